@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# berth_unit_tests(<room> <target>...)
+# One test binary <room>_test from tests/unit/<room>/*_test.cc, linked with the given targets.
+function(berth_unit_tests room)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/${room}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${room}_test ${sources})
+  target_link_libraries(${room}_test PRIVATE ${ARGN} berth_test_support GTest::gmock_main)
+  add_test(NAME ${room} COMMAND ${room}_test --gtest_brief=1)
+  set_tests_properties(${room} PROPERTIES TIMEOUT 300 LABELS unit)
+endfunction()

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Holds every #include to cmake/checks/layers.txt. Prints each breach; exit 1 when there is one.
+# With an argument, checks that tree instead of this one (the check's own test plants faults so).
+set -euo pipefail
+root=${1:-$(cd "$(dirname "$0")/../.." && pwd)}
+awk -v root="$root" '
+function room_of_path(path) {
+  if (path ~ /^src\//) { split(path, part, "/"); return part[2] }
+  if (path ~ /^include\/berth\//) return "include"
+  if (path ~ /^plugins\//) return "plugins"
+  return ""
+}
+function room_of_include(name) {
+  if (name ~ /^berth\//) return "include"
+  if (name ~ /^plugins\//) return "plugins"
+  if (name ~ /^src\//) { split(name, part, "/"); return part[2] }
+  return ""
+}
+function fail(text) { print text; failed = 1 }
+FILENAME ~ /layers\.txt$/ {
+  if ($0 ~ /^#/ || $0 ~ /^[ \t]*$/) next
+  colon = index($0, ":"); room = substr($0, 1, colon - 1); rest = substr($0, colon + 1)
+  split(rest, halves, "|")
+  n = split(halves[1], names, " ")
+  for (i = 1; i <= n; i++) {
+    if (!(names[i] in known)) fail("layers.txt: " room " names " names[i] ", which no earlier line declares")
+    may[room, names[i]] = 1
+  }
+  known[room] = 1; may[room, room] = 1
+  n = split(halves[2], names, " ")
+  for (i = 1; i <= n; i++) owner[names[i]] = room
+  next
+}
+/^[ \t]*#[ \t]*include[ \t]*["<]/ {
+  path = substr(FILENAME, length(root) + 2)
+  from = room_of_path(path); if (from == "") next
+  match($0, /["<][^">]+[">]/); name = substr($0, RSTART + 1, RLENGTH - 2)
+  if (!(from in known)) { fail(path ":" FNR ": room " from " is not in layers.txt"); next }
+  to = room_of_include(name)
+  if (to != "") { if (!((from, to) in may)) fail(path ":" FNR ": " from " may not include " to " (" name ")"); next }
+  for (prefix in owner)
+    if (index(name, prefix) == 1 && owner[prefix] != from)
+      fail(path ":" FNR ": only " owner[prefix] " may include <" name ">")
+}
+END { exit failed }
+' "$root/cmake/checks/layers.txt" $(find "$root/src" "$root/include" "$root/plugins" \
+    -path "$root/plugins/examples" -prune -o \( -name '*.h' -o -name '*.cc' \) -print | sort)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "berth/time.h"
+
+// The parts of the Kubernetes API that scheduling needs, as plain immutable values. Names are the
+// API's, camelCase turned into snake_case. Absent optional fields are std::nullopt where absence
+// means something, else the zero value. Decoders in src/api fill them; unknown fields are skipped.
+namespace berth::api {
+
+// A string map, sorted by key, keys unique.
+using StringMap = std::vector<std::pair<std::string, std::string>>;
+
+// The value of `key`, or nullptr.
+const std::string* Find(const StringMap& map, std::string_view key);
+
+struct OwnerReference {
+  std::string api_version;
+  std::string kind;
+  std::string name;
+  std::string uid;
+  bool controller = false;
+
+  friend bool operator==(const OwnerReference&, const OwnerReference&) = default;
+};
+
+struct ObjectMeta {
+  std::string name;
+  std::string namespace_;
+  std::string uid;
+  std::string resource_version;
+  int64_t generation = 0;
+  std::optional<Time> creation_timestamp;
+  std::optional<Time> deletion_timestamp;
+  StringMap labels;
+  StringMap annotations;
+  std::vector<OwnerReference> owner_references;
+
+  // "namespace/name", or "name" for a cluster-scoped object.
+  std::string Key() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
+  friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
+};
+
+struct LabelSelectorRequirement {
+  std::string key;
+  // In, NotIn, Exists, DoesNotExist.
+  std::string operator_;
+  std::vector<std::string> values;
+
+  friend bool operator==(const LabelSelectorRequirement&,
+                         const LabelSelectorRequirement&) = default;
+};
+
+struct LabelSelector {
+  StringMap match_labels;
+  std::vector<LabelSelectorRequirement> match_expressions;
+
+  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
+};
+
+struct Namespace {
+  ObjectMeta metadata;
+
+  friend bool operator==(const Namespace&, const Namespace&) = default;
+};
+
+}  // namespace berth::api

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "berth/api/meta.h"
+#include "berth/api/quantity.h"
+
+namespace berth::api {
+
+inline constexpr std::string_view kTaintEffectNoSchedule = "NoSchedule";
+inline constexpr std::string_view kTaintEffectPreferNoSchedule = "PreferNoSchedule";
+inline constexpr std::string_view kTaintEffectNoExecute = "NoExecute";
+
+struct Taint {
+  std::string key;
+  std::string value;
+  std::string effect;
+
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+struct NodeSpec {
+  bool unschedulable = false;
+  std::vector<Taint> taints;
+
+  friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
+};
+
+struct NodeCondition {
+  std::string type;
+  std::string status;
+
+  friend bool operator==(const NodeCondition&, const NodeCondition&) = default;
+};
+
+struct ContainerImage {
+  std::vector<std::string> names;
+  int64_t size_bytes = 0;
+
+  friend bool operator==(const ContainerImage&, const ContainerImage&) = default;
+};
+
+struct NodeStatus {
+  ResourceList allocatable;
+  std::vector<NodeCondition> conditions;
+  std::vector<ContainerImage> images;
+  std::vector<std::string> declared_features;
+
+  friend bool operator==(const NodeStatus&, const NodeStatus&) = default;
+};
+
+struct Node {
+  ObjectMeta metadata;
+  NodeSpec spec;
+  NodeStatus status;
+
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+}  // namespace berth::api

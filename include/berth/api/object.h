@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "berth/api/node.h"
+#include "berth/api/pod.h"
+
+namespace berth::api {
+
+// One watched object of any kind, shared and immutable; monostate is "none".
+using ObjectPtr = std::variant<std::monostate, std::shared_ptr<const Pod>,
+                               std::shared_ptr<const Node>, std::shared_ptr<const Namespace>>;
+
+// The object when `object` holds one of kind T, else nullptr.
+template <typename T>
+const T* As(const ObjectPtr& object) {
+  const auto* pointer = std::get_if<std::shared_ptr<const T>>(&object);
+  return pointer == nullptr ? nullptr : pointer->get();
+}
+
+}  // namespace berth::api

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/api/meta.h"
+#include "berth/api/quantity.h"
+
+namespace berth::api {
+
+struct NodeSelectorRequirement {
+  std::string key;
+  // In, NotIn, Exists, DoesNotExist, Gt, Lt.
+  std::string operator_;
+  std::vector<std::string> values;
+
+  friend bool operator==(const NodeSelectorRequirement&, const NodeSelectorRequirement&) = default;
+};
+
+struct NodeSelectorTerm {
+  std::vector<NodeSelectorRequirement> match_expressions;
+  std::vector<NodeSelectorRequirement> match_fields;
+
+  friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
+};
+
+struct NodeSelector {
+  std::vector<NodeSelectorTerm> node_selector_terms;
+
+  friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
+};
+
+struct PreferredSchedulingTerm {
+  int32_t weight = 0;
+  NodeSelectorTerm preference;
+
+  friend bool operator==(const PreferredSchedulingTerm&, const PreferredSchedulingTerm&) = default;
+};
+
+struct NodeAffinity {
+  std::optional<NodeSelector> required_during_scheduling_ignored_during_execution;
+  std::vector<PreferredSchedulingTerm> preferred_during_scheduling_ignored_during_execution;
+
+  friend bool operator==(const NodeAffinity&, const NodeAffinity&) = default;
+};
+
+struct PodAffinityTerm {
+  std::optional<LabelSelector> label_selector;
+  std::vector<std::string> namespaces;
+  std::string topology_key;
+  std::optional<LabelSelector> namespace_selector;
+  std::vector<std::string> match_label_keys;
+  std::vector<std::string> mismatch_label_keys;
+
+  friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
+};
+
+struct WeightedPodAffinityTerm {
+  int32_t weight = 0;
+  PodAffinityTerm pod_affinity_term;
+
+  friend bool operator==(const WeightedPodAffinityTerm&, const WeightedPodAffinityTerm&) = default;
+};
+
+// Used for both pod affinity and pod anti-affinity.
+struct PodAffinity {
+  std::vector<PodAffinityTerm> required_during_scheduling_ignored_during_execution;
+  std::vector<WeightedPodAffinityTerm> preferred_during_scheduling_ignored_during_execution;
+
+  friend bool operator==(const PodAffinity&, const PodAffinity&) = default;
+};
+
+struct Affinity {
+  std::optional<NodeAffinity> node_affinity;
+  std::optional<PodAffinity> pod_affinity;
+  std::optional<PodAffinity> pod_anti_affinity;
+
+  friend bool operator==(const Affinity&, const Affinity&) = default;
+};
+
+struct Toleration {
+  std::string key;
+  // "" and Equal compare values; Exists ignores them; Lt and Gt compare integers.
+  std::string operator_;
+  std::string value;
+  // "" tolerates every effect.
+  std::string effect;
+  std::optional<int64_t> toleration_seconds;
+
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+struct TopologySpreadConstraint {
+  int32_t max_skew = 0;
+  std::string topology_key;
+  std::string when_unsatisfiable;
+  std::optional<LabelSelector> label_selector;
+  std::optional<int32_t> min_domains;
+  std::optional<std::string> node_affinity_policy;
+  std::optional<std::string> node_taints_policy;
+  std::vector<std::string> match_label_keys;
+
+  friend bool operator==(const TopologySpreadConstraint&,
+                         const TopologySpreadConstraint&) = default;
+};
+
+struct ContainerPort {
+  int32_t host_port = 0;
+  int32_t container_port = 0;
+  std::string protocol;
+  std::string host_ip;
+
+  friend bool operator==(const ContainerPort&, const ContainerPort&) = default;
+};
+
+struct ResourceRequirements {
+  ResourceList limits;
+  ResourceList requests;
+
+  friend bool operator==(const ResourceRequirements&, const ResourceRequirements&) = default;
+};
+
+struct Container {
+  std::string name;
+  std::string image;
+  std::vector<ContainerPort> ports;
+  ResourceRequirements resources;
+  // "Always" makes an init container a sidecar.
+  std::optional<std::string> restart_policy;
+
+  bool restartable() const { return restart_policy == "Always"; }
+  friend bool operator==(const Container&, const Container&) = default;
+};
+
+struct PodSchedulingGate {
+  std::string name;
+
+  friend bool operator==(const PodSchedulingGate&, const PodSchedulingGate&) = default;
+};
+
+struct ImageVolumeSource {
+  std::string reference;
+
+  friend bool operator==(const ImageVolumeSource&, const ImageVolumeSource&) = default;
+};
+
+struct PersistentVolumeClaimVolumeSource {
+  std::string claim_name;
+  bool read_only = false;
+
+  friend bool operator==(const PersistentVolumeClaimVolumeSource&,
+                         const PersistentVolumeClaimVolumeSource&) = default;
+};
+
+// A volume; sources that scheduling does not read leave all members empty.
+struct Volume {
+  std::string name;
+  std::optional<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
+  std::optional<ImageVolumeSource> image;
+
+  friend bool operator==(const Volume&, const Volume&) = default;
+};
+
+struct PodSpec {
+  std::string node_name;
+  std::string scheduler_name;
+  std::optional<int32_t> priority;
+  std::optional<std::string> preemption_policy;
+  StringMap node_selector;
+  std::optional<Affinity> affinity;
+  std::vector<Toleration> tolerations;
+  std::vector<TopologySpreadConstraint> topology_spread_constraints;
+  std::vector<Container> init_containers;
+  std::vector<Container> containers;
+  ResourceList overhead;
+  std::optional<ResourceRequirements> resources;
+  std::vector<PodSchedulingGate> scheduling_gates;
+  std::vector<Volume> volumes;
+  bool host_network = false;
+
+  friend bool operator==(const PodSpec&, const PodSpec&) = default;
+};
+
+struct PodCondition {
+  std::string type;
+  std::string status;
+  std::string reason;
+  std::string message;
+  int64_t observed_generation = 0;
+  std::optional<Time> last_transition_time;
+
+  friend bool operator==(const PodCondition&, const PodCondition&) = default;
+};
+
+struct ContainerStatus {
+  std::string name;
+  ResourceList allocated_resources;
+  std::optional<ResourceRequirements> resources;
+
+  friend bool operator==(const ContainerStatus&, const ContainerStatus&) = default;
+};
+
+struct PodStatus {
+  std::string phase;
+  std::string nominated_node_name;
+  std::optional<Time> start_time;
+  std::vector<PodCondition> conditions;
+  std::vector<ContainerStatus> init_container_statuses;
+  std::vector<ContainerStatus> container_statuses;
+  ResourceList allocated_resources;
+  std::optional<ResourceRequirements> resources;
+
+  friend bool operator==(const PodStatus&, const PodStatus&) = default;
+};
+
+struct Pod {
+  ObjectMeta metadata;
+  PodSpec spec;
+  PodStatus status;
+
+  int32_t priority() const { return spec.priority.value_or(0); }
+  friend bool operator==(const Pod&, const Pod&) = default;
+};
+
+}  // namespace berth::api

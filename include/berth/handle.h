@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/plugin.h"
+#include "berth/random.h"
+
+namespace berth {
+
+// Feature gates that change what plugins do, as resolved at start. Defaults are Kubernetes 1.37's.
+struct Features {
+  bool pod_level_resources = true;
+  bool in_place_pod_level_resources_vertical_scaling = true;
+  bool nominated_node_name_for_expectation = true;
+  bool scheduler_pop_from_backoff_q = true;
+  bool taint_toleration_comparison_operators = false;
+};
+
+// A pod held back by Permit. Scheduling thread only.
+class WaitingPod {
+ public:
+  virtual ~WaitingPod() = default;
+  virtual const PodInfo& pod() const = 0;
+  virtual std::string_view node_name() const = 0;
+  // The plugins it still waits for.
+  virtual std::vector<std::string_view> PendingPlugins() const = 0;
+  // `plugin` no longer objects; the pod goes on once nobody does.
+  virtual void Allow(std::string_view plugin) = 0;
+  // The pod is rejected in the name of `plugin`.
+  virtual void Reject(std::string_view plugin, std::string_view reason) = 0;
+};
+
+// What the scheduler offers its plugins. Each profile has its own; it outlives its plugins.
+//
+// Thread safety: the scheduling thread only, except clock() and BindPod().
+class Handle {
+ public:
+  virtual ~Handle() = default;
+
+  virtual const Clock& clock() const = 0;
+  virtual Random& random() = 0;
+  virtual const Features& features() const = 0;
+  virtual std::string_view scheduler_name() const = 0;
+
+  // The cluster as the running cycle sees it.
+  virtual const Snapshot& snapshot() const = 0;
+  virtual ResourceNames& resource_names() = 0;
+  // For reasons that live as long as the plugin.
+  virtual ReasonTable& reasons() = 0;
+
+  // nullptr when no such pod waits.
+  virtual WaitingPod* FindWaitingPod(std::string_view uid) = 0;
+  virtual void ForEachWaitingPod(const std::function<void(WaitingPod&)>& visit) = 0;
+
+  // Moves the pods named by "namespace/name" to activeQ at the end of the running cycle, if they
+  // are parked or backing off.
+  virtual void Activate(const std::vector<std::string>& pod_keys) = 0;
+
+  // Binds the pod by the API server's binding subresource. `done` gets Success once the pod is
+  // known to be on the node and Error once it is known not to be; an answer that never came is
+  // settled by reading the pod back. Any thread.
+  virtual void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
+                       AsyncDone done) = 0;
+};
+
+}  // namespace berth

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/cluster_event.h"
+#include "berth/config_value.h"
+#include "berth/cycle_state.h"
+#include "berth/inputs.h"
+#include "berth/node_set.h"
+#include "berth/pod_info.h"
+#include "berth/snapshot.h"
+#include "berth/status.h"
+#include "berth/time.h"
+
+// The extension points of a scheduling profile, under Kubernetes' own names. A plugin is a class
+// that implements some of them. For plugins built together with Berth: no ABI promise.
+//
+// Threads: everything up to Permit, and Unreserve, is called on the scheduling thread; Filter,
+// Score and their column forms are const and may also run on evaluation workers, several at once.
+// PreBind, Bind and PostBind are called on the binding thread and must not touch what the
+// scheduling thread owns.
+namespace berth {
+
+inline constexpr int64_t kMaxNodeScore = 100;
+inline constexpr int64_t kMinNodeScore = 0;
+
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+  virtual std::string_view Name() const = 0;
+  // What Filter and Score depend on.
+  virtual Inputs DeclaredInputs() const { return Inputs::Undeclared(); }
+};
+
+// Which cluster events may make a pod that this plugin rejected schedulable. A plugin that does
+// not implement this hears of everything.
+class EnqueueExtensions : public virtual Plugin {
+ public:
+  virtual std::vector<ClusterEventWithHint> EventsToRegister() const = 0;
+};
+
+// Decides whether a pod may enter activeQ. A rejection gates the pod: no attempt, no event.
+class PreEnqueuePlugin : public virtual Plugin {
+ public:
+  virtual Status PreEnqueue(const PodInfo& pod) = 0;
+};
+
+// A pod as QueueSort sees it.
+struct QueueSortKey {
+  const PodInfo* pod = nullptr;
+  Time timestamp;
+};
+
+// Orders activeQ. Less must be a strict weak ordering.
+class QueueSortPlugin : public virtual Plugin {
+ public:
+  virtual bool Less(const QueueSortKey& a, const QueueSortKey& b) const = 0;
+};
+
+// Keeps a PreFilter's data true when pods are imagined on a node or away from it.
+class PreFilterExtensions {
+ public:
+  virtual ~PreFilterExtensions() = default;
+  virtual Status AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
+                        const NodeView& node) = 0;
+  virtual Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
+                           const NodeView& node) = 0;
+};
+
+struct PreFilterResult {
+  Status status;
+  // Only these nodes can pass; sorted, unique. nullopt: no restriction.
+  std::optional<std::vector<std::string>> node_names = std::nullopt;
+};
+
+// Looks at the pod and the cluster once. Skip: this plugin's Filter has nothing to say.
+class PreFilterPlugin : public virtual Plugin {
+ public:
+  virtual PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                                    const Snapshot& snapshot) = 0;
+  virtual PreFilterExtensions* Extensions() { return nullptr; }
+};
+
+// Whether a pod can run on a node.
+class FilterPlugin : public virtual Plugin {
+ public:
+  virtual Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const = 0;
+};
+
+// The same verdict for many nodes in one call, without reasons. Must agree with Filter on every
+// row; it is never used on overlays.
+class ColumnFilterPlugin : public FilterPlugin {
+ public:
+  // Takes the rows that Filter rejects out of `nodes`.
+  virtual void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                           NodeSet& nodes) const = 0;
+};
+
+enum class NominatingMode : uint8_t { kNoop, kOverride };
+
+// What becomes of the pod's nominatedNodeName. kOverride with "" clears it.
+struct NominatingInfo {
+  NominatingMode mode = NominatingMode::kNoop;
+  std::string nominated_node_name;
+};
+
+// Why nodes were rejected: the rows that have a status of their own, and what all others have.
+class NodeToStatus {
+ public:
+  virtual ~NodeToStatus() = default;
+  virtual Status Get(NodeRow row) const = 0;
+};
+
+struct PostFilterResult {
+  Status status;
+  std::optional<NominatingInfo> nominating = std::nullopt;
+};
+
+// Tries to make room after no node passed Filter.
+class PostFilterPlugin : public virtual Plugin {
+ public:
+  virtual PostFilterResult PostFilter(CycleState& state, const PodInfo& pod,
+                                      const Snapshot& snapshot, const NodeToStatus& statuses) = 0;
+};
+
+// Looks at the feasible nodes once before scoring. Skip: this plugin's Score adds nothing.
+class PreScorePlugin : public virtual Plugin {
+ public:
+  virtual Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                          const NodeSet& feasible) = 0;
+};
+
+struct ScoreResult {
+  int64_t score = 0;
+  Status status = {};
+};
+
+class ScorePlugin : public virtual Plugin {
+ public:
+  // Any value; it must lie in [kMinNodeScore, kMaxNodeScore] once normalised.
+  virtual ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                            const NodeView& node) const = 0;
+  // Whether NormalizeScore does anything.
+  virtual bool Normalizes() const { return false; }
+  // Turns raw scores into [kMinNodeScore, kMaxNodeScore]; scores[i] belongs to nodes[i].
+  virtual Status NormalizeScore(const CycleState& state, const PodInfo& pod,
+                                std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
+    (void)state, (void)pod, (void)nodes, (void)scores;
+    return Status::Success();
+  }
+};
+
+// The same scores for many nodes in one call. Must agree with Score on every row.
+class ColumnScorePlugin : public ScorePlugin {
+ public:
+  // Sets scores[i] for nodes[i].
+  virtual void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                          std::span<const NodeRow> nodes, std::span<int64_t> scores) const = 0;
+};
+
+// Claims and releases what the chosen node gives the pod, in the plugin's own books.
+class ReservePlugin : public virtual Plugin {
+ public:
+  virtual Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) = 0;
+  // Must be idempotent: it is also called when Reserve was never reached.
+  virtual void Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) = 0;
+};
+
+struct PermitResult {
+  Status status;
+  Duration timeout{};  // with Code::kWait: how long to wait, at most 15 minutes
+};
+
+// The last word before binding: yes, no, or wait for somebody's approval.
+class PermitPlugin : public virtual Plugin {
+ public:
+  virtual PermitResult Permit(CycleState& state, const PodInfo& pod,
+                              std::string_view node_name) = 0;
+};
+
+// The verdict of work that went on elsewhere.
+struct AsyncStatus {
+  Code code = Code::kSuccess;
+  std::string message = {};
+
+  bool ok() const { return code == Code::kSuccess; }
+};
+
+// Call exactly once, from any thread, also from within the call that handed it out.
+using AsyncDone = std::function<void(AsyncStatus)>;
+
+// Tells asynchronous work that nobody waits for it any more. Thread safety: any thread.
+class Cancellation {
+ public:
+  virtual ~Cancellation() = default;
+  virtual bool cancelled() const = 0;
+  // Runs `hook` once when cancelled, at once if that has happened; on the cancelling thread. The
+  // work must still call its AsyncDone, with Code::kError.
+  virtual void OnCancel(std::function<void()> hook) = 0;
+};
+
+// Work that must be done before the pod is bound, such as binding its volumes. It may take
+// minutes and holds no thread meanwhile.
+class PreBindPlugin : public virtual Plugin {
+ public:
+  // Success: PreBind has work; Skip: it has none and is not called. Scheduling thread.
+  virtual Status PreBindPreFlight(CycleState& state, const PodInfo& pod,
+                                  std::string_view node_name) = 0;
+  // Whether PreBind may run at the same time as its neighbours' in the list.
+  virtual bool AllowParallel() const { return false; }
+  // `state`, `pod` and `cancellation` outlive the call to `done`.
+  virtual void PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+                       Cancellation& cancellation, AsyncDone done) = 0;
+};
+
+// Tells the API server. Skip passes the pod on to the next Bind plugin.
+class BindPlugin : public virtual Plugin {
+ public:
+  virtual void Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+                    Cancellation& cancellation, AsyncDone done) = 0;
+};
+
+// Hears that the pod was bound.
+class PostBindPlugin : public virtual Plugin {
+ public:
+  virtual void PostBind(CycleState& state, const PodInfo& pod, std::string_view node_name) = 0;
+};
+
+class Handle;
+
+// Makes a plugin from its args (a null value when the configuration names none). Errors: invalid
+// args, with the field's path.
+using PluginFactory =
+    std::function<Result<std::unique_ptr<Plugin>>(const ConfigValue& args, Handle& handle)>;
+
+struct PluginRegistration {
+  std::string_view name;
+  PluginFactory factory;
+};
+
+}  // namespace berth

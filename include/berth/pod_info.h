@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "berth/api/pod.h"
+#include "berth/resources.h"
+
+namespace berth {
+
+// A host port a pod occupies. "" became 0.0.0.0 and TCP.
+struct HostPort {
+  std::string ip;
+  std::string protocol;
+  int32_t port = 0;
+
+  // Same protocol and port, and the same address or either of them 0.0.0.0.
+  bool ConflictsWith(const HostPort& other) const;
+  friend bool operator==(const HostPort&, const HostPort&) = default;
+};
+
+// The host ports of containers and restartable init containers.
+std::vector<HostPort> HostPorts(const api::Pod& pod);
+
+// Pods with the same class are alike to every plugin; interned by the cache.
+using PodClassId = uint32_t;
+inline constexpr PodClassId kNoPodClass = UINT32_MAX;
+
+// A pod with what the scheduler derives from it once. Immutable after Make.
+struct PodInfo {
+  std::shared_ptr<const api::Pod> pod;
+  // What the incoming pod asks for: spec only, pod-level resources and overhead included.
+  Resources requests;
+  // What it takes once placed: also what the kubelet allocated or actuated.
+  Resources placed;
+  // `placed`, with the defaults for containers that request no cpu or memory. For scoring.
+  int64_t non_zero_milli_cpu = 0;
+  int64_t non_zero_memory = 0;
+  std::vector<HostPort> host_ports;
+  PodClassId pod_class = kNoPodClass;
+
+  int32_t priority() const { return pod->priority(); }
+
+  static std::shared_ptr<PodInfo> Make(std::shared_ptr<const api::Pod> pod, ResourceNames& names);
+};
+
+using PodInfoPtr = std::shared_ptr<const PodInfo>;
+
+}  // namespace berth

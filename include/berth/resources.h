@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "berth/api/pod.h"
+
+namespace berth {
+
+// A resource name, interned by the Snapshot's owner. The first three are fixed.
+using ResourceId = uint32_t;
+inline constexpr ResourceId kCpu = 0;               // in milli-cores
+inline constexpr ResourceId kMemory = 1;            // in bytes
+inline constexpr ResourceId kEphemeralStorage = 2;  // in bytes
+inline constexpr ResourceId kFirstScalar = 3;       // in whole units
+
+// Gives names their ids; the scheduling state owns the one table. Ids are never reused.
+class ResourceNames {
+ public:
+  virtual ~ResourceNames() = default;
+  virtual ResourceId Intern(std::string_view name) = 0;
+  virtual std::string_view Name(ResourceId id) const = 0;
+};
+
+// Amounts by resource. Scalars are sorted by id; an explicit zero is kept ("present").
+struct Resources {
+  int64_t milli_cpu = 0;
+  int64_t memory = 0;
+  int64_t ephemeral_storage = 0;
+  std::vector<std::pair<ResourceId, int64_t>> scalars;
+
+  int64_t Get(ResourceId id) const;
+  void Add(ResourceId id, int64_t amount);
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+
+// The defaults that stand in for a container's missing request when scoring.
+inline constexpr int64_t kDefaultMilliCpuRequest = 100;
+inline constexpr int64_t kDefaultMemoryRequest = 200 * 1024 * 1024;
+
+// How pod requests are added up; see k8s.io/component-helpers resource.PodRequests.
+struct PodRequestsOptions {
+  // Also count what the kubelet has allocated or actuated (placed pods, in-place resize).
+  bool use_status = false;
+  // spec.resources (pod-level) replaces what the containers add up to.
+  bool pod_level = true;
+  // Also honour pod-level allocations in the status (gate InPlacePodLevelResourcesVerticalScaling).
+  bool pod_level_status = true;
+  // Missing cpu and memory requests of a container count as the defaults above.
+  bool non_missing = false;
+};
+
+// The effective requests of a pod: the larger of the running containers' sum and every init
+// step, restartable init containers (sidecars) included, then pod-level values, then overhead.
+// Sorted by name. Errors: none; amounts saturate.
+api::ResourceList PodRequests(const api::Pod& pod, const PodRequestsOptions& options);
+
+// Requests and allocatable amounts as the scheduler counts them: cpu in milli-cores, all else in
+// whole units, both rounded up. Names that are no scheduling resource are dropped: kept are cpu,
+// memory, ephemeral-storage, and scalars for which IsScalarResourceName holds.
+Resources ToResources(const api::ResourceList& list, ResourceNames& names);
+
+// Extended, hugepages-*, prefixed native (*kubernetes.io/*) and attachable-volumes-* names.
+bool IsScalarResourceName(std::string_view name);
+// A fully qualified name outside kubernetes.io, such as nvidia.com/gpu.
+bool IsExtendedResourceName(std::string_view name);
+
+}  // namespace berth

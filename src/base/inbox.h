@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "src/base/mutex.h"
+
+namespace berth::base {
+
+// A queue with many senders and one receiver, in order of arrival.
+//
+// Thread safety: Push() from any thread; the rest from the receiver's.
+template <typename Message>
+class Inbox {
+ public:
+  void Push(Message message) {
+    bool wake = false;
+    {
+      MutexLock lock(mutex_);
+      wake = messages_.empty();
+      messages_.push_back(std::move(message));
+    }
+    if (wake) arrived_.NotifyOne();
+  }
+
+  // Moves all that has arrived into `out`, which is cleared first. With nothing there, waits for
+  // the first message, at most `timeout` (nullopt: for ever; zero: not at all).
+  void Drain(std::vector<Message>& out, std::optional<std::chrono::nanoseconds> timeout) {
+    out.clear();
+    MutexLock lock(mutex_);
+    if (messages_.empty()) {
+      if (!timeout) {
+        while (messages_.empty()) arrived_.Wait(mutex_);
+      } else if (timeout->count() > 0) {
+        arrived_.WaitFor(mutex_, *timeout);
+      }
+    }
+    std::swap(out, messages_);
+  }
+
+  size_t size() const {
+    MutexLock lock(mutex_);
+    return messages_.size();
+  }
+
+ private:
+  mutable Mutex mutex_;
+  CondVar arrived_;
+  std::vector<Message> messages_ BERTH_GUARDED_BY(mutex_);
+};
+
+}  // namespace berth::base

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/result.h"
+#include "berth/time.h"
+#include "src/base/executor.h"
+
+namespace berth::client {
+
+enum class Verb { kGet, kList, kWatch, kCreate, kUpdate, kPatch, kDelete };
+
+// What a request is for; decides whose rate it counts against and who goes first when the rate is
+// short. Watches and leases count against none.
+enum class Priority {
+  kBind,         // main bucket, first
+  kStatusPatch,  // main bucket, after binds, but waits at most 5 s for its turn
+  kOther,        // main bucket, last: reads, deletes
+  kEvent,        // the events' own bucket; waits at most 10 s
+  kUnlimited,    // leases, lists and watches
+};
+
+// One call to the API server.
+struct Request {
+  Verb verb = Verb::kGet;
+  Priority priority = Priority::kOther;
+  // Path and query below the server's address, already escaped: "/api/v1/namespaces/a/pods/b".
+  std::string path;
+  std::string content_type;  // of `body`
+  std::string accept;        // "" means application/json
+  std::string body;
+  // From the first byte sent to the last received; zero: none (watches).
+  Duration timeout = std::chrono::seconds(30);
+  // How often to try again where an answer says nothing was done: 429 always (Retry-After
+  // honoured), connection refused and 503 for reads. Never after a write may have been executed.
+  int max_retries = 10;
+};
+
+// The error of a request, told apart by what the caller may conclude.
+struct ApiError {
+  // HTTP status, or 0 when no complete answer came.
+  int code = 0;
+  // Status.reason and Status.message of the body, where it was a Status; else a summary.
+  std::string reason;
+  std::string message;
+  std::optional<Duration> retry_after;
+  // No byte of the request can have reached the server (refused, unresolved, cancelled in line).
+  bool never_sent = false;
+
+  // Whether the server may or may not have done what was asked: no answer, or 5xx.
+  bool unknown_outcome() const { return !never_sent && (code == 0 || code >= 500); }
+  // "pods \"web\" not found (404 NotFound)" or the transport's text.
+  std::string ToString() const;
+};
+
+struct Response {
+  int code = 0;
+  std::string content_type;
+  std::string body;
+};
+
+using ResponseResult = tl::expected<Response, ApiError>;
+using OnResponse = std::function<void(ResponseResult)>;
+
+// A request under way; destroying it changes nothing.
+class Call {
+ public:
+  virtual ~Call() = default;
+  // The done function is still called, with an error. Any thread.
+  virtual void Cancel() = 0;
+};
+
+// A response read as it arrives.
+class StreamHandler {
+ public:
+  virtual ~StreamHandler() = default;
+  // A 2xx answer begins.
+  virtual void OnStart(const Response& head) = 0;
+  // More of the body. false ends the stream.
+  virtual bool OnData(std::string_view data) = 0;
+  // Exactly once, last. nullopt: the server ended the body in an orderly way.
+  virtual void OnEnd(std::optional<ApiError> error) = 0;
+};
+
+// Talks to one API server over HTTPS.
+//
+// Thread safety: any thread. Callbacks run on executor()'s thread, never inside the call.
+class ApiClient {
+ public:
+  virtual ~ApiClient() = default;
+
+  // Calls `done` exactly once.
+  virtual std::shared_ptr<Call> Send(Request request, OnResponse done) = 0;
+  // Like Send, for lists and watches; the connection counts as dead after `silence` without a
+  // byte (zero: never). No retries: the caller resumes where it stood.
+  virtual std::shared_ptr<Call> Stream(Request request, Duration silence,
+                                       std::shared_ptr<StreamHandler> handler) = 0;
+
+  // The thread that I/O and asynchronous work runs on.
+  virtual base::Executor& executor() = 0;
+};
+
+// Percent-escapes one path segment or query value.
+std::string Escape(std::string_view text);
+
+}  // namespace berth::client

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "berth/api/object.h"
+
+namespace berth::informers {
+
+// The kinds that can be watched; one field table in src/api and one line in kinds.cc each.
+enum class Kind { kPod, kNode, kNamespace };
+
+enum class EventType {
+  kAdded,    // new_object
+  kUpdated,  // old_object and new_object
+  kDeleted,  // old_object: the last known state
+  // The object's newest version could not be decoded. old_object: the version kept, if any;
+  // `undecodable` tells what could be read.
+  kUndecodable,
+  // All that existed when the informer started has been delivered. Once.
+  kSynced,
+};
+
+// What could be made out of an object that could not be decoded.
+struct Undecodable {
+  std::string key;        // namespace/name
+  std::string uid;        // may be ""
+  std::string node_name;  // pods: spec.nodeName, may be ""
+  std::string error;      // field and reason
+};
+
+// A change of one object, in the API server's order for that object.
+struct InformerEvent {
+  Kind kind = Kind::kPod;
+  EventType type = EventType::kAdded;
+  api::ObjectPtr old_object;
+  api::ObjectPtr new_object;
+  Undecodable undecodable;  // kUndecodable only
+};
+
+// Takes events over; called on the I/O thread.
+using EventSink = std::function<void(InformerEvent)>;
+
+}  // namespace berth::informers
