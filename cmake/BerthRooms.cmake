@@ -29,6 +29,10 @@ function(berth_plugins)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*.cc
        ${PROJECT_SOURCE_DIR}/plugins/*/*.cc)
   list(FILTER sources EXCLUDE REGEX "/plugins/examples/")
+  if(NOT sources)
+    add_library(berth_plugins INTERFACE)
+    return()
+  endif()
   add_library(berth_plugins STATIC ${sources})
   target_include_directories(berth_plugins PUBLIC ${PROJECT_SOURCE_DIR}/include
                              ${PROJECT_SOURCE_DIR})
