@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/config_value.h"
+#include "berth/time.h"
+
+// KubeSchedulerConfiguration kubescheduler.config.k8s.io/v1, field by field. A default-constructed
+// struct holds the defaults, but for `profiles` (see Load and DefaultConfiguration).
+namespace berth::config {
+
+struct PluginRef {
+  std::string name;
+  // Used by Score and PlacementScore; 0 means not set.
+  int32_t weight = 0;
+
+  friend bool operator==(const PluginRef&, const PluginRef&) = default;
+};
+
+// What one extension point switches on and off, in file order. A disabled "*" means all defaults.
+struct PluginSet {
+  std::vector<PluginRef> enabled;
+  std::vector<PluginRef> disabled;
+
+  friend bool operator==(const PluginSet&, const PluginSet&) = default;
+};
+
+// One set for each extension point, and `multi_point`, which stands for all of them.
+struct Plugins {
+  PluginSet pre_enqueue;
+  PluginSet queue_sort;
+  PluginSet pre_filter;
+  PluginSet filter;
+  PluginSet post_filter;
+  PluginSet pre_score;
+  PluginSet score;
+  PluginSet reserve;
+  PluginSet permit;
+  PluginSet pre_bind;
+  PluginSet bind;
+  PluginSet post_bind;
+  PluginSet multi_point;
+  PluginSet placement_generate;
+  PluginSet placement_score;
+  PluginSet pod_group_post_filter;
+
+  friend bool operator==(const Plugins&, const Plugins&) = default;
+};
+
+// The args of one plugin, as written: the plugin reads, defaults and validates them.
+struct PluginConfig {
+  std::string name;
+  ConfigValue args;  // null when absent
+};
+
+struct Profile {
+  std::string scheduler_name;
+  // Unset: the configuration's own.
+  std::optional<int32_t> percentage_of_nodes_to_score;
+  Plugins plugins;
+  std::vector<PluginConfig> plugin_config;
+};
+
+// How to reach the API server.
+struct ClientConnection {
+  std::string kubeconfig;  // a path; "" means in-cluster
+  std::string accept_content_types;
+  std::string content_type = "application/vnd.kubernetes.protobuf";
+  double qps = 50;  // negative: no limit
+  int32_t burst = 100;
+};
+
+struct LeaderElection {
+  bool leader_elect = true;
+  Duration lease_duration = std::chrono::seconds(15);
+  Duration renew_deadline = std::chrono::seconds(10);
+  Duration retry_period = std::chrono::seconds(2);
+  std::string resource_lock = "leases";
+  std::string resource_name = "kube-scheduler";
+  std::string resource_namespace = "kube-system";
+};
+
+struct SchedulerConfiguration {
+  int32_t parallelism = 16;
+  LeaderElection leader_election;
+  ClientConnection client_connection;
+  bool enable_profiling = true;
+  bool enable_contention_profiling = true;
+  // 0: all nodes, except where an extender filters or prioritises.
+  int32_t percentage_of_nodes_to_score = 0;
+  int64_t pod_initial_backoff_seconds = 1;
+  int64_t pod_max_backoff_seconds = 10;
+  std::vector<Profile> profiles;
+  bool delay_cache_until_active = false;
+};
+
+}  // namespace berth::config
