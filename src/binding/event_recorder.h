@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "berth/time.h"
+#include "src/client/api_client.h"
+
+namespace berth::binding {
+
+// An object that an event is about.
+struct EventObject {
+  std::string api_version = "v1";
+  std::string kind = "Pod";
+  std::string namespace_;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+};
+
+// What happened, in the words of operators.
+struct EventRecord {
+  EventObject regarding;
+  std::optional<EventObject> related;
+  std::string controller;  // the profile's schedulerName
+  bool warning = false;    // type Warning, else Normal
+  std::string reason;      // Scheduled, FailedScheduling, Preempted, ...
+  std::string action;      // Binding, Scheduling, Preempting, ...
+  std::string note;        // cut at 1024 bytes
+  // Whether the same event may come again for the same version of the object. What cannot is not
+  // kept for a series.
+  bool may_repeat = true;
+};
+
+// Writes events.k8s.io/v1 events, as k8s.io/client-go/tools/events does.
+//
+// An event that repeats (same type, action, reason, controller, objects; not the note) becomes a
+// series: the first is created, the second patches `series` onto it with count 2, later ones are
+// counted here. A series is sent again every 30 minutes, and for a last time once it has been idle
+// for 6. Writes that get no answer are tried up to 12 times, 10 s apart; a rejection is final.
+//
+// Bounded: at most 1000 events await their answer and 50,000 may become a series; beyond that
+// events are dropped and counted, or start a new series.
+//
+// Thread safety: any thread; the work is done on the executor's.
+class EventRecorder {
+ public:
+  struct Counts {
+    uint64_t recorded = 0;  // asked for
+    uint64_t dropped = 0;   // because too many awaited their answer
+    uint64_t failed = 0;    // rejected, or tried too often
+  };
+
+  // `api` and `clock` must outlive the recorder. `hostname` ends reportingInstance.
+  EventRecorder(client::ApiClient& api, const Clock& clock, uint64_t seed, std::string hostname);
+  // Drops what has not been sent. On the executor's thread, or once that has stopped.
+  ~EventRecorder();
+  EventRecorder(const EventRecorder&) = delete;
+  EventRecorder& operator=(const EventRecorder&) = delete;
+
+  void Record(EventRecord record);
+  Counts counts() const;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+// `note`, or its first 1020 bytes and " ..." when it is longer than an event may carry.
+std::string TruncateNote(std::string note);
+
+}  // namespace berth::binding

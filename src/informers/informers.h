@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "src/client/api_client.h"
+#include "src/informers/informer_event.h"
+
+namespace berth::informers {
+
+class Reflector;
+
+struct InformerOptions {
+  // Ask for JSON instead of protobuf.
+  bool json = false;
+};
+
+// What an informer has seen; for metrics and dumps.
+struct InformerStats {
+  bool synced = false;
+  uint64_t objects = 0;      // known now
+  uint64_t lists = 0;        // completed initial lists and relists
+  uint64_t watches = 0;      // watches started or resumed
+  uint64_t errors = 0;       // failed requests
+  uint64_t undecodable = 0;  // object versions that could not be decoded
+};
+
+// Watches the kinds it is told to and hands every change to one sink.
+//
+// The sink sees, for each object, a sequence of kAdded, kUpdated..., kDeleted without gaps, also
+// across relists, and kSynced once for each kind.
+//
+// Thread safety: any thread, except Stats(), which belongs to the executor's thread.
+class Informers {
+ public:
+  // `api` and `clock` must outlive the informers.
+  Informers(client::ApiClient& api, const Clock& clock, uint64_t seed, EventSink sink,
+            InformerOptions options = {});
+  // On the executor's thread, or once that has stopped.
+  ~Informers();
+  Informers(const Informers&) = delete;
+  Informers& operator=(const Informers&) = delete;
+
+  // Begins to watch the kinds that are not watched yet.
+  void Start(std::vector<Kind> kinds);
+  // Ends every request; the sink is not called once this has run on the executor's thread.
+  void Stop();
+
+  InformerStats Stats(Kind kind) const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace berth::informers
