@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "berth/time.h"
+#include "src/metrics/registry.h"
+
+namespace berth::metrics {
+
+inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// What one thread counts, in arrays of its own: no lock, no atomic. Publish() hands the counts on.
+//
+// Thread safety: one owner.
+class LocalMetrics {
+ public:
+  // `registry` must outlive this.
+  explicit LocalMetrics(Registry& registry) : registry_(registry) {}
+
+  // Looks a series up; takes the registry's lock, so keep the answer.
+  SeriesId Series(Metric metric, std::initializer_list<std::string_view> labels = {});
+
+  // Counters and gauges. A gauge must have one writer in all.
+  void Add(SeriesId series, double by = 1);
+  void Set(SeriesId series, double value);
+  void Observe(SeriesId series, double value);
+  void Observe(SeriesId series, Duration duration) { Observe(series, Seconds(duration)); }
+
+  // Merges what changed since the last call into the registry. Call it about once a second.
+  void Publish();
+
+ private:
+  struct Cell {
+    SeriesValue value;
+    const std::vector<double>* bounds = nullptr;  // of a histogram
+    MetricType type = MetricType::kCounter;
+    bool changed = false;
+  };
+  Cell& Touch(SeriesId series);
+
+  Registry& registry_;
+  std::vector<Cell> cells_;        // by SeriesId::index
+  std::vector<uint32_t> changed_;  // cells with something to publish
+};
+
+}  // namespace berth::metrics

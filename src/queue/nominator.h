@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/plugin.h"
+#include "berth/pod_info.h"
+
+namespace berth::queue {
+
+// Which pods expect to run on which node once their victims are gone. Filters count them in; the
+// pods themselves wait in the queue.
+//
+// Thread safety: belongs to the scheduling thread.
+class Nominator {
+ public:
+  // `is_pending` tells whether the pod still exists and has no node; others are not nominated.
+  // nullptr: every pod is.
+  explicit Nominator(std::function<bool(const api::Pod&)> is_pending = nullptr)
+      : is_pending_(std::move(is_pending)) {}
+
+  // Nominates the pod, in place of an earlier nomination, for the node that `info` names
+  // (kOverride) or else for status.nominatedNodeName. "" leaves it without a nomination.
+  void AddNominatedPod(PodInfoPtr pod, const NominatingInfo& info = {});
+  // An update that shows no nominatedNodeName before and after keeps the nomination in memory,
+  // which the API server may not have heard of yet.
+  void UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod);
+  void DeleteNominatedPodIfExists(const api::Pod& pod);
+
+  // In the order of nomination. Valid until the next change.
+  std::span<const PodInfoPtr> NominatedPodsForNode(std::string_view node_name) const;
+  // The node, or "". Valid until the next change.
+  std::string_view NominatedNode(std::string_view uid) const;
+  bool empty() const { return node_of_.empty(); }
+  size_t size() const { return node_of_.size(); }
+  // Changes whenever a nomination comes, goes or gets a newer pod.
+  uint64_t generation() const { return generation_; }
+
+ private:
+  void Remove(const std::string& uid);
+
+  std::function<bool(const api::Pod&)> is_pending_;
+  absl::flat_hash_map<std::string, std::vector<PodInfoPtr>> pods_on_;  // by node name
+  absl::flat_hash_map<std::string, std::string> node_of_;              // by pod UID
+  uint64_t generation_ = 0;
+};
+
+}  // namespace berth::queue

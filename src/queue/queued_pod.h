@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/cluster_event.h"
+#include "berth/plugin.h"
+#include "berth/pod_info.h"
+#include "berth/time.h"
+
+namespace berth::queue {
+
+// A pod without a node, and what its earlier attempts left behind.
+struct QueuedPod {
+  PodInfoPtr info;
+  // When it was added or last came back from an attempt. Moves between queues keep it.
+  Time timestamp;
+  // When it first entered activeQ; the time it was gated before that does not count.
+  std::optional<Time> initial_attempt_timestamp;
+  int attempts = 0;  // how often Pop() returned it
+  // Attempts that ended in a rejection.
+  int unschedulable_count = 0;
+  // Attempts that ended in an error, since the last rejection.
+  int consecutive_errors_count = 0;
+  // Worked out on demand, for the counts above; none means not yet.
+  std::optional<Time> backoff_expiration;
+  // Who rejected the last attempt or gated the pod; sorted, unique. Pop() leaves them in place, so
+  // whoever returns the pod after a failure sets both afresh.
+  std::vector<std::string> unschedulable_plugins;
+  // Those whose code was Pending: their event skips the backoff.
+  std::vector<std::string> pending_plugins;
+  // The PreEnqueue plugin that holds the pod back, or "".
+  std::string gating_plugin;
+  // Whether it left the unschedulable pods only because it had been there too long.
+  bool was_flushed_from_unschedulable = false;
+  std::optional<Time> flush_timestamp;
+
+  const api::Pod& pod() const { return *info->pod; }
+  bool gated() const { return !gating_plugin.empty(); }
+  void ClearRejectorPlugins() {
+    unschedulable_plugins.clear();
+    pending_plugins.clear();
+    gating_plugin.clear();
+  }
+};
+
+struct QueueOptions {
+  Duration pod_initial_backoff = std::chrono::seconds(1);
+  Duration pod_max_backoff = std::chrono::seconds(10);  // 0 switches backoff off
+  Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
+  // Feature gate SchedulerPopFromBackoffQ: an empty activeQ takes from backoffQ.
+  bool pop_from_backoff_q = true;
+};
+
+struct PreEnqueueResult {
+  // The first plugin that did not answer Success, or "".
+  std::string gating_plugin;
+};
+
+// One registration of a plugin in a profile.
+struct PluginHint {
+  std::string plugin;
+  ClusterEventWithHint registration;
+};
+
+struct ProfileHints {
+  std::string scheduler_name;
+  std::vector<PluginHint> hints;
+};
+
+// What the queue knows of the profiles.
+struct QueueHooks {
+  // QueueSort's Less. Ties go to the pod that entered the queue first.
+  std::function<bool(const QueueSortKey&, const QueueSortKey&)> less;
+  // Runs the PreEnqueue plugins of the pod's profile, `last_gating_plugin` (or "") first. nullptr:
+  // every pod may enter.
+  std::function<PreEnqueueResult(const PodInfo& pod, std::string_view last_gating_plugin)>
+      pre_enqueue;
+  std::vector<ProfileHints> profiles;
+};
+
+}  // namespace berth::queue

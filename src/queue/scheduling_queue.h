@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/cluster_event.h"
+#include "berth/time.h"
+#include "src/queue/nominator.h"
+#include "src/queue/queue_metrics.h"
+#include "src/queue/queued_pod.h"
+
+namespace berth::queue {
+
+// Where a pod is.
+enum class Place {
+  kNowhere,
+  kActive,
+  kBackoff,        // also when backing off after an error
+  kUnschedulable,  // parked, or gated
+};
+
+struct QueueCounts {
+  size_t active = 0;
+  size_t backoff = 0;
+  size_t unschedulable = 0;  // without the gated ones
+  size_t gated = 0;
+  size_t in_flight = 0;
+};
+
+// Whether an event concerns a parked pod at all. nullptr: it does.
+using PodPredicate = std::function<bool(const api::Pod&)>;
+
+// Where pods without a node wait for their turn.
+//
+//   Add ------------> activeQ --Pop--> in flight --Done--> gone
+//    |                 ^   ^               |
+//    | gated           |   | event,        | AddUnschedulablePodIfNotPresent
+//    |   backoff over, |   | Activate      |
+//    |   or Pop        |   |               v
+//    |             backoffQ <--event-- unschedulable pods
+//    +------------------------------------> (gated ones among them)
+//
+// A pod that failed by an error backs off apart from the others, and Pop never takes it early.
+//
+// Invariant: a pod is in exactly one of activeQ, backoffQ, the unschedulable pods and in flight.
+// Pods that compare equal leave in the order in which they came; no order depends on hashes.
+// Events that arrive while pods are in flight are kept until no such pod needs them, and decide
+// where a pod goes that comes back rejected.
+//
+// Cost: O(log n) for each pod moved; an event visits only parked pods that were rejected by a
+// plugin which registered for it.
+//
+// Thread safety: belongs to the scheduling thread; nobody else may hold a reference.
+class SchedulingQueue {
+ public:
+  // `start` sets the phase of the timers. `nominator` and what `metrics` refers to outlive the
+  // queue.
+  SchedulingQueue(QueueOptions options, QueueHooks hooks, Nominator& nominator,
+                  QueueMetrics metrics, Time start);
+  ~SchedulingQueue();
+  SchedulingQueue(const SchedulingQueue&) = delete;
+  SchedulingQueue& operator=(const SchedulingQueue&) = delete;
+
+  // A new pod: nominates it where its status says so, runs PreEnqueue, then activeQ or gated.
+  void Add(PodInfoPtr pod, Time now);
+  // Replaces the pod where it is; parked, its own change may free it. In flight, the change is
+  // recorded as an event and `new_pod` kept for its return. A pod found nowhere is added.
+  void Update(const std::shared_ptr<const api::Pod>& old_pod, PodInfoPtr new_pod, Time now);
+  // Takes the pod and its nomination out. A pod in flight is dropped when it comes back.
+  void Delete(const api::Pod& pod);
+
+  // The next pod, marked in flight with one attempt more, or nullptr. The caller owes one Done() or
+  // AddUnschedulablePodIfNotPresent() for it.
+  std::unique_ptr<QueuedPod> Pop();
+  // The attempt needs no events any more. Does nothing for an unknown UID.
+  void Done(std::string_view uid);
+  // Puts back a pod whose attempt failed, also after Done(), and is done with it. The caller has
+  // set unschedulable_plugins and pending_plugins; both empty mean an error. The pod's newest
+  // version replaces `info`, unless the caller changed that. Returns where it went: kNowhere, if it
+  // was deleted while in flight or is queued already.
+  Place AddUnschedulablePodIfNotPresent(std::unique_ptr<QueuedPod> pod, Time now);
+
+  // Something changed in the cluster: moves the parked pods it may help, and records it for those
+  // in flight. A wildcard event whose new object is a pod concerns that pod alone.
+  void MoveAllToActiveOrBackoffQueue(const ClusterEvent& event, const api::ObjectPtr& old_object,
+                                     const api::ObjectPtr& new_object, Time now,
+                                     const PodPredicate& concerns = nullptr);
+  // Moves the pods named by "namespace/name" to activeQ, whether parked or backing off; those in
+  // flight are tried again after a rejection.
+  void Activate(std::span<const std::string> pod_keys, Time now);
+
+  // Runs what is due: each whole second FlushBackoffCompleted(), each 30 s
+  // FlushUnschedulableLeftover(). Cheap; call it in every turn of the loop.
+  void Tick(Time now);
+  void FlushBackoffCompleted(Time now);
+  void FlushUnschedulableLeftover(Time now);
+  // When Tick() next has something to do, however long nothing else happens.
+  std::optional<Time> NextWakeup() const;
+  // Whether Pop() has a pod to return.
+  bool HasReady() const;
+
+  QueueCounts counts() const;
+  bool IsInFlight(std::string_view uid) const;
+  // Looks in all places but in flight.
+  const QueuedPod* Find(std::string_view pod_key) const;
+  Place WhereIs(std::string_view pod_key) const;
+  // For dumps: activeQ and backoffQ in the order in which pods will leave, then the parked ones in
+  // the order in which they came.
+  struct PendingPod {
+    const QueuedPod* pod = nullptr;
+    Place place = Place::kNowhere;
+  };
+  std::vector<PendingPod> PendingPods() const;
+  // Sets the gauges from the counts; call it before the metrics are published.
+  void UpdateGauges();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::queue
