@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/node_set.h"
+#include "berth/plugin.h"
+#include "berth/status.h"
+
+namespace berth::engine {
+
+// The verdicts of rejected nodes: one each for those looked at, and one for all others.
+class NodeStatuses final : public NodeToStatus {
+ public:
+  struct Verdict {
+    Status status;
+    std::string_view plugin;
+  };
+
+  // Forgets everything; from now on over `rows` node rows.
+  void Reset(size_t rows);
+  void Set(NodeRow row, Status status, std::string_view plugin);
+  void SetAbsent(Status status) { absent_ = status; }
+
+  Status Get(NodeRow row) const override;
+  // The plugin that rejected the row; "" for absent nodes.
+  std::string_view plugin(NodeRow row) const;
+  Status absent() const { return absent_; }
+  const NodeSet& explicit_nodes() const { return explicit_; }
+  size_t num_explicit() const { return num_explicit_; }
+
+ private:
+  NodeSet explicit_;
+  size_t num_explicit_ = 0;
+  std::vector<Verdict> by_row_;
+  Status absent_;
+};
+
+// Why no node took a pod. The statuses' reasons live as long as the pod's CycleState.
+struct Diagnosis {
+  size_t num_all_nodes = 0;
+  NodeStatuses statuses;
+  std::string pre_filter_message;
+  std::string post_filter_message;
+  // Who rejected the pod on at least one node; sorted, unique.
+  std::vector<std::string> unschedulable_plugins;
+  std::vector<std::string> pending_plugins;
+
+  void Reset(size_t rows);
+  // Adds the plugin of a rejection.
+  void AddPlugin(std::string_view plugin, const Status& status);
+  void AddPlugin(std::string_view plugin);
+};
+
+// "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu. ...", as
+// kube-scheduler's FitError prints it: reasons counted, sorted as whole strings.
+std::string FitErrorMessage(const Diagnosis& diagnosis);
+
+// The same for a rejection by Reserve or Permit of the one node that was chosen.
+std::string FitErrorMessage(const Status& status);
+
+}  // namespace berth::engine

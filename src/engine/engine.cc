@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/engine/engine.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "src/engine/filter.h"
+#include "src/framework/timing.h"
+
+namespace berth::engine {
+namespace {
+
+constexpr size_t kMinFeasibleNodesToFind = 100;
+
+std::string Join(const std::vector<std::string>& names) {
+  std::string joined;
+  for (const std::string& name : names) {
+    if (!joined.empty()) joined += ' ';
+    joined += name;
+  }
+  return joined;
+}
+
+NodeSet RowsOf(const std::vector<std::string>& names, const Snapshot& snapshot) {
+  NodeSet rows(snapshot.num_rows());
+  for (const std::string& name : names) {
+    const NodeRow row = snapshot.FindNode(name);
+    if (row != kNoRow) rows.Set(row);
+  }
+  return rows;
+}
+
+// What a search that starts at the `start`-th node of `nodes`, goes round, and ends after the
+// (`wanted`+1)-th feasible one would have seen: `feasible` keeps the first `wanted`, `nodes` the
+// ones looked at (the last, feasible but one too many, counts as not looked at).
+void Sample(size_t start, size_t wanted, NodeSet& nodes, NodeSet& feasible) {
+  if (feasible.Count() <= wanted) return;
+  std::vector<NodeRow> order;
+  nodes.ForEach([&](NodeRow row) { order.push_back(row); });
+  std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(start % order.size()),
+              order.end());
+  size_t found = 0;
+  for (NodeRow row : order) {
+    if (found > wanted) {
+      nodes.Clear(row);
+      feasible.Clear(row);
+    } else if (feasible.Test(row) && ++found > wanted) {
+      nodes.Clear(row);
+      feasible.Clear(row);
+    }
+  }
+}
+
+Decision Failed(const Status& status) {
+  Decision decision;
+  decision.kind = Decision::Kind::kError;
+  decision.error = status.message();
+  return decision;
+}
+
+Decision Unfit(const Diagnosis& diagnosis) {
+  Decision decision;
+  decision.kind = Decision::Kind::kUnfit;
+  decision.evaluated_nodes = diagnosis.statuses.num_explicit();
+  return decision;
+}
+
+}  // namespace
+
+size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage) {
+  if (nodes < kMinFeasibleNodesToFind) return nodes;
+  const size_t wanted = nodes * static_cast<size_t>(percentage) / 100;
+  return std::max(wanted, kMinFeasibleNodesToFind);
+}
+
+Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& cycle,
+                          const PodInfo& pod, const World& world,
+                          int32_t percentage_of_nodes_to_score) {
+  const Snapshot& snapshot = world.snapshot;
+  diagnosis_.Reset(snapshot.num_rows());
+  diagnosis_.num_all_nodes = snapshot.num_nodes();
+  if (snapshot.num_nodes() == 0) {
+    Decision decision;
+    decision.kind = Decision::Kind::kNoNodes;
+    return decision;
+  }
+
+  framework::PreFilterVerdict pre_filter = framework::RunPreFilter(profile, cycle, pod, snapshot);
+  for (const std::string& plugin : pre_filter.restricting_plugins) diagnosis_.AddPlugin(plugin);
+  const Status& verdict = pre_filter.verdict.status;
+  if (!verdict.ok()) {
+    if (!verdict.rejected()) return Failed(verdict);
+    diagnosis_.statuses.SetAbsent(verdict);
+    diagnosis_.pre_filter_message = verdict.message();
+    diagnosis_.AddPlugin(pre_filter.verdict.plugin, verdict);
+    return Unfit(diagnosis_);
+  }
+
+  const std::string& nominated_node = pod.pod->status.nominated_node_name;
+  if (!nominated_node.empty()) {
+    const NodeRow row = snapshot.FindNode(nominated_node);
+    if (row != kNoRow) {
+      NodeSet only(snapshot.num_rows());
+      only.Set(row);
+      FilterPass pass(profile, cycle, pod, world);
+      NodeSet left = only;
+      if (pass.Run(left).ok() && !left.Empty()) {
+        candidates_ = left;
+        return Choose(profile, cycle, pod, snapshot, left);
+      }
+    }
+  }
+
+  candidates_ = snapshot.nodes();
+  if (pre_filter.node_names) {
+    candidates_ &= RowsOf(*pre_filter.node_names, snapshot);
+    diagnosis_.statuses.SetAbsent(cycle.state.reasons().Make(
+        Code::kUnschedulableAndUnresolvable,
+        "node(s) didn't satisfy plugin(s) [" + Join(pre_filter.restricting_plugins) + "]"));
+  }
+  framework::PointTimer timer(profile, framework::ExtensionPoint::kFilter);
+  FilterPass pass(profile, cycle, pod, world);
+  feasible_ = candidates_;
+  if (const Status status = pass.Run(feasible_); !status.ok()) {
+    timer.Finish(status.code());
+    return Failed(status);
+  }
+  timer.Finish(Code::kSuccess);
+
+  if (percentage_of_nodes_to_score > 0 && percentage_of_nodes_to_score < 100) {
+    const size_t candidates = candidates_.Count();
+    const size_t wanted = profile.plugins().score.empty()
+                              ? 1
+                              : NumFeasibleNodesToFind(candidates, percentage_of_nodes_to_score);
+    Sample(next_start_node_index_, wanted, candidates_, feasible_);
+    next_start_node_index_ = (next_start_node_index_ + candidates_.Count()) % snapshot.num_nodes();
+  }
+  if (!feasible_.Empty()) return Choose(profile, cycle, pod, snapshot, feasible_);
+
+  if (const Status status = pass.Explain(candidates_, diagnosis_); !status.ok()) {
+    return Failed(status);
+  }
+  return Unfit(diagnosis_);
+}
+
+Decision Engine::Choose(const framework::Profile& profile, framework::Cycle& cycle,
+                        const PodInfo& pod, const Snapshot& snapshot, const NodeSet& feasible) {
+  rows_.clear();
+  feasible.ForEach([this](NodeRow row) { rows_.push_back(row); });
+  Decision decision;
+  decision.kind = Decision::Kind::kScheduled;
+  decision.feasible_nodes = rows_.size();
+  decision.evaluated_nodes = std::max(candidates_.Count(), rows_.size());
+  if (rows_.size() == 1) {
+    decision.node = rows_.front();
+    return decision;
+  }
+  if (const Status status = framework::RunPreScore(profile, cycle, pod, snapshot, feasible);
+      !status.ok()) {
+    return Failed(status);
+  }
+  if (const Status status =
+          framework::RunScore(profile, cycle, pod, snapshot, rows_, totals_, nullptr);
+      !status.ok()) {
+    return Failed(status);
+  }
+  const int64_t best = *std::max_element(totals_.begin(), totals_.end());
+  const auto ties = static_cast<uint64_t>(std::count(totals_.begin(), totals_.end(), best));
+  uint64_t skip = ties == 1 ? 0 : random_.Below(ties);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    if (totals_[i] != best) continue;
+    if (skip-- == 0) {
+      decision.node = rows_[i];
+      break;
+    }
+  }
+  return decision;
+}
+
+}  // namespace berth::engine

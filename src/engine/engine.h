@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "berth/random.h"
+#include "berth/snapshot.h"
+#include "src/engine/diagnosis.h"
+#include "src/framework/runtime.h"
+
+namespace berth::engine {
+
+// Pods that are expected on nodes they are not yet assumed on.
+class NominatedPods {
+ public:
+  virtual ~NominatedPods() = default;
+  // Calls visit for every nomination, in a fixed order.
+  virtual void ForEach(
+      const std::function<void(std::string_view node_name, const PodInfo& pod)>& visit) const = 0;
+  virtual bool empty() const = 0;
+};
+
+// The cluster a pod is decided against.
+struct World {
+  const Snapshot& snapshot;
+  const NominatedPods& nominated;
+};
+
+// What came out for one pod.
+struct Decision {
+  enum class Kind {
+    kScheduled,  // node is set
+    kUnfit,      // no node passed: diagnosis() tells why
+    kNoNodes,    // there are no nodes at all
+    kError,      // error is set
+  };
+  Kind kind = Kind::kError;
+  NodeRow node = kNoRow;
+  size_t feasible_nodes = 0;
+  size_t evaluated_nodes = 0;
+  std::string error;
+};
+
+// Decides where a pod goes: PreFilter, Filter, PreScore, Score and the choice. Changes nothing but
+// its own rotating start, its random source and the pod's Cycle.
+//
+// All nodes are considered unless a percentage was asked for. Nodes with nominated pods of equal
+// or higher priority must pass twice: with those pods and without. Ties are broken by a draw, in
+// row order.
+//
+// Thread safety: the scheduling thread.
+class Engine {
+ public:
+  explicit Engine(Random random) : random_(random) {}
+
+  // `percentage_of_nodes_to_score`: 1..100 looks for only so many feasible nodes, as
+  // kube-scheduler does; 0 for all.
+  Decision Schedule(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
+                    const World& world, int32_t percentage_of_nodes_to_score);
+
+  // Why the last pod was rejected; valid until the next call of Schedule.
+  Diagnosis& diagnosis() { return diagnosis_; }
+
+ private:
+  Decision Choose(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
+                  const Snapshot& snapshot, const NodeSet& feasible);
+
+  Random random_;
+  size_t next_start_node_index_ = 0;
+
+  // Scratch, kept for its capacity.
+  Diagnosis diagnosis_;
+  NodeSet candidates_;
+  NodeSet feasible_;
+  std::vector<NodeRow> rows_;
+  std::vector<int64_t> totals_;
+};
+
+// How many feasible nodes to look for among `nodes` when only `percentage` (1..100) of them are to
+// be scored: at least 100, or all. kube-scheduler's numFeasibleNodesToFind.
+size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage);
+
+}  // namespace berth::engine

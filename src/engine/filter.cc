@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/engine/filter.h"
+
+#include <map>
+#include <utility>
+
+#include "src/framework/timing.h"
+
+namespace berth::engine {
+namespace {
+
+constexpr std::string_view kClosedReason = "node(s) had a pod that could not be read";
+
+}  // namespace
+
+Status FilterPass::Run(NodeSet& nodes) {
+  const Snapshot& snapshot = world_.snapshot;
+  closed_ = nodes;
+  closed_ &= snapshot.closed_nodes();
+  nodes -= closed_;
+  if (!world_.nominated.empty()) {
+    if (const Status status = RunWithNominatedPods(nodes); !status.ok()) return status;
+  }
+  for (const framework::FilterEntry& entry : profile_.plugins().filter) {
+    if (cycle_.skip_filter.test(entry.index)) continue;
+    if (nodes.Empty()) break;
+    if (const Status status = RunPlugin(entry, nodes); !status.ok()) return status;
+  }
+  return Status::Success();
+}
+
+Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes) {
+  const CycleState& state = cycle_.state;
+  framework::CountEvaluations(profile_, entry.name, framework::ExtensionPoint::kFilter,
+                              profile_.observer() == nullptr ? 0 : nodes.Count());
+  framework::PluginTimer timer(profile_, cycle_, entry.name, framework::ExtensionPoint::kFilter);
+  if (entry.column != nullptr) {
+    NodeSet before = nodes;
+    const Status status = framework::RunFilterNodes(entry, state, pod_, world_.snapshot, nodes);
+    timer.Finish(status.code());
+    if (!status.ok()) return status;
+    if (before == nodes) return Status::Success();
+    before -= nodes;
+    rejected_.push_back({&entry, std::move(before)});
+    return Status::Success();
+  }
+  Status failure;
+  nodes.Filter([&](NodeRow row) {
+    if (!failure.ok()) return true;
+    const Status status =
+        framework::RunFilterPlugin(entry, state, pod_, NodeView(world_.snapshot, row));
+    if (status.code() == Code::kError) {
+      failure = status;
+    } else if (!status.ok()) {
+      explicit_.push_back({row, {status, entry.name}});
+    }
+    return status.ok();
+  });
+  timer.Finish(failure.code());
+  return failure;
+}
+
+// Nodes that expect pods of equal or higher priority must also pass with those pods on them; the
+// plain pass, which all nodes take afterwards, is the one without.
+Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
+  const Snapshot& snapshot = world_.snapshot;
+  std::map<NodeRow, Overlay> overlays;
+  world_.nominated.ForEach([&](std::string_view node_name, const PodInfo& nominated) {
+    if (nominated.priority() < pod_.priority() ||
+        nominated.pod->metadata.uid == pod_.pod->metadata.uid) {
+      return;
+    }
+    const NodeRow row = snapshot.FindNode(node_name);
+    if (row != kNoRow && nodes.Test(row)) overlays[row].AddPod(nominated);
+  });
+  for (const auto& [row, overlay] : overlays) {
+    CycleState imagined = cycle_.state.Clone();
+    const NodeView view(snapshot, row, &overlay);
+    for (const PodInfo* added : overlay.added()) {
+      const Status status = framework::RunAddPod(profile_, cycle_, imagined, pod_, *added, view);
+      if (!status.ok()) return cycle_.state.reasons().Error(status.message());
+    }
+    const framework::PluginStatus verdict =
+        framework::RunFilter(profile_, cycle_, imagined, pod_, view);
+    if (verdict.status.ok()) continue;
+    // The clone's reasons die with it; the cycle's own table keeps a copy.
+    const Status kept(verdict.status.code(),
+                      cycle_.state.reasons().Intern(verdict.status.reasons()));
+    if (kept.code() == Code::kError) return kept;
+    explicit_.push_back({row, {kept, verdict.plugin}});
+    nodes.Clear(row);
+  }
+  return Status::Success();
+}
+
+Status FilterPass::Explain(const NodeSet& wanted, Diagnosis& diagnosis) {
+  const CycleState& state = cycle_.state;
+  const auto record = [&](NodeRow row, const Status& status, std::string_view plugin) {
+    diagnosis.statuses.Set(row, status, plugin);
+    diagnosis.AddPlugin(plugin, status);
+  };
+  Status failure;
+  closed_.ForEach([&](NodeRow row) {
+    if (!wanted.Test(row)) return;
+    record(row, state.reasons().Make(Code::kUnschedulableAndUnresolvable, kClosedReason), "");
+  });
+  for (const Verdict& verdict : explicit_) {
+    if (wanted.Test(verdict.row)) {
+      record(verdict.row, verdict.verdict.status, verdict.verdict.plugin);
+    }
+  }
+  for (const Rejected& rejected : rejected_) {
+    rejected.nodes.ForEach([&](NodeRow row) {
+      if (!wanted.Test(row) || !failure.ok()) return;
+      const Status status =
+          framework::RunFilterPlugin(*rejected.entry, state, pod_, NodeView(world_.snapshot, row));
+      if (status.rejected()) {
+        record(row, status, rejected.entry->name);
+        return;
+      }
+      failure = status.ok()
+                    ? state.reasons().Error(
+                          "plugin \"" + std::string(rejected.entry->name) + "\" rejects node \"" +
+                          world_.snapshot.node(row).metadata.name + "\" by column but not by node")
+                    : status;
+    });
+  }
+  return failure;
+}
+
+}  // namespace berth::engine

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/engine/engine.h"
+
+namespace berth::engine {
+
+// Which nodes of a set pass a profile's filters, by columns where a plugin offers them.
+//
+// A row's verdict is that of the first plugin to reject it, in profile order. Reasons are asked
+// for only when somebody needs them (Explain), by the per-node form.
+class FilterPass {
+ public:
+  FilterPass(const framework::Profile& profile, const framework::Cycle& cycle, const PodInfo& pod,
+             const World& world)
+      : profile_(profile), cycle_(cycle), pod_(pod), world_(world) {}
+
+  // Takes the rows that do not pass out of `nodes`. Returns an Error status, and leaves `nodes` in
+  // no particular state, when a plugin failed.
+  Status Run(NodeSet& nodes);
+
+  // Writes the verdict of every row that Run took out and that is in `wanted` to `diagnosis`.
+  // Returns an Error status when a plugin failed.
+  Status Explain(const NodeSet& wanted, Diagnosis& diagnosis);
+
+ private:
+  // Rows one plugin rejected.
+  struct Rejected {
+    const framework::FilterEntry* entry = nullptr;
+    NodeSet nodes;
+  };
+  struct Verdict {
+    NodeRow row = kNoRow;
+    framework::PluginStatus verdict;
+  };
+
+  Status RunWithNominatedPods(NodeSet& nodes);
+  Status RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes);
+
+  const framework::Profile& profile_;
+  const framework::Cycle& cycle_;
+  const PodInfo& pod_;
+  const World& world_;
+  NodeSet closed_;
+  std::vector<Rejected> rejected_;
+  std::vector<Verdict> explicit_;  // verdicts that came with a status
+};
+
+}  // namespace berth::engine

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "berth/status.h"
+#include "berth/time.h"
+#include "src/framework/extension_point.h"
+
+namespace berth::framework {
+
+class Profile;
+
+// Hears how long plugins take; what metrics are made of. It has a clock of its own, since no
+// decision may depend on these times. Scheduling thread only.
+class RuntimeObserver {
+ public:
+  virtual ~RuntimeObserver() = default;
+  virtual Time Now() = 0;
+  // A whole extension point for one pod.
+  virtual void ObserveExtensionPoint(const Profile& profile, ExtensionPoint point, Code code,
+                                     Duration took) = 0;
+  // One plugin; only in cycles with Cycle::observe_plugins.
+  virtual void ObservePlugin(std::string_view plugin, ExtensionPoint point, Code code,
+                             Duration took) = 0;
+  // A plugin was asked about `count` nodes (PreFilter and PreScore: about the pod).
+  virtual void CountEvaluations(const Profile& profile, std::string_view plugin,
+                                ExtensionPoint point, uint64_t count) = 0;
+};
+
+}  // namespace berth::framework

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bitset>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "berth/result.h"
+#include "src/config/types.h"
+#include "src/framework/observer.h"
+
+namespace berth::framework {
+
+// A set of a profile's plugins, by Entry::index.
+inline constexpr size_t kMaxPlugins = 128;
+using PluginMask = std::bitset<kMaxPlugins>;
+
+// A plugin at one extension point.
+template <typename Interface>
+struct Entry {
+  Interface* plugin = nullptr;
+  std::string_view name;  // the plugin's own, cached
+  size_t index = 0;       // of the plugin in its profile
+};
+
+struct FilterEntry : Entry<FilterPlugin> {
+  const ColumnFilterPlugin* column = nullptr;  // the same plugin, if it has the column form
+};
+
+struct ScoreEntry : Entry<ScorePlugin> {
+  const ColumnScorePlugin* column = nullptr;
+  int64_t weight = 1;
+};
+
+// The plugins of each extension point, in the order they are called.
+struct PluginLists {
+  std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
+  std::vector<Entry<QueueSortPlugin>> queue_sort;
+  std::vector<Entry<PreFilterPlugin>> pre_filter;
+  std::vector<FilterEntry> filter;
+  std::vector<Entry<PostFilterPlugin>> post_filter;
+  std::vector<Entry<PreScorePlugin>> pre_score;
+  std::vector<ScoreEntry> score;
+  std::vector<Entry<ReservePlugin>> reserve;
+  std::vector<Entry<PermitPlugin>> permit;
+  std::vector<Entry<PreBindPlugin>> pre_bind;
+  std::vector<Entry<BindPlugin>> bind;
+  std::vector<Entry<PostBindPlugin>> post_bind;
+};
+
+// A plugin's registration for one cluster event.
+struct RegisteredEvent {
+  std::string plugin;
+  ClusterEventWithHint event;
+};
+
+// One scheduling profile: its plugins, instantiated and sorted into extension points as
+// kube-scheduler does (per-point settings override MultiPoint, then MultiPoint order, then the
+// rest).
+//
+// Thread safety: immutable after Make; the plugins keep to the threads plugin.h names.
+class Profile {
+ public:
+  // `registry` lists every known plugin; `handle` must outlive the profile. Errors: an unknown or
+  // repeated plugin, one that lacks the extension point, bad args, no or several QueueSort
+  // plugins, no Bind plugin, weights that overflow.
+  static Result<std::unique_ptr<Profile>> Make(const config::Profile& config,
+                                               const std::vector<PluginRegistration>& registry,
+                                               Handle& handle);
+
+  const std::string& scheduler_name() const { return scheduler_name_; }
+  // nullopt: the global value applies.
+  std::optional<int32_t> percentage_of_nodes_to_score() const { return percentage_; }
+  const PluginLists& plugins() const { return lists_; }
+  const QueueSortPlugin& queue_sort() const { return *lists_.queue_sort.front().plugin; }
+  // What the plugins that can reject a pod registered for, in plugin order.
+  const std::vector<RegisteredEvent>& events() const { return events_; }
+  // The parts of a pod that declared plugins read.
+  PodParts signature_parts() const { return signature_parts_; }
+  Handle& handle() const { return handle_; }
+
+  // May be nullptr. Set once, before the first cycle; must outlive the profile.
+  void set_observer(RuntimeObserver* observer) { observer_ = observer; }
+  RuntimeObserver* observer() const { return observer_; }
+
+ private:
+  class Builder;
+  explicit Profile(Handle& handle) : handle_(handle) {}
+
+  Handle& handle_;
+  std::string scheduler_name_;
+  std::optional<int32_t> percentage_;
+  std::vector<std::unique_ptr<Plugin>> instances_;
+  PluginLists lists_;
+  std::vector<RegisteredEvent> events_;
+  PodParts signature_parts_ = 0;
+  RuntimeObserver* observer_ = nullptr;
+};
+
+}  // namespace berth::framework

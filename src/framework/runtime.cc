@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/framework/runtime.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "src/base/logging.h"
+#include "src/framework/timing.h"
+
+namespace berth::framework {
+namespace {
+
+constexpr Duration kMaxPermitTimeout = std::chrono::minutes(15);
+
+std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+// "running <what> plugin "<name>": <message>", as an Error.
+Status Wrapped(const CycleState& state, std::string_view what, std::string_view plugin,
+               const Status& status) {
+  return state.reasons().Error("running " + std::string(what) + " plugin " + Quoted(plugin) + ": " +
+                               status.message());
+}
+
+// Calls a plugin; what it throws becomes an Error status.
+template <typename Call>
+Status Guarded(const CycleState& state, Call call) {
+  try {
+    return call();
+  } catch (const std::exception& e) {
+    return state.reasons().Error(std::string("plugin threw: ") + e.what());
+  } catch (...) {
+    return state.reasons().Error("plugin threw");
+  }
+}
+
+std::string Join(const std::vector<std::string>& names) {
+  std::string joined;
+  for (const std::string& name : names) {
+    if (!joined.empty()) joined += ' ';
+    joined += name;
+  }
+  return joined;
+}
+
+void Intersect(std::optional<std::vector<std::string>>& names,
+               const std::vector<std::string>& with) {
+  if (!names) {
+    names = with;
+    return;
+  }
+  std::vector<std::string> both;
+  std::set_intersection(names->begin(), names->end(), with.begin(), with.end(),
+                        std::back_inserter(both));
+  *names = std::move(both);
+}
+
+}  // namespace
+
+PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                              const Snapshot& snapshot) {
+  PointTimer timer(profile, ExtensionPoint::kPreFilter);
+  PreFilterVerdict result;
+  PluginStatus last_rejection;
+  const auto finish = [&](PluginStatus verdict) {
+    result.verdict = verdict;
+    timer.Finish(verdict.status.code());
+    return std::move(result);
+  };
+  for (const auto& entry : profile.plugins().pre_filter) {
+    std::optional<std::vector<std::string>> names;
+    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kPreFilter);
+    const Status status = Guarded(cycle.state, [&] {
+      PreFilterResult plugin_result = entry.plugin->PreFilter(cycle.state, pod, snapshot);
+      names = std::move(plugin_result.node_names);
+      return plugin_result.status;
+    });
+    plugin_timer.Finish(status.code());
+    if (status.skip()) {
+      cycle.skip_filter.set(entry.index);
+      continue;
+    }
+    CountEvaluations(profile, entry.name, ExtensionPoint::kPreFilter, 1);
+    if (status.code() == Code::kUnschedulableAndUnresolvable) return finish({status, entry.name});
+    if (status.code() == Code::kUnschedulable) {
+      last_rejection = {status, entry.name};
+      continue;
+    }
+    if (!status.ok()) {
+      return finish({Wrapped(cycle.state, "PreFilter", entry.name, status), entry.name});
+    }
+    if (!names) continue;
+    result.restricting_plugins.emplace_back(entry.name);
+    std::sort(result.restricting_plugins.begin(), result.restricting_plugins.end());
+    Intersect(result.node_names, *names);
+    if (!result.node_names->empty()) continue;
+    const auto& plugins = result.restricting_plugins;
+    const std::string text =
+        plugins.size() == 1
+            ? "node(s) didn't satisfy plugin " + plugins.front()
+            : "node(s) didn't satisfy plugin(s) [" + Join(plugins) + "] simultaneously";
+    return finish({cycle.state.reasons().Make(Code::kUnschedulableAndUnresolvable, text), ""});
+  }
+  return finish(last_rejection);
+}
+
+Status RunFilterPlugin(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
+                       const NodeView& node) {
+  const Status status = Guarded(state, [&] { return entry.plugin->Filter(state, pod, node); });
+  if (status.ok() || status.rejected()) return status;
+  return state.reasons().Error("running " + Quoted(entry.name) +
+                               " filter plugin: " + status.message());
+}
+
+Status RunFilterNodes(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
+                      const Snapshot& snapshot, NodeSet& nodes) {
+  const Status status = Guarded(state, [&] {
+    entry.column->FilterNodes(state, pod, snapshot, nodes);
+    return Status::Success();
+  });
+  if (status.ok()) return status;
+  return state.reasons().Error("running " + Quoted(entry.name) +
+                               " filter plugin: " + status.message());
+}
+
+PluginStatus RunFilter(const Profile& profile, const Cycle& cycle, const CycleState& state,
+                       const PodInfo& pod, const NodeView& node) {
+  for (const FilterEntry& entry : profile.plugins().filter) {
+    if (cycle.skip_filter.test(entry.index)) continue;
+    const Status status = RunFilterPlugin(entry, state, pod, node);
+    if (!status.ok()) return {status, entry.name};
+  }
+  return {};
+}
+
+Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, const PodInfo& pod,
+                 const PodInfo& added, const NodeView& node) {
+  for (const auto& entry : profile.plugins().pre_filter) {
+    PreFilterExtensions* extensions = entry.plugin->Extensions();
+    if (extensions == nullptr || cycle.skip_filter.test(entry.index)) continue;
+    PluginTimer timer(profile, cycle, entry.name, ExtensionPoint::kPreFilterExtensionAddPod);
+    const Status status =
+        Guarded(state, [&] { return extensions->AddPod(state, pod, added, node); });
+    timer.Finish(status.code());
+    if (!status.ok()) {
+      return state.reasons().Error("running AddPod on PreFilter plugin " + Quoted(entry.name) +
+                                   ": " + status.message());
+    }
+  }
+  return Status::Success();
+}
+
+PostFilterVerdict RunPostFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                                const Snapshot& snapshot, const NodeToStatus& statuses) {
+  PointTimer timer(profile, ExtensionPoint::kPostFilter);
+  PostFilterVerdict result;
+  ReasonSet reasons;
+  const auto finish = [&](PluginStatus verdict) {
+    result.verdict = verdict;
+    result.message = verdict.status.message();
+    timer.Finish(verdict.status.code());
+    return std::move(result);
+  };
+  std::string_view first_rejector;
+  for (const auto& entry : profile.plugins().post_filter) {
+    std::optional<NominatingInfo> nominating;
+    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kPostFilter);
+    const Status status = Guarded(cycle.state, [&] {
+      PostFilterResult plugin_result =
+          entry.plugin->PostFilter(cycle.state, pod, snapshot, statuses);
+      nominating = std::move(plugin_result.nominating);
+      return plugin_result.status;
+    });
+    plugin_timer.Finish(status.code());
+    if (status.ok() || status.code() == Code::kUnschedulableAndUnresolvable) {
+      result.nominating = std::move(nominating);
+      return finish({status, entry.name});
+    }
+    if (!status.rejected()) {
+      result.nominating.reset();
+      return finish(
+          {Status(Code::kError, cycle.state.reasons().Intern(status.message())), entry.name});
+    }
+    if (nominating && nominating->mode != NominatingMode::kNoop) {
+      result.nominating = std::move(nominating);
+    }
+    if (first_rejector.empty()) first_rejector = entry.name;
+    reasons.insert(reasons.end(), status.reasons().begin(), status.reasons().end());
+  }
+  return finish({cycle.state.reasons().Make(Code::kUnschedulable, reasons), first_rejector});
+}
+
+PluginStatus RunReserve(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                        std::string_view node_name) {
+  PointTimer timer(profile, ExtensionPoint::kReserve);
+  PluginStatus verdict;
+  for (const auto& entry : profile.plugins().reserve) {
+    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kReserve);
+    const Status status =
+        Guarded(cycle.state, [&] { return entry.plugin->Reserve(cycle.state, pod, node_name); });
+    plugin_timer.Finish(status.code());
+    if (status.ok()) continue;
+    verdict = {status.rejected() ? status : Wrapped(cycle.state, "Reserve", entry.name, status),
+               entry.name};
+    break;
+  }
+  timer.Finish(verdict.status.code());
+  return verdict;
+}
+
+void RunUnreserve(const Profile& profile, CycleState& state, const PodInfo& pod,
+                  std::string_view node_name) {
+  PointTimer timer(profile, ExtensionPoint::kUnreserve);
+  const auto& plugins = profile.plugins().reserve;
+  for (auto it = plugins.rbegin(); it != plugins.rend(); ++it) {
+    const Status status = Guarded(state, [&] {
+      it->plugin->Unreserve(state, pod, node_name);
+      return Status::Success();
+    });
+    if (!status.ok()) {
+      base::LogError(
+          "Unreserve failed",
+          {{"plugin", it->name}, {"pod", pod.pod->metadata.Key()}, {"err", status.message()}});
+    }
+  }
+  timer.Finish(Code::kSuccess);
+}
+
+PermitVerdict RunPermit(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                        std::string_view node_name) {
+  PointTimer timer(profile, ExtensionPoint::kPermit);
+  PermitVerdict result;
+  const auto finish = [&](PluginStatus verdict) {
+    result.verdict = verdict;
+    timer.Finish(verdict.status.code());
+    return std::move(result);
+  };
+  ReasonSet wait_reasons;
+  for (const auto& entry : profile.plugins().permit) {
+    Duration timeout{};
+    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kPermit);
+    const Status status = Guarded(cycle.state, [&] {
+      const PermitResult plugin_result = entry.plugin->Permit(cycle.state, pod, node_name);
+      timeout = plugin_result.timeout;
+      return plugin_result.status;
+    });
+    plugin_timer.Finish(status.code());
+    if (status.ok()) continue;
+    if (status.rejected()) {
+      result.waits.clear();
+      return finish({status, entry.name});
+    }
+    if (!status.wait()) {
+      result.waits.clear();
+      return finish({Wrapped(cycle.state, "Permit", entry.name, status), entry.name});
+    }
+    result.waits.push_back({std::string(entry.name), std::min(timeout, kMaxPermitTimeout)});
+    wait_reasons = status.reasons();
+  }
+  if (result.waits.empty()) return finish({});
+  wait_reasons.push_back("one or more plugins asked to wait and no plugin rejected pod");
+  return finish({cycle.state.reasons().Make(Code::kWait, wait_reasons), ""});
+}
+
+PreFlightVerdict RunPreBindPreFlight(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                                     std::string_view node_name) {
+  PointTimer timer(profile, ExtensionPoint::kPreBindPreFlight);
+  PreFlightVerdict result;
+  result.status = Status::Skip();
+  for (const auto& entry : profile.plugins().pre_bind) {
+    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kPreBindPreFlight);
+    const Status status = Guarded(
+        cycle.state, [&] { return entry.plugin->PreBindPreFlight(cycle.state, pod, node_name); });
+    plugin_timer.Finish(status.code());
+    if (status.skip()) continue;
+    if (status.ok()) {
+      result.status = Status::Success();
+      result.to_run.push_back(entry.plugin);
+      continue;
+    }
+    const std::string text =
+        status.code() == Code::kError
+            ? "running PreBindPreFlight " + Quoted(entry.name) + ": " + status.message()
+            : "PreBindPreFlight " + std::string(entry.name) + " returned " +
+                  Quoted(CodeName(status.code())) +
+                  ", which is unsupported. It is supposed to return Success, Skip, or Error "
+                  "status";
+    result.to_run.clear();
+    result.status = cycle.state.reasons().Error(text);
+    break;
+  }
+  timer.Finish(result.status.code());
+  return result;
+}
+
+}  // namespace berth::framework

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/framework/profile.h"
+#include "src/framework/waiting_pods.h"
+
+// Calls a profile's plugins at each extension point, with kube-scheduler's order, skip and status
+// rules. A plugin that throws counts as Code::kError.
+//
+// Thread safety: the scheduling thread.
+namespace berth::framework {
+
+// One pod's way through a profile.
+struct Cycle {
+  CycleState state;
+  PluginMask skip_filter;  // PreFilter said Skip
+  PluginMask skip_score;   // PreScore said Skip
+  bool observe_plugins = false;
+};
+
+// A verdict and who gave it. `plugin` is "" where no single plugin did.
+struct PluginStatus {
+  Status status = {};
+  std::string_view plugin = {};
+};
+
+struct PreFilterVerdict {
+  PluginStatus verdict;
+  // The nodes all plugins' restrictions leave; sorted.
+  std::optional<std::vector<std::string>> node_names;
+  // The plugins that restricted the nodes; sorted.
+  std::vector<std::string> restricting_plugins;
+};
+
+// Every plugin is asked, unless one says UnschedulableAndUnresolvable or fails; of several
+// Unschedulable the last wins. Restrictions that leave no node are UnschedulableAndUnresolvable.
+PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                              const Snapshot& snapshot);
+
+// The verdict of the first filter that rejects the node, in profile order, or Success. A status
+// that is neither Success nor a rejection becomes Error.
+PluginStatus RunFilter(const Profile& profile, const Cycle& cycle, const CycleState& state,
+                       const PodInfo& pod, const NodeView& node);
+// The same for one filter.
+Status RunFilterPlugin(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
+                       const NodeView& node);
+
+// One filter's column form: takes the rows it rejects out of `nodes`. Error when it throws.
+Status RunFilterNodes(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
+                      const Snapshot& snapshot, NodeSet& nodes);
+
+// Tells the filters that were not skipped that `added` is imagined on `node`.
+Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, const PodInfo& pod,
+                 const PodInfo& added, const NodeView& node);
+
+struct PostFilterVerdict {
+  PluginStatus verdict;
+  std::string message;  // what FailedScheduling shows after the reasons; may be ""
+  std::optional<NominatingInfo> nominating;
+};
+PostFilterVerdict RunPostFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                                const Snapshot& snapshot, const NodeToStatus& statuses);
+
+Status RunPreScore(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                   const Snapshot& snapshot, const NodeSet& feasible);
+
+// One score plugin over the feasible nodes: raw scores first, then normalised in place.
+struct PluginScores {
+  const ScoreEntry* entry = nullptr;
+  std::vector<int64_t> raw;         // filled only when asked for
+  std::vector<int64_t> normalised;  // in [0, 100], before the weight
+};
+// Adds each plugin's weighted score to totals[i] for nodes[i]. With `details`, also keeps every
+// plugin's scores there.
+Status RunScore(const Profile& profile, const Cycle& cycle, const PodInfo& pod,
+                const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                std::vector<int64_t>& totals, std::vector<PluginScores>* details);
+
+PluginStatus RunReserve(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                        std::string_view node_name);
+// All reserve plugins, in reverse order, also those that Reserve never reached.
+void RunUnreserve(const Profile& profile, CycleState& state, const PodInfo& pod,
+                  std::string_view node_name);
+
+struct PermitVerdict {
+  PluginStatus verdict;  // Success, Wait, a rejection or Error
+  std::vector<WaitingPods::PluginTimeout> waits;
+};
+PermitVerdict RunPermit(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                        std::string_view node_name);
+
+struct PreFlightVerdict {
+  Status status;                       // Success: some plugin has work; Skip: none has; else Error
+  std::vector<PreBindPlugin*> to_run;  // in order
+};
+PreFlightVerdict RunPreBindPreFlight(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                                     std::string_view node_name);
+
+}  // namespace berth::framework

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <string>
+
+#include "src/framework/runtime.h"
+#include "src/framework/timing.h"
+
+namespace berth::framework {
+namespace {
+
+std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+// Raw scores of one plugin.
+Status RawScores(const ScoreEntry& entry, const CycleState& state, const PodInfo& pod,
+                 const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                 std::span<int64_t> scores) {
+  if (entry.column != nullptr) {
+    entry.column->ScoreNodes(state, pod, snapshot, nodes, scores);
+    return Status::Success();
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const ScoreResult result = entry.plugin->Score(state, pod, NodeView(snapshot, nodes[i]));
+    if (!result.status.ok()) return result.status;
+    scores[i] = result.score;
+  }
+  return Status::Success();
+}
+
+Status CheckRange(const ScoreEntry& entry, const CycleState& state,
+                  std::span<const int64_t> scores) {
+  for (int64_t score : scores) {
+    if (score >= kMinNodeScore && score <= kMaxNodeScore) continue;
+    return state.reasons().Error("applying score defaultWeights on Score plugins: plugin " +
+                                 Quoted(entry.name) + " returns an invalid score " +
+                                 std::to_string(score) + ", it should in the range of [" +
+                                 std::to_string(kMinNodeScore) + ", " +
+                                 std::to_string(kMaxNodeScore) + "] after normalizing");
+  }
+  return Status::Success();
+}
+
+// A score plugin's raw scores, then normalised, in `scores`.
+Status ScorePluginNodes(const Profile& profile, const Cycle& cycle, const ScoreEntry& entry,
+                        const PodInfo& pod, const Snapshot& snapshot,
+                        std::span<const NodeRow> nodes, std::span<int64_t> scores,
+                        PluginScores* detail) {
+  const CycleState& state = cycle.state;
+  try {
+    PluginTimer timer(profile, cycle, entry.name, ExtensionPoint::kScore);
+    const Status raw = RawScores(entry, state, pod, snapshot, nodes, scores);
+    timer.Finish(raw.code());
+    CountEvaluations(profile, entry.name, ExtensionPoint::kScore, nodes.size());
+    if (!raw.ok()) {
+      return state.reasons().Error("running Score plugins: plugin " + Quoted(entry.name) +
+                                   " failed with: " + raw.message());
+    }
+    if (detail != nullptr) detail->raw.assign(scores.begin(), scores.end());
+    if (!entry.plugin->Normalizes()) return CheckRange(entry, state, scores);
+    PluginTimer normalize_timer(profile, cycle, entry.name,
+                                ExtensionPoint::kScoreExtensionNormalize);
+    const Status normalized = entry.plugin->NormalizeScore(state, pod, nodes, scores);
+    normalize_timer.Finish(normalized.code());
+    if (!normalized.ok()) {
+      return state.reasons().Error("running Normalize on Score plugins: plugin " +
+                                   Quoted(entry.name) + " failed with: " + normalized.message());
+    }
+    return CheckRange(entry, state, scores);
+  } catch (const std::exception& e) {
+    return state.reasons().Error("running Score plugins: plugin " + Quoted(entry.name) +
+                                 " threw: " + e.what());
+  } catch (...) {
+    return state.reasons().Error("running Score plugins: plugin " + Quoted(entry.name) + " threw");
+  }
+}
+
+}  // namespace
+
+Status RunPreScore(const Profile& profile, Cycle& cycle, const PodInfo& pod,
+                   const Snapshot& snapshot, const NodeSet& feasible) {
+  PointTimer point_timer(profile, ExtensionPoint::kPreScore);
+  Status verdict;
+  for (const auto& entry : profile.plugins().pre_score) {
+    PluginTimer timer(profile, cycle, entry.name, ExtensionPoint::kPreScore);
+    Status status;
+    try {
+      status = entry.plugin->PreScore(cycle.state, pod, snapshot, feasible);
+    } catch (const std::exception& e) {
+      status = cycle.state.reasons().Error(std::string("plugin threw: ") + e.what());
+    } catch (...) {
+      status = cycle.state.reasons().Error("plugin threw");
+    }
+    timer.Finish(status.code());
+    if (status.skip()) {
+      cycle.skip_score.set(entry.index);
+      continue;
+    }
+    CountEvaluations(profile, entry.name, ExtensionPoint::kPreScore, 1);
+    if (status.ok()) continue;
+    verdict = cycle.state.reasons().Error("running PreScore plugin " + Quoted(entry.name) + ": " +
+                                          status.message());
+    break;
+  }
+  point_timer.Finish(verdict.code());
+  return verdict;
+}
+
+Status RunScore(const Profile& profile, const Cycle& cycle, const PodInfo& pod,
+                const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                std::vector<int64_t>& totals, std::vector<PluginScores>* details) {
+  PointTimer timer(profile, ExtensionPoint::kScore);
+  totals.assign(nodes.size(), 0);
+  std::vector<int64_t> scores(nodes.size());
+  Status verdict;
+  for (const ScoreEntry& entry : profile.plugins().score) {
+    if (cycle.skip_score.test(entry.index)) continue;
+    PluginScores* detail = nullptr;
+    if (details != nullptr) {
+      detail = &details->emplace_back();
+      detail->entry = &entry;
+    }
+    verdict = ScorePluginNodes(profile, cycle, entry, pod, snapshot, nodes, scores, detail);
+    if (!verdict.ok()) break;
+    if (detail != nullptr) detail->normalised = scores;
+    for (size_t i = 0; i < nodes.size(); ++i) totals[i] += scores[i] * entry.weight;
+  }
+  timer.Finish(verdict.code());
+  return verdict;
+}
+
+}  // namespace berth::framework

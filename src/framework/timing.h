@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "src/framework/profile.h"
+#include "src/framework/runtime.h"
+
+namespace berth::framework {
+
+// Measures one extension point, from construction to Finish. Reads no clock without an observer.
+class PointTimer {
+ public:
+  PointTimer(const Profile& profile, ExtensionPoint point) : profile_(profile), point_(point) {
+    if (profile_.observer() != nullptr) start_ = profile_.observer()->Now();
+  }
+  void Finish(Code code) {
+    RuntimeObserver* observer = profile_.observer();
+    if (observer == nullptr) return;
+    observer->ObserveExtensionPoint(profile_, point_, code, observer->Now() - start_);
+  }
+
+ private:
+  const Profile& profile_;
+  ExtensionPoint point_;
+  Time start_;
+};
+
+// Measures one plugin's call, in the cycles that are sampled for it.
+class PluginTimer {
+ public:
+  PluginTimer(const Profile& profile, const Cycle& cycle, std::string_view plugin,
+              ExtensionPoint point)
+      : observer_(cycle.observe_plugins ? profile.observer() : nullptr),
+        plugin_(plugin),
+        point_(point) {
+    if (observer_ != nullptr) start_ = observer_->Now();
+  }
+  void Finish(Code code) {
+    if (observer_ != nullptr) {
+      observer_->ObservePlugin(plugin_, point_, code, observer_->Now() - start_);
+    }
+  }
+
+ private:
+  RuntimeObserver* observer_;
+  std::string_view plugin_;
+  ExtensionPoint point_;
+  Time start_;
+};
+
+inline void CountEvaluations(const Profile& profile, std::string_view plugin, ExtensionPoint point,
+                             uint64_t count) {
+  if (profile.observer() != nullptr) {
+    profile.observer()->CountEvaluations(profile, plugin, point, count);
+  }
+}
+
+}  // namespace berth::framework
