@@ -41,6 +41,8 @@ struct PodInfo {
   int64_t non_zero_memory = 0;
   std::vector<HostPort> host_ports;
   PodClassId pod_class = kNoPodClass;
+  // Which signature parts and selectors were live when pod_class was assigned; 0: never assigned.
+  uint32_t class_epoch = 0;
 
   int32_t priority() const { return pod->priority(); }
 

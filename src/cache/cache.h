@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/api/node.h"
+#include "berth/inputs.h"
+#include "berth/result.h"
+#include "berth/snapshot.h"
+#include "src/base/thread.h"
+#include "src/cache/change_log.h"
+#include "src/cache/columns.h"
+#include "src/cache/image_table.h"
+#include "src/cache/label_index.h"
+#include "src/cache/pod_classes.h"
+#include "src/cache/pod_table.h"
+#include "src/cache/port_counts.h"
+#include "src/cache/resource_table.h"
+#include "src/cache/taint_table.h"
+#include "src/cache/trial.h"
+
+namespace berth::cache {
+
+// The state of the cluster in columns; what scheduling reads of it is the Snapshot it is.
+//
+//              AssumePod             AddPod              RemovePod
+//   unknown ---------------> assumed --------> confirmed -----------> unknown
+//      ^                        |                  ^
+//      +------- ForgetPod ------+                  |
+//      +-------------------- AddPod ---------------+
+//
+// A pod is known by its UID and stands on one row. Assumed pods do not expire. Pods may come
+// before their node and outlive it: then their row is a ghost, outside nodes(). A row that has
+// neither node nor pods is free, and the lowest free row is used next; rows never run backwards.
+//
+// Generations: every change has a number of one sequence, which the row's node or usage generation
+// takes over. A new version of a placed pod that no plugin can tell from the old one (its status
+// moved on) and a node update that only moved its resourceVersion are no changes, but the objects
+// are replaced all the same.
+//
+// Thread safety: belongs to the scheduling thread; evaluation workers may read while it waits.
+class Cache final : public Snapshot {
+ public:
+  struct Options {
+    LabelIndex::Limits labels = {};
+    size_t change_log_capacity = 1u << 16;
+  };
+  Cache() : Cache(Options()) {}
+  explicit Cache(const Options& options);
+  Cache(const Cache&) = delete;
+  Cache& operator=(const Cache&) = delete;
+
+  // Adds or replaces the node of that name; returns its row.
+  NodeRow SetNode(std::shared_ptr<const api::Node> node);
+  // Does nothing when there is no such node. Its pods stay, on a ghost row.
+  void RemoveNode(std::string_view name);
+
+  // A pod with what is derived from it and its class: what all calls below take.
+  PodInfoPtr MakePodInfo(std::shared_ptr<const api::Pod> pod);
+  // `info`, or the same in its present class when signature parts or tested keys have changed
+  // since it was made. Cheap when they have not. Does not touch what the cache holds.
+  PodInfoPtr Reclass(PodInfoPtr info);
+
+  // Puts a pod that names its node there and confirms it; replaces what is known of the UID.
+  // Errors: no UID or no node name.
+  Result<void> AddPod(PodInfoPtr info);
+  Result<void> UpdatePod(PodInfoPtr info) { return AddPod(std::move(info)); }
+  // Takes the pod away, assumed or confirmed. False when it is unknown.
+  bool RemovePod(std::string_view uid);
+  // Puts a pod on `row` ahead of the API server. Errors: the UID is known (or empty), the row has
+  // no node.
+  Result<void> AssumePod(PodInfoPtr info, NodeRow row);
+  // Takes an assumed pod away. False when it is unknown, or confirmed meanwhile: then it stays.
+  bool ForgetPod(std::string_view uid);
+  bool IsAssumed(std::string_view uid) const;
+  std::optional<CachedPod> FindPod(std::string_view uid) const;
+
+  // Opens a scope in which pods come and go on trial. Until it ends only AssumePod, ForgetPod,
+  // RemovePod and further trials may change the cache; calls made on the cache are part of it.
+  [[nodiscard]] Trial BeginTrial();
+
+  // A pod on the node could not be read: the node takes no new pods until OpenNode().
+  // `pod_key` is "namespace/name".
+  void CloseNode(std::string_view node_name, std::string_view pod_key);
+  void OpenNode(std::string_view pod_key);
+
+  // What pods are alike by; see PodClasses. To be called at start, and when selectors changed.
+  void SetSignatureParts(PodParts parts);
+  void SetTestedLabelKeys(std::optional<std::vector<std::string>> keys);
+  const PodClasses& pod_classes() const { return classes_; }
+
+  // The number of the newest change, and the changes after `generation`; see ChangeLog. A
+  // rollback is a change, too, although it takes the rows' generations back.
+  uint64_t generation() const { return changes_.generation(); }
+  bool ChangesSince(uint64_t generation, std::vector<Change>& out) const {
+    return changes_.Since(generation, out);
+  }
+
+  size_t num_pods() const { return pods_.size(); }
+  size_t num_assumed() const { return pods_.num_assumed(); }
+  // Also of a ghost row; "" when the row is free.
+  std::string_view node_name(NodeRow row) const { return rows_[row].name; }
+  // Calls visit(const CachedPod&) for every pod, row by row, ghosts included.
+  template <typename Visit>
+  void ForEachPod(Visit visit) const {
+    for (NodeRow row = 0; row < rows_.size(); ++row)
+      for (const PodTable::Slot slot : pods_.slots(row)) visit(pods_.pod(slot));
+  }
+  ResourceTable& mutable_resource_names() { return resources_; }
+
+  // Snapshot.
+  const NodeSet& nodes() const override { return nodes_; }
+  size_t num_nodes() const override { return num_nodes_; }
+  const api::Node& node(NodeRow row) const override { return *rows_[row].node; }
+  NodeRow FindNode(std::string_view name) const override;
+  std::span<const PodInfo* const> pods(NodeRow row) const override { return pods_.pods(row); }
+  Column allocatable(ResourceId id) const override { return columns_.allocatable(id); }
+  Column requested(ResourceId id) const override { return columns_.requested(id); }
+  Column non_zero_requested(ResourceId id) const override {
+    return columns_.non_zero_requested(id);
+  }
+  Column allowed_pods() const override { return columns_.allowed_pods(); }
+  Column pod_count() const override { return columns_.pod_count(); }
+  const NodeSet& unschedulable_nodes() const override { return unschedulable_; }
+  std::span<const TaintSetId> taint_sets() const override { return taint_sets_; }
+  size_t num_taint_sets() const override { return taints_.size(); }
+  std::span<const api::Taint> taints(TaintSetId id) const override { return taints_.taints(id); }
+  void NodesWithLabel(std::string_view key, std::string_view value, NodeSet& out) const override;
+  void NodesWithLabelKey(std::string_view key, NodeSet& out) const override;
+  const NodeSet& nodes_with_host_ports() const override { return with_host_ports_; }
+  std::span<const HostPort> host_ports(NodeRow row) const override {
+    return rows_[row].ports.ports();
+  }
+  std::optional<ImageState> FindImage(std::string_view name) const override {
+    return images_.Find(name);
+  }
+  const NodeSet& closed_nodes() const override { return closed_; }
+  uint64_t node_generation(NodeRow row) const override { return node_generation_[row]; }
+  uint64_t usage_generation(NodeRow row) const override { return usage_generation_[row]; }
+  const ResourceNames& resource_names() const override { return resources_; }
+
+ private:
+  friend class Trial;
+
+  struct Row {
+    std::string name;                       // "" when the row is free
+    std::shared_ptr<const api::Node> node;  // nullptr on a ghost row
+    PortCounts ports;
+  };
+  // What takes one change of a trial back.
+  struct Undo {
+    bool added = false;             // else removed
+    PodTable::Removed pod;          // only the slot when added
+    uint64_t usage_generation = 0;  // of the row, before
+  };
+
+  NodeRow RowFor(std::string_view name);
+  void FreeIfUnused(NodeRow row);
+  void Place(CachedPod pod);
+  void TakeAway(PodTable::Slot slot);
+  void CountUsage(NodeRow row, const PodInfo& pod, bool add);
+  void UpdateRowSets(NodeRow row);
+  void Changed(NodeRow row, ChangeKind kind);
+  void RollBackTo(const Trial& trial);
+  void Commit(const Trial& trial);
+
+  base::ThreadOwner owner_;
+  ResourceTable resources_;
+  Columns columns_;
+  PodTable pods_;
+  std::vector<Row> rows_;
+  absl::flat_hash_map<std::string, NodeRow> row_by_name_;
+  NodeSet nodes_;
+  NodeSet free_rows_;
+  size_t num_nodes_ = 0;
+  NodeSet unschedulable_;
+  NodeSet with_host_ports_;
+  NodeSet closed_;
+  std::vector<TaintSetId> taint_sets_;
+  TaintTable taints_;
+  mutable LabelIndex labels_;  // asking may build and drop parts of it
+  ImageTable images_;
+  PodClasses classes_;
+  std::vector<uint64_t> node_generation_;
+  std::vector<uint64_t> usage_generation_;
+  ChangeLog changes_;
+  // Undecodable pods and the nodes they close; how many close each node.
+  absl::flat_hash_map<std::string, std::string> closing_pods_;
+  absl::flat_hash_map<std::string, size_t> closed_names_;
+  std::vector<Undo> undo_;
+  size_t trial_depth_ = 0;
+};
+
+}  // namespace berth::cache

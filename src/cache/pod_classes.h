@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/inputs.h"
+#include "berth/pod_info.h"
+
+namespace berth::cache {
+
+// One part of a pod in canonical form, interned. Never reused; 0 stands for "part not in use".
+using FragmentId = uint32_t;
+// How many PodParts bits have a meaning; bit i of PodParts is fragment i of a class.
+inline constexpr size_t kNumPodParts = 14;
+using Fragments = std::array<FragmentId, kNumPodParts>;
+
+// Puts pods that are alike in the parts in use into one class.
+//
+// A class is the tuple of the pod's fragments. It lives as long as a PodInfo names it; ids are
+// never given to another class, so what is kept for a dead class can only go to waste. When
+// somebody reads the whole pod (pod_part::kEverything), or ids run out, pods get kNoPodClass.
+//
+// Thread safety: one owner; a PodInfo may be dropped on any thread.
+class PodClasses {
+ public:
+  // The parts of the pod that plugins read.
+  void SetParts(PodParts parts);
+  // The label keys that selectors test; nullopt: every label counts. A pod's own selectors need
+  // not be among them.
+  void SetTestedLabelKeys(std::optional<std::vector<std::string>> keys);
+  // Grows when either of them changed; a PodInfo of another epoch may be in the wrong class.
+  uint32_t epoch() const { return epoch_; }
+
+  // The same PodInfo with class and epoch set.
+  PodInfoPtr Assign(PodInfo&& info);
+
+  // The fragments of a live class; nullptr for a dead one and kNoPodClass.
+  const Fragments* Find(PodClassId id) const;
+  size_t num_classes() const { return classes_.size(); }
+  size_t num_fragments() const { return fragments_.size(); }
+  // Drops the classes that no PodInfo names. Assign() does it now and then.
+  void Sweep();
+
+ private:
+  struct Fragment {
+    std::string text;
+    FragmentId id = 0;
+    size_t uses = 0;  // classes that contain it
+  };
+  struct PodClass {
+    PodClassId id = kNoPodClass;
+    Fragments ids{};
+    std::array<Fragment*, kNumPodParts> fragments{};  // nullptr where the part is not in use
+  };
+  using PodClassPtr = std::shared_ptr<const PodClass>;
+  // A PodInfo that keeps its class alive.
+  struct ClassedPodInfo;
+
+  // nullptr: the pod is in no class.
+  PodClassPtr Classify(const PodInfo& info);
+  // The fragment whose text is in scratch_; nullptr when ids have run out.
+  Fragment* InternFragment();
+  PodClassPtr NewClass(const PodClass& prototype);
+
+  PodParts parts_ = 0;
+  std::optional<std::vector<std::string>> tested_keys_;  // sorted, unique
+  uint32_t epoch_ = 1;
+  FragmentId last_fragment_ = 0;
+  PodClassId next_class_ = 0;
+  size_t sweep_at_ = 1024;
+  std::string scratch_;
+  absl::flat_hash_map<std::string_view, std::unique_ptr<Fragment>> fragments_;  // by their text
+  absl::flat_hash_map<Fragments, PodClassPtr> classes_;
+  absl::flat_hash_map<PodClassId, const PodClass*> by_id_;
+};
+
+}  // namespace berth::cache
