@@ -42,6 +42,13 @@ struct Request {
   int max_retries = 10;
 };
 
+// ApiError::reason where no server gave one (code 0).
+inline constexpr std::string_view kReasonCancelled = "Cancelled";
+inline constexpr std::string_view kReasonTimeout = "Timeout";          // also: a stream fell silent
+inline constexpr std::string_view kReasonUnreachable = "Unreachable";  // no connection was made
+inline constexpr std::string_view kReasonCredentials = "Credentials";  // there are none to send
+inline constexpr std::string_view kReasonConnectionLost = "ConnectionLost";
+
 // The error of a request, told apart by what the caller may conclude.
 struct ApiError {
   // HTTP status, or 0 when no complete answer came.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/client/rate_limiter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "berth/check.h"
+
+namespace berth::client {
+namespace {
+
+Duration Patience(Priority priority) {
+  switch (priority) {
+    case Priority::kStatusPatch:
+      return std::chrono::seconds(5);
+    case Priority::kEvent:
+    case Priority::kOther:
+      return std::chrono::seconds(10);
+    case Priority::kBind:
+    case Priority::kUnlimited:
+      break;
+  }
+  return Duration::zero();
+}
+
+// Rounding may leave a token a hair short of one when exactly its time has passed.
+constexpr double kAlmostOne = 1.0 - 1e-9;
+
+}  // namespace
+
+TokenBucket::TokenBucket(double qps, int burst)
+    : qps_(qps), burst_(std::max(burst, 1)), tokens_(burst_) {}
+
+double TokenBucket::TokensAt(Time now) const {
+  if (!last_ || now <= *last_) return tokens_;
+  const double seconds = std::chrono::duration<double>(now - *last_).count();
+  return std::min(burst_, tokens_ + seconds * qps_);
+}
+
+bool TokenBucket::TryTake(Time now) {
+  if (qps_ < 0) return true;
+  const double tokens = TokensAt(now);
+  if (tokens < kAlmostOne) return false;
+  tokens_ = std::max(0.0, tokens - 1);
+  last_ = last_ ? std::max(*last_, now) : now;
+  return true;
+}
+
+Duration TokenBucket::UntilNext(Time now) const {
+  if (qps_ < 0) return Duration::zero();
+  const double missing = kAlmostOne - TokensAt(now);
+  if (missing <= 0) return Duration::zero();
+  if (qps_ == 0) return std::chrono::hours(24);
+  return Duration(static_cast<int64_t>(std::ceil(missing / qps_ * 1e9)));
+}
+
+RequestQueue::RequestQueue(double qps, int burst) : main_(qps, burst), events_(qps, burst) {}
+
+void RequestQueue::Push(Ticket ticket, Priority priority, Time now) {
+  BERTH_CHECK(priority != Priority::kUnlimited, "an unlimited request needs no turn");
+  line(priority).push_back({ticket, now + Patience(priority)});
+}
+
+RequestQueue::Line* RequestQueue::MostOverdue(Time now) {
+  Line* found = nullptr;
+  for (const Priority priority : {Priority::kStatusPatch, Priority::kEvent, Priority::kOther}) {
+    Line& candidate = line(priority);
+    if (candidate.empty() || candidate.front().overdue_at > now) continue;
+    if (found == nullptr || candidate.front().overdue_at < found->front().overdue_at) {
+      found = &candidate;
+    }
+  }
+  return found;
+}
+
+RequestQueue::Line* RequestQueue::NextInMain(Time now) {
+  Line* overdue = MostOverdue(now);
+  Line& binds = line(Priority::kBind);
+  if (overdue != nullptr && (binds.empty() || !overdue_went_last_)) {
+    overdue_went_last_ = true;
+    return overdue;
+  }
+  overdue_went_last_ = false;
+  for (const Priority priority : {Priority::kBind, Priority::kStatusPatch, Priority::kOther}) {
+    if (!line(priority).empty()) return &line(priority);
+  }
+  return nullptr;
+}
+
+std::optional<RequestQueue::Ticket> RequestQueue::Pop(Time now) {
+  Line& events = line(Priority::kEvent);
+  const bool main_waits = size() > events.size();
+  const bool event_overdue = !events.empty() && events.front().overdue_at <= now;
+  Line* next = nullptr;
+  if (main_waits && main_.TryTake(now)) {
+    next = NextInMain(now);
+  } else if (!events.empty() && (events_.TryTake(now) || (event_overdue && main_.TryTake(now)))) {
+    next = &events;
+  }
+  if (next == nullptr) return std::nullopt;
+  const Ticket ticket = next->front().ticket;
+  next->pop_front();
+  return ticket;
+}
+
+std::optional<Time> RequestQueue::NextTurn(Time now) const {
+  std::optional<Time> next;
+  const auto consider = [&next](Time at) { next = next ? std::min(*next, at) : at; };
+  const Line& events = line(Priority::kEvent);
+  const Time main_token = now + main_.UntilNext(now);
+  if (size() > events.size()) consider(main_token);
+  if (!events.empty()) {
+    consider(now + events_.UntilNext(now));
+    consider(std::max(main_token, events.front().overdue_at));
+  }
+  return next;
+}
+
+void RequestQueue::Remove(Ticket ticket) {
+  for (Line& candidate : lines_) {
+    std::erase_if(candidate, [ticket](const Waiting& one) { return one.ticket == ticket; });
+  }
+}
+
+size_t RequestQueue::size() const {
+  size_t sum = 0;
+  for (const Line& one : lines_) sum += one.size();
+  return sum;
+}
+
+}  // namespace berth::client

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "berth/random.h"
+#include "berth/time.h"
+#include "src/client/api_client.h"
+
+namespace berth::client {
+
+// 100 ms doubled with each attempt, at most 10 s, times a random factor in [0.5, 1.5). `attempt`
+// counts from 0.
+Duration Backoff(int attempt, Random& random);
+
+// How long to wait before trying the request again; nullopt: it must not be, or must no longer be,
+// tried again. `retries` is how often it was retried before.
+//
+//   429, any verb                        Retry-After, else backoff
+//   never sent (refused, unresolved)     backoff, any verb
+//   5xx with Retry-After, 502, 503, 504  reads only; Retry-After, else backoff
+//   connection cut                       reads only; backoff
+//   cancelled, timed out, anything else  no
+//
+// A wait that the server asked for is never shortened; up to a tenth of it is added at random, so
+// that those who were told the same do not all come back at once.
+std::optional<Duration> RetryDelay(const Request& request, const ApiError& error, int retries,
+                                   Random& random);
+
+// What is known of the server's presence, so that its absence costs one log line and one attempt
+// for each backoff step instead of one for each request.
+//
+// Thread safety: one owner.
+class Availability {
+ public:
+  // No connection could be made. Returns how long requests should wait before they try again:
+  // until the running step is over. The first failure after its end begins the next step and logs.
+  Duration OnUnreachable(Time now, const std::string& host, const std::string& why, Random& random);
+  // The server answered something. Logs if it had been away.
+  void OnAnswer(Time now, const std::string& host);
+
+  bool away() const { return since_.has_value(); }
+  int steps() const { return steps_; }
+
+ private:
+  std::optional<Time> since_;
+  Time step_ends_{};
+  int steps_ = 0;
+};
+
+}  // namespace berth::client
