@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "berth/time.h"
@@ -20,6 +21,16 @@ using StringMap = std::vector<std::pair<std::string, std::string>>;
 
 // The value of `key`, or nullptr.
 const std::string* Find(const StringMap& map, std::string_view key);
+
+// A point in time that the API writes with microseconds; a plain Time has seconds only.
+struct MicroTime {
+  Time time;
+
+  friend auto operator<=>(const MicroTime&, const MicroTime&) = default;
+};
+
+// An integer, or a string such as "50%".
+using IntOrString = std::variant<int32_t, std::string>;
 
 struct OwnerReference {
   std::string api_version;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/api/meta.h"
+
+namespace berth::api {
+
+struct PodDisruptionBudgetSpec {
+  std::optional<IntOrString> min_available;
+  // nullopt selects no pod, an empty selector every pod of the namespace.
+  std::optional<LabelSelector> selector;
+  std::optional<IntOrString> max_unavailable;
+
+  friend bool operator==(const PodDisruptionBudgetSpec&, const PodDisruptionBudgetSpec&) = default;
+};
+
+struct PodDisruptionBudgetStatus {
+  // Pods whose eviction the API server has granted and that may still be there, by name.
+  std::vector<std::pair<std::string, Time>> disrupted_pods;
+  int32_t disruptions_allowed = 0;
+
+  friend bool operator==(const PodDisruptionBudgetStatus&,
+                         const PodDisruptionBudgetStatus&) = default;
+};
+
+// policy/v1.
+struct PodDisruptionBudget {
+  ObjectMeta metadata;
+  PodDisruptionBudgetSpec spec;
+  PodDisruptionBudgetStatus status;
+
+  friend bool operator==(const PodDisruptionBudget&, const PodDisruptionBudget&) = default;
+};
+
+}  // namespace berth::api

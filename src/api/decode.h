@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "berth/api/decode_value.h"
+#include "berth/result.h"
+#include "src/api/kinds.h"
+
+// From the wire to API structs and back. All of it is driven by the field tables (tables.h).
+//
+// Unknown fields are skipped. Errors name the field: `spec.containers[2].resources.requests["cpu"]:
+// ...`; they are wrong types, numbers out of range, bad quantities and times, and negative amounts
+// in a resource list. Each function is instantiated for the kinds of BERTH_API_KINDS.
+//
+// Thread safety: any thread; no state is shared.
+namespace berth::api {
+
+// How the API server sends objects.
+enum class Encoding { kProtobuf, kJson };
+
+// The media type to ask for, and the one a watch must ask for.
+std::string_view AcceptOf(Encoding encoding);
+std::string_view WatchAcceptOf(Encoding encoding);
+// What a Content-Type header stands for; JSON where it is not protobuf's.
+Encoding EncodingOf(std::string_view content_type);
+
+// Reads the Kubernetes envelope ("k8s\0" and a runtime.Unknown) or the bare message. Errors: also
+// an envelope of another kind than T.
+template <typename T>
+Result<T> DecodeProtobuf(std::string_view bytes);
+
+// Reads one JSON object. Errors: also an apiVersion or kind of another type than T.
+template <typename T>
+Result<T> DecodeJson(std::string_view text);
+
+template <typename T>
+Result<T> Decode(Encoding encoding, std::string_view bytes) {
+  return encoding == Encoding::kProtobuf ? DecodeProtobuf<T>(bytes) : DecodeJson<T>(bytes);
+}
+
+// One line of JSON, with apiVersion and kind. Members with zero values are left out.
+template <typename T>
+std::string EncodeJson(const T& object);
+
+// What could be read of an object that could not be decoded; members not found are "".
+struct PartialIdentity {
+  std::string namespace_;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  std::string node_name;  // spec.nodeName
+
+  // "namespace/name", or "name" for a cluster-scoped object.
+  std::string Key() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
+  friend bool operator==(const PartialIdentity&, const PartialIdentity&) = default;
+};
+
+// Never fails: reads up to the first damage. Takes the same forms as Decode.
+PartialIdentity ReadIdentity(Encoding encoding, std::string_view bytes);
+
+// The apiVersion and kind that a JSON object or a protobuf envelope states; "" where it does not.
+TypeMeta ReadTypeMeta(Encoding encoding, std::string_view bytes);
+
+}  // namespace berth::api

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "berth/api/lease.h"
+#include "berth/api/meta.h"
+#include "berth/api/node.h"
+#include "berth/api/pod.h"
+#include "berth/api/pod_disruption_budget.h"
+#include "berth/time.h"
+
+// The API's objects that berth reads, each with its apiVersion and kind. A new kind is a struct in
+// include/berth/api, a field table in tables.h or a file of its own, a KindOf and a line in the
+// list below.
+namespace berth::api {
+
+// The type of an object that stands in an envelope, a list or a file.
+struct TypeMeta {
+  std::string api_version;
+  std::string kind;
+
+  friend bool operator==(const TypeMeta&, const TypeMeta&) = default;
+};
+
+// What a list says about itself.
+struct ListMeta {
+  std::string resource_version;
+  // Not "": ask for the next page with it.
+  std::string continue_;
+
+  friend bool operator==(const ListMeta&, const ListMeta&) = default;
+};
+
+struct StatusDetails {
+  std::string name;
+  std::string kind;
+  int32_t retry_after_seconds = 0;
+
+  friend bool operator==(const StatusDetails&, const StatusDetails&) = default;
+};
+
+// What the API server answers instead of an object (meta/v1 Status). Not a plugin's Status.
+struct ApiStatus {
+  std::string status;
+  std::string message;
+  std::string reason;
+  std::optional<StatusDetails> details;
+  int32_t code = 0;
+
+  friend bool operator==(const ApiStatus&, const ApiStatus&) = default;
+};
+
+// apiVersion and kind of T, where T is an object that can stand alone.
+template <typename T>
+struct KindOf;
+
+#define BERTH_API_KIND(type, api_version, kind)                  \
+  template <>                                                    \
+  struct KindOf<type> {                                          \
+    static constexpr std::string_view kApiVersion = api_version; \
+    static constexpr std::string_view kKind = kind;              \
+  };
+BERTH_API_KIND(Pod, "v1", "Pod")
+BERTH_API_KIND(Node, "v1", "Node")
+BERTH_API_KIND(Namespace, "v1", "Namespace")
+BERTH_API_KIND(PodDisruptionBudget, "policy/v1", "PodDisruptionBudget")
+BERTH_API_KIND(Lease, "coordination.k8s.io/v1", "Lease")
+BERTH_API_KIND(ApiStatus, "v1", "Status")
+#undef BERTH_API_KIND
+
+// Every kind that has a KindOf: X(type).
+#define BERTH_API_KINDS(X) \
+  X(Pod)                   \
+  X(Node)                  \
+  X(Namespace)             \
+  X(PodDisruptionBudget)   \
+  X(Lease)                 \
+  X(ApiStatus)
+
+}  // namespace berth::api

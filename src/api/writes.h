@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "berth/api/pod.h"
+#include "berth/time.h"
+#include "src/api/event.h"
+
+// Bodies of the requests that berth sends, as JSON. Bytes that are not UTF-8 become U+FFFD.
+//
+// Thread safety: any thread.
+namespace berth::api {
+
+inline constexpr std::string_view kJsonContentType = "application/json";
+// Of EventSeriesPatch and PodStatusPatch.
+inline constexpr std::string_view kStrategicMergePatchContentType =
+    "application/strategic-merge-patch+json";
+
+// POST .../pods/<name>/binding.
+std::string BindingBody(std::string_view namespace_name, std::string_view pod_name,
+                        std::string_view pod_uid, std::string_view node_name);
+
+// POST apis/events.k8s.io/v1/.../events.
+std::string EventBody(const Event& event);
+// PATCH of such an event.
+std::string EventSeriesPatch(int32_t count, Time last_observed_time);
+
+// A change of a pod's status.
+struct PodStatusChange {
+  // Added, or put in the place of the condition of its type. Its last_transition_time counts only
+  // when the condition's status changes.
+  std::optional<PodCondition> condition;
+  // nullopt: stays; "": cleared.
+  std::optional<std::string> nominated_node_name;
+};
+
+// PATCH .../pods/<name>/status. nullopt when `change` would change nothing. With `uid` the server
+// refuses (409) when the pod has been recreated; "" patches any pod of the name.
+std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusChange& change,
+                                          std::string_view uid);
+
+// The body of a DELETE that must hit this very object.
+std::string DeleteBody(std::string_view uid);
+
+}  // namespace berth::api
