@@ -48,7 +48,8 @@ type Options struct {
 	Progress io.Writer
 }
 
-// ControlPlane is one running control plane. Its methods may be called from any goroutine.
+// ControlPlane is one running control plane. Its methods may be called from any goroutine; those that
+// start or stop something, one at a time.
 type ControlPlane struct {
 	// Dir holds the kubeconfigs, logs/, audit.log, pki/ and all data.
 	Dir string
