@@ -90,6 +90,7 @@ class FieldReader {
 
  private:
   const ConfigValue* Take(std::string_view field);
+  void CollectUnknown();
   void WrongType(std::string_view field, const ConfigValue& value, std::string_view wanted);
 
   const ConfigValue* value_;

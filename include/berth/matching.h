@@ -55,6 +55,10 @@ class RequiredNodeAffinity {
   // Neither part is there: every node matches.
   bool empty() const { return node_selector_.empty() && !affinity_.has_value(); }
   bool Matches(const api::Node& node) const;
+  // Why terms of the affinity could not be parsed, in order.
+  std::span<const Error> errors() const {
+    return affinity_ ? std::span<const Error>(affinity_->errors()) : std::span<const Error>();
+  }
   // Takes the nodes that do not match out of `nodes`.
   void FilterNodes(const Snapshot& snapshot, NodeSet& nodes) const;
 

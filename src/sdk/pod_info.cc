@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "berth/pod_info.h"
+
+#include <algorithm>
+
+namespace berth {
+namespace {
+
+constexpr std::string_view kAnyAddress = "0.0.0.0";
+
+void AppendPorts(const api::Container& container, std::vector<HostPort>& ports) {
+  for (const api::ContainerPort& port : container.ports) {
+    if (port.host_port <= 0) continue;
+    ports.push_back({port.host_ip.empty() ? std::string(kAnyAddress) : port.host_ip,
+                     port.protocol.empty() ? "TCP" : port.protocol, port.host_port});
+  }
+}
+
+bool PodLevelRequestsSet(const api::Pod& pod) {
+  if (!pod.spec.resources.has_value()) return false;
+  const api::ResourceList& requests = pod.spec.resources->requests;
+  return std::any_of(requests.begin(), requests.end(), [](const auto& entry) {
+    return entry.first == "cpu" || entry.first == "memory" || entry.first.starts_with("hugepages-");
+  });
+}
+
+bool HasResourceStatus(const api::Pod& pod) {
+  return !pod.status.container_statuses.empty() || !pod.status.init_container_statuses.empty() ||
+         pod.status.resources.has_value() || !pod.status.allocated_resources.empty() ||
+         std::any_of(pod.status.conditions.begin(), pod.status.conditions.end(),
+                     [](const auto& condition) { return condition.type == "PodResizePending"; });
+}
+
+}  // namespace
+
+bool HostPort::ConflictsWith(const HostPort& other) const {
+  return port == other.port && protocol == other.protocol &&
+         (ip == other.ip || ip == kAnyAddress || other.ip == kAnyAddress);
+}
+
+std::vector<HostPort> HostPorts(const api::Pod& pod) {
+  std::vector<HostPort> ports;
+  for (const api::Container& container : pod.spec.init_containers) {
+    if (container.restartable()) AppendPorts(container, ports);
+  }
+  for (const api::Container& container : pod.spec.containers) AppendPorts(container, ports);
+  return ports;
+}
+
+std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, ResourceNames& names) {
+  auto info = std::make_shared<PodInfo>();
+  const api::ResourceList spec = PodRequests(*pod, {});
+  info->requests = ToResources(spec, names);
+
+  // A pod the kubelet has not touched yet takes what its spec asks for.
+  const bool use_status = HasResourceStatus(*pod);
+  api::ResourceList placed = spec;
+  if (use_status) placed = PodRequests(*pod, {.use_status = true});
+  info->placed = use_status ? ToResources(placed, names) : info->requests;
+
+  const api::ResourceList defaulted =
+      PodRequests(*pod, {.use_status = use_status, .non_missing = true});
+  // With pod-level requests, a default stands in only for what the whole pod does not name.
+  const bool pod_level = PodLevelRequestsSet(*pod);
+  const auto non_zero = [&](std::string_view name) {
+    const api::Quantity* amount = pod_level ? api::Find(placed, name) : nullptr;
+    if (amount == nullptr) amount = api::Find(defaulted, name);
+    return amount == nullptr ? api::Quantity() : *amount;
+  };
+  info->non_zero_milli_cpu = non_zero("cpu").MilliValue();
+  info->non_zero_memory = non_zero("memory").Value();
+
+  info->host_ports = HostPorts(*pod);
+  info->pod = std::move(pod);
+  return info;
+}
+
+}  // namespace berth

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "berth/resources.h"
+
+#include <algorithm>
+
+#include "berth/field_errors.h"
+
+namespace berth {
+namespace {
+
+using api::Quantity;
+using api::ResourceList;
+
+constexpr std::string_view kCpuName = "cpu";
+constexpr std::string_view kMemoryName = "memory";
+constexpr std::string_view kEphemeralStorageName = "ephemeral-storage";
+constexpr std::string_view kHugePagesPrefix = "hugepages-";
+
+auto LowerBound(ResourceList& list, std::string_view name) {
+  return std::lower_bound(
+      list.begin(), list.end(), name,
+      [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
+}
+
+void Set(ResourceList& list, std::string_view name, const Quantity& amount) {
+  const auto at = LowerBound(list, name);
+  if (at != list.end() && at->first == name) {
+    at->second = amount;
+  } else {
+    list.emplace(at, name, amount);
+  }
+}
+
+void AddTo(ResourceList& list, const ResourceList& more) {
+  for (const auto& [name, amount] : more) {
+    const auto at = LowerBound(list, name);
+    if (at != list.end() && at->first == name) {
+      at->second += amount;
+    } else {
+      list.emplace(at, name, amount);
+    }
+  }
+}
+
+void MaxInto(ResourceList& list, const ResourceList& other) {
+  for (const auto& [name, amount] : other) {
+    const auto at = LowerBound(list, name);
+    if (at == list.end() || at->first != name) {
+      list.emplace(at, name, amount);
+    } else if (amount > at->second) {
+      at->second = amount;
+    }
+  }
+}
+
+bool IsPodLevelResource(std::string_view name) {
+  return name == kCpuName || name == kMemoryName || name.starts_with(kHugePagesPrefix);
+}
+
+// Only the first PodResizePending condition counts.
+bool ResizeInfeasible(const api::Pod& pod) {
+  for (const api::PodCondition& condition : pod.status.conditions) {
+    if (condition.type == "PodResizePending") return condition.reason == "Infeasible";
+  }
+  return false;
+}
+
+const api::ContainerStatus* FindStatus(const api::Pod& pod, std::string_view container) {
+  for (const auto* statuses :
+       {&pod.status.container_statuses, &pod.status.init_container_statuses}) {
+    for (const api::ContainerStatus& status : *statuses) {
+      if (status.name == container) return &status;
+    }
+  }
+  return nullptr;
+}
+
+// Whose word counts for a container: the spec, or what the kubelet set aside or put in force.
+enum class Source { kSpec, kAllocated, kActuated };
+
+const ResourceList& RequestsOf(const api::Pod& pod, const api::Container& container, Source source,
+                               bool infeasible) {
+  static const ResourceList kNothing;
+  if (source == Source::kSpec) return container.resources.requests;
+  const api::ContainerStatus* status = FindStatus(pod, container.name);
+  if (status != nullptr) {
+    if (source == Source::kActuated && status->resources.has_value() &&
+        !status->resources->requests.empty()) {
+      return status->resources->requests;
+    }
+    if (!status->allocated_resources.empty()) return status->allocated_resources;
+  }
+  // A resize that cannot be done will not be: the wish in the spec takes nothing.
+  return infeasible ? kNothing : container.resources.requests;
+}
+
+ResourceList SumContainers(const api::Pod& pod, Source source, bool infeasible, bool non_missing) {
+  const auto requests_of = [&](const api::Container& container) {
+    ResourceList requests = RequestsOf(pod, container, source, infeasible);
+    if (non_missing) {
+      if (api::Find(requests, kCpuName) == nullptr) {
+        Set(requests, kCpuName, Quantity::FromMilli(kDefaultMilliCpuRequest));
+      }
+      if (api::Find(requests, kMemoryName) == nullptr) {
+        Set(requests, kMemoryName, Quantity::FromUnits(kDefaultMemoryRequest));
+      }
+    }
+    return requests;
+  };
+
+  ResourceList running;
+  for (const api::Container& container : pod.spec.containers) {
+    AddTo(running, requests_of(container));
+  }
+  // The step at which init container i starts needs the sidecars before it and itself.
+  ResourceList sidecars;
+  ResourceList largest_step;
+  for (const api::Container& container : pod.spec.init_containers) {
+    ResourceList step = requests_of(container);
+    if (container.restartable()) {
+      AddTo(running, step);
+      AddTo(sidecars, step);
+      MaxInto(largest_step, sidecars);
+    } else {
+      AddTo(step, sidecars);
+      MaxInto(largest_step, step);
+    }
+  }
+  MaxInto(running, largest_step);
+  return running;
+}
+
+ResourceList ContainerRequests(const api::Pod& pod, const PodRequestsOptions& options) {
+  if (!options.use_status) return SumContainers(pod, Source::kSpec, false, options.non_missing);
+  const bool infeasible = ResizeInfeasible(pod);
+  ResourceList result;
+  if (!infeasible) result = SumContainers(pod, Source::kSpec, false, options.non_missing);
+  // The pod-level status already is the sum over all containers.
+  if (options.pod_level_status && !pod.status.allocated_resources.empty() &&
+      pod.status.resources.has_value() && !pod.status.resources->requests.empty()) {
+    MaxInto(result, pod.status.resources->requests);
+    MaxInto(result, pod.status.allocated_resources);
+  } else {
+    MaxInto(result, SumContainers(pod, Source::kActuated, infeasible, options.non_missing));
+    MaxInto(result, SumContainers(pod, Source::kAllocated, infeasible, options.non_missing));
+  }
+  return result;
+}
+
+void ApplyPodLevel(const api::Pod& pod, const PodRequestsOptions& options, ResourceList& result) {
+  if (!pod.spec.resources.has_value()) return;
+  const ResourceList& spec = pod.spec.resources->requests;
+  if (std::none_of(spec.begin(), spec.end(),
+                   [](const auto& entry) { return IsPodLevelResource(entry.first); })) {
+    return;
+  }
+  ResourceList effective = spec;
+  if (options.use_status && options.pod_level_status && pod.status.resources.has_value()) {
+    if (ResizeInfeasible(pod)) effective.clear();
+    MaxInto(effective, pod.status.resources->requests);
+    MaxInto(effective, pod.status.allocated_resources);
+  }
+  for (const auto& [name, amount] : effective) {
+    if (IsPodLevelResource(name)) Set(result, name, amount);
+  }
+}
+
+}  // namespace
+
+int64_t Resources::Get(ResourceId id) const {
+  switch (id) {
+    case kCpu:
+      return milli_cpu;
+    case kMemory:
+      return memory;
+    case kEphemeralStorage:
+      return ephemeral_storage;
+    default:
+      for (const auto& [scalar, amount] : scalars) {
+        if (scalar == id) return amount;
+      }
+      return 0;
+  }
+}
+
+void Resources::Add(ResourceId id, int64_t amount) {
+  switch (id) {
+    case kCpu:
+      milli_cpu += amount;
+      return;
+    case kMemory:
+      memory += amount;
+      return;
+    case kEphemeralStorage:
+      ephemeral_storage += amount;
+      return;
+    default:
+      break;
+  }
+  const auto at =
+      std::lower_bound(scalars.begin(), scalars.end(), id,
+                       [](const auto& entry, ResourceId wanted) { return entry.first < wanted; });
+  if (at != scalars.end() && at->first == id) {
+    at->second += amount;
+  } else {
+    scalars.emplace(at, id, amount);
+  }
+}
+
+ResourceList PodRequests(const api::Pod& pod, const PodRequestsOptions& options) {
+  ResourceList result = ContainerRequests(pod, options);
+  if (options.pod_level) ApplyPodLevel(pod, options, result);
+  AddTo(result, pod.spec.overhead);
+  return result;
+}
+
+Resources ToResources(const ResourceList& list, ResourceNames& names) {
+  Resources resources;
+  for (const auto& [name, amount] : list) {
+    if (name == kCpuName) {
+      resources.milli_cpu = amount.MilliValue();
+    } else if (name == kMemoryName) {
+      resources.memory = amount.Value();
+    } else if (name == kEphemeralStorageName) {
+      resources.ephemeral_storage = amount.Value();
+    } else if (IsScalarResourceName(name)) {
+      resources.Add(names.Intern(name), amount.Value());
+    }
+  }
+  return resources;
+}
+
+bool IsExtendedResourceName(std::string_view name) {
+  constexpr std::string_view kQuotaPrefix = "requests.";
+  if (name.find('/') == std::string_view::npos ||
+      name.find("kubernetes.io/") != std::string_view::npos || name.starts_with(kQuotaPrefix)) {
+    return false;
+  }
+  return LabelKeyProblems(std::string(kQuotaPrefix).append(name)).empty();
+}
+
+bool IsScalarResourceName(std::string_view name) {
+  return name.starts_with(kHugePagesPrefix) ||
+         name.find("kubernetes.io/") != std::string_view::npos ||
+         name.starts_with("attachable-volumes-") || IsExtendedResourceName(name);
+}
+
+}  // namespace berth
