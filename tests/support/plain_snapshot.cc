@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/plain_snapshot.h"
+
+#include <algorithm>
+
+#include "berth/check.h"
+
+namespace berth::test {
+
+PlainSnapshot::PlainSnapshot(PlainResourceNames& names, const std::vector<api::Node>& nodes,
+                             const std::vector<api::Pod>& pods)
+    : names_(&names),
+      all_(nodes.size(), true),
+      pods_(nodes.size()),
+      allowed_pods_(nodes.size()),
+      pod_count_(nodes.size()),
+      unschedulable_(nodes.size()),
+      taint_set_of_(nodes.size()),
+      with_host_ports_(nodes.size()),
+      host_ports_(nodes.size()),
+      closed_(nodes.size()) {
+  for (const api::Node& node : nodes) nodes_.push_back(std::make_shared<const api::Node>(node));
+  for (NodeRow row = 0; row < nodes_.size(); ++row) AddNode(row, *nodes_[row]);
+  for (const api::Pod& pod : pods) {
+    const NodeRow row = FindNode(pod.spec.node_name);
+    if (row != kNoRow) AddPod(row, pod);
+  }
+}
+
+void PlainSnapshot::AddNode(NodeRow row, const api::Node& node) {
+  const Resources amounts = ToResources(node.status.allocatable, *names_);
+  AddAmounts(allocatable_, row, amounts);
+  if (const api::Quantity* allowed = api::Find(node.status.allocatable, "pods")) {
+    allowed_pods_[row] = allowed->Value();
+  }
+  unschedulable_.Put(row, node.spec.unschedulable);
+  const auto same = std::find(taint_sets_.begin(), taint_sets_.end(), node.spec.taints);
+  taint_set_of_[row] = static_cast<TaintSetId>(same - taint_sets_.begin());
+  if (same == taint_sets_.end()) taint_sets_.push_back(node.spec.taints);
+  for (const api::ContainerImage& image : node.status.images) {
+    for (const std::string& name : image.names) {
+      const auto [at, added] = images_.try_emplace(name);
+      if (added) at->second.size_bytes = image.size_bytes;
+      std::vector<NodeRow>& rows = at->second.rows;
+      if (rows.empty() || rows.back() != row) rows.push_back(row);
+    }
+  }
+}
+
+void PlainSnapshot::AddPod(NodeRow row, const api::Pod& pod) {
+  PodInfoPtr info = PodInfo::Make(std::make_shared<const api::Pod>(pod), *names_);
+  pods_[row].push_back(info.get());
+  ++pod_count_[row];
+  AddAmounts(requested_, row, info->placed);
+  At(non_zero_requested_, kCpu)[row] += info->non_zero_milli_cpu;
+  At(non_zero_requested_, kMemory)[row] += info->non_zero_memory;
+  for (const HostPort& port : info->host_ports) {
+    host_ports_[row].push_back(port);
+    with_host_ports_.Set(row);
+  }
+  pod_infos_.push_back(std::move(info));
+}
+
+void PlainSnapshot::AddAmounts(Columns& columns, NodeRow row, const Resources& amounts) {
+  At(columns, kCpu)[row] += amounts.milli_cpu;
+  At(columns, kMemory)[row] += amounts.memory;
+  At(columns, kEphemeralStorage)[row] += amounts.ephemeral_storage;
+  for (const auto& [id, amount] : amounts.scalars) At(columns, id)[row] += amount;
+}
+
+std::vector<int64_t>& PlainSnapshot::At(Columns& columns, ResourceId id) {
+  std::vector<int64_t>& column = columns[id];
+  column.resize(nodes_.size());
+  return column;
+}
+
+Column PlainSnapshot::Of(const Columns& columns, ResourceId id) {
+  const auto found = columns.find(id);
+  return found == columns.end() ? Column() : Column{found->second};
+}
+
+const PodInfo& PlainSnapshot::pod(std::string_view name) const {
+  for (const PodInfoPtr& info : pod_infos_) {
+    if (info->pod->metadata.name == name) return *info;
+  }
+  BERTH_CHECK(false, "no such pod in the snapshot");
+  return *pod_infos_.front();
+}
+
+NodeView PlainSnapshot::view(std::string_view name, const Overlay* overlay) const {
+  const NodeRow row = FindNode(name);
+  BERTH_CHECK(row != kNoRow, "no such node in the snapshot");
+  return NodeView(*this, row, overlay);
+}
+
+NodeRow PlainSnapshot::FindNode(std::string_view name) const {
+  for (NodeRow row = 0; row < nodes_.size(); ++row) {
+    if (nodes_[row]->metadata.name == name) return row;
+  }
+  return kNoRow;
+}
+
+void PlainSnapshot::NodesWithLabel(std::string_view key, std::string_view value,
+                                   NodeSet& out) const {
+  for (NodeRow row = 0; row < nodes_.size(); ++row) {
+    const std::string* label = api::Find(nodes_[row]->metadata.labels, key);
+    if (label != nullptr && *label == value) out.Set(row);
+  }
+}
+
+void PlainSnapshot::NodesWithLabelKey(std::string_view key, NodeSet& out) const {
+  for (NodeRow row = 0; row < nodes_.size(); ++row) {
+    if (api::Find(nodes_[row]->metadata.labels, key) != nullptr) out.Set(row);
+  }
+}
+
+std::optional<ImageState> PlainSnapshot::FindImage(std::string_view name) const {
+  const auto found = images_.find(name);
+  if (found == images_.end()) return std::nullopt;
+  return ImageState{found->second.size_bytes, found->second.rows};
+}
+
+}  // namespace berth::test
