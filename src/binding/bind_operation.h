@@ -74,10 +74,13 @@ class BindOperation : public std::enable_shared_from_this<BindOperation> {
   void OnRead(const client::ResponseResult& result);
   // The pod exists, has our UID and no node yet.
   void OnUnassigned();
-  void OnExecutor(void (BindOperation::*step)());
-  void GiveUp(std::string_view why);
+  void DoCancel();
+  void DoStopWriting();
+  void GiveUp();
   void Finish(BindEnd end, std::string message);
+  // Whether a POST without an answer may still be executed.
   bool LateRequestPossible() const;
+  void OnExecutor(void (BindOperation::*step)());
 
   client::ApiClient& api_;
   const Clock& clock_;
@@ -85,12 +88,16 @@ class BindOperation : public std::enable_shared_from_this<BindOperation> {
   base::Backoff backoff_;
   BindTarget target_;
   Done done_;
+
+  bool posting_ = false;
+  bool cancelled_ = false;
   bool stop_writing_ = false;
   bool finished_ = false;
-  // When the last POST went out that may have reached the server without an answer.
+  // When the last POST ended that may have reached the server but got no answer.
   std::optional<Time> unanswered_;
-  // What the server said no with, while it is being checked.
+  // What the server said no with, while that is being checked.
   std::string refusal_;
+  std::string last_error_;
   std::optional<base::Executor::TimerId> timer_;
   std::shared_ptr<client::Call> call_;
 };

@@ -75,8 +75,8 @@ struct BinderCallbacks {
 // come from any.
 class Binder {
  public:
-  // `api` and `clock` must outlive the binder, and the binder every task on the executor that
-  // runs; destroying it drops the cycles in hand without an outcome.
+  // `api` and `clock` must outlive the binder. Destroy it on the executor's thread, or once that
+  // has stopped: cycles in hand end without an outcome.
   Binder(client::ApiClient& api, const Clock& clock, uint64_t seed, BinderCallbacks callbacks);
   ~Binder();
   Binder(const Binder&) = delete;

@@ -6,25 +6,17 @@
 #include <optional>
 #include <string>
 
+#include "berth/api/pod.h"
 #include "berth/time.h"
+#include "src/api/event.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {
 
-// An object that an event is about.
-struct EventObject {
-  std::string api_version = "v1";
-  std::string kind = "Pod";
-  std::string namespace_;
-  std::string name;
-  std::string uid;
-  std::string resource_version;
-};
-
 // What happened, in the words of operators.
 struct EventRecord {
-  EventObject regarding;
-  std::optional<EventObject> related;
+  api::ObjectReference regarding;
+  std::optional<api::ObjectReference> related;
   std::string controller;  // the profile's schedulerName
   bool warning = false;    // type Warning, else Normal
   std::string reason;      // Scheduled, FailedScheduling, Preempted, ...
@@ -42,8 +34,8 @@ struct EventRecord {
 // counted here. A series is sent again every 30 minutes, and for a last time once it has been idle
 // for 6. Writes that get no answer are tried up to 12 times, 10 s apart; a rejection is final.
 //
-// Bounded: at most 1000 events await their answer and 50,000 may become a series; beyond that
-// events are dropped and counted, or start a new series.
+// Bounded: with 1000 events awaiting their answer, further ones are dropped and counted; with
+// 20,000 kept in case they repeat, a further one is created anew each time.
 //
 // Thread safety: any thread; the work is done on the executor's.
 class EventRecorder {
@@ -69,7 +61,11 @@ class EventRecorder {
   std::shared_ptr<Impl> impl_;
 };
 
-// `note`, or its first 1020 bytes and " ..." when it is longer than an event may carry.
+// A reference to this version of the pod.
+api::ObjectReference ReferenceTo(const api::Pod& pod);
+
+// `note`, or about its first 1020 bytes (whole characters) and " ..." when it is longer than an
+// event may carry.
 std::string TruncateNote(std::string note);
 
 }  // namespace berth::binding

@@ -7,21 +7,10 @@
 #include <string>
 
 #include "berth/api/pod.h"
+#include "src/api/writes.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {
-
-// What is to change in a pod's status.
-struct PodStatusChange {
-  // The newest known version; the change is sent as a difference to its status.
-  std::shared_ptr<const api::Pod> pod;
-  // lastTransitionTime is filled in: the old one when the condition's status stays the same.
-  std::optional<api::PodCondition> condition;
-  // nullopt leaves it alone, "" clears it.
-  std::optional<std::string> nominated_node_name;
-  // Optional. Called once on the executor's thread: nullopt when done, also with nothing to do.
-  std::function<void(std::optional<client::ApiError>)> done;
-};
 
 // Patches pods/status, as kube-scheduler does: a strategic merge patch of what differs, nothing
 // when nothing does; 409, 500, 503 and a refused connection are tried four times in all.
@@ -48,7 +37,12 @@ class PodStatusPatcher {
   PodStatusPatcher(const PodStatusPatcher&) = delete;
   PodStatusPatcher& operator=(const PodStatusPatcher&) = delete;
 
-  void Patch(PodStatusChange change);
+  // nullopt: done, also where there was nothing to do. On the executor's thread, once.
+  using Done = std::function<void(std::optional<client::ApiError>)>;
+
+  // `pod` is the newest version known: the change is sent as a difference to its status. `done`
+  // may be empty.
+  void Patch(std::shared_ptr<const api::Pod> pod, api::PodStatusChange change, Done done = nullptr);
   Counts counts() const;
 
  private:

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/binding/bind_operation.h"
+
+#include <utility>
+
+#include "src/api/decode.h"
+#include "src/api/writes.h"
+#include "src/base/logging.h"
+#include "src/binding/paths.h"
+
+namespace berth::binding {
+namespace {
+
+// A 4xx is a verdict, but for 408, which a proxy may say of a request it has passed on.
+bool IsRejection(const client::ApiError& error) {
+  return error.code >= 400 && error.code < 500 && error.code != 408;
+}
+
+constexpr base::Backoff::Shape kSettleBackoff = {std::chrono::milliseconds(100), 2,
+                                                 std::chrono::seconds(10), 0.5};
+
+}  // namespace
+
+BindOperation::BindOperation(client::ApiClient& api, const Clock& clock, uint64_t seed,
+                             BindTarget target, Done done)
+    : api_(api),
+      clock_(clock),
+      random_(seed),
+      backoff_(kSettleBackoff),
+      target_(std::move(target)),
+      done_(std::move(done)) {}
+
+void BindOperation::Start() { OnExecutor(&BindOperation::Post); }
+
+void BindOperation::OnExecutor(void (BindOperation::*step)()) {
+  api_.executor().Post([self = shared_from_this(), step] { (self.get()->*step)(); });
+}
+
+void BindOperation::Cancel() { OnExecutor(&BindOperation::DoCancel); }
+void BindOperation::StopWriting() { OnExecutor(&BindOperation::DoStopWriting); }
+
+void BindOperation::DoStopWriting() { stop_writing_ = true; }
+
+void BindOperation::DoCancel() {
+  if (finished_ || cancelled_) return;
+  cancelled_ = true;
+  // A POST under way still tells how far it came; nothing else can add to what is known.
+  if (posting_) {
+    call_->Cancel();
+    return;
+  }
+  if (call_ != nullptr) call_->Cancel();
+  GiveUp();
+}
+
+void BindOperation::Post() {
+  if (finished_) return;
+  if (stop_writing_ || cancelled_) {
+    GiveUp();
+    return;
+  }
+  client::Request request;
+  request.verb = client::Verb::kCreate;
+  request.priority = client::Priority::kBind;
+  request.path = PodPath(target_.pod_namespace, target_.pod_name) + "/binding";
+  request.content_type = api::kJsonContentType;
+  request.body =
+      api::BindingBody(target_.pod_namespace, target_.pod_name, target_.pod_uid, target_.node_name);
+  posting_ = true;
+  call_ = api_.Send(std::move(request),
+                    [self = shared_from_this()](const client::ResponseResult& result) {
+                      self->OnPosted(result);
+                    });
+}
+
+void BindOperation::OnPosted(const client::ResponseResult& result) {
+  posting_ = false;
+  if (result.has_value()) {
+    Finish(BindEnd::kBound, "");
+    return;
+  }
+  const client::ApiError& error = result.error();
+  if (IsRejection(error)) {
+    if (error.code != 409 && !LateRequestPossible()) {
+      Finish(BindEnd::kRefused, error.message);
+      return;
+    }
+    refusal_ = error.message.empty() ? error.ToString() : error.message;
+  } else {
+    if (!error.never_sent) unanswered_ = clock_.Now();
+    last_error_ = error.ToString();
+    base::LogV(2, "No answer to a bind; reading the pod back",
+               {{"pod", target_.pod_namespace + "/" + target_.pod_name},
+                {"node", target_.node_name},
+                {"err", last_error_}});
+  }
+  if (cancelled_) {
+    GiveUp();
+  } else if (error.code == 409) {
+    ReadBack();
+  } else {
+    ReadBackAfter(backoff_.Next(random_));
+  }
+}
+
+void BindOperation::ReadBackAfter(Duration wait) {
+  timer_ = api_.executor().PostAfter(wait, [self = shared_from_this()] {
+    self->timer_.reset();
+    self->ReadBack();
+  });
+}
+
+void BindOperation::ReadBack() {
+  client::Request request;
+  request.verb = client::Verb::kGet;
+  // In the line of binds: while it waits, a decided pod is neither here nor there.
+  request.priority = client::Priority::kBind;
+  // Without a resourceVersion, so that the answer is the newest state.
+  request.path = PodPath(target_.pod_namespace, target_.pod_name);
+  call_ = api_.Send(std::move(request),
+                    [self = shared_from_this()](const client::ResponseResult& result) {
+                      if (!self->finished_) self->OnRead(result);
+                    });
+}
+
+void BindOperation::OnRead(const client::ResponseResult& result) {
+  call_.reset();
+  if (!result.has_value()) {
+    if (result.error().code == 404) {
+      Finish(BindEnd::kRefused, "pods \"" + target_.pod_name + "\" not found");
+      return;
+    }
+    last_error_ = result.error().ToString();
+    ReadBackAfter(backoff_.Next(random_));
+    return;
+  }
+  const auto pod = api::DecodeJson<api::Pod>(result->body);
+  if (!pod) {
+    last_error_ = pod.error().message;
+    ReadBackAfter(backoff_.Next(random_));
+    return;
+  }
+  const std::string& node = pod->spec.node_name;
+  if (pod->metadata.uid != target_.pod_uid) {
+    Finish(BindEnd::kRefused, "the pod was deleted and created again with another UID");
+  } else if (node == target_.node_name) {
+    Finish(BindEnd::kBound, "");
+  } else if (!node.empty()) {
+    Finish(BindEnd::kRefused, "the pod is already assigned to node \"" + node + "\"");
+  } else {
+    OnUnassigned();
+  }
+}
+
+void BindOperation::OnUnassigned() {
+  if (LateRequestPossible()) {
+    if (!refusal_.empty()) {
+      ReadBackAfter(backoff_.Next(random_));
+      return;
+    }
+  } else {
+    unanswered_.reset();
+    if (!refusal_.empty()) {
+      Finish(BindEnd::kRefused, refusal_);
+      return;
+    }
+  }
+  Post();
+}
+
+bool BindOperation::LateRequestPossible() const {
+  return unanswered_.has_value() && clock_.Now() - *unanswered_ < kServerTimeout;
+}
+
+void BindOperation::GiveUp() {
+  std::string message = "the bind was given up before its outcome was known";
+  if (!last_error_.empty()) message += ": " + last_error_;
+  if (unanswered_.has_value()) {
+    Finish(BindEnd::kUnknown, std::move(message));
+  } else {
+    Finish(BindEnd::kRefused, refusal_.empty() ? "the bind was cancelled" : refusal_);
+  }
+}
+
+void BindOperation::Finish(BindEnd end, std::string message) {
+  if (finished_) return;
+  finished_ = true;
+  if (timer_) api_.executor().Cancel(*timer_);
+  call_.reset();
+  const Done done = std::move(done_);
+  if (done) done(BindResult{end, std::move(message)});
+}
+
+}  // namespace berth::binding

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/binding/event_recorder.h"
+
+#include <absl/container/btree_map.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "src/api/writes.h"
+#include "src/base/logging.h"
+#include "src/base/mutex.h"
+#include "src/binding/event_series.h"
+
+namespace berth::binding {
+namespace {
+
+constexpr size_t kMaxInHand = 1000;
+constexpr size_t kMaxSeries = 20'000;
+constexpr int kMaxTries = 12;
+constexpr Duration kRetryWait = std::chrono::seconds(10);
+constexpr Duration kFinishTime = std::chrono::minutes(6);
+constexpr Duration kRefreshTime = std::chrono::minutes(30);
+
+}  // namespace
+
+class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::Impl> {
+ public:
+  Impl(client::ApiClient& api, const Clock& clock, uint64_t seed, std::string hostname)
+      : api_(api), clock_(clock), random_(seed), hostname_(std::move(hostname)) {}
+
+  void StartTimers() {
+    Every(kFinishTime, &Impl::FinishSeries);
+    Every(kRefreshTime, &Impl::RefreshSeries);
+  }
+  void Record(EventRecord record);
+  Counts counts() const {
+    base::MutexLock lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  struct Arrival {
+    EventRecord record;
+    Time when;
+  };
+  // An event that may repeat. It is a series once event.series is there.
+  struct Kept {
+    api::Event event;
+    bool sending = false;
+    // It became a series while its first write was under way.
+    bool patch_due = false;
+  };
+  // One write, over all its tries.
+  struct Write {
+    api::Event event;
+    std::string key;  // of the Kept it belongs to, or ""
+    int tries = 0;
+    bool counted = false;  // in in_hand_
+    // The event to be patched was not there.
+    bool create_series = false;
+  };
+  using WritePtr = std::shared_ptr<Write>;
+
+  void Every(Duration period, void (Impl::*task)());
+  void TakeArrivals();
+  void Handle(Arrival arrival);
+  void Repeat(Kept& kept, const std::string& key, Time when);
+  void Send(const WritePtr& write);
+  void OnAnswer(const WritePtr& write, const client::ResponseResult& result);
+  // Whether the write is to be tried again.
+  bool OnError(Write& write, const client::ApiError& error);
+  void RetryLater(const WritePtr& write);
+  void Done(const WritePtr& write);
+  void PatchSeries(const std::string& key, const api::Event& event);
+  void FinishSeries();
+  void RefreshSeries();
+  void Release() {
+    base::MutexLock lock(mutex_);
+    --in_hand_;
+  }
+  void CountFailure() {
+    base::MutexLock lock(mutex_);
+    ++counts_.failed;
+  }
+
+  client::ApiClient& api_;
+  const Clock& clock_;
+
+  // Executor's thread.
+  Random random_;
+  const std::string hostname_;
+  Time last_unique_;
+  absl::btree_map<std::string, Kept> kept_;
+
+  mutable base::Mutex mutex_;
+  Counts counts_ BERTH_GUARDED_BY(mutex_);
+  // Recorded by callers and without an answer yet.
+  size_t in_hand_ BERTH_GUARDED_BY(mutex_) = 0;
+  std::vector<Arrival> arrivals_ BERTH_GUARDED_BY(mutex_);
+};
+
+void EventRecorder::Impl::Every(Duration period, void (Impl::*task)()) {
+  api_.executor().PostAfter(period, [weak = weak_from_this(), period, task] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    (self.get()->*task)();
+    self->Every(period, task);
+  });
+}
+
+void EventRecorder::Impl::Record(EventRecord record) {
+  const Time now = clock_.Now();
+  {
+    base::MutexLock lock(mutex_);
+    ++counts_.recorded;
+    if (in_hand_ >= kMaxInHand) {
+      ++counts_.dropped;
+      return;
+    }
+    ++in_hand_;
+    arrivals_.push_back({std::move(record), now});
+    // Whoever put the first one there has woken the executor.
+    if (arrivals_.size() > 1) return;
+  }
+  api_.executor().Post([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->TakeArrivals();
+  });
+}
+
+void EventRecorder::Impl::TakeArrivals() {
+  std::vector<Arrival> arrivals;
+  {
+    base::MutexLock lock(mutex_);
+    arrivals.swap(arrivals_);
+  }
+  for (Arrival& arrival : arrivals) Handle(std::move(arrival));
+}
+
+void EventRecorder::Impl::Handle(Arrival arrival) {
+  std::string key;
+  if (arrival.record.may_repeat) {
+    key = SeriesKey(arrival.record);
+    const auto found = kept_.find(key);
+    if (found != kept_.end()) {
+      Repeat(found->second, key, arrival.when);
+      Release();
+      return;
+    }
+  }
+  // Two events of one object in one nanosecond would have one name.
+  last_unique_ = std::max(arrival.when, last_unique_ + Duration(1));
+  auto write = std::make_shared<Write>();
+  write->event =
+      MakeEvent(std::move(arrival.record), arrival.when, last_unique_, hostname_, random_);
+  write->counted = true;
+  if (!key.empty() && kept_.size() < kMaxSeries) {
+    kept_.emplace(key, Kept{write->event, /*sending=*/true});
+    write->key = std::move(key);
+  }
+  Send(write);
+}
+
+void EventRecorder::Impl::Repeat(Kept& kept, const std::string& key, Time when) {
+  if (kept.event.series) {
+    ++kept.event.series->count;
+    kept.event.series->last_observed_time = when;
+    return;
+  }
+  kept.event.series = api::EventSeries{2, when};
+  if (kept.sending) {
+    kept.patch_due = true;
+    return;
+  }
+  kept.sending = true;
+  PatchSeries(key, kept.event);
+}
+
+void EventRecorder::Impl::PatchSeries(const std::string& key, const api::Event& event) {
+  auto write = std::make_shared<Write>();
+  write->event = event;
+  write->key = key;
+  Send(write);
+}
+
+void EventRecorder::Impl::Send(const WritePtr& write) {
+  const api::Event& event = write->event;
+  client::Request request;
+  request.priority = client::Priority::kEvent;
+  request.path =
+      "/apis/events.k8s.io/v1/namespaces/" + client::Escape(event.namespace_) + "/events";
+  if (event.series && !write->create_series) {
+    request.verb = client::Verb::kPatch;
+    request.path += "/" + client::Escape(event.name);
+    request.content_type = api::kStrategicMergePatchContentType;
+    request.body = api::EventSeriesPatch(event.series->count, event.series->last_observed_time);
+  } else {
+    request.verb = client::Verb::kCreate;
+    request.content_type = api::kJsonContentType;
+    request.body = api::EventBody(event);
+  }
+  api_.Send(std::move(request),
+            [weak = weak_from_this(), write](const client::ResponseResult& result) {
+              if (const auto self = weak.lock()) self->OnAnswer(write, result);
+            });
+}
+
+void EventRecorder::Impl::OnAnswer(const WritePtr& write, const client::ResponseResult& result) {
+  if (!result.has_value()) {
+    const client::ApiError& error = result.error();
+    if (error.code == 404 && write->event.series && !write->create_series) {
+      write->create_series = true;
+      Send(write);
+      return;
+    }
+    if (OnError(*write, error)) {
+      RetryLater(write);
+      return;
+    }
+  }
+  Done(write);
+}
+
+bool EventRecorder::Impl::OnError(Write& write, const client::ApiError& error) {
+  const std::string object = write.event.regarding.namespace_ + "/" + write.event.regarding.name;
+  const bool exists = error.code == 409;
+  if (exists && !write.event.series) {
+    base::LogV(5, "The event exists already", {{"event", write.event.name}});
+    return false;
+  }
+  // A series that can be neither patched nor created has just been created by an earlier write.
+  if (error.code != 0 && !exists) {
+    base::LogError("Server rejected event (will not retry!)",
+                   {{"object", object}, {"reason", write.event.reason}, {"err", error.ToString()}});
+    CountFailure();
+    return false;
+  }
+  if (++write.tries >= kMaxTries) {
+    base::LogError("Unable to write event (retry limit exceeded!)",
+                   {{"object", object}, {"reason", write.event.reason}, {"err", error.ToString()}});
+    CountFailure();
+    return false;
+  }
+  base::LogV(2, "Unable to write event (may retry after sleeping)",
+             {{"object", object}, {"reason", write.event.reason}, {"err", error.ToString()}});
+  return true;
+}
+
+void EventRecorder::Impl::RetryLater(const WritePtr& write) {
+  write->create_series = false;
+  const double stretch = 1 + 0.25 * random_.Unit();
+  const auto wait =
+      Duration(static_cast<Duration::rep>(static_cast<double>(kRetryWait.count()) * stretch));
+  api_.executor().PostAfter(wait, [weak = weak_from_this(), write] {
+    if (const auto self = weak.lock()) self->Send(write);
+  });
+}
+
+void EventRecorder::Impl::Done(const WritePtr& write) {
+  if (write->counted) Release();
+  const auto found = kept_.find(write->key);
+  if (found == kept_.end()) return;
+  Kept& kept = found->second;
+  kept.sending = std::exchange(kept.patch_due, false);
+  if (kept.sending) PatchSeries(found->first, kept.event);
+}
+
+void EventRecorder::Impl::FinishSeries() {
+  const Time idle_since = clock_.Now() - kFinishTime;
+  for (auto it = kept_.begin(); it != kept_.end();) {
+    const Kept& kept = it->second;
+    const Time last =
+        kept.event.series ? kept.event.series->last_observed_time : kept.event.event_time;
+    if (kept.sending || last >= idle_since) {
+      ++it;
+      continue;
+    }
+    if (kept.event.series) PatchSeries("", kept.event);
+    it = kept_.erase(it);
+  }
+}
+
+void EventRecorder::Impl::RefreshSeries() {
+  for (auto& [key, kept] : kept_) {
+    if (!kept.event.series || kept.sending) continue;
+    kept.sending = true;
+    PatchSeries(key, kept.event);
+  }
+}
+
+EventRecorder::EventRecorder(client::ApiClient& api, const Clock& clock, uint64_t seed,
+                             std::string hostname)
+    : impl_(std::make_shared<Impl>(api, clock, seed, std::move(hostname))) {
+  impl_->StartTimers();
+}
+EventRecorder::~EventRecorder() = default;
+
+void EventRecorder::Record(EventRecord record) { impl_->Record(std::move(record)); }
+EventRecorder::Counts EventRecorder::counts() const { return impl_->counts(); }
+
+}  // namespace berth::binding

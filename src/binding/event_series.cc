@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/binding/event_series.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace berth::binding {
+namespace {
+
+constexpr size_t kMaxNote = 1024;
+constexpr size_t kMaxInstance = 128;
+constexpr size_t kMaxName = 253;
+
+bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+// RFC 1123, as Kubernetes reads it.
+bool IsDnsSubdomain(std::string_view name) {
+  if (name.empty() || name.size() > kMaxName) return false;
+  bool label_open = false;  // the last character may end a label
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool at_start = i == 0 || name[i - 1] == '.';
+    if (IsAlphanumeric(name[i])) {
+      label_open = true;
+    } else if (name[i] == '-' && !at_start) {
+      label_open = false;
+    } else if (name[i] == '.' && label_open) {
+      label_open = false;
+    } else {
+      return false;
+    }
+  }
+  return label_open;
+}
+
+std::string RandomUuid(Random& random) {
+  const uint64_t high = (random.Next() & ~uint64_t{0xf000}) | 0x4000;
+  const uint64_t low = (random.Next() & ~(uint64_t{3} << 62)) | (uint64_t{1} << 63);
+  char text[40];
+  std::snprintf(text, sizeof(text), "%08x-%04x-%04x-%04x-%012llx",
+                static_cast<unsigned>(high >> 32), static_cast<unsigned>((high >> 16) & 0xffff),
+                static_cast<unsigned>(high & 0xffff), static_cast<unsigned>(low >> 48),
+                static_cast<unsigned long long>(low & 0xffffffffffff));
+  return text;
+}
+
+void AppendReference(const api::ObjectReference& object, std::string& key) {
+  for (const std::string* part : {&object.uid, &object.resource_version, &object.kind,
+                                  &object.namespace_, &object.name, &object.api_version}) {
+    key.append(*part).push_back('\0');
+  }
+}
+
+}  // namespace
+
+std::string TruncateNote(std::string note) {
+  if (note.size() <= kMaxNote) return note;
+  static constexpr std::string_view kEllipsis = " ...";
+  size_t end = kMaxNote - kEllipsis.size();
+  // Half a character would be replaced by a longer one on its way, and the event be rejected.
+  while (end > 0 && (static_cast<unsigned char>(note[end]) & 0xc0) == 0x80) --end;
+  note.resize(end);
+  return note.append(kEllipsis);
+}
+
+api::ObjectReference ReferenceTo(const api::Pod& pod) {
+  api::ObjectReference reference;
+  reference.kind = "Pod";
+  reference.api_version = "v1";
+  reference.namespace_ = pod.metadata.namespace_;
+  reference.name = pod.metadata.name;
+  reference.uid = pod.metadata.uid;
+  reference.resource_version = pod.metadata.resource_version;
+  return reference;
+}
+
+std::string SeriesKey(const EventRecord& record) {
+  std::string key;
+  key.reserve(192);
+  AppendReference(record.regarding, key);
+  if (record.related) AppendReference(*record.related, key);
+  key.push_back(record.warning ? 'W' : 'N');
+  key.append(record.reason).push_back('\0');
+  key.append(record.action).push_back('\0');
+  return key.append(record.controller);
+}
+
+api::Event MakeEvent(EventRecord record, Time when, Time unique, const std::string& hostname,
+                     Random& random) {
+  api::Event event;
+  char suffix[24];
+  std::snprintf(suffix, sizeof(suffix), ".%llx",
+                static_cast<unsigned long long>(unique.time_since_epoch().count()));
+  event.name = record.regarding.name + suffix;
+  if (!IsDnsSubdomain(event.name)) event.name = RandomUuid(random);
+  event.namespace_ = record.regarding.namespace_.empty() ? "default" : record.regarding.namespace_;
+  event.event_time = when;
+  event.reporting_instance = record.controller + "-" + hostname;
+  event.reporting_instance.resize(std::min(event.reporting_instance.size(), kMaxInstance));
+  event.reporting_controller = std::move(record.controller);
+  event.action = std::move(record.action);
+  event.reason = std::move(record.reason);
+  event.type = record.warning ? "Warning" : "Normal";
+  event.note = TruncateNote(std::move(record.note));
+  event.regarding = std::move(record.regarding);
+  event.related = std::move(record.related);
+  return event;
+}
+
+}  // namespace berth::binding
