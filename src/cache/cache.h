@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "berth/api/node.h"
 #include "berth/inputs.h"
 #include "berth/result.h"
@@ -24,6 +23,7 @@
 #include "src/cache/pod_table.h"
 #include "src/cache/port_counts.h"
 #include "src/cache/resource_table.h"
+#include "src/cache/string_table.h"
 #include "src/cache/taint_table.h"
 #include "src/cache/trial.h"
 
@@ -157,18 +157,20 @@ class Cache final : public Snapshot {
   };
   // What takes one change of a trial back.
   struct Undo {
-    bool added = false;             // else removed
-    PodTable::Removed pod;          // only the slot when added
+    bool added = false;  // else removed
+    NodeRow row = 0;
     uint64_t usage_generation = 0;  // of the row, before
+    PodTable::Removed removed;      // only the slot when added
   };
 
   NodeRow RowFor(std::string_view name);
+  void AddRow();
   void FreeIfUnused(NodeRow row);
+  void NodeChanged(NodeRow row, ChangeKind kind);
+  void UpdateClosed(std::string_view node_name);
   void Place(CachedPod pod);
   void TakeAway(PodTable::Slot slot);
   void CountUsage(NodeRow row, const PodInfo& pod, bool add);
-  void UpdateRowSets(NodeRow row);
-  void Changed(NodeRow row, ChangeKind kind);
   void RollBackTo(const Trial& trial);
   void Commit(const Trial& trial);
 
@@ -177,7 +179,7 @@ class Cache final : public Snapshot {
   Columns columns_;
   PodTable pods_;
   std::vector<Row> rows_;
-  absl::flat_hash_map<std::string, NodeRow> row_by_name_;
+  StringTable<NodeRow> row_by_name_;
   NodeSet nodes_;
   NodeSet free_rows_;
   size_t num_nodes_ = 0;
@@ -193,8 +195,8 @@ class Cache final : public Snapshot {
   std::vector<uint64_t> usage_generation_;
   ChangeLog changes_;
   // Undecodable pods and the nodes they close; how many close each node.
-  absl::flat_hash_map<std::string, std::string> closing_pods_;
-  absl::flat_hash_map<std::string, size_t> closed_names_;
+  StringTable<std::string> closing_pods_;
+  StringTable<size_t> closed_names_;
   std::vector<Undo> undo_;
   size_t trial_depth_ = 0;
 };

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "berth/api/node.h"
 #include "berth/snapshot.h"
+#include "src/cache/string_table.h"
 
 namespace berth::cache {
 
@@ -35,7 +35,7 @@ class ImageTable {
     int64_t size_bytes = 0;
     std::vector<NodeRow> rows;  // ascending
   };
-  absl::flat_hash_map<std::string, Entry> images_;
+  StringTable<Entry> images_;
 };
 
 }  // namespace berth::cache

@@ -12,6 +12,7 @@
 #include "berth/api/meta.h"
 #include "berth/node_set.h"
 #include "src/cache/row_set.h"
+#include "src/cache/string_table.h"
 
 namespace berth::cache {
 
@@ -47,7 +48,7 @@ class LabelIndex {
   struct KeyIndex {
     std::string key;
     RowSet all;
-    absl::flat_hash_map<std::string, RowSet> values;  // none of them empty
+    StringTable<RowSet> values;  // none of them empty
   };
   using KeyList = std::list<KeyIndex>;
 

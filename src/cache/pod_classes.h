@@ -13,13 +13,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/inputs.h"
 #include "berth/pod_info.h"
+#include "src/cache/pod_fragments.h"
 
 namespace berth::cache {
 
 // One part of a pod in canonical form, interned. Never reused; 0 stands for "part not in use".
 using FragmentId = uint32_t;
-// How many PodParts bits have a meaning; bit i of PodParts is fragment i of a class.
-inline constexpr size_t kNumPodParts = 14;
+// Bit i of PodParts is fragment i of a class.
 using Fragments = std::array<FragmentId, kNumPodParts>;
 
 // Puts pods that are alike in the parts in use into one class.

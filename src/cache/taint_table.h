@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "berth/api/node.h"
 #include "berth/snapshot.h"
+#include "src/cache/string_table.h"
 
 namespace berth::cache {
 
@@ -38,7 +38,7 @@ class TaintTable {
     size_t uses = 0;
   };
   std::vector<TaintSet> sets_;  // sets_[0] is the empty list and is never freed
-  absl::flat_hash_map<std::string, TaintSetId> ids_;
+  StringTable<TaintSetId> ids_;
 };
 
 }  // namespace berth::cache

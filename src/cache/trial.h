@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "berth/node_set.h"
 #include "berth/pod_info.h"
 #include "berth/result.h"
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "berth/check.h"
+#include "src/base/logging.h"
+#include "src/cache/cache.h"
+#include "src/cache/same_objects.h"
+
+namespace berth::cache {
+
+PodInfoPtr Cache::MakePodInfo(std::shared_ptr<const api::Pod> pod) {
+  BERTH_ON_THREAD(owner_);
+  return classes_.Assign(std::move(*PodInfo::Make(std::move(pod), resources_)));
+}
+
+PodInfoPtr Cache::Reclass(PodInfoPtr info) {
+  BERTH_ON_THREAD(owner_);
+  if (info->class_epoch == classes_.epoch()) return info;
+  return classes_.Assign(PodInfo(*info));
+}
+
+void Cache::SetSignatureParts(PodParts parts) {
+  BERTH_ON_THREAD(owner_);
+  classes_.SetParts(parts);
+}
+
+void Cache::SetTestedLabelKeys(std::optional<std::vector<std::string>> keys) {
+  BERTH_ON_THREAD(owner_);
+  classes_.SetTestedLabelKeys(std::move(keys));
+}
+
+Result<void> Cache::AddPod(PodInfoPtr info) {
+  BERTH_ON_THREAD(owner_);
+  BERTH_CHECK(trial_depth_ == 0, "pod added inside a trial");
+  const api::Pod& pod = *info->pod;
+  if (pod.metadata.uid.empty()) return Fail("pod " + pod.metadata.Key() + " has no UID");
+  if (pod.spec.node_name.empty()) return Fail("pod " + pod.metadata.Key() + " names no node");
+
+  const NodeRow row = RowFor(pod.spec.node_name);
+  const PodTable::Slot slot = pods_.Find(pod.metadata.uid);
+  if (slot == PodTable::kNoSlot) {
+    Place({std::move(info), row, false});
+    return {};
+  }
+  const CachedPod known = pods_.pod(slot);
+  if (known.row == row) {
+    const bool same = SamePlacedPod(*known.info, *info);
+    if (!same) {
+      CountUsage(row, *known.info, false);
+      CountUsage(row, *info, true);
+      usage_generation_[row] = changes_.Append(row, ChangeKind::kPods);
+    }
+    pods_.Replace(slot, std::move(info), false);
+    return {};
+  }
+  if (known.assumed) {
+    base::LogInfo("Pod was added to a different node than it was assumed",
+                  {{"pod", pod.metadata.Key()},
+                   {"assumedNode", node_name(known.row)},
+                   {"currentNode", pod.spec.node_name}});
+  } else {
+    base::LogError("Pod moved from one node to another, which the API forbids",
+                   {{"pod", pod.metadata.Key()},
+                    {"oldNode", node_name(known.row)},
+                    {"currentNode", pod.spec.node_name}});
+  }
+  TakeAway(slot);
+  FreeIfUnused(known.row);
+  Place({std::move(info), row, false});
+  return {};
+}
+
+bool Cache::RemovePod(std::string_view uid) {
+  BERTH_ON_THREAD(owner_);
+  const PodTable::Slot slot = pods_.Find(uid);
+  if (slot == PodTable::kNoSlot) return false;
+  const NodeRow row = pods_.pod(slot).row;
+  TakeAway(slot);
+  // In a trial the row must stay for the rollback; Commit() frees it.
+  if (trial_depth_ == 0) FreeIfUnused(row);
+  return true;
+}
+
+Result<void> Cache::AssumePod(PodInfoPtr info, NodeRow row) {
+  BERTH_ON_THREAD(owner_);
+  const api::ObjectMeta& metadata = info->pod->metadata;
+  if (metadata.uid.empty()) return Fail("pod " + metadata.Key() + " has no UID");
+  if (pods_.Find(metadata.uid) != PodTable::kNoSlot) {
+    return Fail("pod " + metadata.Key() + " (UID " + metadata.uid +
+                ") is in the cache, so it can't be assumed");
+  }
+  if (!nodes_.Test(row)) {
+    return Fail("pod " + metadata.Key() + " can't be assumed: its node is gone");
+  }
+  Place({std::move(info), row, true});
+  return {};
+}
+
+bool Cache::ForgetPod(std::string_view uid) { return IsAssumed(uid) && RemovePod(uid); }
+
+bool Cache::IsAssumed(std::string_view uid) const {
+  BERTH_ON_THREAD(owner_);
+  const PodTable::Slot slot = pods_.Find(uid);
+  return slot != PodTable::kNoSlot && pods_.pod(slot).assumed;
+}
+
+std::optional<CachedPod> Cache::FindPod(std::string_view uid) const {
+  BERTH_ON_THREAD(owner_);
+  const PodTable::Slot slot = pods_.Find(uid);
+  if (slot == PodTable::kNoSlot) return std::nullopt;
+  return pods_.pod(slot);
+}
+
+void Cache::Place(CachedPod pod) {
+  const NodeRow row = pod.row;
+  CountUsage(row, *pod.info, true);
+  const PodTable::Slot slot = pods_.Add(std::move(pod));
+  if (trial_depth_ > 0) undo_.push_back({true, row, usage_generation_[row], {{}, slot, 0}});
+  usage_generation_[row] = changes_.Append(row, ChangeKind::kPods);
+}
+
+void Cache::TakeAway(PodTable::Slot slot) {
+  PodTable::Removed removed = pods_.Remove(slot);
+  const NodeRow row = removed.pod.row;
+  CountUsage(row, *removed.pod.info, false);
+  if (trial_depth_ > 0) {
+    undo_.push_back({false, row, usage_generation_[row], std::move(removed)});
+  }
+  usage_generation_[row] = changes_.Append(row, ChangeKind::kPods);
+}
+
+void Cache::CountUsage(NodeRow row, const PodInfo& pod, bool add) {
+  PortCounts& ports = rows_[row].ports;
+  if (add) {
+    columns_.AddPod(row, pod);
+    for (const HostPort& port : pod.host_ports) ports.Add(port);
+  } else {
+    columns_.RemovePod(row, pod);
+    for (const HostPort& port : pod.host_ports) ports.Remove(port);
+  }
+  if (!pod.host_ports.empty()) with_host_ports_.Put(row, nodes_.Test(row) && !ports.empty());
+}
+
+}  // namespace berth::cache

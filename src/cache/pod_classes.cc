@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cache/pod_classes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::cache {
+namespace {
+
+constexpr PodParts kKnownParts = (PodParts{1} << kNumPodParts) - 1;
+constexpr size_t kMinSweep = 1024;
+
+}  // namespace
+
+struct PodClasses::ClassedPodInfo : PodInfo {
+  ClassedPodInfo(PodInfo&& info, PodClassPtr its_class)
+      : PodInfo(std::move(info)), keeps_alive(std::move(its_class)) {}
+
+  PodClassPtr keeps_alive;
+};
+
+void PodClasses::SetParts(PodParts parts) {
+  if (parts == parts_) return;
+  parts_ = parts;
+  ++epoch_;
+}
+
+void PodClasses::SetTestedLabelKeys(std::optional<std::vector<std::string>> keys) {
+  if (keys) {
+    std::sort(keys->begin(), keys->end());
+    keys->erase(std::unique(keys->begin(), keys->end()), keys->end());
+  }
+  if (keys == tested_keys_) return;
+  tested_keys_ = std::move(keys);
+  ++epoch_;
+}
+
+PodInfoPtr PodClasses::Assign(PodInfo&& info) {
+  if (classes_.size() >= sweep_at_) {
+    Sweep();
+    sweep_at_ = std::max(kMinSweep, 2 * classes_.size());
+  }
+  PodClassPtr pod_class = Classify(info);
+  const PodClassId id = pod_class == nullptr ? kNoPodClass : pod_class->id;
+  auto classed = std::make_shared<ClassedPodInfo>(std::move(info), std::move(pod_class));
+  classed->pod_class = id;
+  classed->class_epoch = epoch_;
+  return classed;
+}
+
+const Fragments* PodClasses::Find(PodClassId id) const {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? nullptr : &it->second->ids;
+}
+
+void PodClasses::Sweep() {
+  // The table's own reference is the only one left, and only the table hands out new ones, so
+  // the count cannot grow again behind our back.
+  absl::erase_if(classes_, [this](const auto& entry) {
+    const PodClassPtr& pod_class = entry.second;
+    if (pod_class.use_count() > 1) return false;
+    by_id_.erase(pod_class->id);
+    for (Fragment* fragment : pod_class->fragments)
+      if (fragment != nullptr && --fragment->uses == 0) fragments_.erase(fragment->text);
+    return true;
+  });
+}
+
+PodClasses::PodClassPtr PodClasses::Classify(const PodInfo& info) {
+  if ((parts_ & ~kKnownParts) != 0) return nullptr;
+  PodClass prototype;
+  for (size_t part = 0; part < kNumPodParts; ++part) {
+    if ((parts_ & (PodParts{1} << part)) == 0) continue;
+    scratch_.clear();
+    AppendFragment(part, info, tested_keys_, scratch_);
+    Fragment* fragment = InternFragment();
+    if (fragment == nullptr) return nullptr;
+    prototype.fragments[part] = fragment;
+    prototype.ids[part] = fragment->id;
+  }
+  if (const auto it = classes_.find(prototype.ids); it != classes_.end()) return it->second;
+  return NewClass(prototype);
+}
+
+PodClasses::Fragment* PodClasses::InternFragment() {
+  if (const auto it = fragments_.find(scratch_); it != fragments_.end()) return it->second.get();
+  if (last_fragment_ == UINT32_MAX) return nullptr;
+  auto fragment = std::make_unique<Fragment>(Fragment{scratch_, ++last_fragment_, 0});
+  const std::string_view text = fragment->text;
+  return fragments_.emplace(text, std::move(fragment)).first->second.get();
+}
+
+PodClasses::PodClassPtr PodClasses::NewClass(const PodClass& prototype) {
+  if (next_class_ == kNoPodClass) return nullptr;
+  auto pod_class = std::make_shared<PodClass>(prototype);
+  pod_class->id = next_class_++;
+  for (Fragment* fragment : pod_class->fragments)
+    if (fragment != nullptr) ++fragment->uses;
+  by_id_.emplace(pod_class->id, pod_class.get());
+  return classes_.emplace(pod_class->ids, std::move(pod_class)).first->second;
+}
+
+}  // namespace berth::cache

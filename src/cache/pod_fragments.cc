@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cache/pod_fragments.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <string_view>
+
+#include "berth/check.h"
+#include "berth/inputs.h"
+
+namespace berth::cache {
+namespace {
+
+// Writes values so that no two different sequences of calls of one shape give the same text:
+// numbers in a form that ends itself, strings and lists after their length.
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out) {}
+
+  // LEB128 of the zigzag form: small numbers of either sign take one byte.
+  void Number(int64_t value) {
+    auto rest = (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+    for (; rest >= 0x80; rest >>= 7) out_ += static_cast<char>(rest | 0x80);
+    out_ += static_cast<char>(rest);
+  }
+  void Size(size_t size) { Number(static_cast<int64_t>(size)); }
+  void Write(bool value) { out_ += value ? '\1' : '\0'; }
+  void Write(int32_t value) { Number(value); }
+  void Write(int64_t value) { Number(value); }
+  void Write(const std::string& text) {
+    Size(text.size());
+    out_ += text;
+  }
+  void Write(const api::Quantity& quantity) {
+    const api::Quantity::Nanos nanos = quantity.nanos();
+    Number(static_cast<int64_t>(nanos >> 64));
+    Number(static_cast<int64_t>(nanos));
+  }
+  template <typename A, typename B>
+  void Write(const std::pair<A, B>& pair) {
+    Write(pair.first);
+    Write(pair.second);
+  }
+  template <typename T>
+  void Write(const std::optional<T>& value) {
+    Write(value.has_value());
+    if (value) Write(*value);
+  }
+  template <typename T>
+  void Write(const std::vector<T>& list) {
+    Size(list.size());
+    for (const T& item : list) Write(item);
+  }
+
+  void Write(const api::LabelSelectorRequirement& r) { WriteAll(r.key, r.operator_, r.values); }
+  void Write(const api::LabelSelector& s) { WriteAll(s.match_labels, s.match_expressions); }
+  void Write(const api::NodeSelectorRequirement& r) { WriteAll(r.key, r.operator_, r.values); }
+  void Write(const api::NodeSelectorTerm& t) { WriteAll(t.match_expressions, t.match_fields); }
+  void Write(const api::NodeSelector& s) { Write(s.node_selector_terms); }
+  void Write(const api::PreferredSchedulingTerm& t) { WriteAll(t.weight, t.preference); }
+  void Write(const api::NodeAffinity& a) {
+    WriteAll(a.required_during_scheduling_ignored_during_execution,
+             a.preferred_during_scheduling_ignored_during_execution);
+  }
+  void Write(const api::PodAffinityTerm& t) {
+    WriteAll(t.label_selector, t.namespaces, t.topology_key, t.namespace_selector,
+             t.match_label_keys, t.mismatch_label_keys);
+  }
+  void Write(const api::WeightedPodAffinityTerm& t) { WriteAll(t.weight, t.pod_affinity_term); }
+  void Write(const api::PodAffinity& a) {
+    WriteAll(a.required_during_scheduling_ignored_during_execution,
+             a.preferred_during_scheduling_ignored_during_execution);
+  }
+  void Write(const api::Toleration& t) {
+    WriteAll(t.key, t.operator_, t.value, t.effect, t.toleration_seconds);
+  }
+  void Write(const api::TopologySpreadConstraint& c) {
+    WriteAll(c.max_skew, c.topology_key, c.when_unsatisfiable, c.label_selector, c.min_domains,
+             c.node_affinity_policy, c.node_taints_policy, c.match_label_keys);
+  }
+  void Write(const HostPort& p) { WriteAll(p.ip, p.protocol, p.port); }
+  void Write(const api::PodSchedulingGate& g) { Write(g.name); }
+  void Write(const api::OwnerReference& o) {
+    WriteAll(o.api_version, o.kind, o.name, o.uid, o.controller);
+  }
+  void Write(const api::PersistentVolumeClaimVolumeSource& v) {
+    WriteAll(v.claim_name, v.read_only);
+  }
+  void Write(const api::ImageVolumeSource& v) { Write(v.reference); }
+  // The name only ties the volume to its mounts.
+  void Write(const api::Volume& v) { WriteAll(v.persistent_volume_claim, v.image); }
+
+  template <typename... T>
+  void WriteAll(const T&... values) {
+    (Write(values), ...);
+  }
+
+ private:
+  std::string& out_;
+};
+
+void WriteRequests(const api::Pod& pod, Writer& writer) {
+  const auto write = [&](const std::vector<api::Container>& containers) {
+    writer.Size(containers.size());
+    for (const api::Container& c : containers)
+      writer.WriteAll(c.restartable(), c.resources.requests);
+  };
+  write(pod.spec.init_containers);
+  write(pod.spec.containers);
+  writer.Write(pod.spec.resources.has_value());
+  if (pod.spec.resources) writer.Write(pod.spec.resources->requests);
+  writer.Write(pod.spec.overhead);
+}
+
+void WriteImages(const api::Pod& pod, Writer& writer) {
+  for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
+    writer.Size(containers->size());
+    for (const api::Container& c : *containers) writer.Write(c.image);
+  }
+  for (const api::Volume& v : pod.spec.volumes)
+    if (v.image) writer.Write(*v.image);
+}
+
+bool Tests(const std::optional<api::LabelSelector>& selector, const std::string& key) {
+  if (!selector) return false;
+  return api::Find(selector->match_labels, key) != nullptr ||
+         std::ranges::any_of(selector->match_expressions,
+                             [&](const auto& expression) { return expression.key == key; });
+}
+
+bool Contains(const std::vector<std::string>& keys, const std::string& key) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+bool Tests(const std::optional<api::PodAffinity>& affinity, const std::string& key) {
+  if (!affinity) return false;
+  const auto term_tests = [&](const api::PodAffinityTerm& term) {
+    return Tests(term.label_selector, key) || Contains(term.match_label_keys, key) ||
+           Contains(term.mismatch_label_keys, key);
+  };
+  return std::ranges::any_of(affinity->required_during_scheduling_ignored_during_execution,
+                             term_tests) ||
+         std::ranges::any_of(
+             affinity->preferred_during_scheduling_ignored_during_execution,
+             [&](const auto& weighted) { return term_tests(weighted.pod_affinity_term); });
+}
+
+bool OwnTermsTest(const api::PodSpec& spec, const std::string& key) {
+  if (spec.affinity &&
+      (Tests(spec.affinity->pod_affinity, key) || Tests(spec.affinity->pod_anti_affinity, key))) {
+    return true;
+  }
+  return std::ranges::any_of(spec.topology_spread_constraints, [&](const auto& constraint) {
+    return Tests(constraint.label_selector, key) || Contains(constraint.match_label_keys, key);
+  });
+}
+
+void WriteLabels(const api::Pod& pod, const std::optional<std::vector<std::string>>& tested_keys,
+                 Writer& writer) {
+  for (const auto& label : pod.metadata.labels) {
+    if (!tested_keys || std::binary_search(tested_keys->begin(), tested_keys->end(), label.first) ||
+        OwnTermsTest(pod.spec, label.first)) {
+      writer.Write(label);
+    }
+  }
+}
+
+void WriteAffinity(bool to_nodes, const api::PodSpec& spec, Writer& writer) {
+  static constexpr auto kNone = api::Affinity{};
+  const api::Affinity& affinity = spec.affinity ? *spec.affinity : kNone;
+  if (to_nodes) {
+    writer.WriteAll(spec.node_selector, affinity.node_affinity);
+  } else {
+    writer.WriteAll(affinity.pod_affinity, affinity.pod_anti_affinity);
+  }
+}
+
+}  // namespace
+
+void AppendFragment(size_t part, const PodInfo& info,
+                    const std::optional<std::vector<std::string>>& tested_keys, std::string& out) {
+  const api::Pod& pod = *info.pod;
+  Writer writer(out);
+  switch (PodParts{1} << part) {
+    case pod_part::kNodeName:
+      return writer.Write(pod.spec.node_name);
+    case pod_part::kTolerations:
+      return writer.Write(pod.spec.tolerations);
+    case pod_part::kNodeAffinity:
+      return WriteAffinity(true, pod.spec, writer);
+    case pod_part::kHostPorts:
+      return writer.Write(info.host_ports);
+    case pod_part::kRequests:
+      return WriteRequests(pod, writer);
+    case pod_part::kImages:
+      return WriteImages(pod, writer);
+    case pod_part::kLabels:
+      return WriteLabels(pod, tested_keys, writer);
+    case pod_part::kNamespace:
+      return writer.Write(pod.metadata.namespace_);
+    case pod_part::kPriority:
+      return writer.WriteAll(pod.spec.priority, pod.spec.preemption_policy);
+    case pod_part::kPodAffinity:
+      return WriteAffinity(false, pod.spec, writer);
+    case pod_part::kTopologySpread:
+      return writer.Write(pod.spec.topology_spread_constraints);
+    case pod_part::kVolumes:
+      return writer.Write(pod.spec.volumes);
+    case pod_part::kSchedulingGates:
+      return writer.Write(pod.spec.scheduling_gates);
+    case pod_part::kOwner:
+      return writer.Write(pod.metadata.owner_references);
+    default:
+      BERTH_CHECK(false, "unknown part of a pod");
+  }
+}
+
+}  // namespace berth::cache

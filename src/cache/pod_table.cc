@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cache/pod_table.h"
+
+#include <utility>
+
+#include "berth/check.h"
+
+namespace berth::cache {
+
+PodTable::PodTable() : by_uid_(0, UidHash{{&entries_}}, UidEqual{{&entries_}}) {}
+
+PodTable::Slot PodTable::Find(std::string_view uid) const {
+  const auto it = by_uid_.find(uid);
+  return it == by_uid_.end() ? kNoSlot : *it;
+}
+
+PodTable::Slot PodTable::Add(CachedPod pod) {
+  Slot slot = static_cast<Slot>(entries_.size());
+  if (free_slots_.empty()) {
+    entries_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  Row& row = rows_[pod.row];
+  row.infos.push_back(pod.info.get());
+  row.slots.push_back(slot);
+  if (pod.assumed) ++num_assumed_;
+  entries_[slot] = {std::move(pod), static_cast<uint32_t>(row.slots.size() - 1)};
+  BERTH_CHECK(by_uid_.insert(slot).second, "pod UID added twice");
+  return slot;
+}
+
+PodTable::Removed PodTable::Remove(Slot slot) {
+  by_uid_.erase(slot);
+  Entry& entry = entries_[slot];
+  Row& row = rows_[entry.pod.row];
+  row.infos[entry.index] = row.infos.back();
+  row.slots[entry.index] = row.slots.back();
+  entries_[row.slots.back()].index = entry.index;
+  row.infos.pop_back();
+  row.slots.pop_back();
+  if (entry.pod.assumed) --num_assumed_;
+  free_slots_.push_back(slot);
+  return {std::exchange(entry.pod, {}), slot, entry.index};
+}
+
+void PodTable::PutBack(Removed removed) {
+  const uint32_t index = removed.index;
+  const Slot slot = Add(std::move(removed.pod));
+  BERTH_CHECK(slot == removed.slot, "removals undone out of order");
+  Entry& entry = entries_[slot];
+  Row& row = rows_[entry.pod.row];
+  std::swap(row.infos[index], row.infos.back());
+  std::swap(row.slots[index], row.slots.back());
+  entries_[row.slots.back()].index = entry.index;
+  entry.index = index;
+}
+
+void PodTable::Replace(Slot slot, PodInfoPtr info, bool assumed) {
+  Entry& entry = entries_[slot];
+  if (entry.pod.assumed && !assumed) --num_assumed_;
+  if (!entry.pod.assumed && assumed) ++num_assumed_;
+  rows_[entry.pod.row].infos[entry.index] = info.get();
+  entry.pod.info = std::move(info);
+  entry.pod.assumed = assumed;
+}
+
+}  // namespace berth::cache

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cache/same_objects.h"
+
+#include <tuple>
+
+namespace berth::cache {
+namespace {
+
+auto Compared(const api::ObjectMeta& m) {
+  return std::tie(m.name, m.namespace_, m.uid, m.creation_timestamp, m.deletion_timestamp, m.labels,
+                  m.annotations, m.owner_references);
+}
+
+auto Compared(const api::PodSpec& s) {
+  return std::tie(s.scheduler_name, s.priority, s.preemption_policy, s.host_network,
+                  s.node_selector, s.affinity, s.tolerations, s.topology_spread_constraints,
+                  s.init_containers, s.containers, s.overhead, s.resources, s.scheduling_gates,
+                  s.volumes);
+}
+
+auto Compared(const PodInfo& p) {
+  return std::tie(p.requests, p.placed, p.non_zero_milli_cpu, p.non_zero_memory, p.host_ports);
+}
+
+}  // namespace
+
+bool SamePlacedPod(const PodInfo& a, const PodInfo& b) {
+  if (a.pod == b.pod) return true;
+  return Compared(a) == Compared(b) && Compared(a.pod->metadata) == Compared(b.pod->metadata) &&
+         Compared(a.pod->spec) == Compared(b.pod->spec);
+}
+
+bool SameNode(const api::Node& a, const api::Node& b) {
+  return Compared(a.metadata) == Compared(b.metadata) && a.spec == b.spec && a.status == b.status;
+}
+
+}  // namespace berth::cache
