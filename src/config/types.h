@@ -10,7 +10,7 @@
 #include "berth/time.h"
 
 // KubeSchedulerConfiguration kubescheduler.config.k8s.io/v1, field by field. A default-constructed
-// struct holds the defaults, but for `profiles` (see Load and DefaultConfiguration).
+// struct holds the defaults, but for `profiles` (load.h).
 namespace berth::config {
 
 struct PluginRef {
@@ -95,6 +95,8 @@ struct SchedulerConfiguration {
   int64_t pod_initial_backoff_seconds = 1;
   int64_t pod_max_backoff_seconds = 10;
   std::vector<Profile> profiles;
+  // As written; Validate() refuses any.
+  std::vector<ConfigValue> extenders;
   bool delay_cache_until_active = false;
 };
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "src/config/types.h"
+
+namespace berth::config {
+
+// An extension point as a profile's `plugins` names it.
+struct ExtensionPoint {
+  std::string_view field;
+  PluginSet Plugins::* set = nullptr;
+  // kube-scheduler looks for removed plugins here (not in multiPoint and the placement points).
+  bool refuses_removed_plugins = true;
+};
+
+// All of them, in the order in which problems are reported.
+inline constexpr std::array<ExtensionPoint, 16> kExtensionPoints = {{
+    {"preEnqueue", &Plugins::pre_enqueue},
+    {"queueSort", &Plugins::queue_sort},
+    {"preFilter", &Plugins::pre_filter},
+    {"filter", &Plugins::filter},
+    {"postFilter", &Plugins::post_filter},
+    {"preScore", &Plugins::pre_score},
+    {"score", &Plugins::score},
+    {"reserve", &Plugins::reserve},
+    {"permit", &Plugins::permit},
+    {"preBind", &Plugins::pre_bind},
+    {"bind", &Plugins::bind},
+    {"postBind", &Plugins::post_bind},
+    {"podGroupPostFilter", &Plugins::pod_group_post_filter},
+    {"multiPoint", &Plugins::multi_point, false},
+    {"placementGenerate", &Plugins::placement_generate, false},
+    {"placementScore", &Plugins::placement_score, false},
+}};
+
+}  // namespace berth::config

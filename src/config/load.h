@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "berth/result.h"
+#include "src/config/types.h"
+
+// Reads KubeSchedulerConfiguration files: YAML or JSON, strictly and case-sensitively, as
+// kube-scheduler 1.37 does. Reads no file itself.
+namespace berth::config {
+
+inline constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
+inline constexpr std::string_view kKind = "KubeSchedulerConfiguration";
+
+// What runs without a configuration file: one profile, "default-scheduler".
+// `default_plugins` are the in-tree plugins of a default profile, in order, with their weights.
+SchedulerConfiguration DefaultConfiguration(const std::vector<PluginRef>& default_plugins);
+
+// Decodes `text`, sets defaults and merges the default plugins into each profile, but does not
+// validate: flags may come on top before Validate(). Of several documents the first counts.
+// Errors begin with `file_name`: a syntax error with its line; a wrong apiVersion or kind; all
+// unknown, repeated and mistyped fields with their paths.
+Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
+                                      const std::vector<PluginRef>& default_plugins);
+
+// Decode() and Validate().
+Result<SchedulerConfiguration> Load(std::string_view text, std::string_view file_name,
+                                    const std::vector<PluginRef>& default_plugins);
+
+}  // namespace berth::config

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/config/validate.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/field_errors.h"
+#include "src/config/extension_points.h"
+#include "src/config/load.h"
+
+namespace berth::config {
+namespace {
+
+using Problems = std::vector<std::string>;
+
+constexpr std::array<std::string_view, 4> kRemovedPlugins = {"AzureDiskLimits", "CinderLimits",
+                                                             "EBSLimits", "GCEPDLimits"};
+
+bool IsRemoved(std::string_view name) {
+  return std::find(kRemovedPlugins.begin(), kRemovedPlugins.end(), name) != kRemovedPlugins.end();
+}
+
+// kube-scheduler names the wrong group's version here; the text is kept.
+std::string RemovedPlugin(const std::string& path, std::string_view name) {
+  return InvalidField(path, Quoted(name),
+                      "was invalid in version \"v1\" (KubeSchedulerConfiguration is version " +
+                          Quoted(kApiVersion) + ")");
+}
+
+std::string Indexed(std::string_view path, size_t index) {
+  return std::string(path) + "[" + std::to_string(index) + "]";
+}
+
+void CheckLeaderElection(const LeaderElection& config, Problems& problems) {
+  if (!config.leader_elect) return;
+  const struct {
+    std::string_view path;
+    Duration value;
+  } durations[] = {{"leaderElection.leaseDuration", config.lease_duration},
+                   {"leaderElection.renewDeadline", config.renew_deadline},
+                   {"leaderElection.retryPeriod", config.retry_period}};
+  for (const auto& [path, value] : durations) {
+    if (value > Duration::zero()) continue;
+    problems.push_back(
+        InvalidField(path, Quoted(FormatGoDuration(value)), "must be greater than zero"));
+  }
+  if (config.lease_duration <= config.renew_deadline) {
+    // The value printed is the deadline, as kube-scheduler has it.
+    problems.push_back(InvalidField("leaderElection.leaseDuration",
+                                    Quoted(FormatGoDuration(config.renew_deadline)),
+                                    "must be greater than `RenewDeadline`"));
+  }
+  const struct {
+    std::string_view path;
+    const std::string& value;
+  } names[] = {{"leaderElection.resourceLock", config.resource_lock},
+               {"leaderElection.resourceNamespace", config.resource_namespace},
+               {"leaderElection.resourceName", config.resource_name}};
+  for (const auto& [path, value] : names) {
+    if (value.empty()) problems.push_back(RequiredField(path, ""));
+  }
+  if (config.resource_lock != "leases") {
+    problems.push_back(InvalidField("leaderElection.resourceLock", Quoted(config.resource_lock),
+                                    "resourceLock value must be \"leases\""));
+  }
+}
+
+void CheckPercentage(const std::string& path, int32_t value, Problems& problems) {
+  if (value < 0 || value > 100) {
+    problems.push_back(InvalidField(path, std::to_string(value), "not in valid range [0-100]"));
+  }
+}
+
+void CheckProfile(const Profile& profile, const std::string& path, Problems& problems) {
+  if (profile.scheduler_name.empty()) {
+    problems.push_back(RequiredField(path + ".schedulerName", ""));
+  }
+  if (profile.percentage_of_nodes_to_score) {
+    CheckPercentage(path + ".percentageOfNodesToScore", *profile.percentage_of_nodes_to_score,
+                    problems);
+  }
+  for (const ExtensionPoint& point : kExtensionPoints) {
+    if (!point.refuses_removed_plugins) continue;
+    const std::vector<PluginRef>& enabled = (profile.plugins.*point.set).enabled;
+    const std::string list = path + ".plugins." + std::string(point.field) + ".enabled";
+    for (size_t i = 0; i < enabled.size(); ++i) {
+      if (IsRemoved(enabled[i].name)) {
+        problems.push_back(RemovedPlugin(Indexed(list, i), enabled[i].name));
+      }
+    }
+  }
+  std::set<std::string_view> seen;
+  for (size_t i = 0; i < profile.plugin_config.size(); ++i) {
+    const std::string& name = profile.plugin_config[i].name;
+    const std::string entry = Indexed(path + ".pluginConfig", i);
+    if (!seen.insert(name).second) problems.push_back(DuplicateField(entry, Quoted(name)));
+    if (IsRemoved(name)) problems.push_back(RemovedPlugin(entry, name));
+  }
+}
+
+std::string ListAsJson(const std::vector<PluginRef>& list) {
+  if (list.empty()) return "null";
+  std::string text = "[";
+  for (const PluginRef& plugin : list) {
+    if (text.size() > 1) text += ",";
+    text +=
+        "{\"Name\":" + Quoted(plugin.name) + ",\"Weight\":" + std::to_string(plugin.weight) + "}";
+  }
+  return text + "]";
+}
+
+std::string SetAsJson(const PluginSet& set) {
+  return "{\"Enabled\":" + ListAsJson(set.enabled) + ",\"Disabled\":" + ListAsJson(set.disabled) +
+         "}";
+}
+
+std::string ArgsAsJson(const Profile& profile, std::string_view plugin) {
+  std::string args = "null";
+  for (const PluginConfig& entry : profile.plugin_config) {
+    if (entry.name == plugin) args = entry.args.ToJson();
+  }
+  return args;
+}
+
+// One queue serves all profiles, so all must sort alike.
+void CheckCommonQueueSort(const std::vector<Profile>& profiles, Problems& problems) {
+  const PluginSet& wanted = profiles.front().plugins.queue_sort;
+  if (wanted.enabled.size() > 1) {
+    problems.push_back(InvalidField("profiles[0].plugins.queueSort.Enabled",
+                                    std::to_string(wanted.enabled.size()),
+                                    "only one queue sort plugin can be enabled"));
+  }
+  const std::string_view plugin = wanted.enabled.empty() ? "" : wanted.enabled.front().name;
+  const std::string wanted_args = ArgsAsJson(profiles.front(), plugin);
+  for (size_t i = 1; i < profiles.size(); ++i) {
+    const std::string path = Indexed("profiles", i);
+    const PluginSet& set = profiles[i].plugins.queue_sort;
+    if (set != wanted) {
+      problems.push_back(InvalidField(path + ".plugins.queueSort", SetAsJson(set),
+                                      "must be the same for all profiles"));
+    }
+    if (plugin.empty()) continue;
+    for (const PluginConfig& entry : profiles[i].plugin_config) {
+      const std::string args = entry.args.ToJson();
+      if (entry.name != plugin || args == wanted_args) continue;
+      problems.push_back(InvalidField(path + ".pluginConfig.args", args,
+                                      "queueSort must be the same for all profiles"));
+    }
+  }
+}
+
+void CheckProfiles(const std::vector<Profile>& profiles, Problems& problems) {
+  if (profiles.empty()) {
+    problems.push_back(RequiredField("profiles", ""));
+    return;
+  }
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    const std::string path = Indexed("profiles", i);
+    CheckProfile(profiles[i], path, problems);
+    if (!names.insert(profiles[i].scheduler_name).second) {
+      // kube-scheduler prints an object without visible fields for the value.
+      problems.push_back(DuplicateField(path + ".schedulerName", "{}"));
+    }
+  }
+  CheckCommonQueueSort(profiles, problems);
+}
+
+}  // namespace
+
+std::optional<Error> Validate(const SchedulerConfiguration& config) {
+  Problems problems;
+  if (config.client_connection.burst < 0) {
+    problems.push_back(InvalidField("clientConnection.burst",
+                                    std::to_string(config.client_connection.burst),
+                                    "must be non-negative"));
+  }
+  CheckLeaderElection(config.leader_election, problems);
+  if (config.parallelism <= 0) {
+    problems.push_back(InvalidField("parallelism", std::to_string(config.parallelism),
+                                    "should be an integer value greater than zero"));
+  }
+  CheckProfiles(config.profiles, problems);
+  CheckPercentage("percentageOfNodesToScore", config.percentage_of_nodes_to_score, problems);
+  if (config.pod_initial_backoff_seconds <= 0) {
+    problems.push_back(InvalidField("podInitialBackoffSeconds",
+                                    std::to_string(config.pod_initial_backoff_seconds),
+                                    "must be greater than 0"));
+  }
+  if (config.pod_max_backoff_seconds < config.pod_initial_backoff_seconds) {
+    problems.push_back(InvalidField("podMaxBackoffSeconds",
+                                    std::to_string(config.pod_max_backoff_seconds),
+                                    "must be greater than or equal to PodInitialBackoffSeconds"));
+  }
+  if (!config.extenders.empty()) {
+    problems.push_back(ForbiddenField("extenders", "HTTP extenders are not supported yet"));
+  }
+  return AggregateProblems(problems);
+}
+
+}  // namespace berth::config

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "berth/result.h"
+#include "src/config/types.h"
+
+namespace berth::config {
+
+// Checks a configuration whose defaults are set, in kube-scheduler's order and words: one problem
+// as it is, several as "[a, b]"; nullopt when there is none. Plugin args are left to the plugins.
+std::optional<Error> Validate(const SchedulerConfiguration& config);
+
+}  // namespace berth::config
