@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/config/feature_gates.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include "berth/check.h"
+#include "berth/field_errors.h"
+
+namespace berth::config {
+namespace {
+
+using Settings = std::map<std::string, bool, std::less<>>;
+
+// Gates that change what kube-scheduler does and that Resolve() does not pass on.
+constexpr auto kWithoutEffect = std::to_array<std::string_view>({
+    "ComponentFlagz",
+    "ComponentStatusz",
+    "CompositePodGroup",
+    "CoordinatedLeaderElection",
+    "DRAConsumableCapacity",
+    "DRADerivedAttributes",
+    "DRADeviceBindingConditions",
+    "DRADeviceCompatibilityGroups",
+    "DRADeviceTaintRules",
+    "DRADeviceTaints",
+    "DRAFractionalCapacityRange",
+    "DRAListTypeAttributes",
+    "DRANodeAllocatableResources",
+    "DRAOptionalNodeOperations",
+    "DRAPartitionableDevices",
+    "DRASchedulerFilterTimeout",
+    "DRAWorkloadResourceClaims",
+    "GenericWorkload",
+    "InPlacePodVerticalScalingSchedulerPreemption",
+    "MatchLabelKeysInPodTopologySpread",
+    "NativeHistograms",
+    "PodGroupPreemptionPolicy",
+    "SchedulerAsyncAPICalls",
+    "SchedulerAsyncPreemption",
+    "StorageCapacityScoring",
+    "TopologyAwareWorkloadScheduling",
+    "VolumeLimitScaling",
+    "WatchListClient",
+});
+
+constexpr size_t kUnknown = static_cast<size_t>(-1);
+
+size_t IndexOf(std::string_view name) {
+  const auto gates = KnownFeatureGates();
+  const auto it = std::lower_bound(
+      gates.begin(), gates.end(), name,
+      [](const FeatureGate& gate, std::string_view wanted) { return gate.name < wanted; });
+  if (it == gates.end() || it->name != name) return kUnknown;
+  return static_cast<size_t>(it - gates.begin());
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// As Go's strconv.ParseBool.
+std::optional<bool> ParseBool(std::string_view text) {
+  for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == yes) return true;
+  }
+  for (std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
+Result<void> ReadSetting(std::string_view entry, Settings& settings) {
+  const size_t equals = entry.find('=');
+  const std::string name(Trimmed(entry.substr(0, equals)));
+  if (equals == std::string_view::npos) return Fail("missing bool value for " + name);
+  const std::string value(Trimmed(entry.substr(equals + 1)));
+  const auto enabled = ParseBool(value);
+  if (!enabled) {
+    return Fail("invalid value of " + name + "=" + value + ", err: strconv.ParseBool: parsing " +
+                Quoted(value) + ": invalid syntax");
+  }
+  settings[name] = *enabled;
+  return {};
+}
+
+Result<Settings> ReadSettings(std::span<const std::string> values) {
+  Settings settings;
+  bool with_prefix = false;
+  bool without_prefix = false;
+  for (std::string_view rest : values) {
+    while (!rest.empty()) {
+      const size_t comma = rest.find(',');
+      std::string_view entry = rest.substr(0, comma);
+      rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+      if (Trimmed(entry).empty()) continue;
+      const size_t colon = entry.find(':');
+      if (colon == std::string_view::npos) {
+        without_prefix = true;
+      } else {
+        const std::string component(Trimmed(entry.substr(0, colon)));
+        if (component != "kube") return Fail("component not registered: " + component);
+        with_prefix = true;
+        entry.remove_prefix(colon + 1);
+      }
+      if (auto read = ReadSetting(entry, settings); !read) return Fail(read.error());
+    }
+  }
+  if (with_prefix && without_prefix) {
+    return Fail(
+        "set kube feature gates with default empty prefix or kube: prefix consistently, do not "
+        "mix use");
+  }
+  return settings;
+}
+
+void CheckDependencies(const std::vector<bool>& enabled, std::vector<std::string>& problems) {
+  const auto gates = KnownFeatureGates();
+  for (size_t i = 0; i < gates.size(); ++i) {
+    if (!enabled[i]) continue;
+    std::string off;
+    std::string_view rest = gates[i].depends_on;
+    while (!rest.empty()) {
+      const std::string_view name = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+      if (enabled[IndexOf(name)]) continue;
+      if (!off.empty()) off += ' ';
+      off += name;
+    }
+    if (off.empty()) continue;
+    problems.push_back(std::string(gates[i].name) +
+                       " is enabled, but depends on features that are disabled: [" + off + "]");
+  }
+}
+
+std::optional<std::string> WarningFor(const FeatureGate& gate, bool value) {
+  const std::string setting = std::string(gate.name) + "=" + (value ? "true" : "false");
+  if (value != gate.enabled_by_default &&
+      std::find(kWithoutEffect.begin(), kWithoutEffect.end(), gate.name) != kWithoutEffect.end()) {
+    return "feature gate " + setting + " has no effect yet";
+  }
+  if (gate.stage == FeatureStage::kGA || gate.stage == FeatureStage::kDeprecated) {
+    const char* stage = gate.stage == FeatureStage::kGA ? "GA" : "deprecated";
+    return "feature gate " + setting + " is " + stage + " and will be removed in a later release";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+FeatureGates::FeatureGates() {
+  for (const FeatureGate& gate : KnownFeatureGates()) enabled_.push_back(gate.enabled_by_default);
+}
+
+Result<FeatureGates> FeatureGates::Parse(std::span<const std::string> values,
+                                         int min_compatibility_minor) {
+  const auto settings = ReadSettings(values);
+  if (!settings) return Fail(settings.error());
+
+  FeatureGates result;
+  const auto gates = KnownFeatureGates();
+  // The one gate whose default hangs on the version that must be able to read what is written.
+  if (min_compatibility_minor >= 37) {
+    result.enabled_[IndexOf("DRAFractionalCapacityRange")] = true;
+  }
+  std::vector<std::string> problems;
+  for (const auto& [name, value] : *settings) {
+    const size_t index = IndexOf(name);
+    if (index == kUnknown) return Fail("unrecognized feature gate: " + name);
+    if (gates[index].locked && gates[index].enabled_by_default != value) {
+      problems.push_back("cannot set feature gate " + name + " to " + (value ? "true" : "false") +
+                         ", feature is locked to " + (value ? "false" : "true"));
+    }
+  }
+  if (auto error = AggregateProblems(problems)) return Fail(*error);
+
+  for (const auto& [bulk, stage] :
+       {std::pair{"AllAlpha", FeatureStage::kAlpha}, std::pair{"AllBeta", FeatureStage::kBeta}}) {
+    const auto setting = settings->find(bulk);
+    if (setting == settings->end()) continue;
+    for (size_t i = 0; i < gates.size(); ++i) {
+      const bool is_bulk = gates[i].name == "AllAlpha" || gates[i].name == "AllBeta";
+      if (gates[i].stage == stage && !is_bulk) result.enabled_[i] = setting->second;
+    }
+  }
+  for (const auto& [name, value] : *settings) {
+    const size_t index = IndexOf(name);
+    result.enabled_[index] = value;
+    if (auto warning = WarningFor(gates[index], value)) result.warnings_.push_back(*warning);
+  }
+
+  CheckDependencies(result.enabled_, problems);
+  if (auto error = AggregateProblems(problems)) return Fail(*error);
+  return result;
+}
+
+bool FeatureGates::Enabled(std::string_view name) const {
+  const size_t index = IndexOf(name);
+  BERTH_CHECK(index != kUnknown, "a feature gate that does not exist");
+  return enabled_[index];
+}
+
+Features FeatureGates::Resolve() const {
+  Features features;
+  features.pod_level_resources = Enabled("PodLevelResources");
+  features.in_place_pod_level_resources_vertical_scaling =
+      Enabled("InPlacePodLevelResourcesVerticalScaling");
+  features.nominated_node_name_for_expectation = Enabled("NominatedNodeNameForExpectation");
+  features.scheduler_pop_from_backoff_q = Enabled("SchedulerPopFromBackoffQ");
+  features.taint_toleration_comparison_operators = Enabled("TaintTolerationComparisonOperators");
+  return features;
+}
+
+}  // namespace berth::config
