@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/client/api_client.h"
 
-#include <absl/strings/str_cat.h>
+#include "src/client/text.h"
 
 namespace berth::client {
 
 std::string ApiError::ToString() const {
   std::string text = message.empty() ? "no message" : message;
   if (code != 0) {
-    absl::StrAppend(&text, " (", code, reason.empty() ? "" : " ", reason, ")");
+    text += Concat(" (", code, reason.empty() ? "" : " ", reason, ")");
   } else if (!reason.empty()) {
-    absl::StrAppend(&text, " (", reason, ")");
+    text += Concat(" (", reason, ")");
   }
   return text;
 }

@@ -33,9 +33,9 @@ class TokenBucket {
 
 // Requests in line for the rate, and who goes next.
 //
-//   kBind --------\
-//   kStatusPatch ---> main bucket     kEvent ---> the events' bucket
-//   kOther -------/                      \-- after 10 s also: main bucket
+//   kBind, kStatusPatch, kOther ----------> main bucket
+//   kEvent ---> the events' bucket
+//      +------- after 10 s also: ---------> main bucket
 //
 // In the main bucket binds go first, then status patches, then the rest; each class in its order
 // of arrival. What has waited too long (a status patch 5 s, an event 10 s, anything else 10 s)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/client/status_body.h"
 
-#include <absl/strings/match.h>
-#include <absl/strings/str_cat.h>
-
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "src/client/text.h"
 
 namespace berth::client {
 namespace {
@@ -77,7 +76,7 @@ class WireReader {
 
 std::optional<StatusText> StatusFromProtobuf(std::string_view body) {
   constexpr std::string_view kMagic("k8s\0", 4);
-  if (!absl::StartsWith(body, kMagic)) return std::nullopt;
+  if (!body.starts_with(kMagic)) return std::nullopt;
   std::string_view kind;
   std::string_view raw;
   for (WireReader unknown(body.substr(kMagic.size())); unknown.Next();) {
@@ -159,7 +158,7 @@ ApiError ErrorFromResponse(int code, std::string_view content_type, std::string_
   error.code = code;
   error.retry_after = retry_after;
   std::optional<StatusText> status = StatusFromProtobuf(body);
-  if (!status && !absl::StartsWith(content_type, "text/")) status = StatusFromJson(body);
+  if (!status && !content_type.starts_with("text/")) status = StatusFromJson(body);
   if (status) {
     error.reason = std::move(status->reason);
     error.message = std::move(status->message);
@@ -172,7 +171,7 @@ ApiError ErrorFromResponse(int code, std::string_view content_type, std::string_
     constexpr size_t kMost = 200;
     const std::string_view line = status ? "" : body.substr(0, body.find_first_of("\r\n"));
     const bool printable = line.find('\0') == std::string_view::npos;
-    error.message = line.empty() || !printable ? absl::StrCat("the server answered ", code)
+    error.message = line.empty() || !printable ? Concat("the server answered ", code)
                                                : std::string(line.substr(0, kMost));
   }
   return error;

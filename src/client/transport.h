@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/client/credentials.h"
+#include "src/client/event_loop.h"
+#include "src/client/kubeconfig.h"
+
+// One try of one request over HTTP; no retries, rates or credentials.
+namespace berth::client {
+
+// A list of headers in libcurl's form, shared by all requests that send the same.
+class HeaderList {
+ public:
+  explicit HeaderList(const std::vector<std::string>& lines);
+  ~HeaderList();
+  HeaderList(const HeaderList&) = delete;
+  HeaderList& operator=(const HeaderList&) = delete;
+
+  void* raw() const { return list_; }
+
+ private:
+  void* list_ = nullptr;  // curl_slist
+};
+
+struct AttemptRequest {
+  const char* method = "GET";
+  std::string_view path;  // with the query
+  std::string_view body;  // must live until the attempt ends
+  bool is_write = false;
+  std::shared_ptr<const HeaderList> headers;
+  Duration timeout{};  // zero: none
+};
+
+struct AttemptResult {
+  int code = 0;  // HTTP status; 0 when no answer began
+  // The answer is complete. If not, `error` says why.
+  bool complete = false;
+  bool sent = false;  // the request was handed to a connection
+  bool timed_out = false;
+  bool stopped_by_listener = false;
+  bool http2 = false;
+  std::string content_type;
+  std::optional<Duration> retry_after;
+  std::string error;
+};
+
+// Told what an attempt brings. May not call the transport back from inside.
+class AttemptListener {
+ public:
+  virtual ~AttemptListener() = default;
+  // The final headers have come.
+  virtual void OnHead(int code, std::string_view content_type) = 0;
+  // false ends the attempt.
+  virtual bool OnBody(std::string_view data) = 0;
+  virtual void OnDone(const AttemptResult& result) = 0;
+};
+
+struct TransportConfig {
+  ServerAddress address;
+  std::string tls_server_name;  // "" means address.host
+  bool insecure = false;
+  std::string proxy_url;
+  std::string user_agent;
+  size_t receive_buffer = 16384;  // bytes for each transfer
+};
+
+// The connections of one kind of traffic with one TLS identity: a libcurl multi handle in the
+// event loop, HTTP/2 multiplexed where the server speaks it.
+//
+// A connection on which the peer has acknowledged nothing for 30 s is dead (TCP_USER_TIMEOUT, with
+// keep-alive probes on idle ones). A write is handed to a connection once: libcurl would send it
+// again when a kept connection turns out to be cut, although the first may have been executed.
+//
+// Thread safety: the I/O thread.
+class Transport final : public FdListener {
+ public:
+  Transport(EventLoop& loop, TransportConfig config, IdentityPtr identity);
+  ~Transport() override;  // ends what is under way without a word
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  class Attempt;  // one under way
+
+  // `listener` must live until OnDone(), which is called later, or Abort().
+  Attempt* Start(AttemptRequest request, AttemptListener& listener);
+  // No further call to the listener.
+  void Abort(Attempt* attempt);
+
+  size_t active() const { return active_; }
+  const IdentityPtr& identity() const { return identity_; }
+
+  void OnReady(int fd, uint32_t events) override;
+
+ private:
+  friend struct TransportCallbacks;
+
+  std::unique_ptr<Attempt> MakeAttempt();
+  void Release(Attempt* attempt);
+  void SetTimer(long timeout_ms);
+  // Reports the attempts that have ended.
+  void Reap();
+  void Finish(Attempt* attempt, int curl_code);
+
+  EventLoop& loop_;
+  const TransportConfig config_;
+  const IdentityPtr identity_;
+  std::string base_url_;
+  void* connect_to_ = nullptr;  // curl_slist
+  void* multi_ = nullptr;       // CURLM
+  base::Executor::TimerId timer_ = 0;
+  size_t active_ = 0;
+  std::vector<std::unique_ptr<Attempt>> attempts_;  // all ever made; reused
+  std::vector<Attempt*> idle_;
+};
+
+}  // namespace berth::client
