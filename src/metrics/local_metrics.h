@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -37,15 +37,16 @@ class LocalMetrics {
  private:
   struct Cell {
     SeriesValue value;
-    const std::vector<double>* bounds = nullptr;  // of a histogram
-    MetricType type = MetricType::kCounter;
+    std::span<const double> bounds;  // of a histogram
+    bool known = false;
+    bool gauge = false;
     bool changed = false;
   };
   Cell& Touch(SeriesId series);
 
   Registry& registry_;
   std::vector<Cell> cells_;        // by SeriesId::index
-  std::vector<uint32_t> changed_;  // cells with something to publish
+  std::vector<SeriesId> changed_;  // those with something to publish
 };
 
 }  // namespace berth::metrics

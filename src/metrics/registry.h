@@ -31,6 +31,9 @@ struct SeriesValue {
   std::vector<uint64_t> buckets;
 };
 
+// The bucket that `value` falls into: the first whose bound is not below it, or the one past all.
+size_t BucketOf(std::span<const double> bounds, double value);
+
 // What all threads have counted.
 //
 // Thread safety: any thread; each call takes one lock. The scheduling thread counts in its
@@ -45,8 +48,6 @@ class Registry {
   SeriesId Intern(Metric metric, std::initializer_list<std::string_view> labels = {}) {
     return Intern(metric, LabelValues(labels.begin(), labels.size()));
   }
-  MetricType TypeOf(SeriesId series) const;
-  const MetricSpec& SpecOfSeries(SeriesId series) const;
 
   // Counters and gauges.
   void Add(SeriesId series, double by = 1);

@@ -3,14 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "berth/plugin.h"
 #include "berth/pod_info.h"
+#include "src/base/string_map.h"
 
 namespace berth::queue {
 
@@ -35,6 +36,13 @@ class Nominator {
 
   // In the order of nomination. Valid until the next change.
   std::span<const PodInfoPtr> NominatedPodsForNode(std::string_view node_name) const;
+  // Calls visit(node_name, pod) for every nomination, by node name, then in the order of
+  // nomination.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& [node_name, pods] : pods_on_)
+      for (const PodInfoPtr& pod : pods) visit(std::string_view(node_name), pod);
+  }
   // The node, or "". Valid until the next change.
   std::string_view NominatedNode(std::string_view uid) const;
   bool empty() const { return node_of_.empty(); }
@@ -46,8 +54,8 @@ class Nominator {
   void Remove(const std::string& uid);
 
   std::function<bool(const api::Pod&)> is_pending_;
-  absl::flat_hash_map<std::string, std::vector<PodInfoPtr>> pods_on_;  // by node name
-  absl::flat_hash_map<std::string, std::string> node_of_;              // by pod UID
+  std::map<std::string, std::vector<PodInfoPtr>, std::less<>> pods_on_;  // by node name
+  base::StringMap<std::string> node_of_;                                 // by pod UID
   uint64_t generation_ = 0;
 };
 

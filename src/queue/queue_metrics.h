@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "absl/container/flat_hash_map.h"
 #include "berth/cluster_event.h"
 #include "berth/time.h"
+#include "src/base/string_map.h"
 #include "src/metrics/local_metrics.h"
 
 namespace berth::queue {
@@ -25,8 +25,8 @@ class QueueMetrics {
   explicit QueueMetrics(metrics::LocalMetrics* local, const Clock* clock = nullptr);
 
   enum class Queue { kActive, kBackoff, kUnschedulable };
-  // One pod entered `queue`; `moved` is false if it had been there before.
-  void Incoming(Queue queue, std::string_view event, bool moved);
+  // One pod entered `queue`. `as_entity`: queue_incoming_entities_total counts it, too.
+  void Incoming(Queue queue, std::string_view event, bool as_entity);
   // A plugin rejected one pod more, or fewer.
   void AddUnschedulable(std::string_view plugin, std::string_view profile, int by);
   void AddInFlightEvents(std::string_view event, int by);
@@ -38,15 +38,19 @@ class QueueMetrics {
   void ObserveHint(std::string_view plugin, std::string_view event, Hint hint, Duration duration);
 
  private:
+  using PerQueue = std::array<metrics::SeriesId, 3>;
   struct EventSeries {
-    std::array<metrics::SeriesId, 3> pods;
-    std::array<metrics::SeriesId, 3> entities;
+    PerQueue pods;
+    PerQueue entities;
   };
 
   metrics::LocalMetrics* local_ = nullptr;
   const Clock* clock_ = nullptr;
-  absl::flat_hash_map<std::string, EventSeries> incoming_;
-  absl::flat_hash_map<std::string, metrics::SeriesId> in_flight_;
+  base::StringMap<EventSeries> incoming_;
+  base::StringMap<metrics::SeriesId> in_flight_;
+  // By plugin and profile, and by plugin, event and verdict; joined by '\0'.
+  base::StringMap<metrics::SeriesId> unschedulable_;
+  base::StringMap<metrics::SeriesId> hints_;
 };
 
 }  // namespace berth::queue

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/queue/queue_metrics.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include "src/queue/scheduling_queue.h"
+
+namespace berth::queue {
+namespace {
+
+using metrics::Metric;
+using metrics::SeriesId;
+
+constexpr std::string_view kQueueNames[] = {"active", "backoff", "unschedulable"};
+constexpr std::string_view kHintNames[] = {"Queue", "QueueSkip", "Error"};
+
+std::string Join(std::initializer_list<std::string_view> parts) {
+  std::string joined;
+  for (const std::string_view part : parts) joined.append(part).push_back('\0');
+  return joined;
+}
+
+// A series shows from the moment it is first counted, so it is looked up only then.
+SeriesId& Resolve(SeriesId& series, metrics::LocalMetrics& local, Metric metric,
+                  std::initializer_list<std::string_view> labels) {
+  if (series == SeriesId{}) series = local.Series(metric, labels);
+  return series;
+}
+
+}  // namespace
+
+QueueMetrics::QueueMetrics(metrics::LocalMetrics* local, const Clock* clock)
+    : local_(local), clock_(clock) {
+  if (local_ == nullptr) return;
+  // kube-scheduler shows these two from the start; without pod groups they stay 0.
+  for (const std::string_view queue : {"incomplete", "pending"}) {
+    local_->Series(Metric::kPendingPods, {queue});
+  }
+  SetGauges({});
+}
+
+void QueueMetrics::Incoming(Queue queue, std::string_view event, bool as_entity) {
+  if (local_ == nullptr) return;
+  const auto index = static_cast<size_t>(queue);
+  auto found = incoming_.find(event);
+  if (found == incoming_.end()) found = incoming_.emplace(event, EventSeries{}).first;
+  EventSeries& series = found->second;
+  local_->Add(Resolve(series.pods[index], *local_, Metric::kQueueIncomingPods,
+                      {kQueueNames[index], event}));
+  if (!as_entity) return;
+  local_->Add(Resolve(series.entities[index], *local_, Metric::kQueueIncomingEntities,
+                      {kQueueNames[index], event, "pod"}));
+}
+
+void QueueMetrics::AddUnschedulable(std::string_view plugin, std::string_view profile, int by) {
+  if (local_ == nullptr) return;
+  SeriesId& series = unschedulable_[Join({plugin, profile})];
+  local_->Add(Resolve(series, *local_, Metric::kUnschedulablePods, {plugin, profile}), by);
+}
+
+void QueueMetrics::AddInFlightEvents(std::string_view event, int by) {
+  if (local_ == nullptr) return;
+  auto found = in_flight_.find(event);
+  if (found == in_flight_.end()) found = in_flight_.emplace(event, SeriesId{}).first;
+  local_->Add(Resolve(found->second, *local_, Metric::kInFlightEvents, {event}), by);
+}
+
+void QueueMetrics::SetGauges(const QueueCounts& counts) {
+  if (local_ == nullptr) return;
+  const std::pair<std::string_view, size_t> gauges[] = {{"active", counts.active},
+                                                        {"backoff", counts.backoff},
+                                                        {"unschedulable", counts.unschedulable},
+                                                        {"gated", counts.gated}};
+  for (const auto& [queue, count] : gauges) {
+    const auto value = static_cast<double>(count);
+    local_->Set(local_->Series(Metric::kPendingPods, {queue}), value);
+    local_->Set(local_->Series(Metric::kQueuedEntities, {queue, "pod"}), value);
+  }
+}
+
+void QueueMetrics::ObserveHint(std::string_view plugin, std::string_view event, Hint hint,
+                               Duration duration) {
+  if (local_ == nullptr) return;
+  const std::string_view verdict = kHintNames[static_cast<size_t>(hint)];
+  SeriesId& series = hints_[Join({plugin, event, verdict})];
+  local_->Observe(
+      Resolve(series, *local_, Metric::kQueueingHintExecutionDuration, {plugin, event, verdict}),
+      duration);
+}
+
+}  // namespace berth::queue

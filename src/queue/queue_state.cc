@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/queue/queue_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "berth/check.h"
+
+namespace berth::queue {
+namespace {
+
+QueueSortKey SortKey(const Entry& entry) { return {entry.pod->info.get(), entry.pod->timestamp}; }
+
+// kube-scheduler counts an entity that enters a queue only if the strategy alone would not have
+// told so.
+bool Moved(QueueState::Strategy strategy, QueueingStrategy usual) {
+  return !strategy || *strategy != usual;
+}
+
+}  // namespace
+
+QueueState::QueueState(QueueOptions options, QueueHooks hooks, QueueMetrics metrics)
+    : options_(options),
+      metrics_(std::move(metrics)),
+      backoffs_(options),
+      less_(std::move(hooks.less)),
+      pre_enqueue_(std::move(hooks.pre_enqueue)),
+      hints_(std::move(hooks.profiles)),
+      active_(ActiveLess()),
+      backoff_(BackoffLess(options.pop_from_backoff_q)),
+      error_backoff_(BackoffLess(false)),
+      parked_(hints_) {
+  BERTH_CHECK(less_ != nullptr, "the queue needs a QueueSort");
+}
+
+EntryHeap::Less QueueState::ActiveLess() const {
+  return [this](const Entry& a, const Entry& b) {
+    if (less_(SortKey(a), SortKey(b))) return true;
+    if (less_(SortKey(b), SortKey(a))) return false;
+    return a.sequence < b.sequence;
+  };
+}
+
+EntryHeap::Less QueueState::BackoffLess(bool by_priority) const {
+  return [this, by_priority, active = ActiveLess()](const Entry& a, const Entry& b) {
+    const Time ends_a = backoffs_.Expiration(*a.pod);
+    const Time ends_b = backoffs_.Expiration(*b.pod);
+    if (ends_a != ends_b) return ends_a < ends_b;
+    return by_priority ? active(a, b) : a.sequence < b.sequence;
+  };
+}
+
+Entry* QueueState::Find(std::string_view key) const {
+  auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : found->second.get();
+}
+
+Entry* QueueState::Insert(std::unique_ptr<QueuedPod> pod) {
+  auto entry = std::make_unique<Entry>();
+  entry->pod = std::move(pod);
+  entry->key = entry->pod->pod().metadata.Key();
+  hints_.Refresh(*entry);
+  auto [slot, added] = entries_.emplace(entry->key, nullptr);
+  BERTH_CHECK(added, "pod is queued already");
+  slot->second = std::move(entry);
+  return slot->second.get();
+}
+
+std::unique_ptr<QueuedPod> QueueState::Extract(Entry* entry) {
+  Detach(entry);
+  std::unique_ptr<QueuedPod> pod = std::move(entry->pod);
+  entries_.erase(entries_.find(entry->key));
+  return pod;
+}
+
+void QueueState::Replace(Entry* entry, PodInfoPtr info) {
+  entry->pod->info = std::move(info);
+  if (entry->holder == Holder::kActive) active_.Fix(entry);
+  if (entry->holder == Holder::kBackoff) backoff_.Fix(entry);
+}
+
+bool QueueState::Detach(Entry* entry) {
+  const Holder holder = std::exchange(entry->holder, Holder::kNone);
+  switch (holder) {
+    case Holder::kNone:
+      break;
+    case Holder::kActive:
+      active_.Remove(entry);
+      break;
+    case Holder::kBackoff:
+      backoff_.Remove(entry);
+      break;
+    case Holder::kErrorBackoff:
+      error_backoff_.Remove(entry);
+      break;
+    case Holder::kParked:
+      parked_.Remove(entry);
+      break;
+  }
+  return holder == Holder::kParked;
+}
+
+void QueueState::RunPreEnqueue(Entry* entry) {
+  QueuedPod& pod = *entry->pod;
+  std::string gating_plugin;
+  if (pre_enqueue_) gating_plugin = pre_enqueue_(*pod.info, pod.gating_plugin).gating_plugin;
+  if (!gating_plugin.empty()) {
+    auto& plugins = pod.unschedulable_plugins;
+    const auto at = std::lower_bound(plugins.begin(), plugins.end(), gating_plugin);
+    if (at == plugins.end() || *at != gating_plugin) {
+      const auto& pending = pod.pending_plugins;
+      if (!std::binary_search(pending.begin(), pending.end(), gating_plugin)) {
+        metrics_.AddUnschedulable(gating_plugin, pod.pod().spec.scheduler_name, 1);
+      }
+      plugins.insert(at, gating_plugin);
+    }
+  }
+  pod.gating_plugin = std::move(gating_plugin);
+  hints_.Refresh(*entry);
+}
+
+void QueueState::Park(Entry* entry, bool was_parked, std::string_view event, Strategy strategy) {
+  if (!was_parked) {
+    entry->sequence = ++last_sequence_;
+    metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
+                      Moved(strategy, QueueingStrategy::kSkip));
+  }
+  parked_.Add(entry);
+}
+
+void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy strategy, Time now) {
+  const bool checked = options_.pop_from_backoff_q && (entry->holder == Holder::kBackoff ||
+                                                       entry->holder == Holder::kErrorBackoff);
+  const bool was_parked = Detach(entry);
+  if (!checked) RunPreEnqueue(entry);
+  if (entry->pod->gated()) {
+    // Only an attempt clears this otherwise, and a gated pod makes none.
+    entry->pod->was_flushed_from_unschedulable = false;
+    Park(entry, was_parked, event, strategy);
+    return;
+  }
+  if (!entry->pod->initial_attempt_timestamp) entry->pod->initial_attempt_timestamp = now;
+  entry->sequence = ++last_sequence_;
+  entry->holder = Holder::kActive;
+  active_.Push(entry);
+  metrics_.Incoming(QueueMetrics::Queue::kActive, event,
+                    Moved(strategy, QueueingStrategy::kImmediately));
+}
+
+void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy) {
+  const bool was_parked = Detach(entry);
+  if (options_.pop_from_backoff_q) {
+    // Pop may take the pod from here, so nothing would ask PreEnqueue later.
+    RunPreEnqueue(entry);
+    if (entry->pod->gated()) {
+      entry->pod->was_flushed_from_unschedulable = false;
+      Park(entry, was_parked, event, strategy);
+      return;
+    }
+  }
+  entry->sequence = ++last_sequence_;
+  const bool error = !entry->rejected();
+  entry->holder = error ? Holder::kErrorBackoff : Holder::kBackoff;
+  (error ? error_backoff_ : backoff_).Push(entry);
+  metrics_.Incoming(QueueMetrics::Queue::kBackoff, event,
+                    Moved(strategy, QueueingStrategy::kAfterBackoff));
+}
+
+void QueueState::Requeue(Entry* entry, QueueingStrategy strategy, std::string_view event,
+                         Time now) {
+  if (strategy == QueueingStrategy::kSkip) {
+    const bool was_parked = Detach(entry);
+    Park(entry, was_parked, event, strategy);
+  } else if (strategy == QueueingStrategy::kAfterBackoff &&
+             backoffs_.IsBackingOff(*entry->pod, now)) {
+    MoveToBackoffQ(entry, event, strategy);
+  } else {
+    MoveToActiveQ(entry, event, strategy, now);
+  }
+}
+
+Entry* QueueState::BackoffCompleted(Time now) const {
+  for (const EntryHeap* heap : {&backoff_, &error_backoff_}) {
+    if (!heap->empty() && !backoffs_.IsBackingOff(*heap->Top()->pod, now)) return heap->Top();
+  }
+  return nullptr;
+}
+
+Entry* QueueState::Next() const {
+  if (!active_.empty()) return active_.Top();
+  if (options_.pop_from_backoff_q && !backoff_.empty()) return backoff_.Top();
+  return nullptr;
+}
+
+std::optional<Time> QueueState::FirstExpiration() const {
+  std::optional<Time> first;
+  for (const EntryHeap* heap : {&backoff_, &error_backoff_}) {
+    if (heap->empty()) continue;
+    const Time ends = backoffs_.Expiration(*heap->Top()->pod);
+    if (!first || ends < *first) first = ends;
+  }
+  return first;
+}
+
+void QueueState::CountRejectors(const QueuedPod& pod, int by) {
+  const std::string& profile = pod.pod().spec.scheduler_name;
+  for (const std::string& plugin : pod.unschedulable_plugins) {
+    metrics_.AddUnschedulable(plugin, profile, by);
+  }
+  for (const std::string& plugin : pod.pending_plugins) {
+    const auto& others = pod.unschedulable_plugins;
+    if (!std::binary_search(others.begin(), others.end(), plugin)) {
+      metrics_.AddUnschedulable(plugin, profile, by);
+    }
+  }
+}
+
+}  // namespace berth::queue

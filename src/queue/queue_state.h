@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/base/string_map.h"
+#include "src/queue/backoff.h"
+#include "src/queue/entry.h"
+#include "src/queue/heap.h"
+#include "src/queue/hint_table.h"
+#include "src/queue/parked_pods.h"
+#include "src/queue/queue_metrics.h"
+#include "src/queue/queued_pod.h"
+
+namespace berth::queue {
+
+// The pods that wait, each in exactly one container, and the moves between these.
+//
+// The moves take `event`, the label under which they are counted, and the strategy that led to
+// them: none for a move that no hint decided.
+//
+// Thread safety: belongs to the scheduling thread.
+class QueueState {
+ public:
+  using Strategy = std::optional<QueueingStrategy>;
+
+  QueueState(QueueOptions options, QueueHooks hooks, QueueMetrics metrics);
+  QueueState(const QueueState&) = delete;
+  QueueState& operator=(const QueueState&) = delete;
+
+  HintTable& hints() { return hints_; }
+  QueueMetrics& metrics() { return metrics_; }
+  const QueueOptions& options() const { return options_; }
+  const EntryHeap& active() const { return active_; }
+  const EntryHeap& backoff() const { return backoff_; }
+  const EntryHeap& error_backoff() const { return error_backoff_; }
+  const ParkedPods& parked() const { return parked_; }
+
+  // nullptr when there is none.
+  Entry* Find(std::string_view key) const;
+  // A new entry, in no container yet. The key must be free.
+  Entry* Insert(std::unique_ptr<QueuedPod> pod);
+  // Takes the entry out of its container and destroys it.
+  std::unique_ptr<QueuedPod> Extract(Entry* entry);
+  // Takes a newer version of the pod, leaving the entry where it is.
+  void Replace(Entry* entry, PodInfoPtr info);
+
+  // From wherever the entry is to where the strategy says, by way of PreEnqueue.
+  void Requeue(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);
+  // Runs PreEnqueue, unless the pod comes from a backoffQ that ran it; gated, it is parked instead.
+  void MoveToActiveQ(Entry* entry, std::string_view event, Strategy strategy, Time now);
+  // Takes the entry out of the parked pods, so that it counts as new if it is parked again.
+  void Unpark(Entry* entry) { parked_.Remove(entry); }
+
+  // The next pod whose backoff is over, or nullptr: those that were rejected first.
+  Entry* BackoffCompleted(Time now) const;
+  // What Pop() takes next, or nullptr.
+  Entry* Next() const;
+  // When the first backoff ends; none without pods in backoff.
+  std::optional<Time> FirstExpiration() const;
+
+  void CountRejectors(const QueuedPod& pod, int by);
+
+ private:
+  void MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy);
+  // `was_parked` keeps the entry's place in the order of parking.
+  void Park(Entry* entry, bool was_parked, std::string_view event, Strategy strategy);
+  // Whether the entry was parked.
+  bool Detach(Entry* entry);
+  void RunPreEnqueue(Entry* entry);
+  EntryHeap::Less ActiveLess() const;
+  EntryHeap::Less BackoffLess(bool by_priority) const;
+
+  QueueOptions options_;
+  QueueMetrics metrics_;
+  Backoff backoffs_;
+  std::function<bool(const QueueSortKey&, const QueueSortKey&)> less_;
+  std::function<PreEnqueueResult(const PodInfo&, std::string_view)> pre_enqueue_;
+  HintTable hints_;
+  uint64_t last_sequence_ = 0;
+  base::StringMap<std::unique_ptr<Entry>> entries_;  // by key
+  EntryHeap active_;
+  EntryHeap backoff_;
+  EntryHeap error_backoff_;
+  ParkedPods parked_;
+};
+
+}  // namespace berth::queue
