@@ -57,6 +57,28 @@ void Intersect(std::optional<std::vector<std::string>>& names,
 
 }  // namespace
 
+PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first) {
+  PointTimer timer(profile, ExtensionPoint::kPreEnqueue);
+  const auto ask = [&](const Entry<PreEnqueuePlugin>& entry) -> PluginStatus {
+    try {
+      return {entry.plugin->PreEnqueue(pod), entry.name};
+    } catch (const std::exception& e) {
+      base::LogError("PreEnqueue plugin threw", {{"plugin", entry.name}, {"err", e.what()}});
+      return {Status(Code::kError), entry.name};
+    }
+  };
+  const auto& plugins = profile.plugins().pre_enqueue;
+  PluginStatus verdict;
+  for (const auto& entry : plugins)
+    if (entry.name == first) verdict = ask(entry);
+  for (const auto& entry : plugins) {
+    if (!verdict.status.ok()) break;
+    if (entry.name != first) verdict = ask(entry);
+  }
+  timer.Finish(verdict.status.code());
+  return verdict.status.ok() ? PluginStatus{} : verdict;
+}
+
 PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                               const Snapshot& snapshot) {
   PointTimer timer(profile, ExtensionPoint::kPreFilter);

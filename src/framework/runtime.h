@@ -31,6 +31,9 @@ struct PluginStatus {
   std::string_view plugin = {};
 };
 
+// The first verdict that is not Success, `first` (or "") being asked before the others.
+PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first);
+
 struct PreFilterVerdict {
   PluginStatus verdict;
   // The nodes all plugins' restrictions leave; sorted.

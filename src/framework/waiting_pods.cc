@@ -59,6 +59,9 @@ class WaitingPods::Waiter final : public WaitingPod {
   bool done_ = false;
 };
 
+WaitingPods::WaitingPods() = default;
+WaitingPods::~WaitingPods() = default;
+
 void WaitingPods::Add(PodInfoPtr pod, std::string node_name, std::vector<PluginTimeout> plugins,
                       Time now) {
   std::vector<Waiter::Pending> pending;

@@ -33,6 +33,9 @@ class WaitingPods {
     Duration timeout{};
   };
 
+  WaitingPods();
+  ~WaitingPods();
+
   // `pod` waits for every plugin named, each at most its timeout.
   void Add(PodInfoPtr pod, std::string node_name, std::vector<PluginTimeout> plugins, Time now);
   WaitingPod* Find(std::string_view uid);

@@ -14,7 +14,8 @@ enum class Kind { kPod, kNode, kNamespace };
 enum class EventType {
   kAdded,    // new_object
   kUpdated,  // old_object and new_object
-  kDeleted,  // old_object: the last known state
+  // old_object: the last known state; none, with `undecodable`, when no version could be decoded.
+  kDeleted,
   // The object's newest version could not be decoded. old_object: the version kept, if any;
   // `undecodable` tells what could be read.
   kUndecodable,
@@ -24,10 +25,11 @@ enum class EventType {
 
 // What could be made out of an object that could not be decoded.
 struct Undecodable {
-  std::string key;        // namespace/name
-  std::string uid;        // may be ""
-  std::string node_name;  // pods: spec.nodeName, may be ""
-  std::string error;      // field and reason
+  std::string key;             // namespace/name
+  std::string uid;             // may be ""
+  std::string node_name;       // pods: spec.nodeName, may be ""
+  std::string scheduler_name;  // pods: spec.schedulerName, may be ""
+  std::string error;           // field and reason
 };
 
 // A change of one object, in the API server's order for that object.
@@ -36,7 +38,7 @@ struct InformerEvent {
   EventType type = EventType::kAdded;
   api::ObjectPtr old_object;
   api::ObjectPtr new_object;
-  Undecodable undecodable;  // kUndecodable only
+  Undecodable undecodable;
 };
 
 // Takes events over; called on the I/O thread.

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/event_handlers.h"
+
+#include <memory>
+#include <utility>
+
+#include "src/base/logging.h"
+
+namespace berth::scheduler {
+namespace {
+
+bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
+
+}  // namespace
+
+EventHandlers::EventHandlers(cache::Cache& cache, queue::SchedulingQueue& queue,
+                             framework::WaitingPods& waiting_pods, PodStore& pods,
+                             binding::PodStatusPatcher& status_patcher,
+                             metrics::LocalMetrics& metrics,
+                             std::function<bool(std::string_view)> is_ours)
+    : cache_(cache),
+      queue_(queue),
+      waiting_pods_(waiting_pods),
+      pods_(pods),
+      status_patcher_(status_patcher),
+      metrics_(metrics),
+      is_ours_(std::move(is_ours)) {}
+
+void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
+  if (event.type == informers::EventType::kUndecodable) {
+    HandleUndecodable(event);
+    return;
+  }
+  switch (event.kind) {
+    case informers::Kind::kPod:
+      HandlePod(event, now);
+      break;
+    case informers::Kind::kNode:
+      HandleNode(event, now);
+      break;
+    case informers::Kind::kNamespace:
+      break;
+  }
+}
+
+void EventHandlers::HandlePod(const informers::InformerEvent& event, Time now) {
+  using informers::EventType;
+  const auto* old_pod = std::get_if<PodPtr>(&event.old_object);
+  const auto* new_pod = std::get_if<PodPtr>(&event.new_object);
+  const PodPtr* known = new_pod != nullptr ? new_pod : old_pod;
+  if (!unread_pods_.empty() && event.type != EventType::kSynced) {
+    const std::string key = known != nullptr ? (*known)->metadata.Key() : event.undecodable.key;
+    if (unread_pods_.erase(key) > 0) cache_.OpenNode(key);
+  }
+  // What could never be read was never told to anybody: its end is no news either.
+  if (known == nullptr && event.type != EventType::kSynced) return;
+  switch (event.type) {
+    case EventType::kAdded:
+      AddPod(*new_pod, now);
+      break;
+    case EventType::kUpdated:
+      // A name that was deleted and created again while nobody watched is two pods.
+      if ((*old_pod)->metadata.uid != (*new_pod)->metadata.uid) {
+        DeletePod(*old_pod, now);
+        AddPod(*new_pod, now);
+      } else {
+        UpdatePod(*old_pod, *new_pod, now);
+      }
+      break;
+    case EventType::kDeleted:
+      DeletePod(*old_pod, now);
+      break;
+    case EventType::kSynced:
+      pods_synced_ = true;
+      break;
+    case EventType::kUndecodable:
+      break;
+  }
+}
+
+void EventHandlers::AddPod(const PodPtr& pod, Time now) {
+  if (Assigned(*pod)) {
+    AddToCache(pod);
+    Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
+  } else if (is_ours_(pod->spec.scheduler_name)) {
+    pods_.Set(pod);
+    queue_.Add(cache_.MakePodInfo(pod), now);
+  }
+}
+
+void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
+  if (Assigned(*old_pod)) {
+    AddToCache(pod);
+    for (const ClusterEvent& event : PodUpdateEvents(EventResource::kAssignedPod, *old_pod, *pod)) {
+      Move(event.resource, event.action, old_pod, pod, now);
+    }
+    return;
+  }
+  const bool ours = is_ours_(pod->spec.scheduler_name);
+  if (Assigned(*pod)) {
+    AddToCache(pod);
+    if (ours) {
+      pods_.Erase(*pod);
+      queue_.Delete(*pod);
+    }
+    Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
+    return;
+  }
+  if (ours && old_pod->metadata.resource_version != pod->metadata.resource_version) {
+    UpdatePendingPod(old_pod, pod, now);
+  }
+}
+
+void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
+  pods_.Set(pod);
+  if (cache_.IsAssumed(pod->metadata.uid)) {
+    if (!old_pod->metadata.deletion_timestamp && pod->metadata.deletion_timestamp) {
+      DropAssumedPod(pod, now);
+    }
+    return;
+  }
+  queue_.Update(old_pod, cache_.MakePodInfo(pod), now);
+  const std::string& nominated = old_pod->status.nominated_node_name;
+  if (!nominated.empty() && nominated != pod->status.nominated_node_name) {
+    MoveForLostNomination(old_pod, now);
+  }
+}
+
+void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
+  if (Assigned(*pod)) {
+    cache_.RemovePod(pod->metadata.uid);
+    Move(EventResource::kAssignedPod, action::kDelete, pod, {}, now);
+    return;
+  }
+  if (!is_ours_(pod->spec.scheduler_name)) return;
+  pods_.Erase(*pod);
+  queue_.Delete(*pod);
+  if (cache_.FindPod(pod->metadata.uid)) {
+    DropAssumedPod(pod, now);
+  } else if (!pod->status.nominated_node_name.empty()) {
+    MoveForLostNomination(pod, now);
+  }
+}
+
+void EventHandlers::AddToCache(const PodPtr& pod) {
+  if (auto added = cache_.AddPod(cache_.MakePodInfo(pod)); !added) {
+    base::LogError("Pod cannot be put on its node",
+                   {{"pod", pod->metadata.Key()}, {"err", added.error().message}});
+  }
+}
+
+void EventHandlers::DropAssumedPod(const PodPtr& pod, Time now) {
+  if (waiting_pods_.Find(pod->metadata.uid) != nullptr) {
+    // Its binding cycle ends as any rejected one does, which also releases the room.
+    waiting_pods_.Reject(pod->metadata.uid, "removed");
+  } else {
+    cache_.RemovePod(pod->metadata.uid);
+  }
+  Move(EventResource::kAssignedPod, action::kDelete, pod, {}, now);
+}
+
+void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) {
+  using informers::EventType;
+  const auto* old_node = std::get_if<NodePtr>(&event.old_object);
+  const auto* new_node = std::get_if<NodePtr>(&event.new_object);
+  switch (event.type) {
+    case EventType::kAdded:
+      cache_.SetNode(*new_node);
+      Move(EventResource::kNode, action::kAdd, {}, *new_node, now);
+      break;
+    case EventType::kUpdated:
+      cache_.SetNode(*new_node);
+      for (const ClusterEvent& change : NodeUpdateEvents(**old_node, **new_node)) {
+        Move(change.resource, change.action, *old_node, *new_node, now);
+      }
+      break;
+    case EventType::kDeleted:
+      Move(EventResource::kNode, action::kDelete, *old_node, {}, now);
+      cache_.RemoveNode((*old_node)->metadata.name);
+      break;
+    case EventType::kSynced:
+      nodes_synced_ = true;
+      break;
+    case EventType::kUndecodable:
+      break;
+  }
+}
+
+void EventHandlers::HandleUndecodable(const informers::InformerEvent& event) {
+  const informers::Undecodable& unread = event.undecodable;
+  const std::string_view kind = event.kind == informers::Kind::kPod ? "pods" : "others";
+  metrics_.Add(metrics_.Series(metrics::Metric::kUndecodableObjects, {kind}));
+  if (event.kind != informers::Kind::kPod) return;
+  if (!unread.node_name.empty()) {
+    cache_.CloseNode(unread.node_name, unread.key);
+    unread_pods_.insert(unread.key);
+    return;
+  }
+  if (!is_ours_(unread.scheduler_name)) return;
+  const size_t slash = unread.key.find('/');
+  auto pod = std::make_shared<api::Pod>();
+  pod->metadata.namespace_ = unread.key.substr(0, slash);
+  pod->metadata.name = unread.key.substr(slash + 1);
+  pod->metadata.uid = unread.uid;
+  api::PodStatusChange change;
+  api::PodCondition& condition = change.condition.emplace();
+  condition.type = "PodScheduled";
+  condition.status = "False";
+  condition.reason = "SchedulerError";
+  condition.message = "the pod cannot be read: " + unread.error;
+  status_patcher_.Patch(std::move(pod), std::move(change));
+}
+
+void EventHandlers::Move(EventResource resource, ActionType action,
+                         const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
+                         Time now, const queue::PodPredicate& concerns) {
+  queue_.MoveAllToActiveOrBackoffQueue({resource, action}, old_object, new_object, now, concerns);
+}
+
+void EventHandlers::MoveForLostNomination(const PodPtr& pod, Time now) {
+  Move(
+      EventResource::kAssignedPod, action::kDelete, pod, {}, now,
+      [priority = pod->priority()](const api::Pod& other) { return other.priority() <= priority; });
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "src/binding/pod_status.h"
+#include "src/cache/cache.h"
+#include "src/framework/waiting_pods.h"
+#include "src/informers/informer_event.h"
+#include "src/metrics/local_metrics.h"
+#include "src/queue/scheduling_queue.h"
+#include "src/scheduler/pod_store.h"
+
+namespace berth::scheduler {
+
+// Turns what the informers saw into changes of the cache and moves in the queue, as
+// kube-scheduler's event handlers do.
+//
+// Thread safety: the scheduling thread.
+class EventHandlers {
+ public:
+  // All must outlive the handlers. `is_ours` tells whether a schedulerName has a profile.
+  EventHandlers(cache::Cache& cache, queue::SchedulingQueue& queue,
+                framework::WaitingPods& waiting_pods, PodStore& pods,
+                binding::PodStatusPatcher& status_patcher, metrics::LocalMetrics& metrics,
+                std::function<bool(std::string_view)> is_ours);
+
+  void Handle(const informers::InformerEvent& event, Time now);
+  // Whether the first lists of pods and nodes are in.
+  bool synced() const { return pods_synced_ && nodes_synced_; }
+
+ private:
+  using PodPtr = std::shared_ptr<const api::Pod>;
+  using NodePtr = std::shared_ptr<const api::Node>;
+
+  void HandlePod(const informers::InformerEvent& event, Time now);
+  void HandleNode(const informers::InformerEvent& event, Time now);
+  void HandleUndecodable(const informers::InformerEvent& event);
+
+  void AddPod(const PodPtr& pod, Time now);
+  void UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now);
+  void UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now);
+  void DeletePod(const PodPtr& pod, Time now);
+  void AddToCache(const PodPtr& pod);
+  // The pod was assumed and is going: releases what it holds.
+  void DropAssumedPod(const PodPtr& pod, Time now);
+  void Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
+            const api::ObjectPtr& new_object, Time now,
+            const queue::PodPredicate& concerns = nullptr);
+  // A nomination was given up: pods of at most its priority may use the room.
+  void MoveForLostNomination(const PodPtr& pod, Time now);
+
+  cache::Cache& cache_;
+  queue::SchedulingQueue& queue_;
+  framework::WaitingPods& waiting_pods_;
+  PodStore& pods_;
+  binding::PodStatusPatcher& status_patcher_;
+  metrics::LocalMetrics& metrics_;
+  std::function<bool(std::string_view)> is_ours_;
+
+  bool pods_synced_ = false;
+  bool nodes_synced_ = false;
+  // Keys of pods that could not be read and keep a node closed.
+  std::set<std::string, std::less<>> unread_pods_;
+};
+
+}  // namespace berth::scheduler

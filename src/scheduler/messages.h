@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "src/binding/binder.h"
+#include "src/informers/informer_event.h"
+
+namespace berth::scheduler {
+
+// The pod's PreBind is over: from now on it counts as awaiting the answer to its Bind.
+struct PreBindDone {
+  std::string pod_uid;
+};
+
+// Stop popping pods; see the bindings in hand through.
+struct StopRequested {
+  Duration patience{};
+};
+
+// Every binding cycle has reported, or `given_up` of them never will.
+struct BinderClosed {
+  size_t given_up = 0;
+};
+
+// Work that needs the scheduling state, such as a dump.
+struct Query {
+  std::function<void()> run;
+};
+
+// All that reaches the scheduling thread from outside.
+using Message = std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone,
+                             StopRequested, BinderClosed, Query>;
+
+}  // namespace berth::scheduler

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/metrics_observer.h"
+
+namespace berth::scheduler {
+
+using metrics::Metric;
+
+void MetricsObserver::ObserveExtensionPoint(const framework::Profile& profile,
+                                            framework::ExtensionPoint point, Code code,
+                                            Duration took) {
+  const auto [it, added] = points_.try_emplace({&profile, point, code});
+  if (added) {
+    it->second = metrics_.Series(
+        Metric::kFrameworkExtensionPointDuration,
+        {framework::ExtensionPointName(point), CodeName(code), profile.scheduler_name()});
+  }
+  metrics_.Observe(it->second, took);
+}
+
+void MetricsObserver::ObservePlugin(std::string_view plugin, framework::ExtensionPoint point,
+                                    Code code, Duration took) {
+  const auto [it, added] = plugins_.try_emplace({plugin.data(), point, code});
+  if (added) {
+    it->second = metrics_.Series(Metric::kPluginExecutionDuration,
+                                 {plugin, framework::ExtensionPointName(point), CodeName(code)});
+  }
+  metrics_.Observe(it->second, took);
+}
+
+void MetricsObserver::CountEvaluations(const framework::Profile& profile, std::string_view plugin,
+                                       framework::ExtensionPoint point, uint64_t count) {
+  const auto [it, added] = evaluations_.try_emplace({&profile, plugin.data(), point});
+  if (added) {
+    it->second =
+        metrics_.Series(Metric::kPluginEvaluation,
+                        {plugin, framework::ExtensionPointName(point), profile.scheduler_name()});
+  }
+  metrics_.Add(it->second, static_cast<double>(count));
+}
+
+void MetricsObserver::ObserveAttempt(const framework::Profile& profile, Result result,
+                                     Duration took) {
+  const auto [it, added] = attempts_.try_emplace({&profile, result});
+  if (added) {
+    const std::string_view name = result == Result::kScheduled       ? "scheduled"
+                                  : result == Result::kUnschedulable ? "unschedulable"
+                                                                     : "error";
+    it->second = {
+        metrics_.Series(Metric::kScheduleAttempts, {name, profile.scheduler_name()}),
+        metrics_.Series(Metric::kSchedulingAttemptDuration, {name, profile.scheduler_name()})};
+  }
+  metrics_.Add(it->second.count);
+  metrics_.Observe(it->second.duration, took);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "src/framework/profile.h"
+#include "src/metrics/local_metrics.h"
+
+namespace berth::scheduler {
+
+// Puts what the framework's runtime reports into the metrics.
+//
+// Thread safety: the scheduling thread.
+class MetricsObserver final : public framework::RuntimeObserver {
+ public:
+  // Both must outlive the observer.
+  MetricsObserver(metrics::LocalMetrics& metrics, const Clock& clock)
+      : metrics_(metrics), clock_(clock) {}
+
+  Time Now() override { return clock_.Now(); }
+  void ObserveExtensionPoint(const framework::Profile& profile, framework::ExtensionPoint point,
+                             Code code, Duration took) override;
+  void ObservePlugin(std::string_view plugin, framework::ExtensionPoint point, Code code,
+                     Duration took) override;
+  void CountEvaluations(const framework::Profile& profile, std::string_view plugin,
+                        framework::ExtensionPoint point, uint64_t count) override;
+
+  // How an attempt ended.
+  enum class Result { kScheduled, kUnschedulable, kError };
+  void ObserveAttempt(const framework::Profile& profile, Result result, Duration took);
+
+ private:
+  using PointKey = std::tuple<const framework::Profile*, framework::ExtensionPoint, Code>;
+  // Plugins' names live as long as the plugins, so their addresses identify them.
+  using PluginKey = std::tuple<const char*, framework::ExtensionPoint, Code>;
+  using EvaluationKey =
+      std::tuple<const framework::Profile*, const char*, framework::ExtensionPoint>;
+  using AttemptKey = std::tuple<const framework::Profile*, Result>;
+  struct AttemptSeries {
+    metrics::SeriesId count;
+    metrics::SeriesId duration;
+  };
+
+  metrics::LocalMetrics& metrics_;
+  const Clock& clock_;
+  std::map<PointKey, metrics::SeriesId> points_;
+  std::map<PluginKey, metrics::SeriesId> plugins_;
+  std::map<EvaluationKey, metrics::SeriesId> evaluations_;
+  std::map<AttemptKey, AttemptSeries> attempts_;
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/logging.h"
+#include "src/scheduler/profile_handle.h"
+
+namespace berth::scheduler {
+namespace {
+
+using metrics::Metric;
+
+constexpr Duration kPublishInterval = std::chrono::seconds(1);
+// Decided pods that may await the answer to their Bind, however small the burst.
+constexpr size_t kMinBindLimit = 64;
+
+// The nominator as the engine wants to see it.
+class NominatorView final : public engine::NominatedPods {
+ public:
+  explicit NominatorView(const queue::Nominator& nominator) : nominator_(nominator) {}
+  bool empty() const override { return nominator_.empty(); }
+  void ForEach(const std::function<void(std::string_view, const PodInfo&)>& visit) const override {
+    nominator_.ForEach(
+        [&visit](std::string_view node, const PodInfoPtr& pod) { visit(node, *pod); });
+  }
+
+ private:
+  const queue::Nominator& nominator_;
+};
+
+}  // namespace
+
+Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiClient& api,
+                     metrics::Registry& registry)
+    : options_(std::move(options)),
+      clock_(clock),
+      api_(api),
+      random_(options_.seed),
+      metrics_(registry),
+      observer_(metrics_, clock),
+      binder_(api, clock, random_.Next(),
+              {[this](binding::BindOutcome outcome) { Post(std::move(outcome)); },
+               [this](std::string uid) { Post(PreBindDone{std::move(uid)}); }}),
+      events_(api, clock, random_.Next(), options_.hostname),
+      status_patcher_(api, clock, random_.Next()),
+      nominator_([this](const api::Pod& pod) {
+        const auto known = pods_.Find(pod.metadata.Key());
+        return known != nullptr && known->metadata.uid == pod.metadata.uid;
+      }),
+      nominated_(std::make_unique<NominatorView>(nominator_)),
+      engine_(random_.Fork()),
+      now_(clock.Now()),
+      published_(now_) {
+  const auto burst = std::max(options_.configuration.client_connection.burst, 0);
+  bind_limit_ = std::max(kMinBindLimit, static_cast<size_t>(burst));
+  last_turn_ = now_;
+  series_.algorithm_duration = metrics_.Series(Metric::kSchedulingAlgorithmDuration);
+  series_.attempts = metrics_.Series(Metric::kPodSchedulingAttempts);
+  series_.flushed = metrics_.Series(Metric::kPodScheduledAfterFlush);
+  series_.inbox_depth = metrics_.Series(Metric::kInboxDepth);
+  series_.turns = metrics_.Series(Metric::kLoopTurns);
+  series_.nodes = metrics_.Series(Metric::kCacheSize, {"nodes"});
+  series_.pods = metrics_.Series(Metric::kCacheSize, {"pods"});
+  series_.assumed_pods = metrics_.Series(Metric::kCacheSize, {"assumed_pods"});
+  series_.dropped_events = metrics_.Series(Metric::kDroppedEvents);
+}
+
+Scheduler::~Scheduler() = default;
+
+Result<std::unique_ptr<Scheduler>> Scheduler::Make(SchedulerOptions options,
+                                                   const std::vector<PluginRegistration>& registry,
+                                                   const Clock& clock, client::ApiClient& api,
+                                                   metrics::Registry& registry_of_metrics) {
+  std::unique_ptr<Scheduler> scheduler(
+      new Scheduler(std::move(options), clock, api, registry_of_metrics));
+  if (auto made = scheduler->MakeProfiles(registry); !made) return Fail(made.error());
+  scheduler->MakeQueue();
+  return scheduler;
+}
+
+Result<void> Scheduler::MakeProfiles(const std::vector<PluginRegistration>& registry) {
+  PodParts parts = 0;
+  for (const config::Profile& config : options_.configuration.profiles) {
+    handles_.push_back(
+        std::make_unique<ProfileHandle>(HandleParts{clock_, options_.features, cache_, reasons_,
+                                                    waiting_pods_, binder_, pods_to_activate_},
+                                        config.scheduler_name, random_.Fork()));
+    auto profile = framework::Profile::Make(config, registry, *handles_.back());
+    if (!profile) return Fail(profile.error());
+    (*profile)->set_observer(&observer_);
+    parts |= (*profile)->signature_parts();
+    profiles_.emplace(config.scheduler_name, std::move(*profile));
+  }
+  cache_.SetSignatureParts(parts);
+  return {};
+}
+
+void Scheduler::MakeQueue() {
+  queue::QueueOptions options;
+  options.pod_initial_backoff =
+      std::chrono::seconds(options_.configuration.pod_initial_backoff_seconds);
+  options.pod_max_backoff = std::chrono::seconds(options_.configuration.pod_max_backoff_seconds);
+  options.pod_max_in_unschedulable_pods_duration = options_.pod_max_in_unschedulable_pods_duration;
+  options.pop_from_backoff_q = options_.features.scheduler_pop_from_backoff_q;
+
+  queue::QueueHooks hooks;
+  // All profiles have the same QueueSort; the configuration is refused otherwise.
+  const auto& first = options_.configuration.profiles.front().scheduler_name;
+  hooks.less = [sort = &profiles_.at(first)->queue_sort()](
+                   const QueueSortKey& a, const QueueSortKey& b) { return sort->Less(a, b); };
+  hooks.pre_enqueue = [this](const PodInfo& pod, std::string_view last) {
+    const framework::Profile* profile = ProfileOf(pod.pod->spec.scheduler_name);
+    if (profile == nullptr) return queue::PreEnqueueResult{};
+    return queue::PreEnqueueResult{
+        std::string(framework::RunPreEnqueue(*profile, pod, last).plugin)};
+  };
+  for (const auto& [name, profile] : profiles_) {
+    queue::ProfileHints& hints = hooks.profiles.emplace_back();
+    hints.scheduler_name = name;
+    for (const framework::RegisteredEvent& registered : profile->events()) {
+      hints.hints.push_back({registered.plugin, registered.event});
+    }
+  }
+  queue_ = std::make_unique<queue::SchedulingQueue>(options, std::move(hooks), nominator_,
+                                                    queue::QueueMetrics(&metrics_, &clock_), now_);
+  handlers_ = std::make_unique<EventHandlers>(
+      cache_, *queue_, waiting_pods_, pods_, status_patcher_, metrics_,
+      [this](std::string_view name) { return ProfileOf(name) != nullptr; });
+}
+
+const framework::Profile* Scheduler::ProfileOf(std::string_view scheduler_name) const {
+  const auto it = profiles_.find(scheduler_name);
+  return it == profiles_.end() ? nullptr : it->second.get();
+}
+
+void Scheduler::Run() {
+  owner_.Release();
+  while (!stopped_) {
+    const std::optional<Time> due = Turn(clock_.Now());
+    if (stopped_) break;
+    std::optional<Duration> timeout;
+    if (due) timeout = std::max(*due - clock_.Now(), Duration::zero());
+    inbox_.Drain(arrived_, timeout);
+  }
+  PublishMetrics();
+}
+
+std::optional<Time> Scheduler::Turn(Time now) {
+  BERTH_ON_THREAD(owner_);
+  now_ = now;
+  last_turn_.store(now, std::memory_order_relaxed);
+  metrics_.Add(series_.turns);
+  metrics_.Set(series_.inbox_depth, static_cast<double>(arrived_.size()));
+  for (Message& message : arrived_) Apply(message);
+  arrived_.clear();
+  for (;;) {
+    inbox_.Drain(arrived_, Duration::zero());
+    for (Message& message : arrived_) Apply(message);
+    arrived_.clear();
+    queue_->Tick(now_);
+    waiting_pods_.Expire(now_);
+    HandlePermitOutcomes();
+    if (stopped_ || !MayDecide()) break;
+    ScheduleOne();
+    now_ = clock_.Now();
+    last_turn_.store(now_, std::memory_order_relaxed);
+  }
+  if (now_ - published_ >= kPublishInterval) PublishMetrics();
+  return NextWakeup(now_);
+}
+
+void Scheduler::Apply(Message& message) {
+  if (auto* event = std::get_if<informers::InformerEvent>(&message)) {
+    handlers_->Handle(*event, now_);
+  } else if (auto* outcome = std::get_if<binding::BindOutcome>(&message)) {
+    HandleBindOutcome(*outcome);
+  } else if (auto* pre_bind = std::get_if<PreBindDone>(&message)) {
+    const auto it = in_hand_.find(pre_bind->pod_uid);
+    if (it != in_hand_.end() && !it->second.awaiting_bind) {
+      it->second.awaiting_bind = true;
+      ++awaiting_bind_;
+    }
+  } else if (auto* stop = std::get_if<StopRequested>(&message)) {
+    if (stopping_) return;
+    stopping_ = true;
+    base::LogInfo("Stopping", {{"bindingsInHand", in_hand_.size() - waiting_pods_.size()}});
+    binder_.Close(stop->patience, [this](size_t given_up) { Post(BinderClosed{given_up}); });
+  } else if (auto* closed = std::get_if<BinderClosed>(&message)) {
+    if (closed->given_up > 0) {
+      base::LogWarning("Bindings were given up without an answer", {{"pods", closed->given_up}});
+    }
+    stopped_ = true;
+  } else if (auto* query = std::get_if<Query>(&message)) {
+    query->run();
+  }
+}
+
+bool Scheduler::MayDecide() const {
+  return !stopping_ && handlers_->synced() && awaiting_bind_ < bind_limit_ && queue_->HasReady();
+}
+
+std::optional<Time> Scheduler::NextWakeup(Time now) const {
+  Time next = now + kPublishInterval;
+  for (const std::optional<Time>& due : {queue_->NextWakeup(), waiting_pods_.NextExpiry()}) {
+    if (due) next = std::min(next, *due);
+  }
+  return next;
+}
+
+void Scheduler::PublishMetrics() {
+  published_ = now_;
+  queue_->UpdateGauges();
+  metrics_.Set(series_.nodes, static_cast<double>(cache_.num_nodes()));
+  metrics_.Set(series_.pods, static_cast<double>(cache_.num_pods()));
+  metrics_.Set(series_.assumed_pods, static_cast<double>(cache_.num_assumed()));
+  const uint64_t dropped = events_.counts().dropped;
+  metrics_.Add(series_.dropped_events, static_cast<double>(dropped - dropped_events_));
+  dropped_events_ = dropped;
+  metrics_.Publish();
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "src/base/inbox.h"
+#include "src/base/string_map.h"
+#include "src/base/thread.h"
+#include "src/binding/binder.h"
+#include "src/binding/event_recorder.h"
+#include "src/binding/pod_status.h"
+#include "src/cache/cache.h"
+#include "src/client/api_client.h"
+#include "src/config/types.h"
+#include "src/engine/engine.h"
+#include "src/framework/profile.h"
+#include "src/framework/waiting_pods.h"
+#include "src/metrics/local_metrics.h"
+#include "src/queue/scheduling_queue.h"
+#include "src/scheduler/event_handlers.h"
+#include "src/scheduler/messages.h"
+#include "src/scheduler/metrics_observer.h"
+#include "src/scheduler/pod_store.h"
+
+namespace berth::scheduler {
+
+struct SchedulerOptions {
+  config::SchedulerConfiguration configuration;
+  Features features;
+  Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
+  uint64_t seed = 0;
+  std::string hostname;  // ends the reportingInstance of events
+};
+
+// The story of every pod: from the informers into the cache and the queue, through one scheduling
+// cycle at a time, into binding, and back when that fails. docs/life_of_a_pod.md tells it whole.
+//
+//   inbox -> EventHandlers -> cache, queue -> ScheduleOne -> Binder -> outcome -> inbox
+//                                                |                        |
+//                                                +--> HandleFailure <-----+
+//
+// The scheduling thread owns all of its state; everything reaches it as a Message. Holds no
+// algorithm of its own.
+//
+// Thread safety: Post(), Stop() and last_turn() from any thread; all else on the thread that
+// runs the loop.
+class Scheduler {
+ public:
+  // All references must outlive the scheduler. `clock` is read once a turn and times the metrics.
+  // Errors: the profiles cannot be built.
+  static Result<std::unique_ptr<Scheduler>> Make(SchedulerOptions options,
+                                                 const std::vector<PluginRegistration>& registry,
+                                                 const Clock& clock, client::ApiClient& api,
+                                                 metrics::Registry& registry_of_metrics);
+  ~Scheduler();
+
+  void Post(Message message) { inbox_.Push(std::move(message)); }
+  // Starts no further cycle, waits up to `patience` for the bindings in hand, ends Run().
+  void Stop(Duration patience) { Post(StopRequested{patience}); }
+
+  // Turns until stopped.
+  void Run();
+  // One turn at `now`: applies what has arrived, then schedules every pod that is ready and may be
+  // decided, taking in what arrives meanwhile. Returns when the next turn is due without a message.
+  std::optional<Time> Turn(Time now);
+  bool stopped() const { return stopped_; }
+
+  // When the loop last began a turn; for liveness.
+  Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }
+
+  cache::Cache& cache() { return cache_; }
+  queue::SchedulingQueue& queue() { return *queue_; }
+  bool synced() const { return handlers_->synced(); }
+  size_t awaiting_bind() const { return awaiting_bind_; }
+
+ private:
+  // A pod with a node that is not yet known to be bound.
+  struct InHand {
+    std::unique_ptr<queue::QueuedPod> queued;
+    const framework::Profile* profile = nullptr;
+    std::string node_name;
+    framework::Cycle cycle;  // here while the pod waits on Permit; else the binder has it
+    std::vector<PreBindPlugin*> pre_bind;
+    bool awaiting_bind = false;
+    Time started;
+  };
+  // Why an attempt failed and what is to become of the pod.
+  struct Failure {
+    Code code = Code::kError;
+    std::string message;
+    std::vector<std::string> unschedulable_plugins;
+    std::vector<std::string> pending_plugins;
+    NominatingInfo nominating;
+
+    bool rejected() const { return code != Code::kError; }
+  };
+
+  Scheduler(SchedulerOptions options, const Clock& clock, client::ApiClient& api,
+            metrics::Registry& registry);
+  Result<void> MakeProfiles(const std::vector<PluginRegistration>& registry);
+  void MakeQueue();
+
+  // scheduler.cc: the loop.
+  void Apply(Message& message);
+  bool MayDecide() const;
+  std::optional<Time> NextWakeup(Time now) const;
+  void PublishMetrics();
+  const framework::Profile* ProfileOf(std::string_view scheduler_name) const;
+
+  // schedule_one.cc: one scheduling cycle.
+  void ScheduleOne();
+  bool Skip(const queue::QueuedPod& queued);
+  void Commit(std::unique_ptr<queue::QueuedPod> queued, const framework::Profile& profile,
+              framework::Cycle cycle, NodeRow node, Time started);
+  void FailCycle(std::unique_ptr<queue::QueuedPod> queued, const framework::Profile& profile,
+                 framework::Cycle& cycle, const engine::Decision& decision, Time started);
+  void ActivatePods();
+
+  // binding_cycle.cc: from Permit to the outcome.
+  void EnterBindingCycle(const std::string& uid, bool waits);
+  void StartBinding(const std::string& uid);
+  void HandlePermitOutcomes();
+  void HandleBindOutcome(binding::BindOutcome& outcome);
+  void FinishBound(InHand& pod, const binding::BindOutcome& outcome);
+  void FailBinding(InHand pod, CycleState& state, Failure failure);
+
+  // failure.cc
+  void HandleFailure(std::unique_ptr<queue::QueuedPod> queued, const framework::Profile& profile,
+                     Failure failure, Time started);
+  void RecordEvent(const api::Pod& pod, const framework::Profile& profile, bool warning,
+                   std::string_view reason, std::string_view action, std::string note);
+
+  SchedulerOptions options_;
+  const Clock& clock_;
+  client::ApiClient& api_;
+  Random random_;
+  base::Inbox<Message> inbox_;
+  base::ThreadOwner owner_;
+
+  metrics::LocalMetrics metrics_;
+  MetricsObserver observer_;
+  cache::Cache cache_;
+  PodStore pods_;
+  ReasonTable reasons_;
+  framework::WaitingPods waiting_pods_;
+  std::vector<std::string> pods_to_activate_;
+  binding::Binder binder_;
+  binding::EventRecorder events_;
+  binding::PodStatusPatcher status_patcher_;
+  queue::Nominator nominator_;
+  std::unique_ptr<engine::NominatedPods> nominated_;
+  engine::Engine engine_;
+  // Profiles refer to their handles, the queue to the profiles.
+  std::vector<std::unique_ptr<Handle>> handles_;
+  std::map<std::string, std::unique_ptr<framework::Profile>, std::less<>> profiles_;
+  std::unique_ptr<queue::SchedulingQueue> queue_;
+  std::unique_ptr<EventHandlers> handlers_;
+
+  base::StringMap<InHand> in_hand_;  // by pod UID
+  size_t awaiting_bind_ = 0;
+  size_t bind_limit_ = 64;
+  bool stopping_ = false;
+  bool stopped_ = false;
+  Time now_;  // of the running turn
+  Time published_;
+  std::atomic<Time> last_turn_{Time()};
+  std::vector<Message> arrived_;
+
+  struct Series {
+    metrics::SeriesId algorithm_duration;
+    metrics::SeriesId attempts;
+    metrics::SeriesId flushed;
+    metrics::SeriesId inbox_depth;
+    metrics::SeriesId turns;
+    metrics::SeriesId nodes;
+    metrics::SeriesId pods;
+    metrics::SeriesId assumed_pods;
+    metrics::SeriesId dropped_events;
+  };
+  Series series_;
+  uint64_t dropped_events_ = 0;
+};
+
+}  // namespace berth::scheduler
