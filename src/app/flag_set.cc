@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/flag_set.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "berth/field_errors.h"
+
+namespace berth::app {
+
+// CLI11 keeps the declarations and prints them. It does not parse: `--x=` (an empty value),
+// `--x -1` and `--switch false` mean something else to it than to kube-scheduler.
+struct FlagSet::Impl {
+  struct Flag {
+    Setter set;
+    bool is_switch = false;
+  };
+
+  const Flag* Find(std::string_view name) const {
+    const auto it = flags.find(name);
+    return it == flags.end() ? nullptr : &it->second;
+  }
+
+  CLI::App app;
+  std::map<std::string, Flag, std::less<>> flags;
+};
+
+namespace {
+
+// How a flag is shown in messages, as pflag does: -v has a short form.
+std::string Shown(const std::string& name) {
+  if (name == "v") return "-v, --v";
+  if (name == "help") return "-h, --help";
+  return "--" + name;
+}
+
+// "-v4" and "-v=4" as "--v=4", "-h" as "--help". Errors: another letter.
+Result<std::string> LongForm(const std::string& argument) {
+  if (argument[1] == 'h') return std::string("--help");
+  if (argument[1] != 'v') {
+    return Fail("unknown shorthand flag: '" + argument.substr(1, 1) + "' in " + argument);
+  }
+  if (argument.size() == 2) return std::string("--v");
+  return "--v=" + argument.substr(argument[2] == '=' ? 3 : 2);
+}
+
+}  // namespace
+
+FlagSet::FlagSet(const std::string& program, const std::string& description)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->app.name(program);
+  impl_->app.description(description);
+  impl_->app.set_help_flag();
+}
+
+FlagSet::~FlagSet() = default;
+
+void FlagSet::Add(const std::string& name, std::string_view kind, const std::string& help,
+                  Setter set) {
+  const std::string declared = name == "v" ? "-v,--v" : name == "help" ? "-h,--help" : "--" + name;
+  impl_->app.add_option(
+                declared, [](const CLI::results_t&) { return true; }, help)
+      ->type_name(std::string(kind))
+      ->group(group_);
+  impl_->flags[name] = {std::move(set), false};
+}
+
+void FlagSet::AddSwitch(const std::string& name, const std::string& help, Setter set) {
+  Add(name, "", help, std::move(set));
+  impl_->flags[name].is_switch = true;
+}
+
+Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& arguments) {
+  std::vector<std::string> others;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string argument = arguments[i];
+    if (argument == "--") {
+      others.insert(others.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                    arguments.end());
+      break;
+    }
+    if (argument.size() < 2 || argument[0] != '-') {
+      others.push_back(argument);
+      continue;
+    }
+    if (argument[1] != '-') {
+      auto long_form = LongForm(argument);
+      if (!long_form) return Fail(long_form.error());
+      argument = *long_form;
+    }
+    const size_t equals = argument.find('=');
+    const std::string written =
+        argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    std::string name = written;
+    std::replace(name.begin(), name.end(), '_', '-');
+    const Impl::Flag* flag = impl_->Find(name);
+    if (flag == nullptr) return Fail("unknown flag: --" + written);
+
+    std::string value = "true";
+    if (equals != std::string::npos) {
+      value = argument.substr(equals + 1);
+    } else if (!flag->is_switch) {
+      if (i + 1 == arguments.size()) return Fail("flag needs an argument: " + Shown(name));
+      value = arguments[++i];
+    }
+    if (auto set = flag->set(value); !set) {
+      return Fail("invalid argument " + Quoted(value) + " for " + Quoted(Shown(name)) +
+                  " flag: " + set.error().message);
+    }
+  }
+  return others;
+}
+
+std::string FlagSet::Usage() const { return impl_->app.help(); }
+
+}  // namespace berth::app

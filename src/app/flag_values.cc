@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/flag_values.h"
+
+#include <charconv>
+#include <system_error>
+
+#include "berth/config_value.h"
+#include "berth/field_errors.h"
+
+namespace berth::app {
+namespace {
+
+tl::unexpected<Error> Bad(std::string_view function, const std::string& text,
+                          std::string_view why = "invalid syntax") {
+  return Fail("strconv." + std::string(function) + ": parsing " + Quoted(text) + ": " +
+              std::string(why));
+}
+
+template <typename T>
+Result<T> ReadNumber(std::string_view function, const std::string& text) {
+  T value{};
+  // Go takes a sign where from_chars takes only a minus.
+  const char* begin = text.data() + (text.size() > 1 && text[0] == '+' ? 1 : 0);
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(begin, end, value);
+  if (error == std::errc::result_out_of_range) return Bad(function, text, "value out of range");
+  if (error != std::errc() || stopped != end) return Bad(function, text);
+  return value;
+}
+
+}  // namespace
+
+template <>
+Result<std::string> ReadFlagValue(const std::string& text) {
+  return text;
+}
+
+template <>
+Result<bool> ReadFlagValue(const std::string& text) {
+  for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == yes) return true;
+  }
+  for (std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == no) return false;
+  }
+  return Bad("ParseBool", text);
+}
+
+template <>
+Result<int32_t> ReadFlagValue(const std::string& text) {
+  return ReadNumber<int32_t>("ParseInt", text);
+}
+
+template <>
+Result<uint64_t> ReadFlagValue(const std::string& text) {
+  return ReadNumber<uint64_t>("ParseUint", text);
+}
+
+template <>
+Result<double> ReadFlagValue(const std::string& text) {
+  return ReadNumber<double>("ParseFloat", text);
+}
+
+template <>
+Result<Duration> ReadFlagValue(const std::string& text) {
+  return ParseGoDuration(text);
+}
+
+}  // namespace berth::app

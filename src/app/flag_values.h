@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "berth/result.h"
+#include "berth/time.h"
+
+namespace berth::app {
+
+// The value of a flag from its text, as Go reads it. Errors are Go's words, such as
+// `strconv.ParseInt: parsing "x": invalid syntax`.
+template <typename T>
+Result<T> ReadFlagValue(const std::string& text);
+template <>
+Result<std::string> ReadFlagValue(const std::string& text);
+template <>
+Result<bool> ReadFlagValue(const std::string& text);
+template <>
+Result<int32_t> ReadFlagValue(const std::string& text);
+template <>
+Result<uint64_t> ReadFlagValue(const std::string& text);
+template <>
+Result<double> ReadFlagValue(const std::string& text);
+template <>
+Result<Duration> ReadFlagValue(const std::string& text);
+
+// T, or what an optional holds.
+template <typename T>
+struct FlagTypeOf {
+  using Type = T;
+};
+template <typename T>
+struct FlagTypeOf<std::optional<T>> {
+  using Type = T;
+};
+template <typename T>
+using FlagType = typename FlagTypeOf<T>::Type;
+
+// What the help text calls a value of this type.
+template <typename T>
+constexpr std::string_view FlagKind() {
+  if constexpr (std::is_same_v<T, std::string>) return "string";
+  if constexpr (std::is_same_v<T, int32_t>) return "int";
+  if constexpr (std::is_same_v<T, uint64_t>) return "uint";
+  if constexpr (std::is_same_v<T, double>) return "float";
+  if constexpr (std::is_same_v<T, Duration>) return "duration";
+  return "";
+}
+
+}  // namespace berth::app
