@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/informers/informers.h"
+
+#include <map>
+#include <utility>
+
+#include "berth/random.h"
+#include "src/informers/reflector.h"
+
+namespace berth::informers {
+
+struct Informers::Impl : std::enable_shared_from_this<Impl> {
+  client::ApiClient& api;
+  const Clock& clock;
+  Random random;
+  EventSink sink;
+  const InformerOptions options;
+  std::map<Kind, std::shared_ptr<Reflector>> reflectors;  // executor's thread
+  bool stopped = false;
+
+  Impl(client::ApiClient& an_api, const Clock& a_clock, uint64_t seed, EventSink a_sink,
+       InformerOptions some_options)
+      : api(an_api), clock(a_clock), random(seed), sink(std::move(a_sink)), options(some_options) {}
+
+  void Start(Kind kind) {
+    if (stopped || reflectors.contains(kind)) return;
+    auto reflector =
+        std::make_shared<Reflector>(api, clock, random.Next(), InfoOf(kind), sink, options);
+    reflectors.emplace(kind, reflector);
+    reflector->Start();
+  }
+  void Stop() {
+    stopped = true;
+    for (const auto& [kind, reflector] : reflectors) reflector->Stop();
+  }
+};
+
+Informers::Informers(client::ApiClient& api, const Clock& clock, uint64_t seed, EventSink sink,
+                     InformerOptions options)
+    : impl_(std::make_shared<Impl>(api, clock, seed, std::move(sink), options)) {}
+
+Informers::~Informers() { impl_->Stop(); }
+
+void Informers::Start(std::vector<Kind> kinds) {
+  impl_->api.executor().Post([weak = std::weak_ptr(impl_), kinds = std::move(kinds)] {
+    const auto impl = weak.lock();
+    if (impl == nullptr) return;
+    for (const Kind kind : kinds) impl->Start(kind);
+  });
+}
+
+void Informers::Stop() {
+  impl_->api.executor().Post([weak = std::weak_ptr(impl_)] {
+    if (const auto impl = weak.lock()) impl->Stop();
+  });
+}
+
+InformerStats Informers::Stats(Kind kind) const {
+  const auto found = impl_->reflectors.find(kind);
+  return found == impl_->reflectors.end() ? InformerStats{} : found->second->stats();
+}
+
+}  // namespace berth::informers

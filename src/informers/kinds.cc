@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/informers/kinds.h"
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "berth/check.h"
+
+namespace berth::informers {
+namespace {
+
+template <typename T>
+Result<api::ObjectPtr> DecodeAs(api::Encoding encoding, std::string_view bytes) {
+  Result<T> object = api::Decode<T>(encoding, bytes);
+  if (!object) return Fail(std::move(object.error()));
+  return api::ObjectPtr(std::make_shared<const T>(std::move(*object)));
+}
+
+constexpr KindInfo kKinds[] = {
+    // Finished pods take nothing from their node.
+    {Kind::kPod, "pods", "/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed",
+     DecodeAs<api::Pod>},
+    {Kind::kNode, "nodes", "/api/v1/nodes", "", DecodeAs<api::Node>},
+    {Kind::kNamespace, "namespaces", "/api/v1/namespaces", "", DecodeAs<api::Namespace>},
+};
+
+}  // namespace
+
+const KindInfo& InfoOf(Kind kind) {
+  for (const KindInfo& info : kKinds) {
+    if (info.kind == kind) return info;
+  }
+  BERTH_CHECK(false, "a kind without a line in kKinds");
+  return kKinds[0];
+}
+
+const api::ObjectMeta* MetaOf(const api::ObjectPtr& object) {
+  return std::visit(
+      [](const auto& held) -> const api::ObjectMeta* {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return nullptr;
+        } else {
+          return &held->metadata;
+        }
+      },
+      object);
+}
+
+}  // namespace berth::informers

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "berth/result.h"
+#include "src/api/decode.h"
+#include "src/informers/informer_event.h"
+
+namespace berth::informers {
+
+// What has to be known about a kind to list and watch it.
+struct KindInfo {
+  Kind kind = Kind::kPod;
+  std::string_view resource;        // "pods", for logs and metrics
+  std::string_view path;            // "/api/v1/pods"
+  std::string_view field_selector;  // "" for all objects
+  Result<api::ObjectPtr> (*decode)(api::Encoding encoding, std::string_view bytes) = nullptr;
+};
+
+const KindInfo& InfoOf(Kind kind);
+
+// The metadata of an object, or nullptr when `object` is none.
+const api::ObjectMeta* MetaOf(const api::ObjectPtr& object);
+
+}  // namespace berth::informers

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/informers/object_store.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "src/base/logging.h"
+
+namespace berth::informers {
+
+ObjectStore::ObjectStore(const KindInfo& info, EventSink sink)
+    : info_(info), sink_(std::move(sink)) {}
+
+void ObjectStore::EndList() {
+  std::vector<std::string> gone;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.list != list_) gone.push_back(key);
+  }
+  std::sort(gone.begin(), gone.end());
+  for (const std::string& key : gone) {
+    const auto found = entries_.find(key);
+    SendDeleted(found->second);
+    entries_.erase(found);
+  }
+}
+
+std::string ObjectStore::Put(api::Encoding encoding, std::string_view bytes) {
+  Result<api::ObjectPtr> decoded = info_.decode(encoding, bytes);
+  if (!decoded) return PutDamaged(encoding, bytes, decoded.error());
+  const api::ObjectMeta& meta = *MetaOf(*decoded);
+  std::string version = meta.resource_version;
+
+  Entry& entry = entries_[meta.Key()];
+  entry.list = list_;
+  const api::ObjectMeta* known = MetaOf(entry.object);
+  if (known != nullptr && known->uid != meta.uid) {
+    SendDeleted(entry);
+    entry.object = {};
+    known = nullptr;
+  }
+  const bool healed = std::exchange(entry.damaged, nullptr) != nullptr;
+  if (known != nullptr && !healed && known->resource_version == version) return version;
+
+  InformerEvent event;
+  event.type = known == nullptr ? EventType::kAdded : EventType::kUpdated;
+  event.old_object = std::exchange(entry.object, *std::move(decoded));
+  event.new_object = entry.object;
+  Send(std::move(event));
+  return version;
+}
+
+std::string ObjectStore::PutDamaged(api::Encoding encoding, std::string_view bytes,
+                                    const Error& error) {
+  api::PartialIdentity identity = api::ReadIdentity(encoding, bytes);
+  const std::string key = identity.Key();
+  if (key.empty()) {
+    // Without a name there is nothing to hold the damage against.
+    ++undecodable_;
+    base::LogError("An object without a readable name cannot be decoded",
+                   {{"resource", info_.resource}, {"err", error.message}});
+    return identity.resource_version;
+  }
+  Entry& entry = entries_[key];
+  entry.list = list_;
+  if (entry.damaged != nullptr && entry.damaged->resource_version == identity.resource_version) {
+    return identity.resource_version;
+  }
+  const api::ObjectMeta* known = MetaOf(entry.object);
+  if (known != nullptr && !identity.uid.empty() && known->uid != identity.uid) {
+    SendDeleted(entry);
+    entry.object = {};
+  }
+  ++undecodable_;
+  base::LogError("An object cannot be decoded; its last good version is kept",
+                 {{"resource", info_.resource},
+                  {"object", key},
+                  {"resourceVersion", identity.resource_version},
+                  {"err", error.message}});
+  InformerEvent event;
+  event.type = EventType::kUndecodable;
+  event.old_object = entry.object;
+  event.undecodable.key = key;
+  event.undecodable.uid = std::move(identity.uid);
+  event.undecodable.node_name = std::move(identity.node_name);
+  event.undecodable.error = error.message;
+  entry.damaged = std::make_unique<Damaged>(Damaged{event.undecodable, identity.resource_version});
+  Send(std::move(event));
+  return identity.resource_version;
+}
+
+std::string ObjectStore::Delete(api::Encoding encoding, std::string_view bytes) {
+  const api::PartialIdentity identity = api::ReadIdentity(encoding, bytes);
+  const auto found = entries_.find(identity.Key());
+  if (found != entries_.end()) {
+    SendDeleted(found->second);
+    entries_.erase(found);
+  }
+  return identity.resource_version;
+}
+
+void ObjectStore::SendDeleted(Entry& entry) {
+  InformerEvent event;
+  event.type = EventType::kDeleted;
+  event.old_object = std::move(entry.object);
+  if (MetaOf(event.old_object) == nullptr && entry.damaged != nullptr) {
+    event.undecodable = entry.damaged->what;
+  }
+  Send(std::move(event));
+}
+
+void ObjectStore::Send(InformerEvent event) {
+  event.kind = info_.kind;
+  sink_(std::move(event));
+}
+
+}  // namespace berth::informers

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/informers/reflector.h"
+
+#include <utility>
+
+#include "src/base/logging.h"
+#include "src/informers/reflector_sessions.h"
+
+namespace berth::informers {
+namespace {
+
+// A watch that ends sooner than this without a word is an error, or it would be asked for again
+// and again.
+constexpr Duration kShortWatch = std::chrono::seconds(1);
+
+std::string WithCommas(size_t number) {
+  std::string text = std::to_string(number);
+  for (size_t place = 3; place < text.size(); place += 4) text.insert(text.size() - place, ",");
+  return text;
+}
+
+bool RefusesStreamingLists(const client::ApiError& error) {
+  switch (error.code) {
+    case 400:
+    case 405:
+    case 406:
+    case 422:
+    case 501:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The server has gone back in time (its etcd was restored): it will not know the version for long.
+bool IsVersionOfTheFuture(const client::ApiError& error) {
+  return error.code == 504 && error.message.starts_with("Too large resource version");
+}
+
+}  // namespace
+
+Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
+                     const KindInfo& info, EventSink sink, const InformerOptions& options)
+    : api_(api),
+      clock_(clock),
+      info_(info),
+      sink_(sink),
+      encoding_(options.json ? api::Encoding::kJson : api::Encoding::kProtobuf),
+      random_(seed),
+      backoff_(base::Backoff::Shape{}),
+      store_(info, std::move(sink)) {}
+
+void Reflector::Start() {
+  LogProgressLater();
+  StartList();
+}
+
+void Reflector::Stop() {
+  stopped_ = true;
+  if (timer_) api_.executor().Cancel(*timer_);
+  if (progress_timer_) api_.executor().Cancel(*progress_timer_);
+  if (call_ != nullptr) call_->Cancel();
+  call_.reset();
+}
+
+InformerStats Reflector::stats() const {
+  InformerStats stats = stats_;
+  stats.objects = store_.size();
+  stats.undecodable = store_.undecodable();
+  return stats;
+}
+
+void Reflector::StartList() {
+  store_.BeginList();
+  if (streaming_refused_ || broken_lists_ >= 2) {
+    StartPagedList();
+  } else {
+    RequestStreamingList();
+  }
+}
+
+void Reflector::RequestStreamingList() {
+  phase_ = Phase::kStreamingList;
+  // Without a resourceVersion: as new as the server can answer.
+  Open(client::Verb::kWatch, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+       std::make_shared<WatchSession>(shared_from_this()));
+}
+
+void Reflector::StartPagedList() {
+  continue_.clear();
+  RequestPage();
+}
+
+void Reflector::RequestPage() {
+  phase_ = Phase::kPagedList;
+  page_.reset();
+  std::string query = "limit=500";
+  if (!continue_.empty()) query += "&continue=" + client::Escape(continue_);
+  Open(client::Verb::kList, std::move(query), std::make_shared<PageSession>(shared_from_this()));
+}
+
+void Reflector::RequestWatch() {
+  phase_ = Phase::kWatching;
+  ++stats_.watches;
+  Open(client::Verb::kWatch, "resourceVersion=" + client::Escape(resource_version_),
+       std::make_shared<WatchSession>(shared_from_this()));
+}
+
+void Reflector::Open(client::Verb verb, std::string query, std::shared_ptr<Session> session) {
+  client::Request request;
+  request.verb = verb;
+  request.priority = client::Priority::kUnlimited;
+  request.timeout = {};
+  request.path = std::string(info_.path) + "?" + query;
+  if (verb == client::Verb::kWatch) {
+    // Random, so that the watches of many clients do not end together.
+    request.path += "&watch=1&allowWatchBookmarks=true&timeoutSeconds=" +
+                    std::to_string(300 + random_.Below(301));
+    request.accept = api::WatchAcceptOf(encoding_);
+  } else {
+    request.accept = api::AcceptOf(encoding_);
+  }
+  if (!info_.field_selector.empty()) {
+    request.path += "&fieldSelector=" + client::Escape(info_.field_selector);
+  }
+  opened_ = clock_.Now();
+  head_arrived_ = false;
+  frame_arrived_ = false;
+  failure_.reset();
+  call_ = api_.Stream(std::move(request), kSilence, std::move(session));
+}
+
+bool Reflector::OnWatchEvent(api::Encoding encoding, const api::WatchEvent& event) {
+  if (event.type == api::WatchEventType::kError) {
+    const auto status = api::Decode<api::ApiStatus>(encoding, event.object);
+    client::ApiError error;
+    if (status) {
+      error.code = status->code;
+      error.reason = status->reason;
+      error.message = status->message;
+      if (status->details && status->details->retry_after_seconds > 0) {
+        error.retry_after = std::chrono::seconds(status->details->retry_after_seconds);
+      }
+    } else {
+      error.message = "unreadable ERROR event: " + status.error().message;
+    }
+    failure_ = std::move(error);
+    return false;
+  }
+  frame_arrived_ = true;
+  std::string version;
+  switch (event.type) {
+    case api::WatchEventType::kBookmark:
+      return OnBookmark(encoding, event.object);
+    case api::WatchEventType::kDeleted:
+      version = store_.Delete(encoding, event.object);
+      break;
+    default:
+      version = store_.Put(encoding, event.object);
+      break;
+  }
+  if (phase_ == Phase::kWatching) {
+    backoff_.Reset();
+    // The events of an initial list are not in the order of their versions.
+    if (!version.empty()) resource_version_ = std::move(version);
+  }
+  // An event may have stopped the reflector.
+  return !stopped_;
+}
+
+bool Reflector::OnBookmark(api::Encoding encoding, std::string_view object) {
+  const auto bookmark = api::DecodeBookmark(encoding, object);
+  if (!bookmark) {
+    client::ApiError error;
+    error.message = "unreadable bookmark: " + bookmark.error().message;
+    failure_ = std::move(error);
+    return false;
+  }
+  if (phase_ == Phase::kWatching) {
+    if (!bookmark->resource_version.empty()) resource_version_ = bookmark->resource_version;
+  } else if (bookmark->initial_events_end) {
+    CompleteList(bookmark->resource_version);
+    // The same stream goes on as the watch.
+    phase_ = Phase::kWatching;
+    ++stats_.watches;
+  }
+  return !stopped_;
+}
+
+void Reflector::CompleteList(const std::string& resource_version) {
+  store_.EndList();
+  resource_version_ = resource_version;
+  served_ = true;
+  told_absent_ = false;
+  broken_lists_ = 0;
+  backoff_.Reset();
+  ++stats_.lists;
+  MarkSynced();
+}
+
+void Reflector::MarkSynced() {
+  if (stats_.synced) return;
+  stats_.synced = true;
+  if (progress_timer_) api_.executor().Cancel(*progress_timer_);
+  progress_timer_.reset();
+  base::LogInfo("Synced", {{"resource", info_.resource}, {"objects", store_.size()}});
+  InformerEvent event;
+  event.kind = info_.kind;
+  event.type = EventType::kSynced;
+  sink_(std::move(event));
+}
+
+void Reflector::OnStreamEnd(std::optional<client::ApiError> error) {
+  call_.reset();
+  if (stopped_) return;
+  if (phase_ == Phase::kWatching) {
+    OnWatchEnded(error);
+  } else if (error) {
+    OnListFailed(*error);
+  } else if (phase_ == Phase::kPagedList) {
+    OnPage(*std::exchange(page_, std::nullopt));
+  } else {
+    client::ApiError early;
+    early.message = "the initial list ended before it was complete";
+    OnListFailed(early);
+  }
+}
+
+void Reflector::OnPage(const api::ListMeta& meta) {
+  backoff_.Reset();
+  continue_ = meta.continue_;
+  if (!continue_.empty()) {
+    RequestPage();
+    return;
+  }
+  CompleteList(meta.resource_version);
+  if (!stopped_) RequestWatch();
+}
+
+void Reflector::OnListFailed(const client::ApiError& error) {
+  if (error.code == 404 && !served_) {
+    OnNotServed(error);
+    return;
+  }
+  if (phase_ == Phase::kStreamingList) {
+    if (RefusesStreamingLists(error)) {
+      base::LogV(2, "The server refuses streaming lists; listing page by page",
+                 {{"resource", info_.resource}, {"err", error.ToString()}});
+      streaming_refused_ = true;
+      StartPagedList();
+      return;
+    }
+    if (head_arrived_) ++broken_lists_;
+    RetryLater(error, &Reflector::StartList);
+  } else if (error.code == 410 && !continue_.empty()) {
+    // The token has expired; what came since BeginList may have changed meanwhile.
+    RetryLater(error, &Reflector::StartList);
+  } else {
+    RetryLater(error, &Reflector::RequestPage);
+  }
+}
+
+void Reflector::OnWatchEnded(const std::optional<client::ApiError>& error) {
+  const bool worked = frame_arrived_ || clock_.Now() - opened_ >= kShortWatch;
+  if (!error) {
+    if (worked) {
+      RequestWatch();
+      return;
+    }
+    client::ApiError too_short;
+    too_short.message = "the watch ended at once";
+    RetryLater(too_short, &Reflector::RequestWatch);
+  } else if (error->code == 410 && worked) {
+    base::LogV(2, "The watch is too old; listing again",
+               {{"resource", info_.resource}, {"resourceVersion", resource_version_}});
+    StartList();
+  } else if (error->code == 410 || error->code == 404 || IsVersionOfTheFuture(*error)) {
+    RetryLater(*error, &Reflector::StartList);
+  } else {
+    RetryLater(*error, &Reflector::RequestWatch);
+  }
+}
+
+void Reflector::OnNotServed(const client::ApiError& error) {
+  if (!told_absent_) {
+    base::LogWarning("The server does not serve this kind; it counts as empty",
+                     {{"resource", info_.resource}, {"err", error.ToString()}});
+  }
+  told_absent_ = true;
+  MarkSynced();
+  After(kAbsentWait, &Reflector::StartList);
+}
+
+void Reflector::RetryLater(const client::ApiError& error, void (Reflector::*step)()) {
+  ++stats_.errors;
+  const Duration wait = error.retry_after.value_or(backoff_.Next(random_));
+  const auto wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
+  base::LogWarning(error.code == 403 ? "Not permitted; trying again" : "Failed; trying again",
+                   {{"verb", phase_ == Phase::kPagedList ? "list" : "watch"},
+                    {"resource", info_.resource},
+                    {"err", error.ToString()},
+                    {"retryInMs", wait_ms}});
+  After(wait, step);
+}
+
+void Reflector::After(Duration wait, void (Reflector::*step)()) {
+  timer_ = api_.executor().PostAfter(wait, [weak = weak_from_this(), step] {
+    const auto self = weak.lock();
+    if (self == nullptr || self->stopped_) return;
+    self->timer_.reset();
+    (self.get()->*step)();
+  });
+}
+
+void Reflector::LogProgressLater() {
+  progress_timer_ = api_.executor().PostAfter(kProgressPeriod, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    if (self->call_ != nullptr && self->head_arrived_) {
+      base::LogInfo("Syncing " + std::string(self->info_.resource) + ": " +
+                    WithCommas(self->store_.size()) + " so far");
+    }
+    self->LogProgressLater();
+  });
+}
+
+}  // namespace berth::informers

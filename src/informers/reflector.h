@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "berth/random.h"
+#include "src/api/watch.h"
+#include "src/base/backoff.h"
+#include "src/client/api_client.h"
+#include "src/informers/informers.h"
+#include "src/informers/kinds.h"
+#include "src/informers/object_store.h"
+
+namespace berth::informers {
+
+// Keeps an ObjectStore equal to what the API server has of one kind.
+//
+//            refused (400, 405, 406, 422, 501), or broken off twice
+//   streaming list --------------------------> paged list <--+ next page; the first, after a 410
+//     ^   |                                      |    |      |
+//     |   | bookmark "initial events end"        |    +------+
+//     |   v                                      | last page
+//     |  watching <------------------------------+
+//     |   |    ^
+//     |   |    | resume from the last resourceVersion: orderly end, silence, errors
+//     |   +----+
+//     |   |
+//     +---+ 410 Gone: list again; what is known stays and is compared
+//
+// Errors are tried again after a growing wait, a list page from the page it had reached. A kind
+// that the server does not serve (404, unless it has been served before) counts as empty, and is
+// asked for again every five minutes.
+//
+// Thread safety: the executor's thread.
+class Reflector : public std::enable_shared_from_this<Reflector> {
+ public:
+  // A stream without a byte for this long is dead: bookmarks come each minute.
+  static constexpr Duration kSilence = std::chrono::seconds(150);
+  static constexpr Duration kAbsentWait = std::chrono::minutes(5);
+  static constexpr Duration kProgressPeriod = std::chrono::seconds(5);
+
+  // `api`, `clock` and `info` must outlive the reflector.
+  Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed, const KindInfo& info,
+            EventSink sink, const InformerOptions& options);
+
+  void Start();
+  // No event is sent afterwards.
+  void Stop();
+  InformerStats stats() const;
+
+ private:
+  class Session;
+  class WatchSession;
+  class PageSession;
+  enum class Phase { kStreamingList, kPagedList, kWatching };
+
+  void StartList();
+  void RequestStreamingList();
+  void StartPagedList();
+  void RequestPage();
+  void RequestWatch();
+  void Open(client::Verb verb, std::string query, std::shared_ptr<Session> session);
+
+  // False: the stream is of no more use, and why is in `failure_`.
+  bool OnWatchEvent(api::Encoding encoding, const api::WatchEvent& event);
+  bool OnBookmark(api::Encoding encoding, std::string_view object);
+  void OnPage(const api::ListMeta& meta);
+  void CompleteList(const std::string& resource_version);
+  void OnStreamEnd(std::optional<client::ApiError> error);
+  void OnListFailed(const client::ApiError& error);
+  void OnWatchEnded(const std::optional<client::ApiError>& error);
+  void OnNotServed(const client::ApiError& error);
+  void MarkSynced();
+
+  void RetryLater(const client::ApiError& error, void (Reflector::*step)());
+  void After(Duration wait, void (Reflector::*step)());
+  void LogProgressLater();
+
+  client::ApiClient& api_;
+  const Clock& clock_;
+  const KindInfo& info_;
+  EventSink sink_;
+  const api::Encoding encoding_;
+  Random random_;
+  base::Backoff backoff_;
+  ObjectStore store_;
+
+  Phase phase_ = Phase::kStreamingList;
+  bool stopped_ = false;
+  bool streaming_refused_ = false;
+  bool served_ = false;                // a list has been completed
+  bool told_absent_ = false;           // the warning about a kind that is not served
+  int broken_lists_ = 0;               // streaming lists in a row that broke off
+  std::string continue_;               // of the paged list
+  std::optional<api::ListMeta> page_;  // of the page that has just ended
+  std::string resource_version_;       // where the watch stands
+
+  // The stream under way. Callbacks of an earlier one are told by their number.
+  uint64_t session_ = 0;
+  std::shared_ptr<client::Call> call_;
+  Time opened_;
+  bool head_arrived_ = false;
+  bool frame_arrived_ = false;
+  std::optional<client::ApiError> failure_;  // found inside the stream
+
+  std::optional<base::Executor::TimerId> timer_;
+  std::optional<base::Executor::TimerId> progress_timer_;
+  InformerStats stats_;
+};
+
+}  // namespace berth::informers
