@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,11 +38,14 @@ class ListReader {
   Result<ListMeta> Finish();
 
  private:
-  // Where the next unread byte lies.
-  enum class Place { kMagic, kEnvelope, kList, kDone };
+  struct FieldHead;
+  // Where the next unread byte lies: before "k8s\0", in the envelope, in the envelope's list.
+  enum class Place { kMagic, kEnvelope, kList };
 
   Result<void> ReadProtobuf();
-  // Reads one field at `offset_`. False: more bytes are needed.
+  // Takes the field at the front of `rest` apart. nullopt: more bytes are needed.
+  static Result<std::optional<FieldHead>> ReadHead(std::string_view rest);
+  // Reads the field at offset_. False: more bytes are needed.
   Result<bool> ReadField();
   Result<void> OnEnvelopeField(uint32_t number, std::string_view payload);
   Result<void> OnListField(uint32_t number, std::string_view payload);
@@ -50,9 +54,10 @@ class ListReader {
   Encoding encoding_;
   OnItem on_item_;
   Place place_ = Place::kMagic;
-  std::string buffer_;
-  size_t offset_ = 0;             // in buffer_
-  uint64_t list_bytes_left_ = 0;  // of the envelope's raw field
+  bool seen_list_ = false;
+  std::string buffer_;            // what has arrived and is not read
+  size_t offset_ = 0;             // in buffer_, of the next field
+  uint64_t list_bytes_left_ = 0;  // within Place::kList
   ListMeta meta_;
 };
 

@@ -21,6 +21,6 @@ std::string FormatMicroTime(Time time);
 Result<Time> ParseTime(std::string_view text);
 
 // Seconds and nanoseconds since 1970, clamped in the same way.
-Time TimeFromUnix(int64_t seconds, int64_t nanos);
+Time TimeFromUnix(int64_t unix_seconds, int64_t nanos);
 
 }  // namespace berth::api

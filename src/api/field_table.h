@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "berth/api/meta.h"
+#include "berth/api/quantity.h"
+#include "berth/result.h"
+
+// What a field table is. Every reader and writer walks these tables at compile time, so a new
+// struct needs a table and nothing else:
+//
+//   template <>
+//   struct FieldsOf<Taint> {
+//     static constexpr auto kFields = Table(Field<1, &Taint::key>("key"), ...);
+//   };
+namespace berth::api {
+
+// One member: its number in protobuf, its place in the struct, its name in JSON.
+template <uint32_t number, auto member>
+struct Field {
+  static constexpr uint32_t kNumber = number;
+  static constexpr auto kMember = member;
+
+  explicit constexpr Field(std::string_view json_name) : name(json_name) {}
+  std::string_view name;
+};
+
+// Members that protobuf keeps in a message of their own, `number`, and JSON beside the others.
+template <uint32_t number, typename... Fields>
+struct NestedFields {
+  static constexpr uint32_t kNumber = number;
+  std::tuple<Fields...> fields;
+};
+
+template <uint32_t number, typename... Fields>
+constexpr NestedFields<number, Fields...> Nested(Fields... fields) {
+  return {std::tuple(fields...)};
+}
+
+template <typename... Fields>
+constexpr std::tuple<Fields...> Table(Fields... fields) {
+  return std::tuple(fields...);
+}
+
+template <typename T>
+struct FieldsOf;
+
+template <typename T>
+concept Struct = requires { FieldsOf<T>::kFields; };
+
+template <typename T>
+inline constexpr bool kIsNested = false;
+template <uint32_t number, typename... Fields>
+inline constexpr bool kIsNested<NestedFields<number, Fields...>> = true;
+
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+template <typename T>
+inline constexpr bool kIsList = false;
+template <typename T>
+inline constexpr bool kIsList<std::vector<T>> = true;
+
+// Maps are sorted vectors of pairs.
+template <typename T>
+inline constexpr bool kIsMap = false;
+template <typename T>
+inline constexpr bool kIsMap<std::vector<std::pair<std::string, T>>> = true;
+
+// Where a decoder stands when it fails. The path is put together from the inside out while the
+// failure travels up, so that success costs nothing.
+class Trail {
+ public:
+  // Records why; returns false, for `return trail.Fail(...)`.
+  bool Fail(std::string reason) {
+    reason_ = std::move(reason);
+    return false;
+  }
+  bool InField(std::string_view name) {
+    if (!path_.empty() && path_.front() != '[') path_.insert(0, 1, '.');
+    path_.insert(0, name);
+    return false;
+  }
+  bool InElement(size_t index) { return InBrackets(std::to_string(index)); }
+  bool InKey(std::string_view key) {
+    return InBrackets(std::string("\"").append(key).append("\""));
+  }
+
+  // "path: reason"; `root` stands before the path.
+  Error ToError(std::string_view root) &&;
+
+ private:
+  bool InBrackets(std::string text) {
+    if (!path_.empty() && path_.front() != '[') path_.insert(0, 1, '.');
+    path_.insert(0, "[" + std::move(text) + "]");
+    return false;
+  }
+
+  std::string path_;
+  std::string reason_;
+};
+
+// The reason of a failure at a quantity.
+std::string BadQuantity(std::string_view text, const Error& why);
+
+// Sorts the entries as they were read by key; of equal keys the last one stays.
+template <typename Map>
+void SortMap(Map& map) {
+  const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
+  const auto out_of_order = [&](const auto& a, const auto& b) { return !before(a, b); };
+  if (std::adjacent_find(map.begin(), map.end(), out_of_order) == map.end()) return;
+  std::stable_sort(map.begin(), map.end(), before);
+  // unique keeps the first of equals; backwards that is the last one read.
+  const auto kept = std::unique(map.rbegin(), map.rend(),
+                                [](const auto& a, const auto& b) { return a.first == b.first; });
+  map.erase(map.begin(), kept.base());
+}
+
+}  // namespace berth::api

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "berth/result.h"
+
+namespace berth::api {
+
+// Why `text` is no JSON, with line and column: "line 3, column 5: ...". For after the fast parser
+// refused it, which does not say where.
+Error DescribeJsonError(std::string_view text, std::string_view reason);
+
+}  // namespace berth::api

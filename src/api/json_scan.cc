@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/api/json_scan.h"
+
+#include <simdjson.h>
+
+#include "src/api/json_error.h"
+#include "src/api/wire_types.h"
+
+namespace berth::api {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+using simdjson::error_code;
+
+#define BERTH_RETURN_IF_ERROR(expression) \
+  if (const error_code code = (expression)) return code
+
+// `raw` is a value's text in `padded`; the same bytes in `text`.
+std::string_view Original(std::string_view raw, const simdjson::padded_string& padded,
+                          std::string_view text) {
+  return text.substr(static_cast<size_t>(raw.data() - padded.data()), raw.size());
+}
+
+error_code RawText(ondemand::value value, std::string_view& raw) {
+  ondemand::json_type type;
+  BERTH_RETURN_IF_ERROR(value.type().get(type));
+  if (type == ondemand::json_type::object) {
+    ondemand::object object;
+    BERTH_RETURN_IF_ERROR(value.get_object().get(object));
+    return object.raw_json().get(raw);
+  }
+  if (type == ondemand::json_type::array) {
+    ondemand::array array;
+    BERTH_RETURN_IF_ERROR(value.get_array().get(array));
+    return array.raw_json().get(raw);
+  }
+  raw = value.raw_json_token();
+  return simdjson::SUCCESS;
+}
+
+// Calls f(key, value) for each member of the text's root object.
+template <typename F>
+error_code ForEachMember(const simdjson::padded_string& padded, F f) {
+  ondemand::parser parser;
+  ondemand::document document;
+  BERTH_RETURN_IF_ERROR(parser.iterate(padded).get(document));
+  ondemand::object root;
+  BERTH_RETURN_IF_ERROR(document.get_object().get(root));
+  for (auto next : root) {
+    ondemand::field field;
+    BERTH_RETURN_IF_ERROR(std::move(next).get(field));
+    std::string_view key;
+    BERTH_RETURN_IF_ERROR(field.unescaped_key().get(key));
+    BERTH_RETURN_IF_ERROR(f(key, field.value()));
+  }
+  const char* rest = nullptr;  // no location: at the end
+  return document.current_location().get(rest) ? simdjson::SUCCESS : simdjson::TRAILING_CONTENT;
+}
+
+error_code ReadString(ondemand::value value, std::string& out) {
+  std::string_view text;
+  BERTH_RETURN_IF_ERROR(value.get_string().get(text));
+  out = text;
+  return simdjson::SUCCESS;
+}
+
+error_code ForEachItem(ondemand::value list, const simdjson::padded_string& padded,
+                       std::string_view text,
+                       const std::function<void(std::string_view)>& on_item) {
+  bool null = false;
+  BERTH_RETURN_IF_ERROR(list.is_null().get(null));
+  if (null) return simdjson::SUCCESS;
+  ondemand::array items;
+  BERTH_RETURN_IF_ERROR(list.get_array().get(items));
+  for (auto next : items) {
+    ondemand::value item;
+    BERTH_RETURN_IF_ERROR(std::move(next).get(item));
+    std::string_view raw;
+    BERTH_RETURN_IF_ERROR(RawText(item, raw));
+    on_item(Original(raw, padded, text));
+  }
+  return simdjson::SUCCESS;
+}
+
+}  // namespace
+
+Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text) {
+  const simdjson::padded_string padded(text);
+  ScannedWatchEvent event;
+  const error_code error = ForEachMember(padded, [&](std::string_view key, ondemand::value value) {
+    if (key == "type") return ReadString(value, event.type);
+    if (key != "object") return simdjson::SUCCESS;
+    std::string_view raw;
+    BERTH_RETURN_IF_ERROR(RawText(value, raw));
+    event.object = Original(raw, padded, text);
+    return simdjson::SUCCESS;
+  });
+  if (error) return Fail(DescribeJsonError(text, simdjson::error_message(error)));
+  return event;
+}
+
+Result<ScannedList> ScanList(std::string_view text,
+                             const std::function<void(std::string_view)>& on_item) {
+  const simdjson::padded_string padded(text);
+  ScannedList list;
+  std::string_view metadata;
+  const error_code error = ForEachMember(padded, [&](std::string_view key, ondemand::value value) {
+    if (key == "apiVersion") return ReadString(value, list.type.api_version);
+    if (key == "kind") return ReadString(value, list.type.kind);
+    if (key == "items") return ForEachItem(value, padded, text, on_item);
+    return key == "metadata" ? RawText(value, metadata) : simdjson::SUCCESS;
+  });
+  if (error) return Fail(DescribeJsonError(text, simdjson::error_message(error)));
+  if (!metadata.empty()) {
+    if (auto read = ReadJson(metadata, list.meta); !read)
+      return Fail(read.error().Within("metadata"));
+  }
+  return list;
+}
+
+#undef BERTH_RETURN_IF_ERROR
+
+}  // namespace berth::api

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "berth/result.h"
+#include "src/api/kinds.h"
+
+// Takes JSON apart without decoding the objects inside. What is skipped is not checked.
+namespace berth::api {
+
+struct ScannedWatchEvent {
+  std::string type;
+  std::string_view object;  // points into the text
+};
+
+Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text);
+
+struct ScannedList {
+  TypeMeta type;
+  ListMeta meta;
+};
+
+// Calls `on_item` with the text of each of the list's items.
+Result<ScannedList> ScanList(std::string_view text,
+                             const std::function<void(std::string_view)>& on_item);
+
+}  // namespace berth::api

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Every field table, for the readers and writers of this room.
+#include "src/api/tables_meta.h"
+#include "src/api/tables_node.h"
+#include "src/api/tables_pod.h"

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "src/api/field_table.h"
+#include "src/api/kinds.h"
+
+// Field tables of meta/v1 and of the small kinds. Numbers are those of generated.proto in
+// k8s.io/apimachinery/pkg/apis/meta/v1, k8s.io/api/coordination/v1 and k8s.io/api/policy/v1.
+namespace berth::api {
+
+template <>
+struct FieldsOf<ListMeta> {
+  static constexpr auto kFields = Table(Field<2, &ListMeta::resource_version>("resourceVersion"),
+                                        Field<3, &ListMeta::continue_>("continue"));
+};
+
+template <>
+struct FieldsOf<StatusDetails> {
+  static constexpr auto kFields =
+      Table(Field<1, &StatusDetails::name>("name"), Field<3, &StatusDetails::kind>("kind"),
+            Field<5, &StatusDetails::retry_after_seconds>("retryAfterSeconds"));
+};
+
+template <>
+struct FieldsOf<ApiStatus> {
+  static constexpr auto kFields =
+      Table(Field<2, &ApiStatus::status>("status"), Field<3, &ApiStatus::message>("message"),
+            Field<4, &ApiStatus::reason>("reason"), Field<5, &ApiStatus::details>("details"),
+            Field<6, &ApiStatus::code>("code"));
+};
+
+template <>
+struct FieldsOf<OwnerReference> {
+  static constexpr auto kFields = Table(
+      Field<1, &OwnerReference::kind>("kind"), Field<3, &OwnerReference::name>("name"),
+      Field<4, &OwnerReference::uid>("uid"), Field<5, &OwnerReference::api_version>("apiVersion"),
+      Field<6, &OwnerReference::controller>("controller"));
+};
+
+template <>
+struct FieldsOf<ObjectMeta> {
+  static constexpr auto kFields = Table(
+      Field<1, &ObjectMeta::name>("name"), Field<3, &ObjectMeta::namespace_>("namespace"),
+      Field<5, &ObjectMeta::uid>("uid"), Field<6, &ObjectMeta::resource_version>("resourceVersion"),
+      Field<7, &ObjectMeta::generation>("generation"),
+      Field<8, &ObjectMeta::creation_timestamp>("creationTimestamp"),
+      Field<9, &ObjectMeta::deletion_timestamp>("deletionTimestamp"),
+      Field<11, &ObjectMeta::labels>("labels"), Field<12, &ObjectMeta::annotations>("annotations"),
+      Field<13, &ObjectMeta::owner_references>("ownerReferences"));
+};
+
+template <>
+struct FieldsOf<LabelSelectorRequirement> {
+  static constexpr auto kFields = Table(Field<1, &LabelSelectorRequirement::key>("key"),
+                                        Field<2, &LabelSelectorRequirement::operator_>("operator"),
+                                        Field<3, &LabelSelectorRequirement::values>("values"));
+};
+
+template <>
+struct FieldsOf<LabelSelector> {
+  static constexpr auto kFields =
+      Table(Field<1, &LabelSelector::match_labels>("matchLabels"),
+            Field<2, &LabelSelector::match_expressions>("matchExpressions"));
+};
+
+template <>
+struct FieldsOf<Namespace> {
+  static constexpr auto kFields = Table(Field<1, &Namespace::metadata>("metadata"));
+};
+
+template <>
+struct FieldsOf<PodDisruptionBudgetSpec> {
+  static constexpr auto kFields =
+      Table(Field<1, &PodDisruptionBudgetSpec::min_available>("minAvailable"),
+            Field<2, &PodDisruptionBudgetSpec::selector>("selector"),
+            Field<3, &PodDisruptionBudgetSpec::max_unavailable>("maxUnavailable"));
+};
+
+template <>
+struct FieldsOf<PodDisruptionBudgetStatus> {
+  static constexpr auto kFields =
+      Table(Field<2, &PodDisruptionBudgetStatus::disrupted_pods>("disruptedPods"),
+            Field<3, &PodDisruptionBudgetStatus::disruptions_allowed>("disruptionsAllowed"));
+};
+
+template <>
+struct FieldsOf<PodDisruptionBudget> {
+  static constexpr auto kFields = Table(Field<1, &PodDisruptionBudget::metadata>("metadata"),
+                                        Field<2, &PodDisruptionBudget::spec>("spec"),
+                                        Field<3, &PodDisruptionBudget::status>("status"));
+};
+
+template <>
+struct FieldsOf<LeaseSpec> {
+  static constexpr auto kFields =
+      Table(Field<1, &LeaseSpec::holder_identity>("holderIdentity"),
+            Field<2, &LeaseSpec::lease_duration_seconds>("leaseDurationSeconds"),
+            Field<3, &LeaseSpec::acquire_time>("acquireTime"),
+            Field<4, &LeaseSpec::renew_time>("renewTime"),
+            Field<5, &LeaseSpec::lease_transitions>("leaseTransitions"),
+            Field<6, &LeaseSpec::strategy>("strategy"),
+            Field<7, &LeaseSpec::preferred_holder>("preferredHolder"));
+};
+
+template <>
+struct FieldsOf<Lease> {
+  static constexpr auto kFields =
+      Table(Field<1, &Lease::metadata>("metadata"), Field<2, &Lease::spec>("spec"));
+};
+
+}  // namespace berth::api

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "berth/api/pod.h"
+#include "src/api/field_table.h"
+#include "src/api/tables_affinity.h"
+#include "src/api/tables_meta.h"
+
+// Field tables of Pod. Numbers are those of k8s.io/api/core/v1/generated.proto.
+namespace berth::api {
+
+template <>
+struct FieldsOf<ContainerPort> {
+  static constexpr auto kFields = Table(Field<2, &ContainerPort::host_port>("hostPort"),
+                                        Field<3, &ContainerPort::container_port>("containerPort"),
+                                        Field<4, &ContainerPort::protocol>("protocol"),
+                                        Field<5, &ContainerPort::host_ip>("hostIP"));
+};
+
+template <>
+struct FieldsOf<ResourceRequirements> {
+  static constexpr auto kFields = Table(Field<1, &ResourceRequirements::limits>("limits"),
+                                        Field<2, &ResourceRequirements::requests>("requests"));
+};
+
+template <>
+struct FieldsOf<Container> {
+  static constexpr auto kFields =
+      Table(Field<1, &Container::name>("name"), Field<2, &Container::image>("image"),
+            Field<6, &Container::ports>("ports"), Field<8, &Container::resources>("resources"),
+            Field<24, &Container::restart_policy>("restartPolicy"));
+};
+
+template <>
+struct FieldsOf<PodSchedulingGate> {
+  static constexpr auto kFields = Table(Field<1, &PodSchedulingGate::name>("name"));
+};
+
+template <>
+struct FieldsOf<ImageVolumeSource> {
+  static constexpr auto kFields = Table(Field<1, &ImageVolumeSource::reference>("reference"));
+};
+
+template <>
+struct FieldsOf<PersistentVolumeClaimVolumeSource> {
+  static constexpr auto kFields =
+      Table(Field<1, &PersistentVolumeClaimVolumeSource::claim_name>("claimName"),
+            Field<2, &PersistentVolumeClaimVolumeSource::read_only>("readOnly"));
+};
+
+template <>
+struct FieldsOf<Volume> {
+  static constexpr auto kFields =
+      Table(Field<1, &Volume::name>("name"),
+            Nested<2>(Field<10, &Volume::persistent_volume_claim>("persistentVolumeClaim"),
+                      Field<30, &Volume::image>("image")));
+};
+
+template <>
+struct FieldsOf<PodSpec> {
+  static constexpr auto kFields = Table(
+      Field<1, &PodSpec::volumes>("volumes"), Field<2, &PodSpec::containers>("containers"),
+      Field<7, &PodSpec::node_selector>("nodeSelector"), Field<10, &PodSpec::node_name>("nodeName"),
+      Field<11, &PodSpec::host_network>("hostNetwork"), Field<18, &PodSpec::affinity>("affinity"),
+      Field<19, &PodSpec::scheduler_name>("schedulerName"),
+      Field<20, &PodSpec::init_containers>("initContainers"),
+      Field<22, &PodSpec::tolerations>("tolerations"), Field<25, &PodSpec::priority>("priority"),
+      Field<31, &PodSpec::preemption_policy>("preemptionPolicy"),
+      Field<32, &PodSpec::overhead>("overhead"),
+      Field<33, &PodSpec::topology_spread_constraints>("topologySpreadConstraints"),
+      Field<38, &PodSpec::scheduling_gates>("schedulingGates"),
+      Field<40, &PodSpec::resources>("resources"));
+};
+
+template <>
+struct FieldsOf<PodCondition> {
+  static constexpr auto kFields =
+      Table(Field<1, &PodCondition::type>("type"), Field<2, &PodCondition::status>("status"),
+            Field<4, &PodCondition::last_transition_time>("lastTransitionTime"),
+            Field<5, &PodCondition::reason>("reason"), Field<6, &PodCondition::message>("message"),
+            Field<7, &PodCondition::observed_generation>("observedGeneration"));
+};
+
+template <>
+struct FieldsOf<ContainerStatus> {
+  static constexpr auto kFields =
+      Table(Field<1, &ContainerStatus::name>("name"),
+            Field<10, &ContainerStatus::allocated_resources>("allocatedResources"),
+            Field<11, &ContainerStatus::resources>("resources"));
+};
+
+template <>
+struct FieldsOf<PodStatus> {
+  static constexpr auto kFields =
+      Table(Field<1, &PodStatus::phase>("phase"), Field<2, &PodStatus::conditions>("conditions"),
+            Field<7, &PodStatus::start_time>("startTime"),
+            Field<8, &PodStatus::container_statuses>("containerStatuses"),
+            Field<10, &PodStatus::init_container_statuses>("initContainerStatuses"),
+            Field<11, &PodStatus::nominated_node_name>("nominatedNodeName"),
+            Field<19, &PodStatus::allocated_resources>("allocatedResources"),
+            Field<20, &PodStatus::resources>("resources"));
+};
+
+template <>
+struct FieldsOf<Pod> {
+  static constexpr auto kFields =
+      Table(Field<1, &Pod::metadata>("metadata"), Field<2, &Pod::spec>("spec"),
+            Field<3, &Pod::status>("status"));
+};
+
+}  // namespace berth::api

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "src/api/field_table.h"
+#include "src/api/kinds.h"
+
+// What stands around objects on the wire. Members that are views point into what was read; only
+// the protobuf reader fills such.
+namespace berth::api {
+
+// Before each enveloped protobuf object.
+inline constexpr std::string_view kProtobufMagic{"k8s\0", 4};
+
+template <>
+struct FieldsOf<TypeMeta> {
+  static constexpr auto kFields =
+      Table(Field<1, &TypeMeta::api_version>("apiVersion"), Field<2, &TypeMeta::kind>("kind"));
+};
+
+// runtime.Unknown.
+struct Envelope {
+  TypeMeta type_meta;
+  std::string_view raw;
+  std::string_view content_encoding;
+};
+
+template <>
+struct FieldsOf<Envelope> {
+  static constexpr auto kFields =
+      Table(Field<1, &Envelope::type_meta>("typeMeta"), Field<2, &Envelope::raw>("raw"),
+            Field<3, &Envelope::content_encoding>("contentEncoding"));
+};
+
+// meta/v1 WatchEvent, its RawExtension opened.
+struct WatchMessage {
+  std::string_view type;
+  std::string_view object;
+};
+
+template <>
+struct FieldsOf<WatchMessage> {
+  static constexpr auto kFields = Table(Field<1, &WatchMessage::type>("type"),
+                                        Nested<2>(Field<1, &WatchMessage::object>("raw")));
+};
+
+// What identifies an object of any kind, and where it runs if it is a pod.
+struct ObjectHead {
+  struct Metadata {
+    std::string name;
+    std::string namespace_;
+    std::string uid;
+    std::string resource_version;
+  };
+  struct Spec {
+    std::string node_name;
+  };
+  Metadata metadata;
+  Spec spec;
+};
+
+template <>
+struct FieldsOf<ObjectHead::Metadata> {
+  using Metadata = ObjectHead::Metadata;
+  static constexpr auto kFields = Table(
+      Field<1, &Metadata::name>("name"), Field<3, &Metadata::namespace_>("namespace"),
+      Field<5, &Metadata::uid>("uid"), Field<6, &Metadata::resource_version>("resourceVersion"));
+};
+
+template <>
+struct FieldsOf<ObjectHead::Spec> {
+  static constexpr auto kFields = Table(Field<10, &ObjectHead::Spec::node_name>("nodeName"));
+};
+
+template <>
+struct FieldsOf<ObjectHead> {
+  static constexpr auto kFields =
+      Table(Field<1, &ObjectHead::metadata>("metadata"), Field<2, &ObjectHead::spec>("spec"));
+};
+
+// An object of any kind of which only the metadata matters.
+struct MetadataOnly {
+  ObjectMeta metadata;
+};
+
+template <>
+struct FieldsOf<MetadataOnly> {
+  static constexpr auto kFields = Table(Field<1, &MetadataOnly::metadata>("metadata"));
+};
+
+// Reads a bare protobuf message, or a JSON object. Errors: as in decode.h; `out` keeps what was
+// read before. Instantiated for the types of this file where they hold no views, and more.
+template <typename T>
+Result<void> ReadMessage(std::string_view bytes, T& out);
+template <typename T>
+Result<void> ReadJson(std::string_view text, T& out);
+
+// Opens "k8s\0"; a bare message comes back as `raw`, with an empty type. Errors: a damaged or
+// encoded (compressed) envelope.
+Result<Envelope> OpenEnvelope(std::string_view bytes);
+
+// Fails when `type` states another kind than the wanted one. Empty members state nothing.
+Result<void> CheckType(const TypeMeta& type, std::string_view api_version, std::string_view kind);
+
+}  // namespace berth::api
