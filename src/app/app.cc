@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/app.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "src/app/command.h"
+#include "src/app/in_tree_plugins.h"
+#include "src/app/run.h"
+
+namespace berth::app {
+
+int Main(int argc, char** argv) {
+  const Command command = FindCommand(std::vector<std::string>(argv, argv + argc));
+  switch (command.kind) {
+    case CommandKind::kRun:
+      return Run(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kHelp:
+      std::fputs(CommandList().c_str(), stdout);
+      return 0;
+    case CommandKind::kUnknown:
+      break;
+  }
+  std::fputs(CommandList().c_str(), stderr);
+  const std::string problem = command.unknown.empty() ? "no command"
+                                                      : "unknown command \"" + command.unknown +
+                                                            "\" for \"" + command.program + "\"";
+  std::fprintf(stderr, "\nError: %s\n", problem.c_str());
+  return 1;
+}
+
+}  // namespace berth::app

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/command.h"
+
+namespace berth::app {
+
+Command FindCommand(const std::vector<std::string>& arguments) {
+  Command command;
+  const std::string path = arguments.empty() ? "berth" : arguments.front();
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (!arguments.empty()) command.arguments.assign(arguments.begin() + 1, arguments.end());
+  const std::string first = command.arguments.empty() ? "" : command.arguments.front();
+
+  if (name == "kube-scheduler") {
+    command.kind = CommandKind::kRun;
+    command.program = name;
+  } else if (first.starts_with("-")) {
+    command.kind = CommandKind::kRun;
+    command.program = name;
+  } else if (first == "run") {
+    command.kind = CommandKind::kRun;
+    command.program = name + " run";
+    command.arguments.erase(command.arguments.begin());
+  } else {
+    command.kind = first == "help" ? CommandKind::kHelp : CommandKind::kUnknown;
+    command.program = name;
+    command.unknown = first;
+  }
+  return command;
+}
+
+std::string CommandList() {
+  return "Usage: berth <command> [flags]\n"
+         "\n"
+         "Commands:\n"
+         "  run   The scheduler: watches an API server and binds pods. Takes kube-scheduler's "
+         "flags,\n"
+         "        and is what a first argument that begins with '-' means.\n"
+         "  help  This text. `berth run --help` lists the flags.\n";
+}
+
+}  // namespace berth::app

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace berth::app {
+
+enum class CommandKind { kRun, kHelp, kUnknown };
+
+// What the program was asked to do.
+struct Command {
+  CommandKind kind = CommandKind::kUnknown;
+  std::string program;                 // for messages: "berth run", "kube-scheduler", ...
+  std::vector<std::string> arguments;  // those of the command
+  std::string unknown;                 // kUnknown: what was given; "" for nothing
+};
+
+// Finds the command in the program's arguments, the first of which is its own path. A name other
+// than kube-scheduler makes a difference only for messages.
+Command FindCommand(const std::vector<std::string>& arguments);
+
+// The commands there are, for `berth help`.
+std::string CommandList();
+
+}  // namespace berth::app

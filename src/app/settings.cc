@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/settings.h"
+
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "src/config/load.h"
+#include "src/config/validate.h"
+
+namespace berth::app {
+namespace {
+
+template <typename T>
+void Override(T& field, const std::optional<T>& flag) {
+  if (flag) field = *flag;
+}
+
+void ApplyDeprecated(const RunFlags& flags, config::SchedulerConfiguration& configuration) {
+  config::ClientConnection& connection = configuration.client_connection;
+  Override(connection.kubeconfig, flags.kubeconfig);
+  Override(connection.content_type, flags.kube_api_content_type);
+  Override(connection.qps, flags.kube_api_qps);
+  Override(connection.burst, flags.kube_api_burst);
+  Override(configuration.enable_profiling, flags.profiling);
+  Override(configuration.enable_contention_profiling, flags.contention_profiling);
+}
+
+void ApplyLeaderElection(const RunFlags& flags, config::LeaderElection& election) {
+  Override(election.leader_elect, flags.leader_elect);
+  Override(election.lease_duration, flags.leader_elect_lease_duration);
+  Override(election.renew_deadline, flags.leader_elect_renew_deadline);
+  Override(election.retry_period, flags.leader_elect_retry_period);
+  Override(election.resource_lock, flags.leader_elect_resource_lock);
+  Override(election.resource_name, flags.leader_elect_resource_name);
+  Override(election.resource_namespace, flags.leader_elect_resource_namespace);
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || file.bad() || text.bad()) {
+    const std::string reason =
+        errno != 0 ? std::generic_category().message(errno) : "cannot be read";
+    return Fail("open " + path + ": " + reason);
+  }
+  return text.str();
+}
+
+Result<config::SchedulerConfiguration> FromFile(
+    const RunFlags& flags, const std::vector<config::PluginRef>& default_plugins) {
+  const auto text = ReadFile(flags.config);
+  if (!text) return Fail(text.error());
+  auto configuration = config::Decode(*text, flags.config, default_plugins);
+  if (!configuration) return configuration;
+  ApplyLeaderElection(flags, configuration->leader_election);
+  if (auto problem = config::Validate(*configuration)) return Fail(problem->Within(flags.config));
+  return configuration;
+}
+
+Result<config::SchedulerConfiguration> FromFlags(
+    const RunFlags& flags, const std::vector<config::PluginRef>& default_plugins) {
+  config::SchedulerConfiguration configuration = config::DefaultConfiguration(default_plugins);
+  ApplyDeprecated(flags, configuration);
+  ApplyLeaderElection(flags, configuration.leader_election);
+  // kube-scheduler does not check here, and fails later or runs with the nonsense.
+  if (auto problem = config::Validate(configuration)) return Fail(*problem);
+  return configuration;
+}
+
+}  // namespace
+
+Result<Settings> ResolveSettings(const RunFlags& flags,
+                                 const std::vector<config::PluginRef>& default_plugins) {
+  auto gates = config::FeatureGates::Parse(flags.feature_gates, flags.min_compatibility_minor);
+  if (!gates) return Fail(gates.error().Within("--feature-gates"));
+  auto configuration =
+      flags.config.empty() ? FromFlags(flags, default_plugins) : FromFile(flags, default_plugins);
+  if (!configuration) return Fail(configuration.error());
+  return Settings{std::move(*configuration), std::move(*gates)};
+}
+
+}  // namespace berth::app

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace berth::app {
+
+// Turns the process's signals into values that one thread waits for.
+//
+// SIGINT, SIGTERM and SIGUSR2 are blocked for the thread that constructs this and for every thread
+// that it starts later, so construct it first. SIGPIPE is ignored: a peer that went away is an
+// error of the write.
+//
+// Thread safety: Wait() from one thread; Wake() from any.
+class Signals {
+ public:
+  enum class Event {
+    kTerminate,  // SIGINT or SIGTERM
+    kDump,       // SIGUSR2
+    kWoken,      // Wake()
+  };
+
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  // Returns once something has happened.
+  Event Wait();
+  // Makes one Wait() return, now or when it is called next.
+  void Wake();
+
+ private:
+  int signal_fd_ = -1;
+  int wake_fd_ = -1;
+};
+
+}  // namespace berth::app

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/config/write.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "berth/field_errors.h"
+#include "src/config/extension_points.h"
+#include "src/config/load.h"
+
+namespace berth::config {
+namespace {
+
+using Lines = std::vector<std::string>;
+using List = ConfigValue::List;
+using Map = ConfigValue::Map;
+
+// Whether `text` reads back as a string, also with YAML 1.1's booleans, without quotes.
+bool IsPlain(const std::string& text) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"y", "n", "yes", "no", "on", "off", "true", "false", "null"});
+  std::string lower = text;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (text.empty() || std::find(kWords.begin(), kWords.end(), lower) != kWords.end()) return false;
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+  return (is_letter(static_cast<unsigned char>(text[0])) || text[0] == '/') &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 ||
+                  std::string_view("-_./").find(static_cast<char>(c)) != std::string_view::npos;
+         });
+}
+
+std::string Scalar(const ConfigValue& value) {
+  if (const std::string* text = value.string()) return IsPlain(*text) ? *text : Quoted(*text);
+  return value.ToJson();
+}
+
+bool IsBlock(const ConfigValue& value) {
+  return (value.map() != nullptr && !value.map()->empty()) ||
+         (value.list() != nullptr && !value.list()->empty());
+}
+
+Lines Block(const ConfigValue& value) {
+  Lines lines;
+  if (!IsBlock(value)) return {Scalar(value)};
+  if (const List* list = value.list()) {
+    for (const ConfigValue& element : *list) {
+      std::string prefix = "- ";
+      for (const std::string& line : Block(element)) {
+        lines.push_back(prefix + line);
+        prefix = "  ";
+      }
+    }
+    return lines;
+  }
+  Map entries = *value.map();
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [name, member] : entries) {
+    const std::string key = IsPlain(name) ? name : Quoted(name);
+    if (!IsBlock(member)) {
+      lines.push_back(key + ": " + Scalar(member));
+      continue;
+    }
+    lines.push_back(key + ":");
+    const std::string indent = member.map() != nullptr ? "  " : "";
+    for (const std::string& line : Block(member)) lines.push_back(indent + line);
+  }
+  return lines;
+}
+
+ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
+ConfigValue Number(int64_t number) { return ConfigValue(number); }
+
+ConfigValue ToValue(const std::vector<PluginRef>& plugins) {
+  List list;
+  for (const PluginRef& plugin : plugins) {
+    list.emplace_back(Map{{"name", Text(plugin.name)}, {"weight", Number(plugin.weight)}});
+  }
+  return ConfigValue(std::move(list));
+}
+
+ConfigValue ToValue(const Plugins& plugins) {
+  Map points;
+  for (const ExtensionPoint& point : kExtensionPoints) {
+    const PluginSet& set = plugins.*point.set;
+    Map lists;
+    if (!set.enabled.empty()) lists.emplace_back("enabled", ToValue(set.enabled));
+    if (!set.disabled.empty()) lists.emplace_back("disabled", ToValue(set.disabled));
+    points.emplace_back(std::string(point.field), ConfigValue(std::move(lists)));
+  }
+  return ConfigValue(std::move(points));
+}
+
+ConfigValue ToValue(const Profile& profile) {
+  Map fields{{"schedulerName", Text(profile.scheduler_name)},
+             {"plugins", ToValue(profile.plugins)}};
+  if (profile.percentage_of_nodes_to_score) {
+    fields.emplace_back("percentageOfNodesToScore", Number(*profile.percentage_of_nodes_to_score));
+  }
+  List configs;
+  for (const PluginConfig& config : profile.plugin_config) {
+    Map entry{{"name", Text(config.name)}};
+    if (!config.args.is_null()) entry.emplace_back("args", config.args);
+    configs.emplace_back(std::move(entry));
+  }
+  if (!configs.empty()) fields.emplace_back("pluginConfig", ConfigValue(std::move(configs)));
+  return ConfigValue(std::move(fields));
+}
+
+ConfigValue ToValue(const LeaderElection& election) {
+  return ConfigValue(Map{{"leaderElect", ConfigValue(election.leader_elect)},
+                         {"leaseDuration", Text(FormatGoDuration(election.lease_duration))},
+                         {"renewDeadline", Text(FormatGoDuration(election.renew_deadline))},
+                         {"retryPeriod", Text(FormatGoDuration(election.retry_period))},
+                         {"resourceLock", Text(election.resource_lock)},
+                         {"resourceName", Text(election.resource_name)},
+                         {"resourceNamespace", Text(election.resource_namespace)}});
+}
+
+ConfigValue ToValue(const ClientConnection& connection) {
+  return ConfigValue(Map{{"acceptContentTypes", Text(connection.accept_content_types)},
+                         {"burst", Number(connection.burst)},
+                         {"contentType", Text(connection.content_type)},
+                         {"kubeconfig", Text(connection.kubeconfig)},
+                         {"qps", ConfigValue(connection.qps)}});
+}
+
+}  // namespace
+
+std::string ToYaml(const ConfigValue& value) {
+  std::string text;
+  for (const std::string& line : Block(value)) text += line + "\n";
+  return text;
+}
+
+std::string ToYaml(const SchedulerConfiguration& config) {
+  List profiles;
+  for (const Profile& profile : config.profiles) profiles.push_back(ToValue(profile));
+  Map fields{
+      {"apiVersion", Text(kApiVersion)},
+      {"kind", Text(kKind)},
+      {"clientConnection", ToValue(config.client_connection)},
+      {"enableProfiling", ConfigValue(config.enable_profiling)},
+      {"enableContentionProfiling", ConfigValue(config.enable_contention_profiling)},
+      {"leaderElection", ToValue(config.leader_election)},
+      {"parallelism", Number(config.parallelism)},
+      {"percentageOfNodesToScore", Number(config.percentage_of_nodes_to_score)},
+      {"podInitialBackoffSeconds", Number(config.pod_initial_backoff_seconds)},
+      {"podMaxBackoffSeconds", Number(config.pod_max_backoff_seconds)},
+      {"profiles", ConfigValue(std::move(profiles))},
+  };
+  if (config.delay_cache_until_active) {
+    fields.emplace_back("delayCacheUntilActive", ConfigValue(true));
+  }
+  return ToYaml(ConfigValue(std::move(fields)));
+}
+
+}  // namespace berth::config
