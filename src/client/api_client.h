@@ -89,7 +89,7 @@ class StreamHandler {
   virtual ~StreamHandler() = default;
   // A 2xx answer begins.
   virtual void OnStart(const Response& head) = 0;
-  // More of the body. false ends the stream.
+  // More of the body. false ends the stream; OnEnd() then gets kReasonCancelled.
   virtual bool OnData(std::string_view data) = 0;
   // Exactly once, last. nullopt: the server ended the body in an orderly way.
   virtual void OnEnd(std::optional<ApiError> error) = 0;

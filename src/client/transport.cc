@@ -246,16 +246,16 @@ Transport::Attempt* Transport::Start(AttemptRequest request, AttemptListener& li
   curl_easy_setopt(
       easy, CURLOPT_TIMEOUT_MS,
       static_cast<long>(std::chrono::ceil<std::chrono::milliseconds>(request.timeout).count()));
-  const bool is_get = std::string_view(request.method) == "GET";
-  if (request.body.empty() && !request.is_write) {
+  const std::string_view method = request.method;
+  if (request.body.empty() && (method == "GET" || method == "DELETE")) {
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
   } else {
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data() ? request.body.data() : "");
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.empty() ? "" : request.body.data());
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
                      static_cast<curl_off_t>(request.body.size()));
   }
-  curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, is_get ? nullptr : request.method);
+  curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method == "GET" ? nullptr : request.method);
   ++active_;
   const CURLMcode code = curl_multi_add_handle(static_cast<CURLM*>(multi_), easy);
   BERTH_CHECK(code == CURLM_OK, curl_multi_strerror(code));
@@ -271,6 +271,8 @@ void Transport::Release(Attempt* attempt) {
 }
 
 void Transport::Abort(Attempt* attempt) { Release(attempt); }
+
+bool Transport::WasSent(const Attempt* attempt) { return attempt->result.sent; }
 
 void Transport::SetTimer(long timeout_ms) {
   loop_.Cancel(timer_);

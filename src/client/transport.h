@@ -51,7 +51,7 @@ struct AttemptResult {
   std::string error;
 };
 
-// Told what an attempt brings. May not call the transport back from inside.
+// Told what an attempt brings. Only OnDone() may call the transport back from inside.
 class AttemptListener {
  public:
   virtual ~AttemptListener() = default;
@@ -92,6 +92,8 @@ class Transport final : public FdListener {
   Attempt* Start(AttemptRequest request, AttemptListener& listener);
   // No further call to the listener.
   void Abort(Attempt* attempt);
+  // Whether the request has been handed to a connection.
+  static bool WasSent(const Attempt* attempt);
 
   size_t active() const { return active_; }
   const IdentityPtr& identity() const { return identity_; }

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/client/client_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/logging.h"
+#include "src/client/text.h"
+
+namespace berth::client {
+namespace {
+
+// Requests of the line that may be under way at once. With HTTP/2 they share a connection, below
+// the 250 streams that kube-apiserver allows; with HTTP/1.1, or as long as the version is not
+// known, each may need one of its own.
+constexpr size_t kSlotsHttp2 = 200;
+constexpr size_t kSlotsHttp1 = 16;
+// Lists come in large pieces.
+constexpr size_t kStreamBuffer = 65536;
+
+TransportConfig TransportConfigOf(const ClientOptions& options, const ServerAddress& address,
+                                  size_t receive_buffer) {
+  const ClusterConfig& cluster = options.server.cluster;
+  return {.address = address,
+          .tls_server_name = cluster.tls_server_name,
+          .insecure = cluster.insecure_skip_tls_verify,
+          .proxy_url = cluster.proxy_url,
+          .user_agent = options.user_agent,
+          .receive_buffer = receive_buffer};
+}
+
+ApiError Cancelled(bool never_sent) {
+  ApiError error;
+  error.reason = kReasonCancelled;
+  error.message = "the request was cancelled";
+  error.never_sent = never_sent;
+  return error;
+}
+
+bool IsWrite(Verb verb) {
+  return verb != Verb::kGet && verb != Verb::kList && verb != Verb::kWatch;
+}
+
+void AddImpersonation(const UserConfig& user, std::vector<std::string>& lines) {
+  if (user.impersonate_user.empty()) return;
+  lines.push_back("Impersonate-User: " + user.impersonate_user);
+  if (!user.impersonate_uid.empty()) lines.push_back("Impersonate-Uid: " + user.impersonate_uid);
+  for (const std::string& group : user.impersonate_groups) {
+    lines.push_back("Impersonate-Group: " + group);
+  }
+  for (const auto& [key, values] : user.impersonate_extra) {
+    for (const std::string& value : values) {
+      lines.push_back(Concat("Impersonate-Extra-", Escape(key), ": ", value));
+    }
+  }
+}
+
+}  // namespace
+
+CurlClient::Core::Core(ClientOptions options, ServerAddress address, const Clock& clock)
+    : options_(std::move(options)),
+      address_(std::move(address)),
+      host_(address_.HostPort()),
+      clock_(clock),
+      loop_(clock),
+      random_(options_.seed),
+      queue_(options_.qps, options_.burst),
+      streams_(loop_, TransportConfigOf(options_, address_, kStreamBuffer)),
+      leases_(loop_, TransportConfigOf(options_, address_, 16384)),
+      writes_(loop_, TransportConfigOf(options_, address_, 16384)),
+      slots_(kSlotsHttp1) {
+  const ServerConfig& server = options_.server;
+  std::unique_ptr<ExecPlugin> exec;
+  if (server.user.exec) exec = MakeExecPlugin(*server.user.exec, server.cluster, loop_);
+  credentials_ = std::make_unique<Credentials>(server, clock, std::move(exec));
+}
+
+void CurlClient::Core::Submit(std::shared_ptr<Exchange> exchange) {
+  loop_.Post([this, exchange = std::move(exchange)]() mutable { Begin(std::move(exchange)); });
+}
+
+void CurlClient::Core::Cancel(uint64_t id) {
+  loop_.Post([this, id] { FailCancelled(id); });
+}
+
+void CurlClient::Core::Close() {
+  bool done = false;
+  loop_.Post([this, &done] {
+    closed_ = true;
+    while (!exchanges_.empty()) FailCancelled(exchanges_.begin()->first);
+    base::MutexLock lock(close_mutex_);
+    done = true;
+    close_done_.NotifyAll();
+  });
+  base::MutexLock lock(close_mutex_);
+  while (!done) close_done_.Wait(close_mutex_);
+}
+
+void CurlClient::Core::TearDown() {
+  loop_.Cancel(turn_timer_);
+  credentials_.reset();
+  for (Channel* channel : {&streams_, &leases_, &writes_}) channel->Clear();
+}
+
+void CurlClient::Core::Begin(std::shared_ptr<Exchange> exchange) {
+  if (closed_) {
+    exchange->Fail(Cancelled(/*never_sent=*/true));
+    return;
+  }
+  Exchange& one = *exchange;
+  one.attempt_done = [this](Exchange& ended, const AttemptResult& result) {
+    OnAttemptDone(ended, result);
+  };
+  exchanges_.emplace(one.id, std::move(exchange));
+  Enter(one);
+}
+
+void CurlClient::Core::Enter(Exchange& exchange) {
+  if (exchange.request.priority == Priority::kUnlimited) {
+    Authorize(exchange);
+    return;
+  }
+  exchange.in_line_since = clock_.Now();
+  queue_.Push(exchange.id, exchange.request.priority, exchange.in_line_since);
+  Pump();
+}
+
+void CurlClient::Core::Pump() {
+  if (closed_) return;
+  const Time now = clock_.Now();
+  while (slots_taken_ < slots_) {
+    const std::optional<uint64_t> id = queue_.Pop(now);
+    if (!id) break;
+    Exchange& exchange = *exchanges_.at(*id);
+    exchange.holds_slot = true;
+    ++slots_taken_;
+    if (options_.observer != nullptr) {
+      options_.observer->OnRateLimited(exchange.request.verb, host_, now - exchange.in_line_since);
+    }
+    Authorize(exchange);
+  }
+  loop_.Cancel(turn_timer_);
+  turn_timer_ = 0;
+  if (slots_taken_ >= slots_) return;  // the next slot that becomes free pumps
+  if (const auto next = queue_.NextTurn(now)) {
+    turn_timer_ = loop_.PostAfter(*next - now, [this] {
+      turn_timer_ = 0;
+      Pump();
+    });
+  }
+}
+
+void CurlClient::Core::Authorize(Exchange& exchange) {
+  credentials_->Get([this, id = exchange.id](Result<IdentityPtr> identity) {
+    const auto found = exchanges_.find(id);
+    if (found == exchanges_.end()) return;  // cancelled while the plugin ran
+    if (identity) {
+      Launch(*found->second, *identity);
+      return;
+    }
+    ApiError error;
+    error.reason = kReasonCredentials;
+    error.message = identity.error().message;
+    error.never_sent = true;
+    // Later: the caller is still busy with the exchange, which Judge() may end.
+    loop_.Post([this, id, error = std::move(error)] {
+      const auto again = exchanges_.find(id);
+      if (again == exchanges_.end()) return;
+      FreeSlot(*again->second);
+      Judge(*again->second, error);
+      Pump();
+    });
+  });
+}
+
+void CurlClient::Core::Launch(Exchange& exchange, const IdentityPtr& identity) {
+  exchange.BeginAttempt();
+  exchange.identity = identity;
+  exchange.transport = &ChannelOf(exchange).For(identity);
+  AttemptRequest attempt{.method = exchange.method(),
+                         .path = exchange.request.path,
+                         .body = exchange.request.body,
+                         .is_write = IsWrite(exchange.request.verb),
+                         .headers = HeadersFor(exchange.request, identity),
+                         .timeout = exchange.request.timeout};
+  exchange.attempt = exchange.transport->Start(std::move(attempt), exchange);
+  if (exchange.silence > Duration::zero()) WatchSilence(exchange, exchange.silence);
+}
+
+void CurlClient::Core::WatchSilence(Exchange& exchange, Duration wait) {
+  exchange.silence_timer = loop_.PostAfter(wait, [this, id = exchange.id] {
+    Exchange& quiet = *exchanges_.at(id);
+    quiet.silence_timer = 0;
+    const Duration left = quiet.last_data + quiet.silence - clock_.Now();
+    if (left > Duration::zero()) {
+      WatchSilence(quiet, left);
+      return;
+    }
+    ChannelOf(quiet).Distrust(quiet.transport);
+    const std::shared_ptr<Exchange> ended = Remove(id);
+    ApiError error;
+    error.reason = kReasonTimeout;
+    error.message = Concat(ended->method(), " ", ended->request.path, ": the stream fell silent");
+    ended->Fail(std::move(error));
+  });
+}
+
+void CurlClient::Core::OnAttemptDone(Exchange& exchange, const AttemptResult& result) {
+  const std::shared_ptr<Exchange> keep = exchanges_.at(exchange.id);  // it is calling us
+  // libcurl has ended the attempt by itself.
+  exchange.attempt = nullptr;
+  DropAttempt(exchange);
+  Report(exchange, result);
+  if (result.code != 0) {
+    availability_.OnAnswer(clock_.Now(), host_);
+    slots_ = result.http2 ? kSlotsHttp2 : kSlotsHttp1;
+  }
+  FreeSlot(exchange);
+  if (result.timed_out && result.sent) ChannelOf(exchange).Distrust(exchange.transport);
+  PostSweep();
+  if (std::optional<ApiError> error = exchange.ErrorOf(result)) {
+    Judge(exchange, std::move(*error));
+  } else {
+    Remove(exchange.id)->Succeed(result);
+  }
+  Pump();
+}
+
+void CurlClient::Core::Judge(Exchange& exchange, ApiError error) {
+  if (error.code == 401 && !exchange.reauthorized && credentials_->Reject(exchange.identity)) {
+    exchange.reauthorized = true;
+    Retry(exchange, Duration::zero(), error.code);
+    return;
+  }
+  Duration at_least{};
+  if (error.reason == kReasonUnreachable) {
+    at_least = availability_.OnUnreachable(clock_.Now(), host_, error.message, random_);
+  }
+  const std::optional<Duration> wait =
+      exchange.is_stream() ? std::nullopt
+                           : RetryDelay(exchange.request, error, exchange.retries, random_);
+  if (!wait) {
+    Remove(exchange.id)->Fail(std::move(error));
+    return;
+  }
+  ++exchange.retries;
+  Retry(exchange, std::max(*wait, at_least), error.code);
+}
+
+void CurlClient::Core::Retry(Exchange& exchange, Duration wait, int code) {
+  if (options_.observer != nullptr) {
+    options_.observer->OnRetry(exchange.request.verb, host_, code);
+  }
+  exchange.retry_timer = loop_.PostAfter(wait, [this, id = exchange.id] {
+    Exchange& waiting = *exchanges_.at(id);
+    waiting.retry_timer = 0;
+    Enter(waiting);
+  });
+}
+
+void CurlClient::Core::DropAttempt(Exchange& exchange) {
+  loop_.Cancel(exchange.silence_timer);
+  exchange.silence_timer = 0;
+  if (exchange.attempt != nullptr) exchange.transport->Abort(exchange.attempt);
+  exchange.attempt = nullptr;
+}
+
+void CurlClient::Core::FreeSlot(Exchange& exchange) {
+  if (!exchange.holds_slot) return;
+  exchange.holds_slot = false;
+  --slots_taken_;
+}
+
+std::shared_ptr<Exchange> CurlClient::Core::Remove(uint64_t id) {
+  const auto found = exchanges_.find(id);
+  std::shared_ptr<Exchange> exchange = std::move(found->second);
+  exchanges_.erase(found);
+  loop_.Cancel(exchange->retry_timer);
+  queue_.Remove(id);
+  DropAttempt(*exchange);
+  FreeSlot(*exchange);
+  PostSweep();
+  return exchange;
+}
+
+void CurlClient::Core::FailCancelled(uint64_t id) {
+  const auto found = exchanges_.find(id);
+  if (found == exchanges_.end()) return;
+  const Exchange& exchange = *found->second;
+  const bool sent = exchange.attempt != nullptr && exchange.transport->WasSent(exchange.attempt);
+  Remove(id)->Fail(Cancelled(!sent));
+  Pump();
+}
+
+void CurlClient::Core::PostSweep() {
+  const Channel* channels[] = {&streams_, &leases_, &writes_};
+  const bool needed = std::any_of(std::begin(channels), std::end(channels),
+                                  [](const Channel* one) { return one->needs_sweep(); });
+  if (!needed || sweep_posted_) return;
+  sweep_posted_ = true;
+  loop_.Post([this] {
+    sweep_posted_ = false;
+    for (Channel* channel : {&streams_, &leases_, &writes_}) channel->Sweep();
+  });
+}
+
+Channel& CurlClient::Core::ChannelOf(const Exchange& exchange) {
+  if (exchange.is_stream()) return streams_;
+  return exchange.request.priority == Priority::kUnlimited ? leases_ : writes_;
+}
+
+std::shared_ptr<const HeaderList> CurlClient::Core::HeadersFor(const Request& request,
+                                                               const IdentityPtr& identity) {
+  if (headers_identity_ != identity) {
+    headers_.clear();
+    headers_identity_ = identity;
+  }
+  auto& headers = headers_[{request.accept, request.content_type}];
+  if (headers != nullptr) return headers;
+  // "Name:" keeps libcurl from adding a header of that name.
+  std::vector<std::string> lines = {
+      Concat("Accept: ", request.accept.empty() ? "application/json" : request.accept),
+      Concat("Content-Type: ", request.content_type), "Expect:"};
+  if (!options_.server.cluster.tls_server_name.empty()) lines.push_back("Host: " + host_);
+  // As client-go, nothing secret goes over a connection that anybody may read.
+  if (address_.tls()) {
+    if (!identity->authorization.empty()) {
+      lines.push_back("Authorization: " + identity->authorization);
+    }
+    AddImpersonation(options_.server.user, lines);
+  }
+  headers = std::make_shared<const HeaderList>(lines);
+  return headers;
+}
+
+void CurlClient::Core::Report(const Exchange& exchange, const AttemptResult& result) const {
+  const Time now = clock_.Now();
+  const bool began = exchange.is_stream() && exchange.head_came != Time{};
+  const Duration took = (began ? exchange.head_came : now) - exchange.attempt_began;
+  if (options_.observer != nullptr) {
+    options_.observer->OnAttempt({.verb = exchange.request.verb,
+                                  .method = exchange.method(),
+                                  .host = host_,
+                                  .code = result.code,
+                                  .duration = took,
+                                  .request_bytes = exchange.request.body.size(),
+                                  .response_bytes = exchange.received});
+  }
+  constexpr int kVerbosity = 6;
+  if (base::LogVerbosity() < kVerbosity) return;
+  base::LogV(kVerbosity, "Request",
+             {{"method", exchange.method()},
+              {"path", exchange.request.path},
+              {"code", result.code},
+              {"ms", std::chrono::duration_cast<std::chrono::milliseconds>(took).count()}});
+}
+
+}  // namespace berth::client

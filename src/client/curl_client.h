@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "berth/result.h"
+#include "berth/time.h"
+#include "src/base/thread.h"
+#include "src/client/api_client.h"
+#include "src/client/kubeconfig.h"
+
+namespace berth::client {
+
+// Told of every attempt, for metrics (rest_client_*). Called on the I/O thread; must not block.
+class RequestObserver {
+ public:
+  struct Attempt {
+    Verb verb = Verb::kGet;
+    std::string_view method;  // "POST"
+    std::string_view host;    // "10.0.0.1:6443"
+    int code = 0;             // 0: no answer
+    Duration duration{};      // until the answer was complete; for streams until it began
+    size_t request_bytes = 0;
+    size_t response_bytes = 0;  // for streams: at its end
+  };
+
+  virtual ~RequestObserver() = default;
+  virtual void OnAttempt(const Attempt& attempt) = 0;
+  // How long a request that needs a turn waited for it.
+  virtual void OnRateLimited(Verb verb, std::string_view host, Duration waited) = 0;
+  // An attempt that got `code` is about to be repeated.
+  virtual void OnRetry(Verb verb, std::string_view host, int code) = 0;
+};
+
+struct ClientOptions {
+  ServerConfig server;
+  // Of the main bucket and of the events' bucket, each; a negative qps means no limit.
+  double qps = 50;
+  int burst = 100;
+  std::string user_agent = "berth";
+  // Seeds the jitter of backoffs.
+  uint64_t seed = 0;
+  // Outlives the client; nullptr: none.
+  RequestObserver* observer = nullptr;
+};
+
+// "berth/0.1.0 (linux/amd64) kubernetes/1.37/scheduler", in the form of Kubernetes' own clients.
+std::string UserAgent(std::string_view version, std::string_view kubernetes_version,
+                      std::string_view component);
+
+// The real ApiClient: libcurl in one I/O thread, "berth-io".
+//
+// Streams, leases and everything else have connections of their own, so that a watch's backlog
+// delays no write and a write's no lease. A request that fell silent makes the next ones use a new
+// connection, since the old one may be dead though nobody has noticed.
+//
+// Way of a request: its turn (RequestQueue) -> an identity (Credentials) -> an attempt (Transport)
+// -> done, or after a wait (RetryDelay) from the beginning. A 401 is tried again once, at once,
+// with credentials read anew.
+//
+// Thread safety: any thread; the destructor from a thread that is not the client's own.
+class CurlClient final : public ApiClient {
+ public:
+  // Errors: a server address that is none. Files and the server are not touched yet. `clock`
+  // outlives the client.
+  static Result<std::unique_ptr<CurlClient>> Make(ClientOptions options, const Clock& clock);
+  ~CurlClient() override;  // closes, then ends the thread
+
+  std::shared_ptr<Call> Send(Request request, OnResponse done) override;
+  std::shared_ptr<Call> Stream(Request request, Duration silence,
+                               std::shared_ptr<StreamHandler> handler) override;
+  base::Executor& executor() override;
+
+  // Cancels all calls and returns once each has been told so. Later calls are cancelled at once;
+  // the executor goes on until the destructor. Not from the client's own thread.
+  void Close();
+
+ private:
+  class Core;
+  explicit CurlClient(std::shared_ptr<Core> core);
+  std::shared_ptr<Call> MakeCall(uint64_t id);
+
+  std::shared_ptr<Core> core_;
+  base::NamedThread thread_;
+};
+
+}  // namespace berth::client

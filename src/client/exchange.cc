@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/client/exchange.h"
+
+#include <utility>
+
+#include "src/client/status_body.h"
+#include "src/client/text.h"
+
+namespace berth::client {
+namespace {
+
+// More of a failed stream's body tells nothing.
+constexpr size_t kMostErrorBody = size_t{64} << 10;
+
+bool IsSuccess(int code) { return code >= 200 && code < 300; }
+
+}  // namespace
+
+Exchange::Exchange(uint64_t call_id, Request call, OnResponse on_response, const Clock& clock)
+    : id(call_id), request(std::move(call)), done_(std::move(on_response)), clock_(clock) {}
+
+Exchange::Exchange(uint64_t call_id, Request call, Duration silence_limit,
+                   std::shared_ptr<StreamHandler> stream_handler, const Clock& clock)
+    : id(call_id),
+      request(std::move(call)),
+      silence(silence_limit),
+      handler_(std::move(stream_handler)),
+      clock_(clock) {}
+
+const char* Exchange::method() const {
+  switch (request.verb) {
+    case Verb::kGet:
+    case Verb::kList:
+    case Verb::kWatch:
+      return "GET";
+    case Verb::kCreate:
+      return "POST";
+    case Verb::kUpdate:
+      return "PUT";
+    case Verb::kPatch:
+      return "PATCH";
+    case Verb::kDelete:
+      return "DELETE";
+  }
+  return "GET";
+}
+
+void Exchange::BeginAttempt() {
+  body_.clear();
+  received = 0;
+  attempt_began = clock_.Now();
+  last_data = attempt_began;
+  head_came = Time{};
+}
+
+void Exchange::OnHead(int code, std::string_view content_type) {
+  head_came = last_data = clock_.Now();
+  if (handler_ == nullptr || !IsSuccess(code)) return;
+  stream_started_ = true;
+  handler_->OnStart(Response{code, std::string(content_type), {}});
+}
+
+bool Exchange::OnBody(std::string_view data) {
+  received += data.size();
+  if (stream_started_) {
+    last_data = clock_.Now();
+    return handler_->OnData(data);
+  }
+  if (handler_ == nullptr || body_.size() < kMostErrorBody) body_.append(data);
+  return true;
+}
+
+std::optional<ApiError> Exchange::ErrorOf(const AttemptResult& result) const {
+  if (result.complete) {
+    if (IsSuccess(result.code)) return std::nullopt;
+    return ErrorFromResponse(result.code, result.content_type, body_, result.retry_after);
+  }
+  ApiError error;
+  error.never_sent = !result.sent;
+  if (result.stopped_by_listener) {
+    error.reason = kReasonCancelled;
+    error.message = "the reader has ended the stream";
+    return error;
+  }
+  error.reason = !result.sent       ? kReasonUnreachable
+                 : result.timed_out ? kReasonTimeout
+                                    : kReasonConnectionLost;
+  const std::string_view path = std::string_view(request.path).substr(0, request.path.find('?'));
+  error.message = Concat(method(), " ", path, ": ", result.error);
+  return error;
+}
+
+void Exchange::Succeed(const AttemptResult& result) {
+  if (handler_ != nullptr) {
+    handler_->OnEnd(std::nullopt);
+  } else {
+    done_(Response{result.code, result.content_type, std::move(body_)});
+  }
+}
+
+void Exchange::Fail(ApiError error) {
+  if (handler_ != nullptr) {
+    handler_->OnEnd(std::move(error));
+  } else {
+    done_(tl::unexpected<ApiError>(std::move(error)));
+  }
+}
+
+}  // namespace berth::client
