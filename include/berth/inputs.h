@@ -38,7 +38,7 @@ enum class Reach : uint8_t {
 
 struct Input {
   Reach reach = Reach::kNode;
-  std::string topology_key;  // kDomain only
+  std::string topology_key = {};  // kDomain only
 };
 
 // What a plugin's Filter and Score depend on. Verdicts are kept, and only rows within reach of a

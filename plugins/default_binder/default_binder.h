@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+
+namespace berth::plugins {
+
+// Binds a pod to its node by the API server's binding subresource.
+//
+// Thread safety: Bind runs on the binding thread.
+class DefaultBinder final : public BindPlugin {
+ public:
+  static constexpr std::string_view kName = "DefaultBinder";
+
+  // `handle` outlives the plugin.
+  explicit DefaultBinder(Handle& handle) : handle_(&handle) {}
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+  // Filters and scores nothing.
+  Inputs DeclaredInputs() const override { return Inputs::Of(0, {}); }
+  void Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+            Cancellation& cancellation, AsyncDone done) override;
+
+ private:
+  Handle* handle_;
+};
+
+}  // namespace berth::plugins

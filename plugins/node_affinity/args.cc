@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/node_affinity/args.h"
+
+#include "berth/field_errors.h"
+#include "plugins/node_affinity/preferred_terms.h"
+#include "plugins/shared/args_reader.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
+std::vector<api::NodeSelectorRequirement> ReadRequirements(FieldReader& fields,
+                                                           std::string_view field) {
+  std::vector<api::NodeSelectorRequirement> requirements;
+  const ConfigValue::List& list = fields.GetList(field);
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
+    api::NodeSelectorRequirement requirement;
+    entry.Read("key", requirement.key);
+    entry.Read("operator", requirement.operator_);
+    entry.Read("values", requirement.values);
+    fields.Merge(entry);
+    requirements.push_back(std::move(requirement));
+  }
+  return requirements;
+}
+
+api::NodeSelectorTerm ReadTerm(FieldReader& fields) {
+  api::NodeSelectorTerm term;
+  term.match_expressions = ReadRequirements(fields, "matchExpressions");
+  term.match_fields = ReadRequirements(fields, "matchFields");
+  return term;
+}
+
+api::NodeSelector ReadSelector(FieldReader& fields) {
+  api::NodeSelector selector;
+  const ConfigValue::List& list = fields.GetList("nodeSelectorTerms");
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader entry(list[i], IndexedPath(fields.PathOf("nodeSelectorTerms"), i));
+    selector.node_selector_terms.push_back(ReadTerm(entry));
+    fields.Merge(entry);
+  }
+  return selector;
+}
+
+api::PreferredSchedulingTerm ReadPreferred(FieldReader& fields) {
+  api::PreferredSchedulingTerm term;
+  fields.Read("weight", term.weight);
+  if (const ConfigValue* preference = fields.Get("preference")) {
+    FieldReader nested(*preference, fields.PathOf("preference"));
+    term.preference = ReadTerm(nested);
+    fields.Merge(nested);
+  }
+  return term;
+}
+
+api::NodeAffinity ReadAffinity(FieldReader& fields) {
+  api::NodeAffinity affinity;
+  if (const ConfigValue* required = fields.Get(kRequired)) {
+    FieldReader nested(*required, fields.PathOf(kRequired));
+    affinity.required_during_scheduling_ignored_during_execution = ReadSelector(nested);
+    fields.Merge(nested);
+  }
+  const ConfigValue::List& preferred = fields.GetList(kPreferred);
+  for (size_t i = 0; i < preferred.size(); ++i) {
+    FieldReader nested(preferred[i], IndexedPath(fields.PathOf(kPreferred), i));
+    affinity.preferred_during_scheduling_ignored_during_execution.push_back(ReadPreferred(nested));
+    fields.Merge(nested);
+  }
+  return affinity;
+}
+
+std::vector<std::string> Validate(const NodeAffinityArgs& args) {
+  std::vector<std::string> problems;
+  if (!args.added_affinity) return problems;
+  if (const auto& required =
+          args.added_affinity->required_during_scheduling_ignored_during_execution) {
+    for (const Error& error : NodeSelectorMatcher::Make(*required).errors()) {
+      problems.push_back("addedAffinity." + std::string(kRequired) + "." + error.message);
+    }
+  }
+  const auto& preferred = args.added_affinity->preferred_during_scheduling_ignored_during_execution;
+  for (const std::string& problem : PreferredTerms::Problems(preferred)) {
+    problems.push_back("addedAffinity." + std::string(kPreferred) + problem);
+  }
+  return problems;
+}
+
+}  // namespace
+
+Result<NodeAffinityArgs> ParseNodeAffinityArgs(const ConfigValue& value) {
+  NodeAffinityArgs args;
+  FieldReader fields(value, "");
+  ReadTypeMeta(fields, "NodeAffinity");
+  if (const ConfigValue* added = fields.Get("addedAffinity")) {
+    FieldReader nested(*added, "addedAffinity");
+    args.added_affinity = ReadAffinity(nested);
+    fields.Merge(nested);
+  }
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  if (auto error = AggregateProblems(Validate(args))) return Fail(std::move(*error));
+  return args;
+}
+
+}  // namespace berth::plugins

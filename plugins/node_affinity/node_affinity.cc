@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/node_affinity/node_affinity.h"
+
+#include <algorithm>
+
+#include "berth/field_errors.h"
+#include "plugins/shared/hint_objects.h"
+#include "plugins/shared/normalize_score.h"
+
+namespace berth::plugins {
+namespace {
+
+// Few rows are matched one by one: cheaper than building the sets of all matching nodes.
+constexpr size_t kFewRows = 8;
+
+struct PreFilterState final : StateData {
+  std::unique_ptr<StateData> Clone() const override {
+    return std::make_unique<PreFilterState>(*this);
+  }
+  std::shared_ptr<const RequiredNodeAffinity> required;
+};
+
+struct PreScoreState final : StateData {
+  std::unique_ptr<StateData> Clone() const override {
+    return std::make_unique<PreScoreState>(*this);
+  }
+  std::shared_ptr<const PreferredTerms> preferred;
+};
+
+const api::NodeAffinity* AffinityOf(const api::Pod& pod) {
+  if (!pod.spec.affinity || !pod.spec.affinity->node_affinity) return nullptr;
+  return &*pod.spec.affinity->node_affinity;
+}
+
+// Null when the pod prefers nothing.
+Result<std::shared_ptr<const PreferredTerms>> PreferredOf(const api::Pod& pod) {
+  const api::NodeAffinity* affinity = AffinityOf(pod);
+  if (affinity == nullptr ||
+      affinity->preferred_during_scheduling_ignored_during_execution.empty()) {
+    return nullptr;
+  }
+  auto terms = PreferredTerms::Make(affinity->preferred_during_scheduling_ignored_during_execution);
+  if (!terms) return Fail(terms.error());
+  return std::make_shared<const PreferredTerms>(std::move(*terms));
+}
+
+// The nodes that a term's metadata.name fields allow, sorted; nullopt when it has none.
+std::optional<std::vector<std::string>> NamedNodes(const api::NodeSelectorTerm& term) {
+  std::optional<std::vector<std::string>> named;
+  for (const api::NodeSelectorRequirement& requirement : term.match_fields) {
+    if (requirement.key != "metadata.name" || requirement.operator_ != "In") continue;
+    if (!named) {
+      named = requirement.values;
+    } else {
+      std::erase_if(*named, [&](const std::string& name) {
+        return std::find(requirement.values.begin(), requirement.values.end(), name) ==
+               requirement.values.end();
+      });
+    }
+  }
+  return named;
+}
+
+// What all terms together allow, sorted and unique; nullopt when some term allows any node.
+std::optional<std::vector<std::string>> NamedNodes(const api::NodeSelector& selector) {
+  std::vector<std::string> names;
+  for (const api::NodeSelectorTerm& term : selector.node_selector_terms) {
+    auto of_term = NamedNodes(term);
+    if (!of_term) return std::nullopt;
+    names.insert(names.end(), of_term->begin(), of_term->end());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// As upstream, an unparsable term is an error only where nothing else decides.
+Result<bool> MatchesOrError(const RequiredNodeAffinity& required, const api::Pod& pod,
+                            const api::Node& node) {
+  if (required.Matches(node)) return true;
+  for (const auto& [key, value] : pod.spec.node_selector) {
+    const std::string* label = api::Find(node.metadata.labels, key);
+    if (label == nullptr || *label != value) return false;
+  }
+  std::vector<std::string> problems;
+  for (const Error& error : required.errors()) problems.push_back(error.message);
+  if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
+  return false;
+}
+
+}  // namespace
+
+NodeAffinity::NodeAffinity(const NodeAffinityArgs& args, Handle& handle)
+    : reasons_(&handle.reasons()),
+      pod_rejection_(reasons_->Make(Code::kUnschedulableAndUnresolvable, kPodReason)),
+      added_rejection_(reasons_->Make(Code::kUnschedulableAndUnresolvable, kAddedReason)),
+      conflict_(reasons_->Make(Code::kUnschedulableAndUnresolvable, kConflictReason)) {
+  if (!args.added_affinity) return;
+  if (const auto& required =
+          args.added_affinity->required_during_scheduling_ignored_during_execution) {
+    added_required_ = NodeSelectorMatcher::Make(*required);
+  }
+  const auto& preferred = args.added_affinity->preferred_during_scheduling_ignored_during_execution;
+  if (!preferred.empty()) {
+    if (auto terms = PreferredTerms::Make(preferred)) added_preferred_ = std::move(*terms);
+  }
+}
+
+Result<std::unique_ptr<Plugin>> NodeAffinity::Make(const ConfigValue& args, Handle& handle) {
+  const auto parsed = ParseNodeAffinityArgs(args);
+  if (!parsed) return Fail(parsed.error());
+  return std::make_unique<NodeAffinity>(*parsed, handle);
+}
+
+Inputs NodeAffinity::DeclaredInputs() const {
+  return Inputs::Of(pod_part::kNodeAffinity, {{Reach::kNode}});
+}
+
+PreFilterResult NodeAffinity::PreFilter(CycleState& state, const PodInfo& pod,
+                                        const Snapshot& snapshot) {
+  (void)snapshot;
+  auto required =
+      std::make_shared<const RequiredNodeAffinity>(RequiredNodeAffinity::Make(*pod.pod));
+  if (required->empty() && !added_required_) return {.status = Status::Skip()};
+  auto data = std::make_unique<PreFilterState>();
+  data->required = std::move(required);
+  state.Write(std::move(data));
+
+  const api::NodeAffinity* affinity = AffinityOf(*pod.pod);
+  if (affinity == nullptr) return {};
+  const auto& selector = affinity->required_during_scheduling_ignored_during_execution;
+  if (!selector || selector->node_selector_terms.empty()) return {};
+  auto names = NamedNodes(*selector);
+  if (!names) return {};
+  if (names->empty()) return {.status = conflict_};
+  return {.status = {}, .node_names = std::move(names)};
+}
+
+Status NodeAffinity::Filter(const CycleState& state, const PodInfo& pod,
+                            const NodeView& node) const {
+  if (added_required_ && !added_required_->Matches(node.node())) return added_rejection_;
+  const auto* data = state.Read<PreFilterState>();
+  const bool matches = data ? data->required->Matches(node.node())
+                            : RequiredNodeAffinity::Make(*pod.pod).Matches(node.node());
+  return matches ? Status::Success() : pod_rejection_;
+}
+
+void NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
+                               const Snapshot& snapshot, NodeSet& nodes) const {
+  const auto* data = state.Read<PreFilterState>();
+  const RequiredNodeAffinity own =
+      data ? RequiredNodeAffinity() : RequiredNodeAffinity::Make(*pod.pod);
+  const RequiredNodeAffinity& required = data ? *data->required : own;
+  if (nodes.Count() <= kFewRows) {
+    nodes.Filter([&](NodeRow row) {
+      const api::Node& node = snapshot.node(row);
+      return (!added_required_ || added_required_->Matches(node)) && required.Matches(node);
+    });
+    return;
+  }
+  if (added_required_) {
+    NodeSet matching(snapshot.num_rows());
+    added_required_->MatchNodes(snapshot, matching);
+    nodes &= matching;
+  }
+  required.FilterNodes(snapshot, nodes);
+}
+
+Status NodeAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              const NodeSet& feasible) {
+  (void)snapshot, (void)feasible;
+  auto preferred = PreferredOf(*pod.pod);
+  if (!preferred) return state.reasons().Error(preferred.error().message);
+  if (*preferred == nullptr && !added_preferred_) return Status::Skip();
+  auto data = std::make_unique<PreScoreState>();
+  data->preferred = std::move(*preferred);
+  state.Write(std::move(data));
+  return Status::Success();
+}
+
+ScoreResult NodeAffinity::Score(const CycleState& state, const PodInfo& pod,
+                                const NodeView& node) const {
+  int64_t score = added_preferred_ ? added_preferred_->Score(node.node()) : 0;
+  if (const auto* data = state.Read<PreScoreState>()) {
+    if (data->preferred) score += data->preferred->Score(node.node());
+    return {score};
+  }
+  const auto preferred = PreferredOf(*pod.pod);
+  if (!preferred) return {0, state.reasons().Error(preferred.error().message)};
+  if (*preferred) score += (*preferred)->Score(node.node());
+  return {score};
+}
+
+void NodeAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
+  std::fill(scores.begin(), scores.end(), 0);
+  if (added_preferred_) added_preferred_->AddScores(snapshot, nodes, scores);
+  std::shared_ptr<const PreferredTerms> preferred;
+  if (const auto* data = state.Read<PreScoreState>()) {
+    preferred = data->preferred;
+  } else if (auto own = PreferredOf(*pod.pod)) {
+    preferred = *own;
+  }
+  if (preferred) preferred->AddScores(snapshot, nodes, scores);
+}
+
+Status NodeAffinity::NormalizeScore(const CycleState& state, const PodInfo& pod,
+                                    std::span<const NodeRow> nodes,
+                                    std::span<int64_t> scores) const {
+  (void)state, (void)pod, (void)nodes;
+  DefaultNormalizeScore(false, scores);
+  return Status::Success();
+}
+
+Result<QueueingHint> NodeAffinity::AfterNodeChange(const api::Pod& pod,
+                                                   const api::ObjectPtr& old_object,
+                                                   const api::ObjectPtr& new_object) const {
+  const auto change = AsUpdate<api::Node>(old_object, new_object);
+  if (!change) return Fail(change.error());
+  if (added_required_ && !added_required_->Matches(*change->new_object)) {
+    return QueueingHint::kQueueSkip;
+  }
+  const RequiredNodeAffinity required = RequiredNodeAffinity::Make(pod);
+  const auto matches = MatchesOrError(required, pod, *change->new_object);
+  if (!matches) return Fail(matches.error());
+  if (!*matches) return QueueingHint::kQueueSkip;
+  if (change->old_object == nullptr) return QueueingHint::kQueue;
+  const auto matched = MatchesOrError(required, pod, *change->old_object);
+  if (!matched) return Fail(matched.error());
+  return *matched ? QueueingHint::kQueueSkip : QueueingHint::kQueue;
+}
+
+std::vector<ClusterEventWithHint> NodeAffinity::EventsToRegister() const {
+  return {{{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel},
+           [this](const api::Pod& pod, const api::ObjectPtr& old_object,
+                  const api::ObjectPtr& new_object) {
+             return AfterNodeChange(pod, old_object, new_object);
+           }}};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "berth/handle.h"
+#include "berth/matching.h"
+#include "berth/plugin.h"
+#include "plugins/node_affinity/args.h"
+#include "plugins/node_affinity/preferred_terms.h"
+
+namespace berth::plugins {
+
+// Keeps a pod off nodes that its nodeSelector or required node affinity does not match, and prefers
+// nodes that its preferred node affinity matches. The args may add affinity to every pod.
+//
+// Required terms that cannot be parsed match nothing; preferred ones fail the pod.
+//
+// Thread safety: immutable; every method may run concurrently.
+class NodeAffinity final : public PreFilterPlugin,
+                           public ColumnFilterPlugin,
+                           public PreScorePlugin,
+                           public ColumnScorePlugin,
+                           public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "NodeAffinity";
+  static constexpr std::string_view kPodReason =
+      "node(s) didn't match Pod's node affinity/selector";
+  static constexpr std::string_view kAddedReason =
+      "node(s) didn't match scheduler-enforced node affinity";
+  static constexpr std::string_view kConflictReason = "pod affinity terms conflict";
+
+  // `args` are valid.
+  NodeAffinity(const NodeAffinityArgs& args, Handle& handle);
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+  Inputs DeclaredInputs() const override;
+
+  // Skips pods without required affinity when none is added. When every term names nodes by
+  // metadata.name, the search is narrowed to these.
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+
+  // Skips pods without preferred affinity when none is added.
+  Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  const NodeSet& feasible) override;
+  // The sum of the weights of the matching preferred terms.
+  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                    const NodeView& node) const override;
+  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+  bool Normalizes() const override { return true; }
+  Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
+                        std::span<int64_t> scores) const override;
+
+  // Queues the pod when a node comes that matches, or one starts to match.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+ private:
+  Result<QueueingHint> AfterNodeChange(const api::Pod& pod, const api::ObjectPtr& old_object,
+                                       const api::ObjectPtr& new_object) const;
+
+  std::optional<NodeSelectorMatcher> added_required_;
+  std::optional<PreferredTerms> added_preferred_;
+  ReasonTable* reasons_;
+  Status pod_rejection_;
+  Status added_rejection_;
+  Status conflict_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+
+namespace berth::plugins {
+
+// Keeps a pod that names its node (spec.nodeName) off every other node.
+//
+// The rejection is UnschedulableAndUnresolvable: evicting pods cannot rename a node, so preemption
+// must not try.
+//
+// Thread safety: immutable; every method may run concurrently.
+class NodeName final : public PreFilterPlugin, public ColumnFilterPlugin, public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "NodeName";
+  static constexpr std::string_view kReason = "node(s) didn't match the requested node name";
+
+  explicit NodeName(Handle& handle)
+      : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)) {}
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+  Inputs DeclaredInputs() const override;
+
+  // Narrows the search to the node the pod names.
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+
+  // Only a new node can carry the wanted name.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+ private:
+  Status rejection_;
+};
+
+}  // namespace berth::plugins

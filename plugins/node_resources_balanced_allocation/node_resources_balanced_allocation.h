@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "plugins/node_resources_balanced_allocation/args.h"
+#include "plugins/shared/allocation.h"
+
+namespace berth::plugins {
+
+// Prefers nodes whose resources would be used more evenly with the pod than without it.
+//
+// Balance is 1 minus the standard deviation of the used fractions, after Wei Huang et al., "An
+// Energy Efficient Virtual Machine Placement Algorithm with Balanced Resource Utilization".
+//
+// Thread safety: immutable; every method may run concurrently.
+class NodeResourcesBalancedAllocation final : public PreScorePlugin, public ColumnScorePlugin {
+ public:
+  static constexpr std::string_view kName = "NodeResourcesBalancedAllocation";
+
+  // `args` are valid.
+  NodeResourcesBalancedAllocation(const NodeResourcesBalancedAllocationArgs& args, Handle& handle);
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+  Inputs DeclaredInputs() const override;
+
+  // Skips pods that request none of the resources.
+  Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  const NodeSet& feasible) override;
+  // From 50 (balance gets worse) over 75 (stays) to 100 (gets better).
+  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                    const NodeView& node) const override;
+  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+
+ private:
+  // Empty for a pod that requests none of the resources.
+  std::vector<AllocationTerm> TermsFor(const PodInfo& pod) const;
+
+  ScoredResources resources_;
+  PodRequestsOptions pod_options_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/node_resources_fit/args.h"
+
+#include "berth/field_errors.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kSupportedTypes[] = {"LeastAllocated", "MostAllocated",
+                                                "RequestedToCapacityRatio"};
+
+// The args as the file has them: the type as text, the shape with its absence.
+struct RawStrategy {
+  std::string type = "LeastAllocated";
+  std::vector<ResourceSpec> resources = DefaultResourceSpecs();
+  std::optional<std::vector<UtilizationShapePoint>> shape;
+};
+
+RawStrategy ReadStrategy(FieldReader& fields) {
+  RawStrategy strategy;
+  const ConfigValue* value = fields.Get("scoringStrategy");
+  if (value == nullptr) return strategy;
+  // A strategy that is given has no default type.
+  strategy.type.clear();
+  FieldReader nested(*value, fields.PathOf("scoringStrategy"));
+  nested.Read("type", strategy.type);
+  strategy.resources = ReadResources(nested, "resources");
+  if (const ConfigValue* ratio = nested.Get("requestedToCapacityRatio")) {
+    FieldReader ratio_fields(*ratio, nested.PathOf("requestedToCapacityRatio"));
+    strategy.shape = ReadShape(ratio_fields, "shape");
+    nested.Merge(ratio_fields);
+  }
+  fields.Merge(nested);
+  return strategy;
+}
+
+void ValidateLabelName(const std::string& path, const std::string& name,
+                       std::vector<std::string>& problems) {
+  for (const std::string& problem : LabelKeyProblems(name)) {
+    problems.push_back(InvalidField(path, Quoted(name), problem));
+  }
+}
+
+void ValidateIgnored(const NodeResourcesFitArgs& args, std::vector<std::string>& problems) {
+  for (size_t i = 0; i < args.ignored_resources.size(); ++i) {
+    ValidateLabelName(IndexedPath("ignoredResources", i), args.ignored_resources[i], problems);
+  }
+  for (size_t i = 0; i < args.ignored_resource_groups.size(); ++i) {
+    const std::string& group = args.ignored_resource_groups[i];
+    const std::string path = IndexedPath("ignoredResourceGroups", i);
+    if (group.find('/') != std::string::npos) {
+      problems.push_back(
+          InvalidField(path, Quoted(group), "resource group name can't contain '/'"));
+    }
+    ValidateLabelName(path, group, problems);
+  }
+}
+
+std::optional<ScoringStrategyType> TypeNamed(std::string_view name) {
+  if (name == kSupportedTypes[0]) return ScoringStrategyType::kLeastAllocated;
+  if (name == kSupportedTypes[1]) return ScoringStrategyType::kMostAllocated;
+  if (name == kSupportedTypes[2]) return ScoringStrategyType::kRequestedToCapacityRatio;
+  return std::nullopt;
+}
+
+void ValidateStrategy(const RawStrategy& strategy, std::vector<std::string>& problems) {
+  const auto type = TypeNamed(strategy.type);
+  if (!type) {
+    problems.push_back(
+        UnsupportedField("scoringStrategy.type", Quoted(strategy.type), kSupportedTypes));
+  }
+  for (size_t i = 0; i < strategy.resources.size(); ++i) {
+    const ResourceSpec& resource = strategy.resources[i];
+    if (resource.weight > 0 && resource.weight <= 100) continue;
+    problems.push_back(InvalidField(
+        IndexedPath("scoringStrategy.resources", i) + ".weight", std::to_string(resource.weight),
+        "resource weight of " + resource.name + " not in valid range (0, 100]"));
+  }
+  const std::string ratio_path = "scoringStrategy.requestedToCapacityRatio";
+  if (type != ScoringStrategyType::kRequestedToCapacityRatio) {
+    if (strategy.shape) {
+      problems.push_back(
+          ForbiddenField(ratio_path, "must be nil when type is not RequestedToCapacityRatio"));
+    }
+  } else if (!strategy.shape) {
+    problems.push_back(
+        RequiredField(ratio_path, "must be specified when type is RequestedToCapacityRatio"));
+  } else {
+    ValidateShape(*strategy.shape, ratio_path + ".shape", problems);
+  }
+}
+
+}  // namespace
+
+Result<NodeResourcesFitArgs> ParseNodeResourcesFitArgs(const ConfigValue& value) {
+  NodeResourcesFitArgs args;
+  FieldReader fields(value, "");
+  ReadTypeMeta(fields, "NodeResourcesFit");
+  fields.Read("ignoredResources", args.ignored_resources);
+  fields.Read("ignoredResourceGroups", args.ignored_resource_groups);
+  RawStrategy strategy = ReadStrategy(fields);
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+
+  std::vector<std::string> problems;
+  ValidateIgnored(args, problems);
+  ValidateStrategy(strategy, problems);
+  if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
+  args.scoring_strategy.type = *TypeNamed(strategy.type);
+  args.scoring_strategy.resources = std::move(strategy.resources);
+  if (strategy.shape) args.scoring_strategy.shape = std::move(*strategy.shape);
+  return args;
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/node_resources_fit/node_resources_fit.h"
+
+#include <algorithm>
+
+#include "berth/check.h"
+#include "plugins/node_resources_fit/allocation_strategy.h"
+#include "plugins/node_resources_fit/queueing_hints.h"
+
+namespace berth::plugins {
+namespace {
+
+struct PreFilterState final : StateData {
+  std::unique_ptr<StateData> Clone() const override {
+    return std::make_unique<PreFilterState>(*this);
+  }
+  std::vector<FitCheck> checks;
+  const FitReasonMemo::Table* reasons = nullptr;  // nullptr: made up node by node
+};
+
+struct PreScoreState final : StateData {
+  std::unique_ptr<StateData> Clone() const override {
+    return std::make_unique<PreScoreState>(*this);
+  }
+  std::vector<AllocationTerm> terms;
+};
+
+}  // namespace
+
+NodeResourcesFit::NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& handle)
+    : handle_(&handle),
+      ignored_resources_(args.ignored_resources.begin(), args.ignored_resources.end()),
+      ignored_resource_groups_(args.ignored_resource_groups.begin(),
+                               args.ignored_resource_groups.end()),
+      reason_memo_(handle.reasons(), handle.resource_names()),
+      strategy_(args.scoring_strategy.type),
+      scored_(args.scoring_strategy.resources, handle.resource_names()) {
+  if (strategy_ == ScoringStrategyType::kRequestedToCapacityRatio) {
+    shape_.emplace(args.scoring_strategy.shape);
+  }
+}
+
+Result<std::unique_ptr<Plugin>> NodeResourcesFit::Make(const ConfigValue& args, Handle& handle) {
+  const auto parsed = ParseNodeResourcesFitArgs(args);
+  if (!parsed) return Fail(parsed.error());
+  return std::make_unique<NodeResourcesFit>(*parsed, handle);
+}
+
+Inputs NodeResourcesFit::DeclaredInputs() const {
+  return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
+}
+
+bool NodeResourcesFit::IsIgnored(std::string_view resource) const {
+  if (ignored_resources_.empty() && ignored_resource_groups_.empty()) return false;
+  return IsExtendedResourceName(resource) &&
+         (ignored_resources_.contains(resource) ||
+          ignored_resource_groups_.contains(resource.substr(0, resource.find('/'))));
+}
+
+std::vector<FitCheck> NodeResourcesFit::ChecksFor(const PodInfo& pod) const {
+  Resources without_pod_level;
+  const bool pod_level = handle_->features().pod_level_resources;
+  if (!pod_level) {
+    without_pod_level =
+        ToResources(PodRequests(*pod.pod, {.pod_level = false}), handle_->resource_names());
+  }
+  const Resources& requests = pod_level ? pod.requests : without_pod_level;
+
+  std::vector<FitCheck> checks;
+  const auto add = [&checks](ResourceId id, int64_t amount) {
+    if (amount > 0) checks.push_back({id, amount});
+  };
+  add(kCpu, requests.milli_cpu);
+  add(kMemory, requests.memory);
+  add(kEphemeralStorage, requests.ephemeral_storage);
+  const ResourceNames& names = handle_->resource_names();
+  const auto scalars_begin = static_cast<std::ptrdiff_t>(checks.size());
+  for (const auto& [id, amount] : requests.scalars) {
+    if (!IsIgnored(names.Name(id))) add(id, amount);
+  }
+  std::sort(
+      checks.begin() + scalars_begin, checks.end(),
+      [&](const FitCheck& a, const FitCheck& b) { return names.Name(a.id) < names.Name(b.id); });
+  return checks;
+}
+
+PreFilterResult NodeResourcesFit::PreFilter(CycleState& state, const PodInfo& pod,
+                                            const Snapshot& snapshot) {
+  (void)snapshot;
+  auto data = std::make_unique<PreFilterState>();
+  data->checks = ChecksFor(pod);
+  data->reasons = reason_memo_.Find(data->checks);
+  state.Write(std::move(data));
+  return {};
+}
+
+Status NodeResourcesFit::Filter(const CycleState& state, const PodInfo& pod,
+                                const NodeView& node) const {
+  const auto* data = state.Read<PreFilterState>();
+  const std::vector<FitCheck> own = data ? std::vector<FitCheck>() : ChecksFor(pod);
+  const std::span<const FitCheck> checks = data ? data->checks : own;
+  const FitResult result = RunFitChecks(checks, node);
+  if (result.fits) return Status::Success();
+  const Code code =
+      result.unresolvable ? Code::kUnschedulableAndUnresolvable : Code::kUnschedulable;
+  if (data && data->reasons) return Status(code, (*data->reasons)[result.failures]);
+  return state.reasons().Make(code, FitReasons(checks, node, handle_->resource_names()));
+}
+
+void NodeResourcesFit::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                   const Snapshot& snapshot, NodeSet& nodes) const {
+  if (const auto* data = state.Read<PreFilterState>()) {
+    FilterByFitChecks(data->checks, snapshot, nodes);
+  } else {
+    FilterByFitChecks(ChecksFor(pod), snapshot, nodes);
+  }
+}
+
+// As upstream, the score counts what containers request: no pod-level resources, no status, but
+// defaults for containers that request no cpu or memory.
+std::vector<AllocationTerm> NodeResourcesFit::TermsFor(const PodInfo& pod) const {
+  const PodRequestsOptions options{
+      .use_status = false, .pod_level = false, .pod_level_status = false, .non_missing = true};
+  return scored_.Terms(scored_.PodAmounts(*pod.pod, options));
+}
+
+Status NodeResourcesFit::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                                  const NodeSet& feasible) {
+  (void)snapshot, (void)feasible;
+  auto data = std::make_unique<PreScoreState>();
+  data->terms = TermsFor(pod);
+  state.Write(std::move(data));
+  return Status::Success();
+}
+
+template <typename Allocations>
+int64_t NodeResourcesFit::ScoreOf(std::span<const AllocationTerm> terms,
+                                  const Allocations& of) const {
+  switch (strategy_) {
+    case ScoringStrategyType::kLeastAllocated:
+      return LeastAllocatedScore(terms, of);
+    case ScoringStrategyType::kMostAllocated:
+      return MostAllocatedScore(terms, of);
+    case ScoringStrategyType::kRequestedToCapacityRatio:
+      return RequestedToCapacityRatioScore(terms, of, *shape_);
+  }
+  BERTH_CHECK(false, "no such scoring strategy");
+  return 0;
+}
+
+ScoreResult NodeResourcesFit::Score(const CycleState& state, const PodInfo& pod,
+                                    const NodeView& node) const {
+  const auto* data = state.Read<PreScoreState>();
+  const std::vector<AllocationTerm> own = data ? std::vector<AllocationTerm>() : TermsFor(pod);
+  const std::span<const AllocationTerm> terms = data ? data->terms : own;
+  return {ScoreOf(terms, ViewAllocations(node, terms, NodeAmounts::kNonZeroRequested))};
+}
+
+void NodeResourcesFit::ScoreNodes(const CycleState& state, const PodInfo& pod,
+                                  const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                                  std::span<int64_t> scores) const {
+  const auto* data = state.Read<PreScoreState>();
+  const std::vector<AllocationTerm> own = data ? std::vector<AllocationTerm>() : TermsFor(pod);
+  const std::span<const AllocationTerm> terms = data ? data->terms : own;
+  ColumnAllocations allocations(snapshot, terms, NodeAmounts::kNonZeroRequested);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    allocations.MoveTo(nodes[i]);
+    scores[i] = ScoreOf(terms, allocations);
+  }
+}
+
+std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
+  const Features& features = handle_->features();
+  return FitEvents(
+      {.pod = {.pod_level = features.pod_level_resources},
+       .placed_pod = {.use_status = true,
+                      .pod_level_status = features.in_place_pod_level_resources_vertical_scaling}});
+}
+
+}  // namespace berth::plugins

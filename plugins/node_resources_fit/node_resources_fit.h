@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "plugins/node_resources_fit/args.h"
+#include "plugins/node_resources_fit/fit_checks.h"
+#include "plugins/shared/allocation.h"
+
+namespace berth::plugins {
+
+// Keeps a pod off nodes that have not enough left of what it requests, and prefers nodes by how
+// full they are (LeastAllocated, MostAllocated or RequestedToCapacityRatio).
+//
+// The rejection is Unschedulable, since evicting pods makes room, but
+// UnschedulableAndUnresolvable where the pod asks for more than the node has in all.
+//
+// Thread safety: PreFilter and PreScore on the scheduling thread; all else may run concurrently.
+class NodeResourcesFit final : public PreFilterPlugin,
+                               public ColumnFilterPlugin,
+                               public PreScorePlugin,
+                               public ColumnScorePlugin,
+                               public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "NodeResourcesFit";
+
+  // `args` are valid; `handle` outlives the plugin.
+  NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& handle);
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+  Inputs DeclaredInputs() const override;
+
+  // Never skips: the number of pods is always checked.
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  // Names every resource that is short; scalars by name.
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+
+  // Never skips.
+  Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  const NodeSet& feasible) override;
+  // From 0 to 100; needs no normalising.
+  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                    const NodeView& node) const override;
+  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+
+  // Queues the pod when a placed pod goes or asks for less, when a node comes or grows that could
+  // hold the pod, and when the pod itself asks for less.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+ private:
+  std::vector<FitCheck> ChecksFor(const PodInfo& pod) const;
+  bool IsIgnored(std::string_view resource) const;
+  std::vector<AllocationTerm> TermsFor(const PodInfo& pod) const;
+  // The strategy's score of one node; `of(i)` reads its amounts for terms[i].
+  template <typename Allocations>
+  int64_t ScoreOf(std::span<const AllocationTerm> terms, const Allocations& of) const;
+
+  Handle* handle_;
+  std::set<std::string, std::less<>> ignored_resources_;
+  std::set<std::string, std::less<>> ignored_resource_groups_;
+  FitReasonMemo reason_memo_;
+  ScoringStrategyType strategy_;
+  ScoredResources scored_;
+  std::optional<BrokenLinearFunction> shape_;  // RequestedToCapacityRatio only
+};
+
+}  // namespace berth::plugins

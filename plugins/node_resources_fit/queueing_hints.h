@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "berth/cluster_event.h"
+#include "berth/resources.h"
+
+// Which events may make room for a pod that NodeResourcesFit rejected.
+namespace berth::plugins {
+
+struct FitHintOptions {
+  // How the incoming pod's requests are added up.
+  PodRequestsOptions pod;
+  // How requests are added up when pods are compared over time.
+  PodRequestsOptions placed_pod;
+};
+
+std::vector<ClusterEventWithHint> FitEvents(const FitHintOptions& options);
+
+}  // namespace berth::plugins

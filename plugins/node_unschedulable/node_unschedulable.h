@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+
+namespace berth::plugins {
+
+// Keeps pods off cordoned nodes (spec.unschedulable), unless they tolerate the taint
+// node.kubernetes.io/unschedulable:NoSchedule.
+//
+// Thread safety: immutable; every method may run concurrently.
+class NodeUnschedulable final : public PreFilterPlugin,
+                                public ColumnFilterPlugin,
+                                public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "NodeUnschedulable";
+  static constexpr std::string_view kReason = "node(s) were unschedulable";
+
+  explicit NodeUnschedulable(Handle& handle);
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+  Inputs DeclaredInputs() const override;
+
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+
+  // Queues the pod when a schedulable node comes, when a node is uncordoned, and when the pod
+  // starts to tolerate cordoned nodes.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+ private:
+  bool ToleratesUnschedulable(const api::Pod& pod) const;
+
+  Status rejection_;
+  bool comparison_operators_;
+};
+
+}  // namespace berth::plugins

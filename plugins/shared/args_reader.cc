@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/shared/args_reader.h"
+
+namespace berth::plugins {
+
+std::vector<ResourceSpec> DefaultResourceSpecs() { return {{"cpu", 1}, {"memory", 1}}; }
+
+void ReadTypeMeta(FieldReader& fields, std::string_view plugin) {
+  constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
+  const std::string wanted = std::string(plugin) + "Args";
+  std::string api_version = std::string(kGroup) + "/v1";
+  std::string kind = wanted;
+  fields.Read("apiVersion", api_version);
+  fields.Read("kind", kind);
+  const std::string group = api_version.substr(0, api_version.find('/'));
+  if (kind != wanted || group != kGroup) {
+    fields.Problem("args for plugin " + std::string(plugin) + " were not of type " + wanted + "." +
+                   std::string(kGroup) + ", got " + kind + "." + group);
+  }
+}
+
+std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view field) {
+  std::vector<ResourceSpec> resources;
+  const ConfigValue::List& list = fields.GetList(field);
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
+    ResourceSpec spec;
+    entry.Read("name", spec.name);
+    entry.Read("weight", spec.weight);
+    fields.Merge(entry);
+    resources.push_back(std::move(spec));
+  }
+  if (resources.empty()) resources = DefaultResourceSpecs();
+  for (ResourceSpec& spec : resources) {
+    if (spec.weight == 0) spec.weight = 1;
+  }
+  return resources;
+}
+
+std::string IndexedPath(std::string_view path, size_t index) {
+  return std::string(path) + "[" + std::to_string(index) + "]";
+}
+
+}  // namespace berth::plugins

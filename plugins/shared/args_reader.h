@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/config_value.h"
+
+namespace berth::plugins {
+
+// A resource and its weight in a score.
+struct ResourceSpec {
+  std::string name;
+  int64_t weight = 0;
+
+  friend bool operator==(const ResourceSpec&, const ResourceSpec&) = default;
+};
+
+// cpu and memory, weight 1 each.
+std::vector<ResourceSpec> DefaultResourceSpecs();
+
+// Takes the optional apiVersion and kind of a plugin's args. A kind other than `<plugin>Args` is a
+// problem.
+void ReadTypeMeta(FieldReader& fields, std::string_view plugin);
+
+// Reads a list of {name, weight}; a missing weight becomes 1, a missing list the default.
+std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view field);
+
+// "path[index]".
+std::string IndexedPath(std::string_view path, size_t index);
+
+}  // namespace berth::plugins

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/taint_toleration/taint_toleration.h"
+
+#include <algorithm>
+
+#include "berth/matching.h"
+#include "plugins/shared/hint_objects.h"
+#include "plugins/shared/normalize_score.h"
+
+namespace berth::plugins {
+namespace {
+
+using Tolerations = std::vector<api::Toleration>;
+
+struct PreScoreState final : StateData {
+  std::unique_ptr<StateData> Clone() const override {
+    return std::make_unique<PreScoreState>(*this);
+  }
+  // Those that can tolerate a PreferNoSchedule taint.
+  Tolerations tolerations;
+};
+
+Tolerations ForPreferNoSchedule(const api::Pod& pod) {
+  Tolerations tolerations;
+  for (const api::Toleration& toleration : pod.spec.tolerations) {
+    if (toleration.effect.empty() || toleration.effect == api::kTaintEffectPreferNoSchedule) {
+      tolerations.push_back(toleration);
+    }
+  }
+  return tolerations;
+}
+
+}  // namespace
+
+TaintToleration::TaintToleration(Handle& handle)
+    : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)),
+      comparison_operators_(handle.features().taint_toleration_comparison_operators) {}
+
+Result<std::unique_ptr<Plugin>> TaintToleration::Make(const ConfigValue& args, Handle& handle) {
+  (void)args;
+  return std::make_unique<TaintToleration>(handle);
+}
+
+Inputs TaintToleration::DeclaredInputs() const {
+  return Inputs::Of(pod_part::kTolerations, {{Reach::kNode}});
+}
+
+bool TaintToleration::ToleratesAll(const api::Pod& pod, std::span<const api::Taint> taints) const {
+  return std::all_of(taints.begin(), taints.end(), [&](const api::Taint& taint) {
+    const bool repels =
+        taint.effect == api::kTaintEffectNoSchedule || taint.effect == api::kTaintEffectNoExecute;
+    return !repels || Tolerates(pod.spec.tolerations, taint, comparison_operators_);
+  });
+}
+
+int64_t TaintToleration::CountIntolerable(std::span<const api::Toleration> tolerations,
+                                          std::span<const api::Taint> taints) const {
+  return std::count_if(taints.begin(), taints.end(), [&](const api::Taint& taint) {
+    return taint.effect == api::kTaintEffectPreferNoSchedule &&
+           !Tolerates(tolerations, taint, comparison_operators_);
+  });
+}
+
+PreFilterResult TaintToleration::PreFilter(CycleState& state, const PodInfo& pod,
+                                           const Snapshot& snapshot) {
+  (void)state, (void)pod, (void)snapshot;
+  return {};
+}
+
+Status TaintToleration::Filter(const CycleState& state, const PodInfo& pod,
+                               const NodeView& node) const {
+  (void)state;
+  return ToleratesAll(*pod.pod, node.node().spec.taints) ? Status::Success() : rejection_;
+}
+
+void TaintToleration::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                  const Snapshot& snapshot, NodeSet& nodes) const {
+  (void)state;
+  const std::span<const TaintSetId> taint_set_of = snapshot.taint_sets();
+  enum class Verdict : uint8_t { kUnknown, kTolerated, kUntolerated };
+  std::vector<Verdict> verdicts(snapshot.num_taint_sets(), Verdict::kUnknown);
+  nodes.Filter([&](NodeRow row) {
+    Verdict& verdict = verdicts[taint_set_of[row]];
+    if (verdict == Verdict::kUnknown) {
+      verdict = ToleratesAll(*pod.pod, snapshot.taints(taint_set_of[row])) ? Verdict::kTolerated
+                                                                           : Verdict::kUntolerated;
+    }
+    return verdict == Verdict::kTolerated;
+  });
+}
+
+Status TaintToleration::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                                 const NodeSet& feasible) {
+  (void)snapshot, (void)feasible;
+  auto data = std::make_unique<PreScoreState>();
+  data->tolerations = ForPreferNoSchedule(*pod.pod);
+  state.Write(std::move(data));
+  return Status::Success();
+}
+
+ScoreResult TaintToleration::Score(const CycleState& state, const PodInfo& pod,
+                                   const NodeView& node) const {
+  const std::vector<api::Taint>& taints = node.node().spec.taints;
+  const auto* data = state.Read<PreScoreState>();
+  return {CountIntolerable(data ? data->tolerations : ForPreferNoSchedule(*pod.pod), taints)};
+}
+
+void TaintToleration::ScoreNodes(const CycleState& state, const PodInfo& pod,
+                                 const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                                 std::span<int64_t> scores) const {
+  const auto* data = state.Read<PreScoreState>();
+  const Tolerations tolerations = data ? data->tolerations : ForPreferNoSchedule(*pod.pod);
+  const std::span<const TaintSetId> taint_set_of = snapshot.taint_sets();
+  constexpr int64_t kUnknown = -1;
+  std::vector<int64_t> counts(snapshot.num_taint_sets(), kUnknown);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    int64_t& count = counts[taint_set_of[nodes[i]]];
+    if (count == kUnknown) {
+      count = CountIntolerable(tolerations, snapshot.taints(taint_set_of[nodes[i]]));
+    }
+    scores[i] = count;
+  }
+}
+
+Status TaintToleration::NormalizeScore(const CycleState& state, const PodInfo& pod,
+                                       std::span<const NodeRow> nodes,
+                                       std::span<int64_t> scores) const {
+  (void)state, (void)pod, (void)nodes;
+  DefaultNormalizeScore(true, scores);
+  return Status::Success();
+}
+
+std::vector<ClusterEventWithHint> TaintToleration::EventsToRegister() const {
+  return {
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint},
+       [this](const api::Pod& pod, const api::ObjectPtr& old_object,
+              const api::ObjectPtr& new_object) -> Result<QueueingHint> {
+         const auto change = AsUpdate<api::Node>(old_object, new_object);
+         if (!change) return Fail(change.error());
+         const bool was_tolerated =
+             change->old_object != nullptr && ToleratesAll(pod, change->old_object->spec.taints);
+         return !was_tolerated && ToleratesAll(pod, change->new_object->spec.taints)
+                    ? QueueingHint::kQueue
+                    : QueueingHint::kQueueSkip;
+       }},
+      {{EventResource::kTargetPod, action::kUpdatePodToleration}, nullptr},
+  };
+}
+
+}  // namespace berth::plugins

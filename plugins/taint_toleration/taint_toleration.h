@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+
+namespace berth::plugins {
+
+// Keeps pods off nodes with a NoSchedule or NoExecute taint they do not tolerate, and prefers nodes
+// with fewer PreferNoSchedule taints they do not tolerate.
+//
+// By column, a list of taints is judged once, however many nodes carry it.
+//
+// Thread safety: immutable; every method may run concurrently.
+class TaintToleration final : public PreFilterPlugin,
+                              public ColumnFilterPlugin,
+                              public PreScorePlugin,
+                              public ColumnScorePlugin,
+                              public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "TaintToleration";
+  static constexpr std::string_view kReason = "node(s) had untolerated taint(s)";
+
+  explicit TaintToleration(Handle& handle);
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+  Inputs DeclaredInputs() const override;
+
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+
+  // Never skips.
+  Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  const NodeSet& feasible) override;
+  // The number of PreferNoSchedule taints that are not tolerated; normalised to 100 for none.
+  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                    const NodeView& node) const override;
+  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+  bool Normalizes() const override { return true; }
+  Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
+                        std::span<int64_t> scores) const override;
+
+  // Queues the pod when a node comes whose taints it tolerates or an intolerable node becomes
+  // tolerable, and whenever the pod gets a toleration.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+ private:
+  bool ToleratesAll(const api::Pod& pod, std::span<const api::Taint> taints) const;
+  int64_t CountIntolerable(std::span<const api::Toleration> tolerations,
+                           std::span<const api::Taint> taints) const;
+
+  Status rejection_;
+  bool comparison_operators_;
+};
+
+}  // namespace berth::plugins
