@@ -134,7 +134,7 @@ void CheckCommonQueueSort(const std::vector<Profile>& profiles, Problems& proble
                                     std::to_string(wanted.enabled.size()),
                                     "only one queue sort plugin can be enabled"));
   }
-  const std::string_view plugin = wanted.enabled.empty() ? "" : wanted.enabled.front().name;
+  const std::string plugin = wanted.enabled.empty() ? "" : wanted.enabled.front().name;
   const std::string wanted_args = ArgsAsJson(profiles.front(), plugin);
   for (size_t i = 1; i < profiles.size(); ++i) {
     const std::string path = Indexed("profiles", i);
