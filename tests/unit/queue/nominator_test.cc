@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/queue/nominator.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/queue/queue_fixture.h"
+
+namespace berth::queue {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> On(const Nominator& nominator, std::string_view node) {
+  std::vector<std::string> names;
+  for (const PodInfoPtr& pod : nominator.NominatedPodsForNode(node)) {
+    names.push_back(pod->pod->metadata.name);
+  }
+  return names;
+}
+
+NominatingInfo Override(std::string node) { return {NominatingMode::kOverride, std::move(node)}; }
+
+TEST(NominatorTest, AddFollowsTheOverrideOrElseTheStatus) {
+  const struct {
+    const char* name;
+    const char* status;
+    NominatingInfo info;
+    const char* want;
+  } cases[] = {
+      {"nothing", "", {}, ""},
+      {"status", "n1", {}, "n1"},
+      {"override", "", Override("n2"), "n2"},
+      {"override beats status", "n1", Override("n2"), "n2"},
+      {"empty override clears", "n1", Override(""), ""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Nominator nominator;
+    nominator.AddNominatedPod(MakeInfo(NamedPod("a").NominatedNode("old").Ptr()));
+    nominator.AddNominatedPod(MakeInfo(NamedPod("a").NominatedNode(c.status).Ptr()), c.info);
+    EXPECT_EQ(nominator.NominatedNode("uid-a"), c.want);
+    EXPECT_THAT(On(nominator, "old"), IsEmpty());
+    EXPECT_EQ(nominator.size(), *c.want == '\0' ? 0u : 1u);
+  }
+}
+
+TEST(NominatorTest, APodThatIsGoneOrHasANodeIsNotNominated) {
+  Nominator nominator([](const api::Pod& pod) { return pod.metadata.name != "gone"; });
+  nominator.AddNominatedPod(MakeInfo(NamedPod("gone").NominatedNode("n1").Ptr()));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("here").NominatedNode("n1").Ptr()));
+  EXPECT_THAT(On(nominator, "n1"), ElementsAre("here"));
+}
+
+TEST(NominatorTest, PodsOfANodeStandInTheOrderOfNomination) {
+  Nominator nominator;
+  for (const char* name : {"c", "a", "b"}) {
+    nominator.AddNominatedPod(MakeInfo(NamedPod(name).NominatedNode("n1").Ptr()));
+  }
+  nominator.DeleteNominatedPodIfExists(NamedPod("a"));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("c").NominatedNode("n1").Ptr()));
+  EXPECT_THAT(On(nominator, "n1"), ElementsAre("b", "c"));
+}
+
+TEST(NominatorTest, AnUpdateKeepsANominationThatTheStatusNeverShowed) {
+  const struct {
+    const char* name;
+    const char* before;
+    const char* after;
+    const char* want;
+  } cases[] = {
+      {"never shown", "", "", "memory"},
+      {"added", "", "n1", "n1"},
+      {"changed", "n1", "n2", "n2"},
+      {"removed", "n1", "", ""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Nominator nominator;
+    nominator.AddNominatedPod(MakeInfo(NamedPod("a").Ptr()), Override("memory"));
+    const PodInfoPtr updated = MakeInfo(NamedPod("a", 5).NominatedNode(c.after).Ptr());
+    nominator.UpdateNominatedPod(NamedPod("a").NominatedNode(c.before), updated);
+    EXPECT_EQ(nominator.NominatedNode("uid-a"), c.want);
+    const auto nominated = nominator.NominatedPodsForNode(c.want);
+    EXPECT_THAT(std::vector(nominated.begin(), nominated.end()),
+                *c.want == '\0' ? std::vector<PodInfoPtr>() : std::vector{updated});
+  }
+}
+
+TEST(NominatorTest, TheGenerationMovesWithEveryChangeAndOnlyThen) {
+  Nominator nominator;
+  nominator.AddNominatedPod(MakeInfo(NamedPod("a").Ptr()));
+  nominator.DeleteNominatedPodIfExists(NamedPod("a"));
+  EXPECT_EQ(nominator.generation(), 0u);
+  nominator.AddNominatedPod(MakeInfo(NamedPod("a").NominatedNode("n1").Ptr()));
+  const auto added = nominator.generation();
+  EXPECT_GT(added, 0u);
+  nominator.DeleteNominatedPodIfExists(NamedPod("a"));
+  EXPECT_GT(nominator.generation(), added);
+  EXPECT_TRUE(nominator.empty());
+}
+
+TEST(NominatorTest, ForEachGoesByNodeName) {
+  Nominator nominator;
+  nominator.AddNominatedPod(MakeInfo(NamedPod("a").NominatedNode("n2").Ptr()));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("b").NominatedNode("n1").Ptr()));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("c").NominatedNode("n2").Ptr()));
+  std::vector<std::string> seen;
+  nominator.ForEach([&](std::string_view node, const PodInfoPtr& pod) {
+    seen.push_back(std::string(node) + "/" + pod->pod->metadata.name);
+  });
+  EXPECT_THAT(seen, ElementsAre("n1/b", "n2/a", "n2/c"));
+}
+
+}  // namespace
+}  // namespace berth::queue
