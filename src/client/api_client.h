@@ -31,10 +31,10 @@ struct Request {
   Verb verb = Verb::kGet;
   Priority priority = Priority::kOther;
   // Path and query below the server's address, already escaped: "/api/v1/namespaces/a/pods/b".
-  std::string path;
-  std::string content_type;  // of `body`
-  std::string accept;        // "" means application/json
-  std::string body;
+  std::string path{};
+  std::string content_type{};  // of `body`
+  std::string accept{};        // "" means application/json
+  std::string body{};
   // From the first byte sent to the last received; zero: none (watches).
   Duration timeout = std::chrono::seconds(30);
   // How often to try again where an answer says nothing was done: 429 always (Retry-After
@@ -54,9 +54,9 @@ struct ApiError {
   // HTTP status, or 0 when no complete answer came.
   int code = 0;
   // Status.reason and Status.message of the body, where it was a Status; else a summary.
-  std::string reason;
-  std::string message;
-  std::optional<Duration> retry_after;
+  std::string reason{};
+  std::string message{};
+  std::optional<Duration> retry_after{};
   // No byte of the request can have reached the server (refused, unresolved, cancelled in line).
   bool never_sent = false;
 
@@ -68,8 +68,8 @@ struct ApiError {
 
 struct Response {
   int code = 0;
-  std::string content_type;
-  std::string body;
+  std::string content_type{};
+  std::string body{};
 };
 
 using ResponseResult = tl::expected<Response, ApiError>;
