@@ -35,7 +35,8 @@ class NodeSelectorMatcher {
   // The same for all nodes at once: adds the matching nodes to `out` (snapshot.num_rows() rows).
   void MatchNodes(const Snapshot& snapshot, NodeSet& out) const;
   // Why terms could not be parsed, in order.
-  const std::vector<Error>& errors() const { return errors_; }
+  const std::vector<Error>& errors() const& { return errors_; }
+  const std::vector<Error>& errors() && = delete;
 
  private:
   struct Term {

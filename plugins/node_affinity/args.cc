@@ -77,7 +77,8 @@ std::vector<std::string> Validate(const NodeAffinityArgs& args) {
   if (!args.added_affinity) return problems;
   if (const auto& required =
           args.added_affinity->required_during_scheduling_ignored_during_execution) {
-    for (const Error& error : NodeSelectorMatcher::Make(*required).errors()) {
+    const NodeSelectorMatcher matcher = NodeSelectorMatcher::Make(*required);
+    for (const Error& error : matcher.errors()) {
       problems.push_back("addedAffinity." + std::string(kRequired) + "." + error.message);
     }
   }

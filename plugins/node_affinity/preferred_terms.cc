@@ -11,7 +11,7 @@ bool Counts(const api::PreferredSchedulingTerm& term) {
          !(term.preference.match_expressions.empty() && term.preference.match_fields.empty());
 }
 
-NodeSelectorMatcher Matcher(const api::PreferredSchedulingTerm& term) {
+NodeSelectorMatcher MatcherOf(const api::PreferredSchedulingTerm& term) {
   return NodeSelectorMatcher::Make({{term.preference}});
 }
 
@@ -24,7 +24,8 @@ std::vector<std::string> PreferredTerms::Problems(
   std::vector<std::string> problems;
   for (size_t i = 0; i < terms.size(); ++i) {
     if (!Counts(terms[i])) continue;
-    for (const Error& error : Matcher(terms[i]).errors()) {
+    const NodeSelectorMatcher matcher = MatcherOf(terms[i]);
+    for (const Error& error : matcher.errors()) {
       problems.push_back("[" + std::to_string(i) + "]" + error.message.substr(kOwnIndex.size()));
     }
   }
@@ -36,7 +37,7 @@ Result<PreferredTerms> PreferredTerms::Make(std::span<const api::PreferredSchedu
   bool failed = false;
   for (const api::PreferredSchedulingTerm& term : terms) {
     if (!Counts(term)) continue;
-    result.terms_.push_back({Matcher(term), term.weight});
+    result.terms_.push_back({MatcherOf(term), term.weight});
     failed = failed || !result.terms_.back().matcher.errors().empty();
   }
   if (failed) return Fail(*AggregateProblems(Problems(terms)));
