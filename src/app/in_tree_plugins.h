@@ -14,7 +14,7 @@ struct InTreePlugins {
   std::vector<config::PluginRef> defaults;
 };
 
-// What plugins/in_tree_registry.h lists.
+// What is built in.
 InTreePlugins FindInTreePlugins();
 
 }  // namespace berth::app

@@ -2,6 +2,7 @@
 #include "src/app/settings.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -40,15 +41,15 @@ void ApplyLeaderElection(const RunFlags& flags, config::LeaderElection& election
 }
 
 Result<std::string> ReadFile(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return Fail("open " + path + ": is a directory");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
+  if (!file) return Fail("open " + path + ": " + std::generic_category().message(errno));
   std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || file.bad() || text.bad()) {
-    const std::string reason =
-        errno != 0 ? std::generic_category().message(errno) : "cannot be read";
-    return Fail("open " + path + ": " + reason);
-  }
+  text << file.rdbuf();
+  if (file.bad() || text.bad()) return Fail("read " + path + ": failed");
   return text.str();
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/command.h"
+
+#include <gmock/gmock.h>
+
+namespace berth::app {
+namespace {
+
+TEST(FindCommandTest, RunIsTheCommandOfKubeSchedulersCommandLines) {
+  using Arguments = std::vector<std::string>;
+  const struct {
+    Arguments arguments;
+    CommandKind kind;
+    std::string program;
+    Arguments rest;
+  } cases[] = {
+      {{"berth", "run"}, CommandKind::kRun, "berth run", {}},
+      {{"/bin/berth", "run", "--v=2"}, CommandKind::kRun, "berth run", {"--v=2"}},
+      {{"berth", "run", "foo"}, CommandKind::kRun, "berth run", {"foo"}},
+      {{"berth", "--config=c"}, CommandKind::kRun, "berth", {"--config=c"}},
+      {{"berth", "-h"}, CommandKind::kRun, "berth", {"-h"}},
+      {{"kube-scheduler"}, CommandKind::kRun, "kube-scheduler", {}},
+      {{"/usr/local/bin/kube-scheduler", "--v=2"}, CommandKind::kRun, "kube-scheduler", {"--v=2"}},
+      {{"kube-scheduler", "run"}, CommandKind::kRun, "kube-scheduler", {"run"}},
+      {{"berth", "help"}, CommandKind::kHelp, "berth", {"help"}},
+      {{"berth"}, CommandKind::kUnknown, "berth", {}},
+      {{"berth", "walk"}, CommandKind::kUnknown, "berth", {"walk"}},
+      {{}, CommandKind::kUnknown, "berth", {}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(testing::PrintToString(c.arguments));
+    const Command command = FindCommand(c.arguments);
+    EXPECT_EQ(command.kind, c.kind);
+    EXPECT_EQ(command.program, c.program);
+    EXPECT_EQ(command.arguments, c.rest);
+  }
+}
+
+}  // namespace
+}  // namespace berth::app

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/settings.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace berth::app {
+namespace {
+
+const std::vector<config::PluginRef> kDefaults = {{"PrioritySort", 0}, {"DefaultBinder", 0}};
+
+class SettingsTest : public testing::Test {
+ protected:
+  SettingsTest()
+      : path_(std::filesystem::temp_directory_path() /
+              ("berth-settings-test-" + std::to_string(getpid()) + ".yaml")) {}
+  ~SettingsTest() override { std::filesystem::remove(path_); }
+
+  // A configuration file with these lines after apiVersion and kind.
+  std::string File(const std::string& body) {
+    std::ofstream(path_) << "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                            "kind: KubeSchedulerConfiguration\n"
+                         << body;
+    return path_;
+  }
+
+  std::filesystem::path path_;
+};
+
+TEST_F(SettingsTest, WithoutAFileTheFlagsLieOverTheDefaults) {
+  RunFlags flags;
+  flags.kubeconfig = "k";
+  flags.kube_api_content_type = "application/json";
+  flags.kube_api_qps = 7;
+  flags.kube_api_burst = 8;
+  flags.profiling = false;
+  flags.contention_profiling = false;
+  flags.leader_elect = false;
+  flags.feature_gates = {"PodLevelResources=true"};
+  const auto settings = ResolveSettings(flags, kDefaults);
+  ASSERT_TRUE(settings) << settings.error().message;
+  const config::SchedulerConfiguration& got = settings->configuration;
+  EXPECT_EQ(got.client_connection.kubeconfig, "k");
+  EXPECT_EQ(got.client_connection.content_type, "application/json");
+  EXPECT_EQ(got.client_connection.qps, 7);
+  EXPECT_EQ(got.client_connection.burst, 8);
+  EXPECT_FALSE(got.enable_profiling);
+  EXPECT_FALSE(got.enable_contention_profiling);
+  EXPECT_FALSE(got.leader_election.leader_elect);
+  ASSERT_EQ(got.profiles.size(), 1u);
+  EXPECT_EQ(got.profiles[0].plugins.multi_point.enabled, kDefaults);
+}
+
+TEST_F(SettingsTest, WithAFileTheDeprecatedFlagsAreIgnored) {
+  RunFlags flags;
+  flags.config = File("clientConnection: {kubeconfig: f, qps: 3}\n");
+  flags.kubeconfig = "k";
+  flags.kube_api_qps = 7;
+  flags.kube_api_burst = 8;
+  flags.profiling = false;
+  const auto settings = ResolveSettings(flags, kDefaults);
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->configuration.client_connection.kubeconfig, "f");
+  EXPECT_EQ(settings->configuration.client_connection.qps, 3);
+  EXPECT_EQ(settings->configuration.client_connection.burst, 100);
+  EXPECT_TRUE(settings->configuration.enable_profiling);
+}
+
+TEST_F(SettingsTest, LeaderElectionFlagsOverrideTheFile) {
+  RunFlags flags;
+  flags.config = File(
+      "leaderElection: {leaderElect: false, leaseDuration: 60s, resourceName: f, "
+      "resourceNamespace: f}\n");
+  flags.leader_elect = true;
+  flags.leader_elect_lease_duration = std::chrono::seconds(30);
+  flags.leader_elect_renew_deadline = std::chrono::seconds(20);
+  flags.leader_elect_retry_period = std::chrono::seconds(4);
+  flags.leader_elect_resource_name = "n";
+  const auto settings = ResolveSettings(flags, kDefaults);
+  ASSERT_TRUE(settings) << settings.error().message;
+  const config::LeaderElection& got = settings->configuration.leader_election;
+  EXPECT_TRUE(got.leader_elect);
+  EXPECT_EQ(got.lease_duration, std::chrono::seconds(30));
+  EXPECT_EQ(got.renew_deadline, std::chrono::seconds(20));
+  EXPECT_EQ(got.retry_period, std::chrono::seconds(4));
+  EXPECT_EQ(got.resource_name, "n");
+  EXPECT_EQ(got.resource_namespace, "f");
+}
+
+TEST_F(SettingsTest, WhatFlagsAndFileMakeTogetherIsValidated) {
+  RunFlags flags;
+  flags.config = File("leaderElection: {leaseDuration: 12s}\n");
+  flags.leader_elect_renew_deadline = std::chrono::seconds(12);
+  flags.leader_elect_resource_name = "";
+  const auto settings = ResolveSettings(flags, kDefaults);
+  ASSERT_FALSE(settings);
+  EXPECT_EQ(settings.error().message,
+            flags.config +
+                ": [leaderElection.leaseDuration: Invalid value: \"12s\": must be greater than "
+                "`RenewDeadline`, leaderElection.resourceName: Required value]");
+}
+
+TEST_F(SettingsTest, AFlagMayMakeAWrongFileRight) {
+  RunFlags flags;
+  flags.config = File("leaderElection: {resourceLock: endpoints}\n");
+  EXPECT_FALSE(ResolveSettings(flags, kDefaults));
+  flags.leader_elect_resource_lock = "leases";
+  EXPECT_TRUE(ResolveSettings(flags, kDefaults));
+}
+
+TEST_F(SettingsTest, FlagsWithoutAFileAreValidatedToo) {
+  RunFlags flags;
+  flags.kube_api_burst = -1;
+  const auto settings = ResolveSettings(flags, kDefaults);
+  ASSERT_FALSE(settings);
+  EXPECT_EQ(settings.error().message,
+            "clientConnection.burst: Invalid value: -1: must be non-negative");
+}
+
+TEST_F(SettingsTest, NamesTheFileOrTheFlagThatIsWrong) {
+  RunFlags missing;
+  missing.config = path_ / "nowhere";
+  EXPECT_EQ(ResolveSettings(missing, kDefaults).error().message,
+            "open " + missing.config + ": No such file or directory");
+
+  RunFlags folder;
+  folder.config = std::filesystem::temp_directory_path();
+  EXPECT_EQ(ResolveSettings(folder, kDefaults).error().message,
+            "open " + folder.config + ": is a directory");
+
+  RunFlags unknown;
+  unknown.config = File("foo: 1\n");
+  EXPECT_EQ(ResolveSettings(unknown, kDefaults).error().message,
+            unknown.config + ": strict decoding error: unknown field \"foo\"");
+
+  RunFlags gate;
+  gate.feature_gates = {"Foo=true"};
+  EXPECT_EQ(ResolveSettings(gate, kDefaults).error().message,
+            "--feature-gates: unrecognized feature gate: Foo");
+}
+
+}  // namespace
+}  // namespace berth::app

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/config/write.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "src/config/load.h"
+
+namespace berth::config {
+namespace {
+
+using List = ConfigValue::List;
+using Map = ConfigValue::Map;
+
+ConfigValue Text(const char* text) { return ConfigValue(std::string(text)); }
+ConfigValue Number(int64_t number) { return ConfigValue(number); }
+
+TEST(ToYamlTest, WritesBlocksWithSortedKeys) {
+  const ConfigValue value(Map{
+      {"b", ConfigValue(List{Number(1), ConfigValue(Map{{"y", Text("t")}, {"x", Number(2)}})})},
+      {"a", ConfigValue(Map{{"nested", ConfigValue(true)}})},
+      {"c", ConfigValue(Map{})},
+      {"d", ConfigValue(List{})},
+      {"e", ConfigValue()},
+      {"f", ConfigValue(List{ConfigValue(List{Number(1), Number(2)})})},
+  });
+  EXPECT_EQ(ToYaml(value),
+            "a:\n"
+            "  nested: true\n"
+            "b:\n"
+            "- 1\n"
+            "- x: 2\n"
+            "  \"y\": t\n"
+            "c: {}\n"
+            "d: []\n"
+            "e: null\n"
+            "f:\n"
+            "- - 1\n"
+            "  - 2\n");
+}
+
+TEST(ToYamlTest, QuotesTextThatWouldReadBackAsSomethingElse) {
+  const struct {
+    const char* text;
+    const char* want;
+  } cases[] = {
+      {"NodeName", "NodeName"},
+      {"/etc/a-b_c.d", "/etc/a-b_c.d"},
+      {"", "\"\""},
+      {"true", "\"true\""},
+      {"No", "\"No\""},
+      {"y", "\"y\""},
+      {"null", "\"null\""},
+      {"12", "\"12\""},
+      {"*", "\"*\""},
+      {"a: b", "\"a: b\""},
+      {"a\"b", "\"a\\\"b\""},
+      {"a\nb", "\"a\\nb\""},
+      {"15s", "\"15s\""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    EXPECT_EQ(ToYaml(Text(c.text)), std::string(c.want) + "\n");
+  }
+}
+
+std::string ReadSample(const char* name) {
+  const auto root = std::filesystem::path(__FILE__).parent_path() / "../../..";
+  std::ifstream file(root / "config" / name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_TRUE(file) << name;
+  return text.str();
+}
+
+const std::vector<PluginRef> kDefaults = {{"PrioritySort", 0}, {"TaintToleration", 3}};
+
+TEST(ToYamlTest, WhatIsWrittenReadsBackAsTheSame) {
+  for (const char* sample : {"default.yaml", "two-profiles.yaml"}) {
+    SCOPED_TRACE(sample);
+    const auto first = Load(ReadSample(sample), sample, kDefaults);
+    ASSERT_TRUE(first) << first.error().message;
+    const std::string written = ToYaml(*first);
+    // The defaults are in what was written, so merging them again must change nothing.
+    const auto second = Load(written, "written.yaml", kDefaults);
+    ASSERT_TRUE(second) << second.error().message;
+    EXPECT_EQ(ToYaml(*second), written);
+    ASSERT_EQ(second->profiles.size(), first->profiles.size());
+    for (size_t i = 0; i < first->profiles.size(); ++i) {
+      EXPECT_EQ(second->profiles[i].plugins, first->profiles[i].plugins);
+    }
+  }
+}
+
+TEST(SamplesTest, TheDefaultSampleIsTheDefaults) {
+  const auto sample = Load(ReadSample("default.yaml"), "default.yaml", kDefaults);
+  ASSERT_TRUE(sample) << sample.error().message;
+  SchedulerConfiguration without_args = *sample;
+  without_args.profiles[0].plugin_config.clear();
+  EXPECT_EQ(ToYaml(without_args), ToYaml(DefaultConfiguration(kDefaults)));
+}
+
+}  // namespace
+}  // namespace berth::config
