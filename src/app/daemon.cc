@@ -34,6 +34,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   client_options.burst = connection.burst;
   client_options.user_agent = client::UserAgent(kVersion, kKubernetesVersion, "scheduler");
   client_options.seed = seeds.Next();
+  client_options.observer = &daemon->request_metrics_;
   auto client = client::CurlClient::Make(std::move(client_options), daemon->clock_);
   if (!client) return Fail(client.error());
   daemon->client_ = std::move(*client);

@@ -9,6 +9,7 @@
 #include "berth/handle.h"
 #include "berth/plugin.h"
 #include "berth/result.h"
+#include "src/app/request_metrics.h"
 #include "src/base/clock.h"
 #include "src/base/thread.h"
 #include "src/client/curl_client.h"
@@ -55,6 +56,7 @@ class Daemon {
 
   base::RealClock clock_;
   metrics::Registry metrics_;
+  RequestMetrics request_metrics_{metrics_};
   std::unique_ptr<client::CurlClient> client_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::unique_ptr<informers::Informers> informers_;
