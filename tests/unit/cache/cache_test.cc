@@ -274,6 +274,16 @@ TEST(CacheTest, AResourceNobodyNamedHasNoColumn) {
   EXPECT_EQ(cache.resource_names().Name(gpu), "nvidia.com/gpu");
 }
 
+TEST(CacheTest, ATaintListIsForgottenWithTheLastNodeThatHasIt) {
+  Cache cache;
+  for (int i = 0; i < 10; ++i)
+    cache.SetNode(MakeNode("a").Taint("round", std::to_string(i), "NoSchedule").Ptr());
+  // The new list was acquired before the old one was given back.
+  EXPECT_LE(cache.num_taint_sets(), 3u);
+  cache.RemoveNode("a");
+  for (TaintSetId id = 0; id < cache.num_taint_sets(); ++id) EXPECT_TRUE(cache.taints(id).empty());
+}
+
 TEST(CacheTest, ChangesAreForgottenBeyondTheCapacityOfTheLog) {
   Cache cache(Cache::Options{.change_log_capacity = 4});
   std::vector<Change> changes;
