@@ -47,7 +47,10 @@ int Spawn(const std::string& command, const std::vector<std::string>& args,
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) sigaddset(&usual, signal);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  // A group of its own, to be killed whole; but only ours may read the terminal.
+  if (!interactive) flags |= POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
 
   std::vector<std::string> argv = {command};
   argv.insert(argv.end(), args.begin(), args.end());
@@ -99,7 +102,7 @@ Result<std::string> RunProgram(const std::string& command, const std::vector<std
   const std::optional<std::string> given_up = Drain(ends[0], cancel_fd, deadline, out);
   close(ends[0]);
   // A program that closed its output but goes on has said all that it may say.
-  if (given_up) kill(pid, SIGKILL);
+  if (given_up) kill(interactive ? pid : -pid, SIGKILL);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -123,9 +123,9 @@ std::string ProtobufStatus() {
     return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
   };
   const std::string details = field(1, "web") + std::string{char{5 << 3}, char{7}};
-  const std::string status =
-      field(2, "Failure") + field(3, "slow down") + field(4, "TooManyRequests") +
-      field(5, details) + std::string{char{6 << 3}, static_cast<char>(0xad), char{3}};
+  const std::string status = field(2, "Failure") + field(3, "slow down") +
+                             field(4, "TooManyRequests") + field(5, details) +
+                             std::string{char{6 << 3}, static_cast<char>(0xad), char{3}};
   const std::string type = field(1, "v1") + field(2, "Status");
   return std::string("k8s\0", 4) + field(1, type) + field(2, status);
 }
@@ -141,19 +141,33 @@ TEST(StatusBodyTest, ReasonAndMessageComeFromAStatusOfEitherEncoding) {
     std::string message;
     Duration retry_after;
   } cases[] = {
-      {"JSON", 404, "application/json",
+      {"JSON",
+       404,
+       "application/json",
        R"({"kind":"Status","reason":"NotFound","message":"pods \"web\" not found","code":404})",
-       "NotFound", "pods \"web\" not found", {}},
+       "NotFound",
+       "pods \"web\" not found",
+       {}},
       {"JSON with retryAfterSeconds", 429, "application/json",
        R"({"kind":"Status","message":"m","details":{"retryAfterSeconds":3}})", "TooManyRequests",
        "m", seconds(3)},
       {"protobuf", 429, "application/vnd.kubernetes.protobuf", protobuf, "TooManyRequests",
        "slow down", seconds(7)},
-      {"cut protobuf", 429, "application/vnd.kubernetes.protobuf",
-       protobuf.substr(0, protobuf.size() - 20), "TooManyRequests", "the server answered 429", {}},
+      {"cut protobuf",
+       429,
+       "application/vnd.kubernetes.protobuf",
+       protobuf.substr(0, protobuf.size() - 20),
+       "TooManyRequests",
+       "the server answered 429",
+       {}},
       {"text", 502, "text/plain", "bad gateway\nmore", "", "bad gateway", {}},
-      {"another kind", 409, "application/json", R"({"kind":"Pod"})", "Conflict",
-       R"({"kind":"Pod"})", {}},
+      {"another kind",
+       409,
+       "application/json",
+       R"({"kind":"Pod"})",
+       "Conflict",
+       R"({"kind":"Pod"})",
+       {}},
       {"nothing", 403, "", "", "Forbidden", "the server answered 403", {}},
       {"broken JSON", 500, "application/json", "{", "InternalError", "{", {}},
   };

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/client/curl_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "src/base/thread.h"
+#include "tests/unit/client/client_harness.h"
+
+namespace berth::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::Await;
+using test::Get;
+using test::Post;
+using test::Served;
+using test::ServedRequest;
+using test::ServerPeer;
+using test::TestClient;
+using test::TestServer;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kNotFound[] =
+    R"({"kind":"Status","reason":"NotFound","message":"pods \"web\" not found","code":404})";
+
+TEST(CurlClientTest, ARequestArrivesAsItWasMadeAndItsAnswerComesBack) {
+  Served served;
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    served.Add(request);
+    peer.Answer(201, R"({"kind":"Binding"})");
+  });
+  TestClient client(server, [](ClientOptions& options) {
+    options.user_agent = UserAgent("1.2", "1.37", "scheduler");
+    options.server.user.token = "secret";
+    options.server.user.impersonate_user = "jane";
+    options.server.user.impersonate_groups = {"a", "b"};
+  });
+  Request request = Post("/api/v1/namespaces/a/pods/b/binding?x=1", "{}");
+  request.accept = "application/vnd.kubernetes.protobuf";
+  const auto response = client.Do(request);
+  ASSERT_TRUE(response) << response.error().ToString();
+  EXPECT_EQ(response->code, 201);
+  EXPECT_EQ(response->content_type, "application/json");
+  EXPECT_EQ(response->body, R"({"kind":"Binding"})");
+  ASSERT_EQ(served.size(), 1u);
+  const ServedRequest got = served.all()[0];
+  EXPECT_EQ(got.method, "POST");
+  EXPECT_EQ(got.target, "/api/v1/namespaces/a/pods/b/binding?x=1");
+  EXPECT_EQ(got.body, "{}");
+  EXPECT_EQ(got.header("content-type"), "application/json");
+  EXPECT_EQ(got.header("accept"), "application/vnd.kubernetes.protobuf");
+  EXPECT_EQ(got.header("authorization"), "Bearer secret");
+  EXPECT_EQ(got.header("impersonate-user"), "jane");
+  EXPECT_EQ(got.header("host"), "127.0.0.1:" + std::to_string(server.port()));
+  EXPECT_THAT(got.header("user-agent"), testing::StartsWith("berth/1.2 (linux/"));
+  EXPECT_FALSE(got.headers.contains("expect"));
+  EXPECT_FALSE(got.headers.contains("accept-encoding"));
+}
+
+TEST(CurlClientTest, EachVerbHasItsMethod) {
+  Served served;
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    served.Add(request);
+    peer.Answer(200, "{}");
+  });
+  TestClient client(server);
+  const struct {
+    Verb verb;
+    const char* body;
+    const char* method;
+  } cases[] = {
+      {Verb::kGet, "", "GET"},     {Verb::kCreate, "b", "POST"},   {Verb::kList, "", "GET"},
+      {Verb::kUpdate, "b", "PUT"}, {Verb::kPatch, "b", "PATCH"},   {Verb::kDelete, "", "DELETE"},
+      {Verb::kGet, "", "GET"},     {Verb::kDelete, "b", "DELETE"}, {Verb::kWatch, "", "GET"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.method);
+    Request request = Get("/x");
+    request.verb = c.verb;
+    request.body = c.body;
+    ASSERT_TRUE(client.Do(request));
+    const ServedRequest got = served.all().back();
+    EXPECT_EQ(got.method, c.method);
+    EXPECT_EQ(got.body, c.body);
+    EXPECT_FALSE(got.headers.contains("content-type"));
+  }
+  EXPECT_EQ(server.connections(), 1) << "the connection is kept";
+}
+
+TEST(CurlClientTest, AServersPathIsAPrefix) {
+  Served served;
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    served.Add(request);
+    peer.Answer(200, "{}");
+  });
+  TestClient client(server, [](ClientOptions& o) { o.server.cluster.server += "/k8s/c-1/"; });
+  ASSERT_TRUE(client.Do(Get("/api")));
+  EXPECT_EQ(served.all()[0].target, "/k8s/c-1/api");
+}
+
+TEST(CurlClientTest, AStatusBecomesATypedError) {
+  TestServer server([](const ServedRequest&, ServerPeer& peer) { peer.Answer(404, kNotFound); });
+  TestClient client(server);
+  const auto response = client.Do(Get("/x"));
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().code, 404);
+  EXPECT_EQ(response.error().reason, "NotFound");
+  EXPECT_EQ(response.error().ToString(), "pods \"web\" not found (404 NotFound)");
+  EXPECT_FALSE(response.error().unknown_outcome());
+}
+
+TEST(CurlClientTest, ServersWhoAreBusyAreAskedAgain) {
+  const struct {
+    const char* name;
+    Request request;
+    int first_code;
+    const char* headers;
+    size_t attempts;
+  } cases[] = {
+      {"429, write", Post("/x", "{}", 3), 429, "", 2},
+      {"429, Retry-After", Post("/x", "{}", 3), 429, "Retry-After: 1\r\n", 2},
+      {"429, no retries wanted", Post("/x", "{}", 0), 429, "", 1},
+      {"503, read", Get("/x", 3), 503, "", 2},
+      {"503, write", Post("/x", "{}", 3), 503, "", 1},
+      {"500, read", Get("/x", 3), 500, "", 1},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Served served;
+    TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+      served.Add(request);
+      if (served.size() == 1) {
+        peer.Answer(c.first_code, "busy", "text/plain", c.headers);
+      } else {
+        peer.Answer(200, "{}");
+      }
+    });
+    TestClient client(server);
+    const base::RealClock clock;
+    const Time start = clock.Now();
+    const auto response = client.Do(c.request);
+    EXPECT_EQ(served.size(), c.attempts);
+    EXPECT_EQ(response.has_value(), c.attempts == 2);
+    if (!response) {
+      EXPECT_EQ(response.error().code, c.first_code);
+      EXPECT_EQ(response.error().unknown_outcome(), c.first_code >= 500);
+    }
+    if (c.headers[0] != '\0') {
+      EXPECT_GE(clock.Now() - start, seconds(1));
+    }
+  }
+}
+
+TEST(CurlClientTest, ARefusedConnectionIsNeverSentAndTriedAgainUntilTheServerIsThere) {
+  int port = 0;
+  {
+    TestServer gone([](const ServedRequest&, ServerPeer&) {}, {.tls = false});
+    port = gone.port();
+  }
+  TestClient client("http://127.0.0.1:" + std::to_string(port), "");
+  const auto refused = client.Do(Post("/x", "{}", 0));
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().never_sent);
+  EXPECT_FALSE(refused.error().unknown_outcome());
+  EXPECT_EQ(refused.error().reason, kReasonUnreachable);
+  EXPECT_THAT(refused.error().message, HasSubstr("POST /x: "));
+
+  auto later = client.Start(Post("/x", "{}", 10));
+  TestServer::Options options{.tls = false};
+  options.port = port;
+  TestServer server([](const ServedRequest&, ServerPeer& peer) { peer.Answer(200, "{}"); },
+                    options);
+  EXPECT_TRUE(Await(std::move(later)));
+}
+
+TEST(CurlClientTest, AnAnswerThatIsCutIsNoAnswer) {
+  const struct {
+    const char* name;
+    std::function<void(ServerPeer&)> cut;
+  } cases[] = {
+      {"closed without a byte", [](ServerPeer& peer) { peer.Close(); }},
+      {"reset without a byte", [](ServerPeer& peer) { peer.Reset(); }},
+      {"cut in the head",
+       [](ServerPeer& peer) {
+         peer.Send("HTTP/1.1 201 Crea");
+         peer.Close();
+       }},
+      {"cut in the body",
+       [](ServerPeer& peer) {
+         peer.Send("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{");
+         peer.Close();
+       }},
+      {"no HTTP",
+       [](ServerPeer& peer) {
+         peer.Send("\x15\x03\x01 nonsense");
+         peer.Close();
+       }},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Served served;
+    TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+      served.Add(request);
+      if (request.method == "GET" && served.size() > 2) {
+        peer.Answer(200, "{}");
+      } else {
+        c.cut(peer);
+      }
+    });
+    TestClient client(server);
+    const auto write = client.Do(Post("/x", "{}", 10));
+    ASSERT_FALSE(write);
+    EXPECT_TRUE(write.error().unknown_outcome());
+    EXPECT_EQ(write.error().code, 0);
+    EXPECT_EQ(served.size(), 1u) << "a write is sent once";
+    EXPECT_TRUE(client.Do(Get("/x", 10))) << "a read is tried again";
+    EXPECT_EQ(served.size(), 3u);
+  }
+}
+
+// libcurl repeats a request by itself when a kept connection is cut before the first byte.
+TEST(CurlClientTest, AWriteOnAKeptConnectionThatIsCutIsNotSentAgain) {
+  const Verb verbs[] = {Verb::kCreate, Verb::kPatch, Verb::kUpdate, Verb::kDelete};
+  for (const Verb verb : verbs) {
+    SCOPED_TRACE(static_cast<int>(verb));
+    Served served;
+    TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+      served.Add(request);
+      if (request.target == "/first") {
+        peer.Answer(200, "{}");
+      } else {
+        peer.Reset();
+      }
+    });
+    TestClient client(server);
+    ASSERT_TRUE(client.Do(Get("/first")));
+    Request request = Post("/second", verb == Verb::kDelete ? "" : "{}", 10);
+    request.verb = verb;
+    const auto response = client.Do(request);
+    ASSERT_FALSE(response);
+    EXPECT_TRUE(response.error().unknown_outcome());
+    EXPECT_EQ(served.size(), 2u);
+    EXPECT_EQ(served.all()[1].connection, 1);
+  }
+}
+
+TEST(CurlClientTest, ASilentServerIsATimeoutAndLaterRequestsUseAnotherConnection) {
+  Served served;
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    served.Add(request);
+    if (request.target == "/silent") {
+      peer.WaitForPeer();
+    } else {
+      peer.Answer(200, "{}");
+    }
+  });
+  TestClient client(server);
+  Request request = Post("/silent", "{}", 10);
+  request.timeout = milliseconds(100);
+  const auto response = client.Do(request);
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().reason, kReasonTimeout);
+  EXPECT_TRUE(response.error().unknown_outcome());
+  EXPECT_TRUE(client.Do(Get("/next")));
+  EXPECT_EQ(served.all().back().connection, 2);
+  EXPECT_EQ(served.size(), 2u);
+}
+
+TEST(CurlClientTest, ACancelledRequestIsAnsweredWhereverItIs) {
+  std::promise<void> arrived;
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    if (request.target == "/busy") {
+      peer.Answer(429, "", "text/plain", "Retry-After: 3600\r\n");
+    } else {
+      arrived.set_value();
+      peer.WaitForPeer();
+    }
+  });
+  TestClient client(server, [](ClientOptions& options) {
+    options.qps = 0.001;
+    options.burst = 2;
+  });
+  std::shared_ptr<Call> under_way_call;
+  std::shared_ptr<Call> retrying_call;
+  std::shared_ptr<Call> in_line_call;
+  auto under_way = client.Start(Post("/silent", "{}"), &under_way_call);
+  Await(arrived.get_future());
+  auto retrying = client.Start(Post("/busy", "{}", 3), &retrying_call);
+  auto in_line = client.Start(Post("/third", "{}"), &in_line_call);
+  for (const auto& call : {under_way_call, retrying_call, in_line_call}) call->Cancel();
+  const auto first = Await(std::move(under_way));
+  const auto second = Await(std::move(retrying));
+  const auto third = Await(std::move(in_line));
+  for (const auto* one : {&first, &second, &third}) {
+    ASSERT_FALSE(*one);
+    EXPECT_EQ(one->error().reason, kReasonCancelled);
+  }
+  EXPECT_TRUE(first.error().unknown_outcome());
+  EXPECT_TRUE(third.error().never_sent);
+  under_way_call->Cancel();  // after the end it does nothing
+}
+
+TEST(CurlClientTest, CloseCancelsAllAndLaterCallsToo) {
+  std::promise<void> arrived;
+  TestServer server([&](const ServedRequest&, ServerPeer& peer) {
+    arrived.set_value();
+    peer.WaitForPeer();
+  });
+  TestClient client(server, [](ClientOptions& options) {
+    options.qps = 0.001;
+    options.burst = 1;
+  });
+  std::vector<std::future<ResponseResult>> calls;
+  std::shared_ptr<Call> kept;
+  for (int i = 0; i < 10; ++i) calls.push_back(client.Start(Post("/x", "{}"), &kept));
+  Await(arrived.get_future());
+  client->Close();
+  for (auto& call : calls) {
+    ASSERT_EQ(call.wait_for(seconds(0)), std::future_status::ready);
+    EXPECT_EQ(call.get().error().reason, kReasonCancelled);
+  }
+  const auto late = client.Do(Get("/late"));
+  ASSERT_FALSE(late);
+  EXPECT_TRUE(late.error().never_sent);
+  std::promise<void> ran;
+  client->executor().Post([&] { ran.set_value(); });
+  Await(ran.get_future());
+  kept->Cancel();
+}
+
+TEST(CurlClientTest, BindsOvertakeOtherRequestsWhenTheRateIsShort) {
+  Served served;
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    served.Add(request);
+    peer.Answer(200, "{}");
+  });
+  TestClient client(server, [](ClientOptions& options) {
+    options.qps = 50;
+    options.burst = 1;
+  });
+  std::vector<std::future<ResponseResult>> calls;
+  // From the client's own thread, so that all stand in line before the second token is there.
+  std::promise<void> sent;
+  client->executor().Post([&] {
+    for (const char* path : {"/get1", "/get2", "/get3"}) calls.push_back(client.Start(Get(path)));
+    calls.push_back(client.Start(Post("/bind", "{}")));
+    sent.set_value();
+  });
+  Await(sent.get_future());
+  for (auto& call : calls) EXPECT_TRUE(Await(std::move(call)));
+  std::vector<std::string> order;
+  for (const ServedRequest& request : served.all()) order.push_back(request.target);
+  EXPECT_THAT(order, ElementsAre("/get1", "/bind", "/get2", "/get3"));
+}
+
+class CountingObserver final : public RequestObserver {
+ public:
+  void OnAttempt(const Attempt& attempt) override {
+    codes.push_back(attempt.code);
+    bytes = attempt.response_bytes;
+    host = attempt.host;
+  }
+  void OnRateLimited(Verb, std::string_view, Duration) override { ++turns; }
+  void OnRetry(Verb, std::string_view, int code) override { retried = code; }
+
+  std::vector<int> codes;
+  std::string host;
+  size_t bytes = 0;
+  int turns = 0;
+  int retried = 0;
+};
+
+TEST(CurlClientTest, TheObserverSeesEveryAttempt) {
+  CountingObserver observer;
+  std::atomic<int> requests = 0;
+  TestServer server([&](const ServedRequest&, ServerPeer& peer) {
+    peer.Answer(requests++ == 0 ? 429 : 200, "12345");
+  });
+  {
+    TestClient client(server, [&](ClientOptions& options) { options.observer = &observer; });
+    EXPECT_TRUE(client.Do(Get("/x", 1)));
+  }
+  EXPECT_THAT(observer.codes, ElementsAre(429, 200));
+  EXPECT_EQ(observer.bytes, 5u);
+  EXPECT_EQ(observer.turns, 2);
+  EXPECT_EQ(observer.retried, 429);
+  EXPECT_EQ(observer.host, "127.0.0.1:" + std::to_string(server.port()));
+}
+
+TEST(CurlClientTest, ManyThreadsMaySendAndCancelAtOnce) {
+  TestServer server([](const ServedRequest&, ServerPeer& peer) { peer.Answer(200, "{}"); });
+  TestClient client(server, [](ClientOptions& options) { options.qps = -1; });
+  std::atomic<int> answered = 0;
+  {
+    std::vector<base::NamedThread> senders;
+    for (int i = 0; i < 4; ++i) {
+      senders.emplace_back("sender", [&] {
+        for (int j = 0; j < 100; ++j) {
+          const auto call =
+              client->Send(Post("/x", "{}"), [&](const ResponseResult&) { ++answered; });
+          if (j % 3 == 0) call->Cancel();
+        }
+      });
+    }
+  }
+  client->Close();
+  EXPECT_EQ(answered, 400);
+}
+
+}  // namespace
+}  // namespace berth::client
