@@ -9,10 +9,6 @@
 namespace berth::queue {
 namespace {
 
-bool Contains(const std::vector<std::string>& sorted, const std::string& value) {
-  return std::binary_search(sorted.begin(), sorted.end(), value);
-}
-
 // An event about one pod alone: whether that is another one than `pod`.
 bool ConcernsAnother(const EventMatch& match, const api::Pod& pod,
                      const api::ObjectPtr& new_object) {
@@ -79,15 +75,12 @@ void HintTable::Refresh(Entry& entry) const {
   entry.profile = ProfileNumber(pod.pod().spec.scheduler_name);
   entry.gating_plugin = pod.gated() ? PluginNumber(pod.gating_plugin) : kUnknown;
   entry.rejectors.clear();
-  for (const std::string& plugin : pod.pending_plugins) {
-    if (const uint32_t number = PluginNumber(plugin); number != kUnknown) {
-      entry.rejectors.push_back({number, true});
+  // A plugin in both lists is found as a Pending one, which comes first.
+  for (const bool pending : {true, false}) {
+    for (const std::string& plugin : pending ? pod.pending_plugins : pod.unschedulable_plugins) {
+      const uint32_t number = PluginNumber(plugin);
+      if (number != kUnknown) entry.rejectors.push_back({number, pending});
     }
-  }
-  for (const std::string& plugin : pod.unschedulable_plugins) {
-    const uint32_t number = PluginNumber(plugin);
-    if (number == kUnknown || Contains(pod.pending_plugins, plugin)) continue;
-    entry.rejectors.push_back({number, false});
   }
 }
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "src/base/thread.h"
+#include "src/metrics/local_metrics.h"
+#include "src/metrics/registry.h"
+
+namespace berth::metrics {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The lines of the exposition that speak of `name`.
+std::string Lines(const Registry& registry, std::string_view name) {
+  const std::string text = registry.Exposition();
+  std::string found;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    const std::string line = text.substr(at, end - at + 1);
+    if (line.find(name) != std::string::npos) found += line;
+    at = end + 1;
+  }
+  return found;
+}
+
+TEST(MetricTableTest, EveryMetricIsNamedOnceAndWellFormed) {
+  std::set<std::string_view> names;
+  for (const MetricSpec& spec : MetricTable()) {
+    SCOPED_TRACE(spec.name);
+    EXPECT_TRUE(names.insert(spec.name).second);
+    EXPECT_EQ(spec.type == MetricType::kHistogram, !spec.buckets.empty());
+    EXPECT_TRUE(std::is_sorted(spec.buckets.begin(), spec.buckets.end()));
+    EXPECT_TRUE(spec.help.ends_with("."));
+    EXPECT_EQ(spec.type == MetricType::kCounter, spec.name.ends_with("_total"));
+  }
+}
+
+TEST(MetricTableTest, BucketsAreKubeSchedulers) {
+  const struct {
+    Metric metric;
+    size_t count;
+    double first;
+    double last;
+  } cases[] = {
+      {Metric::kSchedulingAttemptDuration, 15, 0.001, 16.384},
+      {Metric::kFrameworkExtensionPointDuration, 12, 0.0001, 0.2048},
+      {Metric::kPluginExecutionDuration, 20, 0.00001, 0.022168},
+      {Metric::kPodSchedulingSliDuration, 20, 0.01, 5242.88},
+      {Metric::kPodSchedulingAttempts, 5, 1, 16},
+      {Metric::kRestClientRequestDuration, 12, 0.005, 60},
+  };
+  for (const auto& c : cases) {
+    const MetricSpec& spec = SpecOf(c.metric);
+    SCOPED_TRACE(spec.name);
+    ASSERT_EQ(spec.buckets.size(), c.count);
+    EXPECT_DOUBLE_EQ(spec.buckets.front(), c.first);
+    EXPECT_NEAR(spec.buckets.back(), c.last, c.last * 1e-4);
+  }
+}
+
+TEST(RegistryTest, ExposesCountersWithHelpTypeAndSortedSeries) {
+  Registry registry;
+  registry.Add(registry.Intern(Metric::kScheduleAttempts, {"scheduled", "b"}), 3);
+  registry.Add(registry.Intern(Metric::kScheduleAttempts, {"error", "default-scheduler"}));
+  registry.Add(registry.Intern(Metric::kScheduleAttempts, {"scheduled", "a\"\\"}));
+  EXPECT_EQ(
+      Lines(registry, "scheduler_schedule_attempts_total"),
+      "# HELP scheduler_schedule_attempts_total [STABLE] Attempts to schedule a pod, by outcome: "
+      "'scheduled', 'unschedulable' where no node would do, 'error' where the scheduler itself "
+      "failed.\n"
+      "# TYPE scheduler_schedule_attempts_total counter\n"
+      "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"error\"} 1\n"
+      "scheduler_schedule_attempts_total{profile=\"a\\\"\\\\\",result=\"scheduled\"} 1\n"
+      "scheduler_schedule_attempts_total{profile=\"b\",result=\"scheduled\"} 3\n");
+}
+
+TEST(RegistryTest, ExposesHistogramsCumulativelyWithABoundPastAll) {
+  Registry registry;
+  const SeriesId series = registry.Intern(Metric::kPodSchedulingAttempts);
+  for (const double value : {1.0, 2.0, 3.0, 100.0}) registry.Observe(series, value);
+  EXPECT_EQ(Lines(registry, "scheduler_pod_scheduling_attempts"),
+            "# HELP scheduler_pod_scheduling_attempts [STABLE] Attempts it took to schedule a "
+            "pod.\n"
+            "# TYPE scheduler_pod_scheduling_attempts histogram\n"
+            "scheduler_pod_scheduling_attempts_count 4\n"
+            "scheduler_pod_scheduling_attempts_sum 106\n"
+            "scheduler_pod_scheduling_attempts_bucket{le=\"1\"} 1\n"
+            "scheduler_pod_scheduling_attempts_bucket{le=\"2\"} 2\n"
+            "scheduler_pod_scheduling_attempts_bucket{le=\"4\"} 3\n"
+            "scheduler_pod_scheduling_attempts_bucket{le=\"8\"} 3\n"
+            "scheduler_pod_scheduling_attempts_bucket{le=\"16\"} 3\n"
+            "scheduler_pod_scheduling_attempts_bucket{le=\"+Inf\"} 4\n");
+}
+
+TEST(RegistryTest, MetricsWithoutLabelsAreThereFromTheStartAndOthersFromTheirFirstUse) {
+  Registry registry;
+  EXPECT_THAT(registry.Exposition(), HasSubstr("scheduler_preemption_attempts_total 0\n"));
+  EXPECT_THAT(registry.Exposition(), Not(HasSubstr("scheduler_pending_pods")));
+  registry.Intern(Metric::kPendingPods, {"gated"});
+  EXPECT_THAT(registry.Exposition(), HasSubstr("scheduler_pending_pods{queue=\"gated\"} 0\n"));
+}
+
+TEST(RegistryTest, InternGivesOneSeriesForEachSetOfLabels) {
+  Registry registry;
+  const SeriesId a = registry.Intern(Metric::kCacheSize, {"nodes"});
+  EXPECT_EQ(registry.Intern(Metric::kCacheSize, {"nodes"}), a);
+  EXPECT_NE(registry.Intern(Metric::kCacheSize, {"pods"}), a);
+  EXPECT_NE(registry.Intern(Metric::kUnschedulablePods, {"ab", "c"}),
+            registry.Intern(Metric::kUnschedulablePods, {"a", "bc"}));
+}
+
+TEST(RegistryTest, ThreadsMayCountAtOnce) {
+  Registry registry;
+  const SeriesId series = registry.Intern(Metric::kDroppedEvents);
+  constexpr int kTimes = 2000;
+  const auto count = [&] {
+    for (int i = 0; i < kTimes; ++i) {
+      registry.Add(series);
+      registry.Observe(registry.Intern(Metric::kRestClientRequestDuration, {"GET", "host"}), 1);
+    }
+  };
+  base::NamedThread a("metrics-a", count);
+  base::NamedThread b("metrics-b", count);
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(registry.Exposition().empty());
+  a.Join();
+  b.Join();
+  EXPECT_EQ(registry.Read(series).value, 2 * kTimes);
+}
+
+TEST(LocalMetricsTest, PublishHandsOverWhatChangedOnce) {
+  Registry registry;
+  LocalMetrics local(registry);
+  const SeriesId counter = local.Series(Metric::kLoopTurns);
+  const SeriesId histogram = local.Series(Metric::kPodSchedulingAttempts);
+  local.Add(counter, 2);
+  local.Observe(histogram, 3.0);
+  EXPECT_EQ(registry.Read(counter).value, 0);
+  local.Publish();
+  local.Publish();
+  EXPECT_EQ(registry.Read(counter).value, 2);
+  EXPECT_EQ(registry.Read(histogram).sum, 3);
+  EXPECT_THAT(registry.Read(histogram).buckets, ElementsAre(0, 0, 1, 0, 0, 0));
+  local.Add(counter);
+  local.Observe(histogram, 17.0);
+  local.Publish();
+  EXPECT_EQ(registry.Read(counter).value, 3);
+  EXPECT_THAT(registry.Read(histogram).buckets, ElementsAre(0, 0, 1, 0, 0, 1));
+}
+
+TEST(LocalMetricsTest, AGaugeKeepsItsValueAcrossPublish) {
+  Registry registry;
+  LocalMetrics local(registry);
+  const SeriesId gauge =
+      local.Series(Metric::kUnschedulablePods, {"NodeName", "default-scheduler"});
+  local.Add(gauge, 3);
+  local.Publish();
+  local.Add(gauge, -1);
+  local.Publish();
+  EXPECT_EQ(registry.Read(gauge).value, 2);
+  local.Set(gauge, 0);
+  local.Publish();
+  EXPECT_EQ(registry.Read(gauge).value, 0);
+}
+
+TEST(LocalMetricsTest, TwoOwnersAddUpTheirCounters) {
+  Registry registry;
+  LocalMetrics one(registry);
+  LocalMetrics two(registry);
+  one.Add(one.Series(Metric::kLoopTurns));
+  two.Add(two.Series(Metric::kLoopTurns));
+  two.Publish();
+  one.Publish();
+  EXPECT_EQ(registry.Read(registry.Intern(Metric::kLoopTurns)).value, 2);
+}
+
+TEST(LocalMetricsTest, DurationsCountInSeconds) {
+  Registry registry;
+  LocalMetrics local(registry);
+  const SeriesId series = local.Series(Metric::kSchedulingAlgorithmDuration);
+  local.Observe(series, std::chrono::milliseconds(1));
+  local.Publish();
+  EXPECT_DOUBLE_EQ(registry.Read(series).sum, 0.001);
+  EXPECT_EQ(registry.Read(series).buckets[0], 1u) << "a bound belongs to its bucket";
+}
+
+}  // namespace
+}  // namespace berth::metrics
