@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/informers/object_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "berth/random.h"
+#include "tests/unit/informers/wire.h"
+
+namespace berth::informers {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ObjectStoreTest : public testing::Test {
+ protected:
+  std::string Put(const std::string& text) { return store_.Put(api::Encoding::kJson, text); }
+  std::string Delete(const std::string& text) { return store_.Delete(api::Encoding::kJson, text); }
+  // What has been sent since the last call.
+  std::vector<std::string> Sent() {
+    std::vector<std::string> lines;
+    for (const InformerEvent& event : std::exchange(events_, {})) lines.push_back(Describe(event));
+    return lines;
+  }
+
+  std::vector<InformerEvent> events_;
+  ObjectStore store_{InfoOf(Kind::kPod),
+                     [this](InformerEvent event) { events_.push_back(std::move(event)); }};
+};
+
+TEST_F(ObjectStoreTest, ChangesCarryTheVersionBefore) {
+  EXPECT_EQ(Put(PodJson("a", 1)), "1");
+  EXPECT_EQ(Put(PodJson("a", 2)), "2");
+  EXPECT_EQ(Delete(PodJson("a", 3)), "3");
+  EXPECT_THAT(Sent(), ElementsAre("+a1", "~a1>2", "-a2"));
+  EXPECT_EQ(store_.size(), 0u);
+}
+
+TEST_F(ObjectStoreTest, TheSameVersionTwiceIsOneEvent) {
+  Put(PodJson("a", 1));
+  Put(PodJson("a", 1));
+  EXPECT_THAT(Sent(), ElementsAre("+a1"));
+}
+
+TEST_F(ObjectStoreTest, DeletingWhatIsNotKnownIsNothing) {
+  EXPECT_EQ(Delete(PodJson("a", 4)), "4");
+  EXPECT_THAT(Sent(), IsEmpty());
+}
+
+TEST_F(ObjectStoreTest, AListReportsOnlyTheDifferences) {
+  for (const char* name : {"d", "a", "b", "c"}) Put(PodJson(name, 1));
+  Sent();
+  store_.BeginList();
+  Put(PodJson("a", 1));
+  Put(PodJson("b", 2));
+  Put(PodJson("e", 3));
+  EXPECT_THAT(Sent(), ElementsAre("~b1>2", "+e3"));
+  store_.EndList();
+  EXPECT_THAT(Sent(), ElementsAre("-c1", "-d1"));
+}
+
+TEST_F(ObjectStoreTest, AListThatBrokeOffCountsForNothing) {
+  Put(PodJson("a", 1));
+  store_.BeginList();
+  Put(PodJson("b", 2));
+  store_.BeginList();
+  Put(PodJson("a", 1));
+  store_.EndList();
+  EXPECT_THAT(Sent(), ElementsAre("+a1", "+b2", "-b2"));
+}
+
+TEST_F(ObjectStoreTest, ARecreatedObjectIsDeletedAndAdded) {
+  Put(PodJson("a", 1, "first"));
+  Put(PodJson("a", 5, "second"));
+  EXPECT_THAT(Sent(), ElementsAre("-a1", "+a5"));
+  Put(BadPodJson("a", 6));
+  EXPECT_THAT(Sent(), ElementsAre("-a5", "?default/a"));
+}
+
+TEST_F(ObjectStoreTest, AnUndecodableUpdateKeepsTheOldVersionAndIsToldOnce) {
+  Put(PodJson("a", 1));
+  EXPECT_EQ(Put(BadPodJson("a", 2, "node-1")), "2");
+  Put(BadPodJson("a", 2, "node-1"));
+  ASSERT_EQ(events_.size(), 2u);
+  EXPECT_EQ(events_[1].undecodable.uid, "uid-a");
+  EXPECT_EQ(events_[1].undecodable.node_name, "node-1");
+  EXPECT_THAT(events_[1].undecodable.error, HasSubstr("cpu"));
+  EXPECT_THAT(Sent(), ElementsAre("+a1", "?default/a 1"));
+  EXPECT_EQ(store_.undecodable(), 1u);
+
+  Put(BadPodJson("a", 3));
+  EXPECT_EQ(store_.undecodable(), 2u);
+  Put(PodJson("a", 4));
+  EXPECT_THAT(Sent(), ElementsAre("?default/a 1", "~a1>4"));
+}
+
+TEST_F(ObjectStoreTest, AnObjectThatNeverCouldBeDecodedIsStillKnown) {
+  Put(BadPodJson("a", 1));
+  store_.BeginList();
+  Put(BadPodJson("a", 1));
+  store_.EndList();
+  EXPECT_THAT(Sent(), ElementsAre("?default/a"));
+  Delete(PodJson("a", 2));
+  EXPECT_THAT(Sent(), ElementsAre("-default/a"));
+
+  Put(BadPodJson("b", 1));
+  Put(PodJson("b", 2));
+  EXPECT_THAT(Sent(), ElementsAre("?default/b", "+b2"));
+}
+
+TEST_F(ObjectStoreTest, GarbageIsCountedAndNothingElse) {
+  EXPECT_EQ(Put("garbage"), "");
+  EXPECT_EQ(Delete("garbage"), "");
+  EXPECT_THAT(Sent(), IsEmpty());
+  EXPECT_EQ(store_.undecodable(), 1u);
+  EXPECT_EQ(store_.size(), 0u);
+}
+
+// Whatever mixture of watch events, missed events and relists: replaying the events gives the
+// state of the server.
+TEST_F(ObjectStoreTest, ReplayingTheEventsGivesTheServersState) {
+  Random random(42);
+  std::map<std::string, std::pair<int, int>> server;  // name -> (uid, version)
+  std::map<std::string, std::pair<std::string, std::string>> replayed;
+  int version = 0;
+  const auto pod = [&](const std::string& name) {
+    return PodJson(name, server[name].second, std::to_string(server[name].first));
+  };
+  for (int step = 0; step < 3000; ++step) {
+    const std::string name(1, static_cast<char>('a' + random.Below(8)));
+    const bool watched = random.Below(4) != 0;
+    ++version;
+    if (server.contains(name) && random.Below(3) == 0) {
+      server[name].second = version;
+      if (watched) Delete(pod(name));
+      server.erase(name);
+    } else {
+      if (!server.contains(name)) server[name].first = version;
+      server[name].second = version;
+      if (watched) Put(pod(name));
+    }
+    if (step % 10 != 9) continue;
+    store_.BeginList();
+    for (const auto& [known, unused] : server) Put(pod(known));
+    store_.EndList();
+    for (const InformerEvent& event : std::exchange(events_, {})) {
+      const auto& object = event.type == EventType::kDeleted ? event.old_object : event.new_object;
+      const api::ObjectMeta& meta = *MetaOf(object);
+      if (event.type == EventType::kAdded) {
+        ASSERT_FALSE(replayed.contains(meta.name));
+      } else {
+        ASSERT_EQ(replayed.at(meta.name).second, MetaOf(event.old_object)->resource_version);
+        ASSERT_EQ(replayed.at(meta.name).first, meta.uid);
+      }
+      if (event.type == EventType::kDeleted) {
+        replayed.erase(meta.name);
+      } else {
+        replayed[meta.name] = {meta.uid, meta.resource_version};
+      }
+    }
+    ASSERT_EQ(replayed.size(), server.size());
+    for (const auto& [known, state] : server) {
+      ASSERT_EQ(replayed.at(known),
+                std::pair(std::to_string(state.first), std::to_string(state.second)));
+    }
+  }
+}
+
+TEST(KindsTest, EveryKindHasItsLine) {
+  const struct {
+    Kind kind;
+    const char* path;
+    const char* object;
+  } cases[] = {
+      {Kind::kPod, "/api/v1/pods", R"({"metadata":{"name":"x"}})"},
+      {Kind::kNode, "/api/v1/nodes", R"({"metadata":{"name":"x"}})"},
+      {Kind::kNamespace, "/api/v1/namespaces", R"({"metadata":{"name":"x"}})"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.path);
+    EXPECT_EQ(InfoOf(c.kind).path, c.path);
+    const auto object = InfoOf(c.kind).decode(api::Encoding::kJson, c.object);
+    ASSERT_TRUE(object.has_value());
+    ASSERT_NE(MetaOf(*object), nullptr);
+    EXPECT_EQ(MetaOf(*object)->name, "x");
+  }
+  EXPECT_EQ(InfoOf(Kind::kPod).field_selector, "status.phase!=Succeeded,status.phase!=Failed");
+  EXPECT_EQ(MetaOf({}), nullptr);
+}
+
+}  // namespace
+}  // namespace berth::informers

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/informers/reflector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/informers/informers.h"
+#include "tests/support/fake_api.h"
+#include "tests/support/fake_clock.h"
+#include "tests/unit/informers/wire.h"
+
+namespace berth::informers {
+namespace {
+
+using client::Verb;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using test::NeverSent;
+using test::NoAnswer;
+using test::Rejection;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ReflectorTest : public testing::Test {
+ protected:
+  void Start() {
+    reflector_->Start();
+    executor_.RunDue();
+  }
+  // Starts and hands over the pods as a streaming list in version 10.
+  void StartSynced(const std::vector<std::string>& pods = {}) {
+    Start();
+    api_.last().Begin();
+    for (const std::string& pod : pods) api_.last().Push(Frame("ADDED", pod));
+    Push(BookmarkFrame(10, true));
+  }
+  void Push(const std::string& data) {
+    api_.last().Push(data);
+    executor_.RunDue();
+  }
+  void End() {
+    api_.last().End();
+    executor_.RunDue();
+  }
+  void Fail(client::ApiError error) {
+    api_.last().Fail(std::move(error));
+    executor_.RunDue();
+  }
+  // A page of a list, complete.
+  void ReplyList(const std::string& json) {
+    api_.last().Begin();
+    api_.last().Push(json);
+    End();
+  }
+  // How long it takes until the next request goes out.
+  Duration AwaitRequest() {
+    const size_t before = api_.size();
+    const Time since = clock_.Now();
+    while (api_.size() == before && clock_.Now() - since < minutes(10)) {
+      executor_.Advance(milliseconds(10));
+    }
+    EXPECT_EQ(api_.size(), before + 1);
+    return clock_.Now() - since;
+  }
+  std::vector<std::string> Sent() {
+    std::vector<std::string> lines;
+    for (const InformerEvent& event : std::exchange(events_, {})) lines.push_back(Describe(event));
+    return lines;
+  }
+  const std::string& Path() { return api_.last().request.path; }
+  void ExpectWatchFrom(int version) {
+    EXPECT_EQ(api_.last().request.verb, Verb::kWatch);
+    EXPECT_THAT(Path(), AllOf(HasSubstr("resourceVersion=" + std::to_string(version) + "&"),
+                              Not(HasSubstr("sendInitialEvents"))));
+  }
+  void ExpectStreamingList() {
+    EXPECT_EQ(api_.last().request.verb, Verb::kWatch);
+    EXPECT_THAT(Path(), HasSubstr("sendInitialEvents=true&resourceVersionMatch=NotOlderThan"));
+  }
+  void ExpectPage(const std::string& token) {
+    EXPECT_EQ(api_.last().request.verb, Verb::kList);
+    EXPECT_THAT(Path(), token.empty()
+                            ? Not(HasSubstr("continue"))
+                            : testing::Matcher<std::string>(HasSubstr("continue=" + token)));
+  }
+
+  test::FakeClock clock_;
+  test::FakeExecutor executor_{clock_};
+  test::FakeApi api_{executor_};
+  std::vector<InformerEvent> events_;
+  std::shared_ptr<Reflector> reflector_ = std::make_shared<Reflector>(
+      api_, clock_, 1, InfoOf(Kind::kPod),
+      [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+};
+
+TEST_F(ReflectorTest, TheInitialListIsAWatchThatSendsWhatIsThere) {
+  Start();
+  ASSERT_EQ(api_.size(), 1u);
+  const client::Request& request = api_.last().request;
+  ExpectStreamingList();
+  EXPECT_THAT(request.path,
+              AllOf(StartsWith("/api/v1/pods?"), HasSubstr("&watch=1"),
+                    HasSubstr("&allowWatchBookmarks=true"),
+                    HasSubstr("&fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3D"
+                              "Failed"),
+                    Not(HasSubstr("resourceVersion="))));
+  EXPECT_EQ(request.priority, client::Priority::kUnlimited);
+  EXPECT_EQ(request.timeout, Duration{});
+  EXPECT_EQ(api_.last().silence, seconds(150));
+  EXPECT_THAT(request.accept, StartsWith("application/vnd.kubernetes.protobuf"));
+}
+
+TEST_F(ReflectorTest, WatchesAskForATimeoutOfFiveToTenMinutesAndNotAlwaysTheSame) {
+  std::vector<int> timeouts;
+  StartSynced();
+  for (int i = 0; i < 20; ++i) {
+    const std::string key = "timeoutSeconds=";
+    timeouts.push_back(std::stoi(Path().substr(Path().find(key) + key.size())));
+    executor_.Advance(minutes(5));
+    End();
+  }
+  EXPECT_THAT(timeouts, testing::Each(AllOf(testing::Ge(300), testing::Le(600))));
+  EXPECT_THAT(timeouts, testing::Contains(testing::Ne(timeouts[0])));
+}
+
+TEST_F(ReflectorTest, TheBookmarkEndsTheInitialListAndTheStreamGoesOn) {
+  StartSynced({PodJson("a", 7), PodJson("b", 3)});
+  EXPECT_THAT(Sent(), ElementsAre("+a7", "+b3", "synced"));
+  Push(Frame("MODIFIED", PodJson("a", 11)));
+  Push(Frame("DELETED", PodJson("b", 12)));
+  Push(Frame("ADDED", PodJson("c", 13)));
+  EXPECT_THAT(Sent(), ElementsAre("~a7>11", "-b3", "+c13"));
+  EXPECT_EQ(api_.size(), 1u);
+  const InformerStats stats = reflector_->stats();
+  EXPECT_TRUE(stats.synced);
+  EXPECT_EQ(stats.objects, 2u);
+  EXPECT_EQ(stats.lists, 1u);
+  EXPECT_EQ(stats.errors, 0u);
+}
+
+TEST_F(ReflectorTest, FramesMayArriveInAnyPieces) {
+  Start();
+  api_.last().Begin();
+  std::string all =
+      Frame("ADDED", PodJson("a", 7)) + Frame("ADDED", PodJson("b", 8)) + BookmarkFrame(10, true);
+  for (const char c : all) api_.last().Push(std::string(1, c));
+  executor_.RunDue();
+  EXPECT_THAT(Sent(), ElementsAre("+a7", "+b8", "synced"));
+}
+
+TEST_F(ReflectorTest, AnOrderlyEndResumesAtOnceFromTheLastVersion) {
+  const struct {
+    const char* name;
+    std::string frame;
+    int want;
+  } cases[] = {
+      {"the list's own version", "", 10},
+      {"an event", Frame("ADDED", PodJson("a", 20)), 20},
+      {"a deletion", Frame("DELETED", PodJson("a", 30)), 30},
+      {"a bookmark", BookmarkFrame(40), 40},
+      {"an undecodable event", Frame("ADDED", BadPodJson("b", 50)), 50},
+  };
+  StartSynced();
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    if (!c.frame.empty()) Push(c.frame);
+    executor_.Advance(minutes(5));
+    End();
+    ExpectWatchFrom(c.want);
+    api_.last().Begin();
+  }
+}
+
+TEST_F(ReflectorTest, SilenceAndErrorsResumeAfterAGrowingWait) {
+  StartSynced({PodJson("a", 1)});
+  Sent();
+  Fail(NoAnswer());
+  Duration floor = milliseconds(800);
+  for (int i = 0; i < 8; ++i) {
+    const Duration wait = AwaitRequest();
+    EXPECT_GE(wait, floor);
+    EXPECT_LE(wait, 2 * floor + milliseconds(20));
+    ExpectWatchFrom(10);
+    floor = std::min<Duration>(2 * floor, seconds(30));
+    Fail(i % 2 == 0 ? NeverSent() : Rejection(500));
+  }
+  AwaitRequest();
+  api_.last().Begin();
+  Push(BookmarkFrame(60));
+  Fail(NoAnswer());
+  EXPECT_LE(AwaitRequest(), milliseconds(1610)) << "success begins the wait anew";
+  ExpectWatchFrom(60);
+  EXPECT_THAT(Sent(), IsEmpty());
+}
+
+TEST_F(ReflectorTest, RetryAfterIsHonoured) {
+  StartSynced();
+  client::ApiError busy = Rejection(429);
+  busy.retry_after = seconds(17);
+  Fail(busy);
+  EXPECT_GE(AwaitRequest(), seconds(17));
+  ExpectWatchFrom(10);
+}
+
+TEST_F(ReflectorTest, AWatchThatEndsAtOnceIsAnError) {
+  StartSynced();
+  executor_.Advance(minutes(5));
+  End();
+  for (int i = 0; i < 3; ++i) {
+    api_.last().Begin();
+    End();
+    EXPECT_GE(AwaitRequest(), milliseconds(800));
+    ExpectWatchFrom(10);
+  }
+}
+
+TEST_F(ReflectorTest, GoneListsAgainAndReportsOnlyTheDifferences) {
+  for (const bool as_event : {true, false}) {
+    SCOPED_TRACE(as_event ? "ERROR event" : "HTTP answer");
+    reflector_ = std::make_shared<Reflector>(
+        api_, clock_, 1, InfoOf(Kind::kPod),
+        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+    StartSynced({PodJson("a", 1), PodJson("b", 2), PodJson("c", 3)});
+    Sent();
+    executor_.Advance(minutes(1));
+    if (as_event) {
+      Push(ErrorFrame(410));
+    } else {
+      Fail(Rejection(410));
+    }
+    ExpectStreamingList();
+    EXPECT_THAT(Sent(), IsEmpty()) << "the state was dropped";
+    api_.last().Begin();
+    Push(Frame("ADDED", PodJson("a", 1)));
+    Push(Frame("ADDED", PodJson("b", 22)));
+    Push(Frame("ADDED", PodJson("d", 23)));
+    Push(BookmarkFrame(30, true));
+    EXPECT_THAT(Sent(), ElementsAre("~b2>22", "+d23", "-c3"));
+    executor_.Advance(minutes(5));
+    End();
+    ExpectWatchFrom(30);
+    reflector_->Stop();
+  }
+}
+
+TEST_F(ReflectorTest, GoneAgainRightAfterAListWaitsABit) {
+  StartSynced();
+  Push(BookmarkFrame(11));
+  End();
+  Fail(Rejection(410));
+  EXPECT_GE(AwaitRequest(), milliseconds(800));
+  ExpectStreamingList();
+}
+
+TEST_F(ReflectorTest, OtherErrorEventsResumeTheWatch) {
+  StartSynced();
+  Push(BookmarkFrame(12));
+  Push(ErrorFrame(500));
+  AwaitRequest();
+  ExpectWatchFrom(12);
+}
+
+TEST_F(ReflectorTest, AServerThatWentBackInTimeIsListedAgain) {
+  StartSynced();
+  Fail(Rejection(504, "Too large resource version: 10, current: 3"));
+  AwaitRequest();
+  ExpectStreamingList();
+}
+
+TEST_F(ReflectorTest, GarbageResumesTheWatch) {
+  for (const std::string garbage :
+       {std::string("no json\n"), Frame("NONSENSE", "{}"), Frame("BOOKMARK", "[]")}) {
+    SCOPED_TRACE(garbage);
+    reflector_ = std::make_shared<Reflector>(
+        api_, clock_, 1, InfoOf(Kind::kPod),
+        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+    StartSynced({PodJson("a", 1)});
+    Sent();
+    Push(Frame("MODIFIED", PodJson("a", 14)));
+    Push(garbage);
+    AwaitRequest();
+    ExpectWatchFrom(14);
+    EXPECT_THAT(Sent(), ElementsAre("~a1>14"));
+    reflector_->Stop();
+  }
+}
+
+TEST_F(ReflectorTest, AnInitialListThatBreaksOffBeginsAnew) {
+  Start();
+  api_.last().Begin();
+  Push(Frame("ADDED", PodJson("a", 1)));
+  Push(Frame("ADDED", PodJson("b", 1)));
+  Fail(NoAnswer());
+  AwaitRequest();
+  ExpectStreamingList();
+  api_.last().Begin();
+  Push(Frame("ADDED", PodJson("b", 2)));
+  Push(BookmarkFrame(10, true));
+  EXPECT_THAT(Sent(), ElementsAre("+a1", "+b1", "~b1>2", "-a1", "synced"));
+}
+
+TEST_F(ReflectorTest, AServerThatIsDownIsTriedUntilItIsThere) {
+  Start();
+  for (int i = 0; i < 20; ++i) {
+    Fail(NeverSent());
+    AwaitRequest();
+    ExpectStreamingList();
+  }
+  EXPECT_THAT(Sent(), IsEmpty());
+  api_.last().Begin();
+  Push(BookmarkFrame(10, true));
+  EXPECT_THAT(Sent(), ElementsAre("synced"));
+  EXPECT_EQ(reflector_->stats().errors, 20u);
+}
+
+TEST_F(ReflectorTest, ARefusedStreamingListFallsBackToPages) {
+  for (const int code : {400, 405, 406, 422, 501}) {
+    SCOPED_TRACE(code);
+    reflector_ = std::make_shared<Reflector>(
+        api_, clock_, 1, InfoOf(Kind::kPod),
+        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+    Start();
+    Fail(Rejection(code));
+    ExpectPage("");
+    EXPECT_THAT(Path(), AllOf(HasSubstr("limit=500"), HasSubstr("fieldSelector="),
+                              Not(HasSubstr("watch=1"))));
+    ReplyList(ListJson({PodJson("a", 1)}, 10, "next/1"));
+    ExpectPage("next%2F1");
+    EXPECT_THAT(Sent(), ElementsAre("+a1"));
+    ReplyList(ListJson({PodJson("b", 2)}, 10));
+    EXPECT_THAT(Sent(), ElementsAre("+b2", "synced"));
+    ExpectWatchFrom(10);
+    api_.last().Begin();
+    Push(ErrorFrame(410));
+    AwaitRequest();
+    ExpectPage("");
+    reflector_->Stop();
+  }
+}
+
+TEST_F(ReflectorTest, StreamingListsThatBreakOffTwiceFallBackToPagesForOnce) {
+  Start();
+  for (int i = 0; i < 2; ++i) {
+    ExpectStreamingList();
+    api_.last().Begin();
+    End();
+    AwaitRequest();
+  }
+  ExpectPage("");
+  ReplyList(ListJson({}, 10));
+  ExpectWatchFrom(10);
+  executor_.Advance(minutes(1));
+  Fail(Rejection(410));
+  ExpectStreamingList();
+}
+
+TEST_F(ReflectorTest, APageThatFailsIsAskedForAgain) {
+  Start();
+  Fail(Rejection(400));
+  ReplyList(ListJson({PodJson("a", 1)}, 10, "p2"));
+  ExpectPage("p2");
+  Fail(NoAnswer());
+  AwaitRequest();
+  ExpectPage("p2");
+  ReplyList("half a li");
+  AwaitRequest();
+  ExpectPage("p2");
+  ReplyList(ListJson({PodJson("b", 2)}, 10));
+  EXPECT_THAT(Sent(), ElementsAre("+a1", "+b2", "synced"));
+}
+
+TEST_F(ReflectorTest, AnExpiredContinueTokenBeginsTheListAnew) {
+  Start();
+  Fail(Rejection(400));
+  ReplyList(ListJson({PodJson("a", 1), PodJson("b", 1)}, 10, "p2"));
+  Fail(Rejection(410));
+  AwaitRequest();
+  ExpectPage("");
+  ReplyList(ListJson({PodJson("b", 1)}, 20));
+  EXPECT_THAT(Sent(), ElementsAre("+a1", "+b1", "-a1", "synced"));
+  ExpectWatchFrom(20);
+}
+
+TEST_F(ReflectorTest, AKindThatIsNotServedCountsAsEmptyAndIsAskedForAgain) {
+  Start();
+  Fail(Rejection(404));
+  EXPECT_THAT(Sent(), ElementsAre("synced"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(AwaitRequest(), minutes(5));
+    Fail(Rejection(404));
+  }
+  AwaitRequest();
+  api_.last().Begin();
+  Push(Frame("ADDED", PodJson("a", 1)));
+  Push(BookmarkFrame(10, true));
+  EXPECT_THAT(Sent(), ElementsAre("+a1")) << "synced only once";
+}
+
+TEST_F(ReflectorTest, AServedKindDoesNotVanishBecauseOfA404) {
+  StartSynced({PodJson("a", 1)});
+  Sent();
+  for (int i = 0; i < 3; ++i) {
+    Fail(Rejection(404));
+    EXPECT_LT(AwaitRequest(), minutes(1));
+  }
+  EXPECT_THAT(Sent(), IsEmpty());
+  EXPECT_EQ(reflector_->stats().objects, 1u);
+}
+
+TEST_F(ReflectorTest, AForbiddenListIsTriedAgain) {
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    Fail(Rejection(403, "pods is forbidden"));
+    AwaitRequest();
+    ExpectStreamingList();
+  }
+  EXPECT_THAT(Sent(), IsEmpty());
+}
+
+TEST_F(ReflectorTest, StopEndsTheStreamAndSilencesTheReflector) {
+  StartSynced({PodJson("a", 1)});
+  Sent();
+  api_.last().Push(Frame("MODIFIED", PodJson("a", 2)));
+  reflector_->Stop();
+  executor_.Advance(minutes(10));
+  EXPECT_TRUE(api_.last().cancelled());
+  EXPECT_THAT(Sent(), IsEmpty());
+  EXPECT_EQ(api_.size(), 1u);
+}
+
+TEST_F(ReflectorTest, StopDuringABackoffAsksForNothingMore) {
+  Start();
+  Fail(NeverSent());
+  reflector_->Stop();
+  executor_.Advance(minutes(10));
+  EXPECT_EQ(api_.size(), 1u);
+}
+
+TEST_F(ReflectorTest, ALateAnswerToAnEarlierStreamIsIgnored) {
+  StartSynced({PodJson("a", 1)});
+  Sent();
+  reflector_.reset();
+  Push(Frame("MODIFIED", PodJson("a", 2)));
+  EXPECT_THAT(Sent(), IsEmpty());
+}
+
+TEST(InformersTest, EveryKindAskedForIsWatchedOnce) {
+  test::FakeClock clock;
+  test::FakeExecutor executor(clock);
+  test::FakeApi api(executor);
+  std::vector<InformerEvent> events;
+  Informers informers(
+      api, clock, 1, [&](InformerEvent event) { events.push_back(std::move(event)); },
+      InformerOptions{/*json=*/true});
+  informers.Start({Kind::kPod, Kind::kNode});
+  informers.Start({Kind::kNode, Kind::kNamespace});
+  executor.RunDue();
+  ASSERT_EQ(api.size(), 3u);
+  EXPECT_THAT(api.at(0).request.path, StartsWith("/api/v1/pods?"));
+  EXPECT_THAT(api.at(1).request.path, StartsWith("/api/v1/nodes?"));
+  EXPECT_THAT(api.at(2).request.path, StartsWith("/api/v1/namespaces?"));
+  EXPECT_THAT(api.at(0).request.accept, Not(HasSubstr("protobuf")));
+
+  api.at(1).Begin();
+  api.at(1).Push(Frame("ADDED", R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}})"));
+  api.at(1).Push(BookmarkFrame(10, true));
+  executor.RunDue();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, Kind::kNode);
+  EXPECT_NE(api::As<api::Node>(events[0].new_object), nullptr);
+  EXPECT_EQ(events[1].type, EventType::kSynced);
+  EXPECT_EQ(events[1].kind, Kind::kNode);
+  EXPECT_TRUE(informers.Stats(Kind::kNode).synced);
+  EXPECT_FALSE(informers.Stats(Kind::kPod).synced);
+
+  informers.Stop();
+  informers.Start({Kind::kPod});
+  executor.Advance(minutes(10));
+  EXPECT_EQ(api.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(api.at(i).cancelled());
+}
+
+}  // namespace
+}  // namespace berth::informers
