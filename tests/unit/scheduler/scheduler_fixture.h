@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plugins/in_tree_registry.h"
+#include "src/config/load.h"
+#include "src/metrics/registry.h"
+#include "src/scheduler/scheduler.h"
+#include "tests/support/builders.h"
+#include "tests/support/fake_api.h"
+#include "tests/support/fake_clock.h"
+
+namespace berth::test {
+
+// A scheduler with the in-tree plugins over an API server in memory, run turn by turn.
+class SchedulerFixture : public testing::Test {
+ protected:
+  SchedulerFixture();
+  ~SchedulerFixture() override;
+
+  // Begins anew with options_.
+  void Restart();
+  scheduler::Scheduler& scheduler() { return *scheduler_; }
+  Time Now() const { return clock_.Now(); }
+
+  // Runs the loop and the I/O until neither has anything left to do at this time.
+  void Turn();
+  // Lets time pass in steps of 100 ms, running both.
+  void Advance(Duration by);
+
+  // What the informers would say.
+  void Synced();
+  void AddNode(std::shared_ptr<const api::Node> node);
+  void AddNode(const NodeBuilder& node) { AddNode(node.Ptr()); }
+  void UpdateNode(std::shared_ptr<const api::Node> old_node, std::shared_ptr<const api::Node> node);
+  void AddPod(std::shared_ptr<const api::Pod> pod);
+  void AddPod(const PodBuilder& pod) { AddPod(pod.Ptr()); }
+  void UpdatePod(std::shared_ptr<const api::Pod> old_pod, std::shared_ptr<const api::Pod> pod);
+  void DeletePod(std::shared_ptr<const api::Pod> pod);
+  void PostUndecodable(const std::string& key, const std::string& node_name);
+
+  // How binds of "namespace/name" end; by default at once, with success.
+  void RefuseBind(const std::string& key, int code, const std::string& message);
+  void NeverAnswerBind(const std::string& key) { never_.insert(key); }
+  void AcceptBind(const std::string& key);
+  void ReleaseOneBind();
+
+  // "namespace/name -> node" of every POST to pods/binding, in order.
+  std::vector<std::string> Bindings() const { return bindings_; }
+  // The notes of events with that reason.
+  std::vector<std::string> Events(std::string_view reason) const;
+  // Bodies of the patches of that pod's status.
+  std::vector<std::string> StatusPatches(const std::string& name) const;
+
+  scheduler::SchedulerOptions options_;
+  bool hold_binds_ = false;
+
+ private:
+  std::optional<client::ResponseResult> Answer(const client::Request& request);
+  std::optional<client::ResponseResult> AnswerBind(const client::Request& request);
+  void PostEvent(informers::EventType type, informers::Kind kind, api::ObjectPtr old_object,
+                 api::ObjectPtr new_object);
+
+  FakeClock clock_;
+  std::unique_ptr<FakeExecutor> executor_;
+  std::unique_ptr<FakeApi> api_;
+  std::unique_ptr<metrics::Registry> metrics_;
+  std::unique_ptr<scheduler::Scheduler> scheduler_;
+
+  std::vector<std::string> bindings_;
+  std::vector<std::pair<std::string, std::string>> events_;   // reason, note
+  std::vector<std::pair<std::string, std::string>> patches_;  // path, body
+  std::map<std::string, std::pair<int, std::string>> refusals_;
+  std::set<std::string> never_;
+  std::deque<size_t> held_;  // indices of open binds in the fake API
+};
+
+}  // namespace berth::test

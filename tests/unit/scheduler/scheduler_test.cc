@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/scheduler.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/scheduler/scheduler_fixture.h"
+
+namespace berth::scheduler {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+using SchedulerTest = test::SchedulerFixture;
+
+TEST_F(SchedulerTest, NothingIsDecidedBeforeTheFirstListsAreIn) {
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+  Synced();
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+}
+
+TEST_F(SchedulerTest, ABoundPodGetsAScheduledEventAndItsRoomStaysTaken) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  AddPod(test::MakePod().Name("web").Req({{"cpu", "700m"}}));
+  AddPod(test::MakePod().Name("db").Req({{"cpu", "700m"}}));
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+  EXPECT_THAT(Events("Scheduled"), ElementsAre("Successfully assigned default/web to n1"));
+  EXPECT_THAT(Events("FailedScheduling"),
+              ElementsAre("0/1 nodes are available: 1 Insufficient cpu."));
+}
+
+TEST_F(SchedulerTest, AnUnschedulablePodGetsItsConditionAndEvent) {
+  Synced();
+  AddNode(test::MakeNode("n1").Taint("gpu", "", "NoSchedule"));
+  AddPod(test::MakePod().Name("web").Generation(3));
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+  EXPECT_THAT(StatusPatches("web"),
+              ElementsAre(AllOf(HasSubstr("\"PodScheduled\""), HasSubstr("\"Unschedulable\""),
+                                HasSubstr("0/1 nodes are available: 1 node(s) had untolerated "
+                                          "taint(s)."),
+                                HasSubstr("\"observedGeneration\":3"))));
+}
+
+TEST_F(SchedulerTest, WithoutNodesTheTextIsItsOwn) {
+  Synced();
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  EXPECT_THAT(Events("FailedScheduling"), ElementsAre("no nodes available to schedule pods"));
+}
+
+TEST_F(SchedulerTest, AnEventThatHelpsWakesTheParkedPod) {
+  Synced();
+  const auto node = test::MakeNode("n1").Taint("gpu", "", "NoSchedule").Ptr();
+  AddNode(node);
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  Advance(seconds(60));
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+  EXPECT_THAT(Events("FailedScheduling"), SizeIs(1)) << "a parked pod is not retried idly";
+  UpdateNode(node, test::MakeNode("n1").Ptr());
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+}
+
+TEST_F(SchedulerTest, AGatedPodWaitsWithoutAnAttempt) {
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  const auto gated = test::MakePod().Name("web").Gate("quota").ResourceVersion("1").Ptr();
+  AddPod(gated);
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+  EXPECT_THAT(Events("FailedScheduling"), IsEmpty());
+  UpdatePod(gated, test::MakePod().Name("web").ResourceVersion("2").Ptr());
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+}
+
+TEST_F(SchedulerTest, PodsOfOtherSchedulersCountOnTheirNodesAndAreLeftAlone) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  AddPod(test::MakePod().Name("theirs").SchedulerName("other"));
+  AddPod(test::MakePod().Name("placed").SchedulerName("other").OnNode("n1").Req({{"cpu", "1"}}));
+  AddPod(test::MakePod().Name("ours").Req({{"cpu", "1"}}));
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+  EXPECT_THAT(Events("FailedScheduling"),
+              ElementsAre("0/1 nodes are available: 1 Insufficient cpu."));
+}
+
+TEST_F(SchedulerTest, ARefusedBindGivesTheRoomBackAndThePodIsTriedAgain) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  RefuseBind("default/web", 404, "nodes \"n1\" not found");
+  AddPod(test::MakePod().Name("web").Req({{"cpu", "1"}}));
+  Turn();
+  EXPECT_EQ(scheduler().cache().num_pods(), 0u);
+  EXPECT_THAT(StatusPatches("web"), ElementsAre(AllOf(HasSubstr("\"SchedulerError\""),
+                                                      HasSubstr("nodes \\\"n1\\\" not found"))));
+  AcceptBind("default/web");
+  Advance(seconds(3));
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1", "default/web -> n1"));
+  EXPECT_TRUE(scheduler().cache().IsAssumed("default/web"));
+}
+
+TEST_F(SchedulerTest, ABindWithoutAnAnswerKeepsItsRoomUntilItIsSettled) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  NeverAnswerBind("default/web");
+  AddPod(test::MakePod().Name("web").Req({{"cpu", "1"}}));
+  Turn();
+  Advance(std::chrono::minutes(2));
+  Turn();
+  EXPECT_TRUE(scheduler().cache().IsAssumed("default/web"));
+  AddPod(test::MakePod().Name("rival").Req({{"cpu", "1"}}));
+  Turn();
+  EXPECT_THAT(Events("FailedScheduling"),
+              ElementsAre("0/1 nodes are available: 1 Insufficient cpu."));
+}
+
+TEST_F(SchedulerTest, TheWatchConfirmsTheBinding) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  const auto pending = test::MakePod().Name("web").Req({{"cpu", "1"}}).Ptr();
+  AddPod(pending);
+  Turn();
+  EXPECT_TRUE(scheduler().cache().IsAssumed("default/web"));
+  const auto bound = test::MakePod().Name("web").Req({{"cpu", "1"}}).OnNode("n1").Ptr();
+  UpdatePod(pending, bound);
+  Turn();
+  EXPECT_FALSE(scheduler().cache().IsAssumed("default/web"));
+  EXPECT_EQ(scheduler().cache().num_pods(), 1u);
+  DeletePod(bound);
+  Turn();
+  EXPECT_EQ(scheduler().cache().num_pods(), 0u);
+}
+
+TEST_F(SchedulerTest, ADeletedPodIsDroppedWhereverItIs) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  const auto web = test::MakePod().Name("web").Req({{"cpu", "1"}}).Ptr();
+  AddPod(web);
+  DeletePod(web);
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+
+  NeverAnswerBind("default/db");
+  const auto db = test::MakePod().Name("db").Req({{"cpu", "1"}}).Ptr();
+  AddPod(db);
+  Turn();
+  EXPECT_TRUE(scheduler().cache().IsAssumed("default/db"));
+  DeletePod(db);
+  Turn();
+  EXPECT_EQ(scheduler().cache().num_pods(), 0u) << "deleted while its bind is open";
+
+  AddPod(test::MakePod().Name("going").DeletedAt(Now()));
+  Turn();
+  EXPECT_THAT(Events("FailedScheduling"), ElementsAre("skip schedule deleting pod: default/going"));
+}
+
+TEST_F(SchedulerTest, ANameCreatedAgainIsAnotherPod) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  const auto first = test::MakePod().Name("web").Uid("u1").OnNode("n1").Req({{"cpu", "1"}}).Ptr();
+  AddPod(first);
+  UpdatePod(first, test::MakePod().Name("web").Uid("u2").Req({{"cpu", "1"}}).Ptr());
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+}
+
+TEST_F(SchedulerTest, OnlySoManyPodsAwaitTheirBindAndTheNextIsDecidedOnTheNewestState) {
+  options_.configuration.client_connection.burst = 10;
+  Restart();
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"pods", "1000"}}));
+  hold_binds_ = true;
+  for (int i = 0; i < 100; ++i) AddPod(test::MakePod().Name("low-" + std::to_string(i)));
+  Turn();
+  EXPECT_EQ(scheduler().awaiting_bind(), 64u);
+  AddPod(test::MakePod().Name("urgent").Priority(1000));
+  Turn();
+  ReleaseOneBind();
+  Turn();
+  EXPECT_EQ(Bindings().back(), "default/urgent -> n1");
+}
+
+TEST_F(SchedulerTest, StoppingSeesBindingsThroughAndDecidesNothingNew) {
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  hold_binds_ = true;
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  scheduler().Stop(seconds(10));
+  AddPod(test::MakePod().Name("late"));
+  Turn();
+  EXPECT_FALSE(scheduler().stopped());
+  ReleaseOneBind();
+  Turn();
+  EXPECT_TRUE(scheduler().stopped());
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+  EXPECT_THAT(Events("Scheduled"), SizeIs(1));
+}
+
+TEST_F(SchedulerTest, ABoundPodThatCannotBeReadClosesItsNode) {
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  PostUndecodable("default/odd", "n1");
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  EXPECT_THAT(Events("FailedScheduling"),
+              ElementsAre("0/1 nodes are available: 1 node(s) had a pod that could not be read."));
+  AddPod(test::MakePod().Name("odd").OnNode("n1"));
+  Advance(std::chrono::minutes(6));
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+}
+
+TEST_F(SchedulerTest, TheSameMessagesAndSeedGiveTheSameDecisions) {
+  const auto run = [this] {
+    Restart();
+    Synced();
+    for (int i = 0; i < 20; ++i) AddNode(test::MakeNode("n" + std::to_string(i)));
+    for (int i = 0; i < 200; ++i) {
+      AddPod(test::MakePod().Name("p" + std::to_string(i)).Req({{"cpu", "1"}}));
+    }
+    Turn();
+    return Bindings();
+  };
+  const std::vector<std::string> first = run();
+  EXPECT_EQ(first, run());
+  options_.seed = 99;
+  EXPECT_NE(first, run());
+}
+
+}  // namespace
+}  // namespace berth::scheduler
