@@ -20,7 +20,7 @@ class PreferredTerms {
  public:
   // Errors: terms that cannot be parsed, as Kubernetes prints them.
   static Result<PreferredTerms> Make(std::span<const api::PreferredSchedulingTerm> terms);
-  // What cannot be parsed, each text beginning with the term's index ("[0].preference...").
+  // What cannot be parsed, each text beginning with the term's index ("[0].matchExpressions...").
   static std::vector<std::string> Problems(std::span<const api::PreferredSchedulingTerm> terms);
 
   // The sum of the weights of the terms that match.
