@@ -148,6 +148,7 @@ bool Reflector::OnWatchEvent(api::Encoding encoding, const api::WatchEvent& even
     return false;
   }
   frame_arrived_ = true;
+  if (phase_ == Phase::kWatching) backoff_.Reset();
   std::string version;
   switch (event.type) {
     case api::WatchEventType::kBookmark:
@@ -159,11 +160,8 @@ bool Reflector::OnWatchEvent(api::Encoding encoding, const api::WatchEvent& even
       version = store_.Put(encoding, event.object);
       break;
   }
-  if (phase_ == Phase::kWatching) {
-    backoff_.Reset();
-    // The events of an initial list are not in the order of their versions.
-    if (!version.empty()) resource_version_ = std::move(version);
-  }
+  // The events of an initial list are not in the order of their versions.
+  if (phase_ == Phase::kWatching && !version.empty()) resource_version_ = std::move(version);
   // An event may have stopped the reflector.
   return !stopped_;
 }

@@ -72,7 +72,7 @@ TEST_F(EventRecorderTest, AnEventIsCreatedAsKubeSchedulerDoes) {
   const auto body = Body();
   EXPECT_EQ(body["metadata"]["namespace"], "default");
   // 2026-01-01T00:00:00Z in nanoseconds.
-  EXPECT_EQ(body["metadata"]["name"], "web.188675fc3bdb0000");
+  EXPECT_EQ(body["metadata"]["name"], "web.18867251edfa0000");
   EXPECT_EQ(body["reportingController"], "default-scheduler");
   EXPECT_EQ(body["reportingInstance"], "default-scheduler-host-1");
   EXPECT_EQ(body["type"], "Warning");

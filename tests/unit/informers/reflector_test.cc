@@ -278,7 +278,7 @@ TEST_F(ReflectorTest, AServerThatWentBackInTimeIsListedAgain) {
 }
 
 TEST_F(ReflectorTest, GarbageResumesTheWatch) {
-  for (const std::string garbage :
+  for (const std::string& garbage :
        {std::string("no json\n"), Frame("NONSENSE", "{}"), Frame("BOOKMARK", "[]")}) {
     SCOPED_TRACE(garbage);
     reflector_ = std::make_shared<Reflector>(
