@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// workers is how many requests are under way at once. More make a small API server slower.
+const workers = 16
+
+// Each calls do(0) to do(n-1) from several goroutines and returns the first error, after which it
+// starts no further call.
+func Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(workers, n) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := do(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// CreateNodes creates the nodes with their statuses.
+func CreateNodes(ctx context.Context, client kubernetes.Interface, nodes ...*corev1.Node) error {
+	return Each(ctx, len(nodes), func(ctx context.Context, i int) error {
+		if _, err := client.CoreV1().Nodes().Create(ctx, nodes[i], metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create node %s: %w", nodes[i].Name, err)
+		}
+		return nil
+	})
+}
+
+// CreatePods creates pod(0) to pod(n-1) in the namespace.
+func CreatePods(ctx context.Context, client kubernetes.Interface, namespace string, n int, pod func(i int) *corev1.Pod) error {
+	return Each(ctx, n, func(ctx context.Context, i int) error {
+		made := pod(i)
+		if _, err := client.CoreV1().Pods(namespace).Create(ctx, made, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create pod %s: %w", made.Name, err)
+		}
+		return nil
+	})
+}
+
+// DeletePods deletes all pods of the namespace, without grace and whatever their finalizers say.
+func DeletePods(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list the pods to delete: %w", err)
+	}
+	return Each(ctx, len(pods.Items), func(ctx context.Context, i int) error {
+		pod := &pods.Items[i]
+		if len(pod.Finalizers) > 0 {
+			pod.Finalizers = nil
+			if _, err := client.CoreV1().Pods(namespace).Update(ctx, pod, metav1.UpdateOptions{}); ignoreNotFound(err) != nil {
+				return fmt.Errorf("free pod %s: %w", pod.Name, err)
+			}
+		}
+		return DeletePod(ctx, client, namespace, pod.Name)
+	})
+}
+
+// DeletePod deletes the pod without grace.
+func DeletePod(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+	now := int64(0)
+	err := client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	if ignoreNotFound(err) != nil {
+		return fmt.Errorf("delete pod %s: %w", name, err)
+	}
+	return nil
+}
+
+// DeleteNodes deletes all nodes that the label selector selects; "" selects every node.
+func DeleteNodes(ctx context.Context, client kubernetes.Interface, selector string) error {
+	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return fmt.Errorf("list the nodes to delete: %w", err)
+	}
+	return Each(ctx, len(nodes.Items), func(ctx context.Context, i int) error {
+		name := nodes.Items[i].Name
+		if err := client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); ignoreNotFound(err) != nil {
+			return fmt.Errorf("delete node %s: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// CreateNamespace creates the namespace; one that is there already is no error.
+func CreateNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create namespace %s: %w", name, err)
+	}
+	return nil
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
