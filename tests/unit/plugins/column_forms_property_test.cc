@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// By column and node by node must agree: on random clusters, for every plugin that has both forms.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "plugins/in_tree_registry.h"
+#include "tests/support/random_cluster.h"
+#include "tests/unit/plugins/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using namespace berth::test;
+
+// How often the two forms said yes and no, or a score was above 0, so that the test knows it saw
+// something.
+struct Tally {
+  size_t kept = 0;
+  size_t dropped = 0;
+  size_t scored = 0;
+};
+
+struct Instance {
+  std::string name;
+  std::unique_ptr<Plugin> plugin;
+};
+
+ConfigValue FitStrategy(const char* type, bool shape) {
+  ConfigValue::Map strategy{
+      {"type", Item(type)},
+      {"resources",
+       Items({Args({{"name", Item("cpu")}, {"weight", Item(2)}}), Args({{"name", Item("memory")}}),
+              Args({{"name", Item("ephemeral-storage")}}),
+              Args({{"name", Item("nvidia.com/gpu")}, {"weight", Item(5)}})})}};
+  if (shape) {
+    const auto point = [](int64_t utilization, int64_t score) {
+      return Args({{"utilization", Item(utilization)}, {"score", Item(score)}});
+    };
+    strategy.emplace_back("requestedToCapacityRatio",
+                          Args({{"shape", Items({point(0, 0), point(40, 10), point(100, 2)})}}));
+  }
+  return Args({{"scoringStrategy", ConfigValue(std::move(strategy))},
+               {"ignoredResources", Items({Item("vendor.io/fpga")})}});
+}
+
+ConfigValue AddedAffinity() {
+  const ConfigValue in_zones =
+      Args({{"matchExpressions", Items({Args({{"key", Item("zone")},
+                                              {"operator", Item("In")},
+                                              {"values", Items({Item("a"), Item("b")})}})})}});
+  return Args({{"addedAffinity",
+                Args({{"requiredDuringSchedulingIgnoredDuringExecution",
+                       Args({{"nodeSelectorTerms", Items({in_zones})}})},
+                      {"preferredDuringSchedulingIgnoredDuringExecution",
+                       Items({Args({{"weight", Item(9)}, {"preference", in_zones}})})}})}});
+}
+
+class ColumnFormsTest : public testing::Test, public PluginFixture {
+ public:
+  std::vector<Instance> MakeInstances() {
+    const ConfigValue balanced =
+        Args({{"resources", Items({Args({{"name", Item("cpu")}}), Args({{"name", Item("memory")}}),
+                                   Args({{"name", Item("nvidia.com/gpu")}})})}});
+    const std::vector<std::pair<std::string, ConfigValue>> variants = {
+        {"NodeResourcesFit", FitStrategy("MostAllocated", false)},
+        {"NodeResourcesFit", FitStrategy("RequestedToCapacityRatio", true)},
+        {"NodeAffinity", AddedAffinity()},
+        {"NodeResourcesBalancedAllocation", balanced},
+    };
+    std::vector<Instance> instances;
+    for (const PluginRegistration& registration : InTreeRegistry()) {
+      instances.push_back(
+          {std::string(registration.name), *registration.factory(ConfigValue(), handle)});
+      for (const auto& [name, args] : variants) {
+        if (name != registration.name) continue;
+        auto plugin = registration.factory(args, handle);
+        EXPECT_TRUE(plugin.has_value()) << name << ": " << plugin.error().message;
+        if (!plugin) continue;
+        instances.push_back({name + " " + args.ToJson(), std::move(*plugin)});
+      }
+    }
+    return instances;
+  }
+
+  void CompareFilter(const ColumnFilterPlugin& plugin, const CycleState& cycle, const PodInfo& pod,
+                     const PlainSnapshot& snapshot, const NodeSet& candidates, Tally& tally) {
+    NodeSet want = candidates;
+    want.Filter(
+        [&](NodeRow row) { return plugin.Filter(cycle, pod, NodeView(snapshot, row)).ok(); });
+    NodeSet got = candidates;
+    plugin.FilterNodes(cycle, pod, snapshot, got);
+    EXPECT_EQ(got, want);
+    tally.kept += want.Count();
+    tally.dropped += candidates.Count() - want.Count();
+  }
+
+  void CompareScore(const ColumnScorePlugin& plugin, const CycleState& cycle, const PodInfo& pod,
+                    const PlainSnapshot& snapshot, const std::vector<NodeRow>& rows, Tally& tally) {
+    std::vector<int64_t> want;
+    for (NodeRow row : rows) {
+      const ScoreResult result = plugin.Score(cycle, pod, NodeView(snapshot, row));
+      EXPECT_TRUE(result.status.ok());
+      want.push_back(result.score);
+      if (result.score > 0) ++tally.scored;
+    }
+    std::vector<int64_t> got(rows.size(), -12345);
+    plugin.ScoreNodes(cycle, pod, snapshot, rows, got);
+    EXPECT_EQ(got, want);
+  }
+
+  // With and without the state that PreFilter and PreScore leave.
+  void CompareBothForms(Plugin& plugin, const PodInfo& pod, const PlainSnapshot& snapshot,
+                        const NodeSet& candidates, Tally& tally) {
+    std::vector<NodeRow> rows;
+    candidates.ForEach([&](NodeRow row) { rows.push_back(row); });
+    CycleState cycle;
+    if (auto* pre_filter = dynamic_cast<PreFilterPlugin*>(&plugin)) {
+      pre_filter->PreFilter(cycle, pod, snapshot);
+    }
+    if (const auto* filter = dynamic_cast<ColumnFilterPlugin*>(&plugin)) {
+      CompareFilter(*filter, cycle, pod, snapshot, candidates, tally);
+      CompareFilter(*filter, CycleState(), pod, snapshot, candidates, tally);
+    }
+    if (auto* pre_score = dynamic_cast<PreScorePlugin*>(&plugin)) {
+      (void)pre_score->PreScore(cycle, pod, snapshot, candidates);
+    }
+    if (const auto* score = dynamic_cast<ColumnScorePlugin*>(&plugin)) {
+      CompareScore(*score, cycle, pod, snapshot, rows, tally);
+      CompareScore(*score, CycleState(), pod, snapshot, rows, tally);
+    }
+  }
+};
+
+TEST_F(ColumnFormsTest, EveryPluginAgreesWithItselfOnRandomClusters) {
+  Random random(1);
+  std::vector<Instance> instances = MakeInstances();
+  std::map<std::string, Tally> tallies;
+  for (int round = 0; round < 60 && !HasFailure(); ++round) {
+    const size_t count = 1 + random.Below(150);
+    const PlainSnapshot snapshot =
+        Cluster(RandomNodes(random, count), RandomPlacedPods(random, 2 * count, count));
+    for (size_t i = 0; i < 8; ++i) {
+      const PodInfoPtr pod = Info(RandomPod(random, i, count));
+      NodeSet candidates = snapshot.nodes();
+      const uint64_t holes = 1 + random.Below(20);
+      for (NodeRow row = 0; row < count; ++row) {
+        if (random.Below(holes + 1) == 0) candidates.Clear(row);
+      }
+      for (Instance& instance : instances) {
+        SCOPED_TRACE("round " + std::to_string(round) + ", pod " + std::to_string(i) + ", " +
+                     instance.name);
+        CompareBothForms(*instance.plugin, *pod, snapshot, candidates, tallies[instance.name]);
+      }
+    }
+  }
+  for (const Instance& instance : instances) {
+    SCOPED_TRACE(instance.name);
+    const Tally& tally = tallies[instance.name];
+    if (dynamic_cast<const ColumnFilterPlugin*>(instance.plugin.get()) != nullptr) {
+      EXPECT_GT(tally.kept, 100u);
+      EXPECT_GT(tally.dropped, 100u);
+    }
+    if (dynamic_cast<const ColumnScorePlugin*>(instance.plugin.get()) != nullptr) {
+      EXPECT_GT(tally.scored, 100u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth::plugins
