@@ -44,7 +44,8 @@ PartialIdentity ReadIdentity(Encoding encoding, std::string_view bytes) {
           .name = std::move(head.metadata.name),
           .uid = std::move(head.metadata.uid),
           .resource_version = std::move(head.metadata.resource_version),
-          .node_name = std::move(head.spec.node_name)};
+          .node_name = std::move(head.spec.node_name),
+          .scheduler_name = std::move(head.spec.scheduler_name)};
 }
 
 TypeMeta ReadTypeMeta(Encoding encoding, std::string_view bytes) {

@@ -50,7 +50,8 @@ struct PartialIdentity {
   std::string name;
   std::string uid;
   std::string resource_version;
-  std::string node_name;  // spec.nodeName
+  std::string node_name;       // spec.nodeName
+  std::string scheduler_name;  // spec.schedulerName
 
   // "namespace/name", or "name" for a cluster-scoped object.
   std::string Key() const { return namespace_.empty() ? name : namespace_ + "/" + name; }

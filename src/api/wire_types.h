@@ -56,6 +56,7 @@ struct ObjectHead {
   };
   struct Spec {
     std::string node_name;
+    std::string scheduler_name;
   };
   Metadata metadata;
   Spec spec;
@@ -71,7 +72,9 @@ struct FieldsOf<ObjectHead::Metadata> {
 
 template <>
 struct FieldsOf<ObjectHead::Spec> {
-  static constexpr auto kFields = Table(Field<10, &ObjectHead::Spec::node_name>("nodeName"));
+  static constexpr auto kFields =
+      Table(Field<10, &ObjectHead::Spec::node_name>("nodeName"),
+            Field<19, &ObjectHead::Spec::scheduler_name>("schedulerName"));
 };
 
 template <>

@@ -83,6 +83,7 @@ std::string ObjectStore::PutDamaged(api::Encoding encoding, std::string_view byt
   event.undecodable.key = key;
   event.undecodable.uid = std::move(identity.uid);
   event.undecodable.node_name = std::move(identity.node_name);
+  event.undecodable.scheduler_name = std::move(identity.scheduler_name);
   event.undecodable.error = error.message;
   entry.damaged = std::make_unique<Damaged>(Damaged{event.undecodable, identity.resource_version});
   Send(std::move(event));

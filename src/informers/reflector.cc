@@ -120,6 +120,8 @@ void Reflector::Open(client::Verb verb, std::string query, std::shared_ptr<Sessi
   } else {
     request.accept = api::AcceptOf(encoding_);
   }
+  // Kinds without a protobuf form, and servers without protobuf, are told apart by their answer.
+  if (encoding_ == api::Encoding::kProtobuf) request.accept += ",application/json";
   if (!info_.field_selector.empty()) {
     request.path += "&fieldSelector=" + client::Escape(info_.field_selector);
   }

@@ -117,7 +117,7 @@ TEST_F(ReflectorTest, TheInitialListIsAWatchThatSendsWhatIsThere) {
   EXPECT_EQ(request.priority, client::Priority::kUnlimited);
   EXPECT_EQ(request.timeout, Duration{});
   EXPECT_EQ(api_.last().silence, seconds(150));
-  EXPECT_THAT(request.accept, StartsWith("application/vnd.kubernetes.protobuf"));
+  EXPECT_EQ(request.accept, "application/vnd.kubernetes.protobuf;stream=watch,application/json");
 }
 
 TEST_F(ReflectorTest, WatchesAskForATimeoutOfFiveToTenMinutesAndNotAlwaysTheSame) {

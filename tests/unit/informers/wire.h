@@ -23,7 +23,7 @@ inline std::string BadPodJson(const std::string& name, int version, const std::s
   return R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"default","name":")" + name +
          R"(","uid":"uid-)" + name + R"(","resourceVersion":")" + std::to_string(version) +
          R"("},"spec":{"nodeName":")" + node +
-         R"(","containers":[{"name":"c","resources":{"requests":{"cpu":"lots"}}}]}})";
+         R"(","schedulerName":"ours","containers":[{"name":"c","resources":{"requests":{"cpu":"lots"}}}]}})";
 }
 
 inline std::string Frame(std::string_view type, std::string_view object) {
