@@ -158,6 +158,18 @@ TEST_F(ReflectorTest, FramesMayArriveInAnyPieces) {
   EXPECT_THAT(Sent(), ElementsAre("+a7", "+b8", "synced"));
 }
 
+TEST_F(ReflectorTest, TheServersContentTypeDecidesHowItIsRead) {
+  Start();
+  api_.last().Begin("application/vnd.kubernetes.protobuf;stream=watch");
+  Push(ProtoFrame("ADDED", ProtoMeta("a", 7)));
+  Push(ProtoBookmarkFrame(10));
+  Push(ProtoFrame("DELETED", ProtoMeta("a", 12)));
+  EXPECT_THAT(Sent(), ElementsAre("+a7", "synced", "-a7"));
+  executor_.Advance(minutes(5));
+  End();
+  ExpectWatchFrom(12);
+}
+
 TEST_F(ReflectorTest, AnOrderlyEndResumesAtOnceFromTheLastVersion) {
   const struct {
     const char* name;

@@ -52,6 +52,39 @@ inline std::string ListJson(const std::vector<std::string>& items, int version,
   return text + "]}";
 }
 
+// The same in protobuf, by hand: a field with a length, and a watch frame around a bare object.
+inline std::string ProtoField(int number, std::string_view payload) {
+  std::string out(1, static_cast<char>(number << 3 | 2));
+  for (size_t size = payload.size();; size >>= 7) {
+    out.push_back(static_cast<char>((size & 0x7f) | (size >= 0x80 ? 0x80 : 0)));
+    if (size < 0x80) break;
+  }
+  return out.append(payload);
+}
+
+inline std::string ProtoMeta(const std::string& name, int version) {
+  return ProtoField(1, ProtoField(1, name) + ProtoField(3, "default") +
+                           ProtoField(5, "uid-" + name) + ProtoField(6, std::to_string(version)));
+}
+
+inline std::string ProtoFrame(std::string_view type, const std::string& object) {
+  const std::string type_meta = ProtoField(1, "v1") + ProtoField(2, "Pod");
+  const std::string envelope =
+      std::string("k8s\0", 4) + ProtoField(1, type_meta) + ProtoField(2, object);
+  const std::string event = ProtoField(1, type) + ProtoField(2, ProtoField(1, envelope));
+  std::string frame;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    frame.push_back(static_cast<char>(event.size() >> shift));
+  }
+  return frame + event;
+}
+
+inline std::string ProtoBookmarkFrame(int version) {
+  const std::string annotation = ProtoField(1, "k8s.io/initial-events-end") + ProtoField(2, "true");
+  return ProtoFrame("BOOKMARK", ProtoField(1, ProtoField(6, std::to_string(version)) +
+                                                  ProtoField(12, annotation)));
+}
+
 // "+a1": a added in version 1; "~a1>2": updated; "-a2": deleted; "?a 3": the version after a's
 // version 3 cannot be decoded ("?a" when none was known); "synced".
 inline std::string Describe(const InformerEvent& event) {
