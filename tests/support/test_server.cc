@@ -35,6 +35,9 @@ SSL_CTX* MakeContext(const TestAuthority& authority, const std::vector<std::stri
   BERTH_CHECK(SSL_CTX_use_PrivateKey(context, key) == 1, "bad key");
   X509_STORE_add_cert(SSL_CTX_get_cert_store(context), root);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  // Without one, OpenSSL refuses to resume sessions of clients that it verifies.
+  const unsigned char session_id[] = "test";
+  SSL_CTX_set_session_id_context(context, session_id, sizeof session_id);
   X509_free(certificate);
   X509_free(root);
   EVP_PKEY_free(key);
