@@ -232,7 +232,9 @@ TEST_F(SchedulerTest, TheSameMessagesAndSeedGiveTheSameDecisions) {
   const auto run = [this] {
     Restart();
     Synced();
-    for (int i = 0; i < 20; ++i) AddNode(test::MakeNode("n" + std::to_string(i)));
+    for (int i = 0; i < 20; ++i) {
+      AddNode(test::MakeNode("n" + std::to_string(i)).Allocatable({{"cpu", "16"}}));
+    }
     for (int i = 0; i < 200; ++i) {
       AddPod(test::MakePod().Name("p" + std::to_string(i)).Req({{"cpu", "1"}}));
     }
@@ -240,6 +242,7 @@ TEST_F(SchedulerTest, TheSameMessagesAndSeedGiveTheSameDecisions) {
     return Bindings();
   };
   const std::vector<std::string> first = run();
+  EXPECT_THAT(first, SizeIs(200));
   EXPECT_EQ(first, run());
   options_.seed = 99;
   EXPECT_NE(first, run());
