@@ -93,7 +93,9 @@ std::optional<ConfigValue> ReadFloat(std::string_view text, int line) {
   const bool negative = TakeSign(text);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return std::nullopt;
+  const bool tiny = error == std::errc::result_out_of_range && text.find("-") != text.npos;
+  if (tiny) value = 0;
+  if (error != std::errc{} && !tiny) return std::nullopt;
   // JSON writes 1e3 as 1000, which reads back as an integer.
   if (value == std::floor(value) && value < static_cast<double>(int64_t{1} << 62)) {
     const auto integer = static_cast<int64_t>(value);

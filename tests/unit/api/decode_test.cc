@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/api/decode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <protozero/pbf_writer.hpp>
+#include <string>
+
+#include "src/api/parse.h"
+
+namespace berth::api {
+namespace {
+
+using protozero::pbf_writer;
+using testing::HasSubstr;
+
+// A protobuf message, written field by field.
+class Message {
+ public:
+  Message& Text(uint32_t number, const std::string& value) {
+    pbf_writer(bytes_).add_bytes(number, value);
+    return *this;
+  }
+  Message& Number(uint32_t number, int64_t value) {
+    pbf_writer(bytes_).add_int64(number, value);
+    return *this;
+  }
+  Message& Fixed(uint32_t number) {
+    pbf_writer(bytes_).add_fixed64(number, 1);
+    pbf_writer(bytes_).add_fixed32(number, 1);
+    return *this;
+  }
+  operator const std::string&() const { return bytes_; }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+std::string Entry(const std::string& key, const std::string& value) {
+  return Message().Text(1, key).Text(2, value);
+}
+
+std::string Enveloped(const std::string& api_version, const std::string& kind,
+                      const std::string& raw) {
+  const std::string type = Message().Text(1, api_version).Text(2, kind);
+  const std::string unknown = Message().Text(1, type).Text(2, raw).Text(3, "").Text(4, "");
+  return std::string("k8s\0", 4) + unknown;
+}
+
+std::string PodWithSpec(const std::string& spec) { return Message().Text(2, spec); }
+
+TEST(DecodeTest, ProtobufFieldsAreReadByNumber) {
+  const std::string metadata = Message()
+                                   .Text(1, "web")
+                                   .Text(3, "shop")
+                                   .Number(7, 3)
+                                   .Text(8, Message().Number(1, 1700000000).Number(2, 5))
+                                   .Text(9, "")
+                                   .Text(11, Entry("b", "2"))
+                                   .Text(11, Entry("a", "1"))
+                                   .Text(11, Entry("b", "3"));
+  const std::string container =
+      Message().Text(1, "main").Text(8, Message().Text(2, Entry("cpu", Message().Text(1, "250m"))));
+  const std::string spec = Message()
+                               .Text(2, container)
+                               .Number(11, 1)
+                               .Number(25, -7)
+                               .Text(1, Message().Text(1, "data").Text(
+                                            2, Message().Text(10, Message().Text(1, "claim"))));
+  const auto pod = DecodeProtobuf<Pod>(Message().Text(1, metadata).Text(2, spec).bytes());
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_EQ(pod->metadata.Key(), "shop/web");
+  EXPECT_EQ(pod->metadata.generation, 3);
+  EXPECT_EQ(pod->metadata.creation_timestamp, Time(std::chrono::seconds(1700000000)));
+  EXPECT_EQ(pod->metadata.deletion_timestamp, std::nullopt);
+  EXPECT_EQ(pod->metadata.labels, (StringMap{{"a", "1"}, {"b", "3"}}));
+  EXPECT_EQ(pod->spec.containers.at(0).resources.requests,
+            (ResourceList{{"cpu", Quantity::FromMilli(250)}}));
+  EXPECT_TRUE(pod->spec.host_network);
+  EXPECT_EQ(pod->spec.priority, -7);
+  EXPECT_EQ(pod->spec.volumes.at(0).persistent_volume_claim->claim_name, "claim");
+}
+
+TEST(DecodeTest, UnknownProtobufFieldsOfEveryWireTypeAreSkipped) {
+  const std::string metadata =
+      Message().Text(900, "x").Fixed(901).Number(902, 5).Text(1, "web").Fixed(18);
+  const auto pod = DecodeProtobuf<Pod>(Message().Fixed(77).Text(1, metadata).Number(99, 1).bytes());
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_EQ(pod->metadata.name, "web");
+}
+
+TEST(DecodeTest, TheEnvelopeMustHoldTheWantedKind) {
+  const std::string raw = Message().Text(1, Message().Text(1, "n1"));
+  EXPECT_EQ(DecodeProtobuf<Node>(Enveloped("v1", "Node", raw))->metadata.name, "n1");
+  EXPECT_EQ(DecodeProtobuf<Node>(Enveloped("", "", raw))->metadata.name, "n1");
+  EXPECT_EQ(DecodeProtobuf<Node>(raw)->metadata.name, "n1");
+  const auto wrong = DecodeProtobuf<Pod>(Enveloped("v1", "Node", raw));
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message, "expected v1 Pod, got v1 Node");
+  const auto json = DecodeJson<Pod>(R"({"apiVersion":"v1","kind":"Node"})");
+  ASSERT_FALSE(json);
+  EXPECT_EQ(json.error().message, "expected v1 Pod, got v1 Node");
+}
+
+TEST(DecodeTest, ACompressedEnvelopeIsRefused) {
+  const std::string unknown = Message().Text(2, "").Text(3, "gzip");
+  const auto pod = DecodeProtobuf<Pod>(std::string("k8s\0", 4) + unknown);
+  ASSERT_FALSE(pod);
+  EXPECT_EQ(pod.error().message, "contentEncoding: \"gzip\" is not supported");
+}
+
+TEST(DecodeTest, ProtobufErrorsNameTheField) {
+  const auto container = [](const std::string& requests) {
+    return Message().Text(2, "").Text(2, Message().Text(8, Message().Text(2, requests))).bytes();
+  };
+  const struct {
+    const char* name;
+    std::string bytes;
+    const char* error;
+  } cases[] = {
+      {"bad quantity", PodWithSpec(container(Entry("cpu", Message().Text(1, "lots")))),
+       "spec.containers[1].resources.requests[\"cpu\"]: \"lots\": quantities must match"},
+      {"negative quantity", PodWithSpec(container(Entry("cpu", Message().Text(1, "-1m")))),
+       "spec.containers[1].resources.requests[\"cpu\"]: must not be negative"},
+      {"overflow", PodWithSpec(Message().Number(25, 5'000'000'000)),
+       "spec.priority: 5000000000 is out of range"},
+      {"string where a number is due", PodWithSpec(Message().Text(25, "x")),
+       "spec.priority: malformed protobuf: wrong wire type"},
+      {"number where a string is due", PodWithSpec(Message().Number(10, 1)),
+       "spec.nodeName: malformed protobuf: wrong wire type"},
+      {"number where a message is due", Message().Number(2, 1),
+       "spec: malformed protobuf: wrong wire type"},
+      {"cut short", PodWithSpec(std::string("\x52\x7f", 2)), "spec: malformed protobuf: "},
+      {"group", PodWithSpec(std::string("\x53", 1)), "spec: malformed protobuf: "},
+      {"endless varint", std::string(20, '\xff'), "malformed protobuf: "},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const auto pod = DecodeProtobuf<Pod>(c.bytes);
+    ASSERT_FALSE(pod);
+    EXPECT_THAT(pod.error().message, testing::StartsWith(c.error));
+  }
+}
+
+TEST(DecodeTest, JsonErrorsNameTheField) {
+  const struct {
+    const char* text;
+    const char* error;
+  } cases[] = {
+      {R"({"spec":{"containers":[{},{},{"resources":{"requests":{"cpu":"1x"}}}]}})",
+       "spec.containers[2].resources.requests[\"cpu\"]: \"1x\": quantities must match"},
+      {R"({"spec":{"overhead":{"cpu":-1}}})", "spec.overhead[\"cpu\"]: must not be negative"},
+      {R"({"spec":{"overhead":{"cpu":true}}})",
+       "spec.overhead[\"cpu\"]: expected a quantity, got a boolean"},
+      {R"({"spec":{"nodeName":5}})", "spec.nodeName: expected a string, got a number"},
+      {R"({"spec":{"priority":"5"}})", "spec.priority: expected an integer, got a string"},
+      {R"({"spec":{"priority":1.5}})", "spec.priority: expected an integer, got 1.5"},
+      {R"({"spec":{"priority":3000000000}})", "spec.priority: 3000000000 is out of range"},
+      {R"({"spec":{"tolerations":[{"tolerationSeconds":18446744073709551615}]}})",
+       "spec.tolerations[0].tolerationSeconds: expected an integer, got 18446744073709551615"},
+      {R"({"spec":{"hostNetwork":"yes"}})",
+       "spec.hostNetwork: expected true or false, got a string"},
+      {R"({"spec":{"containers":{}}})", "spec.containers: expected a list, got an object"},
+      {R"({"spec":[]})", "spec: expected an object, got a list"},
+      {R"({"metadata":{"labels":{"a":1}}})",
+       "metadata.labels[\"a\"]: expected a string, got a number"},
+      {R"({"metadata":{"labels":[]}})", "metadata.labels: expected an object, got a list"},
+      {R"({"metadata":{"creationTimestamp":"today"}})",
+       "metadata.creationTimestamp: \"today\" is no RFC 3339 time"},
+      {R"([])", "expected an object, got a list"},
+      {"{\"metadata\":\n{,}}", "line 2, column 2: "},
+      {"", "line 1, column 1: "},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    const auto pod = DecodeJson<Pod>(c.text);
+    ASSERT_FALSE(pod);
+    EXPECT_THAT(pod.error().message, testing::StartsWith(c.error));
+  }
+}
+
+TEST(DecodeTest, JsonNullAndUnknownMembersAreSkipped) {
+  const auto pod = DecodeJson<Pod>(R"({"x":[{}],"metadata":{"name":"web","labels":null,
+      "creationTimestamp":null,"y":{"z":1}},"spec":{"priority":null,"containers":[null]}})");
+  ASSERT_TRUE(pod) << pod.error().message;
+  EXPECT_EQ(pod->metadata.name, "web");
+  EXPECT_EQ(pod->spec.priority, std::nullopt);
+  EXPECT_EQ(pod->spec.containers.size(), 1u);
+}
+
+TEST(DecodeTest, JsonQuantitiesMayBeNumbers) {
+  const auto pod = DecodeJson<Pod>(
+      R"({"spec":{"overhead":{"d":" 1 ","a":2,"b":0.5,"c":1e21,"e":18446744073709551615}}})");
+  ASSERT_TRUE(pod) << pod.error().message;
+  const Quantity most = Quantity::FromUnits(INT64_MAX);
+  EXPECT_EQ(pod->spec.overhead, (ResourceList{{"a", Quantity::FromUnits(2)},
+                                              {"b", Quantity::FromMilli(500)},
+                                              {"c", most},
+                                              {"d", Quantity::FromUnits(1)},
+                                              {"e", most}}));
+}
+
+TEST(DecodeTest, ReadIdentityReadsUpToTheDamage) {
+  const std::string metadata = Message().Text(1, "web").Text(3, "shop").Text(5, "u-1");
+  const std::string spec = Message().Text(10, "n1").Text(32, "\xff");
+  const std::string pod = Message().Text(1, metadata).Text(2, spec);
+  ASSERT_FALSE(DecodeProtobuf<Pod>(pod));
+  EXPECT_EQ(ReadIdentity(Encoding::kProtobuf, pod).Key(), "shop/web");
+  EXPECT_EQ(ReadIdentity(Encoding::kProtobuf, pod).uid, "u-1");
+  EXPECT_EQ(ReadIdentity(Encoding::kProtobuf, pod).node_name, "n1");
+  EXPECT_EQ(ReadIdentity(Encoding::kProtobuf, Enveloped("v1", "Pod", pod)).node_name, "n1");
+  EXPECT_EQ(ReadIdentity(Encoding::kProtobuf, pod.substr(0, pod.size() - 1)).Key(), "shop/web");
+  EXPECT_EQ(ReadIdentity(Encoding::kProtobuf, std::string(9, '\xff')), PartialIdentity());
+
+  const std::string json =
+      R"({"metadata":{"name":"web","namespace":"shop"},"spec":{"priority":"x","nodeName":"n1"}})";
+  ASSERT_FALSE(DecodeJson<Pod>(json));
+  EXPECT_EQ(ReadIdentity(Encoding::kJson, json).Key(), "shop/web");
+  EXPECT_EQ(ReadIdentity(Encoding::kJson, json).node_name, "n1");
+  EXPECT_EQ(ReadIdentity(Encoding::kJson, "{"), PartialIdentity());
+}
+
+TEST(DecodeTest, ContentTypesNameTheirEncoding) {
+  EXPECT_EQ(EncodingOf("application/vnd.kubernetes.protobuf"), Encoding::kProtobuf);
+  EXPECT_EQ(EncodingOf("application/vnd.kubernetes.protobuf;stream=watch"), Encoding::kProtobuf);
+  EXPECT_EQ(EncodingOf("application/json"), Encoding::kJson);
+  EXPECT_EQ(EncodingOf(""), Encoding::kJson);
+  EXPECT_EQ(WatchAcceptOf(Encoding::kProtobuf), "application/vnd.kubernetes.protobuf;stream=watch");
+}
+
+TEST(DecodeTest, EncodeJsonLeavesZeroValuesOut) {
+  Pod pod;
+  pod.metadata.name = "web";
+  pod.spec.affinity.emplace().node_affinity.emplace();
+  pod.spec.priority = 0;
+  EXPECT_EQ(EncodeJson(pod), R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},)"
+                             R"("spec":{"affinity":{"nodeAffinity":{}},"priority":0}})");
+}
+
+Result<NodeAffinity> AffinityOf(std::string_view yaml, UnknownFields unknown) {
+  const auto documents = ParseYaml(yaml, "");
+  EXPECT_TRUE(documents);
+  return DecodeValue<NodeAffinity>(documents->at(0), "addedAffinity", unknown);
+}
+
+TEST(DecodeTest, DecodeValueReadsPluginArgs) {
+  const auto affinity = AffinityOf(R"(
+requiredDuringSchedulingIgnoredDuringExecution:
+  nodeSelectorTerms:
+  - matchExpressions: [{key: zone, operator: In, values: [a, b]}]
+)",
+                                   UnknownFields::kFail);
+  ASSERT_TRUE(affinity) << affinity.error().message;
+  const auto& term =
+      affinity->required_during_scheduling_ignored_during_execution->node_selector_terms.at(0);
+  EXPECT_EQ(term.match_expressions.at(0).values, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(DecodeTest, DecodeValueNamesTheFieldBelowThePathGiven) {
+  const struct {
+    const char* yaml;
+    const char* error;
+  } cases[] = {
+      {"requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: 5}]}",
+       "addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
+       "matchFields: expected a list, got "},
+      {"preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, oops: 2}]",
+       "addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].oops: unknown field"},
+      {"required: {}", "addedAffinity.required: unknown field"},
+      {"- 1", "addedAffinity: expected an object, got "},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.yaml);
+    const auto affinity = AffinityOf(c.yaml, UnknownFields::kFail);
+    ASSERT_FALSE(affinity);
+    EXPECT_THAT(affinity.error().message, testing::StartsWith(c.error));
+  }
+  EXPECT_TRUE(AffinityOf("required: {}", UnknownFields::kSkip));
+}
+
+}  // namespace
+}  // namespace berth::api
