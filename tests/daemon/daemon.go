@@ -37,6 +37,9 @@ type Options struct {
 	// Seed decides ties; 0 leaves it to the daemon. The peer has none.
 	Seed int64
 
+	// Quiet leaves --v at its default instead of 2.
+	Quiet bool
+
 	// Args are more flags.
 	Args []string
 }
@@ -104,7 +107,10 @@ func commandLine(program Program, options Options) ([]string, error) {
 		}
 		args = append(args, "--config="+file)
 	}
-	args = append(args, "--kubeconfig="+options.Kubeconfig, "--leader-elect=false", "--secure-port=0", "--v=2")
+	args = append(args, "--kubeconfig="+options.Kubeconfig, "--leader-elect=false", "--secure-port=0")
+	if !options.Quiet {
+		args = append(args, "--v=2")
+	}
 	if options.Seed != 0 && !program.Peer {
 		args = append(args, fmt.Sprintf("--seed=%d", options.Seed))
 	}

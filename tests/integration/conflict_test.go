@@ -17,8 +17,11 @@ import (
 )
 
 func (e *env) bind(pod, node string) error {
+	e.Helper()
+	known, err := e.pods.AwaitPod(e.ctx, pod, "there", func(*corev1.Pod) bool { return true })
+	e.must(err)
 	return e.admin.CoreV1().Pods(e.namespace).Bind(e.ctx, &corev1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Name: pod, UID: e.pods.Pod(pod).UID},
+		ObjectMeta: metav1.ObjectMeta{Name: pod, UID: known.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}, metav1.CreateOptions{})
 }
@@ -44,7 +47,7 @@ func TestAPodThatAnotherBindsFirst(t *testing.T) {
 	// The place that was meant for it is free again.
 	e.createPods(workload.Pod("last", workload.Requests("cpu", "1")))
 	e.awaitNode(e.within(20*time.Second), "last", "ours")
-	e.checkBoundOnce(pods+2, 0)
+	e.checkBoundOnce(pods+2, false)
 	e.checkAllocatable()
 }
 
@@ -65,7 +68,7 @@ func TestARecreatedPodIsNotTakenForTheOldOne(t *testing.T) {
 	e.createPods(workload.Pod(again, workload.NodeSelector("zone", "b")))
 	e.awaitNode(e.within(30*time.Second), again, "b")
 	e.must(e.pods.AwaitBound(e.within(30*time.Second), pods+1))
-	e.checkBoundOnce(pods+1, 0)
+	e.checkBoundOnce(pods+1, false)
 }
 
 // TestAfterANodeVanishedPodsGoElsewhere lets the daemon learn of a pod and of the end of the node it
@@ -86,7 +89,7 @@ func TestAfterANodeVanishedPodsGoElsewhere(t *testing.T) {
 	e.must(err)
 	e.createPods(workload.Pod("next", prefers))
 	e.awaitNode(e.within(10*time.Second), "next", "stays")
-	e.checkBoundOnce(3, 0)
+	e.checkBoundOnce(3, false)
 }
 
 // TestARefusedBindingIsTriedAgainElsewhere lets the API server refuse bindings to one node, which
@@ -108,7 +111,7 @@ func TestARefusedBindingIsTriedAgainElsewhere(t *testing.T) {
 	e.awaitEvents("FailedScheduling", "pod", 1)
 	e.must(e.admin.CoreV1().Nodes().Delete(e.ctx, "refused", metav1.DeleteOptions{}))
 	e.awaitNode(e.within(15*time.Second), "pod", "other")
-	e.checkBoundOnce(1, 0)
+	e.checkBoundOnce(1, false)
 }
 
 // refuseBindingsTo returns when the API server refuses to bind this test's pods to the node.
@@ -148,9 +151,7 @@ func (e *env) refuseBindingsTo(node string) {
 	for i := 0; ; i++ {
 		probe := fmt.Sprintf("probe-%d", i)
 		e.createPods(workload.Pod(probe, workload.Scheduler("nobody")))
-		_, err := e.pods.AwaitPod(e.ctx, probe, "there", func(*corev1.Pod) bool { return true })
-		e.must(err)
-		err = e.bind(probe, node)
+		err := e.bind(probe, node)
 		e.deletePod(probe)
 		if err != nil {
 			return

@@ -263,9 +263,8 @@ func (e *env) bindings() []controlplane.Binding {
 }
 
 // checkBoundOnce checks that every pod is on the one node to which it was bound once. Of a request
-// under way when the API server or its client was killed, the audit log may lack the good end; so
-// many may be missing.
-func (e *env) checkBoundOnce(pods, missing int) {
+// under way when the API server or its client was killed, the audit log may lack the good end.
+func (e *env) checkBoundOnce(pods int, crashed bool) {
 	e.Helper()
 	times, nodes := map[string]int{}, map[string]string{}
 	e.eventually("the audit log", func() bool {
@@ -276,7 +275,7 @@ func (e *env) checkBoundOnce(pods, missing int) {
 				nodes[b.UID] = b.Node
 			}
 		}
-		return len(times) >= pods-missing
+		return len(times) >= pods || crashed
 	})
 	seen := e.pods.Pods()
 	if len(seen) != pods {

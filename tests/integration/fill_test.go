@@ -30,7 +30,7 @@ func TestFillsACluster(t *testing.T) {
 	e.must(e.pods.AwaitBound(e.ctx, pods))
 	e.Logf("%d pods bound within %s of the start", pods, time.Since(begin).Round(10*time.Millisecond))
 	e.checkAllocatable()
-	e.checkBoundOnce(pods, 0)
+	e.checkBoundOnce(pods, false)
 	e.checkScheduledEvents(pods)
 }
 
@@ -95,5 +95,5 @@ func TestKeepsUpWithTwoHundredPodsASecond(t *testing.T) {
 		e.Errorf("half of the pods were bound more than %s after they were created", median)
 	}
 	e.checkAllocatable()
-	e.checkBoundOnce(len(created)+1, 0)
+	e.checkBoundOnce(len(created)+1, false)
 }

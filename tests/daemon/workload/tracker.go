@@ -25,7 +25,8 @@ type Tracker struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed, and replaced, at each change
 	pods    map[string]*corev1.Pod
-	bound   map[string]time.Time // of each pod by name, also after it has gone
+	seen    map[string]time.Time // first, of each pod by name, also after it has gone
+	bound   map[string]time.Time // likewise
 }
 
 // Track begins to follow the namespace's pods, and returns when it knows those that are there.
@@ -44,6 +45,7 @@ func track(ctx context.Context, client kubernetes.Interface, namespace string, w
 		stop:    stop,
 		changed: make(chan struct{}),
 		pods:    map[string]*corev1.Pod{},
+		seen:    map[string]time.Time{},
 		bound:   map[string]time.Time{},
 	}
 	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
@@ -71,6 +73,9 @@ func (t *Tracker) see(pod *corev1.Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pods[pod.Name] = pod
+	if _, known := t.seen[pod.Name]; !known {
+		t.seen[pod.Name] = now
+	}
 	if _, known := t.bound[pod.Name]; !known && pod.Spec.NodeName != "" {
 		t.bound[pod.Name] = now
 	}
@@ -136,6 +141,11 @@ func (t *Tracker) AwaitPod(ctx context.Context, name, what string, passes func(*
 	return found, nil
 }
 
+// Await waits until all pods together, by name, pass the test.
+func (t *Tracker) Await(ctx context.Context, what string, passes func(pods map[string]*corev1.Pod) bool) error {
+	return t.await(ctx, what, func() bool { return passes(t.pods) })
+}
+
 // AwaitGone waits until no pod is left.
 func (t *Tracker) AwaitGone(ctx context.Context) error {
 	return t.await(ctx, "all pods to be gone", func() bool { return len(t.pods) == 0 })
@@ -146,6 +156,13 @@ func (t *Tracker) Bound() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.bound)
+}
+
+// SeenAt is when the watch first told of the pod.
+func (t *Tracker) SeenAt(name string) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen[name]
 }
 
 // BoundAt is when the watch told that the pod is bound; the zero time if it has not.
@@ -193,9 +210,7 @@ func describe(pod *corev1.Pod) string {
 func (t *Tracker) Forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for name := range t.bound {
-		if t.pods[name] == nil {
-			delete(t.bound, name)
-		}
-	}
+	gone := func(name string, _ time.Time) bool { return t.pods[name] == nil }
+	maps.DeleteFunc(t.seen, gone)
+	maps.DeleteFunc(t.bound, gone)
 }

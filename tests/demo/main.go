@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command demo lets Berth place some six hundred pods on a hundred nodes and shows what happened.
+//
+//	go run ./demo                      # on a control plane of its own, with kwok for kubelets
+//	go run ./demo --kubeconfig FILE    # in a cluster that is there; nodes and pods are removed again
+//
+// It exits with 1 when a pod is not where it belongs.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"berth.dev/tests/daemon"
+)
+
+// limit is how long the demo may take once the cluster is up.
+const limit = 3 * time.Minute
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", "", "kubeconfig of a cluster to use; without it one is started")
+	binary := flag.String("berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build;\na kube-scheduler works too")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "unexpected argument %q\n", flag.Arg(0))
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *kubeconfig, *binary); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, kubeconfig, binary string) (err error) {
+	program, err := daemon.Berth(binary)
+	if err != nil {
+		return err
+	}
+	if filepath.Base(program.Path) == "kube-scheduler" {
+		program = daemon.Peer(program.Path)
+	}
+	s := newScreen(os.Stdout)
+	cluster, err := openCluster(ctx, s, kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.close()) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the demo took more than %s", limit))
+	defer cancel()
+	show := &show{screen: s, cluster: cluster}
+	if err := show.prepare(ctx); err != nil {
+		return err
+	}
+	defer show.tracker.Stop()
+	d, err := daemon.Start(program, daemon.Options{
+		Config:     config,
+		Kubeconfig: cluster.daemonKubeconfig,
+		Dir:        cluster.dir,
+	})
+	if err != nil {
+		return err
+	}
+	defer d.Kill()
+	s.step("%s runs as process %d", program.Name, d.PID())
+	if err := show.play(ctx, d); err != nil {
+		return fmt.Errorf("%w\n%s", err, d.Tail())
+	}
+	if err := d.Stop(); err != nil {
+		return err
+	}
+	return show.verdict()
+}
