@@ -151,11 +151,11 @@ TEST(LoadTest, ReadsThePluginsOfEachExtensionPoint) {
   for (const ExtensionPoint& point : kExtensionPoints) {
     SCOPED_TRACE(point.field);
     const std::string text = "profiles: [{plugins: {" + std::string(point.field) +
-                             ": {enabled: [{name: X, weight: 3}], disabled: [{name: Y}]}}}]\n";
+                             ": {enabled: [{name: X, weight: 3}], disabled: [{name: Z}]}}}]\n";
     const auto config = Load(WithHead(text), "s.yaml", {});
     ASSERT_TRUE(config) << config.error().message;
     Plugins want;
-    want.*point.set = {{{"X", 3}}, {{"Y", 0}}};
+    want.*point.set = {{{"X", 3}}, {{"Z", 0}}};
     EXPECT_EQ(config->profiles[0].plugins, want);
   }
 }
@@ -321,9 +321,14 @@ TEST(LoadTest, RefusesValuesOfTheWrongTypeWithTheirPath) {
 }
 
 TEST(LoadTest, NamesTheLineOfARepeatedFieldAndOfASyntaxError) {
-  EXPECT_THAT(ErrorOf(WithHead("parallelism: 1\nparallelism: 2\n")),
-              testing::AllOf(StartsWith("s.yaml"), HasSubstr("4"), HasSubstr("parallelism")));
-  EXPECT_THAT(ErrorOf(WithHead("parallelism: [1\n")), StartsWith("s.yaml"));
+  EXPECT_EQ(ErrorOf(WithHead("parallelism: 1\nparallelism: 2\n")),
+            "s.yaml:4: yaml: unmarshal errors:\n  line 4: key \"parallelism\" already set in map");
+  EXPECT_THAT(ErrorOf(WithHead("parallelism: 1\n  foo: [1\n")),
+              testing::AllOf(StartsWith("s.yaml:4: "), HasSubstr("yaml")));
+}
+
+TEST(LoadTest, OfSeveralDocumentsTheFirstCounts) {
+  EXPECT_EQ(MustLoad("parallelism: 2\n---\nfoo: bar\n").parallelism, 2);
 }
 
 TEST(LoadTest, ValidatesWhatWasRead) {
@@ -383,10 +388,10 @@ TEST(PluginArgsTest, RefusesArgsOfAnotherTypeInKubeSchedulersWords) {
 }
 
 TEST(PluginArgsTest, TheArgsOfOtherPluginsAreLeftAsWritten) {
-  const auto config = LoadText(WithArgs("Mine", "{apiVersion: x, kind: y, a: [1]}"));
+  const auto config = LoadText(WithArgs("Mine", "{apiVersion: x, kind: k, a: [1]}"));
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->profiles[0].plugin_config[0].args.ToJson(),
-            R"({"apiVersion":"x","kind":"y","a":[1]})");
+            R"({"apiVersion":"x","kind":"k","a":[1]})");
 }
 
 }  // namespace
