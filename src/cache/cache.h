@@ -97,6 +97,10 @@ class Cache final : public Snapshot {
   void SetTestedLabelKeys(std::optional<std::vector<std::string>> keys);
   const PodClasses& pod_classes() const { return classes_; }
 
+  // The next thread to change the cache owns it from then on. For start-up, which builds the cache
+  // before the scheduling thread runs.
+  void ReleaseThread() { owner_.Release(); }
+
   // The number of the newest change, and the changes after `generation`; see ChangeLog. A
   // rollback is a change, too, although it takes the rows' generations back.
   uint64_t generation() const { return changes_.generation(); }

@@ -137,6 +137,7 @@ const framework::Profile* Scheduler::ProfileOf(std::string_view scheduler_name) 
 
 void Scheduler::Run() {
   owner_.Release();
+  cache_.ReleaseThread();
   while (!stopped_) {
     const std::optional<Time> due = Turn(clock_.Now());
     if (stopped_) break;
