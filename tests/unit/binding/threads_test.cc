@@ -43,17 +43,17 @@ class ThreadExecutor final : public base::Executor {
   void Cancel(TimerId) override {}
   // Runs `task` there and waits for it.
   void RunAndWait(Task task) {
-    base::Inbox<int> done;
     Post([&] {
       task();
-      done.Push(1);
+      waited_for_.Push(1);
     });
     std::vector<int> got;
-    while (got.empty()) done.Drain(got, std::nullopt);
+    while (got.empty()) waited_for_.Drain(got, std::nullopt);
   }
 
  private:
   base::Inbox<Task> inbox_;
+  base::Inbox<int> waited_for_;
   base::NamedThread thread_;
 };
 
