@@ -22,7 +22,7 @@ import (
 )
 
 // testLimit is how long one test may take.
-const testLimit = 2 * time.Minute
+const testLimit = 3 * time.Minute
 
 // promptly is how soon a pod is bound after the event that lets it fit.
 const promptly = time.Second
@@ -309,7 +309,9 @@ func (e *env) checkAllocatable() {
 	for i := range nodes.Items {
 		u, free := used[nodes.Items[i].Name], nodes.Items[i].Status.Allocatable
 		if u.cpu > free.Cpu().MilliValue() || u.memory > free.Memory().Value() || u.pods > free.Pods().Value() {
-			e.Errorf("node %s holds %v, and has %+v on it", nodes.Items[i].Name, free, u)
+			e.Errorf("node %s holds %v CPUs, %v of memory and %v pods, and has %+v on it",
+				nodes.Items[i].Name, free.Cpu(), free.Memory(), free.Pods(), u)
+			return
 		}
 	}
 }

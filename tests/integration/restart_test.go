@@ -13,13 +13,14 @@ import (
 )
 
 // restartPods is how many pods the tests of this file place, at a rate that leaves time to disturb.
-const restartPods = 2000
+const restartPods = 1200
 
-func restartConfig() string { return plainConfig(300, 300) }
+func restartConfig() string { return plainConfig(150, 150) }
 
 func (e *env) restartWorkload() {
 	e.Helper()
-	e.manyNodes(100, workload.Allocatable("cpu", "4", "memory", "8Gi"))
+	// The pods fill the nodes to the last: one that is counted twice leaves another without a place.
+	e.manyNodes(restartPods/20, workload.Allocatable("cpu", "4", "memory", "8Gi"))
 	e.manyPods(restartPods, "pod", workload.Requests("cpu", "200m", "memory", "400Mi"))
 }
 
@@ -27,7 +28,10 @@ func (e *env) restartWorkload() {
 func (e *env) checkRestarted(crashed bool) {
 	e.Helper()
 	e.must(e.pods.AwaitBound(e.within(60*time.Second), restartPods))
-	e.checkAllocatable()
+	if !program.Peer || !crashed {
+		// kube-scheduler gives a place away again when it does not learn whether a binding took effect.
+		e.checkAllocatable()
+	}
 	e.checkBoundOnce(restartPods, crashed)
 }
 
@@ -39,29 +43,35 @@ func (e *env) countBound() int {
 	return len(bound.Items)
 }
 
+// disturb ends the daemon in this way, up to four times, while it has bound some pods and has others
+// to bind.
+func (e *env) disturb(end func(*daemon.Daemon)) {
+	e.Helper()
+	const step = 150
+	rounds := 0
+	for bound := 0; rounds < 4 && bound+step < restartPods; bound = e.countBound() {
+		d := e.start(restartConfig())
+		e.must(e.pods.AwaitBound(e.within(30*time.Second), bound+step))
+		end(d)
+		rounds++
+	}
+	if left := restartPods - e.countBound(); rounds == 1 && left == 0 {
+		e.Error("all pods were bound before the daemon could be disturbed")
+	}
+	e.start(restartConfig())
+}
+
 func TestRestartOfTheDaemonLosesNothing(t *testing.T) {
 	e := newEnv(t)
 	e.restartWorkload()
-	for range 4 {
-		before := e.countBound()
-		d := e.start(restartConfig())
-		e.must(e.pods.AwaitBound(e.within(30*time.Second), before+250))
-		e.stop(d)
-	}
-	e.start(restartConfig())
-	e.checkRestarted(false)
+	e.disturb(e.stop)
+	e.checkRestarted(program.Peer) // which breaks its requests off, where Berth awaits the answers
 }
 
 func TestCrashOfTheDaemonInMidBindingLosesNothing(t *testing.T) {
 	e := newEnv(t)
 	e.restartWorkload()
-	for range 4 {
-		before := e.countBound()
-		d := e.start(restartConfig())
-		e.must(e.pods.AwaitBound(e.within(30*time.Second), before+200))
-		d.Kill()
-	}
-	e.start(restartConfig())
+	e.disturb((*daemon.Daemon).Kill)
 	e.checkRestarted(true)
 }
 
@@ -70,7 +80,7 @@ func TestRestartOfTheAPIServerLosesNothing(t *testing.T) {
 	e.refusals = true // the API server serves before it has read the roles
 	e.restartWorkload()
 	d := e.start(restartConfig())
-	e.must(e.pods.AwaitBound(e.within(30*time.Second), 500))
+	e.must(e.pods.AwaitBound(e.within(30*time.Second), 400))
 	e.must(shared.RestartAPIServer(e.ctx))
 	e.Logf("%d pods were bound when the API server was back", e.pods.Bound())
 	e.checkRestarted(false)
@@ -82,7 +92,7 @@ func TestCrashOfTheAPIServerLosesNothing(t *testing.T) {
 	e.refusals = true // the API server serves before it has read the roles
 	e.restartWorkload()
 	d := e.start(restartConfig())
-	e.must(e.pods.AwaitBound(e.within(30*time.Second), 500))
+	e.must(e.pods.AwaitBound(e.within(30*time.Second), 400))
 	shared.KillAPIServer()
 	e.must(shared.StartAPIServer(e.ctx))
 	e.checkRestarted(true)
