@@ -107,7 +107,8 @@ TEST(FieldReaderTest, MergesTheProblemsOfNestedMaps) {
 }
 
 TEST(FieldReaderTest, AValueThatIsNoMapIsAProblemAndNullIsNot) {
-  FieldReader wrong(Number(1), "args");
+  const ConfigValue number = Number(1);
+  FieldReader wrong(number, "args");
   EXPECT_EQ(wrong.Finish()->message, "args: Invalid value: 1: must be a map");
   const ConfigValue null;
   EXPECT_EQ(FieldReader(null, "args").Finish(), std::nullopt);
