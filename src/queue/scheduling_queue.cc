@@ -111,7 +111,12 @@ void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
     return;
   }
   if (Entry* entry = impl_->state.Find(metadata.Key()); entry != nullptr) {
-    Delete(entry->pod->pod());
+    const std::shared_ptr<const api::Pod> old_pod = entry->pod->info->pod;
+    if (old_pod->metadata.uid == metadata.uid) {
+      Update(old_pod, std::move(pod), now);
+      return;
+    }
+    Delete(*old_pod);
   }
   impl_->nominator.AddNominatedPod(pod);
   auto queued = std::make_unique<QueuedPod>();

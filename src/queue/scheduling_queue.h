@@ -68,7 +68,8 @@ class SchedulingQueue {
   SchedulingQueue(const SchedulingQueue&) = delete;
   SchedulingQueue& operator=(const SchedulingQueue&) = delete;
 
-  // A new pod: nominates it where its status says so, runs PreEnqueue, then activeQ or gated.
+  // A new pod: nominates it where its status says so, runs PreEnqueue, then activeQ or gated. A pod
+  // that is here already is updated; one of the same name with another UID gives way.
   void Add(PodInfoPtr pod, Time now);
   // Replaces the pod where it is; parked, its own change may free it. In flight, the change is
   // recorded as an event and `new_pod` kept for its return. A pod found nowhere is added.

@@ -295,6 +295,14 @@ TEST_F(QueueTest, APodOfTheSameNameWithAnotherUidTakesItsPlace) {
   EXPECT_EQ(nominator.NominatedNode("second"), "n1");
 }
 
+TEST_F(QueueTest, AddOfAQueuedPodUpdatesItAndKeepsItsPast) {
+  Park("a", {"Fit"});
+  queue->Add(MakeInfo(NamedPod("a", 5).Ptr()), now());
+  EXPECT_EQ(Where("a"), Place::kUnschedulable);
+  EXPECT_EQ(queue->Find(Key("a"))->attempts, 1);
+  EXPECT_EQ(queue->Find(Key("a"))->pod().priority(), 5);
+}
+
 TEST_F(QueueTest, AddOfAPodInFlightOnlyBringsItsNewestVersion) {
   Add("a");
   ASSERT_EQ(Pop(), "a");
