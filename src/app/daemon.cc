@@ -49,7 +49,10 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   scheduler_options.hostname = Hostname();
   auto scheduler = scheduler::Scheduler::Make(std::move(scheduler_options), registry,
                                               daemon->clock_, *daemon->client_, daemon->metrics_);
-  if (!scheduler) return Fail(scheduler.error().Within("initializing profiles"));
+  if (!scheduler) {
+    const Error error = scheduler.error().Within("initializing profiles");
+    return Fail(options.config_file.empty() ? error : error.Within(options.config_file));
+  }
   daemon->scheduler_ = std::move(*scheduler);
 
   daemon->informers_ = std::make_unique<informers::Informers>(

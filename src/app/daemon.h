@@ -23,7 +23,8 @@ namespace berth::app {
 struct DaemonOptions {
   config::SchedulerConfiguration configuration;
   Features features;
-  std::string master;  // --master
+  std::string master;       // --master
+  std::string config_file;  // for messages; "" where there is none
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   uint64_t seed = 0;
 };

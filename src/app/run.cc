@@ -119,6 +119,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   options.configuration = std::move(settings->configuration);
   options.features = settings->feature_gates.Resolve();
   options.master = flags->master;
+  options.config_file = flags->config;
   options.pod_max_in_unschedulable_pods_duration = flags->pod_max_in_unschedulable_pods_duration;
   options.seed = seed;
   auto daemon = Daemon::Make(std::move(options), plugins.registry);
