@@ -27,9 +27,10 @@ const (
 	demoLabel = "berth.dev/demo"
 )
 
-// config gives the daemon a name of its own, beside whatever schedules the cluster already.
+// config gives the daemon a name of its own, beside whatever schedules the cluster already. At this
+// rate the pods take some seconds, in which the urgent ones can overtake the others.
 const config = `
-clientConnection: {qps: 1000, burst: 2000}
+clientConnection: {qps: 150, burst: 60}
 profiles:
 - schedulerName: ` + schedulerName + `
 `

@@ -218,11 +218,16 @@ func (e *env) events(reason, pod string) []eventsv1.Event {
 func (e *env) awaitEvents(reason, pod string, want int) []eventsv1.Event {
 	e.Helper()
 	var events []eventsv1.Event
-	e.eventually(fmt.Sprintf("%d events of reason %s", want, reason), func() bool {
-		events = e.events(reason, pod)
-		return len(events) >= want
-	})
-	return events
+	for ctx := e.within(30 * time.Second); ; {
+		if events = e.events(reason, pod); len(events) >= want {
+			return events
+		}
+		select {
+		case <-ctx.Done():
+			e.Fatalf("there are %d events %s, want %d", len(events), reason, want)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // eventually polls what no watch tells.

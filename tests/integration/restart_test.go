@@ -117,7 +117,9 @@ func TestAPIServerAbsentAtTheStart(t *testing.T) {
 	e.createPods(workload.Pod("pod"))
 	shared.StopAPIServer()
 	d := e.start(fast())
-	err := d.AwaitLog(e.within(20*time.Second), says("connection refused"))
+	err := d.AwaitLog(e.within(20*time.Second), func(log string) bool {
+		return says("connection refused")(log) || says("couldn't connect to server")(log)
+	})
 	e.must(shared.StartAPIServer(e.ctx)) // also when the daemon has failed, for the tests to come
 	e.must(err)
 	e.awaitNode(e.within(45*time.Second), "pod", "a")
