@@ -11,9 +11,9 @@ namespace berth::client {
 namespace {
 
 // Requests of the line that may be under way at once. With HTTP/2 they share a connection, below
-// the 250 streams that kube-apiserver allows; with HTTP/1.1, or as long as the version is not
-// known, each may need one of its own.
-constexpr size_t kSlotsHttp2 = 200;
+// the 100 streams that kube-apiserver allows: for each one more, libcurl would open a connection.
+// With HTTP/1.1, or as long as the version is not known, each may need one of its own.
+constexpr size_t kSlotsHttp2 = 96;
 constexpr size_t kSlotsHttp1 = 16;
 // Lists come in large pieces.
 constexpr size_t kStreamBuffer = 65536;

@@ -94,9 +94,12 @@ void EventLoop::Watch(int fd, uint32_t events, FdListener& listener) {
   epoll_ctl(epoll_, known ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
 }
 
-void EventLoop::Unwatch(int fd) {
+void EventLoop::Unwatch(int fd, const FdListener& listener) {
   BERTH_ON_THREAD(thread_);
-  if (watched_.erase(fd) != 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
+  const auto found = watched_.find(fd);
+  if (found == watched_.end() || found->second.listener != &listener) return;
+  watched_.erase(found);
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
 }
 
 int EventLoop::PollTimeoutMs() const {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr long kConnectTimeoutMs = 10'000;
 constexpr unsigned kUserTimeoutMs = 30'000;
-// kube-apiserver allows 250 by default; libcurl takes the smaller of this and what the server says.
+// libcurl takes the smaller of this and what the server says (kube-apiserver: 100 by default).
 constexpr long kMostStreams = 1000;
 
 // Once in a process; libcurl counts no references that would matter to us.
@@ -67,7 +67,7 @@ struct TransportCallbacks {
   static int OnSocket(CURL*, curl_socket_t fd, int what, void* user, void*) {
     auto* self = static_cast<Transport*>(user);
     if (what == CURL_POLL_REMOVE) {
-      self->loop_.Unwatch(fd);
+      self->loop_.Unwatch(fd, *self);
       return 0;
     }
     uint32_t events = 0;

@@ -109,13 +109,15 @@ TEST(EventLoopTest, AnUnwatchedDescriptorIsNotReportedEvenWhenItsEventWasReadAlr
   ASSERT_EQ(write(one[1], "x", 1), 1);
   ASSERT_EQ(write(two[1], "x", 1), 1);
   int calls = 0;
+  const FdListener* self = nullptr;
   // Both are readable in the same turn; whoever is first puts the other away.
   Recorder recorder([&](int fd) {
     ++calls;
-    loop.Unwatch(fd == one[0] ? two[0] : one[0]);
-    loop.Unwatch(fd);
+    loop.Unwatch(fd == one[0] ? two[0] : one[0], *self);
+    loop.Unwatch(fd, *self);
     loop.Stop();
   });
+  self = &recorder;
   loop.Post([&] {
     loop.Watch(one[0], EPOLLIN, recorder);
     loop.Watch(two[0], EPOLLIN, recorder);
@@ -123,6 +125,29 @@ TEST(EventLoopTest, AnUnwatchedDescriptorIsNotReportedEvenWhenItsEventWasReadAlr
   loop.Run();
   EXPECT_EQ(calls, 1);
   for (const int fd : {one[0], one[1], two[0], two[1]}) close(fd);
+}
+
+TEST(EventLoopTest, ALateUnwatchDoesNotTouchTheNextOwnerOfTheDescriptor) {
+  const base::RealClock clock;
+  EventLoop loop(clock);
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  ASSERT_EQ(write(ends[1], "x", 1), 1);
+  int calls = 0;
+  Recorder first([](int) {});
+  Recorder second([&](int) {
+    ++calls;
+    loop.Stop();
+  });
+  loop.Post([&] {
+    loop.Watch(ends[0], EPOLLIN, first);
+    loop.Watch(ends[0], EPOLLIN, second);
+    loop.Unwatch(ends[0], first);
+  });
+  loop.PostAfter(std::chrono::seconds(30), [&] { loop.Stop(); });
+  loop.Run();
+  EXPECT_EQ(calls, 1);
+  for (const int fd : ends) close(fd);
 }
 
 }  // namespace
