@@ -120,6 +120,7 @@ void Scheduler::HandleBindOutcome(binding::BindOutcome& outcome) {
   // Given up while stopping: whether it is bound is for the next process to see.
   if (outcome.unknown) return;
   Failure failure;
+  failure.code = outcome.status.code;
   failure.message = std::move(outcome.status.message);
   FailBinding(std::move(pod), outcome.state, std::move(failure));
 }
