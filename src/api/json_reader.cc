@@ -72,6 +72,7 @@ struct JsonTree {
 
 // The root lives as long as the parser.
 Result<simdjson::dom::element> Parse(simdjson::dom::parser& parser, std::string_view text) {
+  if (text.empty()) return Fail(DescribeJsonError(text, "empty"));  // may have no data()
   simdjson::dom::element root;
   if (const auto error = parser.parse(text.data(), text.size()).get(root))
     return Fail(DescribeJsonError(text, simdjson::error_message(error)));

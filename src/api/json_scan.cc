@@ -85,6 +85,7 @@ error_code ForEachItem(ondemand::value list, const simdjson::padded_string& padd
 }  // namespace
 
 Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text) {
+  if (text.empty()) return Fail(DescribeJsonError(text, "empty"));  // may have no data()
   const simdjson::padded_string padded(text);
   ScannedWatchEvent event;
   const error_code error = ForEachMember(padded, [&](std::string_view key, ondemand::value value) {
@@ -101,6 +102,7 @@ Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text) {
 
 Result<ScannedList> ScanList(std::string_view text,
                              const std::function<void(std::string_view)>& on_item) {
+  if (text.empty()) return Fail(DescribeJsonError(text, "empty"));  // may have no data()
   const simdjson::padded_string padded(text);
   ScannedList list;
   std::string_view metadata;

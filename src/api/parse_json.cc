@@ -60,6 +60,7 @@ Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name)
   const auto fail = [&](const Error& error) {
     return Fail(file_name.empty() ? error : error.Within(file_name));
   };
+  if (text.empty()) return fail(DescribeJsonError(text, "empty"));  // may have no data()
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   if (const auto error = parser.parse(text.data(), text.size()).get(root))

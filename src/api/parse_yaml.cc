@@ -40,7 +40,12 @@ size_t CountValues(const ConfigValue& value) {
 // Builds documents out of the parser's events. After the first fatal problem it ignores the rest.
 class Builder final : public YAML::EventHandler {
  public:
-  void OnDocumentStart(const YAML::Mark&) override { anchors_.clear(); }
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    anchors_.clear();
+    // At a token that cannot begin a node, yaml-cpp hands out empty documents for ever.
+    if (mark.pos == document_at_) Fatal(LineOf(mark), "did not find expected <document start>");
+    document_at_ = mark.pos;
+  }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -211,6 +216,7 @@ class Builder final : public YAML::EventHandler {
   std::vector<ConfigValue> documents_;
   std::vector<Frame> frames_;
   std::vector<std::optional<ConfigValue>> anchors_;  // by the parser's number; nullopt: unfinished
+  int document_at_ = -1;                             // where the last document began
   size_t aliased_ = 0;
   std::vector<Problem> problems_;
   std::optional<Problem> fatal_;

@@ -9,26 +9,29 @@
 namespace berth::api {
 namespace {
 
-using std::chrono::days;
-using std::chrono::floor;
-using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
+constexpr int64_t kNanosPerSecond = 1'000'000'000;
+constexpr int64_t kSecondsPerDay = 24 * 60 * 60;
+
+// The parts are taken apart as integers: near the ends of the range, rounding a Time down leaves
+// it.
 std::string Format(Time time, bool with_micros) {
-  const auto day = floor<days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(floor<microseconds>(time - day));
+  const int64_t count = time.time_since_epoch().count();
+  const int64_t nanos = (count % kNanosPerSecond + kNanosPerSecond) % kNanosPerSecond;
+  const int64_t unix_seconds = count / kNanosPerSecond - (count % kNanosPerSecond < 0 ? 1 : 0);
+  const int64_t of_day = (unix_seconds % kSecondsPerDay + kSecondsPerDay) % kSecondsPerDay;
+  const std::chrono::year_month_day date{
+      std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(seconds(unix_seconds)))};
   char text[64];
-  int length = std::snprintf(
-      text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-      static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-      static_cast<int>(clock.seconds().count()));
+  int length = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d",
+                             static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                             static_cast<unsigned>(date.day()), static_cast<int>(of_day / 3600),
+                             static_cast<int>(of_day / 60 % 60), static_cast<int>(of_day % 60));
   std::string out(text, static_cast<size_t>(length));
   if (with_micros) {
-    length =
-        std::snprintf(text, sizeof text, ".%06d", static_cast<int>(clock.subseconds().count()));
+    length = std::snprintf(text, sizeof text, ".%06d", static_cast<int>(nanos / 1000));
     out.append(text, static_cast<size_t>(length));
   }
   return out + "Z";
@@ -124,7 +127,7 @@ Result<Time> ParseTime(std::string_view text) {
   if (!nanos) return bad();
   const auto offset = TakeOffset(rest);
   if (!offset || !rest.empty()) return bad();
-  return TimeFromUnix(*date * 24 * 60 * 60 + *clock - *offset, *nanos);
+  return TimeFromUnix(*date * kSecondsPerDay + *clock - *offset, *nanos);
 }
 
 Time TimeFromUnix(int64_t unix_seconds, int64_t nanos) {

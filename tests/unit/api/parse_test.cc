@@ -174,6 +174,7 @@ TEST(ParseYamlTest, BadYamlIsAnErrorWithItsLine) {
       {"a: b: c", "f.yaml:1: yaml: "},
       {"a: 1\nb: [1, 2", "f.yaml:2: yaml: "},
       {"a: 'x", "f.yaml:1: yaml: "},
+      {"\n, a]}", "f.yaml:2: yaml: did not find expected <document start>"},
       {"? [a]\n: b", "f.yaml:1: yaml: invalid map key"},
       {"? {a: 1}\n: b", "f.yaml:1: yaml: invalid map key"},
       {"~: 1", "f.yaml:1: yaml: invalid map key"},

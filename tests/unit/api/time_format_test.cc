@@ -57,6 +57,8 @@ TEST(TimeFormatTest, FormatsCutFractionsOff) {
   EXPECT_EQ(FormatTime(time), "2023-11-14T22:13:20Z");
   EXPECT_EQ(FormatMicroTime(time), "2023-11-14T22:13:20.123456Z");
   EXPECT_EQ(FormatMicroTime(Time()), "1970-01-01T00:00:00.000000Z");
+  EXPECT_EQ(FormatMicroTime(Time::min()), "1677-09-21T00:12:43.145224Z");
+  EXPECT_EQ(FormatMicroTime(Time::max()), "2262-04-11T23:47:16.854775Z");
   EXPECT_EQ(FormatTime(Time(nanoseconds(-1))), "1969-12-31T23:59:59Z");
 }
 
