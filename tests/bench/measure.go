@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/tests/controlplane"
@@ -42,6 +43,7 @@ type measurement struct {
 	later  time.Duration // the same, to the end of what comes after: events and confirmations
 	pods   int           // that took that time
 	memory int64         // greatest resident set in bytes
+	events int           // Scheduled events in the end, of which there should be one for each pod
 }
 
 func (m measurement) rate() float64      { return float64(m.bound-1) / m.wall.Seconds() }
@@ -166,8 +168,25 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	if err := d.Stop(); err != nil {
 		return m, err
 	}
-	b.bar.say("%s: deleting pods", title)
+	b.bar.say("%s: cleaning up", title)
+	if m.events, err = b.takeEvents(ctx); err != nil {
+		return m, err
+	}
+	m.events -= extra
 	return m, workload.DeletePods(ctx, b.admin, namespace)
+}
+
+// takeEvents counts the events Scheduled and deletes all events.
+func (b *bench) takeEvents(ctx context.Context) (int, error) {
+	events := b.admin.EventsV1().Events(namespace)
+	list, err := events.List(ctx, metav1.ListOptions{FieldSelector: "reason=Scheduled"})
+	if err != nil {
+		return 0, fmt.Errorf("count the events: %w", err)
+	}
+	if err := events.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return 0, fmt.Errorf("delete the events: %w", err)
+	}
+	return len(list.Items), nil
 }
 
 // process is a daemon whose end is an error while something is awaited from it.

@@ -24,6 +24,7 @@ type row struct {
 	CPUSeconds     float64 `json:"cpuSeconds"`
 	FirstBoundSecs float64 `json:"secondsToFirstBound"`
 	PeakMemory     int64   `json:"peakMemoryBytes"`
+	Events         int     `json:"events"`
 }
 
 // ratio is Berth's figure divided by its peer's.
@@ -108,6 +109,7 @@ func (b *bench) medians(variant, scheduler string) row {
 		CPUSeconds:     median(func(m measurement) float64 { return m.cpu.Seconds() }),
 		FirstBoundSecs: median(func(m measurement) float64 { return m.first.Seconds() }),
 		PeakMemory:     int64(median(func(m measurement) float64 { return float64(m.memory) })),
+		Events:         int(median(func(m measurement) float64 { return float64(m.events) })),
 	}
 }
 
@@ -122,10 +124,10 @@ func (r report) writeTable(out io.Writer) error {
 		r.Nodes, r.Pods, r.QPS, r.Burst)
 	fmt.Fprintf(out, "%s; load %s\n\n", r.Machine, r.Load)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "pods\tscheduler\tpods/s\tCPU a pod\tuntil idle\tCPU in all\tfirst bound\tmemory\t")
+	fmt.Fprintln(table, "pods\tscheduler\tpods/s\tCPU a pod\tuntil idle\tCPU in all\tfirst bound\tmemory\tevents\t")
 	for i, row := range r.Rows {
-		fmt.Fprintf(table, "%s\t%s\t%.0f\t%.0f µs\t%.0f µs\t%.2f s\t%.2f s\t%.0f MiB\t\n", row.Variant, row.Scheduler,
-			row.PodsPerSecond, row.CPUMicrosPod, row.CPUMicrosIdle, row.CPUSeconds, row.FirstBoundSecs, float64(row.PeakMemory)/(1<<20))
+		fmt.Fprintf(table, "%s\t%s\t%.0f\t%.0f µs\t%.0f µs\t%.2f s\t%.2f s\t%.0f MiB\t%d\t\n", row.Variant, row.Scheduler,
+			row.PodsPerSecond, row.CPUMicrosPod, row.CPUMicrosIdle, row.CPUSeconds, row.FirstBoundSecs, float64(row.PeakMemory)/(1<<20), row.Events)
 		if last := i+1 == len(r.Rows) || r.Rows[i+1].Variant != row.Variant; last {
 			r.writeRatio(table, row.Variant)
 		}
@@ -137,7 +139,8 @@ func (r report) writeTable(out io.Writer) error {
 pending: the pods are there before the scheduler starts, whose start counts in its CPU time.
 stream:  they are created while it runs; creating them competes for the same CPUs.
 pods/s from the first bound pod to the last; CPU is the scheduler's alone, until the last pod is
-bound, and until it has nothing left to do, such as events to write. Medians of %d.
+bound, and until it has nothing left to do, such as events to write; events are those of reason
+Scheduled in the end, one for each pod if none was dropped. Medians of %d.
 `, r.Rows[0].Rounds)
 	return err
 }
@@ -145,7 +148,7 @@ bound, and until it has nothing left to do, such as events to write. Medians of 
 func (r report) writeRatio(out io.Writer, variant string) {
 	for _, ratio := range r.Ratios {
 		if ratio.Variant == variant {
-			fmt.Fprintf(out, "\tberth / kube-scheduler\t%.2f x\t%.3f x\t%.3f x\t\t\t%.2f x\t\n",
+			fmt.Fprintf(out, "\tberth / kube-scheduler\t%.2f x\t%.3f x\t%.3f x\t\t\t%.2f x\t\t\n",
 				ratio.PodsPerSecond, ratio.CPUPerPod, ratio.CPUUntilIdle, ratio.PeakMemory)
 		}
 	}

@@ -31,8 +31,8 @@ type Program struct {
 // Peer is a kube-scheduler.
 func Peer(path string) Program { return Program{Name: "kube-scheduler", Path: path, Peer: true} }
 
-// Berth is the binary of that path; "" is the one that BERTH_BINARY names, else the newest of those
-// that the presets release and dev build.
+// Berth is the binary of that path; "" is the one that BERTH_BINARY names, else what the preset
+// release builds, else what dev does.
 func Berth(path string) (Program, error) {
 	if path == "" {
 		path = os.Getenv(BinaryVariable)
