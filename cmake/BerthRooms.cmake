@@ -19,8 +19,7 @@ function(berth_room name)
   target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/include
                              ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} ${scope} ${above} ${ROOM_LINKS} Threads::Threads tl::expected
-                        absl::flat_hash_map absl::flat_hash_set absl::btree absl::strings
-                        nlohmann_json::nlohmann_json)
+                        absl::flat_hash_map absl::flat_hash_set absl::btree absl::strings)
   set_property(GLOBAL APPEND PROPERTY BERTH_ROOMS ${target})
 endfunction()
 

@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "berth/config_value.h"
+#include "src/api/parse.h"
 #include "src/api/time_format.h"
 #include "src/base/thread.h"
 #include "src/client/text.h"
@@ -16,12 +17,10 @@
 namespace berth::client {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string StringMember(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || !found->is_string()) return {};
-  return *found->get_ptr<const std::string*>();
+// The string member `name` of a map; "" when there is none.
+std::string StringMember(const ConfigValue& object, std::string_view name) {
+  const ConfigValue* found = object.Find(name);
+  return found == nullptr || found->string() == nullptr ? "" : *found->string();
 }
 
 Result<bool> IsInteractive(const ExecConfig& exec) {
@@ -112,38 +111,42 @@ class ThreadedExecPlugin final : public ExecPlugin {
 
 std::string ExecInfo(const ExecConfig& exec, const ClusterConfig& cluster, std::string_view ca_pem,
                      bool interactive) {
-  Json spec = {{"interactive", interactive}};
+  ConfigValue::Map spec = {{"interactive", ConfigValue(interactive)}};
   if (exec.provide_cluster_info) {
-    Json info = {{"server", cluster.server}};
-    if (!cluster.tls_server_name.empty()) info["tls-server-name"] = cluster.tls_server_name;
-    if (cluster.insecure_skip_tls_verify) info["insecure-skip-tls-verify"] = true;
-    if (!ca_pem.empty()) {
-      info["certificate-authority-data"] = absl::Base64Escape(std::string(ca_pem));
-    }
-    if (!cluster.proxy_url.empty()) info["proxy-url"] = cluster.proxy_url;
-    if (cluster.disable_compression) info["disable-compression"] = true;
-    Json extension = Json::parse(cluster.exec_extension, nullptr, /*allow_exceptions=*/false);
-    info["config"] = extension.is_discarded() ? Json() : std::move(extension);
-    spec["cluster"] = std::move(info);
+    ConfigValue::Map info = {{"server", ConfigValue(cluster.server)}};
+    const auto add_text = [&info](std::string_view name, std::string text) {
+      if (!text.empty()) info.emplace_back(name, std::move(text));
+    };
+    const auto add_flag = [&info](std::string_view name, bool flag) {
+      if (flag) info.emplace_back(name, true);
+    };
+    add_text("tls-server-name", cluster.tls_server_name);
+    add_flag("insecure-skip-tls-verify", cluster.insecure_skip_tls_verify);
+    add_text("certificate-authority-data", absl::Base64Escape(std::string(ca_pem)));
+    add_text("proxy-url", cluster.proxy_url);
+    add_flag("disable-compression", cluster.disable_compression);
+    info.emplace_back("config", cluster.exec_extension);
+    spec.emplace_back("cluster", std::move(info));
   }
-  const Json document = {
-      {"apiVersion", exec.api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}};
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return ConfigValue(ConfigValue::Map{{"apiVersion", ConfigValue(exec.api_version)},
+                                      {"kind", ConfigValue(std::string("ExecCredential"))},
+                                      {"spec", ConfigValue(std::move(spec))}})
+      .ToJson();
 }
 
 Result<ExecCredential> ParseExecCredential(std::string_view output,
                                            const std::string& api_version) {
-  const Json document = Json::parse(output, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object() || StringMember(document, "kind") != "ExecCredential") {
+  const auto document = api::ParseJson(output, "");
+  if (!document || StringMember(*document, "kind") != "ExecCredential") {
     return Fail("printed no ExecCredential");
   }
-  const std::string version = StringMember(document, "apiVersion");
+  const std::string version = StringMember(*document, "apiVersion");
   if (version != api_version) {
     return Fail(Concat("is configured for ", api_version, " but printed ",
                        version.empty() ? "no apiVersion" : version));
   }
-  const auto status = document.find("status");
-  if (status == document.end() || !status->is_object()) return Fail("printed no status");
+  const ConfigValue* status = document->Find("status");
+  if (status == nullptr || status->map() == nullptr) return Fail("printed no status");
   ExecCredential out;
   out.token = StringMember(*status, "token");
   out.client_certificate = StringMember(*status, "clientCertificateData");

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "berth/config_value.h"
 #include "src/api/parse.h"
 #include "src/client/file.h"
 #include "src/client/text.h"
@@ -149,7 +148,7 @@ void ReadCluster(Fields& fields, ClusterConfig& out) {
     const ConfigValue* name = extension.Find("name");
     const ConfigValue* content = extension.Find("extension");
     if (name == nullptr || content == nullptr || name->string() == nullptr) continue;
-    if (*name->string() == kExecExtension) out.exec_extension = content->ToJson();
+    if (*name->string() == kExecExtension) out.exec_extension = *content;
   }
   if (out.insecure_skip_tls_verify && (!out.ca_data.empty() || !out.ca_file.empty())) {
     fields.Problem("insecure-skip-tls-verify",

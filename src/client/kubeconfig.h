@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/config_value.h"
 #include "berth/result.h"
 
 // Where the API server is and who we are to it: a kubeconfig file, or the service account of the
@@ -32,8 +33,8 @@ struct ClusterConfig {
   std::string ca_data;  // PEM; goes before ca_file
   std::string proxy_url;
   bool disable_compression = false;
-  // extensions[client.authentication.k8s.io/exec] as JSON, for exec plugins; "" when absent.
-  std::string exec_extension;
+  // extensions[client.authentication.k8s.io/exec], for exec plugins; null when absent.
+  ConfigValue exec_extension;
 };
 
 struct UserConfig {

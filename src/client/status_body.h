@@ -10,9 +10,9 @@
 namespace berth::client {
 
 // The error that an answer with `code` (not 2xx) means. Reason, message and
-// details.retryAfterSeconds come from the body where it is a metav1.Status, as JSON or as protobuf
-// (the k8s.io/apimachinery wire format "k8s\0" + runtime.Unknown); else the reason is derived from
-// the code and the message is the body's first line. `retry_after`, from the header, goes first.
+// details.retryAfterSeconds come from the body where it is a meta/v1 Status in the encoding that
+// `content_type` names; else the reason is derived from the code and the message is the body's
+// first line. `retry_after`, from the header, goes first.
 ApiError ErrorFromResponse(int code, std::string_view content_type, std::string_view body,
                            std::optional<Duration> retry_after);
 

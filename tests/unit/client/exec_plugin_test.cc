@@ -69,7 +69,8 @@ TEST(ExecInfoTest, ClusterIsTheresOnlyWhenAskedFor) {
   ClusterConfig cluster;
   cluster.server = "https://s";
   cluster.tls_server_name = "n";
-  cluster.exec_extension = R"({"audience":"x"})";
+  cluster.exec_extension =
+      ConfigValue(ConfigValue::Map{{"audience", ConfigValue(std::string("x"))}});
   ExecConfig exec;
   exec.api_version = kV1;
   EXPECT_EQ(nlohmann::json::parse(ExecInfo(exec, cluster, "CA", false)),

@@ -76,7 +76,7 @@ TEST(KubeconfigTest, ExecPluginIsRead) {
   EXPECT_THAT(exec.env, ElementsAre(Pair("A", "b")));
   EXPECT_EQ(exec.install_hint, "install me");
   EXPECT_TRUE(exec.provide_cluster_info);
-  EXPECT_EQ(config->cluster.exec_extension, R"({"a":1})");
+  EXPECT_EQ(config->cluster.exec_extension.ToJson(), R"({"a":1})");
 }
 
 TEST(KubeconfigTest, ABetaExecPluginMayLeaveInteractiveModeOut) {

@@ -161,6 +161,13 @@ TEST(StatusBodyTest, ReasonAndMessageComeFromAStatusOfEitherEncoding) {
        "the server answered 429",
        {}},
       {"text", 502, "text/plain", "bad gateway\nmore", "", "bad gateway", {}},
+      {"JSON of no kind",
+       409,
+       "application/json",
+       R"({"message":"m"})",
+       "Conflict",
+       R"({"message":"m"})",
+       {}},
       {"another kind",
        409,
        "application/json",
@@ -184,7 +191,10 @@ TEST(StatusBodyTest, ReasonAndMessageComeFromAStatusOfEitherEncoding) {
 TEST(StatusBodyTest, EveryPrefixOfAProtobufStatusIsReadSafely) {
   const std::string whole = ProtobufStatus();
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_EQ(ErrorFromResponse(500, "", whole.substr(0, size), std::nullopt).code, 500);
+    const ApiError error = ErrorFromResponse(500, "application/vnd.kubernetes.protobuf",
+                                             whole.substr(0, size), std::nullopt);
+    EXPECT_EQ(error.code, 500);
+    EXPECT_EQ(error.reason, "InternalError");
   }
 }
 
