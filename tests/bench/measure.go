@@ -149,7 +149,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	if err != nil {
 		return m, err
 	}
-	settled, err := d.settle(ctx)
+	settled, events, err := b.settle(ctx, d)
 	if err != nil {
 		return m, err
 	}
@@ -164,29 +164,22 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		later:     settled - used,
 		pods:      len(times),
 		memory:    peakMemory(d.PID()),
+		events:    max(events-extra, 0),
 	}
 	if err := d.Stop(); err != nil {
 		return m, err
 	}
 	b.bar.say("%s: cleaning up", title)
-	if m.events, err = b.takeEvents(ctx); err != nil {
-		return m, err
-	}
-	m.events -= extra
-	return m, workload.DeletePods(ctx, b.admin, namespace)
+	return m, b.cleanUp(ctx)
 }
 
-// takeEvents counts the events Scheduled and deletes all events.
-func (b *bench) takeEvents(ctx context.Context) (int, error) {
+// cleanUp deletes the pods and the events.
+func (b *bench) cleanUp(ctx context.Context) error {
 	events := b.admin.EventsV1().Events(namespace)
-	list, err := events.List(ctx, metav1.ListOptions{FieldSelector: "reason=Scheduled"})
-	if err != nil {
-		return 0, fmt.Errorf("count the events: %w", err)
-	}
 	if err := events.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-		return 0, fmt.Errorf("delete the events: %w", err)
+		return fmt.Errorf("delete the events: %w", err)
 	}
-	return len(list.Items), nil
+	return workload.DeletePods(ctx, b.admin, namespace)
 }
 
 // process is a daemon whose end is an error while something is awaited from it.
@@ -222,21 +215,34 @@ func (p process) await(ctx context.Context, wait func(context.Context) error) er
 	return nil
 }
 
-// settle waits until the process has nothing left to do, and returns the CPU time it has used then.
-func (p process) settle(ctx context.Context) (time.Duration, error) {
-	const interval, idle = 500 * time.Millisecond, 20 * time.Millisecond
-	for last := time.Duration(0); ; {
-		used, err := p.CPUTime()
-		if err != nil || used-last <= idle {
-			return used, err
+// settle waits until the process has nothing left to do: it rests, and no more events come. It
+// returns the CPU time that it has used then, and how many pods have their event Scheduled.
+func (b *bench) settle(ctx context.Context, p process) (used time.Duration, events int, err error) {
+	const interval, rest = time.Second, 30 * time.Millisecond
+	for lastUsed, lastEvents := time.Duration(0), -1; ; lastUsed, lastEvents = used, events {
+		if used, err = p.CPUTime(); err != nil {
+			return 0, 0, err
 		}
-		last = used
+		if events, err = b.countEvents(ctx); err != nil {
+			return 0, 0, err
+		}
+		if used-lastUsed <= rest && events == lastEvents {
+			return used, events, nil
+		}
 		select {
 		case <-time.After(interval):
 		case <-ctx.Done():
-			return 0, context.Cause(ctx)
+			return 0, 0, context.Cause(ctx)
 		}
 	}
+}
+
+func (b *bench) countEvents(ctx context.Context) (int, error) {
+	list, err := b.admin.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=Scheduled"})
+	if err != nil {
+		return 0, fmt.Errorf("count the events: %w", err)
+	}
+	return len(list.Items), nil
 }
 
 func (b *bench) createPod(ctx context.Context, name string) error {
