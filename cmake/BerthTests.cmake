@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # berth_unit_tests(<room> <target>...)
-# One test binary <room>_test from tests/unit/<room>/*_test.cc, linked with the given targets.
+# One test binary <room>_test from tests/unit/<room>/*_test.cc, linked with the given targets. It
+# runs in the project's root, so test data is found by its path in the tree.
 function(berth_unit_tests room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/${room}/*.cc)
   if(NOT sources)
@@ -9,6 +10,7 @@ function(berth_unit_tests room)
   endif()
   add_executable(${room}_test ${sources})
   target_link_libraries(${room}_test PRIVATE ${ARGN} berth_test_support GTest::gmock_main)
-  add_test(NAME ${room} COMMAND ${room}_test --gtest_brief=1)
+  add_test(NAME ${room} COMMAND ${room}_test --gtest_brief=1
+           WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${room} PROPERTIES TIMEOUT 300 LABELS unit)
 endfunction()
