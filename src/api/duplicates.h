@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "berth/config_value.h"
@@ -21,16 +19,6 @@ void ForEachDuplicate(const ConfigValue::Map& map, F f) {
                    [](const auto* a, const auto* b) { return a->first < b->first; });
   for (size_t i = 1; i < members.size(); ++i)
     if (members[i]->first == members[i - 1]->first) f(*members[i]);
-}
-
-// As Go quotes it with %q.
-inline std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
 }
 
 }  // namespace berth::api

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "berth/field_errors.h"
 #include "src/api/duplicates.h"
 #include "src/api/json_error.h"
 #include "src/api/parse.h"

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "berth/field_errors.h"
 #include "src/api/duplicates.h"
 #include "src/api/parse.h"
 #include "src/api/yaml_scalar.h"

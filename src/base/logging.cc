@@ -10,6 +10,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "berth/field_errors.h"
+
 namespace berth::base {
 namespace {
 
@@ -18,41 +20,14 @@ std::atomic<LogFormat> format{LogFormat::kText};
 
 spdlog::logger& Sink() {
   static const auto logger = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "berth", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("berth",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%v");
     made->set_level(spdlog::level::trace);
     made->flush_on(spdlog::level::trace);
     return made;
   }();
   return *logger;
-}
-
-void AppendQuoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-        } else {
-          out += c;
-        }
-    }
-  }
-  out += '"';
 }
 
 std::string_view FileName(const std::source_location& where) {
@@ -66,15 +41,16 @@ void Write(char severity, int level, std::string_view message,
   const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
   std::string line;
   if (format.load(std::memory_order_relaxed) == LogFormat::kJson) {
-    fmt::format_to(std::back_inserter(line), "{{\"ts\":{}.{:03},\"caller\":\"{}:{}\",\"msg\":",
-                   micros / 1000, micros % 1000, FileName(where), where.line());
-    AppendQuoted(line, message);
+    fmt::format_to(std::back_inserter(line),
+                   "{{\"ts\":{}.{:03},\"caller\":\"{}:{}\",\"msg\":", micros / 1000, micros % 1000,
+                   FileName(where), where.line());
+    line += Quoted(message);
     if (severity == 'I') line += ",\"v\":" + std::to_string(level);
     for (const LogField& field : fields) {
       line += ',';
-      AppendQuoted(line, field.key);
+      line += Quoted(field.key);
       line += ':';
-      AppendQuoted(line, field.value);
+      line += Quoted(field.value);
     }
     line += '}';
   } else {
@@ -84,12 +60,12 @@ void Write(char severity, int level, std::string_view message,
     fmt::format_to(std::back_inserter(line), "{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:7} {}:{}] ",
                    severity, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
                    micros % 1'000'000, getpid(), FileName(where), where.line());
-    AppendQuoted(line, message);
+    line += Quoted(message);
     for (const LogField& field : fields) {
       line += ' ';
       line += field.key;
       line += '=';
-      AppendQuoted(line, field.value);
+      line += Quoted(field.value);
     }
   }
   Sink().info("{}", line);

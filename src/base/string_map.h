@@ -6,13 +6,16 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 
 namespace berth::base {
 
-// Hashes std::string and std::string_view alike; Debian's Abseil knows only its own string_view.
+// Hashes std::string and std::string_view alike: Abseil's own default takes only its own
+// string_view where that is another type. Seeded anew in each process, so that nobody can choose
+// names that collide.
 struct StringHash {
   using is_transparent = void;
-  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  size_t operator()(std::string_view text) const { return absl::Hash<std::string_view>()(text); }
 };
 
 // A hash map by string that is searched by string_view. Its order means nothing.

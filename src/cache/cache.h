@@ -14,6 +14,7 @@
 #include "berth/inputs.h"
 #include "berth/result.h"
 #include "berth/snapshot.h"
+#include "src/base/string_map.h"
 #include "src/base/thread.h"
 #include "src/cache/change_log.h"
 #include "src/cache/columns.h"
@@ -23,7 +24,6 @@
 #include "src/cache/pod_table.h"
 #include "src/cache/port_counts.h"
 #include "src/cache/resource_table.h"
-#include "src/cache/string_table.h"
 #include "src/cache/taint_table.h"
 #include "src/cache/trial.h"
 
@@ -183,7 +183,7 @@ class Cache final : public Snapshot {
   Columns columns_;
   PodTable pods_;
   std::vector<Row> rows_;
-  StringTable<NodeRow> row_by_name_;
+  base::StringMap<NodeRow> row_by_name_;
   NodeSet nodes_;
   NodeSet free_rows_;
   size_t num_nodes_ = 0;
@@ -199,8 +199,8 @@ class Cache final : public Snapshot {
   std::vector<uint64_t> usage_generation_;
   ChangeLog changes_;
   // Undecodable pods and the nodes they close; how many close each node.
-  StringTable<std::string> closing_pods_;
-  StringTable<size_t> closed_names_;
+  base::StringMap<std::string> closing_pods_;
+  base::StringMap<size_t> closed_names_;
   std::vector<Undo> undo_;
   size_t trial_depth_ = 0;
 };

@@ -8,7 +8,7 @@
 
 #include "berth/api/node.h"
 #include "berth/snapshot.h"
-#include "src/cache/string_table.h"
+#include "src/base/string_map.h"
 
 namespace berth::cache {
 
@@ -35,7 +35,7 @@ class ImageTable {
     int64_t size_bytes = 0;
     std::vector<NodeRow> rows;  // ascending
   };
-  StringTable<Entry> images_;
+  base::StringMap<Entry> images_;
 };
 
 }  // namespace berth::cache

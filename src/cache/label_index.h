@@ -11,8 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/api/meta.h"
 #include "berth/node_set.h"
+#include "src/base/string_map.h"
 #include "src/cache/row_set.h"
-#include "src/cache/string_table.h"
 
 namespace berth::cache {
 
@@ -48,7 +48,7 @@ class LabelIndex {
   struct KeyIndex {
     std::string key;
     RowSet all;
-    StringTable<RowSet> values;  // none of them empty
+    base::StringMap<RowSet> values;  // none of them empty
   };
   using KeyList = std::list<KeyIndex>;
 

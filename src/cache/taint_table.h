@@ -9,7 +9,7 @@
 
 #include "berth/api/node.h"
 #include "berth/snapshot.h"
-#include "src/cache/string_table.h"
+#include "src/base/string_map.h"
 
 namespace berth::cache {
 
@@ -38,7 +38,7 @@ class TaintTable {
     size_t uses = 0;
   };
   std::vector<TaintSet> sets_;  // sets_[0] is the empty list and is never freed
-  StringTable<TaintSetId> ids_;
+  base::StringMap<TaintSetId> ids_;
 };
 
 }  // namespace berth::cache

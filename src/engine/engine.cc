@@ -13,15 +13,6 @@ namespace {
 
 constexpr size_t kMinFeasibleNodesToFind = 100;
 
-std::string Join(const std::vector<std::string>& names) {
-  std::string joined;
-  for (const std::string& name : names) {
-    if (!joined.empty()) joined += ' ';
-    joined += name;
-  }
-  return joined;
-}
-
 NodeSet RowsOf(const std::vector<std::string>& names, const Snapshot& snapshot) {
   NodeSet rows(snapshot.num_rows());
   for (const std::string& name : names) {
@@ -117,7 +108,7 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
     candidates_ &= RowsOf(*pre_filter.node_names, snapshot);
     diagnosis_.statuses.SetAbsent(cycle.state.reasons().Make(
         Code::kUnschedulableAndUnresolvable,
-        "node(s) didn't satisfy plugin(s) [" + Join(pre_filter.restricting_plugins) + "]"));
+        "node(s) didn't satisfy plugin(s) " + pre_filter.RestrictingPlugins()));
   }
   framework::PointTimer timer(profile, framework::ExtensionPoint::kFilter);
   FilterPass pass(profile, cycle, pod, world);

@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "berth/field_errors.h"
+
 namespace berth::framework {
 namespace {
-
-std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 bool Names(const std::vector<config::PluginRef>& list, std::string_view name) {
   return std::any_of(list.begin(), list.end(),

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "berth/field_errors.h"
 #include "src/base/logging.h"
 #include "src/framework/timing.h"
 
@@ -12,8 +13,6 @@ namespace berth::framework {
 namespace {
 
 constexpr Duration kMaxPermitTimeout = std::chrono::minutes(15);
-
-std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 // "running <what> plugin "<name>": <message>", as an Error.
 Status Wrapped(const CycleState& state, std::string_view what, std::string_view plugin,
@@ -32,15 +31,6 @@ Status Guarded(const CycleState& state, Call call) {
   } catch (...) {
     return state.reasons().Error("plugin threw");
   }
-}
-
-std::string Join(const std::vector<std::string>& names) {
-  std::string joined;
-  for (const std::string& name : names) {
-    if (!joined.empty()) joined += ' ';
-    joined += name;
-  }
-  return joined;
 }
 
 void Intersect(std::optional<std::vector<std::string>>& names,
@@ -77,6 +67,15 @@ PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::stri
   }
   timer.Finish(verdict.status.code());
   return verdict.status.ok() ? PluginStatus{} : verdict;
+}
+
+std::string PreFilterVerdict::RestrictingPlugins() const {
+  std::string text = "[";
+  for (const std::string& name : restricting_plugins) {
+    if (text.size() > 1) text += ' ';
+    text += name;
+  }
+  return text + "]";
 }
 
 PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
@@ -116,11 +115,10 @@ PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInf
     std::sort(result.restricting_plugins.begin(), result.restricting_plugins.end());
     Intersect(result.node_names, *names);
     if (!result.node_names->empty()) continue;
-    const auto& plugins = result.restricting_plugins;
     const std::string text =
-        plugins.size() == 1
-            ? "node(s) didn't satisfy plugin " + plugins.front()
-            : "node(s) didn't satisfy plugin(s) [" + Join(plugins) + "] simultaneously";
+        result.restricting_plugins.size() == 1
+            ? "node(s) didn't satisfy plugin " + result.restricting_plugins.front()
+            : "node(s) didn't satisfy plugin(s) " + result.RestrictingPlugins() + " simultaneously";
     return finish({cycle.state.reasons().Make(Code::kUnschedulableAndUnresolvable, text), ""});
   }
   return finish(last_rejection);

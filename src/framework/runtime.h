@@ -40,6 +40,9 @@ struct PreFilterVerdict {
   std::optional<std::vector<std::string>> node_names;
   // The plugins that restricted the nodes; sorted.
   std::vector<std::string> restricting_plugins;
+
+  // The same for messages: "[A B]".
+  std::string RestrictingPlugins() const;
 };
 
 // Every plugin is asked, unless one says UnschedulableAndUnresolvable or fails; of several

@@ -2,13 +2,12 @@
 #include <exception>
 #include <string>
 
+#include "berth/field_errors.h"
 #include "src/framework/runtime.h"
 #include "src/framework/timing.h"
 
 namespace berth::framework {
 namespace {
-
-std::string Quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 // Raw scores of one plugin.
 Status RawScores(const ScoreEntry& entry, const CycleState& state, const PodInfo& pod,
