@@ -20,10 +20,19 @@ endif()
 # The same source gives the same decisions on every machine: no fused multiply-add.
 add_compile_options(-ffp-contract=off)
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # libstdc++ 12's own stable_sort() calls what it deprecates.
+  add_compile_options(-Wno-deprecated-declarations)
+endif()
 
 if(BERTH_SANITIZE)
   add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BERTH_SANITIZE})
+endif()
+
+if(BERTH_BUILD_FUZZERS)
+  # The libraries report what they covered; libFuzzer's main comes with the fuzzers themselves.
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 find_package(Threads REQUIRED)
