@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/base/logging.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace berth::base {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+class LoggingTest : public testing::Test {
+ protected:
+  ~LoggingTest() override { SetUpLogging({}); }
+
+  // What `log` writes on standard error.
+  static std::string Written(const std::function<void()>& log) {
+    testing::internal::CaptureStderr();
+    log();
+    FlushLogs();
+    return testing::internal::GetCapturedStderr();
+  }
+};
+
+TEST_F(LoggingTest, TextHasKlogsForm) {
+  SetUpLogging({});
+  const int line = __LINE__ + 2;
+  const std::string text =
+      Written([] { LogInfo("Pod bound", {{"pod", "default/web"}, {"attempts", 2}}); });
+  EXPECT_THAT(text, MatchesRegex("I[01][0-9][0-3][0-9] [0-2][0-9]:[0-5][0-9]:[0-6][0-9]\\."
+                                 "[0-9][0-9][0-9][0-9][0-9][0-9] +[0-9]+ .*\n"));
+  EXPECT_THAT(
+      text, HasSubstr(" " + std::to_string(getpid()) + " logging_test.cc:" + std::to_string(line) +
+                      "] \"Pod bound\" pod=\"default/web\" attempts=\"2\"\n"));
+}
+
+TEST_F(LoggingTest, TheFirstLetterIsTheSeverity) {
+  SetUpLogging({});
+  EXPECT_THAT(Written([] { LogInfo("m"); }), StartsWith("I"));
+  EXPECT_THAT(Written([] { LogWarning("m"); }), StartsWith("W"));
+  EXPECT_THAT(Written([] { LogError("m"); }), StartsWith("E"));
+}
+
+TEST_F(LoggingTest, OneCallIsOneLineWhateverTheValuesHold) {
+  SetUpLogging({});
+  const std::string text = Written([] { LogInfo("a\nb", {{"v", "\"x\"\\\t\r\x01"}}); });
+  EXPECT_THAT(text, HasSubstr(R"("a\nb" v="\"x\"\\\t\r\u0001")"));
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+}
+
+TEST_F(LoggingTest, JsonHasTimeCallerMessageAndFields) {
+  SetUpLogging({.verbosity = 4, .format = LogFormat::kJson});
+  const int line = __LINE__ + 1;
+  const std::string text = Written([] { LogV(4, "a \"b\"\n", {{"node", "n\x01"}, {"count", 3}}); });
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json.at("msg"), "a \"b\"\n");
+  EXPECT_EQ(json.at("caller"), "logging_test.cc:" + std::to_string(line));
+  EXPECT_EQ(json.at("v"), 4);
+  EXPECT_EQ(json.at("node"), "n\x01");
+  EXPECT_EQ(json.at("count"), "3");
+  EXPECT_GT(json.at("ts").get<double>(), 1.7e12);  // milliseconds
+}
+
+TEST_F(LoggingTest, AnErrorInJsonHasNoVerbosity) {
+  SetUpLogging({.format = LogFormat::kJson});
+  EXPECT_TRUE(nlohmann::json::parse(Written([] { LogInfo("m"); })).contains("v"));
+  EXPECT_FALSE(nlohmann::json::parse(Written([] { LogError("m"); })).contains("v"));
+}
+
+TEST_F(LoggingTest, VerbosityDecidesWhatIsWritten) {
+  SetUpLogging({.verbosity = 2});
+  EXPECT_EQ(LogVerbosity(), 2);
+  EXPECT_NE(Written([] { LogV(2, "m"); }), "");
+  EXPECT_EQ(Written([] { LogV(3, "m"); }), "");
+  SetUpLogging({.verbosity = 3});
+  EXPECT_NE(Written([] { LogV(3, "m"); }), "");
+}
+
+}  // namespace
+}  // namespace berth::base
