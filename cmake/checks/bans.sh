@@ -17,9 +17,9 @@ ban() {
 }
 ban 'steady_clock::now|system_clock::now|clock_gettime' 'src/base/' \
   'time comes from berth::Clock'
-ban 'std::(jthread|thread)\b[^:]' 'src/base/' 'threads are started by src/base'
+ban 'std::(jthread|thread)\b([^:]|$)' 'src/base/' 'threads are started by src/base'
 ban '\b(rand|srand|random_device)\b *\(|std::mt19937' 'src/base/' 'randomness comes from berth::Random'
-ban 'std::(mutex|shared_mutex|condition_variable|lock_guard|unique_lock)' 'src/base/' \
+ban 'std::([a-z_]*mutex|condition_variable|lock_guard|(unique|shared|scoped)_lock)' 'src/base/' \
   'locks live in src/base'
 ban '\bthrow\b' 'plugins/examples/' 'errors are Result or Status'
 ban '\bcatch\b *\(' 'src/api/|src/framework/|src/app/|src/config/|plugins/examples/' \

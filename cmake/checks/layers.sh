@@ -37,6 +37,7 @@ FILENAME ~ /layers\.txt$/ {
   from = room_of_path(path); if (from == "") next
   match($0, /["<][^">]+[">]/); name = substr($0, RSTART + 1, RLENGTH - 2)
   if (!(from in known)) { fail(path ":" FNR ": room " from " is not in layers.txt"); next }
+  if (name ~ /^\./) { fail(path ":" FNR ": an include names the full path (" name ")"); next }
   to = room_of_include(name)
   if (to != "") { if (!((from, to) in may)) fail(path ":" FNR ": " from " may not include " to " (" name ")"); next }
   for (prefix in owner)
