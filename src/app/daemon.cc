@@ -58,7 +58,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   daemon->informers_ = std::make_unique<informers::Informers>(
       *daemon->client_, daemon->clock_, seeds.Next(),
       [target = daemon->scheduler_.get()](informers::InformerEvent event) {
-        target->Post(std::move(event));
+        target->PostFromExecutor(std::move(event));
       },
       informers::InformerOptions{json});
   return daemon;
@@ -83,7 +83,7 @@ void Daemon::Start(std::function<void()> finished) {
     scheduler_->Run();
     finished();
   });
-  informers_->Start({Kind::kPod, Kind::kNode, Kind::kNamespace});
+  informers_->Start({Kind::kPod, Kind::kNode});
 }
 
 void Daemon::Stop(Duration patience) { scheduler_->Stop(patience); }

@@ -12,19 +12,22 @@ namespace berth::base {
 
 // A queue with many senders and one receiver, in order of arrival.
 //
-// Thread safety: Push() from any thread; the rest from the receiver's.
+// Thread safety: sending and Wake() from any thread; the rest from the receiver's.
 template <typename Message>
 class Inbox {
  public:
   void Push(Message message) {
-    bool wake = false;
-    {
-      MutexLock lock(mutex_);
-      wake = messages_.empty();
-      messages_.push_back(std::move(message));
-    }
-    if (wake) arrived_.NotifyOne();
+    if (PushQuietly(std::move(message))) Wake();
   }
+
+  // Leaves the receiver asleep, for a sender that has more to send. True: the inbox was empty, so
+  // somebody must Wake() the receiver soon.
+  bool PushQuietly(Message message) {
+    MutexLock lock(mutex_);
+    messages_.push_back(std::move(message));
+    return messages_.size() == 1;
+  }
+  void Wake() { arrived_.NotifyOne(); }
 
   // Moves all that has arrived into `out`, which is cleared first. With nothing there, waits for
   // the first message, at most `timeout` (nullopt: for ever; zero: not at all).

@@ -15,7 +15,8 @@
 namespace berth::binding {
 namespace {
 
-constexpr size_t kMaxInHand = 1000;
+// Binds go first where connections are short, so a burst of them is answered before its events.
+constexpr size_t kMaxInHand = 20'000;
 constexpr size_t kMaxSeries = 20'000;
 constexpr int kMaxTries = 12;
 constexpr Duration kRetryWait = std::chrono::seconds(10);

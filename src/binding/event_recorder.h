@@ -34,8 +34,8 @@ struct EventRecord {
 // counted here. A series is sent again every 30 minutes, and for a last time once it has been idle
 // for 6. Writes that get no answer are tried up to 12 times, 10 s apart; a rejection is final.
 //
-// Bounded: with 1000 events awaiting their answer, further ones are dropped and counted; with
-// 20,000 kept in case they repeat, a further one is created anew each time.
+// Bounded: with 20,000 events awaiting their answer, further ones are dropped and counted; with as
+// many kept in case they repeat, a further one is created anew each time.
 //
 // Thread safety: any thread; the work is done on the executor's.
 class EventRecorder {

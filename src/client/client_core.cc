@@ -120,6 +120,7 @@ void CurlClient::Core::Enter(Exchange& exchange) {
     Authorize(exchange);
     return;
   }
+  exchange.in_line = true;
   exchange.in_line_since = clock_.Now();
   queue_.Push(exchange.id, exchange.request.priority, exchange.in_line_since);
   Pump();
@@ -132,6 +133,7 @@ void CurlClient::Core::Pump() {
     const std::optional<uint64_t> id = queue_.Pop(now);
     if (!id) break;
     Exchange& exchange = *exchanges_.at(*id);
+    exchange.in_line = false;
     exchange.holds_slot = true;
     ++slots_taken_;
     if (options_.observer != nullptr) {
@@ -276,7 +278,7 @@ std::shared_ptr<Exchange> CurlClient::Core::Remove(uint64_t id) {
   std::shared_ptr<Exchange> exchange = std::move(found->second);
   exchanges_.erase(found);
   loop_.Cancel(exchange->retry_timer);
-  queue_.Remove(id);
+  if (exchange->in_line) queue_.Remove(id);
   DropAttempt(*exchange);
   FreeSlot(*exchange);
   PostSweep();

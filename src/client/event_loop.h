@@ -38,6 +38,8 @@ class EventLoop final : public base::Executor {
   void Post(Task task) override;
   TimerId PostAfter(Duration delay, Task task) override;
   void Cancel(TimerId timer) override;
+  // The clock's time, which timers run by.
+  Time Now() const { return clock_.Now(); }
 
   // Calls `listener` from now on while one of `events` holds; replaces an earlier call for `fd`.
   void Watch(int fd, uint32_t events, FdListener& listener);

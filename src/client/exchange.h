@@ -49,8 +49,9 @@ class Exchange final : public AttemptListener {
   // What the client notes about the call. While it waits:
   int retries = 0;
   bool reauthorized = false;
-  bool holds_slot = false;
+  bool in_line = false;  // in the RequestQueue
   Time in_line_since{};
+  bool holds_slot = false;
   base::Executor::TimerId retry_timer = 0;
   // While an attempt is under way:
   Transport* transport = nullptr;

@@ -19,6 +19,8 @@ constexpr long kConnectTimeoutMs = 10'000;
 constexpr unsigned kUserTimeoutMs = 30'000;
 // libcurl takes the smaller of this and what the server says (kube-apiserver: 100 by default).
 constexpr long kMostStreams = 1000;
+// Rounds of due transfers before other descriptors get their turn.
+constexpr int kMostRounds = 8;
 
 // Once in a process; libcurl counts no references that would matter to us.
 void InitLibrary() {
@@ -275,15 +277,41 @@ void Transport::Abort(Attempt* attempt) { Release(attempt); }
 bool Transport::WasSent(const Attempt* attempt) { return attempt->result.sent; }
 
 void Transport::SetTimer(long timeout_ms) {
+  if (timeout_ms < 0) {
+    due_.reset();
+    return;
+  }
+  due_ = loop_.Now() + std::chrono::milliseconds(timeout_ms);
+  if (!acting_) Arm();
+}
+
+void Transport::Arm() {
+  if (!due_ || (timer_ != 0 && armed_ <= *due_)) return;
   loop_.Cancel(timer_);
-  timer_ = 0;
-  if (timeout_ms < 0) return;
-  timer_ = loop_.PostAfter(std::chrono::milliseconds(timeout_ms), [this] {
+  armed_ = *due_;
+  timer_ = loop_.PostAfter(std::max(armed_ - loop_.Now(), Duration::zero()), [this] {
     timer_ = 0;
-    int running = 0;
-    curl_multi_socket_action(static_cast<CURLM*>(multi_), CURL_SOCKET_TIMEOUT, 0, &running);
-    Reap();
+    if (due_ && *due_ > loop_.Now()) {
+      Arm();
+    } else if (due_) {
+      Act(CURL_SOCKET_TIMEOUT, 0);
+    }
   });
+}
+
+void Transport::Act(int fd, int mask) {
+  auto* multi = static_cast<CURLM*>(multi_);
+  int running = 0;
+  acting_ = true;
+  curl_multi_socket_action(multi, fd, mask, &running);
+  // An answer that has come makes its transfer due at once: no need for another turn of the loop.
+  for (int i = 0; i < kMostRounds && due_ && *due_ <= loop_.Now(); ++i) {
+    due_.reset();
+    curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+  acting_ = false;
+  Arm();
+  Reap();
 }
 
 void Transport::OnReady(int fd, uint32_t events) {
@@ -291,9 +319,7 @@ void Transport::OnReady(int fd, uint32_t events) {
   if ((events & EPOLLIN) != 0) mask |= CURL_CSELECT_IN;
   if ((events & EPOLLOUT) != 0) mask |= CURL_CSELECT_OUT;
   if ((events & (EPOLLERR | EPOLLHUP)) != 0) mask |= CURL_CSELECT_ERR;
-  int running = 0;
-  curl_multi_socket_action(static_cast<CURLM*>(multi_), fd, mask, &running);
-  Reap();
+  Act(fd, mask);
 }
 
 void Transport::Reap() {

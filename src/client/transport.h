@@ -105,7 +105,12 @@ class Transport final : public FdListener {
 
   std::unique_ptr<Attempt> MakeAttempt();
   void Release(Attempt* attempt);
+  // libcurl wants to be called in `timeout_ms`; below 0: not at all.
   void SetTimer(long timeout_ms);
+  // Sees to it that the loop calls at `due_`.
+  void Arm();
+  // Lets libcurl act on a descriptor or a time-out, and on what falls due by that.
+  void Act(int fd, int mask);
   // Reports the attempts that have ended.
   void Reap();
   void Finish(Attempt* attempt, int curl_code);
@@ -116,7 +121,12 @@ class Transport final : public FdListener {
   std::string base_url_;
   void* connect_to_ = nullptr;  // curl_slist
   void* multi_ = nullptr;       // CURLM
+  // When libcurl wants to be called. Its wish moves with every transfer, so the one timer armed
+  // may be earlier than that: then it is armed again.
+  std::optional<Time> due_;
   base::Executor::TimerId timer_ = 0;
+  Time armed_{};
+  bool acting_ = false;
   size_t active_ = 0;
   std::vector<std::unique_ptr<Attempt>> attempts_;  // all ever made; reused
   std::vector<Attempt*> idle_;

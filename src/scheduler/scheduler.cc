@@ -41,8 +41,8 @@ Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiCl
       metrics_(registry),
       observer_(metrics_, clock),
       binder_(api, clock, random_.Next(),
-              {[this](binding::BindOutcome outcome) { Post(std::move(outcome)); },
-               [this](std::string uid) { Post(PreBindDone{std::move(uid)}); }}),
+              {[this](binding::BindOutcome outcome) { PostFromExecutor(std::move(outcome)); },
+               [this](std::string uid) { PostFromExecutor(PreBindDone{std::move(uid)}); }}),
       events_(api, clock, random_.Next(), options_.hostname),
       status_patcher_(api, clock, random_.Next()),
       nominator_([this](const api::Pod& pod) {
@@ -128,6 +128,12 @@ void Scheduler::MakeQueue() {
   handlers_ = std::make_unique<EventHandlers>(
       cache_, *queue_, waiting_pods_, pods_, status_patcher_, metrics_,
       [this](std::string_view name) { return ProfileOf(name) != nullptr; });
+}
+
+void Scheduler::PostFromExecutor(Message message) {
+  if (inbox_.PushQuietly(std::move(message))) {
+    api_.executor().Post([this] { inbox_.Wake(); });
+  }
 }
 
 const framework::Profile* Scheduler::ProfileOf(std::string_view scheduler_name) const {

@@ -51,8 +51,8 @@ struct SchedulerOptions {
 // The scheduling thread owns all of its state; everything reaches it as a Message. Holds no
 // algorithm of its own.
 //
-// Thread safety: Post(), Stop() and last_turn() from any thread; all else on the thread that
-// runs the loop.
+// Thread safety: Post(), PostFromExecutor(), Stop() and last_turn() from any thread; all else on
+// the thread that runs the loop.
 class Scheduler {
  public:
   // All references must outlive the scheduler. `clock` is read once a turn and times the metrics.
@@ -64,6 +64,9 @@ class Scheduler {
   ~Scheduler();
 
   void Post(Message message) { inbox_.Push(std::move(message)); }
+  // The same from the executor's thread: the loop is woken once for all that one turn of the
+  // executor brings. Waking a thread costs more than what most messages ask for.
+  void PostFromExecutor(Message message);
   // Starts no further cycle, waits up to `patience` for the bindings in hand, ends Run().
   void Stop(Duration patience) { Post(StopRequested{patience}); }
 

@@ -292,17 +292,17 @@ TEST_F(EventRecorderTest, AWriteWithoutAnswerIsTriedTwelveTimes) {
   EXPECT_EQ(recorder_->counts().failed, 1u);
 }
 
-TEST_F(EventRecorderTest, AtMostAThousandAwaitTheirAnswer) {
-  for (int i = 0; i < 1200; ++i) recorder_->Record(Failed("web-" + std::to_string(i)));
+TEST_F(EventRecorderTest, AtMostTwentyThousandAwaitTheirAnswer) {
+  for (int i = 0; i < 20'200; ++i) recorder_->Record(Failed("web-" + std::to_string(i)));
   executor_.RunDue();
-  EXPECT_EQ(api_.size(), 1000u);
-  EXPECT_EQ(recorder_->counts().recorded, 1200u);
+  EXPECT_EQ(api_.size(), 20'000u);
+  EXPECT_EQ(recorder_->counts().recorded, 20'200u);
   EXPECT_EQ(recorder_->counts().dropped, 200u);
   for (size_t i = 0; i < 10; ++i) api_.at(i).Reply(201);
   executor_.RunDue();
   for (int i = 0; i < 20; ++i) recorder_->Record(Failed("more-" + std::to_string(i)));
   executor_.RunDue();
-  EXPECT_EQ(api_.size(), 1010u);
+  EXPECT_EQ(api_.size(), 20'010u);
   EXPECT_EQ(recorder_->counts().dropped, 210u);
 }
 
