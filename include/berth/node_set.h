@@ -33,7 +33,9 @@ class NodeSet {
   }
 
   size_t size() const { return rows_; }
-  bool Test(NodeRow row) const { return row < rows_ && ((words_[row / 64] >> (row % 64)) & 1) != 0; }
+  bool Test(NodeRow row) const {
+    return row < rows_ && ((words_[row / 64] >> (row % 64)) & 1) != 0;
+  }
   void Set(NodeRow row) { words_[row / 64] |= uint64_t{1} << (row % 64); }
   void Clear(NodeRow row) { words_[row / 64] &= ~(uint64_t{1} << (row % 64)); }
   void Put(NodeRow row, bool value) { value ? Set(row) : Clear(row); }

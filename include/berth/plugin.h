@@ -91,7 +91,8 @@ class PreFilterPlugin : public virtual Plugin {
 // Whether a pod can run on a node.
 class FilterPlugin : public virtual Plugin {
  public:
-  virtual Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const = 0;
+  virtual Status Filter(const CycleState& state, const PodInfo& pod,
+                        const NodeView& node) const = 0;
 };
 
 // The same verdict for many nodes in one call, without reasons. Must agree with Filter on every
