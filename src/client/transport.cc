@@ -8,9 +8,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "berth/check.h"
 #include "src/client/text.h"
+#include "src/client/transport_attempt.h"
 
 namespace berth::client {
 namespace {
@@ -40,29 +42,18 @@ HeaderList::HeaderList(const std::vector<std::string>& lines) {
     curl_slist* longer = curl_slist_append(list, line.c_str());
     BERTH_CHECK(longer != nullptr, "out of memory");
     list = longer;
+    const size_t colon = line.find(':');
+    const size_t value = line.find_first_not_of(' ', colon + 1);
+    std::string name = line.substr(0, colon);
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (value != std::string::npos && name != "host") {
+      fields_.emplace_back(std::move(name), line.substr(value));
+    }
   }
   list_ = list;
 }
 
 HeaderList::~HeaderList() { curl_slist_free_all(static_cast<curl_slist*>(list_)); }
-
-// A libcurl easy handle with its listener; kept for the next attempt, since its options are many.
-class Transport::Attempt {
- public:
-  Attempt() : easy(curl_easy_init()) { BERTH_CHECK(easy != nullptr, "out of memory"); }
-  ~Attempt() { curl_easy_cleanup(easy); }
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
-
-  CURL* easy;
-  AttemptListener* listener = nullptr;  // nullptr when idle
-  std::shared_ptr<const HeaderList> headers;
-  std::string url;
-  bool is_write = false;
-  bool head_reported = false;
-  AttemptResult result;
-  char error_text[CURL_ERROR_SIZE] = {};
-};
 
 // libcurl's callbacks.
 struct TransportCallbacks {
@@ -154,8 +145,13 @@ Transport::Transport(EventLoop& loop, TransportConfig config, IdentityPtr identi
 }
 
 Transport::~Transport() {
+  session_.reset();
+  ending_.clear();
+  loop_.Cancel(ending_timer_);
+  if (connector_ != nullptr) curl_multi_remove_handle(multi_, connector_->easy);
   for (const auto& attempt : attempts_) {
-    if (attempt->listener != nullptr) curl_multi_remove_handle(multi_, attempt->easy);
+    if (attempt->listener == nullptr || attempt->easy == nullptr) continue;
+    curl_multi_remove_handle(multi_, attempt->easy);
   }
   // Closes the kept connections, which calls OnSocket.
   curl_multi_cleanup(static_cast<CURLM*>(multi_));
@@ -164,7 +160,7 @@ Transport::~Transport() {
 }
 
 std::unique_ptr<Transport::Attempt> Transport::MakeAttempt() {
-  auto attempt = std::make_unique<Attempt>();
+  auto attempt = std::make_unique<Attempt>(curl_easy_init());
   CURL* easy = attempt->easy;
   const auto set = [easy](CURLoption option, auto value) {
     const CURLcode code = curl_easy_setopt(easy, option, value);
@@ -227,6 +223,9 @@ std::unique_ptr<Transport::Attempt> Transport::MakeAttempt() {
 }
 
 Transport::Attempt* Transport::Start(AttemptRequest request, AttemptListener& listener) {
+  if (Http2Session* session = Session()) {
+    return StartOnSession(*session, std::move(request), listener);
+  }
   if (idle_.empty()) {
     attempts_.push_back(MakeAttempt());
     idle_.push_back(attempts_.back().get());
@@ -265,6 +264,13 @@ Transport::Attempt* Transport::Start(AttemptRequest request, AttemptListener& li
 }
 
 void Transport::Release(Attempt* attempt) {
+  if (attempt->easy == nullptr) {
+    attempt->listener = nullptr;
+    attempt->headers.reset();
+    --active_;
+    idle_on_session_.push_back(attempt);
+    return;
+  }
   curl_multi_remove_handle(static_cast<CURLM*>(multi_), attempt->easy);
   attempt->listener = nullptr;
   attempt->headers.reset();
@@ -272,9 +278,17 @@ void Transport::Release(Attempt* attempt) {
   idle_.push_back(attempt);
 }
 
-void Transport::Abort(Attempt* attempt) { Release(attempt); }
+void Transport::Abort(Attempt* attempt) {
+  if (attempt->easy == nullptr) {
+    by_stream_.erase(attempt->stream);
+    attempt->session->Cancel(attempt->stream);
+  }
+  Release(attempt);
+}
 
-bool Transport::WasSent(const Attempt* attempt) { return attempt->result.sent; }
+bool Transport::WasSent(const Attempt* attempt) {
+  return attempt->easy == nullptr ? Http2Session::WasSent(attempt->stream) : attempt->result.sent;
+}
 
 void Transport::SetTimer(long timeout_ms) {
   if (timeout_ms < 0) {
@@ -329,7 +343,11 @@ void Transport::Reap() {
     const CURLcode code = message->data.result;
     char* attempt = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &attempt);
-    Finish(reinterpret_cast<Attempt*>(attempt), code);
+    if (connector_ != nullptr && message->easy_handle == connector_->easy) {
+      OnConnected(code);
+    } else {
+      Finish(reinterpret_cast<Attempt*>(attempt), code);
+    }
   }
 }
 
@@ -346,6 +364,7 @@ void Transport::Finish(Attempt* attempt, int curl_code) {
   result.complete = curl_code == CURLE_OK;
   result.timed_out = curl_code == CURLE_OPERATION_TIMEDOUT;
   result.http2 = version == CURL_HTTP_VERSION_2_0;
+  server_speaks_http2_ |= result.http2;
   if (retry_after > 0) result.retry_after = std::chrono::seconds(retry_after);
   if (!result.complete) {
     const auto known = static_cast<CURLcode>(curl_code);

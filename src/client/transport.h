@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/client/credentials.h"
 #include "src/client/event_loop.h"
+#include "src/client/http2_session.h"
 #include "src/client/kubeconfig.h"
 
 // One try of one request over HTTP; no retries, rates or credentials.
@@ -24,9 +27,13 @@ class HeaderList {
   HeaderList& operator=(const HeaderList&) = delete;
 
   void* raw() const { return list_; }
+  // The same for HTTP/2: names in lower case, without the lines that only keep libcurl from adding
+  // a header, and without Host.
+  const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
 
  private:
   void* list_ = nullptr;  // curl_slist
+  std::vector<std::pair<std::string, std::string>> fields_;
 };
 
 struct AttemptRequest {
@@ -69,10 +76,14 @@ struct TransportConfig {
   std::string proxy_url;
   std::string user_agent;
   size_t receive_buffer = 16384;  // bytes for each transfer
+  // Many small requests: where the server speaks HTTP/2, an Http2Session carries them.
+  bool many_requests = false;
 };
 
 // The connections of one kind of traffic with one TLS identity: a libcurl multi handle in the
-// event loop, HTTP/2 multiplexed where the server speaks it.
+// event loop, HTTP/2 multiplexed where the server speaks it. With many_requests libcurl only opens
+// the connection, through proxies and TLS, and an Http2Session takes it over; until that is there,
+// and where the server speaks HTTP/1.1 only, requests go through libcurl.
 //
 // A connection on which the peer has acknowledged nothing for 30 s is dead (TCP_USER_TIMEOUT, with
 // keep-alive probes on idle ones). A write is handed to a connection once: libcurl would send it
@@ -103,7 +114,20 @@ class Transport final : public FdListener {
  private:
   friend struct TransportCallbacks;
 
+  class CurlBytes;
+
   std::unique_ptr<Attempt> MakeAttempt();
+  // Of many_requests: the session to use, or nullptr; begins to open one when there is none.
+  Http2Session* Session();
+  // Opens a connection and nothing more; `dialled` gets its descriptor, or -1 if there is none that
+  // speaks HTTP/2.
+  void Dial(std::function<void(int fd)> dialled);
+  void OnConnected(int curl_code);
+  void OnDialled(int fd);
+  void OnSessionNews(Http2Session& session);
+  Attempt* StartOnSession(Http2Session& session, AttemptRequest request, AttemptListener& listener);
+  void FinishOnSession(Http2Session& session, const Http2End& end);
+  void RetireSession();
   void Release(Attempt* attempt);
   // libcurl wants to be called in `timeout_ms`; below 0: not at all.
   void SetTimer(long timeout_ms);
@@ -128,6 +152,18 @@ class Transport final : public FdListener {
   Time armed_{};
   bool acting_ = false;
   size_t active_ = 0;
+  // Of a transport that dials: the handle with the connection, and whom to tell.
+  std::unique_ptr<Attempt> connector_;
+  std::function<void(int fd)> dialled_;
+  std::unique_ptr<Transport> dialer_;  // for the next session
+  Time next_dial_{};                   // not before
+  bool server_speaks_http2_ = false;   // as an answer through libcurl has shown
+  std::unique_ptr<Http2Session> session_;
+  std::vector<std::unique_ptr<Http2Session>>
+      ending_;  // with requests under way, or to be destroyed
+  base::Executor::TimerId ending_timer_ = 0;
+  absl::flat_hash_map<const void*, Attempt*> by_stream_;
+  std::vector<Attempt*> idle_on_session_;
   std::vector<std::unique_ptr<Attempt>> attempts_;  // all ever made; reused
   std::vector<Attempt*> idle_;
 };

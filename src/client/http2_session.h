@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/client/event_loop.h"
+
+namespace berth::client {
+
+// A connected, encrypted byte stream; neither call blocks.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  struct Moved {
+    size_t bytes = 0;
+    bool closed = false;  // by the peer, or broken; then `error` says how
+    std::string error;
+  };
+  // Both move what they can at once; 0 bytes and not closed: try again when the loop says so.
+  virtual Moved Send(const uint8_t* data, size_t size) = 0;
+  virtual Moved Receive(uint8_t* data, size_t size) = 0;
+};
+
+struct Http2Request {
+  std::string_view method;
+  std::string_view path;  // with the query
+  // Names in lower case; without the pseudo headers.
+  const std::vector<std::pair<std::string, std::string>>* headers = nullptr;
+  std::string_view body;  // must live until the stream ends
+};
+
+// What an HTTP/2 stream brings. None of it may call the session back.
+class Http2Listener {
+ public:
+  virtual ~Http2Listener() = default;
+  virtual void OnHead(int code, std::string_view content_type,
+                      std::optional<Duration> retry_after) = 0;
+  // false ends the stream.
+  virtual bool OnBody(std::string_view data) = 0;
+};
+
+// How a stream ended.
+struct Http2End {
+  void* stream = nullptr;  // what Submit() returned
+  bool complete = false;   // the whole answer has come
+  bool sent = false;       // the server may have seen the request
+  bool timed_out = false;
+  std::string error;
+};
+
+// Many requests over one HTTP/2 connection, by nghttp2: what is submitted in one turn of the loop
+// leaves in one write, and what arrives at once is read at once. That, and no object of libcurl's
+// for each request, is what it is for (docs/decisions/0004).
+//
+// Ends are collected and taken by the owner with TakeEnds(), after it has been told by `notify`.
+//
+// Thread safety: the I/O thread.
+class Http2Session final : public FdListener {
+ public:
+  // `loop` must outlive the session. `notify` is called when there are ends to take or the session
+  // is over; not from inside Submit() or Cancel().
+  Http2Session(EventLoop& loop, int fd, std::unique_ptr<ByteStream> stream, std::string authority,
+               std::string user_agent, std::function<void()> notify);
+  ~Http2Session() override;
+  Http2Session(const Http2Session&) = delete;
+  Http2Session& operator=(const Http2Session&) = delete;
+
+  // `listener` must live until the stream's end was taken or it was cancelled. `timeout` zero:
+  // none.
+  void* Submit(const Http2Request& request, Duration timeout, Http2Listener& listener);
+  // No end is reported.
+  void Cancel(void* stream);
+  static bool WasSent(const void* stream);
+
+  std::vector<Http2End> TakeEnds();
+  // The owner is done with a stream whose end it took; until then no other request is given it.
+  void Recycle(void* stream);
+  // Takes no further requests: the connection is lost, or the server wants it to end.
+  bool over() const { return over_; }
+  size_t active() const { return active_; }
+
+  void OnReady(int fd, uint32_t events) override;
+
+ private:
+  struct Stream;
+  struct Callbacks;
+
+  void Flush();
+  void PostFlush();
+  void Read();
+  void Lose(const std::string& error);
+  void End(Stream& stream, Http2End end);
+  static void Retire(Stream& stream);
+  void CheckTimeouts();
+  void WatchFor(bool write);
+
+  EventLoop& loop_;
+  const int fd_;
+  std::unique_ptr<ByteStream> bytes_;
+  const std::string authority_;
+  const std::string user_agent_;
+  std::function<void()> notify_;
+  void* session_ = nullptr;  // nghttp2_session
+  bool over_ = false;
+  bool lost_ = false;  // nothing can be sent or received any more
+  bool wants_write_ = false;
+  size_t active_ = 0;
+  std::vector<std::unique_ptr<Stream>> streams_;  // all ever made; reused
+  std::vector<Stream*> idle_;
+  std::vector<Http2End> ends_;
+  std::string unsent_;
+  std::vector<uint8_t> buffer_;
+  base::Executor::TimerId flush_timer_ = 0;
+  base::Executor::TimerId timeout_timer_ = 0;
+};
+
+}  // namespace berth::client
