@@ -87,6 +87,8 @@ class Http2Session final : public FdListener {
   size_t active() const { return active_; }
 
   void OnReady(int fd, uint32_t events) override;
+  // Ends the requests whose time is over; a timer calls it once a second.
+  void CheckTimeouts();
 
  private:
   struct Stream;
@@ -98,7 +100,6 @@ class Http2Session final : public FdListener {
   void Lose(const std::string& error);
   void End(Stream& stream, Http2End end);
   static void Retire(Stream& stream);
-  void CheckTimeouts();
   void WatchFor(bool write);
 
   EventLoop& loop_;
