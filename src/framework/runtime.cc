@@ -7,6 +7,7 @@
 
 #include "berth/field_errors.h"
 #include "src/base/logging.h"
+#include "src/framework/guarded.h"
 #include "src/framework/timing.h"
 
 namespace berth::framework {
@@ -19,18 +20,6 @@ Status Wrapped(const CycleState& state, std::string_view what, std::string_view 
                const Status& status) {
   return state.reasons().Error("running " + std::string(what) + " plugin " + Quoted(plugin) + ": " +
                                status.message());
-}
-
-// Calls a plugin; what it throws becomes an Error status.
-template <typename Call>
-Status Guarded(const CycleState& state, Call call) {
-  try {
-    return call();
-  } catch (const std::exception& e) {
-    return state.reasons().Error(std::string("plugin threw: ") + e.what());
-  } catch (...) {
-    return state.reasons().Error("plugin threw");
-  }
 }
 
 void Intersect(std::optional<std::vector<std::string>>& names,

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "berth/field_errors.h"
+#include "src/framework/guarded.h"
 #include "src/framework/runtime.h"
 #include "src/framework/timing.h"
 
@@ -80,14 +81,8 @@ Status RunPreScore(const Profile& profile, Cycle& cycle, const PodInfo& pod,
   Status verdict;
   for (const auto& entry : profile.plugins().pre_score) {
     PluginTimer timer(profile, cycle, entry.name, ExtensionPoint::kPreScore);
-    Status status;
-    try {
-      status = entry.plugin->PreScore(cycle.state, pod, snapshot, feasible);
-    } catch (const std::exception& e) {
-      status = cycle.state.reasons().Error(std::string("plugin threw: ") + e.what());
-    } catch (...) {
-      status = cycle.state.reasons().Error("plugin threw");
-    }
+    const Status status = Guarded(
+        cycle.state, [&] { return entry.plugin->PreScore(cycle.state, pod, snapshot, feasible); });
     timer.Finish(status.code());
     if (status.skip()) {
       cycle.skip_score.set(entry.index);

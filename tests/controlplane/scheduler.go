@@ -28,7 +28,7 @@ func (c *ControlPlane) StartScheduler(ctx context.Context, config string) (*Proc
 		}
 		port = ports[0]
 	}
-	text, err := c.schedulerConfig(config)
+	text, err := CompleteSchedulerConfig(config, c.Kubeconfig(KubeScheduler))
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,9 @@ func (c *ControlPlane) runsLocked(name string) bool {
 	return false
 }
 
-// schedulerConfig completes a KubeSchedulerConfiguration for this control plane.
-func (c *ControlPlane) schedulerConfig(text string) ([]byte, error) {
+// CompleteSchedulerConfig fills in what a KubeSchedulerConfiguration leaves out: apiVersion and
+// kind, the kubeconfig, and that no leader is elected.
+func CompleteSchedulerConfig(text, kubeconfig string) ([]byte, error) {
 	config := map[string]any{}
 	if err := yaml.Unmarshal([]byte(text), &config); err != nil {
 		return nil, fmt.Errorf("read the scheduler's configuration: %w", err)
@@ -73,7 +74,7 @@ func (c *ControlPlane) schedulerConfig(text string) ([]byte, error) {
 	}
 	setDefault(config, "apiVersion", "kubescheduler.config.k8s.io/v1")
 	setDefault(config, "kind", "KubeSchedulerConfiguration")
-	setDefault(section(config, "clientConnection"), "kubeconfig", c.Kubeconfig(KubeScheduler))
+	setDefault(section(config, "clientConnection"), "kubeconfig", kubeconfig)
 	setDefault(section(config, "leaderElection"), "leaderElect", false)
 	out, err := yaml.Marshal(config)
 	if err != nil {

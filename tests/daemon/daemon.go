@@ -97,7 +97,7 @@ func commandLine(program Program, options Options) ([]string, error) {
 		args = append(args, "run")
 	}
 	if options.Config != "" {
-		text, err := complete(options.Config, options.Kubeconfig)
+		text, err := controlplane.CompleteSchedulerConfig(options.Config, options.Kubeconfig)
 		if err != nil {
 			return nil, err
 		}
