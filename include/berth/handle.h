@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/listers.h"
 #include "berth/plugin.h"
 #include "berth/random.h"
 
@@ -48,6 +49,8 @@ class Handle {
 
   // The cluster as the running cycle sees it.
   virtual const Snapshot& snapshot() const = 0;
+  // The objects of other kinds.
+  virtual const Listers& listers() const = 0;
   virtual ResourceNames& resource_names() = 0;
   // For reasons that live as long as the plugin.
   virtual ReasonTable& reasons() = 0;

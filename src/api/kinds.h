@@ -10,6 +10,7 @@
 #include "berth/api/node.h"
 #include "berth/api/pod.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/workloads.h"
 #include "berth/time.h"
 
 // The API's objects that berth reads, each with its apiVersion and kind. A new kind is a struct in
@@ -66,6 +67,10 @@ struct KindOf;
 BERTH_API_KIND(Pod, "v1", "Pod")
 BERTH_API_KIND(Node, "v1", "Node")
 BERTH_API_KIND(Namespace, "v1", "Namespace")
+BERTH_API_KIND(Service, "v1", "Service")
+BERTH_API_KIND(ReplicationController, "v1", "ReplicationController")
+BERTH_API_KIND(ReplicaSet, "apps/v1", "ReplicaSet")
+BERTH_API_KIND(StatefulSet, "apps/v1", "StatefulSet")
 BERTH_API_KIND(PodDisruptionBudget, "policy/v1", "PodDisruptionBudget")
 BERTH_API_KIND(Lease, "coordination.k8s.io/v1", "Lease")
 BERTH_API_KIND(ApiStatus, "v1", "Status")
@@ -76,6 +81,10 @@ BERTH_API_KIND(ApiStatus, "v1", "Status")
   X(Pod)                   \
   X(Node)                  \
   X(Namespace)             \
+  X(Service)               \
+  X(ReplicationController) \
+  X(ReplicaSet)            \
+  X(StatefulSet)           \
   X(PodDisruptionBudget)   \
   X(Lease)                 \
   X(ApiStatus)

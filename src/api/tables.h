@@ -5,3 +5,4 @@
 #include "src/api/tables_meta.h"
 #include "src/api/tables_node.h"
 #include "src/api/tables_pod.h"
+#include "src/api/tables_workloads.h"

@@ -8,6 +8,7 @@
 #include "berth/handle.h"
 #include "src/binding/binder.h"
 #include "src/cache/cache.h"
+#include "src/cache/object_tables.h"
 #include "src/framework/waiting_pods.h"
 
 namespace berth::scheduler {
@@ -17,6 +18,7 @@ struct HandleParts {
   const Clock& clock;
   const Features& features;
   cache::Cache& cache;
+  const cache::ObjectTables& objects;
   ReasonTable& reasons;
   framework::WaitingPods& waiting_pods;
   binding::Binder& binder;
@@ -35,6 +37,7 @@ class ProfileHandle final : public Handle {
   const Features& features() const override { return parts_.features; }
   std::string_view scheduler_name() const override { return scheduler_name_; }
   const Snapshot& snapshot() const override { return parts_.cache; }
+  const Listers& listers() const override { return parts_.objects; }
   ResourceNames& resource_names() override { return parts_.cache.mutable_resource_names(); }
   ReasonTable& reasons() override { return parts_.reasons; }
   WaitingPod* FindWaitingPod(std::string_view uid) override {

@@ -83,10 +83,10 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Make(SchedulerOptions options,
 Result<void> Scheduler::MakeProfiles(const std::vector<PluginRegistration>& registry) {
   PodParts parts = 0;
   for (const config::Profile& config : options_.configuration.profiles) {
-    handles_.push_back(
-        std::make_unique<ProfileHandle>(HandleParts{clock_, options_.features, cache_, reasons_,
-                                                    waiting_pods_, binder_, pods_to_activate_},
-                                        config.scheduler_name, random_.Fork()));
+    handles_.push_back(std::make_unique<ProfileHandle>(
+        HandleParts{clock_, options_.features, cache_, objects_, reasons_, waiting_pods_, binder_,
+                    pods_to_activate_},
+        config.scheduler_name, random_.Fork()));
     auto profile = framework::Profile::Make(config, registry, *handles_.back());
     if (!profile) return Fail(profile.error());
     (*profile)->set_observer(&observer_);

@@ -19,6 +19,7 @@
 #include "src/binding/event_recorder.h"
 #include "src/binding/pod_status.h"
 #include "src/cache/cache.h"
+#include "src/cache/object_tables.h"
 #include "src/client/api_client.h"
 #include "src/config/types.h"
 #include "src/engine/engine.h"
@@ -152,6 +153,7 @@ class Scheduler {
   metrics::LocalMetrics metrics_;
   MetricsObserver observer_;
   cache::Cache cache_;
+  cache::ObjectTables objects_;
   PodStore pods_;
   ReasonTable reasons_;
   framework::WaitingPods waiting_pods_;

@@ -8,6 +8,7 @@
 #include "berth/check.h"
 #include "berth/handle.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/plain_listers.h"
 #include "tests/support/plain_resource_names.h"
 
 namespace berth::test {
@@ -51,6 +52,7 @@ class FakeHandle final : public Handle {
     BERTH_CHECK(current_snapshot != nullptr, "the test set no snapshot");
     return *current_snapshot;
   }
+  const Listers& listers() const override { return plain_listers; }
   ResourceNames& resource_names() override { return names; }
   ReasonTable& reasons() override { return reason_table; }
 
@@ -77,6 +79,7 @@ class FakeHandle final : public Handle {
   Random seeded_random{1};
   Features gates;
   const Snapshot* current_snapshot = nullptr;
+  PlainListers plain_listers;
   PlainResourceNames names;
   ReasonTable reason_table;
   std::vector<WaitingPod*> waiting_pods;

@@ -6,12 +6,17 @@
 
 #include "berth/api/node.h"
 #include "berth/api/pod.h"
+#include "berth/api/pod_disruption_budget.h"
+#include "berth/api/workloads.h"
 
 namespace berth::api {
 
 // One watched object of any kind, shared and immutable; monostate is "none".
-using ObjectPtr = std::variant<std::monostate, std::shared_ptr<const Pod>,
-                               std::shared_ptr<const Node>, std::shared_ptr<const Namespace>>;
+using ObjectPtr =
+    std::variant<std::monostate, std::shared_ptr<const Pod>, std::shared_ptr<const Node>,
+                 std::shared_ptr<const Namespace>, std::shared_ptr<const Service>,
+                 std::shared_ptr<const ReplicationController>, std::shared_ptr<const ReplicaSet>,
+                 std::shared_ptr<const StatefulSet>, std::shared_ptr<const PodDisruptionBudget>>;
 
 // The object when `object` holds one of kind T, else nullptr.
 template <typename T>

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "berth/api/object.h"
+#include "berth/listers.h"
+
+namespace berth::cache {
+
+// The objects that are neither pods nor nodes, by kind, namespace and name.
+//
+// Thread safety: the scheduling thread.
+class ObjectTables final : public Listers {
+ public:
+  // Adds the object, or puts it in place of the version before. Pods, nodes and none are a bug.
+  void Set(const api::ObjectPtr& object);
+  // Takes out what has this object's kind, namespace and name; nothing happens where there is none.
+  void Remove(const api::ObjectPtr& object);
+
+  const api::Namespace* FindNamespace(std::string_view name) const override;
+  void ForEachNamespace(const Visit<api::Namespace>& visit) const override;
+  void ForEachService(std::string_view namespace_, const Visit<api::Service>& visit) const override;
+  void ForEachPodDisruptionBudget(std::string_view namespace_,
+                                  const Visit<api::PodDisruptionBudget>& visit) const override;
+  const api::ReplicationController* FindReplicationController(std::string_view namespace_,
+                                                              std::string_view name) const override;
+  const api::ReplicaSet* FindReplicaSet(std::string_view namespace_,
+                                        std::string_view name) const override;
+  const api::StatefulSet* FindStatefulSet(std::string_view namespace_,
+                                          std::string_view name) const override;
+  uint64_t generation() const override { return generation_; }
+  uint64_t namespaces_generation() const override { return namespaces_generation_; }
+
+ private:
+  template <typename T>
+  using ByName = std::map<std::string, std::shared_ptr<const T>, std::less<>>;
+  // By namespace, "" for what has none.
+  template <typename T>
+  using Table = std::map<std::string, ByName<T>, std::less<>>;
+
+  template <typename T>
+  const T* Find(std::string_view namespace_, std::string_view name) const;
+  template <typename T>
+  void ForEach(std::string_view namespace_, const Visit<T>& visit) const;
+  template <typename T>
+  void CountChange();
+
+  std::tuple<Table<api::Namespace>, Table<api::Service>, Table<api::ReplicationController>,
+             Table<api::ReplicaSet>, Table<api::StatefulSet>, Table<api::PodDisruptionBudget>>
+      tables_;
+  uint64_t generation_ = 0;
+  uint64_t namespaces_generation_ = 0;
+};
+
+}  // namespace berth::cache
