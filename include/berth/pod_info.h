@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "berth/api/pod.h"
+#include "berth/pod_affinity.h"
 #include "berth/resources.h"
 
 namespace berth {
@@ -40,6 +41,8 @@ struct PodInfo {
   int64_t non_zero_milli_cpu = 0;
   int64_t non_zero_memory = 0;
   std::vector<HostPort> host_ports;
+  // nullptr when the pod has neither pod affinity nor pod anti-affinity.
+  std::shared_ptr<const PodAffinityTerms> affinity;
   PodClassId pod_class = kNoPodClass;
   // Which signature parts and selectors were live when pod_class was assigned; 0: never assigned.
   uint32_t class_epoch = 0;

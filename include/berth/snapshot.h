@@ -11,6 +11,7 @@
 #include "berth/node_set.h"
 #include "berth/pod_info.h"
 #include "berth/resources.h"
+#include "berth/topology.h"
 
 namespace berth {
 
@@ -37,7 +38,8 @@ struct ImageState {
 // but the API server has not shown yet). Spans and references stay valid until the cycle ends.
 //
 // Thread safety: read on the scheduling thread, and by evaluation workers while it waits for them;
-// NodesWithLabel and NodesWithLabelKey only on the scheduling thread (they may build an index).
+// NodesWithLabel, NodesWithLabelKey, GetTopology, CountPods and MatchingAffinityTerms only on the
+// scheduling thread (they may build an index).
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
@@ -69,6 +71,16 @@ class Snapshot {
   // Adds to `out`, which has num_rows() rows, the nodes that carry the label pair or key.
   virtual void NodesWithLabel(std::string_view key, std::string_view value, NodeSet& out) const = 0;
   virtual void NodesWithLabelKey(std::string_view key, NodeSet& out) const = 0;
+
+  // The nodes by their value of a label key. Kept up to date while it is used.
+  virtual std::shared_ptr<const Topology> GetTopology(std::string_view key) const = 0;
+  // How many placed pods match. Kept up to date while it is used.
+  virtual std::shared_ptr<const PodCounts> CountPods(const PodQuery& query) const = 0;
+  // Adds to `out` the terms of placed pods, of these kinds, that mean `pod`, whose namespace has
+  // these labels; in an order that depends on what was placed when, not on anything else.
+  virtual void MatchingAffinityTerms(const api::Pod& pod, const api::StringMap& namespace_labels,
+                                     AffinityTermKinds kinds,
+                                     std::vector<AffinityTermCounts>& out) const = 0;
 
   virtual const NodeSet& nodes_with_host_ports() const = 0;
   virtual std::span<const HostPort> host_ports(NodeRow row) const = 0;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/counts.h"
+#include "berth/label_selector.h"
+#include "berth/node_set.h"
+#include "berth/pod_affinity.h"
+
+namespace berth {
+
+// The nodes that share a value of a topology key. Ids are small and dense within one key; the id
+// of a domain that lost its last node may stand for another one later.
+using DomainId = uint32_t;
+inline constexpr DomainId kNoDomain = UINT32_MAX;
+
+// The nodes of a snapshot by their value of one label key.
+struct Topology {
+  std::string key;
+  std::vector<DomainId> domain_of;  // one a row; kNoDomain: no node, or one without the label
+  NodeSet nodes;                    // the rows that have a domain
+  std::vector<std::string> values;  // by domain
+  std::vector<uint32_t> num_nodes;  // by domain; 0: the id is not in use
+  size_t num_domains = 0;           // ids in use
+
+  // The domain of that value, or kNoDomain.
+  DomainId Find(std::string_view value) const;
+};
+
+// Some pods, by namespace and labels.
+struct PodTerm {
+  std::vector<std::string> namespaces;  // sorted, unique
+  bool all_namespaces = false;          // whatever `namespaces` says
+  LabelSelectorMatcher selector;
+
+  bool Matches(const api::Pod& pod) const;
+  friend bool operator==(const PodTerm&, const PodTerm&) = default;
+};
+
+// Which pods to count: those that match every term.
+struct PodQuery {
+  std::vector<PodTerm> all_of;    // at least one
+  bool skip_terminating = false;  // leave out pods that are being deleted
+
+  bool Matches(const api::Pod& pod) const;
+  // The same for equal queries, and only for them.
+  std::string Identity() const;
+  friend bool operator==(const PodQuery&, const PodQuery&) = default;
+};
+
+// How many placed pods match a query, and where they are. Pods on rows outside nodes() count in
+// no domain.
+//
+// Thread safety: that of Snapshot; by_domain on the scheduling thread only (it may build counts).
+class PodCounts {
+ public:
+  virtual ~PodCounts() = default;
+  virtual const Counts& by_row() const = 0;
+  // `topology` is of the same snapshot.
+  virtual const Counts& by_domain(const Topology& topology) const = 0;
+};
+
+// A term that placed pods have in common, and how many of them have it in each domain of its
+// topology key. A pod that has the same term twice counts twice.
+struct AffinityTermCounts {
+  const AffinityTerm* term = nullptr;
+  const Topology* topology = nullptr;
+  const Counts* by_domain = nullptr;
+};
+
+}  // namespace berth
