@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// reasonOfPreFilter stands for a node that PreFilter ruled out.
+const reasonOfPreFilter = "prefilter"
+
+// JudgeAll judges each pending pod alone, in the order of their names.
+func (s *State) JudgeAll() []*Verdict {
+	names := sets.KeySet(s.pending)
+	verdicts := make([]*Verdict, 0, len(names))
+	for _, name := range sets.List(names) {
+		verdicts = append(verdicts, s.judge(s.pending[name]))
+	}
+	return verdicts
+}
+
+// judge says what upstream thinks of the pod on every node of the state as it is.
+func (s *State) judge(pod *corev1.Pod) *Verdict {
+	v := &Verdict{Pod: Name(pod), Nodes: map[string]Node{}}
+	profile, known := s.scheduler.Profiles[pod.Spec.SchedulerName]
+	if known {
+		v.Profile = pod.Spec.SchedulerName
+	}
+	if !known || pod.DeletionTimestamp != nil {
+		v.Result = Ignored
+		return v
+	}
+	for _, plugin := range profile.PreEnqueuePlugins() {
+		if status := plugin.PreEnqueue(s.ctx, pod); !status.IsSuccess() {
+			v.Result, v.Message = Gated, status.Message()
+			return v
+		}
+	}
+	nodes, err := s.snapshot.NodeInfos().List()
+	if err == nil && len(nodes) == 0 {
+		err = scheduler.ErrNoNodesAvailable
+	}
+	if err == nil {
+		c := cycle{State: s, Framework: profile, state: framework.NewCycleState(), pod: pod, verdict: v}
+		err = c.run(nodes)
+	}
+	if err != nil {
+		return &Verdict{Pod: v.Pod, Profile: v.Profile, Nodes: map[string]Node{}, Result: Error, Message: err.Error()}
+	}
+	return v
+}
+
+// cycle is one scheduling cycle of one pod, up to the choice of the node.
+type cycle struct {
+	*State
+	framework.Framework
+	state   fwk.CycleState
+	pod     *corev1.Pod
+	verdict *Verdict
+}
+
+func (c *cycle) run(nodes []fwk.NodeInfo) error {
+	diagnosis := framework.Diagnosis{NodeToStatus: framework.NewDefaultNodeToStatus()}
+	feasible, err := c.findFeasible(nodes, &diagnosis)
+	if err != nil {
+		return err
+	}
+	if len(feasible) == 0 {
+		fitError := &framework.FitError{Pod: c.pod, NumAllNodes: len(nodes), Diagnosis: diagnosis}
+		c.verdict.Result, c.verdict.Message = Unschedulable, fitError.Error()
+		return nil
+	}
+	c.verdict.Result = Scheduled
+	return c.score(feasible)
+}
+
+// findFeasible runs PreFilter, and Filter on every node that PreFilter left.
+func (c *cycle) findFeasible(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosis) ([]fwk.NodeInfo, error) {
+	for _, node := range nodes {
+		c.verdict.Nodes[node.Node().Name] = Node{
+			Code: fwk.UnschedulableAndUnresolvable.String(), Reasons: []string{reasonOfPreFilter},
+		}
+	}
+	result, status, plugins := c.RunPreFilterPlugins(c.ctx, c.state, c.pod)
+	if !status.IsSuccess() {
+		if !status.IsRejected() {
+			return nil, status.AsError()
+		}
+		diagnosis.NodeToStatus.SetAbsentNodesStatus(status)
+		diagnosis.PreFilterMsg = status.Message()
+		return nil, nil
+	}
+	if !result.AllNodes() {
+		diagnosis.NodeToStatus.SetAbsentNodesStatus(fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
+			fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", sets.List(plugins))))
+	}
+	var feasible []fwk.NodeInfo
+	for _, node := range nodes {
+		name := node.Node().Name
+		if !result.AllNodes() && !result.NodeNames.Has(name) {
+			continue
+		}
+		status := c.RunFilterPluginsWithNominatedPods(c.ctx, c.state, c.pod, node)
+		switch {
+		case status.IsSuccess():
+			feasible = append(feasible, node)
+			c.verdict.Nodes[name] = Node{Feasible: true}
+		case status.IsRejected():
+			diagnosis.NodeToStatus.Set(name, status)
+			reasons := slices.Clone(status.Reasons())
+			slices.Sort(reasons)
+			c.verdict.Nodes[name] = Node{Plugin: status.Plugin(), Code: status.Code().String(), Reasons: reasons}
+		default:
+			return nil, status.AsError()
+		}
+	}
+	return feasible, nil
+}
+
+// score runs PreScore and Score, also where there is just one node to choose.
+func (c *cycle) score(feasible []fwk.NodeInfo) error {
+	if !c.HasScorePlugins() {
+		for _, node := range feasible {
+			c.verdict.Nodes[node.Node().Name] = Node{Feasible: true, Total: 1}
+		}
+		c.verdict.chooseBest()
+		return nil
+	}
+	if status := c.RunPreScorePlugins(c.ctx, c.state, c.pod, feasible); !status.IsSuccess() {
+		return status.AsError()
+	}
+	scores, status := c.RunScorePlugins(c.ctx, c.state, c.pod, feasible)
+	if !status.IsSuccess() {
+		return status.AsError()
+	}
+	for _, ofNode := range scores {
+		node := Node{Feasible: true, Total: ofNode.TotalScore, Scores: map[string]Score{}}
+		for _, weighted := range ofNode.Scores {
+			node.Scores[weighted.Name] = Score{Weighted: weighted.Score}
+		}
+		for _, raw := range ofNode.RawScores {
+			score := node.Scores[raw.Name]
+			score.Raw = raw.Score
+			node.Scores[raw.Name] = score
+		}
+		c.verdict.Nodes[ofNode.Name] = node
+	}
+	c.verdict.chooseBest()
+	return nil
+}
+
+func (v *Verdict) chooseBest() {
+	var best int64
+	for name, node := range v.Nodes {
+		switch {
+		case !node.Feasible:
+		case len(v.Best) == 0 || node.Total > best:
+			best, v.Best = node.Total, []string{name}
+		case node.Total == best:
+			v.Best = append(v.Best, name)
+		}
+	}
+	slices.Sort(v.Best)
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// Decision is one line of `berth simulate -o json`.
+type Decision struct {
+	Pod string `json:"pod"`
+	// Node is nil where the pod fitted nowhere; Message then says why.
+	Node    *string `json:"node"`
+	Message string  `json:"message,omitempty"`
+}
+
+// ParseDecisions reads what `berth simulate -o json` printed: decisions, and a summary as the last line.
+func ParseDecisions(text []byte) ([]Decision, error) {
+	var decisions []Decision
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 1<<24)
+	summary := false
+	for number := 1; lines.Scan(); number++ {
+		var line struct {
+			Decision
+			Summary json.RawMessage `json:"summary"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if summary {
+			return nil, fmt.Errorf("line %d: comes after the summary", number)
+		}
+		if line.Summary != nil {
+			summary = true
+			continue
+		}
+		decisions = append(decisions, line.Decision)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if !summary {
+		return nil, fmt.Errorf("no summary in the last line")
+	}
+	return decisions, nil
+}
+
+// Replay takes the decisions one after the other, each against the state that the ones before it made, and
+// reports the first that upstream could not have made. It changes the state.
+func (s *State) Replay(decisions []Decision) error {
+	decided := sets.New[string]()
+	for i, d := range decisions {
+		if err := s.step(d); err != nil {
+			return fmt.Errorf("decision %d, %s: %w", i+1, d.Pod, err)
+		}
+		decided.Insert(d.Pod)
+	}
+	for _, v := range s.JudgeAll() {
+		switch v.Result {
+		case Scheduled:
+			return fmt.Errorf("%s is left without a node; it fits on %v", v.Pod, v.Best)
+		case Unschedulable, Error:
+			if !decided.Has(v.Pod) {
+				return fmt.Errorf("%s has not been tried", v.Pod)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *State) step(d Decision) error {
+	pod := s.pending[d.Pod]
+	if pod == nil {
+		return fmt.Errorf("no such pod is pending")
+	}
+	v := s.judge(pod)
+	if d.Node == nil {
+		if v.Result == Scheduled {
+			return fmt.Errorf("no node, %q; upstream has %v", d.Message, v.Best)
+		}
+		if d.Message != v.Message {
+			return fmt.Errorf("message %q; upstream's is %q", d.Message, v.Message)
+		}
+		s.clearNomination(pod)
+		return nil
+	}
+	if v.Result != Scheduled {
+		return fmt.Errorf("on node %s; upstream: %s, %q", *d.Node, v.Result, v.Message)
+	}
+	// Upstream looks no further when the node that the pod is nominated to will do.
+	allowed := v.Best
+	if nominated := pod.Status.NominatedNodeName; v.Nodes[nominated].Feasible {
+		allowed = []string{nominated}
+	}
+	if !slices.Contains(allowed, *d.Node) {
+		return fmt.Errorf("on node %s; upstream takes one of %v", *d.Node, allowed)
+	}
+	return s.place(pod, *d.Node)
+}

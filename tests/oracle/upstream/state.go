@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
+)
+
+// State is a cluster as upstream's scheduler holds it. One goroutine may use it at a time.
+type State struct {
+	ctx       context.Context
+	stop      context.CancelFunc
+	scheduler *scheduler.Scheduler
+	snapshot  *internalcache.Snapshot
+	pending   map[string]*corev1.Pod
+	placed    map[string]*corev1.Pod
+}
+
+// settings are the feature gates and the logger, which upstream keeps for the whole process.
+var settings = sync.OnceValue(func() error {
+	klog.SetLogger(klog.Logger{})
+	// With batching a pod would be judged by what was said about one before it.
+	return utilfeature.DefaultMutableFeatureGate.Set("OpportunisticBatching=false")
+})
+
+// NewState builds a scheduler of upstream's and shows it the cluster. Close ends it.
+func NewState(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) (*State, error) {
+	if err := settings(); err != nil {
+		return nil, err
+	}
+	for _, p := range cfg.Profiles {
+		for _, name := range NotCompared {
+			enabled := func(plugin config.Plugin) bool { return plugin.Name == name }
+			if slices.ContainsFunc(p.Plugins.MultiPoint.Enabled, enabled) {
+				return nil, fmt.Errorf("profile %s: the oracle does not know %s: list it under plugins.multiPoint.disabled",
+					p.SchedulerName, name)
+			}
+		}
+	}
+	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
+	s := &State{
+		ctx: ctx, stop: stop, snapshot: internalcache.NewEmptySnapshot(),
+		pending: map[string]*corev1.Pod{}, placed: map[string]*corev1.Pod{},
+	}
+	if err := s.fill(cluster, cfg); err != nil {
+		stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends what upstream started in the background.
+func (s *State) Close() {
+	s.stop()
+	s.scheduler.SchedulingQueue.Close()
+}
+
+func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) error {
+	client, err := kubernetes.NewForConfig(&rest.Config{})
+	if err != nil {
+		return err
+	}
+	// The informers are never started: what they know is put into their stores.
+	factory := scheduler.NewInformerFactory(client, 0, nil)
+	s.scheduler, err = scheduler.New(s.ctx, client, factory, nil, noEvents,
+		scheduler.WithComponentConfigVersion(cfg.APIVersion),
+		scheduler.WithProfiles(cfg.Profiles...),
+		scheduler.WithPercentageOfNodesToScore(ptr[int32](100)),
+		scheduler.WithParallelism(1),
+		scheduler.WithNodeInfoSnapshot(s.snapshot))
+	if err != nil {
+		return err
+	}
+	if err := fillListers(factory, cluster); err != nil {
+		return err
+	}
+	logger := klog.FromContext(s.ctx)
+	for _, node := range cluster.Nodes {
+		s.scheduler.Cache.AddNode(logger, node)
+	}
+	for _, pod := range cluster.Pods {
+		switch {
+		case pod.Spec.NodeName != "":
+			if err := s.scheduler.Cache.AddPod(logger, pod); err != nil {
+				return err
+			}
+			s.placed[Name(pod)] = pod
+		default:
+			s.pending[Name(pod)] = pod
+			if s.scheduler.Profiles.HandlesSchedulerName(pod.Spec.SchedulerName) {
+				s.scheduler.SchedulingQueue.Add(s.ctx, pod)
+			}
+		}
+	}
+	return s.scheduler.Cache.UpdateSnapshot(logger, s.snapshot)
+}
+
+func fillListers(factory informers.SharedInformerFactory, cluster *Cluster) error {
+	core, apps := factory.Core().V1(), factory.Apps().V1()
+	return firstError(
+		put(core.Nodes().Informer(), cluster.Nodes),
+		put(core.Pods().Informer(), cluster.Pods),
+		put(core.Namespaces().Informer(), cluster.Namespaces),
+		put(core.Services().Informer(), cluster.Services),
+		put(core.ReplicationControllers().Informer(), cluster.ReplicationControllers),
+		put(apps.ReplicaSets().Informer(), cluster.ReplicaSets),
+		put(apps.StatefulSets().Informer(), cluster.StatefulSets),
+	)
+}
+
+func put[O runtime.Object](informer cache.SharedIndexInformer, objects []O) error {
+	for _, object := range objects {
+		if err := informer.GetStore().Add(object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ptr[T any](value T) *T { return &value }
+
+// noEvents gives every profile a recorder that drops what it is told.
+func noEvents(string) events.EventRecorderLogger { return droppedEvents{} }
+
+type droppedEvents struct{}
+
+func (d droppedEvents) WithLogger(klog.Logger) events.EventRecorderLogger { return d }
+
+func (droppedEvents) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
+
+var _ profile.RecorderFactory = noEvents
+
+// place puts a pending pod on a node, as upstream's assume does.
+func (s *State) place(pod *corev1.Pod, node string) error {
+	logger := klog.FromContext(s.ctx)
+	assumed := pod.DeepCopy()
+	assumed.Spec.NodeName = node
+	if err := s.scheduler.Cache.AssumePod(logger, assumed); err != nil {
+		return err
+	}
+	s.scheduler.SchedulingQueue.Delete(logger, pod)
+	delete(s.pending, Name(pod))
+	s.placed[Name(pod)] = assumed
+	return s.scheduler.Cache.UpdateSnapshot(logger, s.snapshot)
+}
+
+// clearNomination does what upstream does with a pod that failed where no PostFilter plugin nominates it anew.
+func (s *State) clearNomination(pod *corev1.Pod) {
+	if pod.Status.NominatedNodeName == "" || s.scheduler.Profiles[pod.Spec.SchedulerName].HasPostFilterPlugins() {
+		return
+	}
+	cleared := pod.DeepCopy()
+	cleared.Status.NominatedNodeName = ""
+	s.scheduler.SchedulingQueue.Update(s.ctx, pod, cleared)
+	s.pending[Name(pod)] = cleared
+}

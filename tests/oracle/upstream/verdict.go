@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Result is what became of a pod that was judged.
+type Result string
+
+// The results of a judgement.
+const (
+	Scheduled     Result = "scheduled"
+	Unschedulable Result = "unschedulable"
+	// Gated pods are held back by PreEnqueue.
+	Gated Result = "gated"
+	// Ignored pods name no profile, or are being deleted.
+	Ignored Result = "ignored"
+	Error   Result = "error"
+)
+
+// Verdict is the verdict document of one pod: the same as `berth explain -o json` prints, a line each.
+// The members are in the order of their names.
+type Verdict struct {
+	// Best has every node with the highest total, sorted.
+	Best    []string        `json:"best,omitempty"`
+	Message string          `json:"message,omitempty"`
+	Nodes   map[string]Node `json:"nodes"`
+	Pod     string          `json:"pod"`
+	Profile string          `json:"profile,omitempty"`
+	Result  Result          `json:"result"`
+}
+
+// Node is what a verdict says about one node.
+type Node struct {
+	Code     string `json:"code,omitempty"`
+	Feasible bool   `json:"feasible"`
+	// Plugin is the one that rejected the node first; nodes outside PreFilter's set have none.
+	Plugin  string           `json:"plugin,omitempty"`
+	Reasons []string         `json:"reasons,omitempty"`
+	Scores  map[string]Score `json:"scores,omitempty"`
+	Total   int64            `json:"total,omitempty"`
+}
+
+// Score is one plugin's score of one node.
+type Score struct {
+	// Raw is the score before, Weighted the one after normalisation and weight.
+	Raw      int64 `json:"raw"`
+	Weighted int64 `json:"weighted"`
+}
+
+// Line is the document on one line, without a newline.
+func (v *Verdict) Line() []byte {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic(err) // Nothing in a Verdict can fail to encode.
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+}
+
+// ParseVerdict reads one document. Members that the format does not have are errors.
+func ParseVerdict(line []byte) (*Verdict, error) {
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.DisallowUnknownFields()
+	v := &Verdict{}
+	if err := decoder.Decode(v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
