@@ -78,12 +78,11 @@ Daemon::~Daemon() {
 }
 
 void Daemon::Start(std::function<void()> finished) {
-  using informers::Kind;
   thread_ = base::NamedThread("berth-sched", [this, finished = std::move(finished)] {
     scheduler_->Run();
     finished();
   });
-  informers_->Start({Kind::kPod, Kind::kNode});
+  informers_->Start(informers::AllKinds());
 }
 
 void Daemon::Stop(Duration patience) { scheduler_->Stop(patience); }

@@ -3,13 +3,26 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "berth/api/object.h"
 
 namespace berth::informers {
 
 // The kinds that can be watched; one field table in src/api and one line in kinds.cc each.
-enum class Kind { kPod, kNode, kNamespace };
+enum class Kind {
+  kPod,
+  kNode,
+  kNamespace,
+  kService,
+  kReplicationController,
+  kReplicaSet,
+  kStatefulSet,
+  kPodDisruptionBudget,
+};
+
+// All of the above, in their order.
+std::vector<Kind> AllKinds();
 
 enum class EventType {
   kAdded,    // new_object

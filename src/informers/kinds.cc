@@ -23,9 +23,23 @@ constexpr KindInfo kKinds[] = {
      DecodeAs<api::Pod>},
     {Kind::kNode, "nodes", "/api/v1/nodes", "", DecodeAs<api::Node>},
     {Kind::kNamespace, "namespaces", "/api/v1/namespaces", "", DecodeAs<api::Namespace>},
+    {Kind::kService, "services", "/api/v1/services", "", DecodeAs<api::Service>},
+    {Kind::kReplicationController, "replicationcontrollers", "/api/v1/replicationcontrollers", "",
+     DecodeAs<api::ReplicationController>},
+    {Kind::kReplicaSet, "replicasets", "/apis/apps/v1/replicasets", "", DecodeAs<api::ReplicaSet>},
+    {Kind::kStatefulSet, "statefulsets", "/apis/apps/v1/statefulsets", "",
+     DecodeAs<api::StatefulSet>},
+    {Kind::kPodDisruptionBudget, "poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets", "",
+     DecodeAs<api::PodDisruptionBudget>},
 };
 
 }  // namespace
+
+std::vector<Kind> AllKinds() {
+  std::vector<Kind> kinds;
+  for (const KindInfo& info : kKinds) kinds.push_back(info.kind);
+  return kinds;
+}
 
 const KindInfo& InfoOf(Kind kind) {
   for (const KindInfo& info : kKinds) {

@@ -13,22 +13,29 @@ bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
 
 }  // namespace
 
-EventHandlers::EventHandlers(cache::Cache& cache, queue::SchedulingQueue& queue,
-                             framework::WaitingPods& waiting_pods, PodStore& pods,
-                             binding::PodStatusPatcher& status_patcher,
+EventHandlers::EventHandlers(cache::Cache& cache, cache::ObjectTables& objects,
+                             queue::SchedulingQueue& queue, framework::WaitingPods& waiting_pods,
+                             PodStore& pods, binding::PodStatusPatcher& status_patcher,
                              metrics::LocalMetrics& metrics,
                              std::function<bool(std::string_view)> is_ours)
     : cache_(cache),
+      objects_(objects),
       queue_(queue),
       waiting_pods_(waiting_pods),
       pods_(pods),
       status_patcher_(status_patcher),
       metrics_(metrics),
-      is_ours_(std::move(is_ours)) {}
+      is_ours_(std::move(is_ours)) {
+  for (const informers::Kind kind : informers::AllKinds()) unsynced_.insert(kind);
+}
 
 void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
   if (event.type == informers::EventType::kUndecodable) {
     HandleUndecodable(event);
+    return;
+  }
+  if (event.type == informers::EventType::kSynced) {
+    unsynced_.erase(event.kind);
     return;
   }
   switch (event.kind) {
@@ -39,6 +46,12 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
       HandleNode(event, now);
       break;
     case informers::Kind::kNamespace:
+    case informers::Kind::kService:
+    case informers::Kind::kReplicationController:
+    case informers::Kind::kReplicaSet:
+    case informers::Kind::kStatefulSet:
+    case informers::Kind::kPodDisruptionBudget:
+      HandleOtherObject(event);
       break;
   }
 }
@@ -48,12 +61,12 @@ void EventHandlers::HandlePod(const informers::InformerEvent& event, Time now) {
   const auto* old_pod = std::get_if<PodPtr>(&event.old_object);
   const auto* new_pod = std::get_if<PodPtr>(&event.new_object);
   const PodPtr* known = new_pod != nullptr ? new_pod : old_pod;
-  if (!unread_pods_.empty() && event.type != EventType::kSynced) {
+  if (!unread_pods_.empty()) {
     const std::string key = known != nullptr ? (*known)->metadata.Key() : event.undecodable.key;
     if (unread_pods_.erase(key) > 0) cache_.OpenNode(key);
   }
   // What could never be read was never told to anybody: its end is no news either.
-  if (known == nullptr && event.type != EventType::kSynced) return;
+  if (known == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
       AddPod(*new_pod, now);
@@ -71,8 +84,6 @@ void EventHandlers::HandlePod(const informers::InformerEvent& event, Time now) {
       DeletePod(*old_pod, now);
       break;
     case EventType::kSynced:
-      pods_synced_ = true;
-      break;
     case EventType::kUndecodable:
       break;
   }
@@ -163,6 +174,8 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
   using informers::EventType;
   const auto* old_node = std::get_if<NodePtr>(&event.old_object);
   const auto* new_node = std::get_if<NodePtr>(&event.new_object);
+  // The end of a node that could never be read.
+  if (old_node == nullptr && new_node == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
       cache_.SetNode(*new_node);
@@ -179,10 +192,17 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
       cache_.RemoveNode((*old_node)->metadata.name);
       break;
     case EventType::kSynced:
-      nodes_synced_ = true;
-      break;
     case EventType::kUndecodable:
       break;
+  }
+}
+
+// No pod moves: kube-scheduler makes no cluster events of these kinds.
+void EventHandlers::HandleOtherObject(const informers::InformerEvent& event) {
+  if (event.type != informers::EventType::kDeleted) {
+    objects_.Set(event.new_object);
+  } else if (!std::holds_alternative<std::monostate>(event.old_object)) {
+    objects_.Remove(event.old_object);
   }
 }
 

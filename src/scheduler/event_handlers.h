@@ -8,6 +8,7 @@
 
 #include "src/binding/pod_status.h"
 #include "src/cache/cache.h"
+#include "src/cache/object_tables.h"
 #include "src/framework/waiting_pods.h"
 #include "src/informers/informer_event.h"
 #include "src/metrics/local_metrics.h"
@@ -23,14 +24,14 @@ namespace berth::scheduler {
 class EventHandlers {
  public:
   // All must outlive the handlers. `is_ours` tells whether a schedulerName has a profile.
-  EventHandlers(cache::Cache& cache, queue::SchedulingQueue& queue,
+  EventHandlers(cache::Cache& cache, cache::ObjectTables& objects, queue::SchedulingQueue& queue,
                 framework::WaitingPods& waiting_pods, PodStore& pods,
                 binding::PodStatusPatcher& status_patcher, metrics::LocalMetrics& metrics,
                 std::function<bool(std::string_view)> is_ours);
 
   void Handle(const informers::InformerEvent& event, Time now);
-  // Whether the first lists of pods and nodes are in.
-  bool synced() const { return pods_synced_ && nodes_synced_; }
+  // Whether the first list of every kind is in.
+  bool synced() const { return unsynced_.empty(); }
 
  private:
   using PodPtr = std::shared_ptr<const api::Pod>;
@@ -38,6 +39,7 @@ class EventHandlers {
 
   void HandlePod(const informers::InformerEvent& event, Time now);
   void HandleNode(const informers::InformerEvent& event, Time now);
+  void HandleOtherObject(const informers::InformerEvent& event);
   void HandleUndecodable(const informers::InformerEvent& event);
 
   void AddPod(const PodPtr& pod, Time now);
@@ -54,6 +56,7 @@ class EventHandlers {
   void MoveForLostNomination(const PodPtr& pod, Time now);
 
   cache::Cache& cache_;
+  cache::ObjectTables& objects_;
   queue::SchedulingQueue& queue_;
   framework::WaitingPods& waiting_pods_;
   PodStore& pods_;
@@ -61,8 +64,7 @@ class EventHandlers {
   metrics::LocalMetrics& metrics_;
   std::function<bool(std::string_view)> is_ours_;
 
-  bool pods_synced_ = false;
-  bool nodes_synced_ = false;
+  std::set<informers::Kind> unsynced_;
   // Keys of pods that could not be read and keep a node closed.
   std::set<std::string, std::less<>> unread_pods_;
 };

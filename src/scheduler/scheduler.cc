@@ -126,7 +126,7 @@ void Scheduler::MakeQueue() {
   queue_ = std::make_unique<queue::SchedulingQueue>(options, std::move(hooks), nominator_,
                                                     queue::QueueMetrics(&metrics_, &clock_), now_);
   handlers_ = std::make_unique<EventHandlers>(
-      cache_, *queue_, waiting_pods_, pods_, status_patcher_, metrics_,
+      cache_, objects_, *queue_, waiting_pods_, pods_, status_patcher_, metrics_,
       [this](std::string_view name) { return ProfileOf(name) != nullptr; });
 }
 

@@ -23,6 +23,7 @@
 #include "src/client/api_client.h"
 #include "src/config/types.h"
 #include "src/engine/engine.h"
+#include "src/engine/judgement.h"
 #include "src/framework/profile.h"
 #include "src/framework/waiting_pods.h"
 #include "src/metrics/local_metrics.h"
@@ -34,12 +35,22 @@
 
 namespace berth::scheduler {
 
+// How a scheduling cycle ended.
+struct CycleOutcome {
+  const api::Pod& pod;
+  Code code = Code::kSuccess;  // kSuccess or kWait: the pod goes to the node
+  std::string_view node_name;  // "" where it goes to none
+  std::string_view message;    // why not, as the FailedScheduling event says it
+};
+
 struct SchedulerOptions {
   config::SchedulerConfiguration configuration;
   Features features;
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   uint64_t seed = 0;
   std::string hostname;  // ends the reportingInstance of events
+  // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
+  std::function<void(const CycleOutcome&)> on_cycle;
 };
 
 // The story of every pod: from the informers into the cache and the queue, through one scheduling
@@ -78,13 +89,20 @@ class Scheduler {
   std::optional<Time> Turn(Time now);
   bool stopped() const { return stopped_; }
 
+  // What the pod's profile makes of it as things stand, judged alone. Changes nothing and does not
+  // count in the metrics. Of use until the next turn.
+  std::unique_ptr<engine::Judgement> Judge(const std::shared_ptr<const api::Pod>& pod);
+
   // When the loop last began a turn; for liveness.
   Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }
 
   cache::Cache& cache() { return cache_; }
+  const cache::ObjectTables& objects() const { return objects_; }
   queue::SchedulingQueue& queue() { return *queue_; }
   bool synced() const { return handlers_->synced(); }
   size_t awaiting_bind() const { return awaiting_bind_; }
+  // Pods with a node whose binding cycle, or wait at Permit, is under way.
+  size_t in_hand() const { return in_hand_.size(); }
 
  private:
   // A pod with a node that is not yet known to be bound.
@@ -128,6 +146,8 @@ class Scheduler {
   void FailCycle(std::unique_ptr<queue::QueuedPod> queued, const framework::Profile& profile,
                  framework::Cycle& cycle, const engine::Decision& decision, Time started);
   void ActivatePods();
+  void ReportCycle(const api::Pod& pod, Code code, std::string_view node_name,
+                   std::string_view message) const;
 
   // binding_cycle.cc: from Permit to the outcome.
   void EnterBindingCycle(const std::string& uid, bool waits);

@@ -82,6 +82,10 @@ TEST(GoldenTest, EveryFieldOfTheTablesIsReadFromProtobufJsonAndYamlAlike) {
   ExpectEveryFieldIsRead<Pod>("pod_full");
   ExpectEveryFieldIsRead<Node>("node_full");
   ExpectEveryFieldIsRead<Namespace>("namespace_full");
+  ExpectEveryFieldIsRead<Service>("service_full");
+  ExpectEveryFieldIsRead<ReplicationController>("replication_controller_full");
+  ExpectEveryFieldIsRead<ReplicaSet>("replica_set_full");
+  ExpectEveryFieldIsRead<StatefulSet>("stateful_set_full");
   ExpectEveryFieldIsRead<PodDisruptionBudget>("pod_disruption_budget_full");
   ExpectEveryFieldIsRead<Lease>("lease_full");
   ExpectEveryFieldIsRead<ApiStatus>("status_full");

@@ -86,7 +86,8 @@ class Filler {
 template <typename T>
 class RoundTripTest : public testing::Test {};
 
-using Kinds = testing::Types<Pod, Node, Namespace, PodDisruptionBudget, Lease, ApiStatus>;
+using Kinds = testing::Types<Pod, Node, Namespace, Service, ReplicationController, ReplicaSet,
+                             StatefulSet, PodDisruptionBudget, Lease, ApiStatus>;
 TYPED_TEST_SUITE(RoundTripTest, Kinds);
 
 TYPED_TEST(RoundTripTest, WhatIsEncodedAsJsonReadsBackEqualAsJsonAndAsYaml) {

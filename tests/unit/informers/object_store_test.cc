@@ -183,7 +183,17 @@ TEST(KindsTest, EveryKindHasItsLine) {
       {Kind::kPod, "/api/v1/pods", R"({"metadata":{"name":"x"}})"},
       {Kind::kNode, "/api/v1/nodes", R"({"metadata":{"name":"x"}})"},
       {Kind::kNamespace, "/api/v1/namespaces", R"({"metadata":{"name":"x"}})"},
+      {Kind::kService, "/api/v1/services", R"({"kind":"Service","metadata":{"name":"x"}})"},
+      {Kind::kReplicationController, "/api/v1/replicationcontrollers",
+       R"({"kind":"ReplicationController","metadata":{"name":"x"}})"},
+      {Kind::kReplicaSet, "/apis/apps/v1/replicasets",
+       R"({"kind":"ReplicaSet","metadata":{"name":"x"}})"},
+      {Kind::kStatefulSet, "/apis/apps/v1/statefulsets",
+       R"({"kind":"StatefulSet","metadata":{"name":"x"}})"},
+      {Kind::kPodDisruptionBudget, "/apis/policy/v1/poddisruptionbudgets",
+       R"({"kind":"PodDisruptionBudget","metadata":{"name":"x"}})"},
   };
+  ASSERT_EQ(AllKinds().size(), std::size(cases));
   for (const auto& c : cases) {
     SCOPED_TRACE(c.path);
     EXPECT_EQ(InfoOf(c.kind).path, c.path);

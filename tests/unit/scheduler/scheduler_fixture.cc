@@ -83,8 +83,7 @@ void SchedulerFixture::PostEvent(EventType type, Kind kind, api::ObjectPtr old_o
 }
 
 void SchedulerFixture::Synced() {
-  PostEvent(EventType::kSynced, Kind::kPod, {}, {});
-  PostEvent(EventType::kSynced, Kind::kNode, {}, {});
+  for (const Kind kind : informers::AllKinds()) PostEvent(EventType::kSynced, kind, {}, {});
 }
 
 void SchedulerFixture::AddNode(std::shared_ptr<const api::Node> node) {
