@@ -13,15 +13,6 @@ namespace {
 
 constexpr size_t kMinFeasibleNodesToFind = 100;
 
-NodeSet RowsOf(const std::vector<std::string>& names, const Snapshot& snapshot) {
-  NodeSet rows(snapshot.num_rows());
-  for (const std::string& name : names) {
-    const NodeRow row = snapshot.FindNode(name);
-    if (row != kNoRow) rows.Set(row);
-  }
-  return rows;
-}
-
 // What a search that starts at the `start`-th node of `nodes`, goes round, and ends after the
 // (`wanted`+1)-th feasible one would have seen: `feasible` keeps the first `wanted`, `nodes` the
 // ones looked at (the last, feasible but one too many, counts as not looked at).
@@ -77,16 +68,8 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
     return decision;
   }
 
-  framework::PreFilterVerdict pre_filter = framework::RunPreFilter(profile, cycle, pod, snapshot);
-  for (const std::string& plugin : pre_filter.restricting_plugins) diagnosis_.AddPlugin(plugin);
-  const Status& verdict = pre_filter.verdict.status;
-  if (!verdict.ok()) {
-    if (!verdict.rejected()) return Failed(verdict);
-    diagnosis_.statuses.SetAbsent(verdict);
-    diagnosis_.pre_filter_message = verdict.message();
-    diagnosis_.AddPlugin(pre_filter.verdict.plugin, verdict);
-    return Unfit(diagnosis_);
-  }
+  const Status pre_filter = PreFilterNodes(profile, cycle, pod, snapshot, diagnosis_, candidates_);
+  if (!pre_filter.ok()) return pre_filter.rejected() ? Unfit(diagnosis_) : Failed(pre_filter);
 
   const std::string& nominated_node = pod.pod->status.nominated_node_name;
   if (!nominated_node.empty()) {
@@ -103,13 +86,6 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
     }
   }
 
-  candidates_ = snapshot.nodes();
-  if (pre_filter.node_names) {
-    candidates_ &= RowsOf(*pre_filter.node_names, snapshot);
-    diagnosis_.statuses.SetAbsent(cycle.state.reasons().Make(
-        Code::kUnschedulableAndUnresolvable,
-        "node(s) didn't satisfy plugin(s) " + pre_filter.RestrictingPlugins()));
-  }
   framework::PointTimer timer(profile, framework::ExtensionPoint::kFilter);
   FilterPass pass(profile, cycle, pod, world);
   feasible_ = candidates_;

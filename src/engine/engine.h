@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/random.h"
@@ -11,6 +12,9 @@
 #include "src/framework/runtime.h"
 
 namespace berth::engine {
+
+// What a pod hears when there are no nodes at all.
+inline constexpr std::string_view kNoNodesMessage = "no nodes available to schedule pods";
 
 // Pods that are expected on nodes they are not yet assumed on.
 class NominatedPods {

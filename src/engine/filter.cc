@@ -11,7 +11,40 @@ namespace {
 
 constexpr std::string_view kClosedReason = "node(s) had a pod that could not be read";
 
+NodeSet RowsOf(const std::vector<std::string>& names, const Snapshot& snapshot) {
+  NodeSet rows(snapshot.num_rows());
+  for (const std::string& name : names) {
+    const NodeRow row = snapshot.FindNode(name);
+    if (row != kNoRow) rows.Set(row);
+  }
+  return rows;
+}
+
 }  // namespace
+
+Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle,
+                      const PodInfo& pod, const Snapshot& snapshot, Diagnosis& diagnosis,
+                      NodeSet& candidates) {
+  const framework::PreFilterVerdict pre_filter =
+      framework::RunPreFilter(profile, cycle, pod, snapshot);
+  for (const std::string& plugin : pre_filter.restricting_plugins) diagnosis.AddPlugin(plugin);
+  const Status& verdict = pre_filter.verdict.status;
+  if (!verdict.ok()) {
+    if (!verdict.rejected()) return verdict;
+    diagnosis.statuses.SetAbsent(verdict);
+    diagnosis.pre_filter_message = verdict.message();
+    diagnosis.AddPlugin(pre_filter.verdict.plugin, verdict);
+    return verdict;
+  }
+  candidates = snapshot.nodes();
+  if (pre_filter.node_names) {
+    candidates &= RowsOf(*pre_filter.node_names, snapshot);
+    diagnosis.statuses.SetAbsent(cycle.state.reasons().Make(
+        Code::kUnschedulableAndUnresolvable,
+        "node(s) didn't satisfy plugin(s) " + pre_filter.RestrictingPlugins()));
+  }
+  return Status::Success();
+}
 
 Status FilterPass::Run(NodeSet& nodes) {
   const Snapshot& snapshot = world_.snapshot;

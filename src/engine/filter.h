@@ -8,6 +8,13 @@
 
 namespace berth::engine {
 
+// Asks the PreFilter plugins about the pod. Success: `candidates` are the nodes they leave. A
+// rejection speaks for all nodes; anything else is an error. `diagnosis`, reset by the caller, gets
+// what is said about the nodes left out.
+Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle,
+                      const PodInfo& pod, const Snapshot& snapshot, Diagnosis& diagnosis,
+                      NodeSet& candidates);
+
 // Which nodes of a set pass a profile's filters, by columns where a plugin offers them.
 //
 // A row's verdict is that of the first plugin to reject it, in profile order. Reasons are asked

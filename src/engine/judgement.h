@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/engine/diagnosis.h"
+#include "src/engine/engine.h"
+#include "src/engine/filter.h"
+#include "src/framework/runtime.h"
+
+namespace berth::engine {
+
+// What a profile makes of one pod that is judged alone, over all nodes: who rejected which node and
+// why, and how every feasible node scored. Nominated pods count as they do in a scheduling cycle.
+// PreScore and Score run for a single feasible node, too; no node is chosen.
+//
+// Made in two steps, since reasons cost more than the decision: the constructor decides, Explain()
+// asks the plugins for their reasons. Neither changes anything that a decision depends on.
+//
+// Thread safety: the scheduling thread; the world must stay as it is while the judgement is read.
+class Judgement {
+ public:
+  enum class Kind {
+    kScheduled,      // some node is feasible
+    kUnschedulable,  // none is
+    kGated,          // PreEnqueue keeps the pod out of the queue
+    kIgnored,        // nobody's pod, or one that is being deleted
+    kError,          // a plugin failed, or there are no nodes
+  };
+
+  // `profile` is that of the pod's schedulerName, nullptr where there is none. It and what `world`
+  // refers to must outlive the judgement.
+  Judgement(const framework::Profile* profile, PodInfoPtr pod, const World& world);
+  Judgement(const Judgement&) = delete;
+  Judgement& operator=(const Judgement&) = delete;
+
+  // Makes statuses() and, for an unschedulable pod, message(). Does nothing the second time. A
+  // plugin that fails over it turns the judgement into an error.
+  void Explain();
+
+  Kind kind() const { return kind_; }
+  const api::Pod& pod() const { return *pod_->pod; }
+  // nullptr where the pod's schedulerName has none.
+  const framework::Profile* profile() const { return profile_; }
+  const Snapshot& snapshot() const { return world_.snapshot; }
+  // kGated, kError: why. kUnschedulable: what FitError says, without PostFilter's part.
+  const std::string& message() const { return message_; }
+
+  // Only of kScheduled: the feasible nodes, ascending, and what they scored; totals()[i] and
+  // scores()[plugin].raw[i] belong to feasible()[i].
+  const std::vector<NodeRow>& feasible() const { return feasible_; }
+  const std::vector<int64_t>& totals() const { return totals_; }
+  // In profile order, without the plugins that PreScore skipped.
+  const std::vector<framework::PluginScores>& scores() const { return scores_; }
+  // Those with the highest total, ascending.
+  std::vector<NodeRow> Best() const;
+
+  // After Explain(): the verdicts of the rejected nodes. Those without one of their own are outside
+  // the set that PreFilter left.
+  const NodeStatuses& statuses() const { return diagnosis_.statuses; }
+
+ private:
+  void Decide();
+  void Fail(std::string message);
+
+  const framework::Profile* profile_;
+  PodInfoPtr pod_;
+  World world_;
+  Kind kind_ = Kind::kError;
+  std::string message_;
+  framework::Cycle cycle_;
+  Diagnosis diagnosis_;
+  NodeSet candidates_;  // what PreFilter left
+  std::optional<FilterPass> pass_;
+  std::vector<NodeRow> feasible_;
+  std::vector<int64_t> totals_;
+  std::vector<framework::PluginScores> scores_;
+  bool explained_ = false;
+};
+
+}  // namespace berth::engine
