@@ -38,7 +38,17 @@ class Counts {
   // The same counts, whatever they are kept in.
   friend bool operator==(const Counts& a, const Counts& b);
 
+  // What it takes on the heap.
+  size_t bytes() const {
+    return sparse_.capacity() * sizeof(sparse_[0]) + dense_.capacity() * sizeof(dense_[0]);
+  }
+
  private:
+  void AddSparse(uint32_t id, int32_t delta);
+  void AddDense(uint32_t id, int32_t delta);
+  void BecomeDense();
+  void BecomeSparse();
+
   std::vector<std::pair<uint32_t, int32_t>> sparse_;  // sorted by id, none 0
   std::vector<int32_t> dense_;                        // not empty: holds everything
   size_t size_ = 0;

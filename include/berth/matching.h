@@ -68,9 +68,4 @@ class RequiredNodeAffinity {
   std::optional<NodeSelectorMatcher> affinity_;
 };
 
-// Whether `labels` satisfy the selector. nullopt selects nothing, an empty selector everything.
-// Errors: an unknown operator, or values that do not go with it.
-Result<bool> LabelSelectorMatches(const std::optional<api::LabelSelector>& selector,
-                                  const api::StringMap& labels);
-
 }  // namespace berth

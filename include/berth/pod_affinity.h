@@ -39,7 +39,8 @@ struct AffinityTerm {
   // selector matches, and its labels match. `namespace_labels` are those of the pod's namespace.
   bool Matches(const api::Pod& pod, const api::StringMap& namespace_labels) const;
 
-  // The same for equal terms, and only for them.
+  // Appends a text that is the same for equal terms, and only for them.
+  void AppendIdentity(std::string& text) const;
   std::string Identity() const;
   friend bool operator==(const AffinityTerm&, const AffinityTerm&) = default;
 };

@@ -77,7 +77,8 @@ class Snapshot {
   // How many placed pods match. Kept up to date while it is used.
   virtual std::shared_ptr<const PodCounts> CountPods(const PodQuery& query) const = 0;
   // Adds to `out` the terms of placed pods, of these kinds, that mean `pod`, whose namespace has
-  // these labels; in an order that depends on what was placed when, not on anything else.
+  // these labels; in an order that depends on what was placed when, not on anything else. Terms
+  // that count in no domain are left out.
   virtual void MatchingAffinityTerms(const api::Pod& pod, const api::StringMap& namespace_labels,
                                      AffinityTermKinds kinds,
                                      std::vector<AffinityTermCounts>& out) const = 0;

@@ -29,6 +29,7 @@ struct Topology {
   std::vector<std::string> values;  // by domain
   std::vector<uint32_t> num_nodes;  // by domain; 0: the id is not in use
   size_t num_domains = 0;           // ids in use
+  std::vector<DomainId> by_value;   // ids in use, in the order of their values
 
   // The domain of that value, or kNoDomain.
   DomainId Find(std::string_view value) const;
@@ -50,7 +51,8 @@ struct PodQuery {
   bool skip_terminating = false;  // leave out pods that are being deleted
 
   bool Matches(const api::Pod& pod) const;
-  // The same for equal queries, and only for them.
+  // Appends a text that is the same for equal queries, and only for them.
+  void AppendIdentity(std::string& text) const;
   std::string Identity() const;
   friend bool operator==(const PodQuery&, const PodQuery&) = default;
 };

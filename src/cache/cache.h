@@ -139,6 +139,11 @@ class Cache final : public Snapshot {
   std::span<const api::Taint> taints(TaintSetId id) const override { return taints_.taints(id); }
   void NodesWithLabel(std::string_view key, std::string_view value, NodeSet& out) const override;
   void NodesWithLabelKey(std::string_view key, NodeSet& out) const override;
+  std::shared_ptr<const Topology> GetTopology(std::string_view key) const override;
+  std::shared_ptr<const PodCounts> CountPods(const PodQuery& query) const override;
+  void MatchingAffinityTerms(const api::Pod& pod, const api::StringMap& namespace_labels,
+                             AffinityTermKinds kinds,
+                             std::vector<AffinityTermCounts>& out) const override;
   const NodeSet& nodes_with_host_ports() const override { return with_host_ports_; }
   std::span<const HostPort> host_ports(NodeRow row) const override {
     return rows_[row].ports.ports();

@@ -2,9 +2,9 @@
 #include "berth/matching.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "berth/field_errors.h"
+#include "src/sdk/label_requirement.h"
 
 namespace berth {
 namespace {
@@ -13,18 +13,6 @@ constexpr std::string_view kNodeNameField = "metadata.name";
 constexpr std::string_view kExpressionOperators[] = {"In",           "NotIn", "Exists",
                                                      "DoesNotExist", "Gt",    "Lt"};
 constexpr std::string_view kFieldOperators[] = {"In", "NotIn"};
-
-// A signed decimal number; leading zeros and '+' are fine.
-std::optional<int64_t> ParseInt64(std::string_view text) {
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-    if (text.starts_with('-')) return std::nullopt;
-  }
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // No '+', no leading zeros, no "-0".
 bool IsCanonicalInteger(std::string_view text) {
@@ -44,51 +32,6 @@ bool CompareIntegers(const api::Toleration& toleration, const api::Taint& taint)
 
 bool Contains(const std::vector<std::string>& values, std::string_view value) {
   return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) {
-    if (!joined.empty()) joined += "; ";
-    joined += text;
-  }
-  return joined;
-}
-
-// Whether a requirement on labels is well formed: its key, its values, and their number.
-// `path` is "" or ends with a dot.
-void CheckRequirement(const std::string& path, std::string_view key, std::string_view op,
-                      const std::vector<std::string>& values, std::vector<Error>& errors) {
-  if (const auto problems = LabelKeyProblems(key); !problems.empty()) {
-    errors.push_back({InvalidField(path + "key", Quoted(key), Joined(problems))});
-  }
-  const std::string values_path = path + "values";
-  const auto invalid = [&](std::string_view detail) {
-    errors.push_back({InvalidField(values_path, QuotedList(values), detail)});
-  };
-  if (op == "In" || op == "NotIn") {
-    if (values.empty()) invalid("for 'in', 'notin' operators, values set can't be empty");
-  } else if (op == "Exists" || op == "DoesNotExist") {
-    if (!values.empty()) invalid("values set must be empty for exists and does not exist");
-  } else {
-    if (values.size() != 1) {
-      invalid("for 'Gt', 'Lt' operators, exactly one value is required");
-    }
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!ParseInt64(values[i])) {
-        errors.push_back(
-            {InvalidField(values_path + "[" + std::to_string(i) + "]", Quoted(values[i]),
-                          "for 'Gt', 'Lt' operators, the value must be an integer")});
-      }
-    }
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (const auto problems = LabelValueProblems(values[i]); !problems.empty()) {
-      const std::string value_path =
-          values_path + "[" + std::to_string(i) + "][" + std::string(key) + "]";
-      errors.push_back({InvalidField(value_path, Quoted(values[i]), Joined(problems))});
-    }
-  }
 }
 
 void CheckExpression(const std::string& path, const api::NodeSelectorRequirement& requirement,
@@ -278,29 +221,6 @@ void RequiredNodeAffinity::FilterNodes(const Snapshot& snapshot, NodeSet& nodes)
     affinity_->MatchNodes(snapshot, matching);
     nodes &= matching;
   }
-}
-
-Result<bool> LabelSelectorMatches(const std::optional<api::LabelSelector>& selector,
-                                  const api::StringMap& labels) {
-  if (!selector) return false;
-  std::vector<Error> errors;
-  bool matches = true;
-  for (const auto& [key, value] : selector->match_labels) {
-    CheckRequirement("", key, "In", {value}, errors);
-    if (!errors.empty()) return Fail(errors.front());
-    const std::string* label = api::Find(labels, key);
-    matches = matches && label != nullptr && *label == value;
-  }
-  for (const auto& expression : selector->match_expressions) {
-    const std::string& op = expression.operator_;
-    if (op != "In" && op != "NotIn" && op != "Exists" && op != "DoesNotExist") {
-      return Fail(Quoted(op) + " is not a valid label selector operator");
-    }
-    CheckRequirement("", expression.key, op, expression.values, errors);
-    if (!errors.empty()) return Fail(errors.front());
-    matches = matches && ExpressionHolds({expression.key, op, expression.values}, labels);
-  }
-  return matches;
 }
 
 }  // namespace berth

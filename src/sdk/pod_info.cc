@@ -71,6 +71,7 @@ std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, Reso
   info->non_zero_memory = non_zero("memory").Value();
 
   info->host_ports = HostPorts(*pod);
+  info->affinity = PodAffinityTerms::Make(*pod);
   info->pod = std::move(pod);
   return info;
 }

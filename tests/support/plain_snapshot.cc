@@ -6,6 +6,35 @@
 #include "berth/check.h"
 
 namespace berth::test {
+namespace {
+
+class PlainPodCounts final : public PodCounts {
+ public:
+  PlainPodCounts(const Snapshot& snapshot, const PodQuery& query) {
+    for (NodeRow row = 0; row < snapshot.num_rows(); ++row) {
+      for (const PodInfo* pod : snapshot.pods(row)) {
+        if (query.Matches(*pod->pod)) by_row_.Add(row, 1);
+      }
+    }
+  }
+
+  const Counts& by_row() const override { return by_row_; }
+  const Counts& by_domain(const Topology& topology) const override {
+    const auto [at, added] = by_domain_.try_emplace(topology.key);
+    if (!added) return at->second;
+    by_row_.ForEach([&](NodeRow row, int32_t count) {
+      const DomainId domain = topology.domain_of[row];
+      if (domain != kNoDomain) at->second.Add(domain, count);
+    });
+    return at->second;
+  }
+
+ private:
+  Counts by_row_;
+  mutable std::map<std::string, Counts> by_domain_;  // by topology key
+};
+
+}  // namespace
 
 PlainSnapshot::PlainSnapshot(PlainResourceNames& names, const std::vector<api::Node>& nodes,
                              const std::vector<api::Pod>& pods)
@@ -58,7 +87,20 @@ void PlainSnapshot::AddPod(NodeRow row, const api::Pod& pod) {
     host_ports_[row].push_back(port);
     with_host_ports_.Set(row);
   }
+  if (info->affinity != nullptr) {
+    info->affinity->ForEach([&](const AffinityTerm& term) { CountTerm(row, term); });
+  }
   pod_infos_.push_back(std::move(info));
+}
+
+void PlainSnapshot::CountTerm(NodeRow row, const AffinityTerm& term) {
+  const std::shared_ptr<const Topology> topology = GetTopology(term.topology_key);
+  const DomainId domain = topology->domain_of[row];
+  if (domain == kNoDomain) return;
+  auto same = std::find_if(terms_.begin(), terms_.end(),
+                           [&](const CountedTerm& counted) { return counted.term == term; });
+  if (same == terms_.end()) same = terms_.insert(same, {term, topology, {}});
+  same->by_domain.Add(domain, 1);
 }
 
 void PlainSnapshot::AddAmounts(Columns& columns, NodeRow row, const Resources& amounts) {
@@ -111,6 +153,47 @@ void PlainSnapshot::NodesWithLabel(std::string_view key, std::string_view value,
 void PlainSnapshot::NodesWithLabelKey(std::string_view key, NodeSet& out) const {
   for (NodeRow row = 0; row < nodes_.size(); ++row) {
     if (api::Find(nodes_[row]->metadata.labels, key) != nullptr) out.Set(row);
+  }
+}
+
+std::shared_ptr<const Topology> PlainSnapshot::GetTopology(std::string_view key) const {
+  if (const auto known = topologies_.find(key); known != topologies_.end()) return known->second;
+  auto topology = std::make_shared<Topology>();
+  topology->key = key;
+  topology->domain_of.assign(nodes_.size(), kNoDomain);
+  topology->nodes = NodeSet(nodes_.size());
+  std::map<std::string, std::vector<NodeRow>> rows_by_value;
+  for (NodeRow row = 0; row < nodes_.size(); ++row) {
+    const std::string* value = api::Find(nodes_[row]->metadata.labels, key);
+    if (value != nullptr) rows_by_value[*value].push_back(row);
+  }
+  for (const auto& [value, rows] : rows_by_value) {
+    const auto domain = static_cast<DomainId>(topology->values.size());
+    topology->values.push_back(value);
+    topology->num_nodes.push_back(static_cast<uint32_t>(rows.size()));
+    topology->by_value.push_back(domain);
+    for (const NodeRow row : rows) {
+      topology->domain_of[row] = domain;
+      topology->nodes.Set(row);
+    }
+  }
+  topology->num_domains = topology->values.size();
+  topologies_.emplace(key, topology);
+  return topology;
+}
+
+std::shared_ptr<const PodCounts> PlainSnapshot::CountPods(const PodQuery& query) const {
+  return std::make_shared<PlainPodCounts>(*this, query);
+}
+
+void PlainSnapshot::MatchingAffinityTerms(const api::Pod& pod,
+                                          const api::StringMap& namespace_labels,
+                                          AffinityTermKinds kinds,
+                                          std::vector<AffinityTermCounts>& out) const {
+  for (const CountedTerm& counted : terms_) {
+    if ((kinds & Only(counted.term.kind)) == 0) continue;
+    if (!counted.term.Matches(pod, namespace_labels)) continue;
+    out.push_back({&counted.term, counted.topology.get(), &counted.by_domain});
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,7 +16,7 @@ namespace berth::test {
 // the cache's Snapshot is compared with, and the cluster of plugin tests.
 //
 // Node i of the list has row i. A pod goes to the node its spec names; a pod that names no node of
-// the list is left out. Thread safety: immutable after construction, except names().
+// the list is left out. Thread safety: one owner; topologies are built when asked for.
 class PlainSnapshot final : public Snapshot {
  public:
   // `names` must outlive the snapshot.
@@ -47,6 +48,13 @@ class PlainSnapshot final : public Snapshot {
   void NodesWithLabel(std::string_view key, std::string_view value, NodeSet& out) const override;
   void NodesWithLabelKey(std::string_view key, NodeSet& out) const override;
 
+  std::shared_ptr<const Topology> GetTopology(std::string_view key) const override;
+  std::shared_ptr<const PodCounts> CountPods(const PodQuery& query) const override;
+  // In the order of the pods that brought the terms.
+  void MatchingAffinityTerms(const api::Pod& pod, const api::StringMap& namespace_labels,
+                             AffinityTermKinds kinds,
+                             std::vector<AffinityTermCounts>& out) const override;
+
   const NodeSet& nodes_with_host_ports() const override { return with_host_ports_; }
   std::span<const HostPort> host_ports(NodeRow row) const override { return host_ports_[row]; }
   std::optional<ImageState> FindImage(std::string_view name) const override;
@@ -62,11 +70,18 @@ class PlainSnapshot final : public Snapshot {
     std::vector<NodeRow> rows;
   };
 
+  struct CountedTerm {
+    AffinityTerm term;
+    std::shared_ptr<const Topology> topology;
+    Counts by_domain;
+  };
+
   static Column Of(const Columns& columns, ResourceId id);
   std::vector<int64_t>& At(Columns& columns, ResourceId id);
   void AddAmounts(Columns& columns, NodeRow row, const Resources& amounts);
   void AddNode(NodeRow row, const api::Node& node);
   void AddPod(NodeRow row, const api::Pod& pod);
+  void CountTerm(NodeRow row, const AffinityTerm& term);
 
   PlainResourceNames* names_;
   std::vector<std::shared_ptr<const api::Node>> nodes_;
@@ -85,6 +100,8 @@ class PlainSnapshot final : public Snapshot {
   std::vector<std::vector<HostPort>> host_ports_;
   std::map<std::string, Image, std::less<>> images_;
   NodeSet closed_;
+  mutable std::map<std::string, std::shared_ptr<const Topology>, std::less<>> topologies_;
+  std::deque<CountedTerm> terms_;
 };
 
 }  // namespace berth::test

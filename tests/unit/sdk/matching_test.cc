@@ -241,38 +241,5 @@ TEST(RequiredNodeAffinityTest, ByColumnEqualsNodeByNodeOnRandomClusters) {
   EXPECT_GT(dropped, 100u);
 }
 
-TEST(LabelSelectorTest, NothingEverythingAndRequirements) {
-  const api::StringMap labels = test::MakeLabels({{"app", "web"}, {"tier", "front"}});
-  const auto expression = [](std::string op, std::vector<std::string> values) {
-    api::LabelSelector selector;
-    selector.match_expressions = {{"app", std::move(op), std::move(values)}};
-    return selector;
-  };
-  const struct {
-    const char* name;
-    std::optional<api::LabelSelector> selector;
-    bool want;
-  } cases[] = {
-      {"none selects nothing", std::nullopt, false},
-      {"empty selects everything", api::LabelSelector(), true},
-      {"a pair", test::MakeSelector({{"app", "web"}}), true},
-      {"two pairs, one wrong", test::MakeSelector({{"app", "web"}, {"tier", "back"}}), false},
-      {"In", expression("In", {"db", "web"}), true},
-      {"NotIn", expression("NotIn", {"web"}), false},
-      {"Exists", expression("Exists", {}), true},
-      {"DoesNotExist", expression("DoesNotExist", {}), false},
-  };
-  for (const auto& c : cases) {
-    SCOPED_TRACE(c.name);
-    const auto matches = LabelSelectorMatches(c.selector, labels);
-    ASSERT_TRUE(matches.has_value());
-    EXPECT_EQ(*matches, c.want);
-  }
-  EXPECT_EQ(LabelSelectorMatches(expression("Gt", {"1"}), labels).error().message,
-            "\"Gt\" is not a valid label selector operator");
-  EXPECT_EQ(LabelSelectorMatches(expression("In", {}), labels).error().message,
-            "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty");
-}
-
 }  // namespace
 }  // namespace berth
