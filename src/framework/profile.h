@@ -84,7 +84,7 @@ class Profile {
   PodParts signature_parts() const { return signature_parts_; }
   Handle& handle() const { return handle_; }
 
-  // May be nullptr. Set once, before the first cycle; must outlive the profile.
+  // May be nullptr. Set between cycles; must outlive the profile.
   void set_observer(RuntimeObserver* observer) { observer_ = observer; }
   RuntimeObserver* observer() const { return observer_; }
 

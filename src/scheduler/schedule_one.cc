@@ -9,7 +9,6 @@ namespace {
 
 // One cycle in ten also times each plugin.
 constexpr uint64_t kPluginSampling = 10;
-constexpr std::string_view kNoNodes = "no nodes available to schedule pods";
 const NominatingInfo kClearNominatedNode{NominatingMode::kOverride, ""};
 
 }  // namespace
@@ -60,6 +59,7 @@ void Scheduler::Commit(std::unique_ptr<queue::QueuedPod> queued, const framework
   const std::string& uid = info->pod->metadata.uid;
   const std::string node_name = cache_.node(node).metadata.name;
   if (auto assumed = cache_.AssumePod(info, node); !assumed) {
+    ReportCycle(*info->pod, Code::kError, "", assumed.error().message);
     HandleFailure(std::move(queued), profile,
                   {.code = Code::kError,
                    .message = assumed.error().message,
@@ -92,6 +92,7 @@ void Scheduler::Commit(std::unique_ptr<queue::QueuedPod> queued, const framework
     }
     framework::RunUnreserve(profile, cycle.state, *info, node_name);
     cache_.ForgetPod(uid);
+    ReportCycle(*info->pod, failure.code, "", failure.message);
     HandleFailure(std::move(queued), profile, std::move(failure), started);
     return;
   }
@@ -103,6 +104,7 @@ void Scheduler::Commit(std::unique_ptr<queue::QueuedPod> queued, const framework
   in_hand.cycle = std::move(cycle);
   in_hand.started = started;
   const bool waits = verdict.status.wait();
+  ReportCycle(*info->pod, verdict.status.code(), node_name, "");
   if (waits) waiting_pods_.Add(info, node_name, std::move(permit.waits), now_);
   EnterBindingCycle(uid, waits);
 }
@@ -116,7 +118,7 @@ void Scheduler::FailCycle(std::unique_ptr<queue::QueuedPod> queued,
   switch (decision.kind) {
     case engine::Decision::Kind::kNoNodes:
       failure.code = Code::kUnschedulableAndUnresolvable;
-      failure.message = kNoNodes;
+      failure.message = engine::kNoNodesMessage;
       break;
     case engine::Decision::Kind::kUnfit: {
       engine::Diagnosis& diagnosis = engine_.diagnosis();
@@ -136,7 +138,25 @@ void Scheduler::FailCycle(std::unique_ptr<queue::QueuedPod> queued,
       failure.message = decision.error;
   }
   metrics_.Observe(series_.algorithm_duration, clock_.Now() - started);
+  ReportCycle(queued->pod(), failure.code, "", failure.message);
   HandleFailure(std::move(queued), profile, std::move(failure), started);
+}
+
+void Scheduler::ReportCycle(const api::Pod& pod, Code code, std::string_view node_name,
+                            std::string_view message) const {
+  if (options_.on_cycle) options_.on_cycle({pod, code, node_name, message});
+}
+
+std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const api::Pod>& pod) {
+  BERTH_ON_THREAD(owner_);
+  const auto it = profiles_.find(pod->spec.scheduler_name);
+  framework::Profile* profile = it == profiles_.end() ? nullptr : it->second.get();
+  // Somebody's question is no scheduling cycle.
+  if (profile != nullptr) profile->set_observer(nullptr);
+  auto judgement = std::make_unique<engine::Judgement>(profile, cache_.MakePodInfo(pod),
+                                                       engine::World{cache_, *nominated_});
+  if (profile != nullptr) profile->set_observer(&observer_);
+  return judgement;
 }
 
 void Scheduler::ActivatePods() {
