@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "berth/cycle_state.h"
+#include "berth/snapshot.h"
+#include "plugins/inter_pod_affinity/terms.h"
+#include "plugins/inter_pod_affinity/topology_counts.h"
+
+namespace berth::plugins {
+
+// What required terms say about the nodes for one incoming pod: where pods are that it wants to be
+// near, where pods are that it must keep away from, and where pods keep it away.
+//
+// Thread safety: that of TopologyCounts.
+class PodAffinityFilterState final : public StateData {
+ public:
+  // `pod`, and the namespaces that `resolver` knows, must outlive the state. `placed` are the
+  // required anti-affinity terms of placed pods that mean the pod.
+  PodAffinityFilterState(const PodInfo& pod, const Snapshot& snapshot, TermResolver& resolver,
+                         const std::vector<AffinityTermCounts>& placed);
+  std::unique_ptr<StateData> Clone() const override {
+    return std::make_unique<PodAffinityFilterState>(*this);
+  }
+
+  // Nothing keeps the pod away from any node, and the pod asks for nothing.
+  bool nothing_to_say() const;
+
+  // `other` comes to the row (1) or goes from it (-1).
+  void UpdateWithPod(const Snapshot& snapshot, const PodInfo& other, NodeRow row, int32_t delta);
+
+  // Whether near the row is, of every required affinity term, a pod that matches them all; or no
+  // such pod is near any node and the pod matches its own terms. In either case the row must have
+  // every topology key.
+  bool SatisfiesAffinity(NodeRow row) const;
+  bool SatisfiesAntiAffinity(NodeRow row) const { return !anti_affinity_.AnyPositive(row); }
+  bool SatisfiesPlacedPods(NodeRow row) const { return !placed_anti_affinity_.AnyPositive(row); }
+
+  // Takes out the rows that do not satisfy all three.
+  void FilterNodes(NodeSet& nodes) const;
+
+ private:
+  struct KeyedTerm {
+    std::string topology_key;
+    PodQuery query;  // of this term alone
+  };
+  // What stays as it is from PreFilter on; shared by copies.
+  struct Terms {
+    const api::Pod* pod = nullptr;
+    const api::StringMap* namespace_labels = nullptr;
+    PodQuery affinity;                       // all affinity terms together; none: no pod matches
+    std::vector<std::string> affinity_keys;  // unique
+    bool matches_own_affinity = false;
+    std::vector<KeyedTerm> anti_affinity;
+  };
+
+  void ReadTerms(const PodInfo& pod, TermResolver& resolver);
+
+  std::shared_ptr<Terms> terms_;
+  TopologyCounts affinity_;
+  TopologyCounts anti_affinity_;
+  TopologyCounts placed_anti_affinity_;
+};
+
+}  // namespace berth::plugins

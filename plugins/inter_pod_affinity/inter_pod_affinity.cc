@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "plugins/inter_pod_affinity/filter_state.h"
+#include "plugins/inter_pod_affinity/queueing_hints.h"
+#include "plugins/inter_pod_affinity/score_state.h"
+
+namespace berth::plugins {
+namespace {
+
+bool HasUnreadableTerms(const PodInfo& pod) {
+  return pod.affinity != nullptr && !pod.affinity->error.empty();
+}
+
+}  // namespace
+
+InterPodAffinity::InterPodAffinity(const InterPodAffinityArgs& args, Handle& handle)
+    : args_(args),
+      resolver_(handle.listers()),
+      affinity_rejection_(
+          handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kAffinityReason)),
+      anti_affinity_rejection_(handle.reasons().Make(Code::kUnschedulable, kAntiAffinityReason)),
+      placed_pods_rejection_(handle.reasons().Make(Code::kUnschedulable, kPlacedPodsReason)) {}
+
+Result<std::unique_ptr<Plugin>> InterPodAffinity::Make(const ConfigValue& args, Handle& handle) {
+  const auto parsed = ParseInterPodAffinityArgs(args);
+  if (!parsed) return Fail(parsed.error());
+  return std::make_unique<InterPodAffinity>(*parsed, handle);
+}
+
+// Placed pods may name any topology key, so a change anywhere may matter anywhere.
+Inputs InterPodAffinity::DeclaredInputs() const {
+  return Inputs::Of(pod_part::kLabels | pod_part::kNamespace | pod_part::kPodAffinity,
+                    {{Reach::kNode}, {Reach::kCluster}, {Reach::kOtherObjects}});
+}
+
+PreFilterResult InterPodAffinity::PreFilter(CycleState& state, const PodInfo& pod,
+                                            const Snapshot& snapshot) {
+  if (HasUnreadableTerms(pod)) {
+    return {.status = state.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                                           "parsing pod: " + pod.affinity->error)};
+  }
+  placed_.clear();
+  snapshot.MatchingAffinityTerms(*pod.pod, resolver_.NamespaceLabels(pod.pod->metadata.namespace_),
+                                 Only(AffinityTermKind::kRequiredAntiAffinity), placed_);
+  if (placed_.empty() && (pod.affinity == nullptr || !pod.affinity->any_required())) {
+    return {.status = Status::Skip()};
+  }
+  auto data = std::make_unique<PodAffinityFilterState>(pod, snapshot, resolver_, placed_);
+  if (data->nothing_to_say()) return {.status = Status::Skip()};
+  state.Write(std::move(data));
+  return {};
+}
+
+Status InterPodAffinity::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
+                                const NodeView& node) {
+  (void)pod;
+  if (auto* data = state.Mutable<PodAffinityFilterState>()) {
+    data->UpdateWithPod(node.snapshot(), added, node.row(), 1);
+  }
+  return Status::Success();
+}
+
+Status InterPodAffinity::RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
+                                   const NodeView& node) {
+  (void)pod;
+  if (auto* data = state.Mutable<PodAffinityFilterState>()) {
+    data->UpdateWithPod(node.snapshot(), removed, node.row(), -1);
+  }
+  return Status::Success();
+}
+
+Status InterPodAffinity::Filter(const CycleState& state, const PodInfo& pod,
+                                const NodeView& node) const {
+  (void)pod;
+  const auto* data = state.Read<PodAffinityFilterState>();
+  if (data == nullptr) return Status::Success();
+  if (!data->SatisfiesAffinity(node.row())) return affinity_rejection_;
+  if (!data->SatisfiesAntiAffinity(node.row())) return anti_affinity_rejection_;
+  if (!data->SatisfiesPlacedPods(node.row())) return placed_pods_rejection_;
+  return Status::Success();
+}
+
+void InterPodAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                   const Snapshot& snapshot, NodeSet& nodes) const {
+  (void)pod, (void)snapshot;
+  if (const auto* data = state.Read<PodAffinityFilterState>()) data->FilterNodes(nodes);
+}
+
+Status InterPodAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                                  const NodeSet& feasible) {
+  (void)feasible;
+  if (HasUnreadableTerms(pod)) {
+    return state.reasons().Error("failed to parse pod: " + pod.affinity->error);
+  }
+  const bool prefers = pod.affinity != nullptr && pod.affinity->any_preferred();
+  if (args_.ignore_preferred_terms_of_existing_pods && !prefers) return Status::Skip();
+
+  auto data = std::make_unique<PodAffinityScoreState>();
+  const auto add_own = [&](const std::vector<AffinityTerm>& terms, int64_t sign) {
+    for (const AffinityTerm& term : terms) {
+      const PodQuery query{.all_of = {resolver_.Resolve(term)}};
+      data->Add(snapshot, term.topology_key, *CountByDomain(snapshot, query, term.topology_key),
+                sign * term.weight);
+    }
+  };
+  if (prefers) {
+    add_own(pod.affinity->preferred_affinity, 1);
+    add_own(pod.affinity->preferred_anti_affinity, -1);
+  }
+  AffinityTermKinds kinds =
+      Only(AffinityTermKind::kPreferredAffinity) | Only(AffinityTermKind::kPreferredAntiAffinity);
+  if (args_.hard_pod_affinity_weight > 0) kinds |= Only(AffinityTermKind::kRequiredAffinity);
+  placed_.clear();
+  snapshot.MatchingAffinityTerms(*pod.pod, resolver_.NamespaceLabels(pod.pod->metadata.namespace_),
+                                 kinds, placed_);
+  for (const AffinityTermCounts& placed : placed_) {
+    const AffinityTerm& term = *placed.term;
+    int64_t weight = args_.hard_pod_affinity_weight;
+    if (term.kind == AffinityTermKind::kPreferredAffinity) weight = term.weight;
+    if (term.kind == AffinityTermKind::kPreferredAntiAffinity) weight = -int64_t{term.weight};
+    data->Add(snapshot, term.topology_key, *placed.by_domain, weight);
+  }
+  if (data->empty()) return Status::Skip();
+  state.Write(std::move(data));
+  return Status::Success();
+}
+
+ScoreResult InterPodAffinity::Score(const CycleState& state, const PodInfo& pod,
+                                    const NodeView& node) const {
+  (void)pod;
+  const auto* data = state.Read<PodAffinityScoreState>();
+  return {data == nullptr ? 0 : data->Score(node.row())};
+}
+
+void InterPodAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod,
+                                  const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                                  std::span<int64_t> scores) const {
+  (void)pod, (void)snapshot;
+  if (const auto* data = state.Read<PodAffinityScoreState>()) {
+    data->ScoreNodes(nodes, scores);
+  } else {
+    std::fill(scores.begin(), scores.end(), 0);
+  }
+}
+
+Status InterPodAffinity::NormalizeScore(const CycleState& state, const PodInfo& pod,
+                                        std::span<const NodeRow> nodes,
+                                        std::span<int64_t> scores) const {
+  (void)state, (void)pod, (void)nodes;
+  if (scores.empty()) return Status::Success();
+  const auto [min_at, max_at] = std::minmax_element(scores.begin(), scores.end());
+  const int64_t min = *min_at;
+  const auto range = static_cast<double>(*max_at - min);
+  for (int64_t& score : scores) {
+    // The quotient first: 29 of 100 becomes 28, as in kube-scheduler.
+    const double scaled =
+        range > 0 ? double{kMaxNodeScore} * (static_cast<double>(score - min) / range) : 0;
+    score = static_cast<int64_t>(scaled);
+  }
+  return Status::Success();
+}
+
+std::vector<ClusterEventWithHint> InterPodAffinity::EventsToRegister() const {
+  return InterPodAffinityEvents();
+}
+
+}  // namespace berth::plugins

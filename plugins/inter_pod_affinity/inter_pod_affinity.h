@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "plugins/inter_pod_affinity/args.h"
+#include "plugins/inter_pod_affinity/terms.h"
+
+namespace berth::plugins {
+
+// Keeps a pod near the pods that its required affinity wants, away from those that its required
+// anti-affinity does not want, and away from placed pods whose anti-affinity does not want it;
+// prefers nodes by the preferred terms of both sides. How near is near, the topology key of a term
+// says.
+//
+// The snapshot counts which pods match which term, and in which domain; this plugin only reads the
+// counts and never walks pods. Overlays are in the state: Filter does not look at them.
+//
+// Thread safety: Filter, Score and their column forms may run concurrently; the rest on the
+// scheduling thread.
+class InterPodAffinity final : public PreFilterPlugin,
+                               public PreFilterExtensions,
+                               public ColumnFilterPlugin,
+                               public PreScorePlugin,
+                               public ColumnScorePlugin,
+                               public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "InterPodAffinity";
+  static constexpr std::string_view kAffinityReason = "node(s) didn't match pod affinity rules";
+  static constexpr std::string_view kAntiAffinityReason =
+      "node(s) didn't match pod anti-affinity rules";
+  static constexpr std::string_view kPlacedPodsReason =
+      "node(s) didn't satisfy existing pods anti-affinity rules";
+
+  // `args` are valid.
+  InterPodAffinity(const InterPodAffinityArgs& args, Handle& handle);
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+  Inputs DeclaredInputs() const override;
+
+  // Skips pods without required terms that no placed pod keeps away. Terms that cannot be read
+  // reject the pod.
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  PreFilterExtensions* Extensions() override { return this; }
+  Status AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
+                const NodeView& node) override;
+  Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
+                   const NodeView& node) override;
+
+  // Affinity is asked first, and its rejection is UnschedulableAndUnresolvable: evicting pods
+  // brings none near. Then the pod's anti-affinity, then that of placed pods. Without the state
+  // that PreFilter leaves, every node passes.
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+
+  // Skips when no preferred term on either side, and no required affinity of a placed pod, counts.
+  Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  const NodeSet& feasible) override;
+  // The weights of all terms, once for each pod they match near the node; anti-affinity is
+  // negative. 0 without the state that PreScore leaves.
+  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                    const NodeView& node) const override;
+  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+  bool Normalizes() const override { return true; }
+  // Spreads the scores over 0 to 100; all become 0 when they are equal.
+  Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
+                        std::span<int64_t> scores) const override;
+
+  // Queues the pod when a pod that it wants comes, one that it or that did not want it goes, when
+  // its own labels change, and when a node comes into, or changes, a domain that it asks about.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+ private:
+  InterPodAffinityArgs args_;
+  TermResolver resolver_;
+  std::vector<AffinityTermCounts> placed_;  // room for one call
+  Status affinity_rejection_;
+  Status anti_affinity_rejection_;
+  Status placed_pods_rejection_;
+};
+
+}  // namespace berth::plugins

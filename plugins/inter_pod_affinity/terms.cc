@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/inter_pod_affinity/terms.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::plugins {
+namespace {
+
+constexpr size_t kMaxSelectors = 256;
+
+}  // namespace
+
+const std::vector<std::string>& TermResolver::SelectNamespaces(
+    const LabelSelectorMatcher& selector) {
+  const uint64_t generation = listers_->namespaces_generation();
+  if (generation != generation_ || selected_.size() >= kMaxSelectors) selected_.clear();
+  generation_ = generation;
+  std::string identity;
+  selector.AppendIdentity(identity);
+  const auto [at, is_new] = selected_.try_emplace(std::move(identity));
+  if (is_new) {
+    listers_->ForEachNamespace([&](const api::Namespace& candidate) {
+      if (selector.Matches(candidate.metadata.labels)) {
+        at->second.push_back(candidate.metadata.name);
+      }
+    });
+  }
+  return at->second;
+}
+
+PodTerm TermResolver::Resolve(const AffinityTerm& term) {
+  PodTerm resolved;
+  resolved.namespaces = term.namespaces;
+  resolved.all_namespaces = term.namespace_selector.everything();
+  resolved.selector = term.selector;
+  if (resolved.all_namespaces || term.namespace_selector.nothing()) return resolved;
+  std::vector<std::string>& names = resolved.namespaces;
+  const std::vector<std::string>& selected = SelectNamespaces(term.namespace_selector);
+  names.insert(names.end(), selected.begin(), selected.end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return resolved;
+}
+
+std::vector<PodTerm> TermResolver::Resolve(std::span<const AffinityTerm> terms) {
+  std::vector<PodTerm> resolved;
+  resolved.reserve(terms.size());
+  for (const AffinityTerm& term : terms) resolved.push_back(Resolve(term));
+  return resolved;
+}
+
+const api::StringMap& TermResolver::NamespaceLabels(std::string_view name) const {
+  static const api::StringMap kNone;
+  const api::Namespace* found = listers_->FindNamespace(name);
+  return found == nullptr ? kNone : found->metadata.labels;
+}
+
+std::shared_ptr<const Counts> CountByDomain(const Snapshot& snapshot, const PodQuery& query,
+                                            std::string_view key) {
+  std::shared_ptr<const PodCounts> counts = snapshot.CountPods(query);
+  const Counts& by_domain = counts->by_domain(*snapshot.GetTopology(key));
+  return std::shared_ptr<const Counts>(std::move(counts), &by_domain);
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "berth/listers.h"
+#include "berth/pod_affinity.h"
+#include "berth/snapshot.h"
+
+namespace berth::plugins {
+
+// Turns terms of incoming pods into terms that name their namespaces, as those are now. (Terms of
+// placed pods are matched the other way round, with the labels of the incoming pod's namespace.)
+//
+// Thread safety: the scheduling thread.
+class TermResolver {
+ public:
+  // `listers` must outlive the resolver.
+  explicit TermResolver(const Listers& listers) : listers_(&listers) {}
+
+  PodTerm Resolve(const AffinityTerm& term);
+  std::vector<PodTerm> Resolve(std::span<const AffinityTerm> terms);
+
+  // The labels of a namespace, none when it is not known. Good until the cycle ends.
+  const api::StringMap& NamespaceLabels(std::string_view name) const;
+
+ private:
+  const std::vector<std::string>& SelectNamespaces(const LabelSelectorMatcher& selector);
+
+  const Listers* listers_;
+  // What selectors select while the namespaces stay as they are.
+  uint64_t generation_ = 0;
+  std::map<std::string, std::vector<std::string>> selected_;
+};
+
+// How many placed pods match every term, by domain of the key. Keeps what counts them alive.
+std::shared_ptr<const Counts> CountByDomain(const Snapshot& snapshot, const PodQuery& query,
+                                            std::string_view key);
+// The counts themselves, when something else keeps them alive.
+inline std::shared_ptr<const Counts> Borrow(const Counts& counts) {
+  return std::shared_ptr<const Counts>(std::shared_ptr<void>(), &counts);
+}
+
+}  // namespace berth::plugins

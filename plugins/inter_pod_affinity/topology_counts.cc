@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/inter_pod_affinity/topology_counts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::plugins {
+
+int64_t TopologyCounts::Entry::Get(DomainId domain) const {
+  const int64_t counted = counts == nullptr ? 0 : counts->Get(domain);
+  return imagined.empty() ? counted : counted + imagined.Get(domain);
+}
+
+bool TopologyCounts::Entry::Positive(NodeRow row) const {
+  const DomainId domain = topology->domain_of[row];
+  return domain != kNoDomain && Get(domain) > 0;
+}
+
+std::vector<uint8_t> TopologyCounts::Entry::PositiveDomains() const {
+  std::vector<uint8_t> positive(topology->values.size(), 0);
+  if (counts != nullptr) {
+    counts->ForEach([&](DomainId domain, int32_t count) { positive[domain] = count > 0; });
+  }
+  imagined.ForEach([&](DomainId domain, int32_t) { positive[domain] = Get(domain) > 0; });
+  return positive;
+}
+
+TopologyCounts::Entry& TopologyCounts::At(const Snapshot& snapshot, std::string_view key) {
+  for (Entry& entry : entries_) {
+    if (entry.topology->key == key) return entry;
+  }
+  return entries_.emplace_back(Entry{snapshot.GetTopology(key), nullptr, nullptr, {}});
+}
+
+void TopologyCounts::AddKey(const Snapshot& snapshot, std::string_view key) { At(snapshot, key); }
+
+void TopologyCounts::AddCounts(const Snapshot& snapshot, std::string_view key,
+                               std::shared_ptr<const Counts> counts) {
+  Entry& entry = At(snapshot, key);
+  if (entry.counts == nullptr) {
+    num_counts_ += static_cast<int64_t>(counts->size());
+    entry.counts = std::move(counts);
+    return;
+  }
+  if (counts->empty()) return;
+  num_counts_ -= static_cast<int64_t>(entry.counts->size());
+  if (entry.sum == nullptr) {
+    entry.sum = std::make_shared<Counts>(*entry.counts);
+    entry.counts = entry.sum;
+  }
+  counts->ForEach([&](DomainId domain, int32_t count) { entry.sum->Add(domain, count); });
+  num_counts_ += static_cast<int64_t>(entry.sum->size());
+}
+
+void TopologyCounts::AddPod(const Snapshot& snapshot, std::string_view key, NodeRow row,
+                            int32_t delta) {
+  Entry& entry = At(snapshot, key);
+  const DomainId domain = entry.topology->domain_of[row];
+  if (domain == kNoDomain) return;
+  const bool was_there = entry.Get(domain) != 0;
+  entry.imagined.Add(domain, delta);
+  num_counts_ += static_cast<int64_t>(entry.Get(domain) != 0) - static_cast<int64_t>(was_there);
+}
+
+bool TopologyCounts::HasAllKeys(NodeRow row) const {
+  return std::all_of(entries_.begin(), entries_.end(), [row](const Entry& entry) {
+    return entry.topology->domain_of[row] != kNoDomain;
+  });
+}
+
+bool TopologyCounts::AllPositive(NodeRow row) const {
+  return std::all_of(entries_.begin(), entries_.end(),
+                     [row](const Entry& entry) { return entry.Positive(row); });
+}
+
+bool TopologyCounts::AnyPositive(NodeRow row) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [row](const Entry& entry) { return entry.Positive(row); });
+}
+
+void TopologyCounts::KeepIfHasAllKeys(NodeSet& nodes) const {
+  for (const Entry& entry : entries_) nodes &= entry.topology->nodes;
+}
+
+void TopologyCounts::KeepIfAllPositive(NodeSet& nodes) const {
+  for (const Entry& entry : entries_) {
+    const std::vector<uint8_t> positive = entry.PositiveDomains();
+    nodes.Filter([&, domain_of = entry.topology->domain_of.data()](NodeRow row) {
+      return domain_of[row] != kNoDomain && positive[domain_of[row]] != 0;
+    });
+  }
+}
+
+void TopologyCounts::RemoveIfAnyPositive(NodeSet& nodes) const {
+  for (const Entry& entry : entries_) {
+    if ((entry.counts == nullptr || entry.counts->empty()) && entry.imagined.empty()) continue;
+    const std::vector<uint8_t> positive = entry.PositiveDomains();
+    nodes.Filter([&, domain_of = entry.topology->domain_of.data()](NodeRow row) {
+      return domain_of[row] == kNoDomain || positive[domain_of[row]] == 0;
+    });
+  }
+}
+
+}  // namespace berth::plugins

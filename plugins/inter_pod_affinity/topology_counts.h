@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "berth/node_set.h"
+#include "berth/snapshot.h"
+#include "berth/topology.h"
+
+namespace berth::plugins {
+
+// Counts by topology key and domain. Counts of one key add up, whichever term they come from.
+//
+// What the snapshot counted is shared and never changed; pods that are imagined on a node or away
+// from it are kept apart, so that a copy costs little however large the cluster is.
+//
+// Thread safety: one owner; any number of readers while nobody writes.
+class TopologyCounts {
+ public:
+  // The key gets a place, with no counts unless it has some already.
+  void AddKey(const Snapshot& snapshot, std::string_view key);
+  // Adds counts by domain of the key's topology in `snapshot`.
+  void AddCounts(const Snapshot& snapshot, std::string_view key,
+                 std::shared_ptr<const Counts> counts);
+  // Adds `delta` in the row's domain; nothing happens when the row has none.
+  void AddPod(const Snapshot& snapshot, std::string_view key, NodeRow row, int32_t delta);
+
+  // Every count of every key is 0.
+  bool empty() const { return num_counts_ == 0; }
+
+  // Whether the row has a domain of every key; of all keys, whether its domains' counts are above
+  // 0; whether that is so for any key.
+  bool HasAllKeys(NodeRow row) const;
+  bool AllPositive(NodeRow row) const;
+  bool AnyPositive(NodeRow row) const;
+
+  // The same for many rows: keeps or takes out the rows for which it is true.
+  void KeepIfHasAllKeys(NodeSet& nodes) const;
+  void KeepIfAllPositive(NodeSet& nodes) const;
+  void RemoveIfAnyPositive(NodeSet& nodes) const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<const Topology> topology;
+    std::shared_ptr<const Counts> counts;  // nullptr: none
+    std::shared_ptr<Counts> sum;           // what `counts` is when it was added up here
+    Counts imagined;
+
+    int64_t Get(DomainId domain) const;
+    bool Positive(NodeRow row) const;
+    // One byte a domain: 1 where the count is above 0.
+    std::vector<uint8_t> PositiveDomains() const;
+  };
+
+  Entry& At(const Snapshot& snapshot, std::string_view key);
+
+  std::vector<Entry> entries_;  // one a key
+  int64_t num_counts_ = 0;      // how many counts are not 0
+};
+
+}  // namespace berth::plugins
