@@ -3,12 +3,14 @@
 
 #include "plugins/default_binder/default_binder.h"
 #include "plugins/image_locality/image_locality.h"
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_ports/node_ports.h"
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/taint_toleration/taint_toleration.h"
@@ -33,6 +35,8 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeAffinity>(),
       Register<NodePorts>(),
       Register<NodeResourcesFit>(),
+      Register<PodTopologySpread>(),
+      Register<InterPodAffinity>(),
       Register<NodeResourcesBalancedAllocation>(),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
@@ -49,6 +53,8 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {NodeAffinity::kName, 2},
       {NodePorts::kName},
       {NodeResourcesFit::kName, 1},
+      {PodTopologySpread::kName, 2},
+      {InterPodAffinity::kName, 2},
       {NodeResourcesBalancedAllocation::kName, 1},
       {ImageLocality::kName, 1},
       {DefaultBinder::kName},

@@ -19,6 +19,7 @@ struct Features {
   bool nominated_node_name_for_expectation = true;
   bool scheduler_pop_from_backoff_q = true;
   bool taint_toleration_comparison_operators = false;
+  bool match_label_keys_in_pod_topology_spread = true;
 };
 
 // A pod held back by Permit. Scheduling thread only.

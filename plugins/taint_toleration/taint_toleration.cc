@@ -6,6 +6,7 @@
 #include "berth/matching.h"
 #include "plugins/shared/hint_objects.h"
 #include "plugins/shared/normalize_score.h"
+#include "plugins/shared/tolerated_taints.h"
 
 namespace berth::plugins {
 namespace {
@@ -45,14 +46,6 @@ Inputs TaintToleration::DeclaredInputs() const {
   return Inputs::Of(pod_part::kTolerations, {{Reach::kNode}});
 }
 
-bool TaintToleration::ToleratesAll(const api::Pod& pod, std::span<const api::Taint> taints) const {
-  return std::all_of(taints.begin(), taints.end(), [&](const api::Taint& taint) {
-    const bool repels =
-        taint.effect == api::kTaintEffectNoSchedule || taint.effect == api::kTaintEffectNoExecute;
-    return !repels || Tolerates(pod.spec.tolerations, taint, comparison_operators_);
-  });
-}
-
 int64_t TaintToleration::CountIntolerable(std::span<const api::Toleration> tolerations,
                                           std::span<const api::Taint> taints) const {
   return std::count_if(taints.begin(), taints.end(), [&](const api::Taint& taint) {
@@ -70,23 +63,16 @@ PreFilterResult TaintToleration::PreFilter(CycleState& state, const PodInfo& pod
 Status TaintToleration::Filter(const CycleState& state, const PodInfo& pod,
                                const NodeView& node) const {
   (void)state;
-  return ToleratesAll(*pod.pod, node.node().spec.taints) ? Status::Success() : rejection_;
+  return ToleratesRepellingTaints(pod.pod->spec.tolerations, node.node().spec.taints,
+                                  comparison_operators_)
+             ? Status::Success()
+             : rejection_;
 }
 
 void TaintToleration::FilterNodes(const CycleState& state, const PodInfo& pod,
                                   const Snapshot& snapshot, NodeSet& nodes) const {
   (void)state;
-  const std::span<const TaintSetId> taint_set_of = snapshot.taint_sets();
-  enum class Verdict : uint8_t { kUnknown, kTolerated, kUntolerated };
-  std::vector<Verdict> verdicts(snapshot.num_taint_sets(), Verdict::kUnknown);
-  nodes.Filter([&](NodeRow row) {
-    Verdict& verdict = verdicts[taint_set_of[row]];
-    if (verdict == Verdict::kUnknown) {
-      verdict = ToleratesAll(*pod.pod, snapshot.taints(taint_set_of[row])) ? Verdict::kTolerated
-                                                                           : Verdict::kUntolerated;
-    }
-    return verdict == Verdict::kTolerated;
-  });
+  FilterTolerated(pod.pod->spec.tolerations, comparison_operators_, snapshot, nodes);
 }
 
 Status TaintToleration::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
@@ -137,11 +123,13 @@ std::vector<ClusterEventWithHint> TaintToleration::EventsToRegister() const {
               const api::ObjectPtr& new_object) -> Result<QueueingHint> {
          const auto change = AsUpdate<api::Node>(old_object, new_object);
          if (!change) return Fail(change.error());
-         const bool was_tolerated =
-             change->old_object != nullptr && ToleratesAll(pod, change->old_object->spec.taints);
-         return !was_tolerated && ToleratesAll(pod, change->new_object->spec.taints)
-                    ? QueueingHint::kQueue
-                    : QueueingHint::kQueueSkip;
+         const auto tolerates = [&](const api::Node& node) {
+           return ToleratesRepellingTaints(pod.spec.tolerations, node.spec.taints,
+                                           comparison_operators_);
+         };
+         const bool was_tolerated = change->old_object != nullptr && tolerates(*change->old_object);
+         return !was_tolerated && tolerates(*change->new_object) ? QueueingHint::kQueue
+                                                                 : QueueingHint::kQueueSkip;
        }},
       {{EventResource::kTargetPod, action::kUpdatePodToleration}, nullptr},
   };

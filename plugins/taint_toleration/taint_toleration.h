@@ -52,7 +52,6 @@ class TaintToleration final : public PreFilterPlugin,
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
-  bool ToleratesAll(const api::Pod& pod, std::span<const api::Taint> taints) const;
   int64_t CountIntolerable(std::span<const api::Toleration> tolerations,
                            std::span<const api::Taint> taints) const;
 

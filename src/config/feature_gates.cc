@@ -36,7 +36,6 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({
     "DRAWorkloadResourceClaims",
     "GenericWorkload",
     "InPlacePodVerticalScalingSchedulerPreemption",
-    "MatchLabelKeysInPodTopologySpread",
     "NativeHistograms",
     "PodGroupPreemptionPolicy",
     "SchedulerAsyncAPICalls",
@@ -213,6 +212,7 @@ Features FeatureGates::Resolve() const {
   features.nominated_node_name_for_expectation = Enabled("NominatedNodeNameForExpectation");
   features.scheduler_pop_from_backoff_q = Enabled("SchedulerPopFromBackoffQ");
   features.taint_toleration_comparison_operators = Enabled("TaintTolerationComparisonOperators");
+  features.match_label_keys_in_pod_topology_spread = Enabled("MatchLabelKeysInPodTopologySpread");
   return features;
 }
 

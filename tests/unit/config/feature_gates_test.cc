@@ -184,6 +184,7 @@ TEST(FeatureGatesTest, ResolvesIntoWhatPluginsAreTold) {
   EXPECT_TRUE(defaults.nominated_node_name_for_expectation);
   EXPECT_TRUE(defaults.scheduler_pop_from_backoff_q);
   EXPECT_FALSE(defaults.taint_toleration_comparison_operators);
+  EXPECT_TRUE(defaults.match_label_keys_in_pod_topology_spread);
 
   const struct {
     const char* flag;
@@ -200,6 +201,9 @@ TEST(FeatureGatesTest, ResolvesIntoWhatPluginsAreTold) {
       {"SchedulerPopFromBackoffQ=false", &Features::scheduler_pop_from_backoff_q, false},
       {"TaintTolerationComparisonOperators=true", &Features::taint_toleration_comparison_operators,
        true},
+      {"MatchLabelKeysInPodTopologySpread=false,MatchLabelKeysInPodTopologySpreadSelectorMerge="
+       "false",
+       &Features::match_label_keys_in_pod_topology_spread, false},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.flag);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/pod_topology_spread/args.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "berth/field_errors.h"
+#include "plugins/shared/args_reader.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kSystem = "System";
+constexpr std::string_view kList = "List";
+constexpr std::string_view kActions[] = {"DoNotSchedule", "ScheduleAnyway"};
+
+using Constraints = std::vector<api::TopologySpreadConstraint>;
+
+std::optional<std::string> ReadOptionalText(FieldReader& fields, std::string_view field) {
+  std::string text;
+  if (!fields.Read(field, text)) return std::nullopt;
+  return text;
+}
+
+api::TopologySpreadConstraint ReadConstraint(FieldReader& fields) {
+  api::TopologySpreadConstraint constraint;
+  fields.Read("maxSkew", constraint.max_skew);
+  fields.Read("topologyKey", constraint.topology_key);
+  fields.Read("whenUnsatisfiable", constraint.when_unsatisfiable);
+  // Whatever it holds, it is forbidden.
+  if (fields.Get("labelSelector") != nullptr) constraint.label_selector.emplace();
+  int32_t min_domains = 0;
+  if (fields.Read("minDomains", min_domains)) constraint.min_domains = min_domains;
+  constraint.node_affinity_policy = ReadOptionalText(fields, "nodeAffinityPolicy");
+  constraint.node_taints_policy = ReadOptionalText(fields, "nodeTaintsPolicy");
+  fields.Read("matchLabelKeys", constraint.match_label_keys);
+  return constraint;
+}
+
+Constraints ReadConstraints(FieldReader& fields) {
+  constexpr std::string_view kField = "defaultConstraints";
+  Constraints constraints;
+  const ConfigValue::List& list = fields.GetList(kField);
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader entry(list[i], IndexedPath(fields.PathOf(kField), i));
+    constraints.push_back(ReadConstraint(entry));
+    fields.Merge(entry);
+  }
+  return constraints;
+}
+
+void CheckDefaultingType(std::string_view type, const Constraints& constraints,
+                         std::vector<std::string>& problems) {
+  constexpr std::string_view kPath = "defaultingType";
+  if (type != kSystem && type != kList) {
+    constexpr std::string_view kTypes[] = {kSystem, kList};
+    problems.push_back(UnsupportedField(kPath, Quoted(type), kTypes));
+  } else if (type == kSystem && !constraints.empty()) {
+    problems.push_back(InvalidField(kPath, Quoted(type), "when .defaultConstraints are not empty"));
+  }
+}
+
+void CheckTopologyKey(const std::string& path, const std::string& key,
+                      std::vector<std::string>& problems) {
+  if (key.empty()) problems.push_back(RequiredField(path, "can not be empty"));
+  if (key.empty()) return;
+  for (const std::string& problem : LabelKeyProblems(key)) {
+    problems.push_back(InvalidField(path, Quoted(key), problem));
+  }
+}
+
+void CheckWhenUnsatisfiable(const std::string& path, const std::string& action,
+                            std::vector<std::string>& problems) {
+  if (action.empty()) {
+    problems.push_back(RequiredField(path, "can not be empty"));
+  } else if (std::ranges::find(kActions, action) == std::end(kActions)) {
+    problems.push_back(UnsupportedField(path, Quoted(action), kActions));
+  }
+}
+
+void CheckConstraint(const Constraints& constraints, size_t index,
+                     std::vector<std::string>& problems) {
+  const api::TopologySpreadConstraint& constraint = constraints[index];
+  const std::string path = IndexedPath("defaultConstraints", index);
+  if (constraint.max_skew <= 0) {
+    problems.push_back(InvalidField(path + ".maxSkew", std::to_string(constraint.max_skew),
+                                    "not in valid range (0, inf)"));
+  }
+  CheckTopologyKey(path + ".topologyKey", constraint.topology_key, problems);
+  CheckWhenUnsatisfiable(path + ".whenUnsatisfiable", constraint.when_unsatisfiable, problems);
+  if (constraint.label_selector) {
+    problems.push_back(
+        ForbiddenField(path + ".labelSelector",
+                       "constraint must not define a selector, as they deduced for each pod"));
+  }
+  const auto earlier = std::span(constraints).first(index);
+  const bool repeated = std::ranges::any_of(earlier, [&](const auto& other) {
+    return other.topology_key == constraint.topology_key &&
+           other.when_unsatisfiable == constraint.when_unsatisfiable;
+  });
+  if (repeated) {
+    problems.push_back(DuplicateField(
+        path, Quoted("{" + constraint.topology_key + ", " + constraint.when_unsatisfiable + "}")));
+  }
+}
+
+}  // namespace
+
+Result<PodTopologySpreadArgs> ParsePodTopologySpreadArgs(const ConfigValue& value) {
+  FieldReader fields(value, "");
+  ReadTypeMeta(fields, "PodTopologySpread");
+  std::string type;
+  fields.Read("defaultingType", type);
+  if (type.empty()) type = kSystem;
+  PodTopologySpreadArgs args;
+  args.default_constraints = ReadConstraints(fields);
+  args.system_defaulting = type == kSystem;
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+
+  std::vector<std::string> problems;
+  CheckDefaultingType(type, args.default_constraints, problems);
+  for (size_t i = 0; i < args.default_constraints.size(); ++i) {
+    CheckConstraint(args.default_constraints, i, problems);
+  }
+  if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
+  return args;
+}
+
+}  // namespace berth::plugins
