@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package generate
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"berth.dev/tests/oracle/upstream"
+)
+
+// dict is a YAML mapping.
+type dict = map[string]any
+
+const configAPI = "kubescheduler.config.k8s.io/v1"
+
+// compared are the plugins that have a say, in upstream's default order, with their default weights.
+var compared = []dict{
+	{"name": names.SchedulingGates},
+	{"name": names.PrioritySort},
+	{"name": names.NodeName},
+	{"name": names.NodeUnschedulable},
+	{"name": names.TaintToleration, "weight": 3},
+	{"name": names.NodeAffinity, "weight": 2},
+	{"name": names.NodePorts},
+	{"name": names.NodeResourcesFit, "weight": 1},
+	{"name": names.PodTopologySpread, "weight": 2},
+	{"name": names.InterPodAffinity, "weight": 2},
+	{"name": names.NodeResourcesBalancedAllocation, "weight": 1},
+	{"name": names.ImageLocality, "weight": 1},
+	{"name": names.DefaultBinder},
+	{"name": names.NodeDeclaredFeatures},
+}
+
+// mustBe cannot be switched off. SchedulingGates could, but a cluster without it makes no sense.
+var mustBe = []string{names.SchedulingGates, names.PrioritySort, names.DefaultBinder}
+
+var (
+	filters = []string{names.NodeName, names.NodeUnschedulable, names.TaintToleration, names.NodeAffinity, names.NodePorts,
+		names.NodeResourcesFit, names.PodTopologySpread, names.InterPodAffinity, names.NodeDeclaredFeatures}
+	scorers = []string{names.TaintToleration, names.NodeAffinity, names.NodeResourcesFit, names.PodTopologySpread,
+		names.InterPodAffinity, names.NodeResourcesBalancedAllocation, names.ImageLocality}
+)
+
+// config is a KubeSchedulerConfiguration. Profiles differ in their plugins and in what these are told.
+func (g *generator) config() dict {
+	config := dict{"apiVersion": configAPI, "kind": "KubeSchedulerConfiguration"}
+	if g.chance(0.2) {
+		config["parallelism"] = g.between(1, 4)
+	}
+	var profiles []any
+	for _, name := range g.profiles {
+		profile := dict{"schedulerName": name}
+		if g.mood.plainConfig {
+			profile["plugins"] = dict{"multiPoint": dict{"disabled": named(upstream.NotCompared)}}
+		} else {
+			profile["plugins"] = g.plugins()
+			if args := g.pluginConfig(); len(args) > 0 {
+				profile["pluginConfig"] = args
+			}
+		}
+		profiles = append(profiles, profile)
+	}
+	config["profiles"] = profiles
+	return config
+}
+
+func named(plugins []string) []any {
+	var list []any
+	for _, name := range plugins {
+		list = append(list, dict{"name": name})
+	}
+	return list
+}
+
+// plugins disables, weighs and reorders.
+func (g *generator) plugins() dict {
+	r := g.random
+	plugins := dict{"multiPoint": dict{"disabled": named(upstream.NotCompared)}}
+	switch r.IntN(5) {
+	case 0:
+		plugins["multiPoint"] = dict{"disabled": named([]string{"*"}), "enabled": g.reordered()}
+	case 1:
+		off := slices.Clone(upstream.NotCompared)
+		for _, plugin := range compared {
+			if name := plugin["name"].(string); !slices.Contains(mustBe, name) && r.chance(0.15) {
+				off = append(off, name)
+			}
+		}
+		plugins["multiPoint"] = dict{"disabled": named(off)}
+	case 2:
+		// A plugin that is named again keeps its place.
+		var again []any
+		for _, name := range some(r, scorers, 1, 3) {
+			again = append(again, dict{"name": name, "weight": r.between(1, 10)})
+		}
+		plugins["multiPoint"] = dict{"disabled": named(upstream.NotCompared), "enabled": again}
+	case 3:
+		filter := dict{"disabled": named(subset(r, filters, 0.1))}
+		if r.chance(0.5) {
+			filter = dict{"enabled": named(some(r, filters, 1, 3))}
+		}
+		plugins["filter"] = filter
+	}
+	if r.chance(0.4) {
+		plugins["score"] = g.scorePlugins()
+	}
+	return plugins
+}
+
+func (g *generator) reordered() []any {
+	var list []any
+	for _, plugin := range some(g.random, compared, len(compared), len(compared)) {
+		list = append(list, plugin)
+	}
+	return list
+}
+
+func (g *generator) scorePlugins() dict {
+	r := g.random
+	if r.chance(0.1) {
+		return dict{"disabled": named([]string{"*"})}
+	}
+	if r.chance(0.4) {
+		return dict{"disabled": named(some(r, scorers, 1, 4))}
+	}
+	var enabled []any
+	for _, name := range some(r, scorers, 1, 4) {
+		enabled = append(enabled, dict{"name": name, "weight": pick(r, []int{1, 2, 7, 100})})
+	}
+	return dict{"enabled": enabled}
+}
+
+// pluginConfig draws arguments for some of the plugins that take any.
+func (g *generator) pluginConfig() []any {
+	var list []any
+	add := func(name string, args dict) {
+		if g.chance(0.4) {
+			args["apiVersion"], args["kind"] = configAPI, name+"Args"
+			list = append(list, dict{"name": name, "args": args})
+		}
+	}
+	add(names.NodeResourcesFit, g.fitArgs())
+	add(names.NodeResourcesBalancedAllocation, dict{"resources": g.weighedResources(1)})
+	add(names.PodTopologySpread, g.spreadArgs())
+	add(names.InterPodAffinity, dict{
+		"hardPodAffinityWeight": g.between(0, 100), "ignorePreferredTermsOfExistingPods": g.chance(0.5)})
+	if affinity := g.nodeAffinity(0.2, 0.7); affinity != nil {
+		add(names.NodeAffinity, dict{"addedAffinity": asDict(affinity)})
+	}
+	return list
+}
+
+func (g *generator) weighedResources(highest int) []any {
+	all := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, gpu, hugePages2Mi}
+	var list []any
+	for _, name := range some(g.random, all, 1, 4) {
+		list = append(list, dict{"name": string(name), "weight": g.between(1, highest)})
+	}
+	return list
+}
+
+func (g *generator) fitArgs() dict {
+	r := g.random
+	args := dict{}
+	strategy := dict{"type": pick(r, []string{"LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"})}
+	if strategy["type"] == "RequestedToCapacityRatio" {
+		strategy["requestedToCapacityRatio"] = dict{"shape": g.shape()}
+	}
+	if r.chance(0.7) {
+		strategy["resources"] = g.weighedResources(100)
+	}
+	args["scoringStrategy"] = strategy
+	if r.chance(0.3) {
+		args["ignoredResources"] = []any{string(pick(r, extendedResources))}
+	}
+	if r.chance(0.3) {
+		args["ignoredResourceGroups"] = []any{pick(r, []string{"example.com", "vendor.example"})}
+	}
+	return args
+}
+
+func (g *generator) shape() []any {
+	var shape []any
+	for utilization := g.between(0, 40); utilization <= 100; utilization += g.between(1, 60) {
+		shape = append(shape, dict{"utilization": utilization, "score": g.between(0, 10)})
+	}
+	return shape
+}
+
+func (g *generator) spreadArgs() dict {
+	r := g.random
+	if r.chance(0.3) {
+		return dict{"defaultingType": "System"}
+	}
+	var constraints []any
+	for _, key := range some(r, []string{corev1.LabelHostname, corev1.LabelTopologyZone, rackLabel}, 0, 2) {
+		constraints = append(constraints, dict{
+			"maxSkew": r.between(1, 3), "topologyKey": key,
+			"whenUnsatisfiable": string(pick(r, []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway})),
+		})
+	}
+	args := dict{"defaultingType": "List"}
+	if len(constraints) > 0 {
+		args["defaultConstraints"] = constraints
+	}
+	return args
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package generate makes random clusters and configurations over all that scheduling reads, such as an API
+// server would have admitted. The same seed makes the same case.
+package generate
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Case is a cluster with pods to schedule, and a configuration to do it by. Both are trees of plain JSON
+// values, as files have them.
+type Case struct {
+	Seed    uint64
+	Objects []map[string]any
+	Config  map[string]any
+}
+
+// generator has what the objects of one case share.
+type generator struct {
+	random
+	mood mood
+
+	profiles    []string
+	zones       int
+	betaZones   bool
+	imageSizes  []int64
+	controllers []controller
+	resizeStep  int
+}
+
+// New makes the case of a seed, with at most so many nodes.
+func New(seed uint64, nodes int) Case {
+	r := newRandom(seed)
+	g := &generator{random: r, mood: newMood(r, nodes)}
+	g.profiles = []string{"default-scheduler", "packer", "spreader"}[:pick(r, []int{1, 1, 2, 3})]
+	g.zones = g.between(1, len(zones))
+	g.betaZones = g.chance(0.1)
+	g.imageSizes = r.imageSizes()
+
+	objects := append(g.namespaceObjects(), g.workloads()...)
+	for i := range g.mood.nodes {
+		objects = append(objects, g.node(i))
+	}
+	for i := range g.mood.pods {
+		objects = append(objects, g.pod(i, g.chance(g.mood.placed)))
+	}
+	// Files have their objects in any order.
+	if g.chance(0.3) {
+		g.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
+	}
+	c := Case{Seed: seed, Config: asDict(g.config())}
+	for _, object := range objects {
+		plain := asDict(object)
+		if g.mood.oddQuantities > 0 {
+			g.respell(plain, g.mood.oddQuantities)
+		}
+		c.Objects = append(c.Objects, plain)
+	}
+	return c
+}
+
+// asDict turns what encodes as a JSON object into plain values.
+func asDict(object any) dict {
+	text, err := json.Marshal(object)
+	if err != nil {
+		panic(err) // The generator makes nothing that cannot be encoded.
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var plain dict
+	if err := decoder.Decode(&plain); err != nil {
+		panic(err)
+	}
+	return plain
+}
+
+// ClusterJSON is the cluster as `kubectl get -o json` prints it, without the spaces.
+func (c *Case) ClusterJSON() []byte {
+	text, err := json.Marshal(dict{"apiVersion": "v1", "kind": "List", "items": c.Objects})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// ClusterYAML is the cluster as documents of YAML.
+func (c *Case) ClusterYAML() []byte {
+	var text bytes.Buffer
+	for i, object := range c.Objects {
+		if i > 0 {
+			text.WriteString("---\n")
+		}
+		text.Write(asYAML(object))
+	}
+	return text.Bytes()
+}
+
+// ConfigYAML is the KubeSchedulerConfiguration.
+func (c *Case) ConfigYAML() []byte { return asYAML(c.Config) }
+
+func asYAML(object dict) []byte {
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package generate
+
+// mood says how much of each feature a cluster has: the share of nodes or pods that have it. A mood leaves
+// many features out, so that those which are in decide.
+type mood struct {
+	nodes, pods int
+	// placed is the share of pods that run on a node.
+	placed float64
+
+	// Of the nodes.
+	taints, unschedulable, missingLabels, bareNodes, extended, hugePages, declared, images float64
+	// small is the share of nodes that a few pods fill.
+	small float64
+
+	// Of the pods.
+	tolerations, nodeSelector, nodeAffinity, preferredNodes      float64
+	ports, affinity, antiAffinity, preferredPods                 float64
+	hardSpread, softSpread, owners, services                     float64
+	initContainers, overhead, podLevel, resize, limits           float64
+	noRequests, zeroRequests, wantsExtended, wantsHuge, huge     float64
+	priority, nominated, terminating, gated, ended, needsFeature float64
+	imageVolumes, otherNamespace, otherScheduler, unknownNode    float64
+
+	// oddQuantities is the share of quantities that are spelled as an API server would not.
+	oddQuantities float64
+	// plainConfig leaves everything to the defaults.
+	plainConfig bool
+}
+
+// feature is how much of a thing there is: mostly none, some, or a lot.
+func (r random) feature(lot float64) float64 {
+	switch r.IntN(5) {
+	case 0, 1:
+		return 0
+	case 2, 3:
+		return lot * r.Float64() / 2
+	default:
+		return lot * (0.5 + r.Float64()/2)
+	}
+}
+
+// newMood draws a mood; nodes is the greatest number of nodes.
+func newMood(r random, nodes int) mood {
+	m := mood{
+		nodes: r.between(min(5, nodes), max(5, nodes/pick(r, []int{1, 2, 2, 4, 4}))), pods: r.between(20, 40),
+		placed: 0.3 + 0.5*r.Float64(),
+		taints: r.feature(0.7), unschedulable: r.feature(0.2), missingLabels: r.feature(0.3), bareNodes: r.feature(0.1),
+		extended: r.feature(0.7), hugePages: r.feature(0.6), declared: r.feature(0.7), images: r.feature(0.9),
+		small:       r.feature(0.6),
+		tolerations: r.feature(0.7), nodeSelector: r.feature(0.3), nodeAffinity: r.feature(0.5), preferredNodes: r.feature(0.6),
+		ports: r.feature(0.6), affinity: r.feature(0.4), antiAffinity: r.feature(0.3), preferredPods: r.feature(0.6),
+		hardSpread: r.feature(0.7), softSpread: r.feature(0.6), owners: r.feature(0.7), services: r.feature(1),
+		initContainers: r.feature(0.4), overhead: r.feature(0.3), podLevel: r.feature(0.4), resize: r.feature(0.5),
+		limits:     r.feature(0.5),
+		noRequests: 0.1 + r.feature(0.4), zeroRequests: r.feature(0.3), wantsExtended: r.feature(0.2), wantsHuge: r.feature(0.2),
+		huge: r.feature(0.1), priority: r.feature(0.8), nominated: r.feature(0.4), terminating: r.feature(0.2),
+		gated: r.feature(0.2), ended: r.feature(0.1), needsFeature: r.feature(0.3),
+		imageVolumes: r.feature(0.3), otherNamespace: r.feature(0.7), otherScheduler: r.feature(0.1), unknownNode: r.feature(0.05),
+		oddQuantities: r.feature(0.5), plainConfig: r.chance(0.3),
+	}
+	if r.chance(0.3) {
+		m.pods = r.between(40, 100)
+	}
+	return m
+}
