@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/explain/verdict_json.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "berth/status.h"
+#include "src/explain/json_text.h"
+
+namespace berth::explain {
+namespace {
+
+using engine::Judgement;
+
+// The text of a rejected node; many nodes share one.
+class Rejections {
+ public:
+  explicit Rejections(const Judgement& judgement) : statuses_(judgement.statuses()) {
+    absent_ =
+        Text(Status(Code::kUnschedulableAndUnresolvable), "", {std::string(kPreFilterReason)});
+  }
+
+  const std::string& Of(NodeRow row) {
+    if (!statuses_.explicit_nodes().Test(row)) return absent_;
+    const Status status = statuses_.Get(row);
+    const std::string_view plugin = statuses_.plugin(row);
+    // Interned reasons and plugins' names are told apart by their addresses.
+    const auto [it, is_new] =
+        texts_.try_emplace(std::tuple(&status.reasons(), status.code(), plugin.data()));
+    if (is_new) it->second = Text(status, plugin, status.reasons());
+    return it->second;
+  }
+
+ private:
+  static std::string Text(const Status& status, std::string_view plugin, ReasonSet reasons) {
+    std::sort(reasons.begin(), reasons.end());
+    std::string out;
+    JsonObject node(out);
+    node.Add("code", CodeName(status.code()));
+    node.Key("feasible");
+    out += "false";
+    if (!plugin.empty()) node.Add("plugin", plugin);
+    if (!reasons.empty()) {
+      node.Key("reasons");
+      char before = '[';
+      for (const std::string& reason : reasons) {
+        out += std::exchange(before, ',');
+        AppendJson(reason, out);
+      }
+      out += ']';
+    }
+    node.Close();
+    return out;
+  }
+
+  const engine::NodeStatuses& statuses_;
+  std::string absent_;
+  std::map<std::tuple<const ReasonSet*, Code, const char*>, std::string> texts_;
+};
+
+// The score plugins of a judgement by name, with the text that comes before each raw score.
+struct ScoreColumn {
+  const framework::PluginScores* scores = nullptr;
+  std::string before_raw;
+};
+
+std::vector<ScoreColumn> ColumnsByName(const Judgement& judgement) {
+  std::vector<ScoreColumn> columns;
+  for (const framework::PluginScores& scores : judgement.scores()) columns.push_back({&scores, ""});
+  std::sort(columns.begin(), columns.end(), [](const ScoreColumn& a, const ScoreColumn& b) {
+    return a.scores->entry->name < b.scores->entry->name;
+  });
+  for (ScoreColumn& column : columns) {
+    column.before_raw = &column == &columns.front() ? "" : ",";
+    AppendJson(column.scores->entry->name, column.before_raw);
+    column.before_raw += ":{\"raw\":";
+  }
+  return columns;
+}
+
+// The entry of the feasible node at `index`.
+void AppendFeasible(const Judgement& judgement, const std::vector<ScoreColumn>& columns,
+                    size_t index, std::string& out) {
+  out += "{\"feasible\":true";
+  if (!columns.empty()) {
+    out += ",\"scores\":{";
+    for (const ScoreColumn& column : columns) {
+      out += column.before_raw;
+      AppendJson(column.scores->raw[index], out);
+      out += ",\"weighted\":";
+      AppendJson(column.scores->normalised[index] * column.scores->entry->weight, out);
+      out += '}';
+    }
+    out += '}';
+  }
+  if (const int64_t total = judgement.totals()[index]; total != 0) {
+    out += ",\"total\":";
+    AppendJson(total, out);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+std::string_view ResultName(Judgement::Kind kind) {
+  switch (kind) {
+    case Judgement::Kind::kScheduled:
+      return "scheduled";
+    case Judgement::Kind::kUnschedulable:
+      return "unschedulable";
+    case Judgement::Kind::kGated:
+      return "gated";
+    case Judgement::Kind::kIgnored:
+      return "ignored";
+    case Judgement::Kind::kError:
+      break;
+  }
+  return "error";
+}
+
+VerdictWriter::VerdictWriter(const Snapshot& snapshot) : snapshot_(snapshot) {
+  snapshot.nodes().ForEach([this](NodeRow row) { by_name_.push_back(row); });
+  std::sort(by_name_.begin(), by_name_.end(), [&](NodeRow a, NodeRow b) {
+    return snapshot.node(a).metadata.name < snapshot.node(b).metadata.name;
+  });
+  for (const NodeRow row : by_name_) {
+    AppendJson(snapshot.node(row).metadata.name, names_.emplace_back());
+    names_.back() += ':';
+  }
+}
+
+void VerdictWriter::Append(const Judgement& judgement, std::string& out) const {
+  JsonObject document(out);
+  if (const std::vector<NodeRow> best = judgement.Best(); !best.empty()) {
+    std::vector<std::string_view> names;
+    for (const NodeRow row : best) names.push_back(snapshot_.node(row).metadata.name);
+    std::sort(names.begin(), names.end());
+    document.Key("best");
+    char before = '[';
+    for (std::string_view name : names) {
+      out += std::exchange(before, ',');
+      AppendJson(name, out);
+    }
+    out += ']';
+  }
+  if (!judgement.message().empty()) document.Add("message", judgement.message());
+  document.Key("nodes");
+  AppendNodes(judgement, out);
+  document.Add("pod", judgement.pod().metadata.Key());
+  if (judgement.profile() != nullptr) {
+    document.Add("profile", judgement.profile()->scheduler_name());
+  }
+  document.Add("result", ResultName(judgement.kind()));
+  document.Close();
+  out += '\n';
+}
+
+void VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) const {
+  out += '{';
+  if (judgement.kind() == Judgement::Kind::kScheduled ||
+      judgement.kind() == Judgement::Kind::kUnschedulable) {
+    constexpr size_t kRejected = SIZE_MAX;
+    std::vector<size_t> index_of(snapshot_.num_rows(), kRejected);
+    for (size_t i = 0; i < judgement.feasible().size(); ++i) index_of[judgement.feasible()[i]] = i;
+    const std::vector<ScoreColumn> columns = ColumnsByName(judgement);
+    Rejections rejections(judgement);
+    for (size_t i = 0; i < by_name_.size(); ++i) {
+      if (i > 0) out += ',';
+      out += names_[i];
+      const size_t index = index_of[by_name_[i]];
+      if (index == kRejected) {
+        out += rejections.Of(by_name_[i]);
+      } else {
+        AppendFeasible(judgement, columns, index, out);
+      }
+    }
+  }
+  out += '}';
+}
+
+}  // namespace berth::explain

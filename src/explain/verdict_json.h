@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/engine/judgement.h"
+
+namespace berth::explain {
+
+// "scheduled", "unschedulable", "gated", "ignored" or "error".
+std::string_view ResultName(engine::Judgement::Kind kind);
+
+// What a verdict gives as the reason where PreFilter did not leave the node.
+inline constexpr std::string_view kPreFilterReason = "prefilter";
+
+// Writes judgements as verdict documents (docs/explain.md), each on one line. Members are in the
+// order of their names.
+//
+// Thread safety: the scheduling thread; the cluster must stay as it is while the writer is in use.
+class VerdictWriter {
+ public:
+  // `snapshot` must outlive the writer; it is the one that the judgements were made against.
+  explicit VerdictWriter(const Snapshot& snapshot);
+
+  // Appends the document of a judgement that has been explained, and a newline.
+  void Append(const engine::Judgement& judgement, std::string& out) const;
+
+ private:
+  void AppendNodes(const engine::Judgement& judgement, std::string& out) const;
+
+  const Snapshot& snapshot_;
+  std::vector<NodeRow> by_name_;
+  // `"node-1":` of the rows in by_name_, ready to be copied.
+  std::vector<std::string> names_;
+};
+
+}  // namespace berth::explain

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/simulator/memory_api.h"
+
+#include <utility>
+
+#include "berth/check.h"
+#include "src/api/decode.h"
+#include "src/api/parse.h"
+#include "src/informers/kinds.h"
+#include "src/simulator/status_patch.h"
+
+namespace berth::simulator {
+namespace {
+
+using PodPtr = std::shared_ptr<const api::Pod>;
+
+tl::unexpected<client::ApiError> Refuse(int code, std::string reason, std::string message) {
+  client::ApiError error;
+  error.code = code;
+  error.reason = std::move(reason);
+  error.message = std::move(message);
+  return tl::unexpected(std::move(error));
+}
+
+tl::unexpected<client::ApiError> Conflict(std::string message) {
+  return Refuse(409, "Conflict", std::move(message));
+}
+
+client::Response Ok(int code, std::string body = "{}") {
+  return {code, "application/json", std::move(body)};
+}
+
+// What client::Escape escaped.
+std::string Unescape(std::string_view text) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size()) {
+      out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// The text up to the next '/', which is taken off `path` with it.
+std::string TakeSegment(std::string_view& path) {
+  const size_t end = path.find('/');
+  const std::string_view segment = path.substr(0, end);
+  path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
+  return Unescape(segment);
+}
+
+std::string StringAt(const ConfigValue& object, std::initializer_list<std::string_view> path) {
+  const ConfigValue* value = &object;
+  for (std::string_view name : path) {
+    value = value->Find(name);
+    if (value == nullptr) return "";
+  }
+  return value->string() == nullptr ? "" : *value->string();
+}
+
+void SetScheduled(api::PodStatus& status, Time now) {
+  for (api::PodCondition& condition : status.conditions) {
+    if (condition.type != "PodScheduled") continue;
+    condition = {.type = "PodScheduled",
+                 .status = "True",
+                 .reason = {},
+                 .message = {},
+                 .observed_generation = condition.observed_generation,
+                 .last_transition_time = now};
+    return;
+  }
+  api::PodCondition& condition = status.conditions.emplace_back();
+  condition.type = "PodScheduled";
+  condition.status = "True";
+  condition.last_transition_time = now;
+}
+
+// The same object with this resourceVersion.
+api::ObjectPtr WithVersion(const api::ObjectPtr& object, std::string version) {
+  return std::visit(
+      [&](const auto& held) -> api::ObjectPtr {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return held;
+        } else {
+          auto copy = std::make_shared<std::decay_t<decltype(*held)>>(*held);
+          copy->metadata.resource_version = std::move(version);
+          return api::ObjectPtr(
+              std::shared_ptr<const std::decay_t<decltype(*held)>>(std::move(copy)));
+        }
+      },
+      object);
+}
+
+}  // namespace
+
+informers::Kind KindOf(const api::ObjectPtr& object) {
+  BERTH_CHECK(object.index() > 0, "no object");
+  // The kinds stand in the variant's order.
+  return static_cast<informers::Kind>(object.index() - 1);
+}
+
+class MemoryApi::Handle final : public client::Call {
+ public:
+  void Cancel() override { cancelled = true; }
+  bool cancelled = false;
+};
+
+MemoryApi::MemoryApi(const Clock& clock, base::Executor& executor, informers::EventSink watch)
+    : clock_(clock), executor_(executor), watch_(std::move(watch)) {}
+
+std::shared_ptr<client::Call> MemoryApi::Send(client::Request request, client::OnResponse done) {
+  auto handle = std::make_shared<Handle>();
+  executor_.Post([this, handle, request = std::move(request), done = std::move(done)] {
+    if (handle->cancelled) {
+      client::ApiError error;
+      error.reason = client::kReasonCancelled;
+      error.never_sent = true;
+      done(tl::unexpected(std::move(error)));
+      return;
+    }
+    done(Answer(request));
+    TellChanges();
+  });
+  return handle;
+}
+
+std::shared_ptr<client::Call> MemoryApi::Stream(client::Request request, Duration silence,
+                                                std::shared_ptr<client::StreamHandler> handler) {
+  static_cast<void>(silence);
+  executor_.Post([handler = std::move(handler), path = std::move(request.path)] {
+    handler->OnEnd(Refuse(404, "NotFound", path + " cannot be watched").value());
+  });
+  return std::make_shared<Handle>();
+}
+
+void MemoryApi::Apply(api::ObjectPtr object) {
+  Store(std::move(object));
+  TellChanges();
+}
+
+bool MemoryApi::Delete(informers::Kind kind, std::string_view key) {
+  Objects& objects = objects_[kind];
+  const auto it = objects.find(key);
+  if (it == objects.end()) return false;
+  Changed(informers::EventType::kDeleted, std::move(it->second), {});
+  objects.erase(it);
+  TellChanges();
+  return true;
+}
+
+void MemoryApi::Store(api::ObjectPtr object) {
+  const api::ObjectMeta& meta = *informers::MetaOf(object);
+  Objects& objects = objects_[KindOf(object)];
+  const auto it = objects.find(meta.Key());
+  if (it == objects.end()) {
+    objects.emplace(meta.Key(), object);
+    Changed(informers::EventType::kAdded, {}, std::move(object));
+    return;
+  }
+  if (informers::MetaOf(it->second)->resource_version == meta.resource_version) {
+    object = WithVersion(object, "sim-" + std::to_string(++last_version_));
+  }
+  api::ObjectPtr old = std::exchange(it->second, object);
+  Changed(informers::EventType::kUpdated, std::move(old), std::move(object));
+}
+
+void MemoryApi::Changed(informers::EventType type, api::ObjectPtr old_object,
+                        api::ObjectPtr new_object) {
+  informers::InformerEvent event;
+  event.kind = KindOf(type == informers::EventType::kDeleted ? old_object : new_object);
+  event.type = type;
+  event.old_object = std::move(old_object);
+  event.new_object = std::move(new_object);
+  changes_.push_back(std::move(event));
+}
+
+void MemoryApi::TellChanges() {
+  for (informers::InformerEvent& event : changes_) watch_(std::move(event));
+  changes_.clear();
+}
+
+api::ObjectPtr MemoryApi::Find(informers::Kind kind, std::string_view key) const {
+  const auto objects = objects_.find(kind);
+  if (objects == objects_.end()) return {};
+  const auto it = objects->second.find(key);
+  return it == objects->second.end() ? api::ObjectPtr() : it->second;
+}
+
+std::shared_ptr<const api::Pod> MemoryApi::FindPod(std::string_view key) const {
+  const api::ObjectPtr object = Find(informers::Kind::kPod, key);
+  const auto* pod = std::get_if<PodPtr>(&object);
+  return pod == nullptr ? nullptr : *pod;
+}
+
+void MemoryApi::ForEach(informers::Kind kind,
+                        const std::function<void(const api::ObjectPtr&)>& visit) const {
+  const auto objects = objects_.find(kind);
+  if (objects == objects_.end()) return;
+  for (const auto& [key, object] : objects->second) visit(object);
+}
+
+size_t MemoryApi::Count(informers::Kind kind) const {
+  const auto objects = objects_.find(kind);
+  return objects == objects_.end() ? 0 : objects->second.size();
+}
+
+std::optional<MemoryApi::PodPath> MemoryApi::ParsePodPath(std::string_view path) {
+  constexpr std::string_view kHead = "/api/v1/namespaces/";
+  if (!path.starts_with(kHead)) return std::nullopt;
+  path.remove_prefix(kHead.size());
+  PodPath out;
+  out.namespace_ = TakeSegment(path);
+  if (TakeSegment(path) != "pods") return std::nullopt;
+  out.name = TakeSegment(path);
+  out.subresource = TakeSegment(path);
+  return out;
+}
+
+client::ResponseResult MemoryApi::Answer(const client::Request& request) {
+  if (fault_) {
+    if (auto answer = fault_(request)) return *std::move(answer);
+  }
+  if (const auto path = ParsePodPath(request.path)) return AnswerPod(request, *path);
+  if (request.path.starts_with("/apis/events.k8s.io/v1/namespaces/")) return WriteEvent(request);
+  return Refuse(404, "NotFound", "the server could not find the requested resource");
+}
+
+client::ResponseResult MemoryApi::AnswerPod(const client::Request& request, const PodPath& path) {
+  const PodPtr pod = FindPod(path.namespace_ + "/" + path.name);
+  if (pod == nullptr) return Refuse(404, "NotFound", "pods \"" + path.name + "\" not found");
+  if (request.verb == client::Verb::kGet && path.subresource.empty()) {
+    return Ok(200, api::EncodeJson(*pod));
+  }
+  ConfigValue body;
+  if (!request.body.empty()) {
+    auto parsed = api::ParseJson(request.body, "");
+    if (!parsed) return Refuse(400, "BadRequest", parsed.error().message);
+    body = *std::move(parsed);
+  }
+  if (request.verb == client::Verb::kCreate && path.subresource == "binding") {
+    return Bind(pod, body);
+  }
+  if (request.verb == client::Verb::kPatch && path.subresource == "status") {
+    return PatchStatus(pod, body);
+  }
+  if (request.verb == client::Verb::kDelete && path.subresource.empty()) {
+    const std::string uid = StringAt(body, {"preconditions", "uid"});
+    if (!uid.empty() && uid != pod->metadata.uid) return Conflict("the UID is another one");
+    evicted_.push_back(pod->metadata.Key());
+    objects_[informers::Kind::kPod].erase(pod->metadata.Key());
+    Changed(informers::EventType::kDeleted, pod, {});
+    return Ok(200);
+  }
+  return Refuse(405, "MethodNotAllowed", "the simulator does not do that to a pod");
+}
+
+client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const ConfigValue& body) {
+  const std::string uid = StringAt(body, {"metadata", "uid"});
+  const std::string node = StringAt(body, {"target", "name"});
+  const std::string& name = pod->metadata.name;
+  if (!uid.empty() && uid != pod->metadata.uid) {
+    return Conflict("Precondition failed: UID in precondition: " + uid +
+                    ", UID in object meta: " + pod->metadata.uid);
+  }
+  if (pod->metadata.deletion_timestamp) {
+    return Conflict("pod " + name + " is being deleted, cannot be assigned to a host");
+  }
+  if (!pod->spec.node_name.empty()) {
+    return Conflict("pod " + name + " is already assigned to node \"" + pod->spec.node_name + "\"");
+  }
+  api::Pod bound = *pod;
+  bound.spec.node_name = node;
+  bound.status.nominated_node_name.clear();
+  SetScheduled(bound.status, clock_.Now());
+  Replace(pod, std::move(bound));
+  return Ok(201);
+}
+
+client::ResponseResult MemoryApi::PatchStatus(const PodPtr& pod, const ConfigValue& body) {
+  const std::string uid = StringAt(body, {"metadata", "uid"});
+  if (!uid.empty() && uid != pod->metadata.uid) return Conflict("the UID is another one");
+  api::Pod patched = *pod;
+  if (const ConfigValue* status = body.Find("status"); status != nullptr) {
+    if (auto done = ApplyStatusPatch(*status, patched.status); !done) {
+      return Refuse(422, "Invalid", done.error().message);
+    }
+  }
+  Replace(pod, std::move(patched));
+  return Ok(200);
+}
+
+void MemoryApi::Replace(const PodPtr& old_pod, api::Pod pod) {
+  pod.metadata.resource_version = old_pod->metadata.resource_version;
+  Store(std::make_shared<const api::Pod>(std::move(pod)));
+}
+
+client::ResponseResult MemoryApi::WriteEvent(const client::Request& request) {
+  const int code = request.verb == client::Verb::kCreate ? 201 : 200;
+  if (!keep_events_) return Ok(code);
+  auto body = api::ParseJson(request.body, "");
+  if (!body) return Refuse(400, "BadRequest", body.error().message);
+  if (request.verb == client::Verb::kPatch) {
+    const std::string name = request.path.substr(request.path.rfind('/') + 1);
+    const auto it = event_by_name_.find(Unescape(name));
+    if (it == event_by_name_.end()) {
+      return Refuse(404, "NotFound", "events \"" + name + "\" not found");
+    }
+    const ConfigValue* series = body->Find("series");
+    const ConfigValue* count = series == nullptr ? nullptr : series->Find("count");
+    if (count != nullptr && count->integer() != nullptr) {
+      events_[it->second].count = *count->integer();
+    }
+    return Ok(code);
+  }
+  WrittenEvent& event = events_.emplace_back();
+  event.reason = StringAt(*body, {"reason"});
+  event.action = StringAt(*body, {"action"});
+  event.type = StringAt(*body, {"type"});
+  event.note = StringAt(*body, {"note"});
+  event.controller = StringAt(*body, {"reportingController"});
+  event.regarding =
+      StringAt(*body, {"regarding", "namespace"}) + "/" + StringAt(*body, {"regarding", "name"});
+  event_by_name_[StringAt(*body, {"metadata", "name"})] = events_.size() - 1;
+  return Ok(code);
+}
+
+}  // namespace berth::simulator

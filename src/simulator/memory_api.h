@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/config_value.h"
+#include "src/client/api_client.h"
+#include "src/informers/informer_event.h"
+
+namespace berth::simulator {
+
+// The kind of an object that is there.
+informers::Kind KindOf(const api::ObjectPtr& object);
+
+// An event as it was written: the last note of a series and how often it came.
+struct WrittenEvent {
+  std::string reason;
+  std::string action;
+  std::string type;  // Normal or Warning
+  std::string note;
+  std::string regarding;  // "namespace/name"
+  std::string controller;
+  int64_t count = 1;
+};
+
+// An API server in memory, for what src/binding and plugins send: binds, patches of a pod's status,
+// events, reads and deletions of pods. All else is answered 404. As in Kubernetes, a bind that does
+// not name the pod's UID, or comes second, is refused with 409; a bind sets the PodScheduled
+// condition and clears the nominated node. A deleted pod is gone at once: there is no kubelet to
+// wait for.
+//
+// Requests are carried out and answered one after the other, on the executor's next turn; after the
+// answer comes the watch event of what changed.
+//
+// Thread safety: one owner, who runs the executor too.
+class MemoryApi final : public client::ApiClient {
+ public:
+  // Answers a request in the API server's place; nullopt leaves it to that.
+  using Fault = std::function<std::optional<client::ResponseResult>(const client::Request&)>;
+
+  // All must outlive the API. `watch` hears of every change, in order.
+  MemoryApi(const Clock& clock, base::Executor& executor, informers::EventSink watch);
+
+  std::shared_ptr<client::Call> Send(client::Request request, client::OnResponse done) override;
+  // There is nothing to stream: ends with 404.
+  std::shared_ptr<client::Call> Stream(client::Request request, Duration silence,
+                                       std::shared_ptr<client::StreamHandler> handler) override;
+  base::Executor& executor() override { return executor_; }
+
+  // What other clients do. Apply creates the object or replaces it, with a new resourceVersion
+  // where it comes with the old one; Delete is false when there is no such object.
+  void Apply(api::ObjectPtr object);
+  bool Delete(informers::Kind kind, std::string_view key);
+
+  // monostate and nullptr: there is none.
+  api::ObjectPtr Find(informers::Kind kind, std::string_view key) const;
+  std::shared_ptr<const api::Pod> FindPod(std::string_view key) const;
+  // By key.
+  void ForEach(informers::Kind kind, const std::function<void(const api::ObjectPtr&)>& visit) const;
+  size_t Count(informers::Kind kind) const;
+
+  // In the order in which they were first written.
+  const std::vector<WrittenEvent>& events() const { return events_; }
+  // Off: events are answered and forgotten.
+  void set_keep_events(bool keep) { keep_events_ = keep; }
+  // Keys of pods that requests deleted, in order.
+  const std::vector<std::string>& evicted() const { return evicted_; }
+
+  void set_fault(Fault fault) { fault_ = std::move(fault); }
+
+ private:
+  class Handle;
+  using Objects = std::map<std::string, api::ObjectPtr, std::less<>>;
+  // A pod named by a request's path, and what stands behind it: "", "binding" or "status".
+  struct PodPath {
+    std::string namespace_;
+    std::string name;
+    std::string subresource;
+  };
+
+  static std::optional<PodPath> ParsePodPath(std::string_view path);
+  client::ResponseResult Answer(const client::Request& request);
+  client::ResponseResult AnswerPod(const client::Request& request, const PodPath& path);
+  client::ResponseResult Bind(const std::shared_ptr<const api::Pod>& pod, const ConfigValue& body);
+  client::ResponseResult PatchStatus(const std::shared_ptr<const api::Pod>& pod,
+                                     const ConfigValue& body);
+  client::ResponseResult WriteEvent(const client::Request& request);
+
+  void Replace(const std::shared_ptr<const api::Pod>& old_pod, api::Pod pod);
+  void Store(api::ObjectPtr object);
+  void Changed(informers::EventType type, api::ObjectPtr old_object, api::ObjectPtr new_object);
+  void TellChanges();
+
+  const Clock& clock_;
+  base::Executor& executor_;
+  informers::EventSink watch_;
+  Fault fault_;
+  std::map<informers::Kind, Objects> objects_;
+  std::vector<informers::InformerEvent> changes_;  // not told yet
+  uint64_t last_version_ = 0;
+  bool keep_events_ = true;
+  std::vector<WrittenEvent> events_;
+  std::map<std::string, size_t, std::less<>> event_by_name_;
+  std::vector<std::string> evicted_;
+};
+
+}  // namespace berth::simulator

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "berth/api/object.h"
+#include "berth/result.h"
+
+namespace berth::simulator {
+
+// The first label or node selector of the object that the API server would not have taken, with the
+// field's path; nullopt when all are well.
+//
+// Thread safety: any thread.
+std::optional<Error> FindBadSelector(const api::ObjectPtr& object);
+
+}  // namespace berth::simulator

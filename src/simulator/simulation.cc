@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/simulator/simulation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::simulator {
+
+Simulation::Simulation(Time start)
+    : clock_(start),
+      api_(clock_, executor_, [this](informers::InformerEvent event) { Tell(std::move(event)); }),
+      loop_due_(start) {}
+
+Result<std::unique_ptr<Simulation>> Simulation::Make(
+    SimulationOptions options, const std::vector<PluginRegistration>& registry) {
+  std::unique_ptr<Simulation> simulation(new Simulation(options.start));
+  simulation->api_.set_keep_events(options.keep_events);
+  auto scheduler =
+      scheduler::Scheduler::Make(std::move(options.scheduler), registry, simulation->clock_,
+                                 simulation->api_, simulation->metrics_);
+  if (!scheduler) return Fail(scheduler.error());
+  simulation->scheduler_ = std::move(*scheduler);
+  return simulation;
+}
+
+void Simulation::Start() {
+  if (std::exchange(started_, true)) return;
+  for (const informers::Kind kind : informers::AllKinds()) {
+    informers::InformerEvent event;
+    event.kind = kind;
+    event.type = informers::EventType::kSynced;
+    Tell(std::move(event));
+  }
+}
+
+void Simulation::Settle() {
+  do {
+    loop_due_ = scheduler_->Turn(clock_.Now()).value_or(Time::max());
+  } while (executor_.RunDue());
+}
+
+bool Simulation::quiet() const {
+  const queue::QueueCounts counts = scheduler_->queue().counts();
+  return started_ && counts.active == 0 && counts.backoff == 0 && counts.in_flight == 0 &&
+         scheduler_->in_hand() == 0;
+}
+
+void Simulation::Step(Time end) {
+  const Time next = std::min(loop_due_, executor_.NextDue().value_or(Time::max()));
+  // Settled, nothing is due now; time must pass all the same.
+  clock_.Set(std::clamp(next, std::min(clock_.Now() + Duration(1), end), end));
+  Settle();
+}
+
+bool Simulation::RunUntilQuiet(Duration limit) {
+  Start();
+  Settle();
+  const Time end = clock_.Now() + limit;
+  while (!quiet() && clock_.Now() < end) Step(end);
+  return quiet();
+}
+
+void Simulation::Advance(Duration by) {
+  const Time end = clock_.Now() + by;
+  Settle();
+  while (clock_.Now() < end) Step(end);
+}
+
+}  // namespace berth::simulator

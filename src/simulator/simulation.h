@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "berth/plugin.h"
+#include "src/metrics/registry.h"
+#include "src/scheduler/scheduler.h"
+#include "src/simulator/memory_api.h"
+#include "src/simulator/virtual_time.h"
+
+namespace berth::simulator {
+
+struct SimulationOptions {
+  scheduler::SchedulerOptions scheduler;
+  Time start = std::chrono::sys_days(std::chrono::year(2026) / 1 / 1);
+  // Off: the events that the scheduler writes are not kept.
+  bool keep_events = true;
+};
+
+// The scheduler of the daemon, over an API server in memory and a clock that moves when told to.
+// One thread does everything, so a simulation repeats itself: the same options and the same calls
+// give the same decisions.
+//
+//   Apply, Delete -> MemoryApi --watch events--> Scheduler --binds, patches, events--> MemoryApi
+//
+// Nothing is decided before Start(), which says that the first lists are in; until then the
+// simulation is a picture of a cluster that pods can be judged against.
+//
+// Thread safety: one owner.
+class Simulation {
+ public:
+  // Errors: the profiles cannot be built.
+  static Result<std::unique_ptr<Simulation>> Make(SimulationOptions options,
+                                                  const std::vector<PluginRegistration>& registry);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  // Changes of the cluster, as others make them: see MemoryApi. The scheduler takes them in with
+  // the next Settle(), or whatever else lets it run.
+  void Apply(api::ObjectPtr object) { api_.Apply(std::move(object)); }
+  bool Delete(informers::Kind kind, std::string_view key) { return api_.Delete(kind, key); }
+  // Tells the scheduler what an informer saw that the API in memory has not.
+  void Tell(informers::InformerEvent event) { scheduler_->Post(std::move(event)); }
+
+  // The first lists are in: from now on pods are decided. Does nothing the second time.
+  void Start();
+
+  // Runs until nothing is left to do without time passing.
+  void Settle();
+  // Starts; then lets time pass, from one due time to the next, until no pod is active, backing off
+  // or on its way to a node: what is left is parked or gated. False: `limit` passed before that.
+  bool RunUntilQuiet(Duration limit);
+  // Lets this much time pass, running all that falls due meanwhile.
+  void Advance(Duration by);
+  bool quiet() const;
+  Time now() const { return clock_.Now(); }
+
+  MemoryApi& api() { return api_; }
+  const MemoryApi& api() const { return api_; }
+  scheduler::Scheduler& scheduler() { return *scheduler_; }
+  std::shared_ptr<const api::Pod> FindPod(std::string_view key) const { return api_.FindPod(key); }
+
+ private:
+  explicit Simulation(Time start);
+  // Sets the clock to what is due next, but not past `end`, and settles.
+  void Step(Time end);
+
+  VirtualClock clock_;
+  VirtualExecutor executor_{clock_};
+  metrics::Registry metrics_;
+  MemoryApi api_;
+  std::unique_ptr<scheduler::Scheduler> scheduler_;
+  Time loop_due_;
+  bool started_ = false;
+};
+
+}  // namespace berth::simulator

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/simulator/status_patch.h"
+
+#include <algorithm>
+#include <string>
+
+#include "src/api/time_format.h"
+
+namespace berth::simulator {
+namespace {
+
+// Sets a string from a member of a patch: null clears it.
+Result<void> SetString(const std::string& name, const ConfigValue& value, std::string& out) {
+  if (value.is_null()) {
+    out.clear();
+  } else if (value.string() != nullptr) {
+    out = *value.string();
+  } else {
+    return Fail(name + ": must be a string");
+  }
+  return {};
+}
+
+Result<void> PatchCondition(const ConfigValue::Map& patch, api::PodCondition& condition) {
+  for (const auto& [name, value] : patch) {
+    Result<void> set;
+    if (name == "status") set = SetString(name, value, condition.status);
+    if (name == "reason") set = SetString(name, value, condition.reason);
+    if (name == "message") set = SetString(name, value, condition.message);
+    if (name == "observedGeneration" && value.integer() != nullptr) {
+      condition.observed_generation = *value.integer();
+    }
+    if (name == "lastTransitionTime") {
+      std::string text;
+      set = SetString(name, value, text);
+      condition.last_transition_time.reset();
+      if (set && !text.empty()) {
+        const auto time = api::ParseTime(text);
+        if (!time) return Fail(time.error().Within(name));
+        condition.last_transition_time = *time;
+      }
+    }
+    if (!set) return set;
+  }
+  return {};
+}
+
+Result<void> PatchConditions(const ConfigValue& list, std::vector<api::PodCondition>& conditions) {
+  if (list.list() == nullptr) return Fail("must be a list");
+  for (const ConfigValue& patch : *list.list()) {
+    const ConfigValue* type = patch.Find("type");
+    if (type == nullptr || type->string() == nullptr) return Fail("a condition without a type");
+    auto it = std::find_if(conditions.begin(), conditions.end(), [&](const auto& condition) {
+      return condition.type == *type->string();
+    });
+    if (it == conditions.end()) {
+      it = conditions.emplace(conditions.end());
+      it->type = *type->string();
+    }
+    if (auto patched = PatchCondition(*patch.map(), *it); !patched) return patched;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodStatus& status) {
+  if (patch.map() == nullptr) return Fail("status: must be a map");
+  for (const auto& [name, value] : *patch.map()) {
+    Result<void> set;
+    if (name == "nominatedNodeName") set = SetString(name, value, status.nominated_node_name);
+    if (name == "conditions") set = PatchConditions(value, status.conditions);
+    if (!set) return Fail(set.error().Within("status"));
+  }
+  return {};
+}
+
+}  // namespace berth::simulator
