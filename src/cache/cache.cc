@@ -10,10 +10,14 @@
 namespace berth::cache {
 
 Cache::Cache(const Options& options)
-    : labels_(options.labels,
-              [this](const std::function<void(NodeRow, const api::StringMap&)>& visit) {
-                nodes_.ForEach([&](NodeRow row) { visit(row, rows_[row].node->metadata.labels); });
-              }),
+    : labels_(options.labels, [this](const auto& visit) { ForEachNodeLabels(visit); }),
+      topologies_(options.max_topologies, [this](const auto& visit) { ForEachNodeLabels(visit); }),
+      pod_counts_(topologies_, options.max_pod_counts_bytes,
+                  [this](const auto& visit) {
+                    for (NodeRow row = 0; row < rows_.size(); ++row)
+                      for (const PodInfo* pod : pods_.pods(row)) visit(row, *pod);
+                  }),
+      affinity_terms_(topologies_),
       changes_(options.change_log_capacity) {}
 
 NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {
@@ -33,7 +37,7 @@ NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {
   const api::Quantity* pods = api::Find(node->status.allocatable, "pods");
   columns_.SetAllocatable(row, ToResources(node->status.allocatable, resources_),
                           pods == nullptr ? 0 : pods->Value());
-  labels_.Update(row, old.metadata.labels, node->metadata.labels);
+  LabelsChanged(row, old.metadata.labels, node->metadata.labels);
   if (before == nullptr) {
     nodes_.Set(row);
     ++num_nodes_;
@@ -53,7 +57,7 @@ void Cache::RemoveNode(std::string_view name) {
   const std::shared_ptr<const api::Node> node = std::exchange(rows_[row].node, nullptr);
   taints_.Release(std::exchange(taint_sets_[row], 0));
   columns_.SetAllocatable(row, {}, 0);
-  labels_.Update(row, node->metadata.labels, {});
+  LabelsChanged(row, node->metadata.labels, {});
   images_.Remove(row, node->status.images);
   for (NodeSet* set : {&nodes_, &unschedulable_, &with_host_ports_, &closed_}) set->Clear(row);
   --num_nodes_;
@@ -126,6 +130,7 @@ void Cache::AddRow() {
   const size_t rows = rows_.size();
   columns_.Grow(rows);
   pods_.Grow(rows);
+  topologies_.Grow(rows);
   for (NodeSet* set : {&nodes_, &free_rows_, &unschedulable_, &with_host_ports_, &closed_})
     set->Resize(rows);
   taint_sets_.resize(rows);

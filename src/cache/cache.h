@@ -16,15 +16,18 @@
 #include "berth/snapshot.h"
 #include "src/base/string_map.h"
 #include "src/base/thread.h"
+#include "src/cache/affinity_term_table.h"
 #include "src/cache/change_log.h"
 #include "src/cache/columns.h"
 #include "src/cache/image_table.h"
 #include "src/cache/label_index.h"
 #include "src/cache/pod_classes.h"
+#include "src/cache/pod_counts_table.h"
 #include "src/cache/pod_table.h"
 #include "src/cache/port_counts.h"
 #include "src/cache/resource_table.h"
 #include "src/cache/taint_table.h"
+#include "src/cache/topology_table.h"
 #include "src/cache/trial.h"
 
 namespace berth::cache {
@@ -46,11 +49,18 @@ namespace berth::cache {
 // moved on) and a node update that only moved its resourceVersion are no changes, but the objects
 // are replaced all the same.
 //
+// Counts across nodes: topologies, pod counts and the terms of placed pods are kept up to date by
+// the calls that change pods and nodes, those of trials included. A pod that comes or goes is
+// matched only against the queries that an index finds for its namespace and labels.
+//
 // Thread safety: belongs to the scheduling thread; evaluation workers may read while it waits.
 class Cache final : public Snapshot {
  public:
   struct Options {
     LabelIndex::Limits labels = {};
+    // What is kept of topologies and pod counts that nobody holds.
+    size_t max_topologies = 64;
+    size_t max_pod_counts_bytes = 32u << 20;
     size_t change_log_capacity = 1u << 16;
   };
   Cache() : Cache(Options()) {}
@@ -172,6 +182,10 @@ class Cache final : public Snapshot {
     PodTable::Removed removed;      // only the slot when added
   };
 
+  template <typename Visit>
+  void ForEachNodeLabels(const Visit& visit) const {
+    nodes_.ForEach([&](NodeRow row) { visit(row, rows_[row].node->metadata.labels); });
+  }
   NodeRow RowFor(std::string_view name);
   void AddRow();
   void FreeIfUnused(NodeRow row);
@@ -180,6 +194,8 @@ class Cache final : public Snapshot {
   void Place(CachedPod pod);
   void TakeAway(PodTable::Slot slot);
   void CountUsage(NodeRow row, const PodInfo& pod, bool add);
+  void CountAcrossNodes(NodeRow row, const PodInfo& pod, bool add);
+  void LabelsChanged(NodeRow row, const api::StringMap& before, const api::StringMap& now);
   void RollBackTo(const Trial& trial);
   void Commit(const Trial& trial);
 
@@ -197,7 +213,11 @@ class Cache final : public Snapshot {
   NodeSet closed_;
   std::vector<TaintSetId> taint_sets_;
   TaintTable taints_;
-  mutable LabelIndex labels_;  // asking may build and drop parts of it
+  // Asking may build and drop parts of these.
+  mutable LabelIndex labels_;
+  mutable TopologyTable topologies_;
+  mutable PodCountsTable pod_counts_;
+  AffinityTermTable affinity_terms_;
   ImageTable images_;
   PodClasses classes_;
   std::vector<uint64_t> node_generation_;

@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "berth/check.h"
 #include "src/cache/cache.h"
 
 namespace berth::cache {
 
-std::shared_ptr<const Topology> Cache::GetTopology(std::string_view) const {
-  BERTH_CHECK(false, "the cache has no topologies yet");
-  return nullptr;
+std::shared_ptr<const Topology> Cache::GetTopology(std::string_view key) const {
+  BERTH_ON_THREAD(owner_);
+  return topologies_.Get(key);
 }
 
-std::shared_ptr<const PodCounts> Cache::CountPods(const PodQuery&) const {
-  BERTH_CHECK(false, "the cache counts no pods yet");
-  return nullptr;
+std::shared_ptr<const PodCounts> Cache::CountPods(const PodQuery& query) const {
+  BERTH_ON_THREAD(owner_);
+  return pod_counts_.Get(query);
 }
 
-void Cache::MatchingAffinityTerms(const api::Pod&, const api::StringMap&, AffinityTermKinds,
-                                  std::vector<AffinityTermCounts>&) const {
-  BERTH_CHECK(false, "the cache knows no affinity terms yet");
+void Cache::MatchingAffinityTerms(const api::Pod& pod, const api::StringMap& namespace_labels,
+                                  AffinityTermKinds kinds,
+                                  std::vector<AffinityTermCounts>& out) const {
+  BERTH_ON_THREAD(owner_);
+  affinity_terms_.AddMatching(pod, namespace_labels, kinds, out);
+}
+
+void Cache::CountAcrossNodes(NodeRow row, const PodInfo& pod, bool add) {
+  const int32_t delta = add ? 1 : -1;
+  pod_counts_.Count(row, *pod.pod, delta);
+  if (pod.affinity != nullptr) affinity_terms_.Count(row, *pod.affinity, delta);
+}
+
+void Cache::LabelsChanged(NodeRow row, const api::StringMap& before, const api::StringMap& now) {
+  labels_.Update(row, before, now);
+  if (!topologies_.Moves(before, now)) return;
+  // The pods leave the domains that the node leaves, and come to those that it comes to.
+  for (const PodInfo* pod : pods_.pods(row)) CountAcrossNodes(row, *pod, false);
+  topologies_.Update(row, now);
+  for (const PodInfo* pod : pods_.pods(row)) CountAcrossNodes(row, *pod, true);
 }
 
 }  // namespace berth::cache

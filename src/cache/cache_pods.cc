@@ -117,6 +117,8 @@ void Cache::Place(CachedPod pod) {
   const PodTable::Slot slot = pods_.Add(std::move(pod));
   if (trial_depth_ > 0) undo_.push_back({true, row, usage_generation_[row], {{}, slot, 0}});
   usage_generation_[row] = changes_.Append(row, ChangeKind::kPods);
+  // In a trial the terms that it took away must stay as they are for the rollback.
+  if (trial_depth_ == 0) affinity_terms_.Sweep();
 }
 
 void Cache::TakeAway(PodTable::Slot slot) {
@@ -139,6 +141,7 @@ void Cache::CountUsage(NodeRow row, const PodInfo& pod, bool add) {
     for (const HostPort& port : pod.host_ports) ports.Remove(port);
   }
   if (!pod.host_ports.empty()) with_host_ports_.Put(row, nodes_.Test(row) && !ports.empty());
+  CountAcrossNodes(row, pod, add);
 }
 
 }  // namespace berth::cache

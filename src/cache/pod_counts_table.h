@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/pod_info.h"
+#include "berth/topology.h"
+#include "src/cache/selector_index.h"
+#include "src/cache/topology_table.h"
+
+namespace berth::cache {
+
+// How many placed pods match each of the queries asked for. A query is counted the first time
+// somebody asks, and kept up to date from then on. When counts take more memory than the limit
+// allows, those asked for longest ago are dropped, but none that somebody holds.
+//
+// Thread safety: one owner; what Get() gave may be dropped on any thread.
+class PodCountsTable {
+ public:
+  // Calls its argument with every placed pod and its row.
+  using ForEachPod = std::function<void(const std::function<void(NodeRow, const PodInfo&)>&)>;
+
+  // `topologies` must outlive the table and all that Get() gave; `for_each_pod` is called when a
+  // query is counted.
+  PodCountsTable(TopologyTable& topologies, size_t max_bytes, ForEachPod for_each_pod);
+  ~PodCountsTable();
+
+  std::shared_ptr<const PodCounts> Get(const PodQuery& query);
+
+  // A pod came to `row` (delta 1), or left it (-1). While a pod is here, its row must not change
+  // its domain in any topology.
+  void Count(NodeRow row, const api::Pod& pod, int32_t delta);
+
+  size_t size() const { return by_use_.size(); }
+
+ private:
+  class Live;
+  using List = std::list<std::shared_ptr<Live>>;
+
+  std::shared_ptr<Live> Make(const PodQuery& query);
+  List::iterator Drop(List::iterator at);
+  void Evict();
+
+  TopologyTable& topologies_;
+  const size_t max_bytes_;
+  const ForEachPod for_each_pod_;
+  List by_use_;  // last asked for first
+  absl::flat_hash_map<std::string_view, List::iterator> by_identity_;
+  std::vector<Live*> by_slot_;  // nullptr: free
+  std::vector<uint32_t> free_slots_;
+  SelectorIndex index_;
+  std::string scratch_;
+};
+
+}  // namespace berth::cache

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/api/meta.h"
+#include "berth/topology.h"
+
+namespace berth::cache {
+
+// Topologies by key. One is built the first time somebody asks for it, and kept up to date from
+// then on. When there are more than the limit allows, those asked for longest ago are dropped, but
+// none that somebody holds.
+//
+// A domain gets the lowest free id; it gives it back with its last node.
+//
+// Thread safety: one owner; what Get() gave may be dropped on any thread.
+class TopologyTable {
+ public:
+  // Calls its argument with every row that has a node, and the node's labels.
+  using ForEachNode =
+      std::function<void(const std::function<void(NodeRow, const api::StringMap&)>&)>;
+
+  // `for_each_node` is called when a topology is built.
+  TopologyTable(size_t limit, ForEachNode for_each_node);
+
+  std::shared_ptr<const Topology> Get(std::string_view key);
+  // `topology`, which must be of this table, to hold.
+  std::shared_ptr<const Topology> Share(const Topology& topology) const;
+
+  // New rows have no node.
+  void Grow(size_t rows);
+  // Whether a node whose labels change so goes to another domain, or comes or leaves one.
+  bool Moves(const api::StringMap& before, const api::StringMap& now) const;
+  // The labels of `row` became `now`; an absent node has no labels.
+  void Update(NodeRow row, const api::StringMap& now);
+
+  size_t size() const { return by_use_.size(); }
+
+ private:
+  using List = std::list<std::shared_ptr<Topology>>;
+
+  void Evict();
+
+  const size_t limit_;
+  const ForEachNode for_each_node_;
+  size_t rows_ = 0;
+  List by_use_;  // last asked for first
+  absl::flat_hash_map<std::string_view, List::iterator> by_key_;
+};
+
+}  // namespace berth::cache
