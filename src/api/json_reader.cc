@@ -2,9 +2,11 @@
 #include <simdjson.h>
 
 #include <optional>
+#include <utility>
 
 #include "src/api/decode.h"
 #include "src/api/json_error.h"
+#include "src/api/json_object_reader.h"
 #include "src/api/tree_reader.h"
 
 namespace berth::api {
@@ -71,11 +73,12 @@ struct JsonTree {
 };
 
 // The root lives as long as the parser.
-Result<simdjson::dom::element> Parse(simdjson::dom::parser& parser, std::string_view text) {
+Result<simdjson::dom::element> Parse(simdjson::dom::parser& parser, std::string_view text,
+                                     std::string_view before = {}) {
   if (text.empty()) return Fail(DescribeJsonError(text, "empty"));  // may have no data()
   simdjson::dom::element root;
   if (const auto error = parser.parse(text.data(), text.size()).get(root))
-    return Fail(DescribeJsonError(text, simdjson::error_message(error)));
+    return Fail(DescribeJsonError(text, simdjson::error_message(error), before));
   return root;
 }
 
@@ -98,21 +101,43 @@ Result<void> ReadJson(std::string_view text, T& out) {
   return ReadRoot(*root, out);
 }
 
-template <typename T>
-Result<T> DecodeJson(std::string_view text) {
+struct JsonObjectReader::Impl {
   simdjson::dom::parser parser;
-  const auto root = Parse(parser, text);
+  simdjson::dom::element root;
+};
+
+JsonObjectReader::JsonObjectReader() : impl_(std::make_unique<Impl>()) {}
+JsonObjectReader::~JsonObjectReader() = default;
+
+Result<TypeMeta> JsonObjectReader::Parse(std::string_view text, std::string_view before) {
+  const auto root = api::Parse(impl_->parser, text, before);
   if (!root) return Fail(root.error());
+  impl_->root = *root;
   TypeMeta type;
   if (auto read = ReadRoot(*root, type); !read) return Fail(read.error());
-  if (auto same = CheckType(type, KindOf<T>::kApiVersion, KindOf<T>::kKind); !same)
+  return type;
+}
+
+template <typename T>
+Result<void> JsonObjectReader::Read(T& out) const {
+  return ReadRoot(impl_->root, out);
+}
+
+template <typename T>
+Result<T> DecodeJson(std::string_view text) {
+  JsonObjectReader reader;
+  const auto type = reader.Parse(text);
+  if (!type) return Fail(type.error());
+  if (auto same = CheckType(*type, KindOf<T>::kApiVersion, KindOf<T>::kKind); !same)
     return Fail(same.error());
   Result<T> object;
-  if (auto read = ReadRoot(*root, *object); !read) return Fail(read.error());
+  if (auto read = reader.Read(*object); !read) return Fail(read.error());
   return object;
 }
 
-#define BERTH_INSTANTIATE(type) template Result<type> DecodeJson<type>(std::string_view);
+#define BERTH_INSTANTIATE(type)                             \
+  template Result<type> DecodeJson<type>(std::string_view); \
+  template Result<void> JsonObjectReader::Read<type>(type&) const;
 BERTH_API_KINDS(BERTH_INSTANTIATE)
 #undef BERTH_INSTANTIATE
 

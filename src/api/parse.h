@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +19,16 @@ namespace berth::api {
 // integer however it was written. Errors: bad syntax, a key that stands twice in a map, a value
 // that JSON does not have; with the file and the line. `file_name` may be "".
 Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_view file_name);
+
+// Takes one document over; they are numbered from 1, empty ones too. A failure ends the parsing.
+using YamlVisitor = std::function<Result<void>(ConfigValue&& document, size_t number)>;
+// Told now and then how many characters have been read.
+using YamlProgress = std::function<void(size_t characters)>;
+
+// The same, document by document; a document with an error is not visited, nor is any after it.
+// Errors: also what `visit` says, as it is.
+Result<void> ForEachYamlDocument(std::string_view text, std::string_view file_name,
+                                 const YamlVisitor& visit, const YamlProgress& progress = nullptr);
 
 // One JSON value; its parts have no line. Errors: bad syntax, with file and line; a member that
 // stands twice in an object.

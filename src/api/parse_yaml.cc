@@ -21,6 +21,9 @@ namespace {
 // Values that aliases may add to a document; a few lines can ask for billions.
 constexpr size_t kMaxAliasedValues = 400'000;
 
+// How often progress is told, in characters.
+constexpr size_t kProgressStep = size_t{1} << 20;
+
 constexpr std::string_view kStandardTag = "tag:yaml.org,2002:";
 
 struct Problem {
@@ -41,7 +44,11 @@ size_t CountValues(const ConfigValue& value) {
 // Builds documents out of the parser's events. After the first fatal problem it ignores the rest.
 class Builder final : public YAML::EventHandler {
  public:
+  Builder(const YamlVisitor& visit, const YamlProgress& progress)
+      : visit_(visit), progress_(progress) {}
+
   void OnDocumentStart(const YAML::Mark& mark) override {
+    ++number_;
     anchors_.clear();
     // At a token that cannot begin a node, yaml-cpp hands out empty documents for ever.
     if (mark.pos == document_at_) Fatal(LineOf(mark), "did not find expected <document start>");
@@ -97,10 +104,11 @@ class Builder final : public YAML::EventHandler {
   }
   void OnMapEnd() override { Close(); }
 
-  // The documents, or all that was wrong.
-  Result<std::vector<ConfigValue>> Finish(std::string_view file) {
+  // All that was wrong.
+  Result<void> Finish(std::string_view file) {
+    if (refusal_) return Fail(*std::move(refusal_));
     if (fatal_) return Fail(At(file, fatal_->line) + "yaml: " + fatal_->text);
-    if (problems_.empty()) return std::move(documents_);
+    if (problems_.empty()) return {};
     std::stable_sort(problems_.begin(), problems_.end(),
                      [](const Problem& a, const Problem& b) { return a.line < b.line; });
     std::string text = At(file, problems_.front().line) + "yaml: unmarshal errors:";
@@ -109,7 +117,7 @@ class Builder final : public YAML::EventHandler {
     return Fail(std::move(text));
   }
 
-  bool failed() const { return fatal_.has_value(); }
+  bool failed() const { return fatal_.has_value() || refusal_.has_value(); }
 
   static std::string At(std::string_view file, int line) {
     if (file.empty()) return "line " + std::to_string(line) + ": ";
@@ -151,6 +159,11 @@ class Builder final : public YAML::EventHandler {
     frame.is_map = is_map;
     frame.line = LineOf(mark);
     frame.anchor = anchor;
+    const auto at = static_cast<size_t>(mark.pos);
+    if (progress_ != nullptr && at >= told_ + kProgressStep) {
+      told_ = at;
+      progress_(at);
+    }
   }
 
   void Close() {
@@ -173,7 +186,8 @@ class Builder final : public YAML::EventHandler {
       anchors_[anchor] = value;
     }
     if (frames_.empty()) {
-      if (!value.is_null()) documents_.push_back(std::move(value));
+      if (value.is_null() || !problems_.empty() || refusal_) return;
+      if (auto visited = visit_(std::move(value), number_); !visited) refusal_ = visited.error();
       return;
     }
     Frame& frame = frames_.back();
@@ -214,7 +228,11 @@ class Builder final : public YAML::EventHandler {
     for (const ConfigValue& element : *value.list()) Merge(frame, element);
   }
 
-  std::vector<ConfigValue> documents_;
+  const YamlVisitor& visit_;
+  const YamlProgress& progress_;
+  size_t number_ = 0;             // of the document
+  size_t told_ = 0;               // of the progress
+  std::optional<Error> refusal_;  // by visit_
   std::vector<Frame> frames_;
   std::vector<std::optional<ConfigValue>> anchors_;  // by the parser's number; nullopt: unfinished
   int document_at_ = -1;                             // where the last document began
@@ -225,8 +243,9 @@ class Builder final : public YAML::EventHandler {
 
 }  // namespace
 
-Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_view file_name) {
-  Builder builder;
+Result<void> ForEachYamlDocument(std::string_view text, std::string_view file_name,
+                                 const YamlVisitor& visit, const YamlProgress& progress) {
+  Builder builder(visit, progress);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
@@ -238,6 +257,16 @@ Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_vi
     return Fail(std::string(file_name) + ": yaml: " + error.what());
   }
   return builder.Finish(file_name);
+}
+
+Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_view file_name) {
+  std::vector<ConfigValue> documents;
+  const auto collect = [&documents](ConfigValue&& document, size_t) -> Result<void> {
+    documents.push_back(std::move(document));
+    return {};
+  };
+  if (auto read = ForEachYamlDocument(text, file_name, collect); !read) return Fail(read.error());
+  return documents;
 }
 
 }  // namespace berth::api
