@@ -52,23 +52,34 @@ func ParseDecisions(text []byte) ([]Decision, error) {
 	return decisions, nil
 }
 
+// Refusal is a decision that upstream could not have made, or one that is missing.
+type Refusal struct {
+	// Kind says what is wrong, without names.
+	Kind string
+	Pod  string
+	// Detail has the names.
+	Detail string
+}
+
+func (r *Refusal) Error() string { return r.Pod + ": " + r.Kind + ": " + r.Detail }
+
 // Replay takes the decisions one after the other, each against the state that the ones before it made, and
 // reports the first that upstream could not have made. It changes the state.
 func (s *State) Replay(decisions []Decision) error {
 	decided := sets.New[string]()
 	for i, d := range decisions {
 		if err := s.step(d); err != nil {
-			return fmt.Errorf("decision %d, %s: %w", i+1, d.Pod, err)
+			return fmt.Errorf("decision %d: %w", i+1, err)
 		}
 		decided.Insert(d.Pod)
 	}
 	for _, v := range s.JudgeAll() {
 		switch v.Result {
 		case Scheduled:
-			return fmt.Errorf("%s is left without a node; it fits on %v", v.Pod, v.Best)
+			return &Refusal{Kind: "left without a node", Pod: v.Pod, Detail: fmt.Sprintf("it fits on %v", v.Best)}
 		case Unschedulable, Error:
 			if !decided.Has(v.Pod) {
-				return fmt.Errorf("%s has not been tried", v.Pod)
+				return &Refusal{Kind: "not tried", Pod: v.Pod, Detail: v.Message}
 			}
 		}
 	}
@@ -76,23 +87,26 @@ func (s *State) Replay(decisions []Decision) error {
 }
 
 func (s *State) step(d Decision) error {
+	refuse := func(kind, format string, args ...any) error {
+		return &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...)}
+	}
 	pod := s.pending[d.Pod]
 	if pod == nil {
-		return fmt.Errorf("no such pod is pending")
+		return refuse("not pending", "there is no such pod, or it has a node")
 	}
 	v := s.judge(pod)
 	if d.Node == nil {
 		if v.Result == Scheduled {
-			return fmt.Errorf("no node, %q; upstream has %v", d.Message, v.Best)
+			return refuse("no node", "%q; upstream has %v", d.Message, v.Best)
 		}
 		if d.Message != v.Message {
-			return fmt.Errorf("message %q; upstream's is %q", d.Message, v.Message)
+			return refuse("message", "%q; upstream's is %q", d.Message, v.Message)
 		}
 		s.clearNomination(pod)
 		return nil
 	}
 	if v.Result != Scheduled {
-		return fmt.Errorf("on node %s; upstream: %s, %q", *d.Node, v.Result, v.Message)
+		return refuse("node of a pod that fits nowhere", "%s; upstream: %s, %q", *d.Node, v.Result, v.Message)
 	}
 	// Upstream looks no further when the node that the pod is nominated to will do.
 	allowed := v.Best
@@ -100,7 +114,7 @@ func (s *State) step(d Decision) error {
 		allowed = []string{nominated}
 	}
 	if !slices.Contains(allowed, *d.Node) {
-		return fmt.Errorf("on node %s; upstream takes one of %v", *d.Node, allowed)
+		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, allowed)
 	}
 	return s.place(pod, *d.Node)
 }

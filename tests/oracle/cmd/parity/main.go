@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command parity compares Berth with kube-scheduler's own code on random clusters: every verdict, reason
+// and score of `berth explain`, and every decision of `berth simulate`.
+//
+//	go run ./oracle/cmd/parity --berth ../.build/release/bin/berth --seeds 2000
+//	go run ./oracle/cmd/parity --berth ... --seeds 1 --seed 4711     # one case again
+//
+// Cases that differ are made small and written to a folder. Exit status 0 when nothing differs, 1 when
+// something does, 2 when the arguments are wrong.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+type options struct {
+	seeds, nodes, jobs, shrink int
+	seed                       uint64
+	berth, out                 string
+}
+
+func main() {
+	o, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	same, err := run(ctx, o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "parity:", err)
+	}
+	if err != nil || !same {
+		stop()
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (options, error) {
+	o := options{seed: uint64(rand.Uint32())}
+	flags := flag.NewFlagSet("parity", flag.ContinueOnError)
+	flags.IntVar(&o.seeds, "seeds", 200, "number of cases")
+	flags.Uint64Var(&o.seed, "seed", o.seed, "seed of the first case; the others follow it (default random)")
+	flags.IntVar(&o.nodes, "nodes", 60, "greatest number of nodes")
+	flags.IntVar(&o.jobs, "j", runtime.NumCPU(), "cases at a time")
+	flags.IntVar(&o.shrink, "shrink", 3, "how many cases to make small, of different kinds")
+	flags.StringVar(&o.berth, "berth", os.Getenv("BERTH_BINARY"), "the berth program (default $BERTH_BINARY)")
+	flags.StringVar(&o.out, "out", filepath.Join(os.TempDir(), "berth-parity"), "folder for cases that differ")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("parity: no argument is expected, got %q", flags.Arg(0))
+	case o.berth == "":
+		return o, errors.New("parity: give --berth")
+	case o.seeds < 1 || o.nodes < 1 || o.jobs < 1 || o.shrink < 0:
+		return o, errors.New("parity: --seeds, --nodes and -j must be positive")
+	}
+	var err error
+	o.berth, err = filepath.Abs(o.berth)
+	if err == nil {
+		_, err = os.Stat(o.berth)
+	}
+	return o, err
+}

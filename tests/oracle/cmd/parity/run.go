@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"berth.dev/tests/oracle/generate"
+	"berth.dev/tests/oracle/parity"
+)
+
+// finding is a case that differs.
+type finding struct {
+	kase       generate.Case
+	difference *parity.Difference
+}
+
+// run compares all cases and says whether none differs.
+func run(ctx context.Context, o options) (bool, error) {
+	fmt.Printf("%d cases from seed %d\n", o.seeds, o.seed)
+	scratch, err := os.MkdirTemp("", "berth-parity-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(scratch)
+
+	findings, err := compareAll(ctx, o, scratch)
+	if err != nil {
+		return false, err
+	}
+	if len(findings) == 0 {
+		fmt.Println("no difference")
+		return true, nil
+	}
+	return false, report(ctx, o, scratch, findings)
+}
+
+// compareAll has the findings in the order of their seeds.
+func compareAll(ctx context.Context, o options, scratch string) ([]finding, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	results := make([]*finding, o.seeds)
+	var next, done, differ atomic.Int64
+	bar := newProgress(os.Stderr)
+	stop := bar.follow("comparing", o.seeds, func() (int, string) {
+		return int(done.Load()), fmt.Sprintf("%d differ", differ.Load())
+	})
+	var workers sync.WaitGroup
+	for worker := range o.jobs {
+		dir := filepath.Join(scratch, fmt.Sprint(worker))
+		workers.Go(func() {
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				cancel(err)
+				return
+			}
+			checker := &parity.Checker{Berth: o.berth, Dir: dir}
+			for ctx.Err() == nil {
+				i := int(next.Add(1) - 1)
+				if i >= o.seeds {
+					return
+				}
+				kase := generate.New(o.seed+uint64(i), o.nodes)
+				difference, err := checker.Check(ctx, kase)
+				if err != nil {
+					cancel(fmt.Errorf("seed %d: %w", kase.Seed, err))
+					return
+				}
+				if difference != nil {
+					results[i] = &finding{kase, difference}
+					differ.Add(1)
+				}
+				done.Add(1)
+			}
+		})
+	}
+	workers.Wait()
+	stop()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	var findings []finding
+	for _, result := range results {
+		if result != nil {
+			findings = append(findings, *result)
+		}
+	}
+	return findings, nil
+}
+
+// report lists the kinds of differences, makes the first case of some of them small and writes these down.
+func report(ctx context.Context, o options, scratch string, findings []finding) error {
+	ofKind := map[string]int{}
+	var kinds []finding
+	for _, f := range findings {
+		if ofKind[f.difference.Kind]++; ofKind[f.difference.Kind] == 1 {
+			kinds = append(kinds, f)
+		}
+	}
+	fmt.Printf("%d of %d cases differ, in %d ways\n", len(findings), o.seeds, len(kinds))
+	checker := &parity.Checker{Berth: o.berth, Dir: scratch}
+	for i, f := range kinds {
+		fmt.Printf("\nseed %d, and %d others:\n", f.kase.Seed, ofKind[f.difference.Kind]-1)
+		if i >= o.shrink || ctx.Err() != nil {
+			f.difference.Print(os.Stdout)
+			continue
+		}
+		bar := newProgress(os.Stderr)
+		bar.say("making seed %d small", f.kase.Seed)
+		small, difference := checker.Shrink(ctx, f.kase, f.difference)
+		bar.clear()
+		difference.Print(os.Stdout)
+		dir := filepath.Join(o.out, fmt.Sprint(f.kase.Seed))
+		if err := parity.Save(dir, small, difference); err != nil {
+			return err
+		}
+		fmt.Printf("  made small in %s: %d objects\n", dir, len(small.Objects))
+	}
+	return nil
+}

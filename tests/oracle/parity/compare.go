@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parity
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"berth.dev/tests/oracle/upstream"
+)
+
+// Difference is one thing that Berth and upstream see differently.
+type Difference struct {
+	// Kind says what sort of thing differs, without names: shrinking a case must not change it.
+	Kind string
+	// Pod is the one whose verdict or decision differs, if it is about a pod.
+	Pod string
+	// Details are lines for people: where the documents differ, and what each says there.
+	Details []string
+	// Upstream has upstream's document, nil where the difference is not about one.
+	Upstream *upstream.Verdict
+}
+
+// compareVerdicts looks for the first pod whose documents differ.
+func compareVerdicts(want []*upstream.Verdict, explained []byte) *Difference {
+	var lines [][]byte
+	if text := bytes.TrimSuffix(explained, []byte("\n")); len(text) > 0 {
+		lines = bytes.Split(text, []byte("\n"))
+	}
+	for i, verdict := range want {
+		if i >= len(lines) {
+			return &Difference{Kind: "missing document", Pod: verdict.Pod, Details: []string{"berth has no document"}}
+		}
+		expected := verdict.Line()
+		if bytes.Equal(expected, lines[i]) {
+			continue
+		}
+		if difference := compareDocuments(verdict, expected, lines[i]); difference != nil {
+			return difference
+		}
+	}
+	if len(lines) > len(want) {
+		return &Difference{Kind: "extra document", Details: []string{fmt.Sprintf("berth: %s", lines[len(want)])}}
+	}
+	return nil
+}
+
+// compareDocuments finds none where the texts differ only in how JSON spells the same.
+func compareDocuments(verdict *upstream.Verdict, expected, got []byte) *Difference {
+	if _, err := upstream.ParseVerdict(got); err != nil {
+		return &Difference{Kind: "bad document", Pod: verdict.Pod, Details: []string{err.Error(), string(got)}}
+	}
+	d := &differ{}
+	d.compare(nil, plain(expected), plain(got))
+	if len(d.lines) == 0 {
+		return nil
+	}
+	return &Difference{Kind: "explain " + d.kind, Pod: verdict.Pod, Details: d.lines, Upstream: verdict}
+}
+
+func plain(text []byte) any {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil
+	}
+	return value
+}
+
+// differ walks two documents. The kind is that of the telling difference: a verdict or raw score comes
+// before the totals, the best nodes and the message that follow from it.
+type differ struct {
+	lines []string
+	kind  string
+	rank  int
+}
+
+func (d *differ) compare(path []string, want, got any) {
+	wantMap, isMap := want.(map[string]any)
+	gotMap, isMapToo := got.(map[string]any)
+	if isMap && isMapToo {
+		names := maps.Clone(wantMap)
+		maps.Copy(names, gotMap)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			d.compare(append(slices.Clip(path), name), wantMap[name], gotMap[name])
+		}
+		return
+	}
+	wantText, gotText := text(want), text(got)
+	if wantText == gotText {
+		return
+	}
+	d.lines = append(d.lines, fmt.Sprintf("%s: upstream %s, berth %s", strings.Join(path, "."), wantText, gotText))
+	general := slices.Clone(path)
+	if len(general) > 1 && general[0] == "nodes" {
+		general[1] = "*"
+	}
+	kind := strings.Join(general, ".")
+	if rank := rankOf(general); d.kind == "" || rank > d.rank || rank == d.rank && kind < d.kind {
+		d.kind, d.rank = kind, rank
+	}
+}
+
+// rankOf is higher for what other differences follow from.
+func rankOf(path []string) int {
+	last := path[len(path)-1]
+	switch {
+	case path[0] == "result", last == "feasible":
+		return 4
+	case last == "raw", last == "reasons", last == "plugin", last == "code":
+		return 3
+	case last == "weighted":
+		return 2
+	case path[0] == "message":
+		return 1
+	}
+	return 0
+}
+
+func text(value any) string {
+	if value == nil {
+		return "nothing"
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(encoded)
+}
+
+// withoutNames makes messages of the same sort equal: numbers and what stands in quotes are masked.
+func withoutNames(message string) string {
+	words := strings.Fields(message)
+	for i, word := range words {
+		if strings.ContainsAny(word, "0123456789/\"'`[]") {
+			words[i] = "*"
+		}
+	}
+	return strings.Join(slices.Compact(words), " ")
+}
+
+// shorten keeps a line printable.
+func shorten(line string) string {
+	const limit = 600
+	if len(line) <= limit {
+		return line
+	}
+	return line[:limit] + "... (" + strconv.Itoa(len(line)) + " bytes)"
+}

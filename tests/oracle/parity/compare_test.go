@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parity
+
+import (
+	"strings"
+	"testing"
+
+	"berth.dev/tests/oracle/upstream"
+)
+
+func document() *upstream.Verdict {
+	return &upstream.Verdict{
+		Pod: "default/p", Profile: "default-scheduler", Result: upstream.Scheduled, Best: []string{"b"},
+		Nodes: map[string]upstream.Node{
+			"a": {Plugin: "NodeName", Code: "Unschedulable", Reasons: []string{"no"}},
+			"b": {Feasible: true, Total: 7, Scores: map[string]upstream.Score{"ImageLocality": {Raw: 7, Weighted: 7}}},
+		},
+	}
+}
+
+func TestEqualDocumentsDoNotDiffer(t *testing.T) {
+	same := string(document().Line())
+	for name, text := range map[string]string{
+		"the same text":    same,
+		"another spelling": strings.ReplaceAll(same, `"raw"`, `"r\u0061w"`),
+	} {
+		if d := compareVerdicts([]*upstream.Verdict{document()}, []byte(text+"\n")); d != nil {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+func TestTheKindOfADifferenceIsWhatTheOthersFollowFrom(t *testing.T) {
+	cases := []struct {
+		name   string
+		change func(v *upstream.Verdict)
+		kind   string
+	}{
+		{"a raw score", func(v *upstream.Verdict) {
+			v.Nodes["b"] = upstream.Node{Feasible: true, Total: 9, Scores: map[string]upstream.Score{"ImageLocality": {Raw: 9, Weighted: 9}}}
+		}, "explain nodes.*.scores.ImageLocality.raw"},
+		{"a weighted score", func(v *upstream.Verdict) {
+			v.Nodes["b"] = upstream.Node{Feasible: true, Total: 9, Scores: map[string]upstream.Score{"ImageLocality": {Raw: 7, Weighted: 9}}}
+		}, "explain nodes.*.scores.ImageLocality.weighted"},
+		{"a rejection", func(v *upstream.Verdict) {
+			v.Nodes["b"] = upstream.Node{Plugin: "NodeName", Code: "Unschedulable", Reasons: []string{"no"}}
+			v.Best = nil
+		}, "explain nodes.*.feasible"},
+		{"the result", func(v *upstream.Verdict) { v.Result = upstream.Gated }, "explain result"},
+		{"the message", func(v *upstream.Verdict) { v.Message = "x" }, "explain message"},
+		{"a node more", func(v *upstream.Verdict) { v.Nodes["c"] = upstream.Node{} }, "explain nodes.*"},
+	}
+	for _, c := range cases {
+		got := document()
+		c.change(got)
+		d := compareVerdicts([]*upstream.Verdict{document()}, got.Line())
+		if d == nil || d.Kind != c.kind || d.Pod != "default/p" {
+			t.Errorf("%s: %+v", c.name, d)
+		}
+	}
+}
+
+func TestMissingAndUnknownDocumentsDiffer(t *testing.T) {
+	line := string(document().Line())
+	for want, text := range map[string]string{
+		"missing document": "",
+		"extra document":   line + "\n" + line + "\n",
+		"bad document":     `{"pod":"default/p","colour":"red"}` + "\n",
+	} {
+		if d := compareVerdicts([]*upstream.Verdict{document()}, []byte(text)); d == nil || d.Kind != want {
+			t.Errorf("want %q, got %+v", want, d)
+		}
+	}
+}
