@@ -77,6 +77,7 @@ std::vector<api::Node> RandomNodes(Random& random, size_t count) {
   std::vector<api::Node> nodes;
   for (size_t i = 0; i < count; ++i) {
     NodeBuilder node("node-" + std::to_string(i));
+    if (!OneIn(random, 8)) node.Label("kubernetes.io/hostname", "node-" + std::to_string(i));
     if (!OneIn(random, 4)) node.Label("zone", Pick(random, kZones));
     if (OneIn(random, 2)) node.Label("ssd", "true");
     if (!OneIn(random, 3)) {
@@ -122,7 +123,9 @@ api::Pod RandomPod(Random& random, size_t index, size_t num_nodes) {
                    RandomFields(random, num_nodes));
   }
   if (OneIn(random, 8)) pod.OnNode("node-" + std::to_string(random.Below(num_nodes + 1)));
-  return pod;
+  api::Pod with_affinity = pod;
+  AddRandomAffinity(random, with_affinity);
+  return with_affinity;
 }
 
 std::vector<api::Pod> RandomPlacedPods(Random& random, size_t count, size_t num_nodes) {
@@ -130,6 +133,7 @@ std::vector<api::Pod> RandomPlacedPods(Random& random, size_t count, size_t num_
   for (size_t i = 0; i < count; ++i) {
     api::Pod pod = RandomPod(random, 1000 + i, num_nodes);
     pod.spec.node_name = "node-" + std::to_string(random.Below(num_nodes));
+    if (OneIn(random, 8)) pod.metadata.deletion_timestamp = Time();
     pods.push_back(std::move(pod));
   }
   return pods;
