@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream_test
+
+import (
+	"strings"
+	"testing"
+
+	"berth.dev/tests/oracle/upstream"
+)
+
+// Two nodes, of which b has room for both pods and is the better one for the first; c fits nowhere.
+const small = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {cpu: 1, memory: 8Gi, pods: 9}}},
+{apiVersion: v1, kind: Node, metadata: {name: b}, status: {allocatable: {cpu: 4, memory: 8Gi, pods: 9}}},
+{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}},
+{apiVersion: v1, kind: Pod, metadata: {name: z}, spec: {containers: [{name: c, resources: {requests: {cpu: 3500m}}}]}}]`
+
+func TestReplay(t *testing.T) {
+	const (
+		full    = `0/2 nodes are available: 2 Insufficient cpu.`
+		tooMany = `{"pod":"default/z","node":null,"message":"` + full + `"}`
+		end     = `{"summary":{}}`
+	)
+	for _, c := range []struct{ name, decisions, want string }{
+		{"what upstream could do", `{"pod":"default/x","node":"b"}` + "\n" + tooMany + "\n" + end, ""},
+		{"a pod that is tried again", `{"pod":"default/x","node":"b"}` + "\n" + tooMany + "\n" + tooMany + "\n" + end, ""},
+		{"the worse node", `{"pod":"default/x","node":"a"}` + "\n" + end, "not the best node"},
+		{"a full node", `{"pod":"default/x","node":"b"}` + "\n" + `{"pod":"default/z","node":"b"}` + "\n" + end, "fits nowhere"},
+		{"no node for a pod that fits", `{"pod":"default/x","node":null,"message":"no"}` + "\n" + end, "no node"},
+		{"another message", `{"pod":"default/x","node":"b"}` + "\n" + strings.Replace(tooMany, "2 Ins", "1 Ins", 1) + "\n" + end, "message"},
+		{"a pod twice", `{"pod":"default/x","node":"b"}` + "\n" + `{"pod":"default/x","node":"b"}` + "\n" + end, "not pending"},
+		{"a pod forgotten", `{"pod":"default/x","node":"b"}` + "\n" + end, "not tried"},
+		{"a pod given up though it fits", `{"pod":"default/z","node":"b"}` + "\n" + end, "left without a node"},
+		{"no end", `{"pod":"default/x","node":"b"}`, "no summary"},
+		{"more after the end", end + "\n" + end, "after the summary"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			decisions, err := upstream.ParseDecisions([]byte(c.decisions))
+			if err == nil {
+				err = open(t, []byte(small), configOf("")).Replay(decisions)
+			}
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
