@@ -54,6 +54,7 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {NodePorts::kName},
       {NodeResourcesFit::kName, 1},
       {PodTopologySpread::kName, 2},
+      {InterPodAffinity::kName, 2},
       {NodeResourcesBalancedAllocation::kName, 1},
       {ImageLocality::kName, 1},
       {DefaultBinder::kName},
