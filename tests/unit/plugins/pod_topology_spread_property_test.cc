@@ -381,8 +381,10 @@ TEST_F(PodTopologySpreadPropertyTest, FilterAgreesWithCountingEveryPod) {
 
     CycleState imagined = cycle.Clone();
     const PlainFilter before = plain;
-    for (int change = 0; change < 6; ++change) {
-      const auto row = static_cast<NodeRow>(draw.Below(world.nodes.size()));
+    NodeRow row = 0;
+    for (int change = 0; change < 8; ++change) {
+      // Mostly on one node, as preemption and nominated pods do.
+      if (change == 0 || draw.OneIn(4)) row = static_cast<NodeRow>(draw.Below(world.nodes.size()));
       const auto placed = snapshot.pods(row);
       if (!placed.empty() && draw.OneIn(2)) {
         const PodInfo& removed = *placed[draw.Below(placed.size())];

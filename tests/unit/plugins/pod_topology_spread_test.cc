@@ -460,6 +460,18 @@ TEST_F(PodTopologySpreadTest, AddPodOnANodeThatDoesNotCountChangesNothing) {
   EXPECT_THAT(Verdicts(plugin, state, snapshot), ElementsAre("ok", "ok"));
 }
 
+TEST_F(PodTopologySpreadTest, WhenTheEmptiestDomainFillsTheNextOneIsTheMinimum) {
+  const PlainSnapshot snapshot = Cluster({Node("a1", "a"), Node("b1", "b"), Node("c1", "c")},
+                                         WebPods({{"a1", 2}, {"b1", 1}, {"c1", 5}}));
+  PodTopologySpread plugin = Plugin();
+  ASSERT_THAT(Verdicts(plugin, Spread(Web(), {Hard(1)}), snapshot),
+              ElementsAre("skew", "ok", "skew"));
+  const PodInfoPtr other = Info(Web("other"));
+  EXPECT_TRUE(plugin.AddPod(state, *info, *other, snapshot.view("b1")).ok());
+  EXPECT_TRUE(plugin.AddPod(state, *info, *other, snapshot.view("b1")).ok());
+  EXPECT_THAT(Verdicts(plugin, state, snapshot), ElementsAre("ok", "skew", "skew"));
+}
+
 // As in kube-scheduler: only two of the emptiest domains are known, so when both have got pods the
 // third is forgotten.
 TEST_F(PodTopologySpreadTest, PodsAddedToTwoDomainsHideThatAThirdIsEmptier) {
