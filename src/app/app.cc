@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "src/app/command.h"
+#include "src/app/explain.h"
 #include "src/app/in_tree_plugins.h"
 #include "src/app/run.h"
+#include "src/app/simulate.h"
 
 namespace berth::app {
 
@@ -16,6 +18,10 @@ int Main(int argc, char** argv) {
   switch (command.kind) {
     case CommandKind::kRun:
       return Run(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kSimulate:
+      return Simulate(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kExplain:
+      return Explain(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kHelp:
       std::fputs(CommandList().c_str(), stdout);
       return 0;

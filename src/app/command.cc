@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/command.h"
 
+#include <string_view>
+#include <utility>
+
 namespace berth::app {
+namespace {
+
+constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
+    {"run", CommandKind::kRun},
+    {"simulate", CommandKind::kSimulate},
+    {"explain", CommandKind::kExplain},
+};
+
+}  // namespace
 
 Command FindCommand(const std::vector<std::string>& arguments) {
   Command command;
@@ -16,11 +28,14 @@ Command FindCommand(const std::vector<std::string>& arguments) {
   } else if (first.starts_with("-")) {
     command.kind = CommandKind::kRun;
     command.program = name;
-  } else if (first == "run") {
-    command.kind = CommandKind::kRun;
-    command.program = name + " run";
-    command.arguments.erase(command.arguments.begin());
   } else {
+    for (const auto& [word, kind] : kCommands) {
+      if (first != word) continue;
+      command.kind = kind;
+      command.program = name + " " + first;
+      command.arguments.erase(command.arguments.begin());
+      return command;
+    }
     command.kind = first == "help" ? CommandKind::kHelp : CommandKind::kUnknown;
     command.program = name;
     command.unknown = first;
@@ -32,10 +47,13 @@ std::string CommandList() {
   return "Usage: berth <command> [flags]\n"
          "\n"
          "Commands:\n"
-         "  run   The scheduler: watches an API server and binds pods. Takes kube-scheduler's "
+         "  run       The scheduler: watches an API server and binds pods. Takes kube-scheduler's "
          "flags,\n"
-         "        and is what a first argument that begins with '-' means.\n"
-         "  help  This text. `berth run --help` lists the flags.\n";
+         "            and is what a first argument that begins with '-' means.\n"
+         "  simulate  Schedules the pending pods of a cluster dump, in memory.\n"
+         "  explain   Why pending pods fit where they do and nowhere else, for a dump or a live "
+         "cluster.\n"
+         "  help      This text. `berth run --help` lists the flags of run, and so on.\n";
 }
 
 }  // namespace berth::app

@@ -22,6 +22,8 @@ struct FlagSet::Impl {
     const auto it = flags.find(name);
     return it == flags.end() ? nullptr : &it->second;
   }
+  // "-v4" and "-v=4" as "--v=4", "-h" as "--help". Errors: no flag has that letter.
+  Result<std::string> LongForm(const std::string& argument) const;
 
   CLI::App app;
   std::map<std::string, Flag, std::less<>> flags;
@@ -29,24 +31,35 @@ struct FlagSet::Impl {
 
 namespace {
 
-// How a flag is shown in messages, as pflag does: -v has a short form.
-std::string Shown(const std::string& name) {
-  if (name == "v") return "-v, --v";
-  if (name == "help") return "-h, --help";
+// The flags with a short form.
+constexpr std::pair<char, std::string_view> kShortForms[] = {
+    {'v', "v"}, {'h', "help"}, {'o', "output"}};
+
+// "-o,--output" with `between` after the comma, or "--seed" where there is no short form.
+std::string WithShortForm(const std::string& name, std::string_view between) {
+  for (const auto& [letter, long_form] : kShortForms) {
+    if (long_form == name) {
+      return std::string("-") + letter + "," + std::string(between) + "--" + name;
+    }
+  }
   return "--" + name;
 }
 
-// "-v4" and "-v=4" as "--v=4", "-h" as "--help". Errors: another letter.
-Result<std::string> LongForm(const std::string& argument) {
-  if (argument[1] == 'h') return std::string("--help");
-  if (argument[1] != 'v') {
-    return Fail("unknown shorthand flag: '" + argument.substr(1, 1) + "' in " + argument);
-  }
-  if (argument.size() == 2) return std::string("--v");
-  return "--v=" + argument.substr(argument[2] == '=' ? 3 : 2);
-}
+// How a flag is shown in messages, as pflag does.
+std::string Shown(const std::string& name) { return WithShortForm(name, " "); }
 
 }  // namespace
+
+Result<std::string> FlagSet::Impl::LongForm(const std::string& argument) const {
+  for (const auto& [letter, name] : kShortForms) {
+    const Flag* flag = Find(name);
+    if (letter != argument[1] || flag == nullptr) continue;
+    const std::string long_form = "--" + std::string(name);
+    if (flag->is_switch || argument.size() == 2) return long_form;
+    return long_form + "=" + argument.substr(argument[2] == '=' ? 3 : 2);
+  }
+  return Fail("unknown shorthand flag: '" + argument.substr(1, 1) + "' in " + argument);
+}
 
 FlagSet::FlagSet(const std::string& program, const std::string& description)
     : impl_(std::make_unique<Impl>()) {
@@ -59,7 +72,7 @@ FlagSet::~FlagSet() = default;
 
 void FlagSet::Add(const std::string& name, std::string_view kind, const std::string& help,
                   Setter set) {
-  const std::string declared = name == "v" ? "-v,--v" : name == "help" ? "-h,--help" : "--" + name;
+  const std::string declared = WithShortForm(name, "");
   impl_->app.add_option(
                 declared, [](const CLI::results_t&) { return true; }, help)
       ->type_name(std::string(kind))
@@ -86,7 +99,7 @@ Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& 
       continue;
     }
     if (argument[1] != '-') {
-      auto long_form = LongForm(argument);
+      auto long_form = impl_->LongForm(argument);
       if (!long_form) return Fail(long_form.error());
       argument = *long_form;
     }

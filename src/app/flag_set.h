@@ -59,7 +59,8 @@ class FlagSet {
   }
 
   // Calls the setters; returns the arguments that are no flags. Errors: the first problem.
-  // "-v4" and "-v=4" stand for "--v=4", "-h" for "--help".
+  // "-v4" and "-v=4" stand for "--v=4", "-h" for "--help", "-o" for "--output", where such a flag
+  // was added.
   Result<std::vector<std::string>> Parse(const std::vector<std::string>& arguments);
 
   // All flags with their help, by heading.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/explain.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "src/app/offline_cluster.h"
+#include "src/app/offline_flags.h"
+#include "src/app/progress.h"
+#include "src/base/clock.h"
+#include "src/base/logging.h"
+#include "src/explain/text_table.h"
+#include "src/explain/verdict_json.h"
+#include "src/explain/verdict_table.h"
+
+namespace berth::app {
+namespace {
+
+using engine::Judgement;
+
+std::string Micros(Duration time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(time).count()) +
+         " us";
+}
+
+// "Decided in 41 us, reasons in 812 us."
+class Timings {
+ public:
+  void Add(Duration decision, Duration reasons) {
+    decisions_.push_back(decision);
+    reasons_ += reasons;
+  }
+  std::string ToString() {
+    if (decisions_.empty()) return "No pod is pending.\n";
+    if (decisions_.size() == 1) {
+      return "Decided in " + Micros(decisions_.front()) + ", reasons in " + Micros(reasons_) +
+             ".\n";
+    }
+    std::sort(decisions_.begin(), decisions_.end());
+    return explain::Counted(decisions_.size(), "pod") + ", each decided in " +
+           Micros(decisions_[decisions_.size() / 2]) + " (median) to " + Micros(decisions_.back()) +
+           "; reasons in " + Micros(reasons_) + " altogether.\n";
+  }
+
+ private:
+  std::vector<Duration> decisions_;
+  Duration reasons_{};
+};
+
+// The pods to judge: all pending ones, or the one that is named. Errors: it is not pending.
+Result<std::vector<std::string>> PodsToJudge(const OfflineFlags& flags,
+                                             const simulator::Simulation& simulation) {
+  if (flags.pod.empty()) return PendingPods(simulation);
+  const auto pod = simulation.FindPod(flags.pod);
+  if (pod == nullptr) return Fail("--pod: the cluster has no pod " + flags.pod);
+  if (!pod->spec.node_name.empty()) {
+    return Fail("--pod: " + flags.pod + " is not pending: it is on node " + pod->spec.node_name);
+  }
+  return std::vector<std::string>{flags.pod};
+}
+
+// Judges and prints one pod after the other. False: the last one fits nowhere.
+bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
+              simulator::Simulation& simulation, Timings& timings) {
+  const base::RealClock clock;
+  const bool json = flags.output == OutputFormat::kJson;
+  const explain::VerdictWriter writer(simulation.scheduler().cache());
+  Progress progress("Judging");
+  bool scheduled = true;
+  std::string text;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto pod = simulation.FindPod(keys[i]);
+    const Time began = clock.Now();
+    const std::unique_ptr<Judgement> judgement = simulation.scheduler().Judge(pod);
+    const Time decided = clock.Now();
+    judgement->Explain();
+    timings.Add(decided - began, clock.Now() - decided);
+    scheduled = judgement->kind() == Judgement::Kind::kScheduled;
+    if (json) {
+      writer.Append(*judgement, text);
+    } else {
+      explain::AppendTable(*judgement, {}, text);
+      text += '\n';
+    }
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    text.clear();
+    if (isatty(STDOUT_FILENO) != 1) progress.Show(i + 1, keys.size());
+  }
+  return scheduled;
+}
+
+}  // namespace
+
+int Explain(const std::vector<std::string>& arguments, const std::string& program,
+            const InTreePlugins& plugins) {
+  const auto flags = ParseOfflineFlags(OfflineCommand::kExplain, arguments, program);
+  if (!flags) return FailWith(flags.error().message);
+  if (!flags->print_and_exit.empty()) {
+    std::fputs(flags->print_and_exit.c_str(), stdout);
+    return kDone;
+  }
+  base::SetUpLogging(flags->run.log);
+  auto made = MakeSimulation(*flags, plugins, nullptr);
+  if (!made) return FailWith(made.error().message);
+  simulator::Simulation& simulation = **made;
+  if (auto filled = FillSimulation(*flags, simulation); !filled) {
+    return FailWith(filled.error().message);
+  }
+  // Takes the objects in; nothing is decided, since the simulation is not started.
+  simulation.Settle();
+  const auto keys = PodsToJudge(*flags, simulation);
+  if (!keys) return FailWith(keys.error().message);
+  Timings timings;
+  const bool scheduled = JudgeAll(*keys, *flags, simulation, timings);
+  std::fputs(timings.ToString().c_str(), flags->output == OutputFormat::kJson ? stderr : stdout);
+  base::FlushLogs();
+  return flags->pod.empty() || scheduled ? kDone : kNegative;
+}
+
+}  // namespace berth::app

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/app/in_tree_plugins.h"
+
+namespace berth::app {
+
+// `berth explain`: judges the pending pods of a cluster dump, or of a live cluster, each alone, and
+// prints the verdicts. `arguments` follow the command; `program` is its name for messages. Returns
+// the exit code: kDone, kNegative or kBadInput.
+int Explain(const std::vector<std::string>& arguments, const std::string& program,
+            const InTreePlugins& plugins);
+
+}  // namespace berth::app

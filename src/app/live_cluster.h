@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "berth/result.h"
+#include "berth/time.h"
+#include "src/config/types.h"
+#include "src/informers/informer_event.h"
+
+namespace berth::app {
+
+// Lists every kind that the daemon watches, and returns what the informers told up to the moment
+// when all of them had synced. Only reads. Errors: no API server to be found, or not all lists came
+// within `patience`.
+Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
+    const config::ClientConnection& connection, uint64_t seed, Duration patience);
+
+}  // namespace berth::app

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/offline_cluster.h"
+
+#include <utility>
+
+#include "src/app/live_cluster.h"
+#include "src/app/progress.h"
+#include "src/app/settings.h"
+#include "src/base/logging.h"
+#include "src/informers/kinds.h"
+#include "src/simulator/cluster_files.h"
+
+namespace berth::app {
+namespace {
+
+constexpr Duration kSyncPatience = std::chrono::seconds(60);
+
+Result<void> FillFromFiles(const std::vector<std::string>& files,
+                           simulator::Simulation& simulation) {
+  Progress progress("Reading");
+  auto cluster = simulator::LoadCluster(
+      files, [&progress](size_t bytes, size_t of) { progress.Show(bytes, of); });
+  if (!cluster) return Fail(cluster.error());
+  for (api::ObjectPtr& object : cluster->objects) simulation.Apply(std::move(object));
+  for (const auto& [kind, count] : cluster->skipped) {
+    base::LogV(1, "Objects that scheduling does not read were skipped",
+               {{"kind", kind}, {"objects", count}});
+  }
+  return {};
+}
+
+Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& simulation) {
+  config::ClientConnection connection;
+  connection.kubeconfig = flags.kubeconfig;
+  auto events = ReadLiveCluster(connection, flags.seed, kSyncPatience);
+  if (!events) return Fail(events.error().Within(flags.kubeconfig));
+  for (informers::InformerEvent& event : *events) {
+    switch (event.type) {
+      case informers::EventType::kAdded:
+      case informers::EventType::kUpdated:
+        simulation.Apply(std::move(event.new_object));
+        break;
+      case informers::EventType::kDeleted:
+        if (const api::ObjectMeta* meta = informers::MetaOf(event.old_object)) {
+          simulation.Delete(event.kind, meta->Key());
+        } else {
+          simulation.Tell(std::move(event));
+        }
+        break;
+      case informers::EventType::kUndecodable:
+        base::LogWarning("An object cannot be read",
+                         {{"object", event.undecodable.key}, {"err", event.undecodable.error}});
+        simulation.Tell(std::move(event));
+        break;
+      case informers::EventType::kSynced:
+        break;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
+    const OfflineFlags& flags, const InTreePlugins& plugins,
+    std::function<void(const scheduler::CycleOutcome&)> on_cycle) {
+  auto settings = ResolveSettings(flags.run, plugins.defaults);
+  if (!settings) return Fail(settings.error());
+  for (const std::string& warning : settings->feature_gates.warnings()) base::LogWarning(warning);
+  simulator::SimulationOptions options;
+  options.scheduler.configuration = std::move(settings->configuration);
+  options.scheduler.features = settings->feature_gates.Resolve();
+  options.scheduler.seed = flags.seed;
+  options.scheduler.hostname = "simulator";
+  options.scheduler.on_cycle = std::move(on_cycle);
+  options.keep_events = false;
+  auto simulation = simulator::Simulation::Make(std::move(options), plugins.registry);
+  if (!simulation) {
+    const Error error = simulation.error().Within("initializing profiles");
+    return Fail(flags.run.config.empty() ? error : error.Within(flags.run.config));
+  }
+  return simulation;
+}
+
+Result<void> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation) {
+  return flags.clusters.empty() ? FillFromServer(flags, simulation)
+                                : FillFromFiles(flags.clusters, simulation);
+}
+
+std::vector<std::string> PendingPods(const simulator::Simulation& simulation) {
+  std::vector<std::string> keys;
+  simulation.api().ForEach(informers::Kind::kPod, [&keys](const api::ObjectPtr& object) {
+    const api::Pod& pod = *api::As<api::Pod>(object);
+    if (pod.spec.node_name.empty()) keys.push_back(pod.metadata.Key());
+  });
+  return keys;
+}
+
+}  // namespace berth::app

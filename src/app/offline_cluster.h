@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/app/in_tree_plugins.h"
+#include "src/app/offline_flags.h"
+#include "src/simulator/simulation.h"
+
+namespace berth::app {
+
+// A simulation with the configuration that the flags ask for, and no objects yet. `on_cycle` may be
+// empty. Errors: a bad configuration, feature gate or profile.
+Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
+    const OfflineFlags& flags, const InTreePlugins& plugins,
+    std::function<void(const scheduler::CycleOutcome&)> on_cycle);
+
+// Puts what the flags name into the simulation: the dumps, or the live cluster. Errors: it cannot
+// be read.
+Result<void> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation);
+
+// Keys of the pods without a node, sorted.
+std::vector<std::string> PendingPods(const simulator::Simulation& simulation);
+
+}  // namespace berth::app

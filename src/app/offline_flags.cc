@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/offline_flags.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "src/app/flag_set.h"
+
+namespace berth::app {
+namespace {
+
+constexpr std::string_view kSimulate =
+    "Schedules the pending pods of a cluster dump, as the daemon would, in memory. Prints each "
+    "decision (-o json) or who went where and who was left (-o table).";
+constexpr std::string_view kExplain =
+    "Judges each pending pod alone against the cluster as it is: why each node was rejected, and "
+    "how the others score. Changes nothing.";
+
+void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
+  flags.Group("Cluster flags");
+  flags.Add("cluster", "FILE",
+            "A dump: what `kubectl get nodes,pods,... -A -o json` (or yaml) printed; may be "
+            "repeated.",
+            [&out](const std::string& value) -> Result<void> {
+              out.clusters.push_back(value);
+              return {};
+            });
+  if (command == OfflineCommand::kSimulate) return;
+  flags.Add("kubeconfig", "FILE", "Reads the live cluster that this file names instead.",
+            [&out](const std::string& value) -> Result<void> {
+              out.kubeconfig = value;
+              return {};
+            });
+  flags.Add("pod", "NAMESPACE/NAME",
+            "Only this pending pod; the exit code is 1 when it fits nowhere.",
+            [&out](const std::string& value) -> Result<void> {
+              const auto slashes = std::count(value.begin(), value.end(), '/');
+              if (value.empty() || slashes > 1) return Fail("must be namespace/name");
+              out.pod = slashes == 0 ? "default/" + value : value;
+              return {};
+            });
+}
+
+void AddScheduling(FlagSet& flags, OfflineFlags& out) {
+  flags.Group("Scheduling flags");
+  flags.Add("config", "FILE", "The configuration file (KubeSchedulerConfiguration v1).",
+            [&out](const std::string& value) -> Result<void> {
+              out.run.config = value;
+              return {};
+            });
+  flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
+            [&out](const std::string& value) -> Result<void> {
+              out.run.feature_gates.push_back(value);
+              return {};
+            });
+  flags.Value("seed", "Seed of the draws between equal nodes (1).", out.seed);
+}
+
+void AddOutput(FlagSet& flags, OfflineFlags& out, bool& help) {
+  flags.Group("Output flags");
+  flags.Add("output", "table|json", "Form of the output (table).",
+            [&out](const std::string& value) -> Result<void> {
+              if (value != "table" && value != "json") return Fail("must be table or json");
+              out.output = value == "json" ? OutputFormat::kJson : OutputFormat::kTable;
+              return {};
+            });
+  flags.Add("v", "level", "Verbosity of the log on standard error (0).",
+            [&out](const std::string& value) -> Result<void> {
+              const auto level = ReadFlagValue<uint64_t>(value);
+              if (!level) return Fail(level.error());
+              out.run.log.verbosity = static_cast<int>(std::min<uint64_t>(*level, 100));
+              return {};
+            });
+  flags.Value("help", "Print this text.", help);
+}
+
+}  // namespace
+
+Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
+                                       const std::vector<std::string>& arguments,
+                                       const std::string& program) {
+  FlagSet flags(program, std::string(command == OfflineCommand::kSimulate ? kSimulate : kExplain));
+  OfflineFlags out;
+  bool help = false;
+  AddCluster(command, flags, out);
+  AddScheduling(flags, out);
+  AddOutput(flags, out, help);
+  const std::string see_help = "; `" + program + " --help` lists the flags";
+  const auto others = flags.Parse(arguments);
+  if (!others) return Fail(others.error().message + see_help);
+  if (help) {
+    out.print_and_exit = flags.Usage();
+    return out;
+  }
+  if (!others->empty()) return Fail("unexpected argument \"" + others->front() + "\"" + see_help);
+  if (out.clusters.empty() && out.kubeconfig.empty()) {
+    return Fail((command == OfflineCommand::kSimulate
+                     ? "which cluster? Name a dump with --cluster"
+                     : "which cluster? Name a dump with --cluster, or a live one with "
+                       "--kubeconfig") +
+                see_help);
+  }
+  if (!out.clusters.empty() && !out.kubeconfig.empty()) {
+    return Fail("--cluster and --kubeconfig exclude each other");
+  }
+  return out;
+}
+
+int FailWith(std::string_view message) {
+  std::fprintf(stderr, "Error: %.*s\n", static_cast<int>(message.size()), message.data());
+  return kBadInput;
+}
+
+}  // namespace berth::app

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/app/flags.h"
+
+namespace berth::app {
+
+enum class OutputFormat { kTable, kJson };
+
+// The flags of the commands that decide without acting, `berth simulate` and `berth explain`.
+struct OfflineFlags {
+  std::vector<std::string> clusters;
+  // Of explain alone; may be "".
+  std::string kubeconfig;
+  std::string pod;  // "namespace/name"
+
+  uint64_t seed = 1;
+  OutputFormat output = OutputFormat::kTable;
+  // What the daemon's flags have in common with these: --config, --feature-gates and --v.
+  RunFlags run;
+  // The help text, where that was asked for.
+  std::string print_and_exit;
+};
+
+enum class OfflineCommand { kSimulate, kExplain };
+
+// Reads the arguments that follow the command; see FlagSet for the rules. Errors: also where it is
+// not clear which cluster is meant.
+Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
+                                       const std::vector<std::string>& arguments,
+                                       const std::string& program);
+
+// Exit codes of these commands.
+inline constexpr int kDone = 0;
+inline constexpr int kNegative = 1;  // a decision that was asked for is "no"
+inline constexpr int kBadInput = 2;
+
+// Prints "Error: <message>" on standard error, and returns kBadInput.
+int FailWith(std::string_view message);
+
+}  // namespace berth::app

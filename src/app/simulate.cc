@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/simulate.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "src/app/offline_cluster.h"
+#include "src/app/offline_flags.h"
+#include "src/app/progress.h"
+#include "src/base/clock.h"
+#include "src/base/logging.h"
+#include "src/simulator/report.h"
+
+namespace berth::app {
+namespace {
+
+// Longer than anything may wait in a binding cycle; a pod that fails again and again ends here.
+constexpr Duration kLimit = std::chrono::minutes(30);
+constexpr size_t kFlushBytes = 64 * 1024;
+
+void Print(std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  text.clear();
+}
+
+// What hears of the decisions.
+struct Listener {
+  bool json = false;
+  std::string lines;  // not printed yet
+  uint64_t attempts = 0;
+  uint64_t bound = 0;
+  size_t pods = 0;
+  std::optional<Progress> progress;
+
+  void OnCycle(const scheduler::CycleOutcome& outcome) {
+    ++attempts;
+    if (!outcome.node_name.empty()) ++bound;
+    if (progress) progress->Show(bound, pods);
+    if (!json) return;
+    simulator::AppendDecision(outcome, lines);
+    if (lines.size() > kFlushBytes) Print(lines);
+  }
+};
+
+}  // namespace
+
+int Simulate(const std::vector<std::string>& arguments, const std::string& program,
+             const InTreePlugins& plugins) {
+  const auto flags = ParseOfflineFlags(OfflineCommand::kSimulate, arguments, program);
+  if (!flags) return FailWith(flags.error().message);
+  if (!flags->print_and_exit.empty()) {
+    std::fputs(flags->print_and_exit.c_str(), stdout);
+    return kDone;
+  }
+  base::SetUpLogging(flags->run.log);
+  Listener listener;
+  listener.json = flags->output == OutputFormat::kJson;
+  auto made = MakeSimulation(*flags, plugins, [&listener](const scheduler::CycleOutcome& outcome) {
+    listener.OnCycle(outcome);
+  });
+  if (!made) return FailWith(made.error().message);
+  simulator::Simulation& simulation = **made;
+  if (auto filled = FillSimulation(*flags, simulation); !filled) {
+    return FailWith(filled.error().message);
+  }
+  const std::vector<std::string> pending = PendingPods(simulation);
+  simulation.Settle();
+  // The lines of the decisions would mix with a bar on the same terminal.
+  if (!listener.json || isatty(STDOUT_FILENO) != 1) listener.progress.emplace("Scheduling");
+  listener.pods = pending.size();
+
+  const base::RealClock clock;
+  const Time began = clock.Now();
+  const Time virtual_began = simulation.now();
+  simulation.RunUntilQuiet(kLimit);
+  listener.progress.reset();
+  const simulator::Report report = simulator::MakeReport(
+      pending,
+      {flags->seed, listener.attempts, simulation.now() - virtual_began, clock.Now() - began},
+      simulation);
+  if (listener.json) {
+    simulator::AppendSummary(report, listener.lines);
+  } else {
+    simulator::AppendReportTable(report, simulation, listener.lines);
+  }
+  Print(listener.lines);
+  base::FlushLogs();
+  return kDone;
+}
+
+}  // namespace berth::app

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/simulator/simulation.h"
+
+// What `berth simulate` prints.
+namespace berth::simulator {
+
+// Appends the line of one decision: {"pod":"ns/name","node":"n2"}, or with null and a message.
+void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out);
+
+// How a simulation went, counted by whoever ran it.
+struct RunFacts {
+  uint64_t seed = 0;
+  uint64_t attempts = 0;
+  Duration virtual_time{};
+  Duration wall_time{};  // of scheduling, without reading the cluster
+};
+
+// What became of the pods that were pending at first; lists are in the order given.
+struct Report {
+  struct Unschedulable {
+    std::string pod;
+    std::string message;
+  };
+
+  RunFacts facts;
+  size_t pods = 0;
+  size_t nodes = 0;
+  std::map<std::string, std::vector<std::string>> placed;  // node to pods
+  size_t bound = 0;
+  std::vector<Unschedulable> unschedulable;
+  std::vector<std::string> gated;
+  std::vector<std::string> ignored;     // nobody's pods, and pods being deleted
+  std::vector<std::string> unfinished;  // still on their way when the time was over
+  // Pods that are gone, to make room for others.
+  std::vector<std::string> evicted;
+};
+
+// `pending` are the keys of the pods without a node when the simulation began.
+Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts,
+                  Simulation& simulation);
+
+// Appends {"summary":{...}} and a newline.
+void AppendSummary(const Report& report, std::string& out);
+
+// Appends the report for people to read: what the nodes took, and who was left and why. The
+// simulation is that of the report.
+void AppendReportTable(const Report& report, Simulation& simulation, std::string& out);
+
+}  // namespace berth::simulator

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+#include "src/explain/text_table.h"
+#include "src/simulator/report.h"
+
+namespace berth::simulator {
+namespace {
+
+using explain::Counted;
+using explain::TextTable;
+
+constexpr size_t kMaxNodes = 20;
+constexpr size_t kMaxMessages = 20;
+constexpr size_t kMaxExamples = 3;
+
+std::string Decimal(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return text;
+}
+
+// "3.2 ms".
+std::string WallTime(Duration time) {
+  const double micros = static_cast<double>(time.count()) / 1e3;
+  if (micros < 1e3) return Decimal(micros, 0) + " us";
+  if (micros < 1e6) return Decimal(micros / 1e3, 1) + " ms";
+  return Decimal(micros / 1e6, 2) + " s";
+}
+
+std::string Examples(const std::vector<std::string>& keys) {
+  std::string text;
+  for (size_t i = 0; i < std::min(keys.size(), kMaxExamples); ++i) {
+    text += (i == 0 ? "" : ", ") + keys[i];
+  }
+  return keys.size() > kMaxExamples ? text + ", ..." : text;
+}
+
+// "75%", or "-" where there is nothing to share.
+std::string Share(int64_t part, int64_t whole) {
+  if (whole <= 0) return "-";
+  return Decimal(100.0 * static_cast<double>(part) / static_cast<double>(whole), 0) + "%";
+}
+
+void AppendHead(const Report& report, std::string& out) {
+  const RunFacts& facts = report.facts;
+  out += std::to_string(report.bound) + " of " + Counted(report.pods, "pending pod") +
+         " placed on " + std::to_string(report.placed.size()) + " of " +
+         Counted(report.nodes, "node") + ": " + Counted(facts.attempts, "attempt") + " in " +
+         WallTime(facts.wall_time) + ", " +
+         std::to_string(std::chrono::ceil<std::chrono::seconds>(facts.virtual_time).count()) +
+         " s of virtual time, seed " + std::to_string(facts.seed) + ".\n";
+}
+
+void AppendPlacements(const Report& report, const Snapshot& snapshot, std::string& out) {
+  if (report.placed.empty()) return;
+  std::vector<const std::pair<const std::string, std::vector<std::string>>*> nodes;
+  for (const auto& entry : report.placed) nodes.push_back(&entry);
+  std::stable_sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
+    return a->second.size() > b->second.size();
+  });
+  TextTable table;
+  table.AddColumn("NODE");
+  for (const char* header : {"NEW", "PODS", "CPU", "MEMORY"}) {
+    table.AddColumn(header, TextTable::Align::kRight);
+  }
+  table.AddColumn("NEW PODS");
+  const size_t shown = std::min(nodes.size(), kMaxNodes);
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& [name, pods] = *nodes[i];
+    const NodeRow row = snapshot.FindNode(name);
+    if (row == kNoRow) continue;
+    const auto share = [&](ResourceId id) {
+      return Share(snapshot.requested(id)[row], snapshot.allocatable(id)[row]);
+    };
+    table.AddRow({name, std::to_string(pods.size()),
+                  std::to_string(snapshot.pod_count()[row]) + "/" +
+                      std::to_string(snapshot.allowed_pods()[row]),
+                  share(kCpu), share(kMemory), Examples(pods)});
+  }
+  out += '\n';
+  table.Append("", out);
+  if (shown < nodes.size()) out += "... and " + Counted(nodes.size() - shown, "node") + '\n';
+}
+
+// Pods left for the same reason, the most first.
+void AppendUnschedulable(const Report& report, std::string& out) {
+  if (report.unschedulable.empty()) return;
+  std::map<std::string_view, std::vector<std::string>> by_message;
+  for (const auto& left : report.unschedulable) by_message[left.message].push_back(left.pod);
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> groups(by_message.begin(),
+                                                                            by_message.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  out += '\n' + Counted(report.unschedulable.size(), "pod") + " unschedulable:\n";
+  const size_t shown = std::min(groups.size(), kMaxMessages);
+  for (size_t i = 0; i < shown; ++i) {
+    out += "  " + std::string(groups[i].first) + "\n    " +
+           Counted(groups[i].second.size(), "pod") + ": " + Examples(groups[i].second) + '\n';
+  }
+  if (shown < groups.size()) out += "  ... and " + Counted(groups.size() - shown, "message") + '\n';
+}
+
+void AppendOthers(const std::vector<std::string>& keys, std::string_view what, std::string& out) {
+  if (keys.empty()) return;
+  out +=
+      '\n' + Counted(keys.size(), "pod") + ' ' + std::string(what) + ": " + Examples(keys) + '\n';
+}
+
+}  // namespace
+
+void AppendReportTable(const Report& report, Simulation& simulation, std::string& out) {
+  AppendHead(report, out);
+  AppendPlacements(report, simulation.scheduler().cache(), out);
+  AppendUnschedulable(report, out);
+  AppendOthers(report.evicted, "evicted to make room", out);
+  AppendOthers(report.gated, "gated", out);
+  AppendOthers(report.unfinished, "still failing when the time was over", out);
+  AppendOthers(report.ignored, "ignored (being deleted, or of another scheduler)", out);
+}
+
+}  // namespace berth::simulator
