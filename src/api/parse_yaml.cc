@@ -241,10 +241,24 @@ class Builder final : public YAML::EventHandler {
   std::optional<Problem> fatal_;
 };
 
+// Where a character stands that YAML does not allow; npos: nowhere.
+size_t FindControlCharacter(std::string_view text) {
+  const auto is_control = [](char c) {
+    return c == '\x7F' || (c >= 0 && c < ' ' && c != '\t' && c != '\n' && c != '\r');
+  };
+  const auto found = std::find_if(text.begin(), text.end(), is_control);
+  return found == text.end() ? text.npos : static_cast<size_t>(found - text.begin());
+}
+
 }  // namespace
 
 Result<void> ForEachYamlDocument(std::string_view text, std::string_view file_name,
                                  const YamlVisitor& visit, const YamlProgress& progress) {
+  if (const size_t at = FindControlCharacter(text); at != text.npos) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(at), '\n');
+    return Fail(Builder::At(file_name, static_cast<int>(line)) +
+                "yaml: control characters are not allowed");
+  }
   Builder builder(visit, progress);
   try {
     std::istringstream stream{std::string(text)};
