@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plugins/node_unschedulable/node_unschedulable.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
 namespace berth::plugins {
@@ -46,11 +47,54 @@ TEST_F(TaintTolerationTest, FilterRejectsNodesWithARepellingTaintThatIsNotTolera
 }
 
 TEST_F(TaintTolerationTest, ComparisonsCountWithTheirGate) {
+  const struct {
+    const char* name;
+    const char* op;
+    const char* value;
+    const char* taint_value;
+    bool want;
+  } cases[] = {
+      {"greater", "Gt", "3", "5", true},
+      {"not greater", "Gt", "5", "5", false},
+      {"less", "Lt", "5", "-3", true},
+      {"not less", "Lt", "5", "5", false},
+      {"the taint is no number", "Gt", "3", "many", false},
+      {"the toleration is no number", "Lt", "many", "3", false},
+      {"a number not in plain form", "Gt", "3", "05", false},
+  };
+  for (const bool gate : {false, true}) {
+    handle.gates.taint_toleration_comparison_operators = gate;
+    TaintToleration plugin(handle);
+    for (const auto& c : cases) {
+      SCOPED_TRACE(std::string(c.name) + (gate ? ", with the gate" : ", without the gate"));
+      const bool tolerated = gate && c.want;
+      for (const char* effect : {"NoSchedule", "NoExecute"}) {
+        const api::Node node = MakeNode().Taint("level", c.taint_value, effect);
+        EXPECT_EQ(Filter(plugin, MakePod().Tolerate("level", c.op, c.value, ""), node).ok(),
+                  tolerated);
+        EXPECT_FALSE(Filter(plugin, MakePod().Tolerate("other", c.op, c.value, ""), node).ok());
+      }
+      const api::Node preferred = MakeNode().Taint("level", c.taint_value, "PreferNoSchedule");
+      EXPECT_EQ(Score(plugin, MakePod().Tolerate("level", c.op, c.value, ""), preferred),
+                tolerated ? 0 : 1);
+      EXPECT_EQ(Score(plugin, MakePod().Tolerate("level", c.op, c.value, "NoSchedule"), preferred),
+                1);
+      const api::ObjectPtr node =
+          Object(MakeNode().Taint("level", c.taint_value, "NoSchedule").Obj());
+      EXPECT_EQ(Hint(plugin, kNodeAdd, MakePod().Tolerate("level", c.op, c.value, ""), {}, node),
+                tolerated ? "queue" : "skip");
+    }
+  }
+}
+
+TEST_F(TaintTolerationTest, AnUnschedulableNodeHasNoValueToCompare) {
   handle.gates.taint_toleration_comparison_operators = true;
-  TaintToleration plugin(handle);
-  EXPECT_TRUE(Filter(plugin, MakePod().Tolerate("level", "Gt", "3", ""),
-                     MakeNode().Taint("level", "5", "NoSchedule"))
-                  .ok());
+  NodeUnschedulable plugin(handle);
+  const api::Node node = MakeNode().Unschedulable();
+  const char* const key = "node.kubernetes.io/unschedulable";
+  EXPECT_FALSE(Filter(plugin, MakePod().Tolerate(key, "Gt", "-1", ""), node).ok());
+  EXPECT_FALSE(Filter(plugin, MakePod().Tolerate(key, "Lt", "1", ""), node).ok());
+  EXPECT_TRUE(Filter(plugin, MakePod().Tolerate(key, "Exists", "", ""), node).ok());
 }
 
 TEST_F(TaintTolerationTest, ScoreCountsPreferNoScheduleTaintsThatAreNotTolerated) {
