@@ -12,6 +12,11 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::string_view kNoPreFilter =
+    "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
+constexpr std::string_view kNoPreScore =
+    "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found";
+
 bool HasUnreadableTerms(const PodInfo& pod) {
   return pod.affinity != nullptr && !pod.affinity->error.empty();
 }
@@ -24,7 +29,9 @@ InterPodAffinity::InterPodAffinity(const InterPodAffinityArgs& args, Handle& han
       affinity_rejection_(
           handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kAffinityReason)),
       anti_affinity_rejection_(handle.reasons().Make(Code::kUnschedulable, kAntiAffinityReason)),
-      placed_pods_rejection_(handle.reasons().Make(Code::kUnschedulable, kPlacedPodsReason)) {}
+      placed_pods_rejection_(handle.reasons().Make(Code::kUnschedulable, kPlacedPodsReason)),
+      no_pre_filter_(handle.reasons().Error(kNoPreFilter)),
+      no_pre_score_(handle.reasons().Error(kNoPreScore)) {}
 
 Result<std::unique_ptr<Plugin>> InterPodAffinity::Make(const ConfigValue& args, Handle& handle) {
   const auto parsed = ParseInterPodAffinityArgs(args);
@@ -59,18 +66,18 @@ PreFilterResult InterPodAffinity::PreFilter(CycleState& state, const PodInfo& po
 Status InterPodAffinity::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
                                 const NodeView& node) {
   (void)pod;
-  if (auto* data = state.Mutable<PodAffinityFilterState>()) {
-    data->UpdateWithPod(node.snapshot(), added, node.row(), 1);
-  }
+  auto* data = state.Mutable<PodAffinityFilterState>();
+  if (data == nullptr) return no_pre_filter_;
+  data->UpdateWithPod(node.snapshot(), added, node.row(), 1);
   return Status::Success();
 }
 
 Status InterPodAffinity::RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                                    const NodeView& node) {
   (void)pod;
-  if (auto* data = state.Mutable<PodAffinityFilterState>()) {
-    data->UpdateWithPod(node.snapshot(), removed, node.row(), -1);
-  }
+  auto* data = state.Mutable<PodAffinityFilterState>();
+  if (data == nullptr) return no_pre_filter_;
+  data->UpdateWithPod(node.snapshot(), removed, node.row(), -1);
   return Status::Success();
 }
 
@@ -78,7 +85,7 @@ Status InterPodAffinity::Filter(const CycleState& state, const PodInfo& pod,
                                 const NodeView& node) const {
   (void)pod;
   const auto* data = state.Read<PodAffinityFilterState>();
-  if (data == nullptr) return Status::Success();
+  if (data == nullptr) return no_pre_filter_;
   if (!data->SatisfiesAffinity(node.row())) return affinity_rejection_;
   if (!data->SatisfiesAntiAffinity(node.row())) return anti_affinity_rejection_;
   if (!data->SatisfiesPlacedPods(node.row())) return placed_pods_rejection_;
@@ -88,7 +95,11 @@ Status InterPodAffinity::Filter(const CycleState& state, const PodInfo& pod,
 void InterPodAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
                                    const Snapshot& snapshot, NodeSet& nodes) const {
   (void)pod, (void)snapshot;
-  if (const auto* data = state.Read<PodAffinityFilterState>()) data->FilterNodes(nodes);
+  if (const auto* data = state.Read<PodAffinityFilterState>()) {
+    data->FilterNodes(nodes);
+  } else {
+    nodes.Assign(nodes.size(), false);
+  }
 }
 
 Status InterPodAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
@@ -134,7 +145,8 @@ ScoreResult InterPodAffinity::Score(const CycleState& state, const PodInfo& pod,
                                     const NodeView& node) const {
   (void)pod;
   const auto* data = state.Read<PodAffinityScoreState>();
-  return {data == nullptr ? 0 : data->Score(node.row())};
+  if (data == nullptr) return {0, no_pre_score_};
+  return {data->Score(node.row())};
 }
 
 void InterPodAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod,
@@ -151,7 +163,8 @@ void InterPodAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod,
 Status InterPodAffinity::NormalizeScore(const CycleState& state, const PodInfo& pod,
                                         std::span<const NodeRow> nodes,
                                         std::span<int64_t> scores) const {
-  (void)state, (void)pod, (void)nodes;
+  (void)pod, (void)nodes;
+  if (state.Read<PodAffinityScoreState>() == nullptr) return no_pre_score_;
   if (scores.empty()) return Status::Success();
   const auto [min_at, max_at] = std::minmax_element(scores.begin(), scores.end());
   const int64_t min = *min_at;

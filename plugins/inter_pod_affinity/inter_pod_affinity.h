@@ -53,8 +53,8 @@ class InterPodAffinity final : public PreFilterPlugin,
                    const NodeView& node) override;
 
   // Affinity is asked first, and its rejection is UnschedulableAndUnresolvable: evicting pods
-  // brings none near. Then the pod's anti-affinity, then that of placed pods. Without the state
-  // that PreFilter leaves, every node passes.
+  // brings none near. Then the pod's anti-affinity, then that of placed pods. Error without what
+  // PreFilter leaves.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
   void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                    NodeSet& nodes) const override;
@@ -63,7 +63,7 @@ class InterPodAffinity final : public PreFilterPlugin,
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   const NodeSet& feasible) override;
   // The weights of all terms, once for each pod they match near the node; anti-affinity is
-  // negative. 0 without the state that PreScore leaves.
+  // negative. Error without what PreScore leaves.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
@@ -84,6 +84,8 @@ class InterPodAffinity final : public PreFilterPlugin,
   Status affinity_rejection_;
   Status anti_affinity_rejection_;
   Status placed_pods_rejection_;
+  Status no_pre_filter_;
+  Status no_pre_score_;
 };
 
 }  // namespace berth::plugins

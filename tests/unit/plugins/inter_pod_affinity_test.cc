@@ -569,13 +569,39 @@ TEST_F(InterPodAffinityTest, ScoresAreSpreadOverTheRangeTheQuotientFirst) {
       {"no node", {}, {}},
   };
   InterPodAffinity plugin({}, handle);
+  const PodInfoPtr pod = Info(MakePod().PreferPodAffinity(1, "zone", {{"app", "db"}}));
+  const PlainSnapshot snapshot = Placed({App("db").OnNode("a1")});
+  ASSERT_TRUE(plugin.PreScore(state, *pod, snapshot, snapshot.nodes()).ok());
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     std::vector<int64_t> scores = c.raw;
     const std::vector<NodeRow> rows(scores.size());
-    EXPECT_TRUE(plugin.NormalizeScore(state, *Info(MakePod()), rows, scores).ok());
+    EXPECT_TRUE(plugin.NormalizeScore(state, *pod, rows, scores).ok());
     EXPECT_EQ(scores, c.want);
   }
+}
+
+TEST_F(InterPodAffinityTest, WithoutItsStateEverythingIsAnError) {
+  InterPodAffinity plugin({}, handle);
+  const PlainSnapshot snapshot = Placed({});
+  const PodInfoPtr pod = Info(MakePod());
+  const NodeView node(snapshot, 0);
+  const std::string no_pre_filter =
+      "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
+  for (const Status& status :
+       {plugin.Filter(state, *pod, node), plugin.AddPod(state, *pod, *pod, node),
+        plugin.RemovePod(state, *pod, *pod, node)}) {
+    EXPECT_EQ(status.code(), Code::kError);
+    EXPECT_EQ(status.message(), no_pre_filter);
+  }
+  NodeSet nodes = snapshot.nodes();
+  plugin.FilterNodes(state, *pod, snapshot, nodes);
+  EXPECT_TRUE(nodes.Empty());
+
+  const std::string no_pre_score =
+      "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found";
+  EXPECT_EQ(plugin.Score(state, *pod, node).status.message(), no_pre_score);
+  EXPECT_EQ(plugin.NormalizeScore(state, *pod, {}, {}).message(), no_pre_score);
 }
 
 TEST_F(InterPodAffinityTest, ArgsAreReadAndChecked) {
