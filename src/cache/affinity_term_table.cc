@@ -5,12 +5,6 @@
 #include <utility>
 
 namespace berth::cache {
-namespace {
-
-// So many unused terms cost less than to make them anew.
-constexpr size_t kMaxUnused = 256;
-
-}  // namespace
 
 void AffinityTermTable::Count(NodeRow row, const PodAffinityTerms& terms, int32_t delta) {
   terms.ForEach([&](const AffinityTerm& term) {
@@ -40,7 +34,7 @@ void AffinityTermTable::AddMatching(const api::Pod& pod, const api::StringMap& n
 }
 
 void AffinityTermTable::Sweep() {
-  if (num_unused_ <= kMaxUnused || num_unused_ <= size()) return;
+  if (num_unused_ <= max_unused_ || num_unused_ <= size()) return;
   for (Slot slot = 0; slot < entries_.size(); ++slot) {
     std::unique_ptr<Entry>& entry = entries_[slot];
     if (entry == nullptr || entry->uses > 0) continue;

@@ -27,7 +27,8 @@ namespace berth::cache {
 class AffinityTermTable {
  public:
   // `topologies` must outlive the table.
-  explicit AffinityTermTable(TopologyTable& topologies) : topologies_(topologies) {}
+  AffinityTermTable(TopologyTable& topologies, size_t max_unused)
+      : topologies_(topologies), max_unused_(max_unused) {}
 
   // A pod with these terms came to `row` (delta 1), or left it (-1). While a pod is here, its row
   // must not change its domain.
@@ -35,10 +36,10 @@ class AffinityTermTable {
   // Adds to `out` what Snapshot::MatchingAffinityTerms says; valid until Sweep().
   void AddMatching(const api::Pod& pod, const api::StringMap& namespace_labels,
                    AffinityTermKinds kinds, std::vector<AffinityTermCounts>& out) const;
-  // Forgets the terms that no pod has, when they are many.
+  // Forgets the terms that no pod has, when they are more than allowed, and than the others.
   void Sweep();
 
-  // Terms that pods have, and those that wait for Sweep().
+  // Terms that pods have; those that wait for Sweep().
   size_t size() const { return by_identity_.size() - num_unused_; }
   size_t num_unused() const { return num_unused_; }
 
@@ -58,6 +59,7 @@ class AffinityTermTable {
   Slot FindOrAdd(const AffinityTerm& term);
 
   TopologyTable& topologies_;
+  const size_t max_unused_;
   std::vector<std::unique_ptr<Entry>> entries_;  // by slot; nullptr: free
   std::vector<Slot> free_slots_;                 // the last is used first
   absl::flat_hash_map<std::string_view, Slot> by_identity_;

@@ -17,7 +17,7 @@ Cache::Cache(const Options& options)
                     for (NodeRow row = 0; row < rows_.size(); ++row)
                       for (const PodInfo* pod : pods_.pods(row)) visit(row, *pod);
                   }),
-      affinity_terms_(topologies_),
+      affinity_terms_(topologies_, options.max_unused_affinity_terms),
       changes_(options.change_log_capacity) {}
 
 NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {

@@ -58,9 +58,10 @@ class Cache final : public Snapshot {
  public:
   struct Options {
     LabelIndex::Limits labels = {};
-    // What is kept of topologies and pod counts that nobody holds.
+    // How much is kept of what nobody holds: topologies, pod counts, terms that no pod has.
     size_t max_topologies = 64;
     size_t max_pod_counts_bytes = 32u << 20;
+    size_t max_unused_affinity_terms = 256;
     size_t change_log_capacity = 1u << 16;
   };
   Cache() : Cache(Options()) {}

@@ -8,6 +8,7 @@
 
 #include "berth/check.h"
 #include "berth/inputs.h"
+#include "berth/node_features.h"
 
 namespace berth::cache {
 namespace {
@@ -166,6 +167,12 @@ void WriteLabels(const api::Pod& pod, const std::optional<std::vector<std::strin
   }
 }
 
+void WriteNodeFeatures(const api::Pod& pod, Writer& writer) {
+  for (const std::string_view feature : RequiredNodeFeatures(pod)) {
+    writer.Write(std::string(feature));
+  }
+}
+
 void WriteAffinity(bool to_nodes, const api::PodSpec& spec, Writer& writer) {
   static constexpr auto kNone = api::Affinity{};
   const api::Affinity& affinity = spec.affinity ? *spec.affinity : kNone;
@@ -211,6 +218,8 @@ void AppendFragment(size_t part, const PodInfo& info,
       return writer.Write(pod.spec.scheduling_gates);
     case pod_part::kOwner:
       return writer.Write(pod.metadata.owner_references);
+    case pod_part::kNodeFeatures:
+      return WriteNodeFeatures(pod, writer);
     default:
       BERTH_CHECK(false, "unknown part of a pod");
   }

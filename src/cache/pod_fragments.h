@@ -11,7 +11,7 @@
 namespace berth::cache {
 
 // How many PodParts bits have a meaning.
-inline constexpr size_t kNumPodParts = 14;
+inline constexpr size_t kNumPodParts = 15;
 
 // Appends one part of a pod (`part` is the number of its PodParts bit) in a form that is equal for
 // equal parts and different for different ones. Of the labels it holds those in `tested_keys`

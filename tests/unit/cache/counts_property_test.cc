@@ -339,6 +339,7 @@ TEST(CountsPropertyTest, WhatIsCountedAcrossNodesIsWhatASnapshotMadeFromScratchC
     if (seed % 2 == 1) {
       options.max_topologies = 1;
       options.max_pod_counts_bytes = 1000;
+      options.max_unused_affinity_terms = 0;
     }
     Walk walk(seed, options);
     for (int step = 0; step < 500; ++step) {
