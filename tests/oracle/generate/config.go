@@ -7,8 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-
-	"berth.dev/tests/oracle/upstream"
 )
 
 // dict is a YAML mapping.
@@ -54,7 +52,7 @@ func (g *generator) config() dict {
 	for _, name := range g.profiles {
 		profile := dict{"schedulerName": name}
 		if g.mood.plainConfig {
-			profile["plugins"] = dict{"multiPoint": dict{"disabled": named(upstream.NotCompared)}}
+			profile["plugins"] = dict{"multiPoint": dict{"disabled": named(g.off)}}
 		} else {
 			profile["plugins"] = g.plugins()
 			if args := g.pluginConfig(); len(args) > 0 {
@@ -78,12 +76,13 @@ func named(plugins []string) []any {
 // plugins disables, weighs and reorders.
 func (g *generator) plugins() dict {
 	r := g.random
-	plugins := dict{"multiPoint": dict{"disabled": named(upstream.NotCompared)}}
+	filters, scorers := g.notOff(filters), g.notOff(scorers)
+	plugins := dict{"multiPoint": dict{"disabled": named(g.off)}}
 	switch r.IntN(5) {
 	case 0:
 		plugins["multiPoint"] = dict{"disabled": named([]string{"*"}), "enabled": g.reordered()}
 	case 1:
-		off := slices.Clone(upstream.NotCompared)
+		off := slices.Clone(g.off)
 		for _, plugin := range compared {
 			if name := plugin["name"].(string); !slices.Contains(mustBe, name) && r.chance(0.15) {
 				off = append(off, name)
@@ -96,7 +95,7 @@ func (g *generator) plugins() dict {
 		for _, name := range some(r, scorers, 1, 3) {
 			again = append(again, dict{"name": name, "weight": r.between(1, 10)})
 		}
-		plugins["multiPoint"] = dict{"disabled": named(upstream.NotCompared), "enabled": again}
+		plugins["multiPoint"] = dict{"disabled": named(g.off), "enabled": again}
 	case 3:
 		filter := dict{"disabled": named(subset(r, filters, 0.1))}
 		if r.chance(0.5) {
@@ -113,13 +112,21 @@ func (g *generator) plugins() dict {
 func (g *generator) reordered() []any {
 	var list []any
 	for _, plugin := range some(g.random, compared, len(compared), len(compared)) {
-		list = append(list, plugin)
+		if !slices.Contains(g.off, plugin["name"].(string)) {
+			list = append(list, plugin)
+		}
 	}
 	return list
 }
 
+// notOff leaves out the plugins that no profile may have.
+func (g *generator) notOff(plugins []string) []string {
+	return slices.DeleteFunc(slices.Clone(plugins), func(name string) bool { return slices.Contains(g.off, name) })
+}
+
 func (g *generator) scorePlugins() dict {
 	r := g.random
+	scorers := g.notOff(scorers)
 	if r.chance(0.1) {
 		return dict{"disabled": named([]string{"*"})}
 	}

@@ -7,8 +7,11 @@ package generate
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"sigs.k8s.io/yaml"
+
+	"berth.dev/tests/oracle/upstream"
 )
 
 // Case is a cluster with pods to schedule, and a configuration to do it by. Both are trees of plain JSON
@@ -23,6 +26,8 @@ type Case struct {
 type generator struct {
 	random
 	mood mood
+	// off has the plugins that no profile may have.
+	off []string
 
 	profiles    []string
 	zones       int
@@ -32,10 +37,18 @@ type generator struct {
 	resizeStep  int
 }
 
-// New makes the case of a seed, with at most so many nodes.
-func New(seed uint64, nodes int) Case {
+// Options bound what is made.
+type Options struct {
+	// Nodes is the greatest number of nodes.
+	Nodes int
+	// Without names plugins to switch off in every profile, beside those that are never compared.
+	Without []string
+}
+
+// New makes the case of a seed.
+func New(seed uint64, options Options) Case {
 	r := newRandom(seed)
-	g := &generator{random: r, mood: newMood(r, nodes)}
+	g := &generator{random: r, mood: newMood(r, options.Nodes), off: slices.Concat(upstream.NotCompared, options.Without)}
 	g.profiles = []string{"default-scheduler", "packer", "spreader"}[:pick(r, []int{1, 1, 2, 3})]
 	g.zones = g.between(1, len(zones))
 	g.betaZones = g.chance(0.1)

@@ -14,19 +14,19 @@ import (
 
 func TestTheSameSeedMakesTheSameCase(t *testing.T) {
 	for seed := range uint64(20) {
-		a, b := generate.New(seed, 60), generate.New(seed, 60)
+		a, b := generate.New(seed, generate.Options{Nodes: 60}), generate.New(seed, generate.Options{Nodes: 60})
 		if !bytes.Equal(a.ClusterJSON(), b.ClusterJSON()) || !bytes.Equal(a.ConfigYAML(), b.ConfigYAML()) {
 			t.Errorf("seed %d makes two cases", seed)
 		}
 	}
-	if a, b := generate.New(1, 60), generate.New(2, 60); bytes.Equal(a.ClusterJSON(), b.ClusterJSON()) {
+	if a, b := generate.New(1, generate.Options{Nodes: 60}), generate.New(2, generate.Options{Nodes: 60}); bytes.Equal(a.ClusterJSON(), b.ClusterJSON()) {
 		t.Error("seeds 1 and 2 make the same cluster")
 	}
 }
 
 func TestBothFormsOfAClusterAreReadAlike(t *testing.T) {
 	for seed := range uint64(10) {
-		c := generate.New(seed, 20)
+		c := generate.New(seed, generate.Options{Nodes: 20})
 		if a, b := judge(t, c, c.ClusterJSON()), judge(t, c, c.ClusterYAML()); !bytes.Equal(a, b) {
 			t.Errorf("seed %d: YAML and JSON differ", seed)
 		}
@@ -65,7 +65,7 @@ func verdicts(t *testing.T, c generate.Case, text []byte) []*upstream.Verdict {
 func TestCasesAreOfAllKinds(t *testing.T) {
 	var c census
 	for seed := range uint64(150) {
-		kase := generate.New(seed, 30)
+		kase := generate.New(seed, generate.Options{Nodes: 30})
 		c.add(verdicts(t, kase, kase.ClusterJSON()))
 	}
 	t.Logf("%+v", c)

@@ -57,7 +57,7 @@ func newMood(r random, nodes int) mood {
 		noRequests: 0.1 + r.feature(0.4), zeroRequests: r.feature(0.3), wantsExtended: r.feature(0.2), wantsHuge: r.feature(0.2),
 		huge: r.feature(0.1), priority: r.feature(0.8), nominated: r.feature(0.4), terminating: r.feature(0.2),
 		gated: r.feature(0.2), ended: r.feature(0.1), needsFeature: r.feature(0.3),
-		imageVolumes: r.feature(0.3), otherNamespace: r.feature(0.7), otherScheduler: r.feature(0.1), unknownNode: r.feature(0.05),
+		imageVolumes: r.feature(0.3), otherNamespace: r.feature(0.7), otherScheduler: r.feature(0.1), unknownNode: 0,
 		oddQuantities: r.feature(0.5), plainConfig: r.chance(0.3),
 	}
 	if r.chance(0.3) {

@@ -19,7 +19,11 @@ func (g *generator) requirements() corev1.ResourceRequirements {
 	g.request(requests, corev1.ResourceMemory, memoryRequests, m.noRequests)
 	g.request(requests, corev1.ResourceEphemeralStorage, diskRequests, 0.8)
 	if r.chance(m.huge) {
-		requests[pick(r, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory})] = r.quantity(hugeRequests)
+		if r.chance(0.5) {
+			requests[corev1.ResourceCPU] = r.quantity(hugeCPURequests)
+		} else {
+			requests[corev1.ResourceMemory] = r.quantity(hugeMemoryRequests)
+		}
 	}
 	if r.chance(m.limits) {
 		for name, quantity := range requests {

@@ -22,7 +22,7 @@ import (
 // An API server validates what it has defaulted. The other kinds are too plain to be wrong.
 func TestPodsAndNodesAreSuchAsAnAPIServerAdmits(t *testing.T) {
 	for seed := range uint64(200) {
-		c := generate.New(seed, 30)
+		c := generate.New(seed, generate.Options{Nodes: 30})
 		for _, object := range c.Objects {
 			text, err := json.Marshal(object)
 			if err != nil {

@@ -75,5 +75,8 @@ var (
 	cpuRequests    = []string{"100m", "250m", "500m", "1", "0.1", "1500m", "2", "0.5m", "1e-1", "333m"}
 	memoryRequests = []string{"64Mi", "128Mi", "1Gi", "1.5Gi", "12e6", "100M", "2Gi", "128974848", "0.1Gi", "1e9", "1e3"}
 	diskRequests   = []string{"100Mi", "1Gi", "5G"}
-	hugeRequests   = []string{"100", "1Ti", "1E", "1000000"}
+
+	// In cpu 1E is beyond an int64 of thousandths, which upstream takes for 0.
+	hugeCPURequests    = []string{"100", "1000000", "1P"}
+	hugeMemoryRequests = []string{"1Ti", "1E", "1e15"}
 )

@@ -83,7 +83,8 @@ func scenarioOf(kase generate.Case, difference *Difference) ([]byte, error) {
 		text.Write(encoded)
 		return err
 	}
-	if err := add(map[string]any{"name": fmt.Sprintf("parity seed %d: %s", kase.Seed, difference.Kind)}); err != nil {
+	head := map[string]any{"name": fmt.Sprintf("parity seed %d: %s", kase.Seed, difference.Kind), "plugin": pluginOf(difference)}
+	if err := add(head); err != nil {
 		return nil, err
 	}
 	if config := withoutType(kase.Config); len(config) > 0 {
@@ -128,4 +129,18 @@ func expectation(v *upstream.Verdict) (map[string]any, error) {
 	}
 	delete(members, "pod")
 	return members, nil
+}
+
+// pluginOf is the folder of the scenario: the plugin that the difference is about, as far as its kind tells.
+func pluginOf(difference *Difference) string {
+	words := strings.Split(difference.Kind, ".")
+	if i := slices.Index(words, "scores"); i >= 0 && i+1 < len(words) {
+		return words[i+1]
+	}
+	for _, name := range slices.Sorted(maps.Keys(difference.Upstream.Nodes)) {
+		if plugin := difference.Upstream.Nodes[name].Plugin; plugin != "" {
+			return plugin
+		}
+	}
+	return "scheduler"
 }

@@ -24,7 +24,7 @@ func TestShrinkKeepsOnlyWhatMakesTheDifference(t *testing.T) {
 	}
 	c := &Checker{Berth: berth, Dir: dir}
 	for seed := uint64(1); seed < 20; seed += 2 {
-		kase := generate.New(seed, 6)
+		kase := generate.New(seed, generate.Options{Nodes: 6})
 		difference, err := c.Check(t.Context(), kase)
 		if err != nil {
 			t.Fatal(err)

@@ -127,9 +127,7 @@ func (c *cycle) findFeasible(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosi
 // score runs PreScore and Score, also where there is just one node to choose.
 func (c *cycle) score(feasible []fwk.NodeInfo) error {
 	if !c.HasScorePlugins() {
-		for _, node := range feasible {
-			c.verdict.Nodes[node.Node().Name] = Node{Feasible: true, Total: 1}
-		}
+		// Upstream gives every node 1 then; a document has sums of scores only.
 		c.verdict.chooseBest()
 		return nil
 	}

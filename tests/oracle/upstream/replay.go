@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
@@ -76,6 +77,9 @@ func (s *State) Replay(decisions []Decision) error {
 	for _, v := range s.JudgeAll() {
 		switch v.Result {
 		case Scheduled:
+			if decided.Has(v.Pod) && mayBeForgotten(s.pending[v.Pod]) {
+				continue
+			}
 			return &Refusal{Kind: "left without a node", Pod: v.Pod, Detail: fmt.Sprintf("it fits on %v", v.Best)}
 		case Unschedulable, Error:
 			if !decided.Has(v.Pod) {
@@ -84,6 +88,23 @@ func (s *State) Replay(decisions []Decision) error {
 		}
 	}
 	return nil
+}
+
+// mayBeForgotten is true where upstream's queueing hint of InterPodAffinity misses pods that would help: it does
+// not look namespaces up. Such pods are tried again only after five minutes.
+func mayBeForgotten(pod *corev1.Pod) bool {
+	affinity := pod.Spec.Affinity
+	if affinity == nil {
+		return false
+	}
+	var terms []corev1.PodAffinityTerm
+	if affinity.PodAffinity != nil {
+		terms = append(terms, affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+	}
+	if affinity.PodAntiAffinity != nil {
+		terms = append(terms, affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+	}
+	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
 }
 
 func (s *State) step(d Decision) error {

@@ -14,7 +14,7 @@ import (
 func TestVerdictsAgreeWithUpstreamsOwnWalk(t *testing.T) {
 	pods := 0
 	for seed := range uint64(100) {
-		kase := generate.New(seed, 40)
+		kase := generate.New(seed, generate.Options{Nodes: 40})
 		state := open(t, kase.ClusterJSON(), kase.ConfigYAML())
 		for _, v := range state.JudgeAll() {
 			if v.Result == upstream.Gated || v.Result == upstream.Ignored {

@@ -20,12 +20,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 )
 
 type options struct {
 	seeds, nodes, jobs, shrink int
 	seed                       uint64
+	without                    []string
 	berth, out                 string
 }
 
@@ -60,8 +62,12 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.shrink, "shrink", 3, "how many cases to make small, of different kinds")
 	flags.StringVar(&o.berth, "berth", os.Getenv("BERTH_BINARY"), "the berth program (default $BERTH_BINARY)")
 	flags.StringVar(&o.out, "out", filepath.Join(os.TempDir(), "berth-parity"), "folder for cases that differ")
+	without := flags.String("without", "", "plugins to switch off in every profile, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if *without != "" {
+		o.without = strings.Split(*without, ",")
 	}
 	switch {
 	case flags.NArg() > 0:
