@@ -175,12 +175,13 @@ void MemoryApi::Changed(informers::EventType type, api::ObjectPtr old_object,
   event.type = type;
   event.old_object = std::move(old_object);
   event.new_object = std::move(new_object);
-  changes_.push_back(std::move(event));
+  untold_.push_back(std::move(event));
+  ++num_changes_;
 }
 
 void MemoryApi::TellChanges() {
-  for (informers::InformerEvent& event : changes_) watch_(std::move(event));
-  changes_.clear();
+  for (informers::InformerEvent& event : untold_) watch_(std::move(event));
+  untold_.clear();
 }
 
 api::ObjectPtr MemoryApi::Find(informers::Kind kind, std::string_view key) const {

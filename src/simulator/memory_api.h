@@ -66,6 +66,9 @@ class MemoryApi final : public client::ApiClient {
   void ForEach(informers::Kind kind, const std::function<void(const api::ObjectPtr&)>& visit) const;
   size_t Count(informers::Kind kind) const;
 
+  // How often an object came, changed or went.
+  uint64_t changes() const { return num_changes_; }
+
   // In the order in which they were first written.
   const std::vector<WrittenEvent>& events() const { return events_; }
   // Off: events are answered and forgotten.
@@ -103,7 +106,8 @@ class MemoryApi final : public client::ApiClient {
   informers::EventSink watch_;
   Fault fault_;
   std::map<informers::Kind, Objects> objects_;
-  std::vector<informers::InformerEvent> changes_;  // not told yet
+  std::vector<informers::InformerEvent> untold_;
+  uint64_t num_changes_ = 0;
   uint64_t last_version_ = 0;
   bool keep_events_ = true;
   std::vector<WrittenEvent> events_;

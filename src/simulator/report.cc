@@ -57,7 +57,7 @@ Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts
     } else if (place == queue::Place::kNowhere && simulation.quiet()) {
       report.ignored.push_back(key);
     } else {
-      report.unfinished.push_back(key);
+      report.unfinished.push_back({key, MessageOf(*pod)});
     }
   }
   return report;

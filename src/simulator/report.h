@@ -26,7 +26,8 @@ struct RunFacts {
 
 // What became of the pods that were pending at first; lists are in the order given.
 struct Report {
-  struct Unschedulable {
+  // A pod without a node, and what its PodScheduled condition says.
+  struct Left {
     std::string pod;
     std::string message;
   };
@@ -36,10 +37,10 @@ struct Report {
   size_t nodes = 0;
   std::map<std::string, std::vector<std::string>> placed;  // node to pods
   size_t bound = 0;
-  std::vector<Unschedulable> unschedulable;
+  std::vector<Left> unschedulable;
+  std::vector<Left> unfinished;  // still tried again when the simulation ended
   std::vector<std::string> gated;
-  std::vector<std::string> ignored;     // nobody's pods, and pods being deleted
-  std::vector<std::string> unfinished;  // still on their way when the time was over
+  std::vector<std::string> ignored;  // nobody's pods, and pods being deleted
   // Pods that are gone, to make room for others.
   std::vector<std::string> evicted;
 };

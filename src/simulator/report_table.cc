@@ -86,15 +86,15 @@ void AppendPlacements(const Report& report, const Snapshot& snapshot, std::strin
 }
 
 // Pods left for the same reason, the most first.
-void AppendUnschedulable(const Report& report, std::string& out) {
-  if (report.unschedulable.empty()) return;
+void AppendLeft(const std::vector<Report::Left>& pods, std::string_view what, std::string& out) {
+  if (pods.empty()) return;
   std::map<std::string_view, std::vector<std::string>> by_message;
-  for (const auto& left : report.unschedulable) by_message[left.message].push_back(left.pod);
+  for (const Report::Left& left : pods) by_message[left.message].push_back(left.pod);
   std::vector<std::pair<std::string_view, std::vector<std::string>>> groups(by_message.begin(),
                                                                             by_message.end());
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  out += '\n' + Counted(report.unschedulable.size(), "pod") + " unschedulable:\n";
+  out += '\n' + Counted(pods.size(), "pod") + ' ' + std::string(what) + ":\n";
   const size_t shown = std::min(groups.size(), kMaxMessages);
   for (size_t i = 0; i < shown; ++i) {
     out += "  " + std::string(groups[i].first) + "\n    " +
@@ -114,10 +114,10 @@ void AppendOthers(const std::vector<std::string>& keys, std::string_view what, s
 void AppendReportTable(const Report& report, Simulation& simulation, std::string& out) {
   AppendHead(report, out);
   AppendPlacements(report, simulation.scheduler().cache(), out);
-  AppendUnschedulable(report, out);
+  AppendLeft(report.unschedulable, "unschedulable", out);
+  AppendLeft(report.unfinished, "failed again and again", out);
   AppendOthers(report.evicted, "evicted to make room", out);
   AppendOthers(report.gated, "gated", out);
-  AppendOthers(report.unfinished, "still failing when the time was over", out);
   AppendOthers(report.ignored, "ignored (being deleted, or of another scheduler)", out);
 }
 

@@ -52,11 +52,17 @@ void Simulation::Step(Time end) {
   Settle();
 }
 
-bool Simulation::RunUntilQuiet(Duration limit) {
+bool Simulation::RunUntilQuiet(Duration limit, Duration patience) {
   Start();
   Settle();
   const Time end = clock_.Now() + limit;
-  while (!quiet() && clock_.Now() < end) Step(end);
+  uint64_t changes = api_.changes();
+  Time changed = clock_.Now();
+  while (!quiet() && clock_.Now() < std::min(end, changed + patience)) {
+    Step(end);
+    if (scheduler_->in_hand() > 0 || api_.changes() != changes) changed = clock_.Now();
+    changes = api_.changes();
+  }
   return quiet();
 }
 

@@ -51,8 +51,10 @@ class Simulation {
   // Runs until nothing is left to do without time passing.
   void Settle();
   // Starts; then lets time pass, from one due time to the next, until no pod is active, backing off
-  // or on its way to a node: what is left is parked or gated. False: `limit` passed before that.
-  bool RunUntilQuiet(Duration limit);
+  // or on its way to a node: what is left is parked or gated. False: `limit` passed before that, or
+  // for `patience` no object changed and no pod was on its way, so that those which still back off
+  // fail in the same way again and again.
+  bool RunUntilQuiet(Duration limit, Duration patience = std::chrono::minutes(1));
   // Lets this much time pass, running all that falls due meanwhile.
   void Advance(Duration by);
   bool quiet() const;
