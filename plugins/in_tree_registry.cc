@@ -5,6 +5,7 @@
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
+#include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_ports/node_ports.h"
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
@@ -40,6 +41,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeResourcesBalancedAllocation>(),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
+      Register<NodeDeclaredFeatures>(),
   };
 }
 
@@ -58,6 +60,7 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {NodeResourcesBalancedAllocation::kName, 1},
       {ImageLocality::kName, 1},
       {DefaultBinder::kName},
+      {NodeDeclaredFeatures::kName},
   };
 }
 

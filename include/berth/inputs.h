@@ -24,6 +24,7 @@ inline constexpr PodParts kTopologySpread = 1u << 10;
 inline constexpr PodParts kVolumes = 1u << 11;
 inline constexpr PodParts kSchedulingGates = 1u << 12;
 inline constexpr PodParts kOwner = 1u << 13;
+inline constexpr PodParts kNodeFeatures = 1u << 14;  // what RequiredNodeFeatures() says
 inline constexpr PodParts kEverything = ~PodParts{0};
 }  // namespace pod_part
 

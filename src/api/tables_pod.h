@@ -24,11 +24,30 @@ struct FieldsOf<ResourceRequirements> {
 };
 
 template <>
+struct FieldsOf<ContainerRestartRule> {
+  static constexpr auto kFields = Table(Field<1, &ContainerRestartRule::action>("action"));
+};
+
+template <>
+struct FieldsOf<VolumeMount> {
+  static constexpr auto kFields =
+      Table(Field<8, &VolumeMount::bind_mount_options>("bindMountOptions"));
+};
+
+template <>
 struct FieldsOf<Container> {
   static constexpr auto kFields =
       Table(Field<1, &Container::name>("name"), Field<2, &Container::image>("image"),
             Field<6, &Container::ports>("ports"), Field<8, &Container::resources>("resources"),
-            Field<24, &Container::restart_policy>("restartPolicy"));
+            Field<9, &Container::volume_mounts>("volumeMounts"),
+            Field<24, &Container::restart_policy>("restartPolicy"),
+            Field<25, &Container::restart_policy_rules>("restartPolicyRules"));
+};
+
+template <>
+struct FieldsOf<EphemeralContainer> {
+  static constexpr auto kFields =
+      Table(Nested<1>(Field<9, &EphemeralContainer::volume_mounts>("volumeMounts")));
 };
 
 template <>
@@ -68,6 +87,8 @@ struct FieldsOf<PodSpec> {
       Field<31, &PodSpec::preemption_policy>("preemptionPolicy"),
       Field<32, &PodSpec::overhead>("overhead"),
       Field<33, &PodSpec::topology_spread_constraints>("topologySpreadConstraints"),
+      Field<34, &PodSpec::ephemeral_containers>("ephemeralContainers"),
+      Field<37, &PodSpec::host_users>("hostUsers"),
       Field<38, &PodSpec::scheduling_gates>("schedulingGates"),
       Field<40, &PodSpec::resources>("resources"));
 };

@@ -161,6 +161,16 @@ PodBuilder& PodBuilder::Gate(std::string_view name) {
   return *this;
 }
 
+PodBuilder& PodBuilder::HostNetwork() {
+  pod_.spec.host_network = true;
+  return *this;
+}
+
+PodBuilder& PodBuilder::HostUsers(bool host_users) {
+  pod_.spec.host_users = host_users;
+  return *this;
+}
+
 PodBuilder& PodBuilder::Tolerate(std::string_view key, std::string_view op, std::string_view value,
                                  std::string_view effect) {
   api::Toleration toleration;

@@ -57,6 +57,8 @@ class PodBuilder {
   PodBuilder& Priority(int32_t priority);
   PodBuilder& PreemptionPolicy(std::string_view policy);
   PodBuilder& Gate(std::string_view name);
+  PodBuilder& HostNetwork();
+  PodBuilder& HostUsers(bool host_users);
   PodBuilder& Tolerate(std::string_view key, std::string_view op, std::string_view value,
                        std::string_view effect);
   PodBuilder& NodeSelector(std::string_view key, std::string_view value);

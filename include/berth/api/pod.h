@@ -123,6 +123,18 @@ struct ResourceRequirements {
   friend bool operator==(const ResourceRequirements&, const ResourceRequirements&) = default;
 };
 
+struct ContainerRestartRule {
+  std::string action;
+
+  friend bool operator==(const ContainerRestartRule&, const ContainerRestartRule&) = default;
+};
+
+struct VolumeMount {
+  std::vector<std::string> bind_mount_options;
+
+  friend bool operator==(const VolumeMount&, const VolumeMount&) = default;
+};
+
 struct Container {
   std::string name;
   std::string image;
@@ -130,9 +142,17 @@ struct Container {
   ResourceRequirements resources;
   // "Always" makes an init container a sidecar.
   std::optional<std::string> restart_policy;
+  std::vector<ContainerRestartRule> restart_policy_rules;
+  std::vector<VolumeMount> volume_mounts;
 
   bool restartable() const { return restart_policy == "Always"; }
   friend bool operator==(const Container&, const Container&) = default;
+};
+
+struct EphemeralContainer {
+  std::vector<VolumeMount> volume_mounts;
+
+  friend bool operator==(const EphemeralContainer&, const EphemeralContainer&) = default;
 };
 
 struct PodSchedulingGate {
@@ -175,11 +195,14 @@ struct PodSpec {
   std::vector<TopologySpreadConstraint> topology_spread_constraints;
   std::vector<Container> init_containers;
   std::vector<Container> containers;
+  std::vector<EphemeralContainer> ephemeral_containers;
   ResourceList overhead;
   std::optional<ResourceRequirements> resources;
   std::vector<PodSchedulingGate> scheduling_gates;
   std::vector<Volume> volumes;
   bool host_network = false;
+  // false: in a user namespace of its own.
+  std::optional<bool> host_users;
 
   friend bool operator==(const PodSpec&, const PodSpec&) = default;
 };

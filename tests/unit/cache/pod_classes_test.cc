@@ -58,6 +58,8 @@ TEST(PodClassesTest, PodsThatDifferInAPartShareAClassUnlessThePartIsInUse) {
        [](auto& p) { p.Spread(2, "rack", "ScheduleAnyway", {}); }},
       {"claim", pod_part::kVolumes, [](auto& p) { p.ClaimVolume("data"); }},
       {"gate", pod_part::kSchedulingGates, [](auto& p) { p.Gate("g"); }},
+      {"node features", pod_part::kNodeFeatures, [](auto& p) { p.HostNetwork().HostUsers(false); }},
+      {"half of what needs a node feature", 0, [](auto& p) { p.HostUsers(false); }},
       {"owner", pod_part::kOwner, [](auto& p) { p.Owner("ReplicaSet", "rs", "1"); }},
       {"name and UID", 0, [](auto& p) { p.Name("other").Uid("other"); }},
       {"annotation", 0, [](auto& p) { p.Annotation("a", "b"); }},
