@@ -73,38 +73,40 @@ func named(plugins []string) []any {
 	return list
 }
 
-// plugins disables, weighs and reorders.
+// plugins disables, weighs and reorders. A plugin that is off is so at every point: with Score but without PreScore
+// upstream's plugins fail.
 func (g *generator) plugins() dict {
 	r := g.random
-	filters, scorers := g.notOff(filters), g.notOff(scorers)
-	plugins := dict{"multiPoint": dict{"disabled": named(g.off)}}
-	switch r.IntN(5) {
-	case 0:
-		plugins["multiPoint"] = dict{"disabled": named([]string{"*"}), "enabled": g.reordered()}
-	case 1:
-		off := slices.Clone(g.off)
+	off := slices.Clone(g.off)
+	way := r.IntN(5)
+	if way == 1 {
 		for _, plugin := range compared {
 			if name := plugin["name"].(string); !slices.Contains(mustBe, name) && r.chance(0.15) {
 				off = append(off, name)
 			}
 		}
-		plugins["multiPoint"] = dict{"disabled": named(off)}
+	}
+	filters, scorers := except(filters, off), except(scorers, off)
+	plugins := dict{"multiPoint": dict{"disabled": named(off)}}
+	switch way {
+	case 0:
+		plugins["multiPoint"] = dict{"disabled": named([]string{"*"}), "enabled": g.reordered()}
 	case 2:
 		// A plugin that is named again keeps its place.
 		var again []any
 		for _, name := range some(r, scorers, 1, 3) {
 			again = append(again, dict{"name": name, "weight": r.between(1, 10)})
 		}
-		plugins["multiPoint"] = dict{"disabled": named(g.off), "enabled": again}
+		plugins["multiPoint"] = dict{"disabled": named(off), "enabled": again}
 	case 3:
-		filter := dict{"disabled": named(subset(r, filters, 0.1))}
 		if r.chance(0.5) {
-			filter = dict{"enabled": named(some(r, filters, 1, 3))}
+			plugins["filter"] = dict{"enabled": named(some(r, filters, 1, 3))}
+		} else {
+			plugins["filter"] = dict{"disabled": named(subset(r, filters, 0.1))}
 		}
-		plugins["filter"] = filter
 	}
 	if r.chance(0.4) {
-		plugins["score"] = g.scorePlugins()
+		plugins["score"] = g.scorePlugins(scorers)
 	}
 	return plugins
 }
@@ -119,18 +121,16 @@ func (g *generator) reordered() []any {
 	return list
 }
 
-// notOff leaves out the plugins that no profile may have.
-func (g *generator) notOff(plugins []string) []string {
-	return slices.DeleteFunc(slices.Clone(plugins), func(name string) bool { return slices.Contains(g.off, name) })
+func except(plugins, off []string) []string {
+	return slices.DeleteFunc(slices.Clone(plugins), func(name string) bool { return slices.Contains(off, name) })
 }
 
-func (g *generator) scorePlugins() dict {
+func (g *generator) scorePlugins(scorers []string) dict {
 	r := g.random
-	scorers := g.notOff(scorers)
-	if r.chance(0.1) {
+	switch {
+	case r.chance(0.1):
 		return dict{"disabled": named([]string{"*"})}
-	}
-	if r.chance(0.4) {
+	case r.chance(0.4):
 		return dict{"disabled": named(some(r, scorers, 1, 4))}
 	}
 	var enabled []any
