@@ -43,6 +43,9 @@ func (g *generator) node(i int) *corev1.Node {
 func (g *generator) nodeLabels(i int) map[string]string {
 	r, missing := g.random, g.mood.missingLabels
 	labels := map[string]string{}
+	if r.chance(missing / 4) {
+		return nil
+	}
 	set := func(key, value string) {
 		if !r.chance(missing) {
 			labels[key] = value

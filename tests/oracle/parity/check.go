@@ -83,6 +83,7 @@ func (c *Checker) checkDecisions(ctx context.Context, kase generate.Case) (*Diff
 		var refused *upstream.Refusal
 		if errors.As(err, &refused) {
 			difference.Kind, difference.Pod = "simulate: "+refused.Kind, refused.Pod
+			difference.Upstream, difference.Expect = refused.Verdict, expectDecision(refused)
 		}
 		return difference, nil
 	}

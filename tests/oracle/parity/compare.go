@@ -24,6 +24,8 @@ type Difference struct {
 	Details []string
 	// Upstream has upstream's document, nil where the difference is not about one.
 	Upstream *upstream.Verdict
+	// Expect is what a scenario would expect, if that can be said.
+	Expect map[string]any
 }
 
 // compareVerdicts looks for the first pod whose documents differ.
@@ -60,7 +62,7 @@ func compareDocuments(verdict *upstream.Verdict, expected, got []byte) *Differen
 	if len(d.lines) == 0 {
 		return nil
 	}
-	return &Difference{Kind: "explain " + d.kind, Pod: verdict.Pod, Details: d.lines, Upstream: verdict}
+	return &Difference{Kind: "explain " + d.kind, Pod: verdict.Pod, Details: d.lines, Upstream: verdict, Expect: expectVerdict(verdict)}
 }
 
 func plain(text []byte) any {

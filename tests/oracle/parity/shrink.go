@@ -43,6 +43,9 @@ type shrinker struct {
 
 // try keeps the smaller case if it still differs in the same way.
 func (s *shrinker) try(smaller generate.Case) bool {
+	if slices.ContainsFunc(smaller.Objects, hasNoContainer) {
+		return false
+	}
 	check := s.checkVerdicts
 	if strings.HasPrefix(s.difference.Kind, "simulate") || strings.HasPrefix(s.difference.Kind, "berth simulate") {
 		check = s.checkDecisions
@@ -53,6 +56,13 @@ func (s *shrinker) try(smaller generate.Case) bool {
 	}
 	s.best, s.difference = smaller, difference
 	return true
+}
+
+// hasNoContainer is what an API server would not admit, and a scenario would repair.
+func hasNoContainer(object map[string]any) bool {
+	spec, _ := object["spec"].(map[string]any)
+	containers, _ := spec["containers"].([]any)
+	return object["kind"] == "Pod" && len(containers) == 0
 }
 
 // dropObjects removes halves, quarters and so on, down to single objects.

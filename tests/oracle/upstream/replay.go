@@ -60,6 +60,10 @@ type Refusal struct {
 	Pod  string
 	// Detail has the names.
 	Detail string
+	// Verdict is upstream's of that moment, if there was one.
+	Verdict *Verdict
+	// Nodes are what upstream would have chosen from, if any.
+	Nodes []string
 }
 
 func (r *Refusal) Error() string { return r.Pod + ": " + r.Kind + ": " + r.Detail }
@@ -80,10 +84,11 @@ func (s *State) Replay(decisions []Decision) error {
 			if decided.Has(v.Pod) && mayBeForgotten(s.pending[v.Pod]) {
 				continue
 			}
-			return &Refusal{Kind: "left without a node", Pod: v.Pod, Detail: fmt.Sprintf("it fits on %v", v.Best)}
+			return &Refusal{Kind: "left without a node", Pod: v.Pod, Detail: fmt.Sprintf("it fits on %v", v.Best),
+				Verdict: v, Nodes: v.Best}
 		case Unschedulable, Error:
 			if !decided.Has(v.Pod) {
-				return &Refusal{Kind: "not tried", Pod: v.Pod, Detail: v.Message}
+				return &Refusal{Kind: "not tried", Pod: v.Pod, Detail: v.Message, Verdict: v}
 			}
 		}
 	}
@@ -108,33 +113,30 @@ func mayBeForgotten(pod *corev1.Pod) bool {
 }
 
 func (s *State) step(d Decision) error {
-	refuse := func(kind, format string, args ...any) error {
-		return &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...)}
-	}
 	pod := s.pending[d.Pod]
 	if pod == nil {
-		return refuse("not pending", "there is no such pod, or it has a node")
+		return &Refusal{Kind: "not pending", Pod: d.Pod, Detail: "there is no such pod, or it has a node"}
 	}
 	v := s.judge(pod)
-	if d.Node == nil {
-		if v.Result == Scheduled {
-			return refuse("no node", "%q; upstream has %v", d.Message, v.Best)
-		}
-		if d.Message != v.Message {
-			return refuse("message", "%q; upstream's is %q", d.Message, v.Message)
-		}
-		s.clearNomination(pod)
-		return nil
-	}
-	if v.Result != Scheduled {
-		return refuse("node of a pod that fits nowhere", "%s; upstream: %s, %q", *d.Node, v.Result, v.Message)
-	}
 	// Upstream looks no further when the node that the pod is nominated to will do.
 	allowed := v.Best
 	if nominated := pod.Status.NominatedNodeName; v.Nodes[nominated].Feasible {
 		allowed = []string{nominated}
 	}
-	if !slices.Contains(allowed, *d.Node) {
+	refuse := func(kind, format string, args ...any) error {
+		return &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: allowed}
+	}
+	switch {
+	case d.Node == nil && v.Result == Scheduled:
+		return refuse("no node", "%q; upstream has %v", d.Message, allowed)
+	case d.Node == nil && d.Message != v.Message:
+		return refuse("message", "%q; upstream's is %q", d.Message, v.Message)
+	case d.Node == nil:
+		s.clearNomination(pod)
+		return nil
+	case v.Result != Scheduled:
+		return refuse("node of a pod that fits nowhere", "%s; upstream: %s, %q", *d.Node, v.Result, v.Message)
+	case !slices.Contains(allowed, *d.Node):
 		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, allowed)
 	}
 	return s.place(pod, *d.Node)
