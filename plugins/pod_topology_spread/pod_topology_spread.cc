@@ -30,7 +30,9 @@ PodTopologySpread::PodTopologySpread(const PodTopologySpreadArgs& args, Handle& 
     : constraints_(args, handle),
       comparison_operators_(handle.features().taint_toleration_comparison_operators),
       skew_rejection_(handle.reasons().Make(Code::kUnschedulable, kSkewReason)),
-      label_rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kLabelReason)) {}
+      label_rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kLabelReason)),
+      no_pre_filter_(handle.reasons().Error(kNoPreFilter)),
+      no_pre_score_(handle.reasons().Error(kNoPreScore)) {}
 
 Result<std::unique_ptr<Plugin>> PodTopologySpread::Make(const ConfigValue& args, Handle& handle) {
   const auto parsed = ParsePodTopologySpreadArgs(args);
@@ -71,7 +73,7 @@ Status PodTopologySpread::RemovePod(CycleState& state, const PodInfo& pod, const
 Status PodTopologySpread::Count(CycleState& state, const PodInfo& pod, const PodInfo& changed,
                                 const NodeView& node, int32_t delta) const {
   auto* data = state.Mutable<SpreadPreFilterState>();
-  if (data == nullptr) return state.reasons().Error(kNoPreFilter);
+  if (data == nullptr) return no_pre_filter_;
   if (changed.pod->metadata.namespace_ == pod.pod->metadata.namespace_) {
     data->Count(*changed.pod, node.row(), delta);
   }
@@ -82,7 +84,7 @@ Status PodTopologySpread::Filter(const CycleState& state, const PodInfo& pod,
                                  const NodeView& node) const {
   (void)pod;
   const auto* data = state.Read<SpreadPreFilterState>();
-  if (data == nullptr) return state.reasons().Error(kNoPreFilter);
+  if (data == nullptr) return no_pre_filter_;
   switch (data->Judge(node.row())) {
     case Verdict::kPass:
       return Status::Success();
@@ -121,7 +123,7 @@ ScoreResult PodTopologySpread::Score(const CycleState& state, const PodInfo& pod
                                      const NodeView& node) const {
   (void)pod;
   const auto* data = state.Read<SpreadPreScoreState>();
-  if (data == nullptr) return {0, state.reasons().Error(kNoPreScore)};
+  if (data == nullptr) return {0, no_pre_score_};
   return {data->Score(node.row())};
 }
 
@@ -138,7 +140,7 @@ Status PodTopologySpread::NormalizeScore(const CycleState& state, const PodInfo&
                                          std::span<int64_t> scores) const {
   (void)pod;
   const auto* data = state.Read<SpreadPreScoreState>();
-  if (data == nullptr) return state.reasons().Error(kNoPreScore);
+  if (data == nullptr) return no_pre_score_;
   int64_t least = std::numeric_limits<int64_t>::max();
   int64_t most = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {

@@ -80,6 +80,8 @@ class PodTopologySpread final : public PreFilterPlugin,
   bool comparison_operators_;
   Status skew_rejection_;
   Status label_rejection_;
+  Status no_pre_filter_;
+  Status no_pre_score_;
 };
 
 }  // namespace berth::plugins
