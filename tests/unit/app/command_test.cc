@@ -6,7 +6,7 @@
 namespace berth::app {
 namespace {
 
-TEST(FindCommandTest, RunIsTheCommandOfKubeSchedulersCommandLines) {
+TEST(FindCommandTest, RunIsTheCommandOfKubeSchedulersCommandLinesAndOthersAreNamed) {
   using Arguments = std::vector<std::string>;
   const struct {
     Arguments arguments;
@@ -22,6 +22,12 @@ TEST(FindCommandTest, RunIsTheCommandOfKubeSchedulersCommandLines) {
       {{"kube-scheduler"}, CommandKind::kRun, "kube-scheduler", {}},
       {{"/usr/local/bin/kube-scheduler", "--v=2"}, CommandKind::kRun, "kube-scheduler", {"--v=2"}},
       {{"kube-scheduler", "run"}, CommandKind::kRun, "kube-scheduler", {"run"}},
+      {{"berth", "simulate", "-o", "json"},
+       CommandKind::kSimulate,
+       "berth simulate",
+       {"-o", "json"}},
+      {{"berth", "explain"}, CommandKind::kExplain, "berth explain", {}},
+      {{"kube-scheduler", "explain"}, CommandKind::kRun, "kube-scheduler", {"explain"}},
       {{"berth", "help"}, CommandKind::kHelp, "berth", {"help"}},
       {{"berth"}, CommandKind::kUnknown, "berth", {}},
       {{"berth", "walk"}, CommandKind::kUnknown, "berth", {"walk"}},

@@ -11,6 +11,7 @@ using testing::HasSubstr;
 
 struct Values {
   std::string text = "unset";
+  std::string output;
   std::optional<int32_t> number;
   std::optional<double> rate;
   std::optional<Duration> time;
@@ -31,6 +32,7 @@ Values Parse(const std::vector<std::string>& arguments) {
   flags.Value("yes", "A switch.", values.yes);
   flags.Value("seed", "A seed.", values.seed);
   flags.Value("v", "A level.", values.number);
+  flags.Value("output", "A form.", values.output);
   flags.Add("list", "x", "A list.", [&](const std::string& value) -> Result<void> {
     values.list.push_back(value);
     return {};
@@ -42,6 +44,16 @@ Values Parse(const std::vector<std::string>& arguments) {
     values.error = others.error().message;
   }
   return values;
+}
+
+TEST(FlagSetTest, AShortFormStandsForTheFlagWhereThatWasAdded) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"-ojson"}, {"-o=json"}, {"-o", "json"}, {"--output=json"}}) {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    EXPECT_EQ(Parse(arguments).output, "json");
+  }
+  EXPECT_EQ(Parse({"-h"}).error, "unknown shorthand flag: 'h' in -h");
+  EXPECT_EQ(Parse({"-o"}).error, "flag needs an argument: -o, --output");
 }
 
 TEST(FlagSetTest, ReadsAValueAfterAnEqualsSignOrAsTheNextArgument) {

@@ -7,24 +7,13 @@
 #include <set>
 #include <utility>
 
-#include "tests/unit/framework/profile_fixture.h"
+#include "tests/unit/engine/judgement_fixture.h"
 
 namespace berth::engine {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-// Nominations made by hand.
-class FixedNominations final : public NominatedPods {
- public:
-  void ForEach(const std::function<void(std::string_view, const PodInfo&)>& visit) const override {
-    for (const auto& [node, pod] : pods) visit(node, *pod);
-  }
-  bool empty() const override { return pods.empty(); }
-
-  std::vector<std::pair<std::string, PodInfoPtr>> pods;
-};
 
 class EngineTest : public test::ProfileFixture {
  protected:
@@ -51,7 +40,7 @@ class EngineTest : public test::ProfileFixture {
   }
 
   std::unique_ptr<test::PlainSnapshot> snapshot_;
-  FixedNominations nominated_;
+  test::FixedNominations nominated_;
   Engine engine_{Random(7)};
   framework::Cycle cycle_;
   PodInfoPtr info_;
@@ -163,23 +152,11 @@ TEST_F(EngineTest, TheNominatedNodeIsTakenWhenItPasses) {
   EXPECT_EQ(NodeOf(Schedule(test::MakePod().NominatedNode("gone"))), "n0");
 }
 
-// Rejects nodes with more than one pod, counting those imagined there.
-class OnePodFilter final : public test::NamedPlugin, public FilterPlugin {
- public:
-  explicit OnePodFilter(const Status& full) : NamedPlugin("OnePod"), full_(full) {}
-  Status Filter(const CycleState&, const PodInfo&, const NodeView& node) const override {
-    return node.pod_count() >= 1 ? full_ : Status::Success();
-  }
-
- private:
-  Status full_;
-};
-
 TEST_F(EngineTest, NodesMustAlsoHaveRoomForNominatedPodsOfAtLeastEqualPriority) {
   std::vector<PluginRegistration> registry = Registry();
   registry.push_back({"OnePod", [this](const ConfigValue&, Handle&) {
-                        return Result<std::unique_ptr<Plugin>>(
-                            std::make_unique<OnePodFilter>(Make(Code::kUnschedulable, "full")));
+                        return Result<std::unique_ptr<Plugin>>(std::make_unique<test::OnePodFilter>(
+                            Make(Code::kUnschedulable, "full")));
                       }});
   config::Profile config;
   config.plugins.multi_point.enabled = {{"Sort"}, {"A"}, {"OnePod"}};

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "src/app/explain.h"
+#include "src/app/in_tree_plugins.h"
+#include "src/app/offline_flags.h"
+#include "src/app/simulate.h"
+#include "tests/unit/client/temp_folder.h"
+
+namespace berth::app {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+using Arguments = std::vector<std::string>;
+
+constexpr const char* kCluster = R"(
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: there}, spec: {nodeName: n1}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: fits}
+spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: large}
+spec: {containers: [{name: c, resources: {requests: {cpu: 9}}}]}
+)";
+
+// Runs a command on a cluster file and keeps what it printed.
+class OfflineCommandsTest : public testing::Test {
+ protected:
+  int Run(int (*command)(const Arguments&, const std::string&, const InTreePlugins&),
+          Arguments arguments, bool with_cluster = true) {
+    if (with_cluster) arguments.insert(arguments.begin(), {"--cluster", file_});
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int code = command(arguments, "berth test", FindInTreePlugins());
+    out_ = testing::internal::GetCapturedStdout();
+    err_ = testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  test::TempFolder folder_;
+  const std::string file_ = folder_.Write("cluster.yaml", kCluster);
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(OfflineCommandsTest, SimulatePrintsDecisionsInOrderAndASummaryLast) {
+  EXPECT_EQ(Run(Simulate, {"-o", "json"}), 0);
+  EXPECT_THAT(out_, StartsWith("{\"pod\":\"default/fits\",\"node\":\"n1\"}\n"
+                               "{\"pod\":\"default/large\",\"node\":null,\"message\":\"0/1 nodes "
+                               "are available: 1 Insufficient cpu."));
+  EXPECT_THAT(out_, HasSubstr("\n{\"summary\":{\"attempts\":2,\"bound\":1,"));
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(OfflineCommandsTest, SimulatePrintsATableUnlessToldOtherwise) {
+  EXPECT_EQ(Run(Simulate, {}), 0);
+  EXPECT_THAT(out_, StartsWith("1 of 2 pending pods placed on 1 of 1 node: "));
+}
+
+TEST_F(OfflineCommandsTest, ExplainPrintsAVerdictOfEachPendingPodByName) {
+  EXPECT_EQ(Run(Explain, {"-o=json"}), 0);
+  EXPECT_THAT(out_, StartsWith("{\"best\":[\"n1\"],\"nodes\":{\"n1\":{\"feasible\":true,"));
+  EXPECT_THAT(out_, HasSubstr("\n{\"message\":\"0/1 nodes are available: 1 Insufficient cpu.\","));
+  EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 2);
+  EXPECT_THAT(err_, StartsWith("2 pods, each decided in "));
+}
+
+TEST_F(OfflineCommandsTest, ExplainOfOnePodEndsWithItsVerdict) {
+  EXPECT_EQ(Run(Explain, {"--pod", "default/fits"}), kDone);
+  EXPECT_THAT(out_, StartsWith("default/fits: scheduled (profile default-scheduler)\n"));
+  EXPECT_THAT(out_, HasSubstr("\nDecided in "));
+  EXPECT_EQ(Run(Explain, {"--pod=large"}), kNegative);
+  EXPECT_THAT(out_, StartsWith("default/large: unschedulable"));
+}
+
+TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
+  const struct {
+    int (*command)(const Arguments&, const std::string&, const InTreePlugins&);
+    Arguments arguments;
+    bool with_cluster;
+    std::string want;
+  } cases[] = {
+      {Simulate, {}, false, "which cluster? Name a dump with --cluster;"},
+      {Explain, {}, false, "or a live one with --kubeconfig;"},
+      {Explain, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
+      {Explain, {"--kubeconfig=/no/such/file"}, false, "/no/such/file"},
+      {Simulate, {"--kubeconfig=k"}, true, "unknown flag: --kubeconfig"},
+      {Simulate, {"--cluster=/no/such/file"}, true, "open /no/such/file"},
+      {Simulate, {"--config=/no/such/file"}, true, "open /no/such/file"},
+      {Simulate, {"--feature-gates=Nope=true"}, true, "unrecognized feature gate: Nope"},
+      {Simulate, {"more"}, true, "unexpected argument \"more\""},
+      {Simulate, {"-oyaml"}, true, "must be table or json"},
+      {Simulate, {"--seed=-1"}, true, "--seed"},
+      {Explain, {"--pod=nope"}, true, "--pod: the cluster has no pod default/nope"},
+      {Explain, {"--pod=there"}, true, "default/there is not pending: it is on node n1"},
+      {Explain, {"--pod=a/b/c"}, true, "must be namespace/name"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.want);
+    EXPECT_EQ(Run(c.command, c.arguments, c.with_cluster), kBadInput);
+    EXPECT_EQ(out_, "");
+    EXPECT_THAT(err_, StartsWith("Error: "));
+    EXPECT_THAT(err_, HasSubstr(c.want));
+  }
+}
+
+TEST_F(OfflineCommandsTest, HelpListsTheFlags) {
+  EXPECT_EQ(Run(Explain, {"--help"}, false), 0);
+  for (const char* flag : {"--cluster", "--kubeconfig", "--pod", "--config", "--feature-gates",
+                           "--seed", "-o,--output", "-h,--help"}) {
+    EXPECT_THAT(out_, HasSubstr(flag));
+  }
+  EXPECT_EQ(Run(Simulate, {"-h"}, false), 0);
+  EXPECT_THAT(out_, testing::Not(HasSubstr("--pod")));
+}
+
+TEST(OfflineFlagsTest, ClustersRepeatAndAPodWithoutANamespaceIsInDefault) {
+  const auto flags =
+      ParseOfflineFlags(OfflineCommand::kExplain,
+                        {"--cluster=a", "--cluster", "b", "--pod", "web", "--seed", "7", "-ojson",
+                         "--v=3", "--feature-gates=A=true", "--feature-gates=B=true", "--config=c"},
+                        "berth explain");
+  ASSERT_TRUE(flags);
+  EXPECT_THAT(flags->clusters, ElementsAre("a", "b"));
+  EXPECT_EQ(flags->pod, "default/web");
+  EXPECT_EQ(flags->seed, 7u);
+  EXPECT_EQ(flags->output, OutputFormat::kJson);
+  EXPECT_EQ(flags->run.log.verbosity, 3);
+  EXPECT_THAT(flags->run.feature_gates, ElementsAre("A=true", "B=true"));
+  EXPECT_EQ(flags->run.config, "c");
+}
+
+}  // namespace
+}  // namespace berth::app

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/engine/judgement.h"
+#include "tests/unit/framework/profile_fixture.h"
+
+namespace berth::test {
+
+// Nominations made by hand.
+class FixedNominations final : public engine::NominatedPods {
+ public:
+  void ForEach(const std::function<void(std::string_view, const PodInfo&)>& visit) const override {
+    for (const auto& [node, pod] : pods) visit(node, *pod);
+  }
+  bool empty() const override { return pods.empty(); }
+
+  std::vector<std::pair<std::string, PodInfoPtr>> pods;
+};
+
+// Rejects nodes that have or expect a pod.
+class OnePodFilter final : public NamedPlugin, public FilterPlugin {
+ public:
+  explicit OnePodFilter(const Status& full) : NamedPlugin("OnePod"), full_(full) {}
+  Status Filter(const CycleState&, const PodInfo&, const NodeView& node) const override {
+    return node.pod_count() >= 1 ? full_ : Status::Success();
+  }
+
+ private:
+  Status full_;
+};
+
+// Judges pods by test plugins over the nodes n0, n1, ...
+class JudgementFixture : public ProfileFixture {
+ protected:
+  void SetNodes(size_t count) {
+    std::vector<api::Node> nodes;
+    for (size_t i = 0; i < count; ++i) nodes.push_back(MakeNode("n" + std::to_string(i)));
+    snapshot_ = std::make_unique<PlainSnapshot>(handle_.names, nodes);
+  }
+  // A profile of the plugins named, in that order, with their weights.
+  void MakeWeighted(const std::vector<config::PluginRef>& plugins) {
+    config::Profile config;
+    config.scheduler_name = "test-scheduler";
+    config.plugins.multi_point.enabled = {{"Sort", 0}};
+    for (const config::PluginRef& plugin : plugins) {
+      config.plugins.multi_point.enabled.push_back(plugin);
+    }
+    auto made = framework::Profile::Make(config, Registry(), handle_);
+    ASSERT_TRUE(made) << made.error().message;
+    profile_ = std::move(*made);
+  }
+  // Decided, but not explained.
+  engine::Judgement& Decide(const PodBuilder& pod) {
+    judgement_ = std::make_unique<engine::Judgement>(profile_.get(), pod.Info(handle_.names),
+                                                     engine::World{*snapshot_, nominated_});
+    return *judgement_;
+  }
+  engine::Judgement& Judge(const PodBuilder& pod = MakePod()) {
+    Decide(pod).Explain();
+    return *judgement_;
+  }
+
+  std::unique_ptr<PlainSnapshot> snapshot_;
+  FixedNominations nominated_;
+  std::unique_ptr<engine::Judgement> judgement_;
+};
+
+}  // namespace berth::test

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/explain/json_text.h"
+
+#include <gmock/gmock.h>
+
+namespace berth::explain {
+namespace {
+
+std::string Json(std::string_view text) {
+  std::string out;
+  AppendJson(text, out);
+  return out;
+}
+
+TEST(JsonTextTest, EscapesWhatJsonDemandsAndNothingElse) {
+  const struct {
+    std::string_view text;
+    std::string_view want;
+  } cases[] = {
+      {"", R"("")"},
+      {"plain", R"("plain")"},
+      {R"(a "quoted" \ part)", R"("a \"quoted\" \\ part")"},
+      {"line\nreturn\rtab\t", R"("line\nreturn\rtab\t")"},
+      {std::string_view("\0\x1f", 2), R"("\u0000\u001f")"},
+      {"</script>&", R"("</script>&")"},
+      {"\x7f", "\"\x7f\""},
+      {"gr\xC3\xBC\xC3\x9F", "\"gr\xC3\xBC\xC3\x9F\""},
+      {"\xF0\x9F\x9A\xA2", "\"\xF0\x9F\x9A\xA2\""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.want);
+    EXPECT_EQ(Json(c.text), c.want);
+  }
+}
+
+TEST(JsonTextTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
+  const std::string replaced = "\xEF\xBF\xBD";
+  const struct {
+    const char* name;
+    std::string_view text;
+    size_t replacements;
+  } cases[] = {
+      {"a lone continuation byte", "\x80", 1},
+      {"a character that is cut off", "\xE2\x82", 2},
+      {"an overlong slash", "\xC0\xAF", 2},
+      {"an overlong form of three bytes", "\xE0\x80\xAF", 3},
+      {"a surrogate", "\xED\xA0\x80", 3},
+      {"past the last character", "\xF4\x90\x80\x80", 4},
+      {"no first byte at all", "\xFF", 1},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::string want = "\"a";
+    for (size_t i = 0; i < c.replacements; ++i) want += replaced;
+    EXPECT_EQ(Json("a" + std::string(c.text) + "b"), want + "b\"");
+  }
+}
+
+TEST(JsonTextTest, NumbersAreIntegers) {
+  for (const int64_t number : {int64_t{0}, int64_t{-1}, INT64_MAX, INT64_MIN}) {
+    std::string out;
+    AppendJson(number, out);
+    EXPECT_EQ(out, std::to_string(number));
+  }
+}
+
+TEST(JsonTextTest, AnObjectSeparatesItsMembers) {
+  std::string out;
+  JsonObject object(out);
+  object.Add("a", "x");
+  object.Add("b", 2);
+  object.Key("c");
+  out += "null";
+  object.Close();
+  EXPECT_EQ(out, R"({"a":"x","b":2,"c":null})");
+}
+
+}  // namespace
+}  // namespace berth::explain

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/simulator/memory_api.h"
+
+#include <gmock/gmock.h>
+
+#include "src/api/decode.h"
+#include "src/api/writes.h"
+#include "src/informers/kinds.h"
+#include "src/simulator/virtual_time.h"
+#include "tests/support/builders.h"
+
+namespace berth::simulator {
+namespace {
+
+using informers::EventType;
+using informers::Kind;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class MemoryApiTest : public testing::Test {
+ protected:
+  // The answer's code; body_ and error_ hold the rest.
+  int Send(client::Verb verb, std::string path, std::string body = "") {
+    client::Request request;
+    request.verb = verb;
+    request.path = std::move(path);
+    request.body = std::move(body);
+    int code = -1;
+    const auto call = api_.Send(std::move(request), [&](const client::ResponseResult& result) {
+      // The answer comes ahead of the watch event.
+      told_before_answer_ = told_.size();
+      code = result ? result->code : result.error().code;
+      body_ = result ? result->body : "";
+      error_ = result ? "" : result.error().message;
+    });
+    EXPECT_EQ(code, -1) << "answered inside the call";
+    executor_.RunDue();
+    return code;
+  }
+  int Bind(const std::string& uid, const std::string& node) {
+    return Send(client::Verb::kCreate, "/api/v1/namespaces/default/pods/a/binding",
+                api::BindingBody("default", "a", uid, node));
+  }
+  int Patch(const api::PodStatusChange& change, std::string_view uid = "") {
+    const auto body = api::PodStatusPatch(api_.FindPod("default/a")->status, change, uid);
+    return Send(client::Verb::kPatch, "/api/v1/namespaces/default/pods/a/status", *body);
+  }
+
+  VirtualClock clock_{Time(std::chrono::hours(24))};
+  VirtualExecutor executor_{clock_};
+  std::vector<informers::InformerEvent> told_;
+  size_t told_before_answer_ = 0;
+  MemoryApi api_{clock_, executor_,
+                 [this](informers::InformerEvent event) { told_.push_back(std::move(event)); }};
+  std::string body_;
+  std::string error_;
+};
+
+TEST(KindOfTest, EveryKindIsThatOfItsDecodedObject) {
+  for (const Kind kind : informers::AllKinds()) {
+    const informers::KindInfo& info = informers::InfoOf(kind);
+    SCOPED_TRACE(info.resource);
+    const auto object = info.decode(api::Encoding::kJson, "{}");
+    ASSERT_TRUE(object);
+    EXPECT_EQ(KindOf(*object), kind);
+  }
+}
+
+TEST_F(MemoryApiTest, ChangesAreToldInOrderWithTheVersionBefore) {
+  const auto first = test::MakePod().Name("a").ResourceVersion("1").Ptr();
+  const auto second = test::MakePod().Name("a").ResourceVersion("2").Label("x", "y").Ptr();
+  api_.Apply(first);
+  api_.Apply(second);
+  EXPECT_TRUE(api_.Delete(Kind::kPod, "default/a"));
+  EXPECT_FALSE(api_.Delete(Kind::kPod, "default/a"));
+  ASSERT_EQ(told_.size(), 3u);
+  EXPECT_EQ(told_[0].type, EventType::kAdded);
+  EXPECT_EQ(told_[0].new_object, api::ObjectPtr(first));
+  EXPECT_EQ(told_[1].type, EventType::kUpdated);
+  EXPECT_EQ(told_[1].old_object, api::ObjectPtr(first));
+  EXPECT_EQ(told_[1].new_object, api::ObjectPtr(second));
+  EXPECT_EQ(told_[2].type, EventType::kDeleted);
+  EXPECT_EQ(told_[2].old_object, api::ObjectPtr(second));
+  EXPECT_EQ(api_.changes(), 3u);
+}
+
+TEST_F(MemoryApiTest, AnUpdateWithTheOldResourceVersionGetsANewOne) {
+  api_.Apply(test::MakePod().Name("a").ResourceVersion("7").Ptr());
+  api_.Apply(test::MakePod().Name("a").ResourceVersion("7").Ptr());
+  EXPECT_NE(api_.FindPod("default/a")->metadata.resource_version, "7");
+  const std::string second = api_.FindPod("default/a")->metadata.resource_version;
+  api_.Apply(api::ObjectPtr(api_.FindPod("default/a")));
+  EXPECT_NE(api_.FindPod("default/a")->metadata.resource_version, second);
+}
+
+TEST_F(MemoryApiTest, ABindSetsTheNodeAndTheConditionAndClearsTheNomination) {
+  api_.Apply(test::MakePod().Name("a").Uid("u").NominatedNode("n9").Ptr());
+  EXPECT_EQ(Bind("u", "n1"), 201);
+  const auto pod = api_.FindPod("default/a");
+  EXPECT_EQ(pod->spec.node_name, "n1");
+  EXPECT_EQ(pod->status.nominated_node_name, "");
+  ASSERT_EQ(pod->status.conditions.size(), 1u);
+  EXPECT_EQ(pod->status.conditions[0].type, "PodScheduled");
+  EXPECT_EQ(pod->status.conditions[0].status, "True");
+  EXPECT_EQ(pod->status.conditions[0].last_transition_time, clock_.Now());
+  EXPECT_EQ(told_before_answer_, 1u);
+  ASSERT_EQ(told_.size(), 2u);
+  EXPECT_EQ(told_[1].type, EventType::kUpdated);
+}
+
+TEST_F(MemoryApiTest, BindsThatMayNotBeAreRefused) {
+  EXPECT_EQ(Bind("u", "n1"), 404);
+  EXPECT_EQ(error_, "pods \"a\" not found");
+  api_.Apply(test::MakePod().Name("a").Uid("u").Ptr());
+  EXPECT_EQ(Bind("other", "n1"), 409);
+  EXPECT_EQ(Bind("u", "n1"), 201);
+  EXPECT_EQ(Bind("u", "n1"), 409);
+  EXPECT_EQ(error_, "pod a is already assigned to node \"n1\"");
+  api_.Delete(Kind::kPod, "default/a");
+  api_.Apply(test::MakePod().Name("a").Uid("v").DeletedAt(Time()).Ptr());
+  EXPECT_EQ(Bind("v", "n1"), 409);
+}
+
+TEST_F(MemoryApiTest, AStatusPatchMergesConditionsByTypeAndNullsTakeAway) {
+  api_.Apply(test::MakePod()
+                 .Name("a")
+                 .Condition("Ready", "False", "Because", "so")
+                 .Condition("PodScheduled", "True", "Old", "old")
+                 .NominatedNode("n1")
+                 .Ptr());
+  api::PodStatusChange change;
+  change.nominated_node_name = "";
+  change.condition.emplace();
+  change.condition->type = "PodScheduled";
+  change.condition->status = "False";
+  change.condition->message = "no room";
+  change.condition->observed_generation = 3;
+  change.condition->last_transition_time = clock_.Now();
+  EXPECT_EQ(Patch(change), 200);
+  const api::PodStatus& status = api_.FindPod("default/a")->status;
+  EXPECT_EQ(status.nominated_node_name, "");
+  ASSERT_EQ(status.conditions.size(), 2u);
+  EXPECT_EQ(status.conditions[0].reason, "Because");
+  EXPECT_EQ(status.conditions[1], *change.condition);
+}
+
+TEST_F(MemoryApiTest, APatchOfAnotherPodOfThatNameIsRefused) {
+  api_.Apply(test::MakePod().Name("a").Uid("u").Ptr());
+  api::PodStatusChange change;
+  change.nominated_node_name = "n1";
+  EXPECT_EQ(Patch(change, "other"), 409);
+  EXPECT_EQ(Patch(change, "u"), 200);
+  EXPECT_EQ(api_.FindPod("default/a")->status.nominated_node_name, "n1");
+}
+
+TEST_F(MemoryApiTest, PodsAreReadAndDeleted) {
+  api_.Apply(test::MakePod().Name("a").Uid("u").OnNode("n1").Ptr());
+  const std::string path = "/api/v1/namespaces/default/pods/a";
+  EXPECT_EQ(Send(client::Verb::kGet, path), 200);
+  const auto read = api::DecodeJson<api::Pod>(body_);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(*read, *api_.FindPod("default/a"));
+  EXPECT_EQ(Send(client::Verb::kDelete, path, api::DeleteBody("other")), 409);
+  EXPECT_EQ(Send(client::Verb::kDelete, path, api::DeleteBody("u")), 200);
+  EXPECT_EQ(api_.FindPod("default/a"), nullptr);
+  EXPECT_THAT(api_.evicted(), ElementsAre("default/a"));
+  EXPECT_EQ(told_.back().type, EventType::kDeleted);
+}
+
+TEST_F(MemoryApiTest, EventsAreKeptAndTheirSeriesCounted) {
+  api::Event event;
+  event.namespace_ = "default";
+  event.name = "a.1";
+  event.reason = "FailedScheduling";
+  event.type = "Warning";
+  event.note = "no room";
+  event.reporting_controller = "default-scheduler";
+  event.regarding.namespace_ = "default";
+  event.regarding.name = "a";
+  const std::string path = "/apis/events.k8s.io/v1/namespaces/default/events";
+  EXPECT_EQ(Send(client::Verb::kPatch, path + "/a.1", api::EventSeriesPatch(2, Time())), 404);
+  EXPECT_EQ(Send(client::Verb::kCreate, path, api::EventBody(event)), 201);
+  EXPECT_EQ(Send(client::Verb::kPatch, path + "/a.1", api::EventSeriesPatch(4, Time())), 200);
+  ASSERT_EQ(api_.events().size(), 1u);
+  EXPECT_EQ(api_.events()[0].reason, "FailedScheduling");
+  EXPECT_EQ(api_.events()[0].regarding, "default/a");
+  EXPECT_EQ(api_.events()[0].note, "no room");
+  EXPECT_EQ(api_.events()[0].count, 4);
+  api_.set_keep_events(false);
+  EXPECT_EQ(Send(client::Verb::kCreate, path, api::EventBody(event)), 201);
+  EXPECT_EQ(api_.events().size(), 1u);
+}
+
+TEST_F(MemoryApiTest, WhatIsNotKnownIsNotFound) {
+  EXPECT_EQ(Send(client::Verb::kGet, "/api/v1/namespaces/default/secrets/a"), 404);
+  EXPECT_EQ(Send(client::Verb::kGet, "/api/v1/pods"), 404);
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST_F(MemoryApiTest, ARequestCancelledInTimeIsNeverCarriedOut) {
+  api_.Apply(test::MakePod().Name("a").Uid("u").Ptr());
+  client::Request request;
+  request.verb = client::Verb::kDelete;
+  request.path = "/api/v1/namespaces/default/pods/a";
+  bool never_sent = false;
+  const auto call = api_.Send(std::move(request), [&](const client::ResponseResult& result) {
+    never_sent = !result && result.error().never_sent;
+  });
+  call->Cancel();
+  executor_.RunDue();
+  EXPECT_TRUE(never_sent);
+  EXPECT_NE(api_.FindPod("default/a"), nullptr);
+}
+
+TEST_F(MemoryApiTest, EscapedPathsAreRead) {
+  api_.Apply(test::MakePod().Name("a b").Uid("u").Ptr());
+  EXPECT_EQ(Send(client::Verb::kGet, "/api/v1/namespaces/default/pods/" + client::Escape("a b")),
+            200);
+}
+
+}  // namespace
+}  // namespace berth::simulator

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/simulator/report.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/simulator/simulator_fixture.h"
+
+namespace berth::simulator {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+class ReportTest : public test::SimulatorFixture {
+ protected:
+  test::PodBuilder Pod(std::string_view name, std::string_view cpu) {
+    return test::MakePod().Name(name).SchedulerName("default-scheduler").Req({{"cpu", cpu}});
+  }
+  // Two nodes, and one pod of each fate.
+  Report Run() {
+    for (const char* name : {"n1", "n2"}) {
+      Apply(test::MakeNode(name).Allocatable({{"cpu", "4"}, {"memory", "8Gi"}}));
+    }
+    Apply(Pod("fits", "1"));
+    Apply(Pod("large", "9"));
+    Apply(Pod("gated", "1").Gate("g"));
+    Apply(Pod("others", "1").SchedulerName("another"));
+    simulation_->RunUntilQuiet(1min);
+    return MakeReport({"default/fits", "default/gated", "default/large", "default/others"},
+                      {7, decisions_.size(), 1500ms, 2345us}, *simulation_);
+  }
+};
+
+TEST_F(ReportTest, EveryPendingPodHasOneFate) {
+  const Report report = Run();
+  EXPECT_EQ(report.pods, 4u);
+  EXPECT_EQ(report.nodes, 2u);
+  EXPECT_EQ(report.bound, 1u);
+  ASSERT_EQ(report.placed.size(), 1u);
+  EXPECT_THAT(report.placed.begin()->second, ElementsAre("default/fits"));
+  ASSERT_EQ(report.unschedulable.size(), 1u);
+  EXPECT_EQ(report.unschedulable[0].pod, "default/large");
+  EXPECT_EQ(report.unschedulable[0].message, "0/2 nodes are available: 2 Insufficient cpu.");
+  EXPECT_THAT(report.gated, ElementsAre("default/gated"));
+  EXPECT_THAT(report.ignored, ElementsAre("default/others"));
+  EXPECT_TRUE(report.unfinished.empty());
+}
+
+TEST_F(ReportTest, TheSummaryIsOneLineOfIntegers) {
+  std::string out;
+  AppendSummary(Run(), out);
+  EXPECT_EQ(out,
+            R"({"summary":{"attempts":2,"bound":1,"evicted":0,"gated":1,"ignored":1,"nodes":2,)"
+            R"("pods":4,"seed":7,"unfinished":0,"unschedulable":1,"virtualSeconds":2,)"
+            R"("wallMicroseconds":2345}})"
+            "\n");
+}
+
+TEST_F(ReportTest, TheTableTellsWhoWentWhereAndWhoWasLeft) {
+  const Report report = Run();
+  const std::string node = report.placed.begin()->first;
+  std::string out;
+  AppendReportTable(report, *simulation_, out);
+  EXPECT_EQ(out,
+            "1 of 4 pending pods placed on 1 of 2 nodes: 2 attempts in 2.3 ms, 2 s of virtual "
+            "time, seed 7.\n"
+            "\n"
+            "NODE  NEW   PODS  CPU  MEMORY  NEW PODS\n" +
+                node +
+                "      1  1/110  25%      0%  default/fits\n"
+                "\n"
+                "1 pod unschedulable:\n"
+                "  0/2 nodes are available: 2 Insufficient cpu.\n"
+                "    1 pod: default/large\n"
+                "\n"
+                "1 pod gated: default/gated\n"
+                "\n"
+                "1 pod ignored (being deleted, or of another scheduler): default/others\n");
+}
+
+TEST_F(ReportTest, APodThatFailsAgainAndAgainIsUnfinished) {
+  Apply(Pod("a", "1"));
+  simulation_->RunUntilQuiet(10s);
+  const Report report = MakeReport({"default/a"}, {}, *simulation_);
+  ASSERT_EQ(report.unfinished.size(), 1u);
+  EXPECT_EQ(report.unfinished[0].message, "no nodes available to schedule pods");
+  std::string out;
+  AppendReportTable(report, *simulation_, out);
+  EXPECT_THAT(out, HasSubstr("1 pod failed again and again:\n"
+                             "  no nodes available to schedule pods\n"));
+}
+
+TEST(DecisionTest, ALineNamesTheNodeOrSaysWhyThereIsNone) {
+  const api::Pod pod = test::MakePod().Name("a");
+  std::string out;
+  AppendDecision({pod, Code::kSuccess, "n\"1", ""}, out);
+  AppendDecision({pod, Code::kUnschedulable, "", "no room"}, out);
+  EXPECT_EQ(out,
+            "{\"pod\":\"default/a\",\"node\":\"n\\\"1\"}\n"
+            "{\"pod\":\"default/a\",\"node\":null,\"message\":\"no room\"}\n");
+}
+
+}  // namespace
+}  // namespace berth::simulator
