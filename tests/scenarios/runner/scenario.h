@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "berth/config_value.h"
+#include "berth/handle.h"
+#include "berth/time.h"
+#include "src/config/types.h"
+#include "src/informers/informer_event.h"
+
+// A scenario as plain values; tests/scenarios/README.md has the format.
+namespace berth::scenarios {
+
+// Objects that come, in file order.
+struct Create {
+  std::vector<api::ObjectPtr> objects;
+};
+
+// A JSON merge patch of an object that is there.
+struct ObjectPatch {
+  informers::Kind kind = informers::Kind::kPod;
+  std::string key;
+  ConfigValue patch;
+};
+struct Update {
+  std::vector<ObjectPatch> patches;
+};
+
+struct ObjectRef {
+  informers::Kind kind = informers::Kind::kPod;
+  std::string key;
+};
+struct Delete {
+  std::vector<ObjectRef> objects;
+};
+
+struct Advance {
+  Duration by{};
+};
+
+// What is expected of one pod; members without a value are not looked at.
+struct PodExpectation {
+  std::string key;
+  int line = 0;
+  // It is on one of these; "" stands for no node.
+  std::optional<std::vector<std::string>> nodes;
+  std::optional<std::string> place;
+  std::optional<std::string> message;
+  std::optional<std::string> nominated_node;
+  std::optional<int64_t> attempts;
+  std::optional<std::vector<std::string>> plugins;
+};
+
+// Members of a pod's verdict document; null: the document does not have it.
+struct VerdictExpectation {
+  std::string key;
+  ConfigValue verdict;
+};
+
+// An event that has been recorded; "" matches everything.
+struct EventExpectation {
+  int line = 0;
+  std::string reason;
+  std::string pod;
+  std::string message;
+};
+
+struct CountExpectation {
+  std::string what;  // bound, unschedulable, ...
+  int64_t count = 0;
+};
+
+struct Expect {
+  std::vector<CountExpectation> counts;
+  std::vector<PodExpectation> pods;
+  std::vector<VerdictExpectation> verdicts;
+  std::vector<EventExpectation> events;
+  std::optional<std::vector<std::string>> evicted;
+
+  // Whether pods are only judged, so that nothing needs to have been decided.
+  bool only_explains() const {
+    return counts.empty() && pods.empty() && events.empty() && !evicted && !verdicts.empty();
+  }
+};
+
+struct Step {
+  int line = 0;
+  std::string note;
+  std::variant<Create, Update, Delete, Advance, Expect> action;
+};
+
+struct Scenario {
+  std::string file;
+  std::string name;
+  std::string plugin;
+  uint64_t seed = 1;
+  config::SchedulerConfiguration configuration;
+  Features features;
+  std::vector<Step> steps;
+};
+
+}  // namespace berth::scenarios
