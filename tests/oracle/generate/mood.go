@@ -21,7 +21,7 @@ type mood struct {
 	initContainers, overhead, podLevel, resize, limits           float64
 	noRequests, zeroRequests, wantsExtended, wantsHuge, huge     float64
 	priority, nominated, terminating, gated, ended, needsFeature float64
-	imageVolumes, otherNamespace, otherScheduler, unknownNode    float64
+	imageVolumes, otherNamespace, otherScheduler                 float64
 
 	// oddQuantities is the share of quantities that are spelled as an API server would not.
 	oddQuantities float64
@@ -57,7 +57,7 @@ func newMood(r random, nodes int) mood {
 		noRequests: 0.1 + r.feature(0.4), zeroRequests: r.feature(0.3), wantsExtended: r.feature(0.2), wantsHuge: r.feature(0.2),
 		huge: r.feature(0.1), priority: r.feature(0.8), nominated: r.feature(0.4), terminating: r.feature(0.2),
 		gated: r.feature(0.2), ended: r.feature(0.1), needsFeature: r.feature(0.3),
-		imageVolumes: r.feature(0.3), otherNamespace: r.feature(0.7), otherScheduler: r.feature(0.1), unknownNode: 0,
+		imageVolumes: r.feature(0.3), otherNamespace: r.feature(0.7), otherScheduler: r.feature(0.1),
 		oddQuantities: r.feature(0.5), plainConfig: r.chance(0.3),
 	}
 	if r.chance(0.3) {

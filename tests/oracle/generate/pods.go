@@ -244,8 +244,6 @@ func (g *generator) settle(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.StartTime = &someTime
 	switch {
-	case r.chance(m.unknownNode):
-		pod.Spec.NodeName = "gone"
 	case r.chance(m.ended):
 		pod.Status.Phase = pick(r, []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed})
 	case r.chance(m.terminating):

@@ -33,67 +33,71 @@ type Checker struct {
 
 // Check reports the first difference, or nil. An error says that the case is none: upstream refuses it.
 func (c *Checker) Check(ctx context.Context, kase generate.Case) (*Difference, error) {
-	difference, err := c.checkVerdicts(ctx, kase)
-	if difference != nil || err != nil {
-		return difference, err
-	}
-	return c.checkDecisions(ctx, kase)
+	return c.check(ctx, kase, c.compareVerdicts, c.compareDecisions)
 }
 
-// checkVerdicts compares the documents of `berth explain`.
-func (c *Checker) checkVerdicts(ctx context.Context, kase generate.Case) (*Difference, error) {
-	files, err := c.write(kase)
+// comparison is one of the things that are compared. The second may change the state.
+type comparison func(ctx context.Context, f files, state *upstream.State) *Difference
+
+func (c *Checker) check(ctx context.Context, kase generate.Case, comparisons ...comparison) (*Difference, error) {
+	f, err := c.write(kase)
 	if err != nil {
 		return nil, err
 	}
-	state, err := files.open()
+	state, err := f.open()
 	if err != nil {
 		return nil, err
 	}
 	defer state.Close()
-	out, failure := c.run(ctx, "explain", "--cluster", files.clusterPath, "--config", files.configPath, "-o", "json")
-	if failure != nil {
-		return failure, ctx.Err()
-	}
-	return compareVerdicts(state.JudgeAll(), out), nil
-}
-
-// checkDecisions replays what `berth simulate` decided.
-func (c *Checker) checkDecisions(ctx context.Context, kase generate.Case) (*Difference, error) {
-	files, err := c.write(kase)
-	if err != nil {
-		return nil, err
-	}
-	state, err := files.open()
-	if err != nil {
-		return nil, err
-	}
-	defer state.Close()
-	out, failure := c.run(ctx, "simulate", "--cluster", files.clusterPath, "--config", files.configPath,
-		"--seed", strconv.FormatUint(kase.Seed, 10), "-o", "json")
-	if failure != nil {
-		return failure, ctx.Err()
-	}
-	decisions, err := upstream.ParseDecisions(out)
-	if err != nil {
-		return &Difference{Kind: "simulate: bad output", Details: []string{err.Error()}}, nil
-	}
-	if err := state.Replay(decisions); err != nil {
-		difference := &Difference{Kind: "simulate: " + withoutNames(err.Error()), Details: []string{err.Error()}}
-		var refused *upstream.Refusal
-		if errors.As(err, &refused) {
-			difference.Kind, difference.Pod = "simulate: "+refused.Kind, refused.Pod
-			difference.Upstream, difference.Expect = refused.Verdict, expectDecision(refused)
+	for _, compare := range comparisons {
+		difference := compare(ctx, f, state)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		return difference, nil
+		if difference != nil {
+			return difference, nil
+		}
 	}
 	return nil, nil
 }
 
+// compareVerdicts holds the documents of `berth explain` against upstream's.
+func (c *Checker) compareVerdicts(ctx context.Context, f files, state *upstream.State) *Difference {
+	out, failure := c.run(ctx, "explain", f, "-o", "json")
+	if failure != nil {
+		return failure
+	}
+	return compareVerdicts(state.JudgeAll(), out)
+}
+
+// compareDecisions replays what `berth simulate` decided.
+func (c *Checker) compareDecisions(ctx context.Context, f files, state *upstream.State) *Difference {
+	out, failure := c.run(ctx, "simulate", f, "--seed", f.seed, "-o", "json")
+	if failure != nil {
+		return failure
+	}
+	decisions, err := upstream.ParseDecisions(out)
+	if err != nil {
+		return &Difference{Kind: "simulate: bad output", Details: []string{err.Error()}}
+	}
+	err = state.Replay(decisions)
+	if err == nil {
+		return nil
+	}
+	difference := &Difference{Kind: "simulate: " + withoutNames(err.Error()), Details: []string{err.Error()}}
+	var refused *upstream.Refusal
+	if errors.As(err, &refused) {
+		difference.Kind, difference.Pod = "simulate: "+refused.Kind, refused.Pod
+		difference.Upstream, difference.Expect = refused.Verdict, expectDecision(refused)
+	}
+	return difference
+}
+
 // run starts berth; whatever it does but succeed is a difference.
-func (c *Checker) run(ctx context.Context, args ...string) ([]byte, *Difference) {
+func (c *Checker) run(ctx context.Context, verb string, f files, flags ...string) ([]byte, *Difference) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
+	args := append([]string{verb, "--cluster", f.clusterPath, "--config", f.configPath}, flags...)
 	command := exec.CommandContext(ctx, c.Berth, args...)
 	var out, complaints bytes.Buffer
 	command.Stdout, command.Stderr = &out, &complaints
@@ -103,7 +107,7 @@ func (c *Checker) run(ctx context.Context, args ...string) ([]byte, *Difference)
 			said = "took more than " + commandLimit.String()
 		}
 		return nil, &Difference{
-			Kind:    fmt.Sprintf("berth %s: %v: %s", args[0], err, withoutNames(lastLine(said))),
+			Kind:    fmt.Sprintf("berth %s: %v: %s", verb, err, withoutNames(lastLine(said))),
 			Details: []string{fmt.Sprintf("berth %s: %v", strings.Join(args, " "), err), said},
 		}
 	}
@@ -115,12 +119,15 @@ func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n'
 // files are a case on disk, and their text.
 type files struct {
 	clusterPath, configPath string
+	seed                    string
 	cluster, config         []byte
 }
 
 // write uses YAML for a quarter of the seeds, JSON for the others: it is read much faster.
 func (c *Checker) write(kase generate.Case) (files, error) {
-	f := files{configPath: filepath.Join(c.Dir, "config.yaml"), config: kase.ConfigYAML()}
+	f := files{
+		configPath: filepath.Join(c.Dir, "config.yaml"), config: kase.ConfigYAML(), seed: strconv.FormatUint(kase.Seed, 10),
+	}
 	if kase.Seed%4 == 0 {
 		f.clusterPath, f.cluster = filepath.Join(c.Dir, "cluster.yaml"), kase.ClusterYAML()
 	} else {

@@ -46,11 +46,11 @@ func (s *shrinker) try(smaller generate.Case) bool {
 	if slices.ContainsFunc(smaller.Objects, hasNoContainer) {
 		return false
 	}
-	check := s.checkVerdicts
+	compare := s.compareVerdicts
 	if strings.HasPrefix(s.difference.Kind, "simulate") || strings.HasPrefix(s.difference.Kind, "berth simulate") {
-		check = s.checkDecisions
+		compare = s.compareDecisions
 	}
-	difference, err := check(s.ctx, smaller)
+	difference, err := s.check(s.ctx, smaller, compare)
 	if s.ctx.Err() != nil || err != nil || difference == nil || difference.Kind != s.difference.Kind {
 		return false
 	}

@@ -227,6 +227,13 @@ func TestFinishedPodsAreNoPartOfTheState(t *testing.T) {
 	}
 }
 
+func TestPodsOnUnknownNodesAreOnNoNode(t *testing.T) {
+	v := verdictOf(t, node("a", "", "")+pod("p", "", plain)+pod("x", "", "nodeName: gone, "+plain), configOf(""))
+	if _, known := v.Nodes["gone"]; known || v.Result != upstream.Scheduled {
+		t.Errorf("%s", v.Line())
+	}
+}
+
 func TestNominatedPodsTakeTheirRoom(t *testing.T) {
 	cluster := node("a", "", "") + pod("p", "", requests("60", "1Gi")) +
 		strings.Replace(pod("q", "", requests("60", "1Gi")), "spec:", "status: {nominatedNodeName: a}, spec:", 1)

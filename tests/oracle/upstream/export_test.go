@@ -20,5 +20,5 @@ func (s *State) SchedulePod(name string) (scheduler.ScheduleResult, error) {
 		&framework.QueuedPodInfo{PodInfo: info})
 }
 
-// NominatedNode is where the pod is nominated to.
-func (s *State) NominatedNode(name string) string { return s.pending[name].Status.NominatedNodeName }
+// Decide is what a replay holds a decision about the pod against.
+func (s *State) Decide(name string) *Verdict { return s.judge(s.pending[name], nominatedFirst) }

@@ -21,13 +21,24 @@ func (s *State) JudgeAll() []*Verdict {
 	names := sets.KeySet(s.pending)
 	verdicts := make([]*Verdict, 0, len(names))
 	for _, name := range sets.List(names) {
-		verdicts = append(verdicts, s.judge(s.pending[name]))
+		verdicts = append(verdicts, s.judge(s.pending[name], overAllNodes))
 	}
 	return verdicts
 }
 
-// judge says what upstream thinks of the pod on every node of the state as it is.
-func (s *State) judge(pod *corev1.Pod) *Verdict {
+// scope is which nodes a pod is judged on.
+type scope bool
+
+const (
+	overAllNodes scope = false
+	// nominatedFirst is what upstream's scheduling cycle does: where the node that the pod is nominated to will do, it
+	// looks no further; where it will not, what it said of this node counts in the message even if PreFilter rules
+	// the node out.
+	nominatedFirst scope = true
+)
+
+// judge says what upstream thinks of the pod in the state as it is.
+func (s *State) judge(pod *corev1.Pod, over scope) *Verdict {
 	v := &Verdict{Pod: Name(pod), Nodes: map[string]Node{}}
 	profile, known := s.scheduler.Profiles[pod.Spec.SchedulerName]
 	if known {
@@ -48,7 +59,7 @@ func (s *State) judge(pod *corev1.Pod) *Verdict {
 		err = scheduler.ErrNoNodesAvailable
 	}
 	if err == nil {
-		c := cycle{State: s, Framework: profile, state: framework.NewCycleState(), pod: pod, verdict: v}
+		c := cycle{State: s, Framework: profile, state: framework.NewCycleState(), pod: pod, over: over, verdict: v}
 		err = c.run(nodes)
 	}
 	if err != nil {
@@ -63,6 +74,7 @@ type cycle struct {
 	framework.Framework
 	state   fwk.CycleState
 	pod     *corev1.Pod
+	over    scope
 	verdict *Verdict
 }
 
@@ -101,12 +113,23 @@ func (c *cycle) findFeasible(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosi
 		diagnosis.NodeToStatus.SetAbsentNodesStatus(fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
 			fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", sets.List(plugins))))
 	}
+	if nominated, err := c.snapshot.Get(c.pod.Status.NominatedNodeName); err == nil && c.over == nominatedFirst {
+		feasible, err := c.filter([]fwk.NodeInfo{nominated}, diagnosis)
+		if err == nil && len(feasible) > 0 {
+			return feasible, nil
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(nodes), func(node fwk.NodeInfo) bool {
+		return !result.AllNodes() && !result.NodeNames.Has(node.Node().Name)
+	})
+	return c.filter(left, diagnosis)
+}
+
+// filter runs Filter on each of the nodes.
+func (c *cycle) filter(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosis) ([]fwk.NodeInfo, error) {
 	var feasible []fwk.NodeInfo
 	for _, node := range nodes {
 		name := node.Node().Name
-		if !result.AllNodes() && !result.NodeNames.Has(name) {
-			continue
-		}
 		status := c.RunFilterPluginsWithNominatedPods(c.ctx, c.state, c.pod, node)
 		switch {
 		case status.IsSuccess():

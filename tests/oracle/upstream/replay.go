@@ -117,18 +117,13 @@ func (s *State) step(d Decision) error {
 	if pod == nil {
 		return &Refusal{Kind: "not pending", Pod: d.Pod, Detail: "there is no such pod, or it has a node"}
 	}
-	v := s.judge(pod)
-	// Upstream looks no further when the node that the pod is nominated to will do.
-	allowed := v.Best
-	if nominated := pod.Status.NominatedNodeName; v.Nodes[nominated].Feasible {
-		allowed = []string{nominated}
-	}
+	v := s.judge(pod, nominatedFirst)
 	refuse := func(kind, format string, args ...any) error {
-		return &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: allowed}
+		return &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: v.Best}
 	}
 	switch {
 	case d.Node == nil && v.Result == Scheduled:
-		return refuse("no node", "%q; upstream has %v", d.Message, allowed)
+		return refuse("no node", "%q; upstream has %v", d.Message, v.Best)
 	case d.Node == nil && d.Message != v.Message:
 		return refuse("message", "%q; upstream's is %q", d.Message, v.Message)
 	case d.Node == nil:
@@ -136,8 +131,8 @@ func (s *State) step(d Decision) error {
 		return nil
 	case v.Result != Scheduled:
 		return refuse("node of a pod that fits nowhere", "%s; upstream: %s, %q", *d.Node, v.Result, v.Message)
-	case !slices.Contains(allowed, *d.Node):
-		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, allowed)
+	case !slices.Contains(v.Best, *d.Node):
+		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, v.Best)
 	}
 	return s.place(pod, *d.Node)
 }

@@ -16,20 +16,20 @@ func TestVerdictsAgreeWithUpstreamsOwnWalk(t *testing.T) {
 	for seed := range uint64(100) {
 		kase := generate.New(seed, generate.Options{Nodes: 40})
 		state := open(t, kase.ClusterJSON(), kase.ConfigYAML())
-		for _, v := range state.JudgeAll() {
-			if v.Result == upstream.Gated || v.Result == upstream.Ignored {
+		for _, judged := range state.JudgeAll() {
+			if judged.Result == upstream.Gated || judged.Result == upstream.Ignored {
 				continue
 			}
 			pods++
-			result, err := state.SchedulePod(v.Pod)
-			if err != nil {
-				if v.Result == upstream.Scheduled || v.Message != err.Error() {
-					t.Errorf("seed %d, %s: %s %q, upstream says %q", seed, v.Pod, v.Result, v.Message, err)
-				}
-				continue
+			v := state.Decide(judged.Pod)
+			if v.Result != judged.Result || !slices.Equal(v.Best, judged.Best) && len(v.Best) != 1 {
+				t.Errorf("seed %d: judged %s, decided %s", seed, judged.Line(), v.Line())
 			}
-			nominated := state.NominatedNode(v.Pod)
-			if !slices.Contains(v.Best, result.SuggestedHost) && !(result.SuggestedHost == nominated && v.Nodes[nominated].Feasible) {
+			result, err := state.SchedulePod(v.Pod)
+			switch {
+			case err != nil && (v.Result == upstream.Scheduled || v.Message != err.Error()):
+				t.Errorf("seed %d, %s: %s %q, upstream says %q", seed, v.Pod, v.Result, v.Message, err)
+			case err == nil && !slices.Contains(v.Best, result.SuggestedHost):
 				t.Errorf("seed %d, %s: upstream takes %s; the best are %v", seed, v.Pod, result.SuggestedHost, v.Best)
 			}
 		}
