@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using Arguments = std::vector<std::string>;
 
-constexpr const char* kCluster = R"(
+constexpr const char* kCluster = R"(---
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: there}, spec: {nodeName: n1}}

@@ -84,7 +84,7 @@ items:
 }
 
 TEST_F(ClusterFilesTest, PodsThatHaveEndedAreLeftOut) {
-  Write(R"(
+  Write(R"(---
 {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {nodeName: gone}, status: {phase: Succeeded}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: b}, status: {phase: Failed}}
@@ -148,18 +148,18 @@ TEST_F(ClusterFilesTest, ErrorsNameFilePlaceAndField) {
 }
 
 TEST_F(ClusterFilesTest, ObjectsOfOneNameMayStandInOneFileOnly) {
-  Write("{apiVersion: v1, kind: Pod, metadata: {name: p}}\n");
+  Write("---\n{apiVersion: v1, kind: Pod, metadata: {name: p}}\n");
   Write(
-      "{apiVersion: v1, kind: Service, metadata: {name: p}}\n---\n"
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: p}}\n---\n"
       "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}}\n");
-  EXPECT_EQ(Problem(), files_[1] + ":3: document 2: metadata.name: Duplicate value: \"default/p\"");
+  EXPECT_EQ(Problem(), files_[1] + ":4: document 2: metadata.name: Duplicate value: \"default/p\"");
 }
 
 TEST_F(ClusterFilesTest, TwoPodsHaveTwoUids) {
   Write(
-      "{apiVersion: v1, kind: Pod, metadata: {name: p, uid: u}}\n---\n"
+      "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, uid: u}}\n---\n"
       "{apiVersion: v1, kind: Pod, metadata: {name: q, uid: u}}\n");
-  EXPECT_EQ(Problem(), files_[0] + ":3: document 2: metadata.uid: Duplicate value: \"u\"");
+  EXPECT_EQ(Problem(), files_[0] + ":4: document 2: metadata.uid: Duplicate value: \"u\"");
 }
 
 TEST_F(ClusterFilesTest, AFileThatIsNotThereIsNamed) {

@@ -167,7 +167,7 @@ class RandomSimulationTest : public test::SimulatorFixture {
     for (const api::Node& node : test::RandomNodes(random, kNodes)) {
       simulation_->Apply(std::make_shared<const api::Node>(node));
     }
-    for (const api::Pod& pod : test::RandomPlacedPods(random, kNodes * 4, kNodes)) {
+    for (const api::Pod& pod : test::RandomPlacedPods(random, kNodes * 2, kNodes)) {
       simulation_->Apply(std::make_shared<const api::Pod>(pod));
     }
     pending_.clear();
