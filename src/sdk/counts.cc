@@ -43,6 +43,7 @@ void Counts::AddSparse(uint32_t id, int32_t delta) {
     sparse_.insert(at, {id, delta});
   } else if ((at->second += delta) == 0) {
     sparse_.erase(at);
+    if (sparse_.capacity() > 4 * sparse_.size() + kMinDense) sparse_.shrink_to_fit();
   }
   size_ = sparse_.size();
   if (size_ >= kMinDense && sparse_.back().first < kIdsPerCountToBecomeDense * size_) {
@@ -63,13 +64,13 @@ void Counts::AddDense(uint32_t id, int32_t delta) {
 void Counts::BecomeDense() {
   dense_.resize(sparse_.back().first + 1);
   for (const auto& [id, count] : sparse_) dense_[id] = count;
-  sparse_ = {};
+  sparse_ = decltype(sparse_)();
 }
 
 void Counts::BecomeSparse() {
   sparse_.reserve(size_ + 1);
   ForEach([this](uint32_t id, int32_t count) { sparse_.emplace_back(id, count); });
-  dense_ = {};
+  dense_ = decltype(dense_)();
 }
 
 bool operator==(const Counts& a, const Counts& b) {
