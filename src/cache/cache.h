@@ -50,8 +50,7 @@ namespace berth::cache {
 // are replaced all the same.
 //
 // Counts across nodes: topologies, pod counts and the terms of placed pods are kept up to date by
-// the calls that change pods and nodes, those of trials included. A pod that comes or goes is
-// matched only against the queries that an index finds for its namespace and labels.
+// the calls that change pods and nodes, those of trials included.
 //
 // Thread safety: belongs to the scheduling thread; evaluation workers may read while it waits.
 class Cache final : public Snapshot {

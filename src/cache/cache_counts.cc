@@ -22,7 +22,7 @@ void Cache::MatchingAffinityTerms(const api::Pod& pod, const api::StringMap& nam
 
 void Cache::CountAcrossNodes(NodeRow row, const PodInfo& pod, bool add) {
   const int32_t delta = add ? 1 : -1;
-  pod_counts_.Count(row, *pod.pod, delta);
+  pod_counts_.Count(row, pod.pod, delta);
   if (pod.affinity != nullptr) affinity_terms_.Count(row, *pod.affinity, delta);
 }
 

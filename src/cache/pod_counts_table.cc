@@ -81,6 +81,9 @@ std::shared_ptr<const PodCounts> PodCountsTable::Get(const PodQuery& query) {
     by_use_.splice(by_use_.begin(), by_use_, known->second);
     return by_use_.front();
   }
+  if (!std::exchange(grouping_, true)) {
+    for_each_pod_([this](NodeRow row, const PodInfo& pod) { groups_.Count(row, pod.pod, 1); });
+  }
   std::shared_ptr<Live> live = Make(query);
   by_use_.push_front(live);
   by_identity_.emplace(live->identity, by_use_.begin());
@@ -108,17 +111,24 @@ std::shared_ptr<PodCountsTable::Live> PodCountsTable::Make(const PodQuery& query
     live->indexed_term = i;
   }
   index_.Add(slot, live->scope());
-  for_each_pod_([&](NodeRow row, const PodInfo& pod) {
-    if (query.Matches(*pod.pod)) live->Add(row, 1);
+  groups_.ForEach([&](PodGroup& group) {
+    if (!query.Matches(*group.sample)) return;
+    group.queries.push_back(slot);
+    group.by_row.ForEach([&](NodeRow row, int32_t count) { live->Add(row, count); });
   });
   return live;
 }
 
-void PodCountsTable::Count(NodeRow row, const api::Pod& pod, int32_t delta) {
-  index_.ForEachCandidate(pod.metadata.namespace_, pod.metadata.labels, [&](uint32_t slot) {
-    Live& live = *by_slot_[slot];
-    if (live.query.Matches(pod)) live.Add(row, delta);
-  });
+void PodCountsTable::Count(NodeRow row, const std::shared_ptr<const api::Pod>& pod, int32_t delta) {
+  if (!grouping_) return;
+  const auto [group, added] = groups_.Count(row, pod, delta);
+  if (added) {
+    const api::ObjectMeta& metadata = pod->metadata;
+    index_.ForEachCandidate(metadata.namespace_, metadata.labels, [&](uint32_t slot) {
+      if (by_slot_[slot]->query.Matches(*pod)) group.queries.push_back(slot);
+    });
+  }
+  for (const uint32_t slot : group.queries) by_slot_[slot]->Add(row, delta);
 }
 
 void PodCountsTable::Evict() {
@@ -136,6 +146,7 @@ void PodCountsTable::Evict() {
 PodCountsTable::List::iterator PodCountsTable::Drop(List::iterator at) {
   const Live& live = **at;
   index_.Remove(live.slot, live.scope());
+  groups_.ForEach([&](PodGroup& group) { std::erase(group.queries, live.slot); });
   by_slot_[live.slot] = nullptr;
   free_slots_.push_back(live.slot);
   by_identity_.erase(live.identity);

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/pod_info.h"
 #include "berth/topology.h"
+#include "src/cache/pod_groups.h"
 #include "src/cache/selector_index.h"
 #include "src/cache/topology_table.h"
 
@@ -22,14 +23,18 @@ namespace berth::cache {
 // somebody asks, and kept up to date from then on. When counts take more memory than the limit
 // allows, those asked for longest ago are dropped, but none that somebody holds.
 //
+// Once there was a query, pods are kept in groups: a query looks at each group, not at each pod,
+// and a pod only finds its group to know the queries that it matches. Until then a pod costs
+// nothing.
+//
 // Thread safety: one owner; what Get() gave may be dropped on any thread.
 class PodCountsTable {
  public:
   // Calls its argument with every placed pod and its row.
   using ForEachPod = std::function<void(const std::function<void(NodeRow, const PodInfo&)>&)>;
 
-  // `topologies` must outlive the table and all that Get() gave; `for_each_pod` is called when a
-  // query is counted.
+  // `topologies` must outlive the table and all that Get() gave; `for_each_pod` is called when the
+  // first query is counted.
   PodCountsTable(TopologyTable& topologies, size_t max_bytes, ForEachPod for_each_pod);
   ~PodCountsTable();
 
@@ -37,7 +42,7 @@ class PodCountsTable {
 
   // A pod came to `row` (delta 1), or left it (-1). While a pod is here, its row must not change
   // its domain in any topology.
-  void Count(NodeRow row, const api::Pod& pod, int32_t delta);
+  void Count(NodeRow row, const std::shared_ptr<const api::Pod>& pod, int32_t delta);
 
   size_t size() const { return by_use_.size(); }
 
@@ -56,7 +61,9 @@ class PodCountsTable {
   absl::flat_hash_map<std::string_view, List::iterator> by_identity_;
   std::vector<Live*> by_slot_;  // nullptr: free
   std::vector<uint32_t> free_slots_;
-  SelectorIndex index_;
+  SelectorIndex index_;  // of the live queries, for new groups
+  PodGroups groups_;
+  bool grouping_ = false;
   std::string scratch_;
 };
 
