@@ -64,7 +64,8 @@ void AddOutput(FlagSet& flags, OfflineFlags& out, bool& help) {
               out.output = value == "json" ? OutputFormat::kJson : OutputFormat::kTable;
               return {};
             });
-  flags.Add("v", "level", "Verbosity of the log on standard error (0).",
+  out.run.log.verbosity = -1;
+  flags.Add("v", "level", "Verbosity of the log on standard error; warnings only without it.",
             [&out](const std::string& value) -> Result<void> {
               const auto level = ReadFlagValue<uint64_t>(value);
               if (!level) return Fail(level.error());

@@ -21,7 +21,8 @@ struct OfflineFlags {
 
   uint64_t seed = 1;
   OutputFormat output = OutputFormat::kTable;
-  // What the daemon's flags have in common with these: --config, --feature-gates and --v.
+  // What the daemon's flags have in common with these: --config, --feature-gates and --v; without
+  // the latter only warnings are logged.
   RunFlags run;
   // The help text, where that was asked for.
   std::string print_and_exit;

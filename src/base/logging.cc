@@ -84,7 +84,7 @@ void FlushLogs() { Sink().flush(); }
 
 void LogInfo(std::string_view message, std::initializer_list<LogField> fields,
              std::source_location where) {
-  Write('I', 0, message, fields, where);
+  LogV(0, message, fields, where);
 }
 
 void LogWarning(std::string_view message, std::initializer_list<LogField> fields,

@@ -18,7 +18,7 @@ namespace berth::base {
 enum class LogFormat { kText, kJson };
 
 struct LogOptions {
-  int verbosity = 0;  // --v
+  int verbosity = 0;  // --v; -1: only warnings and errors
   LogFormat format = LogFormat::kText;
 };
 // Takes effect at once, also when called again.

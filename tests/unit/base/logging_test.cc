@@ -48,6 +48,13 @@ TEST_F(LoggingTest, TheFirstLetterIsTheSeverity) {
   EXPECT_THAT(Written([] { LogError("m"); }), StartsWith("E"));
 }
 
+TEST_F(LoggingTest, BelowZeroOnlyWarningsAndErrorsAreWritten) {
+  SetUpLogging({.verbosity = -1});
+  EXPECT_EQ(Written([] { LogInfo("m"); }), "");
+  EXPECT_THAT(Written([] { LogWarning("m"); }), StartsWith("W"));
+  EXPECT_THAT(Written([] { LogError("m"); }), StartsWith("E"));
+}
+
 TEST_F(LoggingTest, OneCallIsOneLineWhateverTheValuesHold) {
   SetUpLogging({});
   const std::string text = Written([] { LogInfo("a\nb", {{"v", "\"x\"\\\t\r\x01"}}); });
