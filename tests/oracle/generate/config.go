@@ -42,6 +42,9 @@ var (
 		names.InterPodAffinity, names.NodeResourcesBalancedAllocation, names.ImageLocality}
 )
 
+// weights of Score plugins; without one it is 1.
+var weights = []int{0, 1, 2, 7, 100, 1000000}
+
 // config is a KubeSchedulerConfiguration. Profiles differ in their plugins and in what these are told.
 func (g *generator) config() dict {
 	config := dict{"apiVersion": configAPI, "kind": "KubeSchedulerConfiguration"}
@@ -78,7 +81,7 @@ func named(plugins []string) []any {
 func (g *generator) plugins() dict {
 	r := g.random
 	off := slices.Clone(g.off)
-	way := r.IntN(5)
+	way := r.IntN(6)
 	if way == 1 {
 		for _, plugin := range compared {
 			if name := plugin["name"].(string); !slices.Contains(mustBe, name) && r.chance(0.15) {
@@ -99,16 +102,40 @@ func (g *generator) plugins() dict {
 		}
 		plugins["multiPoint"] = dict{"disabled": named(off), "enabled": again}
 	case 3:
+		plugins = g.pointByPoint(filters, scorers)
+	case 4:
 		if r.chance(0.5) {
 			plugins["filter"] = dict{"enabled": named(some(r, filters, 1, 3))}
 		} else {
 			plugins["filter"] = dict{"disabled": named(subset(r, filters, 0.1))}
 		}
 	}
-	if r.chance(0.4) {
+	if way != 3 && r.chance(0.4) {
 		plugins["score"] = g.scorePlugins(scorers)
 	}
 	return plugins
+}
+
+// pointByPoint names the plugins of each extension point, some left out, with next to no multiPoint.
+func (g *generator) pointByPoint(filters, scorers []string) dict {
+	r := g.random
+	filters = some(r, filters, len(filters)-2, len(filters))
+	scorers = some(r, scorers, len(scorers)-2, len(scorers))
+	preScorers := slices.DeleteFunc(slices.Clone(scorers), func(name string) bool { return name == names.ImageLocality })
+	weighed := dict{"enabled": []any{}}
+	for _, name := range scorers {
+		weighed["enabled"] = append(weighed["enabled"].([]any), dict{"name": name, "weight": pick(r, weights)})
+	}
+	return dict{
+		// The queue's order must be said in the same way in all profiles.
+		"multiPoint": dict{"disabled": named([]string{"*"}), "enabled": named([]string{names.PrioritySort})},
+		"preEnqueue": dict{"enabled": named([]string{names.SchedulingGates})},
+		"preFilter":  dict{"enabled": named(filters)},
+		"filter":     dict{"enabled": named(some(r, filters, len(filters), len(filters)))},
+		"preScore":   dict{"enabled": named(preScorers)},
+		"score":      weighed,
+		"bind":       dict{"enabled": named([]string{names.DefaultBinder})},
+	}
 }
 
 func (g *generator) reordered() []any {
@@ -135,7 +162,7 @@ func (g *generator) scorePlugins(scorers []string) dict {
 	}
 	var enabled []any
 	for _, name := range some(r, scorers, 1, 4) {
-		enabled = append(enabled, dict{"name": name, "weight": pick(r, []int{1, 2, 7, 100})})
+		enabled = append(enabled, dict{"name": name, "weight": pick(r, weights)})
 	}
 	return dict{"enabled": enabled}
 }

@@ -70,8 +70,12 @@ func (g *generator) nodeLabels(i int) map[string]string {
 // taints are unique by key and effect, as an API server demands.
 func (g *generator) taints() []corev1.Taint {
 	var taints []corev1.Taint
-	for _, key := range some(g.random, taintKeys, 1, 2) {
-		for _, effect := range some(g.random, taintEffects, 1, 2) {
+	effects := taintEffects
+	if g.chance(0.4) {
+		effects = []corev1.TaintEffect{corev1.TaintEffectPreferNoSchedule}
+	}
+	for _, key := range some(g.random, taintKeys, 1, 3) {
+		for _, effect := range some(g.random, effects, 1, 2) {
 			taints = append(taints, corev1.Taint{Key: key, Value: pick(g.random, taintValues), Effect: effect})
 		}
 	}

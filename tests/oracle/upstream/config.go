@@ -26,6 +26,9 @@ var NotCompared = []string{
 // ReadConfig reads a KubeSchedulerConfiguration strictly, defaults and validates it. No text at all stands
 // for the default one.
 func ReadConfig(text []byte) (*config.KubeSchedulerConfiguration, error) {
+	if err := settings(); err != nil {
+		return nil, err
+	}
 	cfg, err := decodeConfig(text)
 	if err != nil {
 		return nil, err
