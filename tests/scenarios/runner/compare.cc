@@ -37,7 +37,8 @@ void CompareInto(const ConfigValue& expected, const ConfigValue* found, const st
   };
   if (expected.is_null()) {
     if (found != nullptr) add("nothing");
-  } else if (found == nullptr || expected.map() == nullptr || found->map() == nullptr) {
+  } else if (found == nullptr || found->map() == nullptr || expected.map() == nullptr ||
+             expected.map()->empty()) {
     if (found == nullptr || expected.ToJson() != found->ToJson()) add(expected.ToJson());
   } else {
     for (const auto& [key, value] : *expected.map()) {

@@ -39,7 +39,8 @@ class Comparison {
 };
 
 // Where `found` lacks what `expected` says. Members of maps that `expected` does not name are not
-// looked at; null: there is no such member. All else must be equal. `path` stands before the names.
+// looked at; null: there is no such member. All else must be equal, an empty map to an empty one.
+// `path` stands before the names.
 std::vector<Mismatch> CompareTrees(const ConfigValue& expected, const ConfigValue& found,
                                    const std::string& path);
 

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
         unreadable = true;
         continue;
       }
-      const berth::scenarios::Outcome outcome = berth::scenarios::Run(*scenario);
+      const berth::scenarios::Outcome outcome = berth::scenarios::RunScenario(*scenario);
       ++run;
       if (!outcome.ok()) ++failed;
       std::cout << berth::scenarios::Report(*scenario, outcome);

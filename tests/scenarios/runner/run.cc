@@ -118,6 +118,6 @@ class Runner {
 
 }  // namespace
 
-Outcome Run(const Scenario& scenario) { return Runner(scenario).Run(); }
+Outcome RunScenario(const Scenario& scenario) { return Runner(scenario).Run(); }
 
 }  // namespace berth::scenarios

@@ -33,6 +33,6 @@ struct Outcome {
 // Runs a scenario in a simulation of its own.
 //
 // Thread safety: any thread; scenarios may run side by side.
-Outcome Run(const Scenario& scenario);
+Outcome RunScenario(const Scenario& scenario);
 
 }  // namespace berth::scenarios
