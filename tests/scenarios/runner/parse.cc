@@ -188,7 +188,9 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
   fields.Read("name", scenario.name);
   fields.Read("plugin", scenario.plugin);
   int64_t seed = 1;
-  fields.Read("seed", seed);
+  if (fields.Read("seed", seed) && seed < 0) {
+    fields.Invalid("seed", std::to_string(seed), "must not be negative");
+  }
   scenario.seed = static_cast<uint64_t>(seed);
   const ConfigValue* configuration = fields.Get("config");
   const ConfigValue* gates = fields.Get("featureGates");

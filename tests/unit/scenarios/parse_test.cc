@@ -139,6 +139,8 @@ TEST(ParseScenarioTest, RefusesWhatStandsAroundTheSteps) {
       {"no name", "plugin: NodeName\nsteps: []\n", "name: Required value"},
       {"no plugin", "name: x\nsteps: []\n", "plugin: Required value"},
       {"no steps", "name: x\nplugin: NodeName\n", "steps: Required value"},
+      {"a negative seed", "name: x\nplugin: NodeName\nseed: -1\nsteps: []\n",
+       "seed: Invalid value: -1"},
       {"an unknown plugin", "name: x\nplugin: Nod\nsteps: []\n", "plugin: \"Nod\" is neither"},
       {"an unknown key", "name: x\nplugin: NodeName\nstep: []\nsteps: []\n",
        "unknown field \"step\""},
