@@ -73,7 +73,7 @@ std::vector<ScoreColumn> ColumnsByName(const Judgement& judgement) {
     return a.scores->entry->name < b.scores->entry->name;
   });
   for (ScoreColumn& column : columns) {
-    column.before_raw = &column == &columns.front() ? "" : ",";
+    if (&column != &columns.front()) column.before_raw += ',';
     AppendJson(column.scores->entry->name, column.before_raw);
     column.before_raw += ":{\"raw\":";
   }

@@ -81,8 +81,10 @@ TEST_F(ReportTest, TheTableTellsWhoWentWhereAndWhoWasLeft) {
 
 TEST_F(ReportTest, APodThatFailsAgainAndAgainIsUnfinished) {
   Apply(Pod("a", "1"));
+  Apply(Pod("others", "1").SchedulerName("another"));
   simulation_->RunUntilQuiet(10s);
-  const Report report = MakeReport({"default/a"}, {}, *simulation_);
+  const Report report = MakeReport({"default/a", "default/others"}, {}, *simulation_);
+  EXPECT_THAT(report.ignored, ElementsAre("default/others"));
   ASSERT_EQ(report.unfinished.size(), 1u);
   EXPECT_EQ(report.unfinished[0].message, "no nodes available to schedule pods");
   std::string out;
