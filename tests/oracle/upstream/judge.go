@@ -32,8 +32,8 @@ type scope bool
 const (
 	overAllNodes scope = false
 	// nominatedFirst is what upstream's scheduling cycle does: where the node that the pod is nominated to will do, it
-	// looks no further; where it will not, what it said of this node counts in the message even if PreFilter rules
-	// the node out.
+	// looks no further; where it will not, what it said of this node and by which plugin counts in the message even if
+	// PreFilter rules the node out.
 	nominatedFirst scope = true
 )
 
@@ -109,15 +109,17 @@ func (c *cycle) findFeasible(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosi
 		diagnosis.PreFilterMsg = status.Message()
 		return nil, nil
 	}
-	if !result.AllNodes() {
-		diagnosis.NodeToStatus.SetAbsentNodesStatus(fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
-			fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", sets.List(plugins))))
-	}
+	// One set for both, as upstream has it: a plugin that rejects the nominated node gets into the text below.
+	diagnosis.UnschedulablePlugins = plugins
 	if nominated, err := c.snapshot.Get(c.pod.Status.NominatedNodeName); err == nil && c.over == nominatedFirst {
 		feasible, err := c.filter([]fwk.NodeInfo{nominated}, diagnosis)
 		if err == nil && len(feasible) > 0 {
 			return feasible, nil
 		}
+	}
+	if !result.AllNodes() {
+		diagnosis.NodeToStatus.SetAbsentNodesStatus(fwk.NewStatus(fwk.UnschedulableAndUnresolvable,
+			fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", sets.List(plugins))))
 	}
 	left := slices.DeleteFunc(slices.Clone(nodes), func(node fwk.NodeInfo) bool {
 		return !result.AllNodes() && !result.NodeNames.Has(node.Node().Name)
@@ -137,6 +139,7 @@ func (c *cycle) filter(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosis) ([]
 			c.verdict.Nodes[name] = Node{Feasible: true}
 		case status.IsRejected():
 			diagnosis.NodeToStatus.Set(name, status)
+			diagnosis.AddPluginStatus(status)
 			reasons := slices.Clone(status.Reasons())
 			slices.Sort(reasons)
 			c.verdict.Nodes[name] = Node{Plugin: status.Plugin(), Code: status.Code().String(), Reasons: reasons}

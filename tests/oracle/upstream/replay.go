@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Decision is one line of `berth simulate -o json`.
@@ -71,23 +70,29 @@ func (r *Refusal) Error() string { return r.Pod + ": " + r.Kind + ": " + r.Detai
 // Replay takes the decisions one after the other, each against the state that the ones before it made, and
 // reports the first that upstream could not have made. It changes the state.
 func (s *State) Replay(decisions []Decision) error {
-	decided := sets.New[string]()
+	tried := map[string]int{}
+	lostNomination := -1
 	for i, d := range decisions {
+		pod := s.pending[d.Pod]
 		if err := s.step(d); err != nil {
 			return fmt.Errorf("decision %d: %w", i+1, err)
 		}
-		decided.Insert(d.Pod)
+		tried[d.Pod] = i
+		if nominated := pod.Status.NominatedNodeName; d.Node != nil && nominated != "" && nominated != *d.Node {
+			lostNomination = i
+		}
 	}
 	for _, v := range s.JudgeAll() {
+		last, wasTried := tried[v.Pod]
 		switch v.Result {
 		case Scheduled:
-			if decided.Has(v.Pod) && mayBeForgotten(s.pending[v.Pod]) {
+			if wasTried && (last < lostNomination || forgetful(s.pending[v.Pod])) {
 				continue
 			}
 			return &Refusal{Kind: "left without a node", Pod: v.Pod, Detail: fmt.Sprintf("it fits on %v", v.Best),
 				Verdict: v, Nodes: v.Best}
 		case Unschedulable, Error:
-			if !decided.Has(v.Pod) {
+			if !wasTried {
 				return &Refusal{Kind: "not tried", Pod: v.Pod, Detail: v.Message, Verdict: v}
 			}
 		}
@@ -95,9 +100,10 @@ func (s *State) Replay(decisions []Decision) error {
 	return nil
 }
 
-// mayBeForgotten is true where upstream's queueing hint of InterPodAffinity misses pods that would help: it does
-// not look namespaces up. Such pods are tried again only after five minutes.
-func mayBeForgotten(pod *corev1.Pod) bool {
+// Upstream does not wake every pod that a change helps; the others are tried again only after five minutes. It wakes
+// none when a nominated pod goes to another node, which gives the room on the first one back. And InterPodAffinity's
+// queueing hint does not look up the namespaces that a namespaceSelector selects: forgetful says that the pod has one.
+func forgetful(pod *corev1.Pod) bool {
 	affinity := pod.Spec.Affinity
 	if affinity == nil {
 		return false
