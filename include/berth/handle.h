@@ -2,10 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "berth/dry_run.h"
 #include "berth/listers.h"
 #include "berth/plugin.h"
 #include "berth/random.h"
@@ -17,6 +20,7 @@ struct Features {
   bool pod_level_resources = true;
   bool in_place_pod_level_resources_vertical_scaling = true;
   bool nominated_node_name_for_expectation = true;
+  bool scheduler_async_preemption = true;
   bool scheduler_pop_from_backoff_q = true;
   bool taint_toleration_comparison_operators = false;
   bool match_label_keys_in_pod_topology_spread = true;
@@ -34,11 +38,13 @@ class WaitingPod {
   virtual void Allow(std::string_view plugin) = 0;
   // The pod is rejected in the name of `plugin`.
   virtual void Reject(std::string_view plugin, std::string_view reason) = 0;
+  // The pod gives up its place, in the name of `plugin`, and is tried again after a backoff.
+  virtual void Preempt(std::string_view plugin, std::string_view reason) = 0;
 };
 
 // What the scheduler offers its plugins. Each profile has its own; it outlives its plugins.
 //
-// Thread safety: the scheduling thread only, except clock() and BindPod().
+// Thread safety: the scheduling thread only, except clock(), BindPod(), EvictPod() and Post().
 class Handle {
  public:
   virtual ~Handle() = default;
@@ -63,6 +69,36 @@ class Handle {
   // Moves the pods named by "namespace/name" to activeQ at the end of the running cycle, if they
   // are parked or backing off.
   virtual void Activate(const std::vector<std::string>& pod_keys) = 0;
+
+  // For a PostFilter: imagines pods away from nodes. `state` is what PostFilter was given.
+  virtual std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) = 0;
+  // Calls visit(pod) for every pod that is nominated for the node.
+  virtual void ForEachNominatedPod(std::string_view node_name,
+                                   const std::function<void(const PodInfoPtr&)>& visit) = 0;
+  // Takes the nomination out of the pod's status. Nobody waits for the answer.
+  virtual void ClearNominatedNode(const PodInfo& pod) = 0;
+  // The newest version of a pending pod of one of the profiles, or nullptr.
+  virtual std::shared_ptr<const api::Pod> FindPendingPod(std::string_view namespace_,
+                                                         std::string_view name) const = 0;
+
+  // Marks the pod as a target of disruption (DisruptionTarget, PreemptionByScheduler) with this
+  // message, then deletes it. `done` gets Success also when there is no such pod any more.
+  virtual void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message,
+                        AsyncDone done) = 0;
+  // Ends the pod's PreBind, and with it its binding cycle. False: it is in none.
+  virtual bool CancelPreBind(std::string_view uid, std::string cause) = 0;
+  // An event about `pod`, in the name of this profile.
+  virtual void RecordEvent(const api::Pod& pod, bool warning, std::string_view reason,
+                           std::string_view action, std::string note) = 0;
+  // Runs `work` on the scheduling thread, between two cycles. Any thread.
+  virtual void Post(std::function<void()> work) = 0;
+
+  // The scheduler's own metrics, by name, as kube-scheduler calls them, without the prefix
+  // "scheduler_". Labels in the metric's order. An unknown name is a bug.
+  virtual void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
+                           double by) = 0;
+  virtual void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,
+                             double value) = 0;
 
   // Binds the pod by the API server's binding subresource. `done` gets Success once the pod is
   // known to be on the node and Error once it is known not to be; an answer that never came is

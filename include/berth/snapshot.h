@@ -104,6 +104,8 @@ class Overlay {
  public:
   void AddPod(const PodInfo& pod);
   void RemovePod(const PodInfo& pod);
+  // Nothing is imagined any more; keeps its capacity.
+  void Clear();
 
   std::span<const PodInfo* const> added() const { return added_; }
   std::span<const PodInfo* const> removed() const { return removed_; }

@@ -2,8 +2,9 @@
 #include "src/engine/diagnosis.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
+
+#include "berth/fit_error.h"
 
 namespace berth::engine {
 namespace {
@@ -12,40 +13,6 @@ void InsertSorted(std::vector<std::string>& names, std::string_view name) {
   const auto it = std::lower_bound(names.begin(), names.end(), name);
   if (it == names.end() || *it != name) names.emplace(it, name);
 }
-
-// Counts reasons; nodes share few reason sets, so sets are counted first.
-class Histogram {
- public:
-  void Add(const ReasonSet& reasons, size_t count) {
-    for (auto& [known, n] : sets_) {
-      if (known == &reasons) {
-        n += count;
-        return;
-      }
-    }
-    sets_.emplace_back(&reasons, count);
-  }
-
-  // " <count> <reason>, ... ." or "".
-  std::string ToString() const {
-    std::map<std::string_view, size_t> counts;
-    for (const auto& [reasons, n] : sets_)
-      for (const std::string& reason : *reasons) counts[reason] += n;
-    std::vector<std::string> lines;
-    for (const auto& [reason, n] : counts) {
-      lines.push_back(std::to_string(n) + ' ' + std::string(reason));
-    }
-    std::sort(lines.begin(), lines.end());
-    std::string text;
-    for (const std::string& line : lines) text += (text.empty() ? " " : ", ") + line;
-    return text.empty() ? text : text + '.';
-  }
-
- private:
-  std::vector<std::pair<const ReasonSet*, size_t>> sets_;
-};
-
-std::string Head(size_t nodes) { return "0/" + std::to_string(nodes) + " nodes are available:"; }
 
 }  // namespace
 
@@ -90,11 +57,11 @@ void Diagnosis::AddPlugin(std::string_view plugin, const Status& status) {
 void Diagnosis::AddPlugin(std::string_view plugin) { InsertSorted(unschedulable_plugins, plugin); }
 
 std::string FitErrorMessage(const Diagnosis& diagnosis) {
-  std::string message = Head(diagnosis.num_all_nodes);
+  std::string message = FitErrorHead(diagnosis.num_all_nodes);
   if (!diagnosis.pre_filter_message.empty()) {
     message += ' ' + diagnosis.pre_filter_message + '.';
   } else {
-    Histogram histogram;
+    ReasonHistogram histogram;
     const NodeStatuses& statuses = diagnosis.statuses;
     statuses.explicit_nodes().ForEach(
         [&](NodeRow row) { histogram.Add(statuses.Get(row).reasons(), 1); });
@@ -108,9 +75,9 @@ std::string FitErrorMessage(const Diagnosis& diagnosis) {
 }
 
 std::string FitErrorMessage(const Status& status) {
-  Histogram histogram;
+  ReasonHistogram histogram;
   histogram.Add(status.reasons(), 1);
-  return Head(1) + histogram.ToString();
+  return FitErrorHead(1) + histogram.ToString();
 }
 
 }  // namespace berth::engine

@@ -142,21 +142,49 @@ PluginStatus RunFilter(const Profile& profile, const Cycle& cycle, const CycleSt
   return {};
 }
 
-Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, const PodInfo& pod,
-                 const PodInfo& added, const NodeView& node) {
+bool HasPreFilterExtensions(const Profile& profile, const Cycle& cycle) {
+  for (const auto& entry : profile.plugins().pre_filter) {
+    if (entry.plugin->Extensions() != nullptr && !cycle.skip_filter.test(entry.index)) return true;
+  }
+  return false;
+}
+
+namespace {
+
+// AddPod or RemovePod, which `call` makes, of every filter that was not skipped.
+template <typename Call>
+Status RunExtensions(const Profile& profile, const Cycle& cycle, const CycleState& state,
+                     ExtensionPoint point, std::string_view method, Call call) {
   for (const auto& entry : profile.plugins().pre_filter) {
     PreFilterExtensions* extensions = entry.plugin->Extensions();
     if (extensions == nullptr || cycle.skip_filter.test(entry.index)) continue;
-    PluginTimer timer(profile, cycle, entry.name, ExtensionPoint::kPreFilterExtensionAddPod);
-    const Status status =
-        Guarded(state, [&] { return extensions->AddPod(state, pod, added, node); });
+    PluginTimer timer(profile, cycle, entry.name, point);
+    const Status status = Guarded(state, [&] { return call(*extensions); });
     timer.Finish(status.code());
     if (!status.ok()) {
-      return state.reasons().Error("running AddPod on PreFilter plugin " + Quoted(entry.name) +
-                                   ": " + status.message());
+      return state.reasons().Error("running " + std::string(method) + " on PreFilter plugin " +
+                                   Quoted(entry.name) + ": " + status.message());
     }
   }
   return Status::Success();
+}
+
+}  // namespace
+
+Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, const PodInfo& pod,
+                 const PodInfo& added, const NodeView& node) {
+  return RunExtensions(profile, cycle, state, ExtensionPoint::kPreFilterExtensionAddPod, "AddPod",
+                       [&](PreFilterExtensions& extensions) {
+                         return extensions.AddPod(state, pod, added, node);
+                       });
+}
+
+Status RunRemovePod(const Profile& profile, const Cycle& cycle, CycleState& state,
+                    const PodInfo& pod, const PodInfo& removed, const NodeView& node) {
+  return RunExtensions(profile, cycle, state, ExtensionPoint::kPreFilterExtensionRemovePod,
+                       "RemovePod", [&](PreFilterExtensions& extensions) {
+                         return extensions.RemovePod(state, pod, removed, node);
+                       });
 }
 
 PostFilterVerdict RunPostFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,

@@ -62,9 +62,14 @@ Status RunFilterPlugin(const FilterEntry& entry, const CycleState& state, const 
 Status RunFilterNodes(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
                       const Snapshot& snapshot, NodeSet& nodes);
 
+// Whether a filter that was not skipped wants to hear of pods imagined on nodes, or away.
+bool HasPreFilterExtensions(const Profile& profile, const Cycle& cycle);
 // Tells the filters that were not skipped that `added` is imagined on `node`.
 Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, const PodInfo& pod,
                  const PodInfo& added, const NodeView& node);
+// The same for `removed`, imagined away.
+Status RunRemovePod(const Profile& profile, const Cycle& cycle, CycleState& state,
+                    const PodInfo& pod, const PodInfo& removed, const NodeView& node);
 
 struct PostFilterVerdict {
   PluginStatus verdict;

@@ -38,6 +38,9 @@ class WaitingPods::Waiter final : public WaitingPod {
   void Reject(std::string_view plugin, std::string_view reason) override {
     owner_.End(*this, Code::kUnschedulable, plugin, reason);
   }
+  void Preempt(std::string_view plugin, std::string_view reason) override {
+    owner_.End(*this, Code::kError, plugin, reason);
+  }
 
   // The pending plugin whose time runs out first; the earlier in the list of equals.
   const Pending* Next() const {

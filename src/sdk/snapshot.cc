@@ -27,6 +27,17 @@ void Overlay::RemovePod(const PodInfo& pod) {
   if (!Erase(added_, pod)) removed_.push_back(&pod);
 }
 
+void Overlay::Clear() {
+  added_.clear();
+  removed_.clear();
+  requested_.milli_cpu = 0;
+  requested_.memory = 0;
+  requested_.ephemeral_storage = 0;
+  requested_.scalars.clear();
+  non_zero_milli_cpu_ = 0;
+  non_zero_memory_ = 0;
+}
+
 void Overlay::Count(const PodInfo& pod, int64_t sign) {
   const Resources& placed = pod.placed;
   requested_.milli_cpu += sign * placed.milli_cpu;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "berth/config_value.h"
+#include "berth/result.h"
+
+namespace berth::plugins {
+
+// DefaultPreemptionArgs of kubescheduler.config.k8s.io/v1.
+struct DefaultPreemptionArgs {
+  // How many candidate nodes a search looks for: this percentage of the nodes where preemption may
+  // help, but at least the absolute number.
+  int32_t min_candidate_nodes_percentage = 10;
+  int32_t min_candidate_nodes_absolute = 100;
+
+  friend bool operator==(const DefaultPreemptionArgs&, const DefaultPreemptionArgs&) = default;
+};
+
+// Errors: unknown fields, a percentage outside [0, 100], a negative number, both 0; with the
+// field's path.
+Result<DefaultPreemptionArgs> ParseDefaultPreemptionArgs(const ConfigValue& value);
+
+}  // namespace berth::plugins

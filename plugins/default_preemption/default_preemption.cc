@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/default_preemption/default_preemption.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "berth/fit_error.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kPrefix = "preemption: ";
+constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduling";
+
+bool TerminatingByPreemption(const api::Pod& pod) {
+  if (!pod.metadata.deletion_timestamp) return false;
+  const auto& conditions = pod.status.conditions;
+  return std::any_of(conditions.begin(), conditions.end(), [](const api::PodCondition& condition) {
+    return condition.type == "DisruptionTarget" && condition.status == "True" &&
+           condition.reason == "PreemptionByScheduler";
+  });
+}
+
+}  // namespace
+
+DefaultPreemption::DefaultPreemption(Handle& handle, DefaultPreemptionArgs args)
+    : handle_(handle),
+      args_(args),
+      evictions_(handle),
+      no_victims_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                                        "No preemption victims found for incoming pod")),
+      waiting_(
+          handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                                "waiting for the preemption for this pod to be finished")) {}
+
+Result<std::unique_ptr<Plugin>> DefaultPreemption::Make(const ConfigValue& args, Handle& handle) {
+  auto parsed = ParseDefaultPreemptionArgs(args);
+  if (!parsed) return Fail(std::move(parsed.error()));
+  return std::make_unique<DefaultPreemption>(handle, *parsed);
+}
+
+PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo& pod,
+                                               const Snapshot& snapshot,
+                                               const NodeToStatus& statuses) {
+  handle_.CountMetric("preemption_attempts_total", {}, 1);
+  const api::ObjectMeta& metadata = pod.pod->metadata;
+  const auto newest = handle_.FindPendingPod(metadata.namespace_, metadata.name);
+  if (newest == nullptr) {
+    return {state.reasons().Error(std::string(kPrefix) + "pod " + Quoted(metadata.name) +
+                                  " not found")};
+  }
+  if (const std::string_view reason = NotEligible(*newest, snapshot, statuses); !reason.empty()) {
+    return {Reject(state, reason)};
+  }
+  const Search search = FindCandidates(state, pod, snapshot, statuses, false);
+  if (search.candidates.empty()) return Unhelpful(state, snapshot, search);
+
+  const Time now = handle_.clock().Now();
+  const Candidate& best =
+      search.candidates[PickCandidate(search.candidates, now, handle_.random())];
+  const std::string& node_name = snapshot.node(best.row).metadata.name;
+  Execute(pod, snapshot, best);
+  const std::string message = "found a potential placement for pod on node " + node_name +
+                              ", preempting " + std::to_string(best.victims.size()) + " victims";
+  return {state.reasons().Make(Code::kSuccess, std::string(kPrefix) + message),
+          NominatingInfo{NominatingMode::kOverride, node_name}};
+}
+
+std::string_view DefaultPreemption::NotEligible(const api::Pod& pod, const Snapshot& snapshot,
+                                                const NodeToStatus& statuses) const {
+  if (pod.spec.preemption_policy == "Never") return "not eligible due to preemptionPolicy=Never.";
+  const std::string& nominated_node = pod.status.nominated_node_name;
+  if (nominated_node.empty()) return "";
+  const NodeRow row = snapshot.FindNode(nominated_node);
+  if (row == kNoRow || statuses.Get(row).code() == Code::kUnschedulableAndUnresolvable) return "";
+  for (const PodInfo* placed : snapshot.pods(row)) {
+    if (placed->priority() < pod.priority() && TerminatingByPreemption(*placed->pod)) {
+      return "not eligible due to a terminating pod on the nominated node.";
+    }
+  }
+  return "";
+}
+
+size_t DefaultPreemption::NumCandidates(size_t nodes) const {
+  const size_t wanted =
+      std::max(nodes * static_cast<size_t>(args_.min_candidate_nodes_percentage) / 100,
+               static_cast<size_t>(args_.min_candidate_nodes_absolute));
+  return std::min(wanted, nodes);
+}
+
+DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, const PodInfo& pod,
+                                                            const Snapshot& snapshot,
+                                                            const NodeToStatus& statuses,
+                                                            bool all) {
+  Search search;
+  std::vector<NodeRow> potential;
+  snapshot.nodes().ForEach([&](NodeRow row) {
+    if (statuses.Get(row).code() == Code::kUnschedulable) potential.push_back(row);
+  });
+  search.num_potential_nodes = potential.size();
+  if (potential.empty()) return search;
+
+  const Time now = handle_.clock().Now();
+  const size_t offset = all ? 0 : handle_.random().Below(potential.size());
+  const size_t wanted = all ? potential.size() + 1 : NumCandidates(potential.size());
+  DisruptionBudgets budgets(handle_.listers());
+  const std::unique_ptr<DryRun> dry_run = handle_.StartDryRun(state, pod);
+  VictimSelection selection(pod, snapshot, *dry_run, budgets, now);
+  std::vector<Candidate> violating;
+  Candidate candidate;
+  for (size_t i = 0; i < potential.size(); ++i) {
+    const NodeRow row = potential[(offset + i) % potential.size()];
+    Status status = selection.Select(row, candidate, no_victims_);
+    if (status.ok() && candidate.victims.empty()) {
+      status = state.reasons().Error("expected at least one victim pod on node " +
+                                     Quoted(snapshot.node(row).metadata.name));
+    }
+    if (!status.ok()) {
+      search.rejected.emplace_back(row, status);
+      continue;
+    }
+    std::vector<Candidate>& list = candidate.num_pdb_violations == 0 ? search.candidates : violating;
+    if (list.size() < wanted) list.push_back(candidate);
+    if (!search.candidates.empty() && search.candidates.size() + violating.size() >= wanted) break;
+  }
+  search.candidates.insert(search.candidates.end(), std::make_move_iterator(violating.begin()),
+                           std::make_move_iterator(violating.end()));
+  return search;
+}
+
+PostFilterResult DefaultPreemption::Unhelpful(CycleState& state, const Snapshot& snapshot,
+                                              const Search& search) {
+  std::vector<std::string> errors;
+  for (const auto& [row, status] : search.rejected) {
+    if (status.code() == Code::kError) errors.push_back(status.message());
+  }
+  if (const auto error = AggregateProblems(errors)) {
+    return {state.reasons().Error(std::string(kPrefix) + error->message)};
+  }
+  ReasonHistogram histogram;
+  for (const auto& [row, status] : search.rejected) histogram.Add(status.reasons());
+  const ReasonSet* not_helpful = state.reasons().Intern(kNotHelpful);
+  const size_t others = snapshot.num_nodes() - search.rejected.size();
+  if (others > 0) histogram.Add(*not_helpful, others);
+  return {Reject(state, FitErrorHead(snapshot.num_nodes()) + histogram.ToString()),
+          NominatingInfo{NominatingMode::kOverride, ""}};
+}
+
+void DefaultPreemption::Execute(const PodInfo& pod, const Snapshot& snapshot,
+                                const Candidate& candidate) {
+  handle_.ObserveMetric("preemption_victims", {}, static_cast<double>(candidate.victims.size()));
+  if (candidate.num_pdb_violations > 0) {
+    handle_.CountMetric("preemption_pdb_violations_total", {"pod"},
+                        static_cast<double>(candidate.num_pdb_violations));
+  }
+  std::vector<std::shared_ptr<const api::Pod>> victims;
+  for (const PodInfo* victim : candidate.victims) {
+    if (!victim->pod->metadata.deletion_timestamp) victims.push_back(victim->pod);
+  }
+  evictions_.Start(pod, snapshot.node(candidate.row).metadata.name, std::move(victims));
+}
+
+Status DefaultPreemption::Reject(const CycleState& state, std::string_view message) const {
+  return state.reasons().Make(Code::kUnschedulable, std::string(kPrefix) + std::string(message));
+}
+
+Status DefaultPreemption::PreEnqueue(const PodInfo& pod) {
+  const bool wait = handle_.features().scheduler_async_preemption && evictions_.Running(*pod.pod);
+  return wait ? waiting_ : Status::Success();
+}
+
+std::vector<ClusterEventWithHint> DefaultPreemption::EventsToRegister() const {
+  if (!handle_.features().scheduler_async_preemption) return {};
+  return {{{EventResource::kAssignedPod, action::kDelete},
+           [](const api::Pod&, const api::ObjectPtr&, const api::ObjectPtr&) {
+             return Result<QueueingHint>(QueueingHint::kQueueSkip);
+           }}};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "plugins/default_preemption/args.h"
+#include "plugins/default_preemption/candidates.h"
+#include "plugins/default_preemption/evictions.h"
+
+namespace berth::plugins {
+
+// Makes room for a pod that fits nowhere by evicting pods of lower priority from one node, which
+// the pod is then nominated for.
+//
+// Thread safety: the scheduling thread.
+class DefaultPreemption final : public PostFilterPlugin,
+                                public PreEnqueuePlugin,
+                                public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "DefaultPreemption";
+
+  DefaultPreemption(Handle& handle, DefaultPreemptionArgs args);
+  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+
+  std::string_view Name() const override { return kName; }
+
+  // Success with a nomination when victims were found; their eviction goes on meanwhile.
+  // Unschedulable when preemption does not help, with kube-scheduler's account of why.
+  PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              const NodeToStatus& statuses) override;
+
+  // Holds a pod back while its victims are being evicted.
+  Status PreEnqueue(const PodInfo& pod) override;
+
+  // Deletions of assigned pods, so that a pod that is held back is looked at again; by itself none
+  // of them makes a pod schedulable.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+  // What a search found; also for those who ask what would be done.
+  struct Search {
+    std::vector<Candidate> candidates;  // those that break no disruption budget first
+    // Why nodes on which preemption was tried are none.
+    std::vector<std::pair<NodeRow, Status>> rejected;
+    size_t num_potential_nodes = 0;
+  };
+  Search FindCandidates(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                        const NodeToStatus& statuses, bool all);
+
+ private:
+  // Why the pod may not preempt at all; "" when it may.
+  std::string_view NotEligible(const api::Pod& pod, const Snapshot& snapshot,
+                               const NodeToStatus& statuses) const;
+  PostFilterResult Unhelpful(CycleState& state, const Snapshot& snapshot, const Search& search);
+  void Execute(const PodInfo& pod, const Snapshot& snapshot, const Candidate& candidate);
+  size_t NumCandidates(size_t nodes) const;
+  Status Reject(const CycleState& state, std::string_view message) const;
+
+  Handle& handle_;
+  const DefaultPreemptionArgs args_;
+  Evictions evictions_;
+  Status no_victims_;
+  Status waiting_;
+};
+
+}  // namespace berth::plugins

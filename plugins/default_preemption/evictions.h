@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/handle.h"
+
+namespace berth::plugins {
+
+// Evictions under way, by the pod they make room for.
+//
+// All victims but the last are evicted at once, the last when they are gone or going: so whoever
+// sees the last one going knows that the others were asked to. When an eviction fails the rest is
+// left alone, and the pod is tried again at once: no deletion may come that would wake it.
+//
+// Thread safety: the scheduling thread.
+class Evictions {
+ public:
+  explicit Evictions(Handle& handle);
+
+  // Evicts the victims, which are not being deleted yet, from the node.
+  void Start(const PodInfo& preemptor, std::string_view node_name,
+             std::vector<std::shared_ptr<const api::Pod>> victims);
+  // Whether the pod should go on waiting: not all of its victims are known to be going.
+  bool Running(const api::Pod& preemptor) const;
+
+ private:
+  struct Run {
+    std::string preemptor_key;
+    std::string node_name;
+    std::vector<std::shared_ptr<const api::Pod>> victims;
+    size_t unanswered = 0;
+    bool last_asked = false;
+    bool failed = false;
+    // The last victim only gave up a place it did not have yet: no deletion will be seen.
+    bool last_in_memory = false;
+    Time started;
+  };
+  using Runs = std::map<std::string, Run, std::less<>>;
+
+  void Evict(const std::string& preemptor_uid, Run& run,
+             const std::shared_ptr<const api::Pod>& victim);
+  void OnAnswer(const std::string& preemptor_uid, const api::Pod& victim, bool in_memory,
+                const AsyncStatus& answer);
+  void Finish(Runs::iterator run, bool activate);
+  void Advance(Runs::iterator run);
+  // Whether the victim is still on the node and nobody has begun to delete it.
+  bool Stands(const api::Pod& victim, std::string_view node_name) const;
+
+  Handle& handle_;
+  Runs runs_;  // by preemptor UID
+  // Answers that come after the plugin has gone find nobody.
+  std::shared_ptr<Evictions*> self_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/dry_run.h"
+#include "src/engine/engine.h"
+
+namespace berth::engine {
+
+// Dry runs of preemption for one pod, whose PreFilter has run in `cycle`.
+//
+// What no imagined pod can change is looked at once for all nodes, by columns: the filters that
+// declare that they read nothing but the node itself. The others see the node's row with an
+// overlay. The state of PreFilter is copied for a node only where a filter wants to hear of pods
+// that come and go.
+//
+// Thread safety: the scheduling thread. All references must outlive it.
+class PreemptionDryRun final : public DryRun {
+ public:
+  PreemptionDryRun(const framework::Profile& profile, const framework::Cycle& cycle,
+                   const PodInfo& pod, const World& world);
+
+  void Begin(NodeRow row) override;
+  Status RemovePod(const PodInfo& pod) override;
+  Status AddPod(const PodInfo& pod) override;
+  Status Filter() override;
+
+ private:
+  const CycleState& state() const { return imagined_ ? *imagined_ : cycle_.state; }
+  void FindFixedFilters();
+  Status RunFilters(const CycleState& state, const NodeView& node) const;
+  Status FilterWithNominatedPods(const std::vector<const PodInfo*>& nominated);
+  // The same status with reasons that live as long as the cycle.
+  Status Keep(const Status& status) const;
+
+  const framework::Profile& profile_;
+  const framework::Cycle& cycle_;
+  const PodInfo& pod_;
+  const World& world_;
+  const bool extensions_;
+  // Nominated pods that the pod must also fit with, by row.
+  absl::flat_hash_map<NodeRow, std::vector<const PodInfo*>> nominated_;
+  // The rows that pass all filters which read only the node; by filter, whether it is one of them.
+  NodeSet passed_fixed_;
+  std::vector<bool> fixed_;
+
+  NodeRow row_ = kNoRow;
+  Overlay overlay_;
+  std::optional<CycleState> imagined_;
+};
+
+}  // namespace berth::engine
