@@ -2,6 +2,7 @@
 #include "plugins/in_tree_registry.h"
 
 #include "plugins/default_binder/default_binder.h"
+#include "plugins/default_preemption/default_preemption.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
@@ -38,6 +39,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeResourcesFit>(),
       Register<PodTopologySpread>(),
       Register<InterPodAffinity>(),
+      Register<DefaultPreemption>(),
       Register<NodeResourcesBalancedAllocation>(),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
@@ -57,6 +59,7 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {NodeResourcesFit::kName, 1},
       {PodTopologySpread::kName, 2},
       {InterPodAffinity::kName, 2},
+      {DefaultPreemption::kName},
       {NodeResourcesBalancedAllocation::kName, 1},
       {ImageLocality::kName, 1},
       {DefaultBinder::kName},

@@ -35,8 +35,8 @@ Result<DefaultPreemptionArgs> ParseDefaultPreemptionArgs(const ConfigValue& valu
         InvalidField(kAbsolute, std::to_string(absolute), "not in valid range [0, inf)"));
   }
   if (percentage == 0 && absolute == 0) {
-    problems.push_back(InvalidField(kPercentage, "0",
-                                    "cannot be zero at the same time as minCandidateNodesAbsolute"));
+    problems.push_back(InvalidField(
+        kPercentage, "0", "cannot be zero at the same time as minCandidateNodesAbsolute"));
     problems.push_back(InvalidField(
         kAbsolute, "0", "cannot be zero at the same time as minCandidateNodesPercentage"));
   }

@@ -69,9 +69,8 @@ Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& 
   if (Status status = Reprieve(true); !status.ok()) return status;
   candidate.num_pdb_violations = static_cast<int64_t>(victims_.size());
   if (Status status = Reprieve(false); !status.ok()) return status;
-  std::stable_sort(victims_.begin(), victims_.end(), [&](const PodInfo* a, const PodInfo* b) {
-    return more_important(*a, *b);
-  });
+  std::stable_sort(victims_.begin(), victims_.end(),
+                   [&](const PodInfo* a, const PodInfo* b) { return more_important(*a, *b); });
   candidate.victims = victims_;
   return Status::Success();
 }

@@ -2,7 +2,6 @@
 #include "plugins/default_preemption/default_preemption.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "berth/field_errors.h"
@@ -31,9 +30,8 @@ DefaultPreemption::DefaultPreemption(Handle& handle, DefaultPreemptionArgs args)
       evictions_(handle),
       no_victims_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                         "No preemption victims found for incoming pod")),
-      waiting_(
-          handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
-                                "waiting for the preemption for this pod to be finished")) {}
+      waiting_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                                     "waiting for the preemption for this pod to be finished")) {}
 
 Result<std::unique_ptr<Plugin>> DefaultPreemption::Make(const ConfigValue& args, Handle& handle) {
   auto parsed = ParseDefaultPreemptionArgs(args);
@@ -121,7 +119,8 @@ DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, c
       search.rejected.emplace_back(row, status);
       continue;
     }
-    std::vector<Candidate>& list = candidate.num_pdb_violations == 0 ? search.candidates : violating;
+    std::vector<Candidate>& list =
+        candidate.num_pdb_violations == 0 ? search.candidates : violating;
     if (list.size() < wanted) list.push_back(candidate);
     if (!search.candidates.empty() && search.candidates.size() + violating.size() >= wanted) break;
   }
@@ -151,10 +150,6 @@ PostFilterResult DefaultPreemption::Unhelpful(CycleState& state, const Snapshot&
 void DefaultPreemption::Execute(const PodInfo& pod, const Snapshot& snapshot,
                                 const Candidate& candidate) {
   handle_.ObserveMetric("preemption_victims", {}, static_cast<double>(candidate.victims.size()));
-  if (candidate.num_pdb_violations > 0) {
-    handle_.CountMetric("preemption_pdb_violations_total", {"pod"},
-                        static_cast<double>(candidate.num_pdb_violations));
-  }
   std::vector<std::shared_ptr<const api::Pod>> victims;
   for (const PodInfo* victim : candidate.victims) {
     if (!victim->pod->metadata.deletion_timestamp) victims.push_back(victim->pod);

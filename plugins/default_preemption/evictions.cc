@@ -2,15 +2,13 @@
 #include "plugins/default_preemption/evictions.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "plugins/default_preemption/default_preemption.h"
 
 namespace berth::plugins {
 
-Evictions::Evictions(Handle& handle)
-    : handle_(handle), self_(std::make_shared<Evictions*>(this)) {}
+Evictions::Evictions(Handle& handle) : handle_(handle), self_(std::make_shared<Evictions*>(this)) {}
 
 void Evictions::Start(const PodInfo& preemptor, std::string_view node_name,
                       std::vector<std::shared_ptr<const api::Pod>> victims) {
@@ -25,7 +23,6 @@ void Evictions::Start(const PodInfo& preemptor, std::string_view node_name,
   run.preemptor_key = preemptor.pod->metadata.Key();
   run.node_name = node_name;
   run.victims = std::move(victims);
-  run.started = handle_.clock().Now();
   for (size_t i = 0; i + 1 < run.victims.size(); ++i) Evict(uid, run, run.victims[i]);
   Advance(it);
 }
@@ -40,8 +37,8 @@ bool Evictions::Running(const api::Pod& preemptor) const {
 void Evictions::Evict(const std::string& preemptor_uid, Run& run,
                       const std::shared_ptr<const api::Pod>& victim) {
   ++run.unanswered;
-  const auto answered = [handle = &handle_, self = std::weak_ptr<Evictions*>(self_),
-                         preemptor_uid, victim](bool in_memory, AsyncStatus answer) {
+  const auto answered = [handle = &handle_, self = std::weak_ptr<Evictions*>(self_), preemptor_uid,
+                         victim](bool in_memory, AsyncStatus answer) {
     handle->Post([self, preemptor_uid, victim, in_memory, answer = std::move(answer)] {
       if (const auto evictions = self.lock()) {
         (*evictions)->OnAnswer(preemptor_uid, *victim, in_memory, answer);
@@ -59,10 +56,10 @@ void Evictions::Evict(const std::string& preemptor_uid, Run& run,
     answered(true, {});
     return;
   }
-  handle_.EvictPod(victim,
-                   std::string(handle_.scheduler_name()) +
-                       ": preempting to accommodate a higher priority pod",
-                   [answered](AsyncStatus answer) { answered(false, std::move(answer)); });
+  handle_.EvictPod(
+      victim,
+      std::string(handle_.scheduler_name()) + ": preempting to accommodate a higher priority pod",
+      [answered](AsyncStatus answer) { answered(false, std::move(answer)); });
 }
 
 void Evictions::OnAnswer(const std::string& preemptor_uid, const api::Pod& victim, bool in_memory,
@@ -97,9 +94,6 @@ void Evictions::Advance(Runs::iterator it) {
 
 void Evictions::Finish(Runs::iterator it, bool activate) {
   const std::string_view result = it->second.failed ? "error" : "success";
-  const std::chrono::duration<double> took = handle_.clock().Now() - it->second.started;
-  handle_.ObserveMetric("preemption_execution_duration_seconds", {"pod", result}, took.count());
-  handle_.ObserveMetric("preemption_goroutines_duration_seconds", {result}, took.count());
   handle_.CountMetric("preemption_goroutines_execution_total", {result}, 1);
   const std::string key = std::move(it->second.preemptor_key);
   runs_.erase(it);

@@ -39,7 +39,6 @@ class Evictions {
     bool failed = false;
     // The last victim only gave up a place it did not have yet: no deletion will be seen.
     bool last_in_memory = false;
-    Time started;
   };
   using Runs = std::map<std::string, Run, std::less<>>;
 

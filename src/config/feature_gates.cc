@@ -39,7 +39,6 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({
     "NativeHistograms",
     "PodGroupPreemptionPolicy",
     "SchedulerAsyncAPICalls",
-    "SchedulerAsyncPreemption",
     "StorageCapacityScoring",
     "TopologyAwareWorkloadScheduling",
     "VolumeLimitScaling",
@@ -207,6 +206,7 @@ bool FeatureGates::Enabled(std::string_view name) const {
 Features FeatureGates::Resolve() const {
   Features features;
   features.pod_level_resources = Enabled("PodLevelResources");
+  features.scheduler_async_preemption = Enabled("SchedulerAsyncPreemption");
   features.in_place_pod_level_resources_vertical_scaling =
       Enabled("InPlacePodLevelResourcesVerticalScaling");
   features.nominated_node_name_for_expectation = Enabled("NominatedNodeNameForExpectation");

@@ -17,7 +17,7 @@ bool ReadsOnlyTheNode(const framework::FilterEntry& entry) {
 }  // namespace
 
 PreemptionDryRun::PreemptionDryRun(const framework::Profile& profile, const framework::Cycle& cycle,
-                                   const PodInfo& pod, const World& world)
+                                   const PodInfo& pod, World world)
     : profile_(profile),
       cycle_(cycle),
       pod_(pod),
@@ -40,8 +40,8 @@ void PreemptionDryRun::FindFixedFilters() {
     const bool fixed = entry.column != nullptr && ReadsOnlyTheNode(entry);
     fixed_.push_back(fixed);
     if (!fixed || cycle_.skip_filter.test(entry.index)) continue;
-    const Status status = framework::RunFilterNodes(entry, cycle_.state, pod_, world_.snapshot,
-                                                    passed_fixed_);
+    const Status status =
+        framework::RunFilterNodes(entry, cycle_.state, pod_, world_.snapshot, passed_fixed_);
     // A filter that fails is asked again for each node, and answers for itself there.
     if (!status.ok()) fixed_.back() = false;
   }
@@ -75,7 +75,8 @@ Status PreemptionDryRun::Filter() {
       if (!status.ok()) return status;
     }
   }
-  return Keep(RunFilters(state(), NodeView(world_.snapshot, row_, &overlay_)));
+  const Status status = RunFilters(state(), NodeView(world_.snapshot, row_, &overlay_));
+  return imagined_ ? Keep(status) : status;
 }
 
 Status PreemptionDryRun::FilterWithNominatedPods(const std::vector<const PodInfo*>& nominated) {
@@ -103,7 +104,7 @@ Status PreemptionDryRun::RunFilters(const CycleState& state, const NodeView& nod
 }
 
 Status PreemptionDryRun::Keep(const Status& status) const {
-  if (status.ok() || !extensions_) return status;
+  if (status.ok()) return status;
   return Status(status.code(), cycle_.state.reasons().Intern(status.reasons()));
 }
 

@@ -22,7 +22,7 @@ namespace berth::engine {
 class PreemptionDryRun final : public DryRun {
  public:
   PreemptionDryRun(const framework::Profile& profile, const framework::Cycle& cycle,
-                   const PodInfo& pod, const World& world);
+                   const PodInfo& pod, World world);
 
   void Begin(NodeRow row) override;
   Status RemovePod(const PodInfo& pod) override;
@@ -40,7 +40,7 @@ class PreemptionDryRun final : public DryRun {
   const framework::Profile& profile_;
   const framework::Cycle& cycle_;
   const PodInfo& pod_;
-  const World& world_;
+  const World world_;
   const bool extensions_;
   // Nominated pods that the pod must also fit with, by row.
   absl::flat_hash_map<NodeRow, std::vector<const PodInfo*>> nominated_;

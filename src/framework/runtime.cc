@@ -173,10 +173,9 @@ Status RunExtensions(const Profile& profile, const Cycle& cycle, const CycleStat
 
 Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, const PodInfo& pod,
                  const PodInfo& added, const NodeView& node) {
-  return RunExtensions(profile, cycle, state, ExtensionPoint::kPreFilterExtensionAddPod, "AddPod",
-                       [&](PreFilterExtensions& extensions) {
-                         return extensions.AddPod(state, pod, added, node);
-                       });
+  return RunExtensions(
+      profile, cycle, state, ExtensionPoint::kPreFilterExtensionAddPod, "AddPod",
+      [&](PreFilterExtensions& extensions) { return extensions.AddPod(state, pod, added, node); });
 }
 
 Status RunRemovePod(const Profile& profile, const Cycle& cycle, CycleState& state,

@@ -80,6 +80,13 @@ std::vector<Row> Rows() {
         {},
         {},
         "Attempts to make room for a pod by preemption."}},
+      {Metric::kPreemptionGoroutinesExecution,
+       {"scheduler_preemption_goroutines_execution_total",
+        kCounter,
+        kAlpha,
+        {"result"},
+        {},
+        "Preemptions whose evictions are over, by result: 'success' or 'error'."}},
       {Metric::kPendingPods,
        {"scheduler_pending_pods",
         kGauge,
@@ -289,5 +296,13 @@ std::span<const MetricSpec> MetricTable() {
 }
 
 const MetricSpec& SpecOf(Metric metric) { return MetricTable()[static_cast<size_t>(metric)]; }
+
+std::optional<Metric> FindMetric(std::string_view name) {
+  const auto table = MetricTable();
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (table[i].name == name) return static_cast<Metric>(i);
+  }
+  return std::nullopt;
+}
 
 }  // namespace berth::metrics

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ enum class Metric : uint16_t {
   kEventHandlingDuration,
   kPreemptionVictims,
   kPreemptionAttempts,
+  kPreemptionGoroutinesExecution,
   kPendingPods,
   kQueuedEntities,
   kPodSchedulingSliDuration,
@@ -63,5 +65,7 @@ struct MetricSpec {
 // The one table, in the order of Metric.
 std::span<const MetricSpec> MetricTable();
 const MetricSpec& SpecOf(Metric metric);
+// The metric of that full name; nullopt when there is none.
+std::optional<Metric> FindMetric(std::string_view name);
 
 }  // namespace berth::metrics

@@ -64,18 +64,7 @@ void Scheduler::HandleFailure(std::unique_ptr<queue::QueuedPod> queued,
 
 void Scheduler::RecordEvent(const api::Pod& pod, const framework::Profile& profile, bool warning,
                             std::string_view reason, std::string_view action, std::string note) {
-  binding::EventRecord record;
-  record.regarding.namespace_ = pod.metadata.namespace_;
-  record.regarding.name = pod.metadata.name;
-  record.regarding.uid = pod.metadata.uid;
-  record.regarding.resource_version = pod.metadata.resource_version;
-  record.controller = profile.scheduler_name();
-  record.warning = warning;
-  record.reason = reason;
-  record.action = action;
-  record.note = std::move(note);
-  record.may_repeat = warning;
-  events_.Record(std::move(record));
+  profile.handle().RecordEvent(pod, warning, reason, action, std::move(note));
 }
 
 }  // namespace berth::scheduler

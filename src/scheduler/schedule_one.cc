@@ -123,8 +123,10 @@ void Scheduler::FailCycle(std::unique_ptr<queue::QueuedPod> queued,
     case engine::Decision::Kind::kUnfit: {
       engine::Diagnosis& diagnosis = engine_.diagnosis();
       if (!profile.plugins().post_filter.empty()) {
+        running_cycle_ = {&profile, &cycle};
         framework::PostFilterVerdict post_filter =
             framework::RunPostFilter(profile, cycle, *queued->info, cache_, diagnosis.statuses);
+        running_cycle_ = {};
         diagnosis.post_filter_message = std::move(post_filter.message);
         failure.nominating = post_filter.nominating.value_or(NominatingInfo{});
       }

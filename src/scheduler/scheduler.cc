@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "src/base/logging.h"
-#include "src/scheduler/profile_handle.h"
 
 namespace berth::scheduler {
 namespace {
@@ -45,6 +44,7 @@ Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiCl
                [this](std::string uid) { PostFromExecutor(PreBindDone{std::move(uid)}); }}),
       events_(api, clock, random_.Next(), options_.hostname),
       status_patcher_(api, clock, random_.Next()),
+      evictor_(api, status_patcher_),
       nominator_([this](const api::Pod& pod) {
         const auto known = pods_.Find(pod.metadata.Key());
         return known != nullptr && known->metadata.uid == pod.metadata.uid;
@@ -84,8 +84,23 @@ Result<void> Scheduler::MakeProfiles(const std::vector<PluginRegistration>& regi
   PodParts parts = 0;
   for (const config::Profile& config : options_.configuration.profiles) {
     handles_.push_back(std::make_unique<ProfileHandle>(
-        HandleParts{clock_, options_.features, cache_, objects_, reasons_, waiting_pods_, binder_,
-                    pods_to_activate_},
+        HandleParts{.clock = clock_,
+                    .features = options_.features,
+                    .cache = cache_,
+                    .objects = objects_,
+                    .pods = pods_,
+                    .nominator = nominator_,
+                    .nominated = *nominated_,
+                    .running_cycle = running_cycle_,
+                    .reasons = reasons_,
+                    .waiting_pods = waiting_pods_,
+                    .metrics = metrics_,
+                    .binder = binder_,
+                    .events = events_,
+                    .status_patcher = status_patcher_,
+                    .evictor = evictor_,
+                    .pods_to_activate = pods_to_activate_,
+                    .post = [this](std::function<void()> work) { Post(Query{std::move(work)}); }},
         config.scheduler_name, random_.Fork()));
     auto profile = framework::Profile::Make(config, registry, *handles_.back());
     if (!profile) return Fail(profile.error());
@@ -201,6 +216,7 @@ void Scheduler::Apply(Message& message) {
     stopped_ = true;
   } else if (auto* query = std::get_if<Query>(&message)) {
     query->run();
+    ActivatePods();
   }
 }
 

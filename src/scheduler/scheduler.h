@@ -17,6 +17,7 @@
 #include "src/base/thread.h"
 #include "src/binding/binder.h"
 #include "src/binding/event_recorder.h"
+#include "src/binding/pod_evictor.h"
 #include "src/binding/pod_status.h"
 #include "src/cache/cache.h"
 #include "src/cache/object_tables.h"
@@ -32,6 +33,7 @@
 #include "src/scheduler/messages.h"
 #include "src/scheduler/metrics_observer.h"
 #include "src/scheduler/pod_store.h"
+#include "src/scheduler/profile_handle.h"
 
 namespace berth::scheduler {
 
@@ -178,9 +180,11 @@ class Scheduler {
   ReasonTable reasons_;
   framework::WaitingPods waiting_pods_;
   std::vector<std::string> pods_to_activate_;
+  RunningCycle running_cycle_;
   binding::Binder binder_;
   binding::EventRecorder events_;
   binding::PodStatusPatcher status_patcher_;
+  binding::PodEvictor evictor_;
   queue::Nominator nominator_;
   std::unique_ptr<engine::NominatedPods> nominated_;
   engine::Engine engine_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +41,11 @@ class FakeCancellation final : public Cancellation {
 // for is recorded in the public members. Thread safety: one owner.
 class FakeHandle final : public Handle {
  public:
+  struct Eviction {
+    std::shared_ptr<const api::Pod> pod;
+    std::string message;
+    AsyncDone done;
+  };
   struct Bind {
     PodInfo pod;
     std::string node_name;
@@ -68,6 +76,62 @@ class FakeHandle final : public Handle {
   void Activate(const std::vector<std::string>& pod_keys) override {
     activated.insert(activated.end(), pod_keys.begin(), pod_keys.end());
   }
+  // The test sets what imagines pods away.
+  std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) override {
+    BERTH_CHECK(make_dry_run != nullptr, "the test set no dry run");
+    return make_dry_run(state, pod);
+  }
+  void ForEachNominatedPod(std::string_view node_name,
+                           const std::function<void(const PodInfoPtr&)>& visit) override {
+    for (const auto& [node, pod] : nominated_pods) {
+      if (node == node_name) visit(pod);
+    }
+  }
+  void ClearNominatedNode(const PodInfo& pod) override {
+    cleared_nominations.push_back(pod.pod->metadata.Key());
+  }
+  std::shared_ptr<const api::Pod> FindPendingPod(std::string_view namespace_,
+                                                 std::string_view name) const override {
+    for (const auto& pod : pending_pods) {
+      if (pod->metadata.namespace_ == namespace_ && pod->metadata.name == name) return pod;
+    }
+    return nullptr;
+  }
+  // The test calls `done` of the recorded eviction.
+  void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override {
+    evictions.push_back({std::move(pod), std::move(message), std::move(done)});
+  }
+  bool CancelPreBind(std::string_view uid, std::string cause) override {
+    (void)cause;
+    return std::erase(pods_in_pre_bind, uid) > 0;
+  }
+  void RecordEvent(const api::Pod& pod, bool warning, std::string_view reason,
+                   std::string_view action, std::string note) override {
+    (void)warning, (void)action;
+    events.push_back(pod.metadata.name + " " + std::string(reason) + ": " + note);
+  }
+  // Kept until RunPosted().
+  void Post(std::function<void()> work) override { posted.push_back(std::move(work)); }
+  void RunPosted() {
+    while (!posted.empty()) {
+      for (auto& work : std::exchange(posted, {})) work();
+    }
+  }
+  void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
+                   double by) override {
+    Metric(name, labels) += by;
+  }
+  void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,
+                     double value) override {
+    Metric(name, labels) += value;
+  }
+  // The sum of a metric; labels joined by commas.
+  double& Metric(std::string_view name, std::initializer_list<std::string_view> labels) {
+    std::string key(name);
+    for (const std::string_view label : labels) key += "," + std::string(label);
+    return metrics[key];
+  }
+
   // The test calls `done` of the recorded bind.
   void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
                AsyncDone done) override {
@@ -85,6 +149,15 @@ class FakeHandle final : public Handle {
   std::vector<WaitingPod*> waiting_pods;
   std::vector<std::string> activated;
   std::vector<Bind> binds;
+  std::function<std::unique_ptr<DryRun>(CycleState&, const PodInfo&)> make_dry_run;
+  std::vector<std::pair<std::string, PodInfoPtr>> nominated_pods;
+  std::vector<std::string> cleared_nominations;
+  std::vector<std::shared_ptr<const api::Pod>> pending_pods;
+  std::vector<Eviction> evictions;
+  std::vector<std::string> pods_in_pre_bind;
+  std::vector<std::string> events;
+  std::vector<std::function<void()>> posted;
+  std::map<std::string, double> metrics;
 };
 
 }  // namespace berth::test

@@ -40,6 +40,7 @@ void SchedulerFixture::Restart() {
   bindings_.clear();
   events_.clear();
   patches_.clear();
+  deletions_.clear();
   held_.clear();
   executor_ = std::make_unique<FakeExecutor>(clock_);
   api_ = std::make_unique<FakeApi>(*executor_);
@@ -142,6 +143,10 @@ std::optional<client::ResponseResult> SchedulerFixture::Answer(const client::Req
   }
   if (request.path.ends_with("/status")) {
     patches_.emplace_back(request.path, request.body);
+    return client::Response{200, "application/json", "{}"};
+  }
+  if (request.verb == client::Verb::kDelete) {
+    deletions_.push_back(KeyOf(request.path + "/"));
     return client::Response{200, "application/json", "{}"};
   }
   // Reads that settle a bind stay open.

@@ -56,6 +56,8 @@ class SchedulerFixture : public testing::Test {
 
   // "namespace/name -> node" of every POST to pods/binding, in order.
   std::vector<std::string> Bindings() const { return bindings_; }
+  // "namespace/name" of every pod that was deleted, in order.
+  std::vector<std::string> Deletions() const { return deletions_; }
   // The notes of events with that reason.
   std::vector<std::string> Events(std::string_view reason) const;
   // Bodies of the patches of that pod's status.
@@ -79,6 +81,7 @@ class SchedulerFixture : public testing::Test {
   std::vector<std::string> bindings_;
   std::vector<std::pair<std::string, std::string>> events_;   // reason, note
   std::vector<std::pair<std::string, std::string>> patches_;  // path, body
+  std::vector<std::string> deletions_;
   std::map<std::string, std::pair<int, std::string>> refusals_;
   std::set<std::string> never_;
   std::deque<size_t> held_;  // indices of open binds in the fake API

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/profile_handle.h"
+
+#include "berth/check.h"
+#include "src/engine/dry_run.h"
+
+namespace berth::scheduler {
+namespace {
+
+metrics::Metric MetricNamed(std::string_view name) {
+  const auto metric = metrics::FindMetric("scheduler_" + std::string(name));
+  BERTH_CHECK(metric.has_value(), "a plugin counts in a metric that is not in the table");
+  return *metric;
+}
+
+}  // namespace
+
+std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodInfo& pod) {
+  const RunningCycle& running = parts_.running_cycle;
+  BERTH_CHECK(running.cycle != nullptr && &running.cycle->state == &state,
+              "a dry run belongs to the PostFilter that asks for it");
+  return std::make_unique<engine::PreemptionDryRun>(*running.profile, *running.cycle, pod,
+                                                    engine::World{parts_.cache, parts_.nominated});
+}
+
+void ProfileHandle::ForEachNominatedPod(std::string_view node_name,
+                                        const std::function<void(const PodInfoPtr&)>& visit) {
+  for (const PodInfoPtr& pod : parts_.nominator.NominatedPodsForNode(node_name)) visit(pod);
+}
+
+void ProfileHandle::ClearNominatedNode(const PodInfo& pod) {
+  api::PodStatusChange change;
+  change.nominated_node_name = "";
+  parts_.status_patcher.Patch(pod.pod, std::move(change));
+}
+
+std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view namespace_,
+                                                              std::string_view name) const {
+  return parts_.pods.Find(std::string(namespace_) + "/" + std::string(name));
+}
+
+void ProfileHandle::RecordEvent(const api::Pod& pod, bool warning, std::string_view reason,
+                                std::string_view action, std::string note) {
+  binding::EventRecord record;
+  record.regarding.namespace_ = pod.metadata.namespace_;
+  record.regarding.name = pod.metadata.name;
+  record.regarding.uid = pod.metadata.uid;
+  record.regarding.resource_version = pod.metadata.resource_version;
+  record.controller = scheduler_name_;
+  record.warning = warning;
+  record.reason = reason;
+  record.action = action;
+  record.note = std::move(note);
+  record.may_repeat = warning;
+  parts_.events.Record(std::move(record));
+}
+
+void ProfileHandle::CountMetric(std::string_view name,
+                                std::initializer_list<std::string_view> labels, double by) {
+  parts_.metrics.Add(parts_.metrics.Series(MetricNamed(name), labels), by);
+}
+
+void ProfileHandle::ObserveMetric(std::string_view name,
+                                  std::initializer_list<std::string_view> labels, double value) {
+  parts_.metrics.Observe(parts_.metrics.Series(MetricNamed(name), labels), value);
+}
+
+}  // namespace berth::scheduler
