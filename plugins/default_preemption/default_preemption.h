@@ -27,6 +27,7 @@ class DefaultPreemption final : public PostFilterPlugin,
   static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
   std::string_view Name() const override { return kName; }
+  Inputs DeclaredInputs() const override { return Inputs::Of(pod_part::kPriority, {}); }
 
   // Success with a nomination when victims were found; their eviction goes on meanwhile.
   // Unschedulable when preemption does not help, with kube-scheduler's account of why.

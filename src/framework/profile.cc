@@ -212,7 +212,7 @@ class Profile::Builder {
       const auto events =
           extensions == nullptr ? AllClusterEvents() : extensions->EventsToRegister();
       for (const ClusterEventWithHint& event : events) {
-        profile_.events_.push_back({std::string(plugin->Name()), event});
+        profile_.events_.push_back({std::string(plugin->Name()), event, inputs.declared});
       }
     }
   }

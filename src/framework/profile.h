@@ -57,6 +57,7 @@ struct PluginLists {
 struct RegisteredEvent {
   std::string plugin;
   ClusterEventWithHint event;
+  bool declared = false;  // the plugin names the parts of a pod that it reads
 };
 
 // One scheduling profile: its plugins, instantiated and sorted into extension points as

@@ -43,6 +43,7 @@ enum class Metric : uint16_t {
   kLeaderElectionMasterStatus,
   kInboxDepth,
   kLoopTurns,
+  kReusedVerdicts,
   kUndecodableObjects,
   kDroppedEvents,
   kWatchRestarts,

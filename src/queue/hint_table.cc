@@ -29,7 +29,9 @@ HintTable::HintTable(std::vector<ProfileHints> profiles) : profiles_(std::move(p
     for (const PluginHint& hint : profile.hints) {
       if (plugin_numbers_.emplace(hint.plugin, plugin_numbers_.size()).second) {
         plugin_names_.push_back(hint.plugin);
+        by_class_.push_back(true);
       }
+      if (!hint.by_class) by_class_[PluginNumber(hint.plugin)] = false;
     }
   }
 }

@@ -50,6 +50,8 @@ class HintTable {
   // kUnknown for a name without a registration.
   uint32_t ProfileNumber(std::string_view scheduler_name) const;
   uint32_t PluginNumber(std::string_view plugin) const;
+  // Whether what the plugin's hints say to a pod depends on the pod's class alone.
+  bool ByClass(uint32_t plugin) const { return by_class_[plugin]; }
 
   // Valid as long as the table.
   const EventMatch& Match(const ClusterEvent& event);
@@ -70,6 +72,7 @@ class HintTable {
 
   std::vector<ProfileHints> profiles_;
   std::vector<std::string> plugin_names_;
+  std::vector<bool> by_class_;
   base::StringMap<uint32_t> profile_numbers_;
   base::StringMap<uint32_t> plugin_numbers_;
   std::vector<std::unique_ptr<EventMatch>> matches_;  // few dozens of kinds at most

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/queue/parked_pods.h"
 
-#include <algorithm>
-
 #include "berth/check.h"
 
 namespace berth::queue {
@@ -10,8 +8,35 @@ namespace berth::queue {
 ParkedPods::ParkedPods(const HintTable& hints)
     : hints_(hints), buckets_(hints.profile_count() * hints.plugin_count() + 1) {}
 
+ParkedPods::GroupKey ParkedPods::KeyOf(const Entry& entry) const {
+  const PodInfo& info = *entry.pod->info;
+  GroupKey key;
+  key.profile = entry.profile;
+  key.gating_plugin = entry.gating_plugin;
+  key.gated = entry.counted_as_gated;
+  key.rejected = entry.rejected();
+  bool alone = info.pod_class == kNoPodClass || entry.profile == HintTable::kUnknown;
+  for (const Entry::Rejector& rejector : entry.rejectors) {
+    key.rejectors.push_back(uint64_t{rejector.plugin} << 1 | (rejector.pending ? 1 : 0));
+    alone = alone || !hints_.ByClass(rejector.plugin);
+  }
+  if (alone) {
+    key.alone = entry.sequence;
+  } else {
+    key.pod_class = info.pod_class;
+    key.class_epoch = info.class_epoch;
+  }
+  return key;
+}
+
+ParkedPods::VerdictKey ParkedPods::VerdictKeyOf(const Entry& entry) {
+  const PodInfo& info = *entry.pod->info;
+  return {entry.profile, info.pod_class, info.class_epoch};
+}
+
 template <typename Visit>
 void ParkedPods::ForEachBucket(const Entry& entry, Visit visit) {
+  visit(all_groups_);
   if (entry.profile == HintTable::kUnknown) {
     visit(buckets_.back());
     return;
@@ -24,52 +49,83 @@ void ParkedPods::ForEachBucket(const Entry& entry, Visit visit) {
 void ParkedPods::Add(Entry* entry) {
   const bool added = all_.emplace(entry->sequence, entry).second;
   BERTH_CHECK(added, "two parked pods under one number");
-  ForEachBucket(*entry, [entry](auto& bucket) { bucket.emplace(entry->sequence, entry); });
   entry->holder = Holder::kParked;
   entry->counted_as_gated = entry->pod->gated();
   if (entry->counted_as_gated) ++gated_;
+  std::unique_ptr<ParkedGroup>& group = groups_[KeyOf(*entry)];
+  if (group == nullptr) {
+    group = std::make_unique<ParkedGroup>();
+    group->number = ++last_group_;
+    ForEachBucket(*entry, [&](Bucket& bucket) { bucket.emplace(group->number, group.get()); });
+  }
+  group->members.emplace(entry->sequence, entry);
+  HoldVerdict(*entry);
 }
 
 void ParkedPods::Remove(Entry* entry) {
   all_.erase(entry->sequence);
-  ForEachBucket(*entry, [entry](auto& bucket) { bucket.erase(entry->sequence); });
+  const auto group = groups_.find(KeyOf(*entry));
+  BERTH_CHECK(group != groups_.end(), "a parked pod changed while it was parked");
+  group->second->members.erase(entry->sequence);
+  if (group->second->members.empty()) {
+    const uint64_t number = group->second->number;
+    ForEachBucket(*entry, [number](Bucket& bucket) { bucket.erase(number); });
+    groups_.erase(group);
+  }
+  ReleaseVerdict(*entry);
   entry->holder = Holder::kNone;
   if (entry->counted_as_gated) --gated_;
 }
 
-std::vector<Entry*> ParkedPods::Candidates(const EventMatch& match) const {
-  std::vector<Entry*> found;
-  const auto take = [&](const absl::btree_map<uint64_t, Entry*>& bucket) {
-    for (const auto& [sequence, entry] : bucket) {
+void ParkedPods::HoldVerdict(const Entry& entry) {
+  if (entry.pod->verdict == nullptr || entry.pod->info->pod_class == kNoPodClass) return;
+  HeldVerdict& held = verdicts_[VerdictKeyOf(entry)];
+  if (held.verdict != entry.pod->verdict) held = {entry.pod->verdict, 0};
+  ++held.holders;
+}
+
+void ParkedPods::ReleaseVerdict(const Entry& entry) {
+  if (entry.pod->verdict == nullptr) return;
+  const auto held = verdicts_.find(VerdictKeyOf(entry));
+  if (held == verdicts_.end() || held->second.verdict != entry.pod->verdict) return;
+  if (--held->second.holders == 0) verdicts_.erase(held);
+}
+
+std::shared_ptr<const SharedVerdict> ParkedPods::FindVerdict(uint32_t profile,
+                                                             const PodInfo& pod) const {
+  if (pod.pod_class == kNoPodClass) return nullptr;
+  const auto held = verdicts_.find(VerdictKey{profile, pod.pod_class, pod.class_epoch});
+  return held == verdicts_.end() ? nullptr : held->second.verdict;
+}
+
+std::vector<const ParkedGroup*> ParkedPods::Candidates(const EventMatch& match) const {
+  absl::btree_map<uint64_t, const ParkedGroup*> found;
+  const auto take = [&](const Bucket& bucket) {
+    for (const auto& [number, group] : bucket) {
+      const Entry& entry = group->any();
       // No event but the gating plugin's own can let a gated pod in; wildcards are for pods that
       // a missing registration would hold for ever.
-      if (entry->pod->gated() && !match.wildcard &&
-          (entry->gating_plugin == HintTable::kUnknown || !match.plugins[entry->gating_plugin])) {
+      if (entry.counted_as_gated && !match.wildcard &&
+          (entry.gating_plugin == HintTable::kUnknown || !match.plugins[entry.gating_plugin])) {
         continue;
       }
-      found.push_back(entry);
+      found.emplace(number, group);
     }
   };
   if (match.wildcard) {
-    take(all_);
-    return found;
-  }
-  std::vector<size_t> wanted = {buckets_.size() - 1};
-  for (size_t profile = 0; profile < match.by_profile.size(); ++profile) {
-    for (const EventMatch::Hint& hint : match.by_profile[profile]) {
-      wanted.push_back(profile * hints_.plugin_count() + hint.plugin);
+    take(all_groups_);
+  } else {
+    take(buckets_.back());
+    for (size_t profile = 0; profile < match.by_profile.size(); ++profile) {
+      for (const EventMatch::Hint& hint : match.by_profile[profile]) {
+        take(buckets_[profile * hints_.plugin_count() + hint.plugin]);
+      }
     }
   }
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  for (const size_t bucket : wanted) take(buckets_[bucket]);
-  // A pod with several rejectors comes from several buckets.
-  const auto by_sequence = [](const Entry* a, const Entry* b) { return a->sequence < b->sequence; };
-  if (!std::is_sorted(found.begin(), found.end(), by_sequence)) {
-    std::sort(found.begin(), found.end(), by_sequence);
-  }
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found;
+  std::vector<const ParkedGroup*> groups;
+  groups.reserve(found.size());
+  for (const auto& [number, group] : found) groups.push_back(group);
+  return groups;
 }
 
 }  // namespace berth::queue

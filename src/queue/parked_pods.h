@@ -3,15 +3,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
 #include "src/queue/entry.h"
 #include "src/queue/hint_table.h"
 
 namespace berth::queue {
 
-// The unschedulable and the gated pods, indexed by the plugins that rejected them.
+// Parked pods that no hint can tell apart: of one profile and class, with the same rejectors.
+// What a hint says to one of them it says to all. A pod without a class is a group of its own.
+struct ParkedGroup {
+  uint64_t number = 0;                        // groups count up as they are made
+  absl::btree_map<uint64_t, Entry*> members;  // by Entry::sequence; never empty
+
+  const Entry& any() const { return *members.begin()->second; }
+};
+
+// The unschedulable and the gated pods, in groups, indexed by the plugins that rejected them.
 //
 // Thread safety: belongs to the scheduling thread.
 class ParkedPods {
@@ -19,28 +31,76 @@ class ParkedPods {
   // `hints` must outlive this.
   explicit ParkedPods(const HintTable& hints);
 
-  // Under entry->sequence, which must be free. The entry's rejectors must not change while it is
-  // here: take it out first.
+  // Under entry->sequence, which must be free. The entry's pod and rejectors must not change while
+  // it is here: take it out first.
   void Add(Entry* entry);
   void Remove(Entry* entry);
 
   // By sequence.
   const absl::btree_map<uint64_t, Entry*>& all() const { return all_; }
   size_t gated() const { return gated_; }
+  size_t num_groups() const { return groups_.size(); }
 
-  // The pods that the event may move: those that HintTable::Evaluate, asked for each, might not
-  // skip; gated ones only if their gating plugin registered for the event. By sequence.
-  std::vector<Entry*> Candidates(const EventMatch& match) const;
+  // The groups that the event may move: those that HintTable::Evaluate might not skip; gated ones
+  // only if their gating plugin registered for the event. In the order in which they were made.
+  std::vector<const ParkedGroup*> Candidates(const EventMatch& match) const;
+
+  // What the last attempt of a pod of this profile and class found that is parked now, and has been
+  // since; nullptr when there is none, or the pod has no class.
+  std::shared_ptr<const SharedVerdict> FindVerdict(uint32_t profile, const PodInfo& pod) const;
 
  private:
-  // The buckets that hold the entry.
+  struct GroupKey {
+    uint32_t profile = 0;
+    PodClassId pod_class = kNoPodClass;
+    uint32_t class_epoch = 0;
+    uint64_t alone = 0;  // the entry's sequence where nobody may share the group
+    uint32_t gating_plugin = 0;
+    bool gated = false;
+    bool rejected = false;
+    std::vector<uint64_t> rejectors;
+
+    friend bool operator==(const GroupKey&, const GroupKey&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const GroupKey& key) {
+      return H::combine(std::move(h), key.profile, key.pod_class, key.class_epoch, key.alone,
+                        key.gating_plugin, key.gated, key.rejected, key.rejectors);
+    }
+  };
+  struct VerdictKey {
+    uint32_t profile = 0;
+    PodClassId pod_class = kNoPodClass;
+    uint32_t class_epoch = 0;
+
+    friend bool operator==(const VerdictKey&, const VerdictKey&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const VerdictKey& key) {
+      return H::combine(std::move(h), key.profile, key.pod_class, key.class_epoch);
+    }
+  };
+  // The newest verdict on a class, and how many parked pods hold it.
+  struct HeldVerdict {
+    std::shared_ptr<const SharedVerdict> verdict;
+    size_t holders = 0;
+  };
+  using Bucket = absl::btree_map<uint64_t, const ParkedGroup*>;  // by ParkedGroup::number
+
+  GroupKey KeyOf(const Entry& entry) const;
+  static VerdictKey VerdictKeyOf(const Entry& entry);
+  // The buckets that hold the entry's group.
   template <typename Visit>
   void ForEachBucket(const Entry& entry, Visit visit);
+  void HoldVerdict(const Entry& entry);
+  void ReleaseVerdict(const Entry& entry);
 
   const HintTable& hints_;
   absl::btree_map<uint64_t, Entry*> all_;
-  // [profile * plugin_count + plugin], and last the pods of unknown profiles.
-  std::vector<absl::btree_map<uint64_t, Entry*>> buckets_;
+  absl::flat_hash_map<GroupKey, std::unique_ptr<ParkedGroup>> groups_;
+  uint64_t last_group_ = 0;
+  // [profile * plugin_count + plugin], and last the groups of unknown profiles.
+  std::vector<Bucket> buckets_;
+  Bucket all_groups_;
+  absl::flat_hash_map<VerdictKey, HeldVerdict> verdicts_;
   size_t gated_ = 0;
 };
 

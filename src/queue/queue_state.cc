@@ -74,6 +74,14 @@ std::unique_ptr<QueuedPod> QueueState::Extract(Entry* entry) {
 }
 
 void QueueState::Replace(Entry* entry, PodInfoPtr info) {
+  if (entry->holder == Holder::kParked) {
+    parked_.Remove(entry);
+    entry->pod->info = std::move(info);
+    // It was another pod that nothing could help.
+    entry->pod->verdict = nullptr;
+    parked_.Add(entry);
+    return;
+  }
   entry->pod->info = std::move(info);
   if (entry->holder == Holder::kActive) active_.Fix(entry);
   if (entry->holder == Holder::kBackoff) backoff_.Fix(entry);

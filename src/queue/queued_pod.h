@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,19 @@
 #include "berth/time.h"
 
 namespace berth::queue {
+
+// What one attempt found that holds for every pod of the class as long as a pod that made it is
+// parked: nothing has happened that could help.
+struct SharedVerdict {
+  std::string message;
+  std::vector<std::string> unschedulable_plugins;
+  std::vector<std::string> pending_plugins;
+  NominatingInfo nominating;
+  // The state that no event tells of; the verdict is good for the same epoch only.
+  uint64_t epoch = 0;
+  // A pod that is assumed on a node may help, before any event tells of it.
+  bool assumes_count = false;
+};
 
 // A pod without a node, and what its earlier attempts left behind.
 struct QueuedPod {
@@ -37,6 +51,8 @@ struct QueuedPod {
   std::vector<std::string> pending_plugins;
   // The PreEnqueue plugin that holds the pod back, or "".
   std::string gating_plugin;
+  // Set where others of its class need not be evaluated while it is parked; Pop() leaves it, too.
+  std::shared_ptr<const SharedVerdict> verdict;
   // Whether it left the unschedulable pods only because it had been there too long.
   bool was_flushed_from_unschedulable = false;
   std::optional<Time> flush_timestamp;
@@ -67,6 +83,8 @@ struct PreEnqueueResult {
 struct PluginHint {
   std::string plugin;
   ClusterEventWithHint registration;
+  // What the hint says to a pod depends on the pod's class alone.
+  bool by_class = false;
 };
 
 struct ProfileHints {

@@ -78,9 +78,10 @@ struct SchedulingQueue::Impl {
 
   // Where a pod goes that comes back: decided by what happened while it was in flight.
   QueueingStrategy StrategyAfterAttempt(const Entry& entry);
-  // Moves those of `entries` that the event is worth a move, and records it.
-  void MoveEntries(const std::vector<Entry*>& entries, const EventMatch& match,
-                   const api::ObjectPtr& old_object, const api::ObjectPtr& new_object, Time now);
+  // Moves the parked pods that the event is worth a move, and records it.
+  void MoveGroups(const EventMatch& match, const api::ObjectPtr& old_object,
+                  const api::ObjectPtr& new_object, Time now, const PodPredicate& concerns);
+  void Wake(Entry* entry, QueueingStrategy strategy, const EventMatch& match, Time now);
   void UpdateParked(Entry* entry, const std::vector<ClusterEvent>& events,
                     const api::ObjectPtr& old_object, const api::ObjectPtr& new_object, Time now);
 
@@ -263,17 +264,37 @@ Place SchedulingQueue::AddUnschedulablePodIfNotPresent(std::unique_ptr<QueuedPod
   return PlaceOf(entry);
 }
 
-void SchedulingQueue::Impl::MoveEntries(const std::vector<Entry*>& entries, const EventMatch& match,
-                                        const api::ObjectPtr& old_object,
-                                        const api::ObjectPtr& new_object, Time now) {
-  for (Entry* entry : entries) {
-    const QueueingStrategy strategy =
-        state.hints().Evaluate(*entry, match, old_object, new_object, state.metrics());
-    if (strategy == QueueingStrategy::kSkip) continue;
-    state.Unpark(entry);
-    state.Requeue(entry, strategy, match.label, now);
+void SchedulingQueue::Impl::MoveGroups(const EventMatch& match, const api::ObjectPtr& old_object,
+                                       const api::ObjectPtr& new_object, Time now,
+                                       const PodPredicate& concerns) {
+  // A wildcard event may be about one pod alone.
+  const bool for_one = match.wildcard && !std::holds_alternative<std::monostate>(new_object);
+  std::vector<std::pair<Entry*, QueueingStrategy>> woken;
+  const auto evaluate = [&](const Entry& entry) {
+    return state.hints().Evaluate(entry, match, old_object, new_object, state.metrics());
+  };
+  for (const ParkedGroup* group : state.parked().Candidates(match)) {
+    std::optional<QueueingStrategy> shared;
+    for (const auto& [sequence, entry] : group->members) {
+      if (concerns && !concerns(entry->pod->pod())) continue;
+      if (!shared || for_one) shared = evaluate(*entry);
+      if (*shared != QueueingStrategy::kSkip) {
+        woken.emplace_back(entry, *shared);
+      } else if (!for_one) {
+        break;
+      }
+    }
   }
+  std::sort(woken.begin(), woken.end(),
+            [](const auto& a, const auto& b) { return a.first->sequence < b.first->sequence; });
+  for (const auto& [entry, strategy] : woken) Wake(entry, strategy, match, now);
   in_flight.Record({&match, old_object, new_object});
+}
+
+void SchedulingQueue::Impl::Wake(Entry* entry, QueueingStrategy strategy, const EventMatch& match,
+                                 Time now) {
+  state.Unpark(entry);
+  state.Requeue(entry, strategy, match.label, now);
 }
 
 void SchedulingQueue::MoveAllToActiveOrBackoffQueue(const ClusterEvent& event,
@@ -282,12 +303,13 @@ void SchedulingQueue::MoveAllToActiveOrBackoffQueue(const ClusterEvent& event,
                                                     const PodPredicate& concerns) {
   BERTH_ON_THREAD(impl_->owner);
   const EventMatch& match = impl_->state.hints().Match(event);
-  if (!match.of_interest) return;
-  std::vector<Entry*> entries = impl_->state.parked().Candidates(match);
-  if (concerns) {
-    std::erase_if(entries, [&](const Entry* entry) { return !concerns(entry->pod->pod()); });
-  }
-  impl_->MoveEntries(entries, match, old_object, new_object, now);
+  if (match.of_interest) impl_->MoveGroups(match, old_object, new_object, now, concerns);
+}
+
+std::shared_ptr<const SharedVerdict> SchedulingQueue::FindVerdict(const PodInfo& pod) const {
+  BERTH_ON_THREAD(impl_->owner);
+  const uint32_t profile = impl_->state.hints().ProfileNumber(pod.pod->spec.scheduler_name);
+  return impl_->state.parked().FindVerdict(profile, pod);
 }
 
 void SchedulingQueue::Activate(std::span<const std::string> pod_keys, Time now) {
@@ -336,7 +358,11 @@ void SchedulingQueue::FlushUnschedulableLeftover(Time now) {
     overdue.push_back(entry);
   }
   if (overdue.empty()) return;
-  impl_->MoveEntries(overdue, impl_->state.hints().Match(kUnschedulableTimeout), {}, {}, now);
+  const EventMatch& match = impl_->state.hints().Match(kUnschedulableTimeout);
+  for (Entry* entry : overdue) {
+    impl_->Wake(entry, QueueingStrategy::kAfterBackoff, match, now);
+  }
+  impl_->in_flight.Record({&match, {}, {}});
 }
 
 std::optional<Time> SchedulingQueue::NextWakeup() const {

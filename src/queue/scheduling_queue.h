@@ -54,8 +54,9 @@ using PodPredicate = std::function<bool(const api::Pod&)>;
 // Events that arrive while pods are in flight are kept until no such pod needs them, and decide
 // where a pod goes that comes back rejected.
 //
-// Cost: O(log n) for each pod moved; an event visits only parked pods that were rejected by a
-// plugin which registered for it.
+// Cost: O(log n) for each pod moved. Parked pods of one class that the same plugins rejected form a
+// group; an event asks the hints once for each group that was rejected by a plugin which registered
+// for it, and wakes the groups' pods in the order in which they were parked.
 //
 // Thread safety: belongs to the scheduling thread; nobody else may hold a reference.
 class SchedulingQueue {
@@ -93,6 +94,9 @@ class SchedulingQueue {
   void MoveAllToActiveOrBackoffQueue(const ClusterEvent& event, const api::ObjectPtr& old_object,
                                      const api::ObjectPtr& new_object, Time now,
                                      const PodPredicate& concerns = nullptr);
+  // What an attempt of a pod of the same profile and class found, if a pod that made or shared it
+  // has been parked ever since: no event came that could help. nullptr when there is none.
+  std::shared_ptr<const SharedVerdict> FindVerdict(const PodInfo& pod) const;
   // Moves the pods named by "namespace/name" to activeQ, whether parked or backing off; those in
   // flight are tried again after a rejection.
   void Activate(std::span<const std::string> pod_keys, Time now);

@@ -63,7 +63,10 @@ void EventHandlers::HandlePod(const informers::InformerEvent& event, Time now) {
   const PodPtr* known = new_pod != nullptr ? new_pod : old_pod;
   if (!unread_pods_.empty()) {
     const std::string key = known != nullptr ? (*known)->metadata.Key() : event.undecodable.key;
-    if (unread_pods_.erase(key) > 0) cache_.OpenNode(key);
+    if (unread_pods_.erase(key) > 0) {
+      cache_.OpenNode(key);
+      ++num_opened_nodes_;
+    }
   }
   // What could never be read was never told to anybody: its end is no news either.
   if (known == nullptr) return;

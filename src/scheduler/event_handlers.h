@@ -32,6 +32,8 @@ class EventHandlers {
   void Handle(const informers::InformerEvent& event, Time now);
   // Whether the first list of every kind is in.
   bool synced() const { return unsynced_.empty(); }
+  // How often a node was opened to new pods again because a pod on it could be read, or went.
+  uint64_t num_opened_nodes() const { return num_opened_nodes_; }
 
  private:
   using PodPtr = std::shared_ptr<const api::Pod>;
@@ -67,6 +69,7 @@ class EventHandlers {
   std::set<informers::Kind> unsynced_;
   // Keys of pods that could not be read and keep a node closed.
   std::set<std::string, std::less<>> unread_pods_;
+  uint64_t num_opened_nodes_ = 0;
 };
 
 }  // namespace berth::scheduler

@@ -47,8 +47,10 @@ void Scheduler::HandleFailure(std::unique_ptr<queue::QueuedPod> queued,
     queue_->Done(info->pod->metadata.uid);
     return;
   } else {
-    if (newest != info->pod) info = cache_.MakePodInfo(newest);
+    const bool unchanged = newest == info->pod;
+    if (!unchanged) info = cache_.MakePodInfo(newest);
     queued->info = info;
+    queued->verdict = unchanged ? std::move(failure.verdict) : nullptr;
     queue_->AddUnschedulablePodIfNotPresent(std::move(queued), now_);
   }
   nominator_.AddNominatedPod(info, failure.nominating);

@@ -24,9 +24,13 @@ void Scheduler::ScheduleOne() {
   }
   base::LogV(3, "Attempting to schedule pod", {{"pod", queued->pod().metadata.Key()}});
 
+  queued->info = cache_.Reclass(std::move(queued->info));
+  if (auto verdict = FindVerdict(*queued)) {
+    FailAlike(std::move(queued), *profile, std::move(verdict), started);
+    return;
+  }
   framework::Cycle cycle;
   cycle.observe_plugins = random_.Below(kPluginSampling) == 0;
-  queued->info = cache_.Reclass(std::move(queued->info));
   const engine::World world{cache_, *nominated_};
   const engine::Decision decision =
       engine_.Schedule(*profile, cycle, *queued->info, world,
@@ -69,6 +73,7 @@ void Scheduler::Commit(std::unique_ptr<queue::QueuedPod> queued, const framework
                   started);
     return;
   }
+  ++num_assumes_;
   nominator_.DeleteNominatedPodIfExists(*info->pod);
 
   framework::PluginStatus verdict = framework::RunReserve(profile, cycle, *info, node_name);
@@ -122,6 +127,7 @@ void Scheduler::FailCycle(std::unique_ptr<queue::QueuedPod> queued,
       break;
     case engine::Decision::Kind::kUnfit: {
       engine::Diagnosis& diagnosis = engine_.diagnosis();
+      bool preempted = false;
       if (!profile.plugins().post_filter.empty()) {
         running_cycle_ = {&profile, &cycle};
         framework::PostFilterVerdict post_filter =
@@ -129,11 +135,13 @@ void Scheduler::FailCycle(std::unique_ptr<queue::QueuedPod> queued,
         running_cycle_ = {};
         diagnosis.post_filter_message = std::move(post_filter.message);
         failure.nominating = post_filter.nominating.value_or(NominatingInfo{});
+        preempted = !post_filter.verdict.status.rejected();
       }
       failure.code = Code::kUnschedulable;
       failure.message = engine::FitErrorMessage(diagnosis);
       failure.unschedulable_plugins = diagnosis.unschedulable_plugins;
       failure.pending_plugins = diagnosis.pending_plugins;
+      if (!preempted) failure.verdict = ShareVerdict(*queued, profile, failure);
       break;
     }
     default:

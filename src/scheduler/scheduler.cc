@@ -59,6 +59,7 @@ Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiCl
   series_.algorithm_duration = metrics_.Series(Metric::kSchedulingAlgorithmDuration);
   series_.attempts = metrics_.Series(Metric::kPodSchedulingAttempts);
   series_.flushed = metrics_.Series(Metric::kPodScheduledAfterFlush);
+  series_.reused_verdicts = metrics_.Series(Metric::kReusedVerdicts);
   series_.inbox_depth = metrics_.Series(Metric::kInboxDepth);
   series_.turns = metrics_.Series(Metric::kLoopTurns);
   series_.nodes = metrics_.Series(Metric::kCacheSize, {"nodes"});
@@ -135,7 +136,7 @@ void Scheduler::MakeQueue() {
     queue::ProfileHints& hints = hooks.profiles.emplace_back();
     hints.scheduler_name = name;
     for (const framework::RegisteredEvent& registered : profile->events()) {
-      hints.hints.push_back({registered.plugin, registered.event});
+      hints.hints.push_back({registered.plugin, registered.event, registered.declared});
     }
   }
   queue_ = std::make_unique<queue::SchedulingQueue>(options, std::move(hooks), nominator_,

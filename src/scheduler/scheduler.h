@@ -124,6 +124,8 @@ class Scheduler {
     std::vector<std::string> unschedulable_plugins;
     std::vector<std::string> pending_plugins;
     NominatingInfo nominating;
+    // Set where the rest of the class need not be evaluated.
+    std::shared_ptr<const queue::SharedVerdict> verdict = nullptr;
 
     bool rejected() const { return code != Code::kError; }
   };
@@ -148,6 +150,15 @@ class Scheduler {
   void FailCycle(std::unique_ptr<queue::QueuedPod> queued, const framework::Profile& profile,
                  framework::Cycle& cycle, const engine::Decision& decision, Time started);
   void ActivatePods();
+
+  // shared_verdicts.cc: evaluation shared by the pods of a class.
+  uint64_t VerdictEpoch(bool assumes_count) const;
+  std::shared_ptr<const queue::SharedVerdict> ShareVerdict(const queue::QueuedPod& queued,
+                                                           const framework::Profile& profile,
+                                                           const Failure& failure) const;
+  std::shared_ptr<const queue::SharedVerdict> FindVerdict(const queue::QueuedPod& queued) const;
+  void FailAlike(std::unique_ptr<queue::QueuedPod> queued, const framework::Profile& profile,
+                 std::shared_ptr<const queue::SharedVerdict> verdict, Time started);
   void ReportCycle(const api::Pod& pod, Code code, std::string_view node_name,
                    std::string_view message) const;
 
@@ -195,6 +206,7 @@ class Scheduler {
   std::unique_ptr<EventHandlers> handlers_;
 
   base::StringMap<InHand> in_hand_;  // by pod UID
+  uint64_t num_assumes_ = 0;
   size_t awaiting_bind_ = 0;
   size_t bind_limit_ = 64;
   bool stopping_ = false;
@@ -208,6 +220,7 @@ class Scheduler {
     metrics::SeriesId algorithm_duration;
     metrics::SeriesId attempts;
     metrics::SeriesId flushed;
+    metrics::SeriesId reused_verdicts;
     metrics::SeriesId inbox_depth;
     metrics::SeriesId turns;
     metrics::SeriesId nodes;
