@@ -50,6 +50,8 @@ struct SchedulerOptions {
   Features features;
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   uint64_t seed = 0;
+  // Off: every attempt is evaluated, though one of its class has just failed. The slow twin.
+  bool share_verdicts = true;
   std::string hostname;  // ends the reportingInstance of events
   // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
   std::function<void(const CycleOutcome&)> on_cycle;
@@ -103,6 +105,8 @@ class Scheduler {
   queue::SchedulingQueue& queue() { return *queue_; }
   bool synced() const { return handlers_->synced(); }
   size_t awaiting_bind() const { return awaiting_bind_; }
+  // Attempts that failed as another pod of the class had.
+  uint64_t num_reused_verdicts() const { return num_reused_verdicts_; }
   // Pods with a node whose binding cycle, or wait at Permit, is under way.
   size_t in_hand() const { return in_hand_.size(); }
 
@@ -207,6 +211,7 @@ class Scheduler {
 
   base::StringMap<InHand> in_hand_;  // by pod UID
   uint64_t num_assumes_ = 0;
+  uint64_t num_reused_verdicts_ = 0;
   size_t awaiting_bind_ = 0;
   size_t bind_limit_ = 64;
   bool stopping_ = false;

@@ -38,8 +38,8 @@ uint64_t Scheduler::VerdictEpoch(bool assumes_count) const {
 std::shared_ptr<const queue::SharedVerdict> Scheduler::ShareVerdict(
     const queue::QueuedPod& queued, const framework::Profile& profile,
     const Failure& failure) const {
-  if (queued.info->pod_class == kNoPodClass || !queued.pod().status.nominated_node_name.empty() ||
-      failure.unschedulable_plugins.empty()) {
+  if (!options_.share_verdicts || queued.info->pod_class == kNoPodClass ||
+      !queued.pod().status.nominated_node_name.empty() || failure.unschedulable_plugins.empty()) {
     return nullptr;
   }
   auto verdict = std::make_shared<queue::SharedVerdict>();
@@ -69,6 +69,7 @@ std::shared_ptr<const queue::SharedVerdict> Scheduler::FindVerdict(
 void Scheduler::FailAlike(std::unique_ptr<queue::QueuedPod> queued,
                           const framework::Profile& profile,
                           std::shared_ptr<const queue::SharedVerdict> verdict, Time started) {
+  ++num_reused_verdicts_;
   metrics_.Add(series_.reused_verdicts);
   metrics_.Observe(series_.algorithm_duration, clock_.Now() - started);
   Failure failure;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "plugins/in_tree_registry.h"
+#include "src/config/load.h"
+#include "src/simulator/simulation.h"
+#include "tests/support/builders.h"
+
+namespace berth::simulator {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kSeeds = 40;
+constexpr int kSteps = 60;
+
+// The default profile; preemption draws at random for pods that fail, so it would make the two
+// runs draw differently ever after.
+config::SchedulerConfiguration Configuration() {
+  std::vector<config::PluginRef> defaults;
+  for (const plugins::DefaultPlugin& plugin : plugins::DefaultMultiPoint()) {
+    if (plugin.name == "DefaultPreemption") continue;
+    defaults.push_back({std::string(plugin.name), plugin.weight});
+  }
+  return config::DefaultConfiguration(defaults);
+}
+
+// One of a few templates, most of which want what only some nodes, other pods or luck offer.
+api::Pod PodOf(uint64_t which, size_t index) {
+  test::PodBuilder pod = test::MakePod();
+  pod.Name("pod-" + std::to_string(index)).Uid("uid-" + std::to_string(index));
+  const std::string app = "app-" + std::to_string(which % 4);
+  pod.Label("app", app);
+  switch (which) {
+    case 0:
+      return pod.Req({{"cpu", "1"}});
+    case 1:
+      return pod.Req({{"cpu", "5"}});
+    case 2:
+      return pod.Req({{"cpu", "1"}}).NodeSelector("disk", "ssd");
+    case 3:
+      return pod.Req({{"cpu", "500m"}}).PodAntiAffinity("kubernetes.io/hostname", {{"app", app}});
+    case 4:
+      return pod.Req({{"cpu", "500m"}}).PodAffinity("zone", {{"app", "app-2"}});
+    case 5:
+      return pod.Req({{"cpu", "500m"}}).Spread(1, "zone", "DoNotSchedule", {{"app", app}});
+    default:
+      return pod.HostPort(80).Req({{"cpu", "100m"}});
+  }
+}
+
+api::Node NodeOf(Random& random, size_t index) {
+  test::NodeBuilder node = test::MakeNode("node-" + std::to_string(index));
+  node.Allocatable({{"cpu", random.Below(3) == 0 ? "6" : "2"}, {"memory", "8Gi"}, {"pods", "8"}});
+  node.Label("zone", random.Below(2) == 0 ? "east" : "west");
+  if (random.Below(3) == 0) node.Label("disk", "ssd");
+  if (random.Below(3) == 0) node.Taint("closed", "", "NoSchedule");
+  return node;
+}
+
+// Plays one random story; returns where each pod ended and what it was told last.
+std::map<std::string, std::string> Play(uint64_t seed, bool share, double& reused) {
+  SimulationOptions options;
+  options.scheduler.configuration = Configuration();
+  options.scheduler.seed = seed;
+  options.scheduler.share_verdicts = share;
+  auto simulation = Simulation::Make(std::move(options), plugins::InTreeRegistry());
+  EXPECT_TRUE(simulation.has_value());
+  Simulation& sim = **simulation;
+  Random random(seed);
+  size_t pods = 0;
+  sim.Start();
+  for (int step = 0; step < kSteps; ++step) {
+    const uint64_t what = random.Below(10);
+    const uint64_t index = random.Below(8);
+    if (what < 2) {
+      sim.Apply(std::make_shared<const api::Node>(NodeOf(random, index)));
+    } else if (what == 2) {
+      sim.Delete(informers::Kind::kNode, "node-" + std::to_string(index));
+    } else if (what == 3 && pods > 0) {
+      sim.Delete(informers::Kind::kPod, "default/pod-" + std::to_string(random.Below(pods)));
+    } else {
+      const uint64_t which = random.Below(7);
+      for (uint64_t n = 1 + random.Below(5); n > 0; --n) {
+        sim.Apply(std::make_shared<const api::Pod>(PodOf(which, pods++)));
+      }
+    }
+    sim.Advance(milliseconds(random.Below(4) == 0 ? 3000 : 100));
+  }
+  sim.Advance(std::chrono::seconds(30));
+  std::map<std::string, std::string> ends;
+  sim.api().ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
+    const api::Pod& pod = *api::As<api::Pod>(object);
+    ends[pod.metadata.name] = pod.spec.node_name;
+  });
+  reused += static_cast<double>(sim.scheduler().num_reused_verdicts());
+  return ends;
+}
+
+TEST(SharedVerdictsPropertyTest, SharingAnEvaluationChangesNoDecision) {
+  double reused = 0;
+  double never = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(seed);
+    EXPECT_EQ(Play(seed, true, reused), Play(seed, false, never));
+  }
+  EXPECT_GT(reused, 100) << "nothing was shared, so nothing was compared";
+  EXPECT_EQ(never, 0);
+}
+
+}  // namespace
+}  // namespace berth::simulator
