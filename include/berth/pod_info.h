@@ -30,6 +30,12 @@ std::vector<HostPort> HostPorts(const api::Pod& pod);
 using PodClassId = uint32_t;
 inline constexpr PodClassId kNoPodClass = UINT32_MAX;
 
+// The feature gates that say how requests are read.
+struct PodInfoOptions {
+  bool pod_level = true;         // PodLevelResources
+  bool pod_level_status = true;  // InPlacePodLevelResourcesVerticalScaling
+};
+
 // A pod with what the scheduler derives from it once. Immutable after Make.
 struct PodInfo {
   std::shared_ptr<const api::Pod> pod;
@@ -49,7 +55,8 @@ struct PodInfo {
 
   int32_t priority() const { return pod->priority(); }
 
-  static std::shared_ptr<PodInfo> Make(std::shared_ptr<const api::Pod> pod, ResourceNames& names);
+  static std::shared_ptr<PodInfo> Make(std::shared_ptr<const api::Pod> pod, ResourceNames& names,
+                                       const PodInfoOptions& options = {});
 };
 
 using PodInfoPtr = std::shared_ptr<const PodInfo>;

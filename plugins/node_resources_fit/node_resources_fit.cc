@@ -58,14 +58,7 @@ bool NodeResourcesFit::IsIgnored(std::string_view resource) const {
 }
 
 std::vector<FitCheck> NodeResourcesFit::ChecksFor(const PodInfo& pod) const {
-  Resources without_pod_level;
-  const bool pod_level = handle_->features().pod_level_resources;
-  if (!pod_level) {
-    without_pod_level =
-        ToResources(PodRequests(*pod.pod, {.pod_level = false}), handle_->resource_names());
-  }
-  const Resources& requests = pod_level ? pod.requests : without_pod_level;
-
+  const Resources& requests = pod.requests;
   std::vector<FitCheck> checks;
   const auto add = [&checks](ResourceId id, int64_t amount) {
     if (amount > 0) checks.push_back({id, amount});

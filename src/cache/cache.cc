@@ -10,7 +10,8 @@
 namespace berth::cache {
 
 Cache::Cache(const Options& options)
-    : labels_(options.labels, [this](const auto& visit) { ForEachNodeLabels(visit); }),
+    : pod_info_options_(options.pod_info),
+      labels_(options.labels, [this](const auto& visit) { ForEachNodeLabels(visit); }),
       topologies_(options.max_topologies, [this](const auto& visit) { ForEachNodeLabels(visit); }),
       pod_counts_(topologies_, options.max_pod_counts_bytes,
                   [this](const auto& visit) {

@@ -62,6 +62,7 @@ class Cache final : public Snapshot {
     size_t max_pod_counts_bytes = 32u << 20;
     size_t max_unused_affinity_terms = 256;
     size_t change_log_capacity = 1u << 16;
+    PodInfoOptions pod_info = {};
   };
   Cache() : Cache(Options()) {}
   explicit Cache(const Options& options);
@@ -200,6 +201,7 @@ class Cache final : public Snapshot {
   void Commit(const Trial& trial);
 
   base::ThreadOwner owner_;
+  const PodInfoOptions pod_info_options_;
   ResourceTable resources_;
   Columns columns_;
   PodTable pods_;

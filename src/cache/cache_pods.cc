@@ -10,7 +10,7 @@ namespace berth::cache {
 
 PodInfoPtr Cache::MakePodInfo(std::shared_ptr<const api::Pod> pod) {
   BERTH_ON_THREAD(owner_);
-  return classes_.Assign(std::move(*PodInfo::Make(std::move(pod), resources_)));
+  return classes_.Assign(std::move(*PodInfo::Make(std::move(pod), resources_, pod_info_options_)));
 }
 
 PodInfoPtr Cache::Reclass(PodInfoPtr info) {

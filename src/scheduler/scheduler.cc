@@ -15,6 +15,13 @@ constexpr Duration kPublishInterval = std::chrono::seconds(1);
 // Decided pods that may await the answer to their Bind, however small the burst.
 constexpr size_t kMinBindLimit = 64;
 
+cache::Cache::Options CacheOptions(const Features& features) {
+  cache::Cache::Options options;
+  options.pod_info = {.pod_level = features.pod_level_resources,
+                      .pod_level_status = features.in_place_pod_level_resources_vertical_scaling};
+  return options;
+}
+
 // The nominator as the engine wants to see it.
 class NominatorView final : public engine::NominatedPods {
  public:
@@ -39,6 +46,7 @@ Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiCl
       random_(options_.seed),
       metrics_(registry),
       observer_(metrics_, clock),
+      cache_(CacheOptions(options_.features)),
       binder_(api, clock, random_.Next(),
               {[this](binding::BindOutcome outcome) { PostFromExecutor(std::move(outcome)); },
                [this](std::string uid) { PostFromExecutor(PreBindDone{std::move(uid)}); }}),

@@ -47,21 +47,23 @@ std::vector<HostPort> HostPorts(const api::Pod& pod) {
   return ports;
 }
 
-std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, ResourceNames& names) {
+std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, ResourceNames& names,
+                                       const PodInfoOptions& options) {
   auto info = std::make_shared<PodInfo>();
-  const api::ResourceList spec = PodRequests(*pod, {});
+  PodRequestsOptions how{.pod_level = options.pod_level,
+                         .pod_level_status = options.pod_level_status};
+  const api::ResourceList spec = PodRequests(*pod, how);
   info->requests = ToResources(spec, names);
 
   // A pod the kubelet has not touched yet takes what its spec asks for.
-  const bool use_status = HasResourceStatus(*pod);
-  api::ResourceList placed = spec;
-  if (use_status) placed = PodRequests(*pod, {.use_status = true});
-  info->placed = use_status ? ToResources(placed, names) : info->requests;
+  how.use_status = HasResourceStatus(*pod);
+  const api::ResourceList placed = how.use_status ? PodRequests(*pod, how) : spec;
+  info->placed = how.use_status ? ToResources(placed, names) : info->requests;
 
-  const api::ResourceList defaulted =
-      PodRequests(*pod, {.use_status = use_status, .non_missing = true});
+  how.non_missing = true;
+  const api::ResourceList defaulted = PodRequests(*pod, how);
   // With pod-level requests, a default stands in only for what the whole pod does not name.
-  const bool pod_level = PodLevelRequestsSet(*pod);
+  const bool pod_level = options.pod_level && PodLevelRequestsSet(*pod);
   const auto non_zero = [&](std::string_view name) {
     const api::Quantity* amount = pod_level ? api::Find(placed, name) : nullptr;
     if (amount == nullptr) amount = api::Find(defaulted, name);

@@ -18,7 +18,10 @@ namespace berth::test {
 class PluginFixture {
  public:
   PodInfoPtr Info(const api::Pod& pod) {
-    return PodInfo::Make(std::make_shared<const api::Pod>(pod), handle.names);
+    return PodInfo::Make(
+        std::make_shared<const api::Pod>(pod), handle.names,
+        {.pod_level = handle.gates.pod_level_resources,
+         .pod_level_status = handle.gates.in_place_pod_level_resources_vertical_scaling});
   }
   PlainSnapshot Cluster(const std::vector<api::Node>& nodes,
                         const std::vector<api::Pod>& pods = {}) {
