@@ -83,6 +83,11 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
         candidates_ = left;
         return Choose(profile, cycle, pod, snapshot, left);
       }
+      // What was said of it counts, even where PreFilter leaves it out.
+      const bool narrowed = !diagnosis_.statuses.absent().reasons().empty();
+      if (pass.Explain(only, diagnosis_).ok() && narrowed) {
+        SetNarrowedReason(cycle.state, diagnosis_);
+      }
     }
   }
 

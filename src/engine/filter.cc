@@ -22,6 +22,15 @@ NodeSet RowsOf(const std::vector<std::string>& names, const Snapshot& snapshot) 
 
 }  // namespace
 
+void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis) {
+  std::string plugins;
+  for (const std::string& plugin : diagnosis.unschedulable_plugins) {
+    plugins += (plugins.empty() ? "" : " ") + plugin;
+  }
+  diagnosis.statuses.SetAbsent(state.reasons().Make(
+      Code::kUnschedulableAndUnresolvable, "node(s) didn't satisfy plugin(s) [" + plugins + "]"));
+}
+
 Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle,
                       const PodInfo& pod, const Snapshot& snapshot, Diagnosis& diagnosis,
                       NodeSet& candidates) {
@@ -39,9 +48,7 @@ Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle
   candidates = snapshot.nodes();
   if (pre_filter.node_names) {
     candidates &= RowsOf(*pre_filter.node_names, snapshot);
-    diagnosis.statuses.SetAbsent(cycle.state.reasons().Make(
-        Code::kUnschedulableAndUnresolvable,
-        "node(s) didn't satisfy plugin(s) " + pre_filter.RestrictingPlugins()));
+    SetNarrowedReason(cycle.state, diagnosis);
   }
   return Status::Success();
 }

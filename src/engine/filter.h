@@ -15,6 +15,10 @@ Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle
                       const PodInfo& pod, const Snapshot& snapshot, Diagnosis& diagnosis,
                       NodeSet& candidates);
 
+// Says of all nodes without a verdict of their own that PreFilter narrowed the search to others, in
+// the name of the plugins that have rejected the pod so far.
+void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis);
+
 // Which nodes of a set pass a profile's filters, by columns where a plugin offers them.
 //
 // A row's verdict is that of the first plugin to reject it, in profile order. Reasons are asked

@@ -15,6 +15,9 @@ Status RawScores(const ScoreEntry& entry, const CycleState& state, const PodInfo
                  const Snapshot& snapshot, std::span<const NodeRow> nodes,
                  std::span<int64_t> scores) {
   if (entry.column != nullptr) {
+    // The column form cannot fail; one node tells whether the plugin can score at all.
+    const ScoreResult probe = entry.plugin->Score(state, pod, NodeView(snapshot, nodes.front()));
+    if (!probe.status.ok()) return probe.status;
     entry.column->ScoreNodes(state, pod, snapshot, nodes, scores);
     return Status::Success();
   }

@@ -87,7 +87,8 @@ TEST(RunScenarioTest, EachExpectationCanFail) {
       {"pods: {fits: {attempts: 2}}", "pods.default/fits.attempts: 2 / 1"},
       {"pods: {fits: {nominatedNode: a}}", "pods.default/fits.nominatedNode: \"a\" / no node"},
       {"pods: {large: {message: x}}",
-       "pods.default/large.message: \"x\" / \"0/1 nodes are available: 1 Insufficient cpu.\""},
+       "pods.default/large.message: \"x\" / \"0/1 nodes are available: 1 Insufficient cpu. "
+       "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.\""},
       {"pods: {large: {plugins: [NodeName]}}",
        "pods.default/large.plugins: [\"NodeName\"] / [\"NodeResourcesFit\"]"},
       {"pods: {gated: {place: unschedulable}}", "pods.default/gated.place: unschedulable / gated"},

@@ -41,7 +41,9 @@ TEST_F(ReportTest, EveryPendingPodHasOneFate) {
   EXPECT_THAT(report.placed.begin()->second, ElementsAre("default/fits"));
   ASSERT_EQ(report.unschedulable.size(), 1u);
   EXPECT_EQ(report.unschedulable[0].pod, "default/large");
-  EXPECT_EQ(report.unschedulable[0].message, "0/2 nodes are available: 2 Insufficient cpu.");
+  EXPECT_EQ(report.unschedulable[0].message,
+            "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 "
+            "Preemption is not helpful for scheduling.");
   EXPECT_THAT(report.gated, ElementsAre("default/gated"));
   EXPECT_THAT(report.ignored, ElementsAre("default/others"));
   EXPECT_TRUE(report.unfinished.empty());
@@ -62,21 +64,23 @@ TEST_F(ReportTest, TheTableTellsWhoWentWhereAndWhoWasLeft) {
   const std::string node = report.placed.begin()->first;
   std::string out;
   AppendReportTable(report, *simulation_, out);
-  EXPECT_EQ(out,
-            "1 of 4 pending pods placed on 1 of 2 nodes: 2 attempts in 2.3 ms, 2 s of virtual "
-            "time, seed 7.\n"
-            "\n"
-            "NODE  NEW   PODS  CPU  MEMORY  NEW PODS\n" +
-                node +
-                "      1  1/110  25%      0%  default/fits\n"
-                "\n"
-                "1 pod unschedulable:\n"
-                "  0/2 nodes are available: 2 Insufficient cpu.\n"
-                "    1 pod: default/large\n"
-                "\n"
-                "1 pod gated: default/gated\n"
-                "\n"
-                "1 pod ignored (being deleted, or of another scheduler): default/others\n");
+  EXPECT_EQ(
+      out,
+      "1 of 4 pending pods placed on 1 of 2 nodes: 2 attempts in 2.3 ms, 2 s of virtual "
+      "time, seed 7.\n"
+      "\n"
+      "NODE  NEW   PODS  CPU  MEMORY  NEW PODS\n" +
+          node +
+          "      1  1/110  25%      0%  default/fits\n"
+          "\n"
+          "1 pod unschedulable:\n"
+          "  0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 "
+          "Preemption is not helpful for scheduling.\n"
+          "    1 pod: default/large\n"
+          "\n"
+          "1 pod gated: default/gated\n"
+          "\n"
+          "1 pod ignored (being deleted, or of another scheduler): default/others\n");
 }
 
 TEST_F(ReportTest, APodThatFailsAgainAndAgainIsUnfinished) {

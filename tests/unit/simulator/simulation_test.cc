@@ -15,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 using namespace std::chrono_literals;
 
 using SimulationTest = test::SimulatorFixture;
@@ -57,7 +58,7 @@ TEST_F(SimulationTest, AParkedPodIsTriedAgainWhenRoomComes) {
   Apply(Pod("a"));
   Apply(Pod("b"));
   EXPECT_TRUE(simulation_->RunUntilQuiet(1min));
-  EXPECT_EQ(MessageOf("default/b"), "0/1 nodes are available: 1 Insufficient cpu.");
+  EXPECT_THAT(MessageOf("default/b"), StartsWith("0/1 nodes are available: 1 Insufficient cpu."));
   EXPECT_TRUE(simulation_->Delete(informers::Kind::kPod, "default/a"));
   EXPECT_TRUE(simulation_->RunUntilQuiet(1min));
   EXPECT_EQ(NodeOf("default/b"), "n1");
@@ -213,6 +214,8 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
         ++scheduled;
         EXPECT_THAT(best, testing::Contains(NodeOf(key)));
       } else if (kind == Kind::kUnschedulable) {
+        // It may have made room for itself, and went there.
+        if (!simulation_->api().evicted().empty()) continue;
         EXPECT_EQ(NodeOf(key), "");
         EXPECT_THAT(MessageOf(key), testing::StartsWith(message));
       } else if (kind == Kind::kGated) {
