@@ -87,7 +87,7 @@ Status VictimSelection::Reprieve(bool violating) {
   return Status::Success();
 }
 
-size_t PickCandidate(std::span<const Candidate> candidates, Time now, Random& random) {
+std::vector<size_t> BestCandidates(std::span<const Candidate> candidates, Time now) {
   std::vector<size_t> best;
   Rank best_rank{};
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -98,6 +98,11 @@ size_t PickCandidate(std::span<const Candidate> candidates, Time now, Random& ra
     }
     if (rank == best_rank) best.push_back(i);
   }
+  return best;
+}
+
+size_t PickCandidate(std::span<const Candidate> candidates, Time now, Random& random) {
+  const std::vector<size_t> best = BestCandidates(candidates, now);
   return best.size() == 1 ? best.front() : best[random.Below(best.size())];
 }
 

@@ -10,6 +10,7 @@
 
 #include "berth/dry_run.h"
 #include "berth/pod_info.h"
+#include "berth/preemption.h"
 #include "berth/random.h"
 #include "berth/snapshot.h"
 #include "berth/time.h"
@@ -22,12 +23,7 @@ namespace berth::plugins {
 // started counts as started at `now`.
 bool MoreImportant(const api::Pod& a, const api::Pod& b, Time now);
 
-// A node, and the pods on it that must go, most important first.
-struct Candidate {
-  NodeRow row = kNoRow;
-  std::vector<const PodInfo*> victims;  // good for the running cycle
-  int64_t num_pdb_violations = 0;
-};
+using Candidate = PreemptionCandidate;
 
 // Finds the fewest victims on one node after another, as kube-scheduler's SelectVictimsOnNode does:
 // all pods of lower priority go, then those that can stay are brought back, first those whose
@@ -61,10 +57,12 @@ class VictimSelection {
   std::vector<const PodInfo*> victims_;
 };
 
-// The best candidate, by kube-scheduler's criteria in turn: fewest broken budgets, lowest priority
-// of the most important victim, lowest sum of priorities, fewest victims, latest start of the
-// earliest started among the most important victims. Ties are broken by a draw, in the order
-// given. There must be a candidate.
+// The best candidates, ascending, by kube-scheduler's criteria in turn: fewest broken budgets,
+// lowest priority of the most important victim, lowest sum of priorities, fewest victims, latest
+// start of the earliest started among the most important victims.
+std::vector<size_t> BestCandidates(std::span<const Candidate> candidates, Time now);
+
+// One of the best, drawn in the order given. There must be a candidate.
 size_t PickCandidate(std::span<const Candidate> candidates, Time now, Random& random);
 
 }  // namespace berth::plugins

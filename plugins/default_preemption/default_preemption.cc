@@ -43,14 +43,8 @@ PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo&
                                                const Snapshot& snapshot,
                                                const NodeToStatus& statuses) {
   handle_.CountMetric("preemption_attempts_total", {}, 1);
-  const api::ObjectMeta& metadata = pod.pod->metadata;
-  const auto newest = handle_.FindPendingPod(metadata.namespace_, metadata.name);
-  if (newest == nullptr) {
-    return {state.reasons().Error(std::string(kPrefix) + "pod " + Quoted(metadata.name) +
-                                  " not found")};
-  }
-  if (const std::string_view reason = NotEligible(*newest, snapshot, statuses); !reason.empty()) {
-    return {Reject(state, reason)};
+  if (const Status status = MayPreempt(state, pod, snapshot, statuses); !status.ok()) {
+    return {status};
   }
   const Search search = FindCandidates(state, pod, snapshot, statuses, false);
   if (search.candidates.empty()) return Unhelpful(state, snapshot, search);
@@ -64,6 +58,38 @@ PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo&
                               ", preempting " + std::to_string(best.victims.size()) + " victims";
   return {state.reasons().Make(Code::kSuccess, std::string(kPrefix) + message),
           NominatingInfo{NominatingMode::kOverride, node_name}};
+}
+
+PreemptionPreview DefaultPreemption::Preview(CycleState& state, const PodInfo& pod,
+                                             const Snapshot& snapshot,
+                                             const NodeToStatus& statuses) {
+  PreemptionPreview preview;
+  if (const Status status = MayPreempt(state, pod, snapshot, statuses); !status.ok()) {
+    preview.message = status.message();
+    return preview;
+  }
+  Search search = FindCandidates(state, pod, snapshot, statuses, true);
+  if (search.candidates.empty()) {
+    preview.message = Unhelpful(state, snapshot, search).status.message();
+    return preview;
+  }
+  preview.candidates = std::move(search.candidates);
+  std::sort(preview.candidates.begin(), preview.candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.row < b.row; });
+  preview.best = BestCandidates(preview.candidates, handle_.clock().Now());
+  return preview;
+}
+
+Status DefaultPreemption::MayPreempt(const CycleState& state, const PodInfo& pod,
+                                     const Snapshot& snapshot, const NodeToStatus& statuses) const {
+  const api::ObjectMeta& metadata = pod.pod->metadata;
+  const auto newest = handle_.FindPendingPod(metadata.namespace_, metadata.name);
+  if (newest == nullptr) {
+    return state.reasons().Error(std::string(kPrefix) + "pod " + Quoted(metadata.name) +
+                                 " not found");
+  }
+  const std::string_view reason = NotEligible(*newest, snapshot, statuses);
+  return reason.empty() ? Status::Success() : Reject(state, reason);
 }
 
 std::string_view DefaultPreemption::NotEligible(const api::Pod& pod, const Snapshot& snapshot,

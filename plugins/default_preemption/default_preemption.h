@@ -7,6 +7,7 @@
 
 #include "berth/handle.h"
 #include "berth/plugin.h"
+#include "berth/preemption.h"
 #include "plugins/default_preemption/args.h"
 #include "plugins/default_preemption/candidates.h"
 #include "plugins/default_preemption/evictions.h"
@@ -17,7 +18,7 @@ namespace berth::plugins {
 // the pod is then nominated for.
 //
 // Thread safety: the scheduling thread.
-class DefaultPreemption final : public PostFilterPlugin,
+class DefaultPreemption final : public PreemptionPlugin,
                                 public PreEnqueuePlugin,
                                 public EnqueueExtensions {
  public:
@@ -33,6 +34,8 @@ class DefaultPreemption final : public PostFilterPlugin,
   // Unschedulable when preemption does not help, with kube-scheduler's account of why.
   PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               const NodeToStatus& statuses) override;
+  PreemptionPreview Preview(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                            const NodeToStatus& statuses) override;
 
   // Holds a pod back while its victims are being evicted.
   Status PreEnqueue(const PodInfo& pod) override;
@@ -41,7 +44,7 @@ class DefaultPreemption final : public PostFilterPlugin,
   // of them makes a pod schedulable.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
-  // What a search found; also for those who ask what would be done.
+ private:
   struct Search {
     std::vector<Candidate> candidates;  // those that break no disruption budget first
     // Why nodes on which preemption was tried are none.
@@ -50,9 +53,9 @@ class DefaultPreemption final : public PostFilterPlugin,
   };
   Search FindCandidates(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                         const NodeToStatus& statuses, bool all);
-
- private:
-  // Why the pod may not preempt at all; "" when it may.
+  // Success, or why the pod may not preempt at all.
+  Status MayPreempt(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                    const NodeToStatus& statuses) const;
   std::string_view NotEligible(const api::Pod& pod, const Snapshot& snapshot,
                                const NodeToStatus& statuses) const;
   PostFilterResult Unhelpful(CycleState& state, const Snapshot& snapshot, const Search& search);

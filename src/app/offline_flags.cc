@@ -39,6 +39,9 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
               out.pod = slashes == 0 ? "default/" + value : value;
               return {};
             });
+  flags.Value("preemption",
+              "Also tells of each unschedulable pod which evictions would make room for it.",
+              out.preemption);
 }
 
 void AddScheduling(FlagSet& flags, OfflineFlags& out) {

@@ -18,6 +18,7 @@ struct OfflineFlags {
   // Of explain alone; may be "".
   std::string kubeconfig;
   std::string pod;  // "namespace/name"
+  bool preemption = false;
 
   uint64_t seed = 1;
   OutputFormat output = OutputFormat::kTable;

@@ -67,6 +67,22 @@ void Judgement::Explain() {
   if (kind_ == Kind::kUnschedulable) message_ = FitErrorMessage(diagnosis_);
 }
 
+void Judgement::PreviewPreemption() {
+  if (kind_ != Kind::kUnschedulable) return;
+  // A scheduling cycle asks the nominated node first, even where PreFilter leaves it out.
+  Diagnosis diagnosis = diagnosis_;
+  const NodeRow nominated = world_.snapshot.FindNode(pod_->pod->status.nominated_node_name);
+  if (pass_ && nominated != kNoRow && !candidates_.Test(nominated)) {
+    NodeSet only(world_.snapshot.num_rows());
+    only.Set(nominated);
+    NodeSet passed = only;
+    FilterPass pass(*profile_, cycle_, *pod_, world_);
+    if (pass.Run(passed).ok() && !pass.Explain(only, diagnosis).ok()) diagnosis = diagnosis_;
+  }
+  preemption_ = framework::RunPreemptionPreview(*profile_, cycle_, *pod_, world_.snapshot,
+                                                diagnosis.statuses);
+}
+
 std::vector<NodeRow> Judgement::Best() const {
   std::vector<NodeRow> best;
   if (kind_ != Kind::kScheduled) return best;

@@ -10,6 +10,7 @@
 #include "src/engine/diagnosis.h"
 #include "src/engine/engine.h"
 #include "src/engine/filter.h"
+#include "src/framework/preemption_preview.h"
 #include "src/framework/runtime.h"
 
 namespace berth::engine {
@@ -42,6 +43,11 @@ class Judgement {
   // plugin that fails over it turns the judgement into an error.
   void Explain();
 
+  // Asks PostFilter what it would do, for an unschedulable pod that has been explained; sets
+  // preemption(). Done by way of the scheduler: plugins may ask for dry runs in cycle().
+  void PreviewPreemption();
+  const framework::Cycle& cycle() const { return cycle_; }
+
   Kind kind() const { return kind_; }
   const api::Pod& pod() const { return *pod_->pod; }
   // nullptr where the pod's schedulerName has none.
@@ -63,6 +69,10 @@ class Judgement {
   // the set that PreFilter left.
   const NodeStatuses& statuses() const { return diagnosis_.statuses; }
 
+  // After PreviewPreemption(): what evictions would come to. nullopt: nobody was asked, or nobody
+  // could tell.
+  const std::optional<PreemptionPreview>& preemption() const { return preemption_; }
+
  private:
   void Decide();
   void Fail(std::string message);
@@ -80,6 +90,7 @@ class Judgement {
   std::vector<int64_t> totals_;
   std::vector<framework::PluginScores> scores_;
   bool explained_ = false;
+  std::optional<PreemptionPreview> preemption_;
 };
 
 }  // namespace berth::engine

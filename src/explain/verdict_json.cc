@@ -14,6 +14,17 @@ namespace {
 
 using engine::Judgement;
 
+template <typename Strings>
+void AppendStrings(const Strings& strings, std::string& out) {
+  out += '[';
+  bool first = true;
+  for (std::string_view text : strings) {
+    if (!std::exchange(first, false)) out += ',';
+    AppendJson(text, out);
+  }
+  out += ']';
+}
+
 // The text of a rejected node; many nodes share one.
 class Rejections {
  public:
@@ -44,12 +55,7 @@ class Rejections {
     if (!plugin.empty()) node.Add("plugin", plugin);
     if (!reasons.empty()) {
       node.Key("reasons");
-      char before = '[';
-      for (const std::string& reason : reasons) {
-        out += std::exchange(before, ',');
-        AppendJson(reason, out);
-      }
-      out += ']';
+      AppendStrings(reasons, out);
     }
     node.Close();
     return out;
@@ -102,6 +108,16 @@ void AppendFeasible(const Judgement& judgement, const std::vector<ScoreColumn>& 
   out += '}';
 }
 
+void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
+  std::vector<std::string> victims;
+  for (const PodInfo* victim : candidate.victims) victims.push_back(victim->pod->metadata.Key());
+  JsonObject object(out);
+  if (candidate.num_pdb_violations != 0) object.Add("pdbViolations", candidate.num_pdb_violations);
+  object.Key("victims");
+  AppendStrings(victims, out);
+  object.Close();
+}
+
 }  // namespace
 
 std::string_view ResultName(Judgement::Kind kind) {
@@ -134,27 +150,55 @@ VerdictWriter::VerdictWriter(const Snapshot& snapshot) : snapshot_(snapshot) {
 void VerdictWriter::Append(const Judgement& judgement, std::string& out) const {
   JsonObject document(out);
   if (const std::vector<NodeRow> best = judgement.Best(); !best.empty()) {
-    std::vector<std::string_view> names;
-    for (const NodeRow row : best) names.push_back(snapshot_.node(row).metadata.name);
-    std::sort(names.begin(), names.end());
     document.Key("best");
-    char before = '[';
-    for (std::string_view name : names) {
-      out += std::exchange(before, ',');
-      AppendJson(name, out);
-    }
-    out += ']';
+    AppendNames(best, out);
   }
   if (!judgement.message().empty()) document.Add("message", judgement.message());
   document.Key("nodes");
   AppendNodes(judgement, out);
   document.Add("pod", judgement.pod().metadata.Key());
+  if (judgement.preemption()) {
+    document.Key("preemption");
+    AppendPreemption(*judgement.preemption(), out);
+  }
   if (judgement.profile() != nullptr) {
     document.Add("profile", judgement.profile()->scheduler_name());
   }
   document.Add("result", ResultName(judgement.kind()));
   document.Close();
   out += '\n';
+}
+
+void VerdictWriter::AppendNames(const std::vector<NodeRow>& rows, std::string& out) const {
+  std::vector<std::string_view> names;
+  for (const NodeRow row : rows) names.push_back(snapshot_.node(row).metadata.name);
+  std::sort(names.begin(), names.end());
+  AppendStrings(names, out);
+}
+
+void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::string& out) const {
+  JsonObject object(out);
+  if (!preview.best.empty()) {
+    std::vector<NodeRow> best;
+    for (const size_t i : preview.best) best.push_back(preview.candidates[i].row);
+    object.Key("best");
+    AppendNames(best, out);
+  }
+  if (!preview.candidates.empty()) {
+    std::map<std::string_view, const PreemptionCandidate*> by_name;
+    for (const PreemptionCandidate& candidate : preview.candidates) {
+      by_name.emplace(snapshot_.node(candidate.row).metadata.name, &candidate);
+    }
+    object.Key("candidates");
+    JsonObject candidates(out);
+    for (const auto& [name, candidate] : by_name) {
+      candidates.Key(name);
+      AppendCandidate(*candidate, out);
+    }
+    candidates.Close();
+  }
+  if (!preview.message.empty()) object.Add("message", preview.message);
+  object.Close();
 }
 
 void VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) const {

@@ -29,6 +29,9 @@ class VerdictWriter {
 
  private:
   void AppendNodes(const engine::Judgement& judgement, std::string& out) const;
+  // Sorted.
+  void AppendNames(const std::vector<NodeRow>& rows, std::string& out) const;
+  void AppendPreemption(const PreemptionPreview& preview, std::string& out) const;
 
   const Snapshot& snapshot_;
   std::vector<NodeRow> by_name_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -113,12 +114,58 @@ void AppendBest(const Judgement& judgement, const TableLimits& limits, std::stri
   if (shown < rows.size()) out += "  ... and " + Counted(rows.size() - shown, "node") + '\n';
 }
 
+std::string Victims(const PreemptionCandidate& candidate, size_t most) {
+  const size_t shown = std::min(most, candidate.victims.size());
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) {
+    const PodInfo& victim = *candidate.victims[i];
+    text += (i == 0 ? "" : ", ") + victim.pod->metadata.Key() + " (priority " +
+            std::to_string(victim.priority()) + ")";
+  }
+  const size_t others = candidate.victims.size() - shown;
+  return others > 0 ? text + " and " + Counted(others, "other") : text;
+}
+
+void AppendPreemption(const Judgement& judgement, const TableLimits& limits, std::string& out) {
+  if (!judgement.preemption()) return;
+  const PreemptionPreview& preview = *judgement.preemption();
+  if (preview.candidates.empty()) {
+    out += "\n  " + preview.message + '\n';
+    return;
+  }
+  const std::set<size_t> best(preview.best.begin(), preview.best.end());
+  std::vector<size_t> order(preview.candidates.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (best.contains(a) != best.contains(b)) return best.contains(a);
+    return NameOf(judgement, preview.candidates[a].row) <
+           NameOf(judgement, preview.candidates[b].row);
+  });
+  TextTable table;
+  table.AddColumn("NODE");
+  table.AddColumn("BEST");
+  table.AddColumn("BROKEN\nBUDGETS", TextTable::Align::kRight);
+  table.AddColumn("EVICTED");
+  const size_t shown = std::min(limits.candidates, order.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const PreemptionCandidate& candidate = preview.candidates[order[i]];
+    table.AddRow(
+        {std::string(NameOf(judgement, candidate.row)), best.contains(order[i]) ? "yes" : "no",
+         std::to_string(candidate.num_pdb_violations), Victims(candidate, limits.victims)});
+  }
+  out += "\n  Preemption would help on " + Counted(order.size(), "node") +
+         (best.size() > 1 ? "; one of the best would be drawn:\n" : ":\n");
+  table.Append("  ", out);
+  if (shown < order.size()) out += "  ... and " + Counted(order.size() - shown, "node") + '\n';
+}
+
 }  // namespace
 
 void AppendTable(const Judgement& judgement, const TableLimits& limits, std::string& out) {
   AppendHead(judgement, out);
   AppendRejected(judgement, limits, out);
   AppendBest(judgement, limits, out);
+  AppendPreemption(judgement, limits, out);
 }
 
 }  // namespace berth::explain

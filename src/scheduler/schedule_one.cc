@@ -169,6 +169,13 @@ std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const 
   return judgement;
 }
 
+void Scheduler::PreviewPreemption(engine::Judgement& judgement) {
+  BERTH_ON_THREAD(owner_);
+  running_cycle_ = {judgement.profile(), &judgement.cycle()};
+  judgement.PreviewPreemption();
+  running_cycle_ = {};
+}
+
 void Scheduler::ActivatePods() {
   if (pods_to_activate_.empty()) return;
   const std::vector<std::string> keys = std::exchange(pods_to_activate_, {});

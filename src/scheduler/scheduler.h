@@ -96,6 +96,8 @@ class Scheduler {
   // What the pod's profile makes of it as things stand, judged alone. Changes nothing and does not
   // count in the metrics. Of use until the next turn.
   std::unique_ptr<engine::Judgement> Judge(const std::shared_ptr<const api::Pod>& pod);
+  // Adds what preemption would do to a judgement that has been explained, on the same terms.
+  void PreviewPreemption(engine::Judgement& judgement);
 
   // When the loop last began a turn; for liveness.
   Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }

@@ -170,6 +170,9 @@ void Comparison::CheckVerdict(const VerdictExpectation& expected) {
   }
   const auto judgement = simulation_.scheduler().Judge(pod);
   judgement->Explain();
+  if (expected.verdict.Find("preemption") != nullptr) {
+    simulation_.scheduler().PreviewPreemption(*judgement);
+  }
   std::string text;
   explain::VerdictWriter(judgement->snapshot()).Append(*judgement, text);
   const auto document = api::ParseJson(text, "");
