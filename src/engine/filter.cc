@@ -135,8 +135,14 @@ Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
 
 Status FilterPass::Explain(const NodeSet& wanted, Diagnosis& diagnosis) {
   const CycleState& state = cycle_.state;
+  // Many rows in a row have the same rejector.
+  std::string_view last_plugin;
+  Code last_code = Code::kSuccess;
   const auto record = [&](NodeRow row, const Status& status, std::string_view plugin) {
     diagnosis.statuses.Set(row, status, plugin);
+    if (plugin == last_plugin && status.code() == last_code) return;
+    last_plugin = plugin;
+    last_code = status.code();
     diagnosis.AddPlugin(plugin, status);
   };
   Status failure;

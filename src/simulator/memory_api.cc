@@ -114,7 +114,8 @@ MemoryApi::MemoryApi(const Clock& clock, base::Executor& executor, informers::Ev
 
 std::shared_ptr<client::Call> MemoryApi::Send(client::Request request, client::OnResponse done) {
   auto handle = std::make_shared<Handle>();
-  executor_.Post([this, handle, request = std::move(request), done = std::move(done)] {
+  base::Executor::Task answer = [this, handle, request = std::move(request),
+                                 done = std::move(done)] {
     if (handle->cancelled) {
       client::ApiError error;
       error.reason = client::kReasonCancelled;
@@ -124,7 +125,12 @@ std::shared_ptr<client::Call> MemoryApi::Send(client::Request request, client::O
     }
     done(Answer(request));
     TellChanges();
-  });
+  };
+  if (latency_ > Duration::zero()) {
+    executor_.PostAfter(latency_, std::move(answer));
+  } else {
+    executor_.Post(std::move(answer));
+  }
   return handle;
 }
 

@@ -76,6 +76,8 @@ class MemoryApi final : public client::ApiClient {
   // Keys of pods that requests deleted, in order.
   const std::vector<std::string>& evicted() const { return evicted_; }
 
+  // How long each request takes; none at first.
+  void set_latency(Duration latency) { latency_ = latency; }
   void set_fault(Fault fault) { fault_ = std::move(fault); }
 
  private:
@@ -105,6 +107,7 @@ class MemoryApi final : public client::ApiClient {
   base::Executor& executor_;
   informers::EventSink watch_;
   Fault fault_;
+  Duration latency_{};
   std::map<informers::Kind, Objects> objects_;
   std::vector<informers::InformerEvent> untold_;
   uint64_t num_changes_ = 0;

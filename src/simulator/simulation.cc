@@ -15,6 +15,7 @@ Result<std::unique_ptr<Simulation>> Simulation::Make(
     SimulationOptions options, const std::vector<PluginRegistration>& registry) {
   std::unique_ptr<Simulation> simulation(new Simulation(options.start));
   simulation->api_.set_keep_events(options.keep_events);
+  simulation->timed_ = options.timed;
   auto scheduler =
       scheduler::Scheduler::Make(std::move(options.scheduler), registry, simulation->clock_,
                                  simulation->api_, simulation->metrics_);
@@ -35,7 +36,9 @@ void Simulation::Start() {
 
 void Simulation::Settle() {
   do {
+    if (timed_) clock_.Run();
     loop_due_ = scheduler_->Turn(clock_.Now()).value_or(Time::max());
+    if (timed_) clock_.Halt();
   } while (executor_.RunDue());
 }
 

@@ -18,6 +18,9 @@ struct SimulationOptions {
   Time start = std::chrono::sys_days(std::chrono::year(2026) / 1 / 1);
   // Off: the events that the scheduler writes are not kept.
   bool keep_events = true;
+  // The clock runs while the scheduler does, as fast as the machine: what the scheduler takes is
+  // seen as latency, what the API in memory takes is not. For benchmarks; nothing repeats itself.
+  bool timed = false;
 };
 
 // The scheduler of the daemon, over an API server in memory and a clock that moves when told to.
@@ -76,6 +79,7 @@ class Simulation {
   MemoryApi api_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   Time loop_due_;
+  bool timed_ = false;
   bool started_ = false;
 };
 

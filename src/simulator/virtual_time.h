@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
@@ -11,18 +12,30 @@
 
 namespace berth::simulator {
 
-// A clock that stands still until it is set.
+// A clock that stands still until it is set, but for when it is told to run with the machine's.
 //
 // Thread safety: one owner.
 class VirtualClock final : public Clock {
  public:
   explicit VirtualClock(Time start) : now_(start) {}
 
-  Time Now() const override { return now_; }
+  Time Now() const override { return running_since_ ? now_ + Elapsed() : now_; }
   void Set(Time now) { now_ = now; }
 
+  // From now on time passes as it does for the machine; Halt() lets it stand still again.
+  void Run() { running_since_ = std::chrono::steady_clock::now(); }
+  void Halt() {
+    now_ = Now();
+    running_since_.reset();
+  }
+
  private:
+  Duration Elapsed() const {
+    return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - *running_since_);
+  }
+
   Time now_;
+  std::optional<std::chrono::steady_clock::time_point> running_since_;
 };
 
 // Runs tasks when told to, on the caller's thread, by a virtual clock.
