@@ -179,7 +179,7 @@ Status InterPodAffinity::NormalizeScore(const CycleState& state, const PodInfo& 
 }
 
 std::vector<ClusterEventWithHint> InterPodAffinity::EventsToRegister() const {
-  return InterPodAffinityEvents();
+  return InterPodAffinityEvents(resolver_);
 }
 
 }  // namespace berth::plugins

@@ -43,18 +43,25 @@ class RequiredTerms {
   bool bad_anti_affinity_ = false;
 };
 
-bool Matches(const AffinityTerm& term, const api::Pod& pod) { return term.Matches(pod, {}); }
+// A pod that terms may mean, with the labels of its namespace.
+struct Meant {
+  const api::Pod& pod;
+  const api::StringMap& namespace_labels;
 
-bool MatchesAll(const Terms& terms, const api::Pod& pod) {
-  return !terms.empty() && std::all_of(terms.begin(), terms.end(), [&](const AffinityTerm& term) {
-    return Matches(term, pod);
-  });
-}
+  Meant(const api::Pod& meant, const TermResolver& resolver)
+      : pod(meant), namespace_labels(resolver.NamespaceLabels(meant.metadata.namespace_)) {}
 
-bool MatchesAny(const Terms& terms, const api::Pod& pod) {
-  return std::any_of(terms.begin(), terms.end(),
-                     [&](const AffinityTerm& term) { return Matches(term, pod); });
-}
+  bool ByAll(const Terms& terms) const {
+    return !terms.empty() && std::all_of(terms.begin(), terms.end(), [&](const AffinityTerm& term) {
+      return term.Matches(pod, namespace_labels);
+    });
+  }
+  bool ByAny(const Terms& terms) const {
+    return std::any_of(terms.begin(), terms.end(), [&](const AffinityTerm& term) {
+      return term.Matches(pod, namespace_labels);
+    });
+  }
+};
 
 bool IsPlaced(const api::Pod& pod) {
   return !pod.spec.node_name.empty() || !pod.status.nominated_node_name.empty();
@@ -62,7 +69,8 @@ bool IsPlaced(const api::Pod& pod) {
 
 QueueingHint QueueIf(bool helps) { return helps ? QueueingHint::kQueue : QueueingHint::kQueueSkip; }
 
-Result<QueueingHint> AfterAssignedPodChange(const api::Pod& pod, const api::ObjectPtr& old_object,
+Result<QueueingHint> AfterAssignedPodChange(const TermResolver& resolver, const api::Pod& pod,
+                                            const api::ObjectPtr& old_object,
                                             const api::ObjectPtr& new_object) {
   const auto change = AsChange<api::Pod>(old_object, new_object);
   if (!change) return Fail(change.error());
@@ -75,15 +83,17 @@ Result<QueueingHint> AfterAssignedPodChange(const api::Pod& pod, const api::Obje
   if (terms.bad()) return Fail(terms.error());
   const Terms& wanted = terms.affinity();
   const Terms& unwanted = terms.anti_affinity();
-  if (before == nullptr) return QueueIf(MatchesAll(wanted, *after));
+  if (before == nullptr) return QueueIf(Meant(*after, resolver).ByAll(wanted));
+  const Meant was(*before, resolver);
   if (after != nullptr) {
-    return QueueIf((!MatchesAll(wanted, *before) && MatchesAll(wanted, *after)) ||
-                   (MatchesAny(unwanted, *before) && !MatchesAny(unwanted, *after)));
+    const Meant is(*after, resolver);
+    return QueueIf((!was.ByAll(wanted) && is.ByAll(wanted)) ||
+                   (was.ByAny(unwanted) && !is.ByAny(unwanted)));
   }
-  if (MatchesAny(unwanted, *before)) return QueueingHint::kQueue;
+  if (was.ByAny(unwanted)) return QueueingHint::kQueue;
   const RequiredTerms its_terms(*before);
   if (its_terms.bad_anti_affinity()) return Fail(its_terms.error());
-  return QueueIf(MatchesAny(its_terms.anti_affinity(), pod));
+  return QueueIf(Meant(pod, resolver).ByAny(its_terms.anti_affinity()));
 }
 
 // A node's value of a topology key before and after; nullptr where it has none.
@@ -122,10 +132,13 @@ Result<QueueingHint> AfterNodeChange(const api::Pod& pod, const api::ObjectPtr& 
 
 }  // namespace
 
-std::vector<ClusterEventWithHint> InterPodAffinityEvents() {
+std::vector<ClusterEventWithHint> InterPodAffinityEvents(const TermResolver& resolver) {
   return {
       {{EventResource::kAssignedPod, action::kAdd | action::kUpdatePodLabel | action::kDelete},
-       AfterAssignedPodChange},
+       [&resolver](const api::Pod& pod, const api::ObjectPtr& old_object,
+                   const api::ObjectPtr& new_object) {
+         return AfterAssignedPodChange(resolver, pod, old_object, new_object);
+       }},
       {{EventResource::kTargetPod, action::kUpdatePodLabel}, nullptr},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel}, AfterNodeChange},
   };

@@ -16,6 +16,13 @@ constexpr ClusterEvent kTargetPodLabel{EventResource::kTargetPod, action::kUpdat
 PodBuilder App(std::string_view app) { return MakePod().Label("app", app); }
 PodBuilder Placed(std::string_view app) { return App(app).OnNode("n"); }
 
+api::Namespace NamespaceOf(std::string_view name, std::string_view team) {
+  api::Namespace made;
+  made.metadata.name = name;
+  made.metadata.labels = MakeLabels({{"team", team}});
+  return made;
+}
+
 class InterPodAffinityHintsTest : public testing::Test, public PluginFixture {
  public:
   InterPodAffinity plugin{{}, handle};
@@ -90,31 +97,70 @@ TEST_F(InterPodAffinityHintsTest, ADeletedPodHelpsWhenEitherSideDidNotWantTheOth
   }
 }
 
-TEST_F(InterPodAffinityHintsTest, NamespacesHaveNoLabelsInAHint) {
-  const auto selecting = [](const std::optional<api::LabelSelector>& selector) {
+TEST_F(InterPodAffinityHintsTest, NamespaceSelectorsSeeTheLabelsThatNamespacesHave) {
+  const auto set_selector = [](api::PodAffinityTerm& term, const api::LabelSelector& selector) {
+    term.namespace_selector = selector;
+  };
+  const api::LabelSelector team_x = MakeSelector({{"team", "x"}});
+  const api::LabelSelector team_y = MakeSelector({{"team", "y"}});
+  const api::LabelSelector all;
+  const api::LabelSelector no_team{{}, {{"team", "DoesNotExist", {}}}};
+  const auto wanting = [&](const api::LabelSelector& selector) {
     api::Pod pod = MakePod().PodAffinity("zone", {{"app", "db"}});
-    pod.spec.affinity->pod_affinity->required_during_scheduling_ignored_during_execution[0]
-        .namespace_selector = selector;
+    auto& terms =
+        pod.spec.affinity->pod_affinity->required_during_scheduling_ignored_during_execution;
+    set_selector(terms[0], selector);
     return pod;
   };
-  api::Namespace other;
-  other.metadata.name = "other";
-  other.metadata.labels = MakeLabels({{"team", "x"}});
-  handle.plain_listers.Set(other);
+  const auto shunning = [&](api::Pod pod, const api::LabelSelector& selector) {
+    auto& terms =
+        pod.spec.affinity->pod_anti_affinity->required_during_scheduling_ignored_during_execution;
+    set_selector(terms[0], selector);
+    return pod;
+  };
+  const api::Pod shuns_db = MakePod().PodAntiAffinity("zone", {{"app", "db"}});
+  const api::Pod placed_shuns_web =
+      Placed("db").Namespace("z").PodAntiAffinity("zone", {{"app", "web"}});
+  const api::ObjectPtr db = Object(Placed("db").Namespace("other"));
+  const api::ObjectPtr web = Object(Placed("web").Namespace("other"));
+  const api::ObjectPtr unknown = Object(Placed("db").Namespace("unknown"));
+  handle.plain_listers.Set(NamespaceOf("other", "x"));
+  handle.plain_listers.Set(NamespaceOf("default", "y"));
   const struct {
     const char* name;
+    ClusterEvent event;
     api::Pod pod;
+    api::ObjectPtr before;
+    api::ObjectPtr after;
     const char* want;
   } cases[] = {
-      {"by a label", selecting(MakeSelector({{"team", "x"}})), "skip"},
-      {"all", selecting(api::LabelSelector()), "queue"},
-      {"by the lack of a label", selecting(api::LabelSelector{{}, {{"team", "DoesNotExist", {}}}}),
+      {"wanted by a label", kAssignedPodAdd, wanting(team_x), {}, db, "queue"},
+      {"by another value", kAssignedPodAdd, wanting(team_y), {}, db, "skip"},
+      {"everywhere", kAssignedPodAdd, wanting(all), {}, db, "queue"},
+      {"by the lack of a label", kAssignedPodAdd, wanting(no_team), {}, db, "skip"},
+      {"in a namespace nobody knows", kAssignedPodAdd, wanting(team_x), {}, unknown, "skip"},
+      {"the same, by lack", kAssignedPodAdd, wanting(no_team), {}, unknown, "queue"},
+      {"wanted now", kAssignedPodLabel, wanting(team_x), web, db, "queue"},
+      {"wanted now elsewhere", kAssignedPodLabel, wanting(team_y), web, db, "skip"},
+      {"unwanted no more", kAssignedPodLabel, shunning(shuns_db, team_x), db, web, "queue"},
+      {"unwanted goes", kAssignedPodDelete, shunning(shuns_db, team_x), db, {}, "queue"},
+      {"another goes", kAssignedPodDelete, shunning(shuns_db, team_y), db, {}, "skip"},
+      {"it did not want the pod",
+       kAssignedPodDelete,
+       App("web"),
+       Object(shunning(placed_shuns_web, team_y)),
+       {},
        "queue"},
+      {"it did not mind the pod",
+       kAssignedPodDelete,
+       App("web"),
+       Object(shunning(placed_shuns_web, team_x)),
+       {},
+       "skip"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    EXPECT_EQ(Hint(plugin, kAssignedPodAdd, c.pod, {}, Object(Placed("db").Namespace("other"))),
-              c.want);
+    EXPECT_EQ(Hint(plugin, c.event, c.pod, c.before, c.after), c.want);
   }
 }
 
