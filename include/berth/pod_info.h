@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/pod_affinity.h"
 #include "berth/resources.h"
+#include "berth/time.h"
 
 namespace berth {
 
@@ -49,11 +51,14 @@ struct PodInfo {
   std::vector<HostPort> host_ports;
   // nullptr when the pod has neither pod affinity nor pod anti-affinity.
   std::shared_ptr<const PodAffinityTerms> affinity;
+  // Of the spec and the status, kept at hand: preemption compares those of many pods.
+  int32_t pod_priority = 0;
+  std::optional<Time> start_time;
   PodClassId pod_class = kNoPodClass;
   // Which signature parts and selectors were live when pod_class was assigned; 0: never assigned.
   uint32_t class_epoch = 0;
 
-  int32_t priority() const { return pod->priority(); }
+  int32_t priority() const { return pod_priority; }
 
   static std::shared_ptr<PodInfo> Make(std::shared_ptr<const api::Pod> pod, ResourceNames& names,
                                        const PodInfoOptions& options = {});

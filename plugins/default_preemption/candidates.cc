@@ -20,7 +20,7 @@ Rank RankOf(const Candidate& candidate, Time now) {
   Time earliest = now;
   for (const PodInfo* victim : candidate.victims) {
     sum += victim->priority() + kPriorityShift;
-    const Time start = victim->pod->status.start_time.value_or(now);
+    const Time start = victim->start_time.value_or(now);
     if (victim->priority() > highest) {
       highest = victim->priority();
       earliest = start;
@@ -32,11 +32,27 @@ Rank RankOf(const Candidate& candidate, Time now) {
           candidate.victims.size(), now - earliest};
 }
 
+// Few pods as a rule; std::stable_sort would allocate for each node.
+template <typename T, typename Before>
+void StableSort(std::vector<T>& values, Before before) {
+  constexpr size_t kFew = 32;
+  if (values.size() > kFew) {
+    std::stable_sort(values.begin(), values.end(), before);
+    return;
+  }
+  for (size_t i = 1; i < values.size(); ++i) {
+    T value = values[i];
+    size_t at = i;
+    for (; at > 0 && before(value, values[at - 1]); --at) values[at] = values[at - 1];
+    values[at] = value;
+  }
+}
+
 }  // namespace
 
-bool MoreImportant(const api::Pod& a, const api::Pod& b, Time now) {
+bool MoreImportant(const PodInfo& a, const PodInfo& b, Time now) {
   if (a.priority() != b.priority()) return a.priority() > b.priority();
-  return a.status.start_time.value_or(now) < b.status.start_time.value_or(now);
+  return a.start_time.value_or(now) < b.start_time.value_or(now);
 }
 
 Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& no_victims) {
@@ -56,12 +72,9 @@ Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& 
   }
   if (Status status = dry_run_.Filter(); !status.ok()) return status;
 
-  const auto more_important = [this](const PodInfo& a, const PodInfo& b) {
-    return MoreImportant(*a.pod, *b.pod, now_);
-  };
   // Stable: pods that nothing tells apart are spared in the order in which they came.
-  std::stable_sort(potential_.begin(), potential_.end(), [&](const Victim& a, const Victim& b) {
-    return more_important(*a.pod, *b.pod);
+  StableSort(potential_, [this](const Victim& a, const Victim& b) {
+    return MoreImportant(*a.pod, *b.pod, now_);
   });
   budgets_.Restart();
   for (Victim& victim : potential_) victim.violates = budgets_.Violates(*victim.pod);
@@ -69,9 +82,9 @@ Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& 
   if (Status status = Reprieve(true); !status.ok()) return status;
   candidate.num_pdb_violations = static_cast<int64_t>(victims_.size());
   if (Status status = Reprieve(false); !status.ok()) return status;
-  std::stable_sort(victims_.begin(), victims_.end(),
-                   [&](const PodInfo* a, const PodInfo* b) { return more_important(*a, *b); });
-  candidate.victims = victims_;
+  StableSort(victims_,
+             [this](const PodInfo* a, const PodInfo* b) { return MoreImportant(*a, *b, now_); });
+  candidate.victims.assign(victims_.begin(), victims_.end());
   return Status::Success();
 }
 

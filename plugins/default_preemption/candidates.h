@@ -21,7 +21,7 @@ namespace berth::plugins {
 
 // Whether `a` is the one to spare: higher priority, then started earlier. A pod that has not
 // started counts as started at `now`.
-bool MoreImportant(const api::Pod& a, const api::Pod& b, Time now);
+bool MoreImportant(const PodInfo& a, const PodInfo& b, Time now);
 
 using Candidate = PreemptionCandidate;
 

@@ -147,7 +147,7 @@ DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, c
     }
     std::vector<Candidate>& list =
         candidate.num_pdb_violations == 0 ? search.candidates : violating;
-    if (list.size() < wanted) list.push_back(candidate);
+    if (list.size() < wanted) list.push_back(std::move(candidate));
     if (!search.candidates.empty() && search.candidates.size() + violating.size() >= wanted) break;
   }
   search.candidates.insert(search.candidates.end(), std::make_move_iterator(violating.begin()),

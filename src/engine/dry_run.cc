@@ -37,13 +37,13 @@ PreemptionDryRun::PreemptionDryRun(const framework::Profile& profile, const fram
 
 void PreemptionDryRun::FindFixedFilters() {
   for (const framework::FilterEntry& entry : profile_.plugins().filter) {
-    const bool fixed = entry.column != nullptr && ReadsOnlyTheNode(entry);
-    fixed_.push_back(fixed);
-    if (!fixed || cycle_.skip_filter.test(entry.index)) continue;
-    const Status status =
-        framework::RunFilterNodes(entry, cycle_.state, pod_, world_.snapshot, passed_fixed_);
+    if (cycle_.skip_filter.test(entry.index)) continue;
+    filters_.push_back(&entry);
     // A filter that fails is asked again for each node, and answers for itself there.
-    if (!status.ok()) fixed_.back() = false;
+    const bool fixed =
+        entry.column != nullptr && ReadsOnlyTheNode(entry) &&
+        framework::RunFilterNodes(entry, cycle_.state, pod_, world_.snapshot, passed_fixed_).ok();
+    if (!fixed) changing_filters_.push_back(&entry);
   }
 }
 
@@ -92,12 +92,9 @@ Status PreemptionDryRun::FilterWithNominatedPods(const std::vector<const PodInfo
 }
 
 Status PreemptionDryRun::RunFilters(const CycleState& state, const NodeView& node) const {
-  const bool passed_fixed = passed_fixed_.Test(row_);
-  const auto& filters = profile_.plugins().filter;
-  for (size_t i = 0; i < filters.size(); ++i) {
-    const framework::FilterEntry& entry = filters[i];
-    if (cycle_.skip_filter.test(entry.index) || (passed_fixed && fixed_[i])) continue;
-    Status status = framework::RunFilterPlugin(entry, state, pod_, node);
+  const auto& filters = passed_fixed_.Test(row_) ? changing_filters_ : filters_;
+  for (const framework::FilterEntry* entry : filters) {
+    Status status = framework::RunFilterPlugin(*entry, state, pod_, node);
     if (!status.ok()) return status;
   }
   return Status::Success();

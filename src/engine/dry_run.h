@@ -44,9 +44,11 @@ class PreemptionDryRun final : public DryRun {
   const bool extensions_;
   // Nominated pods that the pod must also fit with, by row.
   absl::flat_hash_map<NodeRow, std::vector<const PodInfo*>> nominated_;
-  // The rows that pass all filters which read only the node; by filter, whether it is one of them.
+  // The filters that were not skipped, and those of them that do not read only the node.
+  std::vector<const framework::FilterEntry*> filters_;
+  std::vector<const framework::FilterEntry*> changing_filters_;
+  // The rows that pass the rest of them.
   NodeSet passed_fixed_;
-  std::vector<bool> fixed_;
 
   NodeRow row_ = kNoRow;
   Overlay overlay_;

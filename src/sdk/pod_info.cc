@@ -74,6 +74,8 @@ std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, Reso
 
   info->host_ports = HostPorts(*pod);
   info->affinity = PodAffinityTerms::Make(*pod);
+  info->pod_priority = pod->priority();
+  info->start_time = pod->status.start_time;
   info->pod = std::move(pod);
   return info;
 }

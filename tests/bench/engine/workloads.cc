@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/app/in_tree_plugins.h"
+#include "src/base/clock.h"
 #include "src/config/load.h"
 #include "tests/support/builders.h"
 
@@ -18,9 +19,8 @@ namespace {
 
 using std::chrono::duration;
 using std::chrono::milliseconds;
-using WallClock = std::chrono::steady_clock;
 
-double Microseconds(WallClock::duration time) { return duration<double, std::micro>(time).count(); }
+double Microseconds(Duration time) { return duration<double, std::micro>(time).count(); }
 
 std::string Numbered(std::string_view name, size_t i) {
   return std::string(name) + "-" + std::to_string(i);
@@ -72,11 +72,12 @@ double Percentile(std::vector<double> values, double rank) {
 
 std::vector<Figure> Preemption(const Sizes& sizes) {
   // The first cycle of a pod finds its victims.
-  WallClock::time_point begin;
+  Duration begin{};
   bool decided = true;
   std::vector<double> decisions;
   const auto sim = MakeSimulation(Options([&](const scheduler::CycleOutcome&) {
-    if (!std::exchange(decided, true)) decisions.push_back(Microseconds(WallClock::now() - begin));
+    if (!std::exchange(decided, true))
+      decisions.push_back(Microseconds(base::ThreadCpuTime() - begin));
   }));
   AddNodes(*sim, sizes.nodes);
   for (size_t i = 0; i < sizes.pods; ++i) {
@@ -93,15 +94,15 @@ std::vector<Figure> Preemption(const Sizes& sizes) {
     pods.push_back(Pod(Numbered("high", i), "900m").Priority(1000).Ptr());
   }
   std::vector<double> each;
-  const auto start = WallClock::now();
+  const Duration start = base::ThreadCpuTime();
   for (auto& pod : pods) {
-    begin = WallClock::now();
+    begin = base::ThreadCpuTime();
     decided = false;
     sim->Apply(std::move(pod));
     sim->Settle();
-    each.push_back(Microseconds(WallClock::now() - begin));
+    each.push_back(Microseconds(base::ThreadCpuTime() - begin));
   }
-  const double total = duration<double>(WallClock::now() - start).count();
+  const double total = duration<double>(base::ThreadCpuTime() - start).count();
   size_t bound = 0;
   for (size_t i = 0; i < sizes.arrive; ++i) {
     const auto pod = sim->FindPod("default/" + Numbered("high", i));

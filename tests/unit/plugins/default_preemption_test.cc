@@ -325,14 +325,15 @@ TEST(PickCandidateTest, DrawsAmongEquals) {
 
 TEST(MoreImportantTest, PriorityThenAge) {
   const Time now(seconds(100));
-  const api::Pod old_pod = test::MakePod().StartedAt(Time(seconds(1)));
-  const api::Pod young = test::MakePod().StartedAt(Time(seconds(2)));
-  const api::Pod pending = test::MakePod();
-  const api::Pod high = test::MakePod().Priority(1);
-  EXPECT_TRUE(MoreImportant(high, old_pod, now));
-  EXPECT_TRUE(MoreImportant(old_pod, young, now));
-  EXPECT_TRUE(MoreImportant(young, pending, now));
-  EXPECT_FALSE(MoreImportant(pending, pending, now));
+  test::PlainResourceNames names;
+  const PodInfoPtr old_pod = test::MakePod().StartedAt(Time(seconds(1))).Info(names);
+  const PodInfoPtr young = test::MakePod().StartedAt(Time(seconds(2))).Info(names);
+  const PodInfoPtr pending = test::MakePod().Info(names);
+  const PodInfoPtr high = test::MakePod().Priority(1).Info(names);
+  EXPECT_TRUE(MoreImportant(*high, *old_pod, now));
+  EXPECT_TRUE(MoreImportant(*old_pod, *young, now));
+  EXPECT_TRUE(MoreImportant(*young, *pending, now));
+  EXPECT_FALSE(MoreImportant(*pending, *pending, now));
 }
 
 TEST(DefaultPreemptionArgsTest, SaysWhichFieldIsWrong) {
