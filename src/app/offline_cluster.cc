@@ -6,6 +6,7 @@
 #include "src/app/live_cluster.h"
 #include "src/app/progress.h"
 #include "src/app/settings.h"
+#include "src/base/clock.h"
 #include "src/base/logging.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/cluster_files.h"
@@ -74,6 +75,8 @@ Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
   options.scheduler.hostname = "simulator";
   options.scheduler.on_cycle = std::move(on_cycle);
   options.keep_events = false;
+  // Pods without a start time count as started now, which must be after all others have.
+  options.start = base::RealClock().Now();
   auto simulation = simulator::Simulation::Make(std::move(options), plugins.registry);
   if (!simulation) {
     const Error error = simulation.error().Within("initializing profiles");

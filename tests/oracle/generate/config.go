@@ -26,6 +26,7 @@ var compared = []dict{
 	{"name": names.NodeResourcesFit, "weight": 1},
 	{"name": names.PodTopologySpread, "weight": 2},
 	{"name": names.InterPodAffinity, "weight": 2},
+	{"name": names.DefaultPreemption},
 	{"name": names.NodeResourcesBalancedAllocation, "weight": 1},
 	{"name": names.ImageLocality, "weight": 1},
 	{"name": names.DefaultBinder},
@@ -126,12 +127,17 @@ func (g *generator) pointByPoint(filters, scorers []string) dict {
 	for _, name := range scorers {
 		weighed["enabled"] = append(weighed["enabled"].([]any), dict{"name": name, "weight": pick(r, weights)})
 	}
+	var postFilters []string
+	if r.chance(0.8) {
+		postFilters = except([]string{names.DefaultPreemption}, g.off)
+	}
 	return dict{
 		// The queue's order must be said in the same way in all profiles.
 		"multiPoint": dict{"disabled": named([]string{"*"}), "enabled": named([]string{names.PrioritySort})},
 		"preEnqueue": dict{"enabled": named([]string{names.SchedulingGates})},
 		"preFilter":  dict{"enabled": named(filters)},
 		"filter":     dict{"enabled": named(some(r, filters, len(filters), len(filters)))},
+		"postFilter": dict{"enabled": named(postFilters)},
 		"preScore":   dict{"enabled": named(preScorers)},
 		"score":      weighed,
 		"bind":       dict{"enabled": named([]string{names.DefaultBinder})},
@@ -179,6 +185,8 @@ func (g *generator) pluginConfig() []any {
 	add(names.NodeResourcesFit, g.fitArgs())
 	add(names.NodeResourcesBalancedAllocation, dict{"resources": g.weighedResources(1)})
 	add(names.PodTopologySpread, g.spreadArgs())
+	add(names.DefaultPreemption, dict{
+		"minCandidateNodesPercentage": g.between(0, 100), "minCandidateNodesAbsolute": g.between(1, 20)})
 	add(names.InterPodAffinity, dict{
 		"hardPodAffinityWeight": g.between(0, 100), "ignorePreferredTermsOfExistingPods": g.chance(0.5)})
 	if affinity := g.nodeAffinity(0.2, 0.7); affinity != nil {

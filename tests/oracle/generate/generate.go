@@ -35,6 +35,9 @@ type generator struct {
 	imageSizes  []int64
 	controllers []controller
 	resizeStep  int
+	// onNode counts the pods that have been placed.
+	onNode     []int
+	portsTaken map[string]bool
 }
 
 // Options bound what is made.
@@ -50,11 +53,12 @@ func New(seed uint64, options Options) Case {
 	r := newRandom(seed)
 	g := &generator{random: r, mood: newMood(r, options.Nodes), off: slices.Concat(upstream.NotCompared, options.Without)}
 	g.profiles = []string{"default-scheduler", "packer", "spreader"}[:pick(r, []int{1, 1, 2, 3})]
+	g.onNode, g.portsTaken = make([]int, g.mood.nodes), map[string]bool{}
 	g.zones = g.between(1, len(zones))
 	g.betaZones = g.chance(0.1)
 	g.imageSizes = r.imageSizes()
 
-	objects := append(g.namespaceObjects(), g.workloads()...)
+	objects := slices.Concat(g.namespaceObjects(), g.workloads(), g.budgets())
 	for i := range g.mood.nodes {
 		objects = append(objects, g.node(i))
 	}

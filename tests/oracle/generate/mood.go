@@ -22,6 +22,14 @@ type mood struct {
 	noRequests, zeroRequests, wantsExtended, wantsHuge, huge     float64
 	priority, nominated, terminating, gated, ended, needsFeature float64
 	imageVolumes, otherNamespace, otherScheduler                 float64
+	// noStart is the share of placed pods that have not started, startTimes how many different times the others have.
+	noStart    float64
+	startTimes int
+	// never is the share of pods that must not preempt.
+	never float64
+
+	// budgets is how many PodDisruptionBudgets there are.
+	budgets int
 
 	// oddQuantities is the share of quantities that are spelled as an API server would not.
 	oddQuantities float64
@@ -58,10 +66,26 @@ func newMood(r random, nodes int) mood {
 		huge: r.feature(0.1), priority: r.feature(0.8), nominated: r.feature(0.4), terminating: r.feature(0.2),
 		gated: r.feature(0.2), ended: r.feature(0.1), needsFeature: r.feature(0.3),
 		imageVolumes: r.feature(0.3), otherNamespace: r.feature(0.7), otherScheduler: r.feature(0.1),
-		oddQuantities: r.feature(0.5), plainConfig: r.chance(0.3),
+		oddQuantities: r.feature(0.5), plainConfig: r.chance(0.3), startTimes: 1,
 	}
 	if r.chance(0.3) {
 		m.pods = r.between(40, 100)
 	}
+	if r.chance(0.3) {
+		m.budgets = r.between(1, 8)
+	}
+	if r.chance(0.4) {
+		m.crowd(r)
+	}
 	return m
+}
+
+// crowd leaves important pods no room but what evictions make.
+func (m *mood) crowd(r random) {
+	m.nodes = min(m.nodes, r.between(3, 8))
+	m.pods, m.placed = r.between(30, 90), 0.6+0.3*r.Float64()
+	m.small, m.priority, m.noRequests = 0.4+0.6*r.Float64(), 0.7+0.3*r.Float64(), 0.1*r.Float64()
+	m.taints, m.unschedulable, m.nodeSelector = m.taints/4, m.unschedulable/4, m.nodeSelector/4
+	m.noStart, m.startTimes, m.never = r.feature(0.1), r.between(1, 60), r.feature(0.2)
+	m.terminating, m.nominated = r.feature(0.3), r.feature(0.5)
 }

@@ -4,6 +4,7 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,13 +15,15 @@ import (
 // someTime is when whatever has a time has happened.
 var someTime = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 
+func podName(i int) string { return fmt.Sprintf("p%02d", i) }
+
 // pod makes the i-th pod; a placed one runs on a node, whether it fits there or not.
 func (g *generator) pod(i int, placed bool) *corev1.Pod {
 	m, r := g.mood, g.random
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("p%02d", i), Namespace: g.namespace(), Labels: g.podLabels(),
+			Name: podName(i), Namespace: g.namespace(), Labels: g.podLabels(),
 			CreationTimestamp: metav1.NewTime(someTime.Add(time.Duration(r.IntN(100)) * time.Second)),
 		},
 		Spec: corev1.PodSpec{SchedulerName: pick(r, g.profiles)},
@@ -34,13 +37,19 @@ func (g *generator) pod(i int, placed bool) *corev1.Pod {
 	if r.chance(m.priority) {
 		pod.Spec.Priority = ptr(pick(r, priorities))
 	}
+	if r.chance(m.never) {
+		pod.Spec.PreemptionPolicy = ptr(corev1.PreemptNever)
+	}
 	g.containers(pod)
 	if r.chance(m.owners) {
 		g.own(pod)
 	}
 	g.placement(pod)
-	if placed {
-		g.settle(pod)
+	node := g.IntN(g.mood.nodes)
+	if placed && g.onNode[node] < mostPodsOnANode {
+		g.onNode[node]++
+		g.settle(pod, nodeName(node))
+		g.dropTakenPorts(pod)
 	} else {
 		g.queue(pod)
 	}
@@ -133,6 +142,36 @@ func (g *generator) ports(pod *corev1.Pod) {
 	if len(pod.Spec.InitContainers) > 0 && g.chance(0.5) {
 		add(&pod.Spec.InitContainers[0])
 	}
+}
+
+// dropTakenPorts leaves no two pods of a node the same port of the same address: upstream holds them for one, and for
+// free as soon as one of the pods goes.
+func (g *generator) dropTakenPorts(pod *corev1.Pod) {
+	drop := func(container *corev1.Container) {
+		container.Ports = slices.DeleteFunc(container.Ports, func(p corev1.ContainerPort) bool {
+			if p.HostPort == 0 {
+				return false
+			}
+			key := fmt.Sprintf("%s %s %s %d", pod.Spec.NodeName, orElse(p.HostIP, "0.0.0.0"),
+				orElse(p.Protocol, corev1.ProtocolTCP), p.HostPort)
+			taken := g.portsTaken[key]
+			g.portsTaken[key] = true
+			return taken
+		})
+	}
+	for i := range pod.Spec.Containers {
+		drop(&pod.Spec.Containers[i])
+	}
+	for i := range pod.Spec.InitContainers {
+		drop(&pod.Spec.InitContainers[i])
+	}
+}
+
+func orElse[T ~string](value, otherwise T) T {
+	if value == "" {
+		return otherwise
+	}
+	return value
 }
 
 // needFeature makes the pod need something that a node must declare.
@@ -237,17 +276,27 @@ func (g *generator) tolerations() []corev1.Toleration {
 	return list
 }
 
+// mostPodsOnANode lets Go sort those of equal importance as Berth does: it keeps the order of so few elements.
+const mostPodsOnANode = 12
+
 // settle gives the pod a node.
-func (g *generator) settle(pod *corev1.Pod) {
+func (g *generator) settle(pod *corev1.Pod, node string) {
 	m, r := g.mood, g.random
-	pod.Spec.NodeName = nodeName(r.IntN(g.mood.nodes))
+	pod.Spec.NodeName = node
 	pod.Status.Phase = corev1.PodRunning
-	pod.Status.StartTime = &someTime
+	if !r.chance(m.noStart) {
+		pod.Status.StartTime = ptr(metav1.NewTime(someTime.Add(time.Duration(r.IntN(m.startTimes)) * time.Second)))
+	}
 	switch {
 	case r.chance(m.ended):
 		pod.Status.Phase = pick(r, []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed})
 	case r.chance(m.terminating):
 		terminate(pod)
+		if r.chance(0.7) {
+			g.disrupt(pod)
+		}
+	case r.chance(m.terminating / 4):
+		g.disrupt(pod)
 	}
 	if r.chance(m.resize) {
 		g.resize(pod)
@@ -273,6 +322,16 @@ func (g *generator) queue(pod *corev1.Pod) {
 			pod.Status.NominatedNodeName = "gone"
 		}
 	}
+}
+
+// disrupt says why the pod has to go.
+func (g *generator) disrupt(pod *corev1.Pod) {
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type:   corev1.DisruptionTarget,
+		Status: pick(g.random, []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse}),
+		Reason: pick(g.random, []string{
+			corev1.PodReasonPreemptionByScheduler, corev1.PodReasonPreemptionByScheduler, "EvictionByEvictionAPI"}),
+	})
 }
 
 func terminate(pod *corev1.Pod) {

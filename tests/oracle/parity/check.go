@@ -33,13 +33,17 @@ type Checker struct {
 
 // Check reports the first difference, or nil. An error says that the case is none: upstream refuses it.
 func (c *Checker) Check(ctx context.Context, kase generate.Case) (*Difference, error) {
-	return c.check(ctx, kase, c.compareVerdicts, c.compareDecisions)
+	difference, err := c.check(ctx, kase, c.compareVerdicts)
+	if difference != nil || err != nil {
+		return difference, err
+	}
+	return c.check(ctx, kase.WithoutPreemption(), c.compareDecisions)
 }
 
-// comparison is one of the things that are compared. The second may change the state.
+// comparison is one of the things that are compared. It may change the state.
 type comparison func(ctx context.Context, f files, state *upstream.State) *Difference
 
-func (c *Checker) check(ctx context.Context, kase generate.Case, comparisons ...comparison) (*Difference, error) {
+func (c *Checker) check(ctx context.Context, kase generate.Case, compare comparison) (*Difference, error) {
 	f, err := c.write(kase)
 	if err != nil {
 		return nil, err
@@ -49,28 +53,23 @@ func (c *Checker) check(ctx context.Context, kase generate.Case, comparisons ...
 		return nil, err
 	}
 	defer state.Close()
-	for _, compare := range comparisons {
-		difference := compare(ctx, f, state)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if difference != nil {
-			return difference, nil
-		}
+	difference := compare(ctx, f, state)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	return nil, nil
+	return difference, nil
 }
 
-// compareVerdicts holds the documents of `berth explain` against upstream's.
+// compareVerdicts holds the documents of `berth explain --preemption` against upstream's.
 func (c *Checker) compareVerdicts(ctx context.Context, f files, state *upstream.State) *Difference {
-	out, failure := c.run(ctx, "explain", f, "-o", "json")
+	out, failure := c.run(ctx, "explain", f, "--preemption", "-o", "json")
 	if failure != nil {
 		return failure
 	}
 	return compareVerdicts(state.JudgeAll(), out)
 }
 
-// compareDecisions replays what `berth simulate` decided.
+// compareDecisions replays what `berth simulate` decided. No profile may preempt.
 func (c *Checker) compareDecisions(ctx context.Context, f files, state *upstream.State) *Difference {
 	out, failure := c.run(ctx, "simulate", f, "--seed", f.seed, "-o", "json")
 	if failure != nil {

@@ -100,8 +100,11 @@ func (d *differ) compare(path []string, want, got any) {
 	}
 	d.lines = append(d.lines, fmt.Sprintf("%s: upstream %s, berth %s", strings.Join(path, "."), wantText, gotText))
 	general := slices.Clone(path)
-	if len(general) > 1 && general[0] == "nodes" {
+	switch {
+	case len(general) > 1 && general[0] == "nodes":
 		general[1] = "*"
+	case len(general) > 2 && general[0] == "preemption" && general[1] == "candidates":
+		general[2] = "*"
 	}
 	kind := strings.Join(general, ".")
 	if rank := rankOf(general); d.kind == "" || rank > d.rank || rank == d.rank && kind < d.kind {
@@ -114,10 +117,12 @@ func rankOf(path []string) int {
 	last := path[len(path)-1]
 	switch {
 	case path[0] == "result", last == "feasible":
-		return 4
+		return 5
 	case last == "raw", last == "reasons", last == "plugin", last == "code":
-		return 3
+		return 4
 	case last == "weighted":
+		return 3
+	case path[0] == "preemption" && last != "best":
 		return 2
 	case path[0] == "message":
 		return 1

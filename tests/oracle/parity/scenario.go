@@ -22,6 +22,7 @@ var lists = []struct{ kind, list string }{
 	{"ReplicationController", "replicationControllers"},
 	{"ReplicaSet", "replicaSets"},
 	{"StatefulSet", "statefulSets"},
+	{"PodDisruptionBudget", "podDisruptionBudgets"},
 	{"Node", "nodes"},
 	{"Pod", "pods"},
 }

@@ -20,6 +20,9 @@ const shrinkLimit = 2 * time.Minute
 func (c *Checker) Shrink(ctx context.Context, kase generate.Case, difference *Difference) (generate.Case, *Difference) {
 	ctx, cancel := context.WithTimeout(ctx, shrinkLimit)
 	defer cancel()
+	if ofDecisions(difference) {
+		kase = kase.WithoutPreemption()
+	}
 	s := &shrinker{Checker: c, ctx: ctx, best: kase, difference: difference}
 	for changed := true; changed && ctx.Err() == nil; {
 		changed = s.dropObjects()
@@ -47,7 +50,7 @@ func (s *shrinker) try(smaller generate.Case) bool {
 		return false
 	}
 	compare := s.compareVerdicts
-	if strings.HasPrefix(s.difference.Kind, "simulate") || strings.HasPrefix(s.difference.Kind, "berth simulate") {
+	if ofDecisions(s.difference) {
 		compare = s.compareDecisions
 	}
 	difference, err := s.check(s.ctx, smaller, compare)
@@ -56,6 +59,11 @@ func (s *shrinker) try(smaller generate.Case) bool {
 	}
 	s.best, s.difference = smaller, difference
 	return true
+}
+
+// ofDecisions says that what differs comes from `berth simulate`.
+func ofDecisions(difference *Difference) bool {
+	return strings.HasPrefix(difference.Kind, "simulate") || strings.HasPrefix(difference.Kind, "berth simulate")
 }
 
 // hasNoContainer is what an API server would not admit, and a scenario would repair.

@@ -13,6 +13,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -28,6 +29,7 @@ type Cluster struct {
 	ReplicationControllers []*corev1.ReplicationController
 	ReplicaSets            []*appsv1.ReplicaSet
 	StatefulSets           []*appsv1.StatefulSet
+	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget
 }
 
 // ReadCluster reads what `kubectl get -o json|yaml` prints: documents and Lists, YAML or JSON. Kinds that
@@ -100,6 +102,8 @@ func (c *Cluster) readObject(text []byte, ofList metav1.TypeMeta) error {
 		return read(text, &c.ReplicaSets)
 	case "apps/v1/StatefulSet":
 		return read(text, &c.StatefulSets)
+	case "policy/v1/PodDisruptionBudget":
+		return read(text, &c.PodDisruptionBudgets)
 	}
 	return nil
 }

@@ -20,7 +20,6 @@ var NotCompared = []string{
 	names.VolumeBinding,
 	names.VolumeZone,
 	names.DynamicResources,
-	names.DefaultPreemption,
 }
 
 // ReadConfig reads a KubeSchedulerConfiguration strictly, defaults and validates it. No text at all stands

@@ -12,10 +12,10 @@ import (
 	"berth.dev/tests/oracle/upstream"
 )
 
-// configOf has one profile, with what the comparison leaves out switched off.
-func configOf(pluginConfig string) []byte {
+// configOf has one profile, with what the comparison leaves out switched off, and more if need be.
+func configOf(pluginConfig string, others ...string) []byte {
 	var off []string
-	for _, name := range upstream.NotCompared {
+	for _, name := range slices.Concat(upstream.NotCompared, others) {
 		off = append(off, "{name: "+name+"}")
 	}
 	return []byte(fmt.Sprintf(`apiVersion: kubescheduler.config.k8s.io/v1

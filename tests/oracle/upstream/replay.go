@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
 // Decision is one line of `berth simulate -o json`.
@@ -68,8 +69,14 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Pod + ": " + r.Kind + ": " + r.Detail }
 
 // Replay takes the decisions one after the other, each against the state that the ones before it made, and
-// reports the first that upstream could not have made. It changes the state.
+// reports the first that upstream could not have made. It changes the state. No profile may preempt.
 func (s *State) Replay(decisions []Decision) error {
+	for name, profile := range s.scheduler.Profiles {
+		if preempts(profile) {
+			return fmt.Errorf("profile %s: preemption cannot be replayed: list %s under plugins.multiPoint.disabled",
+				name, names.DefaultPreemption)
+		}
+	}
 	tried := map[string]int{}
 	lostNomination := -1
 	for i, d := range decisions {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
 	"berth.dev/tests/oracle/upstream"
 )
 
@@ -41,7 +43,7 @@ func TestReplay(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			decisions, err := upstream.ParseDecisions([]byte(c.decisions))
 			if err == nil {
-				err = open(t, []byte(small), configOf("")).Replay(decisions)
+				err = open(t, []byte(small), configOf("", names.DefaultPreemption)).Replay(decisions)
 			}
 			switch {
 			case c.want == "" && err != nil:

@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
@@ -31,6 +33,8 @@ type State struct {
 	snapshot  *internalcache.Snapshot
 	pending   map[string]*corev1.Pod
 	placed    map[string]*corev1.Pod
+	// budgets are in the order of their names: where several cover a pod, the order counts, and upstream's is random.
+	budgets []*policyv1.PodDisruptionBudget
 }
 
 // settings are the feature gates and the logger, which upstream keeps for the whole process.
@@ -58,6 +62,8 @@ func NewState(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) (*State,
 	s := &State{
 		ctx: ctx, stop: stop, snapshot: internalcache.NewEmptySnapshot(),
 		pending: map[string]*corev1.Pod{}, placed: map[string]*corev1.Pod{},
+		budgets: slices.SortedFunc(slices.Values(cluster.PodDisruptionBudgets),
+			func(a, b *policyv1.PodDisruptionBudget) int { return strings.Compare(Name(a), Name(b)) }),
 	}
 	if err := s.fill(cluster, cfg); err != nil {
 		stop()
@@ -122,6 +128,7 @@ func fillListers(factory informers.SharedInformerFactory, cluster *Cluster) erro
 		put(core.ReplicationControllers().Informer(), cluster.ReplicationControllers),
 		put(apps.ReplicaSets().Informer(), cluster.ReplicaSets),
 		put(apps.StatefulSets().Informer(), cluster.StatefulSets),
+		put(factory.Policy().V1().PodDisruptionBudgets().Informer(), cluster.PodDisruptionBudgets),
 	)
 }
 
@@ -172,7 +179,7 @@ func (s *State) place(pod *corev1.Pod, node string) error {
 
 // clearNomination does what upstream does with a pod that failed where no PostFilter plugin nominates it anew.
 func (s *State) clearNomination(pod *corev1.Pod) {
-	if pod.Status.NominatedNodeName == "" || s.scheduler.Profiles[pod.Spec.SchedulerName].HasPostFilterPlugins() {
+	if pod.Status.NominatedNodeName == "" {
 		return
 	}
 	cleared := pod.DeepCopy()

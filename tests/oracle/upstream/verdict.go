@@ -21,7 +21,7 @@ const (
 	Error   Result = "error"
 )
 
-// Verdict is the verdict document of one pod: the same as `berth explain -o json` prints, a line each.
+// Verdict is the verdict document of one pod: the same as `berth explain --preemption -o json` prints, a line each.
 // The members are in the order of their names.
 type Verdict struct {
 	// Best has every node with the highest total, sorted.
@@ -29,8 +29,10 @@ type Verdict struct {
 	Message string          `json:"message,omitempty"`
 	Nodes   map[string]Node `json:"nodes"`
 	Pod     string          `json:"pod"`
-	Profile string          `json:"profile,omitempty"`
-	Result  Result          `json:"result"`
+	// Preemption is there for unschedulable pods of profiles that preempt.
+	Preemption *Preemption `json:"preemption,omitempty"`
+	Profile    string      `json:"profile,omitempty"`
+	Result     Result      `json:"result"`
 }
 
 // Node is what a verdict says about one node.
