@@ -34,8 +34,11 @@ func (g *generator) budgetSelector() *metav1.LabelSelector {
 	if g.chance(0.1) {
 		return nil
 	}
-	selector := &metav1.LabelSelector{MatchLabels: g.labels(podLabelKeys, podLabels, 0.3)}
-	if !g.chance(0.5) {
+	selector := &metav1.LabelSelector{}
+	if key := pick(g.random, podLabelKeys); g.chance(0.7) {
+		selector.MatchLabels = map[string]string{key: pick(g.random, podLabels[key])}
+	}
+	if g.chance(0.6) {
 		return selector
 	}
 	key := pick(g.random, podLabelKeys)

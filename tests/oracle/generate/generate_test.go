@@ -4,6 +4,7 @@ package generate_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -69,6 +70,7 @@ func TestCasesAreOfAllKinds(t *testing.T) {
 		c.add(verdicts(t, kase, kase.ClusterJSON()))
 	}
 	t.Logf("%+v", c)
+	c.preemptions.check(t)
 	for _, result := range []upstream.Result{upstream.Scheduled, upstream.Unschedulable, upstream.Gated, upstream.Ignored} {
 		if c.results[result] < 20 {
 			t.Errorf("%d pods are %s", c.results[result], result)
@@ -91,11 +93,63 @@ func TestCasesAreOfAllKinds(t *testing.T) {
 	}
 }
 
+func (p preemptions) check(t *testing.T) {
+	for what, count := range map[string]int{
+		"have candidates": p.pods, "have several best candidates": p.ties, "have a choice of candidates": p.choices,
+		"break budgets on some candidate": p.broken, "need several victims on some candidate": p.several,
+	} {
+		if count < 10 {
+			t.Errorf("%d pods %s", count, what)
+		}
+	}
+	for _, message := range []string{"No preemption victims found", "Preemption is not helpful", "preemptionPolicy=Never",
+		"a terminating pod on the nominated node", "Insufficient cpu", "didn't satisfy existing pods anti-affinity",
+		"didn't match pod topology spread constraints", "didn't have free ports"} {
+		if !strings.Contains(p.messages, message) {
+			t.Errorf("PostFilter never says %q", message)
+		}
+	}
+}
+
+// preemptions counts pods by what preemption comes to for them.
+type preemptions struct {
+	pods, ties, choices, broken, several int
+	messages                             string
+}
+
+func (p *preemptions) add(of *upstream.Preemption) {
+	if of == nil || len(of.Candidates) == 0 {
+		if of != nil && !strings.Contains(p.messages, of.Message) {
+			p.messages += of.Message + "\n"
+		}
+		return
+	}
+	p.pods++
+	if len(of.Best) > 1 {
+		p.ties++
+	}
+	if len(of.Candidates) > len(of.Best) {
+		p.choices++
+	}
+	broken, several := false, false
+	for _, candidate := range of.Candidates {
+		broken = broken || candidate.PDBViolations > 0
+		several = several || len(candidate.Victims) > 1
+	}
+	if broken {
+		p.broken++
+	}
+	if several {
+		p.several++
+	}
+}
+
 // census counts what verdicts say.
 type census struct {
 	results                   map[upstream.Result]int
 	rejected, reasons, scored map[string]int
 	pods, mixed               int
+	preemptions               preemptions
 }
 
 func (c *census) add(verdicts []*upstream.Verdict) {
@@ -105,6 +159,7 @@ func (c *census) add(verdicts []*upstream.Verdict) {
 	}
 	for _, v := range verdicts {
 		c.results[v.Result]++
+		c.preemptions.add(v.Preemption)
 		feasible := 0
 		for _, node := range v.Nodes {
 			if node.Feasible {

@@ -25,6 +25,8 @@ type mood struct {
 	// noStart is the share of placed pods that have not started, startTimes how many different times the others have.
 	noStart    float64
 	startTimes int
+	// placedPriorities and waitingPriorities are what those of the pods that have a priority choose from.
+	placedPriorities, waitingPriorities []int32
 	// never is the share of pods that must not preempt.
 	never float64
 
@@ -67,6 +69,7 @@ func newMood(r random, nodes int) mood {
 		gated: r.feature(0.2), ended: r.feature(0.1), needsFeature: r.feature(0.3),
 		imageVolumes: r.feature(0.3), otherNamespace: r.feature(0.7), otherScheduler: r.feature(0.1),
 		oddQuantities: r.feature(0.5), plainConfig: r.chance(0.3), startTimes: 1,
+		placedPriorities: priorities, waitingPriorities: priorities,
 	}
 	if r.chance(0.3) {
 		m.pods = r.between(40, 100)
@@ -74,7 +77,7 @@ func newMood(r random, nodes int) mood {
 	if r.chance(0.3) {
 		m.budgets = r.between(1, 8)
 	}
-	if r.chance(0.4) {
+	if r.chance(0.5) {
 		m.crowd(r)
 	}
 	return m
@@ -84,8 +87,16 @@ func newMood(r random, nodes int) mood {
 func (m *mood) crowd(r random) {
 	m.nodes = min(m.nodes, r.between(3, 8))
 	m.pods, m.placed = r.between(30, 90), 0.6+0.3*r.Float64()
-	m.small, m.priority, m.noRequests = 0.4+0.6*r.Float64(), 0.7+0.3*r.Float64(), 0.1*r.Float64()
-	m.taints, m.unschedulable, m.nodeSelector = m.taints/4, m.unschedulable/4, m.nodeSelector/4
-	m.noStart, m.startTimes, m.never = r.feature(0.1), r.between(1, 60), r.feature(0.2)
-	m.terminating, m.nominated = r.feature(0.3), r.feature(0.5)
+	m.priority, m.waitingPriorities = 0.8+0.2*r.Float64(), []int32{0, 10, 100, 1000, 1000}
+	m.placedPriorities = pick(r, [][]int32{{0}, {0}, {0, 10}, {-5, 0, 10, 100, 1000}})
+	m.startTimes, m.noStart = pick(r, []int{1, 1, 3, 60}), r.feature(0.1)
+	if r.chance(0.7) {
+		m.budgets = r.between(2, 8)
+	}
+	m.never, m.terminating, m.nominated = r.feature(0.2), r.feature(0.5), r.feature(0.9)
+	// What else keeps pods off nodes is there, but seldom.
+	for _, feature := range []*float64{&m.small, &m.taints, &m.unschedulable, &m.nodeSelector, &m.nodeAffinity, &m.affinity,
+		&m.antiAffinity, &m.hardSpread, &m.wantsExtended, &m.wantsHuge, &m.huge, &m.needsFeature, &m.noRequests, &m.otherNamespace} {
+		*feature /= 3
+	}
 }

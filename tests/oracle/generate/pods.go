@@ -35,7 +35,11 @@ func (g *generator) pod(i int, placed bool) *corev1.Pod {
 		pod.Spec.SchedulerName = pick(r, []string{"stranger", ""})
 	}
 	if r.chance(m.priority) {
-		pod.Spec.Priority = ptr(pick(r, priorities))
+		if placed {
+			pod.Spec.Priority = ptr(pick(r, m.placedPriorities))
+		} else {
+			pod.Spec.Priority = ptr(pick(r, m.waitingPriorities))
+		}
 	}
 	if r.chance(m.never) {
 		pod.Spec.PreemptionPolicy = ptr(corev1.PreemptNever)

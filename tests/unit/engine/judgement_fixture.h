@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "berth/preemption.h"
 #include "src/engine/judgement.h"
 #include "tests/unit/framework/profile_fixture.h"
 
@@ -34,6 +36,28 @@ class OnePodFilter final : public NamedPlugin, public FilterPlugin {
   Status full_;
 };
 
+// A PostFilter named "Preempts" that would do what it is told to.
+class FixedPreemption final : public NamedPlugin, public PreemptionPlugin {
+ public:
+  FixedPreemption() : NamedPlugin("Preempts") {}
+  PostFilterResult PostFilter(CycleState&, const PodInfo&, const Snapshot&,
+                              const NodeToStatus&) override {
+    return {};
+  }
+  PreemptionPreview Preview(CycleState&, const PodInfo&, const Snapshot& snapshot,
+                            const NodeToStatus& statuses) override {
+    codes.clear();
+    snapshot.nodes().ForEach([&](NodeRow row) { codes.push_back(statuses.Get(row).code()); });
+    if (throws) throw std::runtime_error("no idea");
+    return preview;
+  }
+
+  PreemptionPreview preview;
+  bool throws = false;
+  // By node, of the last call.
+  std::vector<Code> codes;
+};
+
 // Judges pods by test plugins over the nodes n0, n1, ...
 class JudgementFixture : public ProfileFixture {
  protected:
@@ -50,7 +74,13 @@ class JudgementFixture : public ProfileFixture {
     for (const config::PluginRef& plugin : plugins) {
       config.plugins.multi_point.enabled.push_back(plugin);
     }
-    auto made = framework::Profile::Make(config, Registry(), handle_);
+    std::vector<PluginRegistration> registry = Registry();
+    registry.push_back({"Preempts", [this](const ConfigValue&, Handle&) {
+                          auto preemption = std::make_unique<FixedPreemption>();
+                          preemption_ = preemption.get();
+                          return Result<std::unique_ptr<Plugin>>(std::move(preemption));
+                        }});
+    auto made = framework::Profile::Make(config, registry, handle_);
     ASSERT_TRUE(made) << made.error().message;
     profile_ = std::move(*made);
   }
@@ -64,9 +94,14 @@ class JudgementFixture : public ProfileFixture {
     Decide(pod).Explain();
     return *judgement_;
   }
+  engine::Judgement& JudgeWithPreemption(const PodBuilder& pod = MakePod()) {
+    Judge(pod).PreviewPreemption();
+    return *judgement_;
+  }
 
   std::unique_ptr<PlainSnapshot> snapshot_;
   FixedNominations nominated_;
+  FixedPreemption* preemption_ = nullptr;
   std::unique_ptr<engine::Judgement> judgement_;
 };
 

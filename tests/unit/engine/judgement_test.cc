@@ -168,5 +168,51 @@ TEST_F(JudgementTest, OthersNominationsCountAndThePodsOwnDoesNot) {
   EXPECT_THAT(Judge(test::MakePod().Name("vip").NominatedNode("n0")).feasible(), ElementsAre(0, 1));
 }
 
+TEST_F(JudgementTest, OnlyForAnUnschedulablePodIsPostFilterAskedWhatItWouldDo) {
+  MakeWeighted({{"A", 1}, {"Preempts", 1}});
+  SetNodes(2);
+  EXPECT_FALSE(JudgeWithPreemption().preemption());
+  plugin("A").filter_by_node = {{"n0", Make(Code::kUnschedulable, "full")},
+                                {"n1", Make(Code::kUnschedulableAndUnresolvable, "small")}};
+  preemption_->preview.message = "preemption: no";
+  EXPECT_FALSE(Judge().preemption());
+  ASSERT_TRUE(JudgeWithPreemption().preemption());
+  EXPECT_EQ(judgement_->preemption()->message, "preemption: no");
+  EXPECT_THAT(preemption_->codes,
+              ElementsAre(Code::kUnschedulable, Code::kUnschedulableAndUnresolvable));
+}
+
+TEST_F(JudgementTest, WhereNoPostFilterCanTellNothingIsSaidOfPreemption) {
+  MakeWeighted({{"A", 1}, {"PostX", 1}});
+  SetNodes(1);
+  plugin("A").filter = Make(Code::kUnschedulable, "full");
+  EXPECT_FALSE(JudgeWithPreemption().preemption());
+}
+
+TEST_F(JudgementTest, APostFilterThatThrowsSaysSoInsteadOfWhatItWouldDo) {
+  MakeWeighted({{"A", 1}, {"Preempts", 1}});
+  SetNodes(1);
+  plugin("A").filter = Make(Code::kUnschedulable, "full");
+  preemption_->throws = true;
+  preemption_->preview.candidates.push_back({.row = 0, .victims = {}, .num_pdb_violations = 0});
+  ASSERT_TRUE(JudgeWithPreemption().preemption());
+  EXPECT_THAT(judgement_->preemption()->message, testing::HasSubstr("no idea"));
+  EXPECT_TRUE(judgement_->preemption()->candidates.empty());
+}
+
+TEST_F(JudgementTest, ForPreemptionTheNominatedNodeIsAskedThoughPreFilterLeavesItOut) {
+  MakeWeighted({{"A", 1}, {"Preempts", 1}});
+  SetNodes(3);
+  plugin("A").pre_filter.node_names = {"n2"};
+  plugin("A").filter = Make(Code::kUnschedulable, "full");
+  const Code out = Code::kUnschedulableAndUnresolvable;
+  JudgeWithPreemption();
+  EXPECT_THAT(preemption_->codes, ElementsAre(out, out, Code::kUnschedulable));
+  JudgeWithPreemption(test::MakePod().NominatedNode("n1"));
+  EXPECT_THAT(preemption_->codes, ElementsAre(out, Code::kUnschedulable, Code::kUnschedulable));
+  // What the document says of the nodes stays.
+  EXPECT_FALSE(judgement_->statuses().explicit_nodes().Test(1));
+}
+
 }  // namespace
 }  // namespace berth::engine

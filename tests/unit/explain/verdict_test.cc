@@ -182,5 +182,75 @@ TEST_F(VerdictTest, TheTableSaysWhyAPodIsIgnored) {
   EXPECT_THAT(Table(), Not(HasSubstr("profile test-scheduler")));
 }
 
+class PreemptionVerdictTest : public VerdictTest {
+ protected:
+  // Nodes n0 to n10, all full; pods a and b may have to go.
+  void SetUp() override {
+    MakeWeighted({{"A", 1}, {"Preempts", 1}});
+    SetNodes(11);
+    plugin("A").filter = Make(Code::kUnschedulable, "full");
+    a_ = test::MakePod().Name("a").Priority(7).Info(handle_.names);
+    b_ = test::MakePod().Namespace("shop").Name("b").Priority(-1).Info(handle_.names);
+  }
+  void Find(std::vector<PreemptionCandidate> candidates, std::vector<size_t> best) {
+    preemption_->preview = {
+        .candidates = std::move(candidates), .best = std::move(best), .message = ""};
+  }
+  std::string Member() {
+    std::string out;
+    VerdictWriter(*snapshot_).Append(JudgeWithPreemption(), out);
+    const auto document = nlohmann::json::parse(out);
+    return document.contains("preemption") ? document["preemption"].dump() : "none";
+  }
+  std::string Section(const TableLimits& limits = {}) {
+    std::string out;
+    AppendTable(JudgeWithPreemption(), limits, out);
+    return out.substr(out.rfind("\n\n") + 2);
+  }
+
+  PodInfoPtr a_;
+  PodInfoPtr b_;
+};
+
+TEST_F(PreemptionVerdictTest, ADocumentHasTheCandidatesTheirVictimsInOrderAndTheBest) {
+  Find({{2, {b_.get(), a_.get()}, 0}, {9, {a_.get()}, 1}, {10, {a_.get()}, 0}}, {0, 2});
+  EXPECT_EQ(Member(), R"({"best":["n10","n2"],"candidates":{"n10":{"victims":["default/a"]},)"
+                      R"("n2":{"victims":["shop/b","default/a"]},)"
+                      R"("n9":{"pdbViolations":1,"victims":["default/a"]}}})");
+}
+
+TEST_F(PreemptionVerdictTest, ADocumentHasWhatPostFilterSaysWhereEvictionsDoNotHelp) {
+  preemption_->preview.message = "preemption: not \"helpful\"";
+  EXPECT_EQ(Member(), R"({"message":"preemption: not \"helpful\""})");
+  EXPECT_EQ(Section(), "  preemption: not \"helpful\"\n");
+}
+
+TEST_F(PreemptionVerdictTest, PreemptionStandsBetweenPodAndProfileAndOnlyWhenAskedFor) {
+  EXPECT_THAT(Document(), Not(HasSubstr("preemption")));
+  std::string out;
+  VerdictWriter(*snapshot_).Append(JudgeWithPreemption(), out);
+  EXPECT_THAT(out, HasSubstr(R"("pod":"default/pod","preemption":{},"profile":)"));
+}
+
+TEST_F(PreemptionVerdictTest, ATableHasTheBestCandidatesFirst) {
+  Find({{2, {b_.get()}, 0}, {9, {a_.get(), b_.get()}, 1}, {10, {a_.get()}, 0}}, {1, 2});
+  EXPECT_EQ(Section(),
+            "  Preemption would help on 3 nodes; one of the best would be drawn:\n"
+            "               BROKEN\n"
+            "  NODE  BEST  BUDGETS  EVICTED\n"
+            "  n10   yes         0  default/a (priority 7)\n"
+            "  n9    yes         1  default/a (priority 7), shop/b (priority -1)\n"
+            "  n2    no          0  shop/b (priority -1)\n");
+}
+
+TEST_F(PreemptionVerdictTest, ATableShowsNoMoreThanItsLimits) {
+  Find({{2, {b_.get(), a_.get()}, 0}, {9, {a_.get()}, 0}}, {0});
+  TableLimits limits;
+  limits.candidates = 1;
+  limits.victims = 1;
+  EXPECT_THAT(Section(limits), HasSubstr("  n2    yes         0  shop/b (priority -1) and 1 other\n"
+                                         "  ... and 1 node\n"));
+}
+
 }  // namespace
 }  // namespace berth::explain
