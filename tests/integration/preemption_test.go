@@ -14,8 +14,10 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/cache"
 
 	"berth.dev/tests/daemon/workload"
 )
@@ -35,35 +37,45 @@ func (e *env) endPods(after time.Duration) *terminations {
 	e.Helper()
 	t := &terminations{env: e, ended: map[types.UID]time.Time{}, nominated: map[types.UID]string{}}
 	ctx, stop := context.WithCancel(e.ctx)
-	watch, err := e.admin.CoreV1().Pods(e.namespace).Watch(ctx, metav1.ListOptions{})
-	e.must(err)
-	t.working.Go(func() {
-		ending := map[types.UID]bool{}
-		for event := range watch.ResultChan() {
-			pod, isPod := event.Object.(*corev1.Pod)
-			if !isPod {
-				continue
-			}
-			t.mu.Lock()
-			if node := pod.Status.NominatedNodeName; node != "" {
-				t.nominated[pod.UID] = node
-			}
-			if event.Type == "DELETED" {
-				t.ended[pod.UID] = time.Now()
-			}
-			t.mu.Unlock()
-			if pod.DeletionTimestamp == nil || ending[pod.UID] {
-				continue
-			}
-			ending[pod.UID] = true
-			time.AfterFunc(after, func() {
-				_ = e.admin.CoreV1().Pods(e.namespace).Delete(ctx, pod.Name, *metav1.NewDeleteOptions(0))
-			})
+	ending := map[types.UID]bool{} // handlers run one after the other
+	see := func(object any) {
+		pod := object.(*corev1.Pod)
+		t.mu.Lock()
+		if node := pod.Status.NominatedNodeName; node != "" {
+			t.nominated[pod.UID] = node
 		}
+		t.mu.Unlock()
+		if pod.DeletionTimestamp == nil || ending[pod.UID] {
+			return
+		}
+		ending[pod.UID] = true
+		time.AfterFunc(after, func() {
+			_ = e.admin.CoreV1().Pods(e.namespace).Delete(ctx, pod.Name, *metav1.NewDeleteOptions(0))
+		})
+	}
+	// The API server closes a watch that falls behind; an informer goes on where it ended.
+	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: cache.NewListWatchFromClient(
+			e.admin.CoreV1().RESTClient(), "pods", e.namespace, fields.Everything()),
+		ObjectType: &corev1.Pod{},
+		Handler: cache.ResourceEventHandlerFuncs{
+			AddFunc:    see,
+			UpdateFunc: func(_, object any) { see(object) },
+			DeleteFunc: func(object any) {
+				if pod, isPod := object.(*corev1.Pod); isPod {
+					t.mu.Lock()
+					t.ended[pod.UID] = time.Now()
+					t.mu.Unlock()
+				}
+			},
+		},
 	})
+	t.working.Go(func() { informer.RunWithContext(ctx) })
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		e.Fatal("the pods were not listed")
+	}
 	e.Cleanup(func() {
 		stop()
-		watch.Stop()
 		t.working.Wait()
 	})
 	return t
@@ -158,11 +170,12 @@ func TestUrgentPodsTakeTheRoomOfOthers(t *testing.T) {
 	}
 	victims := e.victims()
 	var slowest time.Duration
+	var slowestPod string
 	for i := range urgent {
 		name := fmt.Sprintf("urgent-%d", i)
 		pod := e.pods.Pod(name)
-		if node := ends.nominatedNode(pod.UID); node == "" {
-			e.Errorf("%s never showed a nominated node", name)
+		if node := ends.nominatedNode(pod.UID); node == "" && len(victims[pod.UID]) > 0 {
+			e.Errorf("%s never showed the node that it was nominated for", name)
 		}
 		var last time.Time
 		for _, victim := range victims[pod.UID] {
@@ -173,10 +186,12 @@ func TestUrgentPodsTakeTheRoomOfOthers(t *testing.T) {
 		if last.IsZero() {
 			continue // it found room that another one had made
 		}
-		slowest = max(slowest, e.pods.BoundAt(name).Sub(last))
+		if waited := e.pods.BoundAt(name).Sub(last); waited > slowest {
+			slowest, slowestPod = waited, name
+		}
 	}
 	if slowest > 2*time.Second {
-		e.Errorf("a pod was bound %s after its victims' end, want at most 2s", slowest)
+		e.Errorf("%s was bound %s after its victims' end, want at most 2s", slowestPod, slowest)
 	}
 	e.Logf("%d pods made room for %d; each was bound at most %s after its victims' end", gone, urgent,
 		slowest.Round(time.Millisecond))
