@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "berth/time.h"
+#include "src/base/clock.h"
 #include "src/base/executor.h"
 
 namespace berth::simulator {
@@ -19,23 +19,22 @@ class VirtualClock final : public Clock {
  public:
   explicit VirtualClock(Time start) : now_(start) {}
 
-  Time Now() const override { return running_since_ ? now_ + Elapsed() : now_; }
+  Time Now() const override {
+    return running_since_ ? now_ + (machine_.Now() - *running_since_) : now_;
+  }
   void Set(Time now) { now_ = now; }
 
   // From now on time passes as it does for the machine; Halt() lets it stand still again.
-  void Run() { running_since_ = std::chrono::steady_clock::now(); }
+  void Run() { running_since_ = machine_.Now(); }
   void Halt() {
     now_ = Now();
     running_since_.reset();
   }
 
  private:
-  Duration Elapsed() const {
-    return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - *running_since_);
-  }
-
+  base::RealClock machine_;
   Time now_;
-  std::optional<std::chrono::steady_clock::time_point> running_since_;
+  std::optional<Time> running_since_;  // by the machine's clock
 };
 
 // Runs tasks when told to, on the caller's thread, by a virtual clock.

@@ -28,6 +28,7 @@ inline constexpr ClusterEvent kWildcard = {EventResource::kWildcard, action::kAl
 
 inline PodInfoPtr MakeInfo(std::shared_ptr<const api::Pod> pod) {
   auto info = std::make_shared<PodInfo>();
+  info->pod_priority = pod->priority();
   info->pod = std::move(pod);
   return info;
 }
