@@ -37,6 +37,9 @@ func (c *Checker) Check(ctx context.Context, kase generate.Case) (*Difference, e
 	if difference != nil || err != nil {
 		return difference, err
 	}
+	if difference, err = c.check(ctx, kase, c.compareFirstPreemption); difference != nil || err != nil {
+		return difference, err
+	}
 	return c.check(ctx, kase.WithoutPreemption(), c.compareDecisions)
 }
 
@@ -71,22 +74,38 @@ func (c *Checker) compareVerdicts(ctx context.Context, f files, state *upstream.
 
 // compareDecisions replays what `berth simulate` decided. No profile may preempt.
 func (c *Checker) compareDecisions(ctx context.Context, f files, state *upstream.State) *Difference {
+	return c.replay(ctx, f, ofSimulation, state.Replay)
+}
+
+// compareFirstPreemption replays what `berth simulate` decided up to the first decision that evicts pods.
+func (c *Checker) compareFirstPreemption(ctx context.Context, f files, state *upstream.State) *Difference {
+	return c.replay(ctx, f, ofPreemption, state.ReplayToPreemption)
+}
+
+// Kinds of differences begin with what was compared.
+const (
+	ofSimulation = "simulate: "
+	ofPreemption = "simulate, to the first preemption: "
+)
+
+func (c *Checker) replay(ctx context.Context, f files, kind string, replay func([]upstream.Decision) error) *Difference {
 	out, failure := c.run(ctx, "simulate", f, "--seed", f.seed, "-o", "json")
 	if failure != nil {
+		failure.Kind = kind + failure.Kind
 		return failure
 	}
 	decisions, err := upstream.ParseDecisions(out)
 	if err != nil {
-		return &Difference{Kind: "simulate: bad output", Details: []string{err.Error()}}
+		return &Difference{Kind: kind + "bad output", Details: []string{err.Error()}}
 	}
-	err = state.Replay(decisions)
+	err = replay(decisions)
 	if err == nil {
 		return nil
 	}
-	difference := &Difference{Kind: "simulate: " + withoutNames(err.Error()), Details: []string{err.Error()}}
+	difference := &Difference{Kind: kind + withoutNames(err.Error()), Details: []string{err.Error()}}
 	var refused *upstream.Refusal
 	if errors.As(err, &refused) {
-		difference.Kind, difference.Pod = "simulate: "+refused.Kind, refused.Pod
+		difference.Kind, difference.Pod = kind+refused.Kind, refused.Pod
 		difference.Upstream, difference.Expect = refused.Verdict, expectDecision(refused)
 	}
 	return difference

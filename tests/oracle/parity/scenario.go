@@ -101,6 +101,8 @@ func expectDecision(r *upstream.Refusal) map[string]any {
 	switch {
 	case len(r.Nodes) > 0:
 		return map[string]any{"pods": map[string]any{r.Pod: map[string]any{"nodeIn": r.Nodes}}}
+	case r.Verdict != nil && r.Verdict.Preemption != nil:
+		return nil
 	case r.Verdict != nil:
 		return map[string]any{"pods": map[string]any{r.Pod: map[string]any{"node": nil, "message": r.Verdict.Message}}}
 	}

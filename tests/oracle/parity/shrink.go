@@ -20,7 +20,7 @@ const shrinkLimit = 2 * time.Minute
 func (c *Checker) Shrink(ctx context.Context, kase generate.Case, difference *Difference) (generate.Case, *Difference) {
 	ctx, cancel := context.WithTimeout(ctx, shrinkLimit)
 	defer cancel()
-	if ofDecisions(difference) {
+	if strings.HasPrefix(difference.Kind, ofSimulation) {
 		kase = kase.WithoutPreemption()
 	}
 	s := &shrinker{Checker: c, ctx: ctx, best: kase, difference: difference}
@@ -50,8 +50,11 @@ func (s *shrinker) try(smaller generate.Case) bool {
 		return false
 	}
 	compare := s.compareVerdicts
-	if ofDecisions(s.difference) {
+	switch {
+	case strings.HasPrefix(s.difference.Kind, ofSimulation):
 		compare = s.compareDecisions
+	case strings.HasPrefix(s.difference.Kind, ofPreemption):
+		compare = s.compareFirstPreemption
 	}
 	difference, err := s.check(s.ctx, smaller, compare)
 	if s.ctx.Err() != nil || err != nil || difference == nil || difference.Kind != s.difference.Kind {
@@ -59,11 +62,6 @@ func (s *shrinker) try(smaller generate.Case) bool {
 	}
 	s.best, s.difference = smaller, difference
 	return true
-}
-
-// ofDecisions says that what differs comes from `berth simulate`.
-func ofDecisions(difference *Difference) bool {
-	return strings.HasPrefix(difference.Kind, "simulate") || strings.HasPrefix(difference.Kind, "berth simulate")
 }
 
 // hasNoContainer is what an API server would not admit, and a scenario would repair.

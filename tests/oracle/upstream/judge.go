@@ -87,9 +87,7 @@ func (c *cycle) run(nodes []fwk.NodeInfo) error {
 	if len(feasible) == 0 {
 		fitError := &framework.FitError{Pod: c.pod, NumAllNodes: len(nodes), Diagnosis: diagnosis}
 		c.verdict.Result, c.verdict.Message = Unschedulable, fitError.Error()
-		if c.over == overAllNodes {
-			c.verdict.Preemption, err = c.preempt(&diagnosis)
-		}
+		c.verdict.Preemption, err = c.preempt(&diagnosis)
 		return err
 	}
 	c.verdict.Result = Scheduled

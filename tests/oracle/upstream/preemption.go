@@ -4,6 +4,7 @@ package upstream
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -29,6 +30,11 @@ type Preemption struct {
 	Candidates map[string]Candidate `json:"candidates,omitempty"`
 	// Message is what PostFilter says where there is no candidate.
 	Message string `json:"message,omitempty"`
+
+	// choices are the nodes that a cycle could choose: the best, or any where its search may end early.
+	choices []string
+	// clears says that the pod loses its nomination.
+	clears bool
 }
 
 // Candidate is a node where evictions make room.
@@ -49,14 +55,14 @@ func (c *cycle) preempt(diagnosis *framework.Diagnosis) (*Preemption, error) {
 	if !preempts(c.Framework) {
 		return nil, nil
 	}
-	// How many candidates the arguments ask for is of no account here.
-	plugin, err := defaultpreemption.New(c.ctx, &config.DefaultPreemptionArgs{MinCandidateNodesAbsolute: 1}, c.Framework,
+	plugin, err := defaultpreemption.New(c.ctx, c.preemptionArgs[c.ProfileName()], c.Framework,
 		feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate))
 	if err != nil {
 		return nil, err
 	}
 	c.askNominated(diagnosis)
 	var candidates []preemption.Candidate
+	enough := int32(0)
 	nominated := diagnosis.NodeToStatus.Get(c.pod.Status.NominatedNodeName)
 	if may, _ := plugin.PodEligibleToPreemptOthers(c.ctx, c.pod, nominated); may {
 		potential, err := diagnosis.NodeToStatus.NodesForStatusCode(c.snapshot.NodeInfos(), fwk.Unschedulable)
@@ -64,14 +70,15 @@ func (c *cycle) preempt(diagnosis *framework.Diagnosis) (*Preemption, error) {
 			return nil, err
 		}
 		if len(potential) > 0 {
+			_, enough = plugin.Evaluator.GetOffsetAndNumCandidates(int32(len(potential)))
 			// More than there can be: no search ends early. What fails is part of the message, if there is one.
 			candidates, _, _ = plugin.Evaluator.DryRunPreemption(c.ctx, c.state, c.pod, potential, c.budgets, 0,
 				int32(len(potential)+1))
 		}
 	}
 	if len(candidates) == 0 {
-		_, status := c.RunPostFilterPlugins(c.ctx, c.state, c.pod, diagnosis.NodeToStatus)
-		return &Preemption{Message: status.Message()}, nil
+		result, status := c.RunPostFilterPlugins(c.ctx, c.state, c.pod, diagnosis.NodeToStatus)
+		return &Preemption{Message: status.Message(), clears: result != nil && result.Mode() == fwk.ModeOverride}, nil
 	}
 	p := &Preemption{Candidates: map[string]Candidate{}, Best: best(candidates)}
 	for _, candidate := range candidates {
@@ -81,6 +88,10 @@ func (c *cycle) preempt(diagnosis *framework.Diagnosis) (*Preemption, error) {
 			shown.Victims = append(shown.Victims, Name(pod))
 		}
 		p.Candidates[candidate.Name()] = shown
+	}
+	p.choices = p.Best
+	if len(candidates) > int(enough) {
+		p.choices = slices.Sorted(maps.Keys(p.Candidates))
 	}
 	if chosen := plugin.Evaluator.SelectCandidate(c.ctx, candidates).Name(); !slices.Contains(p.Best, chosen) {
 		return nil, fmt.Errorf("upstream chooses %s for %s, the oracle one of %v", chosen, Name(c.pod), p.Best)

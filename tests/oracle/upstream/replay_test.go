@@ -54,3 +54,47 @@ func TestReplay(t *testing.T) {
 		})
 	}
 }
+
+// Node a holds what only goes for a more important pod; node b nothing, and is too small.
+const full = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {cpu: 2, memory: 8Gi, pods: 9}}},
+{apiVersion: v1, kind: Node, metadata: {name: b}, status: {allocatable: {cpu: 1, memory: 8Gi, pods: 9}}},
+{apiVersion: v1, kind: Pod, metadata: {name: old}, spec: {nodeName: a, containers: [{name: c, resources: {requests: {cpu: 2}}}]}},
+{apiVersion: v1, kind: Pod, metadata: {name: high}, spec: {priority: 5, containers: [{name: c, resources: {requests: {cpu: 2}}}]}},
+{apiVersion: v1, kind: Pod, metadata: {name: low}, spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}}]`
+
+func TestReplayToPreemption(t *testing.T) {
+	decision := func(pod, message string) string {
+		return `{"pod":"default/` + pod + `","node":null,"message":"0/2 nodes are available: 2 Insufficient cpu. preemption: ` +
+			message + `"}` + "\n"
+	}
+	evicts := decision("high", "found a potential placement for pod on node a, preempting 1 victims")
+	helpless := decision("low", "0/2 nodes are available: 1 No preemption victims found for incoming pod, "+
+		"1 Preemption is not helpful for scheduling.")
+	const end = `{"summary":{}}`
+	for _, c := range []struct{ name, decisions, want string }{
+		{"what upstream could do", helpless + evicts + end, ""},
+		{"whatever comes after an eviction", evicts + `{"pod":"default/low","node":"b"}` + "\n" + end, ""},
+		{"another node", strings.Replace(evicts, "node a", "node b", 1) + end, "message"},
+		{"more victims", strings.Replace(evicts, "1 victims", "2 victims", 1) + end, "message"},
+		{"an eviction for a pod that may not", decision("low", "found a potential placement for pod on node a, preempting 1 victims") + end,
+			"message"},
+		{"no eviction", strings.Replace(helpless, "/low", "/high", 1) + end, "message"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			decisions, err := upstream.ParseDecisions([]byte(c.decisions))
+			if err == nil {
+				err = open(t, []byte(full), configOf("")).ReplayToPreemption(decisions)
+			}
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}

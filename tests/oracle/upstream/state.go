@@ -22,6 +22,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 )
 
@@ -35,6 +36,8 @@ type State struct {
 	placed    map[string]*corev1.Pod
 	// budgets are in the order of their names: where several cover a pod, the order counts, and upstream's is random.
 	budgets []*policyv1.PodDisruptionBudget
+	// preemptionArgs are DefaultPreemption's, by profile.
+	preemptionArgs map[string]runtime.Object
 }
 
 // settings are the feature gates and the logger, which upstream keeps for the whole process.
@@ -64,6 +67,14 @@ func NewState(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) (*State,
 		pending: map[string]*corev1.Pod{}, placed: map[string]*corev1.Pod{},
 		budgets: slices.SortedFunc(slices.Values(cluster.PodDisruptionBudgets),
 			func(a, b *policyv1.PodDisruptionBudget) int { return strings.Compare(Name(a), Name(b)) }),
+	}
+	s.preemptionArgs = map[string]runtime.Object{}
+	for _, p := range cfg.Profiles {
+		for _, plugin := range p.PluginConfig {
+			if plugin.Name == names.DefaultPreemption {
+				s.preemptionArgs[p.SchedulerName] = plugin.Args
+			}
+		}
 	}
 	if err := s.fill(cluster, cfg); err != nil {
 		stop()

@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 using Arguments = std::vector<std::string>;
 
@@ -33,6 +34,26 @@ metadata: {name: large}
 spec: {containers: [{name: c, resources: {requests: {cpu: 9}}}]}
 )";
 
+// A node with one pod more than others have room for.
+constexpr const char* kFull = R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 2}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: new}
+spec: {nodeName: n1, containers: [{name: c}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: old}
+spec: {nodeName: n1, containers: [{name: c}]}
+status: {startTime: "2026-03-01T00:00:00Z"}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high}, spec: {priority: 1, containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low}, spec: {containers: [{name: c}]}}
+)";
+
 // Runs a command on a cluster file and keeps what it printed.
 class OfflineCommandsTest : public testing::Test {
  protected:
@@ -48,7 +69,7 @@ class OfflineCommandsTest : public testing::Test {
   }
 
   test::TempFolder folder_;
-  const std::string file_ = folder_.Write("cluster.yaml", kCluster);
+  std::string file_ = folder_.Write("cluster.yaml", kCluster);
   std::string out_;
   std::string err_;
 };
@@ -81,6 +102,19 @@ TEST_F(OfflineCommandsTest, ExplainOfOnePodEndsWithItsVerdict) {
   EXPECT_THAT(out_, HasSubstr("\nDecided in "));
   EXPECT_EQ(Run(Explain, {"--pod=large"}), kNegative);
   EXPECT_THAT(out_, StartsWith("default/large: unschedulable"));
+}
+
+TEST_F(OfflineCommandsTest, ExplainTellsWhatPreemptionWouldDoWhenAsked) {
+  file_ = folder_.Write("full.yaml", kFull);
+  EXPECT_EQ(Run(Explain, {"--pod=high", "-o=json"}), kNegative);
+  EXPECT_THAT(out_, Not(HasSubstr("preemption")));
+  EXPECT_EQ(Run(Explain, {"--pod=high", "-o=json", "--preemption"}), kNegative);
+  // The one that has not started yet is the newest.
+  EXPECT_THAT(out_, HasSubstr(R"("preemption":{"best":["n1"],"candidates":)"
+                              R"({"n1":{"victims":["default/new"]}}})"));
+  EXPECT_EQ(Run(Explain, {"--pod=low", "--preemption"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("\n  preemption: 0/1 nodes are available: 1 No preemption victims "
+                              "found for incoming pod.\n"));
 }
 
 TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {

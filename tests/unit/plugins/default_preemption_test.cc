@@ -74,6 +74,14 @@ class DefaultPreemptionTest : public testing::Test, protected test::PluginFixtur
     plugin_ = std::make_unique<DefaultPreemption>(handle, args);
   }
   PostFilterResult PostFilter(const test::PodBuilder& builder, const PlainSnapshot& snapshot) {
+    Prepare(builder, snapshot);
+    return plugin_->PostFilter(state, *pod_, snapshot, statuses_);
+  }
+  PreemptionPreview Preview(const test::PodBuilder& builder, const PlainSnapshot& snapshot) {
+    Prepare(builder, snapshot);
+    return plugin_->Preview(state, *pod_, snapshot, statuses_);
+  }
+  void Prepare(const test::PodBuilder& builder, const PlainSnapshot& snapshot) {
     snapshot_ = &snapshot;
     handle.current_snapshot = &snapshot;
     handle.make_dry_run = [this](CycleState& cycle_state, const PodInfo& pod) {
@@ -83,7 +91,6 @@ class DefaultPreemptionTest : public testing::Test, protected test::PluginFixtur
     if (plugin_ == nullptr) Make();
     pod_ = Info(builder);
     handle.pending_pods = {pod_->pod};
-    return plugin_->PostFilter(state, *pod_, snapshot, statuses_);
   }
   // Who is asked to go, in order; each answer is yes.
   std::vector<std::string> EvictAll() {
@@ -244,6 +251,58 @@ TEST_F(DefaultPreemptionTest, ClearsTheNominationsOfLessImportantPods) {
                            {"b", Info(Pod("elsewhere", "1", 9))}};
   ASSERT_TRUE(PostFilter(Pod("high", "1", 10), cluster).status.ok());
   EXPECT_THAT(handle.cleared_nominations, ElementsAre("default/lower"));
+}
+
+TEST_F(DefaultPreemptionTest, PreviewTellsOfAllCandidatesAndTheBest) {
+  Make({.min_candidate_nodes_percentage = 0, .min_candidate_nodes_absolute = 1});
+  const PlainSnapshot cluster = Cluster(
+      {test::MakeNode("a").Allocatable({{"cpu", "1"}}),
+       test::MakeNode("b").Allocatable({{"cpu", "1"}}),
+       test::MakeNode("c").Allocatable({{"cpu", "1"}}),
+       test::MakeNode("d").Allocatable({{"cpu", "1"}})},
+      {On("a", "w", "1", 1), On("b", "x", "1", 2), On("c", "y", "1", 20), On("d", "z", "1", 1)});
+  const PreemptionPreview preview = Preview(Pod("high", "1", 10), cluster);
+  ASSERT_EQ(preview.candidates.size(), 3u);
+  const char* victims[] = {"w", "x", "z"};
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(preview.candidates[i].victims.size(), 1u);
+    EXPECT_EQ(preview.candidates[i].victims.front()->pod->metadata.name, victims[i]);
+  }
+  EXPECT_THAT(preview.best, ElementsAre(0, 2));
+  EXPECT_EQ(preview.message, "");
+}
+
+TEST_F(DefaultPreemptionTest, PreviewSaysWhatPostFilterWould) {
+  const struct {
+    const char* name;
+    test::PodBuilder pod;
+  } cases[] = {
+      {"no victims", Pod("low", "2", 1)},
+      {"too large", Pod("large", "9", 10)},
+      {"never", Pod("never", "2", 10).PreemptionPolicy("Never")},
+  };
+  const PlainSnapshot cluster =
+      Cluster({test::MakeNode("a").Allocatable({{"cpu", "2"}})}, {On("a", "x", "2", 1)});
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const std::string message = Preview(c.pod, cluster).message;
+    EXPECT_NE(message, "");
+    EXPECT_EQ(message, PostFilter(c.pod, cluster).status.message());
+  }
+}
+
+TEST_F(DefaultPreemptionTest, PreviewChangesNothing) {
+  const PlainSnapshot cluster = Cluster({test::MakeNode("a").Allocatable({{"cpu", "1"}}),
+                                         test::MakeNode("b").Allocatable({{"cpu", "1"}})},
+                                        {On("a", "x", "1", 1), On("b", "y", "1", 1)});
+  Random untouched = handle.seeded_random;
+  EXPECT_EQ(Preview(Pod("high", "1", 10), cluster).best.size(), 2u);
+  EXPECT_THAT(handle.evictions, IsEmpty());
+  EXPECT_THAT(handle.events, IsEmpty());
+  EXPECT_EQ(handle.Metric("preemption_attempts_total", {}), 0);
+  EXPECT_EQ(handle.Metric("preemption_victims", {}), 0);
+  EXPECT_TRUE(plugin_->PreEnqueue(*pod_).ok());
+  EXPECT_EQ(handle.seeded_random.Below(uint64_t{1} << 40), untouched.Below(uint64_t{1} << 40));
 }
 
 TEST(DisruptionBudgetsTest, CountEvictionsAgainstWhatTheyAllow) {
