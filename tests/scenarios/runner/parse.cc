@@ -181,6 +181,20 @@ Result<void> CheckPlugin(const ConfigValue& document, const std::string& plugin)
   return FailAt(document, "plugin: " + Quoted(plugin) + " is neither a plugin nor \"scheduler\"");
 }
 
+Result<void> ParseEvictions(const ConfigValue* written, Scenario& scenario) {
+  if (written == nullptr) return {};
+  if (written->map() == nullptr) return FailAt(*written, "evictions: expected a map");
+  for (const auto& [name, value] : *written->map()) {
+    const std::string* text = value.string();
+    if (text == nullptr || (*text != "lingers" && *text != "refused")) {
+      return FailAt(value, "evictions." + name + ": expected lingers or refused");
+    }
+    scenario.evictions[KeyOf(informers::Kind::kPod, name)] =
+        *text == "lingers" ? Eviction::kLingers : Eviction::kRefused;
+  }
+  return {};
+}
+
 Result<Scenario> ParseDocument(const ConfigValue& document) {
   if (document.map() == nullptr) return FailAt(document, "a scenario is a map");
   Scenario scenario;
@@ -194,6 +208,7 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
   scenario.seed = static_cast<uint64_t>(seed);
   const ConfigValue* configuration = fields.Get("config");
   const ConfigValue* gates = fields.Get("featureGates");
+  const ConfigValue* evictions = fields.Get("evictions");
   const ConfigValue::List& steps = fields.GetList("steps");
   for (std::string_view field : {"name", "plugin", "steps"}) {
     if (document.Find(field) == nullptr) fields.Problem(RequiredField(field, "a scenario has one"));
@@ -207,6 +222,7 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
   const auto features = ParseFeatureGates(gates);
   if (!features) return Fail(features.error());
   scenario.features = *features;
+  if (auto read = ParseEvictions(evictions, scenario); !read) return Fail(read.error());
   StepReader reader;
   for (const ConfigValue& written : steps) {
     auto step = reader.Read(written);

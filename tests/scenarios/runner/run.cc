@@ -3,9 +3,15 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
+#include "berth/api/pod.h"
+#include "src/api/decode.h"
 #include "src/app/in_tree_plugins.h"
+#include "src/client/api_client.h"
 #include "src/informers/kinds.h"
 #include "tests/scenarios/runner/compare.h"
 #include "tests/scenarios/runner/objects.h"
@@ -50,7 +56,32 @@ class Runner {
     auto made = simulator::Simulation::Make(std::move(options), app::FindInTreePlugins().registry);
     if (!made) return Fail(made.error().Within("config"));
     simulation_ = *std::move(made);
+    if (!scenario_.evictions.empty()) {
+      simulation_->api().set_fault(
+          [this](const client::Request& request) { return AnswerEviction(request); });
+    }
     return {};
+  }
+
+  // In the API server's place, for evictions that do not end at once.
+  std::optional<client::ResponseResult> AnswerEviction(const client::Request& request) {
+    if (request.verb != client::Verb::kDelete) return std::nullopt;
+    for (const auto& [key, eviction] : scenario_.evictions) {
+      const auto pod = simulation_->FindPod(key);
+      if (pod == nullptr || request.path != "/api/v1/namespaces/" + pod->metadata.namespace_ +
+                                                "/pods/" + pod->metadata.name) {
+        continue;
+      }
+      if (eviction == Eviction::kRefused) {
+        if (!refused_.insert(key).second) return std::nullopt;
+        return tl::unexpected(client::ApiError{403, "Forbidden", "not this pod"});
+      }
+      auto ending = std::make_shared<api::Pod>(*pod);
+      ending->metadata.deletion_timestamp = Time();
+      simulation_->api().Apply(std::move(ending));
+      return client::Response{200, "application/json", api::EncodeJson(*pod)};
+    }
+    return std::nullopt;
   }
 
   // Lets the scheduler decide from the first step on that needs its decisions. Before that objects
@@ -112,6 +143,7 @@ class Runner {
   }
 
   const Scenario& scenario_;
+  std::set<std::string> refused_;  // pods whose eviction was
   std::map<std::string, int64_t, std::less<>> attempts_;
   std::unique_ptr<simulator::Simulation> simulation_;
 };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -94,6 +96,12 @@ struct Step {
   std::variant<Create, Update, Delete, Advance, Expect> action;
 };
 
+// What becomes of a request to delete a pod to make room.
+enum class Eviction : uint8_t {
+  kLingers,  // the pod is being deleted from then on, until a step deletes it
+  kRefused,  // the API server forbids it, the first time
+};
+
 struct Scenario {
   std::string file;
   std::string name;
@@ -101,6 +109,7 @@ struct Scenario {
   uint64_t seed = 1;
   config::SchedulerConfiguration configuration;
   Features features;
+  std::map<std::string, Eviction, std::less<>> evictions;  // by pod; others are gone at once
   std::vector<Step> steps;
 };
 
