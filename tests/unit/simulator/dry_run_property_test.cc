@@ -18,7 +18,7 @@
 namespace berth::engine {
 namespace {
 
-constexpr int kClusters = 60;
+constexpr int kClusters = 120;
 constexpr size_t kNodes = 8;
 constexpr size_t kPodsEach = 5;
 constexpr size_t kStepsEach = 6;
