@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 #include "berth/random.h"
 #include "tests/support/random_cluster.h"
@@ -188,6 +189,7 @@ class RandomSimulationTest : public test::SimulatorFixture {
 TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
   using Kind = engine::Judgement::Kind;
   size_t scheduled = 0;
+  size_t preempted = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     for (size_t i = 0; i < kPods; ++i) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", pod " + std::to_string(i));
@@ -200,6 +202,7 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
       Kind kind{};
       std::string message;
       std::vector<std::string> best;
+      std::vector<std::set<std::string>> victims;  // of each best candidate
       {
         const auto judgement = simulation_->scheduler().Judge(pod);
         judgement->Explain();
@@ -208,6 +211,15 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
         for (const NodeRow row : judgement->Best()) {
           best.push_back(simulation_->scheduler().cache().node(row).metadata.name);
         }
+        simulation_->scheduler().PreviewPreemption(*judgement);
+        if (const auto& preview = judgement->preemption()) {
+          for (const size_t choice : preview->best) {
+            std::set<std::string>& names = victims.emplace_back();
+            for (const PodInfo* victim : preview->candidates[choice].victims) {
+              names.insert(victim->pod->metadata.Key());
+            }
+          }
+        }
       }
       simulation_->RunUntilQuiet(1min);
       if (kind == Kind::kScheduled) {
@@ -215,7 +227,12 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
         EXPECT_THAT(best, testing::Contains(NodeOf(key)));
       } else if (kind == Kind::kUnschedulable) {
         // It may have made room for itself, and went there.
-        if (!simulation_->api().evicted().empty()) continue;
+        const auto& evicted = simulation_->api().evicted();
+        if (!evicted.empty()) {
+          ++preempted;
+          EXPECT_THAT(victims, testing::Contains(std::set(evicted.begin(), evicted.end())));
+          continue;
+        }
         EXPECT_EQ(NodeOf(key), "");
         EXPECT_THAT(MessageOf(key), testing::StartsWith(message));
       } else if (kind == Kind::kGated) {
@@ -224,6 +241,7 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
     }
   }
   EXPECT_GT(scheduled, 30u);
+  EXPECT_GT(preempted, 10u);
 }
 
 TEST_F(RandomSimulationTest, TheSameSeedGivesTheSameDecisionsWhoeverAskedBefore) {
@@ -237,7 +255,10 @@ TEST_F(RandomSimulationTest, TheSameSeedGivesTheSameDecisionsWhoeverAskedBefore)
       simulation_->Settle();
       // Judging leaves no trace in what is decided later.
       for (const auto& pod : pending_) {
-        if (round == 2) simulation_->scheduler().Judge(pod)->Explain();
+        if (round != 2) continue;
+        const auto judgement = simulation_->scheduler().Judge(pod);
+        judgement->Explain();
+        simulation_->scheduler().PreviewPreemption(*judgement);
       }
       simulation_->RunUntilQuiet(1min);
       if (round == 0) first = decisions_;
