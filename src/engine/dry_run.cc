@@ -25,10 +25,7 @@ PreemptionDryRun::PreemptionDryRun(const framework::Profile& profile, const fram
       extensions_(framework::HasPreFilterExtensions(profile, cycle)),
       passed_fixed_(world.snapshot.nodes()) {
   world_.nominated.ForEach([&](std::string_view node_name, const PodInfo& nominated) {
-    if (nominated.priority() < pod_.priority() ||
-        nominated.pod->metadata.uid == pod_.pod->metadata.uid) {
-      return;
-    }
+    if (!world_.nominated.Counts(pod_, nominated)) return;
     const NodeRow row = world_.snapshot.FindNode(node_name);
     if (row != kNoRow) nominated_[row].push_back(&nominated);
   });

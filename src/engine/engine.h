@@ -24,6 +24,19 @@ class NominatedPods {
   virtual void ForEach(
       const std::function<void(std::string_view node_name, const PodInfo& pod)>& visit) const = 0;
   virtual bool empty() const = 0;
+  // Whether `pod` was promised room on a node, and `other`, of the same priority, on the same node
+  // only later: then `pod` need not leave room for `other`. See docs/decisions/0005.
+  virtual bool GoesBefore(const PodInfo& pod, const PodInfo& other) const {
+    (void)pod, (void)other;
+    return false;
+  }
+
+  // Whether `pod` must fit on a node together with `nominated`, which is nominated for it: another
+  // pod of higher priority, or of equal one unless that came later.
+  bool Counts(const PodInfo& pod, const PodInfo& nominated) const {
+    if (nominated.priority() != pod.priority()) return nominated.priority() > pod.priority();
+    return nominated.pod->metadata.uid != pod.pod->metadata.uid && !GoesBefore(pod, nominated);
+  }
 };
 
 // The cluster a pod is decided against.

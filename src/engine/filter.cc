@@ -106,10 +106,7 @@ Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
   const Snapshot& snapshot = world_.snapshot;
   std::map<NodeRow, Overlay> overlays;
   world_.nominated.ForEach([&](std::string_view node_name, const PodInfo& nominated) {
-    if (nominated.priority() < pod_.priority() ||
-        nominated.pod->metadata.uid == pod_.pod->metadata.uid) {
-      return;
-    }
+    if (!world_.nominated.Counts(pod_, nominated)) return;
     const NodeRow row = snapshot.FindNode(node_name);
     if (row != kNoRow && nodes.Test(row)) overlays[row].AddPod(nominated);
   });

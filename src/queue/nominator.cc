@@ -7,25 +7,37 @@
 namespace berth::queue {
 
 void Nominator::Remove(const std::string& uid) {
-  auto found = node_of_.find(uid);
-  if (found == node_of_.end()) return;
-  auto node = pods_on_.find(found->second);
+  auto found = place_of_.find(uid);
+  if (found == place_of_.end()) return;
+  auto node = pods_on_.find(found->second.node);
   std::erase_if(node->second, [&](const PodInfoPtr& pod) { return pod->pod->metadata.uid == uid; });
   if (node->second.empty()) pods_on_.erase(node);
-  node_of_.erase(found);
+  place_of_.erase(found);
   ++generation_;
 }
 
 void Nominator::AddNominatedPod(PodInfoPtr pod, const NominatingInfo& info) {
   const std::string& uid = pod->pod->metadata.uid;
-  const std::string& node = info.mode == NominatingMode::kOverride
-                                ? info.nominated_node_name
-                                : pod->pod->status.nominated_node_name;
-  Remove(uid);
-  if (node.empty() || (is_pending_ && !is_pending_(*pod->pod))) return;
-  node_of_[uid] = node;
-  pods_on_[node].push_back(std::move(pod));
+  const bool from_here = info.mode == NominatingMode::kOverride;
+  const std::string& node =
+      from_here ? info.nominated_node_name : pod->pod->status.nominated_node_name;
+  if (node.empty() || (is_pending_ && !is_pending_(*pod->pod))) {
+    Remove(uid);
+    return;
+  }
   ++generation_;
+  if (const auto known = place_of_.find(uid);
+      known != place_of_.end() && known->second.node == node) {
+    known->second.from_here = known->second.from_here || from_here;
+    for (PodInfoPtr& nominated : pods_on_.find(node)->second) {
+      if (nominated->pod->metadata.uid != uid) continue;
+      nominated = std::move(pod);
+      return;
+    }
+  }
+  Remove(uid);
+  place_of_[uid] = Place{node, ++last_number_, from_here};
+  pods_on_[node].push_back(std::move(pod));
 }
 
 void Nominator::UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod) {
@@ -36,8 +48,15 @@ void Nominator::UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod) 
     if (kept.empty()) return;
     info = {NominatingMode::kOverride, std::string(kept)};
   }
-  Remove(old_pod.metadata.uid);
+  if (old_pod.metadata.uid != new_pod->pod->metadata.uid) Remove(old_pod.metadata.uid);
   AddNominatedPod(std::move(new_pod), info);
+}
+
+bool Nominator::GoesBefore(std::string_view uid, std::string_view other_uid) const {
+  const auto place = place_of_.find(uid);
+  const auto other = place_of_.find(other_uid);
+  return place != place_of_.end() && other != place_of_.end() && place->second.from_here &&
+         place->second.node == other->second.node && place->second.number < other->second.number;
 }
 
 void Nominator::DeleteNominatedPodIfExists(const api::Pod& pod) { Remove(pod.metadata.uid); }
@@ -49,9 +68,9 @@ std::span<const PodInfoPtr> Nominator::NominatedPodsForNode(std::string_view nod
 }
 
 std::string_view Nominator::NominatedNode(std::string_view uid) const {
-  auto found = node_of_.find(uid);
-  if (found == node_of_.end()) return {};
-  return found->second;
+  auto found = place_of_.find(uid);
+  if (found == place_of_.end()) return {};
+  return found->second.node;
 }
 
 }  // namespace berth::queue

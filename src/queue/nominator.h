@@ -27,7 +27,8 @@ class Nominator {
       : is_pending_(std::move(is_pending)) {}
 
   // Nominates the pod, in place of an earlier nomination, for the node that `info` names
-  // (kOverride) or else for status.nominatedNodeName. "" leaves it without a nomination.
+  // (kOverride) or else for status.nominatedNodeName. "" leaves it without a nomination. For the
+  // same node as before it keeps its place.
   void AddNominatedPod(PodInfoPtr pod, const NominatingInfo& info = {});
   // An update that shows no nominatedNodeName before and after keeps the nomination in memory,
   // which the API server may not have heard of yet.
@@ -43,19 +44,29 @@ class Nominator {
     for (const auto& [node_name, pods] : pods_on_)
       for (const PodInfoPtr& pod : pods) visit(std::string_view(node_name), pod);
   }
+  // Whether this process nominated `uid` for a node, and `other_uid` was nominated for the same one
+  // later.
+  bool GoesBefore(std::string_view uid, std::string_view other_uid) const;
   // The node, or "". Valid until the next change.
   std::string_view NominatedNode(std::string_view uid) const;
-  bool empty() const { return node_of_.empty(); }
-  size_t size() const { return node_of_.size(); }
+  bool empty() const { return place_of_.empty(); }
+  size_t size() const { return place_of_.size(); }
   // Changes whenever a nomination comes, goes or gets a newer pod.
   uint64_t generation() const { return generation_; }
 
  private:
+  struct Place {
+    std::string node;
+    uint64_t number = 0;     // counts up with each nomination
+    bool from_here = false;  // not only read in a pod's status
+  };
+
   void Remove(const std::string& uid);
 
   std::function<bool(const api::Pod&)> is_pending_;
   std::map<std::string, std::vector<PodInfoPtr>, std::less<>> pods_on_;  // by node name
-  base::StringMap<std::string> node_of_;                                 // by pod UID
+  base::StringMap<Place> place_of_;                                      // by pod UID
+  uint64_t last_number_ = 0;
   uint64_t generation_ = 0;
 };
 

@@ -31,6 +31,9 @@ class NominatorView final : public engine::NominatedPods {
     nominator_.ForEach(
         [&visit](std::string_view node, const PodInfoPtr& pod) { visit(node, *pod); });
   }
+  bool GoesBefore(const PodInfo& pod, const PodInfo& other) const override {
+    return nominator_.GoesBefore(pod.pod->metadata.uid, other.pod->metadata.uid);
+  }
 
  private:
   const queue::Nominator& nominator_;

@@ -78,6 +78,31 @@ TEST_F(PreemptionTest, AMoreImportantPodTakesTheNominatedRoom) {
   EXPECT_THAT(Bindings(), ElementsAre("default/higher -> n1"));
 }
 
+TEST_F(PreemptionTest, EqualsNominatedForOneNodeGoEachWhenItsOwnVictimIsGone) {
+  const auto low1 = Pod("low1", "1", 1).OnNode("n1").Ptr();
+  const auto low2 = Pod("low2", "1", 2).OnNode("n1").Ptr();
+  AddPod(low1);
+  AddPod(low2);
+  AddPod(Pod("first", "1", 10));
+  Turn();
+  ASSERT_THAT(Deletions(), ElementsAre("default/low1"));
+  const auto ending = test::PodBuilder(Pod("low1", "1", 1).OnNode("n1"))
+                          .DeletedAt(Now())
+                          .Condition("DisruptionTarget", "True", "PreemptionByScheduler")
+                          .Ptr();
+  UpdatePod(low1, ending);
+  AddPod(Pod("second", "1", 10));
+  Turn();
+  ASSERT_THAT(Deletions(), ElementsAre("default/low1", "default/low2"));
+  // The first one's victim is gone, the second one's is not.
+  DeletePod(ending);
+  Advance(seconds(2));
+  EXPECT_THAT(Bindings(), ElementsAre("default/first -> n1"));
+  DeletePod(low2);
+  Advance(seconds(3));
+  EXPECT_THAT(Bindings(), ElementsAre("default/first -> n1", "default/second -> n1"));
+}
+
 TEST_F(PreemptionTest, NobodyIsEvictedForAPodThatWouldNotFitAnyway) {
   AddPod(Pod("low", "2", 1).OnNode("n1"));
   AddPod(Pod("huge", "3", 10));
