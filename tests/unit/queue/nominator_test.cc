@@ -52,6 +52,28 @@ TEST(NominatorTest, APodThatIsGoneOrHasANodeIsNotNominated) {
   EXPECT_THAT(On(nominator, "n1"), ElementsAre("here"));
 }
 
+TEST(NominatorTest, WhatWasPromisedHereStandsInTheOrderOfThePromises) {
+  Nominator nominator;
+  nominator.AddNominatedPod(MakeInfo(NamedPod("read").NominatedNode("n1").Ptr()));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("first").Ptr()), Override("n1"));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("second").Ptr()), Override("n1"));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("elsewhere").Ptr()), Override("n2"));
+  EXPECT_TRUE(nominator.GoesBefore("uid-first", "uid-second"));
+  EXPECT_FALSE(nominator.GoesBefore("uid-second", "uid-first"));
+  EXPECT_FALSE(nominator.GoesBefore("uid-first", "uid-elsewhere"));
+  EXPECT_FALSE(nominator.GoesBefore("uid-read", "uid-first")) << "somebody else promised that";
+  EXPECT_FALSE(nominator.GoesBefore("uid-first", "uid-unknown"));
+  // The status shows the nomination later on; the place stays.
+  nominator.UpdateNominatedPod(NamedPod("first"),
+                               MakeInfo(NamedPod("first").NominatedNode("n1").Ptr()));
+  EXPECT_TRUE(nominator.GoesBefore("uid-first", "uid-second"));
+  EXPECT_THAT(On(nominator, "n1"), ElementsAre("read", "first", "second"));
+  // Promised another node and back, it is the last.
+  nominator.AddNominatedPod(MakeInfo(NamedPod("first").Ptr()), Override("n2"));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("first").Ptr()), Override("n1"));
+  EXPECT_FALSE(nominator.GoesBefore("uid-first", "uid-second"));
+}
+
 TEST(NominatorTest, PodsOfANodeStandInTheOrderOfNomination) {
   Nominator nominator;
   for (const char* name : {"c", "a", "b"}) {
@@ -59,7 +81,7 @@ TEST(NominatorTest, PodsOfANodeStandInTheOrderOfNomination) {
   }
   nominator.DeleteNominatedPodIfExists(NamedPod("a"));
   nominator.AddNominatedPod(MakeInfo(NamedPod("c").NominatedNode("n1").Ptr()));
-  EXPECT_THAT(On(nominator, "n1"), ElementsAre("b", "c"));
+  EXPECT_THAT(On(nominator, "n1"), ElementsAre("c", "b")) << "an update keeps the place";
 }
 
 TEST(NominatorTest, AnUpdateKeepsANominationThatTheStatusNeverShowed) {
