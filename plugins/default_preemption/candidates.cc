@@ -62,7 +62,7 @@ Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& 
   potential_.clear();
   victims_.clear();
   for (const PodInfo* pod : snapshot_.pods(row)) {
-    if (pod->priority() < pod_.priority()) potential_.push_back({pod, false});
+    if (pod->priority() < pod_.priority()) potential_.push_back({pod, false, potential_.size()});
   }
   if (potential_.empty()) return no_victims;
 
@@ -82,9 +82,13 @@ Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& 
   if (Status status = Reprieve(true); !status.ok()) return status;
   candidate.num_pdb_violations = static_cast<int64_t>(victims_.size());
   if (Status status = Reprieve(false); !status.ok()) return status;
-  StableSort(victims_,
-             [this](const PodInfo* a, const PodInfo* b) { return MoreImportant(*a, *b, now_); });
-  candidate.victims.assign(victims_.begin(), victims_.end());
+  // As kube-scheduler has it, pods that have not started did so in the order of the node's list.
+  StableSort(victims_, [this](const Victim& a, const Victim& b) {
+    if (MoreImportant(*a.pod, *b.pod, now_)) return true;
+    return a.pod->priority() == b.pod->priority() && !a.pod->start_time && !b.pod->start_time &&
+           a.position < b.position;
+  });
+  for (const Victim& victim : victims_) candidate.victims.push_back(victim.pod);
   return Status::Success();
 }
 
@@ -95,7 +99,7 @@ Status VictimSelection::Reprieve(bool violating) {
     const Status status = dry_run_.Filter();
     if (status.ok()) continue;
     if (Status removed = dry_run_.RemovePod(*victim.pod); !removed.ok()) return removed;
-    victims_.push_back(victim.pod);
+    victims_.push_back(victim);
   }
   return Status::Success();
 }

@@ -44,6 +44,7 @@ class VictimSelection {
   struct Victim {
     const PodInfo* pod = nullptr;
     bool violates = false;
+    size_t position = 0;  // in the node's list of pods
   };
   // Brings back those who can stay; adds the others to `victims_`.
   Status Reprieve(bool violating);
@@ -54,7 +55,7 @@ class VictimSelection {
   DisruptionBudgets& budgets_;
   const Time now_;
   std::vector<Victim> potential_;  // scratch
-  std::vector<const PodInfo*> victims_;
+  std::vector<Victim> victims_;
 };
 
 // The best candidates, ascending, by kube-scheduler's criteria in turn: fewest broken budgets,
