@@ -16,6 +16,7 @@ import (
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon"
 	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/progress"
 )
 
 const (
@@ -55,7 +56,7 @@ type bench struct {
 	control *controlplane.ControlPlane
 	admin   kubernetes.Interface
 	dir     string
-	bar     *progress
+	bar     *progress.Line
 	taken   []measurement
 }
 
@@ -64,7 +65,7 @@ func newBench(ctx context.Context, o options, c *controlplane.ControlPlane) (*be
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, control: c, admin: c.Client(controlplane.Admin), dir: dir, bar: newProgress(os.Stderr)}
+	b := &bench{options: o, control: c, admin: c.Client(controlplane.Admin), dir: dir, bar: progress.New(os.Stderr)}
 	if err := workload.CreateNamespace(ctx, b.admin, namespace); err != nil {
 		return nil, err
 	}
@@ -74,12 +75,12 @@ func newBench(ctx context.Context, o options, c *controlplane.ControlPlane) (*be
 			workload.NodeLabel(corev1.LabelTopologyZone, fmt.Sprintf("zone-%d", i%3)),
 			workload.Allocatable("cpu", "32", "memory", "256Gi", "pods", "110"))
 	}
-	b.bar.say("creating %d nodes", o.nodes)
+	b.bar.Say("creating %d nodes", o.nodes)
 	return b, workload.CreateNodes(ctx, b.admin, nodes...)
 }
 
 func (b *bench) close() {
-	b.bar.clear()
+	b.bar.Clear()
 	_ = os.RemoveAll(b.dir)
 }
 
@@ -109,7 +110,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	}
 	defer tracker.Stop()
 	if variant == pending {
-		b.bar.say("%s: creating pods", title)
+		b.bar.Say("%s: creating pods", title)
 		if err := b.createPods(ctx); err != nil {
 			return m, err
 		}
@@ -134,7 +135,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		}
 		begin = time.Now()
 	}
-	stopBar := b.bar.follow(title, b.pods, func() int { return tracker.Bound() - extra })
+	stopBar := b.bar.Follow(title, b.pods, func() (int, string) { return tracker.Bound() - extra, "" })
 	if variant == stream {
 		err = b.createPods(ctx)
 	}
@@ -169,7 +170,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	if err := d.Stop(); err != nil {
 		return m, err
 	}
-	b.bar.say("%s: cleaning up", title)
+	b.bar.Say("%s: cleaning up", title)
 	return m, b.cleanUp(ctx)
 }
 

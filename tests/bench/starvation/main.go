@@ -26,6 +26,7 @@ import (
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon"
 	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/progress"
 )
 
 const namespace = "starvation"
@@ -131,6 +132,8 @@ func measure(ctx context.Context, o options, c *controlplane.ControlPlane, admin
 	created := make([]time.Time, o.pods)
 	failed := make([]error, o.pods)
 	var group sync.WaitGroup
+	bar := progress.New(os.Stderr)
+	defer bar.Clear()
 	begin := time.Now()
 	for i := range o.pods {
 		time.Sleep(time.Until(begin.Add(time.Duration(float64(i) / o.rate * float64(time.Second)))))
@@ -145,9 +148,7 @@ func measure(ctx context.Context, o options, c *controlplane.ControlPlane, admin
 			created[i] = time.Now()
 			failed[i] = create(workload.Pod(fmt.Sprintf("fits-%d", i), workload.Requests("cpu", "10m")))
 		})
-		if i%int(5*o.rate) == 0 {
-			fmt.Fprintf(os.Stderr, "crowd of %d: %d/%d pods\n", crowd, i, o.pods)
-		}
+		bar.Say("crowd of %d: %d/%d pods", crowd*o.pods, i+1, o.pods)
 	}
 	group.Wait()
 	if err := errors.Join(failed...); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"berth.dev/tests/oracle/generate"
 	"berth.dev/tests/oracle/parity"
+	"berth.dev/tests/progress"
 )
 
 // finding is a case that differs.
@@ -46,8 +47,8 @@ func compareAll(ctx context.Context, o options, scratch string) ([]finding, erro
 	defer cancel(nil)
 	results := make([]*finding, o.seeds)
 	var next, done, differ atomic.Int64
-	bar := newProgress(os.Stderr)
-	stop := bar.follow("comparing", o.seeds, func() (int, string) {
+	bar := progress.New(os.Stderr)
+	stop := bar.Follow("comparing", o.seeds, func() (int, string) {
 		return int(done.Load()), fmt.Sprintf("%d differ", differ.Load())
 	})
 	var workers sync.WaitGroup
@@ -109,10 +110,10 @@ func report(ctx context.Context, o options, scratch string, findings []finding) 
 			f.difference.Print(os.Stdout)
 			continue
 		}
-		bar := newProgress(os.Stderr)
-		bar.say("making seed %d small", f.kase.Seed)
+		bar := progress.New(os.Stderr)
+		bar.Say("making seed %d small", f.kase.Seed)
 		small, difference := checker.Shrink(ctx, f.kase, f.difference)
-		bar.clear()
+		bar.Clear()
 		difference.Print(os.Stdout)
 		dir := filepath.Join(o.out, fmt.Sprint(f.kase.Seed))
 		if err := parity.Save(dir, small, difference); err != nil {
