@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
@@ -93,7 +92,9 @@ func (s *State) Replay(decisions []Decision) error {
 		last, wasTried := tried[v.Pod]
 		switch v.Result {
 		case Scheduled:
-			if wasTried && (last < lostNomination || forgetful(s.pending[v.Pod])) {
+			// Upstream wakes nobody when a nominated pod goes to another node, which gives the room on the first one
+			// back: the others are tried again only after five minutes.
+			if wasTried && last < lostNomination {
 				continue
 			}
 			return &Refusal{Kind: "left without a node", Pod: v.Pod, Detail: fmt.Sprintf("it fits on %v", v.Best),
@@ -105,24 +106,6 @@ func (s *State) Replay(decisions []Decision) error {
 		}
 	}
 	return nil
-}
-
-// Upstream does not wake every pod that a change helps; the others are tried again only after five minutes. It wakes
-// none when a nominated pod goes to another node, which gives the room on the first one back. And InterPodAffinity's
-// queueing hint does not look up the namespaces that a namespaceSelector selects: forgetful says that the pod has one.
-func forgetful(pod *corev1.Pod) bool {
-	affinity := pod.Spec.Affinity
-	if affinity == nil {
-		return false
-	}
-	var terms []corev1.PodAffinityTerm
-	if affinity.PodAffinity != nil {
-		terms = append(terms, affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
-	}
-	if affinity.PodAntiAffinity != nil {
-		terms = append(terms, affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
-	}
-	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return t.NamespaceSelector != nil })
 }
 
 func (s *State) step(d Decision) error {

@@ -32,6 +32,7 @@ type State struct {
 	stop      context.CancelFunc
 	scheduler *scheduler.Scheduler
 	snapshot  *internalcache.Snapshot
+	pods      cache.SharedIndexInformer
 	pending   map[string]*corev1.Pod
 	placed    map[string]*corev1.Pod
 	// budgets are in the order of their names: where several cover a pod, the order counts, and upstream's is random.
@@ -108,6 +109,7 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 	if err := fillListers(factory, cluster); err != nil {
 		return err
 	}
+	s.pods = factory.Core().V1().Pods().Informer()
 	logger := klog.FromContext(s.ctx)
 	for _, node := range cluster.Nodes {
 		s.scheduler.Cache.AddNode(logger, node)
@@ -197,4 +199,6 @@ func (s *State) clearNomination(pod *corev1.Pod) {
 	cleared.Status.NominatedNodeName = ""
 	s.scheduler.SchedulingQueue.Update(s.ctx, pod, cleared)
 	s.pending[Name(pod)] = cleared
+	// Preemption looks at the pod as its informer knows it. The store is in memory and takes every pod.
+	_ = s.pods.GetStore().Update(cleared)
 }
