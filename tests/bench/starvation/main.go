@@ -6,6 +6,7 @@
 //
 //	go run ./bench/starvation                 # 1,000 pods that fit, 20 a second, with 10,000 that do not
 //	go run ./bench/starvation --berth F -o json
+//	go run ./bench/starvation --peer          # what kube-scheduler does
 package main
 
 import (
@@ -35,6 +36,7 @@ type options struct {
 	nodes, pods, crowd int
 	rate               float64
 	berth, output      string
+	peer               bool
 }
 
 // figures are what one run came to.
@@ -52,6 +54,7 @@ func main() {
 	flag.IntVar(&o.crowd, "crowd", 10, "pods that do not fit, for each one that does")
 	flag.Float64Var(&o.rate, "rate", 20, "pods that fit created in a second")
 	flag.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
+	flag.BoolVar(&o.peer, "peer", false, "measure kube-scheduler instead of Berth")
 	flag.StringVar(&o.output, "o", "table", "table or json")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
@@ -61,15 +64,20 @@ func main() {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	program, err := daemon.Berth(o.berth)
-	if err != nil {
-		return err
+	program := daemon.Peer("") // the control plane knows where it is
+	if !o.peer {
+		if program, err = daemon.Berth(o.berth); err != nil {
+			return err
+		}
 	}
 	c, err := controlplane.Start(ctx, controlplane.Options{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
+	if o.peer {
+		program.Path = c.Binary(controlplane.Scheduler)
+	}
 	admin := c.Client(controlplane.Admin)
 	if err := workload.CreateNamespace(ctx, admin, namespace); err != nil {
 		return err
@@ -108,9 +116,13 @@ func measure(ctx context.Context, o options, c *controlplane.ControlPlane, admin
 		return f, err
 	}
 	defer tracker.Stop()
+	user := controlplane.Berth
+	if program.Peer {
+		user = controlplane.KubeScheduler
+	}
 	d, err := daemon.Start(program, daemon.Options{
 		Config:     "clientConnection: {qps: 5000, burst: 10000}",
-		Kubeconfig: c.Kubeconfig(controlplane.Berth),
+		Kubeconfig: c.Kubeconfig(user),
 		Dir:        dir,
 		Quiet:      true,
 	})
