@@ -4,7 +4,7 @@
 // them, on a real control plane: the time from each pod's creation until it is seen bound, alone and
 // among ten times as many others.
 //
-//	go run ./bench/starvation                 # 1,000 pods that fit, 20 a second, with 10,000 that do not
+//	go run ./bench/starvation                 # 1,000 pods that fit, 5 a second, with 10,000 that do not
 //	go run ./bench/starvation --berth F -o json
 //	go run ./bench/starvation --peer          # what kube-scheduler does
 package main
@@ -52,7 +52,7 @@ func main() {
 	flag.IntVar(&o.nodes, "nodes", 1000, "number of nodes")
 	flag.IntVar(&o.pods, "pods", 1000, "number of pods that fit")
 	flag.IntVar(&o.crowd, "crowd", 10, "pods that do not fit, for each one that does")
-	flag.Float64Var(&o.rate, "rate", 20, "pods that fit created in a second")
+	flag.Float64Var(&o.rate, "rate", 5, "pods that fit created in a second; 20 keep two cores busy with the API server alone")
 	flag.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
 	flag.BoolVar(&o.peer, "peer", false, "measure kube-scheduler instead of Berth")
 	flag.StringVar(&o.output, "o", "table", "table or json")
