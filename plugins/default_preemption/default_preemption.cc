@@ -123,7 +123,6 @@ DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, c
   snapshot.nodes().ForEach([&](NodeRow row) {
     if (statuses.Get(row).code() == Code::kUnschedulable) potential.push_back(row);
   });
-  search.num_potential_nodes = potential.size();
   if (potential.empty()) return search;
 
   const Time now = handle_.clock().Now();

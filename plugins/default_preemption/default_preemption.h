@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "berth/handle.h"
@@ -49,7 +50,6 @@ class DefaultPreemption final : public PreemptionPlugin,
     std::vector<Candidate> candidates;  // those that break no disruption budget first
     // Why nodes on which preemption was tried are none.
     std::vector<std::pair<NodeRow, Status>> rejected;
-    size_t num_potential_nodes = 0;
   };
   Search FindCandidates(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                         const NodeToStatus& statuses, bool all);
