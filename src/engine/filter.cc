@@ -23,12 +23,10 @@ NodeSet RowsOf(const std::vector<std::string>& names, const Snapshot& snapshot) 
 }  // namespace
 
 void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis) {
-  std::string plugins;
-  for (const std::string& plugin : diagnosis.unschedulable_plugins) {
-    plugins += (plugins.empty() ? "" : " ") + plugin;
-  }
-  diagnosis.statuses.SetAbsent(state.reasons().Make(
-      Code::kUnschedulableAndUnresolvable, "node(s) didn't satisfy plugin(s) [" + plugins + "]"));
+  diagnosis.statuses.SetAbsent(
+      state.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                           "node(s) didn't satisfy plugin(s) " +
+                               framework::PluginList(diagnosis.unschedulable_plugins)));
 }
 
 Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle,

@@ -58,9 +58,9 @@ PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::stri
   return verdict.status.ok() ? PluginStatus{} : verdict;
 }
 
-std::string PreFilterVerdict::RestrictingPlugins() const {
+std::string PluginList(std::span<const std::string> plugins) {
   std::string text = "[";
-  for (const std::string& name : restricting_plugins) {
+  for (const std::string& name : plugins) {
     if (text.size() > 1) text += ' ';
     text += name;
   }
@@ -107,7 +107,8 @@ PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInf
     const std::string text =
         result.restricting_plugins.size() == 1
             ? "node(s) didn't satisfy plugin " + result.restricting_plugins.front()
-            : "node(s) didn't satisfy plugin(s) " + result.RestrictingPlugins() + " simultaneously";
+            : "node(s) didn't satisfy plugin(s) " + PluginList(result.restricting_plugins) +
+                  " simultaneously";
     return finish({cycle.state.reasons().Make(Code::kUnschedulableAndUnresolvable, text), ""});
   }
   return finish(last_rejection);

@@ -40,10 +40,10 @@ struct PreFilterVerdict {
   std::optional<std::vector<std::string>> node_names;
   // The plugins that restricted the nodes; sorted.
   std::vector<std::string> restricting_plugins;
-
-  // The same for messages: "[A B]".
-  std::string RestrictingPlugins() const;
 };
+
+// Plugins as messages list them: "[A B]".
+std::string PluginList(std::span<const std::string> plugins);
 
 // Every plugin is asked, unless one says UnschedulableAndUnresolvable or fails; of several
 // Unschedulable the last wins. Restrictions that leave no node are UnschedulableAndUnresolvable.
