@@ -24,6 +24,7 @@ void Scheduler::ScheduleOne() {
   }
   base::LogV(3, "Attempting to schedule pod", {{"pod", queued->pod().metadata.Key()}});
 
+  decision_began_ = Stopwatch();
   queued->info = cache_.Reclass(std::move(queued->info));
   if (auto verdict = FindVerdict(*queued)) {
     FailAlike(std::move(queued), *profile, std::move(verdict), started);
@@ -37,6 +38,7 @@ void Scheduler::ScheduleOne() {
                        profile->percentage_of_nodes_to_score().value_or(
                            options_.configuration.percentage_of_nodes_to_score));
   if (decision.kind == engine::Decision::Kind::kScheduled) {
+    decision_took_ = Stopwatch() - decision_began_;
     metrics_.Observe(series_.algorithm_duration, clock_.Now() - started);
     Commit(std::move(queued), *profile, std::move(cycle), decision.node, started);
   } else {
@@ -147,6 +149,7 @@ void Scheduler::FailCycle(std::unique_ptr<queue::QueuedPod> queued,
     default:
       failure.message = decision.error;
   }
+  decision_took_ = Stopwatch() - decision_began_;
   metrics_.Observe(series_.algorithm_duration, clock_.Now() - started);
   ReportCycle(queued->pod(), failure.code, "", failure.message);
   HandleFailure(std::move(queued), profile, std::move(failure), started);
@@ -154,7 +157,7 @@ void Scheduler::FailCycle(std::unique_ptr<queue::QueuedPod> queued,
 
 void Scheduler::ReportCycle(const api::Pod& pod, Code code, std::string_view node_name,
                             std::string_view message) const {
-  if (options_.on_cycle) options_.on_cycle({pod, code, node_name, message});
+  if (options_.on_cycle) options_.on_cycle({pod, code, node_name, message, decision_took_});
 }
 
 std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const api::Pod>& pod) {

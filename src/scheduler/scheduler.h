@@ -43,6 +43,8 @@ struct CycleOutcome {
   Code code = Code::kSuccess;  // kSuccess or kWait: the pod goes to the node
   std::string_view node_name;  // "" where it goes to none
   std::string_view message;    // why not, as the FailedScheduling event says it
+  // The decision itself, preemption included, by SchedulerOptions::stopwatch.
+  Duration took{};
 };
 
 struct SchedulerOptions {
@@ -55,6 +57,8 @@ struct SchedulerOptions {
   std::string hostname;  // ends the reportingInstance of events
   // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
   std::function<void(const CycleOutcome&)> on_cycle;
+  // What decisions are timed with for `on_cycle`; empty: they are not.
+  std::function<Duration()> stopwatch;
 };
 
 // The story of every pod: from the informers into the cache and the queue, through one scheduling
@@ -167,6 +171,7 @@ class Scheduler {
                  std::shared_ptr<const queue::SharedVerdict> verdict, Time started);
   void ReportCycle(const api::Pod& pod, Code code, std::string_view node_name,
                    std::string_view message) const;
+  Duration Stopwatch() const { return options_.stopwatch ? options_.stopwatch() : Duration(); }
 
   // binding_cycle.cc: from Permit to the outcome.
   void EnterBindingCycle(const std::string& uid, bool waits);
@@ -218,7 +223,9 @@ class Scheduler {
   size_t bind_limit_ = 64;
   bool stopping_ = false;
   bool stopped_ = false;
-  Time now_;  // of the running turn
+  Time now_;                   // of the running turn
+  Duration decision_began_{};  // by the stopwatch
+  Duration decision_took_{};
   Time published_;
   std::atomic<Time> last_turn_{Time()};
   std::vector<Message> arrived_;

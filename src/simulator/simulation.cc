@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/clock.h"
+
 namespace berth::simulator {
 
 Simulation::Simulation(Time start)
@@ -37,7 +39,9 @@ void Simulation::Start() {
 void Simulation::Settle() {
   do {
     if (timed_) clock_.Run();
+    const Duration before = base::ThreadCpuTime();
     loop_due_ = scheduler_->Turn(clock_.Now()).value_or(Time::max());
+    scheduler_time_ += base::ThreadCpuTime() - before;
     if (timed_) clock_.Halt();
   } while (executor_.RunDue());
 }

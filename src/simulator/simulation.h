@@ -66,6 +66,9 @@ class Simulation {
   MemoryApi& api() { return api_; }
   const MemoryApi& api() const { return api_; }
   scheduler::Scheduler& scheduler() { return *scheduler_; }
+  // CPU time that the scheduler's turns took so far: what the daemon's scheduling thread would
+  // have spent, without the ends of binds and the API server.
+  Duration scheduler_time() const { return scheduler_time_; }
   std::shared_ptr<const api::Pod> FindPod(std::string_view key) const { return api_.FindPod(key); }
 
  private:
@@ -79,6 +82,7 @@ class Simulation {
   MemoryApi api_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   Time loop_due_;
+  Duration scheduler_time_{};
   bool timed_ = false;
   bool started_ = false;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <type_traits>
 #include <utility>
 
@@ -144,13 +145,21 @@ std::string Encode(const api::ObjectPtr& object) {
       object);
 }
 
-std::string ReplaceIndex(std::string_view text, std::string_view digits) {
-  std::string out(text);
-  for (size_t at = out.find("$i"); at != std::string::npos; at = out.find("$i", at)) {
-    out.replace(at, 2, digits);
-    at += digits.size();
+// "$i" becomes the index, "$i%7" what is left of it divided by 7.
+std::string ReplaceIndex(std::string_view text, size_t index) {
+  std::string out;
+  for (size_t at = text.find("$i"); at != std::string_view::npos; at = text.find("$i")) {
+    out += text.substr(0, at);
+    text.remove_prefix(at + 2);
+    size_t modulus = 0;
+    if (text.starts_with('%')) {
+      const char* end = text.data() + text.size();
+      const char* rest = std::from_chars(text.data() + 1, end, modulus).ptr;
+      if (modulus > 0) text = {rest, static_cast<size_t>(end - rest)};
+    }
+    out += std::to_string(modulus > 0 ? index % modulus : index);
   }
-  return out;
+  return out.append(text);
 }
 
 }  // namespace
@@ -229,9 +238,8 @@ Result<api::ObjectPtr> PatchObject(const api::ObjectPtr& object,
 }
 
 ConfigValue WithIndex(const ConfigValue& value, size_t index) {
-  const std::string digits = std::to_string(index);
   if (const std::string* text = value.string()) {
-    return ConfigValue(ReplaceIndex(*text, digits), value.line());
+    return ConfigValue(ReplaceIndex(*text, index), value.line());
   }
   if (const ConfigValue::List* list = value.list()) {
     ConfigValue::List out;
@@ -241,7 +249,7 @@ ConfigValue WithIndex(const ConfigValue& value, size_t index) {
   if (const Map* map = value.map()) {
     Map out;
     for (const auto& [key, member] : *map) {
-      out.emplace_back(ReplaceIndex(key, digits), WithIndex(member, index));
+      out.emplace_back(ReplaceIndex(key, index), WithIndex(member, index));
     }
     return ConfigValue(std::move(out), value.line());
   }

@@ -38,7 +38,8 @@ Result<api::ObjectPtr> MakeObject(informers::Kind kind, const ConfigValue& expan
 // `object` with a JSON merge patch (RFC 7386) laid over it. Errors: as above.
 Result<api::ObjectPtr> PatchObject(const api::ObjectPtr& object, const ConfigValue& expanded_patch);
 
-// `value` with every "$i" in its strings and keys replaced.
+// `value` with every "$i" in its strings and keys replaced by the index, and "$i%7" by the index
+// modulo 7.
 ConfigValue WithIndex(const ConfigValue& value, size_t index);
 
 }  // namespace berth::scenarios

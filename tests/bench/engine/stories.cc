@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/engine/workloads.h"
+#include "tests/bench/engine/stories.h"
 
 #include <algorithm>
 #include <chrono>

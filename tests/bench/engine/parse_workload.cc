@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "src/api/parse.h"
+#include "src/client/file.h"
+#include "tests/bench/engine/workload.h"
+#include "tests/scenarios/runner/objects.h"
+
+namespace berth::bench {
+namespace {
+
+// Errors of this file begin with the line; the file's name comes before it at the end.
+tl::unexpected<Error> FailAt(const ConfigValue& value, const std::string& what) {
+  return Fail(std::to_string(value.line()) + ": " + what);
+}
+
+// A map without its member `key`.
+ConfigValue Without(const ConfigValue& written, std::string_view key) {
+  ConfigValue::Map rest = *written.map();
+  std::erase_if(rest, [&](const auto& member) { return member.first == key; });
+  return ConfigValue(std::move(rest), written.line());
+}
+
+bool IsNumber(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+size_t NumberOf(std::string_view text) {
+  size_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+Result<ObjectTemplate> ReadTemplate(const std::string& list, informers::Kind kind,
+                                    const ConfigValue& written) {
+  if (written.map() == nullptr) return FailAt(written, list + ": expected a map");
+  auto object = ObjectTemplate::Make(kind, written);
+  if (!object) return FailAt(written, list + ": " + object.error().message);
+  return object;
+}
+
+class Reader {
+ public:
+  explicit Reader(Workload& workload) : workload_(workload) {}
+
+  Result<void> ReadSizes(const ConfigValue* written) {
+    if (written == nullptr || written->map() == nullptr || written->map()->empty()) {
+      return Fail("1: sizes: expected a map of at least one size");
+    }
+    for (const auto& [name, value] : *written->map()) {
+      Size& size = workload_.sizes.emplace_back();
+      size.name = name;
+      if (value.map() == nullptr) return FailAt(value, "sizes." + name + ": expected a map");
+      for (const auto& [what, number] : *value.map()) {
+        if (number.integer() == nullptr || *number.integer() < 0) {
+          return FailAt(number, "sizes." + name + "." + what + ": expected a number");
+        }
+        const auto count = static_cast<size_t>(*number.integer());
+        if (what == "threshold") {
+          size.threshold = count;
+        } else {
+          size.numbers[what] = count;
+        }
+      }
+    }
+    return {};
+  }
+
+  Result<WorkloadStep> ReadStep(const ConfigValue& written) {
+    if (written.map() == nullptr) return FailAt(written, "steps: expected a map");
+    WorkloadStep step;
+    for (const auto& [key, value] : *written.map()) {
+      Result<void> read;
+      if (const auto kind = scenarios::KindOfList(key)) {
+        read = ReadCrowds(key, *kind, value, step.create);
+      } else if (key == "measure") {
+        auto measured = ReadMeasure(value);
+        if (!measured) return measured;
+        step = *std::move(measured);
+      } else {
+        return FailAt(value, "unknown field " + Quoted("steps." + key));
+      }
+      if (!read) return Fail(read.error());
+    }
+    return step;
+  }
+
+ private:
+  Result<WorkloadStep> ReadMeasure(const ConfigValue& written) {
+    WorkloadStep step;
+    step.measured = true;
+    const ConfigValue* pods = written.Find("pods");
+    if (pods == nullptr) return FailAt(written, "measure: expected pods");
+    if (auto read = ReadCrowds("measure.pods", informers::Kind::kPod, *pods, step.create); !read) {
+      return Fail(read.error());
+    }
+    if (const ConfigValue* meanwhile = written.Find("meanwhile")) {
+      if (meanwhile->list() == nullptr) return FailAt(*meanwhile, "meanwhile: expected a list");
+      for (const ConfigValue& one : *meanwhile->list()) {
+        auto read = ReadMeanwhile(one);
+        if (!read) return Fail(read.error());
+        step.meanwhile.push_back(*std::move(read));
+      }
+    }
+    return step;
+  }
+
+  Result<void> ReadCrowds(const std::string& list, informers::Kind kind, const ConfigValue& value,
+                          std::vector<Crowd>& crowds) {
+    if (value.list() == nullptr) return FailAt(value, list + ": expected a list");
+    for (const ConfigValue& written : *value.list()) {
+      Crowd crowd;
+      crowd.count = "1";
+      if (const ConfigValue* repeat = written.Find("repeat")) {
+        if (auto read = ReadCount(*repeat, crowd.count); !read) return read;
+      }
+      if (written.map() == nullptr) return FailAt(written, list + ": expected a map");
+      auto object = ReadTemplate(list, kind, Without(written, "repeat"));
+      if (!object) return Fail(object.error());
+      crowd.object = *std::move(object);
+      crowds.push_back(std::move(crowd));
+    }
+    return {};
+  }
+
+  Result<void> ReadCount(const ConfigValue& repeat, std::string& count) {
+    if (repeat.integer() != nullptr && *repeat.integer() >= 0) {
+      count = std::to_string(*repeat.integer());
+      return {};
+    }
+    if (repeat.string() == nullptr) return FailAt(repeat, "repeat: expected a number or its name");
+    count = *repeat.string();
+    for (const Size& size : workload_.sizes) {
+      if (!size.numbers.contains(count)) {
+        return FailAt(repeat, "repeat: size " + size.name + " has no " + Quoted(count));
+      }
+    }
+    return {};
+  }
+
+  static Result<Meanwhile> ReadMeanwhile(const ConfigValue& written) {
+    if (written.map() == nullptr) return FailAt(written, "meanwhile: expected a map");
+    Meanwhile meanwhile;
+    for (const auto& [key, value] : *written.map()) {
+      if (key == "every") {
+        if (value.integer() == nullptr || *value.integer() <= 0) {
+          return FailAt(value, "every: expected a positive number");
+        }
+        meanwhile.every = static_cast<size_t>(*value.integer());
+      } else if (key == "advance") {
+        const auto by = ParseGoDuration(value.string() == nullptr ? "" : *value.string());
+        if (!by) return FailAt(value, "advance: expected a duration");
+        meanwhile.advance = *by;
+      } else if (key == "deletePod") {
+        if (value.string() == nullptr) return FailAt(value, "deletePod: expected a name");
+        meanwhile.delete_pod = scenarios::KeyOf(informers::Kind::kPod, *value.string());
+      } else if (key == "create" || key == "recreate") {
+        auto& templates = key == "create" ? meanwhile.create : meanwhile.recreate;
+        if (auto read = ReadTemplates(value, templates); !read) return Fail(read.error());
+      } else {
+        return FailAt(value, "unknown field " + Quoted("meanwhile." + key));
+      }
+    }
+    return meanwhile;
+  }
+
+  static Result<void> ReadTemplates(const ConfigValue& written,
+                                    std::vector<ObjectTemplate>& templates) {
+    if (written.map() == nullptr) return FailAt(written, "expected a map of lists");
+    for (const auto& [list, objects] : *written.map()) {
+      const auto kind = scenarios::KindOfList(list);
+      if (!kind || objects.list() == nullptr) {
+        return FailAt(objects, Quoted(list) + " is no list of objects");
+      }
+      for (const ConfigValue& one : *objects.list()) {
+        auto object = ReadTemplate(list, *kind, one);
+        if (!object) return Fail(object.error());
+        templates.push_back(*std::move(object));
+      }
+    }
+    return {};
+  }
+
+  Workload& workload_;
+};
+
+Result<Workload> ReadDocument(const ConfigValue& document) {
+  Workload workload;
+  FieldReader fields(document, "");
+  fields.Read("name", workload.name);
+  fields.Read("about", workload.about);
+  const ConfigValue* sizes = fields.Get("sizes");
+  const ConfigValue::List& steps = fields.GetList("steps");
+  if (auto problem = fields.Finish()) return FailAt(document, problem->message);
+  Reader reader(workload);
+  if (auto read = reader.ReadSizes(sizes); !read) return Fail(read.error());
+  for (const ConfigValue& written : steps) {
+    auto step = reader.ReadStep(written);
+    if (!step) return Fail(step.error());
+    workload.steps.push_back(*std::move(step));
+  }
+  return workload;
+}
+
+}  // namespace
+
+const Size* Workload::FindSize(std::string_view size) const {
+  const auto it =
+      std::find_if(sizes.begin(), sizes.end(), [&](const Size& one) { return one.name == size; });
+  return it == sizes.end() ? nullptr : &*it;
+}
+
+size_t CountOf(const Crowd& crowd, const Size& size) {
+  if (IsNumber(crowd.count)) return NumberOf(crowd.count);
+  return size.numbers.find(crowd.count)->second;
+}
+
+Result<Workload> ReadWorkload(const std::string& file_name) {
+  const auto text = client::ReadFile(file_name);
+  if (!text) return Fail(text.error());
+  const auto documents = api::ParseYaml(*text, file_name);
+  if (!documents) return Fail(documents.error());
+  if (documents->size() != 1) return Fail(file_name + ": a file holds one workload");
+  auto workload = ReadDocument(documents->front());
+  if (!workload) return Fail(file_name + ":" + workload.error().message);
+  return workload;
+}
+
+}  // namespace berth::bench

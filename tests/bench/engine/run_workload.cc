@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/engine/run_workload.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "src/app/in_tree_plugins.h"
+#include "src/base/clock.h"
+#include "src/config/load.h"
+#include "src/informers/kinds.h"
+#include "src/simulator/simulation.h"
+#include "tests/scenarios/runner/objects.h"
+
+namespace berth::bench {
+namespace {
+
+// Pods that come at once, and so stand in the queue together.
+constexpr size_t kBatch = 1000;
+
+double Seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
+
+double HeapBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd);
+}
+
+double Percentile(std::vector<float>& values, double rank) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<std::ptrdiff_t>(rank * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + at, values.end());
+  return static_cast<double>(values[static_cast<size_t>(at)]);
+}
+
+class Run {
+ public:
+  Run(const Workload& workload, const Size& size, const RunOptions& options)
+      : workload_(workload), size_(size), options_(options) {}
+
+  Result<Measurement> Go() {
+    if (auto made = MakeSimulation(); !made) return Fail(made.error());
+    for (const WorkloadStep& step : workload_.steps) {
+      if (step.measured) {
+        Measure(step);
+      } else {
+        Create(step);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Every decision considers all nodes, and the API in memory answers at once.
+  Result<void> MakeSimulation() {
+    const auto plugins = app::FindInTreePlugins();
+    simulator::SimulationOptions options;
+    options.keep_events = false;
+    options.scheduler.configuration = config::DefaultConfiguration(plugins.defaults);
+    options.scheduler.configuration.client_connection.burst = 5000;
+    options.scheduler.seed = 1;
+    options.scheduler.share_verdicts = !options_.plain;
+    options.scheduler.stopwatch = base::ThreadCpuTime;
+    options.scheduler.on_cycle = [this](const scheduler::CycleOutcome& outcome) { Note(outcome); };
+    auto made = simulator::Simulation::Make(std::move(options), plugins.registry);
+    if (!made) return Fail(made.error().Within("config"));
+    sim_ = *std::move(made);
+    sim_->Start();
+    sim_->Settle();
+    return {};
+  }
+
+  void Note(const scheduler::CycleOutcome& outcome) {
+    if (outcome.code == Code::kSuccess) ++decided_;
+    if (!measuring_) return;
+    const double took = Seconds(outcome.took);
+    result_.deciding += took;
+    decisions_.push_back(static_cast<float>(took));
+  }
+
+  std::string NextUid() {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "00000000-0000-4000-8000-%012zu", ++last_uid_);
+    return text.data();
+  }
+
+  void Progress(size_t done, size_t of) {
+    if (options_.progress) options_.progress(measuring_ ? "measuring" : "creating", done, of);
+  }
+
+  void Create(const WorkloadStep& step) {
+    for (const Crowd& crowd : step.create) {
+      const size_t count = CountOf(crowd, size_);
+      const double before = HeapBytes();
+      for (size_t i = 0; i < count; ++i) {
+        sim_->Apply(crowd.object.Copy(i, NextUid()));
+        if (i % kBatch != kBatch - 1) continue;
+        sim_->Settle();
+        Progress(i, count);
+      }
+      sim_->Settle();
+      if (crowd.object.kind() == informers::Kind::kNode) {
+        node_bytes_ += HeapBytes() - before;
+        result_.nodes += count;
+        result_.bytes_per_node = node_bytes_ / static_cast<double>(result_.nodes);
+      }
+    }
+  }
+
+  void Measure(const WorkloadStep& step) {
+    const Crowd& crowd = step.create.front();
+    const size_t all = CountOf(crowd, size_);
+    const size_t count = options_.limit == 0 ? all : std::min(all, options_.limit);
+    result_.measured = count;
+    result_.there = decided_;
+    decisions_.reserve(2 * count);
+    measuring_ = true;
+    const double before = HeapBytes();
+    const Duration thread_before = sim_->scheduler_time();
+    Duration loop{};
+    std::vector<api::ObjectPtr> pods;
+    for (size_t begin = 0; begin < count;) {
+      const size_t end = EndOfBatch(step, begin, count);
+      for (size_t i = begin; i < end; ++i) pods.push_back(crowd.object.Copy(i, NextUid()));
+      const std::vector<api::ObjectPtr> others = ObjectsMeanwhile(step, begin);
+      const Duration start = base::ThreadCpuTime();
+      ActMeanwhile(step, begin, others);
+      for (api::ObjectPtr& pod : pods) sim_->Apply(std::move(pod));
+      sim_->Settle();
+      if (end == count) sim_->RunUntilQuiet(std::chrono::hours(1));
+      loop += base::ThreadCpuTime() - start;
+      pods.clear();
+      begin = end;
+      Progress(end, count);
+    }
+    measuring_ = false;
+    result_.loop = Seconds(loop);
+    result_.thread = Seconds(sim_->scheduler_time() - thread_before);
+    result_.bytes_per_pod = (HeapBytes() - before) / static_cast<double>(count);
+    result_.decisions = decisions_.size();
+    result_.p50 = Percentile(decisions_, 0.5);
+    result_.p99 = Percentile(decisions_, 0.99);
+    for (size_t i = 0; i < count; ++i) {
+      const auto pod = sim_->FindPod(crowd.object.KeyOfCopy(i));
+      if (pod == nullptr || pod->spec.node_name.empty()) continue;
+      ++result_.bound;
+      AddToFingerprint(pod->metadata.name);
+      AddToFingerprint(pod->spec.node_name);
+    }
+  }
+
+  // FNV-1a.
+  void AddToFingerprint(std::string_view text) {
+    for (char c : text) {
+      result_.fingerprint =
+          (result_.fingerprint ^ static_cast<unsigned char>(c)) * uint64_t{1099511628211U};
+    }
+  }
+
+  // What comes meanwhile cuts batches short.
+  static size_t EndOfBatch(const WorkloadStep& step, size_t begin, size_t count) {
+    size_t end = std::min(count, begin + kBatch);
+    for (const Meanwhile& meanwhile : step.meanwhile) {
+      end = std::min(end, (begin / meanwhile.every + 1) * meanwhile.every);
+    }
+    return end;
+  }
+
+  // Made while the clock stands.
+  std::vector<api::ObjectPtr> ObjectsMeanwhile(const WorkloadStep& step, size_t begin) {
+    std::vector<api::ObjectPtr> objects;
+    for (const Meanwhile& meanwhile : step.meanwhile) {
+      if (begin % meanwhile.every != 0) continue;
+      const size_t time = begin / meanwhile.every;
+      for (const ObjectTemplate& object : meanwhile.create) {
+        objects.push_back(object.Copy(time, NextUid()));
+      }
+      if (time % 2 != 0) continue;
+      for (const ObjectTemplate& object : meanwhile.recreate) {
+        objects.push_back(object.Copy(time, NextUid()));
+      }
+    }
+    return objects;
+  }
+
+  void ActMeanwhile(const WorkloadStep& step, size_t begin,
+                    const std::vector<api::ObjectPtr>& objects) {
+    for (const Meanwhile& meanwhile : step.meanwhile) {
+      if (begin % meanwhile.every != 0) continue;
+      const size_t time = begin / meanwhile.every;
+      if (meanwhile.advance > Duration::zero()) sim_->Advance(meanwhile.advance);
+      if (time % 2 == 1) {
+        for (const ObjectTemplate& object : meanwhile.recreate) {
+          sim_->Delete(object.kind(), object.KeyOfCopy(time - 1));
+        }
+      }
+      if (meanwhile.delete_pod) {
+        const ConfigValue key = scenarios::WithIndex(ConfigValue(*meanwhile.delete_pod), time);
+        sim_->Delete(informers::Kind::kPod, *key.string());
+      }
+    }
+    for (const api::ObjectPtr& object : objects) sim_->Apply(object);
+  }
+
+  const Workload& workload_;
+  const Size& size_;
+  const RunOptions& options_;
+  Measurement result_{.fingerprint = uint64_t{14695981039346656037U}};
+  std::unique_ptr<simulator::Simulation> sim_;
+  std::vector<float> decisions_;  // seconds
+  size_t decided_ = 0;
+  size_t last_uid_ = 0;
+  double node_bytes_ = 0;
+  bool measuring_ = false;
+};
+
+}  // namespace
+
+Result<Measurement> RunWorkload(const Workload& workload, const Size& size,
+                                const RunOptions& options) {
+  return Run(workload, size, options).Go();
+}
+
+}  // namespace berth::bench

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/config_value.h"
+#include "berth/result.h"
+#include "src/informers/informer_event.h"
+
+// A workload as plain values; tests/bench/engine/README.md has the format.
+namespace berth::bench {
+
+// Makes numbered copies of one object. Where only the name holds the number, the rest is decoded
+// just once.
+//
+// Thread safety: one owner.
+class ObjectTemplate {
+ public:
+  // `written` as in scenarios, without `repeat`. Errors: what no scenario may say either.
+  static Result<ObjectTemplate> Make(informers::Kind kind, const ConfigValue& written);
+
+  api::ObjectPtr Copy(size_t index, std::string uid) const;
+  std::string KeyOfCopy(size_t index) const;
+  informers::Kind kind() const { return kind_; }
+
+ private:
+  informers::Kind kind_ = informers::Kind::kPod;
+  ConfigValue expanded_;
+  std::string name_;
+  // The pod that every copy is but for its name; nullptr where more than that depends on the
+  // number.
+  std::shared_ptr<const api::Pod> pod_;
+};
+
+// Objects that come together.
+struct Crowd {
+  ObjectTemplate object;
+  std::string count;  // the name of a number in Size, or the number itself
+};
+
+// What others do to the cluster while pods are measured.
+struct Meanwhile {
+  size_t every = 1;    // measured pods
+  Duration advance{};  // what the clock does each time
+  std::vector<ObjectTemplate> create;
+  std::vector<ObjectTemplate> recreate;        // goes the next time, comes again the time after
+  std::optional<std::string> delete_pod = {};  // "$i" counts the times
+};
+
+struct WorkloadStep {
+  std::vector<Crowd> create;
+  bool measured = false;
+  std::vector<Meanwhile> meanwhile;
+};
+
+// One size of a workload.
+struct Size {
+  std::string name;
+  std::map<std::string, size_t, std::less<>> numbers;
+  // Pods a second that upstream's own benchmark asks of kube-scheduler; 0: none.
+  size_t threshold = 0;
+};
+
+struct Workload {
+  std::string name;
+  std::string about;
+  std::vector<Size> sizes;  // the first is measured unless another is named
+  std::vector<WorkloadStep> steps;
+
+  // nullptr: there is none of that name.
+  const Size* FindSize(std::string_view size) const;
+};
+
+// Reads a workload strictly. Errors begin with the file and the line.
+//
+// Thread safety: any thread.
+Result<Workload> ReadWorkload(const std::string& file_name);
+
+// How many a crowd is in this size.
+size_t CountOf(const Crowd& crowd, const Size& size);
+
+}  // namespace berth::bench
