@@ -16,9 +16,14 @@ struct FlagSet::Impl {
   struct Flag {
     Setter set;
     bool is_switch = false;
+    bool given = false;
   };
 
   const Flag* Find(std::string_view name) const {
+    const auto it = flags.find(name);
+    return it == flags.end() ? nullptr : &it->second;
+  }
+  Flag* Find(std::string_view name) {
     const auto it = flags.find(name);
     return it == flags.end() ? nullptr : &it->second;
   }
@@ -77,7 +82,7 @@ void FlagSet::Add(const std::string& name, std::string_view kind, const std::str
                 declared, [](const CLI::results_t&) { return true; }, help)
       ->type_name(std::string(kind))
       ->group(group_);
-  impl_->flags[name] = {std::move(set), false};
+  impl_->flags[name] = {std::move(set), false, false};
 }
 
 void FlagSet::AddSwitch(const std::string& name, const std::string& help, Setter set) {
@@ -108,7 +113,7 @@ Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& 
         argument.substr(2, equals == std::string::npos ? equals : equals - 2);
     std::string name = written;
     std::replace(name.begin(), name.end(), '_', '-');
-    const Impl::Flag* flag = impl_->Find(name);
+    Impl::Flag* flag = impl_->Find(name);
     if (flag == nullptr) return Fail("unknown flag: --" + written);
 
     std::string value = "true";
@@ -122,8 +127,14 @@ Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& 
       return Fail("invalid argument " + Quoted(value) + " for " + Quoted(Shown(name)) +
                   " flag: " + set.error().message);
     }
+    flag->given = true;
   }
   return others;
+}
+
+bool FlagSet::Given(std::string_view name) const {
+  const Impl::Flag* flag = impl_->Find(name);
+  return flag != nullptr && flag->given;
 }
 
 std::string FlagSet::Usage() const { return impl_->app.help(); }

@@ -41,14 +41,19 @@ class FlagSet {
   // A switch: `set` gets "true" where no value is given.
   void AddSwitch(const std::string& name, const std::string& help, Setter set);
 
-  // A flag of a type that ReadFlagValue knows; `out` may be an optional.
+  // A flag of a type that ReadFlagValue knows; `out` may be an optional. Repeated lists add up; the
+  // first one given replaces what `out` held before.
   template <typename T>
   void Value(const std::string& name, const std::string& help, T& out) {
     using Plain = FlagType<T>;
-    const auto set = [&out](const std::string& text) -> Result<void> {
+    const auto set = [&out, given = false](const std::string& text) mutable -> Result<void> {
       auto value = ReadFlagValue<Plain>(text);
       if (!value) return Fail(value.error());
-      out = *value;
+      if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+        if (given) value->insert(value->begin(), out.begin(), out.end());
+      }
+      given = true;
+      out = std::move(*value);
       return {};
     };
     if constexpr (std::is_same_v<Plain, bool>) {
@@ -62,6 +67,9 @@ class FlagSet {
   // "-v4" and "-v=4" stand for "--v=4", "-h" for "--help", "-o" for "--output", where such a flag
   // was added.
   Result<std::vector<std::string>> Parse(const std::vector<std::string>& arguments);
+
+  // Whether Parse() saw the flag.
+  bool Given(std::string_view name) const;
 
   // All flags with their help, by heading.
   std::string Usage() const;

@@ -57,13 +57,39 @@ Result<uint64_t> ReadFlagValue(const std::string& text) {
 }
 
 template <>
-Result<double> ReadFlagValue(const std::string& text) {
-  return ReadNumber<double>("ParseFloat", text);
+Result<float> ReadFlagValue(const std::string& text) {
+  return ReadNumber<float>("ParseFloat", text);
 }
 
 template <>
 Result<Duration> ReadFlagValue(const std::string& text) {
   return ParseGoDuration(text);
+}
+
+template <>
+Result<std::vector<std::string>> ReadFlagValue(const std::string& text) {
+  std::vector<std::string> values;
+  if (text.empty()) return values;
+  size_t at = 0;
+  while (true) {
+    std::string& value = values.emplace_back();
+    if (at < text.size() && text[at] == '"') {
+      for (++at;; ++at) {
+        if (at == text.size()) return Fail("parse error: extraneous or missing \" in quoted-field");
+        if (text[at] == '"' && (at + 1 == text.size() || text[at + 1] != '"')) break;
+        if (text[at] == '"') ++at;
+        value += text[at];
+      }
+      ++at;
+      if (at < text.size() && text[at] != ',') {
+        return Fail("parse error: extraneous or missing \" in quoted-field");
+      }
+    } else {
+      while (at < text.size() && text[at] != ',') value += text[at++];
+    }
+    if (at == text.size()) return values;
+    ++at;
+  }
 }
 
 }  // namespace berth::app

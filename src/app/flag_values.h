@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/result.h"
 #include "berth/time.h"
@@ -24,9 +25,12 @@ Result<int32_t> ReadFlagValue(const std::string& text);
 template <>
 Result<uint64_t> ReadFlagValue(const std::string& text);
 template <>
-Result<double> ReadFlagValue(const std::string& text);
+Result<float> ReadFlagValue(const std::string& text);
 template <>
 Result<Duration> ReadFlagValue(const std::string& text);
+// One line of CSV: values between commas, in double quotes where they hold commas or quotes.
+template <>
+Result<std::vector<std::string>> ReadFlagValue(const std::string& text);
 
 // T, or what an optional holds.
 template <typename T>
@@ -46,7 +50,8 @@ constexpr std::string_view FlagKind() {
   if constexpr (std::is_same_v<T, std::string>) return "string";
   if constexpr (std::is_same_v<T, int32_t>) return "int";
   if constexpr (std::is_same_v<T, uint64_t>) return "uint";
-  if constexpr (std::is_same_v<T, double>) return "float";
+  if constexpr (std::is_same_v<T, float>) return "float32";
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) return "strings";
   if constexpr (std::is_same_v<T, Duration>) return "duration";
   return "";
 }

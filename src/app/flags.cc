@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/flags.h"
 
-#include <algorithm>
-#include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "berth/field_errors.h"
 #include "src/app/flag_set.h"
 #include "src/app/flags_without_effect.h"
+#include "src/app/log_flags.h"
+#include "src/app/serving_flags.h"
 #include "src/app/version.h"
 #include "src/config/feature_gates.h"
 
@@ -46,8 +48,9 @@ void AddDeprecated(FlagSet& flags, RunFlags& out) {
               out.kube_api_qps);
   flags.Value("kube-api-burst", "Requests to the API server at once (100)." + ignored,
               out.kube_api_burst);
-  flags.Value("profiling", "Has no effect yet." + ignored, out.profiling);
-  flags.Value("contention-profiling", "Has no effect yet." + ignored, out.contention_profiling);
+  flags.Value("profiling", "Serve /debug/pprof (true)." + ignored, out.profiling);
+  flags.Value("contention-profiling", "Profile waiting for locks (true)." + ignored,
+              out.contention_profiling);
   flags.Value("pod-max-in-unschedulable-pods-duration",
               "How long a pod stays unschedulable before it is tried again without an event (5m).",
               out.pod_max_in_unschedulable_pods_duration);
@@ -55,8 +58,7 @@ void AddDeprecated(FlagSet& flags, RunFlags& out) {
 
 void AddLeaderElection(FlagSet& flags, RunFlags& out) {
   flags.Group("Leader election flags");
-  flags.Value("leader-elect", "Hold a lease before scheduling (true). Is not done yet.",
-              out.leader_elect);
+  flags.Value("leader-elect", "Hold a lease before scheduling (true).", out.leader_elect);
   flags.Value("leader-elect-lease-duration", "How long others wait for a silent leader (15s).",
               out.leader_elect_lease_duration);
   flags.Value("leader-elect-renew-deadline", "When a leader that cannot renew gives up (10s).",
@@ -71,78 +73,62 @@ void AddLeaderElection(FlagSet& flags, RunFlags& out) {
               out.leader_elect_resource_namespace);
 }
 
-// The minor version of "[kube=]1.36".
-Result<int> ReadMinorVersion(const std::string& text) {
-  std::string_view version = text;
-  if (version.starts_with("kube=")) version.remove_prefix(5);
-  if (version.starts_with("v")) version.remove_prefix(1);
-  if (version.starts_with("1.")) {
-    auto minor = ReadFlagValue<int32_t>(std::string(version.substr(2)));
-    if (minor && *minor >= 0) return *minor;
-  }
-  return Fail("must be [kube=]1.<minor>");
-}
-
 void AddFeatureGates(FlagSet& flags, RunFlags& out) {
   flags.Group("Feature gate flags");
+  flags.Value("emulated-version", "Only 1.37 can be emulated.", out.emulated_version);
   flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
             [&out](const std::string& value) -> Result<void> {
               out.feature_gates.push_back(value);
               return {};
             });
-  flags.Add("emulated-version", "version", "Only 1.37 can be emulated.",
-            [](const std::string& value) -> Result<void> {
-              const auto minor = ReadMinorVersion(value);
-              if (!minor) return Fail(minor.error());
-              if (*minor != kMinorVersion) return Fail("only 1.37 can be emulated");
-              return {};
-            });
-  flags.Add("min-compatibility-version", "version",
-            "Oldest version that must be able to read what is written (1.36).",
-            [&out](const std::string& value) -> Result<void> {
-              const auto minor = ReadMinorVersion(value);
-              if (!minor) return Fail(minor.error());
-              if (*minor < kOldestMinCompatibility || *minor > kMinorVersion) {
-                return Fail("must be 1.34 to 1.37");
-              }
-              out.min_compatibility_minor = *minor;
-              return {};
-            });
+  flags.Value("min-compatibility-version",
+              "Oldest version that must be able to read what is written (1.36).",
+              out.min_compatibility_version);
 }
 
-void AddLogs(FlagSet& flags, RunFlags& out) {
-  flags.Group("Logs flags");
-  flags.Add("v", "level", "Verbosity of the log (0).",
-            [&out](const std::string& value) -> Result<void> {
-              const auto level = ReadFlagValue<uint64_t>(value);
-              if (!level) return Fail(level.error());
-              out.log.verbosity = static_cast<int>(std::min<uint64_t>(*level, 100));
-              return {};
-            });
-  flags.Add("logging-format", "text|json", "Format of the log (text).",
-            [&out](const std::string& value) -> Result<void> {
-              if (value != "text" && value != "json") return Fail("Unsupported log format");
-              out.log.format = value == "json" ? base::LogFormat::kJson : base::LogFormat::kText;
-              return {};
-            });
-}
-
-void AddWithoutEffect(FlagSet& flags, std::map<std::string, bool, std::less<>>& given) {
-  for (const FlagWithoutEffect& flag : FlagsWithoutEffect()) {
-    flags.Group(std::string(flag.group));
-    const auto set = [&given, &flag](const std::string& value) -> Result<void> {
-      if (flag.check != nullptr) {
-        if (auto checked = flag.check(value); !checked) return checked;
-      }
-      given[std::string(flag.name)] = true;
-      return {};
-    };
-    if (flag.kind.empty()) {
-      flags.AddSwitch(std::string(flag.name), "Has no effect yet.", set);
-    } else {
-      flags.Add(std::string(flag.name), flag.kind, "Has no effect yet.", set);
+// The minor version of "[kube=]1.36"; nullopt for an empty list.
+Result<std::optional<int>> ReadMinorVersion(const std::vector<std::string>& values) {
+  std::optional<int> minor;
+  for (const std::string& value : values) {
+    std::string version = value;
+    if (const size_t equals = value.find('='); equals != std::string::npos) {
+      const std::string component = value.substr(0, equals);
+      if (component != "kube") return Fail("component not registered: " + component);
+      version = value.substr(equals + 1);
     }
+    if (minor)
+      return Fail("duplicate version flag, kube=1." + std::to_string(*minor) +
+                  " and kube=" + version);
+    if (version.starts_with("v")) version.erase(0, 1);
+    if (version.find_first_not_of("0123456789.") != std::string::npos || version.empty()) {
+      return Fail("could not parse " + Quoted(version) + " as version");
+    }
+    const auto number = version.starts_with("1.") ? ReadFlagValue<int32_t>(version.substr(2))
+                                                  : Result<int32_t>(Fail("not 1.x"));
+    if (!number) return Fail("illegal version string " + Quoted(version));
+    minor = *number;
   }
+  return minor;
+}
+
+// Reads --emulated-version and --min-compatibility-version; what is out of range is added to
+// `problems`.
+Result<void> ReadVersions(RunFlags& flags, std::vector<std::string>& problems) {
+  const auto emulated = ReadMinorVersion(flags.emulated_version);
+  if (!emulated) return Fail(emulated.error());
+  if (emulated->value_or(kMinorVersion) != kMinorVersion) {
+    problems.push_back("emulation version 1." + std::to_string(**emulated) +
+                       " is not supported: only 1.37 can be emulated");
+  }
+  const auto oldest = ReadMinorVersion(flags.min_compatibility_version);
+  if (!oldest) return Fail(oldest.error());
+  if (!*oldest) return {};
+  flags.min_compatibility_minor = **oldest;
+  if (**oldest < kOldestMinCompatibility || **oldest > kMinorVersion) {
+    problems.push_back("minCompatibilityVersion version 1." + std::to_string(**oldest) +
+                       " is not between [1.34, 1.37]");
+  }
+  return {};
 }
 
 // "true" or "raw", from --version[=raw].
@@ -161,6 +147,44 @@ std::string AsGoList(const std::vector<std::string>& texts) {
   return "[" + list + "]";
 }
 
+// What --version was given: "" for nothing to print.
+Result<void> ReadVersionFlag(const std::string& value, std::string& out) {
+  if (value.starts_with("v")) {
+    // A version to report instead; only what follows the numbers may differ.
+    const std::string known(kKubernetesVersion);
+    if (value == known || value.starts_with(known + "-") || value.starts_with(known + "+")) {
+      return {};
+    }
+    return Fail("version " + Quoted(value) + " must match major/minor/patch of default version " +
+                Quoted(known));
+  }
+  if (value == "raw") {
+    out = value;
+    return {};
+  }
+  const auto wanted = ReadFlagValue<bool>(value);
+  if (!wanted) return Fail(wanted.error());
+  out = *wanted ? "true" : "";
+  return {};
+}
+
+// What kube-scheduler checks of flags once all are read.
+Result<void> CheckFlags(RunFlags& flags, LogFlags& logs) {
+  std::vector<std::string> problems;
+  if (auto versions = ReadVersions(flags, problems); !versions) return versions;
+  // Bad feature gates are reported with the configuration, which may name more problems.
+  const auto gates =
+      config::FeatureGates::Parse(flags.feature_gates, flags.min_compatibility_minor);
+  if (auto finished = FinishLogFlags(logs, gates && gates->Enabled("LoggingAlphaOptions"));
+      !finished) {
+    return finished;
+  }
+  flags.log = logs.options;
+  for (std::string& problem : ServingFlagProblems(flags)) problems.push_back(std::move(problem));
+  if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
+  return {};
+}
+
 }  // namespace
 
 tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& arguments,
@@ -169,28 +193,24 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
                 "Assigns pods to nodes: watches an API server and binds the pods that name one of "
                 "its profiles.");
   RunFlags out;
-  std::map<std::string, bool, std::less<>> given;
+  LogFlags logs;
   bool help = false;
   std::string version;
   AddMisc(flags, out);
+  AddSecureServing(flags, out.secure_serving);
+  AddAuthentication(flags, out.authentication);
+  AddAuthorization(flags, out.authorization);
   AddDeprecated(flags, out);
   AddLeaderElection(flags, out);
   AddFeatureGates(flags, out);
-  AddLogs(flags, out);
-  AddWithoutEffect(flags, given);
+  AddMetrics(flags, out.metrics);
+  AddLogs(flags, logs);
   flags.Group("Global flags");
   flags.Value("help", "Print this text.", help);
-  flags.AddSwitch("version", "Print the version and exit; --version=raw prints more.",
-                  [&version](const std::string& value) -> Result<void> {
-                    if (value != "raw") {
-                      const auto wanted = ReadFlagValue<bool>(value);
-                      if (!wanted) return Fail(wanted.error());
-                      version = *wanted ? "true" : "";
-                      return {};
-                    }
-                    version = value;
-                    return {};
-                  });
+  flags.AddSwitch("version",
+                  "Print the version and exit; --version=raw prints more; --version=vX.Y.Z... is "
+                  "accepted where it means this version.",
+                  [&version](const std::string& value) { return ReadVersionFlag(value, version); });
 
   const auto others = flags.Parse(arguments);
   if (!others) return tl::unexpected(FlagError{others.error().message, flags.Usage()});
@@ -198,18 +218,19 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
     out.print_and_exit = flags.Usage();
     return out;
   }
-  if (!version.empty()) {
-    out.print_and_exit = VersionText(version);
-    return out;
-  }
   if (!others->empty()) {
     return tl::unexpected(
         FlagError{"\"" + program + "\" does not take any arguments, got " + AsGoList(*others), ""});
   }
-  if (out.profiling) out.without_effect.push_back("profiling");
-  if (out.contention_profiling) out.without_effect.push_back("contention-profiling");
-  for (const FlagWithoutEffect& flag : FlagsWithoutEffect()) {
-    if (given.contains(flag.name)) out.without_effect.emplace_back(flag.name);
+  if (!version.empty()) {
+    out.print_and_exit = VersionText(version);
+    return out;
+  }
+  if (auto checked = CheckFlags(out, logs); !checked) {
+    return tl::unexpected(FlagError{checked.error().message, ""});
+  }
+  for (std::string_view flag : FlagsWithoutEffect()) {
+    if (flags.Given(flag)) out.without_effect.emplace_back(flag);
   }
   return out;
 }

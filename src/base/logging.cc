@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/base/logging.h"
 
+#include <fnmatch.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -17,70 +18,155 @@ namespace {
 
 std::atomic<int> verbosity{0};
 std::atomic<LogFormat> format{LogFormat::kText};
+std::atomic<bool> split_stream{false};
+// The highest of `VModules()`; below 0 where there is none.
+std::atomic<int> vmodule_verbosity{-1};
 
-spdlog::logger& Sink() {
-  static const auto logger = [] {
-    auto made = std::make_shared<spdlog::logger>("berth",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_pattern("%v");
-    made->set_level(spdlog::level::trace);
-    made->flush_on(spdlog::level::trace);
-    return made;
-  }();
+// Never destroyed: threads may log until the very end.
+std::vector<VModule>& VModules() {
+  static auto& modules = *new std::vector<VModule>;
+  return modules;
+}
+
+template <typename SinkType>
+std::shared_ptr<spdlog::logger> MakeLogger() {
+  auto made = std::make_shared<spdlog::logger>("berth", std::make_shared<SinkType>());
+  made->set_pattern("%v");
+  made->set_level(spdlog::level::trace);
+  made->flush_on(spdlog::level::trace);
+  return made;
+}
+
+spdlog::logger& StandardError() {
+  static const auto logger = MakeLogger<spdlog::sinks::stderr_sink_mt>();
   return *logger;
 }
 
-std::string_view FileName(const std::source_location& where) {
-  const std::string_view path = where.file_name();
-  return path.substr(path.rfind('/') + 1);
+spdlog::logger& StandardOutput() {
+  static const auto logger = MakeLogger<spdlog::sinks::stdout_sink_mt>();
+  return *logger;
+}
+
+// "binding/binder.cc", or with depth 0 "binder.cc".
+std::string_view Tail(std::string_view path, int depth) {
+  size_t slash = path.rfind('/');
+  for (; depth > 0 && slash != std::string_view::npos && slash > 0; --depth) {
+    const size_t next = path.rfind('/', slash - 1);
+    slash = next;
+  }
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool AllowedByVModule(int level, const std::source_location& where) {
+  std::string path = where.file_name();
+  path.resize(std::min(path.size(), path.rfind('.')));
+  const std::string name(Tail(path, 0));
+  for (const VModule& module : VModules()) {
+    const bool by_path = module.pattern.find('/') != std::string::npos;
+    const std::string& subject = by_path ? path : name;
+    if (fnmatch(module.pattern.c_str(), subject.c_str(), by_path ? FNM_PATHNAME : 0) == 0) {
+      return module.verbosity >= level;
+    }
+  }
+  return false;
+}
+
+// A pod's key as klog prints a reference to an object.
+std::string AsJsonObject(std::string_view key) {
+  const size_t slash = key.find('/');
+  if (slash == std::string_view::npos) return Quoted(key);
+  return "{\"name\":" + Quoted(key.substr(slash + 1)) +
+         ",\"namespace\":" + Quoted(key.substr(0, slash)) + "}";
+}
+
+std::string JsonLine(char severity, int level, std::string_view message,
+                     std::initializer_list<LogField> fields, const std::source_location& where,
+                     int64_t micros) {
+  std::string line;
+  fmt::format_to(std::back_inserter(line), "{{\"ts\":{}.{:03},\"caller\":\"{}:{}\",\"msg\":{}",
+                 micros / 1000, micros % 1000, Tail(where.file_name(), 1), where.line(),
+                 Quoted(message));
+  if (severity != 'E') line += ",\"v\":" + std::to_string(level);
+  for (const LogField& field : fields) {
+    line.append(",").append(Quoted(field.key)).append(":");
+    if (!field.is_text) {
+      line += field.value;
+    } else {
+      line += field.key == "pod" ? AsJsonObject(field.value) : Quoted(field.value);
+    }
+  }
+  return line + "}";
+}
+
+// Text of several lines stays readable: each line indented, between "=<" and " >".
+void AppendLines(std::string_view text, std::string& line) {
+  line += "=<";
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    line.append("\n\t").append(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  line += "\n >";
+}
+
+std::string TextLine(char severity, std::string_view message,
+                     std::initializer_list<LogField> fields, const std::source_location& where,
+                     int64_t micros) {
+  const std::time_t seconds = static_cast<std::time_t>(micros / 1'000'000);
+  std::tm tm{};
+  localtime_r(&seconds, &tm);
+  std::string line;
+  fmt::format_to(std::back_inserter(line), "{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:7} {}:{}] {}",
+                 severity, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+                 micros % 1'000'000, getpid(), Tail(where.file_name(), 0), where.line(),
+                 Quoted(message));
+  for (const LogField& field : fields) {
+    line.append(" ").append(field.key);
+    if (!field.is_text) {
+      line.append("=").append(field.value);
+    } else if (field.value.find('\n') == std::string::npos) {
+      line.append("=").append(Quoted(field.value));
+    } else {
+      AppendLines(field.value, line);
+    }
+  }
+  return line;
 }
 
 void Write(char severity, int level, std::string_view message,
            std::initializer_list<LogField> fields, const std::source_location& where) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-  std::string line;
-  if (format.load(std::memory_order_relaxed) == LogFormat::kJson) {
-    fmt::format_to(std::back_inserter(line),
-                   "{{\"ts\":{}.{:03},\"caller\":\"{}:{}\",\"msg\":", micros / 1000, micros % 1000,
-                   FileName(where), where.line());
-    line += Quoted(message);
-    if (severity == 'I') line += ",\"v\":" + std::to_string(level);
-    for (const LogField& field : fields) {
-      line += ',';
-      line += Quoted(field.key);
-      line += ':';
-      line += Quoted(field.value);
-    }
-    line += '}';
-  } else {
-    const std::time_t seconds = static_cast<std::time_t>(micros / 1'000'000);
-    std::tm tm{};
-    localtime_r(&seconds, &tm);
-    fmt::format_to(std::back_inserter(line), "{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:7} {}:{}] ",
-                   severity, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-                   micros % 1'000'000, getpid(), FileName(where), where.line());
-    line += Quoted(message);
-    for (const LogField& field : fields) {
-      line += ' ';
-      line += field.key;
-      line += '=';
-      line += Quoted(field.value);
-    }
-  }
-  Sink().info("{}", line);
+  const int64_t micros = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  const std::string line = format.load(std::memory_order_relaxed) == LogFormat::kJson
+                               ? JsonLine(severity, level, message, fields, where, micros)
+                               : TextLine(severity, message, fields, where, micros);
+  const bool to_output = severity == 'I' && split_stream.load(std::memory_order_relaxed);
+  (to_output ? StandardOutput() : StandardError()).info("{}", line);
 }
 
 }  // namespace
 
 void SetUpLogging(const LogOptions& options) {
+  VModules() = options.vmodule;
+  int highest = -1;
+  for (const VModule& module : options.vmodule) highest = std::max(highest, module.verbosity);
+  vmodule_verbosity = highest;
   verbosity = options.verbosity;
   format = options.format;
+  split_stream = options.split_stream;
 }
 
-int LogVerbosity() { return verbosity.load(std::memory_order_relaxed); }
+void SetLogVerbosity(int level) { verbosity = level; }
 
-void FlushLogs() { Sink().flush(); }
+int LogVerbosity() {
+  return std::max(verbosity.load(std::memory_order_relaxed),
+                  vmodule_verbosity.load(std::memory_order_relaxed));
+}
+
+void FlushLogs() {
+  StandardError().flush();
+  StandardOutput().flush();
+}
 
 void LogInfo(std::string_view message, std::initializer_list<LogField> fields,
              std::source_location where) {
@@ -99,7 +185,10 @@ void LogError(std::string_view message, std::initializer_list<LogField> fields,
 
 void LogV(int level, std::string_view message, std::initializer_list<LogField> fields,
           std::source_location where) {
-  if (LogVerbosity() >= level) Write('I', level, message, fields, where);
+  if (LogVerbosity() < level) return;
+  if (verbosity.load(std::memory_order_relaxed) >= level || AllowedByVModule(level, where)) {
+    Write('I', level, message, fields, where);
+  }
 }
 
 }  // namespace berth::base

@@ -70,7 +70,9 @@ void ReadClientConnection(FieldReader& fields, ClientConnection& out) {
   fields.Read("kubeconfig", out.kubeconfig);
   fields.Read("acceptContentTypes", out.accept_content_types);
   ReadUnlessZero(fields, "contentType", out.content_type);
-  ReadUnlessZero(fields, "qps", out.qps);
+  double qps = out.qps;
+  ReadUnlessZero(fields, "qps", qps);
+  out.qps = static_cast<float>(qps);
   ReadUnlessZero(fields, "burst", out.burst);
 }
 
@@ -157,6 +159,35 @@ void ReadProfile(FieldReader& fields, Profile& out) {
            });
 }
 
+void ReadExtender(FieldReader& fields, Extender& out) {
+  fields.Read("urlPrefix", out.url_prefix);
+  fields.Read("filterVerb", out.filter_verb);
+  fields.Read("preemptVerb", out.preempt_verb);
+  fields.Read("prioritizeVerb", out.prioritize_verb);
+  fields.Read("weight", out.weight);
+  fields.Read("bindVerb", out.bind_verb);
+  fields.Read("enableHTTPS", out.enable_https);
+  ReadMap(fields, "tlsConfig", [&out](FieldReader& nested) {
+    ExtenderTlsConfig& tls = out.tls_config.emplace();
+    nested.Read("insecure", tls.insecure);
+    nested.Read("serverName", tls.server_name);
+    nested.Read("certFile", tls.cert_file);
+    nested.Read("keyFile", tls.key_file);
+    nested.Read("caFile", tls.ca_file);
+    nested.Read("certData", tls.cert_data);
+    nested.Read("keyData", tls.key_data);
+    nested.Read("caData", tls.ca_data);
+  });
+  fields.Read("httpTimeout", out.http_timeout);
+  fields.Read("nodeCacheCapable", out.node_cache_capable);
+  ReadList(fields, "managedResources", out.managed_resources,
+           [](FieldReader& entry, ExtenderManagedResource& resource) {
+             entry.Read("name", resource.name);
+             entry.Read("ignoredByScheduler", resource.ignored_by_scheduler);
+           });
+  fields.Read("ignorable", out.ignorable);
+}
+
 }  // namespace
 
 Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document) {
@@ -176,7 +207,7 @@ Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document) {
   fields.Read("podInitialBackoffSeconds", config.pod_initial_backoff_seconds);
   fields.Read("podMaxBackoffSeconds", config.pod_max_backoff_seconds);
   ReadList(fields, "profiles", config.profiles, ReadProfile);
-  config.extenders = fields.GetList("extenders");
+  ReadList(fields, "extenders", config.extenders, ReadExtender);
   fields.Read("delayCacheUntilActive", config.delay_cache_until_active);
   if (auto error = fields.Finish()) return Fail(error->Within("strict decoding error"));
 

@@ -70,7 +70,7 @@ struct ClientConnection {
   std::string kubeconfig;  // a path; "" means in-cluster
   std::string accept_content_types;
   std::string content_type = "application/vnd.kubernetes.protobuf";
-  double qps = 50;  // negative: no limit
+  float qps = 50;  // negative: no limit
   int32_t burst = 100;
 };
 
@@ -84,6 +84,41 @@ struct LeaderElection {
   std::string resource_namespace = "kube-system";
 };
 
+// A resource that an extender, not the scheduler, keeps the books of.
+struct ExtenderManagedResource {
+  std::string name;
+  // NodeResourcesFit does not look at it either.
+  bool ignored_by_scheduler = false;
+};
+
+// How to speak TLS with an extender. Data wins over the file of the same thing.
+struct ExtenderTlsConfig {
+  bool insecure = false;  // no check of the server's certificate
+  std::string server_name;
+  std::string cert_file;
+  std::string key_file;
+  std::string ca_file;
+  std::string cert_data;  // decoded
+  std::string key_data;
+  std::string ca_data;
+};
+
+// An HTTP extender. An empty verb is one that it does not have.
+struct Extender {
+  std::string url_prefix;
+  std::string filter_verb;
+  std::string preempt_verb;
+  std::string prioritize_verb;
+  int64_t weight = 0;  // of its scores
+  std::string bind_verb;
+  bool enable_https = false;
+  std::optional<ExtenderTlsConfig> tls_config;
+  Duration http_timeout{};          // of one call; 0 means 5 s
+  bool node_cache_capable = false;  // wants the names of nodes only
+  std::vector<ExtenderManagedResource> managed_resources;
+  bool ignorable = false;  // scheduling goes on without it where it fails
+};
+
 struct SchedulerConfiguration {
   int32_t parallelism = 16;
   LeaderElection leader_election;
@@ -95,8 +130,7 @@ struct SchedulerConfiguration {
   int64_t pod_initial_backoff_seconds = 1;
   int64_t pod_max_backoff_seconds = 10;
   std::vector<Profile> profiles;
-  // As written; Validate() refuses any.
-  std::vector<ConfigValue> extenders;
+  std::vector<Extender> extenders;
   bool delay_cache_until_active = false;
 };
 

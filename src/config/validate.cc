@@ -170,6 +170,54 @@ void CheckProfiles(const std::vector<Profile>& profiles, Problems& problems) {
   CheckCommonQueueSort(profiles, problems);
 }
 
+// Whether a node may offer it besides what Kubernetes defines itself.
+bool IsExtendedResource(std::string_view name) {
+  constexpr std::string_view kQuotaPrefix = "requests.";
+  if (name.find('/') == std::string_view::npos || name.find("kubernetes.io/") != name.npos ||
+      name.starts_with(kQuotaPrefix)) {
+    return false;
+  }
+  return LabelKeyProblems(std::string(kQuotaPrefix) + std::string(name)).empty();
+}
+
+void CheckManagedResource(const std::string& path, const std::string& name, Problems& problems) {
+  const std::vector<std::string> name_problems = LabelKeyProblems(name);
+  for (const std::string& problem : name_problems) {
+    problems.push_back(InvalidField(path, Quoted(name), problem));
+  }
+  if (name_problems.empty() && !IsExtendedResource(name)) {
+    problems.push_back(InvalidField(path, Quoted(name), "is an invalid extended resource name"));
+  }
+}
+
+void CheckExtenders(const std::vector<Extender>& extenders, Problems& problems) {
+  std::set<std::string_view> managed;
+  int binders = 0;
+  for (size_t i = 0; i < extenders.size(); ++i) {
+    const Extender& extender = extenders[i];
+    const std::string path = Indexed("extenders", i);
+    if (!extender.prioritize_verb.empty() && extender.weight <= 0) {
+      problems.push_back(InvalidField(path + ".weight", std::to_string(extender.weight),
+                                      "must have a positive weight applied to it"));
+    }
+    if (!extender.bind_verb.empty()) ++binders;
+    for (size_t j = 0; j < extender.managed_resources.size(); ++j) {
+      const std::string& name = extender.managed_resources[j].name;
+      const std::string field = Indexed(path + ".managedResources", j) + ".name";
+      CheckManagedResource(field, name, problems);
+      if (!managed.insert(name).second) {
+        problems.push_back(
+            InvalidField(field, Quoted(name), "duplicate extender managed resource name"));
+      }
+    }
+  }
+  if (binders > 1) {
+    problems.push_back(InvalidField(
+        "extenders", Quoted("found " + std::to_string(binders) + " extenders implementing bind"),
+        "only one extender can implement bind"));
+  }
+}
+
 }  // namespace
 
 std::optional<Error> Validate(const SchedulerConfiguration& config) {
@@ -196,9 +244,7 @@ std::optional<Error> Validate(const SchedulerConfiguration& config) {
                                     std::to_string(config.pod_max_backoff_seconds),
                                     "must be greater than or equal to PodInitialBackoffSeconds"));
   }
-  if (!config.extenders.empty()) {
-    problems.push_back(ForbiddenField("extenders", "HTTP extenders are not supported yet"));
-  }
+  CheckExtenders(config.extenders, problems);
   return AggregateProblems(problems);
 }
 

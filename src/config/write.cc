@@ -128,7 +128,7 @@ ConfigValue ToValue(const ClientConnection& connection) {
                          {"burst", Number(connection.burst)},
                          {"contentType", Text(connection.content_type)},
                          {"kubeconfig", Text(connection.kubeconfig)},
-                         {"qps", ConfigValue(connection.qps)}});
+                         {"qps", ConfigValue(static_cast<double>(connection.qps))}});
 }
 
 }  // namespace

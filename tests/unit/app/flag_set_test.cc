@@ -13,7 +13,7 @@ struct Values {
   std::string text = "unset";
   std::string output;
   std::optional<int32_t> number;
-  std::optional<double> rate;
+  std::optional<float> rate;
   std::optional<Duration> time;
   std::optional<bool> yes;
   std::optional<uint64_t> seed;

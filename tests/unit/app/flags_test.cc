@@ -11,6 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::StartsWith;
 
 RunFlags MustParse(const std::vector<std::string>& arguments) {
@@ -85,7 +86,7 @@ TEST(RunFlagsTest, ReadsTheFlagsThatHaveAnEffect) {
   EXPECT_EQ(flags.log.verbosity, 3);
   EXPECT_EQ(flags.log.format, base::LogFormat::kJson);
   EXPECT_EQ(flags.seed, 42u);
-  EXPECT_THAT(flags.without_effect, ElementsAre("profiling", "contention-profiling"));
+  EXPECT_THAT(flags.without_effect, ElementsAre("contention-profiling", "profiling"));
 }
 
 TEST(RunFlagsTest, TakesTheCommandLineOfKubeadm) {
@@ -94,20 +95,104 @@ TEST(RunFlagsTest, TakesTheCommandLineOfKubeadm) {
        "--authorization-kubeconfig=/etc/kubernetes/scheduler.conf", "--bind-address=127.0.0.1",
        "--kubeconfig=/etc/kubernetes/scheduler.conf", "--leader-elect=true"});
   EXPECT_EQ(flags.kubeconfig, "/etc/kubernetes/scheduler.conf");
-  EXPECT_THAT(flags.without_effect,
-              ElementsAre("bind-address", "authentication-kubeconfig", "authorization-kubeconfig"));
+  EXPECT_EQ(flags.secure_serving.bind_address, "127.0.0.1");
+  EXPECT_EQ(flags.authentication.kubeconfig, "/etc/kubernetes/scheduler.conf");
+  EXPECT_EQ(flags.authorization.kubeconfig, "/etc/kubernetes/scheduler.conf");
+  EXPECT_EQ(flags.leader_elect, true);
 }
 
-TEST(RunFlagsTest, AcceptsEveryFlagWithoutEffectAndNamesItOnce) {
-  for (const FlagWithoutEffect& flag : FlagsWithoutEffect()) {
-    SCOPED_TRACE(flag.name);
-    const std::string name(flag.name);
-    std::string value = "1";
-    if (flag.kind == "duration") value = "1s";
-    if (flag.kind.empty()) value = "true";
-    const std::string argument = "--" + name + "=" + value;
-    EXPECT_THAT(MustParse({argument, argument}).without_effect, ElementsAre(name));
+TEST(RunFlagsTest, ReadsTheFlagsOfTheEndpoints) {
+  const RunFlags flags = MustParse({"--bind-address=::1",
+                                    "--secure-port=0",
+                                    "--cert-dir=d",
+                                    "--tls-cert-file=c",
+                                    "--tls-private-key-file=k",
+                                    "--tls-sni-cert-key=a,b",
+                                    "--tls-sni-cert-key=c,d: *.x.y, z",
+                                    "--tls-min-version=VersionTLS13",
+                                    "--tls-cipher-suites=A,B",
+                                    "--tls-cipher-suites=C",
+                                    "--tls-curve-preferences=23,29",
+                                    "--http2-max-streams-per-connection=7",
+                                    "--disable-http2-serving",
+                                    "--permit-port-sharing",
+                                    "--permit-address-sharing",
+                                    "--authentication-skip-lookup",
+                                    "--authentication-tolerate-lookup-failure=false",
+                                    "--authentication-token-webhook-cache-ttl=1s",
+                                    "--client-ca-file=ca",
+                                    "--requestheader-client-ca-file=rca",
+                                    "--requestheader-allowed-names=n,m",
+                                    "--requestheader-username-headers=u",
+                                    "--requestheader-group-headers=g",
+                                    "--requestheader-uid-headers=x-remote-uid",
+                                    "--requestheader-extra-headers-prefix=e",
+                                    "--authorization-always-allow-paths=/a,/b/*",
+                                    "--authorization-webhook-cache-authorized-ttl=2s",
+                                    "--authorization-webhook-cache-unauthorized-ttl=3s",
+                                    "--show-hidden-metrics-for-version=1.36",
+                                    "--disabled-metrics=a,b",
+                                    "--allow-metric-labels=m,l=v",
+                                    "--allow-metric-labels=\"m,k=v,w\",\"n,k=x\"",
+                                    "--allow-metric-labels-manifest=f"});
+  const SecureServingFlags& serving = flags.secure_serving;
+  EXPECT_EQ(serving.bind_address, "::1");
+  EXPECT_EQ(serving.secure_port, 0);
+  EXPECT_EQ(serving.cert_dir, "d");
+  EXPECT_EQ(serving.tls_cert_file, "c");
+  EXPECT_EQ(serving.tls_private_key_file, "k");
+  ASSERT_EQ(serving.tls_sni_cert_key.size(), 2u);
+  EXPECT_EQ(serving.tls_sni_cert_key[0].cert_file, "a");
+  EXPECT_EQ(serving.tls_sni_cert_key[0].key_file, "b");
+  EXPECT_THAT(serving.tls_sni_cert_key[0].names, IsEmpty());
+  EXPECT_EQ(serving.tls_sni_cert_key[1].cert_file, "c");
+  EXPECT_THAT(serving.tls_sni_cert_key[1].names, ElementsAre("*.x.y", "z"));
+  EXPECT_EQ(serving.tls_min_version, "VersionTLS13");
+  EXPECT_THAT(serving.tls_cipher_suites, ElementsAre("A", "B", "C"));
+  EXPECT_THAT(serving.tls_curve_preferences, ElementsAre(23, 29));
+  EXPECT_EQ(serving.http2_max_streams_per_connection, 7);
+  EXPECT_TRUE(serving.disable_http2_serving);
+  EXPECT_TRUE(serving.permit_port_sharing);
+  EXPECT_TRUE(serving.permit_address_sharing);
+  const AuthenticationFlags& authentication = flags.authentication;
+  EXPECT_TRUE(authentication.skip_lookup);
+  EXPECT_FALSE(authentication.tolerate_lookup_failure);
+  EXPECT_EQ(authentication.token_webhook_cache_ttl, std::chrono::seconds(1));
+  EXPECT_EQ(authentication.client_ca_file, "ca");
+  EXPECT_EQ(authentication.requestheader_client_ca_file, "rca");
+  EXPECT_THAT(authentication.requestheader_allowed_names, ElementsAre("n", "m"));
+  EXPECT_THAT(authentication.requestheader_username_headers, ElementsAre("u"));
+  EXPECT_THAT(authentication.requestheader_group_headers, ElementsAre("g"));
+  EXPECT_THAT(authentication.requestheader_uid_headers, ElementsAre("x-remote-uid"));
+  EXPECT_THAT(authentication.requestheader_extra_headers_prefix, ElementsAre("e"));
+  EXPECT_THAT(flags.authorization.always_allow_paths, ElementsAre("/a", "/b/*"));
+  EXPECT_EQ(flags.authorization.webhook_cache_authorized_ttl, std::chrono::seconds(2));
+  EXPECT_EQ(flags.authorization.webhook_cache_unauthorized_ttl, std::chrono::seconds(3));
+  EXPECT_EQ(flags.metrics.show_hidden_metrics_for_version, "1.36");
+  EXPECT_THAT(flags.metrics.disabled_metrics, ElementsAre("a", "b"));
+  EXPECT_THAT(flags.metrics.allow_metric_labels,
+              ElementsAre(Pair("m,k", "v,w"), Pair("m,l", "v"), Pair("n,k", "x")));
+  EXPECT_EQ(flags.metrics.allow_metric_labels_manifest, "f");
+}
+
+TEST(RunFlagsTest, ReadsTheFlagsOfTheLog) {
+  const RunFlags flags = MustParse({"--vmodule=bind*=4,a/b=2", "--log-text-split-stream",
+                                    "--feature-gates=LoggingAlphaOptions=true", "--v=1"});
+  ASSERT_EQ(flags.log.vmodule.size(), 2u);
+  EXPECT_EQ(flags.log.vmodule[0].pattern, "bind*");
+  EXPECT_EQ(flags.log.vmodule[0].verbosity, 4);
+  EXPECT_EQ(flags.log.vmodule[1].pattern, "a/b");
+  EXPECT_TRUE(flags.log.split_stream);
+}
+
+TEST(RunFlagsTest, NamesTheFlagsWithoutEffectThatWereGivenOnce) {
+  for (std::string_view flag : FlagsWithoutEffect()) {
+    SCOPED_TRACE(flag);
+    const std::string usage = ErrorOf({"--unknown"}).usage;
+    EXPECT_THAT(usage, HasSubstr("--" + std::string(flag)));
   }
+  const std::string period = "--log-flush-frequency=7s";
+  EXPECT_THAT(MustParse({period, period}).without_effect, ElementsAre("log-flush-frequency"));
 }
 
 TEST(RunFlagsTest, AFlagErrorComesWithTheUsage) {
@@ -122,21 +207,59 @@ TEST(RunFlagsTest, RefusesBadValues) {
     const char* want;
   } cases[] = {
       {{"foo", "bar"}, "\"berth run\" does not take any arguments, got [\"foo\" \"bar\"]"},
-      {{"--logging-format=xml"},
-       "invalid argument \"xml\" for \"--logging-format\" flag: Unsupported log format"},
+      {{"--logging-format=xml"}, "format: Invalid value: \"xml\": Unsupported log format"},
+      {{"--logging-format=json", "--vmodule=a=1"},
+       "vmodule: Forbidden: Only supported for text log format"},
+      {{"--log-flush-frequency=0s"},
+       "flushFrequency: Invalid value: \"0s\": Must be greater than zero"},
+      {{"--log-json-info-buffer-size=1k"},
+       "options.json.infoBufferSize: Forbidden: Feature LoggingAlphaOptions is disabled"},
+      {{"--vmodule=a"},
+       "invalid argument \"a\" for \"--vmodule\" flag: \"a\" does not have the pattern=N format"},
+      {{"--vmodule=a=x"},
+       "invalid argument \"a=x\" for \"--vmodule\" flag: parsing verbosity in \"a=x\": "
+       "strconv.ParseUint: parsing \"x\": invalid syntax"},
       {{"--secure-port=99999"},
-       "invalid argument \"99999\" for \"--secure-port\" flag: must be between 0 and 65535, "
-       "inclusive. 0 for turning off secure port"},
+       "--secure-port 99999 must be between 1 and 65535, inclusive. It cannot be turned off with "
+       "0"},
+      {{"--secure-port=-1", "--requestheader-uid-headers=x"},
+       "[--secure-port -1 must be between 0 and 65535, inclusive. 0 for turning off secure port, "
+       "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - "
+       "API aggregation will not work]"},
+      {{"--requestheader-username-headers=a, "},
+       "empty value in \"requestheader-username-headers\""},
+      {{"--bind-address=x"},
+       "invalid argument \"x\" for \"--bind-address\" flag: failed to parse IP: \"x\""},
+      {{"--tls-sni-cert-key=x"},
+       "invalid argument \"x\" for \"--tls-sni-cert-key\" flag: expected comma separated "
+       "certificate and key file paths"},
+      {{"--tls-sni-cert-key=x,y:"},
+       "invalid argument \"x,y:\" for \"--tls-sni-cert-key\" flag: empty names list is not "
+       "allowed"},
+      {{"--tls-curve-preferences=x"},
+       "invalid argument \"x\" for \"--tls-curve-preferences\" flag: strconv.ParseInt: parsing "
+       "\"x\": invalid syntax"},
+      {{"--disabled-metrics=\"a"},
+       "invalid argument \"\\\"a\" for \"--disabled-metrics\" flag: parse error: extraneous or "
+       "missing \" in quoted-field"},
+      {{"--allow-metric-labels=x"},
+       "invalid argument \"x\" for \"--allow-metric-labels\" flag: x must be formatted as "
+       "key=value"},
+      {{"--show-hidden-metrics-for-version=1.35"},
+       "metrics.showHiddenMetricsForVersion: Invalid value: \"1.35\": must be omitted or have the "
+       "value '1.36'; only the previous minor version is allowed"},
       {{"--v=x"},
        "invalid argument \"x\" for \"-v, --v\" flag: strconv.ParseUint: parsing \"x\": invalid "
        "syntax"},
       {{"--emulated-version=1.36"},
-       "invalid argument \"1.36\" for \"--emulated-version\" flag: only 1.37 can be emulated"},
+       "emulation version 1.36 is not supported: only 1.37 can be emulated"},
       {{"--min-compatibility-version=1.38"},
-       "invalid argument \"1.38\" for \"--min-compatibility-version\" flag: must be 1.34 to 1.37"},
-      {{"--min-compatibility-version=x"},
-       "invalid argument \"x\" for \"--min-compatibility-version\" flag: must be "
-       "[kube=]1.<minor>"},
+       "minCompatibilityVersion version 1.38 is not between [1.34, 1.37]"},
+      {{"--min-compatibility-version=x"}, "could not parse \"x\" as version"},
+      {{"--emulated-version=etcd=1.37"}, "component not registered: etcd"},
+      {{"--version=v1.36.0"},
+       "invalid argument \"v1.36.0\" for \"--version\" flag: version \"v1.36.0\" must match "
+       "major/minor/patch of default version \"v1.37.1\""},
       {{"--permit-port-sharing=x"},
        "invalid argument \"x\" for \"--permit-port-sharing\" flag: strconv.ParseBool: parsing "
        "\"x\": invalid syntax"},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -38,7 +39,7 @@ TEST_F(LoggingTest, TextHasKlogsForm) {
                                  "[0-9][0-9][0-9][0-9][0-9][0-9] +[0-9]+ .*\n"));
   EXPECT_THAT(
       text, HasSubstr(" " + std::to_string(getpid()) + " logging_test.cc:" + std::to_string(line) +
-                      "] \"Pod bound\" pod=\"default/web\" attempts=\"2\"\n"));
+                      "] \"Pod bound\" pod=\"default/web\" attempts=2\n"));
 }
 
 TEST_F(LoggingTest, TheFirstLetterIsTheSeverity) {
@@ -55,7 +56,13 @@ TEST_F(LoggingTest, BelowZeroOnlyWarningsAndErrorsAreWritten) {
   EXPECT_THAT(Written([] { LogError("m"); }), StartsWith("E"));
 }
 
-TEST_F(LoggingTest, OneCallIsOneLineWhateverTheValuesHold) {
+TEST_F(LoggingTest, TextOfSeveralLinesIsIndented) {
+  SetUpLogging({});
+  EXPECT_THAT(Written([] { LogInfo("m", {{"config", "a: 1\nb: 2"}, {"n", 1}}); }),
+              HasSubstr("] \"m\" config=<\n\ta: 1\n\tb: 2\n > n=1\n"));
+}
+
+TEST_F(LoggingTest, NothingElseBreaksALine) {
   SetUpLogging({});
   const std::string text = Written([] { LogInfo("a\nb", {{"v", "\"x\"\\\t\r\x01"}}); });
   EXPECT_THAT(text, HasSubstr(R"("a\nb" v="\"x\"\\\t\r\u0001")"));
@@ -69,10 +76,10 @@ TEST_F(LoggingTest, JsonHasTimeCallerMessageAndFields) {
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json.at("msg"), "a \"b\"\n");
-  EXPECT_EQ(json.at("caller"), "logging_test.cc:" + std::to_string(line));
+  EXPECT_EQ(json.at("caller"), "base/logging_test.cc:" + std::to_string(line));
   EXPECT_EQ(json.at("v"), 4);
   EXPECT_EQ(json.at("node"), "n\x01");
-  EXPECT_EQ(json.at("count"), "3");
+  EXPECT_EQ(json.at("count"), 3);
   EXPECT_GT(json.at("ts").get<double>(), 1.7e12);  // milliseconds
 }
 
@@ -89,6 +96,54 @@ TEST_F(LoggingTest, VerbosityDecidesWhatIsWritten) {
   EXPECT_EQ(Written([] { LogV(3, "m"); }), "");
   SetUpLogging({.verbosity = 3});
   EXPECT_NE(Written([] { LogV(3, "m"); }), "");
+}
+
+TEST_F(LoggingTest, APodIsAnObjectInJson) {
+  SetUpLogging({.format = LogFormat::kJson});
+  const auto json = nlohmann::json::parse(
+      Written([] { LogWarning("m", {{"pod", "default/web"}, {"sent", true}}); }));
+  EXPECT_EQ(json.at("pod"), nlohmann::json({{"name", "web"}, {"namespace", "default"}}));
+  EXPECT_EQ(json.at("sent"), true);
+  EXPECT_EQ(json.at("v"), 0);
+}
+
+TEST_F(LoggingTest, VModuleMakesTheFilesItNamesMoreVerbose) {
+  const struct {
+    std::vector<VModule> vmodule;
+    bool want;  // a message of level 3 from here
+  } cases[] = {
+      {{}, false},
+      {{{"logging_test", 3}}, true},
+      {{{"logging_test", 2}}, false},
+      {{{"log*", 9}}, true},
+      {{{"log", 9}}, false},
+      {{{"logging_test.cc", 9}}, false},
+      {{{"logging_test", 2}, {"*", 9}}, false},
+      {{{"other", 9}, {"logging_????", 3}}, true},
+      {{{"*/unit/base/logging_test", 3}}, false},
+      {{{"unit/logging_test", 3}}, false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.vmodule.empty() ? "" : c.vmodule.back().pattern);
+    SetUpLogging({.verbosity = 1, .vmodule = c.vmodule});
+    EXPECT_EQ(!Written([] { LogV(3, "m"); }).empty(), c.want);
+    EXPECT_EQ(LogVerbosity() >= 3, std::any_of(c.vmodule.begin(), c.vmodule.end(),
+                                               [](const VModule& m) { return m.verbosity >= 3; }));
+  }
+}
+
+TEST_F(LoggingTest, ASplitStreamLeavesErrorsAndWarningsOnStandardError) {
+  SetUpLogging({.split_stream = true});
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(Written([] { LogInfo("m"); }), "");
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), StartsWith("I"));
+  EXPECT_THAT(Written([] { LogError("m"); }), StartsWith("E"));
+}
+
+TEST_F(LoggingTest, VerbosityCanBeChangedAlone) {
+  SetUpLogging({.format = LogFormat::kJson});
+  SetLogVerbosity(5);
+  EXPECT_THAT(Written([] { LogV(5, "m"); }), StartsWith("{"));
 }
 
 }  // namespace

@@ -334,9 +334,7 @@ TEST(LoadTest, OfSeveralDocumentsTheFirstCounts) {
 TEST(LoadTest, ValidatesWhatWasRead) {
   EXPECT_EQ(ErrorOf(WithHead("parallelism: 0\n")),
             "s.yaml: parallelism: Invalid value: 0: should be an integer value greater than zero");
-  EXPECT_EQ(ErrorOf(WithHead("extenders: [{urlPrefix: http://x}]\n")),
-            "s.yaml: extenders: Forbidden: HTTP extenders are not supported yet");
-  EXPECT_EQ(ErrorOf(WithHead("extenders: []\n")), "");
+  EXPECT_EQ(ErrorOf(WithHead("extenders: [{urlPrefix: http://x}]\n")), "");
 }
 
 TEST(DecodeTest, LeavesValidationToTheCaller) {

@@ -129,8 +129,34 @@ TEST(ValidateTest, NamesFieldValueAndRuleInKubeSchedulersWords) {
       {"podMaxBackoffSeconds", [](auto& c) { c.pod_initial_backoff_seconds = 11; },
        "podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to "
        "PodInitialBackoffSeconds"},
-      {"extenders", [](auto& c) { c.extenders.emplace_back(); },
-       "extenders: Forbidden: HTTP extenders are not supported yet"},
+      {"an extender's scores without a weight",
+       [](auto& c) { c.extenders.emplace_back().prioritize_verb = "prioritize"; },
+       "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it"},
+      {"two extenders that bind",
+       [](auto& c) {
+         c.extenders.emplace_back().bind_verb = "bind";
+         c.extenders.emplace_back().bind_verb = "bind";
+       },
+       "extenders: Invalid value: \"found 2 extenders implementing bind\": only one extender can "
+       "implement bind"},
+      {"a managed resource of Kubernetes' own",
+       [](auto& c) { c.extenders.emplace_back().managed_resources = {{"kubernetes.io/x", false}}; },
+       "extenders[0].managedResources[0].name: Invalid value: \"kubernetes.io/x\": is an invalid "
+       "extended resource name"},
+      {"a managed resource twice",
+       [](auto& c) {
+         c.extenders.emplace_back().managed_resources = {{"a.b/c", false}};
+         c.extenders.emplace_back().managed_resources = {{"a.b/c", true}};
+       },
+       "extenders[1].managedResources[0].name: Invalid value: \"a.b/c\": duplicate extender "
+       "managed resource name"},
+      {"a managed resource with a bad name",
+       [](auto& c) { c.extenders.emplace_back().managed_resources = {{"a.b/", false}}; },
+       "[extenders[0].managedResources[0].name: Invalid value: \"a.b/\": name part must be "
+       "non-empty, extenders[0].managedResources[0].name: Invalid value: \"a.b/\": name part must "
+       "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+       "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+       "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')]"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -220,7 +246,7 @@ TEST(ValidateTest, ReportsAllProblemsInKubeSchedulersOrder) {
     c.profiles.push_back(Named(""));
     c.profiles[2].percentage_of_nodes_to_score = 5;
     c.profiles[2].plugins.queue_sort.disabled = {{"*", 0}};
-    c.extenders.emplace_back();
+    c.extenders.emplace_back().prioritize_verb = "p";
   });
   EXPECT_EQ(
       got,
@@ -249,7 +275,7 @@ TEST(ValidateTest, ReportsAllProblemsInKubeSchedulersOrder) {
       "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0, "
       "podMaxBackoffSeconds: Invalid value: -1: must be greater than or equal to "
       "PodInitialBackoffSeconds, "
-      "extenders: Forbidden: HTTP extenders are not supported yet]");
+      "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it]");
 }
 
 }  // namespace
