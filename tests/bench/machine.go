@@ -35,6 +35,11 @@ func peakMemory(pid int) int64 {
 	return kilobytes(procValue(fmt.Sprintf("/proc/%d/status", pid), "VmHWM"))
 }
 
+// residentMemory is the resident set of a process now, in bytes; 0 if unknown.
+func residentMemory(pid int) int64 {
+	return kilobytes(procValue(fmt.Sprintf("/proc/%d/status", pid), "VmRSS"))
+}
+
 // machine describes the computer in one line.
 func machine() string {
 	model := procValue("/proc/cpuinfo", "model name")

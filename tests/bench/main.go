@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures Berth and kube-scheduler side by side on one control plane: pods bound a
-// second, and the CPU time that the scheduler itself takes for each.
+// Command bench measures Berth and kube-scheduler side by side on one control plane: how long each
+// takes for a crowd of pods, and the CPU time that the scheduler itself takes for each pod.
 //
-//	go run ./bench                      # 1,000 nodes, 5,000 plain pods
-//	go run ./bench --rounds 3 -o json   # medians of three, the schedulers in alternation
+//	go run ./bench                       # 5,000 nodes, 4,000 pods of every kind
+//	go run ./bench -workload spread      # of one kind
+//	go run ./bench --rounds 3 -o json    # medians of three, the schedulers in alternation
+//	go run ./bench -start                # from the start of the process to the first pod bound
 //
 // The nodes are bare objects without kubelets. Both schedulers have the same configuration: the
 // default one but for a rate limit that does not bite.
@@ -27,6 +29,9 @@ import (
 type options struct {
 	nodes, pods, rounds int
 	qps, burst          int
+	bound               int
+	start               bool
+	kinds               []kind
 	variants            []string
 	schedulers          []string
 	berth               string
@@ -53,19 +58,26 @@ func main() {
 
 func parse(args []string) (options, error) {
 	var o options
-	var variants, schedulers string
+	var variants, schedulers, names string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.IntVar(&o.nodes, "nodes", 1000, "number of nodes")
-	flags.IntVar(&o.pods, "pods", 5000, "number of pods in each measurement")
+	flags.IntVar(&o.nodes, "nodes", 5000, "number of nodes")
+	flags.IntVar(&o.pods, "pods", 4000, "number of pods in each measurement")
 	flags.IntVar(&o.rounds, "rounds", 1, "measurements of each kind; medians are shown")
 	flags.IntVar(&o.qps, "qps", 5000, "clientConnection.qps of both schedulers")
 	flags.IntVar(&o.burst, "burst", 10000, "clientConnection.burst of both schedulers")
+	flags.StringVar(&names, "workload", "all", "sorts of pods: plain, spread, preferred-affinity, anti-affinity, or all")
+	flags.BoolVar(&o.start, "start", false, "measure the start among many bound pods instead")
+	flags.IntVar(&o.bound, "bound", 50000, "with -start: how many pods are bound")
 	flags.StringVar(&variants, "variants", "pending,stream",
 		"pending: the pods are there before the scheduler starts; stream: they come while it runs")
 	flags.StringVar(&schedulers, "schedulers", "kube-scheduler,berth", "which schedulers, in which order")
 	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	var err error
+	if o.kinds, err = findKinds(names); err != nil {
 		return o, err
 	}
 	o.variants, o.schedulers = strings.Split(variants, ","), strings.Split(schedulers, ",")
@@ -87,6 +99,11 @@ func (o options) validate(rest []string) error {
 	for _, s := range o.schedulers {
 		if s != peerName && s != berthName {
 			return fmt.Errorf("--schedulers: %q is neither %s nor %s", s, peerName, berthName)
+		}
+	}
+	for _, k := range o.kinds {
+		if k.oneToANode && !o.start && o.pods >= o.nodes {
+			return fmt.Errorf("-workload %s: %d nodes do not take %d pods", k.name, o.nodes, o.pods)
 		}
 	}
 	if o.output != "table" && o.output != "json" {
@@ -115,12 +132,22 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer b.close()
+	if o.start {
+		if err := b.measureStarts(ctx, programs); err != nil {
+			return err
+		}
+		report := b.startReport()
+		if o.output == "json" {
+			return writeJSON(os.Stdout, report)
+		}
+		return report.writeTable(os.Stdout)
+	}
 	if err := b.measureAll(ctx, programs); err != nil {
 		return err
 	}
 	report := b.report()
 	if o.output == "json" {
-		return report.writeJSON(os.Stdout)
+		return writeJSON(os.Stdout, report)
 	}
 	return report.writeTable(os.Stdout)
 }

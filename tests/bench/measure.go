@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,23 +34,29 @@ const (
 	measureLimit = 10 * time.Minute
 )
 
-// measurement is one crowd of pods placed by one scheduler.
+// measurement is one crowd of pods placed by one scheduler. Times count from its begin: the daemon's
+// start, or the first pod's creation.
 type measurement struct {
 	scheduler, variant string
+	kind               kind
 
-	wall   time.Duration // from the first pod seen bound to the last
-	bound  int           // pods bound within it
-	first  time.Duration // from the begin (the daemon's start or the first pod) to the first bound
-	cpu    time.Duration // user and system, from the begin to the last pod bound
-	later  time.Duration // the same, to the end of what comes after: events and confirmations
-	pods   int           // that took that time
-	memory int64         // greatest resident set in bytes
-	events int           // Scheduled events in the end, of which there should be one for each pod
+	wall      time.Duration // from the first pod seen bound to the last
+	first     time.Duration // to the first pod bound
+	last      time.Duration // to the last
+	lastEvent time.Duration // to the last Scheduled event stored
+	cpu       time.Duration // user and system, to the last pod bound
+	cpuEvents time.Duration // the same, to the last event stored
+	bound     int
+	memory    int64           // greatest resident set in bytes
+	events    int             // Scheduled events in the end, of which there should be one for each pod
+	latencies []time.Duration // of each pod, from its creation until it was seen bound; ascending
 }
 
-func (m measurement) rate() float64      { return float64(m.bound-1) / m.wall.Seconds() }
-func (m measurement) cpuPerPod() float64 { return float64(m.cpu.Microseconds()) / float64(m.pods) }
-func (m measurement) allPerPod() float64 { return float64(m.later.Microseconds()) / float64(m.pods) }
+func (m measurement) rate() float64 { return float64(m.bound-1) / m.wall.Seconds() }
+
+func (m measurement) perPod(cpu time.Duration) float64 {
+	return float64(cpu.Microseconds()) / float64(m.bound)
+}
 
 type bench struct {
 	options
@@ -58,6 +65,7 @@ type bench struct {
 	dir     string
 	bar     *progress.Line
 	taken   []measurement
+	starts  []startMeasurement
 }
 
 func newBench(ctx context.Context, o options, c *controlplane.ControlPlane) (*bench, error) {
@@ -87,21 +95,23 @@ func (b *bench) close() {
 // measureAll lets the schedulers take turns, so that what drifts in the machine hits them alike.
 func (b *bench) measureAll(ctx context.Context, programs []daemon.Program) error {
 	for round := range b.rounds {
-		for _, variant := range b.variants {
-			for _, program := range programs {
-				title := fmt.Sprintf("round %d/%d, %s, %s", round+1, b.rounds, variant, program.Name)
-				m, err := b.measure(ctx, title, program, variant)
-				if err != nil {
-					return fmt.Errorf("%s: %w", title, err)
+		for _, k := range b.kinds {
+			for _, variant := range b.variants {
+				for _, program := range programs {
+					title := fmt.Sprintf("round %d/%d, %s, %s, %s", round+1, b.rounds, k.name, variant, program.Name)
+					m, err := b.measure(ctx, title, program, k, variant)
+					if err != nil {
+						return fmt.Errorf("%s: %w", title, err)
+					}
+					b.taken = append(b.taken, m)
 				}
-				b.taken = append(b.taken, m)
 			}
 		}
 	}
 	return nil
 }
 
-func (b *bench) measure(ctx context.Context, title string, program daemon.Program, variant string) (m measurement, err error) {
+func (b *bench) measure(ctx context.Context, title string, program daemon.Program, k kind, variant string) (m measurement, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, measureLimit, fmt.Errorf("not done within %s", measureLimit))
 	defer cancel()
 	tracker, err := workload.TrackBound(ctx, b.admin, namespace)
@@ -109,12 +119,18 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		return m, err
 	}
 	defer tracker.Stop()
+	crowd := crowd{kind: k, created: make([]time.Time, b.pods)}
 	if variant == pending {
 		b.bar.Say("%s: creating pods", title)
-		if err := b.createPods(ctx); err != nil {
+		if err := b.create(ctx, crowd); err != nil {
 			return m, err
 		}
 	}
+	events, err := watchScheduled(ctx, b.admin)
+	if err != nil {
+		return m, err
+	}
+	defer events.stop()
 	d, err := b.start(program)
 	if err != nil {
 		return m, err
@@ -122,22 +138,15 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	defer d.Kill()
 	begin, used, extra := d.Started, time.Duration(0), 0
 	if variant == stream {
-		// One pod shows that it is ready.
 		extra = 1
-		if err := b.createPod(ctx, "first"); err != nil {
-			return m, err
-		}
-		if err := d.await(ctx, func(ctx context.Context) error { return tracker.AwaitBound(ctx, 1) }); err != nil {
-			return m, err
-		}
-		if used, err = d.CPUTime(); err != nil {
+		if used, err = b.awaitReady(ctx, d, tracker); err != nil {
 			return m, err
 		}
 		begin = time.Now()
 	}
 	stopBar := b.bar.Follow(title, b.pods, func() (int, string) { return tracker.Bound() - extra, "" })
 	if variant == stream {
-		err = b.createPods(ctx)
+		err = b.create(ctx, crowd)
 	}
 	if err == nil {
 		err = d.await(ctx, func(ctx context.Context) error { return tracker.AwaitBound(ctx, b.pods+extra) })
@@ -150,28 +159,79 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	if err != nil {
 		return m, err
 	}
-	settled, events, err := b.settle(ctx, d)
+	cpuEvents, err := b.awaitEvents(ctx, d, events, b.pods+extra)
 	if err != nil {
 		return m, err
 	}
+	stored, lastEvent := events.count()
 	times := tracker.BoundTimes()[extra:]
 	m = measurement{
 		scheduler: program.Name,
 		variant:   variant,
+		kind:      k,
 		wall:      times[len(times)-1].Sub(times[0]),
-		bound:     len(times),
 		first:     times[0].Sub(begin),
+		last:      times[len(times)-1].Sub(begin),
+		lastEvent: lastEvent.Sub(begin),
 		cpu:       total - used,
-		later:     settled - used,
-		pods:      len(times),
+		cpuEvents: max(cpuEvents, total) - used,
+		bound:     len(times),
 		memory:    peakMemory(d.PID()),
-		events:    max(events-extra, 0),
+		events:    max(stored-extra, 0),
+	}
+	if variant == stream {
+		m.latencies = crowd.latencies(tracker)
 	}
 	if err := d.Stop(); err != nil {
 		return m, err
 	}
 	b.bar.Say("%s: cleaning up", title)
 	return m, b.cleanUp(ctx)
+}
+
+// awaitReady lets one pod show that the daemon schedules, and returns the CPU time used until then.
+func (b *bench) awaitReady(ctx context.Context, d process, tracker *workload.Tracker) (time.Duration, error) {
+	err := workload.CreatePods(ctx, b.admin, namespace, 1, func(int) *corev1.Pod { return kinds[0].pod("first") })
+	if err != nil {
+		return 0, err
+	}
+	if err := d.await(ctx, func(ctx context.Context) error { return tracker.AwaitBound(ctx, 1) }); err != nil {
+		return 0, err
+	}
+	return d.CPUTime()
+}
+
+// awaitEvents waits until so many Scheduled events are stored, or the process rests and no more
+// come. It returns the CPU time that the process had used when the last one came.
+func (b *bench) awaitEvents(ctx context.Context, p process, events *scheduledEvents, wanted int) (used time.Duration, err error) {
+	const interval, patience, rest = 50 * time.Millisecond, 60, 30 * time.Millisecond
+	var before time.Duration
+	for seen, idle := -1, 0; ; {
+		now, err := p.CPUTime()
+		if err != nil {
+			return 0, err
+		}
+		count, _ := events.count()
+		switch {
+		case count != seen:
+			seen, idle, used, before = count, 0, now, now
+		case now-before > rest:
+			idle, before = 0, now
+		default:
+			idle++
+		}
+		if count >= wanted {
+			return used, nil
+		}
+		if idle > patience {
+			return used, nil
+		}
+		select {
+		case <-time.After(interval):
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
 }
 
 // cleanUp deletes the pods and the events.
@@ -216,46 +276,26 @@ func (p process) await(ctx context.Context, wait func(context.Context) error) er
 	return nil
 }
 
-// settle waits until the process has nothing left to do: it rests, and no more events come. It
-// returns the CPU time that it has used then, and how many pods have their event Scheduled.
-func (b *bench) settle(ctx context.Context, p process) (used time.Duration, events int, err error) {
-	const interval, rest = time.Second, 30 * time.Millisecond
-	for lastUsed, lastEvents := time.Duration(0), -1; ; lastUsed, lastEvents = used, events {
-		if used, err = p.CPUTime(); err != nil {
-			return 0, 0, err
-		}
-		if events, err = b.countEvents(ctx); err != nil {
-			return 0, 0, err
-		}
-		if used-lastUsed <= rest && events == lastEvents {
-			return used, events, nil
-		}
-		select {
-		case <-time.After(interval):
-		case <-ctx.Done():
-			return 0, 0, context.Cause(ctx)
-		}
+// crowd is the pods of one measurement.
+type crowd struct {
+	kind    kind
+	created []time.Time // when each was sent
+}
+
+func (c crowd) name(i int) string { return fmt.Sprintf("pod-%d", i) }
+
+func (c crowd) latencies(tracker *workload.Tracker) []time.Duration {
+	all := make([]time.Duration, len(c.created))
+	for i, created := range c.created {
+		all[i] = tracker.BoundAt(c.name(i)).Sub(created)
 	}
+	slices.Sort(all)
+	return all
 }
 
-func (b *bench) countEvents(ctx context.Context) (int, error) {
-	list, err := b.admin.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=Scheduled"})
-	if err != nil {
-		return 0, fmt.Errorf("count the events: %w", err)
-	}
-	return len(list.Items), nil
-}
-
-func (b *bench) createPod(ctx context.Context, name string) error {
-	return workload.CreatePods(ctx, b.admin, namespace, 1, func(int) *corev1.Pod { return plainPod(name) })
-}
-
-func (b *bench) createPods(ctx context.Context) error {
-	return workload.CreatePods(ctx, b.admin, namespace, b.pods, func(i int) *corev1.Pod {
-		return plainPod(fmt.Sprintf("pod-%d", i))
+func (b *bench) create(ctx context.Context, c crowd) error {
+	return workload.CreatePods(ctx, b.admin, namespace, len(c.created), func(i int) *corev1.Pod {
+		c.created[i] = time.Now()
+		return c.kind.pod(c.name(i))
 	})
-}
-
-func plainPod(name string) *corev1.Pod {
-	return workload.Pod(name, workload.Requests("cpu", "100m", "memory", "128Mi"))
 }

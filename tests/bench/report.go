@@ -11,145 +11,195 @@ import (
 	"time"
 
 	"berth.dev/tests/controlplane"
+	"berth.dev/tests/daemon/workload"
 )
 
-// row is the medians of one scheduler in one variant.
+// row is the medians of one scheduler with one kind of pods in one variant.
 type row struct {
-	Variant        string  `json:"variant"`
-	Scheduler      string  `json:"scheduler"`
-	Rounds         int     `json:"rounds"`
-	PodsPerSecond  float64 `json:"podsPerSecond"`
-	CPUMicrosPod   float64 `json:"cpuMicrosecondsPerPod"`
-	CPUMicrosIdle  float64 `json:"cpuMicrosecondsPerPodUntilIdle"`
-	CPUSeconds     float64 `json:"cpuSeconds"`
-	FirstBoundSecs float64 `json:"secondsToFirstBound"`
-	PeakMemory     int64   `json:"peakMemoryBytes"`
-	Events         int     `json:"events"`
+	Workload         string  `json:"workload"`
+	Variant          string  `json:"variant"`
+	Scheduler        string  `json:"scheduler"`
+	Rounds           int     `json:"rounds"`
+	PodsPerSecond    float64 `json:"podsPerSecond"`
+	SecondsToFirst   float64 `json:"secondsToFirstBound"`
+	SecondsToLast    float64 `json:"secondsToLastBound"`
+	SecondsToEvents  float64 `json:"secondsToLastEvent"`
+	CPUMicrosPod     float64 `json:"cpuMicrosecondsPerPod"`
+	CPUMicrosEvents  float64 `json:"cpuMicrosecondsPerPodUntilLastEvent"`
+	PeakMemory       int64   `json:"peakMemoryBytes"`
+	Events           int     `json:"events"`
+	LatencyP50Millis float64 `json:"latencyP50Milliseconds,omitempty"`
+	LatencyP99Millis float64 `json:"latencyP99Milliseconds,omitempty"`
 }
 
 // ratio is Berth's figure divided by its peer's.
 type ratio struct {
-	Variant       string  `json:"variant"`
-	PodsPerSecond float64 `json:"podsPerSecond"`
-	CPUPerPod     float64 `json:"cpuPerPod"`
-	CPUUntilIdle  float64 `json:"cpuPerPodUntilIdle"`
-	PeakMemory    float64 `json:"peakMemory"`
+	Workload        string  `json:"workload"`
+	Variant         string  `json:"variant"`
+	SecondsToLast   float64 `json:"secondsToLastBound"`
+	SecondsToEvents float64 `json:"secondsToLastEvent"`
+	PodsPerSecond   float64 `json:"podsPerSecond"`
+	CPUPerPod       float64 `json:"cpuPerPod"`
+	CPUUntilEvents  float64 `json:"cpuPerPodUntilLastEvent"`
+	PeakMemory      float64 `json:"peakMemory"`
+}
+
+// circumstances are under which the measurements were taken.
+type circumstances struct {
+	Kind       string `json:"kind"` // cluster or start
+	Date       string `json:"date"`
+	Machine    string `json:"machine"`
+	Load       string `json:"loadAverage"` // of the minute before the measurements ended
+	Kubernetes string `json:"kubernetes"`
+	Nodes      int    `json:"nodes"`
+	QPS        int    `json:"qps"`
+	Burst      int    `json:"burst"`
 }
 
 type report struct {
-	Date       string  `json:"date"`
-	Machine    string  `json:"machine"`
-	Load       string  `json:"loadAverage"` // of the minute before the measurements ended
-	Kubernetes string  `json:"kubernetes"`
-	Nodes      int     `json:"nodes"`
-	Pods       int     `json:"pods"`
-	QPS        int     `json:"qps"`
-	Burst      int     `json:"burst"`
-	Rows       []row   `json:"rows"`
-	Ratios     []ratio `json:"ratios,omitempty"`
+	circumstances
+	Pods   int     `json:"pods"`
+	Rows   []row   `json:"rows"`
+	Ratios []ratio `json:"ratios,omitempty"`
 }
 
-func (b *bench) report() report {
-	r := report{
+func (b *bench) circumstances(kind string) circumstances {
+	return circumstances{
+		Kind:       kind,
 		Date:       time.Now().Format(time.DateOnly),
 		Machine:    machine(),
 		Load:       load(),
 		Kubernetes: controlplane.KubernetesVersion,
 		Nodes:      b.nodes,
-		Pods:       b.pods,
 		QPS:        b.qps,
 		Burst:      b.burst,
 	}
-	for _, variant := range b.variants {
-		rows := map[string]row{}
-		for _, scheduler := range b.schedulers {
-			rows[scheduler] = b.medians(variant, scheduler)
-			r.Rows = append(r.Rows, rows[scheduler])
-		}
-		ours, theirs := rows[berthName], rows[peerName]
-		if ours.Rounds > 0 && theirs.Rounds > 0 {
+}
+
+func (c circumstances) String() string {
+	return fmt.Sprintf("%s; Kubernetes %s; %s; load %s\n%d nodes, qps %d, burst %d",
+		c.Date, c.Kubernetes, c.Machine, c.Load, c.Nodes, c.QPS, c.Burst)
+}
+
+func (b *bench) report() report {
+	r := report{circumstances: b.circumstances("cluster"), Pods: b.pods}
+	for _, k := range b.kinds {
+		for _, variant := range b.variants {
+			rows := map[string]row{}
+			for _, scheduler := range b.schedulers {
+				rows[scheduler] = b.medians(k.name, variant, scheduler)
+				r.Rows = append(r.Rows, rows[scheduler])
+			}
+			ours, theirs := rows[berthName], rows[peerName]
+			if ours.Rounds == 0 || theirs.Rounds == 0 {
+				continue
+			}
 			r.Ratios = append(r.Ratios, ratio{
-				Variant:       variant,
-				PodsPerSecond: ours.PodsPerSecond / theirs.PodsPerSecond,
-				CPUPerPod:     ours.CPUMicrosPod / theirs.CPUMicrosPod,
-				CPUUntilIdle:  ours.CPUMicrosIdle / theirs.CPUMicrosIdle,
-				PeakMemory:    float64(ours.PeakMemory) / float64(theirs.PeakMemory),
+				Workload:        k.name,
+				Variant:         variant,
+				SecondsToLast:   ours.SecondsToLast / theirs.SecondsToLast,
+				SecondsToEvents: ours.SecondsToEvents / theirs.SecondsToEvents,
+				PodsPerSecond:   ours.PodsPerSecond / theirs.PodsPerSecond,
+				CPUPerPod:       ours.CPUMicrosPod / theirs.CPUMicrosPod,
+				CPUUntilEvents:  ours.CPUMicrosEvents / theirs.CPUMicrosEvents,
+				PeakMemory:      float64(ours.PeakMemory) / float64(theirs.PeakMemory),
 			})
 		}
 	}
 	return r
 }
 
-func (b *bench) medians(variant, scheduler string) row {
+func (b *bench) medians(kind, variant, scheduler string) row {
 	var own []measurement
 	for _, m := range b.taken {
-		if m.variant == variant && m.scheduler == scheduler {
+		if m.kind.name == kind && m.variant == variant && m.scheduler == scheduler {
 			own = append(own, m)
 		}
 	}
-	median := func(value func(measurement) float64) float64 {
-		values := make([]float64, len(own))
-		for i, m := range own {
-			values[i] = value(m)
-		}
-		slices.Sort(values)
-		middle := len(values) / 2
-		if len(values)%2 == 1 {
-			return values[middle]
-		}
-		return (values[middle-1] + values[middle]) / 2
+	latency := func(percent int) float64 {
+		return median(own, func(m measurement) float64 {
+			return float64(workload.Percentile(m.latencies, percent).Microseconds()) / 1000
+		})
 	}
 	return row{
-		Variant:        variant,
-		Scheduler:      scheduler,
-		Rounds:         len(own),
-		PodsPerSecond:  median(measurement.rate),
-		CPUMicrosPod:   median(measurement.cpuPerPod),
-		CPUMicrosIdle:  median(measurement.allPerPod),
-		CPUSeconds:     median(func(m measurement) float64 { return m.cpu.Seconds() }),
-		FirstBoundSecs: median(func(m measurement) float64 { return m.first.Seconds() }),
-		PeakMemory:     int64(median(func(m measurement) float64 { return float64(m.memory) })),
-		Events:         int(median(func(m measurement) float64 { return float64(m.events) })),
+		Workload:         kind,
+		Variant:          variant,
+		Scheduler:        scheduler,
+		Rounds:           len(own),
+		PodsPerSecond:    median(own, measurement.rate),
+		SecondsToFirst:   median(own, func(m measurement) float64 { return m.first.Seconds() }),
+		SecondsToLast:    median(own, func(m measurement) float64 { return m.last.Seconds() }),
+		SecondsToEvents:  median(own, func(m measurement) float64 { return m.lastEvent.Seconds() }),
+		CPUMicrosPod:     median(own, func(m measurement) float64 { return m.perPod(m.cpu) }),
+		CPUMicrosEvents:  median(own, func(m measurement) float64 { return m.perPod(m.cpuEvents) }),
+		PeakMemory:       int64(median(own, func(m measurement) float64 { return float64(m.memory) })),
+		Events:           int(median(own, func(m measurement) float64 { return float64(m.events) })),
+		LatencyP50Millis: latency(50),
+		LatencyP99Millis: latency(99),
 	}
 }
 
-func (r report) writeJSON(out io.Writer) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
+// median of what value makes of each; 0 of none.
+func median[T any](all []T, value func(T) float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	values := make([]float64, len(all))
+	for i, one := range all {
+		values[i] = value(one)
+	}
+	slices.Sort(values)
+	middle := len(values) / 2
+	if len(values)%2 == 1 {
+		return values[middle]
+	}
+	return (values[middle-1] + values[middle]) / 2
 }
 
+func writeJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+func mebibytes(bytes int64) string { return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20)) }
+
 func (r report) writeTable(out io.Writer) error {
-	fmt.Fprintf(out, "%s; Kubernetes %s; %d nodes, %d plain pods, qps %d, burst %d\n", r.Date, r.Kubernetes,
-		r.Nodes, r.Pods, r.QPS, r.Burst)
-	fmt.Fprintf(out, "%s; load %s\n\n", r.Machine, r.Load)
+	fmt.Fprintf(out, "%s, %d pods\n\n", r.circumstances, r.Pods)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "pods\tscheduler\tpods/s\tCPU a pod\tuntil idle\tCPU in all\tfirst bound\tmemory\tevents\t")
+	fmt.Fprintln(table, "workload\tpods\tscheduler\tfirst bind\tlast bind\tlast event\tpods/s\tCPU a pod\tto last event\tlatency p50\tp99\tmemory\tevents\t")
 	for i, row := range r.Rows {
-		fmt.Fprintf(table, "%s\t%s\t%.0f\t%.0f µs\t%.0f µs\t%.2f s\t%.2f s\t%.0f MiB\t%d\t\n", row.Variant, row.Scheduler,
-			row.PodsPerSecond, row.CPUMicrosPod, row.CPUMicrosIdle, row.CPUSeconds, row.FirstBoundSecs, float64(row.PeakMemory)/(1<<20), row.Events)
-		if last := i+1 == len(r.Rows) || r.Rows[i+1].Variant != row.Variant; last {
-			r.writeRatio(table, row.Variant)
+		latencies := "\t"
+		if row.LatencyP99Millis > 0 {
+			latencies = fmt.Sprintf("%.0f ms\t%.0f ms", row.LatencyP50Millis, row.LatencyP99Millis)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%.2f s\t%.2f s\t%.2f s\t%.0f\t%.0f µs\t%.0f µs\t%s\t%s\t%d\t\n",
+			row.Workload, row.Variant, row.Scheduler, row.SecondsToFirst, row.SecondsToLast, row.SecondsToEvents,
+			row.PodsPerSecond, row.CPUMicrosPod, row.CPUMicrosEvents, latencies, mebibytes(row.PeakMemory), row.Events)
+		if i+1 == len(r.Rows) || r.Rows[i+1].Variant != row.Variant || r.Rows[i+1].Workload != row.Workload {
+			r.writeRatio(table, row)
 		}
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, `
-pending: the pods are there before the scheduler starts, whose start counts in its CPU time.
+pending: the pods are there before the scheduler starts, whose start counts in its time and CPU.
 stream:  they are created while it runs; creating them competes for the same CPUs.
-pods/s from the first bound pod to the last; CPU is the scheduler's alone, until the last pod is
-bound, and until it has nothing left to do, such as events to write; events are those of reason
-Scheduled in the end, one for each pod if none was dropped. Medians of %d.
+Seconds count from the start of the process, or from the first pod created; pods/s from the first
+bind to the last. CPU is the scheduler's alone, until the last bind and until the last Scheduled
+event is stored. Latency: from a pod's creation until it is seen bound. Events: one for each pod if
+none was dropped. Medians of %d.
 `, r.Rows[0].Rounds)
 	return err
 }
 
-func (r report) writeRatio(out io.Writer, variant string) {
+func (r report) writeRatio(out io.Writer, row row) {
 	for _, ratio := range r.Ratios {
-		if ratio.Variant == variant {
-			fmt.Fprintf(out, "\tberth / kube-scheduler\t%.2f x\t%.3f x\t%.3f x\t\t\t%.2f x\t\t\n",
-				ratio.PodsPerSecond, ratio.CPUPerPod, ratio.CPUUntilIdle, ratio.PeakMemory)
+		if ratio.Variant == row.Variant && ratio.Workload == row.Workload {
+			fmt.Fprintf(out, "\t\tberth / kube-scheduler\t\t%.2f x\t%.2f x\t%.2f x\t%.3f x\t%.3f x\t\t\t%.2f x\t\t\n",
+				ratio.SecondsToLast, ratio.SecondsToEvents, ratio.PodsPerSecond, ratio.CPUPerPod, ratio.CPUUntilEvents,
+				ratio.PeakMemory)
 		}
 	}
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// engineRow is a line of engine.json: the machine, a workload or a figure of a story.
+type engineRow struct {
+	Kind, Date, Machine string
+
+	Workload           string
+	Size               string
+	Threshold          float64
+	Nodes, Pods        int
+	PodsPerSecond      float64
+	ThreadPerSecond    float64 `json:"podsPerSecondOfThread"`
+	DecisionsPerSecond float64
+	P50                float64 `json:"decisionP50Microseconds"`
+	P99                float64 `json:"decisionP99Microseconds"`
+	BytesPerNode       float64
+	BytesPerPod        float64
+	Plain              *engineRow // the slow twin
+
+	What, Unit string
+	Value      float64
+}
+
+type circumstances struct {
+	Date, Machine, Kubernetes string
+	Load                      string `json:"loadAverage"`
+	Nodes, QPS                int
+}
+
+func (c circumstances) String() string {
+	return fmt.Sprintf("%s, %s, load %s, Kubernetes %s, %d nodes, qps %d", c.Date, c.Machine, c.Load, c.Kubernetes, c.Nodes, c.QPS)
+}
+
+type clusterRow struct {
+	Workload, Variant, Scheduler string
+	PodsPerSecond                float64
+	SecondsToLast                float64 `json:"secondsToLastBound"`
+	SecondsToEvents              float64 `json:"secondsToLastEvent"`
+	CPU                          float64 `json:"cpuMicrosecondsPerPod"`
+	CPUEvents                    float64 `json:"cpuMicrosecondsPerPodUntilLastEvent"`
+	PeakMemory                   float64 `json:"peakMemoryBytes"`
+	LatencyP50                   float64 `json:"latencyP50Milliseconds"`
+	LatencyP99                   float64 `json:"latencyP99Milliseconds"`
+}
+
+type startRow struct {
+	Scheduler string
+	Seconds   float64 `json:"secondsToFirstBound"`
+	CPU       float64 `json:"cpuSeconds"`
+	Resident  float64 `json:"residentMemoryBytes"`
+}
+
+// figures are all that was measured.
+type figures struct {
+	machine engineRow // of the engine's benchmark
+	engine  []engineRow
+	cluster struct {
+		circumstances
+		Pods int
+		Rows []clusterRow
+	}
+	start struct {
+		circumstances
+		BoundPods int
+		Rows      []startRow
+	}
+}
+
+func (f *figures) readEngine(file string) error {
+	text, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	for decoder.More() {
+		var row engineRow
+		if err := decoder.Decode(&row); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		switch {
+		case row.Kind != "":
+			f.machine = row
+		case row.What == "":
+			f.engine = append(f.engine, row)
+		}
+	}
+	return nil
+}
+
+func (f *figures) engineTable() string {
+	if len(f.engine) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s, %s.\n\n", f.machine.Date, f.machine.Machine)
+	out.WriteString("| workload | size | pods/s | scheduling thread | decisions/s | p50 | p99 | plain | upstream asks |\n")
+	out.WriteString("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, row := range f.engine {
+		plain, asked := "", ""
+		if row.Plain != nil {
+			plain = thousands(row.Plain.DecisionsPerSecond)
+		}
+		if row.Threshold > 0 {
+			asked = thousands(row.Threshold)
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %.1f µs | %.1f µs | %s | %s |\n", row.Workload, row.Size,
+			thousands(row.PodsPerSecond), thousands(row.ThreadPerSecond), thousands(row.DecisionsPerSecond), row.P50, row.P99, plain, asked)
+	}
+	return out.String()
+}
+
+func (f *figures) clusterTable() string {
+	rows := f.cluster.Rows
+	if len(rows) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s, %d pods.\n\n", f.cluster.circumstances, f.cluster.Pods)
+	out.WriteString("| workload | pods | scheduler | last bind | last event | pods/s | CPU a pod | to last event | latency p50 | p99 | memory |\n")
+	out.WriteString("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, row := range rows {
+		p50, p99 := "", ""
+		if row.LatencyP99 > 0 {
+			p50, p99 = fmt.Sprintf("%.0f ms", row.LatencyP50), fmt.Sprintf("%.0f ms", row.LatencyP99)
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %.1f s | %.1f s | %s | %.0f µs | %.0f µs | %s | %s | %.0f MiB |\n", row.Workload, row.Variant,
+			row.Scheduler, row.SecondsToLast, row.SecondsToEvents, thousands(row.PodsPerSecond), row.CPU, row.CPUEvents, p50, p99, row.PeakMemory/(1<<20))
+	}
+	return out.String()
+}
+
+func (f *figures) startTable() string {
+	if len(f.start.Rows) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s, %s bound pods.\n\n", f.start.circumstances, thousands(float64(f.start.BoundPods)))
+	out.WriteString("| scheduler | first bind after | CPU until then | memory then |\n| --- | ---: | ---: | ---: |\n")
+	for _, row := range f.start.Rows {
+		fmt.Fprintf(&out, "| %s | %.2f s | %.2f s | %.0f MiB |\n", row.Scheduler, row.Seconds, row.CPU, row.Resident/(1<<20))
+	}
+	return out.String()
+}
+
+// thousands writes a number without its fraction: 12,345.
+func thousands(value float64) string {
+	digits := fmt.Sprintf("%.0f", value)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const engineJSON = `{"kind":"engine","date":"2026-01-02","machine":"a machine"}
+{"workload":"SchedulingBasic","size":"5000Nodes","threshold":680,"podsPerSecond":12345.6,"decisionP50Microseconds":7.5,"plain":{"decisionsPerSecond":1000}}
+{"workload":"Starvation","what":"median","value":1,"unit":"us"}
+`
+
+func TestReportRewritesWhatStandsBetweenItsMarks(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("engine.json", engineJSON)
+	write("cluster.json", `{"nodes":5000,"pods":4000,"rows":[
+		{"workload":"plain","variant":"stream","scheduler":"berth","cpuMicrosecondsPerPodUntilLastEvent":200},
+		{"workload":"plain","variant":"stream","scheduler":"kube-scheduler","cpuMicrosecondsPerPodUntilLastEvent":2000}]}`)
+	write("performance.md", "before\n<!-- engine -->\nold\n<!-- end -->\nbetween\n<!-- cluster -->\n<!-- end -->\n<!-- start -->\nkept\n<!-- end -->\n")
+	if err := run(dir, dir); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "performance.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"before\n", "between\n", "kept\n", "| SchedulingBasic | 5000Nodes | 12,346 |", "| 1,000 | 680 |", "| 2000 µs |"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	for _, unwanted := range []string{"old\n", "Starvation"} {
+		if strings.Contains(string(page), unwanted) {
+			t.Errorf("the page still has %q:\n%s", unwanted, page)
+		}
+	}
+	plot, err := os.ReadFile(filepath.Join(dir, "performance.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(plot), "plain, stream") || !strings.HasSuffix(string(plot), "</svg>\n") {
+		t.Errorf("the plot lacks the workload:\n%s", plot)
+	}
+}
+
+func TestReplaceSectionRefusesAPageWithoutMarks(t *testing.T) {
+	for _, page := range []string{"no mark at all", "<!-- engine -->\nno end"} {
+		if _, err := replaceSection([]byte(page), "engine", "table"); err == nil {
+			t.Errorf("%q was taken", page)
+		}
+	}
+}

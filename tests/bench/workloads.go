@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth.dev/tests/daemon/workload"
+)
+
+// kind is a sort of pod that the schedulers are measured with.
+type kind struct {
+	name, about string
+	// oneToANode: no node takes two of them.
+	oneToANode bool
+	change     func(*corev1.Pod)
+}
+
+var kinds = []kind{
+	{name: "plain", about: "no constraint at all", change: func(*corev1.Pod) {}},
+	{name: "spread", about: "hard spread constraints of skew 1 over zones and over hosts", change: func(pod *corev1.Pod) {
+		for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
+			pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+				MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: kin(pod),
+			})
+		}
+	}},
+	{name: "preferred-affinity", about: "preferred pod affinity to their kind, by host", change: func(pod *corev1.Pod) {
+		pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: sameHost(pod)}},
+		}}
+	}},
+	{name: "anti-affinity", about: "required pod anti-affinity to their kind, by host", oneToANode: true, change: func(pod *corev1.Pod) {
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{sameHost(pod)},
+		}}
+	}},
+}
+
+// kin selects the pods of the same kind.
+func kin(pod *corev1.Pod) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: pod.Labels}
+}
+
+func sameHost(pod *corev1.Pod) corev1.PodAffinityTerm {
+	return corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: kin(pod)}
+}
+
+func (k kind) pod(name string) *corev1.Pod {
+	pod := workload.Pod(name, workload.Requests("cpu", "100m", "memory", "128Mi"))
+	pod.Labels = map[string]string{"app": k.name}
+	k.change(pod)
+	return pod
+}
+
+// findKinds are those named, all of them for "all".
+func findKinds(names string) ([]kind, error) {
+	if names == "all" {
+		return kinds, nil
+	}
+	var found []kind
+	var known []string
+	for _, k := range kinds {
+		known = append(known, k.name)
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		before := len(found)
+		for _, k := range kinds {
+			if k.name == name {
+				found = append(found, k)
+			}
+		}
+		if len(found) == before {
+			return nil, fmt.Errorf("-workload: %q is none of %s", name, strings.Join(known, ", "))
+		}
+	}
+	return found, nil
+}
