@@ -58,6 +58,9 @@ struct PodRequestsOptions {
 // step, restartable init containers (sidecars) included, then pod-level values, then overhead.
 // Sorted by name. Errors: none; amounts saturate.
 api::ResourceList PodRequests(const api::Pod& pod, const PodRequestsOptions& options);
+// The effective limits that the spec sets, added up in the same way; overhead counts only for what
+// has a limit.
+api::ResourceList PodLimits(const api::Pod& pod);
 
 // Requests and allocatable amounts as the scheduler counts them: cpu in milli-cores, all else in
 // whole units, both rounded up. Names that are no scheduling resource are dropped: kept are cpu,

@@ -2,6 +2,7 @@
 #include "plugins/default_preemption/evictions.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "plugins/default_preemption/default_preemption.h"
@@ -21,6 +22,7 @@ void Evictions::Start(const PodInfo& preemptor, std::string_view node_name,
   const auto [it, added] = runs_.insert_or_assign(uid, Run());
   Run& run = it->second;
   run.preemptor_key = preemptor.pod->metadata.Key();
+  run.started = handle_.clock().Now();
   run.node_name = node_name;
   run.victims = std::move(victims);
   for (size_t i = 0; i + 1 < run.victims.size(); ++i) Evict(uid, run, run.victims[i]);
@@ -95,6 +97,8 @@ void Evictions::Advance(Runs::iterator it) {
 void Evictions::Finish(Runs::iterator it, bool activate) {
   const std::string_view result = it->second.failed ? "error" : "success";
   handle_.CountMetric("preemption_goroutines_execution_total", {result}, 1);
+  const std::chrono::duration<double> took = handle_.clock().Now() - it->second.started;
+  handle_.ObserveMetric("preemption_goroutines_duration_seconds", {result}, took.count());
   const std::string key = std::move(it->second.preemptor_key);
   runs_.erase(it);
   if (activate) handle_.Activate({key});

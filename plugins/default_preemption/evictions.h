@@ -32,6 +32,7 @@ class Evictions {
  private:
   struct Run {
     std::string preemptor_key;
+    Time started;
     std::string node_name;
     std::vector<std::shared_ptr<const api::Pod>> victims;
     size_t unanswered = 0;

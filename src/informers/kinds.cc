@@ -35,6 +35,19 @@ constexpr KindInfo kKinds[] = {
 
 }  // namespace
 
+// "/api/<version>/<resource>" or "/apis/<group>/<version>/<resource>".
+std::string_view KindInfo::group() const {
+  constexpr std::string_view kPrefix = "/apis/";
+  if (!path.starts_with(kPrefix)) return "";
+  const std::string_view rest = path.substr(kPrefix.size());
+  return rest.substr(0, rest.find('/'));
+}
+
+std::string_view KindInfo::version() const {
+  const std::string_view parent = path.substr(0, path.rfind('/'));
+  return parent.substr(parent.rfind('/') + 1);
+}
+
 std::vector<Kind> AllKinds() {
   std::vector<Kind> kinds;
   for (const KindInfo& info : kKinds) kinds.push_back(info.kind);

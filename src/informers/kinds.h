@@ -15,6 +15,9 @@ struct KindInfo {
   std::string_view resource;        // "pods", for logs and metrics
   std::string_view path;            // "/api/v1/pods"
   std::string_view field_selector;  // "" for all objects
+  // Of `path`: "" and "v1" for the core group.
+  std::string_view group() const;
+  std::string_view version() const;
   Result<api::ObjectPtr> (*decode)(api::Encoding encoding, std::string_view bytes) = nullptr;
 };
 

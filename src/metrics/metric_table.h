@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace berth::metrics {
 
-// Every metric Berth has. Names, types, labels and buckets are kube-scheduler's, but for the
-// berth_ ones; a label's values stand in the order of MetricSpec::labels.
+// Every metric Berth has. Names, types, help texts, labels and buckets are kube-scheduler's, but
+// for the berth_ ones; a label's values stand in the order of MetricSpec::labels. docs/metrics.md
+// is made from the table and says which of kube-scheduler's are left out.
 enum class Metric : uint16_t {
   kScheduleAttempts,
   kSchedulingAttemptDuration,
@@ -18,6 +20,7 @@ enum class Metric : uint16_t {
   kEventHandlingDuration,
   kPreemptionVictims,
   kPreemptionAttempts,
+  kPreemptionGoroutinesDuration,
   kPreemptionGoroutinesExecution,
   kPendingPods,
   kQueuedEntities,
@@ -29,6 +32,7 @@ enum class Metric : uint16_t {
   kQueueingHintExecutionDuration,
   kQueueIncomingPods,
   kQueueIncomingEntities,
+  kGoroutines,
   kPermitWaitDuration,
   kCacheSize,
   kUnschedulablePods,
@@ -41,17 +45,58 @@ enum class Metric : uint16_t {
   kRestClientRequests,
   kRestClientRequestRetries,
   kLeaderElectionMasterStatus,
+  kLeaderElectionSlowpath,
+  kInformerProcessingLatency,
+  kAuthenticatedUserRequests,
+  kAuthenticationAttempts,
+  kAuthenticationDuration,
+  kAuthorizationAttempts,
+  kAuthorizationDuration,
+  kDelegatedAuthnRequests,
+  kDelegatedAuthnRequestDuration,
+  kDelegatedAuthzRequests,
+  kDelegatedAuthzRequestDuration,
+  kKubernetesBuildInfo,
+  kKubernetesFeatureEnabled,
+  kVersionInfo,
+  kRegisteredMetrics,
+  kDisabledMetrics,
+  kHiddenMetrics,
+  kUnexpectedLabels,
+  kProcessCpu,
+  kProcessMaxFds,
+  kProcessNetworkReceive,
+  kProcessNetworkTransmit,
+  kProcessOpenFds,
+  kProcessResidentMemory,
+  kProcessStartTime,
+  kProcessVirtualMemory,
+  kProcessVirtualMemoryMax,
+  kHealthcheck,
+  kHealthchecks,
+  kSlisProcessStartTime,
+  kPodResourceRequest,
+  kPodResourceLimit,
+  kBuildInfo,
   kInboxDepth,
   kLoopTurns,
+  kLoopTurnDuration,
   kReusedVerdicts,
   kUndecodableObjects,
   kDroppedEvents,
-  kWatchRestarts,
+  kInformerObjects,
+  kInformerLists,
+  kInformerWatches,
+  kInformerErrors,
+  kHeapBytes,
   kCount,
 };
 
 enum class MetricType : uint8_t { kCounter, kGauge, kHistogram };
-enum class Stability : uint8_t { kStable, kBeta, kAlpha };
+// kNone: of the process, without a promise.
+enum class Stability : uint8_t { kStable, kBeta, kAlpha, kNone };
+// Which endpoint shows it: /metrics, /metrics/resources or /metrics/slis.
+enum class Page : uint8_t { kMetrics, kResources, kSlis };
 
 struct MetricSpec {
   std::string_view name;
@@ -61,6 +106,9 @@ struct MetricSpec {
   // Upper bounds, ascending, without +Inf. Histograms only.
   std::vector<double> buckets;
   std::string_view help;
+  Page page = Page::kMetrics;
+  // The version that deprecated it and so hid it, as "1.37.0"; "" for most.
+  std::string_view deprecated_version = {};
 };
 
 // The one table, in the order of Metric.
@@ -68,5 +116,12 @@ std::span<const MetricSpec> MetricTable();
 const MetricSpec& SpecOf(Metric metric);
 // The metric of that full name; nullopt when there is none.
 std::optional<Metric> FindMetric(std::string_view name);
+
+// "STABLE", ...; "" for kNone.
+std::string_view StabilityName(Stability stability);
+// "counter", ...
+std::string_view MetricTypeName(MetricType type);
+// What the exposition says: stability and deprecation, then the help text.
+std::string AnnotatedHelp(const MetricSpec& spec);
 
 }  // namespace berth::metrics

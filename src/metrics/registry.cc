@@ -3,14 +3,16 @@
 
 #include <prometheus/client_metric.h>
 #include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
+#include <prometheus/serializer.h>
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
+#include <map>
+#include <ostream>
 #include <utility>
 
 #include "berth/check.h"
+#include "src/metrics/text_format.h"
 
 namespace berth::metrics {
 namespace {
@@ -28,13 +30,6 @@ SeriesValue Zero(const MetricSpec& spec) {
   SeriesValue value;
   if (spec.type == MetricType::kHistogram) value.buckets.resize(spec.buckets.size() + 1);
   return value;
-}
-
-std::string Help(const MetricSpec& spec) {
-  constexpr std::string_view kNames[] = {"STABLE", "BETA", "ALPHA"};
-  std::string help = "[";
-  help.append(kNames[static_cast<size_t>(spec.stability)]).append("] ").append(spec.help);
-  return help;
 }
 
 prometheus::MetricType Type(MetricType type) {
@@ -70,6 +65,58 @@ prometheus::ClientMetric Sample(const MetricSpec& spec, const std::vector<std::s
   return sample;
 }
 
+// Writes as Go does. prometheus-cpp's own serializer prints 16 digits, so that a bound such as
+// 0.0032 gets a label of another text than kube-scheduler's, and breaks queries that name it.
+class GoTextSerializer final : public prometheus::Serializer {
+ public:
+  void Serialize(std::ostream& out,
+                 const std::vector<prometheus::MetricFamily>& families) const override {
+    std::string text;
+    for (const prometheus::MetricFamily& family : families) {
+      AppendHeader(text, family.name, TypeName(family.type), family.help);
+      for (const prometheus::ClientMetric& sample : family.metric) Append(text, family, sample);
+    }
+    out << text;
+  }
+
+ private:
+  static std::string_view TypeName(prometheus::MetricType type) {
+    switch (type) {
+      case prometheus::MetricType::Counter:
+        return "counter";
+      case prometheus::MetricType::Gauge:
+        return "gauge";
+      default:
+        return "histogram";
+    }
+  }
+
+  static void Append(std::string& text, const prometheus::MetricFamily& family,
+                     const prometheus::ClientMetric& sample) {
+    std::vector<Label> labels;
+    for (const auto& label : sample.label) labels.push_back({label.name, label.value});
+    if (family.type == prometheus::MetricType::Counter) {
+      AppendSample(text, family.name, "", labels, sample.counter.value);
+      return;
+    }
+    if (family.type == prometheus::MetricType::Gauge) {
+      AppendSample(text, family.name, "", labels, sample.gauge.value);
+      return;
+    }
+    const auto& histogram = sample.histogram;
+    std::vector<Label> with_bound = labels;
+    with_bound.push_back({"le", ""});
+    for (const auto& bucket : histogram.bucket) {
+      const std::string bound = FormatValue(bucket.upper_bound);
+      with_bound.back().value = bound;
+      AppendSample(text, family.name, "_bucket", with_bound,
+                   static_cast<double>(bucket.cumulative_count));
+    }
+    AppendSample(text, family.name, "_sum", labels, histogram.sample_sum);
+    AppendSample(text, family.name, "_count", labels, static_cast<double>(histogram.sample_count));
+  }
+};
+
 }  // namespace
 
 size_t BucketOf(std::span<const double> bounds, double value) {
@@ -77,19 +124,61 @@ size_t BucketOf(std::span<const double> bounds, double value) {
                              bounds.begin());
 }
 
-Registry::Registry() {
+Registry::Registry(RegistryOptions options) : options_(std::move(options)) {
   for (size_t i = 0; i < MetricTable().size(); ++i) {
     if (MetricTable()[i].labels.empty()) Intern(static_cast<Metric>(i));
   }
+  CountTable();
+}
+
+void Registry::CountTable() {
+  for (size_t i = 0; i < MetricTable().size(); ++i) {
+    const MetricSpec& spec = MetricTable()[i];
+    if (spec.page != Page::kMetrics || spec.stability == Stability::kNone) continue;
+    if (!Shows(static_cast<Metric>(i))) {
+      if (!options_.disabled.contains(spec.name)) Add(Intern(Metric::kHiddenMetrics));
+      continue;
+    }
+    Add(Intern(Metric::kRegisteredMetrics,
+               {StabilityName(spec.stability), spec.deprecated_version}));
+  }
+  Set(Intern(Metric::kDisabledMetrics), static_cast<double>(options_.disabled.size()));
+}
+
+bool Registry::Shows(Metric metric) const {
+  const MetricSpec& spec = SpecOf(metric);
+  return !options_.disabled.contains(spec.name) &&
+         (spec.deprecated_version.empty() || options_.show_hidden);
 }
 
 SeriesId Registry::Intern(Metric metric, LabelValues labels) {
   const MetricSpec& spec = SpecOf(metric);
   BERTH_CHECK(labels.size() == spec.labels.size(), "wrong number of label values");
+  if (options_.allowed_values.empty()) {
+    base::MutexLock lock(mutex_);
+    return InternLocked(metric, labels);
+  }
+  std::vector<std::string_view> allowed(labels.begin(), labels.end());
+  size_t unexpected = 0;
+  for (size_t i = 0; i < allowed.size(); ++i) {
+    const auto found =
+        options_.allowed_values.find({std::string(spec.name), std::string(spec.labels[i])});
+    if (found == options_.allowed_values.end() || found->second.contains(allowed[i])) continue;
+    allowed[i] = "unexpected";
+    ++unexpected;
+  }
   base::MutexLock lock(mutex_);
+  if (unexpected > 0) {
+    const SeriesId count = InternLocked(Metric::kUnexpectedLabels, {});
+    series_[count.index].value.value += static_cast<double>(unexpected);
+  }
+  return InternLocked(metric, allowed);
+}
+
+SeriesId Registry::InternLocked(Metric metric, LabelValues labels) {
   const auto [found, added] =
       index_.emplace(KeyOf(metric, labels), static_cast<uint32_t>(series_.size()));
-  if (added) series_.push_back({metric, {labels.begin(), labels.end()}, Zero(spec)});
+  if (added) series_.push_back({metric, {labels.begin(), labels.end()}, Zero(SpecOf(metric))});
   return {found->second};
 }
 
@@ -131,26 +220,52 @@ SeriesValue Registry::Read(SeriesId series) const {
   return series_[series.index].value;
 }
 
-std::string Registry::Exposition() const {
+void Registry::BeforeExposition(std::function<void(Registry&)> refresh) {
+  base::MutexLock lock(mutex_);
+  refreshes_.push_back(std::move(refresh));
+}
+
+std::string Registry::Exposition(Page page) {
+  std::vector<std::function<void(Registry&)>> refreshes;
+  {
+    base::MutexLock lock(mutex_);
+    refreshes = refreshes_;
+  }
+  for (const auto& refresh : refreshes) refresh(*this);
+
   std::vector<Series> all;
   {
     base::MutexLock lock(mutex_);
     all = series_;
   }
-  std::sort(all.begin(), all.end(), [](const Series& a, const Series& b) {
-    const std::string_view name_a = SpecOf(a.metric).name;
-    const std::string_view name_b = SpecOf(b.metric).name;
-    return std::tie(name_a, a.labels) < std::tie(name_b, b.labels);
-  });
-  std::vector<prometheus::MetricFamily> families;
+  std::map<std::string_view, prometheus::MetricFamily> families;
   for (const Series& series : all) {
     const MetricSpec& spec = SpecOf(series.metric);
-    if (families.empty() || families.back().name != spec.name) {
-      families.push_back({std::string(spec.name), Help(spec), Type(spec.type), {}});
+    if (spec.page != page || !Shows(series.metric)) continue;
+    prometheus::MetricFamily& family = families[spec.name];
+    if (family.metric.empty()) {
+      family.name = spec.name;
+      family.help = AnnotatedHelp(spec);
+      family.type = Type(spec.type);
     }
-    families.back().metric.push_back(Sample(spec, series.labels, series.value));
+    family.metric.push_back(Sample(spec, series.labels, series.value));
   }
-  return prometheus::TextSerializer().Serialize(families);
+  std::vector<prometheus::MetricFamily> sorted;
+  sorted.reserve(families.size());
+  for (auto& [name, family] : families) {
+    std::sort(family.metric.begin(), family.metric.end(),
+              [](const auto& a, const auto& b) { return a.label < b.label; });
+    sorted.push_back(std::move(family));
+  }
+  return GoTextSerializer().prometheus::Serializer::Serialize(sorted);
+}
+
+void Registry::Reset(Page page) {
+  base::MutexLock lock(mutex_);
+  for (Series& series : series_) {
+    const MetricSpec& spec = SpecOf(series.metric);
+    if (spec.page == page && spec.type != MetricType::kGauge) series.value = Zero(spec);
+  }
 }
 
 }  // namespace berth::metrics

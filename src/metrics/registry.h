@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -34,6 +38,18 @@ struct SeriesValue {
 // The bucket that `value` falls into: the first whose bound is not below it, or the one past all.
 size_t BucketOf(std::span<const double> bounds, double value);
 
+// What the metrics flags ask for.
+struct RegistryOptions {
+  // --show-hidden-metrics-for-version: also those that a deprecation hides.
+  bool show_hidden = false;
+  // --disabled-metrics: full names that are not shown, come what may.
+  std::set<std::string, std::less<>> disabled;
+  // --allow-metric-labels: the values that a label may have, by metric and label; others count as
+  // "unexpected".
+  using Label = std::pair<std::string, std::string>;
+  std::map<Label, std::set<std::string, std::less<>>> allowed_values;
+};
+
 // What all threads have counted.
 //
 // Thread safety: any thread; each call takes one lock. The scheduling thread counts in its
@@ -41,7 +57,7 @@ size_t BucketOf(std::span<const double> bounds, double value);
 class Registry {
  public:
   // Metrics without labels are there from the start, at zero.
-  Registry();
+  explicit Registry(RegistryOptions options = {});
 
   // The series, made at zero if it is new. The wrong number of label values is a bug.
   SeriesId Intern(Metric metric, LabelValues labels);
@@ -51,7 +67,7 @@ class Registry {
 
   // Counters and gauges.
   void Add(SeriesId series, double by = 1);
-  // Gauges.
+  // Gauges, and counters that are kept elsewhere.
   void Set(SeriesId series, double value);
   // Histograms; durations are in seconds.
   void Observe(SeriesId series, double value);
@@ -64,8 +80,16 @@ class Registry {
   void Merge(std::span<const Change> changes);
 
   SeriesValue Read(SeriesId series) const;
-  // The Prometheus text format, sorted by name and label values.
-  std::string Exposition() const;
+
+  // `refresh` runs before each exposition, on its thread: for what is read rather than counted.
+  // What it uses must outlive the registry's last exposition.
+  void BeforeExposition(std::function<void(Registry&)> refresh);
+  // A page in the Prometheus text format, sorted by name and label values.
+  std::string Exposition(Page page = Page::kMetrics);
+  // Sets the page's counters and histograms back to zero.
+  void Reset(Page page);
+  // Whether the flags let the metric be seen.
+  bool Shows(Metric metric) const;
 
  private:
   struct Series {
@@ -74,9 +98,14 @@ class Registry {
     SeriesValue value;
   };
 
+  SeriesId InternLocked(Metric metric, LabelValues labels) BERTH_REQUIRES(mutex_);
+  void CountTable();
+
+  const RegistryOptions options_;
   mutable base::Mutex mutex_;
   std::vector<Series> series_ BERTH_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, uint32_t> index_ BERTH_GUARDED_BY(mutex_);
+  std::vector<std::function<void(Registry&)>> refreshes_ BERTH_GUARDED_BY(mutex_);
 };
 
 }  // namespace berth::metrics

@@ -8,8 +8,6 @@
 namespace berth::scheduler {
 namespace {
 
-using metrics::Metric;
-
 framework::ExtensionPoint PointOf(binding::BindingStage stage) {
   switch (stage) {
     case binding::BindingStage::kPreBind:
@@ -78,8 +76,7 @@ void Scheduler::HandlePermitOutcomes() {
   for (framework::PermitOutcome& outcome : waiting_pods_.TakeOutcomes(now_)) {
     const auto it = in_hand_.find(outcome.uid);
     if (it == in_hand_.end()) continue;
-    metrics_.Observe(metrics_.Series(Metric::kPermitWaitDuration, {CodeName(outcome.code)}),
-                     outcome.waited);
+    observer_.ObservePermitWait(outcome.code, outcome.waited);
     if (outcome.code == Code::kSuccess) {
       StartBinding(outcome.uid);
       continue;
@@ -134,9 +131,7 @@ void Scheduler::FinishBound(InHand& pod, const binding::BindOutcome& outcome) {
                            clock_.Now() - pod.started);
   metrics_.Observe(series_.attempts, static_cast<double>(queued.attempts));
   if (queued.initial_attempt_timestamp) {
-    const std::string attempts = queued.attempts >= 15 ? "15+" : std::to_string(queued.attempts);
-    metrics_.Observe(metrics_.Series(Metric::kPodSchedulingSliDuration, {attempts}),
-                     now_ - *queued.initial_attempt_timestamp);
+    observer_.ObservePodScheduled(queued.attempts, now_ - *queued.initial_attempt_timestamp);
   }
   if (queued.was_flushed_from_unschedulable) metrics_.Add(series_.flushed);
   RecordEvent(api_pod, *pod.profile, false, "Scheduled", "Binding",

@@ -16,7 +16,7 @@ bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
 EventHandlers::EventHandlers(cache::Cache& cache, cache::ObjectTables& objects,
                              queue::SchedulingQueue& queue, framework::WaitingPods& waiting_pods,
                              PodStore& pods, binding::PodStatusPatcher& status_patcher,
-                             metrics::LocalMetrics& metrics,
+                             metrics::LocalMetrics& metrics, const Clock& clock,
                              std::function<bool(std::string_view)> is_ours)
     : cache_(cache),
       objects_(objects),
@@ -24,7 +24,7 @@ EventHandlers::EventHandlers(cache::Cache& cache, cache::ObjectTables& objects,
       waiting_pods_(waiting_pods),
       pods_(pods),
       status_patcher_(status_patcher),
-      metrics_(metrics),
+      metrics_(metrics, clock),
       is_ours_(std::move(is_ours)) {
   for (const informers::Kind kind : informers::AllKinds()) unsynced_.insert(kind);
 }
@@ -38,6 +38,7 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     unsynced_.erase(event.kind);
     return;
   }
+  metrics_.Start();
   switch (event.kind) {
     case informers::Kind::kPod:
       HandlePod(event, now);
@@ -54,6 +55,7 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
       HandleOtherObject(event);
       break;
   }
+  metrics_.Finish(event.kind);
 }
 
 void EventHandlers::HandlePod(const informers::InformerEvent& event, Time now) {
@@ -96,9 +98,11 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
     AddToCache(pod);
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
+    metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
   } else if (is_ours_(pod->spec.scheduler_name)) {
     pods_.Set(pod);
     queue_.Add(cache_.MakePodInfo(pod), now);
+    metrics_.Handled(EventResource::kUnscheduledPod, action::kAdd);
   }
 }
 
@@ -107,7 +111,9 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     AddToCache(pod);
     for (const ClusterEvent& event : PodUpdateEvents(EventResource::kAssignedPod, *old_pod, *pod)) {
       Move(event.resource, event.action, old_pod, pod, now);
+      metrics_.Handled(event.resource, event.action);
     }
+    metrics_.Handled(EventResource::kAssignedPod, action::kUpdate);
     return;
   }
   const bool ours = is_ours_(pod->spec.scheduler_name);
@@ -116,12 +122,15 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     if (ours) {
       pods_.Erase(*pod);
       queue_.Delete(*pod);
+      metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
     }
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
+    metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
     return;
   }
   if (ours && old_pod->metadata.resource_version != pod->metadata.resource_version) {
     UpdatePendingPod(old_pod, pod, now);
+    metrics_.Handled(EventResource::kUnscheduledPod, action::kUpdate);
   }
 }
 
@@ -144,6 +153,7 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
     cache_.RemovePod(pod->metadata.uid);
     Move(EventResource::kAssignedPod, action::kDelete, pod, {}, now);
+    metrics_.Handled(EventResource::kAssignedPod, action::kDelete);
     return;
   }
   if (!is_ours_(pod->spec.scheduler_name)) return;
@@ -154,6 +164,7 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   } else if (!pod->status.nominated_node_name.empty()) {
     MoveForLostNomination(pod, now);
   }
+  metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
 }
 
 void EventHandlers::AddToCache(const PodPtr& pod) {
@@ -183,16 +194,19 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
     case EventType::kAdded:
       cache_.SetNode(*new_node);
       Move(EventResource::kNode, action::kAdd, {}, *new_node, now);
+      metrics_.Handled(EventResource::kNode, action::kAdd);
       break;
     case EventType::kUpdated:
       cache_.SetNode(*new_node);
       for (const ClusterEvent& change : NodeUpdateEvents(**old_node, **new_node)) {
         Move(change.resource, change.action, *old_node, *new_node, now);
+        metrics_.Handled(change.resource, change.action);
       }
       break;
     case EventType::kDeleted:
       Move(EventResource::kNode, action::kDelete, *old_node, {}, now);
       cache_.RemoveNode((*old_node)->metadata.name);
+      metrics_.Handled(EventResource::kNode, action::kDelete);
       break;
     case EventType::kSynced:
     case EventType::kUndecodable:
@@ -211,8 +225,7 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event) {
 
 void EventHandlers::HandleUndecodable(const informers::InformerEvent& event) {
   const informers::Undecodable& unread = event.undecodable;
-  const std::string_view kind = event.kind == informers::Kind::kPod ? "pods" : "others";
-  metrics_.Add(metrics_.Series(metrics::Metric::kUndecodableObjects, {kind}));
+  metrics_.CountUndecodable(event.kind);
   if (event.kind != informers::Kind::kPod) return;
   if (!unread.node_name.empty()) {
     cache_.CloseNode(unread.node_name, unread.key);

@@ -11,8 +11,8 @@
 #include "src/cache/object_tables.h"
 #include "src/framework/waiting_pods.h"
 #include "src/informers/informer_event.h"
-#include "src/metrics/local_metrics.h"
 #include "src/queue/scheduling_queue.h"
+#include "src/scheduler/event_metrics.h"
 #include "src/scheduler/pod_store.h"
 
 namespace berth::scheduler {
@@ -27,7 +27,7 @@ class EventHandlers {
   EventHandlers(cache::Cache& cache, cache::ObjectTables& objects, queue::SchedulingQueue& queue,
                 framework::WaitingPods& waiting_pods, PodStore& pods,
                 binding::PodStatusPatcher& status_patcher, metrics::LocalMetrics& metrics,
-                std::function<bool(std::string_view)> is_ours);
+                const Clock& clock, std::function<bool(std::string_view)> is_ours);
 
   void Handle(const informers::InformerEvent& event, Time now);
   // Whether the first list of every kind is in.
@@ -63,7 +63,7 @@ class EventHandlers {
   framework::WaitingPods& waiting_pods_;
   PodStore& pods_;
   binding::PodStatusPatcher& status_patcher_;
-  metrics::LocalMetrics& metrics_;
+  EventMetrics metrics_;
   std::function<bool(std::string_view)> is_ours_;
 
   std::set<informers::Kind> unsynced_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/scheduler/metrics_observer.h"
 
+#include <algorithm>
+
 namespace berth::scheduler {
 
 using metrics::Metric;
@@ -51,6 +53,23 @@ void MetricsObserver::ObserveAttempt(const framework::Profile& profile, Result r
   }
   metrics_.Add(it->second.count);
   metrics_.Observe(it->second.duration, took);
+}
+
+void MetricsObserver::ObservePodScheduled(int attempts, Duration took) {
+  constexpr int kMany = 15;
+  attempts = std::min(attempts, kMany);
+  const auto [it, added] = scheduled_.try_emplace(attempts);
+  if (added) {
+    const std::string label = std::to_string(attempts).append(attempts == kMany ? "+" : "");
+    it->second = metrics_.Series(Metric::kPodSchedulingSliDuration, {label});
+  }
+  metrics_.Observe(it->second, took);
+}
+
+void MetricsObserver::ObservePermitWait(Code code, Duration waited) {
+  const auto [it, added] = permit_waits_.try_emplace(code);
+  if (added) it->second = metrics_.Series(Metric::kPermitWaitDuration, {CodeName(code)});
+  metrics_.Observe(it->second, waited);
 }
 
 }  // namespace berth::scheduler

@@ -31,6 +31,10 @@ class MetricsObserver final : public framework::RuntimeObserver {
   // How an attempt ended.
   enum class Result { kScheduled, kUnschedulable, kError };
   void ObserveAttempt(const framework::Profile& profile, Result result, Duration took);
+  // A pod was bound at its `attempts`th attempt, `took` after it first could be tried.
+  void ObservePodScheduled(int attempts, Duration took);
+  // Permit held a pod back.
+  void ObservePermitWait(Code code, Duration waited);
 
  private:
   using PointKey = std::tuple<const framework::Profile*, framework::ExtensionPoint, Code>;
@@ -50,6 +54,8 @@ class MetricsObserver final : public framework::RuntimeObserver {
   std::map<PluginKey, metrics::SeriesId> plugins_;
   std::map<EvaluationKey, metrics::SeriesId> evaluations_;
   std::map<AttemptKey, AttemptSeries> attempts_;
+  std::map<int, metrics::SeriesId> scheduled_;  // by attempts
+  std::map<Code, metrics::SeriesId> permit_waits_;
 };
 
 }  // namespace berth::scheduler

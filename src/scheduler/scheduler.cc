@@ -73,6 +73,8 @@ Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiCl
   series_.reused_verdicts = metrics_.Series(Metric::kReusedVerdicts);
   series_.inbox_depth = metrics_.Series(Metric::kInboxDepth);
   series_.turns = metrics_.Series(Metric::kLoopTurns);
+  series_.turn_duration = metrics_.Series(Metric::kLoopTurnDuration);
+  series_.binding = metrics_.Series(Metric::kGoroutines, {"binding"});
   series_.nodes = metrics_.Series(Metric::kCacheSize, {"nodes"});
   series_.pods = metrics_.Series(Metric::kCacheSize, {"pods"});
   series_.assumed_pods = metrics_.Series(Metric::kCacheSize, {"assumed_pods"});
@@ -153,7 +155,7 @@ void Scheduler::MakeQueue() {
   queue_ = std::make_unique<queue::SchedulingQueue>(options, std::move(hooks), nominator_,
                                                     queue::QueueMetrics(&metrics_, &clock_), now_);
   handlers_ = std::make_unique<EventHandlers>(
-      cache_, objects_, *queue_, waiting_pods_, pods_, status_patcher_, metrics_,
+      cache_, objects_, *queue_, waiting_pods_, pods_, status_patcher_, metrics_, clock_,
       [this](std::string_view name) { return ProfileOf(name) != nullptr; });
 }
 
@@ -184,6 +186,7 @@ void Scheduler::Run() {
 std::optional<Time> Scheduler::Turn(Time now) {
   BERTH_ON_THREAD(owner_);
   now_ = now;
+  const Time started = clock_.Now();
   last_turn_.store(now, std::memory_order_relaxed);
   metrics_.Add(series_.turns);
   metrics_.Set(series_.inbox_depth, static_cast<double>(arrived_.size()));
@@ -201,6 +204,7 @@ std::optional<Time> Scheduler::Turn(Time now) {
     now_ = clock_.Now();
     last_turn_.store(now_, std::memory_order_relaxed);
   }
+  metrics_.Observe(series_.turn_duration, clock_.Now() - started);
   if (now_ - published_ >= kPublishInterval) PublishMetrics();
   return NextWakeup(now_);
 }
@@ -250,6 +254,7 @@ void Scheduler::PublishMetrics() {
   metrics_.Set(series_.nodes, static_cast<double>(cache_.num_nodes()));
   metrics_.Set(series_.pods, static_cast<double>(cache_.num_pods()));
   metrics_.Set(series_.assumed_pods, static_cast<double>(cache_.num_assumed()));
+  metrics_.Set(series_.binding, static_cast<double>(in_hand_.size()));
   const uint64_t dropped = events_.counts().dropped;
   metrics_.Add(series_.dropped_events, static_cast<double>(dropped - dropped_events_));
   dropped_events_ = dropped;

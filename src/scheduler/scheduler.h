@@ -237,6 +237,8 @@ class Scheduler {
     metrics::SeriesId reused_verdicts;
     metrics::SeriesId inbox_depth;
     metrics::SeriesId turns;
+    metrics::SeriesId turn_duration;
+    metrics::SeriesId binding;
     metrics::SeriesId nodes;
     metrics::SeriesId pods;
     metrics::SeriesId assumed_pods;

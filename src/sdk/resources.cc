@@ -94,29 +94,18 @@ const ResourceList& RequestsOf(const api::Pod& pod, const api::Container& contai
   return infeasible ? kNothing : container.resources.requests;
 }
 
-ResourceList SumContainers(const api::Pod& pod, Source source, bool infeasible, bool non_missing) {
-  const auto requests_of = [&](const api::Container& container) {
-    ResourceList requests = RequestsOf(pod, container, source, infeasible);
-    if (non_missing) {
-      if (api::Find(requests, kCpuName) == nullptr) {
-        Set(requests, kCpuName, Quantity::FromMilli(kDefaultMilliCpuRequest));
-      }
-      if (api::Find(requests, kMemoryName) == nullptr) {
-        Set(requests, kMemoryName, Quantity::FromUnits(kDefaultMemoryRequest));
-      }
-    }
-    return requests;
-  };
-
+// Adds up what `of` says of each container.
+template <typename Fn>
+ResourceList SumContainersBy(const api::Pod& pod, const Fn& of) {
   ResourceList running;
   for (const api::Container& container : pod.spec.containers) {
-    AddTo(running, requests_of(container));
+    AddTo(running, of(container));
   }
   // The step at which init container i starts needs the sidecars before it and itself.
   ResourceList sidecars;
   ResourceList largest_step;
   for (const api::Container& container : pod.spec.init_containers) {
-    ResourceList step = requests_of(container);
+    ResourceList step = of(container);
     if (container.restartable()) {
       AddTo(running, step);
       AddTo(sidecars, step);
@@ -128,6 +117,21 @@ ResourceList SumContainers(const api::Pod& pod, Source source, bool infeasible, 
   }
   MaxInto(running, largest_step);
   return running;
+}
+
+ResourceList SumContainers(const api::Pod& pod, Source source, bool infeasible, bool non_missing) {
+  return SumContainersBy(pod, [&](const api::Container& container) {
+    ResourceList requests = RequestsOf(pod, container, source, infeasible);
+    if (non_missing) {
+      if (api::Find(requests, kCpuName) == nullptr) {
+        Set(requests, kCpuName, Quantity::FromMilli(kDefaultMilliCpuRequest));
+      }
+      if (api::Find(requests, kMemoryName) == nullptr) {
+        Set(requests, kMemoryName, Quantity::FromUnits(kDefaultMemoryRequest));
+      }
+    }
+    return requests;
+  });
 }
 
 ResourceList ContainerRequests(const api::Pod& pod, const PodRequestsOptions& options) {
@@ -211,6 +215,21 @@ ResourceList PodRequests(const api::Pod& pod, const PodRequestsOptions& options)
   ResourceList result = ContainerRequests(pod, options);
   if (options.pod_level) ApplyPodLevel(pod, options, result);
   AddTo(result, pod.spec.overhead);
+  return result;
+}
+
+ResourceList PodLimits(const api::Pod& pod) {
+  ResourceList result = SumContainersBy(
+      pod, [](const api::Container& container) { return container.resources.limits; });
+  if (pod.spec.resources.has_value()) {
+    for (const auto& [name, amount] : pod.spec.resources->limits) {
+      if (IsPodLevelResource(name)) Set(result, name, amount);
+    }
+  }
+  for (const auto& [name, amount] : pod.spec.overhead) {
+    const Quantity* limit = api::Find(result, name);
+    if (limit != nullptr && !limit->IsZero()) AddTo(result, {{name, amount}});
+  }
   return result;
 }
 

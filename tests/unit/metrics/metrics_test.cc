@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <utility>
 
 #include "src/base/thread.h"
 #include "src/metrics/local_metrics.h"
+#include "src/metrics/process_metrics.h"
 #include "src/metrics/registry.h"
 
 namespace berth::metrics {
@@ -15,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // The lines of the exposition that speak of `name`.
-std::string Lines(const Registry& registry, std::string_view name) {
+std::string Lines(Registry& registry, std::string_view name) {
   const std::string text = registry.Exposition();
   std::string found;
   for (size_t at = 0; at < text.size();) {
@@ -27,15 +29,18 @@ std::string Lines(const Registry& registry, std::string_view name) {
   return found;
 }
 
-TEST(MetricTableTest, EveryMetricIsNamedOnceAndWellFormed) {
-  std::set<std::string_view> names;
+TEST(MetricTableTest, EveryMetricIsNamedOnceAPageAndWellFormed) {
+  std::set<std::pair<Page, std::string_view>> names;
   for (const MetricSpec& spec : MetricTable()) {
     SCOPED_TRACE(spec.name);
-    EXPECT_TRUE(names.insert(spec.name).second);
+    EXPECT_TRUE(names.insert({spec.page, spec.name}).second);
     EXPECT_EQ(spec.type == MetricType::kHistogram, !spec.buckets.empty());
     EXPECT_TRUE(std::is_sorted(spec.buckets.begin(), spec.buckets.end()));
-    EXPECT_TRUE(spec.help.ends_with("."));
-    EXPECT_EQ(spec.type == MetricType::kCounter, spec.name.ends_with("_total"));
+    EXPECT_FALSE(spec.help.empty());
+    // Two names that kube-scheduler has are counters without saying so.
+    if (!spec.name.starts_with("authenticat")) {
+      EXPECT_EQ(spec.type == MetricType::kCounter, spec.name.ends_with("_total"));
+    }
   }
 }
 
@@ -69,13 +74,13 @@ TEST(RegistryTest, ExposesCountersWithHelpTypeAndSortedSeries) {
   registry.Add(registry.Intern(Metric::kScheduleAttempts, {"scheduled", "a\"\\"}));
   EXPECT_EQ(
       Lines(registry, "scheduler_schedule_attempts_total"),
-      "# HELP scheduler_schedule_attempts_total [STABLE] Attempts to schedule a pod, by outcome: "
-      "'scheduled', 'unschedulable' where no node would do, 'error' where the scheduler itself "
-      "failed.\n"
+      "# HELP scheduler_schedule_attempts_total [STABLE] Number of attempts to schedule pods, by "
+      "the result. 'unschedulable' means a pod could not be scheduled, while 'error' means an "
+      "internal scheduler problem.\n"
       "# TYPE scheduler_schedule_attempts_total counter\n"
-      "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"error\"} 1\n"
       "scheduler_schedule_attempts_total{profile=\"a\\\"\\\\\",result=\"scheduled\"} 1\n"
-      "scheduler_schedule_attempts_total{profile=\"b\",result=\"scheduled\"} 3\n");
+      "scheduler_schedule_attempts_total{profile=\"b\",result=\"scheduled\"} 3\n"
+      "scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"error\"} 1\n");
 }
 
 TEST(RegistryTest, ExposesHistogramsCumulativelyWithABoundPastAll) {
@@ -83,17 +88,17 @@ TEST(RegistryTest, ExposesHistogramsCumulativelyWithABoundPastAll) {
   const SeriesId series = registry.Intern(Metric::kPodSchedulingAttempts);
   for (const double value : {1.0, 2.0, 3.0, 100.0}) registry.Observe(series, value);
   EXPECT_EQ(Lines(registry, "scheduler_pod_scheduling_attempts"),
-            "# HELP scheduler_pod_scheduling_attempts [STABLE] Attempts it took to schedule a "
-            "pod.\n"
+            "# HELP scheduler_pod_scheduling_attempts [STABLE] Number of attempts to successfully "
+            "schedule a pod.\n"
             "# TYPE scheduler_pod_scheduling_attempts histogram\n"
-            "scheduler_pod_scheduling_attempts_count 4\n"
-            "scheduler_pod_scheduling_attempts_sum 106\n"
             "scheduler_pod_scheduling_attempts_bucket{le=\"1\"} 1\n"
             "scheduler_pod_scheduling_attempts_bucket{le=\"2\"} 2\n"
             "scheduler_pod_scheduling_attempts_bucket{le=\"4\"} 3\n"
             "scheduler_pod_scheduling_attempts_bucket{le=\"8\"} 3\n"
             "scheduler_pod_scheduling_attempts_bucket{le=\"16\"} 3\n"
-            "scheduler_pod_scheduling_attempts_bucket{le=\"+Inf\"} 4\n");
+            "scheduler_pod_scheduling_attempts_bucket{le=\"+Inf\"} 4\n"
+            "scheduler_pod_scheduling_attempts_sum 106\n"
+            "scheduler_pod_scheduling_attempts_count 4\n");
 }
 
 TEST(RegistryTest, MetricsWithoutLabelsAreThereFromTheStartAndOthersFromTheirFirstUse) {
@@ -111,6 +116,88 @@ TEST(RegistryTest, InternGivesOneSeriesForEachSetOfLabels) {
   EXPECT_NE(registry.Intern(Metric::kCacheSize, {"pods"}), a);
   EXPECT_NE(registry.Intern(Metric::kUnschedulablePods, {"ab", "c"}),
             registry.Intern(Metric::kUnschedulablePods, {"a", "bc"}));
+}
+
+TEST(RegistryTest, BoundsReadAsKubeSchedulersDo) {
+  Registry registry;
+  registry.Intern(Metric::kFrameworkExtensionPointDuration, {"Filter", "Success", "p"});
+  registry.Intern(Metric::kRestClientRequestSize, {"GET", "h"});
+  const std::string text = registry.Exposition();
+  EXPECT_THAT(text, HasSubstr("status=\"Success\",le=\"0.0032\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("verb=\"GET\",le=\"262144\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("verb=\"GET\",le=\"1.048576e+06\"} 0\n"));
+}
+
+TEST(RegistryTest, HidesWhatIsDisabledOrDeprecatedAndCountsIt) {
+  Registry plain;
+  plain.Intern(Metric::kPreemptionGoroutinesDuration, {"success"});
+  EXPECT_EQ(Lines(plain, "preemption_goroutines_duration_seconds"), "");
+  EXPECT_THAT(plain.Exposition(), HasSubstr("\nhidden_metrics_total 1\n"));
+  EXPECT_THAT(plain.Exposition(), HasSubstr("\ndisabled_metrics_total 0\n"));
+
+  Registry registry({.show_hidden = true,
+                     .disabled = {"scheduler_preemption_attempts_total", "no_such_metric"},
+                     .allowed_values = {}});
+  registry.Intern(Metric::kPreemptionGoroutinesDuration, {"success"});
+  EXPECT_THAT(registry.Exposition(),
+              HasSubstr("# HELP scheduler_preemption_goroutines_duration_seconds [ALPHA] "
+                        "(Deprecated since 1.37.0) Duration in seconds"));
+  EXPECT_THAT(registry.Exposition(), HasSubstr("stability_level=\"ALPHA\"} "));
+  EXPECT_EQ(Lines(registry, "scheduler_preemption_attempts_total"), "");
+  EXPECT_THAT(registry.Exposition(), HasSubstr("\nhidden_metrics_total 0\n"));
+  EXPECT_THAT(registry.Exposition(), HasSubstr("\ndisabled_metrics_total 2\n"));
+}
+
+TEST(RegistryTest, LabelValuesThatAreNotAllowedCountTogether) {
+  Registry registry(
+      {.show_hidden = false,
+       .disabled = {},
+       .allowed_values = {{{"scheduler_schedule_attempts_total", "profile"}, {"known"}}}});
+  registry.Add(registry.Intern(Metric::kScheduleAttempts, {"error", "known"}));
+  registry.Add(registry.Intern(Metric::kScheduleAttempts, {"error", "one"}));
+  registry.Add(registry.Intern(Metric::kScheduleAttempts, {"error", "two"}));
+  const std::string text = registry.Exposition();
+  EXPECT_THAT(text, HasSubstr("_attempts_total{profile=\"known\",result=\"error\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("_attempts_total{profile=\"unexpected\",result=\"error\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("unexpected_categorizations_total 2\n"));
+}
+
+TEST(RegistryTest, EachPageShowsItsOwnAndResetsItsCountersOnly) {
+  Registry registry;
+  registry.Add(registry.Intern(Metric::kHealthchecks, {"ping", "livez", "success"}), 2);
+  registry.Set(registry.Intern(Metric::kHealthcheck, {"ping", "livez"}), 1);
+  registry.Add(registry.Intern(Metric::kPreemptionAttempts), 3);
+  EXPECT_EQ(Lines(registry, "kubernetes_healthcheck"), "");
+  registry.Reset(Page::kSlis);
+  const std::string slis = registry.Exposition(Page::kSlis);
+  EXPECT_THAT(slis, HasSubstr("kubernetes_healthcheck{name=\"ping\",type=\"livez\"} 1\n"));
+  EXPECT_THAT(slis, HasSubstr("{name=\"ping\",status=\"success\",type=\"livez\"} 0\n"));
+  EXPECT_THAT(slis, Not(HasSubstr("scheduler_")));
+  EXPECT_THAT(registry.Exposition(), HasSubstr("scheduler_preemption_attempts_total 3\n"));
+}
+
+TEST(RegistryTest, WhatIsReadRatherThanCountedIsReadForEachExposition) {
+  Registry registry;
+  double temperature = 0;
+  registry.BeforeExposition([&temperature](Registry& target) {
+    target.Set(target.Intern(Metric::kInboxDepth), ++temperature);
+  });
+  EXPECT_THAT(registry.Exposition(), HasSubstr("berth_inbox_depth 1\n"));
+  EXPECT_THAT(registry.Exposition(), HasSubstr("berth_inbox_depth 2\n"));
+}
+
+TEST(ProcessMetricsTest, TellsWhatLinuxTells) {
+  Registry registry;
+  ReadProcess(registry);
+  const auto value = [&](Metric metric) { return registry.Read(registry.Intern(metric)).value; };
+  EXPECT_GT(value(Metric::kProcessCpu), 0);
+  EXPECT_GT(value(Metric::kProcessResidentMemory), 1e6);
+  EXPECT_GT(value(Metric::kProcessVirtualMemory), value(Metric::kProcessResidentMemory));
+  EXPECT_GE(value(Metric::kProcessOpenFds), 3);
+  EXPECT_GT(value(Metric::kProcessMaxFds), value(Metric::kProcessOpenFds));
+  EXPECT_GT(value(Metric::kProcessStartTime), 1.6e9) << "seconds since 1970";
+  EXPECT_EQ(value(Metric::kProcessStartTime), value(Metric::kSlisProcessStartTime));
+  EXPECT_GT(registry.Read(registry.Intern(Metric::kHeapBytes, {"used"})).value, 0);
 }
 
 TEST(RegistryTest, ThreadsMayCountAtOnce) {

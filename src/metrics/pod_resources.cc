@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/metrics/pod_resources.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "berth/resources.h"
+#include "src/metrics/text_format.h"
+
+namespace berth::metrics {
+namespace {
+
+std::string_view UnitOf(std::string_view resource) {
+  if (resource == "cpu") return "cores";
+  if (resource == "memory" || resource == "storage" || resource == "ephemeral-storage" ||
+      resource.starts_with("hugepages-")) {
+    return "bytes";
+  }
+  return resource.starts_with("attachable-volumes-") ? "integer" : "";
+}
+
+double ToDouble(const api::Quantity& quantity) {
+  return static_cast<double>(static_cast<long double>(quantity.nanos()) / 1e9L);
+}
+
+bool HasEnded(const api::Pod& pod) {
+  return !pod.spec.node_name.empty() &&
+         (pod.status.phase == "Succeeded" || pod.status.phase == "Failed");
+}
+
+// Labels are sorted by their names, and so are the samples by the values.
+void AppendPod(std::string& text, const MetricSpec& spec, const api::Pod& pod,
+               const api::ResourceList& amounts) {
+  const std::string priority = pod.spec.priority ? std::to_string(*pod.spec.priority) : "";
+  for (const auto& [resource, amount] : amounts) {
+    if (amount.IsZero()) continue;
+    const std::array<Label, 7> labels = {{{"namespace", pod.metadata.namespace_},
+                                          {"node", pod.spec.node_name},
+                                          {"pod", pod.metadata.name},
+                                          {"priority", priority},
+                                          {"resource", resource},
+                                          {"scheduler", pod.spec.scheduler_name},
+                                          {"unit", UnitOf(resource)}}};
+    AppendSample(text, spec.name, "", labels, ToDouble(amount));
+  }
+}
+
+}  // namespace
+
+std::string PodResourcesExposition(std::span<const std::shared_ptr<const api::Pod>> pods,
+                                   const Registry& registry) {
+  std::vector<const api::Pod*> sorted;
+  for (const auto& pod : pods) {
+    if (!HasEnded(*pod)) sorted.push_back(pod.get());
+  }
+  std::sort(sorted.begin(), sorted.end(), [](const api::Pod* a, const api::Pod* b) {
+    return std::tie(a->metadata.namespace_, a->spec.node_name, a->metadata.name) <
+           std::tie(b->metadata.namespace_, b->spec.node_name, b->metadata.name);
+  });
+  std::string text;
+  // By name: limit before request.
+  for (const Metric metric : {Metric::kPodResourceLimit, Metric::kPodResourceRequest}) {
+    if (!registry.Shows(metric)) continue;
+    const MetricSpec& spec = SpecOf(metric);
+    std::string samples;
+    for (const api::Pod* pod : sorted) {
+      AppendPod(samples, spec, *pod,
+                metric == Metric::kPodResourceLimit ? PodLimits(*pod) : PodRequests(*pod, {}));
+    }
+    if (samples.empty()) continue;
+    AppendHeader(text, spec.name, MetricTypeName(spec.type), AnnotatedHelp(spec));
+    text += samples;
+  }
+  return text;
+}
+
+}  // namespace berth::metrics

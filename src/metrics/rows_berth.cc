@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/metrics/metric_rows.h"
+
+namespace berth::metrics {
+
+std::vector<MetricRow> BerthRows() {
+  using enum Stability;
+  return {
+      {Metric::kBuildInfo,
+       Gauge("berth_build_info", kAlpha, {"version"}, "Always 1; tells the version of Berth.")},
+      {Metric::kInboxDepth,
+       Gauge("berth_inbox_depth", kAlpha, {},
+             "Messages that the scheduling loop found waiting at its last turn.")},
+      {Metric::kLoopTurns,
+       Counter("berth_loop_turns_total", kAlpha, {}, "Turns of the scheduling loop.")},
+      {Metric::kLoopTurnDuration,
+       Histogram("berth_loop_turn_duration_seconds", kAlpha, {}, Exponential(0.0001, 4, 10),
+                 "Time taken by one turn of the scheduling loop, in seconds: messages are applied, "
+                 "and pods scheduled until none may be decided. Health checks, queries and changes "
+                 "of the cluster wait that long at most.")},
+      {Metric::kReusedVerdicts,
+       Counter("berth_reused_verdicts_total", kAlpha, {},
+               "Attempts that failed as another pod of the class had, without an evaluation. "
+               "scheduler_plugin_evaluation_total does not count them.")},
+      {Metric::kUndecodableObjects,
+       Counter("berth_undecodable_objects_total", kAlpha, {"resource"},
+               "Objects from the API server that could not be decoded, by resource.")},
+      {Metric::kDroppedEvents,
+       Counter("berth_dropped_events_total", kAlpha, {},
+               "Kubernetes events that were not sent because too many were waiting.")},
+      {Metric::kInformerObjects, Gauge("berth_informer_objects", kAlpha, {"resource"},
+                                       "Objects that an informer knows, by resource.")},
+      {Metric::kInformerLists,
+       Counter("berth_informer_lists_total", kAlpha, {"resource"},
+               "Initial lists and relists that came to their end, by resource.")},
+      {Metric::kInformerWatches, Counter("berth_informer_watches_total", kAlpha, {"resource"},
+                                         "Watches that were started or resumed, by resource.")},
+      {Metric::kInformerErrors, Counter("berth_informer_errors_total", kAlpha, {"resource"},
+                                        "Lists and watches that failed, by resource.")},
+      {Metric::kHeapBytes, Gauge("berth_heap_bytes", kAlpha, {"state"},
+                                 "Memory of the C++ heap, in bytes: in use by objects, or free and "
+                                 "kept for the next ones.")},
+  };
+}
+
+}  // namespace berth::metrics

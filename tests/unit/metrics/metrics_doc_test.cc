@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "src/metrics/metric_table.h"
+#include "src/metrics/text_format.h"
+
+// docs/metrics.md is made from the metric table. After a change of the table:
+//   BERTH_UPDATE_DOCS=1 .build/dev/tests/metrics_test --gtest_filter='MetricsDocTest.*'
+namespace berth::metrics {
+namespace {
+
+constexpr const char* kFile = "docs/metrics.md";
+
+constexpr std::string_view kIntroduction = R"(# Metrics
+
+<!-- Made by tests/unit/metrics/metrics_doc_test.cc from src/metrics; change them, not this page. -->
+
+The daemon shows them over HTTPS on port 10259, in the Prometheus text format, to whoever may `get`
+the path (ClusterRole `system:monitoring` allows `/metrics` and `/metrics/slis`):
+
+| Path | What |
+| --- | --- |
+| `/metrics` | all but the following |
+| `/metrics/resources` | what every pod requests and may use; only while this process leads |
+| `/metrics/slis` | health checks |
+
+Names, types, labels, buckets and help texts are kube-scheduler 1.37's, so its dashboards and alerts
+work; what is Berth's own begins with `berth_`. A series with labels appears when it is first
+counted. Help texts begin with `[STABLE]`, `[BETA]` or `[ALPHA]`, as Kubernetes promises for each.
+
+Flags, as kube-scheduler's: `--disabled-metrics` hides metrics by name; `--allow-metric-labels` and
+`--allow-metric-labels-manifest` name the values that a label may have, all others become
+`unexpected`; `--show-hidden-metrics-for-version=1.36` shows what 1.37 deprecated.
+
+## What differs from kube-scheduler
+
+- `scheduler_plugin_evaluation_total` counts calls that were made. Where a pod fails as another of
+  its class has just failed no plugin is called, and `berth_reused_verdicts_total` counts instead.
+- `scheduler_goroutines` counts work of that kind: there is one thread that schedules, and none is
+  parked for a pod. Only `operation="binding"` exists.
+- `kubernetes_build_info` names the kube-scheduler whose contract is kept, so that version checks
+  across the cluster pass; `berth_build_info` names Berth's own version.
+- `process_*` are read from `/proc`. There is no Go runtime, so no `go_*`: see `berth_heap_bytes`.
+- `informer_processing_latency_seconds` is the time the scheduling loop takes for one change. All
+  kinds wait in one inbox, so `berth_inbox_depth` stands for `informer_queued_items`.
+
+Not here, since what they count does not exist: `scheduler_batch_*`,
+`scheduler_get_node_hint_duration_seconds` and `scheduler_store_schedule_results_duration_seconds`
+(opportunistic batching), `scheduler_pre_queueing_hint_evaluations_total`,
+`scheduler_async_api_call_*` and `scheduler_pending_async_api_calls` (feature gates that are off by
+default), `scheduler_volume_binder_cache_requests_total` (never counted by kube-scheduler either),
+`workqueue_*` (its certificate controllers'), `informer_store_resource_version`,
+`rest_client_transport_*` and `rest_client_exec_plugin_*` (client-go's inner workings),
+`authentication_token_cache_*`, and what libraries of the API server register in every component.
+Those of pod groups, volumes and devices come with the plugins that count them.
+)";
+
+std::string_view PathOf(Page page) {
+  constexpr std::string_view kPaths[] = {"/metrics", "/metrics/resources", "/metrics/slis"};
+  return kPaths[static_cast<size_t>(page)];
+}
+
+std::string Describe(const MetricSpec& spec) {
+  std::ostringstream text;
+  text << "\n### " << spec.name << "\n\n";
+  text << "- " << MetricTypeName(spec.type);
+  if (spec.stability != Stability::kNone) text << ", " << StabilityName(spec.stability);
+  if (!spec.deprecated_version.empty()) text << ", hidden since " << spec.deprecated_version;
+  if (spec.page != Page::kMetrics) text << ", on `" << PathOf(spec.page) << "`";
+  text << "\n";
+  if (!spec.labels.empty()) {
+    text << "- labels:";
+    for (const std::string_view label : spec.labels) text << " `" << label << "`";
+    text << "\n";
+  }
+  if (!spec.buckets.empty()) {
+    text << "- buckets:";
+    for (const double bound : spec.buckets) text << " " << FormatValue(bound);
+    text << "\n";
+  }
+  text << "\n" << spec.help << "\n";
+  return text.str();
+}
+
+std::string MakePage() {
+  std::string text(kIntroduction);
+  std::string_view heading;
+  for (const MetricSpec& spec : MetricTable()) {
+    const std::string_view group = spec.name.starts_with("scheduler_") ? "Scheduler"
+                                   : spec.name.starts_with("berth_")   ? "Berth's own"
+                                                                       : "Component and process";
+    if (group != heading) {
+      heading = group;
+      text.append("\n## ").append(group).append("\n");
+    }
+    text.append(Describe(spec));
+  }
+  return text;
+}
+
+TEST(MetricsDocTest, ThePageTellsWhatTheTableHolds) {
+  const std::string page = MakePage();
+  if (std::getenv("BERTH_UPDATE_DOCS") != nullptr) {
+    std::ofstream file(kFile, std::ios::binary | std::ios::trunc);
+    file << page;
+  }
+  std::ifstream file(kFile, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(), page) << "write " << kFile << " anew as the head of this file says";
+}
+
+}  // namespace
+}  // namespace berth::metrics
