@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "src/app/metrics_setup.h"
 #include "src/app/version.h"
 #include "src/base/logging.h"
 
@@ -26,7 +27,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   auto server = client::FindServer(connection.kubeconfig, options.master);
   if (!server) return Fail(server.error());
 
-  std::unique_ptr<Daemon> daemon(new Daemon);
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(options.metrics)));
   Random seeds(options.seed);
   client::ClientOptions client_options;
   client_options.server = std::move(*server);
@@ -61,6 +62,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
         target->PostFromExecutor(std::move(event));
       },
       informers::InformerOptions{json});
+  ReadBeforeExposition(daemon->metrics_, daemon->client_->executor(), *daemon->informers_);
   return daemon;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "berth/handle.h"
@@ -27,6 +28,7 @@ struct DaemonOptions {
   std::string config_file;  // for messages; "" where there is none
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   uint64_t seed = 0;
+  metrics::RegistryOptions metrics;
 };
 
 // Client, informers and scheduler, wired together:
@@ -52,8 +54,11 @@ class Daemon {
   // not block.
   void Stop(Duration patience);
 
+  // Asked for an exposition only before the destructor has begun.
+  metrics::Registry& metrics() { return metrics_; }
+
  private:
-  Daemon() = default;
+  explicit Daemon(metrics::RegistryOptions metrics) : metrics_(std::move(metrics)) {}
 
   base::RealClock clock_;
   metrics::Registry metrics_;

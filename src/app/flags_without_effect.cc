@@ -7,8 +7,6 @@ namespace berth::app {
 namespace {
 
 constexpr auto kFlags = std::to_array<std::string_view>({
-    "allow-metric-labels",
-    "allow-metric-labels-manifest",
     "authentication-kubeconfig",
     "authentication-skip-lookup",
     "authentication-token-webhook-cache-ttl",
@@ -22,7 +20,6 @@ constexpr auto kFlags = std::to_array<std::string_view>({
     "client-ca-file",
     "contention-profiling",
     "disable-http2-serving",
-    "disabled-metrics",
     "http2-max-streams-per-connection",
     "log-flush-frequency",
     "log-json-info-buffer-size",
@@ -37,7 +34,6 @@ constexpr auto kFlags = std::to_array<std::string_view>({
     "requestheader-uid-headers",
     "requestheader-username-headers",
     "secure-port",
-    "show-hidden-metrics-for-version",
     "tls-cert-file",
     "tls-cipher-suites",
     "tls-curve-preferences",

@@ -10,6 +10,7 @@
 
 #include "src/app/daemon.h"
 #include "src/app/flags.h"
+#include "src/app/metrics_setup.h"
 #include "src/app/settings.h"
 #include "src/app/signals.h"
 #include "src/app/version.h"
@@ -97,6 +98,8 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
 
   auto settings = ResolveSettings(*flags, plugins.defaults);
   if (!settings) return FailToStart(settings.error().message);
+  auto metrics = ReadMetricsFlags(flags->metrics);
+  if (!metrics) return FailToStart(metrics.error().message);
   if (!flags->write_config_to.empty()) {
     const auto written = WriteFile(flags->write_config_to, config::ToYaml(settings->configuration));
     if (!written) return FailToStart(written.error().message);
@@ -122,8 +125,10 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   options.config_file = flags->config;
   options.pod_max_in_unschedulable_pods_duration = flags->pod_max_in_unschedulable_pods_duration;
   options.seed = seed;
+  options.metrics = std::move(*metrics);
   auto daemon = Daemon::Make(std::move(options), plugins.registry);
   if (!daemon) return FailToStart(daemon.error().message);
+  DescribeBuild((*daemon)->metrics(), settings->feature_gates, flags->min_compatibility_minor);
   const int code = RunUntilSignal(**daemon, signals);
   daemon->reset();
   base::FlushLogs();

@@ -55,11 +55,17 @@ func isModule(dir string) bool {
 	return err == nil && bytes.HasPrefix(text, []byte("module "+modulePath+"\n"))
 }
 
-// rbacManifest is the manifest that ships with Berth; user berth gets exactly its rights.
-func rbacManifest() (string, error) {
+// rightsManifests are those of the manifests that ship with Berth which say what it may do and with
+// which priority; user berth gets exactly that.
+func rightsManifests() ([]string, error) {
 	dir, err := moduleDir()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return filepath.Join(filepath.Dir(dir), "deploy", "rbac.yaml"), nil
+	base := filepath.Join(filepath.Dir(dir), "deploy", "base")
+	return []string{
+		filepath.Join(base, "namespace.yaml"),
+		filepath.Join(base, "rbac.yaml"),
+		filepath.Join(base, "flow_schemas.yaml"),
+	}, nil
 }

@@ -21,32 +21,37 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
+// Where the manifests put Berth, and as whom it runs there.
 const (
-	berthServiceAccount = "berth"
-	userBindingSuffix   = "-test-user"
+	BerthNamespace      = "berth-system"
+	BerthServiceAccount = "berth"
 )
 
-// grantBerth applies the manifest that ships with Berth, and repeats each binding of its service
-// account for user berth. So a test that runs as that user sees a right missing from the manifest.
+const testUserSuffix = "-test-user"
+
+// grantBerth applies the manifests that ship with Berth, and repeats for user berth what they give
+// its service account. So a test that runs as that user sees a right missing from the manifests.
 func (c *ControlPlane) grantBerth(ctx context.Context) error {
-	file, err := rbacManifest()
+	files, err := rightsManifests()
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return fmt.Errorf("read Berth's rights: %w", err)
-	}
-	objects, err := decodeManifest(text)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", file, err)
-	}
-	for _, object := range objects {
-		if err := c.apply(ctx, object); err != nil {
-			return fmt.Errorf("apply %s: %w", file, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("read Berth's rights: %w", err)
+		}
+		objects, err := decodeManifest(text)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", file, err)
+		}
+		for _, object := range objects {
+			if err := c.apply(ctx, object); err != nil {
+				return fmt.Errorf("apply %s: %w", file, err)
+			}
 		}
 	}
-	return c.apply(ctx, berthFlowSchema())
+	return nil
 }
 
 func decodeManifest(text []byte) ([]runtime.Object, error) {
@@ -71,59 +76,41 @@ func decodeManifest(text []byte) ([]runtime.Object, error) {
 	}
 }
 
-// forTestUser is the binding once more with user berth as its subject, or nil if the object does not
-// bind Berth's service account.
+// forTestUser is the binding or flow schema once more with user berth as its subject, or nil if the
+// object is not about Berth's service account.
 func forTestUser(object runtime.Object) runtime.Object {
 	user := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: string(Berth)}}
-	switch binding := object.DeepCopyObject().(type) {
+	switch o := object.DeepCopyObject().(type) {
 	case *rbacv1.ClusterRoleBinding:
-		if bindsBerth(binding.Subjects) {
-			binding.Name, binding.Subjects = binding.Name+userBindingSuffix, user
-			return binding
+		if bindsBerth(o.Subjects) {
+			o.Name, o.Subjects = o.Name+testUserSuffix, user
+			return o
 		}
 	case *rbacv1.RoleBinding:
-		if bindsBerth(binding.Subjects) {
-			binding.Name, binding.Subjects = binding.Name+userBindingSuffix, user
-			return binding
+		if bindsBerth(o.Subjects) {
+			o.Name, o.Subjects = o.Name+testUserSuffix, user
+			return o
 		}
+	case *flowcontrolv1.FlowSchema:
+		o.Name += testUserSuffix
+		for i := range o.Spec.Rules {
+			o.Spec.Rules[i].Subjects = []flowcontrolv1.Subject{{
+				Kind: flowcontrolv1.SubjectKindUser,
+				User: &flowcontrolv1.UserSubject{Name: string(Berth)},
+			}}
+		}
+		return o
 	}
 	return nil
 }
 
 func bindsBerth(subjects []rbacv1.Subject) bool {
 	for _, s := range subjects {
-		if s.Kind == rbacv1.ServiceAccountKind && s.Name == berthServiceAccount && s.Namespace == metav1.NamespaceSystem {
+		if s.Kind == rbacv1.ServiceAccountKind && s.Name == BerthServiceAccount && s.Namespace == BerthNamespace {
 			return true
 		}
 	}
 	return false
-}
-
-// berthFlowSchema gives user berth the request priority that service accounts in kube-system have,
-// and kube-scheduler too.
-func berthFlowSchema() *flowcontrolv1.FlowSchema {
-	return &flowcontrolv1.FlowSchema{
-		ObjectMeta: metav1.ObjectMeta{Name: "berth-test-user"},
-		Spec: flowcontrolv1.FlowSchemaSpec{
-			PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: "workload-high"},
-			MatchingPrecedence:         800,
-			DistinguisherMethod:        &flowcontrolv1.FlowDistinguisherMethod{Type: flowcontrolv1.FlowDistinguisherMethodByNamespaceType},
-			Rules: []flowcontrolv1.PolicyRulesWithSubjects{{
-				Subjects: []flowcontrolv1.Subject{{
-					Kind: flowcontrolv1.SubjectKindUser,
-					User: &flowcontrolv1.UserSubject{Name: string(Berth)},
-				}},
-				ResourceRules: []flowcontrolv1.ResourcePolicyRule{{
-					Verbs:        []string{"*"},
-					APIGroups:    []string{"*"},
-					Resources:    []string{"*"},
-					ClusterScope: true,
-					Namespaces:   []string{"*"},
-				}},
-				NonResourceRules: []flowcontrolv1.NonResourcePolicyRule{{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}}},
-			}},
-		},
-	}
 }
 
 // client is what the typed clients of one kind have in common.
@@ -144,6 +131,8 @@ func createOrUpdate[T any](ctx context.Context, kind client[T], object T) error 
 func (c *ControlPlane) apply(ctx context.Context, object runtime.Object) error {
 	admin := c.Client(Admin)
 	switch o := object.(type) {
+	case *corev1.Namespace:
+		return createOrUpdate(ctx, admin.CoreV1().Namespaces(), o)
 	case *corev1.ServiceAccount:
 		return createOrUpdate(ctx, admin.CoreV1().ServiceAccounts(o.Namespace), o)
 	case *rbacv1.ClusterRole:

@@ -21,7 +21,7 @@ type User string
 // The users of a control plane.
 const (
 	Admin         User = "admin"          // may do everything
-	Berth         User = "berth"          // has exactly the rights of deploy/rbac.yaml
+	Berth         User = "berth"          // has exactly the rights of deploy/base
 	KubeScheduler User = "kube-scheduler" // has the rights that Kubernetes itself gives its scheduler
 	Nobody        User = "nobody"         // may only ask what it may do
 	controllers   User = "controller-manager"

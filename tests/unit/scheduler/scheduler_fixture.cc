@@ -182,4 +182,9 @@ std::vector<std::string> SchedulerFixture::StatusPatches(const std::string& name
   return bodies;
 }
 
+std::string SchedulerFixture::Metrics() {
+  Advance(std::chrono::seconds(2));
+  return metrics_->Exposition();
+}
+
 }  // namespace berth::test

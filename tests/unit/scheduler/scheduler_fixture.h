@@ -60,6 +60,8 @@ class SchedulerFixture : public testing::Test {
   std::vector<std::string> Deletions() const { return deletions_; }
   // The notes of events with that reason.
   std::vector<std::string> Events(std::string_view reason) const;
+  // What /metrics would show, once all has been published.
+  std::string Metrics();
   // Bodies of the patches of that pod's status.
   std::vector<std::string> StatusPatches(const std::string& name) const;
 

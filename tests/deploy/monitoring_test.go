@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deploy
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"berth.dev/tests/controlplane"
+)
+
+type rule struct {
+	Alert       string            `json:"alert"`
+	Expr        string            `json:"expr"`
+	For         string            `json:"for"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// ruleGroups is what Prometheus itself reads: the spec of a PrometheusRule.
+type ruleGroups struct {
+	Groups []struct {
+		Name  string `json:"name"`
+		Rules []rule `json:"rules"`
+	} `json:"groups"`
+}
+
+func alerts(t *testing.T) (groups ruleGroups, rules []rule) {
+	t.Helper()
+	text, err := os.ReadFile(inDeploy("components", "monitoring", "prometheus_rule.yaml"))
+	must(t, err)
+	var resource struct {
+		Spec ruleGroups `json:"spec"`
+	}
+	must(t, yaml.Unmarshal(text, &resource))
+	for _, group := range resource.Spec.Groups {
+		rules = append(rules, group.Rules...)
+	}
+	if len(rules) == 0 {
+		t.Fatal("there are no alerts")
+	}
+	return resource.Spec, rules
+}
+
+type panel struct {
+	Title   string `json:"title"`
+	Type    string `json:"type"`
+	Targets []struct {
+		Expr string `json:"expr"`
+	} `json:"targets"`
+}
+
+func panels(t *testing.T) []panel {
+	t.Helper()
+	text, err := os.ReadFile(inDeploy("components", "monitoring", "dashboards", "berth.json"))
+	must(t, err)
+	var dashboard struct {
+		UID    string  `json:"uid"`
+		Panels []panel `json:"panels"`
+	}
+	must(t, json.Unmarshal(text, &dashboard))
+	if dashboard.UID == "" || len(dashboard.Panels) == 0 {
+		t.Fatal("the dashboard has no uid or no panels")
+	}
+	return dashboard.Panels
+}
+
+func TestAlertsAreWellFormedAndSayWhatToDo(t *testing.T) {
+	groups, rules := alerts(t)
+	text, err := yaml.Marshal(groups)
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	must(t, os.WriteFile(file, text, 0o644))
+	if out, err := exec.CommandContext(t.Context(), "promtool", "check", "rules", file).CombinedOutput(); err != nil {
+		t.Errorf("promtool: %v\n%s", err, out)
+	}
+	for _, r := range rules {
+		for _, annotation := range []string{"summary", "description", "runbook"} {
+			if r.Annotations[annotation] == "" {
+				t.Errorf("%s has no %s", r.Alert, annotation)
+			}
+		}
+		if r.Labels["severity"] == "" || r.For == "" {
+			t.Errorf("%s has no severity or fires at once", r.Alert)
+		}
+	}
+}
+
+// scraper makes user prometheus, who may do what the documentation tells: it has ClusterRole
+// system:monitoring. Returns a token.
+func scraper(t *testing.T) string {
+	t.Helper()
+	// The API server knows the users of its token file; nobody has no rights but these.
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "scraper"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:monitoring"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: string(controlplane.Nobody)}},
+	}
+	_, err := shared.Client(controlplane.Admin).RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{})
+	must(t, err)
+	config, err := shared.RESTConfig(controlplane.Nobody)
+	must(t, err)
+	return config.BearerToken
+}
+
+// prometheus runs the real one, with Berth as its only target, and waits for two scrapes.
+type prometheus struct{ url string }
+
+func startPrometheus(t *testing.T, target int, token string) prometheus {
+	t.Helper()
+	dir, port := t.TempDir(), freePort(t)
+	config := fmt.Sprintf(`
+global: {scrape_interval: 1s, scrape_timeout: 1s}
+scrape_configs:
+  - job_name: berth
+    scheme: https
+    authorization: {credentials: %q}
+    tls_config: {insecure_skip_verify: true}
+    static_configs: [{targets: ["127.0.0.1:%d"]}]
+`, token, target)
+	file := filepath.Join(dir, "prometheus.yaml")
+	must(t, os.WriteFile(file, []byte(config), 0o600))
+	command := exec.Command("prometheus", "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
+		fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port), "--log.level=warn")
+	log, err := os.Create(filepath.Join(dir, "log"))
+	must(t, err)
+	command.Stdout, command.Stderr = log, log
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	must(t, command.Start())
+	p := prometheus{fmt.Sprintf("http://127.0.0.1:%d", port)}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		log.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("%s", text)
+		}
+	})
+	waitFor(t, "Prometheus to have seen Berth", func() bool {
+		found, err := p.query(`count_over_time(scheduler_preemption_attempts_total{job="berth"}[30s]) >= 5`)
+		return err == nil && found > 0
+	})
+	return p
+}
+
+// query returns how many series answer.
+func (p prometheus) query(expr string) (int, error) {
+	response, err := http.Get(p.url + "/api/v1/query?query=" + url.QueryEscape(expr))
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err
+	}
+	var answer struct {
+		Status string `json:"status"`
+		Error  string `json:"error"`
+		Data   struct {
+			Result []json.RawMessage `json:"result"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return 0, fmt.Errorf("%w: %s", err, body)
+	}
+	if answer.Status != "success" {
+		return 0, fmt.Errorf("%s", answer.Error)
+	}
+	return len(answer.Data.Result), nil
+}
+
+// comparisons make an alert fire.
+var comparisons = []string{" > ", " < ", " == "}
+
+// measured is the alert's expression without its comparisons: what it looks at, fire or not.
+func measured(expr string) []string {
+	var parts []string
+	for part := range strings.SplitSeq(expr, " and ") {
+		for _, comparison := range comparisons {
+			if at := strings.LastIndex(part, comparison); at >= 0 {
+				part = part[:at]
+			}
+		}
+		parts = append(parts, strings.TrimPrefix(part, "absent("))
+	}
+	return parts
+}
+
+func TestPrometheusAnswersEveryPanelAndAlert(t *testing.T) {
+	_, port := startShipped(t)
+	busy(t, "monitoring", "berth")
+	p := startPrometheus(t, port, scraper(t))
+	// These count what went wrong, and nothing has: such a series begins with its first failure.
+	quiet := map[string]string{
+		"berth_undecodable_objects_total": "every object could be decoded",
+	}
+	ask := func(what, expr string) {
+		expr = strings.NewReplacer("$__rate_interval", "30s", "$job", "berth", "[5m]", "[30s]", "[2m]", "[30s]",
+			"[10m]", "[30s]", "[15m]", "[30s]").Replace(expr)
+		found, err := p.query(expr)
+		if err != nil {
+			t.Errorf("%s: %s: %v", what, expr, err)
+			return
+		}
+		for metric := range quiet {
+			if strings.Contains(expr, metric) {
+				return
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: %s has no data", what, expr)
+		}
+	}
+	for _, panel := range panels(t) {
+		for _, target := range panel.Targets {
+			ask("panel "+panel.Title, target.Expr)
+		}
+	}
+	_, rules := alerts(t)
+	for _, r := range rules {
+		if found, err := p.query(r.Expr); err != nil {
+			t.Errorf("alert %s: %v", r.Alert, err)
+		} else if found > 0 && r.Labels["severity"] == "critical" {
+			t.Errorf("alert %s would fire, and all is well", r.Alert)
+		}
+		for _, expr := range measured(r.Expr) {
+			ask("alert "+r.Alert, expr)
+		}
+	}
+}
+
+// promtool's opinion of a page, a line for each complaint.
+func promtoolSays(t *testing.T, page string) map[string]bool {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "promtool", "check", "metrics")
+	command.Stdin = strings.NewReader(page)
+	out, _ := command.CombinedOutput() // complaints make it fail
+	said := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		said[strings.TrimSpace(line)] = true
+	}
+	return said
+}
+
+func TestThePagesAreWhatKubeSchedulersAre(t *testing.T) {
+	peer, err := shared.StartScheduler(t.Context(), "")
+	must(t, err)
+	t.Cleanup(peer.Stop)
+	_, port := startShipped(t)
+	busy(t, "pages-peer", "default-scheduler")
+	busy(t, "pages", "berth")
+	for _, path := range []string{"/metrics", "/metrics/resources", "/metrics/slis"} {
+		ours, theirs := get(t, port, path), get(t, peer.Port(), path)
+		for complaint := range promtoolSays(t, ours) {
+			if !promtoolSays(t, theirs)[complaint] {
+				t.Errorf("%s: promtool says of Berth's alone: %s", path, complaint)
+			}
+		}
+		if path == "/metrics/resources" && ours != theirs {
+			t.Errorf("%s differs:\n%s\nkube-scheduler's:\n%s", path, ours, theirs)
+		}
+		have, want := described(parse(t, ours)), described(parse(t, theirs))
+		for name := range have {
+			if other, ok := want[name]; ok {
+				if d := difference(have[name], other); d != "" {
+					t.Errorf("%s: %s %s", path, name, d)
+				}
+			} else if !strings.HasPrefix(name, "berth_") {
+				t.Logf("%s: kube-scheduler does not show %s here", path, name)
+			}
+		}
+	}
+	// A second scrape shows what informers told at the first.
+	waitFor(t, "the informers' counts", func() bool {
+		return strings.Contains(get(t, port, "/metrics"), `berth_informer_objects{resource="nodes"} 4`)
+	})
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "tests/unit/scheduler/scheduler_fixture.h"
+
+namespace berth::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MetricsTest : public SchedulerFixture {};
+
+TEST_F(MetricsTest, EveryChangeOfTheClusterIsTimedUnderItsEvent) {
+  Synced();
+  const auto node = MakeNode("a").Allocatable({{"cpu", "4"}}).Ptr();
+  AddNode(node);
+  UpdateNode(node, MakeNode("a").Allocatable({{"cpu", "8"}}).Ptr());
+  const auto pod = MakePod().Name("p").Ptr();
+  AddPod(pod);
+  AddPod(MakePod().Name("q").OnNode("a"));
+  DeletePod(pod);
+  Turn();
+  const std::string text = Metrics();
+  const auto once = [](const std::string& event) {
+    return "scheduler_event_handling_duration_seconds_count{event=\"" + event + "\"} 1\n";
+  };
+  for (const char* event : {"NodeAdd", "NodeUpdateNodeAllocatable", "UnscheduledPodAdd",
+                            "AssignedPodAdd", "UnscheduledPodDelete"}) {
+    EXPECT_THAT(text, HasSubstr(once(event)));
+  }
+  EXPECT_THAT(text, HasSubstr("informer_processing_latency_seconds_count{group=\"\",name=\"kube-"
+                              "scheduler\",resource=\"nodes\",version=\"v1\"} 2\n"));
+}
+
+TEST_F(MetricsTest, ObjectsThatCannotBeReadCountUnderTheirResource) {
+  Synced();
+  PostUndecodable("ns/p", "");
+  Turn();
+  EXPECT_THAT(Metrics(), HasSubstr("berth_undecodable_objects_total{resource=\"pods\"} 1\n"));
+}
+
+TEST_F(MetricsTest, ABoundPodCountsByItsAttempts) {
+  Synced();
+  AddNode(MakeNode("a").Allocatable({{"cpu", "4"}}));
+  AddPod(MakePod().Name("p"));
+  Turn();
+  const std::string text = Metrics();
+  EXPECT_THAT(text, HasSubstr("scheduler_pod_scheduling_sli_duration_seconds_count"
+                              "{attempts=\"1\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("attempts=\"2\"")));
+  EXPECT_THAT(text, HasSubstr("scheduler_goroutines{operation=\"binding\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_pod_scheduling_attempts_sum 1\n"));
+}
+
+TEST(MetricsObserverTest, FifteenAttemptsAndMoreCountTogether) {
+  metrics::Registry registry;
+  metrics::LocalMetrics local(registry);
+  FakeClock clock;
+  scheduler::MetricsObserver observer(local, clock);
+  for (const int attempts : {14, 15, 40}) {
+    observer.ObservePodScheduled(attempts, std::chrono::seconds(1));
+  }
+  local.Publish();
+  const std::string text = registry.Exposition();
+  EXPECT_THAT(text, HasSubstr("_sli_duration_seconds_count{attempts=\"14\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("_sli_duration_seconds_count{attempts=\"15+\"} 2\n"));
+}
+
+}  // namespace
+}  // namespace berth::test
