@@ -97,6 +97,9 @@ func TestKubeadmsCommandLineStartsBerth(t *testing.T) {
 		}
 	})
 	busy(t, "kubeadm", "default-scheduler")
+	text, err := os.ReadFile(log.Name())
+	must(t, err)
+	needEndpoints(t, string(text))
 	// As the kubelet asks: without credentials.
 	kubelet := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for _, path := range []string{"/livez", "/readyz"} {

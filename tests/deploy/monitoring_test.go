@@ -202,8 +202,9 @@ func measured(expr string) []string {
 }
 
 func TestPrometheusAnswersEveryPanelAndAlert(t *testing.T) {
-	_, port := startShipped(t)
+	running, port := startShipped(t)
 	busy(t, "monitoring", "berth")
+	needEndpoints(t, running.Log())
 	p := startPrometheus(t, port, scraper(t))
 	// These count what went wrong, and nothing has: such a series begins with its first failure.
 	quiet := map[string]string{
@@ -261,9 +262,10 @@ func TestThePagesAreWhatKubeSchedulersAre(t *testing.T) {
 	peer, err := shared.StartScheduler(t.Context(), "")
 	must(t, err)
 	t.Cleanup(peer.Stop)
-	_, port := startShipped(t)
+	running, port := startShipped(t)
 	busy(t, "pages-peer", "default-scheduler")
 	busy(t, "pages", "berth")
+	needEndpoints(t, running.Log())
 	for _, path := range []string{"/metrics", "/metrics/resources", "/metrics/slis"} {
 		ours, theirs := get(t, port, path), get(t, peer.Port(), path)
 		for complaint := range promtoolSays(t, ours) {
