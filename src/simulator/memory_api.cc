@@ -160,15 +160,13 @@ bool MemoryApi::Delete(informers::Kind kind, std::string_view key) {
 
 void MemoryApi::Store(api::ObjectPtr object) {
   const api::ObjectMeta& meta = *informers::MetaOf(object);
-  Objects& objects = objects_[KindOf(object)];
-  const auto it = objects.find(meta.Key());
-  if (it == objects.end()) {
-    objects.emplace(meta.Key(), object);
+  const auto [it, added] = objects_[KindOf(object)].try_emplace(meta.Key(), object);
+  if (added) {
     Changed(informers::EventType::kAdded, {}, std::move(object));
     return;
   }
   if (informers::MetaOf(it->second)->resource_version == meta.resource_version) {
-    object = WithVersion(object, "sim-" + std::to_string(++last_version_));
+    object = WithVersion(object, NextVersion());
   }
   api::ObjectPtr old = std::exchange(it->second, object);
   Changed(informers::EventType::kUpdated, std::move(old), std::move(object));
@@ -207,7 +205,8 @@ void MemoryApi::ForEach(informers::Kind kind,
                         const std::function<void(const api::ObjectPtr&)>& visit) const {
   const auto objects = objects_.find(kind);
   if (objects == objects_.end()) return;
-  for (const auto& [key, object] : objects->second) visit(object);
+  std::map<std::string_view, api::ObjectPtr> sorted(objects->second.begin(), objects->second.end());
+  for (const auto& [key, object] : sorted) visit(object);
 }
 
 size_t MemoryApi::Count(informers::Kind kind) const {
@@ -283,7 +282,7 @@ client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const ConfigValue& bod
   bound.spec.node_name = node;
   bound.status.nominated_node_name.clear();
   SetScheduled(bound.status, clock_.Now());
-  Replace(pod, std::move(bound));
+  Replace(std::move(bound));
   return Ok(201);
 }
 
@@ -296,12 +295,12 @@ client::ResponseResult MemoryApi::PatchStatus(const PodPtr& pod, const ConfigVal
       return Refuse(422, "Invalid", done.error().message);
     }
   }
-  Replace(pod, std::move(patched));
+  Replace(std::move(patched));
   return Ok(200);
 }
 
-void MemoryApi::Replace(const PodPtr& old_pod, api::Pod pod) {
-  pod.metadata.resource_version = old_pod->metadata.resource_version;
+void MemoryApi::Replace(api::Pod pod) {
+  pod.metadata.resource_version = NextVersion();
   Store(std::make_shared<const api::Pod>(std::move(pod)));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "berth/config_value.h"
+#include "src/base/string_map.h"
 #include "src/client/api_client.h"
 #include "src/informers/informer_event.h"
 
@@ -82,7 +83,7 @@ class MemoryApi final : public client::ApiClient {
 
  private:
   class Handle;
-  using Objects = std::map<std::string, api::ObjectPtr, std::less<>>;
+  using Objects = base::StringMap<api::ObjectPtr>;  // by key
   // A pod named by a request's path, and what stands behind it: "", "binding" or "status".
   struct PodPath {
     std::string namespace_;
@@ -98,7 +99,9 @@ class MemoryApi final : public client::ApiClient {
                                      const ConfigValue& body);
   client::ResponseResult WriteEvent(const client::Request& request);
 
-  void Replace(const std::shared_ptr<const api::Pod>& old_pod, api::Pod pod);
+  std::string NextVersion() { return "sim-" + std::to_string(++last_version_); }
+  // The pod after a request, with a new resourceVersion.
+  void Replace(api::Pod pod);
   void Store(api::ObjectPtr object);
   void Changed(informers::EventType type, api::ObjectPtr old_object, api::ObjectPtr new_object);
   void TellChanges();

@@ -16,8 +16,8 @@
 // A workload as plain values; tests/bench/engine/README.md has the format.
 namespace berth::bench {
 
-// Makes numbered copies of one object. Where only the name holds the number, the rest is decoded
-// just once.
+// Makes numbered copies of one object. Pods and nodes are decoded just once where the number
+// stands only in their name, namespace and values of labels.
 //
 // Thread safety: one owner.
 class ObjectTemplate {
@@ -25,6 +25,7 @@ class ObjectTemplate {
   // `written` as in scenarios, without `repeat`. Errors: what no scenario may say either.
   static Result<ObjectTemplate> Make(informers::Kind kind, const ConfigValue& written);
 
+  // `index` stands for "$i".
   api::ObjectPtr Copy(size_t index, std::string uid) const;
   std::string KeyOfCopy(size_t index) const;
   informers::Kind kind() const { return kind_; }
@@ -32,10 +33,8 @@ class ObjectTemplate {
  private:
   informers::Kind kind_ = informers::Kind::kPod;
   ConfigValue expanded_;
-  std::string name_;
-  // The pod that every copy is but for its name; nullptr where more than that depends on the
-  // number.
-  std::shared_ptr<const api::Pod> pod_;
+  // What every copy is but for "$i" in its metadata; monostate where more depends on the number.
+  api::ObjectPtr pattern_;
 };
 
 // Objects that come together.
