@@ -32,6 +32,7 @@ inline constexpr PodParts kEverything = ~PodParts{0};
 enum class Reach : uint8_t {
   kNode,          // the node object of this row
   kUsage,         // the pods on this row and what they use
+  kAllNodes,      // the node objects of all rows
   kDomain,        // usage on rows with this row's value of a topology key
   kCluster,       // totals over all rows
   kOtherObjects,  // objects that are neither pods nor nodes

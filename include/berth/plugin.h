@@ -88,6 +88,19 @@ class PreFilterPlugin : public virtual Plugin {
   virtual PreFilterExtensions* Extensions() { return nullptr; }
 };
 
+// Brings what PreFilter left in the state up to date, where asking anew would cost more. For
+// plugins that reach beyond the node; those that do not implement it are asked anew about every
+// node whenever something has changed.
+class UpdatablePreFilterPlugin : public PreFilterPlugin {
+ public:
+  // `state` is what PreFilter, for a pod alike in the parts that this plugin reads, and earlier
+  // calls made of it; empty when PreFilter said Skip. Since then pods have come to or left `rows`
+  // (which may repeat), and nothing else has changed. Adds to `touched` the rows whose verdict may
+  // differ now. False: PreFilter must be asked anew, also where it would not say Skip any more.
+  virtual bool UpdatePreFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                               std::span<const NodeRow> rows, NodeSet& touched) = 0;
+};
+
 // Whether a pod can run on a node.
 class FilterPlugin : public virtual Plugin {
  public:
@@ -138,6 +151,16 @@ class PreScorePlugin : public virtual Plugin {
                           const NodeSet& feasible) = 0;
 };
 
+// The same as UpdatablePreFilterPlugin, for what PreScore left.
+class UpdatablePreScorePlugin : public PreScorePlugin {
+ public:
+  // `feasible` may differ from that of PreScore and earlier calls. Adds to `touched` the rows whose
+  // raw score may differ now, feasible or not. False: PreScore must be asked anew.
+  virtual bool UpdatePreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              std::span<const NodeRow> rows, const NodeSet& feasible,
+                              NodeSet& touched) = 0;
+};
+
 struct ScoreResult {
   int64_t score = 0;
   Status status = {};
@@ -150,6 +173,12 @@ class ScorePlugin : public virtual Plugin {
                             const NodeView& node) const = 0;
   // Whether NormalizeScore does anything.
   virtual bool Normalizes() const { return false; }
+  // Whether NormalizeScore looks at nothing but which raw scores there are: each may then be given
+  // once, however many nodes have it, and nodes[i] may be kNoRow.
+  virtual bool NormalizesByValue(const CycleState& state) const {
+    (void)state;
+    return false;
+  }
   // Turns raw scores into [kMinNodeScore, kMaxNodeScore]; scores[i] belongs to nodes[i].
   virtual Status NormalizeScore(const CycleState& state, const PodInfo& pod,
                                 std::span<const NodeRow> nodes, std::span<int64_t> scores) const {

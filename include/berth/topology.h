@@ -72,6 +72,7 @@ class PodCounts {
 // A term that placed pods have in common, and how many of them have it in each domain of its
 // topology key. A pod that has the same term twice counts twice.
 struct AffinityTermCounts {
+  uint64_t serial = 0;  // of the term; never given to another one
   const AffinityTerm* term = nullptr;
   const Topology* topology = nullptr;
   const Counts* by_domain = nullptr;

@@ -58,7 +58,7 @@ Result<std::unique_ptr<Plugin>> ImageLocality::Make(const ConfigValue& args, Han
 
 // A node that comes, goes or pulls an image changes the spread, and so the score, of all others.
 Inputs ImageLocality::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kImages, {{Reach::kNode}, {Reach::kCluster}});
+  return Inputs::Of(pod_part::kImages, {{Reach::kAllNodes}});
 }
 
 ScoreResult ImageLocality::Score(const CycleState& state, const PodInfo& pod,

@@ -12,6 +12,7 @@ PodAffinityFilterState::PodAffinityFilterState(const PodInfo& pod, const Snapsho
     : terms_(std::make_shared<Terms>()) {
   ReadTerms(pod, resolver);
   for (const AffinityTermCounts& term : placed) {
+    placed_terms_.push_back(term.serial);
     placed_anti_affinity_.AddCounts(snapshot, term.topology->key, Borrow(*term.by_domain));
   }
   // kube-scheduler counts a pod once for every term with the key. Only the sign of a count is ever
@@ -66,6 +67,17 @@ void PodAffinityFilterState::UpdateWithPod(const Snapshot& snapshot, const PodIn
       anti_affinity_.AddPod(snapshot, term.topology_key, row, delta);
     }
   }
+}
+
+bool PodAffinityFilterState::Update(std::span<const NodeRow> rows,
+                                    const std::vector<AffinityTermCounts>& placed,
+                                    NodeSet& touched) {
+  if (!std::ranges::equal(placed, placed_terms_, {}, &AffinityTermCounts::serial)) return false;
+  const bool none_matched = affinity_.empty();
+  affinity_.Update(rows, touched);
+  anti_affinity_.Update(rows, touched);
+  placed_anti_affinity_.Update(rows, touched);
+  return affinity_.empty() == none_matched;
 }
 
 bool PodAffinityFilterState::SatisfiesAffinity(NodeRow row) const {

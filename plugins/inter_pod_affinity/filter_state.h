@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,12 @@ class PodAffinityFilterState final : public StateData {
   // `other` comes to the row (1) or goes from it (-1).
   void UpdateWithPod(const Snapshot& snapshot, const PodInfo& other, NodeRow row, int32_t delta);
 
+  // Pods came to or left `rows`, and `placed` are the terms as they are now: brings the counts up
+  // to date and adds the rows whose verdict may differ to `touched`. False: make the state anew.
+  // Not for copies.
+  bool Update(std::span<const NodeRow> rows, const std::vector<AffinityTermCounts>& placed,
+              NodeSet& touched);
+
   // Whether near the row is, of every required affinity term, a pod that matches them all; or no
   // such pod is near any node and the pod matches its own terms. In either case the row must have
   // every topology key.
@@ -60,6 +68,7 @@ class PodAffinityFilterState final : public StateData {
   void ReadTerms(const PodInfo& pod, TermResolver& resolver);
 
   std::shared_ptr<Terms> terms_;
+  std::vector<uint64_t> placed_terms_;  // their serials
   TopologyCounts affinity_;
   TopologyCounts anti_affinity_;
   TopologyCounts placed_anti_affinity_;

@@ -51,9 +51,7 @@ PreFilterResult InterPodAffinity::PreFilter(CycleState& state, const PodInfo& po
     return {.status = state.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                            "parsing pod: " + pod.affinity->error)};
   }
-  placed_.clear();
-  snapshot.MatchingAffinityTerms(*pod.pod, resolver_.NamespaceLabels(pod.pod->metadata.namespace_),
-                                 Only(AffinityTermKind::kRequiredAntiAffinity), placed_);
+  FindPlaced(pod, snapshot, Only(AffinityTermKind::kRequiredAntiAffinity));
   if (placed_.empty() && (pod.affinity == nullptr || !pod.affinity->any_required())) {
     return {.status = Status::Skip()};
   }
@@ -61,6 +59,17 @@ PreFilterResult InterPodAffinity::PreFilter(CycleState& state, const PodInfo& po
   if (data->nothing_to_say()) return {.status = Status::Skip()};
   state.Write(std::move(data));
   return {};
+}
+
+bool InterPodAffinity::UpdatePreFilter(CycleState& state, const PodInfo& pod,
+                                       const Snapshot& snapshot, std::span<const NodeRow> rows,
+                                       NodeSet& touched) {
+  FindPlaced(pod, snapshot, Only(AffinityTermKind::kRequiredAntiAffinity));
+  auto* data = state.Mutable<PodAffinityFilterState>();
+  if (data == nullptr) {
+    return placed_.empty() && (pod.affinity == nullptr || !pod.affinity->any_required());
+  }
+  return data->Update(rows, placed_, touched);
 }
 
 Status InterPodAffinity::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
@@ -115,30 +124,53 @@ Status InterPodAffinity::PreScore(CycleState& state, const PodInfo& pod, const S
   const auto add_own = [&](const std::vector<AffinityTerm>& terms, int64_t sign) {
     for (const AffinityTerm& term : terms) {
       const PodQuery query{.all_of = {resolver_.Resolve(term)}};
-      data->Add(snapshot, term.topology_key, *CountByDomain(snapshot, query, term.topology_key),
-                sign * term.weight);
+      data->AddOwn(snapshot, term.topology_key, CountByDomain(snapshot, query, term.topology_key),
+                   sign * term.weight);
     }
   };
   if (prefers) {
     add_own(pod.affinity->preferred_affinity, 1);
     add_own(pod.affinity->preferred_anti_affinity, -1);
   }
-  AffinityTermKinds kinds =
-      Only(AffinityTermKind::kPreferredAffinity) | Only(AffinityTermKind::kPreferredAntiAffinity);
-  if (args_.hard_pod_affinity_weight > 0) kinds |= Only(AffinityTermKind::kRequiredAffinity);
-  placed_.clear();
-  snapshot.MatchingAffinityTerms(*pod.pod, resolver_.NamespaceLabels(pod.pod->metadata.namespace_),
-                                 kinds, placed_);
+  FindPlaced(pod, snapshot, ScoredKinds());
   for (const AffinityTermCounts& placed : placed_) {
-    const AffinityTerm& term = *placed.term;
-    int64_t weight = args_.hard_pod_affinity_weight;
-    if (term.kind == AffinityTermKind::kPreferredAffinity) weight = term.weight;
-    if (term.kind == AffinityTermKind::kPreferredAntiAffinity) weight = -int64_t{term.weight};
-    data->Add(snapshot, term.topology_key, *placed.by_domain, weight);
+    data->AddPlaced(snapshot, placed, WeightOf(*placed.term));
   }
   if (data->empty()) return Status::Skip();
   state.Write(std::move(data));
   return Status::Success();
+}
+
+bool InterPodAffinity::UpdatePreScore(CycleState& state, const PodInfo& pod,
+                                      const Snapshot& snapshot, std::span<const NodeRow> rows,
+                                      const NodeSet& feasible, NodeSet& touched) {
+  (void)feasible;
+  const bool prefers = pod.affinity != nullptr && pod.affinity->any_preferred();
+  if (args_.ignore_preferred_terms_of_existing_pods && !prefers) return true;
+  auto* data = state.Mutable<PodAffinityScoreState>();
+  if (data == nullptr && prefers) return false;
+  FindPlaced(pod, snapshot, ScoredKinds());
+  return data == nullptr ? placed_.empty() : data->Update(rows, placed_, touched);
+}
+
+void InterPodAffinity::FindPlaced(const PodInfo& pod, const Snapshot& snapshot,
+                                  AffinityTermKinds kinds) {
+  placed_.clear();
+  snapshot.MatchingAffinityTerms(*pod.pod, resolver_.NamespaceLabels(pod.pod->metadata.namespace_),
+                                 kinds, placed_);
+}
+
+AffinityTermKinds InterPodAffinity::ScoredKinds() const {
+  AffinityTermKinds kinds =
+      Only(AffinityTermKind::kPreferredAffinity) | Only(AffinityTermKind::kPreferredAntiAffinity);
+  if (args_.hard_pod_affinity_weight > 0) kinds |= Only(AffinityTermKind::kRequiredAffinity);
+  return kinds;
+}
+
+int64_t InterPodAffinity::WeightOf(const AffinityTerm& placed) const {
+  if (placed.kind == AffinityTermKind::kPreferredAffinity) return placed.weight;
+  if (placed.kind == AffinityTermKind::kPreferredAntiAffinity) return -int64_t{placed.weight};
+  return args_.hard_pod_affinity_weight;
 }
 
 ScoreResult InterPodAffinity::Score(const CycleState& state, const PodInfo& pod,

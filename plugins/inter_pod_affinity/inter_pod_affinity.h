@@ -21,10 +21,10 @@ namespace berth::plugins {
 //
 // Thread safety: Filter, Score and their column forms may run concurrently; the rest on the
 // scheduling thread.
-class InterPodAffinity final : public PreFilterPlugin,
+class InterPodAffinity final : public UpdatablePreFilterPlugin,
                                public PreFilterExtensions,
                                public ColumnFilterPlugin,
-                               public PreScorePlugin,
+                               public UpdatablePreScorePlugin,
                                public ColumnScorePlugin,
                                public EnqueueExtensions {
  public:
@@ -46,6 +46,8 @@ class InterPodAffinity final : public PreFilterPlugin,
   // reject the pod.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
+  bool UpdatePreFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                       std::span<const NodeRow> rows, NodeSet& touched) override;
   PreFilterExtensions* Extensions() override { return this; }
   Status AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
                 const NodeView& node) override;
@@ -62,6 +64,9 @@ class InterPodAffinity final : public PreFilterPlugin,
   // Skips when no preferred term on either side, and no required affinity of a placed pod, counts.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   const NodeSet& feasible) override;
+  bool UpdatePreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                      std::span<const NodeRow> rows, const NodeSet& feasible,
+                      NodeSet& touched) override;
   // The weights of all terms, once for each pod they match near the node; anti-affinity is
   // negative. Error without what PreScore leaves.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,
@@ -69,6 +74,10 @@ class InterPodAffinity final : public PreFilterPlugin,
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
   bool Normalizes() const override { return true; }
+  bool NormalizesByValue(const CycleState& state) const override {
+    (void)state;
+    return true;
+  }
   // Spreads the scores over 0 to 100; all become 0 when they are equal.
   Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
                         std::span<int64_t> scores) const override;
@@ -78,6 +87,11 @@ class InterPodAffinity final : public PreFilterPlugin,
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
+  // Fills placed_ with the terms of placed pods that mean the pod.
+  void FindPlaced(const PodInfo& pod, const Snapshot& snapshot, AffinityTermKinds kinds);
+  AffinityTermKinds ScoredKinds() const;
+  int64_t WeightOf(const AffinityTerm& placed) const;
+
   InterPodAffinityArgs args_;
   TermResolver resolver_;
   std::vector<AffinityTermCounts> placed_;  // room for one call

@@ -4,21 +4,65 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugins/inter_pod_affinity/terms.h"
+#include "plugins/shared/touch_domain.h"
+
 namespace berth::plugins {
 
-void PodAffinityScoreState::Add(const Snapshot& snapshot, std::string_view key,
-                                const Counts& by_domain, int64_t weight) {
-  if (by_domain.empty()) return;
+void PodAffinityScoreState::AddOwn(const Snapshot& snapshot, std::string_view key,
+                                   std::shared_ptr<const Counts> counts, int64_t weight) {
+  Add(snapshot, key, {std::move(counts), weight});
+}
+
+void PodAffinityScoreState::AddPlaced(const Snapshot& snapshot, const AffinityTermCounts& term,
+                                      int64_t weight) {
+  placed_terms_.push_back(term.serial);
+  Add(snapshot, term.topology->key, {Borrow(*term.by_domain), weight});
+}
+
+void PodAffinityScoreState::Add(const Snapshot& snapshot, std::string_view key, Source source) {
+  if (source.counts->empty()) {
+    without_pods_.push_back(std::move(source.counts));
+    return;
+  }
   auto at = std::find_if(keys_.begin(), keys_.end(),
                          [key](const Key& known) { return known.topology->key == key; });
   if (at == keys_.end()) {
     std::shared_ptr<const Topology> topology = snapshot.GetTopology(key);
     const size_t num_domains = topology->values.size();
-    keys_.push_back({std::move(topology), std::vector<int64_t>(num_domains, 0)});
+    keys_.push_back({std::move(topology), {}, std::vector<int64_t>(num_domains, 0)});
     at = std::prev(keys_.end());
   }
-  by_domain.ForEach(
-      [&](DomainId domain, int32_t count) { at->scores[domain] += weight * int64_t{count}; });
+  source.counts->ForEach([&](DomainId domain, int32_t count) {
+    at->scores[domain] += source.weight * int64_t{count};
+  });
+  at->sources.push_back(std::move(source));
+}
+
+bool PodAffinityScoreState::Update(std::span<const NodeRow> rows,
+                                   const std::vector<AffinityTermCounts>& placed,
+                                   NodeSet& touched) {
+  if (!std::ranges::equal(placed, placed_terms_, {}, &AffinityTermCounts::serial)) return false;
+  const auto has_pods = [](const std::shared_ptr<const Counts>& counts) {
+    return !counts->empty();
+  };
+  if (std::ranges::any_of(without_pods_, has_pods)) return false;
+  for (Key& key : keys_) {
+    // A key that nothing gives a score any more must go.
+    if (!std::ranges::all_of(key.sources, has_pods, &Source::counts)) return false;
+    for (const NodeRow row : rows) {
+      const DomainId domain = key.topology->domain_of[row];
+      if (domain == kNoDomain) continue;
+      int64_t score = 0;
+      for (const Source& source : key.sources) {
+        score += source.weight * int64_t{source.counts->Get(domain)};
+      }
+      if (std::exchange(key.scores[domain], score) != score) {
+        TouchDomain(*key.topology, domain, row, touched);
+      }
+    }
+  }
+  return true;
 }
 
 int64_t PodAffinityScoreState::Score(NodeRow row) const {

@@ -21,8 +21,17 @@ class PodAffinityScoreState final : public StateData {
     return std::make_unique<PodAffinityScoreState>(*this);
   }
 
-  // Every counted pod adds `weight` to its domain of the key.
-  void Add(const Snapshot& snapshot, std::string_view key, const Counts& by_domain, int64_t weight);
+  // Every counted pod adds `weight` to its domain of the key: pods that a term of the incoming pod
+  // means, and pods that have a term which means it.
+  void AddOwn(const Snapshot& snapshot, std::string_view key, std::shared_ptr<const Counts> counts,
+              int64_t weight);
+  void AddPlaced(const Snapshot& snapshot, const AffinityTermCounts& term, int64_t weight);
+
+  // Pods came to or left `rows`, and `placed` are the terms as they are now: brings the scores up
+  // to date and adds the rows whose score may differ to `touched`. False: make the state anew. Not
+  // for copies.
+  bool Update(std::span<const NodeRow> rows, const std::vector<AffinityTermCounts>& placed,
+              NodeSet& touched);
 
   // Nothing was counted. Scores that add up to 0 are something.
   bool empty() const { return keys_.empty(); }
@@ -33,12 +42,21 @@ class PodAffinityScoreState final : public StateData {
   void ScoreNodes(std::span<const NodeRow> nodes, std::span<int64_t> scores) const;
 
  private:
+  struct Source {
+    std::shared_ptr<const Counts> counts;
+    int64_t weight = 0;
+  };
   struct Key {
     std::shared_ptr<const Topology> topology;
+    std::vector<Source> sources;
     std::vector<int64_t> scores;  // by domain
   };
 
+  void Add(const Snapshot& snapshot, std::string_view key, Source source);
+
   std::vector<Key> keys_;
+  std::vector<std::shared_ptr<const Counts>> without_pods_;  // counts that were empty
+  std::vector<uint64_t> placed_terms_;                       // their serials
 };
 
 }  // namespace berth::plugins

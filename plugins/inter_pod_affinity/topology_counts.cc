@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugins/shared/touch_domain.h"
+
 namespace berth::plugins {
 
 int64_t TopologyCounts::Entry::Get(DomainId domain) const {
@@ -29,7 +31,9 @@ TopologyCounts::Entry& TopologyCounts::At(const Snapshot& snapshot, std::string_
   for (Entry& entry : entries_) {
     if (entry.topology->key == key) return entry;
   }
-  return entries_.emplace_back(Entry{snapshot.GetTopology(key), nullptr, nullptr, {}});
+  Entry& entry = entries_.emplace_back();
+  entry.topology = snapshot.GetTopology(key);
+  return entry;
 }
 
 void TopologyCounts::AddKey(const Snapshot& snapshot, std::string_view key) { At(snapshot, key); }
@@ -42,14 +46,43 @@ void TopologyCounts::AddCounts(const Snapshot& snapshot, std::string_view key,
     entry.counts = std::move(counts);
     return;
   }
-  if (counts->empty()) return;
   num_counts_ -= static_cast<int64_t>(entry.counts->size());
   if (entry.sum == nullptr) {
     entry.sum = std::make_shared<Counts>(*entry.counts);
+    entry.addends.push_back(std::move(entry.counts));
     entry.counts = entry.sum;
   }
   counts->ForEach([&](DomainId domain, int32_t count) { entry.sum->Add(domain, count); });
+  entry.addends.push_back(std::move(counts));
   num_counts_ += static_cast<int64_t>(entry.sum->size());
+}
+
+void TopologyCounts::Update(std::span<const NodeRow> rows, NodeSet& touched) {
+  num_counts_ = 0;
+  for (Entry& entry : entries_) {
+    if (entry.counts == nullptr) continue;
+    const Topology& topology = *entry.topology;
+    for (const NodeRow row : rows) {
+      const DomainId domain = topology.domain_of[row];
+      if (domain == kNoDomain) continue;
+      if (entry.sum != nullptr) {
+        int32_t now = 0;
+        for (const auto& addend : entry.addends) now += addend->Get(domain);
+        entry.sum->Add(domain, now - entry.sum->Get(domain));
+      }
+      if (entry.positive.empty()) continue;
+      const uint8_t positive = entry.counts->Get(domain) > 0 ? 1 : 0;
+      if (std::exchange(entry.positive[domain], positive) != positive) {
+        TouchDomain(topology, domain, row, touched);
+      }
+    }
+    if (entry.positive.empty()) {
+      // What it was before, nobody has written down.
+      entry.positive = entry.PositiveDomains();
+      touched |= topology.nodes;
+    }
+    num_counts_ += static_cast<int64_t>(entry.counts->size());
+  }
 }
 
 void TopologyCounts::AddPod(const Snapshot& snapshot, std::string_view key, NodeRow row,

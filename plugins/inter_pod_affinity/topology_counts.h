@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,10 @@ class TopologyCounts {
   // Adds counts by domain of the key's topology in `snapshot`.
   void AddCounts(const Snapshot& snapshot, std::string_view key,
                  std::shared_ptr<const Counts> counts);
+  // Pods came to or left `rows`: makes sums and the number of counts those of now, and adds to
+  // `touched` the rows whose domain's count of some key went above 0 or back. Not for copies, nor
+  // where pods are imagined.
+  void Update(std::span<const NodeRow> rows, NodeSet& touched);
   // Adds `delta` in the row's domain; nothing happens when the row has none.
   void AddPod(const Snapshot& snapshot, std::string_view key, NodeRow row, int32_t delta);
 
@@ -48,6 +53,8 @@ class TopologyCounts {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Counts> counts;  // nullptr: none
     std::shared_ptr<Counts> sum;           // what `counts` is when it was added up here
+    std::vector<std::shared_ptr<const Counts>> addends;  // of the sum
+    std::vector<uint8_t> positive;  // by domain, as Update() saw it last; empty before
     Counts imagined;
 
     int64_t Get(DomainId domain) const;

@@ -62,49 +62,60 @@ std::shared_ptr<const PodCounts> CountPods(const Snapshot& snapshot,
   return snapshot.CountPods(query);
 }
 
-std::vector<int32_t> PodsByDomain(const Topology& topology, const PodCounts* counts,
-                                  const NodeSet& nodes, DomainId blank) {
-  std::vector<int32_t> pods(topology.values.size());
-  if (counts == nullptr) return pods;
-  if (nodes == topology.nodes) {
-    counts->by_domain(topology).ForEach(
-        [&](DomainId domain, int32_t count) { pods[domain] = count; });
-    return pods;
+DomainPods::DomainPods(std::shared_ptr<const Topology> topology,
+                       std::shared_ptr<const PodCounts> counts, NodeSet nodes, DomainId blank)
+    : topology_(std::move(topology)),
+      counts_(std::move(counts)),
+      nodes_(std::move(nodes)),
+      blank_(blank),
+      all_nodes_(nodes_ == topology_->nodes),
+      pods_(topology_->values.size()) {
+  if (counts_ == nullptr) return;
+  if (all_nodes_) {
+    counts_->by_domain(*topology_).ForEach([&](DomainId domain, int32_t count) {
+      pods_[domain] = count;
+    });
+    return;
   }
-  counts->by_row().ForEach([&](NodeRow row, int32_t count) {
-    if (!nodes.Test(row)) return;
-    const DomainId own = topology.domain_of[row];
-    const DomainId domain = own == kNoDomain ? blank : own;
-    if (domain != kNoDomain) pods[domain] += count;
+  by_row_.resize(topology_->domain_of.size());
+  counts_->by_row().ForEach([&](NodeRow row, int32_t count) {
+    if (!nodes_.Test(row)) return;
+    const DomainId domain = DomainOf(row);
+    if (domain == kNoDomain) return;
+    pods_[domain] += count;
+    by_row_[row] = count;
   });
-  return pods;
 }
 
-DomainSummary Summarize(const Topology& topology, const std::vector<int32_t>& pods_by_domain,
-                        const NodeSet& nodes) {
-  DomainSummary summary;
-  const auto add = [&](DomainId domain) {
-    summary.paths.Update(domain, pods_by_domain[domain]);
-    return !summary.paths.settled();
-  };
-  const auto end = static_cast<DomainId>(pods_by_domain.size());
-  if (nodes == topology.nodes) {
-    summary.num_domains = topology.num_domains;
-    for (DomainId domain = 0; domain < end; ++domain) {
-      if (topology.num_nodes[domain] > 0 && !add(domain)) break;
-    }
-    return summary;
+std::vector<DomainId> DomainPods::Domains() const {
+  std::vector<uint8_t> present(pods_.size(), 0);
+  nodes_.ForEach([&](NodeRow row) { present[topology_->domain_of[row]] = 1; });
+  std::vector<DomainId> domains;
+  for (DomainId domain = 0; domain < present.size(); ++domain) {
+    if (present[domain] != 0) domains.push_back(domain);
   }
-  std::vector<bool> present(end);
-  nodes.ForEach([&](NodeRow row) {
-    std::vector<bool>::reference seen = present[topology.domain_of[row]];
-    if (!seen) ++summary.num_domains;
-    seen = true;
-  });
-  for (DomainId domain = 0; domain < end; ++domain) {
-    if (present[domain] && !add(domain)) break;
+  return domains;
+}
+
+void DomainPods::Update(NodeRow row) {
+  if (counts_ == nullptr || !nodes_.Test(row)) return;
+  const DomainId domain = DomainOf(row);
+  if (domain == kNoDomain) return;
+  if (all_nodes_) {
+    pods_[domain] = counts_->by_domain(*topology_).Get(domain);
+    return;
   }
-  return summary;
+  const int32_t count = counts_->by_row().Get(row);
+  pods_[domain] += count - std::exchange(by_row_[row], count);
+}
+
+CriticalPaths Summarize(const DomainPods& pods, std::span<const DomainId> domains) {
+  CriticalPaths paths;
+  for (const DomainId domain : domains) {
+    paths.Update(domain, pods.Get(domain));
+    if (paths.settled()) break;
+  }
+  return paths;
 }
 
 }  // namespace berth::plugins

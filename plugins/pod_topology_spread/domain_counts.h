@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "berth/api/pod.h"
@@ -65,20 +66,42 @@ std::shared_ptr<const PodCounts> CountPods(const Snapshot& snapshot,
                                            const SpreadConstraint& constraint,
                                            const std::string& namespace_);
 
-// Pods on `nodes` by domain, for every id of the topology. Rows without a domain count in `blank`,
-// or not at all when that is kNoDomain. `counts` may be nullptr: no pods.
+// Pods on some nodes by domain of a topology.
 //
-// When `nodes` are all nodes of the topology, the counts are kept ready; else each node is looked
-// at.
-std::vector<int32_t> PodsByDomain(const Topology& topology, const PodCounts* counts,
-                                  const NodeSet& nodes, DomainId blank = kNoDomain);
+// Thread safety: one owner; any number of readers while nobody writes.
+class DomainPods {
+ public:
+  DomainPods() = default;
+  // `counts` may be nullptr: no pods. Rows of `nodes` without a domain count in `blank`, or not at
+  // all when that is kNoDomain. Where `nodes` are all nodes of the topology, the snapshot has the
+  // counts ready; else each node is looked at.
+  DomainPods(std::shared_ptr<const Topology> topology, std::shared_ptr<const PodCounts> counts,
+             NodeSet nodes, DomainId blank = kNoDomain);
 
-// The domains of `nodes`, which all have one.
-struct DomainSummary {
-  size_t num_domains = 0;
-  CriticalPaths paths;
+  const Topology& topology() const { return *topology_; }
+  const NodeSet& nodes() const { return nodes_; }
+  int32_t Get(DomainId domain) const { return pods_[domain]; }
+  // The domains of the nodes, ascending.
+  std::vector<DomainId> Domains() const;
+  // Pods came to or left the row; brings its domain up to date.
+  void Update(NodeRow row);
+
+ private:
+  DomainId DomainOf(NodeRow row) const {
+    const DomainId own = topology_->domain_of[row];
+    return own == kNoDomain ? blank_ : own;
+  }
+
+  std::shared_ptr<const Topology> topology_;
+  std::shared_ptr<const PodCounts> counts_;
+  NodeSet nodes_;
+  DomainId blank_ = kNoDomain;
+  bool all_nodes_ = false;       // of the topology
+  std::vector<int32_t> pods_;    // by domain, for every id of the topology
+  std::vector<int32_t> by_row_;  // what of it the rows are; empty where all_nodes_
 };
-DomainSummary Summarize(const Topology& topology, const std::vector<int32_t>& pods_by_domain,
-                        const NodeSet& nodes);
+
+// The fewest pods in any of `domains`, which ascend.
+CriticalPaths Summarize(const DomainPods& pods, std::span<const DomainId> domains);
 
 }  // namespace berth::plugins

@@ -60,6 +60,15 @@ PreFilterResult PodTopologySpread::PreFilter(CycleState& state, const PodInfo& p
   return {};
 }
 
+// The pod's constraints do not depend on other pods: a pod without any stays so.
+bool PodTopologySpread::UpdatePreFilter(CycleState& state, const PodInfo& pod,
+                                        const Snapshot& snapshot, std::span<const NodeRow> rows,
+                                        NodeSet& touched) {
+  (void)pod, (void)snapshot;
+  if (auto* data = state.Mutable<SpreadPreFilterState>()) data->Update(rows, touched);
+  return true;
+}
+
 Status PodTopologySpread::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
                                  const NodeView& node) {
   return Count(state, pod, added, node, 1);
@@ -104,7 +113,7 @@ void PodTopologySpread::FilterNodes(const CycleState& state, const PodInfo& pod,
     nodes.Assign(nodes.size(), false);
     return;
   }
-  nodes.Filter([&](NodeRow row) { return data->Judge(row) == Verdict::kPass; });
+  data->FilterNodes(nodes);
 }
 
 Status PodTopologySpread::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
@@ -119,6 +128,14 @@ Status PodTopologySpread::PreScore(CycleState& state, const PodInfo& pod, const 
   return Status::Success();
 }
 
+bool PodTopologySpread::UpdatePreScore(CycleState& state, const PodInfo& pod,
+                                       const Snapshot& snapshot, std::span<const NodeRow> rows,
+                                       const NodeSet& feasible, NodeSet& touched) {
+  (void)pod, (void)snapshot;
+  if (auto* data = state.Mutable<SpreadPreScoreState>()) data->Update(rows, feasible, touched);
+  return true;
+}
+
 ScoreResult PodTopologySpread::Score(const CycleState& state, const PodInfo& pod,
                                      const NodeView& node) const {
   (void)pod;
@@ -131,8 +148,16 @@ void PodTopologySpread::ScoreNodes(const CycleState& state, const PodInfo& pod,
                                    const Snapshot& snapshot, std::span<const NodeRow> nodes,
                                    std::span<int64_t> scores) const {
   (void)pod, (void)snapshot;
+  if (const auto* data = state.Read<SpreadPreScoreState>()) {
+    data->ScoreNodes(nodes, scores);
+  } else {
+    std::ranges::fill(scores, 0);
+  }
+}
+
+bool PodTopologySpread::NormalizesByValue(const CycleState& state) const {
   const auto* data = state.Read<SpreadPreScoreState>();
-  for (size_t i = 0; i < nodes.size(); ++i) scores[i] = data ? data->Score(nodes[i]) : 0;
+  return data != nullptr && data->ignored().Empty();
 }
 
 Status PodTopologySpread::NormalizeScore(const CycleState& state, const PodInfo& pod,

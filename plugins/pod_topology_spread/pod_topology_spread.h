@@ -19,10 +19,10 @@ namespace berth::plugins {
 //
 // Thread safety: Filter, Score, their column forms and NormalizeScore may run concurrently; the
 // rest on the scheduling thread only. The plugin itself keeps no state.
-class PodTopologySpread final : public PreFilterPlugin,
+class PodTopologySpread final : public UpdatablePreFilterPlugin,
                                 public PreFilterExtensions,
                                 public ColumnFilterPlugin,
-                                public PreScorePlugin,
+                                public UpdatablePreScorePlugin,
                                 public ColumnScorePlugin,
                                 public EnqueueExtensions {
  public:
@@ -42,6 +42,8 @@ class PodTopologySpread final : public PreFilterPlugin,
   // Skips pods without hard constraints. Error: a selector that cannot be parsed.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
+  bool UpdatePreFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                       std::span<const NodeRow> rows, NodeSet& touched) override;
   PreFilterExtensions* Extensions() override { return this; }
   Status AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
                 const NodeView& node) override;
@@ -57,6 +59,9 @@ class PodTopologySpread final : public PreFilterPlugin,
   // Skips pods without soft constraints. Error: a selector that cannot be parsed.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   const NodeSet& feasible) override;
+  bool UpdatePreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                      std::span<const NodeRow> rows, const NodeSet& feasible,
+                      NodeSet& touched) override;
   // How crowded the node's domains are: more is worse until normalised. Error when PreScore was not
   // called.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,
@@ -64,6 +69,8 @@ class PodTopologySpread final : public PreFilterPlugin,
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
   bool Normalizes() const override { return true; }
+  // Not where some feasible nodes get no score: theirs counts for nobody.
+  bool NormalizesByValue(const CycleState& state) const override;
   // The emptiest domains get 100; nodes that lack a required key get 0.
   Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
                         std::span<int64_t> scores) const override;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "berth/api/pod.h"
@@ -28,17 +29,20 @@ class SpreadPreFilterState final : public StateData {
   }
 
   Verdict Judge(NodeRow row) const;
+  // Takes out the rows that do not pass.
+  void FilterNodes(NodeSet& nodes) const;
   // Counts `pod`, of the namespace of the incoming pod, `delta` times more on the row.
   void Count(const api::Pod& pod, NodeRow row, int32_t delta);
 
+  // Pods came to or left `rows`: brings the counts up to date and adds the rows whose verdict may
+  // differ to `touched`. Not for copies, nor where pods are imagined.
+  void Update(std::span<const NodeRow> rows, NodeSet& touched);
+
  private:
-  // What does not change after PreFilter.
   struct Hard {
     SpreadConstraint constraint;
-    std::shared_ptr<const Topology> topology;
-    NodeSet nodes;              // whose pods count
-    std::vector<int32_t> pods;  // by domain
-    size_t num_domains = 0;     // of `nodes`
+    DomainPods pods;
+    std::vector<DomainId> domains;  // of the nodes whose pods count
     bool selects_itself = false;
   };
   struct Change {
@@ -47,11 +51,14 @@ class SpreadPreFilterState final : public StateData {
     int32_t delta = 0;
   };
 
+  // The fewest pods of a domain, as the skew is measured against.
+  int64_t Minimum(size_t constraint) const;
+  bool TooSkewed(size_t constraint, int64_t pods, int64_t minimum) const;
   int32_t Pods(size_t constraint, DomainId domain) const;
 
-  std::shared_ptr<const std::vector<Hard>> hard_;
-  std::vector<CriticalPaths> paths_;  // one a constraint
-  std::vector<Change> changes_;       // one a constraint and domain
+  std::shared_ptr<std::vector<Hard>> hard_;  // copies read it only
+  std::vector<CriticalPaths> paths_;         // one a constraint
+  std::vector<Change> changes_;              // one a constraint and domain
 };
 
 }  // namespace berth::plugins

@@ -3,16 +3,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/cycle_state.h"
 #include "berth/snapshot.h"
 #include "plugins/pod_topology_spread/constraints.h"
+#include "plugins/pod_topology_spread/domain_counts.h"
 
 namespace berth::plugins {
 
-// How crowded each domain is with the pods that a pod's soft constraints count. Immutable.
+// How crowded each domain is with the pods that a pod's soft constraints count. Copies share it.
+//
+// Thread safety: one owner; any number of readers while nobody writes.
 class SpreadPreScoreState final : public StateData {
  public:
   // `require_all_keys`: nodes that lack the key of some constraint neither count nor get a score;
@@ -24,29 +28,42 @@ class SpreadPreScoreState final : public StateData {
   }
 
   // The feasible nodes that get no score.
-  const NodeSet& ignored() const { return *ignored_; }
+  const NodeSet& ignored() const { return content_->ignored; }
   // The raw score of a feasible node: pods in its domains, each domain weighted by ln(how many
   // domains there are + 2), plus maxSkew - 1 a constraint. 0 for ignored nodes.
   int64_t Score(NodeRow row) const;
+  // Sets scores[i] for rows[i].
+  void ScoreNodes(std::span<const NodeRow> rows, std::span<int64_t> scores) const;
+
+  // Pods came to or left `rows`, and other nodes may be feasible: brings everything up to date and
+  // adds the rows whose score may differ to `touched`. Not for copies.
+  void Update(std::span<const NodeRow> rows, const NodeSet& feasible, NodeSet& touched);
 
  private:
   struct Soft {
-    std::shared_ptr<const Topology> topology;
-    // By domain, or for kubernetes.io/hostname by node: then nullptr stands for no pods.
-    std::vector<int32_t> pods;
+    DomainPods pods;
+    // For kubernetes.io/hostname the pods of each node count; nullptr stands for no pods.
     bool by_node = false;
     std::shared_ptr<const PodCounts> node_pods;
+    DomainId blank = kNoDomain;  // of the nodes that lack the key
     double weight = 0;
     double tolerance = 0;
   };
+  struct Content {
+    std::vector<Soft> soft;
+    NodeSet scope;     // the nodes that may get a score
+    NodeSet feasible;  // as last told
+    NodeSet ignored;
+  };
 
   static int32_t Pods(const Soft& soft, NodeRow row, DomainId domain) {
-    if (!soft.by_node) return soft.pods[domain];
+    if (!soft.by_node) return soft.pods.Get(domain);
     return soft.node_pods == nullptr ? 0 : soft.node_pods->by_row().Get(row);
   }
+  // Returns whether some constraint's weight is another now.
+  static bool SetFeasible(const NodeSet& feasible, Content& content);
 
-  std::shared_ptr<const std::vector<Soft>> soft_;
-  std::shared_ptr<const NodeSet> ignored_;
+  std::shared_ptr<Content> content_;  // copies read it only
 };
 
 }  // namespace berth::plugins

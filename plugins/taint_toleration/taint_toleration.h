@@ -44,6 +44,10 @@ class TaintToleration final : public PreFilterPlugin,
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
   bool Normalizes() const override { return true; }
+  bool NormalizesByValue(const CycleState& state) const override {
+    (void)state;
+    return true;
+  }
   Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
                         std::span<int64_t> scores) const override;
 

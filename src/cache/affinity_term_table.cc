@@ -29,7 +29,7 @@ void AffinityTermTable::AddMatching(const api::Pod& pod, const api::StringMap& n
   std::sort(matching_.begin(), matching_.end());
   for (const Slot slot : matching_) {
     const Entry& entry = *entries_[slot];
-    out.push_back({&entry.term, entry.topology.get(), &entry.by_domain});
+    out.push_back({entry.serial, &entry.term, entry.topology.get(), &entry.by_domain});
   }
 }
 
@@ -58,7 +58,7 @@ AffinityTermTable::Slot AffinityTermTable::FindOrAdd(const AffinityTerm& term) {
     free_slots_.pop_back();
   }
   entries_[slot] = std::make_unique<Entry>(
-      Entry{term, scratch_, topologies_.Get(term.topology_key), Counts(), 0});
+      Entry{++last_serial_, term, scratch_, topologies_.Get(term.topology_key), Counts(), 0});
   const Entry& entry = *entries_[slot];
   by_identity_.emplace(entry.identity, slot);
   index_.Add(slot, ScopeOf(entry.term));

@@ -46,6 +46,7 @@ class AffinityTermTable {
  private:
   using Slot = uint32_t;
   struct Entry {
+    uint64_t serial = 0;
     AffinityTerm term;
     std::string identity;
     std::shared_ptr<const Topology> topology;
@@ -65,6 +66,7 @@ class AffinityTermTable {
   absl::flat_hash_map<std::string_view, Slot> by_identity_;
   SelectorIndex index_;
   size_t num_unused_ = 0;
+  uint64_t last_serial_ = 0;
   std::string scratch_;
   mutable std::vector<Slot> matching_;
 };

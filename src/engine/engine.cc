@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/engine/filter.h"
+#include "src/engine/kept_evaluations.h"
 #include "src/framework/timing.h"
 
 namespace berth::engine {
@@ -56,10 +57,37 @@ size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage) {
   return std::max(wanted, kMinFeasibleNodesToFind);
 }
 
+Engine::Engine(Random random) : random_(random) {}
+
+Engine::Engine(Random random, const cache::Cache& cache, size_t max_kept_bytes)
+    : random_(random),
+      kept_(max_kept_bytes == 0 ? nullptr
+                                : std::make_unique<KeptEvaluations>(cache, max_kept_bytes)) {}
+
+Engine::~Engine() = default;
+
+void Engine::ForgetKept() {
+  if (kept_ != nullptr) kept_->Clear();
+}
+
+bool Engine::NominationsMatter(const PodInfo& pod, const NominatedPods& nominated) const {
+  if (!pod.pod->status.nominated_node_name.empty()) return true;
+  if (nominated.empty()) return false;
+  bool matter = false;
+  nominated.ForEach([&](std::string_view, const PodInfo& other) {
+    matter = matter || nominated.Counts(pod, other);
+  });
+  return matter;
+}
+
 Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& cycle,
                           const PodInfo& pod, const World& world,
                           int32_t percentage_of_nodes_to_score) {
   const Snapshot& snapshot = world.snapshot;
+  const bool all_nodes = percentage_of_nodes_to_score <= 0 || percentage_of_nodes_to_score >= 100;
+  if (kept_ != nullptr && all_nodes && !NominationsMatter(pod, world.nominated)) {
+    if (auto kept = kept_->Decide(profile, pod, world.objects_generation, random_)) return *kept;
+  }
   diagnosis_.Reset(snapshot.num_rows());
   diagnosis_.num_all_nodes = snapshot.num_nodes();
   if (snapshot.num_nodes() == 0) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +14,13 @@
 #include "src/engine/diagnosis.h"
 #include "src/framework/runtime.h"
 
+namespace berth::cache {
+class Cache;
+}  // namespace berth::cache
+
 namespace berth::engine {
+
+class KeptEvaluations;
 
 // What a pod hears when there are no nodes at all.
 inline constexpr std::string_view kNoNodesMessage = "no nodes available to schedule pods";
@@ -43,6 +52,8 @@ class NominatedPods {
 struct World {
   const Snapshot& snapshot;
   const NominatedPods& nominated;
+  // Grows with every change of objects that are neither pods nor nodes.
+  uint64_t objects_generation = 0;
 };
 
 // What came out for one pod.
@@ -67,15 +78,29 @@ struct Decision {
 // or higher priority must pass twice: with those pods and without. Ties are broken by a draw, in
 // row order.
 //
+// With a cache, what plugins answered for earlier pods of a class is kept and brought up to date
+// (KeptEvaluations); the evaluation below is then for the first pod of a class, for pods that no
+// node takes, and for whatever cannot be kept. Without, it is all there is: the slow twin.
+//
 // Thread safety: the scheduling thread.
 class Engine {
  public:
-  explicit Engine(Random random) : random_(random) {}
+  // Evaluates every pod by itself.
+  explicit Engine(Random random);
+  // Keeps answers about `cache`, which must outlive the engine and be the snapshot of every world,
+  // in up to `max_kept_bytes` (0: none); decides the same.
+  Engine(Random random, const cache::Cache& cache, size_t max_kept_bytes);
+  ~Engine();
 
   // `percentage_of_nodes_to_score`: 1..100 looks for only so many feasible nodes, as
   // kube-scheduler does; 0 for all.
   Decision Schedule(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
                     const World& world, int32_t percentage_of_nodes_to_score);
+
+  // Drops what is kept; to be called before a profile ends.
+  void ForgetKept();
+  // nullptr: nothing is kept.
+  const KeptEvaluations* kept() const { return kept_.get(); }
 
   // Why the last pod was rejected; valid until the next call of Schedule.
   Diagnosis& diagnosis() { return diagnosis_; }
@@ -84,7 +109,10 @@ class Engine {
   Decision Choose(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
                   const Snapshot& snapshot, const NodeSet& feasible);
 
+  bool NominationsMatter(const PodInfo& pod, const NominatedPods& nominated) const;
+
   Random random_;
+  std::unique_ptr<KeptEvaluations> kept_;
   size_t next_start_node_index_ = 0;
 
   // Scratch, kept for its capacity.

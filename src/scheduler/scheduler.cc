@@ -61,7 +61,7 @@ Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiCl
         return known != nullptr && known->metadata.uid == pod.metadata.uid;
       }),
       nominated_(std::make_unique<NominatorView>(nominator_)),
-      engine_(random_.Fork()),
+      engine_(random_.Fork(), cache_, options_.max_kept_bytes),
       now_(clock.Now()),
       published_(now_) {
   const auto burst = std::max(options_.configuration.client_connection.burst, 0);

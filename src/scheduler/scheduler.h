@@ -54,6 +54,9 @@ struct SchedulerOptions {
   uint64_t seed = 0;
   // Off: every attempt is evaluated, though one of its class has just failed. The slow twin.
   bool share_verdicts = true;
+  // What plugins answered is kept for the next pods of a class, in so much memory. 0: every pod is
+  // evaluated by itself. The slow twin.
+  size_t max_kept_bytes = 64u << 20;
   std::string hostname;  // ends the reportingInstance of events
   // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
   std::function<void(const CycleOutcome&)> on_cycle;

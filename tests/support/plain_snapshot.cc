@@ -193,7 +193,7 @@ void PlainSnapshot::MatchingAffinityTerms(const api::Pod& pod,
   for (const CountedTerm& counted : terms_) {
     if ((kinds & Only(counted.term.kind)) == 0) continue;
     if (!counted.term.Matches(pod, namespace_labels)) continue;
-    out.push_back({&counted.term, counted.topology.get(), &counted.by_domain});
+    out.push_back({0, &counted.term, counted.topology.get(), &counted.by_domain});
   }
 }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "berth/node_set.h"
+#include "src/cache/cache.h"
+
+namespace berth::engine {
+
+// What has changed in the cluster since somebody last looked, made once for all that looked at the
+// same time.
+//
+// Thread safety: the scheduling thread.
+class Changes {
+ public:
+  explicit Changes(const cache::Cache& cache) : cache_(cache) {}
+
+  // Looks up what came after `generation`.
+  void Read(uint64_t generation) {
+    if (generation == from_ && cache_.generation() == to_) return;
+    from_ = generation;
+    to_ = cache_.generation();
+    pods_.clear();
+    nodes_.clear();
+    complete_ = cache_.ChangesSince(generation, changes_);
+    for (const cache::Change& change : changes_) {
+      (change.kind == cache::ChangeKind::kPods ? pods_ : nodes_).push_back(change.row);
+    }
+  }
+
+  // False: they are more than are remembered, so anything may have changed.
+  bool complete() const { return complete_; }
+  // Rows on which pods came or went; rows may repeat.
+  const std::vector<NodeRow>& pods() const { return pods_; }
+  // Rows whose node came, went, changed, was closed or opened; rows may repeat.
+  const std::vector<NodeRow>& nodes() const { return nodes_; }
+  // Where the next look begins.
+  uint64_t generation() const { return to_; }
+  const cache::Cache& cache() const { return cache_; }
+
+ private:
+  const cache::Cache& cache_;
+  uint64_t from_ = UINT64_MAX;
+  uint64_t to_ = 0;
+  bool complete_ = false;
+  std::vector<cache::Change> changes_;
+  std::vector<NodeRow> pods_;
+  std::vector<NodeRow> nodes_;
+};
+
+}  // namespace berth::engine

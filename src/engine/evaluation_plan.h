@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "berth/inputs.h"
+#include "berth/plugin.h"
+#include "src/framework/profile.h"
+
+namespace berth::engine {
+
+// What a plugin's declared inputs come to: which changes of the cluster can change its verdict on,
+// or raw score of, which nodes.
+struct Span {
+  PodParts pod = 0;            // what of the pod it reads
+  bool usage = false;          // pods on a node matter for that node
+  bool all_nodes = false;      // a node object matters for other nodes
+  bool all_usage = false;      // pods on a node matter for other nodes
+  bool other_objects = false;  // neither pods nor nodes
+
+  // Nothing matters for a node but what is on it: such a plugin's answers for a pod hold for every
+  // pod that is alike in `pod`.
+  bool local() const { return !all_nodes && !all_usage && !other_objects; }
+
+  static Span Of(const Inputs& inputs);
+};
+
+// A plugin as PreFilter and Filter ask it; either may be missing.
+struct FilterStep {
+  std::string_view name;
+  size_t index = 0;
+  Span span;
+  PreFilterPlugin* pre_filter = nullptr;
+  UpdatablePreFilterPlugin* updatable = nullptr;  // the same plugin, if it is
+  const framework::FilterEntry* filter = nullptr;
+};
+
+// A plugin as PreScore and Score ask it; PreScore may be missing.
+struct ScoreStep {
+  std::string_view name;
+  size_t index = 0;
+  Span span;
+  PreScorePlugin* pre_score = nullptr;
+  UpdatablePreScorePlugin* updatable = nullptr;  // the same plugin, if it is
+  const framework::ScoreEntry* score = nullptr;
+};
+
+// A profile's filters and scores, by plugin, for answers that outlive the cycle.
+//
+// Thread safety: immutable.
+class EvaluationPlan {
+ public:
+  // `profile` must outlive the plan.
+  explicit EvaluationPlan(const framework::Profile& profile);
+
+  // Whether answers may be kept at all. Not so where a plugin does not declare its inputs, or works
+  // at Reserve or later, too, and so may look for what it left in the pod's own state.
+  bool keepable() const { return keepable_; }
+  const framework::Profile& profile() const { return profile_; }
+  // In profile order.
+  const std::vector<FilterStep>& filters() const { return filters_; }
+  const std::vector<ScoreStep>& scores() const { return scores_; }
+
+ private:
+  FilterStep& FilterAt(Plugin& plugin, std::string_view name, size_t index);
+  void FindUnkeepable();
+
+  const framework::Profile& profile_;
+  bool keepable_ = true;
+  std::vector<FilterStep> filters_;
+  std::vector<ScoreStep> scores_;
+};
+
+}  // namespace berth::engine

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "berth/node_set.h"
+#include "berth/pod_info.h"
+#include "src/engine/changes.h"
+#include "src/engine/evaluation_plan.h"
+#include "src/framework/runtime.h"
+
+namespace berth::engine {
+
+// What one evaluation is about, and what the answers come from.
+struct Occasion {
+  const framework::Profile& profile;
+  const PodInfo& pod;
+  Changes& changes;
+  uint64_t objects_generation = 0;  // of objects that are neither pods nor nodes
+};
+
+// One filter's verdicts on all nodes for pods that are alike to it. Refresh() evaluates again only
+// the nodes within reach of a change.
+//
+// Thread safety: the scheduling thread.
+class KeptVerdicts {
+ public:
+  // `step` must outlive this.
+  explicit KeptVerdicts(const FilterStep& step) : step_(step) {}
+
+  // Makes the verdicts those of now, and adds to `touched`, a set over all rows, those that may
+  // have changed. False: the plugin rejects the pod, names nodes, or fails, and only a cycle of the
+  // pod's own can tell the story; the next Refresh() begins anew.
+  bool Refresh(const Occasion& occasion, NodeSet& touched);
+
+  const FilterStep& step() const { return step_; }
+  // PreFilter said Skip, or there is no Filter: the set below means nothing.
+  bool passes_all() const { return skipped_ || step_.filter == nullptr; }
+  // The nodes that pass.
+  const NodeSet& passed() const { return passed_; }
+  // How many nodes the last Refresh() asked about.
+  size_t num_asked() const { return num_asked_; }
+  size_t bytes() const { return sizeof(*this) + passed_.words().size_bytes(); }
+
+ private:
+  bool BeginAnew(const Occasion& occasion, NodeSet& touched);
+  bool AskPreFilter(const Occasion& occasion);
+  bool AskAll(const Occasion& occasion);
+  bool AskSome(const Occasion& occasion, NodeSet& rows);
+  bool AskRow(const Occasion& occasion, NodeRow row);
+
+  const FilterStep& step_;
+  bool valid_ = false;
+  bool skipped_ = false;
+  uint64_t generation_ = 0;
+  uint64_t objects_generation_ = 0;
+  size_t num_asked_ = 0;
+  CycleState state_;
+  NodeSet passed_;
+  NodeSet scratch_;
+};
+
+// One score plugin's raw scores of all nodes, feasible or not, in the same way.
+//
+// Thread safety: the scheduling thread.
+class KeptScores {
+ public:
+  // `step` must outlive this.
+  explicit KeptScores(const ScoreStep& step) : step_(step) {}
+
+  // As KeptVerdicts::Refresh; `feasible` is what PreScore is told.
+  bool Refresh(const Occasion& occasion, const NodeSet& feasible, NodeSet& touched);
+
+  const ScoreStep& step() const { return step_; }
+  // PreScore said Skip: the scores below mean nothing.
+  bool skipped() const { return skipped_; }
+  // By row; of rows in nodes().
+  std::span<const int64_t> raw() const { return raw_; }
+  const CycleState& state() const { return state_; }
+  size_t num_asked() const { return num_asked_; }
+  size_t bytes() const { return sizeof(*this) + raw_.capacity() * sizeof(raw_[0]); }
+
+ private:
+  bool BeginAnew(const Occasion& occasion, const NodeSet& feasible, NodeSet& touched);
+  bool AskPreScore(const Occasion& occasion, const NodeSet& feasible);
+  // Sets the scores of `rows`.
+  bool Ask(const Occasion& occasion, std::span<const NodeRow> rows);
+  bool AskOne(const Occasion& occasion, NodeRow row);
+
+  const ScoreStep& step_;
+  bool valid_ = false;
+  bool skipped_ = false;
+  uint64_t generation_ = 0;
+  uint64_t objects_generation_ = 0;
+  size_t num_asked_ = 0;
+  CycleState state_;
+  std::vector<int64_t> raw_;
+  NodeSet scratch_;
+  std::vector<NodeRow> rows_;
+  std::vector<int64_t> scores_;
+};
+
+}  // namespace berth::engine

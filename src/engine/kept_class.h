@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "berth/random.h"
+#include "src/engine/engine.h"
+#include "src/engine/evaluation_plan.h"
+#include "src/engine/kept_answers.h"
+#include "src/engine/score_board.h"
+
+namespace berth::engine {
+
+// All that is known about the nodes for one class of pods: the answers of every plugin of the
+// profile, and the board that they add up to. A decision brings them up to date, which costs what
+// has changed since the class was last decided, and reads the best row off the board.
+//
+// Answers of plugins that read nothing beyond the node are shared with other classes.
+//
+// Thread safety: the scheduling thread.
+class KeptClass {
+ public:
+  using SharedVerdicts = std::shared_ptr<KeptVerdicts>;
+  using SharedScores = std::shared_ptr<KeptScores>;
+
+  // `verdicts` and `scores` belong to the plan's filters and scores, in order. `plan` must outlive
+  // the class.
+  KeptClass(const EvaluationPlan& plan, std::vector<SharedVerdicts> verdicts,
+            std::vector<SharedScores> scores);
+
+  enum class Outcome {
+    kDecided,
+    kNothingFeasible,  // why, only an evaluation of the pod's own can tell
+    kNotKept,          // something cannot be kept; the class must be dropped
+  };
+  // Decides as Engine::Schedule would; draws from `random` only when it has decided.
+  Outcome Decide(const Occasion& occasion, Random& random, Decision& decision);
+
+  // What it takes on the heap, shared answers apart.
+  size_t bytes() const;
+
+ private:
+  void NoteChanges(Changes& changes);
+  bool RefreshVerdicts(const Occasion& occasion);
+  bool RefreshScores(const Occasion& occasion);
+  void FindFeasible(const cache::Cache& cache);
+  bool UpdateBoard();
+  bool UpdateWorth(const Occasion& occasion);
+  bool Normalise(const Occasion& occasion, size_t normalised);
+
+  const EvaluationPlan& plan_;
+  std::vector<SharedVerdicts> verdicts_;
+  std::vector<SharedScores> scores_;
+  std::vector<size_t> plain_;       // those of scores_ that do not normalise
+  std::vector<size_t> normalised_;  // those that do, as the board numbers them
+  uint64_t generation_ = 0;
+  NodeSet touched_;   // rows to be looked at again
+  NodeSet feasible_;  // now; the board learns of it row by row
+  ScoreBoard board_;
+
+  // Room for one decision.
+  std::vector<int64_t> raw_;
+  std::vector<int64_t> live_raw_;
+  std::vector<ScoreValues::Id> live_ids_;
+  std::vector<NodeRow> no_rows_;
+};
+
+}  // namespace berth::engine

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/engine/kept_evaluations.h"
+
+#include <algorithm>
+
+namespace berth::engine {
+namespace {
+
+// A class that could not be kept is not tried again for so many pods.
+constexpr uint32_t kWaitAfterFailure = 64;
+constexpr size_t kMaxClasses = 4096;
+constexpr size_t kMinSweep = 1024;
+
+// The fragments of the parts that a plugin reads; 0 elsewhere.
+cache::Fragments Masked(const cache::Fragments& fragments, PodParts parts) {
+  cache::Fragments masked{};
+  for (size_t i = 0; i < fragments.size(); ++i) {
+    if ((parts & (PodParts{1} << i)) != 0) masked[i] = fragments[i];
+  }
+  return masked;
+}
+
+// The answers of `step` for pods with these fragments: shared where they hold for all such pods.
+template <typename Answers, typename Step, typename Table>
+std::shared_ptr<Answers> AnswersOf(const Step& step, const cache::Fragments& fragments,
+                                   Table& table) {
+  if (!step.span.local()) return std::make_shared<Answers>(step);
+  auto& known = table[{&step, Masked(fragments, step.span.pod)}];
+  auto answers = known.lock();
+  if (answers == nullptr) {
+    answers = std::make_shared<Answers>(step);
+    known = answers;
+  }
+  return answers;
+}
+
+}  // namespace
+
+std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profile,
+                                                const PodInfo& pod, uint64_t objects_generation,
+                                                Random& random) {
+  if (pod.pod_class == kNoPodClass) return std::nullopt;
+  const EvaluationPlan& plan = PlanOf(profile);
+  if (!plan.keepable()) return std::nullopt;
+  Entry& entry = Find(profile, pod.pod_class);
+  if (entry.kept == nullptr) {
+    if (entry.wait > 0) {
+      --entry.wait;
+      return std::nullopt;
+    }
+    const cache::Fragments* fragments = cache_.pod_classes().Find(pod.pod_class);
+    if (fragments == nullptr) return std::nullopt;
+    entry.kept = MakeClass(plan, *fragments);
+  }
+  Decision decision;
+  switch (entry.kept->Decide({profile, pod, changes_, objects_generation}, random, decision)) {
+    case KeptClass::Outcome::kDecided:
+      CountBytes(entry);
+      Evict();
+      ++num_decided_;
+      return decision;
+    case KeptClass::Outcome::kNothingFeasible:
+      CountBytes(entry);
+      Evict();
+      return std::nullopt;
+    case KeptClass::Outcome::kNotKept:
+      break;
+  }
+  entry.kept.reset();
+  entry.wait = kWaitAfterFailure;
+  CountBytes(entry);
+  return std::nullopt;
+}
+
+void KeptEvaluations::Clear() {
+  by_class_.clear();
+  by_use_.clear();
+  verdicts_.clear();
+  scores_.clear();
+  plans_.clear();
+  bytes_ = 0;
+}
+
+const EvaluationPlan& KeptEvaluations::PlanOf(const framework::Profile& profile) {
+  std::unique_ptr<EvaluationPlan>& plan = plans_[&profile];
+  if (plan == nullptr) plan = std::make_unique<EvaluationPlan>(profile);
+  return *plan;
+}
+
+KeptEvaluations::Entry& KeptEvaluations::Find(const framework::Profile& profile,
+                                              PodClassId pod_class) {
+  const auto [at, is_new] = by_class_.try_emplace({&profile, pod_class});
+  if (is_new) {
+    by_use_.push_front(Entry{.pod_class = pod_class, .profile = &profile, .kept = nullptr});
+    at->second = by_use_.begin();
+  } else if (at->second != by_use_.begin()) {
+    by_use_.splice(by_use_.begin(), by_use_, at->second);
+  }
+  return *at->second;
+}
+
+std::unique_ptr<KeptClass> KeptEvaluations::MakeClass(const EvaluationPlan& plan,
+                                                      const cache::Fragments& fragments) {
+  if (verdicts_.size() + scores_.size() >= sweep_at_) {
+    absl::erase_if(verdicts_, [](const auto& known) { return known.second.expired(); });
+    absl::erase_if(scores_, [](const auto& known) { return known.second.expired(); });
+    sweep_at_ = std::max(kMinSweep, 2 * (verdicts_.size() + scores_.size()));
+  }
+  std::vector<KeptClass::SharedVerdicts> verdicts;
+  for (const FilterStep& step : plan.filters()) {
+    verdicts.push_back(AnswersOf<KeptVerdicts>(step, fragments, verdicts_));
+  }
+  std::vector<KeptClass::SharedScores> scores;
+  for (const ScoreStep& step : plan.scores()) {
+    scores.push_back(AnswersOf<KeptScores>(step, fragments, scores_));
+  }
+  return std::make_unique<KeptClass>(plan, std::move(verdicts), std::move(scores));
+}
+
+void KeptEvaluations::CountBytes(Entry& entry) {
+  const size_t bytes = entry.kept == nullptr ? 0 : entry.kept->bytes();
+  bytes_ += bytes - entry.bytes;
+  entry.bytes = bytes;
+}
+
+void KeptEvaluations::Evict() {
+  while (by_use_.size() > 1 && (bytes_ > max_bytes_ || by_use_.size() > kMaxClasses)) {
+    Entry& last = by_use_.back();
+    bytes_ -= last.bytes;
+    by_class_.erase({last.profile, last.pod_class});
+    by_use_.pop_back();
+  }
+}
+
+}  // namespace berth::engine

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/random.h"
+#include "src/cache/pod_classes.h"
+#include "src/engine/engine.h"
+#include "src/engine/evaluation_plan.h"
+#include "src/engine/kept_class.h"
+
+namespace berth::engine {
+
+// Decides pods from what is kept of earlier pods of their class, and keeps it.
+//
+// A class is kept from its second pod on. When what is kept takes more memory than allowed, the
+// classes decided longest ago are dropped; that costs time, never correctness.
+//
+// Thread safety: the scheduling thread.
+class KeptEvaluations {
+ public:
+  // `cache` must outlive this.
+  KeptEvaluations(const cache::Cache& cache, size_t max_bytes)
+      : cache_(cache), changes_(cache), max_bytes_(max_bytes) {}
+
+  // What Engine::Schedule would decide, without its diagnosis: nullopt where the pod must be
+  // evaluated by itself, be it only to tell why no node takes it.
+  std::optional<Decision> Decide(const framework::Profile& profile, const PodInfo& pod,
+                                 uint64_t objects_generation, Random& random);
+
+  // Forgets everything; to be called before a profile ends.
+  void Clear();
+
+  size_t num_classes() const { return by_use_.size(); }
+  size_t bytes() const { return bytes_; }
+  // Decisions that needed no evaluation of their own.
+  uint64_t num_decided() const { return num_decided_; }
+
+ private:
+  struct Entry {
+    PodClassId pod_class = kNoPodClass;
+    const framework::Profile* profile = nullptr;
+    uint32_t wait = 1;  // pods to go by before it is kept
+    size_t bytes = 0;
+    std::unique_ptr<KeptClass> kept;
+  };
+  using List = std::list<Entry>;
+  using Key = std::pair<const framework::Profile*, PodClassId>;
+  // A plugin's place in a plan and the parts of the pod it reads.
+  using AnswerKey = std::pair<const void*, cache::Fragments>;
+
+  const EvaluationPlan& PlanOf(const framework::Profile& profile);
+  Entry& Find(const framework::Profile& profile, PodClassId pod_class);
+  std::unique_ptr<KeptClass> MakeClass(const EvaluationPlan& plan,
+                                       const cache::Fragments& fragments);
+  void CountBytes(Entry& entry);
+  void Evict();
+
+  const cache::Cache& cache_;
+  Changes changes_;
+  const size_t max_bytes_;
+  absl::flat_hash_map<const framework::Profile*, std::unique_ptr<EvaluationPlan>> plans_;
+  List by_use_;  // decided last first
+  absl::flat_hash_map<Key, List::iterator> by_class_;
+  absl::flat_hash_map<AnswerKey, std::weak_ptr<KeptVerdicts>> verdicts_;
+  absl::flat_hash_map<AnswerKey, std::weak_ptr<KeptScores>> scores_;
+  size_t sweep_at_ = 1024;
+  size_t bytes_ = 0;
+  uint64_t num_decided_ = 0;
+};
+
+}  // namespace berth::engine

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/engine/score_board.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace berth::engine {
+namespace {
+
+constexpr size_t kBlock = 64;
+constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+// Far more than normalised scores can tell apart.
+constexpr ScoreValues::Id kMaxValues = 8192;
+
+size_t Blocks(size_t rows) { return (rows + kBlock - 1) / kBlock; }
+
+}  // namespace
+
+std::optional<ScoreValues::Id> ScoreValues::Number(int64_t raw) {
+  // Rows that are looked at together mostly score alike.
+  if (!values_.empty() && last_raw_ == raw) return last_id_;
+  auto at = ids_.find(raw);
+  if (at == ids_.end()) {
+    const Id id = NewId();
+    if (id == kMaxValues) return std::nullopt;
+    values_[id].raw = raw;
+    at = ids_.emplace(raw, id).first;
+  }
+  last_raw_ = raw;
+  last_id_ = at->second;
+  return last_id_;
+}
+
+ScoreValues::Id ScoreValues::NewId() {
+  while (!unused_.empty()) {
+    const Id id = unused_.back();
+    unused_.pop_back();
+    const auto known = ids_.find(values_[id].raw);
+    if (values_[id].rows > 0 || known == ids_.end() || known->second != id) continue;
+    ids_.erase(known);
+    return id;
+  }
+  if (values_.size() == kMaxValues) return kMaxValues;
+  values_.emplace_back();
+  worth_.push_back(0);
+  return static_cast<Id>(values_.size() - 1);
+}
+
+void ScoreValues::Live(std::vector<int64_t>& raw, std::vector<Id>& ids) const {
+  ids.clear();
+  for (size_t id = 0; id < values_.size(); ++id) {
+    if (values_[id].rows > 0) ids.push_back(static_cast<Id>(id));
+  }
+  std::ranges::sort(ids, {}, [this](Id id) { return values_[id].raw; });
+  raw.clear();
+  for (const Id id : ids) raw.push_back(values_[id].raw);
+}
+
+bool ScoreValues::SetWorth(std::span<const Id> ids, std::span<const int64_t> worth) {
+  changed_ = false;
+  bool differs = false;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    differs = std::exchange(worth_[ids[i]], worth[i]) != worth[i] || differs;
+  }
+  return differs;
+}
+
+void ScoreValues::Clear() {
+  changed_ = true;
+  values_.clear();
+  worth_.clear();
+  ids_.clear();
+  unused_.clear();
+}
+
+size_t ScoreValues::bytes() const {
+  return values_.capacity() * sizeof(values_[0]) + worth_.capacity() * sizeof(worth_[0]) +
+         ids_.capacity() * (sizeof(std::pair<int64_t, Id>) + 1);
+}
+
+void ScoreBoard::Reset(size_t rows) {
+  feasible_.Assign(rows, false);
+  num_feasible_ = 0;
+  base_.assign(rows, 0);
+  totals_.assign(rows, 0);
+  for (Normalised& normalised : normalised_) {
+    normalised.ids.assign(rows, 0);
+    normalised.values.Clear();
+  }
+  block_best_.assign(Blocks(rows), kNone);
+  block_ties_.assign(Blocks(rows), 0);
+  stale_.assign(Blocks(rows), 0);
+  stale_blocks_.clear();
+  recount_ = false;
+}
+
+void ScoreBoard::Grow(size_t rows) {
+  if (rows == num_rows()) return;
+  feasible_.Resize(rows);
+  base_.resize(rows);
+  totals_.resize(rows);
+  for (Normalised& normalised : normalised_) normalised.ids.resize(rows);
+  block_best_.resize(Blocks(rows), kNone);
+  block_ties_.resize(Blocks(rows));
+  stale_.resize(Blocks(rows));
+}
+
+void ScoreBoard::Remove(NodeRow row) {
+  if (!feasible_.Test(row)) return;
+  feasible_.Clear(row);
+  --num_feasible_;
+  for (Normalised& normalised : normalised_) normalised.values.Remove(normalised.ids[row]);
+  const size_t block = row / kBlock;
+  if (std::exchange(stale_[block], 1) == 0) stale_blocks_.push_back(static_cast<uint32_t>(block));
+}
+
+bool ScoreBoard::Put(NodeRow row, int64_t base, std::span<const int64_t> raw) {
+  const bool was_feasible = feasible_.Test(row);
+  for (size_t i = 0; i < normalised_.size(); ++i) {
+    Normalised& normalised = normalised_[i];
+    const auto id = normalised.values.Number(raw[i]);
+    if (!id) return false;
+    if (was_feasible) {
+      if (normalised.ids[row] == *id) continue;
+      normalised.values.Remove(normalised.ids[row]);
+    }
+    normalised.values.Add(*id);
+    normalised.ids[row] = *id;
+  }
+  base_[row] = base;
+  if (!was_feasible) {
+    feasible_.Set(row);
+    ++num_feasible_;
+  }
+  const size_t block = row / kBlock;
+  if (std::exchange(stale_[block], 1) == 0) stale_blocks_.push_back(static_cast<uint32_t>(block));
+  return true;
+}
+
+int64_t ScoreBoard::Total(NodeRow row) const {
+  int64_t total = base_[row];
+  for (const Normalised& normalised : normalised_) {
+    total += normalised.values.worth()[normalised.ids[row]];
+  }
+  return total;
+}
+
+void ScoreBoard::RecountBlock(size_t block) {
+  const size_t begin = block * kBlock;
+  const size_t end = std::min(begin + kBlock, num_rows());
+  std::copy(base_.begin() + static_cast<std::ptrdiff_t>(begin),
+            base_.begin() + static_cast<std::ptrdiff_t>(end),
+            totals_.begin() + static_cast<std::ptrdiff_t>(begin));
+  for (const Normalised& normalised : normalised_) {
+    const std::span<const int64_t> worth = normalised.values.worth();
+    if (worth.empty()) continue;
+    const ScoreValues::Id* ids = normalised.ids.data();
+    for (size_t row = begin; row < end; ++row) totals_[row] += worth[ids[row]];
+  }
+}
+
+void ScoreBoard::FindBlockBest(size_t block) {
+  int64_t best = kNone;
+  uint32_t ties = 0;
+  const size_t begin = block * kBlock;
+  for (uint64_t word = std::as_const(feasible_).words()[block]; word != 0; word &= word - 1) {
+    const int64_t total = totals_[begin + static_cast<size_t>(std::countr_zero(word))];
+    if (total > best) {
+      best = total;
+      ties = 1;
+    } else if (total == best) {
+      ++ties;
+    }
+  }
+  block_best_[block] = best;
+  block_ties_[block] = ties;
+}
+
+ScoreBoard::Best ScoreBoard::FindBest() {
+  if (recount_) {
+    for (size_t block = 0; block < block_best_.size(); ++block) {
+      RecountBlock(block);
+      FindBlockBest(block);
+    }
+  } else {
+    for (const uint32_t block : stale_blocks_) {
+      RecountBlock(block);
+      FindBlockBest(block);
+    }
+  }
+  for (const uint32_t block : stale_blocks_) stale_[block] = 0;
+  stale_blocks_.clear();
+  recount_ = false;
+
+  Best best;
+  best.total = *std::ranges::max_element(block_best_);
+  for (size_t block = 0; block < block_best_.size(); ++block) {
+    best.ties += block_best_[block] == best.total ? block_ties_[block] : 0;
+  }
+  return best;
+}
+
+NodeRow ScoreBoard::Nth(const Best& best, uint64_t skip) const {
+  size_t block = 0;
+  for (;; ++block) {
+    if (block_best_[block] != best.total) continue;
+    if (skip < block_ties_[block]) break;
+    skip -= block_ties_[block];
+  }
+  for (uint64_t word = std::as_const(feasible_).words()[block];; word &= word - 1) {
+    const size_t row = block * kBlock + static_cast<size_t>(std::countr_zero(word));
+    if (totals_[row] == best.total && skip-- == 0) return static_cast<NodeRow>(row);
+  }
+}
+
+size_t ScoreBoard::bytes() const {
+  size_t bytes = sizeof(*this) + num_rows() * (sizeof(base_[0]) + sizeof(totals_[0])) +
+                 block_best_.size() * 32;
+  for (const Normalised& normalised : normalised_) {
+    bytes += normalised.ids.capacity() * sizeof(ScoreValues::Id) + normalised.values.bytes();
+  }
+  return bytes;
+}
+
+}  // namespace berth::engine
