@@ -19,12 +19,12 @@ bool TopologyCounts::Entry::Positive(NodeRow row) const {
 }
 
 std::vector<uint8_t> TopologyCounts::Entry::PositiveDomains() const {
-  std::vector<uint8_t> positive(topology->values.size(), 0);
+  std::vector<uint8_t> bytes(topology->values.size(), 0);
   if (counts != nullptr) {
-    counts->ForEach([&](DomainId domain, int32_t count) { positive[domain] = count > 0; });
+    counts->ForEach([&](DomainId domain, int32_t count) { bytes[domain] = count > 0; });
   }
-  imagined.ForEach([&](DomainId domain, int32_t) { positive[domain] = Get(domain) > 0; });
-  return positive;
+  imagined.ForEach([&](DomainId domain, int32_t) { bytes[domain] = Get(domain) > 0; });
+  return bytes;
 }
 
 TopologyCounts::Entry& TopologyCounts::At(const Snapshot& snapshot, std::string_view key) {

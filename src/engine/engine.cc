@@ -64,6 +64,8 @@ Engine::Engine(Random random, const cache::Cache& cache, size_t max_kept_bytes)
       kept_(max_kept_bytes == 0 ? nullptr
                                 : std::make_unique<KeptEvaluations>(cache, max_kept_bytes)) {}
 
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
 void Engine::ForgetKept() {

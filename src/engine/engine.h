@@ -90,6 +90,8 @@ class Engine {
   // Keeps answers about `cache`, which must outlive the engine and be the snapshot of every world,
   // in up to `max_kept_bytes` (0: none); decides the same.
   Engine(Random random, const cache::Cache& cache, size_t max_kept_bytes);
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
   // `percentage_of_nodes_to_score`: 1..100 looks for only so many feasible nodes, as

@@ -71,7 +71,15 @@ class Walk {
     for (size_t i = 0; i < kTemplates; ++i) {
       api::Pod pod = test::RandomPod(random_, i, num_nodes_);
       pod.spec.node_name.clear();
-      if (random_.Below(2) == 0) pod.spec.affinity = std::nullopt;
+      // Most of what is required at random no node has.
+      if (random_.Below(2) == 0) {
+        pod.spec.node_selector.clear();
+        if (pod.spec.affinity && pod.spec.affinity->node_affinity) {
+          pod.spec.affinity->node_affinity->required_during_scheduling_ignored_during_execution
+              .reset();
+        }
+      }
+      if (random_.Below(4) == 0) pod.spec.affinity = std::nullopt;
       templates_.push_back(std::move(pod));
     }
   }
@@ -121,6 +129,13 @@ class Walk {
     if (random_.Below(3) != 0) {
       node.spec.taints.clear();
       node.spec.unschedulable = false;
+    }
+    if (random_.Below(3) != 0) {
+      node.status.allocatable = test::MakeResources({{"cpu", "32"},
+                                                     {"ephemeral-storage", "30Gi"},
+                                                     {"memory", "64Gi"},
+                                                     {"nvidia.com/gpu", "8"},
+                                                     {"pods", "30"}});
     }
     cache_.SetNode(std::make_shared<const api::Node>(std::move(node)));
   }
@@ -188,7 +203,7 @@ class Walk {
 
   // What is decided on trial must not be taken for true later.
   void Trial(Tally& tally) {
-    auto trial = cache_.BeginTrial();
+    cache::Trial trial = cache_.BeginTrial();
     in_trial_ = true;
     for (uint64_t i = random_.Below(4); i > 0; --i) {
       if (random_.Below(2) == 0 && !placed_.empty()) {
@@ -198,7 +213,7 @@ class Walk {
       }
     }
     in_trial_ = false;
-    trial.RollBack();
+    trial.Rollback();
   }
 
   Random random_;
@@ -222,8 +237,8 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Walk(seed).Run(tally);
   }
-  EXPECT_GT(tally.kept, tally.decisions / 4) << "little was kept, so little was compared";
-  EXPECT_GT(tally.scheduled, tally.decisions / 4);
+  EXPECT_GT(tally.kept, tally.scheduled / 2) << "little was kept, so little was compared";
+  EXPECT_GT(tally.scheduled, tally.decisions / 3);
   RecordProperty("decisions", std::to_string(tally.decisions));
   RecordProperty("kept", std::to_string(tally.kept));
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/engine/score_board.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "berth/random.h"
+
+namespace berth::engine {
+namespace {
+
+// A row as the test knows it.
+struct Row {
+  int64_t base = 0;
+  std::vector<int64_t> raw;
+};
+
+// What a raw score is worth depends on the highest that some row has, as in many a plugin.
+int64_t Worth(int64_t raw, int64_t highest) { return highest == 0 ? 100 : 100 * raw / highest; }
+
+void SetWorth(ScoreBoard& board, size_t normalised) {
+  std::vector<int64_t> raw;
+  std::vector<ScoreValues::Id> ids;
+  ScoreValues& values = board.values(normalised);
+  if (!values.changed()) return;
+  values.Live(raw, ids);
+  ASSERT_TRUE(std::ranges::is_sorted(raw));
+  const int64_t highest = raw.empty() ? 0 : raw.back();
+  for (int64_t& value : raw) value = Worth(value, highest);
+  if (values.SetWorth(ids, raw)) board.Recount();
+}
+
+TEST(ScoreBoardTest, FindsWhatALookAtEveryRowFinds) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const size_t num_normalised = random.Below(3);
+    size_t num_rows = 1 + random.Below(300);
+    const int64_t spread = random.Below(2) == 0 ? 3 : 1000;
+    ScoreBoard board(num_normalised);
+    board.Reset(num_rows);
+    std::map<NodeRow, Row> rows;
+    for (int step = 0; step < 300; ++step) {
+      if (random.Below(40) == 0) board.Grow(num_rows += random.Below(100));
+      const auto row = static_cast<NodeRow>(random.Below(num_rows));
+      if (random.Below(3) == 0) {
+        board.Remove(row);
+        rows.erase(row);
+      } else {
+        Row& known = rows[row];
+        known.base = static_cast<int64_t>(random.Below(static_cast<uint64_t>(spread)));
+        known.raw.clear();
+        for (size_t i = 0; i < num_normalised; ++i) {
+          known.raw.push_back(static_cast<int64_t>(random.Below(static_cast<uint64_t>(spread))));
+        }
+        ASSERT_TRUE(board.Put(row, known.base, known.raw));
+      }
+      ASSERT_EQ(board.num_feasible(), rows.size());
+      if (rows.empty() || random.Below(3) != 0) continue;
+
+      for (size_t i = 0; i < num_normalised; ++i) SetWorth(board, i);
+      std::vector<int64_t> highest(num_normalised, 0);
+      for (const auto& [number, known] : rows) {
+        for (size_t i = 0; i < num_normalised; ++i) highest[i] = std::max(highest[i], known.raw[i]);
+      }
+      int64_t best = std::numeric_limits<int64_t>::min();
+      std::vector<NodeRow> ties;
+      for (const auto& [number, known] : rows) {
+        int64_t total = known.base;
+        for (size_t i = 0; i < num_normalised; ++i) total += Worth(known.raw[i], highest[i]);
+        if (total > best) ties.clear();
+        best = std::max(best, total);
+        if (total == best) ties.push_back(number);
+      }
+      const ScoreBoard::Best found = board.FindBest();
+      ASSERT_EQ(found.total, best);
+      ASSERT_EQ(found.ties, ties.size());
+      const uint64_t which = random.Below(ties.size());
+      ASSERT_EQ(board.Nth(found, which), ties[which]);
+    }
+  }
+}
+
+TEST(ScoreValuesTest, ScoresThatNoRowHasMakeRoomForOthers) {
+  ScoreValues values;
+  std::optional<ScoreValues::Id> last;
+  for (int64_t raw = 0; raw < 100'000; ++raw) {
+    const auto id = values.Number(raw);
+    ASSERT_TRUE(id.has_value());
+    values.Add(*id);
+    if (last) values.Remove(*last);
+    last = id;
+  }
+  std::vector<int64_t> raw;
+  std::vector<ScoreValues::Id> ids;
+  values.Live(raw, ids);
+  EXPECT_EQ(raw, std::vector<int64_t>{99'999});
+}
+
+TEST(ScoreValuesTest, RefusesMoreScoresThanItCanTellApart) {
+  ScoreValues values;
+  bool refused = false;
+  for (int64_t raw = 0; raw < 100'000 && !refused; ++raw) {
+    const auto id = values.Number(raw);
+    refused = !id.has_value();
+    if (id) values.Add(*id);
+  }
+  EXPECT_TRUE(refused);
+}
+
+}  // namespace
+}  // namespace berth::engine
