@@ -3,7 +3,6 @@
 package deploy
 
 import (
-	"crypto/tls"
 	"net"
 	"net/http"
 	"os"
@@ -101,10 +100,9 @@ func TestKubeadmsCommandLineStartsBerth(t *testing.T) {
 	must(t, err)
 	needEndpoints(t, string(text))
 	// As the kubelet asks: without credentials.
-	kubelet := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for _, path := range []string{"/livez", "/readyz"} {
 		waitFor(t, path, func() bool {
-			response, err := kubelet.Get("https://127.0.0.1:10259" + path)
+			response, err := anyCertificate.Get("https://127.0.0.1:10259" + path)
 			if err != nil {
 				return false
 			}
