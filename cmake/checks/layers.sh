@@ -29,7 +29,7 @@ FILENAME ~ /layers\.txt$/ {
   }
   known[room] = 1; may[room, room] = 1
   n = split(halves[2], names, " ")
-  for (i = 1; i <= n; i++) owner[names[i]] = room
+  for (i = 1; i <= n; i++) { owner[names[i]] = owner[names[i]] (owner[names[i]] == "" ? "" : " or ") room; sees[room, names[i]] = 1 }
   next
 }
 /^[ \t]*#[ \t]*include[ \t]*["<]/ {
@@ -41,7 +41,7 @@ FILENAME ~ /layers\.txt$/ {
   to = room_of_include(name)
   if (to != "") { if (!((from, to) in may)) fail(path ":" FNR ": " from " may not include " to " (" name ")"); next }
   for (prefix in owner)
-    if (index(name, prefix) == 1 && owner[prefix] != from)
+    if (index(name, prefix) == 1 && !((from, prefix) in sees))
       fail(path ":" FNR ": only " owner[prefix] " may include <" name ">")
 }
 END { exit failed }

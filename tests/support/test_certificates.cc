@@ -48,19 +48,22 @@ void AddExtension(X509* certificate, X509* issuer, int nid, const std::string& v
 
 // Signed by `issuer`, or by itself when that is nullptr.
 CertifiedKey Make(const std::string& common_name, const std::vector<std::string>& names,
-                  X509* issuer, EVP_PKEY* issuer_key) {
+                  X509* issuer, EVP_PKEY* issuer_key, const CertificateExtras& extras) {
   static std::atomic<long> serial = 1;
   const KeyPtr key(EVP_EC_gen("P-256"), EVP_PKEY_free);
   const CertificatePtr certificate(X509_new(), X509_free);
   X509* made = certificate.get();
   X509_set_version(made, 2);
   ASN1_INTEGER_set(X509_get_serialNumber(made), serial++);
-  X509_gmtime_adj(X509_getm_notBefore(made), -3600);
-  X509_gmtime_adj(X509_getm_notAfter(made), 86400);
+  X509_gmtime_adj(X509_getm_notBefore(made), -7200);
+  X509_gmtime_adj(X509_getm_notAfter(made), extras.expired ? -3600 : 86400);
   X509_set_pubkey(made, key.get());
-  X509_NAME_add_entry_by_txt(X509_get_subject_name(made), "CN", MBSTRING_UTF8,
-                             reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1,
-                             0);
+  const auto add_to_subject = [made](const char* attribute, const std::string& value) {
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(made), attribute, MBSTRING_UTF8,
+                               reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0);
+  };
+  for (const std::string& name : extras.organizations) add_to_subject("O", name);
+  add_to_subject("CN", common_name);
   const bool is_authority = issuer == nullptr;
   X509_set_issuer_name(made, X509_get_subject_name(is_authority ? made : issuer));
   AddExtension(made, is_authority ? made : issuer, NID_basic_constraints,
@@ -68,6 +71,9 @@ CertifiedKey Make(const std::string& common_name, const std::vector<std::string>
   std::string joined;
   for (const std::string& name : names) joined += (joined.empty() ? "" : ",") + name;
   if (!joined.empty()) AddExtension(made, issuer, NID_subject_alt_name, joined);
+  if (!extras.extended_key_usage.empty()) {
+    AddExtension(made, issuer, NID_ext_key_usage, extras.extended_key_usage);
+  }
   BERTH_CHECK(X509_sign(made, is_authority ? key.get() : issuer_key, EVP_sha256()) != 0,
               "signing failed");
   return {Pem(made), Pem(key.get())};
@@ -76,17 +82,18 @@ CertifiedKey Make(const std::string& common_name, const std::vector<std::string>
 }  // namespace
 
 TestAuthority::TestAuthority(const std::string& common_name)
-    : own_(Make(common_name, {}, nullptr, nullptr)) {}
+    : own_(Make(common_name, {}, nullptr, nullptr, {})) {}
 
 CertifiedKey TestAuthority::Issue(const std::string& common_name,
-                                  const std::vector<std::string>& names) const {
+                                  const std::vector<std::string>& names,
+                                  const CertificateExtras& extras) const {
   const BioPtr certificate_bio(BIO_new_mem_buf(own_.certificate_pem.data(), -1), BIO_free);
   const BioPtr key_bio(BIO_new_mem_buf(own_.key_pem.data(), -1), BIO_free);
   const CertificatePtr certificate(
       PEM_read_bio_X509(certificate_bio.get(), nullptr, nullptr, nullptr), X509_free);
   const KeyPtr key(PEM_read_bio_PrivateKey(key_bio.get(), nullptr, nullptr, nullptr),
                    EVP_PKEY_free);
-  return Make(common_name, names, certificate.get(), key.get());
+  return Make(common_name, names, certificate.get(), key.get(), extras);
 }
 
 }  // namespace berth::test

@@ -11,6 +11,12 @@ struct CertifiedKey {
   std::string key_pem;
 };
 
+struct CertificateExtras {
+  std::vector<std::string> organizations{};
+  std::string extended_key_usage{};  // "clientAuth" in OpenSSL's words; "" for any use
+  bool expired = false;
+};
+
 // A certificate authority of one test, with P-256 keys.
 class TestAuthority {
  public:
@@ -18,7 +24,8 @@ class TestAuthority {
 
   const std::string& certificate_pem() const { return own_.certificate_pem; }
   // `names` are subject alternative names in OpenSSL's form: "IP:127.0.0.1", "DNS:apiserver".
-  CertifiedKey Issue(const std::string& common_name, const std::vector<std::string>& names) const;
+  CertifiedKey Issue(const std::string& common_name, const std::vector<std::string>& names,
+                     const CertificateExtras& extras = {}) const;
 
  private:
   CertifiedKey own_;

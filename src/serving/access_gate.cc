@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/serving/access_gate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "berth/config_value.h"
+#include "src/base/logging.h"
+
+namespace berth::serving {
+namespace {
+
+ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
+
+// A meta/v1 Status that says no.
+Response Refusal(int code, std::string_view reason, std::string_view message, bool details) {
+  ConfigValue::Map status{{"kind", Text("Status")},
+                          {"apiVersion", Text("v1")},
+                          {"metadata", ConfigValue(ConfigValue::Map{})},
+                          {"status", Text("Failure")},
+                          {"message", Text(message)},
+                          {"reason", Text(reason)}};
+  if (details) status.emplace_back("details", ConfigValue(ConfigValue::Map{}));
+  status.emplace_back("code", ConfigValue(int64_t{code}));
+  Response response;
+  response.code = code;
+  response.content_type = kJson;
+  response.body = ConfigValue(std::move(status)).ToJson() + "\n";
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  return response;
+}
+
+// So that no browser takes a message for a page.
+std::string Sanitized(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string Quoted(const std::string& text) { return Text(text).ToJson(); }
+
+Response Forbidden(const AccessAttributes& attributes, const std::string& reason) {
+  std::string message =
+      "forbidden: " + Sanitized("User " + Quoted(attributes.user.name) + " cannot " +
+                                attributes.verb + " path " + Quoted(attributes.path));
+  if (!reason.empty()) message += ": " + reason;
+  return Refusal(403, "Forbidden", message, true);
+}
+
+std::string LowerVerb(const std::string& method) {
+  std::string verb = method;
+  for (char& c : verb) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return verb;
+}
+
+}  // namespace
+
+AccessGate::AccessGate(std::unique_ptr<Authenticator> authenticator,
+                       std::shared_ptr<AccessReviews> reviews,
+                       std::vector<std::string> always_allow_paths,
+                       std::shared_ptr<const Router> router)
+    : authenticator_(std::move(authenticator)),
+      reviews_(std::move(reviews)),
+      always_allow_(std::move(always_allow_paths)),
+      router_(std::move(router)) {
+  for (std::string& path : always_allow_) {
+    if (!path.starts_with('/')) path.insert(path.begin(), '/');
+  }
+}
+
+bool AccessGate::AlwaysAllowed(const std::string& path) const {
+  return std::any_of(always_allow_.begin(), always_allow_.end(), [&path](const std::string& rule) {
+    if (rule.ends_with('*')) return path.starts_with(rule.substr(0, rule.size() - 1));
+    return path == rule;
+  });
+}
+
+void AccessGate::Serve(const RequestPtr& request, const Respond& respond) {
+  const Respond answer = [respond](Response response) {
+    response.headers.emplace_back("Cache-Control", "no-cache, private");
+    respond(std::move(response));
+  };
+  authenticator_->Authenticate(*request, [this, request, answer](Result<User> user) {
+    if (!user) {
+      base::LogV(2, "Unable to authenticate the request",
+                 {{"path", request->path}, {"err", user.error().message}});
+      return answer(Refusal(401, "Unauthorized", "Unauthorized", false));
+    }
+    Authorize(request, std::move(*user), answer);
+  });
+}
+
+void AccessGate::Authorize(const RequestPtr& request, User user, const Respond& respond) {
+  const auto is_master = [&user] {
+    return std::find(user.groups.begin(), user.groups.end(), kMastersGroup) != user.groups.end();
+  };
+  if (is_master() || AlwaysAllowed(request->path)) return router_->Serve(request, respond);
+  AccessAttributes attributes{std::move(user), LowerVerb(request->method), request->path};
+  if (reviews_ == nullptr) return respond(Forbidden(attributes, ""));
+  reviews_->Review(attributes, [router = router_, request, respond,
+                                attributes](const Result<AccessDecision>& decision) {
+    if (!decision) {
+      return respond(ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +
+                                              ": the authorization could not be checked")));
+    }
+    if (!decision->allowed) return respond(Forbidden(attributes, decision->reason));
+    router->Serve(request, respond);
+  });
+}
+
+}  // namespace berth::serving

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/serving/connection.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace berth::serving {
+namespace {
+
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
+// TLS records that one turn of the loop reads from a client before the others have theirs.
+constexpr int kRecordsATurn = 2;
+constexpr size_t kRecord = 16 * 1024;
+
+std::string Der(const X509* certificate) {
+  unsigned char* data = nullptr;
+  const int size = i2d_X509(certificate, &data);
+  if (size <= 0) return "";
+  std::string der(reinterpret_cast<const char*>(data), static_cast<size_t>(size));
+  OPENSSL_free(data);
+  return der;
+}
+
+std::vector<std::string> ChainOf(const SSL* session) {
+  std::vector<std::string> chain;
+  const X509* own = SSL_get0_peer_certificate(session);
+  if (own == nullptr) return chain;
+  chain.push_back(Der(own));
+  // Of a client, this leaves its own certificate out.
+  const STACK_OF(X509)* others = SSL_get_peer_cert_chain(session);
+  for (int i = 0; others != nullptr && i < sk_X509_num(others); ++i) {
+    chain.push_back(Der(sk_X509_value(others, i)));
+  }
+  return chain;
+}
+
+}  // namespace
+
+Connection::Connection(HttpsServer& server, uint64_t id, int fd)
+    : server_(server), id_(id), fd_(fd), wanted_(EPOLLIN) {
+  Enter(State::kHandshake, server_.limits_.handshake);
+  waiting_since_ = server_.loop_.Now();
+  server_.loop_.Watch(fd_, wanted_, *this);
+}
+
+Connection::~Connection() {
+  server_.loop_.Unwatch(fd_, *this);
+  if (session_ != nullptr) {
+    if (state_ != State::kHandshake) SSL_shutdown(session_);
+    SSL_free(session_);
+    ERR_clear_error();
+  }
+  close(fd_);
+}
+
+void Connection::Enter(State state, Duration limit) {
+  state_ = state;
+  deadline_ = server_.loop_.Now() + limit;
+}
+
+void Connection::OnReady(int /*fd*/, uint32_t events) {
+  // With nothing wanted, what comes is the end.
+  const bool broken = wanted_ == 0 || (events & EPOLLERR) != 0;
+  if (broken || !Drive()) server_.Close(id_);
+}
+
+bool Connection::Drive() {
+  uint32_t before = wanted_;
+  while (true) {
+    Progress progress = Progress::kBlocked;
+    switch (state_) {
+      case State::kHandshake:
+        progress = Handshake();
+        break;
+      case State::kReading:
+        progress = Read();
+        break;
+      case State::kHandling:
+        wanted_ = 0;
+        break;
+      case State::kWriting:
+        progress = Write();
+        break;
+    }
+    if (progress == Progress::kClosed) return false;
+    if (progress == Progress::kBlocked) break;
+  }
+  if (wanted_ != before) server_.loop_.Watch(fd_, wanted_, *this);
+  return true;
+}
+
+Connection::Progress Connection::Blocked(int result) {
+  const int error = SSL_get_error(session_, result);
+  ERR_clear_error();
+  if (error == SSL_ERROR_WANT_READ) {
+    wanted_ = EPOLLIN;
+  } else if (error == SSL_ERROR_WANT_WRITE) {
+    wanted_ = EPOLLOUT;
+  } else {
+    return Progress::kClosed;
+  }
+  return Progress::kBlocked;
+}
+
+Connection::Progress Connection::Handshake() {
+  if (session_ == nullptr) session_ = server_.tls_.NewSession(fd_);
+  if (session_ == nullptr) return Progress::kClosed;
+  const int result = SSL_accept(session_);
+  if (result != 1) return Blocked(result);
+  client_chain_ = ChainOf(session_);
+  Enter(State::kReading, server_.limits_.head);
+  return Progress::kDone;
+}
+
+Connection::Progress Connection::Read() {
+  // Bytes that came with an earlier request.
+  if (TakeRequest()) return Progress::kDone;
+  std::array<char, kRecord> buffer;
+  for (int i = 0; i < kRecordsATurn; ++i) {
+    const int got = SSL_read(session_, buffer.data(), static_cast<int>(buffer.size()));
+    if (got <= 0) return Blocked(got);
+    if (in_.empty() && !head_) deadline_ = server_.loop_.Now() + server_.limits_.head;
+    in_.append(buffer.data(), static_cast<size_t>(got));
+    if (TakeRequest()) return Progress::kDone;
+  }
+  // A record is read whole, so that the rest of what has come makes the socket readable.
+  wanted_ = EPOLLIN;
+  return Progress::kBlocked;
+}
+
+bool Connection::TakeHead() {
+  const size_t from = searched_ < kHeadEnd.size() ? 0 : searched_ - kHeadEnd.size();
+  const size_t end = in_.find(kHeadEnd, from);
+  searched_ = in_.size();
+  if (std::min(end, in_.size()) > server_.limits_.head_bytes) {
+    Refuse(431);
+    return false;
+  }
+  if (end == std::string::npos) return false;
+  const size_t size = end + kHeadEnd.size();
+  auto head = ParseRequestHead(std::string_view(in_).substr(0, size));
+  if (!head || head->content_length > server_.limits_.body_bytes) {
+    Refuse(head ? 413 : head.error());
+    return false;
+  }
+  head_ = std::move(*head);
+  in_.erase(0, size);
+  searched_ = 0;
+  return true;
+}
+
+bool Connection::TakeRequest() {
+  if (!head_ && !TakeHead()) return state_ != State::kReading;
+  if (in_.size() < head_->content_length) return false;
+  head_->request.body = in_.substr(0, head_->content_length);
+  in_.erase(0, head_->content_length);
+  in_.shrink_to_fit();
+  RequestHead head = std::move(*head_);
+  head_.reset();
+  Handle(std::move(head));
+  return true;
+}
+
+void Connection::Handle(RequestHead head) {
+  Enter(State::kHandling, server_.limits_.answer);
+  head_only_ = head.request.method == "HEAD";
+  keep_alive_ = head.keep_alive;
+  head.request.client_chain = client_chain_;
+  const uint64_t number = ++number_;
+  const auto request = std::make_shared<const Request>(std::move(head.request));
+  server_.handler_(request, [self = std::weak_ptr<HttpsServer*>(server_.self_),
+                             &loop = server_.loop_, id = id_, number](Response response) {
+    loop.Post([self, id, number, response = std::move(response)] {
+      const auto server = self.lock();
+      if (server == nullptr) return;
+      const auto found = (*server)->connections_.find(id);
+      if (found != (*server)->connections_.end()) found->second->Answer(number, response);
+    });
+  });
+}
+
+void Connection::Answer(uint64_t number, const Response& response) {
+  if (state_ != State::kHandling || number != number_) return;
+  Enqueue(response, keep_alive_ && !server_.drained_);
+  if (!Drive()) server_.Close(id_);
+}
+
+bool Connection::TimeOut() {
+  if (state_ != State::kHandling) return false;
+  Refuse(504);
+  return Drive();
+}
+
+void Connection::Refuse(int code) {
+  in_.clear();
+  searched_ = 0;
+  head_only_ = false;
+  Enqueue(ErrorText(code, std::to_string(code) + " " + std::string(StatusText(code))), false);
+}
+
+void Connection::Enqueue(const Response& response, bool keep_alive) {
+  keep_alive_ = keep_alive;
+  out_ = Serialize(response, head_only_, keep_alive);
+  written_ = 0;
+  Enter(State::kWriting, server_.limits_.write);
+}
+
+Connection::Progress Connection::Write() {
+  while (written_ < out_.size()) {
+    const size_t size = std::min(out_.size() - written_, kRecord);
+    const int put = SSL_write(session_, out_.data() + written_, static_cast<int>(size));
+    if (put <= 0) return Blocked(put);
+    written_ += static_cast<size_t>(put);
+  }
+  if (!keep_alive_) return Progress::kClosed;
+  out_.clear();
+  out_.shrink_to_fit();
+  Enter(State::kReading, server_.limits_.idle);
+  waiting_since_ = server_.loop_.Now();
+  return Progress::kDone;
+}
+
+}  // namespace berth::serving

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/client/event_loop.h"
+#include "src/serving/http_head.h"
+#include "src/serving/https_server.h"
+
+struct ssl_st;
+
+namespace berth::serving {
+
+// One client's connection:
+//
+//   handshake -> reading -> handling -> writing -> closed
+//                   ^                      |
+//                   +----- keep alive -----+
+//
+// While a request is handled nothing more is read, so that a client that asks without reading holds
+// up nobody but itself.
+//
+// Thread safety: the loop's thread.
+class Connection final : public client::FdListener {
+ public:
+  // Takes the socket over.
+  Connection(HttpsServer& server, uint64_t id, int fd);
+  ~Connection() override;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void OnReady(int fd, uint32_t events) override;
+  // The handler's answer to request number `number`; later ones are ignored.
+  void Answer(uint64_t number, const Response& response);
+  // Its time is up: 504 where an answer is due; else, and where that cannot be sent, false: it is
+  // to be closed.
+  bool TimeOut();
+  // When it is to be timed out, if nothing happens before.
+  Time deadline() const { return deadline_; }
+  // Since when it has been waiting for an answer, or for a request.
+  Time waiting_since() const { return waiting_since_; }
+  bool has_request() const { return state_ == State::kHandling || state_ == State::kWriting; }
+
+ private:
+  enum class State { kHandshake, kReading, kHandling, kWriting };
+  enum class Progress { kBlocked, kDone, kClosed };
+
+  // Goes as far as it can without waiting. false: the connection is to be closed.
+  bool Drive();
+  Progress Handshake();
+  Progress Read();
+  Progress Write();
+  // What TLS waits for after a call that returned `result`.
+  Progress Blocked(int result);
+  // Looks for a whole request in what has been read, and handles or refuses it. false: there is
+  // none yet.
+  bool TakeRequest();
+  bool TakeHead();
+  void Handle(RequestHead head);
+  void Refuse(int code);
+  void Enqueue(const Response& response, bool keep_alive);
+  void Enter(State state, Duration limit);
+
+  HttpsServer& server_;
+  const uint64_t id_;
+  const int fd_;
+  ssl_st* session_ = nullptr;  // from the first byte on
+  State state_ = State::kHandshake;
+  uint32_t wanted_;  // epoll's events
+  Time deadline_;
+  Time waiting_since_;
+  std::vector<std::string> client_chain_;
+  std::string in_;
+  size_t searched_ = 0;              // of in_, for the end of the head
+  std::optional<RequestHead> head_;  // of the request whose body is being read
+  std::string out_;
+  size_t written_ = 0;
+  bool head_only_ = false;
+  bool keep_alive_ = false;
+  uint64_t number_ = 0;
+};
+
+}  // namespace berth::serving

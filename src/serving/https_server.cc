@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/serving/https_server.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "src/base/logging.h"
+#include "src/serving/connection.h"
+
+namespace berth::serving {
+namespace {
+
+constexpr int kBacklog = 1024;
+// Connections that one turn of the loop accepts before the others have theirs.
+constexpr int kAcceptsATurn = 32;
+constexpr Duration kSweepPeriod = std::chrono::seconds(1);
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+Result<SocketAddress> ParseAddress(const std::string& text, int port) {
+  SocketAddress address;
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+  if (inet_pton(AF_INET, text.c_str(), &v4->sin_addr) == 1) {
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(static_cast<uint16_t>(port));
+    address.size = sizeof(*v4);
+  } else if (inet_pton(AF_INET6, text.c_str(), &v6->sin6_addr) == 1) {
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(static_cast<uint16_t>(port));
+    address.size = sizeof(*v6);
+  } else {
+    return Fail("\"" + text + "\" is no IP address");
+  }
+  return address;
+}
+
+int PortOf(int fd) {
+  SocketAddress bound;
+  bound.size = sizeof(bound.storage);
+  if (getsockname(fd, bound.get(), &bound.size) != 0) return 0;
+  const bool v4 = bound.storage.ss_family == AF_INET;
+  return ntohs(v4 ? reinterpret_cast<sockaddr_in*>(&bound.storage)->sin_port
+                  : reinterpret_cast<sockaddr_in6*>(&bound.storage)->sin6_port);
+}
+
+void SwitchOn(int fd, int level, int option) {
+  const int on = 1;
+  setsockopt(fd, level, option, &on, sizeof(on));
+}
+
+}  // namespace
+
+HttpsServer::HttpsServer(const ServerLimits& limits, const TlsContext& tls, client::EventLoop& loop,
+                         Handler handler)
+    : limits_(limits), tls_(tls), loop_(loop), handler_(std::move(handler)) {}
+
+Result<std::unique_ptr<HttpsServer>> HttpsServer::Listen(const ListenOptions& options,
+                                                         const ServerLimits& limits,
+                                                         const TlsContext& tls,
+                                                         client::EventLoop& loop, Handler handler) {
+  std::unique_ptr<HttpsServer> server(new HttpsServer(limits, tls, loop, std::move(handler)));
+  if (auto opened = server->Open(options); !opened) return Fail(opened.error());
+  return server;
+}
+
+Result<void> HttpsServer::Open(const ListenOptions& options) {
+  auto address = ParseAddress(options.address, options.port);
+  if (!address) return Fail(address.error());
+  const auto problem = [&options](const char* call) {
+    return Fail("failed to listen on " + options.address + ":" + std::to_string(options.port) +
+                ": " + call + ": " + std::generic_category().message(errno));
+  };
+  listener_ = socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener_ < 0 && errno == EAFNOSUPPORT && options.address == "::") {
+    ListenOptions any = options;
+    any.address = "0.0.0.0";
+    return Open(any);
+  }
+  if (listener_ < 0) return problem("socket");
+  // A restart must not wait for the old connections' last packets.
+  SwitchOn(listener_, SOL_SOCKET, SO_REUSEADDR);
+  if (options.share_port) SwitchOn(listener_, SOL_SOCKET, SO_REUSEPORT);
+  if (bind(listener_, address->get(), address->size) != 0) return problem("bind");
+  if (listen(listener_, kBacklog) != 0) return problem("listen");
+  port_ = PortOf(listener_);
+  return {};
+}
+
+HttpsServer::~HttpsServer() {
+  self_.reset();
+  const bool started = sweep_ != 0;
+  if (started) loop_.Cancel(sweep_);
+  if (drain_ != 0) loop_.Cancel(drain_);
+  connections_.clear();
+  if (listener_ < 0) return;
+  if (started) loop_.Unwatch(listener_, *this);
+  close(listener_);
+}
+
+void HttpsServer::Start() {
+  loop_.Watch(listener_, EPOLLIN, *this);
+  sweep_ = loop_.PostAfter(kSweepPeriod, [this] { Sweep(); });
+}
+
+void HttpsServer::OnReady(int fd, uint32_t /*events*/) {
+  for (int i = 0; i < kAcceptsATurn; ++i) {
+    const int accepted = accept4(fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (accepted >= 0) {
+      Accept(accepted);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      // The listener stays readable, and asking again at once would keep the thread busy.
+      EvictOldest();
+      loop_.Unwatch(listener_, *this);
+      paused_ = true;
+      return;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return;
+    }
+  }
+}
+
+void HttpsServer::Accept(int fd) {
+  if (connections_.size() >= limits_.connections) EvictOldest();
+  SwitchOn(fd, IPPROTO_TCP, TCP_NODELAY);
+  const uint64_t id = ++last_id_;
+  connections_.emplace(id, std::make_unique<Connection>(*this, id, fd));
+}
+
+void HttpsServer::EvictOldest() {
+  const auto oldest =
+      std::min_element(connections_.begin(), connections_.end(), [](const auto& a, const auto& b) {
+        return a.second->waiting_since() < b.second->waiting_since();
+      });
+  if (oldest != connections_.end()) connections_.erase(oldest);
+}
+
+void HttpsServer::Sweep() {
+  const Time now = loop_.Now();
+  std::erase_if(connections_, [now](const auto& entry) {
+    return entry.second->deadline() <= now && !entry.second->TimeOut();
+  });
+  if (paused_ && listener_ >= 0) loop_.Watch(listener_, EPOLLIN, *this);
+  paused_ = false;
+  sweep_ = loop_.PostAfter(kSweepPeriod, [this] { Sweep(); });
+  FinishIfDrained();
+}
+
+void HttpsServer::Close(uint64_t id) {
+  connections_.erase(id);
+  FinishIfDrained();
+}
+
+void HttpsServer::FinishIfDrained() {
+  if (!drained_ || !connections_.empty()) return;
+  loop_.Cancel(drain_);
+  drain_ = 0;
+  std::exchange(drained_, nullptr)();
+}
+
+void HttpsServer::Shutdown(Duration grace, std::function<void()> done) {
+  loop_.Unwatch(listener_, *this);
+  close(listener_);
+  listener_ = -1;
+  drained_ = std::move(done);
+  std::erase_if(connections_, [](const auto& entry) { return !entry.second->has_request(); });
+  drain_ = loop_.PostAfter(grace, [this] {
+    connections_.clear();
+    FinishIfDrained();
+  });
+  FinishIfDrained();
+}
+
+}  // namespace berth::serving

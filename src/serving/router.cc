@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/serving/router.h"
+
+#include <utility>
+
+#include "berth/check.h"
+
+namespace berth::serving {
+
+void Router::Handle(std::string path, Handler handler) {
+  const auto [found, added] = paths_.emplace(std::move(path), Methods());
+  BERTH_CHECK(added, "a path is handled twice");
+  found->second.emplace("GET", handler);
+  found->second.emplace("HEAD", std::move(handler));
+}
+
+void Router::Answer(std::string path, std::function<Response(const Request&)> answer) {
+  Handle(std::move(path),
+         [answer = std::move(answer)](const RequestPtr& request, const Respond& respond) {
+           respond(answer(*request));
+         });
+}
+
+void Router::HandleMethod(std::string_view path, std::string method, Handler handler) {
+  const auto found = paths_.find(path);
+  BERTH_CHECK(found != paths_.end(), "a method of a path that is not handled");
+  found->second.emplace(std::move(method), std::move(handler));
+}
+
+void Router::Serve(const RequestPtr& request, Respond respond) const {
+  const auto found = paths_.find(request->path);
+  if (found == paths_.end()) return respond(ErrorText(404, "404 page not found"));
+  const auto handler = found->second.find(request->method);
+  if (handler != found->second.end()) return handler->second(request, std::move(respond));
+  Response refused = ErrorText(405, "method not allowed");
+  std::string allowed;
+  for (const auto& [method, unused] : found->second) {
+    allowed += (allowed.empty() ? "" : ", ") + method;
+  }
+  refused.headers.emplace_back("Allow", allowed);
+  respond(std::move(refused));
+}
+
+std::vector<std::string> Router::paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, unused] : paths_) paths.push_back(path);
+  return paths;
+}
+
+}  // namespace berth::serving

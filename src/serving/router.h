@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/serving/http.h"
+
+namespace berth::serving {
+
+// Finds the handler of a path. Paths are compared as they are, after decoding: what authorisation
+// looked at is what is served.
+//
+// Thread safety: filled by one owner, then read by any thread.
+class Router {
+ public:
+  // Answers GET and HEAD of exactly this path; another method gets 405.
+  void Handle(std::string path, Handler handler);
+  // The same for an answer that needs no waiting.
+  void Answer(std::string path, std::function<Response(const Request&)> answer);
+  // Also this method, for a path that is handled already.
+  void HandleMethod(std::string_view path, std::string method, Handler handler);
+
+  // 404 where there is no such path.
+  void Serve(const RequestPtr& request, Respond respond) const;
+
+  // Sorted.
+  std::vector<std::string> paths() const;
+
+ private:
+  using Methods = std::map<std::string, Handler, std::less<>>;
+  std::map<std::string, Methods, std::less<>> paths_;
+};
+
+}  // namespace berth::serving

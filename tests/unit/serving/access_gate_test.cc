@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/serving/access_gate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "src/api/parse.h"
+#include "src/base/clock.h"
+#include "tests/support/fake_api.h"
+#include "tests/support/test_certificates.h"
+#include "tests/unit/client/temp_folder.h"
+#include "tests/unit/serving/der.h"
+
+namespace berth::serving {
+namespace {
+
+using std::chrono::seconds;
+using test::Der;
+using test::TestAuthority;
+using testing::HasSubstr;
+
+constexpr const char* kForbidden =
+    R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
+    R"("message":"forbidden: User \"system:anonymous\" cannot get path \"/metrics\"",)"
+    R"("reason":"Forbidden","details":{},"code":403})"
+    "\n";
+constexpr const char* kUnauthorized =
+    R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
+    R"("message":"Unauthorized","reason":"Unauthorized","code":401})"
+    "\n";
+
+// A gate before /metrics and /livez, with an API server that the test plays.
+class AccessGateTest : public testing::Test {
+ protected:
+  AccessGateTest() { clock_.Set(base::RealClock().Now()); }
+
+  void Build(AuthenticationOptions options = {}, bool with_api = true) {
+    auto config = AuthenticationConfig::Make(std::move(options), with_api ? &api_ : nullptr,
+                                             executor_, clock_);
+    ASSERT_TRUE(config.has_value()) << config.error().message;
+    config_ = *config;
+    const auto router = std::make_shared<Router>();
+    for (const char* path : {"/metrics", "/livez", "/debug/a", "/debug/b"}) {
+      router->Answer(path, [](const Request&) { return Response{.body = "secret"}; });
+    }
+    std::shared_ptr<TokenReviews> tokens;
+    std::shared_ptr<AccessReviews> reviews;
+    if (with_api) {
+      tokens = std::make_shared<TokenReviews>(Reviewer(api_, executor_), clock_, seconds(10));
+      reviews = std::make_shared<AccessReviews>(Reviewer(api_, executor_), clock_, seconds(20),
+                                                seconds(5));
+    }
+    gate_ = std::make_unique<AccessGate>(
+        std::make_unique<Authenticator>(config_, std::move(tokens), clock_), std::move(reviews),
+        std::vector<std::string>{"/livez", "/debug/*"}, router);
+  }
+
+  // The answers, once they come, at the index returned.
+  size_t Send(Request request) {
+    if (request.method.empty()) request.method = "GET";
+    if (request.path.empty()) request.path = "/metrics";
+    answers_.emplace_back();
+    const size_t index = answers_.size() - 1;
+    gate_->Serve(std::make_shared<const Request>(std::move(request)),
+                 [this, index](Response response) {
+                   EXPECT_FALSE(answers_[index].has_value()) << "answered twice";
+                   answers_[index] = std::move(response);
+                 });
+    executor_.RunDue();
+    return index;
+  }
+  Response Get(Request request) {
+    const size_t index = Send(std::move(request));
+    return answers_[index].value_or(Response{.code = 0, .body = "no answer yet"});
+  }
+  Request WithToken(const std::string& token) {
+    Request request;
+    request.headers.emplace_back("authorization", "Bearer " + token);
+    return request;
+  }
+  Request WithCertificate(const std::string& pem) {
+    Request request;
+    request.client_chain = {Der(pem)};
+    return request;
+  }
+
+  // The spec of the review that was asked for last.
+  std::string Spec() {
+    const auto object = api::ParseJson(api_.last().request.body, "");
+    return object->Find("spec")->ToJson();
+  }
+  void Reply(const std::string& status) {
+    api_.last().Reply(201, R"({"kind":"X","status":)" + status + "}");
+    executor_.RunDue();
+  }
+  // Answers every review: yes.
+  void AllowAll() {
+    api_.set_model([](const client::Request&) -> std::optional<client::ResponseResult> {
+      return client::Response{201, "application/json", R"({"status":{"allowed":true}})"};
+    });
+  }
+
+  test::FakeClock clock_;
+  test::FakeExecutor executor_{clock_};
+  test::FakeApi api_{executor_};
+  std::shared_ptr<AuthenticationConfig> config_;
+  std::unique_ptr<AccessGate> gate_;
+  std::vector<std::optional<Response>> answers_;
+};
+
+TEST_F(AccessGateTest, AnybodyMayReadWhatIsAlwaysAllowedAndTheServerIsNotAsked) {
+  Build();
+  for (const char* path : {"/livez", "/debug/a", "/debug/b"}) {
+    SCOPED_TRACE(path);
+    EXPECT_EQ(Get({.path = path}).code, 200);
+  }
+  EXPECT_EQ(Get({.path = "/debug/c"}).code, 404);
+  EXPECT_EQ(api_.size(), 0u);
+}
+
+TEST_F(AccessGateTest, WithoutAServerAllElseIsForbidden) {
+  Build({}, false);
+  const Response answer = Get({});
+  EXPECT_EQ(answer.code, 403);
+  EXPECT_EQ(answer.body, kForbidden);
+  EXPECT_EQ(answer.content_type, "application/json");
+  EXPECT_EQ(Get({.path = "/livez/"}).code, 403);
+  // Nobody can say whose it is, so it counts as none.
+  EXPECT_EQ(Get(WithToken("abc")).body, kForbidden);
+}
+
+TEST_F(AccessGateTest, TheServerSaysWhoMay) {
+  Build();
+  const size_t first = Send({});
+  EXPECT_EQ(api_.last().request.path, "/apis/authorization.k8s.io/v1/subjectaccessreviews");
+  EXPECT_EQ(Spec(), R"({"nonResourceAttributes":{"path":"/metrics","verb":"get"},)"
+                    R"("user":"system:anonymous","groups":["system:unauthenticated"]})");
+  EXPECT_FALSE(answers_[first].has_value());
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[first]->body, "secret");
+
+  const size_t second = Send({.method = "DELETE"});
+  EXPECT_THAT(Spec(), HasSubstr(R"("verb":"delete")"));
+  Reply(R"({"allowed":false,"reason":"no rule <for> it"})");
+  EXPECT_EQ(answers_[second]->code, 403);
+  EXPECT_THAT(answers_[second]->body, HasSubstr("\\\"/metrics\\\": no rule <for> it"));
+}
+
+TEST_F(AccessGateTest, WhatIsBothAllowedAndDeniedIsDenied) {
+  Build();
+  const size_t index = Send({});
+  Reply(R"({"allowed":true,"denied":true})");
+  EXPECT_EQ(answers_[index]->code, 403);
+}
+
+TEST_F(AccessGateTest, AServerThatCannotBeAskedLetsNobodyIn) {
+  const struct {
+    const char* name;
+    std::function<void(test::FakeCall&)> answer;
+  } cases[] = {
+      {"no answer", [](test::FakeCall& call) { call.Fail(test::NoAnswer()); }},
+      {"an error", [](test::FakeCall& call) { call.Reply(500, "broken"); }},
+      {"not JSON", [](test::FakeCall& call) { call.Reply(201, "allowed"); }},
+      {"no status", [](test::FakeCall& call) { call.Reply(201, R"({"allowed":true})"); }},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Build();
+    const size_t index = Send({});
+    c.answer(api_.last());
+    executor_.RunDue();
+    EXPECT_EQ(answers_[index]->code, 500);
+    EXPECT_THAT(answers_[index]->body, testing::Not(HasSubstr("secret")));
+    // The next one asks again.
+    const size_t asked = api_.size();
+    Send({});
+    EXPECT_EQ(api_.size(), asked + 1);
+  }
+}
+
+TEST_F(AccessGateTest, VerdictsHoldForAWhile) {
+  Build();
+  Send({});
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(Get({}).code, 200);
+  EXPECT_EQ(api_.size(), 1u);
+  clock_.Advance(seconds(20));
+  Send({});
+  ASSERT_EQ(api_.size(), 2u);
+  Reply(R"({"allowed":false})");
+  EXPECT_EQ(Get({}).code, 403);
+  EXPECT_EQ(api_.size(), 2u);
+  clock_.Advance(seconds(5));
+  Send({});
+  EXPECT_EQ(api_.size(), 3u);
+}
+
+TEST_F(AccessGateTest, TheSameQuestionIsAskedOnce) {
+  Build();
+  const size_t first = Send({});
+  const size_t second = Send({});
+  EXPECT_EQ(api_.size(), 1u);
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[first]->code, 200);
+  EXPECT_EQ(answers_[second]->code, 200);
+}
+
+TEST_F(AccessGateTest, ATokenIsReviewedBeforeTheRights) {
+  Build();
+  const size_t index = Send(WithToken("abc"));
+  EXPECT_EQ(api_.last().request.path, "/apis/authentication.k8s.io/v1/tokenreviews");
+  EXPECT_EQ(Spec(), R"({"token":"abc"})");
+  Reply(R"({"authenticated":true,"user":{"username":"prom","uid":"7","groups":["g"],)"
+        R"("extra":{"k":["v"]}}})");
+  EXPECT_EQ(Spec(), R"({"nonResourceAttributes":{"path":"/metrics","verb":"get"},"user":"prom",)"
+                    R"("groups":["g","system:authenticated"],"uid":"7","extra":{"k":["v"]}})");
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[index]->code, 200);
+  EXPECT_EQ(Get(WithToken("abc")).code, 200);
+  EXPECT_EQ(api_.size(), 2u);
+}
+
+TEST_F(AccessGateTest, ABadTokenIsNotAnonymous) {
+  Build();
+  AllowAll();
+  const Response answer = Get(WithToken("abc"));
+  EXPECT_EQ(answer.code, 401);
+  EXPECT_EQ(answer.body, kUnauthorized);
+  // Not even where anybody may look.
+  Request request = WithToken("abc");
+  request.path = "/livez";
+  EXPECT_EQ(Get(request).code, 401);
+  EXPECT_EQ(api_.size(), 1u) << "the verdict holds for a while";
+}
+
+TEST_F(AccessGateTest, ATokenThatCannotBeReviewedIsRefused) {
+  Build();
+  const size_t index = Send(WithToken("abc"));
+  api_.last().Fail(test::NoAnswer());
+  executor_.RunDue();
+  EXPECT_EQ(answers_[index]->code, 401);
+  Send(WithToken("abc"));
+  EXPECT_EQ(api_.size(), 2u) << "that it could not be reviewed does not hold";
+}
+
+TEST_F(AccessGateTest, BearerTokensAreFoundAsUpstreamFindsThem) {
+  const struct {
+    const char* header;
+    const char* token;
+  } cases[] = {
+      {"Bearer abc", "abc"},
+      {"bearer abc", "abc"},
+      {"BEARER abc def", "abc"},
+      {"Bearer  abc", ""},
+      {"Bearer", ""},
+      {"Basic abc", ""},
+      {"", ""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.header);
+    Request request;
+    request.headers.emplace_back("authorization", c.header);
+    EXPECT_EQ(BearerToken(request), c.token);
+  }
+}
+
+TEST_F(AccessGateTest, AClientCertificateNamesTheUser) {
+  const test::TempFolder folder;
+  const TestAuthority authority;
+  Build({.client_ca_file = folder.Write("ca.crt", authority.certificate_pem())});
+  Send(WithCertificate(authority.Issue("jane", {}, {.organizations = {"ops"}}).certificate_pem));
+  EXPECT_THAT(Spec(), HasSubstr(R"("user":"jane","groups":["ops","system:authenticated"],)"
+                                R"("extra":{"authentication.kubernetes.io/credential-id":)"
+                                R"(["X509SHA256=)"));
+}
+
+TEST_F(AccessGateTest, MastersMayDoEverything) {
+  const test::TempFolder folder;
+  const TestAuthority authority;
+  Build({.client_ca_file = folder.Write("ca.crt", authority.certificate_pem())});
+  EXPECT_EQ(
+      Get(WithCertificate(
+              authority.Issue("root", {}, {.organizations = {"system:masters"}}).certificate_pem))
+          .code,
+      200);
+  EXPECT_EQ(api_.size(), 0u);
+}
+
+TEST_F(AccessGateTest, AForeignCertificateIsRefusedUnlessAGoodTokenComesWithIt) {
+  const test::TempFolder folder;
+  const TestAuthority authority;
+  const TestAuthority other;
+  Build({.client_ca_file = folder.Write("ca.crt", authority.certificate_pem())});
+  const std::string foreign =
+      other.Issue("root", {}, {.organizations = {"system:masters"}}).certificate_pem;
+  EXPECT_EQ(Get(WithCertificate(foreign)).code, 401);
+  Request both = WithToken("abc");
+  both.client_chain = {Der(foreign)};
+  Send(both);
+  Reply(R"({"authenticated":true,"user":{"username":"prom"}})");
+  EXPECT_THAT(Spec(), HasSubstr(R"("user":"prom")"));
+}
+
+TEST_F(AccessGateTest, WithoutAuthoritiesACertificateCountsForNothing) {
+  Build();
+  const TestAuthority authority;
+  Send(WithCertificate(
+      authority.Issue("root", {}, {.organizations = {"system:masters"}}).certificate_pem));
+  EXPECT_THAT(Spec(), HasSubstr(R"("user":"system:anonymous")"));
+}
+
+// A front proxy's certificate counts, and what the cluster says about it.
+class FrontProxyTest : public AccessGateTest {
+ protected:
+  FrontProxyTest() {
+    Build();
+    config_->Start(
+        [](const Result<void>& done) { EXPECT_TRUE(done.has_value()) << done.error().message; });
+    EXPECT_EQ(api_.last().request.path,
+              "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication");
+    const ConfigValue text{ConfigValue::Map{
+        {"data",
+         ConfigValue(ConfigValue::Map{
+             {"client-ca-file", ConfigValue(clients_.certificate_pem())},
+             {"requestheader-client-ca-file", ConfigValue(proxies_.certificate_pem())},
+             {"requestheader-allowed-names", ConfigValue(std::string(R"(["front"])"))},
+             {"requestheader-username-headers", ConfigValue(std::string(R"(["X-Remote-User"])"))},
+             {"requestheader-group-headers", ConfigValue(std::string(R"(["X-Remote-Group"])"))},
+             {"requestheader-extra-headers-prefix",
+              ConfigValue(std::string(R"(["X-Remote-Extra-"])"))}})}}};
+    api_.last().Reply(200, text.ToJson());
+    executor_.RunDue();
+  }
+
+  Request Proxied(const std::string& certificate) {
+    Request request = WithCertificate(certificate);
+    request.headers = {{"x-remote-user", "jane"},
+                       {"x-remote-group", "a"},
+                       {"x-remote-group", "b"},
+                       {"x-remote-extra-acme.com%2fproject", "p"}};
+    return request;
+  }
+
+  TestAuthority clients_{"clients"};
+  TestAuthority proxies_{"proxies"};
+};
+
+TEST_F(FrontProxyTest, AProxyNamesTheUserInHeaders) {
+  Send(Proxied(proxies_.Issue("front", {}).certificate_pem));
+  EXPECT_EQ(Spec(),
+            R"({"nonResourceAttributes":{"path":"/metrics","verb":"get"},"user":"jane",)"
+            R"("groups":["a","b","system:authenticated"],"extra":{"acme.com/project":["p"]}})");
+}
+
+TEST_F(FrontProxyTest, OthersMayNotNameUsersInHeaders) {
+  // A proxy that is not among the allowed ones, and no client either.
+  EXPECT_EQ(Get(Proxied(proxies_.Issue("other", {}).certificate_pem)).code, 401);
+  // A client is itself.
+  Send(Proxied(clients_.Issue("bob", {}).certificate_pem));
+  EXPECT_THAT(Spec(), HasSubstr(R"("user":"bob")"));
+  // Without a certificate headers are just headers.
+  Request bare = Proxied(clients_.Issue("bob", {}).certificate_pem);
+  bare.client_chain.clear();
+  Send(bare);
+  EXPECT_THAT(Spec(), HasSubstr(R"("user":"system:anonymous")"));
+}
+
+TEST_F(FrontProxyTest, TheClusterIsAskedAgainAndAFailureChangesNothing) {
+  const size_t asked = api_.size();
+  config_->Start([](const Result<void>&) {});
+  api_.last().Fail(test::NoAnswer());
+  executor_.RunDue();
+  Send(Proxied(proxies_.Issue("front", {}).certificate_pem));
+  EXPECT_THAT(Spec(), HasSubstr(R"("user":"jane")"));
+  executor_.Advance(seconds(6));
+  EXPECT_GE(api_.size(), asked + 3);
+}
+
+TEST_F(AccessGateTest, ABundleIsReadAgainAndABrokenOneChangesNothing) {
+  const test::TempFolder folder;
+  const TestAuthority before;
+  const TestAuthority after;
+  const std::string file = folder.Write("ca.crt", before.certificate_pem());
+  Build({.client_ca_file = file, .skip_lookup = true});
+  AllowAll();
+  EXPECT_EQ(Get(WithCertificate(before.Issue("a", {}).certificate_pem)).code, 200);
+  folder.Write("ca.crt", "junk");
+  clock_.Advance(seconds(61));
+  EXPECT_EQ(Get(WithCertificate(before.Issue("a", {}).certificate_pem)).code, 200);
+  folder.Write("ca.crt", after.certificate_pem());
+  clock_.Advance(seconds(61));
+  EXPECT_EQ(Get(WithCertificate(before.Issue("a", {}).certificate_pem)).code, 401);
+  EXPECT_EQ(Get(WithCertificate(after.Issue("a", {}).certificate_pem)).code, 200);
+}
+
+TEST_F(AccessGateTest, AFileThatCannotBeReadKeepsItFromStarting) {
+  const auto config =
+      AuthenticationConfig::Make({.client_ca_file = "/does/not/exist"}, &api_, executor_, clock_);
+  ASSERT_FALSE(config.has_value());
+  EXPECT_THAT(config.error().message, HasSubstr("--client-ca-file: open /does/not/exist"));
+}
+
+}  // namespace
+}  // namespace berth::serving

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/serving/https_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/base/clock.h"
+#include "src/base/thread.h"
+#include "tests/unit/serving/der.h"
+#include "tests/unit/serving/tls_client.h"
+
+namespace berth::serving {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::ConnectTcp;
+using test::TlsClient;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Answers /livez with "ok", /echo with what it got, and keeps /never for the test to answer.
+class HttpsServerTest : public testing::Test {
+ protected:
+  void Start(const ServerLimits& limits = {}) {
+    auto tls = TlsContext::Make({}, clock_.Now());
+    ASSERT_TRUE(tls.has_value()) << tls.error().message;
+    tls_ = std::move(*tls);
+    auto server = HttpsServer::Listen(
+        {.address = "127.0.0.1"}, limits, *tls_, loop_,
+        [this](const RequestPtr& request, Respond respond) { Serve(request, std::move(respond)); });
+    ASSERT_TRUE(server.has_value()) << server.error().message;
+    server_ = std::move(*server);
+    thread_ = base::NamedThread("test-serve", [this] { loop_.Run(); });
+    loop_.Post([this] { server_->Start(); });
+  }
+  ~HttpsServerTest() override {
+    loop_.Post([this] { server_.reset(); });
+    loop_.Stop();
+    thread_.Join();
+  }
+
+  void Serve(const RequestPtr& request, Respond respond) {
+    if (request->path == "/never") {
+      const std::lock_guard lock(mutex_);
+      kept_.push_back(std::move(respond));
+      return;
+    }
+    Response response;
+    response.body = "ok";
+    if (request->path == "/echo") {
+      response.body = request->method + "|" + request->body + "|" +
+                      std::to_string(request->client_chain.size());
+      for (const std::string& der : request->client_chain) response.body += "|" + der;
+    }
+    if (request->path == "/large") response.body = std::string(4'000'000, 'x');
+    respond(std::move(response));
+  }
+  size_t kept() {
+    const std::lock_guard lock(mutex_);
+    return kept_.size();
+  }
+  int port() const { return server_->port(); }
+
+  base::RealClock clock_;
+  client::EventLoop loop_{clock_};
+  std::unique_ptr<TlsContext> tls_;
+  std::unique_ptr<HttpsServer> server_;
+  base::NamedThread thread_;
+  std::mutex mutex_;
+  std::vector<Respond> kept_;
+};
+
+TEST_F(HttpsServerTest, AnswersSeveralRequestsOnOneConnection) {
+  Start();
+  TlsClient client(port());
+  ASSERT_TRUE(client.connected());
+  EXPECT_THAT(client.Get("/livez"),
+              testing::AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), testing::EndsWith("\r\n\r\nok")));
+  EXPECT_THAT(client.Get("/echo"), testing::EndsWith("\r\n\r\nGET||0"));
+  // Two at once, the body of the first in pieces.
+  client.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+  client.Send("lloGET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(client.ReadAnswer(), HasSubstr("POST|hello|0"));
+  EXPECT_THAT(client.ReadAnswer(), testing::EndsWith("ok"));
+  EXPECT_EQ(client.Get("/large").size() / 1'000'000, 4u);
+}
+
+TEST_F(HttpsServerTest, ClosesWhereTheClientAsksForIt) {
+  Start();
+  TlsClient client(port());
+  client.Send("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(client.ReadAnswer(), HasSubstr("\r\nConnection: close\r\n"));
+  EXPECT_TRUE(client.AtEnd());
+}
+
+TEST_F(HttpsServerTest, TheHandlerSeesTheClientsCertificate) {
+  Start();
+  const test::TestAuthority authority;
+  const test::CertifiedKey identity = authority.Issue("jane", {});
+  for (const int version : {0x0303, 0x0304}) {
+    SCOPED_TRACE(version);
+    TlsClient client(port(), {.identity = &identity, .max_version = version});
+    EXPECT_THAT(client.Get("/echo"),
+                testing::EndsWith("GET||1|" + test::Der(identity.certificate_pem)));
+  }
+}
+
+TEST_F(HttpsServerTest, SpeaksHttp11ToClientsThatPreferHttp2) {
+  Start();
+  TlsClient client(port(), {.protocols = "\x02h2\x08http/1.1"});
+  EXPECT_EQ(client.protocol(), "http/1.1");
+  EXPECT_THAT(client.Get("/livez"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpsServerTest, RequestsBeyondTheLimitsAreRefusedAndTheConnectionClosed) {
+  Start({.head_bytes = 1000, .body_bytes = 100});
+  const struct {
+    const char* name;
+    std::string text;
+    const char* answer;
+  } cases[] = {
+      {"a long head", "GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(2000, 'a') + "\r\n\r\n",
+       "HTTP/1.1 431 "},
+      {"a long target", "GET /" + std::string(2000, 'a'), "HTTP/1.1 431 "},
+      {"a long body", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n", "HTTP/1.1 413 "},
+      {"another language", "hello\r\n\r\n", "HTTP/1.1 400 "},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    TlsClient client(port());
+    client.Send(c.text);
+    EXPECT_THAT(client.ReadAnswer(), StartsWith(c.answer));
+    EXPECT_TRUE(client.AtEnd());
+  }
+}
+
+TEST_F(HttpsServerTest, SlowClientsAreClosedWhenTheirTimeIsUp) {
+  Start({.handshake = milliseconds(100), .head = milliseconds(100), .idle = milliseconds(100)});
+  const int silent = ConnectTcp(port());
+  TlsClient half(port());
+  half.Send("GET / HTTP/1.1\r\n");
+  TlsClient idle(port());
+  EXPECT_THAT(idle.Get("/livez"), HasSubstr("ok"));
+  char byte = 0;
+  EXPECT_EQ(read(silent, &byte, 1), 0);
+  EXPECT_TRUE(half.AtEnd());
+  EXPECT_TRUE(idle.AtEnd());
+  close(silent);
+}
+
+TEST_F(HttpsServerTest, AnAnswerThatNeverComesEndsTheConnection) {
+  Start({.answer = milliseconds(100)});
+  TlsClient client(port());
+  EXPECT_THAT(client.Get("/never"), StartsWith("HTTP/1.1 504 "));
+  EXPECT_TRUE(client.AtEnd());
+  // Too late; nobody is there any more.
+  ASSERT_EQ(kept(), 1u);
+  kept_[0](Response());
+}
+
+TEST_F(HttpsServerTest, ShutdownLetsAnswersUnderWayOut) {
+  Start();
+  TlsClient idle(port());
+  idle.Get("/livez");
+  TlsClient busy(port());
+  busy.Send("GET /never HTTP/1.1\r\nHost: x\r\n\r\n");
+  while (kept() == 0) usleep(1000);
+  std::atomic<bool> done = false;
+  loop_.Post([&] { server_->Shutdown(seconds(20), [&done] { done = true; }); });
+  EXPECT_TRUE(idle.AtEnd());
+  EXPECT_FALSE(done);
+  kept_[0](Response{.body = "late"});
+  EXPECT_THAT(busy.ReadAnswer(), HasSubstr("Connection: close"));
+  EXPECT_TRUE(busy.AtEnd());
+  while (!done) usleep(1000);
+  EXPECT_EQ(ConnectTcp(port()), -1);
+}
+
+TEST_F(HttpsServerTest, AnAddressThatIsTakenIsAnError) {
+  Start();
+  const auto second = HttpsServer::Listen({.address = "127.0.0.1", .port = port()}, {}, *tls_,
+                                          loop_, [](const RequestPtr&, const Respond&) {});
+  ASSERT_FALSE(second.has_value());
+  EXPECT_THAT(second.error().message, HasSubstr("Address already in use"));
+}
+
+// Bytes of memory that the process holds.
+size_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t total = 0;
+  size_t resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+class HostileClientsTest : public HttpsServerTest {
+ protected:
+  // How long a new client waits for /livez.
+  Duration TimeToLive() {
+    const Time began = clock_.Now();
+    TlsClient client(port());
+    EXPECT_THAT(client.Get("/livez"), testing::EndsWith("ok"));
+    return clock_.Now() - began;
+  }
+};
+
+TEST_F(HostileClientsTest, AThousandIdleConnectionsNeitherDelayOthersNorFillTheMemory) {
+  Start();
+  TimeToLive();
+  const size_t before = ResidentBytes();
+  std::vector<int> idle;
+  for (int i = 0; i < 1000; ++i) idle.push_back(ConnectTcp(port()));
+  EXPECT_LT(TimeToLive(), seconds(1));
+  EXPECT_LT(ResidentBytes(), before + (20u << 20));
+  std::atomic<size_t> open = 0;
+  loop_.Post([&] { open = server_->num_connections(); });
+  while (open == 0) usleep(1000);
+  EXPECT_LE(open, ServerLimits().connections);
+  for (const int fd : idle) close(fd);
+}
+
+TEST_F(HostileClientsTest, SlowHeadsDoNotDelayOthers) {
+  Start();
+  std::vector<std::unique_ptr<TlsClient>> slow;
+  for (int i = 0; i < 300; ++i) {
+    slow.push_back(std::make_unique<TlsClient>(port()));
+    slow.back()->Send("GET /livez HTTP/1.1\r\nX: ");
+    if (i % 100 == 99) {
+      EXPECT_LT(TimeToLive(), seconds(1));
+    }
+  }
+}
+
+TEST_F(HostileClientsTest, AnEndlessHeaderIsCutOff) {
+  Start();
+  TimeToLive();
+  const size_t before = ResidentBytes();
+  TlsClient client(port());
+  ASSERT_TRUE(client.Send("GET / HTTP/1.1\r\nX: "));
+  const std::string part(16 * 1024, 'x');
+  size_t sent = 0;
+  while (sent < (1u << 30) && client.Send(part)) sent += part.size();
+  EXPECT_LT(sent, 16u << 20);  // what the sockets' buffers hold
+  EXPECT_LT(TimeToLive(), seconds(1));
+  EXPECT_LT(ResidentBytes(), before + (20u << 20));
+}
+
+}  // namespace
+}  // namespace berth::serving

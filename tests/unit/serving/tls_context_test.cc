@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/serving/tls_context.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "src/base/clock.h"
+#include "src/base/thread.h"
+#include "src/serving/https_server.h"
+#include "src/serving/tls_settings.h"
+#include "tests/unit/client/temp_folder.h"
+#include "tests/unit/serving/tls_client.h"
+
+namespace berth::serving {
+namespace {
+
+using test::TempFolder;
+using test::TestAuthority;
+using test::TlsClient;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A server with a context of the test's own.
+class TlsContextTest : public testing::Test {
+ protected:
+  void Start(TlsOptions options) {
+    auto tls = TlsContext::Make(std::move(options), clock_.Now());
+    ASSERT_TRUE(tls.has_value()) << tls.error().message;
+    tls_ = std::move(*tls);
+    loop_ = std::make_unique<client::EventLoop>(clock_);
+    auto server =
+        HttpsServer::Listen({.address = "127.0.0.1"}, {}, *tls_, *loop_,
+                            [](const RequestPtr&, const Respond& respond) { respond(Response()); });
+    ASSERT_TRUE(server.has_value()) << server.error().message;
+    server_ = std::move(*server);
+    loop_->Post([this] { server_->Start(); });
+    thread_ = base::NamedThread("test-serve", [this] { loop_->Run(); });
+  }
+  void Stop() {
+    loop_->Post([this] { server_.reset(); });
+    loop_->Stop();
+    thread_.Join();
+  }
+  ~TlsContextTest() override {
+    if (server_ != nullptr) Stop();
+  }
+
+  // The CN of the certificate that a client is shown.
+  std::string Shown(const std::string& server_name = "") {
+    return TlsClient(server_->port(), {.server_name = server_name}).server_name();
+  }
+  // On the server's thread, as the daemon does it.
+  Result<bool> Reload() {
+    Result<bool> result = false;
+    std::atomic<bool> done = false;
+    loop_->Post([&] {
+      result = tls_->Reload();
+      done = true;
+    });
+    while (!done) std::this_thread::yield();
+    return result;
+  }
+  // Writes <name>.crt and <name>.key.
+  void Write(const std::string& name, const std::string& common_name,
+             const std::vector<std::string>& names = {}) {
+    const test::CertifiedKey pair = authority_.Issue(common_name, names);
+    folder_.Write(name + ".crt", pair.certificate_pem);
+    folder_.Write(name + ".key", pair.key_pem);
+  }
+  std::string Path(const std::string& name) { return folder_.Path(name); }
+
+  base::RealClock clock_;
+  TempFolder folder_;
+  TestAuthority authority_;
+  std::unique_ptr<client::EventLoop> loop_;
+  std::unique_ptr<TlsContext> tls_;
+  std::unique_ptr<HttpsServer> server_;
+  base::NamedThread thread_;
+};
+
+TEST_F(TlsContextTest, WithoutFilesItMakesItsOwnCertificate) {
+  Start({});
+  EXPECT_THAT(Shown(), StartsWith("localhost@"));
+  EXPECT_FALSE(Reload().value());
+}
+
+TEST_F(TlsContextTest, ItsOwnCertificateIsKeptWhereItIsTold) {
+  TlsOptions options;
+  options.own_certificate_folder = Path("new/folder");
+  Start(options);
+  const std::string shown = Shown();
+  struct stat status{};
+  ASSERT_EQ(stat(Path("new/folder/kube-scheduler.key").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  Stop();
+  Start(options);
+  EXPECT_EQ(Shown(), shown);
+}
+
+TEST_F(TlsContextTest, RotatedFilesAreReadAndHalfRotatedOnesAreNot) {
+  Write("tls", "first");
+  Start({.certificate_file = Path("tls.crt"), .key_file = Path("tls.key")});
+  EXPECT_EQ(Shown(), "first");
+  EXPECT_FALSE(Reload().value());
+
+  const test::CertifiedKey next = authority_.Issue("second", {});
+  folder_.Write("tls.crt", next.certificate_pem);
+  const auto half = Reload();
+  ASSERT_FALSE(half.has_value());
+  EXPECT_THAT(half.error().message, HasSubstr("tls.crt: the key cannot be used"));
+  EXPECT_EQ(Shown(), "first");
+
+  folder_.Write("tls.key", next.key_pem);
+  EXPECT_TRUE(Reload().value());
+  EXPECT_EQ(Shown(), "second");
+
+  folder_.Remove("tls.key");
+  EXPECT_FALSE(Reload().has_value());
+  EXPECT_EQ(Shown(), "second");
+}
+
+TEST_F(TlsContextTest, AClientIsShownTheCertificateForTheNameItAsksFor) {
+  Write("main", "main");
+  Write("a", "a", {"DNS:a.example.org"});
+  Write("b", "b");
+  Start({.certificate_file = Path("main.crt"),
+         .key_file = Path("main.key"),
+         .sni = {{Path("a.crt"), Path("a.key"), {}},
+                 {Path("b.crt"), Path("b.key"), {"*.b.org", "c.org"}}}});
+  const struct {
+    const char* name;
+    const char* shown;
+  } cases[] = {{"", "main"},   {"a.example.org", "a"}, {"x.b.org", "b"},
+               {"c.org", "b"}, {"x.y.b.org", "main"},  {"other.org", "main"}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(Shown(c.name), c.shown);
+  }
+  Write("main", "main2");
+  EXPECT_TRUE(Reload().value());
+  EXPECT_EQ(Shown("c.org"), "b");
+  EXPECT_EQ(Shown(), "main2");
+}
+
+TEST_F(TlsContextTest, OlderVersionsThanTheLeastAreRefused) {
+  Start({.min_version = "VersionTLS13"});
+  EXPECT_FALSE(TlsClient(server_->port(), {.max_version = 0x0303}).connected());
+  EXPECT_TRUE(TlsClient(server_->port()).connected());
+}
+
+TEST_F(TlsContextTest, WhatCannotBeUsedIsNamed) {
+  Write("tls", "first");
+  Write("other", "other");
+  const struct {
+    const char* name;
+    TlsOptions options;
+    const char* problem;
+  } cases[] = {
+      {"no key", {.certificate_file = Path("tls.crt")}, "go together"},
+      {"no file", {.certificate_file = "/no", .key_file = "/no"}, "open /no: No such file"},
+      {"another's key",
+       {.certificate_file = Path("tls.crt"), .key_file = Path("other.key")},
+       "tls.crt: the key cannot be used with the certificate"},
+      {"no certificate",
+       {.certificate_file = Path("tls.key"), .key_file = Path("tls.key")},
+       "the certificate cannot be used"},
+      {"version", {.min_version = "TLS12"}, "--tls-min-version: unknown tls version \"TLS12\""},
+      {"suite", {.cipher_suites = {"FOO"}}, "--tls-cipher-suites: Cipher suite FOO not supported"},
+      {"curve", {.curves = {1}}, "--tls-curve-preferences: unknown curve 1"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const auto made = TlsContext::Make(c.options, clock_.Now());
+    ASSERT_FALSE(made.has_value());
+    EXPECT_THAT(made.error().message, HasSubstr(c.problem));
+  }
+}
+
+TEST(TlsSettingsTest, GoNamesBecomeOpensslNames) {
+  EXPECT_EQ(*ParseTlsVersion(""), 0x0303);
+  EXPECT_EQ(*ParseTlsVersion("VersionTLS13"), 0x0304);
+  EXPECT_EQ(*ParseCipherSuites({"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256",
+                                "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"}),
+            "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305");
+  EXPECT_EQ(*ParseCurves({4588, 29, 23}), "X25519:P-256");
+  EXPECT_FALSE(ParseCurves({4588}).has_value());
+}
+
+}  // namespace
+}  // namespace berth::serving
