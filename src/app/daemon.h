@@ -54,8 +54,11 @@ class Daemon {
   // not block.
   void Stop(Duration patience);
 
+  // Of use as long as the daemon; see each for the threads that may use it.
+  scheduler::Scheduler& scheduler() { return *scheduler_; }
   // Asked for an exposition only before the destructor has begun.
   metrics::Registry& metrics() { return metrics_; }
+  const Clock& clock() const { return clock_; }
 
  private:
   explicit Daemon(metrics::RegistryOptions metrics) : metrics_(std::move(metrics)) {}

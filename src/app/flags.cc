@@ -48,7 +48,7 @@ void AddDeprecated(FlagSet& flags, RunFlags& out) {
               out.kube_api_qps);
   flags.Value("kube-api-burst", "Requests to the API server at once (100)." + ignored,
               out.kube_api_burst);
-  flags.Value("profiling", "Serve /debug/pprof (true)." + ignored, out.profiling);
+  flags.Value("profiling", "Serve /debug (true)." + ignored, out.profiling);
   flags.Value("contention-profiling", "Profile waiting for locks (true)." + ignored,
               out.contention_profiling);
   flags.Value("pod-max-in-unschedulable-pods-duration",

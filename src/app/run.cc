@@ -3,14 +3,18 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "src/app/daemon.h"
+#include "src/app/endpoints.h"
 #include "src/app/flags.h"
 #include "src/app/metrics_setup.h"
+#include "src/app/secure_serving.h"
 #include "src/app/settings.h"
 #include "src/app/signals.h"
 #include "src/app/version.h"
@@ -23,6 +27,10 @@ namespace {
 
 // Less than the 30 s that a pod is given to end.
 constexpr Duration kDrainPatience = std::chrono::seconds(20);
+// How long the scheduling loop may be silent before the process counts as dead.
+constexpr Duration kLoopPatience = std::chrono::seconds(30);
+// For answers under way, as kube-scheduler's.
+constexpr Duration kServingGrace = std::chrono::seconds(5);
 
 int FailToStart(std::string_view message, std::string_view usage = "") {
   const auto print = [](std::string_view text) {
@@ -58,10 +66,36 @@ void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
   }
 }
 
-// Waits until the daemon has ended; the first signal asks it to. Returns the exit code.
-int RunUntilSignal(Daemon& daemon, Signals& signals) {
+// The HTTPS server of the daemon, started, or nullptr where the flags want none. `stopping` says
+// whether the process is about to end.
+Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags,
+                                             config::SchedulerConfiguration configuration,
+                                             Daemon& daemon, const std::atomic<bool>& stopping) {
+  EndpointSources sources{daemon.scheduler(), daemon.metrics(), std::move(configuration),
+                          flags.log};
+  sources.scheduling_loop = [&daemon]() -> std::optional<std::string> {
+    const Duration silent = daemon.clock().Now() - daemon.scheduler().last_turn();
+    if (silent < kLoopPatience) return std::nullopt;
+    return "the scheduling loop has not turned for 30 s";
+  };
+  sources.leading = [] { return true; };
+  sources.shutdown = [&stopping]() -> std::optional<std::string> {
+    if (!stopping) return std::nullopt;
+    return "process is shutting down";
+  };
+  auto serving = SecureServing::Make(flags, daemon.clock(), base::RandomSeed(),
+                                     MakeEndpoints(std::move(sources)));
+  if (!serving || *serving == nullptr) return serving;
+  if (auto started = (*serving)->Start(); !started) return Fail(started.error());
+  base::LogInfo("Serving securely",
+                {{"address", flags.secure_serving.bind_address}, {"port", (*serving)->port()}});
+  return serving;
+}
+
+// Waits until the daemon has ended; the first signal asks it to and sets `stopping`. Returns the
+// exit code.
+int RunUntilSignal(Daemon& daemon, Signals& signals, std::atomic<bool>& stopping) {
   daemon.Start([&signals] { signals.Wake(); });
-  bool stopping = false;
   while (true) {
     switch (signals.Wait()) {
       case Signals::Event::kDump:
@@ -119,7 +153,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   // Before any thread is started: they inherit what is blocked.
   Signals signals;
   DaemonOptions options;
-  options.configuration = std::move(settings->configuration);
+  options.configuration = settings->configuration;
   options.features = settings->feature_gates.Resolve();
   options.master = flags->master;
   options.config_file = flags->config;
@@ -129,7 +163,12 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   auto daemon = Daemon::Make(std::move(options), plugins.registry);
   if (!daemon) return FailToStart(daemon.error().message);
   DescribeBuild((*daemon)->metrics(), settings->feature_gates, flags->min_compatibility_minor);
-  const int code = RunUntilSignal(**daemon, signals);
+  std::atomic<bool> stopping = false;
+  auto serving = Serve(*flags, std::move(settings->configuration), **daemon, stopping);
+  if (!serving) return FailToStart(serving.error().message);
+  const int code = RunUntilSignal(**daemon, signals, stopping);
+  if (*serving != nullptr) (*serving)->Stop(kServingGrace);
+  serving->reset();
   daemon->reset();
   base::FlushLogs();
   return code;

@@ -110,11 +110,12 @@ void AddSecureServing(FlagSet& flags, SecureServingFlags& out) {
               "Folder of kube-scheduler.crt and .key, made there when missing; without it and "
               "--tls-cert-file a self-signed certificate is kept in memory.",
               out.cert_dir);
-  flags.Value("disable-http2-serving", "Serve HTTP/1.1 only (false).", out.disable_http2_serving);
+  flags.Value("disable-http2-serving", "Changes nothing: only HTTP/1.1 is served (false).",
+              out.disable_http2_serving);
   flags.Value("http2-max-streams-per-connection",
               "Requests at once on one HTTP/2 connection; 0 for the default (0).",
               out.http2_max_streams_per_connection);
-  flags.Value("permit-address-sharing", "Listen with SO_REUSEADDR (false).",
+  flags.Value("permit-address-sharing", "Changes nothing: SO_REUSEADDR is always on (false).",
               out.permit_address_sharing);
   flags.Value("permit-port-sharing", "Listen with SO_REUSEPORT (false).", out.permit_port_sharing);
   flags.Value("secure-port", "Port to serve HTTPS on; 0 for not at all (10259).", out.secure_port);

@@ -139,7 +139,7 @@ std::string ToYaml(const ConfigValue& value) {
   return text;
 }
 
-std::string ToYaml(const SchedulerConfiguration& config) {
+ConfigValue ToDocument(const SchedulerConfiguration& config) {
   List profiles;
   for (const Profile& profile : config.profiles) profiles.push_back(ToValue(profile));
   Map fields{
@@ -158,7 +158,9 @@ std::string ToYaml(const SchedulerConfiguration& config) {
   if (config.delay_cache_until_active) {
     fields.emplace_back("delayCacheUntilActive", ConfigValue(true));
   }
-  return ToYaml(ConfigValue(std::move(fields)));
+  return ConfigValue(std::move(fields));
 }
+
+std::string ToYaml(const SchedulerConfiguration& config) { return ToYaml(ToDocument(config)); }
 
 }  // namespace berth::config

@@ -12,6 +12,8 @@ namespace berth::config {
 // expanded, as kube-scheduler's --write-config-to does. Plugin args appear as written: their
 // defaults are the plugins' own.
 std::string ToYaml(const SchedulerConfiguration& config);
+// The same document as a value.
+ConfigValue ToDocument(const SchedulerConfiguration& config);
 
 // Any value as block-style YAML, keys sorted, with a newline at the end.
 std::string ToYaml(const ConfigValue& value);

@@ -205,6 +205,7 @@ std::optional<Time> Scheduler::Turn(Time now) {
     last_turn_.store(now_, std::memory_order_relaxed);
   }
   metrics_.Observe(series_.turn_duration, clock_.Now() - started);
+  has_synced_.store(handlers_->synced(), std::memory_order_relaxed);
   if (now_ - published_ >= kPublishInterval) PublishMetrics();
   return NextWakeup(now_);
 }

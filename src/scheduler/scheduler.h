@@ -74,8 +74,8 @@ struct SchedulerOptions {
 // The scheduling thread owns all of its state; everything reaches it as a Message. Holds no
 // algorithm of its own.
 //
-// Thread safety: Post(), PostFromExecutor(), Stop() and last_turn() from any thread; all else on
-// the thread that runs the loop.
+// Thread safety: Post(), PostFromExecutor(), Stop(), last_turn() and has_synced() from any thread;
+// all else on the thread that runs the loop.
 class Scheduler {
  public:
   // All references must outlive the scheduler. `clock` is read once a turn and times the metrics.
@@ -108,11 +108,17 @@ class Scheduler {
 
   // When the loop last began a turn; for liveness.
   Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }
+  // Whether all that was there at the start has been taken in; for readiness.
+  bool has_synced() const { return has_synced_.load(std::memory_order_relaxed); }
 
   cache::Cache& cache() { return cache_; }
   const cache::ObjectTables& objects() const { return objects_; }
   queue::SchedulingQueue& queue() { return *queue_; }
   bool synced() const { return handlers_->synced(); }
+  // The newest version of a pod of ours that has no node, by "namespace/name"; else nullptr.
+  std::shared_ptr<const api::Pod> FindPendingPod(std::string_view key) const {
+    return pods_.Find(key);
+  }
   size_t awaiting_bind() const { return awaiting_bind_; }
   // Attempts that failed as another pod of the class had.
   uint64_t num_reused_verdicts() const { return num_reused_verdicts_; }
@@ -231,6 +237,7 @@ class Scheduler {
   Duration decision_took_{};
   Time published_;
   std::atomic<Time> last_turn_{Time()};
+  std::atomic<bool> has_synced_{false};
   std::vector<Message> arrived_;
 
   struct Series {

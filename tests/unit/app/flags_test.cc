@@ -86,7 +86,7 @@ TEST(RunFlagsTest, ReadsTheFlagsThatHaveAnEffect) {
   EXPECT_EQ(flags.log.verbosity, 3);
   EXPECT_EQ(flags.log.format, base::LogFormat::kJson);
   EXPECT_EQ(flags.seed, 42u);
-  EXPECT_THAT(flags.without_effect, ElementsAre("contention-profiling", "profiling"));
+  EXPECT_THAT(flags.without_effect, ElementsAre("contention-profiling"));
 }
 
 TEST(RunFlagsTest, TakesTheCommandLineOfKubeadm) {

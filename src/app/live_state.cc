@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/live_state.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "src/cache/cache.h"
+#include "src/explain/json_text.h"
+#include "src/explain/verdict_json.h"
+#include "src/metrics/pod_resources.h"
+#include "src/queue/scheduling_queue.h"
+
+namespace berth::app {
+namespace {
+
+using explain::AppendJson;
+using explain::JsonObject;
+
+// Appends elements with the commas between them.
+class JsonList {
+ public:
+  explicit JsonList(std::string& out) : out_(out) { out_ += '['; }
+  std::string& Next() {
+    if (!first_) out_ += ',';
+    first_ = false;
+    return out_;
+  }
+  void Close() { out_ += ']'; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+void AppendNames(const std::vector<std::string>& names, std::string& out) {
+  JsonList list(out);
+  for (const std::string& name : names) AppendJson(name, list.Next());
+  list.Close();
+}
+
+// cpu in milli-cores, all else in whole units; what is zero is left out.
+template <typename ColumnOf>
+void AppendAmounts(const cache::Cache& cache, NodeRow row, ResourceId num_resources,
+                   ColumnOf column_of, std::string& out) {
+  JsonObject amounts(out);
+  for (ResourceId id = 0; id < num_resources; ++id) {
+    const int64_t amount = column_of(id)[row];
+    if (amount == 0) continue;
+    amounts.Add(id == kCpu ? "milliCPU" : cache.resource_names().Name(id), amount);
+  }
+  amounts.Close();
+}
+
+void AppendNode(cache::Cache& cache, NodeRow row, const std::vector<const cache::CachedPod*>& pods,
+                std::string& out) {
+  const auto num_resources = static_cast<ResourceId>(cache.mutable_resource_names().size());
+  JsonObject node(out);
+  node.Add("name", cache.node_name(row));
+  if (!cache.nodes().Test(row)) {
+    node.Key("deleted");
+    out += "true";
+  }
+  node.Key("allocatable");
+  AppendAmounts(
+      cache, row, num_resources, [&](ResourceId id) { return cache.allocatable(id); }, out);
+  node.Add("allowedPods", cache.allowed_pods()[row]);
+  node.Key("requested");
+  AppendAmounts(cache, row, num_resources, [&](ResourceId id) { return cache.requested(id); }, out);
+  node.Key("pods");
+  JsonList list(out);
+  for (const cache::CachedPod* cached : pods) {
+    JsonObject pod(list.Next());
+    pod.Add("pod", cached->info->pod->metadata.Key());
+    pod.Add("uid", cached->info->pod->metadata.uid);
+    if (cached->assumed) {
+      pod.Key("assumed");
+      out += "true";
+    }
+    pod.Close();
+  }
+  list.Close();
+  node.Close();
+}
+
+std::string_view PlaceName(const queue::SchedulingQueue::PendingPod& pending) {
+  switch (pending.place) {
+    case queue::Place::kActive:
+      return "activeQ";
+    case queue::Place::kBackoff:
+      return "backoffQ";
+    case queue::Place::kUnschedulable:
+      return pending.pod->gating_plugin.empty() ? "unschedulable" : "gated";
+    case queue::Place::kNowhere:
+      break;
+  }
+  return "";
+}
+
+void AppendPending(const queue::SchedulingQueue::PendingPod& pending, std::string& out) {
+  const queue::QueuedPod& queued = *pending.pod;
+  JsonObject pod(out);
+  pod.Add("pod", queued.info->pod->metadata.Key());
+  pod.Add("uid", queued.info->pod->metadata.uid);
+  pod.Add("place", PlaceName(pending));
+  pod.Add("attempts", queued.attempts);
+  if (!queued.gating_plugin.empty()) pod.Add("gatingPlugin", queued.gating_plugin);
+  if (!queued.unschedulable_plugins.empty()) {
+    pod.Key("unschedulablePlugins");
+    AppendNames(queued.unschedulable_plugins, out);
+  }
+  if (!queued.pending_plugins.empty()) {
+    pod.Key("pendingPlugins");
+    AppendNames(queued.pending_plugins, out);
+  }
+  pod.Close();
+}
+
+// The node that the pod is on; "" for none.
+std::string NodeOf(const cache::Cache& cache, std::string_view pod_key) {
+  std::string node;
+  cache.ForEachPod([&](const cache::CachedPod& pod) {
+    if (node.empty() && pod.info->pod->metadata.Key() == pod_key) node = cache.node_name(pod.row);
+  });
+  return node;
+}
+
+}  // namespace
+
+Result<std::string> CacheJson(scheduler::Scheduler& scheduler, std::string_view node_name) {
+  cache::Cache& cache = scheduler.cache();
+  std::vector<NodeRow> rows;
+  std::vector<std::vector<const cache::CachedPod*>> pods(cache.num_rows());
+  cache.ForEachPod([&](const cache::CachedPod& pod) { pods[pod.row].push_back(&pod); });
+  for (NodeRow row = 0; row < cache.num_rows(); ++row) {
+    const std::string_view name = cache.node_name(row);
+    if (!name.empty() && (node_name.empty() || name == node_name)) rows.push_back(row);
+  }
+  if (rows.empty() && !node_name.empty()) return Fail("no node " + std::string(node_name));
+  std::sort(rows.begin(), rows.end(),
+            [&](NodeRow a, NodeRow b) { return cache.node_name(a) < cache.node_name(b); });
+  std::string out;
+  JsonObject document(out);
+  document.Key("nodes");
+  JsonList list(out);
+  for (const NodeRow row : rows) AppendNode(cache, row, pods[row], list.Next());
+  list.Close();
+  document.Close();
+  return out + "\n";
+}
+
+std::string QueueJson(scheduler::Scheduler& scheduler) {
+  const queue::QueueCounts counts = scheduler.queue().counts();
+  std::string out;
+  JsonObject document(out);
+  document.Key("counts");
+  JsonObject numbers(out);
+  numbers.Add("activeQ", static_cast<int64_t>(counts.active));
+  numbers.Add("backoffQ", static_cast<int64_t>(counts.backoff));
+  numbers.Add("unschedulable", static_cast<int64_t>(counts.unschedulable));
+  numbers.Add("gated", static_cast<int64_t>(counts.gated));
+  numbers.Add("inFlight", static_cast<int64_t>(counts.in_flight));
+  numbers.Add("awaitingBind", static_cast<int64_t>(scheduler.awaiting_bind()));
+  numbers.Close();
+  document.Key("pods");
+  JsonList list(out);
+  for (const auto& pending : scheduler.queue().PendingPods()) AppendPending(pending, list.Next());
+  list.Close();
+  document.Close();
+  return out + "\n";
+}
+
+Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
+                                bool preemption) {
+  const auto pod = scheduler.FindPendingPod(pod_key);
+  if (pod == nullptr) {
+    const std::string node = NodeOf(scheduler.cache(), pod_key);
+    if (node.empty()) return Fail("no pod " + std::string(pod_key) + " waits for this scheduler");
+    return Fail(std::string(pod_key) + " is not pending: it is on node " + node);
+  }
+  const std::unique_ptr<engine::Judgement> judgement = scheduler.Judge(pod);
+  judgement->Explain();
+  if (preemption) scheduler.PreviewPreemption(*judgement);
+  std::string out;
+  explain::VerdictWriter(scheduler.cache()).Append(*judgement, out);
+  return out;
+}
+
+std::string PodResourcesPage(scheduler::Scheduler& scheduler, const metrics::Registry& registry) {
+  std::vector<std::shared_ptr<const api::Pod>> pods;
+  scheduler.cache().ForEachPod(
+      [&pods](const cache::CachedPod& cached) { pods.push_back(cached.info->pod); });
+  for (const auto& pending : scheduler.queue().PendingPods()) {
+    pods.push_back(pending.pod->info->pod);
+  }
+  return metrics::PodResourcesExposition(pods, registry);
+}
+
+}  // namespace berth::app

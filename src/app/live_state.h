@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "berth/result.h"
+#include "berth/time.h"
+#include "src/metrics/registry.h"
+#include "src/scheduler/scheduler.h"
+
+// What the running scheduler knows, as text.
+//
+// Thread safety: the scheduling thread.
+namespace berth::app {
+
+// Every node, or the one of that name: what it can hold, what is requested of it, and its pods.
+// Errors: no such node.
+Result<std::string> CacheJson(scheduler::Scheduler& scheduler, std::string_view node_name);
+
+// Every pod that waits, in the order in which they will leave, with what is known of its attempts.
+std::string QueueJson(scheduler::Scheduler& scheduler);
+
+// The verdict document of a pending pod ("namespace/name"), as `berth explain -o json` prints it.
+// Errors: it is unknown, or has a node already.
+Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
+                                bool preemption);
+
+// The page /metrics/resources: every pod with a node, and those that wait for this scheduler.
+std::string PodResourcesPage(scheduler::Scheduler& scheduler, const metrics::Registry& registry);
+
+}  // namespace berth::app

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"berth.dev/tests/controlplane"
+	"berth.dev/tests/daemon"
+	"berth.dev/tests/daemon/workload"
+)
+
+// endpoints is a daemon that serves HTTPS.
+type endpoints struct {
+	*env
+	daemon *daemon.Daemon
+	port   int
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// serve starts a daemon with its endpoints, and waits until it is ready.
+func serve(t *testing.T, args ...string) *endpoints {
+	t.Helper()
+	e := &endpoints{env: newEnv(t), port: freePort(t)}
+	e.refusals = true // they are what the tests are about
+	kubeconfig := shared.Kubeconfig(controlplane.Berth)
+	args = append([]string{
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", e.port),
+		"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
+	}, args...)
+	e.daemon = e.startAs(controlplane.Berth, fast(), args...)
+	e.eventually("/readyz", func() bool {
+		code, _, err := e.try(e.client(), "/readyz", "")
+		return err == nil && code == http.StatusOK
+	})
+	return e
+}
+
+// client makes a new connection for each request. With a certificate it shows that.
+func (e *endpoints) client(certs ...tls.Certificate) *http.Client {
+	return &http.Client{
+		Timeout: 20 * time.Second,
+		Transport: &http.Transport{
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, Certificates: certs},
+			DisableKeepAlives: true,
+		},
+	}
+}
+
+func (e *endpoints) try(client *http.Client, path, token string) (code int, body string, err error) {
+	request, err := http.NewRequestWithContext(e.ctx, http.MethodGet, fmt.Sprintf("https://127.0.0.1:%d%s", e.port, path), nil)
+	if err != nil {
+		return 0, "", err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), err
+}
+
+func (e *endpoints) get(client *http.Client, path, token string) (code int, body string) {
+	e.Helper()
+	code, body, err := e.try(client, path, token)
+	e.must(err)
+	return code, body
+}
+
+func tokenOf(e *endpoints, user controlplane.User) string {
+	config, err := shared.RESTConfig(user)
+	e.must(err)
+	return config.BearerToken
+}
+
+func certificateOf(e *endpoints, user controlplane.User) tls.Certificate {
+	config, err := clientcmd.BuildConfigFromFlags("", shared.Kubeconfig(user+"-cert"))
+	e.must(err)
+	cert, err := tls.X509KeyPair(config.CertData, config.KeyData)
+	e.must(err)
+	return cert
+}
+
+func TestEndpointsAreForThoseWhomTheServerLetsRead(t *testing.T) {
+	e := serve(t)
+	nobody := tokenOf(e, controlplane.Nobody)
+	admin := tokenOf(e, controlplane.Admin)
+	cases := []struct {
+		name        string
+		path, token string
+		certs       []tls.Certificate
+		code        int
+		says        string
+	}{
+		{name: "anybody asks whether it lives", path: "/livez", code: 200, says: "ok"},
+		{name: "anybody asks whether it is healthy", path: "/healthz", code: 200, says: "ok"},
+		{name: "one check is not for anybody", path: "/readyz/shutdown", code: 403},
+		{name: "anonymous", path: "/metrics", code: 403, says: `User \"system:anonymous\" cannot get path \"/metrics\"`},
+		{name: "anonymous, of what is not there", path: "/nothing", code: 403},
+		{name: "a wrong token", path: "/metrics", token: "wrong", code: 401, says: `"reason":"Unauthorized"`},
+		{name: "a token without rights", path: "/metrics", token: nobody, code: 403, says: `User \"nobody\" cannot get`},
+		{name: "a certificate without rights", path: "/metrics", certs: []tls.Certificate{certificateOf(e, controlplane.Nobody)}, code: 403, says: `User \"nobody\" cannot get`},
+		{name: "the admin's token", path: "/metrics", token: admin, code: 200, says: "# TYPE scheduler_"},
+		{name: "the admin's certificate", path: "/metrics", certs: []tls.Certificate{certificateOf(e, controlplane.Admin)}, code: 200, says: "# TYPE scheduler_"},
+		{name: "the configuration", path: "/configz", token: admin, code: 200, says: `{"componentconfig":{`},
+		{name: "nothing there", path: "/nothing", token: admin, code: 404, says: "404 page not found"},
+	}
+	for _, c := range cases {
+		code, body := e.get(e.client(c.certs...), c.path, c.token)
+		// Some answers are printed for people.
+		if code != c.code || !strings.Contains(strings.ReplaceAll(body, `": "`, `":"`), c.says) {
+			e.Errorf("%s: %d %.300s; want %d and %s", c.name, code, body, c.code, c.says)
+		}
+	}
+}
+
+func TestARightThatIsGrantedLetsAScraperIn(t *testing.T) {
+	e := serve(t, "--authorization-webhook-cache-unauthorized-ttl=1s")
+	token := tokenOf(e, controlplane.Nobody)
+	if code, body := e.get(e.client(), "/metrics", token); code != 403 {
+		e.Fatalf("before: %d %s", code, body)
+	}
+	name := "scraper-" + e.namespace
+	_, err := e.admin.RbacV1().ClusterRoles().Create(e.ctx, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      []rbacv1.PolicyRule{{Verbs: []string{"get"}, NonResourceURLs: []string{"/metrics"}}},
+	}, metav1.CreateOptions{})
+	e.must(err)
+	_, err = e.admin.RbacV1().ClusterRoleBindings().Create(e.ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: string(controlplane.Nobody)}},
+	}, metav1.CreateOptions{})
+	e.must(err)
+	t.Cleanup(func() {
+		_ = shared.Client(controlplane.Admin).RbacV1().ClusterRoleBindings().Delete(t.Context(), name, metav1.DeleteOptions{})
+		_ = shared.Client(controlplane.Admin).RbacV1().ClusterRoles().Delete(t.Context(), name, metav1.DeleteOptions{})
+	})
+	e.eventually("the scraper's right", func() bool {
+		code, _ := e.get(e.client(), "/metrics", token)
+		return code == 200
+	})
+	if code, _ := e.get(e.client(), "/configz", token); code != 403 {
+		e.Errorf("/configz: %d, though only /metrics was granted", code)
+	}
+}
+
+func TestARotatedServingCertificateIsPickedUp(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")}
+	install := func(name string) {
+		cert, key, err := shared.IssueServerCert(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, from := range []string{cert, key} {
+			text, err := os.ReadFile(from)
+			if err == nil {
+				err = os.WriteFile(files[i], text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	install("serving-before")
+	e := serve(t, "--tls-cert-file="+files[0], "--tls-private-key-file="+files[1])
+	shown := func() string {
+		connection, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", e.port), &tls.Config{InsecureSkipVerify: true})
+		e.must(err)
+		defer connection.Close()
+		return connection.ConnectionState().PeerCertificates[0].SerialNumber.String()
+	}
+	before := shown()
+	install("serving-after")
+	e.eventually("the new certificate", func() bool { return shown() != before })
+}
+
+func TestARunningSchedulerExplains(t *testing.T) {
+	if program.Peer {
+		t.Skip("kube-scheduler has no such endpoint")
+	}
+	e := serve(t)
+	e.manyNodes(2, workload.Allocatable("cpu", "1"))
+	e.manyPods(1, "web", workload.Requests("cpu", "2"))
+	e.awaitUnschedulable("web-0", "0/2 nodes are available: 2 Insufficient cpu.")
+	admin := tokenOf(e, controlplane.Admin)
+	code, body := e.get(e.client(), "/debug/explain?pod="+e.namespace+"/web-0", admin)
+	var verdict struct{ Pod, Result, Message string }
+	if err := json.Unmarshal([]byte(body), &verdict); err != nil || code != 200 {
+		e.Fatalf("%d %s: %v", code, body, err)
+	}
+	if verdict.Result != "unschedulable" || verdict.Message != "0/2 nodes are available: 2 Insufficient cpu." {
+		e.Errorf("it says %+v", verdict)
+	}
+	if code, body := e.get(e.client(), "/debug/explain?pod=default/none", admin); code != 404 {
+		e.Errorf("of a pod that is not there it says %d %s", code, body)
+	}
+	if _, body := e.get(e.client(), "/debug/queue", admin); !strings.Contains(body, `"pod":"`+e.namespace+`/web-0"`) {
+		e.Errorf("the queue is %s", body)
+	}
+	if _, body := e.get(e.client(), "/debug/cache?node=node-1", admin); !strings.Contains(body, `{"nodes":[{"name":"node-1"`) {
+		e.Errorf("the cache is %s", body)
+	}
+}
+
+// residentBytes is the memory that the process holds.
+func (e *endpoints) residentBytes() int {
+	e.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", e.daemon.PID()))
+	e.must(err)
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	e.must(err)
+	return pages * os.Getpagesize()
+}
+
+// checkLively checks that /livez answers fast, new connection and all.
+func (e *endpoints) checkLively() {
+	e.Helper()
+	var times []time.Duration
+	for range 21 {
+		began := time.Now()
+		if code, _ := e.get(e.client(), "/livez", ""); code != 200 {
+			e.Errorf("/livez: %d", code)
+		}
+		times = append(times, time.Since(began))
+	}
+	slices.Sort(times)
+	e.Logf("/livez answers in %v (median) to %v", times[10], times[20])
+	if times[10] > 100*time.Millisecond {
+		e.Errorf("/livez answers in %v (median)", times[10])
+	}
+}
+
+func TestHostileClientsNeitherDelayNorFill(t *testing.T) {
+	if program.Peer {
+		t.Skip("kube-scheduler has no limit on connections")
+	}
+	e := serve(t)
+	address := fmt.Sprintf("127.0.0.1:%d", e.port)
+	e.checkLively()
+	before := e.residentBytes()
+
+	for range 1000 {
+		idle, err := net.Dial("tcp", address)
+		e.must(err)
+		defer idle.Close()
+	}
+	e.checkLively()
+	for range 300 {
+		slow, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
+		e.must(err)
+		defer slow.Close()
+		_, _ = slow.Write([]byte("GET /livez HTTP/1.1\r\nX-Slow: "))
+	}
+	e.checkLively()
+	endless, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
+	e.must(err)
+	defer endless.Close()
+	_, _ = endless.Write([]byte("GET /livez HTTP/1.1\r\nX-Long: "))
+	part, sent := make([]byte, 1<<16), 0
+	for i := range part {
+		part[i] = 'x'
+	}
+	for err == nil && sent < 1<<30 {
+		var n int
+		n, err = endless.Write(part)
+		sent += n
+	}
+	if err == nil {
+		e.Error("it took a header of 1 GiB")
+	}
+	e.checkLively()
+	if grown := e.residentBytes() - before; grown > 20<<20 {
+		e.Errorf("its memory grew by %d MiB", grown>>20)
+	} else {
+		e.Logf("its memory grew by %d KiB", grown>>10)
+	}
+}
