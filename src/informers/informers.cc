@@ -55,6 +55,16 @@ void Informers::Stop() {
   });
 }
 
+void Informers::CollectObjects(Kind kind, OnObjects done) const {
+  impl_->api.executor().Post([weak = std::weak_ptr(impl_), kind, done = std::move(done)] {
+    const auto impl = weak.lock();
+    if (impl == nullptr) return;
+    const auto found = impl->reflectors.find(kind);
+    done(found == impl->reflectors.end() ? std::vector<api::ObjectPtr>{}
+                                         : found->second->Objects());
+  });
+}
+
 InformerStats Informers::Stats(Kind kind) const {
   const auto found = impl_->reflectors.find(kind);
   return found == impl_->reflectors.end() ? InformerStats{} : found->second->stats();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -49,6 +50,10 @@ class Informers {
   void Stop();
 
   InformerStats Stats(Kind kind) const;
+  // Calls `done` on the executor's thread with all objects of the kind, in no particular order; not
+  // at all once the informers are gone.
+  using OnObjects = std::function<void(std::vector<api::ObjectPtr>)>;
+  void CollectObjects(Kind kind, OnObjects done) const;
 
  private:
   struct Impl;

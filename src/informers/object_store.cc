@@ -25,6 +25,15 @@ void ObjectStore::EndList() {
   }
 }
 
+std::vector<api::ObjectPtr> ObjectStore::Objects() const {
+  std::vector<api::ObjectPtr> objects;
+  objects.reserve(entries_.size());
+  for (const auto& [key, entry] : entries_) {
+    if (MetaOf(entry.object) != nullptr) objects.push_back(entry.object);
+  }
+  return objects;
+}
+
 std::string ObjectStore::Put(api::Encoding encoding, std::string_view bytes) {
   Result<api::ObjectPtr> decoded = info_.decode(encoding, bytes);
   if (!decoded) return PutDamaged(encoding, bytes, decoded.error());

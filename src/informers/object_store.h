@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/informers/informer_event.h"
 #include "src/informers/kinds.h"
@@ -37,6 +38,8 @@ class ObjectStore {
   std::string Delete(api::Encoding encoding, std::string_view bytes);
 
   size_t size() const { return entries_.size(); }
+  // The versions that are known, in no particular order.
+  std::vector<api::ObjectPtr> Objects() const;
   uint64_t undecodable() const { return undecodable_; }
 
  private:

@@ -51,6 +51,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   // No event is sent afterwards.
   void Stop();
   InformerStats stats() const;
+  // All that is known now, in no particular order.
+  std::vector<api::ObjectPtr> Objects() const { return store_.Objects(); }
 
  private:
   class Session;

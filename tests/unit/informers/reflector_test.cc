@@ -494,6 +494,12 @@ TEST(InformersTest, EveryKindAskedForIsWatchedOnce) {
   EXPECT_EQ(events[1].kind, Kind::kNode);
   EXPECT_TRUE(informers.Stats(Kind::kNode).synced);
   EXPECT_FALSE(informers.Stats(Kind::kPod).synced);
+  std::vector<std::string> known;
+  informers.CollectObjects(Kind::kNode, [&known](std::vector<api::ObjectPtr> objects) {
+    for (const auto& object : objects) known.push_back(MetaOf(object)->name);
+  });
+  executor.RunDue();
+  EXPECT_THAT(known, ElementsAre("n1"));
 
   informers.Stop();
   informers.Start({Kind::kPod});
