@@ -56,6 +56,7 @@ class Daemon {
 
   // Of use as long as the daemon; see each for the threads that may use it.
   scheduler::Scheduler& scheduler() { return *scheduler_; }
+  const informers::Informers& informers() const { return *informers_; }
   // Asked for an exposition only before the destructor has begun.
   metrics::Registry& metrics() { return metrics_; }
   const Clock& clock() const { return clock_; }

@@ -9,6 +9,7 @@
 #include "src/app/live_state.h"
 #include "src/app/version.h"
 #include "src/config/write.h"
+#include "src/metrics/pod_resources.h"
 #include "src/serving/health.h"
 
 namespace berth::app {
@@ -70,6 +71,18 @@ Response MetricsText(std::string body) {
   return response;
 }
 
+std::string PodResourcesPage(const std::vector<api::ObjectPtr>& objects,
+                             const metrics::Registry& metrics) {
+  std::vector<std::shared_ptr<const api::Pod>> pods;
+  pods.reserve(objects.size());
+  for (const api::ObjectPtr& object : objects) {
+    if (const auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&object)) {
+      pods.push_back(*pod);
+    }
+  }
+  return metrics::PodResourcesExposition(pods, metrics);
+}
+
 // DELETE sets the page's counters back.
 void InstallReset(Router& router, std::string_view path, metrics::Registry& metrics, Page page) {
   router.HandleMethod(path, "DELETE",
@@ -91,15 +104,21 @@ void InstallMetrics(Router& router, const EndpointSources& sources) {
     return MetricsText(metrics.Exposition(Page::kSlis));
   });
   InstallReset(router, "/metrics/slis", metrics, Page::kSlis);
-  // Only the leader answers, so that the sum over all replicas is right.
-  router.Handle("/metrics/resources",
-                [&metrics, &scheduler = sources.scheduler, leading = sources.leading](
-                    const RequestPtr& /*request*/, const Respond& respond) {
-                  if (!leading()) return respond(MetricsText(""));
-                  scheduler.Post(scheduler::Query{[&metrics, &scheduler, respond] {
-                    respond(MetricsText(PodResourcesPage(scheduler, metrics)));
-                  }});
-                });
+  // Only the leader answers, so that the sum over all replicas is right. All pods are there, also
+  // those that wait for another scheduler, so the informers are asked.
+  router.Handle(
+      "/metrics/resources", [&metrics, &informers = sources.informers, leading = sources.leading](
+                                const RequestPtr& /*request*/, const Respond& respond) {
+        if (!leading()) return respond(MetricsText(""));
+        informers.CollectObjects(informers::Kind::kPod,
+                                 [&metrics, respond](std::vector<api::ObjectPtr> objects) {
+                                   Response response = MetricsText("");
+                                   response.write_body = [&metrics, objects = std::move(objects)] {
+                                     return PodResourcesPage(objects, metrics);
+                                   };
+                                   respond(std::move(response));
+                                 });
+      });
   InstallReset(router, "/metrics/resources", metrics, Page::kResources);
 }
 

@@ -8,6 +8,7 @@
 
 #include "src/base/logging.h"
 #include "src/config/types.h"
+#include "src/informers/informers.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
 #include "src/serving/router.h"
@@ -21,6 +22,7 @@ struct EndpointSources {
 
   scheduler::Scheduler& scheduler;
   metrics::Registry& metrics;
+  const informers::Informers& informers;
   config::SchedulerConfiguration configuration;
   base::LogOptions log{};
   // What is wrong; nullopt: nothing.

@@ -8,7 +8,6 @@
 #include "src/cache/cache.h"
 #include "src/explain/json_text.h"
 #include "src/explain/verdict_json.h"
-#include "src/metrics/pod_resources.h"
 #include "src/queue/scheduling_queue.h"
 
 namespace berth::app {
@@ -184,16 +183,6 @@ Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_vie
   std::string out;
   explain::VerdictWriter(scheduler.cache()).Append(*judgement, out);
   return out;
-}
-
-std::string PodResourcesPage(scheduler::Scheduler& scheduler, const metrics::Registry& registry) {
-  std::vector<std::shared_ptr<const api::Pod>> pods;
-  scheduler.cache().ForEachPod(
-      [&pods](const cache::CachedPod& cached) { pods.push_back(cached.info->pod); });
-  for (const auto& pending : scheduler.queue().PendingPods()) {
-    pods.push_back(pending.pod->info->pod);
-  }
-  return metrics::PodResourcesExposition(pods, registry);
 }
 
 }  // namespace berth::app

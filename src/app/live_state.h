@@ -6,10 +6,9 @@
 
 #include "berth/result.h"
 #include "berth/time.h"
-#include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
 
-// What the running scheduler knows, as text.
+// What the running scheduler knows, as JSON.
 //
 // Thread safety: the scheduling thread.
 namespace berth::app {
@@ -25,8 +24,5 @@ std::string QueueJson(scheduler::Scheduler& scheduler);
 // Errors: it is unknown, or has a node already.
 Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
                                 bool preemption);
-
-// The page /metrics/resources: every pod with a node, and those that wait for this scheduler.
-std::string PodResourcesPage(scheduler::Scheduler& scheduler, const metrics::Registry& registry);
 
 }  // namespace berth::app

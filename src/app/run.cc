@@ -71,8 +71,8 @@ void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
 Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags,
                                              config::SchedulerConfiguration configuration,
                                              Daemon& daemon, const std::atomic<bool>& stopping) {
-  EndpointSources sources{daemon.scheduler(), daemon.metrics(), std::move(configuration),
-                          flags.log};
+  EndpointSources sources{daemon.scheduler(), daemon.metrics(), daemon.informers(),
+                          std::move(configuration), flags.log};
   sources.scheduling_loop = [&daemon]() -> std::optional<std::string> {
     const Duration silent = daemon.clock().Now() - daemon.scheduler().last_turn();
     if (silent < kLoopPatience) return std::nullopt;

@@ -177,11 +177,13 @@ void Connection::Handle(RequestHead head) {
   const auto request = std::make_shared<const Request>(std::move(head.request));
   server_.handler_(request, [self = std::weak_ptr<HttpsServer*>(server_.self_),
                              &loop = server_.loop_, id = id_, number](Response response) {
-    loop.Post([self, id, number, response = std::move(response)] {
+    loop.Post([self, id, number, response = std::move(response)]() mutable {
       const auto server = self.lock();
       if (server == nullptr) return;
       const auto found = (*server)->connections_.find(id);
-      if (found != (*server)->connections_.end()) found->second->Answer(number, response);
+      if (found == (*server)->connections_.end()) return;
+      if (response.write_body) response.body = response.write_body();
+      found->second->Answer(number, response);
     });
   });
 }

@@ -37,6 +37,9 @@ struct Response {
   std::string content_type = std::string(kPlainText);
   std::string body{};
   Fields headers{};
+  // For a body that takes long to write: called on the server's thread in place of `body`, so that
+  // whoever answers need not wait for it.
+  std::function<std::string()> write_body{};
 };
 
 // Takes the one answer to a request; from any thread, also from inside the handler.
