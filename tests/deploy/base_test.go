@@ -131,14 +131,6 @@ func TestTheSamplesAndTheOverlaysAreValid(t *testing.T) {
 	}
 }
 
-// needEndpoints skips the rest of the test if this daemon serves none.
-func needEndpoints(t *testing.T, log string) {
-	t.Helper()
-	if strings.Contains(log, `"Flag has no effect yet" flag="--bind-address"`) {
-		t.Skip("there are no endpoints yet")
-	}
-}
-
 // waitFor polls what no watch tells.
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()

@@ -205,7 +205,6 @@ func measured(expr string) []string {
 func TestPrometheusAnswersEveryPanelAndAlert(t *testing.T) {
 	running, port := startShipped(t)
 	busy(t, "monitoring", "berth")
-	needEndpoints(t, running.Log())
 	p := startPrometheus(t, port, scraper(t))
 	// These ask about what went wrong, and nothing has: such a series begins with its first failure.
 	quiet := []string{"berth_undecodable_objects_total", `result="error"`, "<error>"}
@@ -260,10 +259,9 @@ func TestThePagesAreWhatKubeSchedulersAre(t *testing.T) {
 	peer, err := shared.StartScheduler(t.Context(), "")
 	must(t, err)
 	t.Cleanup(peer.Stop)
-	running, port := startShipped(t)
+	_, port := startShipped(t)
 	busy(t, "pages-peer", "default-scheduler")
 	busy(t, "pages", "berth")
-	needEndpoints(t, running.Log())
 	for _, path := range []string{"/metrics", "/metrics/resources", "/metrics/slis"} {
 		ours, theirs := get(t, port, path), get(t, peer.Port(), path)
 		for complaint := range promtoolSays(t, ours) {
