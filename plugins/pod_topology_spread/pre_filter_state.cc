@@ -119,9 +119,14 @@ void SpreadPreFilterState::Update(std::span<const NodeRow> rows, NodeSet& touche
     paths_[i] = Summarize(hard.pods, hard.domains);
     const int64_t new_minimum = Minimum(i);
     if (new_minimum == minimum) continue;
+    std::vector<uint8_t> differs(topology.values.size(), 0);
+    for (DomainId domain = 0; domain < differs.size(); ++domain) {
+      const int32_t pods = hard.pods.Get(domain);
+      differs[domain] = TooSkewed(i, pods, minimum) != TooSkewed(i, pods, new_minimum);
+    }
+    if (std::ranges::find(differs, 1) == differs.end()) continue;
     topology.nodes.ForEach([&, domain_of = topology.domain_of.data()](NodeRow row) {
-      const int32_t pods = hard.pods.Get(domain_of[row]);
-      if (TooSkewed(i, pods, minimum) != TooSkewed(i, pods, new_minimum)) touched.Set(row);
+      if (differs[domain_of[row]] != 0) touched.Set(row);
     });
   }
 }

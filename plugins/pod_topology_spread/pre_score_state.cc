@@ -104,23 +104,37 @@ int64_t SpreadPreScoreState::Score(NodeRow row) const {
 
 void SpreadPreScoreState::ScoreNodes(std::span<const NodeRow> rows,
                                      std::span<int64_t> scores) const {
-  const std::vector<Soft>& soft = content_->soft;
-  if (soft.size() != 1 || soft.front().by_node || !ignored().Empty()) {
+  const Soft* domains = nullptr;
+  const Soft* nodes = nullptr;
+  bool simple = ignored().Empty();
+  for (const Soft& soft : content_->soft) {
+    const Soft*& place = soft.by_node ? nodes : domains;
+    simple = simple && place == nullptr;
+    place = &soft;
+  }
+  if (!simple || domains == nullptr) {
     for (size_t i = 0; i < rows.size(); ++i) scores[i] = Score(rows[i]);
     return;
   }
-  // All nodes of a domain score alike.
+  // Nodes of one domain that have as many pods score alike; most have few.
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
-  const Topology& topology = soft.front().pods.topology();
-  std::vector<int64_t> by_domain(topology.values.size(), kUnknown);
+  constexpr size_t kFewPods = 8;
+  const Topology& topology = domains->pods.topology();
+  std::vector<int64_t> known(topology.values.size() * kFewPods, kUnknown);
   for (size_t i = 0; i < rows.size(); ++i) {
-    const DomainId domain = topology.domain_of[rows[i]];
-    if (domain == kNoDomain) {
-      scores[i] = 0;
+    const NodeRow row = rows[i];
+    const DomainId domain = topology.domain_of[row];
+    size_t pods = 0;
+    if (nodes != nullptr) {
+      const bool has_key = nodes->pods.topology().domain_of[row] != kNoDomain;
+      pods = has_key ? static_cast<size_t>(Pods(*nodes, row, kNoDomain)) : kFewPods;
+    }
+    if (domain == kNoDomain || pods >= kFewPods) {
+      scores[i] = Score(row);
       continue;
     }
-    int64_t& score = by_domain[domain];
-    if (score == kUnknown) score = Score(rows[i]);
+    int64_t& score = known[domain * kFewPods + pods];
+    if (score == kUnknown) score = Score(row);
     scores[i] = score;
   }
 }

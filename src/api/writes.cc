@@ -15,23 +15,63 @@ std::string Dump(const ordered_json& json) {
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-void SetIfNotEmpty(ordered_json& object, const char* name, std::string_view value) {
-  if (!value.empty()) object[name] = value;
+// Writes the objects that every bound pod costs, member by member: a tree of values first would
+// cost more than all else that is done for a bind or an event.
+class ObjectWriter {
+ public:
+  void Open(std::string_view name = "") {
+    Name(name);
+    text_ += '{';
+  }
+  void Close() { text_ += '}'; }
+  void Member(std::string_view name, std::string_view value) {
+    Name(name);
+    String(value);
+  }
+  void MemberIfNotEmpty(std::string_view name, std::string_view value) {
+    if (!value.empty()) Member(name, value);
+  }
+  void Member(std::string_view name, int32_t value) {
+    Name(name);
+    text_ += std::to_string(value);
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  // Names need no escapes.
+  void Name(std::string_view name) {
+    if (!text_.empty() && text_.back() != '{') text_ += ',';
+    if (!name.empty()) text_.append("\"").append(name).append("\":");
+  }
+  void String(std::string_view value) {
+    const bool plain = std::ranges::all_of(
+        value, [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; });
+    if (plain) {
+      text_.append("\"").append(value).append("\"");
+    } else {
+      text_ += Dump(ordered_json(value));
+    }
+  }
+
+  std::string text_;
+};
+
+void WriteReference(std::string_view name, const ObjectReference& reference, ObjectWriter& body) {
+  body.Open(name);
+  body.MemberIfNotEmpty("kind", reference.kind);
+  body.MemberIfNotEmpty("namespace", reference.namespace_);
+  body.MemberIfNotEmpty("name", reference.name);
+  body.MemberIfNotEmpty("uid", reference.uid);
+  body.MemberIfNotEmpty("apiVersion", reference.api_version);
+  body.MemberIfNotEmpty("resourceVersion", reference.resource_version);
+  body.Close();
 }
 
-ordered_json ReferenceJson(const ObjectReference& reference) {
-  ordered_json json = ordered_json::object();
-  SetIfNotEmpty(json, "kind", reference.kind);
-  SetIfNotEmpty(json, "namespace", reference.namespace_);
-  SetIfNotEmpty(json, "name", reference.name);
-  SetIfNotEmpty(json, "uid", reference.uid);
-  SetIfNotEmpty(json, "apiVersion", reference.api_version);
-  SetIfNotEmpty(json, "resourceVersion", reference.resource_version);
-  return json;
-}
-
-ordered_json SeriesJson(int32_t count, Time last_observed_time) {
-  return {{"count", count}, {"lastObservedTime", FormatMicroTime(last_observed_time)}};
+void WriteSeries(int32_t count, Time last_observed_time, ObjectWriter& body) {
+  body.Open("series");
+  body.Member("count", count);
+  body.Member("lastObservedTime", FormatMicroTime(last_observed_time));
+  body.Close();
 }
 
 // A string member of a merge patch; null takes an old value away.
@@ -78,34 +118,52 @@ void PatchCondition(const PodStatus& old, PodCondition condition, ordered_json& 
 
 std::string BindingBody(std::string_view namespace_name, std::string_view pod_name,
                         std::string_view pod_uid, std::string_view node_name) {
-  ordered_json metadata = {{"name", pod_name}, {"namespace", namespace_name}};
-  SetIfNotEmpty(metadata, "uid", pod_uid);
-  return Dump({{"apiVersion", "v1"},
-               {"kind", "Binding"},
-               {"metadata", std::move(metadata)},
-               {"target", {{"kind", "Node"}, {"name", node_name}}}});
+  ObjectWriter body;
+  body.Open();
+  body.Member("apiVersion", "v1");
+  body.Member("kind", "Binding");
+  body.Open("metadata");
+  body.Member("name", pod_name);
+  body.Member("namespace", namespace_name);
+  body.MemberIfNotEmpty("uid", pod_uid);
+  body.Close();
+  body.Open("target");
+  body.Member("kind", "Node");
+  body.Member("name", node_name);
+  body.Close();
+  body.Close();
+  return body.Take();
 }
 
 std::string EventBody(const Event& event) {
-  ordered_json json = {{"apiVersion", "events.k8s.io/v1"},
-                       {"kind", "Event"},
-                       {"metadata", {{"name", event.name}, {"namespace", event.namespace_}}},
-                       {"eventTime", FormatMicroTime(event.event_time)}};
-  if (event.series)
-    json["series"] = SeriesJson(event.series->count, event.series->last_observed_time);
-  SetIfNotEmpty(json, "reportingController", event.reporting_controller);
-  SetIfNotEmpty(json, "reportingInstance", event.reporting_instance);
-  SetIfNotEmpty(json, "action", event.action);
-  SetIfNotEmpty(json, "reason", event.reason);
-  json["regarding"] = ReferenceJson(event.regarding);
-  if (event.related) json["related"] = ReferenceJson(*event.related);
-  SetIfNotEmpty(json, "note", event.note);
-  SetIfNotEmpty(json, "type", event.type);
-  return Dump(json);
+  ObjectWriter body;
+  body.Open();
+  body.Member("apiVersion", "events.k8s.io/v1");
+  body.Member("kind", "Event");
+  body.Open("metadata");
+  body.Member("name", event.name);
+  body.Member("namespace", event.namespace_);
+  body.Close();
+  body.Member("eventTime", FormatMicroTime(event.event_time));
+  if (event.series) WriteSeries(event.series->count, event.series->last_observed_time, body);
+  body.MemberIfNotEmpty("reportingController", event.reporting_controller);
+  body.MemberIfNotEmpty("reportingInstance", event.reporting_instance);
+  body.MemberIfNotEmpty("action", event.action);
+  body.MemberIfNotEmpty("reason", event.reason);
+  WriteReference("regarding", event.regarding, body);
+  if (event.related) WriteReference("related", *event.related, body);
+  body.MemberIfNotEmpty("note", event.note);
+  body.MemberIfNotEmpty("type", event.type);
+  body.Close();
+  return body.Take();
 }
 
 std::string EventSeriesPatch(int32_t count, Time last_observed_time) {
-  return Dump({{"series", SeriesJson(count, last_observed_time)}});
+  ObjectWriter body;
+  body.Open();
+  WriteSeries(count, last_observed_time, body);
+  body.Close();
+  return body.Take();
 }
 
 std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusChange& change,

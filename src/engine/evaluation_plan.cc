@@ -45,7 +45,8 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
     scores_.push_back({.name = entry.name,
                        .index = entry.index,
                        .span = Span::Of(entry.plugin->DeclaredInputs()),
-                       .score = &entry});
+                       .score = &entry,
+                       .normalises = entry.plugin->Normalizes()});
     keepable_ = keepable_ && entry.plugin->DeclaredInputs().declared;
   }
   for (const auto& entry : lists.pre_score) {

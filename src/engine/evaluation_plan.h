@@ -46,6 +46,7 @@ struct ScoreStep {
   PreScorePlugin* pre_score = nullptr;
   UpdatablePreScorePlugin* updatable = nullptr;  // the same plugin, if it is
   const framework::ScoreEntry* score = nullptr;
+  bool normalises = false;
 };
 
 // A profile's filters and scores, by plugin, for answers that outlive the cycle.

@@ -11,14 +11,6 @@ namespace {
 // Below this many rows one call a row is cheaper than what a column form sets up.
 constexpr size_t kFewRows = 16;
 
-// Whether a plugin must look at everything again, and if not, at which rows.
-struct Extent {
-  bool anew = false;
-  bool update = false;  // ask the plugin which rows
-  bool nodes = false;   // the rows whose node changed
-  bool pods = false;    // the rows whose pods changed
-};
-
 Extent ExtentOf(const Span& span, bool updatable, const Changes& changes, bool objects_changed) {
   const bool nodes = !changes.nodes().empty();
   const bool pods = !changes.pods().empty();
@@ -51,19 +43,8 @@ bool KeptVerdicts::Refresh(const Occasion& occasion, NodeSet& touched) {
     changes.Read(generation_);
     const Extent extent =
         ExtentOf(step_.span, step_.updatable != nullptr, changes, objects_changed);
-    scratch_.Assign(cache.num_rows(), false);
     passed_.Resize(cache.num_rows());
-    if (extent.anew) {
-      done = BeginAnew(occasion, touched);
-    } else if (extent.update && !step_.updatable->UpdatePreFilter(state_, occasion.pod, cache,
-                                                                  changes.pods(), scratch_)) {
-      done = BeginAnew(occasion, touched);
-    } else {
-      if (extent.nodes) SetAll(changes.nodes(), scratch_);
-      if (extent.pods) SetAll(changes.pods(), scratch_);
-      touched |= scratch_;
-      done = AskSome(occasion, scratch_);
-    }
+    done = extent.anew ? BeginAnew(occasion, touched) : Continue(occasion, extent, touched);
   } else {
     done = BeginAnew(occasion, touched);
   }
@@ -71,6 +52,38 @@ bool KeptVerdicts::Refresh(const Occasion& occasion, NodeSet& touched) {
   generation_ = cache.generation();
   objects_generation_ = occasion.objects_generation;
   return done;
+}
+
+bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, NodeSet& touched) {
+  const Changes& changes = occasion.changes;
+  const cache::Cache& cache = changes.cache();
+  if (!extent.update) {
+    // The class that asks knows of these rows by itself.
+    if (passes_all()) return true;
+    const size_t count =
+        (extent.nodes ? changes.nodes().size() : 0) + (extent.pods ? changes.pods().size() : 0);
+    if (count == 0) return true;
+    if (count <= kFewRows) {
+      bool asked = true;
+      const auto ask = [&](std::span<const NodeRow> rows) {
+        for (const NodeRow row : rows) asked = AskRow(occasion, row) && asked;
+      };
+      if (extent.nodes) ask(changes.nodes());
+      if (extent.pods) ask(changes.pods());
+      return asked;
+    }
+  }
+  scratch_.Assign(cache.num_rows(), false);
+  if (extent.update &&
+      !step_.updatable->UpdatePreFilter(state_, occasion.pod, cache, changes.pods(), scratch_)) {
+    return BeginAnew(occasion, touched);
+  }
+  if (passes_all()) return true;
+  if (extent.nodes) SetAll(changes.nodes(), scratch_);
+  if (extent.pods) SetAll(changes.pods(), scratch_);
+  if (scratch_.Empty()) return true;
+  touched |= scratch_;
+  return AskSome(occasion, scratch_);
 }
 
 bool KeptVerdicts::BeginAnew(const Occasion& occasion, NodeSet& touched) {
@@ -125,13 +138,12 @@ bool KeptVerdicts::AskAll(const Occasion& occasion) {
 
 // `rows` comes back as those of them that pass.
 bool KeptVerdicts::AskSome(const Occasion& occasion, NodeSet& rows) {
-  if (passes_all()) return true;
   const cache::Cache& cache = occasion.changes.cache();
   passed_ -= rows;
   rows &= cache.nodes();
   const size_t count = rows.Count();
-  num_asked_ += count;
   if (count > kFewRows && step_.filter->column != nullptr) {
+    num_asked_ += count;
     if (!framework::RunFilterNodes(*step_.filter, state_, occasion.pod, cache, rows).ok()) {
       return false;
     }
@@ -144,8 +156,14 @@ bool KeptVerdicts::AskSome(const Occasion& occasion, NodeSet& rows) {
 }
 
 bool KeptVerdicts::AskRow(const Occasion& occasion, NodeRow row) {
-  const Status status = framework::RunFilterPlugin(*step_.filter, state_, occasion.pod,
-                                                   NodeView(occasion.changes.cache(), row));
+  const cache::Cache& cache = occasion.changes.cache();
+  if (!cache.nodes().Test(row)) {
+    passed_.Clear(row);
+    return true;
+  }
+  ++num_asked_;
+  const Status status =
+      framework::RunFilterPlugin(*step_.filter, state_, occasion.pod, NodeView(cache, row));
   passed_.Put(row, status.ok());
   return status.code() != Code::kError;
 }
@@ -164,27 +182,8 @@ bool KeptScores::Refresh(const Occasion& occasion, const NodeSet& feasible, Node
     changes.Read(generation_);
     const Extent extent =
         ExtentOf(step_.span, step_.updatable != nullptr, changes, objects_changed);
-    scratch_.Assign(cache.num_rows(), false);
-    raw_.resize(cache.num_rows());
-    if (extent.anew) {
-      done = BeginAnew(occasion, feasible, touched);
-    } else if (extent.update &&
-               !step_.updatable->UpdatePreScore(state_, occasion.pod, cache, changes.pods(),
-                                                feasible, scratch_)) {
-      done = BeginAnew(occasion, feasible, touched);
-    } else {
-      if (extent.nodes) SetAll(changes.nodes(), scratch_);
-      if (extent.pods) SetAll(changes.pods(), scratch_);
-      touched |= scratch_;
-      if (skipped_) {
-        done = true;
-      } else {
-        scratch_ &= cache.nodes();
-        rows_.clear();
-        scratch_.ForEach([this](NodeRow row) { rows_.push_back(row); });
-        done = Ask(occasion, rows_);
-      }
-    }
+    done = extent.anew ? BeginAnew(occasion, feasible, touched)
+                       : Continue(occasion, extent, feasible, touched);
   } else {
     done = BeginAnew(occasion, feasible, touched);
   }
@@ -192,6 +191,35 @@ bool KeptScores::Refresh(const Occasion& occasion, const NodeSet& feasible, Node
   generation_ = cache.generation();
   objects_generation_ = occasion.objects_generation;
   return done;
+}
+
+bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const NodeSet& feasible,
+                          NodeSet& touched) {
+  const Changes& changes = occasion.changes;
+  const cache::Cache& cache = changes.cache();
+  rows_.clear();
+  const auto add = [&](std::span<const NodeRow> rows) {
+    for (const NodeRow row : rows)
+      if (cache.nodes().Test(row)) rows_.push_back(row);
+  };
+  if (extent.update) {
+    scratch_.Assign(cache.num_rows(), false);
+    if (!step_.updatable->UpdatePreScore(state_, occasion.pod, cache, changes.pods(), feasible,
+                                         scratch_)) {
+      return BeginAnew(occasion, feasible, touched);
+    }
+    if (skipped_) return true;
+    touched |= scratch_;
+    scratch_.ForEach([&](NodeRow row) {
+      if (cache.nodes().Test(row)) rows_.push_back(row);
+    });
+  }
+  if (skipped_) return true;
+  raw_.resize(cache.num_rows());
+  // The class that asks knows of these rows by itself.
+  if (extent.nodes) add(changes.nodes());
+  if (extent.pods) add(changes.pods());
+  return Ask(occasion, rows_);
 }
 
 bool KeptScores::BeginAnew(const Occasion& occasion, const NodeSet& feasible, NodeSet& touched) {

@@ -22,6 +22,14 @@ struct Occasion {
   uint64_t objects_generation = 0;  // of objects that are neither pods nor nodes
 };
 
+// At which rows a plugin must look again.
+struct Extent {
+  bool anew = false;    // at all, beginning with PreFilter or PreScore
+  bool update = false;  // at those that the plugin itself names
+  bool nodes = false;   // at those whose node changed
+  bool pods = false;    // at those whose pods changed
+};
+
 // One filter's verdicts on all nodes for pods that are alike to it. Refresh() evaluates again only
 // the nodes within reach of a change.
 //
@@ -46,6 +54,7 @@ class KeptVerdicts {
   size_t bytes() const { return sizeof(*this) + passed_.words().size_bytes(); }
 
  private:
+  bool Continue(const Occasion& occasion, const Extent& extent, NodeSet& touched);
   bool BeginAnew(const Occasion& occasion, NodeSet& touched);
   bool AskPreFilter(const Occasion& occasion);
   bool AskAll(const Occasion& occasion);
@@ -84,6 +93,8 @@ class KeptScores {
   size_t bytes() const { return sizeof(*this) + raw_.capacity() * sizeof(raw_[0]); }
 
  private:
+  bool Continue(const Occasion& occasion, const Extent& extent, const NodeSet& feasible,
+                NodeSet& touched);
   bool BeginAnew(const Occasion& occasion, const NodeSet& feasible, NodeSet& touched);
   bool AskPreScore(const Occasion& occasion, const NodeSet& feasible);
   // Sets the scores of `rows`.

@@ -2,6 +2,7 @@
 #include "src/engine/kept_class.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "src/framework/guarded.h"
@@ -12,11 +13,6 @@ namespace {
 
 using framework::ExtensionPoint;
 
-size_t CountNormalising(const EvaluationPlan& plan) {
-  return static_cast<size_t>(std::ranges::count_if(
-      plan.scores(), [](const ScoreStep& step) { return step.score->plugin->Normalizes(); }));
-}
-
 bool InRange(int64_t score) { return score >= kMinNodeScore && score <= kMaxNodeScore; }
 
 }  // namespace
@@ -26,12 +22,7 @@ KeptClass::KeptClass(const EvaluationPlan& plan, std::vector<SharedVerdicts> ver
     : plan_(plan),
       verdicts_(std::move(verdicts)),
       scores_(std::move(scores)),
-      board_(CountNormalising(plan)) {
-  for (size_t i = 0; i < scores_.size(); ++i) {
-    (scores_[i]->step().score->plugin->Normalizes() ? normalised_ : plain_).push_back(i);
-  }
-  raw_.resize(normalised_.size());
-}
+      touched_by_plugin_(scores_.size()) {}
 
 KeptClass::Outcome KeptClass::Decide(const Occasion& occasion, Random& random, Decision& decision) {
   framework::PointTimer filter_timer(occasion.profile, ExtensionPoint::kFilter);
@@ -44,12 +35,8 @@ KeptClass::Outcome KeptClass::Decide(const Occasion& occasion, Random& random, D
 
   framework::PointTimer score_timer(occasion.profile, ExtensionPoint::kScore);
   if (!RefreshScores(occasion)) return Outcome::kNotKept;
-  if (!UpdateBoard()) {
-    // There may be room once what no row scores any more is forgotten.
-    board_.Reset(cache.num_rows());
-    touched_.Assign(cache.num_rows(), true);
-    if (!UpdateBoard()) return Outcome::kNotKept;
-  }
+  SortScores();
+  if (!UpdateBoard()) return Outcome::kNotKept;
   if (!UpdateWorth(occasion)) return Outcome::kNotKept;
   const ScoreBoard::Best best = board_.FindBest();
   decision.kind = Decision::Kind::kScheduled;
@@ -66,14 +53,26 @@ void KeptClass::NoteChanges(Changes& changes) {
   changes.Read(generation_);
   generation_ = changes.generation();
   if (!changes.complete() || board_.num_rows() == 0) {
-    board_.Reset(rows);
-    touched_.Assign(rows, true);
+    ResetBoard(rows);
     return;
   }
   board_.Grow(rows);
   touched_.Resize(rows);
-  for (const NodeRow row : changes.pods()) touched_.Set(row);
-  for (const NodeRow row : changes.nodes()) touched_.Set(row);
+  touched_scores_.Resize(rows);
+  const auto touch = [this](std::span<const NodeRow> changed) {
+    for (const NodeRow row : changed) {
+      touched_.Set(row);
+      touched_scores_.Set(row);
+    }
+  };
+  touch(changes.pods());
+  touch(changes.nodes());
+}
+
+void KeptClass::ResetBoard(size_t rows) {
+  board_.Reset(rows, normalised_.size());
+  touched_.Assign(rows, true);
+  touched_scores_.Assign(rows, true);
 }
 
 bool KeptClass::RefreshVerdicts(const Occasion& occasion) {
@@ -104,39 +103,87 @@ void KeptClass::FindFeasible(const cache::Cache& cache) {
 }
 
 bool KeptClass::RefreshScores(const Occasion& occasion) {
-  for (const SharedScores& scores : scores_) {
-    if (!scores->Refresh(occasion, feasible_, touched_)) return false;
-    if (scores->num_asked() > 0) {
-      framework::CountEvaluations(occasion.profile, scores->step().name, ExtensionPoint::kScore,
-                                  scores->num_asked());
+  for (size_t i = 0; i < scores_.size(); ++i) {
+    KeptScores& scores = *scores_[i];
+    // Scores that others share are normalised often and change for many rows at once.
+    const bool apart = scores.step().updatable != nullptr && scores.step().normalises;
+    NodeSet& touched = apart ? touched_by_plugin_[i] : touched_scores_;
+    if (apart) touched.Resize(touched_scores_.size());
+    if (!scores.Refresh(occasion, feasible_, touched)) return false;
+    if (scores.num_asked() > 0) {
+      framework::CountEvaluations(occasion.profile, scores.step().name, ExtensionPoint::kScore,
+                                  scores.num_asked());
     }
   }
   return true;
 }
 
+// Which plugins score this class; another board where they are others than last time.
+void KeptClass::SortScores() {
+  size_t plain = 0;
+  size_t normalised = 0;
+  bool same = true;
+  for (size_t i = 0; i < scores_.size(); ++i) {
+    if (scores_[i]->skipped()) continue;
+    const bool normalises = scores_[i]->step().normalises;
+    std::vector<size_t>& sorted = normalises ? normalised_ : plain_;
+    size_t& next = normalises ? normalised : plain;
+    if (next == sorted.size()) sorted.push_back(SIZE_MAX);
+    same = std::exchange(sorted[next++], i) == i && same;
+  }
+  same = same && plain == plain_.size() && normalised == normalised_.size();
+  plain_.resize(plain);
+  normalised_.resize(normalised);
+  raw_.resize(normalised);
+  if (!same) ResetBoard(board_.num_rows());
+}
+
 bool KeptClass::UpdateBoard() {
   bool kept = true;
-  touched_.ForEach([&](NodeRow row) {
-    if (!feasible_.Test(row)) {
+  touched_scores_.ForEach([&](NodeRow row) {
+    if (feasible_.Test(row)) {
+      kept = PutOnBoard(row) && kept;
+    } else {
       board_.Remove(row);
-      return;
     }
-    int64_t base = 0;
-    for (const size_t i : plain_) {
-      const KeptScores& scores = *scores_[i];
-      if (scores.skipped()) continue;
-      const int64_t raw = scores.raw()[row];
-      kept = kept && InRange(raw);
-      base += raw * scores.step().score->weight;
-    }
-    for (size_t i = 0; i < normalised_.size(); ++i) {
-      const KeptScores& scores = *scores_[normalised_[i]];
-      raw_[i] = scores.skipped() ? 0 : scores.raw()[row];
-    }
-    kept = board_.Put(row, base, raw_) && kept;
   });
-  if (kept) touched_.Assign(touched_.size(), false);
+  // The others pass now, or do not, but score as they did.
+  const std::span<const uint64_t> touched = std::as_const(touched_).words();
+  const std::span<const uint64_t> feasible = std::as_const(feasible_).words();
+  for (size_t i = 0; i < touched.size(); ++i) {
+    uint64_t differ = touched[i] & (feasible[i] ^ board_.feasible().words()[i]);
+    for (; differ != 0; differ &= differ - 1) {
+      const auto row = static_cast<NodeRow>(i * 64 + static_cast<size_t>(std::countr_zero(differ)));
+      if (!feasible_.Test(row)) {
+        board_.Hide(row);
+      } else if (!board_.Show(row)) {
+        kept = PutOnBoard(row) && kept;
+      }
+    }
+  }
+  for (size_t i = 0; i < normalised_.size(); ++i) {
+    const NodeSet& rows = touched_by_plugin_[normalised_[i]];
+    if (!rows.Empty()) kept = board_.SetRaw(i, rows, scores_[normalised_[i]]->raw()) && kept;
+  }
+  touched_.Assign(touched_.size(), false);
+  touched_scores_.Assign(touched_scores_.size(), false);
+  for (NodeSet& rows : touched_by_plugin_) {
+    if (rows.size() > 0) rows.Assign(rows.size(), false);
+  }
   return kept;
+}
+
+bool KeptClass::PutOnBoard(NodeRow row) {
+  bool in_range = true;
+  int64_t base = 0;
+  for (const size_t i : plain_) {
+    const KeptScores& scores = *scores_[i];
+    const int64_t raw = scores.raw()[row];
+    in_range = in_range && InRange(raw);
+    base += raw * scores.step().score->weight;
+  }
+  for (size_t i = 0; i < normalised_.size(); ++i) raw_[i] = scores_[normalised_[i]]->raw()[row];
+  return board_.Put(row, base, raw_) && in_range;
 }
 
 bool KeptClass::UpdateWorth(const Occasion& occasion) {
@@ -155,15 +202,11 @@ bool KeptClass::Normalise(const Occasion& occasion, size_t normalised) {
   const framework::ScoreEntry& entry = *scores.step().score;
   ScoreValues& values = board_.values(normalised);
   values.Live(live_raw_, live_ids_);
-  if (scores.skipped()) {
-    std::ranges::fill(live_raw_, 0);
-  } else {
-    no_rows_.assign(live_raw_.size(), kNoRow);
-    const Status status = framework::Guarded(scores.state(), [&] {
-      return entry.plugin->NormalizeScore(scores.state(), occasion.pod, no_rows_, live_raw_);
-    });
-    if (!status.ok() || !std::ranges::all_of(live_raw_, InRange)) return false;
-  }
+  no_rows_.assign(live_raw_.size(), kNoRow);
+  const Status status = framework::Guarded(scores.state(), [&] {
+    return entry.plugin->NormalizeScore(scores.state(), occasion.pod, no_rows_, live_raw_);
+  });
+  if (!status.ok() || !std::ranges::all_of(live_raw_, InRange)) return false;
   // What all rows share decides nothing, and mostly stays that way while its worth moves.
   if (live_raw_.size() == 1) live_raw_.front() = 0;
   for (int64_t& worth : live_raw_) worth *= entry.weight;

@@ -47,17 +47,26 @@ class KeptClass {
   bool RefreshVerdicts(const Occasion& occasion);
   bool RefreshScores(const Occasion& occasion);
   void FindFeasible(const cache::Cache& cache);
+  void SortScores();
+  void ResetBoard(size_t rows);
   bool UpdateBoard();
+  bool PutOnBoard(NodeRow row);
   bool UpdateWorth(const Occasion& occasion);
   bool Normalise(const Occasion& occasion, size_t normalised);
 
   const EvaluationPlan& plan_;
   std::vector<SharedVerdicts> verdicts_;
   std::vector<SharedScores> scores_;
-  std::vector<size_t> plain_;       // those of scores_ that do not normalise
-  std::vector<size_t> normalised_;  // those that do, as the board numbers them
+  // Of scores_ those that PreScore did not skip: those that do not normalise, and those that do, as
+  // the board numbers them.
+  std::vector<size_t> plain_;
+  std::vector<size_t> normalised_;
   uint64_t generation_ = 0;
-  NodeSet touched_;   // rows to be looked at again
+  // Rows to be looked at again: whether they pass, all they score, and what one plugin gives them,
+  // by place in scores_ (empty where that is part of touched_scores_).
+  NodeSet touched_;
+  NodeSet touched_scores_;
+  std::vector<NodeSet> touched_by_plugin_;
   NodeSet feasible_;  // now; the board learns of it row by row
   ScoreBoard board_;
 

@@ -79,13 +79,16 @@ size_t ScoreValues::bytes() const {
          ids_.capacity() * (sizeof(std::pair<int64_t, Id>) + 1);
 }
 
-void ScoreBoard::Reset(size_t rows) {
+void ScoreBoard::Reset(size_t rows, size_t num_normalised) {
   feasible_.Assign(rows, false);
+  known_.Assign(rows, false);
   num_feasible_ = 0;
   base_.assign(rows, 0);
   totals_.assign(rows, 0);
+  normalised_.resize(num_normalised);
   for (Normalised& normalised : normalised_) {
     normalised.ids.assign(rows, 0);
+    normalised.raw.assign(rows, 0);
     normalised.values.Clear();
   }
   block_best_.assign(Blocks(rows), kNone);
@@ -98,21 +101,43 @@ void ScoreBoard::Reset(size_t rows) {
 void ScoreBoard::Grow(size_t rows) {
   if (rows == num_rows()) return;
   feasible_.Resize(rows);
+  known_.Resize(rows);
   base_.resize(rows);
   totals_.resize(rows);
-  for (Normalised& normalised : normalised_) normalised.ids.resize(rows);
+  for (Normalised& normalised : normalised_) {
+    normalised.ids.resize(rows);
+    normalised.raw.resize(rows);
+  }
   block_best_.resize(Blocks(rows), kNone);
   block_ties_.resize(Blocks(rows));
   stale_.resize(Blocks(rows));
 }
 
-void ScoreBoard::Remove(NodeRow row) {
+void ScoreBoard::MarkStale(NodeRow row) {
+  const size_t block = row / kBlock;
+  if (std::exchange(stale_[block], 1) == 0) stale_blocks_.push_back(static_cast<uint32_t>(block));
+}
+
+void ScoreBoard::Hide(NodeRow row) {
   if (!feasible_.Test(row)) return;
   feasible_.Clear(row);
   --num_feasible_;
   for (Normalised& normalised : normalised_) normalised.values.Remove(normalised.ids[row]);
-  const size_t block = row / kBlock;
-  if (std::exchange(stale_[block], 1) == 0) stale_blocks_.push_back(static_cast<uint32_t>(block));
+  MarkStale(row);
+}
+
+bool ScoreBoard::Show(NodeRow row) {
+  if (!known_.Test(row)) return false;
+  if (feasible_.Test(row)) return true;
+  for (const Normalised& normalised : normalised_) {
+    // What stood for its score may stand for another one by now.
+    if (!normalised.values.Stands(normalised.ids[row], normalised.raw[row])) return false;
+  }
+  feasible_.Set(row);
+  ++num_feasible_;
+  for (Normalised& normalised : normalised_) normalised.values.Add(normalised.ids[row]);
+  MarkStale(row);
+  return true;
 }
 
 bool ScoreBoard::Put(NodeRow row, int64_t base, std::span<const int64_t> raw) {
@@ -127,23 +152,39 @@ bool ScoreBoard::Put(NodeRow row, int64_t base, std::span<const int64_t> raw) {
     }
     normalised.values.Add(*id);
     normalised.ids[row] = *id;
+    normalised.raw[row] = raw[i];
   }
   base_[row] = base;
+  known_.Set(row);
   if (!was_feasible) {
     feasible_.Set(row);
     ++num_feasible_;
   }
-  const size_t block = row / kBlock;
-  if (std::exchange(stale_[block], 1) == 0) stale_blocks_.push_back(static_cast<uint32_t>(block));
+  MarkStale(row);
   return true;
 }
 
-int64_t ScoreBoard::Total(NodeRow row) const {
-  int64_t total = base_[row];
-  for (const Normalised& normalised : normalised_) {
-    total += normalised.values.worth()[normalised.ids[row]];
-  }
-  return total;
+bool ScoreBoard::SetRaw(size_t normalised, const NodeSet& rows, std::span<const int64_t> raw) {
+  Normalised& scores = normalised_[normalised];
+  bool done = true;
+  rows.ForEach([&](NodeRow row) {
+    if (!feasible_.Test(row)) {
+      known_.Clear(row);
+      return;
+    }
+    if (scores.raw[row] == raw[row]) return;
+    const auto id = scores.values.Number(raw[row]);
+    if (!id) {
+      done = false;
+      return;
+    }
+    scores.values.Remove(scores.ids[row]);
+    scores.values.Add(*id);
+    scores.ids[row] = *id;
+    scores.raw[row] = raw[row];
+    MarkStale(row);
+  });
+  return done;
 }
 
 void ScoreBoard::RecountBlock(size_t block) {
@@ -218,7 +259,7 @@ size_t ScoreBoard::bytes() const {
   size_t bytes = sizeof(*this) + num_rows() * (sizeof(base_[0]) + sizeof(totals_[0])) +
                  block_best_.size() * 32;
   for (const Normalised& normalised : normalised_) {
-    bytes += normalised.ids.capacity() * sizeof(ScoreValues::Id) + normalised.values.bytes();
+    bytes += num_rows() * (sizeof(ScoreValues::Id) + sizeof(int64_t)) + normalised.values.bytes();
   }
   return bytes;
 }

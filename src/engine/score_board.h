@@ -35,6 +35,9 @@ class ScoreValues {
     unused_.push_back(id);
   }
 
+  // Whether the number is that of the score.
+  bool Stands(Id id, int64_t raw) const { return id < values_.size() && values_[id].raw == raw; }
+
   // Scores have come or gone since the last time.
   bool changed() const { return changed_; }
   // The scores that some row has, ascending, and their numbers.
@@ -68,15 +71,14 @@ class ScoreValues {
 // total and how many rows have it.
 //
 // A total is what the row has of its own (`base`) plus, for each normalising plugin, the worth of
-// its raw score. What all feasible rows share may be left out of both.
+// its raw score. What all feasible rows share may be left out of both. A row that is only hidden
+// keeps what it has.
 //
 // Thread safety: one owner.
 class ScoreBoard {
  public:
-  explicit ScoreBoard(size_t num_normalised) : normalised_(num_normalised) {}
-
-  // Forgets everything; from now on over `rows` rows, none of them feasible.
-  void Reset(size_t rows);
+  // Forgets everything; from now on over `rows` rows, none of them feasible or known.
+  void Reset(size_t rows, size_t num_normalised);
   // New rows are not feasible.
   void Grow(size_t rows);
 
@@ -85,11 +87,21 @@ class ScoreBoard {
   const NodeSet& feasible() const { return feasible_; }
   size_t num_feasible() const { return num_feasible_; }
 
-  // Takes the row out.
-  void Remove(NodeRow row);
+  // Takes the row out; what it has must be given again.
+  void Remove(NodeRow row) {
+    Hide(row);
+    known_.Clear(row);
+  }
+  // Takes the row out, or back in as it was. Show() returns false where that is not known.
+  void Hide(NodeRow row);
+  bool Show(NodeRow row);
   // Puts the row in, or changes it. `raw` has a score for each normalising plugin. False: there are
   // too many different raw scores.
   bool Put(NodeRow row, int64_t base, std::span<const int64_t> raw);
+
+  // Changes one raw score of every row of `rows` to what `raw` has at the row; rows that are not
+  // feasible are forgotten. False: as Put().
+  bool SetRaw(size_t normalised, const NodeSet& rows, std::span<const int64_t> raw);
 
   ScoreValues& values(size_t normalised) { return normalised_[normalised].values; }
   // The worth of scores has changed: all totals are made anew.
@@ -108,18 +120,22 @@ class ScoreBoard {
 
  private:
   struct Normalised {
-    std::vector<ScoreValues::Id> ids;  // by row
+    // By row, of known rows; the numbers of hidden ones may have come to stand for other scores.
+    std::vector<ScoreValues::Id> ids;
+    std::vector<int64_t> raw;
     ScoreValues values;
   };
 
-  int64_t Total(NodeRow row) const;
+  void MarkStale(NodeRow row);
   void RecountBlock(size_t block);
   void FindBlockBest(size_t block);
 
   NodeSet feasible_;
+  NodeSet known_;
   size_t num_feasible_ = 0;
+  // Of known rows.
   std::vector<int64_t> base_;
-  std::vector<int64_t> totals_;  // of feasible rows
+  std::vector<int64_t> totals_;
   std::vector<Normalised> normalised_;
   // By block.
   std::vector<int64_t> block_best_;

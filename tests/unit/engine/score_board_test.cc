@@ -36,29 +36,43 @@ void SetWorth(ScoreBoard& board, size_t normalised) {
 }
 
 TEST(ScoreBoardTest, FindsWhatALookAtEveryRowFinds) {
+  size_t shown = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const size_t num_normalised = random.Below(3);
     size_t num_rows = 1 + random.Below(300);
     const int64_t spread = random.Below(2) == 0 ? 3 : 1000;
-    ScoreBoard board(num_normalised);
-    board.Reset(num_rows);
+    ScoreBoard board;
+    board.Reset(num_rows, num_normalised);
+    std::map<NodeRow, Row> hidden;
     std::map<NodeRow, Row> rows;
     for (int step = 0; step < 300; ++step) {
       if (random.Below(40) == 0) board.Grow(num_rows += random.Below(100));
       const auto row = static_cast<NodeRow>(random.Below(num_rows));
       if (random.Below(3) == 0) {
-        board.Remove(row);
-        rows.erase(row);
-      } else {
-        Row& known = rows[row];
-        known.base = static_cast<int64_t>(random.Below(static_cast<uint64_t>(spread)));
-        known.raw.clear();
-        for (size_t i = 0; i < num_normalised; ++i) {
-          known.raw.push_back(static_cast<int64_t>(random.Below(static_cast<uint64_t>(spread))));
+        const auto known = rows.find(row);
+        if (random.Below(2) == 0) {
+          board.Remove(row);
+          hidden.erase(row);
+        } else {
+          board.Hide(row);
+          if (known != rows.end()) hidden[row] = known->second;
         }
-        ASSERT_TRUE(board.Put(row, known.base, known.raw));
+        if (known != rows.end()) rows.erase(known);
+      } else if (const auto known = hidden.find(row); known != hidden.end() && board.Show(row)) {
+        rows[row] = known->second;
+        hidden.erase(known);
+        ++shown;
+      } else {
+        hidden.erase(row);
+        Row& put = rows[row];
+        put.base = static_cast<int64_t>(random.Below(static_cast<uint64_t>(spread)));
+        put.raw.clear();
+        for (size_t i = 0; i < num_normalised; ++i) {
+          put.raw.push_back(static_cast<int64_t>(random.Below(static_cast<uint64_t>(spread))));
+        }
+        ASSERT_TRUE(board.Put(row, put.base, put.raw));
       }
       ASSERT_EQ(board.num_feasible(), rows.size());
       if (rows.empty() || random.Below(3) != 0) continue;
@@ -84,6 +98,7 @@ TEST(ScoreBoardTest, FindsWhatALookAtEveryRowFinds) {
       ASSERT_EQ(board.Nth(found, which), ties[which]);
     }
   }
+  EXPECT_GT(shown, 100U);
 }
 
 TEST(ScoreValuesTest, ScoresThatNoRowHasMakeRoomForOthers) {
