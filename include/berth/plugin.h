@@ -151,11 +151,24 @@ class PreScorePlugin : public virtual Plugin {
                           const NodeSet& feasible) = 0;
 };
 
+// Nodes in groups that score alike.
+struct ScoreGroups {
+  std::span<const uint16_t> group_of;  // by row
+  std::span<const int64_t> raw;        // by group
+};
+
 // The same as UpdatablePreFilterPlugin, for what PreScore left.
 class UpdatablePreScorePlugin : public PreScorePlugin {
  public:
+  // What Score would say, group by group, where a few numbers say it for all rows; nullopt where
+  // that is not so. Must stay one or the other until PreScore is asked anew.
+  virtual std::optional<ScoreGroups> Groups(const CycleState& state) const {
+    (void)state;
+    return std::nullopt;
+  }
   // `feasible` may differ from that of PreScore and earlier calls. Adds to `touched` the rows whose
-  // raw score may differ now, feasible or not. False: PreScore must be asked anew.
+  // raw score (with Groups(): whose group) may differ now, feasible or not. False: PreScore must be
+  // asked anew.
   virtual bool UpdatePreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               std::span<const NodeRow> rows, const NodeSet& feasible,
                               NodeSet& touched) = 0;

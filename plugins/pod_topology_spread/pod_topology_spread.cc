@@ -132,8 +132,13 @@ bool PodTopologySpread::UpdatePreScore(CycleState& state, const PodInfo& pod,
                                        const Snapshot& snapshot, std::span<const NodeRow> rows,
                                        const NodeSet& feasible, NodeSet& touched) {
   (void)pod, (void)snapshot;
-  if (auto* data = state.Mutable<SpreadPreScoreState>()) data->Update(rows, feasible, touched);
-  return true;
+  auto* data = state.Mutable<SpreadPreScoreState>();
+  return data == nullptr || data->Update(rows, feasible, touched);
+}
+
+std::optional<ScoreGroups> PodTopologySpread::Groups(const CycleState& state) const {
+  const auto* data = state.Read<SpreadPreScoreState>();
+  return data == nullptr ? std::nullopt : data->Groups();
 }
 
 ScoreResult PodTopologySpread::Score(const CycleState& state, const PodInfo& pod,

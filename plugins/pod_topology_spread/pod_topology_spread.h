@@ -62,6 +62,7 @@ class PodTopologySpread final : public UpdatablePreFilterPlugin,
   bool UpdatePreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                       std::span<const NodeRow> rows, const NodeSet& feasible,
                       NodeSet& touched) override;
+  std::optional<ScoreGroups> Groups(const CycleState& state) const override;
   // How crowded the node's domains are: more is worse until normalised. Error when PreScore was not
   // called.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/pod_topology_spread/pre_score_state.h"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +13,9 @@ namespace berth::plugins {
 namespace {
 
 constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
+// More matching pods on a node are not looked for in groups.
+constexpr size_t kPodsPerNode = 128;
+constexpr size_t kMaxGroups = 2048;
 
 // How many values of the key the nodes have; lacking it is a value, the same as "".
 size_t CountDomains(const Topology& topology, const NodeSet& nodes, DomainId blank) {
@@ -73,6 +76,7 @@ SpreadPreScoreState::SpreadPreScoreState(const api::Pod& pod, const Snapshot& sn
         DomainPods(std::move(topologies[i]), std::move(counts), std::move(counted), made.blank);
   }
   SetFeasible(feasible, *content_);
+  MakeGroups(*content_, snapshot.num_rows());
 }
 
 bool SpreadPreScoreState::SetFeasible(const NodeSet& feasible, Content& content) {
@@ -104,67 +108,127 @@ int64_t SpreadPreScoreState::Score(NodeRow row) const {
 
 void SpreadPreScoreState::ScoreNodes(std::span<const NodeRow> rows,
                                      std::span<int64_t> scores) const {
-  const Soft* domains = nullptr;
-  const Soft* nodes = nullptr;
-  bool simple = ignored().Empty();
-  for (const Soft& soft : content_->soft) {
-    const Soft*& place = soft.by_node ? nodes : domains;
-    simple = simple && place == nullptr;
-    place = &soft;
-  }
-  if (!simple || domains == nullptr) {
+  const Content& content = *content_;
+  if (content.group_of.empty()) {
     for (size_t i = 0; i < rows.size(); ++i) scores[i] = Score(rows[i]);
-    return;
-  }
-  // Nodes of one domain that have as many pods score alike; most have few.
-  constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
-  constexpr size_t kFewPods = 8;
-  const Topology& topology = domains->pods.topology();
-  std::vector<int64_t> known(topology.values.size() * kFewPods, kUnknown);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const NodeRow row = rows[i];
-    const DomainId domain = topology.domain_of[row];
-    size_t pods = 0;
-    if (nodes != nullptr) {
-      const bool has_key = nodes->pods.topology().domain_of[row] != kNoDomain;
-      pods = has_key ? static_cast<size_t>(Pods(*nodes, row, kNoDomain)) : kFewPods;
+  } else {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      scores[i] = content.group_raw[content.group_of[rows[i]]];
     }
-    if (domain == kNoDomain || pods >= kFewPods) {
-      scores[i] = Score(row);
-      continue;
-    }
-    int64_t& score = known[domain * kFewPods + pods];
-    if (score == kUnknown) score = Score(row);
-    scores[i] = score;
   }
 }
 
-void SpreadPreScoreState::Update(std::span<const NodeRow> rows, const NodeSet& feasible,
+std::optional<ScoreGroups> SpreadPreScoreState::Groups() const {
+  if (content_->group_of.empty()) return std::nullopt;
+  return ScoreGroups{content_->group_of, content_->group_raw};
+}
+
+// At most one constraint over domains and one over nodes, and every node gets a score.
+void SpreadPreScoreState::MakeGroups(Content& content, size_t rows) {
+  size_t domains = 1;
+  size_t by_node = 0;
+  size_t by_domain = 0;
+  for (const Soft& soft : content.soft) {
+    ++(soft.by_node ? by_node : by_domain);
+    if (!soft.by_node) domains = soft.pods.topology().values.size() + 1;
+  }
+  const size_t groups = domains * (by_node == 0 ? 1 : kPodsPerNode + 1);
+  if (by_node > 1 || by_domain > 1 || groups > kMaxGroups || !content.ignored.Empty()) return;
+  content.group_raw.resize(groups);
+  content.group_of.resize(rows);
+  bool all = true;
+  content.scope.ForEach([&](NodeRow row) {
+    const auto group = GroupOf(content, row);
+    all = all && group.has_value();
+    content.group_of[row] = group.value_or(0);
+  });
+  if (all) {
+    ScoreEachGroup(content);
+  } else {
+    content.group_of.clear();
+  }
+}
+
+std::optional<uint16_t> SpreadPreScoreState::GroupOf(const Content& content, NodeRow row) {
+  size_t domain = 0;
+  size_t pods = 0;
+  size_t pods_per_domain = 1;
+  for (const Soft& soft : content.soft) {
+    const Topology& topology = soft.pods.topology();
+    const DomainId own = topology.domain_of[row];
+    if (!soft.by_node) {
+      domain = own == kNoDomain ? topology.values.size() : own;
+      continue;
+    }
+    pods_per_domain = kPodsPerNode + 1;
+    pods = own == kNoDomain ? kPodsPerNode : static_cast<size_t>(Pods(soft, row, own));
+    if (own != kNoDomain && pods >= kPodsPerNode) return std::nullopt;
+  }
+  return static_cast<uint16_t>(domain * pods_per_domain + pods);
+}
+
+void SpreadPreScoreState::ScoreEachGroup(Content& content) {
+  const bool by_node = std::ranges::any_of(content.soft, &Soft::by_node);
+  const size_t pods_per_domain = by_node ? kPodsPerNode + 1 : 1;
+  for (size_t group = 0; group < content.group_raw.size(); ++group) {
+    const size_t domain = group / pods_per_domain;
+    const size_t pods = group % pods_per_domain;
+    double score = 0;
+    for (const Soft& soft : content.soft) {
+      if (soft.by_node) {
+        if (pods == kPodsPerNode) continue;
+        score = Add(score, static_cast<int32_t>(pods), soft.weight, soft.tolerance);
+      } else if (domain < soft.pods.topology().values.size()) {
+        const int32_t counted = soft.pods.Get(static_cast<DomainId>(domain));
+        score = Add(score, counted, soft.weight, soft.tolerance);
+      }
+    }
+    content.group_raw[group] = Rounded(score);
+  }
+}
+
+bool SpreadPreScoreState::Update(std::span<const NodeRow> rows, const NodeSet& feasible,
                                  NodeSet& touched) {
   Content& content = *content_;
+  const bool grouped = !content.group_of.empty();
   if (!(content.feasible == feasible)) {
     const bool any_ignored = !content.ignored.Empty();
-    if (SetFeasible(feasible, content) || any_ignored || !content.ignored.Empty()) {
-      touched.Assign(touched.size(), true);
-    }
+    const bool differs = SetFeasible(feasible, content);
+    if (any_ignored || !content.ignored.Empty()) return false;
+    if (differs && !grouped) touched.Assign(touched.size(), true);
   }
+  if (!grouped) {
+    UpdateRows(rows, content, touched);
+    return true;
+  }
+  for (const NodeRow row : rows) {
+    for (Soft& soft : content.soft) {
+      if (!soft.by_node) soft.pods.Update(row);
+    }
+    const auto group = GroupOf(content, row);
+    if (!group) return false;
+    if (std::exchange(content.group_of[row], *group) != *group) touched.Set(row);
+  }
+  ScoreEachGroup(content);
+  return true;
+}
+
+void SpreadPreScoreState::UpdateRows(std::span<const NodeRow> rows, Content& content,
+                                     NodeSet& touched) {
   for (Soft& soft : content.soft) {
+    const Topology& topology = soft.pods.topology();
     for (const NodeRow row : rows) {
-      const DomainId domain = soft.pods.topology().domain_of[row];
+      const DomainId domain = topology.domain_of[row];
       if (soft.by_node) {
         touched.Set(row);
-        continue;
-      }
-      if (domain == kNoDomain) {
+      } else if (domain == kNoDomain) {
         // Nodes without the key count in the "" domain, but score nothing for it.
         soft.pods.Update(row);
         if (soft.blank != kNoDomain) touched.Assign(touched.size(), true);
-        continue;
-      }
-      const int32_t before = soft.pods.Get(domain);
-      soft.pods.Update(row);
-      if (soft.pods.Get(domain) != before) {
-        TouchDomain(soft.pods.topology(), domain, row, touched);
+      } else {
+        const int32_t before = soft.pods.Get(domain);
+        soft.pods.Update(row);
+        if (soft.pods.Get(domain) != before) TouchDomain(topology, domain, row, touched);
       }
     }
   }

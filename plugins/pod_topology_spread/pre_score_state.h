@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/cycle_state.h"
+#include "berth/plugin.h"
 #include "berth/snapshot.h"
 #include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/domain_counts.h"
@@ -35,9 +37,14 @@ class SpreadPreScoreState final : public StateData {
   // Sets scores[i] for rows[i].
   void ScoreNodes(std::span<const NodeRow> rows, std::span<int64_t> scores) const;
 
+  // The scores by domain and, where nodes are spread over by name, number of pods on the node, when
+  // that is few groups.
+  std::optional<ScoreGroups> Groups() const;
+
   // Pods came to or left `rows`, and other nodes may be feasible: brings everything up to date and
-  // adds the rows whose score may differ to `touched`. Not for copies.
-  void Update(std::span<const NodeRow> rows, const NodeSet& feasible, NodeSet& touched);
+  // adds the rows whose score (with groups: whose group) may differ to `touched`. False: make the
+  // state anew. Not for copies.
+  bool Update(std::span<const NodeRow> rows, const NodeSet& feasible, NodeSet& touched);
 
  private:
   struct Soft {
@@ -54,12 +61,20 @@ class SpreadPreScoreState final : public StateData {
     NodeSet scope;     // the nodes that may get a score
     NodeSet feasible;  // as last told
     NodeSet ignored;
+    // Empty where there are no groups. A domain has a group for each number of pods up to the last
+    // one, which is for nodes without a name to spread over; the last domain is for nodes without.
+    std::vector<uint16_t> group_of;  // by row
+    std::vector<int64_t> group_raw;  // by group
   };
 
   static int32_t Pods(const Soft& soft, NodeRow row, DomainId domain) {
     if (!soft.by_node) return soft.pods.Get(domain);
     return soft.node_pods == nullptr ? 0 : soft.node_pods->by_row().Get(row);
   }
+  static void MakeGroups(Content& content, size_t rows);
+  static std::optional<uint16_t> GroupOf(const Content& content, NodeRow row);
+  static void ScoreEachGroup(Content& content);
+  static void UpdateRows(std::span<const NodeRow> rows, Content& content, NodeSet& touched);
   // Returns whether some constraint's weight is another now.
   static bool SetFeasible(const NodeSet& feasible, Content& content);
 

@@ -210,6 +210,10 @@ bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const 
     }
     if (skipped_) return true;
     touched |= scratch_;
+    if (groups_) {
+      groups_ = step_.updatable->Groups(state_);
+      return true;
+    }
     scratch_.ForEach([&](NodeRow row) {
       if (cache.nodes().Test(row)) rows_.push_back(row);
     });
@@ -228,7 +232,10 @@ bool KeptScores::BeginAnew(const Occasion& occasion, const NodeSet& feasible, No
   if (!AskPreScore(occasion, feasible)) return false;
   if (skipped_before && skipped_) return true;
   touched.Assign(touched.size(), true);
+  groups_.reset();
   if (skipped_) return true;
+  if (step_.updatable != nullptr) groups_ = step_.updatable->Groups(state_);
+  if (groups_) return true;
   raw_.resize(cache.num_rows());
   rows_.clear();
   cache.nodes().ForEach([this](NodeRow row) { rows_.push_back(row); });

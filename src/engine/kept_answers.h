@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -86,6 +87,8 @@ class KeptScores {
   const ScoreStep& step() const { return step_; }
   // PreScore said Skip: the scores below mean nothing.
   bool skipped() const { return skipped_; }
+  // Set: the scores by group, and there are none by row.
+  const std::optional<ScoreGroups>& groups() const { return groups_; }
   // By row; of rows in nodes().
   std::span<const int64_t> raw() const { return raw_; }
   const CycleState& state() const { return state_; }
@@ -108,6 +111,7 @@ class KeptScores {
   uint64_t objects_generation_ = 0;
   size_t num_asked_ = 0;
   CycleState state_;
+  std::optional<ScoreGroups> groups_;
   std::vector<int64_t> raw_;
   NodeSet scratch_;
   std::vector<NodeRow> rows_;

@@ -135,7 +135,15 @@ void KeptClass::SortScores() {
   plain_.resize(plain);
   normalised_.resize(normalised);
   raw_.resize(normalised);
+  grouped_.resize(normalised);
+  for (size_t i = 0; i < normalised; ++i) {
+    const uint8_t grouped = scores_[normalised_[i]]->groups().has_value() ? 1 : 0;
+    same = std::exchange(grouped_[i], grouped) == grouped && same;
+  }
   if (!same) ResetBoard(board_.num_rows());
+  for (size_t i = 0; i < normalised; ++i) {
+    if (grouped_[i] != 0) board_.values(i).SetNumbers(scores_[normalised_[i]]->groups()->raw);
+  }
 }
 
 bool KeptClass::UpdateBoard() {
@@ -163,7 +171,15 @@ bool KeptClass::UpdateBoard() {
   }
   for (size_t i = 0; i < normalised_.size(); ++i) {
     const NodeSet& rows = touched_by_plugin_[normalised_[i]];
-    if (!rows.Empty()) kept = board_.SetRaw(i, rows, scores_[normalised_[i]]->raw()) && kept;
+    if (rows.Empty()) continue;
+    const KeptScores& scores = *scores_[normalised_[i]];
+    const bool set =
+        scores.groups()
+            ? board_.SetRaw(
+                  i, rows,
+                  [of = scores.groups()->group_of](NodeRow row) { return int64_t{of[row]}; })
+            : board_.SetRaw(i, rows, [raw = scores.raw()](NodeRow row) { return raw[row]; });
+    kept = set && kept;
   }
   touched_.Assign(touched_.size(), false);
   touched_scores_.Assign(touched_scores_.size(), false);
@@ -182,7 +198,10 @@ bool KeptClass::PutOnBoard(NodeRow row) {
     in_range = in_range && InRange(raw);
     base += raw * scores.step().score->weight;
   }
-  for (size_t i = 0; i < normalised_.size(); ++i) raw_[i] = scores_[normalised_[i]]->raw()[row];
+  for (size_t i = 0; i < normalised_.size(); ++i) {
+    const KeptScores& scores = *scores_[normalised_[i]];
+    raw_[i] = scores.groups() ? scores.groups()->group_of[row] : scores.raw()[row];
+  }
   return board_.Put(row, base, raw_) && in_range;
 }
 

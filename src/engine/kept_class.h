@@ -61,6 +61,7 @@ class KeptClass {
   // the board numbers them.
   std::vector<size_t> plain_;
   std::vector<size_t> normalised_;
+  std::vector<uint8_t> grouped_;  // by place in normalised_
   uint64_t generation_ = 0;
   // Rows to be looked at again: whether they pass, all they score, and what one plugin gives them,
   // by place in scores_ (empty where that is part of touched_scores_).

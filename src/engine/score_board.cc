@@ -18,6 +18,7 @@ size_t Blocks(size_t rows) { return (rows + kBlock - 1) / kBlock; }
 }  // namespace
 
 std::optional<ScoreValues::Id> ScoreValues::Number(int64_t raw) {
+  if (numbered_) return static_cast<Id>(raw);
   // Rows that are looked at together mostly score alike.
   if (!values_.empty() && last_raw_ == raw) return last_id_;
   auto at = ids_.find(raw);
@@ -47,6 +48,18 @@ ScoreValues::Id ScoreValues::NewId() {
   return static_cast<Id>(values_.size() - 1);
 }
 
+void ScoreValues::SetNumbers(std::span<const int64_t> raw) {
+  numbered_ = true;
+  if (raw.size() > values_.size()) {
+    values_.resize(raw.size());
+    worth_.resize(raw.size());
+  }
+  for (size_t id = 0; id < raw.size(); ++id) {
+    const bool differs = std::exchange(values_[id].raw, raw[id]) != raw[id];
+    changed_ = changed_ || (differs && values_[id].rows > 0);
+  }
+}
+
 void ScoreValues::Live(std::vector<int64_t>& raw, std::vector<Id>& ids) const {
   ids.clear();
   for (size_t id = 0; id < values_.size(); ++id) {
@@ -68,6 +81,7 @@ bool ScoreValues::SetWorth(std::span<const Id> ids, std::span<const int64_t> wor
 
 void ScoreValues::Clear() {
   changed_ = true;
+  numbered_ = false;
   values_.clear();
   worth_.clear();
   ids_.clear();
@@ -162,29 +176,6 @@ bool ScoreBoard::Put(NodeRow row, int64_t base, std::span<const int64_t> raw) {
   }
   MarkStale(row);
   return true;
-}
-
-bool ScoreBoard::SetRaw(size_t normalised, const NodeSet& rows, std::span<const int64_t> raw) {
-  Normalised& scores = normalised_[normalised];
-  bool done = true;
-  rows.ForEach([&](NodeRow row) {
-    if (!feasible_.Test(row)) {
-      known_.Clear(row);
-      return;
-    }
-    if (scores.raw[row] == raw[row]) return;
-    const auto id = scores.values.Number(raw[row]);
-    if (!id) {
-      done = false;
-      return;
-    }
-    scores.values.Remove(scores.ids[row]);
-    scores.values.Add(*id);
-    scores.ids[row] = *id;
-    scores.raw[row] = raw[row];
-    MarkStale(row);
-  });
-  return done;
 }
 
 void ScoreBoard::RecountBlock(size_t block) {

@@ -32,11 +32,17 @@ class ScoreValues {
   void Remove(Id id) {
     if (--values_[id].rows > 0) return;
     changed_ = true;
-    unused_.push_back(id);
+    if (!numbered_) unused_.push_back(id);
   }
 
-  // Whether the number is that of the score.
-  bool Stands(Id id, int64_t raw) const { return id < values_.size() && values_[id].raw == raw; }
+  // From now on, until Clear(), somebody else numbers the scores: number i is that of raw[i], which
+  // may repeat, and Number() returns what it is given.
+  void SetNumbers(std::span<const int64_t> raw);
+
+  // Whether the number is still what Number() said of the score.
+  bool Stands(Id id, int64_t raw) const {
+    return numbered_ || (id < values_.size() && values_[id].raw == raw);
+  }
 
   // Scores have come or gone since the last time.
   bool changed() const { return changed_; }
@@ -58,6 +64,7 @@ class ScoreValues {
   Id NewId();
 
   bool changed_ = false;
+  bool numbered_ = false;
   int64_t last_raw_ = 0;
   Id last_id_ = 0;
   std::vector<Value> values_;
@@ -99,9 +106,10 @@ class ScoreBoard {
   // too many different raw scores.
   bool Put(NodeRow row, int64_t base, std::span<const int64_t> raw);
 
-  // Changes one raw score of every row of `rows` to what `raw` has at the row; rows that are not
+  // Changes one raw score of every row of `rows` to raw_of(row); rows that are not
   // feasible are forgotten. False: as Put().
-  bool SetRaw(size_t normalised, const NodeSet& rows, std::span<const int64_t> raw);
+  template <typename RawOf>
+  bool SetRaw(size_t normalised, const NodeSet& rows, RawOf raw_of);
 
   ScoreValues& values(size_t normalised) { return normalised_[normalised].values; }
   // The worth of scores has changed: all totals are made anew.
@@ -144,5 +152,30 @@ class ScoreBoard {
   std::vector<uint32_t> stale_blocks_;
   bool recount_ = false;
 };
+
+template <typename RawOf>
+bool ScoreBoard::SetRaw(size_t normalised, const NodeSet& rows, RawOf raw_of) {
+  Normalised& scores = normalised_[normalised];
+  bool done = true;
+  rows.ForEach([&](NodeRow row) {
+    if (!feasible_.Test(row)) {
+      known_.Clear(row);
+      return;
+    }
+    const int64_t raw = raw_of(row);
+    if (scores.raw[row] == raw) return;
+    const auto id = scores.values.Number(raw);
+    if (!id) {
+      done = false;
+      return;
+    }
+    scores.values.Remove(scores.ids[row]);
+    scores.values.Add(*id);
+    scores.ids[row] = *id;
+    scores.raw[row] = raw;
+    MarkStale(row);
+  });
+  return done;
+}
 
 }  // namespace berth::engine

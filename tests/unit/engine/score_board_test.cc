@@ -117,6 +117,22 @@ TEST(ScoreValuesTest, ScoresThatNoRowHasMakeRoomForOthers) {
   EXPECT_EQ(raw, std::vector<int64_t>{99'999});
 }
 
+TEST(ScoreValuesTest, NumbersThatOthersGiveMayChangeWhatTheyStandFor) {
+  ScoreValues values;
+  values.SetNumbers(std::vector<int64_t>{5, 3, 3});
+  for (const int64_t number : {0, 2, 2}) values.Add(*values.Number(number));
+  std::vector<int64_t> raw;
+  std::vector<ScoreValues::Id> ids;
+  values.Live(raw, ids);
+  EXPECT_EQ(raw, (std::vector<int64_t>{3, 5}));
+  EXPECT_EQ(ids, (std::vector<ScoreValues::Id>{2, 0}));
+  EXPECT_TRUE(values.SetWorth(ids, raw));
+  values.SetNumbers(std::vector<int64_t>{5, 4, 3});
+  EXPECT_FALSE(values.changed()) << "no row has that score";
+  values.SetNumbers(std::vector<int64_t>{5, 4, 2});
+  EXPECT_TRUE(values.changed());
+}
+
 TEST(ScoreValuesTest, RefusesMoreScoresThanItCanTellApart) {
   ScoreValues values;
   bool refused = false;
