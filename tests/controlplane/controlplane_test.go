@@ -81,6 +81,9 @@ func checkVersion(t *testing.T, c *ControlPlane) {
 
 func checkRights(ctx context.Context, t *testing.T, c *ControlPlane) {
 	everyone := map[User]bool{Admin: true, Berth: true, KubeScheduler: true, Nobody: false}
+	// Each has its own lease.
+	berthOnly := map[User]bool{Admin: true, Berth: true, KubeScheduler: false, Nobody: false}
+	peerOnly := map[User]bool{Admin: true, Berth: false, KubeScheduler: true, Nobody: false}
 	adminOnly := map[User]bool{Admin: true, Berth: false, KubeScheduler: false, Nobody: false}
 	cases := []struct {
 		verb, group, resource, subresource, namespace, name string
@@ -100,8 +103,9 @@ func checkRights(ctx context.Context, t *testing.T, c *ControlPlane) {
 		{verb: "update", group: "resource.k8s.io", resource: "resourceclaims", subresource: "binding", want: everyone},
 		{verb: "create", group: "events.k8s.io", resource: "events", want: everyone},
 		{verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", want: everyone},
-		{verb: "create", group: "coordination.k8s.io", resource: "leases", namespace: "kube-system", want: everyone},
-		{verb: "update", group: "coordination.k8s.io", resource: "leases", namespace: "kube-system", name: "kube-scheduler", want: everyone},
+		{verb: "create", group: "coordination.k8s.io", resource: "leases", namespace: BerthNamespace, want: everyone},
+		{verb: "update", group: "coordination.k8s.io", resource: "leases", namespace: BerthNamespace, name: "berth", want: berthOnly},
+		{verb: "update", group: "coordination.k8s.io", resource: "leases", namespace: "kube-system", name: "kube-scheduler", want: peerOnly},
 		{verb: "get", resource: "configmaps", namespace: "kube-system", name: "extension-apiserver-authentication", want: everyone},
 
 		{verb: "create", resource: "pods", want: adminOnly},
@@ -255,8 +259,8 @@ func checkBinding(ctx context.Context, t *testing.T, c *ControlPlane) {
 func checkScheduler(ctx context.Context, t *testing.T, c *ControlPlane) {
 	for name, config := range map[string]string{
 		"peer": "profiles: [{schedulerName: peer}]",
-		"as-berth": fmt.Sprintf("{profiles: [{schedulerName: as-berth}], clientConnection: {kubeconfig: %q}, leaderElection: {leaderElect: true}}",
-			c.Kubeconfig(Berth)),
+		"as-berth": fmt.Sprintf("{profiles: [{schedulerName: as-berth}], clientConnection: {kubeconfig: %q}, "+
+			"leaderElection: {leaderElect: true, resourceName: berth, resourceNamespace: %s}}", c.Kubeconfig(Berth), BerthNamespace),
 	} {
 		scheduler, err := c.StartScheduler(ctx, config)
 		if err != nil {
