@@ -137,8 +137,14 @@ Status InterPodAffinity::PreScore(CycleState& state, const PodInfo& pod, const S
     data->AddPlaced(snapshot, placed, WeightOf(*placed.term));
   }
   if (data->empty()) return Status::Skip();
+  data->MakeGroups();
   state.Write(std::move(data));
   return Status::Success();
+}
+
+std::optional<ScoreGroups> InterPodAffinity::Groups(const CycleState& state) const {
+  const auto* data = state.Read<PodAffinityScoreState>();
+  return data == nullptr ? std::nullopt : data->Groups();
 }
 
 bool InterPodAffinity::UpdatePreScore(CycleState& state, const PodInfo& pod,

@@ -64,6 +64,7 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
   // Skips when no preferred term on either side, and no required affinity of a placed pod, counts.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   const NodeSet& feasible) override;
+  std::optional<ScoreGroups> Groups(const CycleState& state) const override;
   bool UpdatePreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                       std::span<const NodeRow> rows, const NodeSet& feasible,
                       NodeSet& touched) override;

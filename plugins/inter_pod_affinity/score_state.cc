@@ -8,6 +8,12 @@
 #include "plugins/shared/touch_domain.h"
 
 namespace berth::plugins {
+namespace {
+
+// Of a key whose scores go by domain: more are dearer to look through than the nodes that change.
+constexpr size_t kMaxDomains = 512;
+
+}  // namespace
 
 void PodAffinityScoreState::AddOwn(const Snapshot& snapshot, std::string_view key,
                                    std::shared_ptr<const Counts> counts, int64_t weight) {
@@ -39,6 +45,22 @@ void PodAffinityScoreState::Add(const Snapshot& snapshot, std::string_view key, 
   at->sources.push_back(std::move(source));
 }
 
+void PodAffinityScoreState::MakeGroups() {
+  if (keys_.size() != 1 || keys_.front().scores.size() > kMaxDomains) return;
+  Key& key = keys_.front();
+  const auto without_key = static_cast<uint16_t>(key.scores.size());
+  key.scores.push_back(0);
+  group_of_.reserve(key.topology->domain_of.size());
+  for (const DomainId domain : key.topology->domain_of) {
+    group_of_.push_back(domain == kNoDomain ? without_key : static_cast<uint16_t>(domain));
+  }
+}
+
+std::optional<ScoreGroups> PodAffinityScoreState::Groups() const {
+  if (group_of_.empty()) return std::nullopt;
+  return ScoreGroups{group_of_, keys_.front().scores};
+}
+
 bool PodAffinityScoreState::Update(std::span<const NodeRow> rows,
                                    const std::vector<AffinityTermCounts>& placed,
                                    NodeSet& touched) {
@@ -57,7 +79,7 @@ bool PodAffinityScoreState::Update(std::span<const NodeRow> rows,
       for (const Source& source : key.sources) {
         score += source.weight * int64_t{source.counts->Get(domain)};
       }
-      if (std::exchange(key.scores[domain], score) != score) {
+      if (std::exchange(key.scores[domain], score) != score && group_of_.empty()) {
         TouchDomain(*key.topology, domain, row, touched);
       }
     }

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "berth/cycle_state.h"
+#include "berth/plugin.h"
 #include "berth/snapshot.h"
 
 namespace berth::plugins {
@@ -27,9 +29,14 @@ class PodAffinityScoreState final : public StateData {
               int64_t weight);
   void AddPlaced(const Snapshot& snapshot, const AffinityTermCounts& term, int64_t weight);
 
+  // To be called once everything is added.
+  void MakeGroups();
+  // The scores by domain, where there is one key with few domains.
+  std::optional<ScoreGroups> Groups() const;
+
   // Pods came to or left `rows`, and `placed` are the terms as they are now: brings the scores up
-  // to date and adds the rows whose score may differ to `touched`. False: make the state anew. Not
-  // for copies.
+  // to date and adds the rows whose score may differ to `touched`; none where there are groups.
+  // False: make the state anew. Not for copies.
   bool Update(std::span<const NodeRow> rows, const std::vector<AffinityTermCounts>& placed,
               NodeSet& touched);
 
@@ -49,12 +56,13 @@ class PodAffinityScoreState final : public StateData {
   struct Key {
     std::shared_ptr<const Topology> topology;
     std::vector<Source> sources;
-    std::vector<int64_t> scores;  // by domain
+    std::vector<int64_t> scores;  // by domain; with groups, one more for nodes without the key
   };
 
   void Add(const Snapshot& snapshot, std::string_view key, Source source);
 
   std::vector<Key> keys_;
+  std::vector<uint16_t> group_of_;  // by row; empty where there are no groups
   std::vector<std::shared_ptr<const Counts>> without_pods_;  // counts that were empty
   std::vector<uint64_t> placed_terms_;                       // their serials
 };
