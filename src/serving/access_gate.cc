@@ -14,14 +14,15 @@ ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text));
 
 // A meta/v1 Status that says no.
 Response Refusal(int code, std::string_view reason, std::string_view message, bool details) {
-  ConfigValue::Map status{{"kind", Text("Status")},
-                          {"apiVersion", Text("v1")},
-                          {"metadata", ConfigValue(ConfigValue::Map{})},
-                          {"status", Text("Failure")},
-                          {"message", Text(message)},
-                          {"reason", Text(reason)}};
-  if (details) status.emplace_back("details", ConfigValue(ConfigValue::Map{}));
-  status.emplace_back("code", ConfigValue(int64_t{code}));
+  ConfigValue::Map status;
+  status.emplace_back("kind", Text("Status"));
+  status.emplace_back("apiVersion", Text("v1"));
+  status.emplace_back("metadata", ConfigValue::Map());
+  status.emplace_back("status", Text("Failure"));
+  status.emplace_back("message", Text(message));
+  status.emplace_back("reason", Text(reason));
+  if (details) status.emplace_back("details", ConfigValue::Map());
+  status.emplace_back("code", int64_t{code});
   Response response;
   response.code = code;
   response.content_type = kJson;
