@@ -68,6 +68,7 @@ struct Decision {
   NodeRow node = kNoRow;
   size_t feasible_nodes = 0;
   size_t evaluated_nodes = 0;
+  bool kept = false;  // by what was kept of earlier pods
   std::string error;
 };
 

@@ -40,6 +40,7 @@ KeptClass::Outcome KeptClass::Decide(const Occasion& occasion, Random& random, D
   if (!UpdateWorth(occasion)) return Outcome::kNotKept;
   const ScoreBoard::Best best = board_.FindBest();
   decision.kind = Decision::Kind::kScheduled;
+  decision.kept = true;
   decision.feasible_nodes = board_.num_feasible();
   decision.evaluated_nodes = cache.num_nodes();
   decision.node = board_.Nth(best, best.ties == 1 ? 0 : random.Below(best.ties));

@@ -19,9 +19,9 @@ std::vector<MetricRow> BerthRows() {
                  "and pods scheduled until none may be decided. Health checks, queries and changes "
                  "of the cluster wait that long at most.")},
       {Metric::kReusedVerdicts,
-       Counter("berth_reused_verdicts_total", kAlpha, {},
-               "Attempts that failed as another pod of the class had, without an evaluation. "
-               "scheduler_plugin_evaluation_total does not count them.")},
+       Counter("berth_reused_verdicts_total", kAlpha, {"result"},
+               "Attempts that were decided by what plugins had answered for earlier pods of the "
+               "class, by result. scheduler_plugin_evaluation_total counts only what was asked.")},
       {Metric::kUndecodableObjects,
        Counter("berth_undecodable_objects_total", kAlpha, {"resource"},
                "Objects from the API server that could not be decoded, by resource.")},

@@ -38,6 +38,7 @@ void Scheduler::ScheduleOne() {
                        profile->percentage_of_nodes_to_score().value_or(
                            options_.configuration.percentage_of_nodes_to_score));
   if (decision.kind == engine::Decision::Kind::kScheduled) {
+    if (decision.kept) metrics_.Add(series_.reused_decisions);
     decision_took_ = Stopwatch() - decision_began_;
     metrics_.Observe(series_.algorithm_duration, clock_.Now() - started);
     Commit(std::move(queued), *profile, std::move(cycle), decision.node, started);

@@ -70,7 +70,8 @@ Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiCl
   series_.algorithm_duration = metrics_.Series(Metric::kSchedulingAlgorithmDuration);
   series_.attempts = metrics_.Series(Metric::kPodSchedulingAttempts);
   series_.flushed = metrics_.Series(Metric::kPodScheduledAfterFlush);
-  series_.reused_verdicts = metrics_.Series(Metric::kReusedVerdicts);
+  series_.reused_rejections = metrics_.Series(Metric::kReusedVerdicts, {"unschedulable"});
+  series_.reused_decisions = metrics_.Series(Metric::kReusedVerdicts, {"scheduled"});
   series_.inbox_depth = metrics_.Series(Metric::kInboxDepth);
   series_.turns = metrics_.Series(Metric::kLoopTurns);
   series_.turn_duration = metrics_.Series(Metric::kLoopTurnDuration);

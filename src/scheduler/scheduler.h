@@ -244,7 +244,8 @@ class Scheduler {
     metrics::SeriesId algorithm_duration;
     metrics::SeriesId attempts;
     metrics::SeriesId flushed;
-    metrics::SeriesId reused_verdicts;
+    metrics::SeriesId reused_rejections;
+    metrics::SeriesId reused_decisions;
     metrics::SeriesId inbox_depth;
     metrics::SeriesId turns;
     metrics::SeriesId turn_duration;

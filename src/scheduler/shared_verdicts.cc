@@ -71,7 +71,7 @@ void Scheduler::FailAlike(std::unique_ptr<queue::QueuedPod> queued,
                           std::shared_ptr<const queue::SharedVerdict> verdict, Time started) {
   ++num_reused_verdicts_;
   decision_took_ = Stopwatch() - decision_began_;
-  metrics_.Add(series_.reused_verdicts);
+  metrics_.Add(series_.reused_rejections);
   metrics_.Observe(series_.algorithm_duration, clock_.Now() - started);
   Failure failure;
   failure.code = Code::kUnschedulable;

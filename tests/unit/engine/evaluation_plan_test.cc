@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/engine/evaluation_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/framework/profile_fixture.h"
+
+namespace berth::engine {
+namespace {
+
+TEST(SpanTest, SaysWhichChangesMatterForWhichNodes) {
+  struct Case {
+    std::vector<Input> inputs;
+    bool usage, all_nodes, all_usage, other_objects, local;
+  };
+  const Case cases[] = {
+      {{{Reach::kNode}}, false, false, false, false, true},
+      {{{Reach::kNode}, {Reach::kUsage}}, true, false, false, false, true},
+      {{{Reach::kAllNodes}}, false, true, false, false, false},
+      {{{Reach::kDomain, "zone"}}, true, true, true, false, false},
+      {{{Reach::kNode}, {Reach::kCluster}}, true, true, true, false, false},
+      {{{Reach::kOtherObjects}}, false, false, false, true, false},
+  };
+  for (const Case& c : cases) {
+    const Span span = Span::Of(Inputs::Of(pod_part::kRequests, c.inputs));
+    EXPECT_EQ(span.pod, pod_part::kRequests);
+    EXPECT_EQ(span.usage, c.usage);
+    EXPECT_EQ(span.all_nodes, c.all_nodes);
+    EXPECT_EQ(span.all_usage, c.all_usage);
+    EXPECT_EQ(span.other_objects, c.other_objects);
+    EXPECT_EQ(span.local(), c.local);
+  }
+}
+
+class EvaluationPlanTest : public test::ProfileFixture {};
+
+TEST_F(EvaluationPlanTest, KeepsNothingOfPluginsThatDeclareNothing) {
+  Make({"A"});
+  const EvaluationPlan plan(*profile_);
+  EXPECT_FALSE(plan.keepable());
+  ASSERT_EQ(plan.filters().size(), 1U);
+  EXPECT_NE(plan.filters().front().pre_filter, nullptr);
+  EXPECT_NE(plan.filters().front().filter, nullptr);
+  EXPECT_EQ(plan.filters().front().updatable, nullptr);
+}
+
+}  // namespace
+}  // namespace berth::engine
