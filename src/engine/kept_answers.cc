@@ -29,7 +29,7 @@ void SetAll(std::span<const NodeRow> rows, NodeSet& out) {
 
 }  // namespace
 
-bool KeptVerdicts::Refresh(const Occasion& occasion, NodeSet& touched) {
+bool KeptVerdicts::Refresh(const Occasion& occasion, TouchedRows& touched) {
   num_asked_ = 0;
   Changes& changes = occasion.changes;
   const cache::Cache& cache = changes.cache();
@@ -54,7 +54,7 @@ bool KeptVerdicts::Refresh(const Occasion& occasion, NodeSet& touched) {
   return done;
 }
 
-bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, NodeSet& touched) {
+bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, TouchedRows& touched) {
   const Changes& changes = occasion.changes;
   const cache::Cache& cache = changes.cache();
   if (!extent.update) {
@@ -82,11 +82,11 @@ bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, Node
   if (extent.nodes) SetAll(changes.nodes(), scratch_);
   if (extent.pods) SetAll(changes.pods(), scratch_);
   if (scratch_.Empty()) return true;
-  touched |= scratch_;
+  touched.Add(scratch_);
   return AskSome(occasion, scratch_);
 }
 
-bool KeptVerdicts::BeginAnew(const Occasion& occasion, NodeSet& touched) {
+bool KeptVerdicts::BeginAnew(const Occasion& occasion, TouchedRows& touched) {
   const bool passed_all = passes_all();
   NodeSet before = std::move(passed_);
   if (!AskPreFilter(occasion)) return false;
@@ -94,13 +94,15 @@ bool KeptVerdicts::BeginAnew(const Occasion& occasion, NodeSet& touched) {
   passed_ = occasion.changes.cache().nodes();
   if (!passes_all() && !AskAll(occasion)) return false;
   if (!valid_ || passed_all || passes_all()) {
-    touched.Assign(touched.size(), true);
+    touched.SetAll();
     return true;
   }
   before.Resize(passed_.size());
   const auto old_words = std::as_const(before).words();
   const auto new_words = std::as_const(passed_).words();
-  for (size_t i = 0; i < new_words.size(); ++i) touched.words()[i] |= old_words[i] ^ new_words[i];
+  NodeSet differ(passed_.size());
+  for (size_t i = 0; i < new_words.size(); ++i) differ.words()[i] = old_words[i] ^ new_words[i];
+  touched.Add(differ);
   return true;
 }
 
@@ -168,7 +170,7 @@ bool KeptVerdicts::AskRow(const Occasion& occasion, NodeRow row) {
   return status.code() != Code::kError;
 }
 
-bool KeptScores::Refresh(const Occasion& occasion, const NodeSet& feasible, NodeSet& touched) {
+bool KeptScores::Refresh(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched) {
   num_asked_ = 0;
   Changes& changes = occasion.changes;
   const cache::Cache& cache = changes.cache();
@@ -194,7 +196,7 @@ bool KeptScores::Refresh(const Occasion& occasion, const NodeSet& feasible, Node
 }
 
 bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const NodeSet& feasible,
-                          NodeSet& touched) {
+                          TouchedRows& touched) {
   const Changes& changes = occasion.changes;
   const cache::Cache& cache = changes.cache();
   rows_.clear();
@@ -209,7 +211,7 @@ bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const 
       return BeginAnew(occasion, feasible, touched);
     }
     if (skipped_) return true;
-    touched |= scratch_;
+    touched.Add(scratch_);
     if (groups_) {
       groups_ = step_.updatable->Groups(state_);
       return true;
@@ -226,12 +228,13 @@ bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const 
   return Ask(occasion, rows_);
 }
 
-bool KeptScores::BeginAnew(const Occasion& occasion, const NodeSet& feasible, NodeSet& touched) {
+bool KeptScores::BeginAnew(const Occasion& occasion, const NodeSet& feasible,
+                           TouchedRows& touched) {
   const cache::Cache& cache = occasion.changes.cache();
   const bool skipped_before = valid_ && skipped_;
   if (!AskPreScore(occasion, feasible)) return false;
   if (skipped_before && skipped_) return true;
-  touched.Assign(touched.size(), true);
+  touched.SetAll();
   groups_.reset();
   if (skipped_) return true;
   if (step_.updatable != nullptr) groups_ = step_.updatable->Groups(state_);

@@ -11,6 +11,7 @@
 #include "berth/pod_info.h"
 #include "src/engine/changes.h"
 #include "src/engine/evaluation_plan.h"
+#include "src/engine/touched_rows.h"
 #include "src/framework/runtime.h"
 
 namespace berth::engine {
@@ -40,10 +41,10 @@ class KeptVerdicts {
   // `step` must outlive this.
   explicit KeptVerdicts(const FilterStep& step) : step_(step) {}
 
-  // Makes the verdicts those of now, and adds to `touched`, a set over all rows, those that may
+  // Makes the verdicts those of now, and adds to `touched`, over all rows, those that may
   // have changed. False: the plugin rejects the pod, names nodes, or fails, and only a cycle of the
   // pod's own can tell the story; the next Refresh() begins anew.
-  bool Refresh(const Occasion& occasion, NodeSet& touched);
+  bool Refresh(const Occasion& occasion, TouchedRows& touched);
 
   const FilterStep& step() const { return step_; }
   // PreFilter said Skip, or there is no Filter: the set below means nothing.
@@ -55,8 +56,8 @@ class KeptVerdicts {
   size_t bytes() const { return sizeof(*this) + passed_.words().size_bytes(); }
 
  private:
-  bool Continue(const Occasion& occasion, const Extent& extent, NodeSet& touched);
-  bool BeginAnew(const Occasion& occasion, NodeSet& touched);
+  bool Continue(const Occasion& occasion, const Extent& extent, TouchedRows& touched);
+  bool BeginAnew(const Occasion& occasion, TouchedRows& touched);
   bool AskPreFilter(const Occasion& occasion);
   bool AskAll(const Occasion& occasion);
   bool AskSome(const Occasion& occasion, NodeSet& rows);
@@ -82,7 +83,7 @@ class KeptScores {
   explicit KeptScores(const ScoreStep& step) : step_(step) {}
 
   // As KeptVerdicts::Refresh; `feasible` is what PreScore is told.
-  bool Refresh(const Occasion& occasion, const NodeSet& feasible, NodeSet& touched);
+  bool Refresh(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched);
 
   const ScoreStep& step() const { return step_; }
   // PreScore said Skip: the scores below mean nothing.
@@ -97,8 +98,8 @@ class KeptScores {
 
  private:
   bool Continue(const Occasion& occasion, const Extent& extent, const NodeSet& feasible,
-                NodeSet& touched);
-  bool BeginAnew(const Occasion& occasion, const NodeSet& feasible, NodeSet& touched);
+                TouchedRows& touched);
+  bool BeginAnew(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched);
   bool AskPreScore(const Occasion& occasion, const NodeSet& feasible);
   // Sets the scores of `rows`.
   bool Ask(const Occasion& occasion, std::span<const NodeRow> rows);

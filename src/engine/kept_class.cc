@@ -72,8 +72,8 @@ void KeptClass::NoteChanges(Changes& changes) {
 
 void KeptClass::ResetBoard(size_t rows) {
   board_.Reset(rows, normalised_.size());
-  touched_.Assign(rows, true);
-  touched_scores_.Assign(rows, true);
+  touched_.AssignAll(rows);
+  touched_scores_.AssignAll(rows);
 }
 
 bool KeptClass::RefreshVerdicts(const Occasion& occasion) {
@@ -90,16 +90,16 @@ bool KeptClass::RefreshVerdicts(const Occasion& occasion) {
 void KeptClass::FindFeasible(const cache::Cache& cache) {
   feasible_.Resize(cache.num_rows());
   const std::span<uint64_t> feasible = feasible_.words();
-  const std::span<const uint64_t> touched = std::as_const(touched_).words();
   const std::span<const uint64_t> nodes = cache.nodes().words();
   const std::span<const uint64_t> closed = cache.closed_nodes().words();
-  for (size_t i = 0; i < feasible.size(); ++i) {
-    if (touched[i] == 0) continue;
+  for (size_t i = touched_.first(); i < touched_.end(); ++i) {
+    const uint64_t touched = touched_.word(i);
+    if (touched == 0) continue;
     uint64_t now = nodes[i] & ~closed[i];
     for (const SharedVerdicts& verdicts : verdicts_) {
       if (!verdicts->passes_all()) now &= std::as_const(*verdicts).passed().words()[i];
     }
-    feasible[i] = (feasible[i] & ~touched[i]) | (now & touched[i]);
+    feasible[i] = (feasible[i] & ~touched) | (now & touched);
   }
 }
 
@@ -108,7 +108,7 @@ bool KeptClass::RefreshScores(const Occasion& occasion) {
     KeptScores& scores = *scores_[i];
     // Scores that others share are normalised often and change for many rows at once.
     const bool apart = scores.step().updatable != nullptr && scores.step().normalises;
-    NodeSet& touched = apart ? touched_by_plugin_[i] : touched_scores_;
+    TouchedRows& touched = apart ? touched_by_plugin_[i] : touched_scores_;
     if (apart) touched.Resize(touched_scores_.size());
     if (!scores.Refresh(occasion, feasible_, touched)) return false;
     if (scores.num_asked() > 0) {
@@ -157,10 +157,9 @@ bool KeptClass::UpdateBoard() {
     }
   });
   // The others pass now, or do not, but score as they did.
-  const std::span<const uint64_t> touched = std::as_const(touched_).words();
   const std::span<const uint64_t> feasible = std::as_const(feasible_).words();
-  for (size_t i = 0; i < touched.size(); ++i) {
-    uint64_t differ = touched[i] & (feasible[i] ^ board_.feasible().words()[i]);
+  for (size_t i = touched_.first(); i < touched_.end(); ++i) {
+    uint64_t differ = touched_.word(i) & (feasible[i] ^ board_.feasible().words()[i]);
     for (; differ != 0; differ &= differ - 1) {
       const auto row = static_cast<NodeRow>(i * 64 + static_cast<size_t>(std::countr_zero(differ)));
       if (!feasible_.Test(row)) {
@@ -171,7 +170,7 @@ bool KeptClass::UpdateBoard() {
     }
   }
   for (size_t i = 0; i < normalised_.size(); ++i) {
-    const NodeSet& rows = touched_by_plugin_[normalised_[i]];
+    const TouchedRows& rows = touched_by_plugin_[normalised_[i]];
     if (rows.Empty()) continue;
     const KeptScores& scores = *scores_[normalised_[i]];
     const bool set =
@@ -182,11 +181,9 @@ bool KeptClass::UpdateBoard() {
             : board_.SetRaw(i, rows, [raw = scores.raw()](NodeRow row) { return raw[row]; });
     kept = set && kept;
   }
-  touched_.Assign(touched_.size(), false);
-  touched_scores_.Assign(touched_scores_.size(), false);
-  for (NodeSet& rows : touched_by_plugin_) {
-    if (rows.size() > 0) rows.Assign(rows.size(), false);
-  }
+  touched_.Clear();
+  touched_scores_.Clear();
+  for (TouchedRows& rows : touched_by_plugin_) rows.Clear();
   return kept;
 }
 
@@ -235,8 +232,7 @@ bool KeptClass::Normalise(const Occasion& occasion, size_t normalised) {
 }
 
 size_t KeptClass::bytes() const {
-  return sizeof(*this) + board_.bytes() + touched_.words().size_bytes() +
-         feasible_.words().size_bytes();
+  return sizeof(*this) + board_.bytes() + 3 * feasible_.words().size_bytes();
 }
 
 }  // namespace berth::engine

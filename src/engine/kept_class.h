@@ -11,6 +11,7 @@
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/kept_answers.h"
 #include "src/engine/score_board.h"
+#include "src/engine/touched_rows.h"
 
 namespace berth::engine {
 
@@ -65,9 +66,9 @@ class KeptClass {
   uint64_t generation_ = 0;
   // Rows to be looked at again: whether they pass, all they score, and what one plugin gives them,
   // by place in scores_ (empty where that is part of touched_scores_).
-  NodeSet touched_;
-  NodeSet touched_scores_;
-  std::vector<NodeSet> touched_by_plugin_;
+  TouchedRows touched_;
+  TouchedRows touched_scores_;
+  std::vector<TouchedRows> touched_by_plugin_;
   NodeSet feasible_;  // now; the board learns of it row by row
   ScoreBoard board_;
 

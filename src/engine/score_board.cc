@@ -9,7 +9,6 @@ namespace berth::engine {
 namespace {
 
 constexpr size_t kBlock = 64;
-constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
 // Far more than normalised scores can tell apart.
 constexpr ScoreValues::Id kMaxValues = 8192;
 
@@ -105,8 +104,8 @@ void ScoreBoard::Reset(size_t rows, size_t num_normalised) {
     normalised.raw.assign(rows, 0);
     normalised.values.Clear();
   }
-  block_best_.assign(Blocks(rows), kNone);
-  block_ties_.assign(Blocks(rows), 0);
+  blocks_.assign(Blocks(rows), Best());
+  groups_.assign(Blocks(blocks_.size()), Best());
   stale_.assign(Blocks(rows), 0);
   stale_blocks_.clear();
   recount_ = false;
@@ -122,8 +121,8 @@ void ScoreBoard::Grow(size_t rows) {
     normalised.ids.resize(rows);
     normalised.raw.resize(rows);
   }
-  block_best_.resize(Blocks(rows), kNone);
-  block_ties_.resize(Blocks(rows));
+  blocks_.resize(Blocks(rows));
+  groups_.resize(Blocks(blocks_.size()));
   stale_.resize(Blocks(rows));
 }
 
@@ -193,53 +192,67 @@ void ScoreBoard::RecountBlock(size_t block) {
 }
 
 void ScoreBoard::FindBlockBest(size_t block) {
-  int64_t best = kNone;
-  uint32_t ties = 0;
+  Best best;
   const size_t begin = block * kBlock;
   for (uint64_t word = std::as_const(feasible_).words()[block]; word != 0; word &= word - 1) {
     const int64_t total = totals_[begin + static_cast<size_t>(std::countr_zero(word))];
-    if (total > best) {
-      best = total;
-      ties = 1;
-    } else if (total == best) {
-      ++ties;
+    if (total > best.total) {
+      best = {total, 1};
+    } else if (total == best.total) {
+      ++best.ties;
     }
   }
-  block_best_[block] = best;
-  block_ties_[block] = ties;
+  blocks_[block] = best;
+}
+
+ScoreBoard::Best ScoreBoard::BestOf(std::span<const Best> parts) {
+  Best best;
+  for (const Best& part : parts) {
+    if (part.total > best.total) {
+      best = part;
+    } else if (part.total == best.total) {
+      best.ties += part.ties;
+    }
+  }
+  return best;
 }
 
 ScoreBoard::Best ScoreBoard::FindBest() {
+  const auto refresh = [this](size_t block) {
+    RecountBlock(block);
+    FindBlockBest(block);
+  };
+  const auto refresh_group = [this](size_t group) {
+    const size_t begin = group * kBlock;
+    const size_t count = std::min(kBlock, blocks_.size() - begin);
+    groups_[group] = BestOf(std::span(blocks_).subspan(begin, count));
+  };
   if (recount_) {
-    for (size_t block = 0; block < block_best_.size(); ++block) {
-      RecountBlock(block);
-      FindBlockBest(block);
-    }
+    for (size_t block = 0; block < blocks_.size(); ++block) refresh(block);
+    for (size_t group = 0; group < groups_.size(); ++group) refresh_group(group);
   } else {
+    for (const uint32_t block : stale_blocks_) refresh(block);
+    size_t last = SIZE_MAX;
     for (const uint32_t block : stale_blocks_) {
-      RecountBlock(block);
-      FindBlockBest(block);
+      if (std::exchange(last, block / kBlock) != block / kBlock) refresh_group(block / kBlock);
     }
   }
   for (const uint32_t block : stale_blocks_) stale_[block] = 0;
   stale_blocks_.clear();
   recount_ = false;
-
-  Best best;
-  best.total = *std::ranges::max_element(block_best_);
-  for (size_t block = 0; block < block_best_.size(); ++block) {
-    best.ties += block_best_[block] == best.total ? block_ties_[block] : 0;
-  }
-  return best;
+  return BestOf(groups_);
 }
 
 NodeRow ScoreBoard::Nth(const Best& best, uint64_t skip) const {
-  size_t block = 0;
-  for (;; ++block) {
-    if (block_best_[block] != best.total) continue;
-    if (skip < block_ties_[block]) break;
-    skip -= block_ties_[block];
-  }
+  const auto find = [&](std::span<const Best> parts, size_t from) {
+    for (;; ++from) {
+      if (parts[from].total != best.total) continue;
+      if (skip < parts[from].ties) return from;
+      skip -= parts[from].ties;
+    }
+  };
+  const size_t group = find(groups_, 0);
+  const size_t block = find(blocks_, group * kBlock);
   for (uint64_t word = std::as_const(feasible_).words()[block];; word &= word - 1) {
     const size_t row = block * kBlock + static_cast<size_t>(std::countr_zero(word));
     if (totals_[row] == best.total && skip-- == 0) return static_cast<NodeRow>(row);
@@ -248,7 +261,7 @@ NodeRow ScoreBoard::Nth(const Best& best, uint64_t skip) const {
 
 size_t ScoreBoard::bytes() const {
   size_t bytes = sizeof(*this) + num_rows() * (sizeof(base_[0]) + sizeof(totals_[0])) +
-                 block_best_.size() * 32;
+                 blocks_.size() * (sizeof(Best) + 8);
   for (const Normalised& normalised : normalised_) {
     bytes += num_rows() * (sizeof(ScoreValues::Id) + sizeof(int64_t)) + normalised.values.bytes();
   }

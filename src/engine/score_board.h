@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "berth/node_set.h"
+#include "src/engine/touched_rows.h"
 
 namespace berth::engine {
 
@@ -109,7 +110,7 @@ class ScoreBoard {
   // Changes one raw score of every row of `rows` to raw_of(row); rows that are not
   // feasible are forgotten. False: as Put().
   template <typename RawOf>
-  bool SetRaw(size_t normalised, const NodeSet& rows, RawOf raw_of);
+  bool SetRaw(size_t normalised, const TouchedRows& rows, RawOf raw_of);
 
   ScoreValues& values(size_t normalised) { return normalised_[normalised].values; }
   // The worth of scores has changed: all totals are made anew.
@@ -137,6 +138,8 @@ class ScoreBoard {
   void MarkStale(NodeRow row);
   void RecountBlock(size_t block);
   void FindBlockBest(size_t block);
+  // The best of `parts`.
+  static Best BestOf(std::span<const Best> parts);
 
   NodeSet feasible_;
   NodeSet known_;
@@ -145,16 +148,15 @@ class ScoreBoard {
   std::vector<int64_t> base_;
   std::vector<int64_t> totals_;
   std::vector<Normalised> normalised_;
-  // By block.
-  std::vector<int64_t> block_best_;
-  std::vector<uint32_t> block_ties_;
-  std::vector<uint8_t> stale_;  // a row of the block has changed
+  std::vector<Best> blocks_;
+  std::vector<Best> groups_;
+  std::vector<uint8_t> stale_;  // by block: a row of it has changed
   std::vector<uint32_t> stale_blocks_;
   bool recount_ = false;
 };
 
 template <typename RawOf>
-bool ScoreBoard::SetRaw(size_t normalised, const NodeSet& rows, RawOf raw_of) {
+bool ScoreBoard::SetRaw(size_t normalised, const TouchedRows& rows, RawOf raw_of) {
   Normalised& scores = normalised_[normalised];
   bool done = true;
   rows.ForEach([&](NodeRow row) {

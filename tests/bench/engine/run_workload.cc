@@ -64,7 +64,10 @@ class Run {
     options.scheduler.configuration = config::DefaultConfiguration(plugins.defaults);
     options.scheduler.configuration.client_connection.burst = 5000;
     options.scheduler.seed = 1;
-    options.scheduler.share_verdicts = !options_.plain;
+    if (options_.plain) {
+      options.scheduler.share_verdicts = false;
+      options.scheduler.max_kept_bytes = 0;
+    }
     options.scheduler.stopwatch = base::ThreadCpuTime;
     options.scheduler.on_cycle = [this](const scheduler::CycleOutcome& outcome) { Note(outcome); };
     auto made = simulator::Simulation::Make(std::move(options), plugins.registry);
