@@ -232,7 +232,10 @@ bool KeptClass::Normalise(const Occasion& occasion, size_t normalised) {
 }
 
 size_t KeptClass::bytes() const {
-  return sizeof(*this) + board_.bytes() + 3 * feasible_.words().size_bytes();
+  size_t bytes = sizeof(*this) + board_.bytes() + 3 * feasible_.words().size_bytes();
+  for (const SharedVerdicts& verdicts : verdicts_) bytes += verdicts->bytes();
+  for (const SharedScores& scores : scores_) bytes += scores->bytes();
+  return bytes;
 }
 
 }  // namespace berth::engine

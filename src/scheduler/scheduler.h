@@ -56,7 +56,7 @@ struct SchedulerOptions {
   bool share_verdicts = true;
   // What plugins answered is kept for the next pods of a class, in so much memory. 0: every pod is
   // evaluated by itself. The slow twin.
-  size_t max_kept_bytes = 64u << 20;
+  size_t max_kept_bytes = 128u << 20;
   std::string hostname;  // ends the reportingInstance of events
   // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
   std::function<void(const CycleOutcome&)> on_cycle;
