@@ -2,20 +2,28 @@
 #include "plugins/in_tree_registry.h"
 
 #include "plugins/default_binder/default_binder.h"
+#include "plugins/default_preemption/args.h"
 #include "plugins/default_preemption/default_preemption.h"
+#include "plugins/dynamic_resources/args.h"
 #include "plugins/image_locality/image_locality.h"
+#include "plugins/inter_pod_affinity/args.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "plugins/node_affinity/args.h"
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_ports/node_ports.h"
+#include "plugins/node_resources_balanced_allocation/args.h"
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
+#include "plugins/node_resources_fit/args.h"
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/pod_topology_spread/args.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/taint_toleration/taint_toleration.h"
+#include "plugins/volume_binding/args.h"
 
 namespace berth::plugins {
 namespace {
@@ -24,6 +32,9 @@ template <typename PluginType>
 PluginRegistration Register() {
   return {PluginType::kName, PluginType::Make};
 }
+
+// Of kube-scheduler's plugins those that are not there yet.
+PluginRegistration NotYet(std::string_view name) { return {name, nullptr}; }
 
 }  // namespace
 
@@ -44,6 +55,30 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),
+      NotYet("VolumeRestrictions"),
+      NotYet("NodeVolumeLimits"),
+      NotYet("VolumeBinding"),
+      NotYet("VolumeZone"),
+      NotYet("DynamicResources"),
+      NotYet("DeferredPodScheduling"),
+      NotYet("GangScheduling"),
+      NotYet("TopologyPlacementGenerator"),
+      NotYet("PodGroupPodsCount"),
+  };
+}
+
+std::vector<PluginArgs> InTreeArgs() {
+  return {
+      {DefaultPreemption::kName, DefaultPreemptionArgsWithDefaults, DefaultPreemptionArgsProblems},
+      {"DynamicResources", DynamicResourcesArgsWithDefaults, DynamicResourcesArgsProblems},
+      {InterPodAffinity::kName, InterPodAffinityArgsWithDefaults, InterPodAffinityArgsProblems},
+      {NodeAffinity::kName, nullptr, NodeAffinityArgsProblems},
+      {NodeResourcesBalancedAllocation::kName, NodeResourcesBalancedAllocationArgsWithDefaults,
+       NodeResourcesBalancedAllocationArgsProblems},
+      // kube-scheduler checks these only when it makes the plugin.
+      {NodeResourcesFit::kName, NodeResourcesFitArgsWithDefaults, nullptr},
+      {PodTopologySpread::kName, PodTopologySpreadArgsWithDefaults, PodTopologySpreadArgsProblems},
+      {"VolumeBinding", VolumeBindingArgsWithDefaults, VolumeBindingArgsProblems},
   };
 }
 
@@ -56,14 +91,23 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {TaintToleration::kName, 3},
       {NodeAffinity::kName, 2},
       {NodePorts::kName},
+      {"DeferredPodScheduling", 0, "InPlacePodVerticalScalingSchedulerPreemption"},
       {NodeResourcesFit::kName, 1},
+      {"VolumeRestrictions"},
+      {"NodeVolumeLimits"},
+      {"VolumeBinding"},
+      {"VolumeZone"},
       {PodTopologySpread::kName, 2},
       {InterPodAffinity::kName, 2},
+      {"DynamicResources", 2},
       {DefaultPreemption::kName},
       {NodeResourcesBalancedAllocation::kName, 1},
       {ImageLocality::kName, 1},
       {DefaultBinder::kName},
       {NodeDeclaredFeatures::kName},
+      {"GangScheduling", 0, "GenericWorkload"},
+      {"TopologyPlacementGenerator", 0, "TopologyAwareWorkloadScheduling"},
+      {"PodGroupPodsCount", 1, "TopologyAwareWorkloadScheduling"},
   };
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "berth/plugin.h"
+#include "berth/plugin_args.h"
 
 namespace berth::plugins {
 
@@ -13,10 +14,16 @@ namespace berth::plugins {
 struct DefaultPlugin {
   std::string_view name;
   int32_t weight = 0;  // of its score; 0: not set
+  // The feature gate without which it is none of the defaults; "" for always.
+  std::string_view feature_gate = "";
 };
 
-// Every plugin that is built in, in no particular order.
+// Every plugin that is built in, and those of kube-scheduler that are not there yet (without a
+// factory: profiles may name them, and run without), in no particular order.
 std::vector<PluginRegistration> InTreeRegistry();
+
+// The args that are kinds of their own.
+std::vector<PluginArgs> InTreeArgs();
 
 // What MultiPoint enables by default, in kube-scheduler's order.
 std::vector<DefaultPlugin> DefaultMultiPoint();

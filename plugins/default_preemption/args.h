@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "berth/config_value.h"
+#include "berth/plugin_args.h"
 #include "berth/result.h"
 
 namespace berth::plugins {
@@ -21,5 +24,12 @@ struct DefaultPreemptionArgs {
 // Errors: unknown fields, a percentage outside [0, 100], a negative number, both 0; with the
 // field's path.
 Result<DefaultPreemptionArgs> ParseDefaultPreemptionArgs(const ConfigValue& value);
+
+// See PluginArgs (berth/plugin_args.h).
+ConfigValue DefaultPreemptionArgsWithDefaults(const ConfigValue& args,
+                                              const ArgsFeatures& features);
+std::vector<std::string> DefaultPreemptionArgsProblems(const ConfigValue& args,
+                                                       const std::string& path,
+                                                       const ArgsFeatures& features);
 
 }  // namespace berth::plugins

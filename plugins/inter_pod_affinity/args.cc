@@ -12,11 +12,9 @@ namespace {
 constexpr std::string_view kHardWeight = "hardPodAffinityWeight";
 constexpr int32_t kMaxHardWeight = 100;
 
-}  // namespace
-
-Result<InterPodAffinityArgs> ParseInterPodAffinityArgs(const ConfigValue& value) {
+Result<InterPodAffinityArgs> Read(const ConfigValue& value, const std::string& path) {
   InterPodAffinityArgs args;
-  FieldReader fields(value, "");
+  FieldReader fields(value, path);
   ReadTypeMeta(fields, "InterPodAffinity");
   fields.Read(kHardWeight, args.hard_pod_affinity_weight);
   fields.Read("ignorePreferredTermsOfExistingPods", args.ignore_preferred_terms_of_existing_pods);
@@ -26,6 +24,24 @@ Result<InterPodAffinityArgs> ParseInterPodAffinityArgs(const ConfigValue& value)
   }
   if (auto error = fields.Finish()) return Fail(std::move(*error));
   return args;
+}
+
+}  // namespace
+
+Result<InterPodAffinityArgs> ParseInterPodAffinityArgs(const ConfigValue& value) {
+  return Read(value, "");
+}
+
+ConfigValue InterPodAffinityArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  return WithDefault(args, kHardWeight,
+                     ConfigValue(int64_t{InterPodAffinityArgs{}.hard_pod_affinity_weight}));
+}
+
+std::vector<std::string> InterPodAffinityArgsProblems(const ConfigValue& args,
+                                                      const std::string& path,
+                                                      const ArgsFeatures&) {
+  const auto read = Read(args, path);
+  return read ? std::vector<std::string>{} : std::vector<std::string>{read.error().message};
 }
 
 }  // namespace berth::plugins

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "berth/config_value.h"
+#include "berth/plugin_args.h"
 #include "berth/result.h"
 
 namespace berth::plugins {
@@ -19,5 +22,11 @@ struct InterPodAffinityArgs {
 // Reads, defaults and validates the args. Errors: unknown fields, wrong types, and what
 // kube-scheduler rejects, in its words.
 Result<InterPodAffinityArgs> ParseInterPodAffinityArgs(const ConfigValue& value);
+
+// See PluginArgs (berth/plugin_args.h).
+ConfigValue InterPodAffinityArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features);
+std::vector<std::string> InterPodAffinityArgsProblems(const ConfigValue& args,
+                                                      const std::string& path,
+                                                      const ArgsFeatures& features);
 
 }  // namespace berth::plugins

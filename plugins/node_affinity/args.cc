@@ -72,37 +72,50 @@ api::NodeAffinity ReadAffinity(FieldReader& fields) {
   return affinity;
 }
 
-std::vector<std::string> Validate(const NodeAffinityArgs& args) {
+std::vector<std::string> Problems(const NodeAffinityArgs& args, const std::string& path) {
   std::vector<std::string> problems;
   if (!args.added_affinity) return problems;
+  const std::string added = FieldPath(path, "addedAffinity");
   if (const auto& required =
           args.added_affinity->required_during_scheduling_ignored_during_execution) {
     const NodeSelectorMatcher matcher = NodeSelectorMatcher::Make(*required);
     for (const Error& error : matcher.errors()) {
-      problems.push_back("addedAffinity." + std::string(kRequired) + "." + error.message);
+      problems.push_back(added + "." + std::string(kRequired) + "." + error.message);
     }
   }
   const auto& preferred = args.added_affinity->preferred_during_scheduling_ignored_during_execution;
   for (const std::string& problem : PreferredTerms::Problems(preferred)) {
-    problems.push_back("addedAffinity." + std::string(kPreferred) + problem);
+    problems.push_back(added + "." + std::string(kPreferred) + problem);
   }
   return problems;
+}
+
+Result<NodeAffinityArgs> Read(const ConfigValue& value, const std::string& path) {
+  NodeAffinityArgs args;
+  FieldReader fields(value, path);
+  ReadTypeMeta(fields, "NodeAffinity");
+  if (const ConfigValue* added = fields.Get("addedAffinity")) {
+    FieldReader nested(*added, fields.PathOf("addedAffinity"));
+    args.added_affinity = ReadAffinity(nested);
+    fields.Merge(nested);
+  }
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  return args;
 }
 
 }  // namespace
 
 Result<NodeAffinityArgs> ParseNodeAffinityArgs(const ConfigValue& value) {
-  NodeAffinityArgs args;
-  FieldReader fields(value, "");
-  ReadTypeMeta(fields, "NodeAffinity");
-  if (const ConfigValue* added = fields.Get("addedAffinity")) {
-    FieldReader nested(*added, "addedAffinity");
-    args.added_affinity = ReadAffinity(nested);
-    fields.Merge(nested);
-  }
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
-  if (auto error = AggregateProblems(Validate(args))) return Fail(std::move(*error));
+  auto args = Read(value, "");
+  if (!args) return args;
+  if (auto error = AggregateProblems(Problems(*args, ""))) return Fail(std::move(*error));
   return args;
+}
+
+std::vector<std::string> NodeAffinityArgsProblems(const ConfigValue& args, const std::string& path,
+                                                  const ArgsFeatures&) {
+  const auto read = Read(args, path);
+  return read ? Problems(*read, path) : std::vector<std::string>{read.error().message};
 }
 
 }  // namespace berth::plugins

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/config_value.h"
+#include "berth/plugin_args.h"
 #include "berth/result.h"
 
 namespace berth::plugins {
@@ -16,5 +19,9 @@ struct NodeAffinityArgs {
 
 // Reads and validates the args. Errors: unknown fields, wrong types, terms that cannot be parsed.
 Result<NodeAffinityArgs> ParseNodeAffinityArgs(const ConfigValue& value);
+
+// See PluginArgs (berth/plugin_args.h).
+std::vector<std::string> NodeAffinityArgsProblems(const ConfigValue& args, const std::string& path,
+                                                  const ArgsFeatures& features);
 
 }  // namespace berth::plugins

@@ -8,10 +8,14 @@
 namespace berth::plugins {
 namespace {
 
-std::vector<std::string> Validate(const std::vector<ResourceSpec>& resources) {
+constexpr std::string_view kResources = "resources";
+
+std::vector<std::string> Problems(const std::vector<ResourceSpec>& resources,
+                                  const std::string& parent) {
   std::vector<std::string> problems;
   for (auto at = resources.begin(); at != resources.end(); ++at) {
-    const std::string path = IndexedPath("resources", static_cast<size_t>(at - resources.begin()));
+    const std::string path =
+        IndexedPath(FieldPath(parent, kResources), static_cast<size_t>(at - resources.begin()));
     if (std::any_of(resources.begin(), at,
                     [&](const ResourceSpec& other) { return other.name == at->name; })) {
       problems.push_back(DuplicateField(path + ".name", Quoted(at->name)));
@@ -23,17 +27,36 @@ std::vector<std::string> Validate(const std::vector<ResourceSpec>& resources) {
   return problems;
 }
 
+Result<NodeResourcesBalancedAllocationArgs> Read(const ConfigValue& value,
+                                                 const std::string& path) {
+  NodeResourcesBalancedAllocationArgs args;
+  FieldReader fields(value, path);
+  ReadTypeMeta(fields, "NodeResourcesBalancedAllocation");
+  args.resources = ReadResources(fields, kResources);
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  return args;
+}
+
 }  // namespace
 
 Result<NodeResourcesBalancedAllocationArgs> ParseNodeResourcesBalancedAllocationArgs(
     const ConfigValue& value) {
-  NodeResourcesBalancedAllocationArgs args;
-  FieldReader fields(value, "");
-  ReadTypeMeta(fields, "NodeResourcesBalancedAllocation");
-  args.resources = ReadResources(fields, "resources");
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
-  if (auto error = AggregateProblems(Validate(args.resources))) return Fail(std::move(*error));
+  auto args = Read(value, "");
+  if (!args) return args;
+  if (auto error = AggregateProblems(Problems(args->resources, ""))) return Fail(std::move(*error));
   return args;
+}
+
+ConfigValue NodeResourcesBalancedAllocationArgsWithDefaults(const ConfigValue& args,
+                                                            const ArgsFeatures&) {
+  return WithField(args, kResources, WithDefaultResources(args.Find(kResources)));
+}
+
+std::vector<std::string> NodeResourcesBalancedAllocationArgsProblems(const ConfigValue& args,
+                                                                     const std::string& path,
+                                                                     const ArgsFeatures&) {
+  const auto read = Read(args, path);
+  return read ? Problems(read->resources, path) : std::vector<std::string>{read.error().message};
 }
 
 }  // namespace berth::plugins

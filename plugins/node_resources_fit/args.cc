@@ -111,4 +111,17 @@ Result<NodeResourcesFitArgs> ParseNodeResourcesFitArgs(const ConfigValue& value)
   return args;
 }
 
+ConfigValue NodeResourcesFitArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  constexpr std::string_view kStrategy = "scoringStrategy";
+  constexpr std::string_view kResources = "resources";
+  const ConfigValue* given = args.Find(kStrategy);
+  // A strategy that is given has no default type.
+  ConfigValue strategy =
+      given != nullptr
+          ? *given
+          : ConfigValue(ConfigValue::Map{{"type", ConfigValue(std::string(kSupportedTypes[0]))}});
+  strategy = WithField(strategy, kResources, WithDefaultResources(strategy.Find(kResources)));
+  return WithField(args, kStrategy, std::move(strategy));
+}
+
 }  // namespace berth::plugins

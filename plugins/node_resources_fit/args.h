@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "berth/config_value.h"
+#include "berth/plugin_args.h"
 #include "berth/result.h"
 #include "plugins/shared/args_reader.h"
 #include "plugins/shared/function_shape.h"
@@ -31,5 +32,8 @@ struct NodeResourcesFitArgs {
 // Reads, defaults and validates the args. Errors: unknown fields, wrong types, and what
 // kube-scheduler rejects, in its words.
 Result<NodeResourcesFitArgs> ParseNodeResourcesFitArgs(const ConfigValue& value);
+
+// See PluginArgs (berth/plugin_args.h).
+ConfigValue NodeResourcesFitArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features);
 
 }  // namespace berth::plugins

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kSystem = "System";
 constexpr std::string_view kList = "List";
+constexpr std::string_view kDefaultingType = "defaultingType";
+constexpr std::string_view kConstraints = "defaultConstraints";
 constexpr std::string_view kActions[] = {"DoNotSchedule", "ScheduleAnyway"};
 
 using Constraints = std::vector<api::TopologySpreadConstraint>;
@@ -39,25 +41,23 @@ api::TopologySpreadConstraint ReadConstraint(FieldReader& fields) {
 }
 
 Constraints ReadConstraints(FieldReader& fields) {
-  constexpr std::string_view kField = "defaultConstraints";
   Constraints constraints;
-  const ConfigValue::List& list = fields.GetList(kField);
+  const ConfigValue::List& list = fields.GetList(kConstraints);
   for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(kField), i));
+    FieldReader entry(list[i], IndexedPath(fields.PathOf(kConstraints), i));
     constraints.push_back(ReadConstraint(entry));
     fields.Merge(entry);
   }
   return constraints;
 }
 
-void CheckDefaultingType(std::string_view type, const Constraints& constraints,
-                         std::vector<std::string>& problems) {
-  constexpr std::string_view kPath = "defaultingType";
+void CheckDefaultingType(const std::string& path, std::string_view type,
+                         const Constraints& constraints, std::vector<std::string>& problems) {
   if (type != kSystem && type != kList) {
     constexpr std::string_view kTypes[] = {kSystem, kList};
-    problems.push_back(UnsupportedField(kPath, Quoted(type), kTypes));
+    problems.push_back(UnsupportedField(path, Quoted(type), kTypes));
   } else if (type == kSystem && !constraints.empty()) {
-    problems.push_back(InvalidField(kPath, Quoted(type), "when .defaultConstraints are not empty"));
+    problems.push_back(InvalidField(path, Quoted(type), "when .defaultConstraints are not empty"));
   }
 }
 
@@ -79,10 +79,10 @@ void CheckWhenUnsatisfiable(const std::string& path, const std::string& action,
   }
 }
 
-void CheckConstraint(const Constraints& constraints, size_t index,
+void CheckConstraint(const std::string& list, const Constraints& constraints, size_t index,
                      std::vector<std::string>& problems) {
   const api::TopologySpreadConstraint& constraint = constraints[index];
-  const std::string path = IndexedPath("defaultConstraints", index);
+  const std::string path = IndexedPath(list, index);
   if (constraint.max_skew <= 0) {
     problems.push_back(InvalidField(path + ".maxSkew", std::to_string(constraint.max_skew),
                                     "not in valid range (0, inf)"));
@@ -105,26 +105,52 @@ void CheckConstraint(const Constraints& constraints, size_t index,
   }
 }
 
+// The args as the file has them: the type as text.
+struct RawArgs {
+  std::string type;
+  Constraints constraints;
+};
+
+Result<RawArgs> Read(const ConfigValue& value, const std::string& path) {
+  RawArgs args;
+  FieldReader fields(value, path);
+  ReadTypeMeta(fields, "PodTopologySpread");
+  fields.Read(kDefaultingType, args.type);
+  if (args.type.empty()) args.type = kSystem;
+  args.constraints = ReadConstraints(fields);
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  return args;
+}
+
+std::vector<std::string> Problems(const RawArgs& args, const std::string& path) {
+  std::vector<std::string> problems;
+  CheckDefaultingType(FieldPath(path, kDefaultingType), args.type, args.constraints, problems);
+  for (size_t i = 0; i < args.constraints.size(); ++i) {
+    CheckConstraint(FieldPath(path, kConstraints), args.constraints, i, problems);
+  }
+  return problems;
+}
+
 }  // namespace
 
 Result<PodTopologySpreadArgs> ParsePodTopologySpreadArgs(const ConfigValue& value) {
-  FieldReader fields(value, "");
-  ReadTypeMeta(fields, "PodTopologySpread");
-  std::string type;
-  fields.Read("defaultingType", type);
-  if (type.empty()) type = kSystem;
-  PodTopologySpreadArgs args;
-  args.default_constraints = ReadConstraints(fields);
-  args.system_defaulting = type == kSystem;
-  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  auto args = Read(value, "");
+  if (!args) return Fail(args.error());
+  if (auto error = AggregateProblems(Problems(*args, ""))) return Fail(std::move(*error));
+  return PodTopologySpreadArgs{args->type == kSystem, std::move(args->constraints)};
+}
 
-  std::vector<std::string> problems;
-  CheckDefaultingType(type, args.default_constraints, problems);
-  for (size_t i = 0; i < args.default_constraints.size(); ++i) {
-    CheckConstraint(args.default_constraints, i, problems);
-  }
-  if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
-  return args;
+ConfigValue PodTopologySpreadArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  const ConfigValue* type = args.Find(kDefaultingType);
+  const bool given = type != nullptr && type->string() != nullptr && !type->string()->empty();
+  return given ? args : WithField(args, kDefaultingType, ConfigValue(std::string(kSystem)));
+}
+
+std::vector<std::string> PodTopologySpreadArgsProblems(const ConfigValue& args,
+                                                       const std::string& path,
+                                                       const ArgsFeatures&) {
+  const auto read = Read(args, path);
+  return read ? Problems(*read, path) : std::vector<std::string>{read.error().message};
 }
 
 }  // namespace berth::plugins

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/config_value.h"
+#include "berth/plugin_args.h"
 #include "berth/result.h"
 
 namespace berth::plugins {
@@ -20,5 +22,12 @@ struct PodTopologySpreadArgs {
 // Reads and validates the args. Errors: unknown fields, wrong types, values out of range,
 // constraints with a selector or given twice, constraints next to system defaulting.
 Result<PodTopologySpreadArgs> ParsePodTopologySpreadArgs(const ConfigValue& value);
+
+// See PluginArgs (berth/plugin_args.h).
+ConfigValue PodTopologySpreadArgsWithDefaults(const ConfigValue& args,
+                                              const ArgsFeatures& features);
+std::vector<std::string> PodTopologySpreadArgsProblems(const ConfigValue& args,
+                                                       const std::string& path,
+                                                       const ArgsFeatures& features);
 
 }  // namespace berth::plugins

@@ -37,6 +37,39 @@ std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view fi
   return resources;
 }
 
+ConfigValue WithField(const ConfigValue& args, std::string_view field, ConfigValue value) {
+  ConfigValue::Map fields;
+  if (args.map() != nullptr) fields = *args.map();
+  std::erase_if(fields, [field](const auto& entry) { return entry.first == field; });
+  fields.emplace_back(field, std::move(value));
+  return ConfigValue(std::move(fields), args.line());
+}
+
+ConfigValue WithDefault(const ConfigValue& args, std::string_view field, ConfigValue value) {
+  return args.Find(field) != nullptr ? args : WithField(args, field, std::move(value));
+}
+
+ConfigValue WithDefaultResources(const ConfigValue* list) {
+  ConfigValue::List resources;
+  if (list != nullptr && list->list() != nullptr) resources = *list->list();
+  if (resources.empty()) {
+    for (const ResourceSpec& spec : DefaultResourceSpecs()) {
+      resources.emplace_back(ConfigValue::Map{{"name", ConfigValue(spec.name)}});
+    }
+  }
+  for (ConfigValue& resource : resources) {
+    const ConfigValue* weight = resource.Find("weight");
+    if (weight == nullptr || (weight->integer() != nullptr && *weight->integer() == 0)) {
+      resource = WithField(resource, "weight", ConfigValue(int64_t{1}));
+    }
+  }
+  return ConfigValue(std::move(resources));
+}
+
+std::string FieldPath(std::string_view path, std::string_view field) {
+  return path.empty() ? std::string(field) : std::string(path) + "." + std::string(field);
+}
+
 std::string IndexedPath(std::string_view path, size_t index) {
   return std::string(path) + "[" + std::to_string(index) + "]";
 }

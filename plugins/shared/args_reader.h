@@ -28,6 +28,15 @@ void ReadTypeMeta(FieldReader& fields, std::string_view plugin);
 // Reads a list of {name, weight}; a missing weight becomes 1, a missing list the default.
 std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view field);
 
+// `args`, or an empty map for null, with `field` set where it is absent or null.
+ConfigValue WithDefault(const ConfigValue& args, std::string_view field, ConfigValue value);
+// The same, also where it is there.
+ConfigValue WithField(const ConfigValue& args, std::string_view field, ConfigValue value);
+// A list of {name, weight} as ReadResources reads it; `list` may be nullptr.
+ConfigValue WithDefaultResources(const ConfigValue* list);
+
+// "path.field", or "field" where there is no path.
+std::string FieldPath(std::string_view path, std::string_view field);
 // "path[index]".
 std::string IndexedPath(std::string_view path, size_t index);
 

@@ -9,6 +9,7 @@
 #include "src/app/explain.h"
 #include "src/app/in_tree_plugins.h"
 #include "src/app/run.h"
+#include "src/app/show_config.h"
 #include "src/app/simulate.h"
 
 namespace berth::app {
@@ -22,6 +23,8 @@ int Main(int argc, char** argv) {
       return Simulate(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kExplain:
       return Explain(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kConfig:
+      return ShowConfig(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kHelp:
       std::fputs(CommandList().c_str(), stdout);
       return 0;

@@ -11,6 +11,7 @@ constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
     {"run", CommandKind::kRun},
     {"simulate", CommandKind::kSimulate},
     {"explain", CommandKind::kExplain},
+    {"config", CommandKind::kConfig},
 };
 
 }  // namespace
@@ -53,6 +54,7 @@ std::string CommandList() {
          "  simulate  Schedules the pending pods of a cluster dump, in memory.\n"
          "  explain   Why pending pods fit where they do and nowhere else, for a dump or a live "
          "cluster.\n"
+         "  config    Checks a configuration file and prints what it comes to.\n"
          "  help      This text. `berth run --help` lists the flags of run, and so on.\n";
 }
 

@@ -6,7 +6,7 @@
 
 namespace berth::app {
 
-enum class CommandKind { kRun, kSimulate, kExplain, kHelp, kUnknown };
+enum class CommandKind { kRun, kSimulate, kExplain, kConfig, kHelp, kUnknown };
 
 // What the program was asked to do.
 struct Command {

@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "berth/plugin.h"
+#include "berth/plugin_args.h"
+#include "src/config/feature_gates.h"
+#include "src/config/known_plugins.h"
 #include "src/config/types.h"
 
 namespace berth::app {
 
-// The plugins that exist, and those of a default profile with their weights, in order.
+// A plugin of the default profile, where its feature gate ("": none) is on.
+struct DefaultPlugin {
+  config::PluginRef plugin;
+  std::string feature_gate;
+};
+
+// The plugins that exist (those without a factory do not yet), the args that are kinds of their
+// own, and the plugins of a default profile with their weights, in order.
 struct InTreePlugins {
   std::vector<PluginRegistration> registry;
-  std::vector<config::PluginRef> defaults;
+  std::vector<PluginArgs> args;
+  std::vector<DefaultPlugin> defaults;
 };
 
 // What is built in.
 InTreePlugins FindInTreePlugins();
+
+// What a configuration must know of the plugins.
+config::KnownPlugins KnownTo(const InTreePlugins& plugins, const config::FeatureGates& gates);
 
 }  // namespace berth::app

@@ -65,7 +65,7 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
 Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
     const OfflineFlags& flags, const InTreePlugins& plugins,
     std::function<void(const scheduler::CycleOutcome&)> on_cycle) {
-  auto settings = ResolveSettings(flags.run, plugins.defaults);
+  auto settings = ResolveSettings(flags.run, plugins);
   if (!settings) return Fail(settings.error());
   for (const std::string& warning : settings->feature_gates.warnings()) base::LogWarning(warning);
   simulator::SimulationOptions options;

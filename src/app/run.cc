@@ -20,6 +20,7 @@
 #include "src/app/version.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
+#include "src/config/extension_points.h"
 #include "src/config/write.h"
 
 namespace berth::app {
@@ -46,6 +47,13 @@ int FailToStart(std::string_view message, std::string_view usage = "") {
   return 1;
 }
 
+// Once the log is set up, it is what tells, as kube-scheduler's does.
+int CommandFailed(const Error& error) {
+  base::LogError("command failed", {{"err", error.message}});
+  base::FlushLogs();
+  return 1;
+}
+
 Result<void> WriteFile(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
@@ -63,6 +71,21 @@ void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
     base::LogWarning(
         "Leader election is not done yet: this process schedules at once, so run only one "
         "replica");
+  }
+}
+
+// Of each profile, the plugins it names that do not exist yet.
+void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
+                       const InTreePlugins& plugins) {
+  for (const config::Profile& profile : configuration.profiles) {
+    std::string missing;
+    for (const PluginRegistration& plugin : plugins.registry) {
+      if (plugin.factory || !config::Enables(profile.plugins, plugin.name)) continue;
+      missing += (missing.empty() ? "" : ", ") + std::string(plugin.name);
+    }
+    if (missing.empty()) continue;
+    base::LogWarning("The profile runs without plugins that are not done yet",
+                     {{"profile", profile.scheduler_name}, {"plugins", missing}});
   }
 }
 
@@ -130,25 +153,19 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   }
   base::SetUpLogging(flags->log);
 
-  auto settings = ResolveSettings(*flags, plugins.defaults);
-  if (!settings) return FailToStart(settings.error().message);
+  auto settings = ResolveSettings(*flags, plugins);
+  if (!settings) return CommandFailed(settings.error());
   auto metrics = ReadMetricsFlags(flags->metrics);
-  if (!metrics) return FailToStart(metrics.error().message);
-  if (!flags->write_config_to.empty()) {
-    const auto written = WriteFile(flags->write_config_to, config::ToYaml(settings->configuration));
-    if (!written) return FailToStart(written.error().message);
-    base::LogInfo("Wrote configuration", {{"file", flags->write_config_to}});
-    return 0;
-  }
+  if (!metrics) return CommandFailed(metrics.error());
+  const std::string effective = config::ToYaml(settings->configuration);
 
   const uint64_t seed = flags->seed.value_or(base::RandomSeed());
   base::LogInfo(
       "Starting Berth",
       {{"version", kVersion}, {"kubeSchedulerVersion", kKubernetesVersion}, {"seed", seed}});
   LogWhatHasNoEffect(*flags, *settings);
-  if (base::LogVerbosity() >= 2) {
-    base::LogV(2, "Using component config", {{"config", config::ToYaml(settings->configuration)}});
-  }
+  LogMissingPlugins(settings->configuration, plugins);
+  base::LogV(2, "Using component config", {{"config", effective}});
 
   // Before any thread is started: they inherit what is blocked.
   Signals signals;
@@ -161,11 +178,18 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   options.seed = seed;
   options.metrics = std::move(*metrics);
   auto daemon = Daemon::Make(std::move(options), plugins.registry);
-  if (!daemon) return FailToStart(daemon.error().message);
+  if (!daemon) return CommandFailed(daemon.error());
+  if (!flags->write_config_to.empty()) {
+    if (auto written = WriteFile(flags->write_config_to, effective); !written) {
+      return CommandFailed(written.error());
+    }
+    base::LogInfo("Wrote configuration", {{"file", flags->write_config_to}});
+    return 0;
+  }
   DescribeBuild((*daemon)->metrics(), settings->feature_gates, flags->min_compatibility_minor);
   std::atomic<bool> stopping = false;
   auto serving = Serve(*flags, std::move(settings->configuration), **daemon, stopping);
-  if (!serving) return FailToStart(serving.error().message);
+  if (!serving) return CommandFailed(serving.error());
   const int code = RunUntilSignal(**daemon, signals, stopping);
   if (*serving != nullptr) (*serving)->Stop(kServingGrace);
   serving->reset();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/settings.h"
 
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -43,45 +44,50 @@ void ApplyLeaderElection(const RunFlags& flags, config::LeaderElection& election
 Result<std::string> ReadFile(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    return Fail("open " + path + ": is a directory");
+    return Fail("read " + path + ": is a directory");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail("open " + path + ": " + std::generic_category().message(errno));
+  if (!file) {
+    // Go begins these with a small letter.
+    std::string why = std::generic_category().message(errno);
+    why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
+    return Fail("open " + path + ": " + why);
+  }
   std::ostringstream text;
   text << file.rdbuf();
   if (file.bad() || text.bad()) return Fail("read " + path + ": failed");
   return text.str();
 }
 
-Result<config::SchedulerConfiguration> FromFile(
-    const RunFlags& flags, const std::vector<config::PluginRef>& default_plugins) {
+Result<config::SchedulerConfiguration> FromFile(const RunFlags& flags,
+                                                const config::KnownPlugins& known) {
   const auto text = ReadFile(flags.config);
   if (!text) return Fail(text.error());
-  auto configuration = config::Decode(*text, flags.config, default_plugins);
+  auto configuration = config::Decode(*text, flags.config, known);
   if (!configuration) return configuration;
   ApplyLeaderElection(flags, configuration->leader_election);
-  if (auto problem = config::Validate(*configuration)) return Fail(problem->Within(flags.config));
+  if (auto problem = config::Validate(*configuration, known))
+    return Fail(problem->Within(flags.config));
   return configuration;
 }
 
-Result<config::SchedulerConfiguration> FromFlags(
-    const RunFlags& flags, const std::vector<config::PluginRef>& default_plugins) {
-  config::SchedulerConfiguration configuration = config::DefaultConfiguration(default_plugins);
+Result<config::SchedulerConfiguration> FromFlags(const RunFlags& flags,
+                                                 const config::KnownPlugins& known) {
+  config::SchedulerConfiguration configuration = config::DefaultConfiguration(known);
   ApplyDeprecated(flags, configuration);
   ApplyLeaderElection(flags, configuration.leader_election);
   // kube-scheduler does not check here, and fails later or runs with the nonsense.
-  if (auto problem = config::Validate(configuration)) return Fail(*problem);
+  if (auto problem = config::Validate(configuration, known)) return Fail(*problem);
   return configuration;
 }
 
 }  // namespace
 
-Result<Settings> ResolveSettings(const RunFlags& flags,
-                                 const std::vector<config::PluginRef>& default_plugins) {
+Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins) {
   auto gates = config::FeatureGates::Parse(flags.feature_gates, flags.min_compatibility_minor);
   if (!gates) return Fail(gates.error().Within("--feature-gates"));
-  auto configuration =
-      flags.config.empty() ? FromFlags(flags, default_plugins) : FromFile(flags, default_plugins);
+  const config::KnownPlugins known = KnownTo(plugins, *gates);
+  auto configuration = flags.config.empty() ? FromFlags(flags, known) : FromFile(flags, known);
   if (!configuration) return Fail(configuration.error());
   return Settings{std::move(*configuration), std::move(*gates)};
 }

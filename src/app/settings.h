@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "berth/result.h"
 #include "src/app/flags.h"
+#include "src/app/in_tree_plugins.h"
 #include "src/config/feature_gates.h"
 #include "src/config/types.h"
 
@@ -21,7 +19,6 @@ struct Settings {
 // leader election flags override it, deprecated ones count only without it. The result is valid.
 // Errors: the file cannot be read or is wrong (with its name), a bad feature gate, a value that
 // validation refuses.
-Result<Settings> ResolveSettings(const RunFlags& flags,
-                                 const std::vector<config::PluginRef>& default_plugins);
+Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins);
 
 }  // namespace berth::app

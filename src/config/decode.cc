@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/config/decode.h"
 
-#include <algorithm>
-#include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "berth/field_errors.h"
+#include "src/config/base64.h"
 #include "src/config/extension_points.h"
 #include "src/config/load.h"
+#include "src/config/v1_schema.h"
 
 namespace berth::config {
 namespace {
 
 constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
-
-// The plugins whose args are a kind of their own, <name>Args.
-constexpr std::array<std::string_view, 8> kPluginsWithArgsKind = {
-    "DefaultPreemption", "DynamicResources", "InterPodAffinity",
-    "NodeAffinity",      "NodeResourcesFit", "NodeResourcesBalancedAllocation",
-    "PodTopologySpread", "VolumeBinding"};
 
 std::string Indexed(const std::string& path, size_t index) {
   return path + "[" + std::to_string(index) + "]";
@@ -90,32 +84,6 @@ void ReadPlugins(FieldReader& fields, Plugins& out) {
   }
 }
 
-std::string StringAt(const ConfigValue& map, std::string_view key) {
-  const ConfigValue* value = map.Find(key);
-  return value != nullptr && value->string() != nullptr ? *value->string() : "";
-}
-
-// What is wrong with apiVersion and kind of the args of `plugin`, both of which may be absent.
-std::optional<std::string> ArgsTypeProblem(const ConfigValue& args, const std::string& plugin) {
-  std::string api_version = StringAt(args, "apiVersion");
-  std::string kind = StringAt(args, "kind");
-  if (api_version.empty()) api_version = kApiVersion;
-  if (kind.empty()) kind = plugin + "Args";
-  const auto owner =
-      std::find_if(kPluginsWithArgsKind.begin(), kPluginsWithArgsKind.end(),
-                   [&](std::string_view name) { return kind == std::string(name) + "Args"; });
-  if (api_version != kApiVersion || (owner == kPluginsWithArgsKind.end() && kind != kKind)) {
-    return "decoding args for plugin " + plugin + ": no kind \"" + kind +
-           "\" is registered for version \"" + api_version + "\"";
-  }
-  if (kind != plugin + "Args") {
-    const std::string group(kGroup);
-    return "args for plugin " + plugin + " were not of type " + plugin + "Args." + group +
-           ", got " + kind + "." + group;
-  }
-  return std::nullopt;
-}
-
 ConfigValue WithoutTypeMeta(const ConfigValue& args) {
   ConfigValue::Map fields;
   for (const auto& [key, value] : *args.map()) {
@@ -124,25 +92,11 @@ ConfigValue WithoutTypeMeta(const ConfigValue& args) {
   return ConfigValue(std::move(fields), args.line());
 }
 
-void ReadPluginConfig(FieldReader& fields, const std::string& path, PluginConfig& out) {
+void ReadPluginConfig(FieldReader& fields, PluginConfig& out) {
   fields.Read("name", out.name);
   const ConfigValue* args = fields.Get("args");
   if (args == nullptr) return;
-  out.args = *args;
-  // The args of foreign plugins are nobody's business but theirs.
-  if (std::find(kPluginsWithArgsKind.begin(), kPluginsWithArgsKind.end(), out.name) ==
-      kPluginsWithArgsKind.end()) {
-    return;
-  }
-  const std::string where = "decoding ." + path + ": ";
-  if (args->map() == nullptr) {
-    fields.Problem(where + "decoding args for plugin " + out.name + ": must be a map, not " +
-                   std::string(args->TypeName()));
-  } else if (const auto problem = ArgsTypeProblem(*args, out.name)) {
-    fields.Problem(where + *problem);
-  } else {
-    out.args = WithoutTypeMeta(*args);
-  }
+  out.args = ArgsSchema(out.name) == nullptr ? *args : WithoutTypeMeta(*args);
 }
 
 void ReadProfile(FieldReader& fields, Profile& out) {
@@ -152,11 +106,13 @@ void ReadProfile(FieldReader& fields, Profile& out) {
     out.percentage_of_nodes_to_score = percentage;
   }
   ReadMap(fields, "plugins", [&](FieldReader& plugins) { ReadPlugins(plugins, out.plugins); });
-  ReadList(fields, "pluginConfig", out.plugin_config,
-           [&](FieldReader& entry, PluginConfig& config) {
-             const size_t index = out.plugin_config.size() - 1;
-             ReadPluginConfig(entry, Indexed(fields.PathOf("pluginConfig"), index), config);
-           });
+  ReadList(fields, "pluginConfig", out.plugin_config, ReadPluginConfig);
+}
+
+void ReadData(FieldReader& fields, std::string_view field, std::string& out) {
+  std::string text;
+  fields.Read(field, text);
+  if (auto data = DecodeBase64(text)) out = std::move(*data);
 }
 
 void ReadExtender(FieldReader& fields, Extender& out) {
@@ -174,9 +130,9 @@ void ReadExtender(FieldReader& fields, Extender& out) {
     nested.Read("certFile", tls.cert_file);
     nested.Read("keyFile", tls.key_file);
     nested.Read("caFile", tls.ca_file);
-    nested.Read("certData", tls.cert_data);
-    nested.Read("keyData", tls.key_data);
-    nested.Read("caData", tls.ca_data);
+    ReadData(nested, "certData", tls.cert_data);
+    ReadData(nested, "keyData", tls.key_data);
+    ReadData(nested, "caData", tls.ca_data);
   });
   fields.Read("httpTimeout", out.http_timeout);
   fields.Read("nodeCacheCapable", out.node_cache_capable);
@@ -188,9 +144,101 @@ void ReadExtender(FieldReader& fields, Extender& out) {
   fields.Read("ignorable", out.ignorable);
 }
 
+// The apiVersion or kind of args, with the default where it is not there. Errors: it is no string.
+Result<std::string> TypeMetaOf(const ConfigValue& args, std::string_view field,
+                               std::string_view fallback) {
+  const ConfigValue* value = args.Find(field);
+  if (value == nullptr) return std::string(fallback);
+  if (value->string() != nullptr) {
+    return value->string()->empty() ? std::string(fallback) : *value->string();
+  }
+  const auto problems = CheckAgainst({SchemaKind::kString, "string"}, *value, true);
+  return Fail("couldn't get version/kind; json parse error: " + *problems.mistyped);
+}
+
+// Errors: args of another kind than the plugin's, or that are no map.
+Result<void> CheckArgsKind(const ConfigValue& args, const std::string& plugin) {
+  const std::string while_decoding = "decoding args for plugin " + plugin;
+  if (args.map() == nullptr) {
+    return Fail(Error{"must be a map, not " + std::string(args.TypeName())}.Within(while_decoding));
+  }
+  const std::string wanted = plugin + "Args";
+  const auto api_version = TypeMetaOf(args, "apiVersion", kApiVersion);
+  const auto kind = TypeMetaOf(args, "kind", wanted);
+  for (const auto* text : {&api_version, &kind}) {
+    if (!*text) return Fail(text->error().Within(while_decoding));
+  }
+  const bool is_args = kind->ends_with("Args") &&
+                       ArgsSchema(std::string_view(*kind).substr(0, kind->size() - 4)) != nullptr;
+  if (*api_version != kApiVersion || (!is_args && *kind != kKind)) {
+    return Fail(
+        Error{"no kind " + Quoted(*kind) + " is registered for version " + Quoted(*api_version)}
+            .Within(while_decoding));
+  }
+  if (*kind == wanted) return {};
+  const std::string group(kGroup);
+  return Fail("args for plugin " + plugin + " were not of type " + wanted + "." + group + ", got " +
+              *kind + "." + group);
+}
+
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
+  return joined;
+}
+
+constexpr std::string_view kStrict = "strict decoding error: ";
+
+// Checks one entry of a pluginConfig; unknown fields in its args are added to `unknown`.
+Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, bool sorted,
+                       std::vector<std::string>& unknown) {
+  const ConfigValue* name = entry.Find("name");
+  const ConfigValue* args = entry.Find("args");
+  const Schema* schema = name == nullptr ? nullptr : ArgsSchema(*name->string());
+  if (args == nullptr || schema == nullptr) return {};
+  const std::string& plugin = *name->string();
+  const std::string where = "decoding ." + path;
+  if (auto kind = CheckArgsKind(*args, plugin); !kind) return Fail(kind.error().Within(where));
+  const SchemaProblems problems = CheckAgainst(*schema, *args, sorted);
+  const std::string while_decoding = "decoding args for plugin " + plugin;
+  if (problems.mistyped) {
+    return Fail(Error{*problems.mistyped}.Within(while_decoding).Within(where));
+  }
+  if (!problems.unknown_fields.empty()) {
+    // kube-scheduler says it at each level.
+    unknown.push_back(where + ": " + std::string(kStrict) + while_decoding + ": " +
+                      std::string(kStrict) + Joined(problems.unknown_fields));
+  }
+  return {};
+}
+
+// The types of all fields, and that they exist. Errors: the first of a wrong type, or else all that
+// are unknown.
+Result<void> CheckTypes(const ConfigValue& document, bool sorted) {
+  SchemaProblems problems = CheckAgainst(ConfigurationSchema(), document, sorted);
+  if (problems.mistyped) return Fail(*problems.mistyped);
+  const auto list_at = [](const ConfigValue& value, std::string_view field) {
+    const ConfigValue* list = value.Find(field);
+    return list == nullptr ? ConfigValue::List() : *list->list();
+  };
+  const ConfigValue::List profiles = list_at(document, "profiles");
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    const ConfigValue::List entries = list_at(profiles[i], "pluginConfig");
+    for (size_t j = 0; j < entries.size(); ++j) {
+      const std::string path = Indexed(Indexed("profiles", i) + ".pluginConfig", j);
+      if (auto args = CheckArgs(entries[j], path, sorted, problems.unknown_fields); !args) {
+        return args;
+      }
+    }
+  }
+  if (problems.unknown_fields.empty()) return {};
+  return Fail(std::string(kStrict) + Joined(problems.unknown_fields));
+}
+
 }  // namespace
 
-Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document) {
+Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document, bool sorted) {
+  if (auto checked = CheckTypes(document, sorted); !checked) return Fail(checked.error());
   FieldReader fields(document, "");
   SchedulerConfiguration config;
   fields.Get("apiVersion");
@@ -209,7 +257,8 @@ Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document) {
   ReadList(fields, "profiles", config.profiles, ReadProfile);
   ReadList(fields, "extenders", config.extenders, ReadExtender);
   fields.Read("delayCacheUntilActive", config.delay_cache_until_active);
-  if (auto error = fields.Finish()) return Fail(error->Within("strict decoding error"));
+  // All was checked before.
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
 
   // Only a single profile may leave its name out.
   if (config.profiles.empty()) config.profiles.emplace_back();

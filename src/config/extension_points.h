@@ -36,4 +36,14 @@ inline constexpr std::array<ExtensionPoint, 16> kExtensionPoints = {{
     {"placementScore", &Plugins::placement_score, false},
 }};
 
+// Whether any point has the plugin in its enabled list.
+inline bool Enables(const Plugins& plugins, std::string_view name) {
+  for (const ExtensionPoint& point : kExtensionPoints) {
+    for (const PluginRef& plugin : (plugins.*point.set).enabled) {
+      if (plugin.name == name) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace berth::config

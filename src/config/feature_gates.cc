@@ -216,4 +216,13 @@ Features FeatureGates::Resolve() const {
   return features;
 }
 
+ArgsFeatures FeatureGates::ResolveForArgs() const {
+  ArgsFeatures features;
+  features.storage_capacity_scoring = Enabled("StorageCapacityScoring");
+  features.dra_scheduler_filter_timeout = Enabled("DRASchedulerFilterTimeout");
+  features.dra_device_binding_conditions =
+      Enabled("DRADeviceBindingConditions") && Enabled("DRAResourceClaimDeviceStatus");
+  return features;
+}
+
 }  // namespace berth::config

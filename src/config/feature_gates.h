@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "berth/handle.h"
+#include "berth/plugin_args.h"
 #include "berth/result.h"
 
 namespace berth::config {
@@ -48,6 +49,8 @@ class FeatureGates {
   bool Enabled(std::string_view name) const;
   // What plugins are told.
   Features Resolve() const;
+  // What the args of plugins depend on.
+  ArgsFeatures ResolveForArgs() const;
   // What an operator should know about the gates that were set: those that go away, and those that
   // kube-scheduler acts upon and Berth does not.
   const std::vector<std::string>& warnings() const { return warnings_; }

@@ -2,6 +2,7 @@
 #include "src/config/load.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "berth/field_errors.h"
 #include "src/api/parse.h"
 #include "src/config/decode.h"
+#include "src/config/extension_points.h"
 #include "src/config/merge.h"
 #include "src/config/validate.h"
 
@@ -69,44 +71,80 @@ std::optional<std::string> TypeProblem(const ConfigValue& document) {
   return problem;
 }
 
-void MergeDefaultPlugins(SchedulerConfiguration& config,
-                         const std::vector<PluginRef>& default_plugins) {
-  Plugins defaults;
-  defaults.multi_point.enabled = default_plugins;
-  for (Profile& profile : config.profiles) {
-    profile.plugins = MergePlugins(defaults, profile.plugins);
+std::set<std::string> EnabledPlugins(const Plugins& plugins) {
+  std::set<std::string> names;
+  for (const ExtensionPoint& point : kExtensionPoints) {
+    for (const PluginRef& plugin : (plugins.*point.set).enabled) names.insert(plugin.name);
   }
+  return names;
+}
+
+// Merges the default plugins and sets the defaults of args; enabled plugins that have a kind of
+// args and got none get the defaults.
+void SetProfileDefaults(Profile& profile, const KnownPlugins& known) {
+  Plugins defaults;
+  defaults.multi_point.enabled = known.defaults;
+  profile.plugins = MergePlugins(defaults, profile.plugins);
+  std::set<std::string> missing = EnabledPlugins(profile.plugins);
+  for (const PluginConfig& entry : profile.plugin_config) missing.erase(entry.name);
+  for (const std::string& name : missing) {
+    if (known.args.contains(name)) profile.plugin_config.push_back({name, ConfigValue()});
+  }
+  for (PluginConfig& entry : profile.plugin_config) {
+    const auto kind = known.args.find(entry.name);
+    if (kind == known.args.end()) continue;
+    if (entry.args.is_null()) entry.args = ConfigValue(ConfigValue::Map{});
+    if (kind->second.with_defaults == nullptr) continue;
+    entry.args = kind->second.with_defaults(entry.args, known.features);
+  }
+}
+
+void SetDefaults(SchedulerConfiguration& config, const KnownPlugins& known) {
+  for (Profile& profile : config.profiles) SetProfileDefaults(profile, known);
+}
+
+// A key that stands twice is found by the YAML reader, but is a matter of strictness.
+std::string AsStrict(std::string message) {
+  constexpr std::string_view kDuplicates = "yaml: unmarshal errors:";
+  const size_t at = message.find(kDuplicates);
+  if (at != std::string::npos) message.insert(at, "strict decoding error: ");
+  return message;
+}
+
+bool IsJson(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
 }
 
 }  // namespace
 
-SchedulerConfiguration DefaultConfiguration(const std::vector<PluginRef>& default_plugins) {
+SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known) {
   SchedulerConfiguration config;
   config.profiles.emplace_back().scheduler_name = "default-scheduler";
-  MergeDefaultPlugins(config, default_plugins);
+  SetDefaults(config, known);
   return config;
 }
 
 Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
-                                      const std::vector<PluginRef>& default_plugins) {
+                                      const KnownPlugins& known) {
   const auto documents = api::ParseYaml(text, file_name);
-  if (!documents) return Fail(documents.error());
+  if (!documents) return Fail(AsStrict(documents.error().message));
   const ConfigValue nothing;
   const ConfigValue& document = documents->empty() ? nothing : documents->front();
   if (const auto problem = TypeProblem(document)) {
     return Fail(Error{*problem}.Within(file_name));
   }
-  auto config = DecodeFields(document);
+  auto config = DecodeFields(document, !IsJson(text));
   if (!config) return Fail(config.error().Within(file_name));
-  MergeDefaultPlugins(*config, default_plugins);
+  SetDefaults(*config, known);
   return config;
 }
 
 Result<SchedulerConfiguration> Load(std::string_view text, std::string_view file_name,
-                                    const std::vector<PluginRef>& default_plugins) {
-  auto config = Decode(text, file_name, default_plugins);
+                                    const KnownPlugins& known) {
+  auto config = Decode(text, file_name, known);
   if (!config) return config;
-  if (auto problem = Validate(*config)) return Fail(problem->Within(file_name));
+  if (auto problem = Validate(*config, known)) return Fail(problem->Within(file_name));
   return config;
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "berth/result.h"
+#include "src/config/known_plugins.h"
 #include "src/config/types.h"
 
 // Reads KubeSchedulerConfiguration files: YAML or JSON, strictly and case-sensitively, as
@@ -15,18 +15,17 @@ inline constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1"
 inline constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 
 // What runs without a configuration file: one profile, "default-scheduler".
-// `default_plugins` are the in-tree plugins of a default profile, in order, with their weights.
-SchedulerConfiguration DefaultConfiguration(const std::vector<PluginRef>& default_plugins);
+SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known);
 
-// Decodes `text`, sets defaults and merges the default plugins into each profile, but does not
-// validate: flags may come on top before Validate(). Of several documents the first counts.
-// Errors begin with `file_name`: a syntax error with its line; a wrong apiVersion or kind; all
-// unknown, repeated and mistyped fields with their paths.
+// Decodes `text`, sets defaults (those of args too) and merges the default plugins into each
+// profile, but does not validate: flags may come on top before Validate(). Of several documents the
+// first counts. Errors begin with `file_name`: a syntax error or a repeated key with its line; a
+// wrong apiVersion or kind; the first mistyped field; all unknown fields with their paths.
 Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
-                                      const std::vector<PluginRef>& default_plugins);
+                                      const KnownPlugins& known);
 
 // Decode() and Validate().
 Result<SchedulerConfiguration> Load(std::string_view text, std::string_view file_name,
-                                    const std::vector<PluginRef>& default_plugins);
+                                    const KnownPlugins& known);
 
 }  // namespace berth::config

@@ -75,7 +75,8 @@ void CheckPercentage(const std::string& path, int32_t value, Problems& problems)
   }
 }
 
-void CheckProfile(const Profile& profile, const std::string& path, Problems& problems) {
+void CheckProfile(const Profile& profile, const std::string& path, const KnownPlugins& known,
+                  Problems& problems) {
   if (profile.scheduler_name.empty()) {
     problems.push_back(RequiredField(path + ".schedulerName", ""));
   }
@@ -99,6 +100,12 @@ void CheckProfile(const Profile& profile, const std::string& path, Problems& pro
     const std::string entry = Indexed(path + ".pluginConfig", i);
     if (!seen.insert(name).second) problems.push_back(DuplicateField(entry, Quoted(name)));
     if (IsRemoved(name)) problems.push_back(RemovedPlugin(entry, name));
+    const auto kind = known.args.find(name);
+    if (kind == known.args.end() || kind->second.problems == nullptr) continue;
+    for (std::string& problem :
+         kind->second.problems(profile.plugin_config[i].args, entry + ".args", known.features)) {
+      problems.push_back(std::move(problem));
+    }
   }
 }
 
@@ -153,7 +160,8 @@ void CheckCommonQueueSort(const std::vector<Profile>& profiles, Problems& proble
   }
 }
 
-void CheckProfiles(const std::vector<Profile>& profiles, Problems& problems) {
+void CheckProfiles(const std::vector<Profile>& profiles, const KnownPlugins& known,
+                   Problems& problems) {
   if (profiles.empty()) {
     problems.push_back(RequiredField("profiles", ""));
     return;
@@ -161,7 +169,7 @@ void CheckProfiles(const std::vector<Profile>& profiles, Problems& problems) {
   std::set<std::string_view> names;
   for (size_t i = 0; i < profiles.size(); ++i) {
     const std::string path = Indexed("profiles", i);
-    CheckProfile(profiles[i], path, problems);
+    CheckProfile(profiles[i], path, known, problems);
     if (!names.insert(profiles[i].scheduler_name).second) {
       // kube-scheduler prints an object without visible fields for the value.
       problems.push_back(DuplicateField(path + ".schedulerName", "{}"));
@@ -220,7 +228,7 @@ void CheckExtenders(const std::vector<Extender>& extenders, Problems& problems) 
 
 }  // namespace
 
-std::optional<Error> Validate(const SchedulerConfiguration& config) {
+std::optional<Error> Validate(const SchedulerConfiguration& config, const KnownPlugins& known) {
   Problems problems;
   if (config.client_connection.burst < 0) {
     problems.push_back(InvalidField("clientConnection.burst",
@@ -232,7 +240,7 @@ std::optional<Error> Validate(const SchedulerConfiguration& config) {
     problems.push_back(InvalidField("parallelism", std::to_string(config.parallelism),
                                     "should be an integer value greater than zero"));
   }
-  CheckProfiles(config.profiles, problems);
+  CheckProfiles(config.profiles, known, problems);
   CheckPercentage("percentageOfNodesToScore", config.percentage_of_nodes_to_score, problems);
   if (config.pod_initial_backoff_seconds <= 0) {
     problems.push_back(InvalidField("podInitialBackoffSeconds",

@@ -4,12 +4,14 @@
 #include <optional>
 
 #include "berth/result.h"
+#include "src/config/known_plugins.h"
 #include "src/config/types.h"
 
 namespace berth::config {
 
 // Checks a configuration whose defaults are set, in kube-scheduler's order and words: one problem
-// as it is, several as "[a, b]"; nullopt when there is none. Plugin args are left to the plugins.
-std::optional<Error> Validate(const SchedulerConfiguration& config);
+// as it is, several as "[a, b]"; nullopt when there is none. Args are checked by what `known` has
+// for them; what it has nothing for is left to the plugins.
+std::optional<Error> Validate(const SchedulerConfiguration& config, const KnownPlugins& known = {});
 
 }  // namespace berth::config

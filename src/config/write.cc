@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "berth/field_errors.h"
+#include "src/config/base64.h"
 #include "src/config/extension_points.h"
 #include "src/config/load.h"
+#include "src/config/v1_schema.h"
 
 namespace berth::config {
 namespace {
@@ -97,18 +100,37 @@ ConfigValue ToValue(const Plugins& plugins) {
   return ConfigValue(std::move(points));
 }
 
+// Args as a kind: with apiVersion and kind, all fields in one form.
+ConfigValue PrintedArgs(const PluginConfig& config) {
+  const Schema* schema = ArgsSchema(config.name);
+  if (schema == nullptr) return config.args;
+  Map fields;
+  if (config.args.map() != nullptr) fields = *config.args.map();
+  fields.emplace_back("apiVersion", Text(kApiVersion));
+  fields.emplace_back("kind", Text(config.name + "Args"));
+  return AsPrinted(*schema, ConfigValue(std::move(fields)));
+}
+
+// The args of the plugins that are enabled, sorted by name.
+List ToValue(const std::vector<PluginConfig>& configs, const Plugins& plugins) {
+  std::map<std::string_view, const PluginConfig*> shown;
+  for (const PluginConfig& config : configs) {
+    if (Enables(plugins, config.name) && !config.args.is_null()) shown[config.name] = &config;
+  }
+  List list;
+  for (const auto& [name, config] : shown) {
+    list.emplace_back(Map{{"name", Text(name)}, {"args", PrintedArgs(*config)}});
+  }
+  return list;
+}
+
 ConfigValue ToValue(const Profile& profile) {
   Map fields{{"schedulerName", Text(profile.scheduler_name)},
              {"plugins", ToValue(profile.plugins)}};
   if (profile.percentage_of_nodes_to_score) {
     fields.emplace_back("percentageOfNodesToScore", Number(*profile.percentage_of_nodes_to_score));
   }
-  List configs;
-  for (const PluginConfig& config : profile.plugin_config) {
-    Map entry{{"name", Text(config.name)}};
-    if (!config.args.is_null()) entry.emplace_back("args", config.args);
-    configs.emplace_back(std::move(entry));
-  }
+  List configs = ToValue(profile.plugin_config, profile.plugins);
   if (!configs.empty()) fields.emplace_back("pluginConfig", ConfigValue(std::move(configs)));
   return ConfigValue(std::move(fields));
 }
@@ -131,6 +153,45 @@ ConfigValue ToValue(const ClientConnection& connection) {
                          {"qps", ConfigValue(static_cast<double>(connection.qps))}});
 }
 
+ConfigValue ToValue(const ExtenderTlsConfig& tls) {
+  return ConfigValue(Map{{"insecure", ConfigValue(tls.insecure)},
+                         {"serverName", Text(tls.server_name)},
+                         {"certFile", Text(tls.cert_file)},
+                         {"keyFile", Text(tls.key_file)},
+                         {"caFile", Text(tls.ca_file)},
+                         {"certData", Text(EncodeBase64(tls.cert_data))},
+                         {"keyData", Text(EncodeBase64(tls.key_data))},
+                         {"caData", Text(EncodeBase64(tls.ca_data))}});
+}
+
+ConfigValue ToValue(const Extender& extender) {
+  List resources;
+  for (const ExtenderManagedResource& resource : extender.managed_resources) {
+    resources.emplace_back(Map{{"name", Text(resource.name)},
+                               {"ignoredByScheduler", ConfigValue(resource.ignored_by_scheduler)}});
+  }
+  Map fields{{"urlPrefix", Text(extender.url_prefix)},
+             {"filterVerb", Text(extender.filter_verb)},
+             {"preemptVerb", Text(extender.preempt_verb)},
+             {"prioritizeVerb", Text(extender.prioritize_verb)},
+             {"weight", Number(extender.weight)},
+             {"bindVerb", Text(extender.bind_verb)},
+             {"enableHTTPS", ConfigValue(extender.enable_https)},
+             {"httpTimeout", Text(FormatGoDuration(extender.http_timeout))},
+             {"nodeCacheCapable", ConfigValue(extender.node_cache_capable)},
+             {"managedResources", ConfigValue(std::move(resources))},
+             {"ignorable", ConfigValue(extender.ignorable)}};
+  if (extender.tls_config) fields.emplace_back("tlsConfig", ToValue(*extender.tls_config));
+  return ConfigValue(std::move(fields));
+}
+
+template <typename T>
+ConfigValue ToList(const std::vector<T>& values) {
+  List list;
+  for (const T& value : values) list.push_back(ToValue(value));
+  return ConfigValue(std::move(list));
+}
+
 }  // namespace
 
 std::string ToYaml(const ConfigValue& value) {
@@ -140,9 +201,7 @@ std::string ToYaml(const ConfigValue& value) {
 }
 
 ConfigValue ToDocument(const SchedulerConfiguration& config) {
-  List profiles;
-  for (const Profile& profile : config.profiles) profiles.push_back(ToValue(profile));
-  Map fields{
+  const ConfigValue all(Map{
       {"apiVersion", Text(kApiVersion)},
       {"kind", Text(kKind)},
       {"clientConnection", ToValue(config.client_connection)},
@@ -153,12 +212,11 @@ ConfigValue ToDocument(const SchedulerConfiguration& config) {
       {"percentageOfNodesToScore", Number(config.percentage_of_nodes_to_score)},
       {"podInitialBackoffSeconds", Number(config.pod_initial_backoff_seconds)},
       {"podMaxBackoffSeconds", Number(config.pod_max_backoff_seconds)},
-      {"profiles", ConfigValue(std::move(profiles))},
-  };
-  if (config.delay_cache_until_active) {
-    fields.emplace_back("delayCacheUntilActive", ConfigValue(true));
-  }
-  return ConfigValue(std::move(fields));
+      {"profiles", ToList(config.profiles)},
+      {"extenders", ToList(config.extenders)},
+      {"delayCacheUntilActive", ConfigValue(config.delay_cache_until_active)},
+  });
+  return AsPrinted(ConfigurationSchema(), all);
 }
 
 std::string ToYaml(const SchedulerConfiguration& config) { return ToYaml(ToDocument(config)); }

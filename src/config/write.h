@@ -8,12 +8,12 @@
 
 namespace berth::config {
 
-// The configuration as a YAML document that Load() reads back: keys sorted, plugins merged but not
-// expanded, as kube-scheduler's --write-config-to does. Plugin args appear as written: their
-// defaults are the plugins' own.
-std::string ToYaml(const SchedulerConfiguration& config);
-// The same document as a value.
+// The configuration as a document that Load() reads back, as kube-scheduler's --write-config-to
+// and /configz have it: plugins merged but not expanded; args of enabled plugins only, by name.
 ConfigValue ToDocument(const SchedulerConfiguration& config);
+
+// The same as YAML, keys sorted.
+std::string ToYaml(const SchedulerConfiguration& config);
 
 // Any value as block-style YAML, keys sorted, with a newline at the end.
 std::string ToYaml(const ConfigValue& value);

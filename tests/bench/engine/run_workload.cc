@@ -61,7 +61,8 @@ class Run {
     const auto plugins = app::FindInTreePlugins();
     simulator::SimulationOptions options;
     options.keep_events = false;
-    options.scheduler.configuration = config::DefaultConfiguration(plugins.defaults);
+    options.scheduler.configuration =
+        config::DefaultConfiguration(app::KnownTo(plugins, config::FeatureGates()));
     options.scheduler.configuration.client_connection.burst = 5000;
     options.scheduler.seed = 1;
     if (options_.plain) {

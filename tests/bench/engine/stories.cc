@@ -28,7 +28,8 @@ std::string Numbered(std::string_view name, size_t i) {
 
 simulator::SimulationOptions Options(std::function<void(const scheduler::CycleOutcome&)> on_cycle) {
   simulator::SimulationOptions options;
-  options.scheduler.configuration = config::DefaultConfiguration(app::FindInTreePlugins().defaults);
+  options.scheduler.configuration =
+      config::DefaultConfiguration(app::KnownTo(app::FindInTreePlugins(), config::FeatureGates()));
   options.scheduler.configuration.client_connection.burst = 5000;
   options.scheduler.seed = 1;
   options.scheduler.on_cycle = std::move(on_cycle);

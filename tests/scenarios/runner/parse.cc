@@ -27,13 +27,13 @@ tl::unexpected<Error> FailAt(const ConfigValue& value, const std::string& what) 
 }
 
 Result<config::SchedulerConfiguration> ParseConfiguration(const ConfigValue* written) {
-  const auto plugins = app::FindInTreePlugins();
-  if (written == nullptr) return config::DefaultConfiguration(plugins.defaults);
+  const config::KnownPlugins known = app::KnownTo(app::FindInTreePlugins(), config::FeatureGates());
+  if (written == nullptr) return config::DefaultConfiguration(known);
   if (written->map() == nullptr) return FailAt(*written, "config: expected a map");
   ConfigValue::Map document = *written->map();
   document.emplace_back("apiVersion", ConfigValue(std::string(config::kApiVersion)));
   document.emplace_back("kind", ConfigValue(std::string(config::kKind)));
-  auto loaded = config::Load(ConfigValue(std::move(document)).ToJson(), "config", plugins.defaults);
+  auto loaded = config::Load(ConfigValue(std::move(document)).ToJson(), "config", known);
   if (!loaded) return FailAt(*written, loaded.error().message);
   return loaded;
 }

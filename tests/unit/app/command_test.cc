@@ -27,6 +27,7 @@ TEST(FindCommandTest, RunIsTheCommandOfKubeSchedulersCommandLinesAndOthersAreNam
        "berth simulate",
        {"-o", "json"}},
       {{"berth", "explain"}, CommandKind::kExplain, "berth explain", {}},
+      {{"berth", "config", "-o", "json"}, CommandKind::kConfig, "berth config", {"-o", "json"}},
       {{"kube-scheduler", "explain"}, CommandKind::kRun, "kube-scheduler", {"explain"}},
       {{"berth", "help"}, CommandKind::kHelp, "berth", {"help"}},
       {{"berth"}, CommandKind::kUnknown, "berth", {}},

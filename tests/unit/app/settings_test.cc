@@ -10,7 +10,10 @@
 namespace berth::app {
 namespace {
 
-const std::vector<config::PluginRef> kDefaults = {{"PrioritySort", 0}, {"DefaultBinder", 0}};
+const InTreePlugins kPlugins = {
+    {},
+    {},
+    {{{"PrioritySort", 0}, ""}, {{"DefaultBinder", 0}, ""}, {{"Gang", 2}, "GenericWorkload"}}};
 
 class SettingsTest : public testing::Test {
  protected:
@@ -40,7 +43,7 @@ TEST_F(SettingsTest, WithoutAFileTheFlagsLieOverTheDefaults) {
   flags.contention_profiling = false;
   flags.leader_elect = false;
   flags.feature_gates = {"PodLevelResources=true"};
-  const auto settings = ResolveSettings(flags, kDefaults);
+  const auto settings = ResolveSettings(flags, kPlugins);
   ASSERT_TRUE(settings) << settings.error().message;
   const config::SchedulerConfiguration& got = settings->configuration;
   EXPECT_EQ(got.client_connection.kubeconfig, "k");
@@ -51,7 +54,18 @@ TEST_F(SettingsTest, WithoutAFileTheFlagsLieOverTheDefaults) {
   EXPECT_FALSE(got.enable_contention_profiling);
   EXPECT_FALSE(got.leader_election.leader_elect);
   ASSERT_EQ(got.profiles.size(), 1u);
-  EXPECT_EQ(got.profiles[0].plugins.multi_point.enabled, kDefaults);
+  EXPECT_THAT(got.profiles[0].plugins.multi_point.enabled,
+              testing::ElementsAre(config::PluginRef{"PrioritySort", 0},
+                                   config::PluginRef{"DefaultBinder", 0}));
+}
+
+TEST_F(SettingsTest, AFeatureGateAddsItsPluginsToTheDefaults) {
+  RunFlags flags;
+  flags.feature_gates = {"GenericWorkload=true"};
+  const auto settings = ResolveSettings(flags, kPlugins);
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->configuration.profiles[0].plugins.multi_point.enabled.back(),
+            (config::PluginRef{"Gang", 2}));
 }
 
 TEST_F(SettingsTest, WithAFileTheDeprecatedFlagsAreIgnored) {
@@ -61,7 +75,7 @@ TEST_F(SettingsTest, WithAFileTheDeprecatedFlagsAreIgnored) {
   flags.kube_api_qps = 7;
   flags.kube_api_burst = 8;
   flags.profiling = false;
-  const auto settings = ResolveSettings(flags, kDefaults);
+  const auto settings = ResolveSettings(flags, kPlugins);
   ASSERT_TRUE(settings) << settings.error().message;
   EXPECT_EQ(settings->configuration.client_connection.kubeconfig, "f");
   EXPECT_EQ(settings->configuration.client_connection.qps, 3);
@@ -79,7 +93,7 @@ TEST_F(SettingsTest, LeaderElectionFlagsOverrideTheFile) {
   flags.leader_elect_renew_deadline = std::chrono::seconds(20);
   flags.leader_elect_retry_period = std::chrono::seconds(4);
   flags.leader_elect_resource_name = "n";
-  const auto settings = ResolveSettings(flags, kDefaults);
+  const auto settings = ResolveSettings(flags, kPlugins);
   ASSERT_TRUE(settings) << settings.error().message;
   const config::LeaderElection& got = settings->configuration.leader_election;
   EXPECT_TRUE(got.leader_elect);
@@ -95,7 +109,7 @@ TEST_F(SettingsTest, WhatFlagsAndFileMakeTogetherIsValidated) {
   flags.config = File("leaderElection: {leaseDuration: 12s}\n");
   flags.leader_elect_renew_deadline = std::chrono::seconds(12);
   flags.leader_elect_resource_name = "";
-  const auto settings = ResolveSettings(flags, kDefaults);
+  const auto settings = ResolveSettings(flags, kPlugins);
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().message,
             flags.config +
@@ -106,15 +120,15 @@ TEST_F(SettingsTest, WhatFlagsAndFileMakeTogetherIsValidated) {
 TEST_F(SettingsTest, AFlagMayMakeAWrongFileRight) {
   RunFlags flags;
   flags.config = File("leaderElection: {resourceLock: endpoints}\n");
-  EXPECT_FALSE(ResolveSettings(flags, kDefaults));
+  EXPECT_FALSE(ResolveSettings(flags, kPlugins));
   flags.leader_elect_resource_lock = "leases";
-  EXPECT_TRUE(ResolveSettings(flags, kDefaults));
+  EXPECT_TRUE(ResolveSettings(flags, kPlugins));
 }
 
 TEST_F(SettingsTest, FlagsWithoutAFileAreValidatedToo) {
   RunFlags flags;
   flags.kube_api_burst = -1;
-  const auto settings = ResolveSettings(flags, kDefaults);
+  const auto settings = ResolveSettings(flags, kPlugins);
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().message,
             "clientConnection.burst: Invalid value: -1: must be non-negative");
@@ -123,22 +137,22 @@ TEST_F(SettingsTest, FlagsWithoutAFileAreValidatedToo) {
 TEST_F(SettingsTest, NamesTheFileOrTheFlagThatIsWrong) {
   RunFlags missing;
   missing.config = path_ / "nowhere";
-  EXPECT_EQ(ResolveSettings(missing, kDefaults).error().message,
-            "open " + missing.config + ": No such file or directory");
+  EXPECT_EQ(ResolveSettings(missing, kPlugins).error().message,
+            "open " + missing.config + ": no such file or directory");
 
   RunFlags folder;
   folder.config = std::filesystem::temp_directory_path();
-  EXPECT_EQ(ResolveSettings(folder, kDefaults).error().message,
-            "open " + folder.config + ": is a directory");
+  EXPECT_EQ(ResolveSettings(folder, kPlugins).error().message,
+            "read " + folder.config + ": is a directory");
 
   RunFlags unknown;
   unknown.config = File("foo: 1\n");
-  EXPECT_EQ(ResolveSettings(unknown, kDefaults).error().message,
+  EXPECT_EQ(ResolveSettings(unknown, kPlugins).error().message,
             unknown.config + ": strict decoding error: unknown field \"foo\"");
 
   RunFlags gate;
   gate.feature_gates = {"Foo=true"};
-  EXPECT_EQ(ResolveSettings(gate, kDefaults).error().message,
+  EXPECT_EQ(ResolveSettings(gate, kPlugins).error().message,
             "--feature-gates: unrecognized feature gate: Foo");
 }
 

@@ -74,7 +74,7 @@ std::string ReadSample(const char* name) {
   return text.str();
 }
 
-const std::vector<PluginRef> kDefaults = {{"PrioritySort", 0}, {"TaintToleration", 3}};
+const KnownPlugins kDefaults = {{{"PrioritySort", 0}, {"TaintToleration", 3}}};
 
 TEST(ToYamlTest, WhatIsWrittenReadsBackAsTheSame) {
   for (const char* sample : {"default.yaml", "two-profiles.yaml"}) {
@@ -91,6 +91,47 @@ TEST(ToYamlTest, WhatIsWrittenReadsBackAsTheSame) {
       EXPECT_EQ(second->profiles[i].plugins, first->profiles[i].plugins);
     }
   }
+}
+
+TEST(ToYamlTest, WritesWhatKubernetesWouldOfArgsAndExtenders) {
+  const auto config = Load(R"(
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {qps: 0.1}
+profiles:
+- plugins: {score: {enabled: [{name: NodeResourcesFit}, {name: Mine}, {name: InterPodAffinity}]}}
+  pluginConfig:
+  - {name: NodeResourcesFit, args: {ignoredResources: [], scoringStrategy: {resources: [{name: cpu, weight: 1.0}]}}}
+  - {name: Absent, args: {a: 1}}
+  - {name: Mine, args: {b: [2]}}
+  - {name: InterPodAffinity, args: {}}
+extenders: [{urlPrefix: u, weight: 0, tlsConfig: {caData: YWJj}, httpTimeout: 90s}]
+)",
+                           "s.yaml", KnownPlugins{});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->extenders[0].tls_config->ca_data, "abc");
+  const ConfigValue value = ToDocument(*config);
+  EXPECT_EQ(value.Find("clientConnection")->Find("qps")->ToJson(), "0.1");
+  EXPECT_EQ(value.Find("extenders")->ToJson(),
+            R"([{"urlPrefix":"u","tlsConfig":{"caData":"YWJj"},"httpTimeout":"1m30s"}])");
+  EXPECT_EQ(ToYaml(*value.Find("profiles")->list()->front().Find("pluginConfig")),
+            "- args:\n"
+            "    apiVersion: kubescheduler.config.k8s.io/v1\n"
+            "    ignorePreferredTermsOfExistingPods: false\n"
+            "    kind: InterPodAffinityArgs\n"
+            "  name: InterPodAffinity\n"
+            "- args:\n"
+            "    b:\n"
+            "    - 2\n"
+            "  name: Mine\n"
+            "- args:\n"
+            "    apiVersion: kubescheduler.config.k8s.io/v1\n"
+            "    kind: NodeResourcesFitArgs\n"
+            "    scoringStrategy:\n"
+            "      resources:\n"
+            "      - name: cpu\n"
+            "        weight: 1\n"
+            "  name: NodeResourcesFit\n");
 }
 
 TEST(SamplesTest, TheDefaultSampleIsTheDefaults) {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/config_value.h"
+
+// The types of an API group as tables, for what must hold of every field alike: which there are,
+// of which type, and when they are printed. kube-scheduler has its Go types for that, and names
+// them in its messages.
+namespace berth::config {
+
+enum class SchemaKind {
+  kBool,
+  kInt32,
+  kInt64,
+  kFloat32,
+  kString,
+  kBytes,     // base64
+  kDuration,  // as Go writes them
+  kList,
+  kStringMap,
+  kStruct,
+  kAny,
+};
+
+struct SchemaField;
+
+struct Schema {
+  SchemaKind kind = SchemaKind::kAny;
+  std::string_view go_type;               // "int32", "v1.Plugins"
+  const Schema* element = nullptr;        // of a list
+  std::span<const SchemaField> fields{};  // of a struct
+};
+
+// When a field is printed. "Zero" is 0, false, "" or empty.
+enum class Print { kAlways, kUnlessZero, kIfGiven };
+
+struct SchemaField {
+  std::string_view name;
+  const Schema* type = nullptr;
+  Print print = Print::kUnlessZero;
+  // The embedded Go struct that the field is of; "" for the struct itself.
+  std::string_view embedded = "";
+};
+
+struct SchemaProblems {
+  // The first field of the wrong type, in Go's words; all else does not count then.
+  std::optional<std::string> mistyped;
+  std::vector<std::string> unknown_fields;  // each with its path: `unknown field "a.b[0].c"`
+};
+
+// Holds `value` against `schema`. With `sorted`, members of maps are taken in the order of their
+// names, as YAML is read, else as they stand.
+SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, bool sorted);
+
+// A value that CheckAgainst() found nothing wrong with, as Kubernetes prints it: with the fields
+// that are always there, without those that are empty, durations and numbers in one form.
+ConfigValue AsPrinted(const Schema& schema, const ConfigValue& value);
+
+}  // namespace berth::config
