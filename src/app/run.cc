@@ -80,7 +80,7 @@ void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
   for (const config::Profile& profile : configuration.profiles) {
     std::string missing;
     for (const PluginRegistration& plugin : plugins.registry) {
-      if (plugin.factory || !config::Enables(profile.plugins, plugin.name)) continue;
+      if (plugin.factory || !config::IsEnabled(profile.plugins, plugin.name)) continue;
       missing += (missing.empty() ? "" : ", ") + std::string(plugin.name);
     }
     if (missing.empty()) continue;

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "src/config/extenders.h"
 #include "src/config/load.h"
 #include "src/config/validate.h"
 
@@ -89,6 +90,7 @@ Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plu
   const config::KnownPlugins known = KnownTo(plugins, *gates);
   auto configuration = flags.config.empty() ? FromFlags(flags, known) : FromFile(flags, known);
   if (!configuration) return Fail(configuration.error());
+  if (auto left = config::LeaveManagedResources(*configuration); !left) return Fail(left.error());
   return Settings{std::move(*configuration), std::move(*gates)};
 }
 

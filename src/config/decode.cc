@@ -115,6 +115,8 @@ void ReadData(FieldReader& fields, std::string_view field, std::string& out) {
   if (auto data = DecodeBase64(text)) out = std::move(*data);
 }
 
+constexpr Duration kDefaultExtenderTimeout = std::chrono::seconds(5);
+
 void ReadExtender(FieldReader& fields, Extender& out) {
   fields.Read("urlPrefix", out.url_prefix);
   fields.Read("filterVerb", out.filter_verb);
@@ -134,7 +136,8 @@ void ReadExtender(FieldReader& fields, Extender& out) {
     ReadData(nested, "keyData", tls.key_data);
     ReadData(nested, "caData", tls.ca_data);
   });
-  fields.Read("httpTimeout", out.http_timeout);
+  out.http_timeout = kDefaultExtenderTimeout;
+  ReadUnlessZero(fields, "httpTimeout", out.http_timeout);
   fields.Read("nodeCacheCapable", out.node_cache_capable);
   ReadList(fields, "managedResources", out.managed_resources,
            [](FieldReader& entry, ExtenderManagedResource& resource) {

@@ -37,7 +37,7 @@ inline constexpr std::array<ExtensionPoint, 16> kExtensionPoints = {{
 }};
 
 // Whether any point has the plugin in its enabled list.
-inline bool Enables(const Plugins& plugins, std::string_view name) {
+inline bool IsEnabled(const Plugins& plugins, std::string_view name) {
   for (const ExtensionPoint& point : kExtensionPoints) {
     for (const PluginRef& plugin : (plugins.*point.set).enabled) {
       if (plugin.name == name) return true;

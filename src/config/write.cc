@@ -115,7 +115,7 @@ ConfigValue PrintedArgs(const PluginConfig& config) {
 List ToValue(const std::vector<PluginConfig>& configs, const Plugins& plugins) {
   std::map<std::string_view, const PluginConfig*> shown;
   for (const PluginConfig& config : configs) {
-    if (Enables(plugins, config.name) && !config.args.is_null()) shown[config.name] = &config;
+    if (IsEnabled(plugins, config.name) && !config.args.is_null()) shown[config.name] = &config;
   }
   List list;
   for (const auto& [name, config] : shown) {

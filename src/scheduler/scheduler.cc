@@ -118,7 +118,10 @@ Result<void> Scheduler::MakeProfiles(const std::vector<PluginRegistration>& regi
                     .post = [this](std::function<void()> work) { Post(Query{std::move(work)}); }},
         config.scheduler_name, random_.Fork()));
     auto profile = framework::Profile::Make(config, registry, *handles_.back());
-    if (!profile) return Fail(profile.error());
+    if (!profile) {
+      return Fail(
+          profile.error().Within("creating profile for scheduler name " + config.scheduler_name));
+    }
     (*profile)->set_observer(&observer_);
     parts |= (*profile)->signature_parts();
     profiles_.emplace(config.scheduler_name, std::move(*profile));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "berth/config_value.h"
@@ -30,15 +29,16 @@ constexpr Unit kUnits[] = {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// One "<number><unit>" taken off the front of `text`, in nanoseconds.
-std::optional<uint64_t> TakePart(std::string_view& text) {
+// One "<number><unit>" taken off the front of `text`, in nanoseconds. `all` is for messages.
+Result<uint64_t> TakePart(std::string_view& text, std::string_view all) {
+  const std::string problem = "time: invalid duration " + Quoted(all);
   size_t at = 0;
   uint64_t whole = 0;
   bool digits = false;
   for (; at < text.size() && IsDigit(text[at]); ++at) {
-    if (whole > kMaxMagnitude / 10) return std::nullopt;
+    if (whole > kMaxMagnitude / 10) return Fail(problem);
     whole = whole * 10 + static_cast<uint64_t>(text[at] - '0');
-    if (whole > kMaxMagnitude) return std::nullopt;
+    if (whole > kMaxMagnitude) return Fail(problem);
     digits = true;
   }
   uint64_t fraction = 0;
@@ -52,18 +52,19 @@ std::optional<uint64_t> TakePart(std::string_view& text) {
       scale *= 10;
     }
   }
-  if (!digits) return std::nullopt;
+  if (!digits) return Fail(problem);
   const size_t unit_begin = at;
   while (at < text.size() && text[at] != '.' && !IsDigit(text[at])) ++at;
   const std::string_view name = text.substr(unit_begin, at - unit_begin);
+  if (name.empty()) return Fail("time: missing unit in duration " + Quoted(all));
   for (const Unit& unit : kUnits) {
     if (unit.name != name) continue;
     const Wide nanos = Wide{whole} * unit.nanos + Wide{fraction} * unit.nanos / scale;
-    if (nanos > kMaxMagnitude) return std::nullopt;
+    if (nanos > kMaxMagnitude) return Fail(problem);
     text.remove_prefix(at);
     return static_cast<uint64_t>(nanos);
   }
-  return std::nullopt;
+  return Fail("time: unknown unit " + Quoted(name) + " in duration " + Quoted(all));
 }
 
 // `magnitude` / `unit` with its decimals, without trailing zeros.
@@ -94,8 +95,9 @@ Result<Duration> ParseGoDuration(std::string_view text) {
   if (rest.empty()) return Fail(problem);
   uint64_t total = 0;
   while (!rest.empty()) {
-    const auto part = TakePart(rest);
-    if (!part || total + *part > kMaxMagnitude) return Fail(problem);
+    const auto part = TakePart(rest, text);
+    if (!part) return Fail(part.error());
+    if (total + *part > kMaxMagnitude) return Fail(problem);
     total += *part;
   }
   if (negative) return Duration(static_cast<int64_t>(~total + 1));

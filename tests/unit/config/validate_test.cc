@@ -28,7 +28,7 @@ Profile Named(std::string name) {
 }
 
 std::string ProblemsAfter(const Change& change) {
-  SchedulerConfiguration config = DefaultConfiguration({{"PrioritySort", 0}});
+  SchedulerConfiguration config = DefaultConfiguration({{{"PrioritySort", 0}}});
   change(config);
   const auto problem = Validate(config);
   return problem ? problem->message : "";

@@ -153,6 +153,27 @@ TEST(GoDurationTest, ParsesWhatGoParses) {
   }
 }
 
+TEST(GoDurationTest, SaysWhatIsWrongAsGoDoes) {
+  const struct {
+    const char* text;
+    const char* want;
+  } cases[] = {
+      {"", "time: invalid duration \"\""},
+      {"foo", "time: invalid duration \"foo\""},
+      {"5", "time: missing unit in duration \"5\""},
+      {"1h5", "time: missing unit in duration \"1h5\""},
+      {"3x", "time: unknown unit \"x\" in duration \"3x\""},
+      {"-1s2d", "time: unknown unit \"d\" in duration \"-1s2d\""},
+      {"9999999h", "time: invalid duration \"9999999h\""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    const auto duration = ParseGoDuration(c.text);
+    ASSERT_FALSE(duration);
+    EXPECT_EQ(duration.error().message, c.want);
+  }
+}
+
 TEST(GoDurationTest, PrintsWhatGoPrints) {
   const struct {
     Duration duration;
