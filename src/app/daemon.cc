@@ -13,6 +13,10 @@
 namespace berth::app {
 namespace {
 
+constexpr Duration kLoopPatience = std::chrono::seconds(30);
+// What kube-scheduler's health check forgives after the end of a lease.
+constexpr Duration kOverdueTolerance = std::chrono::seconds(20);
+
 std::string Hostname() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
@@ -36,6 +40,11 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   client_options.user_agent = client::UserAgent(kVersion, kKubernetesVersion, "scheduler");
   client_options.seed = seeds.Next();
   client_options.observer = &daemon->request_metrics_;
+  const config::LeaderElection election = options.configuration.leader_election;
+  if (election.leader_elect) {
+    if (auto checked = election::CheckTimes(election); !checked) return Fail(checked.error());
+    client_options.may_write = [self = daemon.get()] { return self->elector_->MayWrite(); };
+  }
   auto client = client::CurlClient::Make(std::move(client_options), daemon->clock_);
   if (!client) return Fail(client.error());
   daemon->client_ = std::move(*client);
@@ -48,6 +57,10 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
       options.pod_max_in_unschedulable_pods_duration;
   scheduler_options.seed = seeds.Next();
   scheduler_options.hostname = Hostname();
+  scheduler_options.leading = !election.leader_elect;
+  daemon->delay_cache_ =
+      election.leader_elect && scheduler_options.configuration.delay_cache_until_active;
+  std::string component = scheduler_options.configuration.profiles.front().scheduler_name;
   auto scheduler = scheduler::Scheduler::Make(std::move(scheduler_options), registry,
                                               daemon->clock_, *daemon->client_, daemon->metrics_);
   if (!scheduler) {
@@ -63,7 +76,30 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
       },
       informers::InformerOptions{json});
   ReadBeforeExposition(daemon->metrics_, daemon->client_->executor(), *daemon->informers_);
+  if (election.leader_elect) daemon->MakeElector(election, std::move(component), seeds.Next());
   return daemon;
+}
+
+void Daemon::MakeElector(const config::LeaderElection& election, std::string component,
+                         uint64_t seed) {
+  election::ElectionOptions options;
+  options.config = election;
+  // Not from the seed: replicas may share it.
+  options.identity = election::MakeIdentity(Hostname(), base::RandomSeed(), base::RandomSeed());
+  options.component = std::move(component);
+  options.seed = seed;
+  election::ElectionCallbacks callbacks;
+  callbacks.healthy = [this] { return !CheckLoop(); };
+  callbacks.started_leading = [this] {
+    if (delay_cache_) informers_->Start(informers::AllKinds());
+    scheduler_->Post(scheduler::LeadingBegan{});
+  };
+  callbacks.lost = [this] {
+    lost_lease_ = true;
+    ended_();
+  };
+  elector_ = std::make_unique<election::LeaderElector>(*client_, clock_, metrics_,
+                                                       std::move(options), std::move(callbacks));
 }
 
 Daemon::~Daemon() {
@@ -75,18 +111,37 @@ Daemon::~Daemon() {
   // Tasks and timers of both may still be in line on the client's thread, so both end there.
   client_->executor().Post(
       [scheduler = std::shared_ptr<scheduler::Scheduler>(std::move(scheduler_)),
-       informers = std::shared_ptr<informers::Informers>(std::move(informers_))] {});
+       informers = std::shared_ptr<informers::Informers>(std::move(informers_)),
+       elector = std::shared_ptr<election::LeaderElector>(std::move(elector_))] {});
   client_.reset();
 }
 
-void Daemon::Start(std::function<void()> finished) {
-  thread_ = base::NamedThread("berth-sched", [this, finished = std::move(finished)] {
+void Daemon::Start(std::function<void()> ended) {
+  ended_ = std::move(ended);
+  thread_ = base::NamedThread("berth-sched", [this] {
     scheduler_->Run();
-    finished();
+    // Only now: nothing that a binding still writes may come after another process leads.
+    if (elector_ != nullptr) {
+      elector_->Stop(ended_);
+    } else {
+      ended_();
+    }
   });
-  informers_->Start(informers::AllKinds());
+  if (!delay_cache_) informers_->Start(informers::AllKinds());
+  if (elector_ != nullptr) elector_->Start();
 }
 
 void Daemon::Stop(Duration patience) { scheduler_->Stop(patience); }
+
+std::optional<std::string> Daemon::CheckLoop() const {
+  const Duration silent = clock_.Now() - scheduler_->last_turn();
+  if (silent < kLoopPatience) return std::nullopt;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(silent).count();
+  return "the scheduling loop has not turned for " + std::to_string(seconds) + " s";
+}
+
+std::optional<std::string> Daemon::CheckLeaderElection() const {
+  return elector_ == nullptr ? std::nullopt : elector_->Check(kOverdueTolerance);
+}
 
 }  // namespace berth::app

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "src/base/thread.h"
 #include "src/client/curl_client.h"
 #include "src/config/types.h"
+#include "src/election/leader_elector.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
@@ -31,11 +34,17 @@ struct DaemonOptions {
   metrics::RegistryOptions metrics;
 };
 
-// Client, informers and scheduler, wired together:
+// Client, informers, scheduler and leader election, wired together:
 //
 //   API server <-> CurlClient ("berth-io") -> Informers -> Scheduler's inbox ("berth-sched")
+//                      ^        |
+//                      |        +-> LeaderElector: lets the scheduler begin, and holds back every
+//                      +----------- write while the lease may be somebody else's
 //
-// Thread safety: one owner, which is neither of the two threads.
+// A standby watches and fills its cache and its queue like a leader, unless delayCacheUntilActive.
+//
+// Thread safety: one owner, which is neither of the two threads; leading(), CheckLoop() and
+// CheckLeaderElection() from any thread.
 class Daemon {
  public:
   // `registry` lists the plugins. Errors: no API server to be found, a profile that cannot be
@@ -47,11 +56,11 @@ class Daemon {
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  // Begins to watch and to schedule. `finished` is called on the scheduling thread, last, once
-  // Stop() has done its work.
-  void Start(std::function<void()> finished);
-  // Starts no further scheduling cycle and waits up to `patience` for the bindings in hand. Does
-  // not block.
+  // Begins to watch and, once it leads, to schedule. `ended` is called on one of the two threads,
+  // last: once Stop() has done its work, or the lease is lost.
+  void Start(std::function<void()> ended);
+  // Starts no further scheduling cycle, waits up to `patience` for the bindings in hand and gives
+  // the lease up. Does not block.
   void Stop(Duration patience);
 
   // Of use as long as the daemon; see each for the threads that may use it.
@@ -61,8 +70,19 @@ class Daemon {
   metrics::Registry& metrics() { return metrics_; }
   const Clock& clock() const { return clock_; }
 
+  // Always, without leader election.
+  bool leading() const { return elector_ == nullptr || elector_->leading(); }
+  // It was ours and is not any more: nothing may be done but to end the process.
+  bool lost_lease() const { return lost_lease_; }
+
+  // For /livez: what is wrong, when the scheduling loop has not turned for 30 s.
+  std::optional<std::string> CheckLoop() const;
+  // For /healthz and /readyz: what is wrong, when the lease is long overdue.
+  std::optional<std::string> CheckLeaderElection() const;
+
  private:
   explicit Daemon(metrics::RegistryOptions metrics) : metrics_(std::move(metrics)) {}
+  void MakeElector(const config::LeaderElection& election, std::string component, uint64_t seed);
 
   base::RealClock clock_;
   metrics::Registry metrics_;
@@ -70,6 +90,10 @@ class Daemon {
   std::unique_ptr<client::CurlClient> client_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::unique_ptr<informers::Informers> informers_;
+  std::unique_ptr<election::LeaderElector> elector_;  // nullptr without leader election
+  bool delay_cache_ = false;
+  std::function<void()> ended_;
+  std::atomic<bool> lost_lease_ = false;
   base::NamedThread thread_;
 };
 

@@ -67,11 +67,6 @@ void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
     base::LogInfo("Flag has no effect yet", {{"flag", "--" + flag}});
   }
   for (const std::string& warning : settings.feature_gates.warnings()) base::LogWarning(warning);
-  if (settings.configuration.leader_election.leader_elect) {
-    base::LogWarning(
-        "Leader election is not done yet: this process schedules at once, so run only one "
-        "replica");
-  }
 }
 
 // Of each profile, the plugins it names that do not exist yet.
@@ -135,6 +130,12 @@ int RunUntilSignal(Daemon& daemon, Signals& signals, std::atomic<bool>& stopping
         daemon.Stop(kDrainPatience);
         break;
       case Signals::Event::kWoken:
+        if (daemon.lost_lease() && !stopping) {
+          base::LogError("Leaderelection lost");
+          // At once: another process may lead by now.
+          base::FlushLogs();
+          _exit(1);
+        }
         base::LogInfo("Stopped");
         return stopping ? 0 : 1;
     }

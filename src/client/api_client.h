@@ -48,6 +48,7 @@ inline constexpr std::string_view kReasonTimeout = "Timeout";          // also: 
 inline constexpr std::string_view kReasonUnreachable = "Unreachable";  // no connection was made
 inline constexpr std::string_view kReasonCredentials = "Credentials";  // there are none to send
 inline constexpr std::string_view kReasonConnectionLost = "ConnectionLost";
+inline constexpr std::string_view kReasonNotLeader = "NotLeader";  // see ClientOptions::may_write
 
 // The error of a request, told apart by what the caller may conclude.
 struct ApiError {

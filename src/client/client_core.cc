@@ -180,7 +180,30 @@ void CurlClient::Core::Authorize(Exchange& exchange) {
   });
 }
 
+bool CurlClient::Core::MaySend(const Request& request) const {
+  const bool fenced = IsWrite(request.verb) && request.priority != Priority::kUnlimited &&
+                      request.priority != Priority::kEvent;
+  return !fenced || !options_.may_write || options_.may_write();
+}
+
+void CurlClient::Core::RefuseToSend(uint64_t id) {
+  // Later: the caller is still busy with the exchange.
+  loop_.Post([this, id] {
+    if (!exchanges_.contains(id)) return;
+    ApiError error;
+    error.reason = kReasonNotLeader;
+    error.message = "not sent: this process does not hold the lease";
+    error.never_sent = true;
+    Remove(id)->Fail(std::move(error));
+    Pump();
+  });
+}
+
 void CurlClient::Core::Launch(Exchange& exchange, const IdentityPtr& identity) {
+  if (!MaySend(exchange.request)) {
+    RefuseToSend(exchange.id);
+    return;
+  }
   exchange.BeginAttempt();
   exchange.identity = identity;
   exchange.transport = &ChannelOf(exchange).For(identity);

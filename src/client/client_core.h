@@ -47,6 +47,8 @@ class CurlClient::Core {
   // Lets go whom rate and connections allow.
   void Pump();
   void Authorize(Exchange& exchange);
+  bool MaySend(const Request& request) const;
+  void RefuseToSend(uint64_t id);
   void Launch(Exchange& exchange, const IdentityPtr& identity);
   void WatchSilence(Exchange& exchange, Duration wait);
   void OnAttemptDone(Exchange& exchange, const AttemptResult& result);

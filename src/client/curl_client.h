@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ struct ClientOptions {
   uint64_t seed = 0;
   // Outlives the client; nullptr: none.
   RequestObserver* observer = nullptr;
+  // Asked on the I/O thread each time before a write is handed to a connection, leases and events
+  // apart. false: it fails as never sent, with kReasonNotLeader. May be empty.
+  std::function<bool()> may_write;
 };
 
 // "berth/0.1.0 (linux/amd64) kubernetes/1.37/scheduler", in the form of Kubernetes' own clients.

@@ -25,6 +25,9 @@ struct BinderClosed {
   size_t given_up = 0;
 };
 
+// This process leads: from now on it may schedule.
+struct LeadingBegan {};
+
 // Work that needs the scheduling state, such as a dump.
 struct Query {
   std::function<void()> run;
@@ -32,6 +35,6 @@ struct Query {
 
 // All that reaches the scheduling thread from outside.
 using Message = std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone,
-                             StopRequested, BinderClosed, Query>;
+                             StopRequested, BinderClosed, LeadingBegan, Query>;
 
 }  // namespace berth::scheduler

@@ -66,6 +66,7 @@ Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiCl
       published_(now_) {
   const auto burst = std::max(options_.configuration.client_connection.burst, 0);
   bind_limit_ = std::max(kMinBindLimit, static_cast<size_t>(burst));
+  leading_ = options_.leading;
   last_turn_ = now_;
   series_.algorithm_duration = metrics_.Series(Metric::kSchedulingAlgorithmDuration);
   series_.attempts = metrics_.Series(Metric::kPodSchedulingAttempts);
@@ -235,6 +236,8 @@ void Scheduler::Apply(Message& message) {
       base::LogWarning("Bindings were given up without an answer", {{"pods", closed->given_up}});
     }
     stopped_ = true;
+  } else if (std::holds_alternative<LeadingBegan>(message)) {
+    leading_ = true;
   } else if (auto* query = std::get_if<Query>(&message)) {
     query->run();
     ActivatePods();
@@ -242,7 +245,7 @@ void Scheduler::Apply(Message& message) {
 }
 
 bool Scheduler::MayDecide() const {
-  return !stopping_ && handlers_->synced() && awaiting_bind_ < bind_limit_ && queue_->HasReady();
+  return leading_ && !stopping_ && handlers_->synced() && awaiting_bind_ < bind_limit_ && queue_->HasReady();
 }
 
 std::optional<Time> Scheduler::NextWakeup(Time now) const {

@@ -58,6 +58,8 @@ struct SchedulerOptions {
   // evaluated by itself. The slow twin.
   size_t max_kept_bytes = 128u << 20;
   std::string hostname;  // ends the reportingInstance of events
+  // Off: cache and queue fill, but no cycle begins before LeadingBegan arrives.
+  bool leading = true;
   // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
   std::function<void(const CycleOutcome&)> on_cycle;
   // What decisions are timed with for `on_cycle`; empty: they are not.
@@ -230,6 +232,7 @@ class Scheduler {
   uint64_t num_reused_verdicts_ = 0;
   size_t awaiting_bind_ = 0;
   size_t bind_limit_ = 64;
+  bool leading_ = true;
   bool stopping_ = false;
   bool stopped_ = false;
   Time now_;                   // of the running turn

@@ -291,8 +291,7 @@ func checkScheduler(ctx context.Context, t *testing.T, c *ControlPlane) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(log)) {
-		// The peer reports its leadership as an event of the core group, Berth as one of events.k8s.io.
-		if strings.Contains(line, "forbidden") && !strings.Contains(line, "Reason:LeaderElection") {
+		if strings.Contains(line, "forbidden") {
 			t.Errorf("refused: %s", line)
 		}
 	}

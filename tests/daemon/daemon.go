@@ -37,6 +37,9 @@ type Options struct {
 	// Seed decides ties; 0 leaves it to the daemon. The peer has none.
 	Seed int64
 
+	// LeaderElect leaves leader election to Config, instead of switching it off.
+	LeaderElect bool
+
 	// Quiet leaves --v at its default instead of 2.
 	Quiet bool
 
@@ -49,9 +52,10 @@ type Daemon struct {
 	Program Program
 	Started time.Time
 
-	command *exec.Cmd
-	log     string
-	exited  chan struct{}
+	command     *exec.Cmd
+	leaderElect bool
+	log         string
+	exited      chan struct{}
 }
 
 // Start starts the program and returns at once: it has no port to ask on, so whoever needs it ready
@@ -65,10 +69,11 @@ func Start(program Program, options Options) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{
-		Program: program,
-		command: exec.Command(program.Path, args...),
-		log:     filepath.Join(options.Dir, options.Name+".log"),
-		exited:  make(chan struct{}),
+		Program:     program,
+		command:     exec.Command(program.Path, args...),
+		leaderElect: options.LeaderElect,
+		log:         filepath.Join(options.Dir, options.Name+".log"),
+		exited:      make(chan struct{}),
 	}
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -107,7 +112,10 @@ func commandLine(program Program, options Options) ([]string, error) {
 		}
 		args = append(args, "--config="+file)
 	}
-	args = append(args, "--kubeconfig="+options.Kubeconfig, "--leader-elect=false", "--secure-port=0")
+	args = append(args, "--kubeconfig="+options.Kubeconfig, "--secure-port=0")
+	if !options.LeaderElect {
+		args = append(args, "--leader-elect=false")
+	}
 	if !options.Quiet {
 		args = append(args, "--v=2")
 	}
@@ -183,7 +191,7 @@ func (d *Daemon) Stop() error {
 		return fmt.Errorf("%s did not end within %s\n%s", d.Program.Name, stopGrace, d.Tail())
 	}
 	want := 0
-	if d.Program.Peer {
+	if d.Program.Peer && !d.leaderElect {
 		want = 1 // upstream calls the end without leader election a failure
 	}
 	if code := d.ExitCode(); code != want {

@@ -129,14 +129,14 @@ func (e *env) start(config string) *daemon.Daemon {
 
 func (e *env) startAs(user controlplane.User, config string, args ...string) *daemon.Daemon {
 	e.Helper()
-	d, err := daemon.Start(program, daemon.Options{
-		Config:     config,
-		Kubeconfig: shared.Kubeconfig(user),
-		Dir:        e.dir,
-		Name:       fmt.Sprintf("%s-%d", program.Name, len(e.daemons)+1),
-		Seed:       1,
-		Args:       args,
-	})
+	return e.startWith(daemon.Options{Config: config, Kubeconfig: shared.Kubeconfig(user), Args: args})
+}
+
+func (e *env) startWith(options daemon.Options) *daemon.Daemon {
+	e.Helper()
+	options.Dir, options.Seed = e.dir, 1
+	options.Name = fmt.Sprintf("%s-%d", program.Name, len(e.daemons)+1)
+	d, err := daemon.Start(program, options)
 	e.must(err)
 	e.daemons = append(e.daemons, d)
 	return d

@@ -379,6 +379,49 @@ class CountingObserver final : public RequestObserver {
   int retried = 0;
 };
 
+TEST(CurlClientTest, WritesAreHeldBackWhereNobodyMayWrite) {
+  Served served;
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    served.Add(request);
+    peer.Answer(200, "{}");
+  });
+  std::atomic<bool> may_write = false;
+  TestClient client(server, [&](ClientOptions& options) {
+    options.may_write = [&] { return may_write.load(); };
+  });
+  const struct {
+    const char* name;
+    Verb verb;
+    Priority priority;
+    bool held_back;
+  } cases[] = {
+      {"bind", Verb::kCreate, Priority::kBind, true},
+      {"status patch", Verb::kPatch, Priority::kStatusPatch, true},
+      {"eviction", Verb::kDelete, Priority::kOther, true},
+      {"plugin's update", Verb::kUpdate, Priority::kOther, true},
+      {"read", Verb::kGet, Priority::kOther, false},
+      {"event", Verb::kCreate, Priority::kEvent, false},
+      {"lease", Verb::kUpdate, Priority::kUnlimited, false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Request request = Get("/x");
+    request.verb = c.verb;
+    request.priority = c.priority;
+    may_write = false;
+    const size_t before = served.size();
+    const auto refused = client.Do(request);
+    EXPECT_EQ(refused.has_value(), !c.held_back);
+    EXPECT_EQ(served.size() - before, c.held_back ? 0u : 1u);
+    if (!refused) {
+      EXPECT_EQ(refused.error().reason, kReasonNotLeader);
+      EXPECT_TRUE(refused.error().never_sent);
+    }
+    may_write = true;
+    EXPECT_TRUE(client.Do(request));
+  }
+}
+
 TEST(CurlClientTest, TheObserverSeesEveryAttempt) {
   CountingObserver observer;
   std::atomic<int> requests = 0;

@@ -29,6 +29,24 @@ TEST_F(SchedulerTest, NothingIsDecidedBeforeTheFirstListsAreIn) {
   EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
 }
 
+TEST_F(SchedulerTest, AStandbyFillsItsCacheAndQueueAndDecidesOnceItLeads) {
+  options_.leading = false;
+  Restart();
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  AddPod(test::MakePod().Name("web"));
+  AddPod(test::MakePod().Name("huge").Req({{"cpu", "9"}}));
+  Advance(seconds(60));
+  EXPECT_THAT(Bindings(), IsEmpty());
+  EXPECT_THAT(Events("FailedScheduling"), IsEmpty());
+  EXPECT_EQ(scheduler().cache().num_nodes(), 1u);
+  EXPECT_EQ(scheduler().queue().counts().active, 2u);
+  scheduler().Post(LeadingBegan{});
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+  EXPECT_THAT(Events("FailedScheduling"), SizeIs(1));
+}
+
 TEST_F(SchedulerTest, ABoundPodGetsAScheduledEventAndItsRoomStaysTaken) {
   Synced();
   AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "berth/result.h"
+#include "berth/time.h"
+
+// Leases (coordination.k8s.io/v1) as documents: read, edited and written back whole, so that what
+// others put into a Lease's metadata survives.
+//
+// Thread safety: any thread.
+namespace berth::api {
+
+// What leader election keeps in a Lease's spec.
+struct LeaseRecord {
+  std::string holder_identity;  // "" when nobody holds it
+  int32_t lease_duration_seconds = 0;
+  std::optional<Time> acquire_time;
+  std::optional<Time> renew_time;
+  int32_t lease_transitions = 0;
+
+  friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
+};
+
+// A Lease as the server sent it.
+struct Lease {
+  std::string document;  // JSON
+  LeaseRecord record;
+  std::string uid;
+  std::string resource_version;
+};
+
+// Errors: no JSON object, or a spec whose members have other types.
+Result<Lease> ReadLease(std::string_view json);
+
+// The body of a PUT: the Lease's own document with `record` in the place of its spec.
+std::string LeaseBody(const Lease& lease, const LeaseRecord& record);
+
+// The body of a POST that creates the Lease.
+std::string NewLeaseBody(std::string_view namespace_name, std::string_view name,
+                         const LeaseRecord& record);
+
+// The body of a POST of a v1 Event about the Lease, in the form of client-go's older recorder,
+// which leader election still uses. `component` is its source.
+std::string LeaseEventBody(std::string_view namespace_name, std::string_view name,
+                           const Lease& lease, std::string_view component, std::string_view message,
+                           Time now);
+
+}  // namespace berth::api

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/election/leader_elector.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "berth/random.h"
+#include "src/api/lease.h"
+#include "src/base/logging.h"
+#include "src/election/lease_client.h"
+
+namespace berth::election {
+namespace {
+
+using client::ApiError;
+using LeaseResult = tl::expected<api::Lease, ApiError>;
+using metrics::Metric;
+
+constexpr double kJitterFactor = 1.2;
+
+Duration Times(Duration duration, double factor) {
+  return Duration(static_cast<Duration::rep>(static_cast<double>(duration.count()) * factor));
+}
+
+// A lease carries whole seconds.
+int32_t LeaseSeconds(const config::LeaderElection& config) {
+  return static_cast<int32_t>(
+      std::chrono::duration_cast<std::chrono::seconds>(config.lease_duration).count());
+}
+
+Duration RequestTimeout(const config::LeaderElection& config) {
+  return std::max<Duration>(config.renew_deadline / 2, std::chrono::seconds(1));
+}
+
+}  // namespace
+
+std::string MakeIdentity(const std::string& hostname, uint64_t high, uint64_t low) {
+  // Version 4, variant 1 (RFC 9562).
+  high = (high & ~uint64_t{0xf000}) | 0x4000;
+  low = (low & ~(uint64_t{3} << 62)) | (uint64_t{2} << 62);
+  std::string text = hostname + "_";
+  for (int digit = 0; digit < 32; ++digit) {
+    if (digit == 8 || digit == 12 || digit == 16 || digit == 20) text += '-';
+    const uint64_t word = digit < 16 ? high : low;
+    text += "0123456789abcdef"[(word >> (60 - 4 * (digit % 16))) & 15];
+  }
+  return text;
+}
+
+Result<void> CheckTimes(const config::LeaderElection& config) {
+  if (config.renew_deadline <= Times(config.retry_period, kJitterFactor)) {
+    return Fail("leaderElection: renewDeadline must be greater than retryPeriod*JitterFactor");
+  }
+  if (LeaseSeconds(config) < 1) {
+    return Fail("leaderElection: leaseDuration must be at least a second");
+  }
+  return {};
+}
+
+class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::Impl> {
+ public:
+  Impl(client::ApiClient& api, const Clock& clock, metrics::Registry& metrics,
+       ElectionOptions options, ElectionCallbacks callbacks);
+
+  void Start();
+  void Stop(std::function<void()> done);
+  // Runs `task` on the executor's thread, unless the elector is gone by then.
+  void Post(std::function<void(Impl&)> task) {
+    api_.executor().Post([weak = weak_from_this(), task = std::move(task)] {
+      if (const auto self = weak.lock()) task(*self);
+    });
+  }
+
+  bool leading() const { return leading_; }
+  bool MayWrite() const { return clock_.Now() < write_until_.load(); }
+  std::optional<std::string> Check(Duration tolerance) const;
+
+ private:
+  enum class State { kIdle, kAcquiring, kLeading, kReleasing, kEnded };
+  using Timer = std::optional<base::Executor::TimerId>;
+
+  bool IsHolder() const { return observed_.holder_identity == options_.identity; }
+  bool LeaseValid(Time now) const {
+    return observed_time_ + std::chrono::seconds(observed_.lease_duration_seconds) > now;
+  }
+  // A record that makes this process the holder.
+  api::LeaseRecord OwnRecord() const;
+  void Observe(const api::LeaseRecord& record);
+  // Our write succeeded: `lease` is what it left.
+  void Accept(api::Lease lease);
+
+  // One try to acquire or to renew; ends in OnTried().
+  void Try();
+  void UpdateKnownLease();
+  void ReadLease();
+  void CreateLease();
+  void OnLeaseRead(api::Lease lease);
+  void UpdateReadLease(const api::Lease& lease);
+  void OnTried(bool succeeded);
+
+  void BecomeLeader();
+  void BeginRenewal();
+  void OnRenewalTried(bool succeeded);
+  void OnDeadline();
+  void Lose(const std::string& why);
+  void StopLeading();
+
+  void Release();
+  void OnReadForRelease(const LeaseResult& lease);
+  void End();
+
+  void After(Timer& timer, Duration wait, void (Impl::*step)());
+  void Cancel(Timer& timer);
+
+  client::ApiClient& api_;
+  const Clock& clock_;
+  metrics::Registry& metrics_;
+  const ElectionOptions options_;
+  const ElectionCallbacks callbacks_;
+  const metrics::SeriesId status_;
+
+  // Executor's thread.
+  LeaseClient leases_;
+  Random random_;
+  State state_ = State::kIdle;
+  std::optional<api::Lease> lease_;  // as it was read or written last
+  api::LeaseRecord observed_;
+  Time observed_time_;  // when `observed_` was first seen
+  Time tried_;          // when the try under way began
+  Time sent_;           // when its write was sent
+  Timer next_;          // the next try
+  Timer deadline_;      // of renewals, or of the release
+  std::function<void()> stopped_;
+
+  std::atomic<bool> leading_ = false;
+  std::atomic<Time> renewed_{Time()};
+  std::atomic<Time> write_until_{Time()};
+};
+
+LeaderElector::Impl::Impl(client::ApiClient& api, const Clock& clock, metrics::Registry& metrics,
+                          ElectionOptions options, ElectionCallbacks callbacks)
+    : api_(api),
+      clock_(clock),
+      metrics_(metrics),
+      options_(std::move(options)),
+      callbacks_(std::move(callbacks)),
+      status_(metrics.Intern(Metric::kLeaderElectionMasterStatus, {options_.config.resource_name})),
+      leases_(api, options_.config.resource_namespace, options_.config.resource_name,
+              RequestTimeout(options_.config)),
+      random_(options_.seed) {}
+
+void LeaderElector::Impl::Start() {
+  if (state_ != State::kIdle) return;
+  state_ = State::kAcquiring;
+  base::LogInfo("Attempting to acquire leader lease...", {{"lock", leases_.Describe()}});
+  Try();
+}
+
+void LeaderElector::Impl::Stop(std::function<void()> done) {
+  stopped_ = std::move(done);
+  leases_.Cancel();
+  Cancel(next_);
+  Cancel(deadline_);
+  const bool led = state_ == State::kLeading;
+  if (led) {
+    StopLeading();
+    state_ = State::kReleasing;
+    // What is not given up by then runs out by itself.
+    After(deadline_, options_.config.renew_deadline, &Impl::End);
+    Release();
+  } else {
+    End();
+  }
+}
+
+void LeaderElector::Impl::End() {
+  leases_.Cancel();
+  Cancel(next_);
+  Cancel(deadline_);
+  state_ = State::kEnded;
+  if (const auto stopped = std::exchange(stopped_, nullptr)) stopped();
+}
+
+std::optional<std::string> LeaderElector::Impl::Check(Duration tolerance) const {
+  if (!leading_) return std::nullopt;
+  if (clock_.Now() - renewed_.load() <= options_.config.lease_duration + tolerance) {
+    return std::nullopt;
+  }
+  return "failed election to renew leadership on lease " + options_.config.resource_name;
+}
+
+api::LeaseRecord LeaderElector::Impl::OwnRecord() const {
+  api::LeaseRecord record;
+  record.holder_identity = options_.identity;
+  record.lease_duration_seconds = LeaseSeconds(options_.config);
+  record.acquire_time = tried_;
+  record.renew_time = tried_;
+  return record;
+}
+
+void LeaderElector::Impl::Observe(const api::LeaseRecord& record) {
+  if (record == observed_) return;
+  observed_ = record;
+  observed_time_ = clock_.Now();
+}
+
+void LeaderElector::Impl::Accept(api::Lease lease) {
+  observed_ = lease.record;
+  observed_time_ = clock_.Now();
+  lease_ = std::move(lease);
+  const config::LeaderElection& config = options_.config;
+  const Duration lease_duration = std::chrono::seconds(LeaseSeconds(config));
+  renewed_ = sent_;
+  write_until_ = sent_ + std::min(lease_duration, (lease_duration + config.renew_deadline) / 2);
+}
+
+void LeaderElector::Impl::Try() {
+  tried_ = clock_.Now();
+  if (callbacks_.healthy && !callbacks_.healthy()) {
+    OnTried(false);
+  } else if (IsHolder() && LeaseValid(tried_) && lease_) {
+    UpdateKnownLease();
+  } else {
+    ReadLease();
+  }
+}
+
+// Nobody else may have written in between, so that no read is needed.
+void LeaderElector::Impl::UpdateKnownLease() {
+  api::LeaseRecord record = OwnRecord();
+  record.acquire_time = observed_.acquire_time;
+  record.lease_transitions = observed_.lease_transitions;
+  sent_ = clock_.Now();
+  leases_.Update(*lease_, record, [this](LeaseResult result) {
+    if (result) {
+      Accept(std::move(*result));
+      OnTried(true);
+      return;
+    }
+    base::LogV(2, "Failed to update lease optimistically, falling back to slow path",
+               {{"lock", leases_.Describe()}, {"err", result.error().ToString()}});
+    ReadLease();
+  });
+}
+
+void LeaderElector::Impl::ReadLease() {
+  leases_.Get([this](LeaseResult result) {
+    if (result) {
+      OnLeaseRead(std::move(*result));
+    } else if (result.error().code == 404) {
+      CreateLease();
+    } else {
+      base::LogError("Error retrieving lease lock",
+                     {{"lock", leases_.Describe()}, {"err", result.error().ToString()}});
+      OnTried(false);
+    }
+  });
+}
+
+void LeaderElector::Impl::CreateLease() {
+  const api::LeaseRecord record = OwnRecord();
+  sent_ = clock_.Now();
+  leases_.Create(record, [this](LeaseResult result) {
+    if (result) {
+      Accept(std::move(*result));
+    } else {
+      base::LogError("Error initially creating lease lock",
+                     {{"lock", leases_.Describe()}, {"err", result.error().ToString()}});
+    }
+    OnTried(result.has_value());
+  });
+}
+
+void LeaderElector::Impl::OnLeaseRead(api::Lease lease) {
+  Observe(lease.record);
+  lease_ = std::move(lease);
+  if (!observed_.holder_identity.empty() && !IsHolder()) {
+    if (state_ == State::kLeading) {
+      Lose("the lease is held by " + observed_.holder_identity);
+      return;
+    }
+    if (LeaseValid(tried_)) {
+      base::LogV(4, "Lease is held by and has not yet expired",
+                 {{"lock", leases_.Describe()}, {"holder", observed_.holder_identity}});
+      OnTried(false);
+      return;
+    }
+  }
+  UpdateReadLease(*lease_);
+}
+
+void LeaderElector::Impl::UpdateReadLease(const api::Lease& lease) {
+  api::LeaseRecord record = OwnRecord();
+  record.lease_transitions = observed_.lease_transitions;
+  if (IsHolder()) {
+    record.acquire_time = observed_.acquire_time;
+    metrics_.Add(metrics_.Intern(Metric::kLeaderElectionSlowpath, {options_.config.resource_name}));
+  } else {
+    ++record.lease_transitions;
+  }
+  sent_ = clock_.Now();
+  leases_.Update(lease, record, [this](LeaseResult result) {
+    if (result) {
+      Accept(std::move(*result));
+    } else {
+      base::LogError("Failed to update lease",
+                     {{"lock", leases_.Describe()}, {"err", result.error().ToString()}});
+    }
+    OnTried(result.has_value());
+  });
+}
+
+void LeaderElector::Impl::OnTried(bool succeeded) {
+  if (state_ == State::kLeading) {
+    OnRenewalTried(succeeded);
+  } else if (succeeded) {
+    BecomeLeader();
+  } else {
+    base::LogV(4, "Failed to acquire lease", {{"lock", leases_.Describe()}});
+    // Stretched, so that candidates do not march in step.
+    After(next_, Times(options_.config.retry_period, 1 + kJitterFactor * random_.Unit()),
+          &Impl::Try);
+  }
+}
+
+void LeaderElector::Impl::BecomeLeader() {
+  state_ = State::kLeading;
+  leading_ = true;
+  metrics_.Set(status_, 1);
+  base::LogInfo("Successfully acquired lease",
+                {{"lock", leases_.Describe()}, {"identity", options_.identity}});
+  leases_.RecordEvent(*lease_, options_.component, options_.identity + " became leader",
+                      clock_.Now());
+  After(next_, options_.config.retry_period, &Impl::BeginRenewal);
+  if (callbacks_.started_leading) callbacks_.started_leading();
+}
+
+void LeaderElector::Impl::BeginRenewal() {
+  After(deadline_, options_.config.renew_deadline, &Impl::OnDeadline);
+  Try();
+}
+
+void LeaderElector::Impl::OnRenewalTried(bool succeeded) {
+  const Duration period = options_.config.retry_period;
+  if (succeeded) {
+    base::LogV(5, "Successfully renewed lease", {{"lock", leases_.Describe()}});
+    Cancel(deadline_);
+    After(next_, period, &Impl::BeginRenewal);
+    return;
+  }
+  // At each retryPeriod, however long the failure took.
+  After(next_, std::max(tried_ + period - clock_.Now(), Duration::zero()), &Impl::Try);
+}
+
+void LeaderElector::Impl::OnDeadline() { Lose("context deadline exceeded"); }
+
+void LeaderElector::Impl::Lose(const std::string& why) {
+  base::LogInfo("Failed to renew lease", {{"lock", leases_.Describe()}, {"err", why}});
+  StopLeading();
+  End();
+  if (callbacks_.lost) callbacks_.lost();
+}
+
+void LeaderElector::Impl::StopLeading() {
+  leading_ = false;
+  write_until_ = Time();
+  metrics_.Set(status_, 0);
+  leases_.RecordEvent(*lease_, options_.component, options_.identity + " stopped leading",
+                      clock_.Now());
+}
+
+void LeaderElector::Impl::Release() {
+  leases_.Get([this](const LeaseResult& result) { OnReadForRelease(result); });
+}
+
+void LeaderElector::Impl::OnReadForRelease(const LeaseResult& lease) {
+  if (!lease) {
+    base::LogError("error retrieving resource lock",
+                   {{"lock", leases_.Describe()}, {"err", lease.error().ToString()}});
+    End();
+    return;
+  }
+  if (lease->record.holder_identity != options_.identity) {
+    End();
+    return;
+  }
+  api::LeaseRecord record;
+  record.lease_duration_seconds = 1;
+  record.lease_transitions = lease->record.lease_transitions;
+  record.acquire_time = clock_.Now();
+  record.renew_time = record.acquire_time;
+  leases_.Update(*lease, record, [this](const LeaseResult& result) {
+    if (!result && result.error().code == 409) {
+      // A renewal of ours that was under way came first.
+      base::LogV(4, "Conflict when releasing lease, retrying", {{"lock", leases_.Describe()}});
+      Release();
+      return;
+    }
+    if (result) {
+      base::LogInfo("Released lease", {{"lock", leases_.Describe()}});
+    } else {
+      base::LogError("Failed to release lease",
+                     {{"lock", leases_.Describe()}, {"err", result.error().ToString()}});
+    }
+    End();
+  });
+}
+
+void LeaderElector::Impl::After(Timer& timer, Duration wait, void (Impl::*step)()) {
+  Cancel(timer);
+  timer = api_.executor().PostAfter(wait, [weak = weak_from_this(), &timer, step] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    timer.reset();
+    (self.get()->*step)();
+  });
+}
+
+void LeaderElector::Impl::Cancel(Timer& timer) {
+  if (timer) api_.executor().Cancel(*timer);
+  timer.reset();
+}
+
+LeaderElector::LeaderElector(client::ApiClient& api, const Clock& clock, metrics::Registry& metrics,
+                             ElectionOptions options, ElectionCallbacks callbacks)
+    : impl_(std::make_shared<Impl>(api, clock, metrics, std::move(options), std::move(callbacks))) {
+}
+LeaderElector::~LeaderElector() = default;
+
+void LeaderElector::Start() {
+  impl_->Post([](Impl& self) { self.Start(); });
+}
+
+void LeaderElector::Stop(std::function<void()> done) {
+  impl_->Post([done = std::move(done)](Impl& self) { self.Stop(done); });
+}
+
+bool LeaderElector::leading() const { return impl_->leading(); }
+bool LeaderElector::MayWrite() const { return impl_->MayWrite(); }
+std::optional<std::string> LeaderElector::Check(Duration tolerance) const {
+  return impl_->Check(tolerance);
+}
+
+}  // namespace berth::election
