@@ -13,7 +13,6 @@
 namespace berth::app {
 namespace {
 
-constexpr Duration kLoopPatience = std::chrono::seconds(30);
 // What kube-scheduler's health check forgives after the end of a lease.
 constexpr Duration kOverdueTolerance = std::chrono::seconds(20);
 
@@ -75,7 +74,12 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
         target->PostFromExecutor(std::move(event));
       },
       informers::InformerOptions{json});
+  daemon->metrics_.Set(daemon->metrics_.Intern(metrics::Metric::kConfigLastReloadSuccessful), 1);
   ReadBeforeExposition(daemon->metrics_, daemon->client_->executor(), *daemon->informers_);
+  daemon->loop_watch_ = std::make_shared<LoopWatch>(
+      daemon->client_->executor(), daemon->clock_,
+      LoopWatch::Loop{[loop = daemon->scheduler_.get()] { return loop->last_turn(); },
+                      [loop = daemon->scheduler_.get()] { return loop->BusyPlugin(); }});
   if (election.leader_elect) daemon->MakeElector(election, std::move(component), seeds.Next());
   return daemon;
 }
@@ -89,7 +93,7 @@ void Daemon::MakeElector(const config::LeaderElection& election, std::string com
   options.component = std::move(component);
   options.seed = seed;
   election::ElectionCallbacks callbacks;
-  callbacks.healthy = [this] { return !CheckLoop(); };
+  callbacks.healthy = [watch = loop_watch_] { return !watch->Problem(); };
   callbacks.started_leading = [this] {
     if (delay_cache_) informers_->Start(informers::AllKinds());
     scheduler_->Post(scheduler::LeadingBegan{});
@@ -112,6 +116,7 @@ Daemon::~Daemon() {
   client_->executor().Post(
       [scheduler = std::shared_ptr<scheduler::Scheduler>(std::move(scheduler_)),
        informers = std::shared_ptr<informers::Informers>(std::move(informers_)),
+       loop_watch = std::move(loop_watch_),
        elector = std::shared_ptr<election::LeaderElector>(std::move(elector_))] {});
   client_.reset();
 }
@@ -127,18 +132,37 @@ void Daemon::Start(std::function<void()> ended) {
       ended_();
     }
   });
+  loop_watch_->Start();
   if (!delay_cache_) informers_->Start(informers::AllKinds());
   if (elector_ != nullptr) elector_->Start();
 }
 
 void Daemon::Stop(Duration patience) { scheduler_->Stop(patience); }
 
-std::optional<std::string> Daemon::CheckLoop() const {
-  const Duration silent = clock_.Now() - scheduler_->last_turn();
-  if (silent < kLoopPatience) return std::nullopt;
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(silent).count();
-  return "the scheduling loop has not turned for " + std::to_string(seconds) + " s";
+void Daemon::LogState() {
+  // Each behind the events that made what it compares with, and before those that will change it.
+  // Not by way of `this`: the scheduler outlives it on that thread.
+  using Log = void (scheduler::Scheduler::*)(const scheduler::KnownObjects&) const;
+  const auto compare = [this](informers::Kind kind, Log log) {
+    informers_->CollectObjects(
+        kind, [log, scheduler = scheduler_.get()](scheduler::KnownObjects objects) {
+          scheduler->PostFromExecutor(scheduler::Query{
+              [log, scheduler, objects = std::move(objects)] { (scheduler->*log)(objects); }});
+        });
+  };
+  compare(informers::Kind::kNode, &scheduler::Scheduler::LogNodeMismatch);
+  compare(informers::Kind::kPod, &scheduler::Scheduler::LogPodMismatch);
+  client_->executor().Post([scheduler = scheduler_.get()] {
+    scheduler->PostFromExecutor(scheduler::Query{[scheduler] { scheduler->LogDump(); }});
+  });
 }
+
+void Daemon::Reload(config::SchedulerConfiguration next, std::function<void(Result<void>)> done) {
+  scheduler_->Post(scheduler::Query{[scheduler = scheduler_.get(), next = std::move(next),
+                                     done = std::move(done)] { done(scheduler->Reload(next)); }});
+}
+
+std::optional<std::string> Daemon::CheckLoop() const { return loop_watch_->Problem(); }
 
 std::optional<std::string> Daemon::CheckLeaderElection() const {
   return elector_ == nullptr ? std::nullopt : elector_->Check(kOverdueTolerance);

@@ -12,6 +12,7 @@
 #include "berth/handle.h"
 #include "berth/plugin.h"
 #include "berth/result.h"
+#include "src/app/loop_watch.h"
 #include "src/app/request_metrics.h"
 #include "src/base/clock.h"
 #include "src/base/thread.h"
@@ -63,6 +64,10 @@ class Daemon {
   // the lease up. Does not block.
   void Stop(Duration patience);
 
+  // Logs the scheduler's state and where it differs from what the informers hold. Does not block.
+  void LogState();
+  // Scheduler::Reload() on the scheduling thread, which calls `done`.
+  void Reload(config::SchedulerConfiguration next, std::function<void(Result<void>)> done);
   // Of use as long as the daemon; see each for the threads that may use it.
   scheduler::Scheduler& scheduler() { return *scheduler_; }
   const informers::Informers& informers() const { return *informers_; }
@@ -75,7 +80,7 @@ class Daemon {
   // It was ours and is not any more: nothing may be done but to end the process.
   bool lost_lease() const { return lost_lease_; }
 
-  // For /livez: what is wrong, when the scheduling loop has not turned for 30 s.
+  // For /livez: what is wrong, when the scheduling loop does not turn.
   std::optional<std::string> CheckLoop() const;
   // For /healthz and /readyz: what is wrong, when the lease is long overdue.
   std::optional<std::string> CheckLeaderElection() const;
@@ -90,6 +95,7 @@ class Daemon {
   std::unique_ptr<client::CurlClient> client_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::unique_ptr<informers::Informers> informers_;
+  std::shared_ptr<LoopWatch> loop_watch_;
   std::unique_ptr<election::LeaderElector> elector_;  // nullptr without leader election
   bool delay_cache_ = false;
   std::function<void()> ended_;

@@ -27,6 +27,10 @@ void AddMisc(FlagSet& flags, RunFlags& out) {
   flags.Value("write-config-to", "Write the effective configuration to this file and exit.",
               out.write_config_to);
   flags.Value("master", "Address of the API server; overrides that of the kubeconfig.", out.master);
+  flags.Value("reload-config",
+              "Watch the configuration file, and swap the profiles' plugins, weights and args when "
+              "it changes.",
+              out.reload_config);
   flags.Value("seed",
               "Seed of every draw: the same seed and the same inputs give the same decisions. "
               "Without it each start draws its own.",

@@ -102,6 +102,7 @@ struct RunFlags {
   std::vector<std::string> min_compatibility_version;
   int min_compatibility_minor = 36;  // what the flag comes to
   base::LogOptions log;
+  bool reload_config = false;
   // Of every draw; from the operating system when not given.
   std::optional<uint64_t> seed;
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/app/config_reloader.h"
 #include "src/app/daemon.h"
 #include "src/app/endpoints.h"
 #include "src/app/flags.h"
@@ -28,8 +29,6 @@ namespace {
 
 // Less than the 30 s that a pod is given to end.
 constexpr Duration kDrainPatience = std::chrono::seconds(20);
-// How long the scheduling loop may be silent before the process counts as dead.
-constexpr Duration kLoopPatience = std::chrono::seconds(30);
 // For answers under way, as kube-scheduler's.
 constexpr Duration kServingGrace = std::chrono::seconds(5);
 
@@ -89,14 +88,14 @@ void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
 Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags,
                                              config::SchedulerConfiguration configuration,
                                              Daemon& daemon, const std::atomic<bool>& stopping) {
+  const bool leader_elect = configuration.leader_election.leader_elect;
   EndpointSources sources{daemon.scheduler(), daemon.metrics(), daemon.informers(),
                           std::move(configuration), flags.log};
-  sources.scheduling_loop = [&daemon]() -> std::optional<std::string> {
-    const Duration silent = daemon.clock().Now() - daemon.scheduler().last_turn();
-    if (silent < kLoopPatience) return std::nullopt;
-    return "the scheduling loop has not turned for 30 s";
-  };
-  sources.leading = [] { return true; };
+  sources.scheduling_loop = [&daemon] { return daemon.CheckLoop(); };
+  if (leader_elect) {
+    sources.leader_election = [&daemon] { return daemon.CheckLeaderElection(); };
+  }
+  sources.leading = [&daemon] { return daemon.leading(); };
   sources.shutdown = [&stopping]() -> std::optional<std::string> {
     if (!stopping) return std::nullopt;
     return "process is shutting down";
@@ -111,13 +110,19 @@ Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags,
 }
 
 // Waits until the daemon has ended; the first signal asks it to and sets `stopping`. Returns the
-// exit code.
-int RunUntilSignal(Daemon& daemon, Signals& signals, std::atomic<bool>& stopping) {
+// exit code. `reloader` may be nullptr.
+int RunUntilSignal(Daemon& daemon, Signals& signals, ConfigReloader* reloader,
+                   std::atomic<bool>& stopping) {
+  std::optional<Duration> period;
+  if (reloader != nullptr) period = ConfigReloader::kPeriod;
   daemon.Start([&signals] { signals.Wake(); });
   while (true) {
-    switch (signals.Wait()) {
+    switch (signals.Wait(period)) {
       case Signals::Event::kDump:
-        base::LogInfo("SIGUSR2 has no effect yet");
+        daemon.LogState();
+        break;
+      case Signals::Event::kTimeout:
+        if (!stopping) reloader->Poll();
         break;
       case Signals::Event::kTerminate:
         if (stopping) {
@@ -130,11 +135,11 @@ int RunUntilSignal(Daemon& daemon, Signals& signals, std::atomic<bool>& stopping
         daemon.Stop(kDrainPatience);
         break;
       case Signals::Event::kWoken:
-        if (daemon.lost_lease() && !stopping) {
+        if (daemon.lost_lease()) {
+          // At once, without the bindings in hand: another process may lead by now.
           base::LogError("Leaderelection lost");
-          // At once: another process may lead by now.
           base::FlushLogs();
-          _exit(1);
+          _exit(stopping ? 0 : 1);
         }
         base::LogInfo("Stopped");
         return stopping ? 0 : 1;
@@ -151,6 +156,9 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   if (!flags->print_and_exit.empty()) {
     std::fputs(flags->print_and_exit.c_str(), stdout);
     return 0;
+  }
+  if (flags->reload_config && flags->config.empty()) {
+    return FailToStart("--reload-config: there is no file to watch without --config");
   }
   base::SetUpLogging(flags->log);
 
@@ -188,10 +196,18 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
     return 0;
   }
   DescribeBuild((*daemon)->metrics(), settings->feature_gates, flags->min_compatibility_minor);
+  std::optional<ConfigReloader> reloader;
+  if (flags->reload_config) {
+    reloader.emplace(
+        *flags, plugins.defaults, (*daemon)->metrics(),
+        [&daemon](config::SchedulerConfiguration next, std::function<void(Result<void>)> done) {
+          (*daemon)->Reload(std::move(next), std::move(done));
+        });
+  }
   std::atomic<bool> stopping = false;
   auto serving = Serve(*flags, std::move(settings->configuration), **daemon, stopping);
   if (!serving) return CommandFailed(serving.error());
-  const int code = RunUntilSignal(**daemon, signals, stopping);
+  const int code = RunUntilSignal(**daemon, signals, reloader ? &*reloader : nullptr, stopping);
   if (*serving != nullptr) (*serving)->Stop(kServingGrace);
   serving->reset();
   daemon->reset();

@@ -39,7 +39,7 @@ Signals::~Signals() {
   close(wake_fd_);
 }
 
-Signals::Event Signals::Wait() {
+Signals::Event Signals::Wait(std::optional<Duration> timeout) {
   while (true) {
     signalfd_siginfo info;
     if (read(signal_fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
@@ -50,7 +50,11 @@ Signals::Event Signals::Wait() {
       return Event::kWoken;
     }
     pollfd fds[] = {{signal_fd_, POLLIN, 0}, {wake_fd_, POLLIN, 0}};
-    poll(fds, 2, -1);
+    const int wait_ms =
+        timeout ? static_cast<int>(
+                      std::chrono::duration_cast<std::chrono::milliseconds>(*timeout).count())
+                : -1;
+    if (poll(fds, 2, wait_ms) == 0) return Event::kTimeout;
   }
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
+#include "berth/time.h"
+
 namespace berth::app {
 
 // Turns the process's signals into values that one thread waits for.
@@ -16,6 +20,7 @@ class Signals {
     kTerminate,  // SIGINT or SIGTERM
     kDump,       // SIGUSR2
     kWoken,      // Wake()
+    kTimeout,
   };
 
   Signals();
@@ -23,8 +28,8 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // Returns once something has happened.
-  Event Wait();
+  // Returns once something has happened, or after `timeout` (nullopt: never).
+  Event Wait(std::optional<Duration> timeout = std::nullopt);
   // Makes one Wait() return, now or when it is called next.
   void Wake();
 

@@ -121,6 +121,9 @@ class Cache final : public Snapshot {
 
   size_t num_pods() const { return pods_.size(); }
   size_t num_assumed() const { return pods_.num_assumed(); }
+  // Rows run from 0; some are free.
+  NodeRow num_rows() const { return static_cast<NodeRow>(rows_.size()); }
+  size_t num_resources() const { return resources_.size(); }
   // Also of a ghost row; "" when the row is free.
   std::string_view node_name(NodeRow row) const { return rows_[row].name; }
   // Calls visit(const CachedPod&) for every pod, row by row, ghosts included.

@@ -12,12 +12,20 @@ namespace berth::framework {
 
 class Profile;
 
+// A plugin that is being called. Its name is the profile's own and lives as long as that.
+struct BusyPlugin {
+  const std::string_view* name = nullptr;  // nullptr: none
+  ExtensionPoint point{};
+};
+
 // Hears how long plugins take; what metrics are made of. It has a clock of its own, since no
 // decision may depend on these times. Scheduling thread only.
 class RuntimeObserver {
  public:
   virtual ~RuntimeObserver() = default;
   virtual Time Now() = 0;
+  // Who is busy from now on; returns who was before. For whoever asks why nothing moves.
+  virtual BusyPlugin SetBusy(BusyPlugin now) { return now; }
   // A whole extension point for one pod.
   virtual void ObserveExtensionPoint(const Profile& profile, ExtensionPoint point, Code code,
                                      Duration took) = 0;

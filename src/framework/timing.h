@@ -26,16 +26,24 @@ class PointTimer {
   Time start_;
 };
 
-// Measures one plugin's call, in the cycles that are sampled for it.
+// Measures one plugin's call, in the cycles that are sampled for it, and tells in all cycles that
+// the plugin is busy. `plugin` must be the profile's own, not a copy.
 class PluginTimer {
  public:
-  PluginTimer(const Profile& profile, const Cycle& cycle, std::string_view plugin,
+  PluginTimer(const Profile& profile, const Cycle& cycle, const std::string_view& plugin,
               ExtensionPoint point)
-      : observer_(cycle.observe_plugins ? profile.observer() : nullptr),
+      : busy_(profile.observer()),
+        observer_(cycle.observe_plugins ? profile.observer() : nullptr),
         plugin_(plugin),
         point_(point) {
+    if (busy_ != nullptr) before_ = busy_->SetBusy({&plugin, point});
     if (observer_ != nullptr) start_ = observer_->Now();
   }
+  ~PluginTimer() {
+    if (busy_ != nullptr) busy_->SetBusy(before_);
+  }
+  PluginTimer(const PluginTimer&) = delete;
+  PluginTimer& operator=(const PluginTimer&) = delete;
   void Finish(Code code) {
     if (observer_ != nullptr) {
       observer_->ObservePlugin(plugin_, point_, code, observer_->Now() - start_);
@@ -43,6 +51,8 @@ class PluginTimer {
   }
 
  private:
+  RuntimeObserver* busy_;
+  BusyPlugin before_;  // a dry run calls plugins inside another's PostFilter
   RuntimeObserver* observer_;
   std::string_view plugin_;
   ExtensionPoint point_;

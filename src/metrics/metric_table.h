@@ -89,6 +89,8 @@ enum class Metric : uint16_t {
   kInformerWatches,
   kInformerErrors,
   kHeapBytes,
+  kConfigReloads,
+  kConfigLastReloadSuccessful,
   kCount,
 };
 

@@ -40,6 +40,13 @@ std::vector<MetricRow> BerthRows() {
       {Metric::kHeapBytes, Gauge("berth_heap_bytes", kAlpha, {"state"},
                                  "Memory of the C++ heap, in bytes: in use by objects, or free and "
                                  "kept for the next ones.")},
+      {Metric::kConfigReloads,
+       Counter("berth_config_reloads_total", kAlpha, {"result"},
+               "New versions of the configuration file that --reload-config saw, by result: "
+               "'success' or 'failure'.")},
+      {Metric::kConfigLastReloadSuccessful,
+       Gauge("berth_config_last_reload_successful", kAlpha, {},
+             "1 while the configuration file that was read last is the one that runs, else 0.")},
   };
 }
 

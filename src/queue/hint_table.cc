@@ -24,6 +24,20 @@ bool ConcernsAnother(const EventMatch& match, const api::Pod& pod,
 }  // namespace
 
 HintTable::HintTable(std::vector<ProfileHints> profiles) : profiles_(std::move(profiles)) {
+  Number();
+}
+
+void HintTable::Replace(std::vector<ProfileHints> profiles) {
+  profiles_ = std::move(profiles);
+  plugin_names_.clear();
+  by_class_.clear();
+  profile_numbers_.clear();
+  plugin_numbers_.clear();
+  Number();
+  for (const auto& match : matches_) Fill(*match);
+}
+
+void HintTable::Number() {
   for (const ProfileHints& profile : profiles_) {
     profile_numbers_.emplace(profile.scheduler_name, profile_numbers_.size());
     for (const PluginHint& hint : profile.hints) {
@@ -56,20 +70,24 @@ const EventMatch& HintTable::Match(const ClusterEvent& event) {
   // The caller's text may not live on; when there is one, it is the label.
   if (!event.custom_label.empty()) match->event.custom_label = match->label;
   match->wildcard = event.wildcard();
-  match->of_interest = match->wildcard;
-  match->by_profile.resize(profiles_.size());
-  match->plugins.resize(plugin_names_.size());
-  for (size_t p = 0; p < profiles_.size(); ++p) {
-    for (const PluginHint& hint : profiles_[p].hints) {
-      if (!hint.registration.event.Matches(event)) continue;
-      const uint32_t plugin = PluginNumber(hint.plugin);
-      match->of_interest = true;
-      match->plugins[plugin] = true;
-      match->by_profile[p].push_back({plugin, &hint.registration.hint});
-    }
-  }
+  Fill(*match);
   matches_.push_back(std::move(match));
   return *matches_.back();
+}
+
+void HintTable::Fill(EventMatch& match) const {
+  match.of_interest = match.wildcard;
+  match.by_profile.assign(profiles_.size(), {});
+  match.plugins.assign(plugin_names_.size(), false);
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    for (const PluginHint& hint : profiles_[p].hints) {
+      if (!hint.registration.event.Matches(match.event)) continue;
+      const uint32_t plugin = PluginNumber(hint.plugin);
+      match.of_interest = true;
+      match.plugins[plugin] = true;
+      match.by_profile[p].push_back({plugin, &hint.registration.hint});
+    }
+  }
 }
 
 void HintTable::Refresh(Entry& entry) const {

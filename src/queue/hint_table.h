@@ -44,6 +44,9 @@ class HintTable {
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
   explicit HintTable(std::vector<ProfileHints> profiles);
+  // Numbers profiles and plugins anew. What Match() returned stays valid, with the new numbers;
+  // entries need a Refresh().
+  void Replace(std::vector<ProfileHints> profiles);
 
   size_t profile_count() const { return profiles_.size(); }
   size_t plugin_count() const { return plugin_names_.size(); }
@@ -66,6 +69,9 @@ class HintTable {
                             QueueMetrics& metrics) const;
 
  private:
+  void Number();
+  // Finds who registered for the match's event.
+  void Fill(EventMatch& match) const;
   bool Ask(const Entry& entry, const EventMatch& match, const EventMatch::Hint& hint,
            const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
            QueueMetrics& metrics) const;

@@ -8,6 +8,11 @@ namespace berth::queue {
 ParkedPods::ParkedPods(const HintTable& hints)
     : hints_(hints), buckets_(hints.profile_count() * hints.plugin_count() + 1) {}
 
+void ParkedPods::Reset() {
+  BERTH_CHECK(all_.empty(), "pods are parked by the old hints");
+  buckets_.assign(hints_.profile_count() * hints_.plugin_count() + 1, {});
+}
+
 ParkedPods::GroupKey ParkedPods::KeyOf(const Entry& entry) const {
   const PodInfo& info = *entry.pod->info;
   GroupKey key;

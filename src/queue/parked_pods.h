@@ -35,6 +35,8 @@ class ParkedPods {
   // it is here: take it out first.
   void Add(Entry* entry);
   void Remove(Entry* entry);
+  // After the hints have been replaced. There must be no parked pod.
+  void Reset();
 
   // By sequence.
   const absl::btree_map<uint64_t, Entry*>& all() const { return all_; }

@@ -50,6 +50,19 @@ EntryHeap::Less QueueState::BackoffLess(bool by_priority) const {
   };
 }
 
+void QueueState::ReplaceHints(std::vector<ProfileHints> profiles) {
+  std::vector<Entry*> parked;
+  for (const auto& [sequence, entry] : parked_.all()) parked.push_back(entry);
+  for (Entry* entry : parked) parked_.Remove(entry);
+  hints_.Replace(std::move(profiles));
+  parked_.Reset();
+  for (const auto& [key, entry] : entries_) hints_.Refresh(*entry);
+  for (Entry* entry : parked) {
+    entry->pod->verdict = nullptr;
+    parked_.Add(entry);
+  }
+}
+
 Entry* QueueState::Find(std::string_view key) const {
   auto found = entries_.find(key);
   return found == entries_.end() ? nullptr : found->second.get();

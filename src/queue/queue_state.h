@@ -33,6 +33,8 @@ class QueueState {
   QueueState& operator=(const QueueState&) = delete;
 
   HintTable& hints() { return hints_; }
+  // Every pod stays where it is, and what was found about those that are parked is forgotten.
+  void ReplaceHints(std::vector<ProfileHints> profiles);
   QueueMetrics& metrics() { return metrics_; }
   const QueueOptions& options() const { return options_; }
   const EntryHeap& active() const { return active_; }

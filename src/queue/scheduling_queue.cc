@@ -20,6 +20,8 @@ constexpr std::string_view kPopFromBackoffQ = "PopFromBackoffQ";
 constexpr ClusterEvent kForceActivate = {EventResource::kWildcard, action::kAll, "ForceActivate"};
 constexpr ClusterEvent kUnschedulableTimeout = {EventResource::kWildcard, action::kAll,
                                                 "UnschedulableTimeout"};
+constexpr ClusterEvent kConfigurationReload = {EventResource::kWildcard, action::kAll,
+                                               "ConfigurationReload"};
 constexpr ClusterEvent kUnscheduledPodAdd = {EventResource::kUnscheduledPod, action::kAdd};
 
 constexpr Duration kBackoffFlushPeriod = std::chrono::seconds(1);
@@ -304,6 +306,16 @@ void SchedulingQueue::MoveAllToActiveOrBackoffQueue(const ClusterEvent& event,
   BERTH_ON_THREAD(impl_->owner);
   const EventMatch& match = impl_->state.hints().Match(event);
   if (match.of_interest) impl_->MoveGroups(match, old_object, new_object, now, concerns);
+}
+
+void SchedulingQueue::ReplaceHints(std::vector<ProfileHints> profiles, Time now) {
+  BERTH_ON_THREAD(impl_->owner);
+  impl_->state.ReplaceHints(std::move(profiles));
+  const EventMatch& match = impl_->state.hints().Match(kConfigurationReload);
+  std::vector<Entry*> parked;
+  for (const auto& [sequence, entry] : impl_->state.parked().all()) parked.push_back(entry);
+  for (Entry* entry : parked) impl_->Wake(entry, QueueingStrategy::kAfterBackoff, match, now);
+  impl_->in_flight.Record({&match, {}, {}});
 }
 
 std::shared_ptr<const SharedVerdict> SchedulingQueue::FindVerdict(const PodInfo& pod) const {

@@ -94,6 +94,9 @@ class SchedulingQueue {
   void MoveAllToActiveOrBackoffQueue(const ClusterEvent& event, const api::ObjectPtr& old_object,
                                      const api::ObjectPtr& new_object, Time now,
                                      const PodPredicate& concerns = nullptr);
+  // The profiles have changed: from now on these hints count, and every parked pod, gated ones
+  // included, is moved as by an event that concerns all.
+  void ReplaceHints(std::vector<ProfileHints> profiles, Time now);
   // What an attempt of a pod of the same profile and class found, if a pod that made or shared it
   // has been parked ever since: no event came that could help. nullptr when there is none.
   std::shared_ptr<const SharedVerdict> FindVerdict(const PodInfo& pod) const;

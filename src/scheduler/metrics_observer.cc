@@ -72,4 +72,11 @@ void MetricsObserver::ObservePermitWait(Code code, Duration waited) {
   metrics_.Observe(it->second, waited);
 }
 
+std::string MetricsObserver::BusyPlugin() const {
+  const std::string_view* plugin = plugin_.load(std::memory_order_relaxed);
+  if (plugin == nullptr) return "";
+  return std::string(*plugin) + " at " +
+         std::string(framework::ExtensionPointName(point_.load(std::memory_order_relaxed)));
+}
+
 }  // namespace berth::scheduler

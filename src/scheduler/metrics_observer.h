@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace berth::scheduler {
 
 // Puts what the framework's runtime reports into the metrics.
 //
-// Thread safety: the scheduling thread.
+// Thread safety: the scheduling thread, but for BusyPlugin().
 class MetricsObserver final : public framework::RuntimeObserver {
  public:
   // Both must outlive the observer.
@@ -21,6 +22,15 @@ class MetricsObserver final : public framework::RuntimeObserver {
       : metrics_(metrics), clock_(clock) {}
 
   Time Now() override { return clock_.Now(); }
+  framework::BusyPlugin SetBusy(framework::BusyPlugin now) override {
+    const framework::BusyPlugin before{plugin_.load(std::memory_order_relaxed),
+                                       point_.load(std::memory_order_relaxed)};
+    plugin_.store(now.name, std::memory_order_relaxed);
+    point_.store(now.point, std::memory_order_relaxed);
+    return before;
+  }
+  // "NodeAffinity at Filter": who was busy a moment ago, or "". Any thread.
+  std::string BusyPlugin() const;
   void ObserveExtensionPoint(const framework::Profile& profile, framework::ExtensionPoint point,
                              Code code, Duration took) override;
   void ObservePlugin(std::string_view plugin, framework::ExtensionPoint point, Code code,
@@ -50,6 +60,8 @@ class MetricsObserver final : public framework::RuntimeObserver {
 
   metrics::LocalMetrics& metrics_;
   const Clock& clock_;
+  std::atomic<const std::string_view*> plugin_ = nullptr;
+  std::atomic<framework::ExtensionPoint> point_{};
   std::map<PointKey, metrics::SeriesId> points_;
   std::map<PluginKey, metrics::SeriesId> plugins_;
   std::map<EvaluationKey, metrics::SeriesId> evaluations_;

@@ -41,9 +41,10 @@ class NominatorView final : public engine::NominatedPods {
 
 }  // namespace
 
-Scheduler::Scheduler(SchedulerOptions options, const Clock& clock, client::ApiClient& api,
-                     metrics::Registry& registry)
+Scheduler::Scheduler(SchedulerOptions options, const std::vector<PluginRegistration>& plugins,
+                     const Clock& clock, client::ApiClient& api, metrics::Registry& registry)
     : options_(std::move(options)),
+      plugins_(plugins),
       clock_(clock),
       api_(api),
       random_(options_.seed),
@@ -90,16 +91,21 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Make(SchedulerOptions options,
                                                    const Clock& clock, client::ApiClient& api,
                                                    metrics::Registry& registry_of_metrics) {
   std::unique_ptr<Scheduler> scheduler(
-      new Scheduler(std::move(options), clock, api, registry_of_metrics));
-  if (auto made = scheduler->MakeProfiles(registry); !made) return Fail(made.error());
+      new Scheduler(std::move(options), registry, clock, api, registry_of_metrics));
+  auto made = scheduler->MakeProfiles(scheduler->options_.configuration);
+  if (!made) return Fail(made.error());
+  scheduler->handles_ = std::move(made->handles);
+  scheduler->profiles_ = std::move(made->profiles);
+  scheduler->cache_.SetSignatureParts(made->signature_parts);
   scheduler->MakeQueue();
   return scheduler;
 }
 
-Result<void> Scheduler::MakeProfiles(const std::vector<PluginRegistration>& registry) {
-  PodParts parts = 0;
-  for (const config::Profile& config : options_.configuration.profiles) {
-    handles_.push_back(std::make_unique<ProfileHandle>(
+Result<Scheduler::MadeProfiles> Scheduler::MakeProfiles(
+    const config::SchedulerConfiguration& configuration) {
+  MadeProfiles made;
+  for (const config::Profile& config : configuration.profiles) {
+    made.handles.push_back(std::make_unique<ProfileHandle>(
         HandleParts{.clock = clock_,
                     .features = options_.features,
                     .cache = cache_,
@@ -118,17 +124,28 @@ Result<void> Scheduler::MakeProfiles(const std::vector<PluginRegistration>& regi
                     .pods_to_activate = pods_to_activate_,
                     .post = [this](std::function<void()> work) { Post(Query{std::move(work)}); }},
         config.scheduler_name, random_.Fork()));
-    auto profile = framework::Profile::Make(config, registry, *handles_.back());
+    auto profile = framework::Profile::Make(config, plugins_, *made.handles.back());
     if (!profile) {
       return Fail(
           profile.error().Within("creating profile for scheduler name " + config.scheduler_name));
     }
     (*profile)->set_observer(&observer_);
-    parts |= (*profile)->signature_parts();
-    profiles_.emplace(config.scheduler_name, std::move(*profile));
+    made.signature_parts |= (*profile)->signature_parts();
+    made.profiles.emplace(config.scheduler_name, std::move(*profile));
   }
-  cache_.SetSignatureParts(parts);
-  return {};
+  return made;
+}
+
+std::vector<queue::ProfileHints> Scheduler::Hints() const {
+  std::vector<queue::ProfileHints> all;
+  for (const auto& [name, profile] : profiles_) {
+    queue::ProfileHints& hints = all.emplace_back();
+    hints.scheduler_name = name;
+    for (const framework::RegisteredEvent& registered : profile->events()) {
+      hints.hints.push_back({registered.plugin, registered.event, registered.declared});
+    }
+  }
+  return all;
 }
 
 void Scheduler::MakeQueue() {
@@ -150,13 +167,7 @@ void Scheduler::MakeQueue() {
     return queue::PreEnqueueResult{
         std::string(framework::RunPreEnqueue(*profile, pod, last).plugin)};
   };
-  for (const auto& [name, profile] : profiles_) {
-    queue::ProfileHints& hints = hooks.profiles.emplace_back();
-    hints.scheduler_name = name;
-    for (const framework::RegisteredEvent& registered : profile->events()) {
-      hints.hints.push_back({registered.plugin, registered.event, registered.declared});
-    }
-  }
+  hooks.profiles = Hints();
   queue_ = std::make_unique<queue::SchedulingQueue>(options, std::move(hooks), nominator_,
                                                     queue::QueueMetrics(&metrics_, &clock_), now_);
   handlers_ = std::make_unique<EventHandlers>(
@@ -245,7 +256,8 @@ void Scheduler::Apply(Message& message) {
 }
 
 bool Scheduler::MayDecide() const {
-  return leading_ && !stopping_ && handlers_->synced() && awaiting_bind_ < bind_limit_ && queue_->HasReady();
+  return leading_ && !stopping_ && handlers_->synced() && awaiting_bind_ < bind_limit_ &&
+         queue_->HasReady();
 }
 
 std::optional<Time> Scheduler::NextWakeup(Time now) const {

@@ -29,6 +29,7 @@
 #include "src/framework/waiting_pods.h"
 #include "src/metrics/local_metrics.h"
 #include "src/queue/scheduling_queue.h"
+#include "src/scheduler/debugger.h"
 #include "src/scheduler/event_handlers.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/metrics_observer.h"
@@ -105,9 +106,22 @@ class Scheduler {
   // What the pod's profile makes of it as things stand, judged alone. Changes nothing and does not
   // count in the metrics. Of use until the next turn.
   std::unique_ptr<engine::Judgement> Judge(const std::shared_ptr<const api::Pod>& pod);
+  // Swaps the profiles' plugins, weights and args for those of `next`, between two cycles. Pods in
+  // binding cycles finish with the old ones; all parked pods are tried again. Errors, and nothing
+  // has changed: another field differs (with its path), a profile is gone that pods wait for, a
+  // profile cannot be built.
+  Result<void> Reload(config::SchedulerConfiguration next);
+  // Log where cache and queue differ from what the informers hold, and a dump of both.
+  void LogNodeMismatch(const KnownObjects& nodes) const;
+  void LogPodMismatch(const KnownObjects& pods) const;
+  void LogDump() const;
+  // The same dump as text.
+  std::string Dump() const;
   // Adds what preemption would do to a judgement that has been explained, on the same terms.
   void PreviewPreemption(engine::Judgement& judgement);
 
+  // The plugin that the loop is busy with, and where, or "". Any thread.
+  std::string BusyPlugin() const { return observer_.BusyPlugin(); }
   // When the loop last began a turn; for liveness.
   Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }
   // Whether all that was there at the start has been taken in; for readiness.
@@ -151,10 +165,22 @@ class Scheduler {
     bool rejected() const { return code != Code::kError; }
   };
 
-  Scheduler(SchedulerOptions options, const Clock& clock, client::ApiClient& api,
-            metrics::Registry& registry);
-  Result<void> MakeProfiles(const std::vector<PluginRegistration>& registry);
+  Scheduler(SchedulerOptions options, const std::vector<PluginRegistration>& plugins,
+            const Clock& clock, client::ApiClient& api, metrics::Registry& registry);
+  using Profiles = std::map<std::string, std::unique_ptr<framework::Profile>, std::less<>>;
+  struct MadeProfiles {
+    std::vector<std::unique_ptr<Handle>> handles;
+    Profiles profiles;
+    PodParts signature_parts = 0;
+  };
+  Result<MadeProfiles> MakeProfiles(const config::SchedulerConfiguration& configuration);
   void MakeQueue();
+  // What the plugins of each profile registered for.
+  std::vector<queue::ProfileHints> Hints() const;
+
+  // reload.cc
+  // Pods in the queue or in hand.
+  size_t CountPodsOf(std::string_view scheduler_name) const;
 
   // scheduler.cc: the loop.
   void Apply(Message& message);
@@ -199,6 +225,7 @@ class Scheduler {
                    std::string_view reason, std::string_view action, std::string note);
 
   SchedulerOptions options_;
+  const std::vector<PluginRegistration> plugins_;
   const Clock& clock_;
   client::ApiClient& api_;
   Random random_;
@@ -223,7 +250,8 @@ class Scheduler {
   engine::Engine engine_;
   // Profiles refer to their handles, the queue to the profiles.
   std::vector<std::unique_ptr<Handle>> handles_;
-  std::map<std::string, std::unique_ptr<framework::Profile>, std::less<>> profiles_;
+  Profiles profiles_;
+  std::vector<Profiles> retired_profiles_;
   std::unique_ptr<queue::SchedulingQueue> queue_;
   std::unique_ptr<EventHandlers> handlers_;
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/loop_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "src/base/logging.h"
+#include "tests/support/fake_clock.h"
+
+namespace berth::app {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(LoopWatchTest, ALoopThatTurnedLatelyIsNoProblem) {
+  test::FakeClock clock;
+  test::FakeExecutor executor(clock);
+  Time last = clock.Now();
+  std::string plugin = "Slow at Filter";
+  const auto watch = std::make_shared<LoopWatch>(
+      executor, clock, LoopWatch::Loop{[&] { return last; }, [&] { return plugin; }});
+  watch->Start();
+  executor.Advance(seconds(30) - milliseconds(1));
+  EXPECT_EQ(watch->Problem(), std::nullopt);
+  executor.Advance(milliseconds(1));
+  EXPECT_EQ(watch->Problem(),
+            "the scheduling loop has not turned for 30 s, in plugin Slow at Filter");
+  plugin = "";
+  EXPECT_EQ(watch->Problem(), "the scheduling loop has not turned for 30 s");
+  last = clock.Now();
+  EXPECT_EQ(watch->Problem(), std::nullopt);
+}
+
+TEST(LoopWatchTest, TellsOnceOfEachTimeTheLoopIsStuck) {
+  test::FakeClock clock;
+  test::FakeExecutor executor(clock);
+  Time last = clock.Now();
+  const auto watch = std::make_shared<LoopWatch>(
+      executor, clock,
+      LoopWatch::Loop{[&] { return last; }, [] { return std::string("Slow at Filter"); }});
+  watch->Start();
+  testing::internal::CaptureStderr();
+  executor.Advance(seconds(120));
+  last = clock.Now();
+  executor.Advance(seconds(20));
+  executor.Advance(seconds(60));
+  base::FlushLogs();
+  const std::string log = testing::internal::GetCapturedStderr();
+  const auto count = [&log](const std::string& text) {
+    size_t found = 0;
+    for (size_t at = log.find(text); at != std::string::npos; at = log.find(text, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("The scheduling loop is stuck"), 2u) << log;
+  EXPECT_EQ(count("Slow at Filter"), 4u) << log;  // in the sentence and as a field
+  EXPECT_EQ(count("The scheduling loop turns again"), 1u) << log;
+}
+
+}  // namespace
+}  // namespace berth::app

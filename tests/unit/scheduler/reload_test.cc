@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "plugins/in_tree_registry.h"
+#include "src/scheduler/scheduler.h"
+#include "tests/unit/scheduler/scheduler_fixture.h"
+
+namespace berth::scheduler {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class ReloadTest : public test::SchedulerFixture {
+ protected:
+  // The running configuration, changed.
+  Result<void> Reload(const std::function<void(config::SchedulerConfiguration&)>& change) {
+    config::SchedulerConfiguration next = options_.configuration;
+    change(next);
+    Result<void> result;
+    scheduler().Post(Query{[&] { result = scheduler().Reload(next); }});
+    Turn();
+    return result;
+  }
+  static void Disable(config::SchedulerConfiguration& next, const std::string& plugin) {
+    for (config::Profile& profile : next.profiles) {
+      std::erase_if(profile.plugins.multi_point.enabled,
+                    [&](const config::PluginRef& ref) { return ref.name == plugin; });
+    }
+  }
+};
+
+TEST_F(ReloadTest, ADisabledFilterLetsParkedPodsInAtOnce) {
+  Synced();
+  AddNode(test::MakeNode("n1").Taint("gpu", "", "NoSchedule"));
+  AddPod(test::MakePod().Name("a"));
+  AddPod(test::MakePod().Name("b"));
+  Turn();
+  Advance(seconds(20));  // the backoff is over
+  EXPECT_THAT(Bindings(), IsEmpty());
+  const auto done = Reload([](auto& next) { Disable(next, "TaintToleration"); });
+  EXPECT_TRUE(done) << done.error().message;
+  Advance(seconds(1));
+  EXPECT_THAT(Bindings(), ElementsAre("default/a -> n1", "default/b -> n1"));
+}
+
+TEST_F(ReloadTest, AWeightDecidesFromTheNextCycleOn) {
+  // Without the weight the emptier node wins, with it the one that the pod prefers.
+  const auto weigh = [](config::SchedulerConfiguration& next, int32_t weight) {
+    for (config::PluginRef& ref : next.profiles[0].plugins.multi_point.enabled) {
+      if (ref.name == "NodeAffinity") ref.weight = weight;
+      if (ref.name == "NodeResourcesFit") ref.weight = 50;
+    }
+  };
+  weigh(options_.configuration, 1);
+  Restart();
+  Synced();
+  AddNode(test::MakeNode("busy").Label("disk", "ssd").Allocatable({{"cpu", "10"}, {"pods", "9"}}));
+  AddNode(test::MakeNode("idle").Allocatable({{"cpu", "10"}, {"pods", "9"}}));
+  AddPod(test::MakePod().Name("load").OnNode("busy").Req({{"cpu", "8"}}));
+  const auto pod = [](const char* name) {
+    return test::MakePod()
+        .Name(name)
+        .PreferNode(100, {{"disk", "In", {"ssd"}}})
+        .Req({{"cpu", "100m"}});
+  };
+  AddPod(pod("before"));
+  Turn();
+  const auto done = Reload([&](auto& next) { weigh(next, 100); });
+  EXPECT_TRUE(done) << done.error().message;
+  AddPod(pod("after"));
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/before -> idle", "default/after -> busy"));
+}
+
+TEST_F(ReloadTest, BindingsInHandFinish) {
+  hold_binds_ = true;
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  AddPod(test::MakePod().Name("a"));
+  Turn();
+  EXPECT_EQ(scheduler().in_hand(), 1u);
+  EXPECT_TRUE(Reload([](auto& next) { Disable(next, "TaintToleration"); }));
+  ReleaseOneBind();
+  Turn();
+  EXPECT_EQ(scheduler().in_hand(), 0u);
+  EXPECT_THAT(Events("Scheduled"), SizeIs(1));
+}
+
+TEST_F(ReloadTest, WhatOtherPodsOfTheClassFoundIsForgotten) {
+  Synced();
+  AddNode(test::MakeNode("n1").Taint("gpu", "", "NoSchedule"));
+  for (const char* name : {"a", "b", "c"}) AddPod(test::MakePod().Name(name));
+  Turn();
+  const uint64_t reused = scheduler().num_reused_verdicts();
+  EXPECT_GT(reused, 0u);
+  Advance(seconds(20));
+  EXPECT_TRUE(Reload([](auto& next) { Disable(next, "NodeName"); }));
+  Advance(seconds(1));
+  EXPECT_THAT(Events("FailedScheduling"), SizeIs(testing::Ge(6)));
+  // One of them was evaluated afresh.
+  EXPECT_EQ(scheduler().num_reused_verdicts(), 2 * reused);
+}
+
+TEST_F(ReloadTest, WhatCannotChangeIsNamedAndNothingChanges) {
+  const struct {
+    const char* name;
+    std::function<void(config::SchedulerConfiguration&)> change;
+    const char* error;
+  } cases[] = {
+      {"a global field", [](auto& next) { next.parallelism = 3; }, "parallelism"},
+      {"an unknown plugin",
+       [](auto& next) { next.profiles[0].plugins.filter.enabled.push_back({"Nonsense", 0}); },
+       "Nonsense"},
+      {"bad args",
+       [](auto& next) {
+         config::PluginConfig config;
+         config.name = "NodeResourcesFit";
+         config.args = ConfigValue(ConfigValue::Map{{"nonsense", ConfigValue(true)}});
+         next.profiles[0].plugin_config.push_back(config);
+       },
+       "nonsense"},
+      {"no queueSort", [](auto& next) { Disable(next, "PrioritySort"); }, "queue sort"},
+      {"args of queueSort",
+       [](auto& next) {
+         config::PluginConfig config;
+         config.name = "PrioritySort";
+         config.args = ConfigValue(ConfigValue::Map{});
+         next.profiles[0].plugin_config.push_back(config);
+       },
+       "queueSort"},
+  };
+  Synced();
+  AddNode(test::MakeNode("n1").Taint("gpu", "", "NoSchedule"));
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    const auto result = Reload([&c](auto& next) {
+      c.change(next);
+      Disable(next, "TaintToleration");
+    });
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message, HasSubstr(c.error));
+  }
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+}
+
+TEST_F(ReloadTest, AProfileGoesOnceNobodyWaitsForIt) {
+  config::Profile second = options_.configuration.profiles[0];
+  second.scheduler_name = "second";
+  options_.configuration.profiles.push_back(second);
+  Restart();
+  Synced();
+  const auto pod = test::MakePod().Name("web").SchedulerName("second").Ptr();
+  AddPod(pod);
+  Turn();
+  const auto remove = [](auto& next) { next.profiles.pop_back(); };
+  const auto refused = Reload(remove);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "profiles: \"second\" cannot go while pods wait for it (1)");
+  DeletePod(pod);
+  const auto done = Reload(remove);
+  EXPECT_TRUE(done) << done.error().message;
+  AddNode(test::MakeNode("n1"));
+  AddPod(test::MakePod().Name("late").SchedulerName("second"));
+  AddPod(test::MakePod().Name("ours"));
+  Advance(seconds(5));
+  EXPECT_THAT(Bindings(), ElementsAre("default/ours -> n1"));
+}
+
+}  // namespace
+}  // namespace berth::scheduler
