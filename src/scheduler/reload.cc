@@ -70,6 +70,7 @@ Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {
   // is kept; it is small, and reloads are rare.
   retired_profiles_.push_back(std::exchange(profiles_, std::move(made->profiles)));
   std::move(made->handles.begin(), made->handles.end(), std::back_inserter(handles_));
+  engine_.ForgetKept();
   cache_.SetSignatureParts(made->signature_parts);
   options_.configuration = std::move(next);
   queue_->ReplaceHints(Hints(), now_);
