@@ -28,10 +28,10 @@ void Report(const std::string& file, metrics::Registry& registry, const Result<v
 
 }  // namespace
 
-ConfigReloader::ConfigReloader(RunFlags flags, std::vector<config::PluginRef> default_plugins,
+ConfigReloader::ConfigReloader(RunFlags flags, const InTreePlugins& plugins,
                                metrics::Registry& metrics, Apply apply)
     : flags_(std::move(flags)),
-      default_plugins_(std::move(default_plugins)),
+      plugins_(plugins),
       metrics_(metrics),
       apply_(std::move(apply)),
       seen_(Look(flags_.config)),
@@ -51,7 +51,7 @@ void ConfigReloader::Poll() {
   const Identity before = std::exchange(seen_, Look(flags_.config));
   if (seen_ == loaded_ || seen_ != before) return;
   loaded_ = seen_;
-  auto settings = ResolveSettings(flags_, default_plugins_);
+  auto settings = ResolveSettings(flags_, plugins_);
   if (!settings) {
     Report(flags_.config, metrics_, Fail(settings.error()));
     return;

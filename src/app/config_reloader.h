@@ -9,6 +9,7 @@
 
 #include "berth/result.h"
 #include "src/app/flags.h"
+#include "src/app/in_tree_plugins.h"
 #include "src/config/types.h"
 #include "src/metrics/registry.h"
 
@@ -31,10 +32,10 @@ class ConfigReloader {
   using Apply =
       std::function<void(config::SchedulerConfiguration, std::function<void(Result<void>)> done)>;
 
-  // The file as it is now is the one that runs. `flags.config` names it. `metrics` must outlive
-  // every done function that `apply` gets.
-  ConfigReloader(RunFlags flags, std::vector<config::PluginRef> default_plugins,
-                 metrics::Registry& metrics, Apply apply);
+  // The file as it is now is the one that runs. `flags.config` names it. `plugins` must outlive
+  // this, `metrics` every done function that `apply` gets.
+  ConfigReloader(RunFlags flags, const InTreePlugins& plugins, metrics::Registry& metrics,
+                 Apply apply);
 
   // Looks at the file. Call it each kPeriod.
   void Poll();
@@ -45,7 +46,7 @@ class ConfigReloader {
   static Identity Look(const std::string& path);
 
   const RunFlags flags_;
-  const std::vector<config::PluginRef> default_plugins_;
+  const InTreePlugins& plugins_;
   metrics::Registry& metrics_;
   const Apply apply_;
   Identity seen_;    // at the last look

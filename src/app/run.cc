@@ -199,7 +199,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   std::optional<ConfigReloader> reloader;
   if (flags->reload_config) {
     reloader.emplace(
-        *flags, plugins.defaults, (*daemon)->metrics(),
+        *flags, plugins, (*daemon)->metrics(),
         [&daemon](config::SchedulerConfiguration next, std::function<void(Result<void>)> done) {
           (*daemon)->Reload(std::move(next), std::move(done));
         });

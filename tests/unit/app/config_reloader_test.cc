@@ -14,8 +14,6 @@ using metrics::Metric;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const std::vector<config::PluginRef> kDefaults = {{"PrioritySort", 0}, {"DefaultBinder", 0}};
-
 class ConfigReloaderTest : public testing::Test {
  protected:
   ConfigReloaderTest()
@@ -33,7 +31,7 @@ class ConfigReloaderTest : public testing::Test {
                                   << body << "\n";
   }
   void Watch() {
-    reloader_.emplace(flags_, kDefaults, metrics_,
+    reloader_.emplace(flags_, plugins_, metrics_,
                       [this](const config::SchedulerConfiguration& next,
                              const std::function<void(Result<void>)>& done) {
                         applied_.push_back(next.parallelism);
@@ -53,6 +51,7 @@ class ConfigReloaderTest : public testing::Test {
   metrics::Registry metrics_;
   Result<void> answer_;
   std::vector<int32_t> applied_;
+  const InTreePlugins plugins_ = FindInTreePlugins();
   std::optional<ConfigReloader> reloader_;
 };
 
@@ -130,7 +129,7 @@ TEST_F(ConfigReloaderTest, ARefusedConfigurationIsAFailure) {
 TEST_F(ConfigReloaderTest, FlagsStillOverrideTheFile) {
   flags_.leader_elect = false;
   std::vector<bool> elects;
-  reloader_.emplace(flags_, kDefaults, metrics_,
+  reloader_.emplace(flags_, plugins_, metrics_,
                     [&](const config::SchedulerConfiguration& next, const auto& done) {
                       elects.push_back(next.leader_election.leader_elect);
                       done({});
