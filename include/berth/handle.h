@@ -11,6 +11,7 @@
 #include "berth/dry_run.h"
 #include "berth/listers.h"
 #include "berth/plugin.h"
+#include "berth/preemption.h"
 #include "berth/random.h"
 
 namespace berth {
@@ -72,6 +73,14 @@ class Handle {
 
   // For a PostFilter: imagines pods away from nodes. `state` is what PostFilter was given.
   virtual std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) = 0;
+  // For a PostFilter: the candidates that the extenders leave, ascending by row, with the victims
+  // they want; `candidates` itself where no extender knows preemption or cares about the pod.
+  // Blocks while they are asked. Error: one failed that scheduling must not go on without.
+  virtual Result<std::vector<PreemptionCandidate>> ProcessPreemption(
+      const PodInfo& pod, std::vector<PreemptionCandidate> candidates) {
+    (void)pod;
+    return candidates;
+  }
   // Calls visit(pod) for every pod that is nominated for the node.
   virtual void ForEachNominatedPod(std::string_view node_name,
                                    const std::function<void(const PodInfoPtr&)>& visit) = 0;

@@ -46,12 +46,16 @@ PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo&
   if (const Status status = MayPreempt(state, pod, snapshot, statuses); !status.ok()) {
     return {status};
   }
-  const Search search = FindCandidates(state, pod, snapshot, statuses, false);
+  Search search = FindCandidates(state, pod, snapshot, statuses, false);
   if (search.candidates.empty()) return Unhelpful(state, snapshot, search);
+  const auto candidates = handle_.ProcessPreemption(pod, std::move(search.candidates));
+  if (!candidates) {
+    return {state.reasons().Error(std::string(kPrefix) + candidates.error().message)};
+  }
+  if (candidates->empty()) return {Reject(state, "no candidate node for preemption")};
 
   const Time now = handle_.clock().Now();
-  const Candidate& best =
-      search.candidates[PickCandidate(search.candidates, now, handle_.random())];
+  const Candidate& best = (*candidates)[PickCandidate(*candidates, now, handle_.random())];
   const std::string& node_name = snapshot.node(best.row).metadata.name;
   Execute(pod, snapshot, best);
   const std::string message = "found a potential placement for pod on node " + node_name +

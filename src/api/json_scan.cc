@@ -120,6 +120,42 @@ Result<ScannedList> ScanList(std::string_view text,
   return list;
 }
 
+std::string WithoutManagedFields(std::string_view text) {
+  constexpr std::string_view kManagedFields = "managedFields";
+  if (text.empty()) return {};
+  const simdjson::padded_string padded(text);
+  // From the quote before the name to the end of the value.
+  std::string_view member;
+  const error_code error = ForEachMember(padded, [&](std::string_view key, ondemand::value value) {
+    if (key != "metadata") return simdjson::SUCCESS;
+    ondemand::object metadata;
+    BERTH_RETURN_IF_ERROR(value.get_object().get(metadata));
+    for (auto next : metadata) {
+      ondemand::field field;
+      BERTH_RETURN_IF_ERROR(std::move(next).get(field));
+      if (!field.key().unsafe_is_equal(kManagedFields)) continue;
+      const char* const begin = field.key().raw() - 1;
+      std::string_view raw;
+      BERTH_RETURN_IF_ERROR(RawText(field.value(), raw));
+      member = {begin, static_cast<size_t>(raw.data() + raw.size() - begin)};
+    }
+    return simdjson::SUCCESS;
+  });
+  if (error || member.empty()) return std::string(text);
+  const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; };
+  auto begin = static_cast<size_t>(member.data() - padded.data());
+  size_t end = begin + member.size();
+  // One of the commas beside it goes, too.
+  while (end < text.size() && is_space(text[end])) ++end;
+  if (end < text.size() && text[end] == ',') {
+    ++end;
+  } else {
+    while (begin > 0 && is_space(text[begin - 1])) --begin;
+    if (begin > 0 && text[begin - 1] == ',') --begin;
+  }
+  return std::string(text.substr(0, begin)) + std::string(text.substr(end));
+}
+
 #undef BERTH_RETURN_IF_ERROR
 
 }  // namespace berth::api

@@ -18,6 +18,10 @@ struct ScannedWatchEvent {
 
 Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text);
 
+// The object without metadata.managedFields, which is half of many an object and read by nobody;
+// `text` itself where it has none or is no JSON object.
+std::string WithoutManagedFields(std::string_view text);
+
 struct ScannedList {
   TypeMeta type;
   ListMeta meta;

@@ -9,6 +9,7 @@
 #include "src/app/metrics_setup.h"
 #include "src/app/version.h"
 #include "src/base/logging.h"
+#include "src/extender/http_extender.h"
 
 namespace berth::app {
 namespace {
@@ -20,6 +21,20 @@ std::string Hostname() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   return name.data();
+}
+
+// What extenders are to get whole.
+informers::KeptText TextForExtenders(const std::vector<config::Extender>& extenders) {
+  informers::KeptText kept;
+  for (const config::Extender& extender : extenders) {
+    const bool asked_about_nodes =
+        !extender.filter_verb.empty() || !extender.prioritize_verb.empty();
+    const bool preempts = !extender.preempt_verb.empty();
+    kept.pending_pods |= asked_about_nodes || preempts;
+    kept.nodes |= asked_about_nodes && !extender.node_cache_capable;
+    kept.placed_pods |= preempts && !extender.node_cache_capable;
+  }
+  return kept;
 }
 
 }  // namespace
@@ -49,6 +64,14 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   daemon->client_ = std::move(*client);
 
   scheduler::SchedulerOptions scheduler_options;
+  auto extenders =
+      extender::MakeExtenders(options.configuration.extenders, daemon->clock_, daemon->metrics_);
+  if (!extenders) {
+    const Error error = extenders.error().Within("couldn't build extenders");
+    return Fail(options.config_file.empty() ? error : error.Within(options.config_file));
+  }
+  scheduler_options.extenders = std::move(*extenders);
+  const informers::KeptText kept_text = TextForExtenders(options.configuration.extenders);
   const bool json = connection.content_type == "application/json";
   scheduler_options.configuration = std::move(options.configuration);
   scheduler_options.features = options.features;
@@ -73,7 +96,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
       [target = daemon->scheduler_.get()](informers::InformerEvent event) {
         target->PostFromExecutor(std::move(event));
       },
-      informers::InformerOptions{json});
+      informers::InformerOptions{json, kept_text});
   daemon->metrics_.Set(daemon->metrics_.Intern(metrics::Metric::kConfigLastReloadSuccessful), 1);
   ReadBeforeExposition(daemon->metrics_, daemon->client_->executor(), *daemon->informers_);
   daemon->loop_watch_ = std::make_shared<LoopWatch>(

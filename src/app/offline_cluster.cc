@@ -68,6 +68,11 @@ Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
   auto settings = ResolveSettings(flags.run, plugins);
   if (!settings) return Fail(settings.error());
   for (const std::string& warning : settings->feature_gates.warnings()) base::LogWarning(warning);
+  if (!settings->configuration.extenders.empty()) {
+    base::LogWarning(
+        "The extenders of the configuration are not asked: what follows is decided "
+        "without them");
+  }
   simulator::SimulationOptions options;
   options.scheduler.configuration = std::move(settings->configuration);
   options.scheduler.features = settings->feature_gates.Resolve();

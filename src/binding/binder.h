@@ -19,6 +19,8 @@ struct BindingCycle {
   CycleState state;
   // In profile order, without those whose PreBindPreFlight said Skip.
   std::vector<PreBindPlugin*> pre_bind;
+  // Asked before all others, if there is one; its failures stand as they are, in no plugin's name.
+  BindPlugin* extender = nullptr;
   std::vector<BindPlugin*> bind;
   std::vector<PostBindPlugin*> post_bind;
   // Also time each plugin call, not only each extension point.

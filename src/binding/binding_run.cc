@@ -63,7 +63,7 @@ BindingRun::BindingRun(BindingCycle cycle, std::weak_ptr<RunHost> host)
 void BindingRun::Start(RunHost& host) {
   stage_started_ = host.clock().Now();
   if (cycle_.pre_bind.empty()) {
-    RunBind(host);
+    StartBind(host);
   } else {
     RunPreBindGroup(host);
   }
@@ -117,7 +117,9 @@ void BindingRun::OnDone(RunHost& host, const std::shared_ptr<Call>& call, AsyncS
     base::MutexLock lock(mutex_);
     std::erase(running_, call);
   }
-  if (cycle_.time_plugins) Timed(host, call->stage, call->plugin, status.code, call->started);
+  if (cycle_.time_plugins && !asks_extender_) {
+    Timed(host, call->stage, call->plugin, status.code, call->started);
+  }
   if (call->stage == BindingStage::kPreBind) {
     OnPreBindDone(host, *call, std::move(status));
   } else {
@@ -188,8 +190,18 @@ void BindingRun::FinishPreBind(RunHost& host) {
   }
   host.PreBindDone(cycle_.pod->pod->metadata.uid);
   next_ = 0;
-  stage_started_ = host.clock().Now();
-  RunBind(host);
+  StartBind(host);
+}
+
+void BindingRun::StartBind(RunHost& host) {
+  if (cycle_.extender == nullptr || host.closing()) {
+    stage_started_ = host.clock().Now();
+    RunBind(host);
+    return;
+  }
+  asks_extender_ = true;
+  const auto call = Begin(host, BindingStage::kBind, cycle_.extender->Name());
+  cycle_.extender->Bind(cycle_.state, *cycle_.pod, cycle_.node_name, call->cancel, DoneOf(call));
 }
 
 void BindingRun::RunBind(RunHost& host) {
@@ -208,19 +220,21 @@ void BindingRun::RunBind(RunHost& host) {
 }
 
 void BindingRun::OnBindDone(RunHost& host, const Call& call, AsyncStatus status) {
+  const bool by_extender = std::exchange(asks_extender_, false);
   if (status.code == Code::kSkip) {
+    if (by_extender) stage_started_ = host.clock().Now();
     RunBind(host);
     return;
   }
-  Timed(host, BindingStage::kBind, "", status.code, stage_started_);
+  if (!by_extender) Timed(host, BindingStage::kBind, "", status.code, stage_started_);
   if (status.ok()) {
     RunPostBind(host);
     return;
   }
   // A plugin that was told to give up cannot say how far its write came.
   const bool unknown = call.cancel.cancelled();
-  End(host, BindingStage::kBind, call.plugin, Explain("Bind", call.plugin, std::move(status)),
-      unknown);
+  if (!by_extender) status = Explain("Bind", call.plugin, std::move(status));
+  End(host, BindingStage::kBind, call.plugin, std::move(status), unknown);
 }
 
 void BindingRun::RunPostBind(RunHost& host) {

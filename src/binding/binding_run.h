@@ -53,6 +53,7 @@ class BindingRun : public std::enable_shared_from_this<BindingRun> {
   void RunPreBindGroup(RunHost& host);
   void OnPreBindDone(RunHost& host, const Call& call, AsyncStatus status);
   void FinishPreBind(RunHost& host);
+  void StartBind(RunHost& host);
   void RunBind(RunHost& host);
   void OnBindDone(RunHost& host, const Call& call, AsyncStatus status);
   void RunPostBind(RunHost& host);
@@ -69,6 +70,7 @@ class BindingRun : public std::enable_shared_from_this<BindingRun> {
   std::weak_ptr<RunHost> host_;
 
   size_t next_ = 0;  // the next plugin of the stage
+  bool asks_extender_ = false;
   size_t outstanding_ = 0;
   Time stage_started_;
   std::optional<AsyncStatus> failure_;  // the first of the PreBind group

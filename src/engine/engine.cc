@@ -42,6 +42,13 @@ Decision Failed(const Status& status) {
   return decision;
 }
 
+// The nodes that passed the filters, less those that an extender drops.
+Status AskExtenders(const World& world, const framework::Cycle& cycle, const PodInfo& pod,
+                    NodeSet& feasible, Diagnosis& diagnosis) {
+  if (world.extenders == nullptr) return Status::Success();
+  return world.extenders->Filter(cycle.state, *pod.pod, world.snapshot, feasible, diagnosis);
+}
+
 Decision Unfit(const Diagnosis& diagnosis) {
   Decision decision;
   decision.kind = Decision::Kind::kUnfit;
@@ -87,7 +94,10 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
                           int32_t percentage_of_nodes_to_score) {
   const Snapshot& snapshot = world.snapshot;
   const bool all_nodes = percentage_of_nodes_to_score <= 0 || percentage_of_nodes_to_score >= 100;
-  if (kept_ != nullptr && all_nodes && !NominationsMatter(pod, world.nominated)) {
+  const bool asks_extenders =
+      world.extenders != nullptr && world.extenders->Involved(*pod.pod);
+  if (kept_ != nullptr && all_nodes && !asks_extenders &&
+      !NominationsMatter(pod, world.nominated)) {
     if (auto kept = kept_->Decide(profile, pod, world.objects_generation, random_)) return *kept;
   }
   diagnosis_.Reset(snapshot.num_rows());
@@ -109,9 +119,10 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
       only.Set(row);
       FilterPass pass(profile, cycle, pod, world);
       NodeSet left = only;
-      if (pass.Run(left).ok() && !left.Empty()) {
+      if (pass.Run(left).ok() && AskExtenders(world, cycle, pod, left, diagnosis_).ok() &&
+          !left.Empty()) {
         candidates_ = left;
-        return Choose(profile, cycle, pod, snapshot, left);
+        return Choose(profile, cycle, pod, world, left);
       }
       // What was said of it counts, even where PreFilter leaves it out.
       const bool narrowed = !diagnosis_.statuses.absent().reasons().empty();
@@ -130,15 +141,24 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
   }
   timer.Finish(Code::kSuccess);
 
+  const size_t candidates = candidates_.Count();
+  const Extenders* extenders = world.extenders;
+  if (percentage_of_nodes_to_score == 0 && asks_extenders) {
+    percentage_of_nodes_to_score = AdaptivePercentageOfNodesToScore(candidates);
+  }
   if (percentage_of_nodes_to_score > 0 && percentage_of_nodes_to_score < 100) {
-    const size_t candidates = candidates_.Count();
-    const size_t wanted = profile.plugins().score.empty()
-                              ? 1
-                              : NumFeasibleNodesToFind(candidates, percentage_of_nodes_to_score);
+    const bool any_will_do =
+        profile.plugins().score.empty() &&
+        (extenders == nullptr || (!extenders->HasFilter() && !extenders->HasPrioritizer()));
+    const size_t wanted =
+        any_will_do ? 1 : NumFeasibleNodesToFind(candidates, percentage_of_nodes_to_score);
     Sample(next_start_node_index_, wanted, candidates_, feasible_);
     next_start_node_index_ = (next_start_node_index_ + candidates_.Count()) % snapshot.num_nodes();
   }
-  if (!feasible_.Empty()) return Choose(profile, cycle, pod, snapshot, feasible_);
+  if (const Status status = AskExtenders(world, cycle, pod, feasible_, diagnosis_); !status.ok()) {
+    return Failed(status);
+  }
+  if (!feasible_.Empty()) return Choose(profile, cycle, pod, world, feasible_);
 
   if (const Status status = pass.Explain(candidates_, diagnosis_); !status.ok()) {
     return Failed(status);
@@ -147,7 +167,8 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
 }
 
 Decision Engine::Choose(const framework::Profile& profile, framework::Cycle& cycle,
-                        const PodInfo& pod, const Snapshot& snapshot, const NodeSet& feasible) {
+                        const PodInfo& pod, const World& world, const NodeSet& feasible) {
+  const Snapshot& snapshot = world.snapshot;
   rows_.clear();
   feasible.ForEach([this](NodeRow row) { rows_.push_back(row); });
   Decision decision;
@@ -166,6 +187,9 @@ Decision Engine::Choose(const framework::Profile& profile, framework::Cycle& cyc
           framework::RunScore(profile, cycle, pod, snapshot, rows_, totals_, nullptr);
       !status.ok()) {
     return Failed(status);
+  }
+  if (world.extenders != nullptr) {
+    world.extenders->Prioritize(*pod.pod, snapshot, rows_, totals_);
   }
   const int64_t best = *std::max_element(totals_.begin(), totals_.end());
   const auto ties = static_cast<uint64_t>(std::count(totals_.begin(), totals_.end(), best));

@@ -12,6 +12,7 @@
 #include "berth/random.h"
 #include "berth/snapshot.h"
 #include "src/engine/diagnosis.h"
+#include "src/engine/extenders.h"
 #include "src/framework/runtime.h"
 
 namespace berth::cache {
@@ -54,6 +55,7 @@ struct World {
   const NominatedPods& nominated;
   // Grows with every change of objects that are neither pods nor nodes.
   uint64_t objects_generation = 0;
+  Extenders* extenders = nullptr;  // nullptr: there are none, or they are not to be asked
 };
 
 // What came out for one pod.
@@ -75,7 +77,8 @@ struct Decision {
 // Decides where a pod goes: PreFilter, Filter, PreScore, Score and the choice. Changes nothing but
 // its own rotating start, its random source and the pod's Cycle.
 //
-// All nodes are considered unless a percentage was asked for. Nodes with nominated pods of equal
+// All nodes are considered unless a percentage was asked for, or an extender takes part: then
+// kube-scheduler's default. Nodes with nominated pods of equal
 // or higher priority must pass twice: with those pods and without. Ties are broken by a draw, in
 // row order.
 //
@@ -110,7 +113,7 @@ class Engine {
 
  private:
   Decision Choose(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
-                  const Snapshot& snapshot, const NodeSet& feasible);
+                  const World& world, const NodeSet& feasible);
 
   bool NominationsMatter(const PodInfo& pod, const NominatedPods& nominated) const;
 

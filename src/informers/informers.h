@@ -8,6 +8,7 @@
 
 #include "src/client/api_client.h"
 #include "src/informers/informer_event.h"
+#include "src/informers/kinds.h"
 
 namespace berth::informers {
 
@@ -16,6 +17,8 @@ class Reflector;
 struct InformerOptions {
   // Ask for JSON instead of protobuf.
   bool json = false;
+  // Of these kinds, JSON whatever `json` says.
+  KeptText kept_text = {};
 };
 
 // What an informer has seen; for metrics and dumps.

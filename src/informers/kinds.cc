@@ -2,18 +2,35 @@
 #include "src/informers/kinds.h"
 
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "berth/check.h"
+#include "src/api/json_scan.h"
 
 namespace berth::informers {
 namespace {
 
 template <typename T>
-Result<api::ObjectPtr> DecodeAs(api::Encoding encoding, std::string_view bytes) {
+bool KeepsText(const T&, const KeptText&) {
+  return false;
+}
+bool KeepsText(const api::Node&, const KeptText& kept) { return kept.nodes; }
+bool KeepsText(const api::Pod& pod, const KeptText& kept) {
+  return pod.spec.node_name.empty() ? kept.pending_pods : kept.placed_pods;
+}
+
+template <typename T>
+Result<api::ObjectPtr> DecodeAs(api::Encoding encoding, std::string_view bytes,
+                                const KeptText& kept) {
   Result<T> object = api::Decode<T>(encoding, bytes);
   if (!object) return Fail(std::move(object.error()));
+  if constexpr (requires { object->source; }) {
+    if (encoding == api::Encoding::kJson && KeepsText(*object, kept)) {
+      object->source.json = std::make_shared<const std::string>(api::WithoutManagedFields(bytes));
+    }
+  }
   return api::ObjectPtr(std::make_shared<const T>(std::move(*object)));
 }
 

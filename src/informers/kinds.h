@@ -9,6 +9,17 @@
 
 namespace berth::informers {
 
+// What keeps its JSON beside what was decoded (api::SourceText), without metadata.managedFields.
+struct KeptText {
+  bool nodes = false;
+  bool pending_pods = false;  // those without a node
+  bool placed_pods = false;
+
+  bool any(Kind kind) const {
+    return kind == Kind::kNode ? nodes : kind == Kind::kPod && (pending_pods || placed_pods);
+  }
+};
+
 // What has to be known about a kind to list and watch it.
 struct KindInfo {
   Kind kind = Kind::kPod;
@@ -18,7 +29,8 @@ struct KindInfo {
   // Of `path`: "" and "v1" for the core group.
   std::string_view group() const;
   std::string_view version() const;
-  Result<api::ObjectPtr> (*decode)(api::Encoding encoding, std::string_view bytes) = nullptr;
+  Result<api::ObjectPtr> (*decode)(api::Encoding encoding, std::string_view bytes,
+                                   const KeptText& kept) = nullptr;
 };
 
 const KindInfo& InfoOf(Kind kind);

@@ -9,8 +9,8 @@
 
 namespace berth::informers {
 
-ObjectStore::ObjectStore(const KindInfo& info, EventSink sink)
-    : info_(info), sink_(std::move(sink)) {}
+ObjectStore::ObjectStore(const KindInfo& info, EventSink sink, const KeptText& kept_text)
+    : info_(info), sink_(std::move(sink)), kept_text_(kept_text) {}
 
 void ObjectStore::EndList() {
   std::vector<std::string> gone;
@@ -35,7 +35,7 @@ std::vector<api::ObjectPtr> ObjectStore::Objects() const {
 }
 
 std::string ObjectStore::Put(api::Encoding encoding, std::string_view bytes) {
-  Result<api::ObjectPtr> decoded = info_.decode(encoding, bytes);
+  Result<api::ObjectPtr> decoded = info_.decode(encoding, bytes, kept_text_);
   if (!decoded) return PutDamaged(encoding, bytes, decoded.error());
   const api::ObjectMeta& meta = *MetaOf(*decoded);
   std::string version = meta.resource_version;

@@ -24,7 +24,7 @@ namespace berth::informers {
 // Thread safety: the executor's thread.
 class ObjectStore {
  public:
-  ObjectStore(const KindInfo& info, EventSink sink);
+  ObjectStore(const KindInfo& info, EventSink sink, const KeptText& kept_text = {});
 
   // Until EndList, objects that come in are remembered as still there. A list that breaks off is
   // followed by another BeginList.
@@ -60,6 +60,7 @@ class ObjectStore {
 
   const KindInfo& info_;
   EventSink sink_;
+  const KeptText kept_text_;
   absl::flat_hash_map<std::string, Entry> entries_;
   uint64_t list_ = 0;
   uint64_t undecodable_ = 0;

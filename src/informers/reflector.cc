@@ -45,10 +45,11 @@ Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
       clock_(clock),
       info_(info),
       sink_(sink),
-      encoding_(options.json ? api::Encoding::kJson : api::Encoding::kProtobuf),
+      encoding_(options.json || options.kept_text.any(info.kind) ? api::Encoding::kJson
+                                                                 : api::Encoding::kProtobuf),
       random_(seed),
       backoff_(base::Backoff::Shape{}),
-      store_(info, std::move(sink)) {}
+      store_(info, std::move(sink), options.kept_text) {}
 
 void Reflector::Start() {
   LogProgressLater();

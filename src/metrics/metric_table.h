@@ -91,6 +91,8 @@ enum class Metric : uint16_t {
   kHeapBytes,
   kConfigReloads,
   kConfigLastReloadSuccessful,
+  kExtenderRequests,
+  kExtenderRequestDuration,
   kCount,
 };
 

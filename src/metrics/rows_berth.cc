@@ -47,6 +47,13 @@ std::vector<MetricRow> BerthRows() {
       {Metric::kConfigLastReloadSuccessful,
        Gauge("berth_config_last_reload_successful", kAlpha, {},
              "1 while the configuration file that was read last is the one that runs, else 0.")},
+      {Metric::kExtenderRequests,
+       Counter("berth_extender_requests_total", kAlpha, {"extender", "verb", "result"},
+               "Calls of HTTP extenders, by how they ended: 'success', 'refused' by the extender, "
+               "'bad_answer', 'bad_status', 'timeout', or 'failed' on the way.")},
+      {Metric::kExtenderRequestDuration,
+       Histogram("berth_extender_request_duration_seconds", kAlpha, {"extender", "verb"},
+                 Exponential(0.001, 2, 15), "Time that calls of HTTP extenders took, in seconds.")},
   };
 }
 

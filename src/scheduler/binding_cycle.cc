@@ -60,6 +60,7 @@ void Scheduler::StartBinding(const std::string& uid) {
   cycle.node_name = pod.node_name;
   cycle.state = std::move(pod.cycle.state);
   cycle.pre_bind = pod.pre_bind;
+  if (extender_bind_.IsInterested(*cycle.pod->pod)) cycle.extender = &extender_bind_;
   for (const auto& entry : pod.profile->plugins().bind) cycle.bind.push_back(entry.plugin);
   for (const auto& entry : pod.profile->plugins().post_bind) {
     cycle.post_bind.push_back(entry.plugin);

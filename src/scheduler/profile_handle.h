@@ -40,6 +40,7 @@ struct HandleParts {
   const queue::Nominator& nominator;
   const engine::NominatedPods& nominated;
   const RunningCycle& running_cycle;
+  engine::Extenders& extenders;
   ReasonTable& reasons;
   framework::WaitingPods& waiting_pods;
   metrics::LocalMetrics& metrics;
@@ -79,6 +80,10 @@ class ProfileHandle final : public Handle {
   }
 
   std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) override;
+  Result<std::vector<PreemptionCandidate>> ProcessPreemption(
+      const PodInfo& pod, std::vector<PreemptionCandidate> candidates) override {
+    return parts_.extenders.ProcessPreemption(*pod.pod, parts_.cache, std::move(candidates));
+  }
   void ForEachNominatedPod(std::string_view node_name,
                            const std::function<void(const PodInfoPtr&)>& visit) override;
   void ClearNominatedNode(const PodInfo& pod) override;

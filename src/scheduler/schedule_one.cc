@@ -30,9 +30,11 @@ void Scheduler::ScheduleOne() {
     FailAlike(std::move(queued), *profile, std::move(verdict), started);
     return;
   }
+  extender_calls_ = extenders_.num_calls();
   framework::Cycle cycle;
   cycle.observe_plugins = random_.Below(kPluginSampling) == 0;
-  const engine::World world{cache_, *nominated_, objects_.generation()};
+  const engine::World world{cache_, *nominated_, objects_.generation(),
+                            extenders_.empty() ? nullptr : &extenders_};
   const engine::Decision decision =
       engine_.Schedule(*profile, cycle, *queued->info, world,
                        profile->percentage_of_nodes_to_score().value_or(

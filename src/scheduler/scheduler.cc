@@ -62,6 +62,8 @@ Scheduler::Scheduler(SchedulerOptions options, const std::vector<PluginRegistrat
         return known != nullptr && known->metadata.uid == pod.metadata.uid;
       }),
       nominated_(std::make_unique<NominatorView>(nominator_)),
+      extenders_(options_.extenders),
+      extender_bind_(options_.extenders, api, options_.seed),
       engine_(random_.Fork(), cache_, options_.max_kept_bytes),
       now_(clock.Now()),
       published_(now_) {
@@ -114,6 +116,7 @@ Result<Scheduler::MadeProfiles> Scheduler::MakeProfiles(
                     .nominator = nominator_,
                     .nominated = *nominated_,
                     .running_cycle = running_cycle_,
+                    .extenders = extenders_,
                     .reasons = reasons_,
                     .waiting_pods = waiting_pods_,
                     .metrics = metrics_,
@@ -143,6 +146,10 @@ std::vector<queue::ProfileHints> Scheduler::Hints() const {
     hints.scheduler_name = name;
     for (const framework::RegisteredEvent& registered : profile->events()) {
       hints.hints.push_back({registered.plugin, registered.event, registered.declared});
+    }
+    if (extenders_.empty()) continue;
+    for (const ClusterEventWithHint& event : AllClusterEvents()) {
+      hints.hints.push_back({std::string(framework::kExtenderName), event, false});
     }
   }
   return all;

@@ -17,6 +17,7 @@
 #include "src/base/thread.h"
 #include "src/binding/binder.h"
 #include "src/binding/event_recorder.h"
+#include "src/binding/extender_bind.h"
 #include "src/binding/pod_evictor.h"
 #include "src/binding/pod_status.h"
 #include "src/cache/cache.h"
@@ -24,7 +25,9 @@
 #include "src/client/api_client.h"
 #include "src/config/types.h"
 #include "src/engine/engine.h"
+#include "src/engine/extenders.h"
 #include "src/engine/judgement.h"
+#include "src/framework/extender.h"
 #include "src/framework/profile.h"
 #include "src/framework/waiting_pods.h"
 #include "src/metrics/local_metrics.h"
@@ -51,6 +54,9 @@ struct CycleOutcome {
 struct SchedulerOptions {
   config::SchedulerConfiguration configuration;
   Features features;
+  // In the order in which they are asked. Without them the configuration's extenders are not asked,
+  // but the resources that those keep from the scheduler are.
+  framework::ExtenderList extenders;
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   uint64_t seed = 0;
   // Off: every attempt is evaluated, though one of its class has just failed. The slow twin.
@@ -247,6 +253,9 @@ class Scheduler {
   binding::PodEvictor evictor_;
   queue::Nominator nominator_;
   std::unique_ptr<engine::NominatedPods> nominated_;
+  engine::Extenders extenders_;
+  binding::ExtenderBind extender_bind_;
+  uint64_t extender_calls_ = 0;  // before the running cycle
   engine::Engine engine_;
   // Profiles refer to their handles, the queue to the profiles.
   std::vector<std::unique_ptr<Handle>> handles_;

@@ -42,6 +42,8 @@ std::shared_ptr<const queue::SharedVerdict> Scheduler::ShareVerdict(
       !queued.pod().status.nominated_node_name.empty() || failure.unschedulable_plugins.empty()) {
     return nullptr;
   }
+  // An extender may answer differently the next time.
+  if (extenders_.num_calls() != extender_calls_) return nullptr;
   auto verdict = std::make_shared<queue::SharedVerdict>();
   for (const std::string& plugin : failure.unschedulable_plugins) {
     if (!IsDeclared(profile, plugin)) return nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,6 +58,14 @@ struct ObjectMeta {
   // "namespace/name", or "name" for a cluster-scoped object.
   std::string Key() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
+};
+
+// The JSON that an object was read from, whole, where somebody needs more of it than the struct
+// holds; else nullptr. No part of the object's value: comparisons pass it over.
+struct SourceText {
+  std::shared_ptr<const std::string> json;
+
+  friend bool operator==(const SourceText&, const SourceText&) { return true; }
 };
 
 struct LabelSelectorRequirement {

@@ -56,6 +56,7 @@ struct Node {
   ObjectMeta metadata;
   NodeSpec spec;
   NodeStatus status;
+  SourceText source;
 
   friend bool operator==(const Node&, const Node&) = default;
 };

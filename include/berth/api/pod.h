@@ -243,6 +243,7 @@ struct Pod {
   ObjectMeta metadata;
   PodSpec spec;
   PodStatus status;
+  SourceText source;
 
   int32_t priority() const { return spec.priority.value_or(0); }
   friend bool operator==(const Pod&, const Pod&) = default;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "src/api/json_scan.h"
 #include "src/api/list_reader.h"
 #include "src/api/watch.h"
 #include "tests/unit/api/testdata.h"
@@ -145,6 +146,30 @@ TEST(DecodeBookmarkTest, OnlyTheAnnotationEndsTheInitialEvents) {
                 "annotations":{"k8s.io/initial-events-end":"true"}}})"),
             (Bookmark{"9", true}));
   EXPECT_FALSE(DecodeBookmark(Encoding::kJson, "5"));
+}
+
+TEST(WithoutManagedFieldsTest, CutsThatMemberOfTheMetadataAndNothingElse) {
+  const struct {
+    std::string_view text;
+    std::string_view want;
+  } cases[] = {
+      {R"({"metadata":{"managedFields":[{"a":{"b":1}}],"name":"n"},"spec":{}})",
+       R"({"metadata":{"name":"n"},"spec":{}})"},
+      {R"({"metadata":{"name":"n","managedFields":[{"a":"]}"}]},"spec":{}})",
+       R"({"metadata":{"name":"n"},"spec":{}})"},
+      {R"({"metadata":{"a":1 , "managedFields" : null , "b":2}})",
+       R"({"metadata":{"a":1 ,  "b":2}})"},
+      {R"({"metadata":{"managedFields":[]}})", R"({"metadata":{}})"},
+      {R"({"managedFields":1,"metadata":{"labels":{"managedFields":"x"}}})",
+       R"({"managedFields":1,"metadata":{"labels":{"managedFields":"x"}}})"},
+      {R"({"metadata":)", R"({"metadata":)"},
+      {"[]", "[]"},
+      {"", ""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    EXPECT_EQ(WithoutManagedFields(c.text), c.want);
+  }
 }
 
 }  // namespace

@@ -197,13 +197,34 @@ TEST(KindsTest, EveryKindHasItsLine) {
   for (const auto& c : cases) {
     SCOPED_TRACE(c.path);
     EXPECT_EQ(InfoOf(c.kind).path, c.path);
-    const auto object = InfoOf(c.kind).decode(api::Encoding::kJson, c.object);
+    const auto object = InfoOf(c.kind).decode(api::Encoding::kJson, c.object, {});
     ASSERT_TRUE(object.has_value());
     ASSERT_NE(MetaOf(*object), nullptr);
     EXPECT_EQ(MetaOf(*object)->name, "x");
   }
   EXPECT_EQ(InfoOf(Kind::kPod).field_selector, "status.phase!=Succeeded,status.phase!=Failed");
   EXPECT_EQ(MetaOf({}), nullptr);
+}
+
+TEST(KeptTextTest, OnlyWhatIsAskedForKeepsItsJson) {
+  const std::string pending = R"({"metadata":{"name":"a","managedFields":[{"x":1}]},"spec":{}})";
+  const std::string placed = R"({"metadata":{"name":"a"},"spec":{"nodeName":"n"}})";
+  const std::string node = R"({"metadata":{"name":"n"}})";
+  const auto text_of = [](Kind kind, const std::string& text, const KeptText& kept) {
+    const auto object = InfoOf(kind).decode(api::Encoding::kJson, text, kept);
+    const api::Pod* pod = api::As<api::Pod>(*object);
+    const auto& json = pod != nullptr ? pod->source.json : api::As<api::Node>(*object)->source.json;
+    return json == nullptr ? "" : *json;
+  };
+  EXPECT_EQ(text_of(Kind::kPod, pending, {.pending_pods = true}),
+            R"({"metadata":{"name":"a"},"spec":{}})");
+  EXPECT_EQ(text_of(Kind::kPod, pending, {.nodes = true, .placed_pods = true}), "");
+  EXPECT_EQ(text_of(Kind::kPod, placed, {.placed_pods = true}), placed);
+  EXPECT_EQ(text_of(Kind::kPod, placed, {.pending_pods = true}), "");
+  EXPECT_EQ(text_of(Kind::kNode, node, {.nodes = true}), node);
+  EXPECT_EQ(text_of(Kind::kNode, node, {.pending_pods = true, .placed_pods = true}), "");
+  EXPECT_TRUE((KeptText{.placed_pods = true}.any(Kind::kPod)));
+  EXPECT_FALSE((KeptText{.placed_pods = true}.any(Kind::kNode)));
 }
 
 }  // namespace

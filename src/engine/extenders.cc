@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/engine/extenders.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "src/base/logging.h"
+
+namespace berth::engine {
+namespace {
+
+using framework::Extender;
+using framework::ExtenderFilterResult;
+
+// An extender scores from 0 to 10.
+constexpr uint64_t kScoreScale = kMaxNodeScore / 10;
+
+void LogSkipped(const Extender& extender, std::string_view verb, const api::Pod& pod,
+                std::string_view error) {
+  base::LogInfo(
+      "Skipping an extender that failed",
+      {{"extender", extender.Name()}, {"verb", verb}, {"pod", pod.metadata.Key()}, {"err", error}});
+}
+
+void Record(const CycleState& state, Code code, const ExtenderFilterResult::Reasons& reasons,
+            Diagnosis& diagnosis) {
+  for (const auto& [row, reason] : reasons) {
+    diagnosis.statuses.Set(row, state.reasons().Make(code, reason), framework::kExtenderName);
+  }
+}
+
+}  // namespace
+
+int32_t AdaptivePercentageOfNodesToScore(size_t nodes) {
+  constexpr int64_t kDefault = 50;
+  constexpr int64_t kLeast = 5;
+  constexpr int64_t kNodesForOneLess = 125;
+  return static_cast<int32_t>(
+      std::max(kDefault - static_cast<int64_t>(nodes) / kNodesForOneLess, kLeast));
+}
+
+bool Extenders::HasFilter() const {
+  return std::any_of(extenders_.begin(), extenders_.end(),
+                     [](const auto& extender) { return extender->IsFilter(); });
+}
+
+bool Extenders::HasPrioritizer() const {
+  return std::any_of(extenders_.begin(), extenders_.end(),
+                     [](const auto& extender) { return extender->IsPrioritizer(); });
+}
+
+bool Extenders::Involved(const api::Pod& pod) const {
+  return std::any_of(extenders_.begin(), extenders_.end(), [&pod](const auto& extender) {
+    return (extender->IsFilter() || extender->IsPrioritizer()) && extender->IsInterested(pod);
+  });
+}
+
+Status Extenders::Filter(const CycleState& state, const api::Pod& pod, const Snapshot& snapshot,
+                         NodeSet& feasible, Diagnosis& diagnosis) {
+  const NodeSet before = feasible;
+  for (const auto& extender : extenders_) {
+    if (feasible.Empty()) break;
+    if (!extender->IsFilter() || !extender->IsInterested(pod)) continue;
+    ++num_calls_;
+    auto result = extender->Filter(pod, snapshot, feasible);
+    if (!result) {
+      if (!extender->IsIgnorable()) return state.reasons().Error(result.error().message);
+      LogSkipped(*extender, "filter", pod, result.error().message);
+      continue;
+    }
+    Record(state, Code::kUnschedulable, result->failed, diagnosis);
+    Record(state, Code::kUnschedulableAndUnresolvable, result->failed_and_unresolvable, diagnosis);
+    feasible &= result->nodes;
+  }
+  // No event tells what would change an extender's mind, so any may.
+  if (feasible != before) diagnosis.AddPlugin(framework::kExtenderName);
+  return Status::Success();
+}
+
+void Extenders::Prioritize(const api::Pod& pod, const Snapshot& snapshot,
+                           std::span<const NodeRow> nodes, std::span<int64_t> totals) {
+  std::vector<std::pair<Extender*, std::unique_ptr<framework::PendingPriorities>>> asked;
+  for (const auto& extender : extenders_) {
+    if (!extender->IsPrioritizer() || !extender->IsInterested(pod)) continue;
+    asked.emplace_back(extender.get(), extender->Prioritize(pod, snapshot, nodes));
+  }
+  for (const auto& [extender, pending] : asked) {
+    const auto priorities = pending->Wait();
+    if (!priorities) {
+      LogSkipped(*extender, "prioritize", pod, priorities.error().message);
+      continue;
+    }
+    // Unsigned: the product wraps around, as Go's does.
+    const uint64_t factor = static_cast<uint64_t>(extender->Weight()) * kScoreScale;
+    for (const framework::HostPriority& priority : *priorities) {
+      const auto it = std::lower_bound(nodes.begin(), nodes.end(), priority.row);
+      if (it == nodes.end() || *it != priority.row) continue;
+      int64_t& total = totals[static_cast<size_t>(it - nodes.begin())];
+      total = static_cast<int64_t>(static_cast<uint64_t>(total) +
+                                   static_cast<uint64_t>(priority.score) * factor);
+    }
+  }
+}
+
+Result<std::vector<PreemptionCandidate>> Extenders::ProcessPreemption(
+    const api::Pod& pod, const Snapshot& snapshot, std::vector<PreemptionCandidate> candidates) {
+  for (const auto& extender : extenders_) {
+    if (candidates.empty()) break;
+    if (!extender->SupportsPreemption() || !extender->IsInterested(pod)) continue;
+    ++num_calls_;
+    auto left = extender->ProcessPreemption(pod, snapshot, candidates);
+    if (!left) {
+      if (!extender->IsIgnorable()) return Fail(left.error());
+      LogSkipped(*extender, "preempt", pod, left.error().message);
+      continue;
+    }
+    const auto nobody = std::find_if(left->begin(), left->end(), [](const auto& candidate) {
+      return candidate.victims.empty();
+    });
+    if (nobody != left->end()) {
+      const std::string error = "expected at least one victim pod on node " +
+                                Quoted(snapshot.node(nobody->row).metadata.name);
+      if (!extender->IsIgnorable()) return Fail(error);
+      LogSkipped(*extender, "preempt", pod, error);
+      std::erase_if(*left, [](const auto& candidate) { return candidate.victims.empty(); });
+    }
+    candidates = std::move(*left);
+  }
+  return candidates;
+}
+
+}  // namespace berth::engine

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/extender/http_client.h"
+
+#include <cpprest/containerstream.h>
+#include <cpprest/http_client.h>
+#include <pplx/threadpool.h>
+
+#include <atomic>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace berth::extender {
+namespace {
+
+namespace http = web::http;
+namespace ssl = boost::asio::ssl;
+
+constexpr size_t kThreads = 2;
+
+// The library starts forty threads unless told otherwise before its first use.
+void StartThreads() {
+  static const bool started = [] {
+    crossplat::threadpool::initialize_with_threads(kThreads);
+    return true;
+  }();
+  static_cast<void>(started);
+}
+
+boost::asio::const_buffer BufferOf(const std::string& text) {
+  return boost::asio::buffer(text.data(), text.size());
+}
+
+// Throws what the certificates are to blame for.
+void SetUpTls(const HttpOptions& options, ssl::context& context) {
+  context.set_options(ssl::context::no_sslv2 | ssl::context::no_sslv3 | ssl::context::no_tlsv1 |
+                      ssl::context::no_tlsv1_1);
+  if (!options.ca_pem.empty()) {
+    // In place of the system's authorities, not beside them.
+    SSL_CTX_set_cert_store(context.native_handle(), X509_STORE_new());
+    context.add_certificate_authority(BufferOf(options.ca_pem));
+  }
+  if (!options.cert_pem.empty()) {
+    context.use_certificate_chain(BufferOf(options.cert_pem));
+    context.use_private_key(BufferOf(options.key_pem), ssl::context::pem);
+  }
+}
+
+// One request and the answer as it grows.
+class Transfer final : public HttpCall, public std::enable_shared_from_this<Transfer> {
+ public:
+  Transfer(size_t max_bytes, HttpClient::Done done)
+      : max_bytes_(max_bytes), done_(std::move(done)) {}
+
+  void Cancel() override { source_.cancel(); }
+
+  void Start(http::client::http_client& client, http::http_request request) {
+    request.set_response_stream(body_.create_ostream());
+    request.set_progress_handler(
+        [weak = weak_from_this()](http::message_direction::direction direction, auto so_far) {
+          if (direction != http::message_direction::download) return;
+          const auto self = weak.lock();
+          if (self == nullptr || so_far <= self->max_bytes_) return;
+          self->too_long_ = true;
+          self->source_.cancel();
+        });
+    const auto self = shared_from_this();
+    client.request(std::move(request), source_.get_token())
+        .then([self](const http::http_response& response) {
+          self->code_ = response.status_code();
+          return response.content_ready();
+        })
+        .then([self](const pplx::task<http::http_response>& task) {
+          try {
+            task.get();
+          } catch (const std::exception& e) {
+            self->Fail(e.what());
+            return;
+          } catch (...) {
+            self->Fail("unknown error");
+            return;
+          }
+          if (self->too_long_) {
+            self->Fail("");
+          } else {
+            const std::vector<uint8_t>& body = self->body_.collection();
+            self->done_(HttpAnswer{self->code_, std::string(body.begin(), body.end())});
+          }
+        });
+  }
+
+  void Fail(const std::string& error) {
+    if (too_long_) {
+      done_(berth::Fail("the answer is longer than " + std::to_string(max_bytes_) + " bytes"));
+    } else {
+      done_(berth::Fail(error));
+    }
+  }
+
+ private:
+  const size_t max_bytes_;
+  const HttpClient::Done done_;
+  pplx::cancellation_token_source source_;
+  concurrency::streams::container_buffer<std::vector<uint8_t>> body_;
+  std::atomic<bool> too_long_ = false;
+  int code_ = 0;
+};
+
+}  // namespace
+
+struct HttpClient::Impl {
+  Impl(HttpOptions the_options, const web::uri& server, const http::client::http_client_config& c)
+      : options(std::move(the_options)), client(server, c) {}
+
+  HttpOptions options;
+  http::client::http_client client;
+};
+
+HttpClient::HttpClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HttpClient::~HttpClient() = default;
+
+Result<std::unique_ptr<HttpClient>> HttpClient::Make(HttpOptions options) {
+  StartThreads();
+  try {
+    if (options.url.find("://") == std::string::npos) {
+      return Fail("the URL has no scheme; it must begin with http:// or https://");
+    }
+    const web::uri url(options.url);
+    const web::uri server = web::uri_builder()
+                                .set_scheme(url.scheme())
+                                .set_host(url.host())
+                                .set_port(url.port())
+                                .to_uri();
+    ssl::context probe(ssl::context::sslv23);
+    SetUpTls(options, probe);
+
+    http::client::http_client_config config;
+    config.set_timeout(std::chrono::duration_cast<std::chrono::microseconds>(options.silence));
+    config.set_validate_certificates(options.verify_server);
+    config.set_ssl_context_callback(
+        [options](ssl::context& context) { SetUpTls(options, context); });
+    return std::unique_ptr<HttpClient>(
+        new HttpClient(std::make_unique<Impl>(std::move(options), server, config)));
+  } catch (const std::exception& e) {
+    return Fail(e.what());
+  }
+}
+
+std::shared_ptr<HttpCall> HttpClient::Post(const std::string& url, std::string body, Done done) {
+  auto transfer = std::make_shared<Transfer>(impl_->options.max_answer_bytes, std::move(done));
+  try {
+    http::http_request request(http::methods::POST);
+    request.set_request_uri(web::uri(url).resource());
+    // The library takes the name to ask TLS for, and to check, from this header.
+    if (!impl_->options.server_name.empty()) {
+      request.headers().add(http::header_names::host, impl_->options.server_name);
+    }
+    request.set_body(std::move(body), "application/json");
+    transfer->Start(impl_->client, std::move(request));
+  } catch (const std::exception& e) {
+    transfer->Fail(e.what());
+  }
+  return transfer;
+}
+
+}  // namespace berth::extender

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/extender/http_extender.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "src/extender/messages.h"
+#include "src/extender/request.h"
+#include "src/extender/tls_files.h"
+
+namespace berth::extender {
+namespace {
+
+using framework::ExtenderFilterResult;
+using framework::HostPriority;
+
+constexpr Duration kDefaultTimeout = std::chrono::seconds(5);
+
+std::string WithoutSlashes(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+bool NamesAny(const api::ResourceList& list,
+              const std::vector<config::ExtenderManagedResource>& resources) {
+  return std::any_of(resources.begin(), resources.end(), [&list](const auto& resource) {
+    return api::Find(list, resource.name) != nullptr;
+  });
+}
+
+std::vector<NodeRow> RowsOf(const NodeSet& nodes) {
+  std::vector<NodeRow> rows;
+  nodes.ForEach([&rows](NodeRow row) { rows.push_back(row); });
+  return rows;
+}
+
+// Reasons of nodes that there are, by row.
+ExtenderFilterResult::Reasons ByRow(FilterAnswer::Reasons&& reasons, const Snapshot& snapshot) {
+  ExtenderFilterResult::Reasons by_row;
+  for (auto& [name, reason] : reasons) {
+    const NodeRow row = snapshot.FindNode(name);
+    if (row != kNoRow) by_row.emplace_back(row, std::move(reason));
+  }
+  std::stable_sort(by_row.begin(), by_row.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return by_row;
+}
+
+Result<PreemptionCandidate> CandidateOf(const NodeVictims& victims, const Snapshot& snapshot,
+                                        std::string_view extender) {
+  PreemptionCandidate candidate;
+  candidate.row = snapshot.FindNode(victims.node);
+  candidate.num_pdb_violations = victims.num_pdb_violations;
+  if (candidate.row == kNoRow) {
+    return Fail("nodeinfo not found for node name " + Quoted(victims.node));
+  }
+  const auto pods = snapshot.pods(candidate.row);
+  for (const std::string& uid : victims.pod_uids) {
+    const auto pod = std::find_if(pods.begin(), pods.end(), [&uid](const PodInfo* placed) {
+      return placed->pod->metadata.uid == uid;
+    });
+    if (pod == pods.end()) {
+      return Fail("extender: " + std::string(extender) + " claims to preempt pod (UID: " + uid +
+                  ") on node: " + victims.node + ", but the pod is not found on that node");
+    }
+    candidate.victims.push_back(*pod);
+  }
+  return candidate;
+}
+
+}  // namespace
+
+// Scores on their way.
+class HttpExtender::Priorities final : public framework::PendingPriorities {
+ public:
+  Priorities(std::shared_ptr<Request> request, const Snapshot& snapshot)
+      : request_(std::move(request)), snapshot_(snapshot) {}
+
+  Result<std::vector<HostPriority>> Wait() override {
+    const auto scores = request_->Wait(ReadHostPriorityList);
+    if (!scores) return Fail(scores.error());
+    request_->Count(Request::Outcome::kSuccess);
+    std::vector<HostPriority> priorities;
+    for (const HostScore& score : *scores) {
+      const NodeRow row = snapshot_.FindNode(score.host);
+      if (row != kNoRow) priorities.push_back({row, score.score});
+    }
+    return priorities;
+  }
+
+ private:
+  const std::shared_ptr<Request> request_;
+  const Snapshot& snapshot_;
+};
+
+HttpExtender::HttpExtender(config::Extender config, std::unique_ptr<HttpClient> client,
+                           const Clock& clock, metrics::Registry& registry)
+    : config_(std::move(config)),
+      requests_(config_.url_prefix, WithoutSlashes(config_.url_prefix), config_.http_timeout,
+                std::move(client), clock, registry) {}
+
+Result<std::shared_ptr<HttpExtender>> HttpExtender::Make(const config::Extender& config,
+                                                         const Clock& clock,
+                                                         metrics::Registry& registry) {
+  config::Extender complete = config;
+  if (complete.http_timeout == Duration::zero()) complete.http_timeout = kDefaultTimeout;
+  HttpOptions options;
+  options.url = complete.url_prefix;
+  options.silence = complete.http_timeout;
+  if (auto loaded = LoadTls(complete, options); !loaded) return Fail(loaded.error());
+  auto client = HttpClient::Make(std::move(options));
+  if (!client) return Fail(client.error());
+  return std::shared_ptr<HttpExtender>(
+      new HttpExtender(std::move(complete), *std::move(client), clock, registry));
+}
+
+bool HttpExtender::IsInterested(const api::Pod& pod) const {
+  const auto& resources = config_.managed_resources;
+  const auto asks = [&resources](const api::Container& container) {
+    return NamesAny(container.resources.requests, resources) ||
+           NamesAny(container.resources.limits, resources);
+  };
+  const api::PodSpec& spec = pod.spec;
+  return resources.empty() || std::any_of(spec.containers.begin(), spec.containers.end(), asks) ||
+         std::any_of(spec.init_containers.begin(), spec.init_containers.end(), asks);
+}
+
+Result<ExtenderFilterResult> HttpExtender::Filter(const api::Pod& pod, const Snapshot& snapshot,
+                                                  const NodeSet& nodes) {
+  const std::shared_ptr<Request> request = requests_.Post(
+      config_.filter_verb, ArgsBody(pod, snapshot, RowsOf(nodes), config_.node_cache_capable));
+  auto answer = request->Wait(ReadFilterAnswer);
+  if (!answer) return Fail(answer.error());
+  if (!answer->error.empty()) {
+    request->Count(Request::Outcome::kRefused);
+    return Fail(std::move(answer->error));
+  }
+  const auto& left =
+      config_.node_cache_capable && answer->node_names ? answer->node_names : answer->nodes;
+  ExtenderFilterResult result;
+  result.nodes.Assign(nodes.size(), false);
+  for (const std::string& name : left.value_or(std::vector<std::string>())) {
+    const NodeRow row = snapshot.FindNode(name);
+    if (row == kNoRow || !nodes.Test(row)) {
+      request->Count(Request::Outcome::kBadAnswer);
+      return Fail("extender " + Quoted(config_.url_prefix) + " claims a filtered node " +
+                  Quoted(name) + " which is not found in the input node list");
+    }
+    result.nodes.Set(row);
+  }
+  request->Count(Request::Outcome::kSuccess);
+  result.failed = ByRow(std::move(answer->failed_nodes), snapshot);
+  result.failed_and_unresolvable =
+      ByRow(std::move(answer->failed_and_unresolvable_nodes), snapshot);
+  return result;
+}
+
+std::unique_ptr<framework::PendingPriorities> HttpExtender::Prioritize(
+    const api::Pod& pod, const Snapshot& snapshot, std::span<const NodeRow> nodes) {
+  auto request = requests_.Post(config_.prioritize_verb,
+                                ArgsBody(pod, snapshot, nodes, config_.node_cache_capable));
+  return std::make_unique<Priorities>(std::move(request), snapshot);
+}
+
+Result<std::vector<PreemptionCandidate>> HttpExtender::ProcessPreemption(
+    const api::Pod& pod, const Snapshot& snapshot,
+    std::span<const PreemptionCandidate> candidates) {
+  const std::shared_ptr<Request> request =
+      requests_.Post(config_.preempt_verb,
+                     PreemptionArgsBody(pod, snapshot, candidates, config_.node_cache_capable));
+  const auto answer = request->Wait(ReadPreemptionAnswer);
+  if (!answer) return Fail(answer.error());
+  std::vector<PreemptionCandidate> left;
+  for (const NodeVictims& victims : *answer) {
+    auto candidate = CandidateOf(victims, snapshot, config_.url_prefix);
+    if (!candidate) {
+      request->Count(Request::Outcome::kBadAnswer);
+      return Fail(std::move(candidate.error()));
+    }
+    left.push_back(*std::move(candidate));
+  }
+  request->Count(Request::Outcome::kSuccess);
+  std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
+  return left;
+}
+
+std::shared_ptr<framework::ExtenderCall> HttpExtender::Bind(
+    const api::Pod& pod, std::string_view node_name,
+    std::function<void(framework::ExtenderBindResult)> done) {
+  return requests_.Post(
+      config_.bind_verb, BindingArgsBody(pod, node_name),
+      [done = std::move(done)](Request& request) {
+        const auto error = request.Wait(ReadBindingAnswer);
+        if (!error) {
+          done({error.error().message, request.unknown_outcome()});
+          return;
+        }
+        request.Count(error->empty() ? Request::Outcome::kSuccess : Request::Outcome::kRefused);
+        done({*error, false});
+      });
+}
+
+Result<framework::ExtenderList> MakeExtenders(const std::vector<config::Extender>& configs,
+                                              const Clock& clock, metrics::Registry& registry) {
+  framework::ExtenderList extenders;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    auto extender = HttpExtender::Make(configs[i], clock, registry);
+    if (!extender) {
+      return Fail(extender.error().Within("extenders[" + std::to_string(i) + "] " +
+                                          Quoted(configs[i].url_prefix)));
+    }
+    extenders.push_back(*std::move(extender));
+  }
+  std::stable_partition(extenders.begin(), extenders.end(),
+                        [](const auto& extender) { return !extender->IsIgnorable(); });
+  return extenders;
+}
+
+}  // namespace berth::extender

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "berth/plugin.h"
+#include "berth/preemption.h"
+#include "berth/result.h"
+
+namespace berth::framework {
+
+// Stands for all extenders where a pod's rejectors are listed.
+inline constexpr std::string_view kExtenderName = "Extender";
+
+// What an extender says of the nodes it was asked about.
+struct ExtenderFilterResult {
+  using Reasons = std::vector<std::pair<NodeRow, std::string>>;  // ascending by row
+
+  NodeSet nodes;  // those that the pod can go to
+  // Why it cannot go to others. A node may be in both, then the second counts.
+  Reasons failed;
+  Reasons failed_and_unresolvable;
+};
+
+// A score for one node, by custom in [0, 10].
+struct HostPriority {
+  NodeRow row = kNoRow;
+  int64_t score = 0;
+};
+
+// Scores that were asked for and are on their way.
+class PendingPriorities {
+ public:
+  virtual ~PendingPriorities() = default;
+  // Blocks until the answer is there, at most for the extender's timeout. Call it once.
+  virtual Result<std::vector<HostPriority>> Wait() = 0;
+};
+
+// How an extender's bind ended. An error without a definite answer leaves open whether the pod is
+// bound.
+struct ExtenderBindResult {
+  std::string error;  // "": bound
+  bool unknown = false;
+};
+
+// A call under way; destroying it changes nothing.
+class ExtenderCall {
+ public:
+  virtual ~ExtenderCall() = default;
+  // `done` is still called, soon as a rule, with an error. Any thread.
+  virtual void Cancel() = 0;
+};
+
+// A process outside that has a say in where pods go; it is asked over HTTP.
+//
+// Thread safety: the scheduling thread; Bind() from any thread.
+class Extender {
+ public:
+  virtual ~Extender() = default;
+
+  // Tells it apart from others: the URL that its verbs stand under.
+  virtual std::string_view Name() const = 0;
+  // Scheduling goes on without it when it fails.
+  virtual bool IsIgnorable() const = 0;
+  // Whether it wants to be asked about the pod at all.
+  virtual bool IsInterested(const api::Pod& pod) const = 0;
+
+  virtual bool IsFilter() const = 0;
+  virtual bool IsPrioritizer() const = 0;
+  virtual bool SupportsPreemption() const = 0;
+  virtual bool IsBinder() const = 0;
+
+  // Which of `nodes` the pod can go to. Blocks for at most the timeout.
+  virtual Result<ExtenderFilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
+                                              const NodeSet& nodes) = 0;
+  // Asks for the nodes' scores and returns at once.
+  virtual std::unique_ptr<PendingPriorities> Prioritize(const api::Pod& pod,
+                                                        const Snapshot& snapshot,
+                                                        std::span<const NodeRow> nodes) = 0;
+  // What the extender's scores are multiplied with.
+  virtual int64_t Weight() const = 0;
+  // Which candidates are left, ascending by row; their victims are the extender's own choice and
+  // may be none. Blocks for at most the timeout.
+  virtual Result<std::vector<PreemptionCandidate>> ProcessPreemption(
+      const api::Pod& pod, const Snapshot& snapshot,
+      std::span<const PreemptionCandidate> candidates) = 0;
+
+  // Asks it to bind the pod. Calls `done` exactly once, on whatever thread. Keeps to no timeout of
+  // its own: the call is to be cancelled after Timeout().
+  virtual std::shared_ptr<ExtenderCall> Bind(const api::Pod& pod, std::string_view node_name,
+                                             std::function<void(ExtenderBindResult)> done) = 0;
+  virtual Duration Timeout() const = 0;
+};
+
+// In the order in which they are asked: those that must not fail first.
+using ExtenderList = std::vector<std::shared_ptr<Extender>>;
+
+}  // namespace berth::framework

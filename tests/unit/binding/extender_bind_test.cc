@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/binding/extender_bind.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/api/decode.h"
+#include "src/binding/cancel_source.h"
+#include "tests/support/builders.h"
+#include "tests/support/fake_api.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_extender.h"
+
+namespace berth::binding {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+class ExtenderBindTest : public testing::Test {
+ protected:
+  ExtenderBindTest() {
+    first_->binds = second_->binds = true;
+    info_.pod = test::MakePod().Name("web").Uid("u1").Ptr();
+    bind_ = std::make_unique<ExtenderBind>(framework::ExtenderList{first_, second_}, api_, 1);
+  }
+  void Bind() {
+    bind_->Bind(state_, info_, "n1", cancel_,
+                [this](AsyncStatus status) { outcomes_.push_back(std::move(status)); });
+    executor_.RunDue();
+  }
+  void Answer(test::FakeExtender& extender, framework::ExtenderBindResult result) {
+    extender.open_binds.back()(std::move(result));
+    executor_.RunDue();
+  }
+  void Read(const test::PodBuilder& pod) {
+    api_.last().Reply(200, api::EncodeJson(pod.Obj()));
+    executor_.RunDue();
+  }
+  // "Code message" of every end so far.
+  std::vector<std::string> Outcomes() const {
+    std::vector<std::string> lines;
+    for (const AsyncStatus& status : outcomes_) {
+      lines.push_back(std::string(CodeName(status.code)) + " " + status.message);
+    }
+    return lines;
+  }
+
+  test::FakeClock clock_;
+  test::FakeExecutor executor_{clock_};
+  test::FakeApi api_{executor_};
+  std::shared_ptr<test::FakeExtender> first_ = std::make_shared<test::FakeExtender>("first");
+  std::shared_ptr<test::FakeExtender> second_ = std::make_shared<test::FakeExtender>("second");
+  PodInfo info_;
+  CycleState state_;
+  CancelSource cancel_;
+  std::vector<AsyncStatus> outcomes_;
+  std::unique_ptr<ExtenderBind> bind_;
+};
+
+TEST_F(ExtenderBindTest, TheFirstThatIsInterestedHasTheLastWord) {
+  first_->interested_in = "gpu";
+  Bind();
+  EXPECT_THAT(second_->calls, ElementsAre("bind web: n1"));
+  Answer(*second_, {"no", false});
+  EXPECT_THAT(Outcomes(), ElementsAre("Error no"));
+  EXPECT_EQ(api_.size(), 0u) << "a definite answer needs no check";
+}
+
+TEST_F(ExtenderBindTest, WithoutAnInterestedOneThePluginsAreAsked) {
+  first_->interested_in = second_->interested_in = "gpu";
+  EXPECT_FALSE(bind_->IsInterested(*info_.pod));
+  Bind();
+  EXPECT_THAT(Outcomes(), ElementsAre("Skip "));
+}
+
+TEST_F(ExtenderBindTest, OneThatMayFailHandsThePodOn) {
+  first_->ignorable = second_->ignorable = true;
+  Bind();
+  Answer(*first_, {"no", false});
+  Answer(*second_, {"neither", false});
+  EXPECT_THAT(Outcomes(), ElementsAre("Skip "));
+}
+
+TEST_F(ExtenderBindTest, AnAnswerThatNeverCameIsSettledByReading) {
+  const struct {
+    const char* name;
+    test::PodBuilder pod;
+    std::string outcome;
+  } cases[] = {
+      {"bound", test::MakePod().Name("web").Uid("u1").OnNode("n1"), "Success "},
+      {"not bound", test::MakePod().Name("web").Uid("u1"), "Error lost"},
+      {"elsewhere", test::MakePod().Name("web").Uid("u1").OnNode("n2"), "Error lost"},
+      {"another pod", test::MakePod().Name("web").Uid("u2").OnNode("n1"), "Error lost"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    outcomes_.clear();
+    Bind();
+    Answer(*first_, {"lost", true});
+    EXPECT_THAT(Outcomes(), testing::IsEmpty());
+    Read(c.pod);
+    EXPECT_THAT(Outcomes(), ElementsAre(c.outcome));
+  }
+}
+
+TEST_F(ExtenderBindTest, ReadingGoesOnUntilItIsAnswered) {
+  Bind();
+  Answer(*first_, {"lost", true});
+  api_.last().Fail(test::NoAnswer());
+  executor_.RunDue();
+  EXPECT_THAT(Outcomes(), testing::IsEmpty());
+  clock_.Advance(seconds(2));
+  executor_.RunDue();
+  EXPECT_EQ(api_.size(), 2u);
+  Read(test::MakePod().Name("web").Uid("u1").OnNode("n1"));
+  EXPECT_THAT(Outcomes(), ElementsAre("Success "));
+}
+
+TEST_F(ExtenderBindTest, TheTimeoutEndsTheCall) {
+  Bind();
+  clock_.Advance(seconds(4));
+  executor_.RunDue();
+  EXPECT_EQ(api_.size(), 0u);
+  clock_.Advance(seconds(1));
+  executor_.RunDue();
+  ASSERT_EQ(api_.size(), 1u) << "nobody knows what the extender did";
+  Read(test::MakePod().Name("web").Uid("u1"));
+  EXPECT_THAT(Outcomes(), ElementsAre("Error too late"));
+}
+
+TEST_F(ExtenderBindTest, CancelledItEndsAtOnceAndOnlyOnce) {
+  Bind();
+  cancel_.Cancel();
+  executor_.RunDue();
+  EXPECT_THAT(Outcomes(), ElementsAre("Error the bind was given up"));
+  clock_.Advance(seconds(10));
+  executor_.RunDue();
+  EXPECT_EQ(outcomes_.size(), 1u);
+}
+
+TEST_F(ExtenderBindTest, AnswersAfterItsEndFindNobody) {
+  Bind();
+  bind_.reset();
+  first_->open_binds.back()({"", false});
+  executor_.RunDue();
+  EXPECT_THAT(Outcomes(), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace berth::binding
