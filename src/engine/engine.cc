@@ -94,8 +94,7 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
                           int32_t percentage_of_nodes_to_score) {
   const Snapshot& snapshot = world.snapshot;
   const bool all_nodes = percentage_of_nodes_to_score <= 0 || percentage_of_nodes_to_score >= 100;
-  const bool asks_extenders =
-      world.extenders != nullptr && world.extenders->Involved(*pod.pod);
+  const bool asks_extenders = world.extenders != nullptr && world.extenders->Involved(*pod.pod);
   if (kept_ != nullptr && all_nodes && !asks_extenders &&
       !NominationsMatter(pod, world.nominated)) {
     if (auto kept = kept_->Decide(profile, pod, world.objects_generation, random_)) return *kept;
