@@ -60,7 +60,7 @@ TEST(KindOfTest, EveryKindIsThatOfItsDecodedObject) {
   for (const Kind kind : informers::AllKinds()) {
     const informers::KindInfo& info = informers::InfoOf(kind);
     SCOPED_TRACE(info.resource);
-    const auto object = info.decode(api::Encoding::kJson, "{}");
+    const auto object = info.decode(api::Encoding::kJson, "{}", {});
     ASSERT_TRUE(object);
     EXPECT_EQ(KindOf(*object), kind);
   }
