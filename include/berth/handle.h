@@ -11,6 +11,7 @@
 #include "berth/dry_run.h"
 #include "berth/listers.h"
 #include "berth/plugin.h"
+#include "berth/plugin_metrics.h"
 #include "berth/preemption.h"
 #include "berth/random.h"
 
@@ -45,7 +46,8 @@ class WaitingPod {
 
 // What the scheduler offers its plugins. Each profile has its own; it outlives its plugins.
 //
-// Thread safety: the scheduling thread only, except clock(), BindPod(), EvictPod() and Post().
+// Thread safety: the scheduling thread only, except clock(), BindPod(), EvictPod(), Post() and
+// plugin_metrics().
 class Handle {
  public:
   virtual ~Handle() = default;
@@ -108,6 +110,8 @@ class Handle {
                            double by) = 0;
   virtual void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                              double value) = 0;
+  // Metrics that plugins define themselves. Any thread.
+  virtual PluginMetrics& plugin_metrics() = 0;
 
   // Binds the pod by the API server's binding subresource. `done` gets Success once the pod is
   // known to be on the node and Error once it is known not to be; an answer that never came is

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "berth/cluster_event.h"
@@ -37,7 +38,19 @@ class Plugin {
   virtual std::string_view Name() const = 0;
   // What Filter and Score depend on.
   virtual Inputs DeclaredInputs() const { return Inputs::Undeclared(); }
+  // For a class that has more interfaces than each of its objects means: whether this one means
+  // `interface`.
+  virtual bool Implements(const std::type_info& interface) const {
+    (void)interface;
+    return true;
+  }
 };
+
+// `plugin` at the extension point of this interface, or nullptr.
+template <typename Interface>
+Interface* PluginCast(Plugin* plugin) {
+  return plugin->Implements(typeid(Interface)) ? dynamic_cast<Interface*>(plugin) : nullptr;
+}
 
 // Which cluster events may make a pod that this plugin rejected schedulable. A plugin that does
 // not implement this hears of everything.
@@ -286,6 +299,8 @@ using PluginFactory =
 struct PluginRegistration {
   std::string_view name;
   PluginFactory factory;
+  // The file that it was loaded from; "" when it is built in.
+  std::string library = {};
 };
 
 }  // namespace berth

@@ -31,6 +31,7 @@ void AddMisc(FlagSet& flags, RunFlags& out) {
               "Watch the configuration file, and swap the profiles' plugins, weights and args when "
               "it changes.",
               out.reload_config);
+  AddPluginDir(flags, out);
   flags.Value("seed",
               "Seed of every draw: the same seed and the same inputs give the same decisions. "
               "Without it each start draws its own.",
@@ -237,6 +238,17 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
     if (flags.Given(flag)) out.without_effect.emplace_back(flag);
   }
   return out;
+}
+
+void AddPluginDir(FlagSet& flags, RunFlags& out) {
+  flags.Add("plugin-dir", "FOLDER",
+            "Loads the plugin libraries (*.so) of this folder, by name; may be repeated. Profiles "
+            "enable what they have.",
+            [&out](const std::string& value) -> Result<void> {
+              if (value.empty()) return Fail("must name a folder");
+              out.plugin_dirs.push_back(value);
+              return {};
+            });
 }
 
 }  // namespace berth::app

@@ -13,6 +13,8 @@
 
 namespace berth::app {
 
+class FlagSet;
+
 // A certificate and its key, with the names it is for ("" matches the certificate's own).
 struct SniCertificate {
   std::string cert_file;
@@ -103,6 +105,8 @@ struct RunFlags {
   int min_compatibility_minor = 36;  // what the flag comes to
   base::LogOptions log;
   bool reload_config = false;
+  // Folders of plugin libraries, in the order given.
+  std::vector<std::string> plugin_dirs;
   // Of every draw; from the operating system when not given.
   std::optional<uint64_t> seed;
 
@@ -124,5 +128,8 @@ struct FlagError {
 // '=' only. `program` is the command's name for messages.
 tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& arguments,
                                                 const std::string& program);
+
+// --plugin-dir, which several commands have.
+void AddPluginDir(FlagSet& flags, RunFlags& out);
 
 }  // namespace berth::app

@@ -2,8 +2,13 @@
 #include "src/app/in_tree_plugins.h"
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "plugins/in_tree_registry.h"
+#include "src/base/logging.h"
+#include "src/framework/loader.h"
+#include "src/framework/runtime.h"
 
 namespace berth::app {
 
@@ -27,6 +32,25 @@ config::KnownPlugins KnownTo(const InTreePlugins& plugins, const config::Feature
   for (const PluginArgs& args : plugins.args) known.args.emplace(args.plugin, args);
   known.features = gates.ResolveForArgs();
   return known;
+}
+
+Result<InTreePlugins> WithLoadedPlugins(InTreePlugins plugins,
+                                        const std::vector<std::string>& folders) {
+  std::vector<std::string_view> taken;
+  for (const PluginRegistration& plugin : plugins.registry) taken.push_back(plugin.name);
+  auto loaded = framework::LoadPlugins(folders, taken);
+  if (!loaded) return Fail(loaded.error().Within("--plugin-dir"));
+  for (const framework::PluginLibrary& library : loaded->libraries) {
+    base::LogInfo("Loaded a plugin library",
+                  {{"file", library.file},
+                   {"version", library.version},
+                   {"interface", "1." + std::to_string(library.abi_minor)},
+                   {"plugins", framework::PluginList(library.plugins)}});
+  }
+  for (PluginRegistration& plugin : loaded->registrations) {
+    plugins.registry.push_back(std::move(plugin));
+  }
+  return plugins;
 }
 
 }  // namespace berth::app

@@ -32,4 +32,9 @@ InTreePlugins FindInTreePlugins();
 // What a configuration must know of the plugins.
 config::KnownPlugins KnownTo(const InTreePlugins& plugins, const config::FeatureGates& gates);
 
+// `plugins` and those of the libraries in the folders (--plugin-dir). Errors: see
+// framework::LoadPlugins.
+Result<InTreePlugins> WithLoadedPlugins(InTreePlugins plugins,
+                                        const std::vector<std::string>& folders);
+
 }  // namespace berth::app

@@ -63,10 +63,12 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
 }  // namespace
 
 Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
-    const OfflineFlags& flags, const InTreePlugins& plugins,
+    const OfflineFlags& flags, const InTreePlugins& in_tree,
     std::function<void(const scheduler::CycleOutcome&)> on_cycle) {
-  auto settings = ResolveSettings(flags.run, plugins);
+  auto settings = ResolveSettings(flags.run, in_tree);
   if (!settings) return Fail(settings.error());
+  const auto plugins = WithLoadedPlugins(in_tree, flags.run.plugin_dirs);
+  if (!plugins) return Fail(plugins.error());
   for (const std::string& warning : settings->feature_gates.warnings()) base::LogWarning(warning);
   if (!settings->configuration.extenders.empty()) {
     base::LogWarning(
@@ -82,7 +84,7 @@ Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
   options.keep_events = false;
   // Pods without a start time count as started now, which must be after all others have.
   options.start = base::RealClock().Now();
-  auto simulation = simulator::Simulation::Make(std::move(options), plugins.registry);
+  auto simulation = simulator::Simulation::Make(std::move(options), plugins->registry);
   if (!simulation) {
     const Error error = simulation.error().Within("initializing profiles");
     return Fail(flags.run.config.empty() ? error : error.Within(flags.run.config));

@@ -51,6 +51,7 @@ void AddScheduling(FlagSet& flags, OfflineFlags& out) {
               out.run.config = value;
               return {};
             });
+  AddPluginDir(flags, out.run);
   flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
             [&out](const std::string& value) -> Result<void> {
               out.run.feature_gates.push_back(value);

@@ -22,7 +22,8 @@ struct OfflineFlags {
 
   uint64_t seed = 1;
   OutputFormat output = OutputFormat::kTable;
-  // What the daemon's flags have in common with these: --config, --feature-gates and --v; without
+  // What the daemon's flags have in common with these: --config, --plugin-dir, --feature-gates and
+  // --v; without
   // the latter only warnings are logged.
   RunFlags run;
   // The help text, where that was asked for.

@@ -150,7 +150,7 @@ int RunUntilSignal(Daemon& daemon, Signals& signals, ConfigReloader* reloader,
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments, const std::string& program,
-        const InTreePlugins& plugins) {
+        const InTreePlugins& in_tree) {
   const auto flags = ParseRunFlags(arguments, program);
   if (!flags) return FailToStart(flags.error().message, flags.error().usage);
   if (!flags->print_and_exit.empty()) {
@@ -162,7 +162,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   }
   base::SetUpLogging(flags->log);
 
-  auto settings = ResolveSettings(*flags, plugins);
+  auto settings = ResolveSettings(*flags, in_tree);
   if (!settings) return CommandFailed(settings.error());
   auto metrics = ReadMetricsFlags(flags->metrics);
   if (!metrics) return CommandFailed(metrics.error());
@@ -186,7 +186,9 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   options.pod_max_in_unschedulable_pods_duration = flags->pod_max_in_unschedulable_pods_duration;
   options.seed = seed;
   options.metrics = std::move(*metrics);
-  auto daemon = Daemon::Make(std::move(options), plugins.registry);
+  const auto plugins = WithLoadedPlugins(in_tree, flags->plugin_dirs);
+  if (!plugins) return CommandFailed(plugins.error());
+  auto daemon = Daemon::Make(std::move(options), plugins->registry);
   if (!daemon) return CommandFailed(daemon.error());
   if (!flags->write_config_to.empty()) {
     if (auto written = WriteFile(flags->write_config_to, effective); !written) {
@@ -199,7 +201,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   std::optional<ConfigReloader> reloader;
   if (flags->reload_config) {
     reloader.emplace(
-        *flags, plugins, (*daemon)->metrics(),
+        *flags, *plugins, (*daemon)->metrics(),
         [&daemon](config::SchedulerConfiguration next, std::function<void(Result<void>)> done) {
           (*daemon)->Reload(std::move(next), std::move(done));
         });

@@ -224,16 +224,15 @@ bool KeptClass::Normalise(const Occasion& occasion, size_t normalised) {
     return entry.plugin->NormalizeScore(scores.state(), occasion.pod, no_rows_, live_raw_);
   });
   if (!status.ok() || !std::ranges::all_of(live_raw_, InRange)) return false;
+  // What all rows share decides nothing, and mostly stays that way while its worth moves.
+  if (live_raw_.size() == 1) live_raw_.front() = 0;
   for (int64_t& worth : live_raw_) worth *= entry.weight;
   if (values.SetWorth(live_ids_, live_raw_)) board_.Recount();
   return true;
 }
 
 size_t KeptClass::bytes() const {
-  size_t bytes = sizeof(*this) + board_.bytes() + 3 * feasible_.words().size_bytes();
-  for (const SharedVerdicts& verdicts : verdicts_) bytes += verdicts->bytes();
-  for (const SharedScores& scores : scores_) bytes += scores->bytes();
-  return bytes;
+  return sizeof(*this) + board_.bytes() + 3 * feasible_.words().size_bytes();
 }
 
 }  // namespace berth::engine

@@ -40,7 +40,7 @@ class KeptClass {
   // Decides as Engine::Schedule would; draws from `random` only when it has decided.
   Outcome Decide(const Occasion& occasion, Random& random, Decision& decision);
 
-  // What it takes on the heap, about. Shared answers count for every class that shares them.
+  // What it takes on the heap, shared answers apart.
   size_t bytes() const;
 
  private:

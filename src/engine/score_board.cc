@@ -2,7 +2,6 @@
 #include "src/engine/score_board.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <utility>
 
@@ -76,15 +75,12 @@ bool ScoreValues::SetWorth(std::span<const Id> ids, std::span<const int64_t> wor
   for (size_t i = 0; i < ids.size(); ++i) {
     differs = std::exchange(worth_[ids[i]], worth[i]) != worth[i] || differs;
   }
-  const bool alike = std::ranges::all_of(worth, [&](int64_t w) { return w == worth.front(); });
-  const bool were_alike = std::exchange(all_alike_, alike);
-  return alike ? !were_alike : differs || were_alike;
+  return differs;
 }
 
 void ScoreValues::Clear() {
   changed_ = true;
   numbered_ = false;
-  all_alike_ = false;
   values_.clear();
   worth_.clear();
   ids_.clear();
@@ -181,32 +177,32 @@ bool ScoreBoard::Put(NodeRow row, int64_t base, std::span<const int64_t> raw) {
   return true;
 }
 
-// Written as plain loops over a block, so that the compiler makes vectors of them.
-void ScoreBoard::RefreshBlock(size_t block) {
+void ScoreBoard::RecountBlock(size_t block) {
   const size_t begin = block * kBlock;
-  const size_t count = std::min(kBlock, num_rows() - begin);
-  int64_t* totals = totals_.data() + begin;
-  std::copy_n(base_.data() + begin, count, totals);
+  const size_t end = std::min(begin + kBlock, num_rows());
+  std::copy(base_.begin() + static_cast<std::ptrdiff_t>(begin),
+            base_.begin() + static_cast<std::ptrdiff_t>(end),
+            totals_.begin() + static_cast<std::ptrdiff_t>(begin));
   for (const Normalised& normalised : normalised_) {
-    if (normalised.values.all_alike()) continue;
-    const int64_t* worth = normalised.values.worth().data();
-    const ScoreValues::Id* ids = normalised.ids.data() + begin;
-    for (size_t i = 0; i < count; ++i) totals[i] += worth[ids[i]];
+    const std::span<const int64_t> worth = normalised.values.worth();
+    if (worth.empty()) continue;
+    const ScoreValues::Id* ids = normalised.ids.data();
+    for (size_t row = begin; row < end; ++row) totals_[row] += worth[ids[row]];
   }
-  std::array<int64_t, kBlock> of_feasible;
-  const uint64_t feasible = std::as_const(feasible_).words()[block];
-  for (size_t i = 0; i < count; ++i) {
-    // All ones where the row is feasible.
-    const auto mask = static_cast<int64_t>(0 - ((feasible >> i) & 1));
-    of_feasible[i] = (totals[i] & mask) | (Best().total & ~mask);
+}
+
+void ScoreBoard::FindBlockBest(size_t block) {
+  Best best;
+  const size_t begin = block * kBlock;
+  for (uint64_t word = std::as_const(feasible_).words()[block]; word != 0; word &= word - 1) {
+    const int64_t total = totals_[begin + static_cast<size_t>(std::countr_zero(word))];
+    if (total > best.total) {
+      best = {total, 1};
+    } else if (total == best.total) {
+      ++best.ties;
+    }
   }
-  std::fill(of_feasible.begin() + static_cast<std::ptrdiff_t>(count), of_feasible.end(),
-            Best().total);
-  int64_t best = Best().total;
-  for (size_t i = 0; i < kBlock; ++i) best = std::max(best, of_feasible[i]);
-  uint64_t ties = 0;
-  for (size_t i = 0; i < kBlock; ++i) ties += of_feasible[i] == best ? 1 : 0;
-  blocks_[block] = feasible == 0 ? Best() : Best{best, ties};
+  blocks_[block] = best;
 }
 
 ScoreBoard::Best ScoreBoard::BestOf(std::span<const Best> parts) {
@@ -222,16 +218,20 @@ ScoreBoard::Best ScoreBoard::BestOf(std::span<const Best> parts) {
 }
 
 ScoreBoard::Best ScoreBoard::FindBest() {
+  const auto refresh = [this](size_t block) {
+    RecountBlock(block);
+    FindBlockBest(block);
+  };
   const auto refresh_group = [this](size_t group) {
     const size_t begin = group * kBlock;
     const size_t count = std::min(kBlock, blocks_.size() - begin);
     groups_[group] = BestOf(std::span(blocks_).subspan(begin, count));
   };
   if (recount_) {
-    for (size_t block = 0; block < blocks_.size(); ++block) RefreshBlock(block);
+    for (size_t block = 0; block < blocks_.size(); ++block) refresh(block);
     for (size_t group = 0; group < groups_.size(); ++group) refresh_group(group);
   } else {
-    for (const uint32_t block : stale_blocks_) RefreshBlock(block);
+    for (const uint32_t block : stale_blocks_) refresh(block);
     size_t last = SIZE_MAX;
     for (const uint32_t block : stale_blocks_) {
       if (std::exchange(last, block / kBlock) != block / kBlock) refresh_group(block / kBlock);

@@ -49,12 +49,10 @@ class ScoreValues {
   bool changed() const { return changed_; }
   // The scores that some row has, ascending, and their numbers.
   void Live(std::vector<int64_t>& raw, std::vector<Id>& ids) const;
-  // Sets what the live scores, numbered `ids`, are worth. Returns whether that changes any total.
+  // Sets what the live scores, numbered `ids`, are worth. Returns whether any of them differs.
   bool SetWorth(std::span<const Id> ids, std::span<const int64_t> worth);
   // By number.
   std::span<const int64_t> worth() const { return worth_; }
-  // All live scores are worth the same, which decides nothing.
-  bool all_alike() const { return all_alike_; }
   void Clear();
   size_t bytes() const;
 
@@ -68,7 +66,6 @@ class ScoreValues {
 
   bool changed_ = false;
   bool numbered_ = false;
-  bool all_alike_ = false;
   int64_t last_raw_ = 0;
   Id last_id_ = 0;
   std::vector<Value> values_;
@@ -82,7 +79,7 @@ class ScoreValues {
 // total and how many rows have it.
 //
 // A total is what the row has of its own (`base`) plus, for each normalising plugin, the worth of
-// its raw score. What all feasible rows share is left out. A row that is only hidden
+// its raw score. What all feasible rows share may be left out of both. A row that is only hidden
 // keeps what it has.
 //
 // Thread safety: one owner.
@@ -139,7 +136,8 @@ class ScoreBoard {
   };
 
   void MarkStale(NodeRow row);
-  void RefreshBlock(size_t block);
+  void RecountBlock(size_t block);
+  void FindBlockBest(size_t block);
   // The best of `parts`.
   static Best BestOf(std::span<const Best> parts);
 

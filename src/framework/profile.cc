@@ -97,20 +97,34 @@ class Profile::Builder {
     const size_t index = by_name_.at(name);
     Plugin* plugin = profile_.instances_[index].get();
     E entry;
-    entry.plugin = dynamic_cast<InterfaceOf<E>*>(plugin);
+    entry.plugin = PluginCast<InterfaceOf<E>>(plugin);
     entry.name = plugin->Name();
     entry.index = index;
     if constexpr (std::is_same_v<E, FilterEntry>) {
-      entry.column = dynamic_cast<const ColumnFilterPlugin*>(plugin);
+      entry.column = PluginCast<ColumnFilterPlugin>(plugin);
     } else if constexpr (std::is_same_v<E, ScoreEntry>) {
-      entry.column = dynamic_cast<const ColumnScorePlugin*>(plugin);
+      entry.column = PluginCast<ColumnScorePlugin>(plugin);
     }
     list.push_back(std::move(entry));
   }
 
   template <typename E>
   bool Implements(const std::string& name) const {
-    return dynamic_cast<InterfaceOf<E>*>(profile_.instances_[by_name_.at(name)].get()) != nullptr;
+    return PluginCast<InterfaceOf<E>>(profile_.instances_[by_name_.at(name)].get()) != nullptr;
+  }
+
+  tl::unexpected<Error> NotThere(std::string_view type, const std::string& name) const {
+    std::string text = std::string(type) + " " + Quoted(name) + " does not exist";
+    std::set<std::string_view> libraries;
+    for (const PluginRegistration& registration : registry_) {
+      if (!registration.library.empty()) libraries.insert(registration.library);
+    }
+    std::string_view separator = "; plugin libraries looked at: ";
+    for (const std::string_view library : libraries) {
+      text.append(separator).append(library);
+      separator = ", ";
+    }
+    return Fail(std::move(text));
   }
 
   // One extension point: overrides in their own order, then MultiPoint, then what only this point
@@ -121,7 +135,7 @@ class Profile::Builder {
     for (const config::PluginRef& ref : set.enabled) {
       if (not_yet_.contains(ref.name)) continue;
       if (!by_name_.contains(ref.name)) {
-        return Fail(std::string(type) + " " + Quoted(ref.name) + " does not exist");
+        return NotThere(type, ref.name);
       }
       if (!Implements<E>(ref.name)) {
         return Fail("plugin " + Quoted(ref.name) + " does not extend " + std::string(type) +
@@ -139,7 +153,7 @@ class Profile::Builder {
       for (const config::PluginRef& ref : config_.plugins.multi_point.enabled) {
         if (not_yet_.contains(ref.name)) continue;
         if (!by_name_.contains(ref.name)) {
-          return Fail(std::string(type) + " " + Quoted(ref.name) + " does not exist");
+          return NotThere(type, ref.name);
         }
         if (!Implements<E>(ref.name) || Names(set.disabled, ref.name)) continue;
         if (Names(set.enabled, ref.name)) {
@@ -221,13 +235,13 @@ class Profile::Builder {
       Plugin* plugin = instance.get();
       const Inputs inputs = plugin->DeclaredInputs();
       if (inputs.declared) profile_.signature_parts_ |= inputs.pod;
-      const bool rejects = dynamic_cast<PreEnqueuePlugin*>(plugin) != nullptr ||
-                           dynamic_cast<PreFilterPlugin*>(plugin) != nullptr ||
-                           dynamic_cast<FilterPlugin*>(plugin) != nullptr ||
-                           dynamic_cast<ReservePlugin*>(plugin) != nullptr ||
-                           dynamic_cast<PermitPlugin*>(plugin) != nullptr;
+      const bool rejects = PluginCast<PreEnqueuePlugin>(plugin) != nullptr ||
+                           PluginCast<PreFilterPlugin>(plugin) != nullptr ||
+                           PluginCast<FilterPlugin>(plugin) != nullptr ||
+                           PluginCast<ReservePlugin>(plugin) != nullptr ||
+                           PluginCast<PermitPlugin>(plugin) != nullptr;
       if (!rejects) continue;
-      const auto* extensions = dynamic_cast<const EnqueueExtensions*>(plugin);
+      const auto* extensions = PluginCast<EnqueueExtensions>(plugin);
       const auto events =
           extensions == nullptr ? AllClusterEvents() : extensions->EventsToRegister();
       for (const ClusterEventWithHint& event : events) {

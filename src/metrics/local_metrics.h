@@ -21,6 +21,7 @@ class LocalMetrics {
  public:
   // `registry` must outlive this.
   explicit LocalMetrics(Registry& registry) : registry_(registry) {}
+  Registry& registry() { return registry_; }
 
   // Looks a series up; takes the registry's lock, so keep the answer.
   SeriesId Series(Metric metric, std::initializer_list<std::string_view> labels = {});

@@ -257,6 +257,7 @@ std::string Registry::Exposition(Page page) {
               [](const auto& a, const auto& b) { return a.label < b.label; });
     sorted.push_back(std::move(family));
   }
+  if (page == Page::kMetrics) plugin_metrics_.AppendTo(sorted);
   return GoTextSerializer().prometheus::Serializer::Serialize(sorted);
 }
 

@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "src/base/mutex.h"
 #include "src/metrics/metric_table.h"
+#include "src/metrics/plugin_metric_table.h"
 
 namespace berth::metrics {
 
@@ -79,6 +80,9 @@ class Registry {
   };
   void Merge(std::span<const Change> changes);
 
+  // What plugins define themselves; it has a lock of its own.
+  PluginMetricTable& plugin_metrics() { return plugin_metrics_; }
+
   SeriesValue Read(SeriesId series) const;
 
   // `refresh` runs before each exposition, on its thread: for what is read rather than counted.
@@ -106,6 +110,7 @@ class Registry {
   std::vector<Series> series_ BERTH_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, uint32_t> index_ BERTH_GUARDED_BY(mutex_);
   std::vector<std::function<void(Registry&)>> refreshes_ BERTH_GUARDED_BY(mutex_);
+  PluginMetricTable plugin_metrics_;
 };
 
 }  // namespace berth::metrics

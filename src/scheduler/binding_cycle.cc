@@ -37,7 +37,7 @@ void Scheduler::EnterBindingCycle(const std::string& uid, bool waits) {
     }
     InHand taken = std::move(pod);
     in_hand_.erase(uid);
-    FailBinding(std::move(taken), taken.cycle.state, std::move(failure));
+    FailBinding(std::move(taken), std::move(failure));
     return;
   }
   pod.pre_bind = std::move(pre_flight.to_run);
@@ -73,28 +73,34 @@ void Scheduler::StartBinding(const std::string& uid) {
   binder_.Start(std::move(cycle));
 }
 
+// What a plugin does when it hears that one pod lost its place may end the wait of others.
 void Scheduler::HandlePermitOutcomes() {
-  for (framework::PermitOutcome& outcome : waiting_pods_.TakeOutcomes(now_)) {
-    const auto it = in_hand_.find(outcome.uid);
-    if (it == in_hand_.end()) continue;
-    observer_.ObservePermitWait(outcome.code, outcome.waited);
-    if (outcome.code == Code::kSuccess) {
-      StartBinding(outcome.uid);
-      continue;
-    }
-    Failure failure;
-    failure.code = outcome.code;
-    if (failure.rejected()) {
-      const ReasonSet reasons{outcome.message};
-      failure.message = engine::FitErrorMessage(Status(outcome.code, &reasons));
-      if (!outcome.plugin.empty()) failure.unschedulable_plugins.push_back(outcome.plugin);
-    } else {
-      failure.message = "waiting on permit for pod: " + outcome.message;
-    }
-    InHand pod = std::move(it->second);
-    in_hand_.erase(it);
-    FailBinding(std::move(pod), pod.cycle.state, std::move(failure));
+  for (auto outcomes = waiting_pods_.TakeOutcomes(now_); !outcomes.empty();
+       outcomes = waiting_pods_.TakeOutcomes(now_)) {
+    for (framework::PermitOutcome& outcome : outcomes) HandlePermitOutcome(outcome);
   }
+}
+
+void Scheduler::HandlePermitOutcome(framework::PermitOutcome& outcome) {
+  const auto it = in_hand_.find(outcome.uid);
+  if (it == in_hand_.end()) return;
+  observer_.ObservePermitWait(outcome.code, outcome.waited);
+  if (outcome.code == Code::kSuccess) {
+    StartBinding(outcome.uid);
+    return;
+  }
+  Failure failure;
+  failure.code = outcome.code;
+  if (failure.rejected()) {
+    const ReasonSet reasons{outcome.message};
+    failure.message = engine::FitErrorMessage(Status(outcome.code, &reasons));
+    if (!outcome.plugin.empty()) failure.unschedulable_plugins.push_back(outcome.plugin);
+  } else {
+    failure.message = "waiting on permit for pod: " + outcome.message;
+  }
+  InHand pod = std::move(it->second);
+  in_hand_.erase(it);
+  FailBinding(std::move(pod), std::move(failure));
 }
 
 void Scheduler::HandleBindOutcome(binding::BindOutcome& outcome) {
@@ -120,7 +126,8 @@ void Scheduler::HandleBindOutcome(binding::BindOutcome& outcome) {
   Failure failure;
   failure.code = outcome.status.code;
   failure.message = std::move(outcome.status.message);
-  FailBinding(std::move(pod), outcome.state, std::move(failure));
+  pod.cycle.state = std::move(outcome.state);
+  FailBinding(std::move(pod), std::move(failure));
 }
 
 void Scheduler::FinishBound(InHand& pod, const binding::BindOutcome& outcome) {
@@ -142,22 +149,23 @@ void Scheduler::FinishBound(InHand& pod, const binding::BindOutcome& outcome) {
 
 // Releases what the pod held, lets others have it, and requeues the pod. Of a rejected pod the
 // others hear last, and it does not hear itself: its own room would look like news to it.
-void Scheduler::FailBinding(InHand pod, CycleState& state, Failure failure) {
+void Scheduler::FailBinding(InHand pod, Failure failure) {
   const PodInfoPtr info = pod.queued->info;
   const std::string uid = info->pod->metadata.uid;
-  framework::RunUnreserve(*pod.profile, state, *info, pod.node_name);
+  framework::RunUnreserve(*pod.profile, pod.cycle.state, *info, pod.node_name);
   const bool forgotten = cache_.ForgetPod(uid);
   const ClusterEvent event{EventResource::kAssignedPod, action::kDelete};
   const bool rejected = failure.rejected();
-  if (forgotten && !rejected) {
-    queue_->MoveAllToActiveOrBackoffQueue(event, info->pod, {}, now_);
-  }
+  // What goes is the pod as it was assumed: hints look at the node that it leaves.
+  auto assumed = std::make_shared<api::Pod>(*info->pod);
+  assumed->spec.node_name = pod.node_name;
+  const std::shared_ptr<const api::Pod> gone = std::move(assumed);
+  if (forgotten && !rejected) queue_->MoveAllToActiveOrBackoffQueue(event, gone, {}, now_);
   failure.nominating = {NominatingMode::kOverride, ""};
   HandleFailure(std::move(pod.queued), *pod.profile, std::move(failure), pod.started);
   if (forgotten && rejected) {
     queue_->MoveAllToActiveOrBackoffQueue(
-        event, info->pod, {}, now_,
-        [&uid](const api::Pod& other) { return other.metadata.uid != uid; });
+        event, gone, {}, now_, [&uid](const api::Pod& other) { return other.metadata.uid != uid; });
   }
 }
 

@@ -44,6 +44,7 @@ struct HandleParts {
   ReasonTable& reasons;
   framework::WaitingPods& waiting_pods;
   metrics::LocalMetrics& metrics;
+  PluginMetrics& plugin_metrics;
   binding::Binder& binder;
   binding::EventRecorder& events;
   binding::PodStatusPatcher& status_patcher;
@@ -104,6 +105,7 @@ class ProfileHandle final : public Handle {
                    double by) override;
   void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                      double value) override;
+  PluginMetrics& plugin_metrics() override { return parts_.plugin_metrics; }
 
   void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
                AsyncDone done) override {

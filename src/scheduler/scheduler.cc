@@ -120,6 +120,7 @@ Result<Scheduler::MadeProfiles> Scheduler::MakeProfiles(
                     .reasons = reasons_,
                     .waiting_pods = waiting_pods_,
                     .metrics = metrics_,
+                    .plugin_metrics = metrics_.registry().plugin_metrics(),
                     .binder = binder_,
                     .events = events_,
                     .status_patcher = status_patcher_,

@@ -63,7 +63,7 @@ struct SchedulerOptions {
   bool share_verdicts = true;
   // What plugins answered is kept for the next pods of a class, in so much memory. 0: every pod is
   // evaluated by itself. The slow twin.
-  size_t max_kept_bytes = 128u << 20;
+  size_t max_kept_bytes = 64u << 20;
   std::string hostname;  // ends the reportingInstance of events
   // Off: cache and queue fill, but no cycle begins before LeadingBegan arrives.
   bool leading = true;
@@ -220,9 +220,10 @@ class Scheduler {
   void EnterBindingCycle(const std::string& uid, bool waits);
   void StartBinding(const std::string& uid);
   void HandlePermitOutcomes();
+  void HandlePermitOutcome(framework::PermitOutcome& outcome);
   void HandleBindOutcome(binding::BindOutcome& outcome);
   void FinishBound(InHand& pod, const binding::BindOutcome& outcome);
-  void FailBinding(InHand pod, CycleState& state, Failure failure);
+  void FailBinding(InHand pod, Failure failure);
 
   // failure.cc
   void HandleFailure(std::unique_ptr<queue::QueuedPod> queued, const framework::Profile& profile,

@@ -10,6 +10,7 @@
 
 #include "berth/check.h"
 #include "berth/handle.h"
+#include "src/metrics/plugin_metric_table.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/plain_listers.h"
 #include "tests/support/plain_resource_names.h"
@@ -125,6 +126,7 @@ class FakeHandle final : public Handle {
                      double value) override {
     Metric(name, labels) += value;
   }
+  PluginMetrics& plugin_metrics() override { return own_metrics; }
   // The sum of a metric; labels joined by commas.
   double& Metric(std::string_view name, std::initializer_list<std::string_view> labels) {
     std::string key(name);
@@ -158,6 +160,7 @@ class FakeHandle final : public Handle {
   std::vector<std::string> events;
   std::vector<std::function<void()>> posted;
   std::map<std::string, double> metrics;
+  berth::metrics::PluginMetricTable own_metrics;
 };
 
 }  // namespace berth::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scenarios [FILE|FOLDER...]: runs scenarios, all of tests/scenarios when none is named. Prints one
+// scenarios [--plugin-dir FOLDER]... [FILE|FOLDER...]: runs scenarios, all of tests/scenarios when
+// none is named, with the plugins built in and those of the folders. Prints one
 // line for each, more for those that fail; exit 1 when one does, 2 when a file cannot be read.
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "src/app/in_tree_plugins.h"
 #include "tests/scenarios/runner/parse.h"
 #include "tests/scenarios/runner/report.h"
 #include "tests/scenarios/runner/run.h"
@@ -33,6 +35,16 @@ std::vector<std::string> FilesIn(const std::string& path) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> paths(argv + 1, argv + argc);
+  std::vector<std::string> folders;
+  while (paths.size() >= 2 && paths.front() == "--plugin-dir") {
+    folders.push_back(paths[1]);
+    paths.erase(paths.begin(), paths.begin() + 2);
+  }
+  const auto plugins = berth::app::WithLoadedPlugins(berth::app::FindInTreePlugins(), folders);
+  if (!plugins) {
+    std::cerr << plugins.error().message << "\n";
+    return 2;
+  }
   if (paths.empty()) paths.push_back("tests/scenarios");
   size_t run = 0;
   size_t failed = 0;
@@ -45,7 +57,8 @@ int main(int argc, char** argv) {
         unreadable = true;
         continue;
       }
-      const berth::scenarios::Outcome outcome = berth::scenarios::RunScenario(*scenario);
+      const berth::scenarios::Outcome outcome =
+          berth::scenarios::RunScenario(*scenario, plugins->registry);
       ++run;
       if (!outcome.ok()) ++failed;
       std::cout << berth::scenarios::Report(*scenario, outcome);

@@ -24,7 +24,8 @@ namespace {
 // Thread safety: one owner.
 class Runner {
  public:
-  explicit Runner(const Scenario& scenario) : scenario_(scenario) {}
+  Runner(const Scenario& scenario, const std::vector<PluginRegistration>& registry)
+      : scenario_(scenario), registry_(registry) {}
 
   Outcome Run() {
     Outcome outcome;
@@ -53,7 +54,7 @@ class Runner {
     options.scheduler.on_cycle = [this](const scheduler::CycleOutcome& cycle) {
       ++attempts_[cycle.pod.metadata.Key()];
     };
-    auto made = simulator::Simulation::Make(std::move(options), app::FindInTreePlugins().registry);
+    auto made = simulator::Simulation::Make(std::move(options), registry_);
     if (!made) return Fail(made.error().Within("config"));
     simulation_ = *std::move(made);
     if (!scenario_.evictions.empty()) {
@@ -143,6 +144,7 @@ class Runner {
   }
 
   const Scenario& scenario_;
+  const std::vector<PluginRegistration>& registry_;
   std::set<std::string> refused_;  // pods whose eviction was
   std::map<std::string, int64_t, std::less<>> attempts_;
   std::unique_ptr<simulator::Simulation> simulation_;
@@ -150,6 +152,12 @@ class Runner {
 
 }  // namespace
 
-Outcome RunScenario(const Scenario& scenario) { return Runner(scenario).Run(); }
+Outcome RunScenario(const Scenario& scenario) {
+  return RunScenario(scenario, app::FindInTreePlugins().registry);
+}
+
+Outcome RunScenario(const Scenario& scenario, const std::vector<PluginRegistration>& registry) {
+  return Runner(scenario, registry).Run();
+}
 
 }  // namespace berth::scenarios

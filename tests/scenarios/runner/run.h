@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/plugin.h"
 #include "tests/scenarios/runner/scenario.h"
 
 namespace berth::scenarios {
@@ -30,9 +31,10 @@ struct Outcome {
   bool ok() const { return mismatches.empty() && error.empty(); }
 };
 
-// Runs a scenario in a simulation of its own.
+// Runs a scenario in a simulation of its own, with the plugins of a registry or those built in.
 //
 // Thread safety: any thread; scenarios may run side by side.
 Outcome RunScenario(const Scenario& scenario);
+Outcome RunScenario(const Scenario& scenario, const std::vector<PluginRegistration>& registry);
 
 }  // namespace berth::scenarios

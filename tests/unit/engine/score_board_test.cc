@@ -92,6 +92,7 @@ TEST(ScoreBoardTest, FindsWhatALookAtEveryRowFinds) {
         if (total == best) ties.push_back(number);
       }
       const ScoreBoard::Best found = board.FindBest();
+      ASSERT_EQ(found.total, best);
       ASSERT_EQ(found.ties, ties.size());
       const uint64_t which = random.Below(ties.size());
       ASSERT_EQ(board.Nth(found, which), ties[which]);

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/framework/loadable/loaded_plugin.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/logging.h"
+#include "src/framework/loadable/plugin_state.h"
+
+namespace berth::framework::loadable {
+namespace {
+
+constexpr uint32_t kDefaultWorkers = 4;
+constexpr uint32_t kMaxWorkers = 64;
+// The parts that abi.h offers; the others would need more care with labels than a plugin can take.
+constexpr uint32_t kOfferedParts =
+    BERTH_READS_POD_NODE_NAME | BERTH_READS_POD_TOLERATIONS | BERTH_READS_POD_NODE_AFFINITY |
+    BERTH_READS_POD_HOST_PORTS | BERTH_READS_POD_REQUESTS | BERTH_READS_POD_IMAGES |
+    BERTH_READS_POD_NAMESPACE | BERTH_READS_POD_PRIORITY | BERTH_READS_POD_OWNER;
+
+static_assert(BERTH_READS_POD_NODE_NAME == pod_part::kNodeName &&
+              BERTH_READS_POD_TOLERATIONS == pod_part::kTolerations &&
+              BERTH_READS_POD_NODE_AFFINITY == pod_part::kNodeAffinity &&
+              BERTH_READS_POD_HOST_PORTS == pod_part::kHostPorts &&
+              BERTH_READS_POD_REQUESTS == pod_part::kRequests &&
+              BERTH_READS_POD_IMAGES == pod_part::kImages &&
+              BERTH_READS_POD_NAMESPACE == pod_part::kNamespace &&
+              BERTH_READS_POD_PRIORITY == pod_part::kPriority &&
+              BERTH_READS_POD_OWNER == pod_part::kOwner);
+static_assert(BERTH_KIND_DEVICE_CLASS == static_cast<int>(EventResource::kDeviceClass) &&
+              BERTH_KIND_NODE == static_cast<int>(EventResource::kNode) &&
+              BERTH_ACTION_ALL == action::kAll &&
+              BERTH_ACTION_UPDATE_POD_LABEL == action::kUpdatePodLabel &&
+              BERTH_ACTION_UPDATE_POD_SCHEDULING_GATES_ELIMINATED ==
+                  action::kUpdatePodSchedulingGatesEliminated);
+static_assert(BERTH_PENDING == static_cast<int>(Code::kPending) &&
+              BERTH_SKIP == static_cast<int>(Code::kSkip) &&
+              BERTH_UNSCHEDULABLE == static_cast<int>(Code::kUnschedulable));
+static_assert(BERTH_CPU == kCpu && BERTH_MEMORY == kMemory &&
+              BERTH_EPHEMERAL_STORAGE == kEphemeralStorage);
+
+int64_t Nanos(Time time) { return time.time_since_epoch().count(); }
+
+}  // namespace
+
+Status ToStatus(berth_code code, const berth_verdict& verdict, ReasonTable& reasons) {
+  if (code == BERTH_SUCCESS) return Status::Success();
+  if (code < BERTH_SUCCESS || code > BERTH_PENDING) {
+    return reasons.Error("the plugin returned the unknown code " + std::to_string(code));
+  }
+  if (verdict.reasons.empty()) return Status(static_cast<Code>(code));
+  return reasons.Make(static_cast<Code>(code), verdict.reasons);
+}
+
+LoadedPlugin::LoadedPlugin(const berth_plugin& table, Handle& handle)
+    : table_(table), handle_(handle, std::string(Text(table.name))) {
+  if ((table_.flags & BERTH_PLUGIN_BLOCKS) == 0) return;
+  const uint32_t workers = table_.max_workers == 0 ? kDefaultWorkers : table_.max_workers;
+  workers_ = std::make_unique<WorkerPool>("berth-plugin", std::min(workers, kMaxWorkers));
+}
+
+Result<std::unique_ptr<Plugin>> LoadedPlugin::Make(const berth_plugin& table,
+                                                   const ConfigValue& args, Handle& handle) {
+  std::unique_ptr<LoadedPlugin> plugin(new LoadedPlugin(table, handle));
+  berth_text error;
+  try {
+    plugin->self_ = table.create(&plugin->handle_, View(args), &error);
+  } catch (...) {
+    return Fail("an exception left the plugin's create()");
+  }
+  if (plugin->self_ == nullptr) {
+    return Fail(error.text.empty() ? "the plugin gave no reason" : error.text);
+  }
+  return plugin;
+}
+
+LoadedPlugin::~LoadedPlugin() {
+  workers_.reset();
+  if (self_ != nullptr) table_.destroy(self_);
+}
+
+Inputs LoadedPlugin::DeclaredInputs() const {
+  if ((table_.flags & BERTH_PLUGIN_DECLARES_INPUTS) == 0) return Inputs::Undeclared();
+  std::vector<Input> inputs;
+  const std::pair<uint32_t, Reach> reaches[] = {
+      {BERTH_REACH_NODE, Reach::kNode},          {BERTH_REACH_USAGE, Reach::kUsage},
+      {BERTH_REACH_CLUSTER, Reach::kCluster},    {BERTH_REACH_OTHER_OBJECTS, Reach::kOtherObjects},
+      {BERTH_REACH_ALL_NODES, Reach::kAllNodes},
+  };
+  for (const auto& [bit, reach] : reaches) {
+    if ((table_.reach & bit) != 0) inputs.push_back({reach});
+  }
+  return Inputs::Of(table_.pod_parts & kOfferedParts, std::move(inputs));
+}
+
+bool LoadedPlugin::Implements(const std::type_info& interface) const {
+  const std::pair<const std::type_info&, bool> has[] = {
+      {typeid(EnqueueExtensions), table_.events_to_register != nullptr},
+      {typeid(PreEnqueuePlugin), table_.pre_enqueue != nullptr},
+      {typeid(QueueSortPlugin), table_.less != nullptr},
+      {typeid(PreFilterPlugin), table_.pre_filter != nullptr},
+      {typeid(FilterPlugin), table_.filter != nullptr},
+      {typeid(ColumnFilterPlugin), table_.filter_nodes != nullptr},
+      {typeid(PostFilterPlugin), table_.post_filter != nullptr},
+      {typeid(PreScorePlugin), table_.pre_score != nullptr},
+      {typeid(ScorePlugin), table_.score != nullptr},
+      {typeid(ColumnScorePlugin), table_.score_nodes != nullptr},
+      {typeid(ReservePlugin), table_.reserve != nullptr},
+      {typeid(PermitPlugin), table_.permit != nullptr},
+      {typeid(PreBindPlugin), table_.pre_bind != nullptr},
+      {typeid(BindPlugin), table_.bind != nullptr},
+      {typeid(PostBindPlugin), table_.post_bind != nullptr},
+  };
+  for (const auto& [type, implemented] : has)
+    if (type == interface) return implemented;
+  return false;
+}
+
+EventObject LoadedPlugin::Describe(const api::ObjectPtr& object) const {
+  const auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&object);
+  if (pod == nullptr) return {&object, nullptr};
+  return {&object, PodInfo::Make(*pod, handle_.handle.resource_names())};
+}
+
+Result<QueueingHint> LoadedPlugin::Hint(const berth_cluster_event& event, const api::Pod& pod,
+                                        const api::ObjectPtr& old_object,
+                                        const api::ObjectPtr& new_object) const {
+  // The caller keeps the pod for as long as this takes.
+  const std::shared_ptr<const api::Pod> borrowed(std::shared_ptr<void>(), &pod);
+  const auto info = PodInfo::Make(borrowed, handle_.handle.resource_names());
+  const berth_pod view = View(*info);
+  const EventObject before = Describe(old_object);
+  const EventObject after = Describe(new_object);
+  const berth_object old_view = View(before);
+  const berth_object new_view = View(after);
+  const auto given = [](const api::ObjectPtr& object, const berth_object& of) {
+    return std::holds_alternative<std::monostate>(object) ? nullptr : &of;
+  };
+  try {
+    const int32_t hint = event.hint(self_, event.context, &view, given(old_object, old_view),
+                                    given(new_object, new_view));
+    return hint == BERTH_QUEUE_SKIP ? QueueingHint::kQueueSkip : QueueingHint::kQueue;
+  } catch (...) {
+    return Fail("an exception left the plugin's queueing hint");
+  }
+}
+
+std::vector<ClusterEventWithHint> LoadedPlugin::EventsToRegister() const {
+  berth_events sink;
+  table_.events_to_register(self_, &sink,
+                            [](berth_events* events, const berth_cluster_event* event) {
+                              events->events.push_back(Grown(event));
+                            });
+  std::vector<ClusterEventWithHint> registered;
+  for (const berth_cluster_event& event : sink.events) {
+    if (event.kind < BERTH_KIND_WILDCARD || event.kind > BERTH_KIND_DEVICE_CLASS) {
+      base::LogWarning("A plugin registers for a kind of object that does not exist",
+                       {{"plugin", Name()}, {"kind", event.kind}});
+      continue;
+    }
+    ClusterEventWithHint& out = registered.emplace_back();
+    out.event = {static_cast<EventResource>(event.kind), event.action & action::kAll};
+    if (event.hint == nullptr) continue;
+    out.hint = [this, event](const api::Pod& pod, const api::ObjectPtr& old_object,
+                             const api::ObjectPtr& new_object) {
+      return Hint(event, pod, old_object, new_object);
+    };
+  }
+  return registered;
+}
+
+Status LoadedPlugin::PreEnqueue(const PodInfo& pod) {
+  berth_verdict verdict;
+  const berth_pod view = View(pod);
+  const berth_code code = table_.pre_enqueue(self_, &verdict, &view);
+  // There is no cycle whose end frees the text.
+  for (const std::string& reason : verdict.reasons) {
+    base::LogV(4, "PreEnqueue",
+               {{"plugin", Name()}, {"pod", pod.pod->metadata.Key()}, {"reason", reason}});
+  }
+  return ToStatus(code, {}, handle_.handle.reasons());
+}
+
+bool LoadedPlugin::Less(const QueueSortKey& a, const QueueSortKey& b) const {
+  const berth_pod first = View(*a.pod);
+  const berth_pod second = View(*b.pod);
+  return table_.less(self_, &first, Nanos(a.timestamp), &second, Nanos(b.timestamp));
+}
+
+PreFilterResult LoadedPlugin::PreFilter(CycleState& state, const PodInfo& pod,
+                                        const Snapshot& snapshot) {
+  berth_verdict verdict;
+  berth_names names;
+  berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  const berth_code code = table_.pre_filter(self_, &verdict, &own, &view, View(snapshot), &names);
+  PreFilterResult result{ToStatus(code, verdict, state.reasons()), std::move(names.names)};
+  if (result.node_names) {
+    std::sort(result.node_names->begin(), result.node_names->end());
+    result.node_names->erase(std::unique(result.node_names->begin(), result.node_names->end()),
+                             result.node_names->end());
+  }
+  return result;
+}
+
+PreFilterExtensions* LoadedPlugin::Extensions() {
+  return table_.add_pod == nullptr ? nullptr : this;
+}
+
+Status LoadedPlugin::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
+                            const NodeView& node) {
+  berth_verdict verdict;
+  berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  const berth_pod other = View(added);
+  const berth_node at = View(node);
+  return ToStatus(table_.add_pod(self_, &verdict, &own, &view, &other, &at), verdict,
+                  state.reasons());
+}
+
+Status LoadedPlugin::RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
+                               const NodeView& node) {
+  berth_verdict verdict;
+  berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  const berth_pod other = View(removed);
+  const berth_node at = View(node);
+  return ToStatus(table_.remove_pod(self_, &verdict, &own, &view, &other, &at), verdict,
+                  state.reasons());
+}
+
+Status LoadedPlugin::Filter(const CycleState& state, const PodInfo& pod,
+                            const NodeView& node) const {
+  berth_verdict verdict;
+  const berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  const berth_node at = View(node);
+  return ToStatus(table_.filter(self_, &verdict, &own, &view, &at), verdict, state.reasons());
+}
+
+void LoadedPlugin::FilterNodes(const CycleState& state, const PodInfo& pod,
+                               const Snapshot& snapshot, NodeSet& nodes) const {
+  const NodeSet before = nodes;
+  const berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  const std::span<uint64_t> words = nodes.words();
+  if (table_.filter_nodes(self_, &own, &view, View(snapshot), words.data(), words.size()) ==
+      BERTH_SUCCESS) {
+    nodes &= before;  // it may only take rows out
+    return;
+  }
+  nodes = before;
+  nodes.Filter([&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)).ok(); });
+}
+
+PostFilterResult LoadedPlugin::PostFilter(CycleState& state, const PodInfo& pod,
+                                          const Snapshot& snapshot, const NodeToStatus& statuses) {
+  berth_verdict verdict;
+  berth_text nominated;
+  berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  const berth_code code =
+      table_.post_filter(self_, &verdict, &own, &view, View(snapshot), View(statuses), &nominated);
+  PostFilterResult result{ToStatus(code, verdict, state.reasons())};
+  if (nominated.set) result.nominating = {NominatingMode::kOverride, std::move(nominated.text)};
+  return result;
+}
+
+Status LoadedPlugin::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              const NodeSet& feasible) {
+  berth_verdict verdict;
+  berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  const std::span<const uint64_t> words = feasible.words();
+  return ToStatus(
+      table_.pre_score(self_, &verdict, &own, &view, View(snapshot), words.data(), words.size()),
+      verdict, state.reasons());
+}
+
+ScoreResult LoadedPlugin::Score(const CycleState& state, const PodInfo& pod,
+                                const NodeView& node) const {
+  berth_verdict verdict;
+  const berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  const berth_node at = View(node);
+  ScoreResult result;
+  const berth_code code = table_.score(self_, &verdict, &own, &view, &at, &result.score);
+  result.status = ToStatus(code, verdict, state.reasons());
+  return result;
+}
+
+void LoadedPlugin::ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
+  const berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  if (table_.score_nodes(self_, &own, &view, View(snapshot), nodes.data(), scores.data(),
+                         nodes.size()) == BERTH_SUCCESS) {
+    return;
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    scores[i] = Score(state, pod, NodeView(snapshot, nodes[i])).score;
+  }
+}
+
+Status LoadedPlugin::NormalizeScore(const CycleState& state, const PodInfo& pod,
+                                    std::span<const NodeRow> nodes,
+                                    std::span<int64_t> scores) const {
+  berth_verdict verdict;
+  const berth_host_state own(this, state);
+  const berth_pod view = View(pod);
+  return ToStatus(
+      table_.normalize_score(self_, &verdict, &own, &view, View(handle_.handle.snapshot()),
+                             nodes.data(), scores.data(), nodes.size()),
+      verdict, state.reasons());
+}
+
+}  // namespace berth::framework::loadable

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <vector>
+
+#include "berth/abi.h"
+#include "berth/plugin.h"
+#include "src/framework/loadable/plugin_handle.h"
+#include "src/framework/loadable/views.h"
+#include "src/framework/loadable/worker_pool.h"
+
+namespace berth::framework::loadable {
+
+// A plugin's verdict; a code that does not exist is an Error.
+Status ToStatus(berth_code code, const berth_verdict& verdict, ReasonTable& reasons);
+
+// One instance of a plugin from a library: each interface of the SDK on top of a function of
+// berth_plugin. Implements() says which of them the plugin has.
+//
+// Thread safety: that of the interfaces; the plugin keeps to what abi.h says.
+class LoadedPlugin final : public EnqueueExtensions,
+                           public PreEnqueuePlugin,
+                           public QueueSortPlugin,
+                           public PreFilterPlugin,
+                           public PreFilterExtensions,
+                           public ColumnFilterPlugin,
+                           public PostFilterPlugin,
+                           public PreScorePlugin,
+                           public ColumnScorePlugin,
+                           public ReservePlugin,
+                           public PermitPlugin,
+                           public PreBindPlugin,
+                           public BindPlugin,
+                           public PostBindPlugin {
+ public:
+  // `table` has passed the loader's checks. Errors: what the plugin says of its args.
+  static Result<std::unique_ptr<Plugin>> Make(const berth_plugin& table, const ConfigValue& args,
+                                              Handle& handle);
+  ~LoadedPlugin() override;
+
+  std::string_view Name() const override { return handle_.plugin_name; }
+  Inputs DeclaredInputs() const override;
+  bool Implements(const std::type_info& interface) const override;
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+  Status PreEnqueue(const PodInfo& pod) override;
+  bool Less(const QueueSortKey& a, const QueueSortKey& b) const override;
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  PreFilterExtensions* Extensions() override;
+  Status AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
+                const NodeView& node) override;
+  Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
+                   const NodeView& node) override;
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+  PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              const NodeToStatus& statuses) override;
+  Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  const NodeSet& feasible) override;
+  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                    const NodeView& node) const override;
+  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+  bool Normalizes() const override { return table_.normalize_score != nullptr; }
+  Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
+                        std::span<int64_t> scores) const override;
+  Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  void Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  PermitResult Permit(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  Status PreBindPreFlight(CycleState& state, const PodInfo& pod,
+                          std::string_view node_name) override;
+  bool AllowParallel() const override;
+  void PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+               Cancellation& cancellation, AsyncDone done) override;
+  void Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+            Cancellation& cancellation, AsyncDone done) override;
+  void PostBind(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+
+ private:
+  using AsyncCall = void (*)(void*, berth_state*, const berth_pod*, berth_string, berth_async*);
+
+  LoadedPlugin(const berth_plugin& table, Handle& handle);
+  void Start(AsyncCall call, std::unique_ptr<berth_async> async);
+  Result<QueueingHint> Hint(const berth_cluster_event& event, const api::Pod& pod,
+                            const api::ObjectPtr& old_object,
+                            const api::ObjectPtr& new_object) const;
+  EventObject Describe(const api::ObjectPtr& object) const;
+
+  const berth_plugin table_;
+  mutable berth_host_handle handle_;
+  void* self_ = nullptr;
+  std::unique_ptr<WorkerPool> workers_;  // nullptr: the plugin does not block
+};
+
+}  // namespace berth::framework::loadable

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/framework/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "berth/abi.h"
+#include "src/framework/profile.h"
+#include "tests/unit/loadable/loaded.h"
+
+namespace berth::framework {
+namespace {
+
+namespace fs = std::filesystem;
+using test::LibraryFolder;
+using testing::HasSubstr;
+
+// A folder that is gone with the test.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string pattern = testing::TempDir() + "berth-XXXXXX";
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TempFolder() { fs::remove_all(path_); }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string ErrorOf(const std::vector<std::string>& folders,
+                    const std::vector<std::string_view>& taken = {}) {
+  const auto loaded = LoadPlugins(folders, taken);
+  return loaded ? "" : loaded.error().message;
+}
+
+TEST(LoaderTest, ALibraryThatDoesNotFitIsRefusedByItsName) {
+  const struct {
+    const char* library;
+    std::string message;
+  } cases[] = {
+      {"no_entry", "no Berth plugin: it does not export berth_plugin_entry()"},
+      {"foreign_major", "built for plugin interface " + std::to_string(BERTH_ABI_MAJOR + 1) +
+                            ".3, but this Berth has"},
+      {"newer_minor", "built for plugin interface " + std::to_string(BERTH_ABI_MAJOR) + "." +
+                          std::to_string(BERTH_ABI_MINOR + 1)},
+      {"refusing", "the library says that it cannot work with this Berth"},
+      {"small_structs", "a berth_plugin has a size of 24 bytes"},
+      {"broken_tables", "plugin \"Half\": reserve and unreserve come together"},
+      {"taken_name", "plugin \"NodeName\" is there already: built in"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.library);
+    const std::string error = ErrorOf({LibraryFolder(c.library)}, {"NodeName"});
+    EXPECT_THAT(error, HasSubstr(c.message));
+    EXPECT_THAT(error, HasSubstr(std::string(c.library) + ".so: "));
+  }
+}
+
+TEST(LoaderTest, AFileThatIsNoLibraryIsRefusedByItsName) {
+  const TempFolder folder;
+  std::ofstream(folder.path() + "/text.so") << "no ELF";
+  EXPECT_THAT(ErrorOf({folder.path()}), HasSubstr(folder.path() + "/text.so: "));
+}
+
+TEST(LoaderTest, OnlyFilesThatAreCalledLibrariesAreLoaded) {
+  const TempFolder folder;
+  std::ofstream(folder.path() + "/README") << "no ELF";
+  fs::create_directory(folder.path() + "/nested");
+  EXPECT_EQ(ErrorOf({folder.path()}), "");
+}
+
+TEST(LoaderTest, AFolderThatIsNotThereIsAnError) {
+  EXPECT_THAT(ErrorOf({"/no/such/folder"}),
+              HasSubstr("/no/such/folder: No such file or directory"));
+}
+
+TEST(LoaderTest, WhatEverybodyMayWriteToIsRefused) {
+  const TempFolder folder;
+  const std::string file = folder.path() + "/everywhere.so";
+  fs::copy_file(LibraryFolder("everywhere") + "/everywhere.so", file);
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(ErrorOf({folder.path()}), HasSubstr(file + ": everybody may write to it"));
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::remove);
+  fs::permissions(folder.path(), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(ErrorOf({folder.path()}), HasSubstr(folder.path() + ": everybody may write to it"));
+  fs::permissions(folder.path(), fs::perms::others_write, fs::perm_options::remove);
+  EXPECT_EQ(ErrorOf({folder.path()}), "");
+}
+
+TEST(LoaderTest, TheSamePluginTwiceIsAnErrorThatNamesBothLibraries) {
+  const TempFolder folder;
+  for (const char* name : {"/a.so", "/b.so"}) {
+    fs::copy_file(LibraryFolder("everywhere") + "/everywhere.so", folder.path() + name);
+  }
+  EXPECT_THAT(ErrorOf({folder.path()}),
+              HasSubstr(folder.path() + "/b.so: plugin \"Everywhere\" is there already: " +
+                        folder.path() + "/a.so"));
+}
+
+TEST(LoaderTest, TellsWhatItLoaded) {
+  const std::vector<std::string> folders{LibraryFolder("everywhere")};
+  const auto loaded = LoadPlugins(folders, {});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  ASSERT_EQ(loaded->libraries.size(), 1u);
+  const PluginLibrary& library = loaded->libraries.front();
+  EXPECT_EQ(library.file, folders.front() + "/everywhere.so");
+  EXPECT_EQ(library.version, "0.9");
+  EXPECT_EQ(library.abi_minor, uint32_t{BERTH_ABI_MINOR});
+  EXPECT_THAT(library.plugins, testing::ElementsAre("Everywhere", "Blocking", "ScoresOnly"));
+  ASSERT_EQ(loaded->registrations.size(), 3u);
+  EXPECT_EQ(loaded->registrations.front().library, library.file);
+}
+
+class LoadedProfileTest : public test::LoadedFixture {
+ protected:
+  Result<std::unique_ptr<Profile>> TryProfile(const config::Plugins& plugins) {
+    config::Profile config;
+    config.scheduler_name = "test-scheduler";
+    config.plugins = plugins;
+    return Profile::Make(config, test::Everywhere(), handle_);
+  }
+};
+
+TEST_F(LoadedProfileTest, MultiPointEnablesAPluginWhereItTakesPartAndNowhereElse) {
+  config::Plugins plugins;
+  plugins.multi_point.enabled = {{"Everywhere", 0}, {"Blocking", 0}, {"ScoresOnly", 0}};
+  const auto made = TryProfile(plugins);
+  ASSERT_TRUE(made) << made.error().message;
+  const PluginLists& lists = (*made)->plugins();
+  EXPECT_EQ(lists.queue_sort.size(), 1u);
+  EXPECT_EQ(lists.filter.size(), 1u);
+  EXPECT_NE(lists.filter.front().column, nullptr);
+  ASSERT_EQ(lists.score.size(), 2u);
+  EXPECT_NE(lists.score.front().column, nullptr);
+  EXPECT_EQ(lists.score.back().name, "ScoresOnly");
+  EXPECT_EQ(lists.score.back().column, nullptr);
+  EXPECT_EQ(lists.pre_bind.size(), 2u);
+  EXPECT_EQ(lists.post_filter.size(), 1u);
+  EXPECT_EQ((*made)->signature_parts(), PodParts{pod_part::kRequests});
+  // Of the plugins that can reject a pod, what the plugin registered itself.
+  EXPECT_EQ((*made)->events().size(), 2u);
+}
+
+TEST_F(LoadedProfileTest, AnUnknownPluginIsReportedWithTheLibrariesLookedAt) {
+  config::Plugins plugins;
+  plugins.filter.enabled = {{"Nowhere", 0}};
+  const auto made = TryProfile(plugins);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message,
+            "FilterPlugin \"Nowhere\" does not exist; plugin libraries looked at: " +
+                LibraryFolder("everywhere") + "/everywhere.so");
+}
+
+TEST_F(LoadedProfileTest, APluginThatLacksTheExtensionPointIsReported) {
+  config::Plugins plugins;
+  plugins.filter.enabled = {{"ScoresOnly", 0}};
+  const auto made = TryProfile(plugins);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "plugin \"ScoresOnly\" does not extend FilterPlugin plugin");
+}
+
+TEST_F(LoadedProfileTest, BadArgsAreReportedInThePluginsWords) {
+  EXPECT_EQ(TryMake("Everywhere", "Create").error().message, "plugin threw: no Create today");
+  const ConfigValue args(ConfigValue::Map{{"throwAt", ConfigValue(int64_t{7})},
+                                          {"throwWhen", ConfigValue(std::string("never"))}});
+  const auto made = test::Everywhere().front().factory(args, handle_);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "throwAt: must be a string, throwWhen: unknown field");
+}
+
+}  // namespace
+}  // namespace berth::framework
