@@ -173,7 +173,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
       "Starting Berth",
       {{"version", kVersion}, {"kubeSchedulerVersion", kKubernetesVersion}, {"seed", seed}});
   LogWhatHasNoEffect(*flags, *settings);
-  LogMissingPlugins(settings->configuration, plugins);
+  LogMissingPlugins(settings->configuration, in_tree);
   base::LogV(2, "Using component config", {{"config", effective}});
 
   // Before any thread is started: they inherit what is blocked.

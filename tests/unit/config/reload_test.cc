@@ -16,8 +16,7 @@ constexpr std::string_view kHead =
     "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
 SchedulerConfiguration Read(std::string_view text) {
-  const std::vector<PluginRef> defaults = {
-      {"PrioritySort", 0}, {"NodeName", 0}, {"TaintToleration", 3}};
+  const KnownPlugins defaults = {{{"PrioritySort", 0}, {"NodeName", 0}, {"TaintToleration", 3}}};
   auto read = Load(std::string(kHead) + std::string(text), "file", defaults);
   EXPECT_TRUE(read) << (read ? "" : read.error().message);
   return read ? *read : SchedulerConfiguration();
