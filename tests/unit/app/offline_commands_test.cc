@@ -6,6 +6,7 @@
 #include "src/app/explain.h"
 #include "src/app/in_tree_plugins.h"
 #include "src/app/offline_flags.h"
+#include "src/app/show_config.h"
 #include "src/app/simulate.h"
 #include "tests/unit/client/temp_folder.h"
 
@@ -81,6 +82,54 @@ TEST_F(OfflineCommandsTest, SimulatePrintsDecisionsInOrderAndASummaryLast) {
                                "are available: 1 Insufficient cpu."));
   EXPECT_THAT(out_, HasSubstr("\n{\"summary\":{\"attempts\":2,\"bound\":1,"));
   EXPECT_EQ(err_, "");
+}
+
+TEST_F(OfflineCommandsTest, ConfigPrintsTheEffectiveConfiguration) {
+  const std::string file = folder_.Write("config.yaml",
+                                         "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                         "kind: KubeSchedulerConfiguration\n"
+                                         "profiles: [{schedulerName: mine}]\n");
+  EXPECT_EQ(Run(ShowConfig, {"--config", file}, false), kDone);
+  EXPECT_THAT(out_, StartsWith("apiVersion: kubescheduler.config.k8s.io/v1\nclientConnection:\n"));
+  EXPECT_THAT(out_, HasSubstr("\n      - name: DynamicResources\n        weight: 2\n"));
+  EXPECT_THAT(out_, HasSubstr("\n      kind: VolumeBindingArgs\n"));
+  EXPECT_THAT(out_, HasSubstr("\n  schedulerName: mine\n"));
+  const std::string again = folder_.Write("again.yaml", out_);
+  const std::string first = out_;
+  EXPECT_EQ(Run(ShowConfig, {"--config", again}, false), kDone);
+  EXPECT_EQ(out_, first);
+  EXPECT_EQ(Run(ShowConfig, {"-o", "json"}, false), kDone);
+  EXPECT_THAT(out_, StartsWith("{\"apiVersion\":"));
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(OfflineCommandsTest, ConfigEndsWithTwoAndThePlaceOnBadInput) {
+  const auto with_body = [this](const std::string& body) {
+    return folder_.Write("config.yaml",
+                         "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                         "kind: KubeSchedulerConfiguration\n" +
+                             body);
+  };
+  const struct {
+    const char* body;
+    const char* want;
+  } cases[] = {
+      {"parallelism: [", "config.yaml:3: yaml: "},
+      {"parallelism: 0", "config.yaml: parallelism: Invalid value: 0: "},
+      {"foo: 1", "config.yaml: strict decoding error: unknown field \"foo\""},
+      {"profiles: [{plugins: {score: {enabled: [{name: X}]}}}]",
+       "config.yaml: initializing profiles: creating profile for scheduler name default-scheduler: "
+       "ScorePlugin \"X\" does not exist"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.body);
+    EXPECT_EQ(Run(ShowConfig, {"--config", with_body(c.body)}, false), kBadInput);
+    EXPECT_THAT(err_, HasSubstr(c.want));
+    EXPECT_EQ(out_, "");
+  }
+  EXPECT_EQ(Run(ShowConfig, {"--feature-gates=Foo=true"}, false), kBadInput);
+  EXPECT_EQ(Run(ShowConfig, {"-o=xml"}, false), kBadInput);
+  EXPECT_EQ(Run(ShowConfig, {"foo"}, false), kBadInput);
 }
 
 TEST_F(OfflineCommandsTest, SimulatePrintsATableUnlessToldOtherwise) {
