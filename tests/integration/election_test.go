@@ -28,13 +28,13 @@ var (
 // inFlight is how late the API server of a busy machine may take in what a leader sent last.
 const inFlight = time.Second
 
-// electionLease is the second of the two names that the shipped role grants.
+// electionLease is the one that the shipped role grants, in controlplane.BerthNamespace.
 const electionLease = "berth"
 
 func (l lease) config() string {
 	return fmt.Sprintf(`
-leaderElection: {leaderElect: true, resourceName: %s, leaseDuration: %s, renewDeadline: %s, retryPeriod: %s}`,
-		electionLease, l.duration, l.deadline, l.retry) + restartConfig()
+leaderElection: {leaderElect: true, resourceName: %s, resourceNamespace: %s, leaseDuration: %s, renewDeadline: %s, retryPeriod: %s}`,
+		electionLease, controlplane.BerthNamespace, l.duration, l.deadline, l.retry) + restartConfig()
 }
 
 // takeover is the longest time from a leader's last renewal until another leads: the standby sees the
@@ -48,7 +48,7 @@ func (l lease) try() time.Duration { return l.retry * 22 / 10 }
 // replicas starts a leader and, once it leads, a standby.
 func (e *env) replicas(l lease) (leader, standby *daemon.Daemon) {
 	e.Helper()
-	err := e.admin.CoordinationV1().Leases("kube-system").Delete(e.ctx, electionLease, metav1.DeleteOptions{})
+	err := e.admin.CoordinationV1().Leases(controlplane.BerthNamespace).Delete(e.ctx, electionLease, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		e.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (e *env) replica(l lease) *daemon.Daemon {
 
 func (e *env) lease() *coordinationv1.Lease {
 	e.Helper()
-	found, err := e.admin.CoordinationV1().Leases("kube-system").Get(e.ctx, electionLease, metav1.GetOptions{})
+	found, err := e.admin.CoordinationV1().Leases(controlplane.BerthNamespace).Get(e.ctx, electionLease, metav1.GetOptions{})
 	e.must(err)
 	return found
 }
@@ -176,7 +176,7 @@ func (e *env) awaitLeaderEvent(identity string) {
 	e.Helper()
 	message := identity + " became leader"
 	e.eventually("the event about the lease", func() bool {
-		list, err := e.admin.CoreV1().Events("kube-system").List(e.ctx,
+		list, err := e.admin.CoreV1().Events(controlplane.BerthNamespace).List(e.ctx,
 			metav1.ListOptions{FieldSelector: "reason=LeaderElection,involvedObject.name=" + electionLease})
 		e.must(err)
 		for _, event := range list.Items {
@@ -205,7 +205,7 @@ func TestElectionLeaderThatLosesTheLeaseEnds(t *testing.T) {
 	seconds := int32(3600)
 	held.Spec.LeaseDurationSeconds = &seconds
 	for {
-		_, err := e.admin.CoordinationV1().Leases("kube-system").Update(e.ctx, held, metav1.UpdateOptions{})
+		_, err := e.admin.CoordinationV1().Leases(controlplane.BerthNamespace).Update(e.ctx, held, metav1.UpdateOptions{})
 		if err == nil {
 			break
 		}

@@ -4,12 +4,13 @@ package integration
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -114,12 +115,12 @@ func TestExtenderFiltersScoresAndBinds(t *testing.T) {
 		if args.Pod.Spec.TerminationGracePeriodSeconds == nil || args.Pod.UID == "" {
 			e.Error("filter did not get the whole pod")
 		}
+		if len(args.Pod.ManagedFields) != 0 {
+			e.Error("filter got the pod's managed fields")
+		}
 		for _, node := range args.Nodes.Items {
 			if node.Labels["rack"] != "r1" || node.CreationTimestamp.IsZero() {
 				e.Errorf("filter did not get the whole of node %s", node.Name)
-			}
-			if len(node.ManagedFields) != 0 {
-				e.Errorf("filter got the managed fields of node %s", node.Name)
 			}
 		}
 		result := extenderv1.ExtenderFilterResult{
@@ -136,10 +137,11 @@ func TestExtenderFiltersScoresAndBinds(t *testing.T) {
 	x.prioritize = func(args extenderv1.ExtenderArgs) extenderv1.HostPriorityList {
 		return extenderv1.HostPriorityList{{Host: "node-1", Score: 1}, {Host: "node-2", Score: 10}}
 	}
-	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(
-		&pem.Block{Type: "CERTIFICATE", Bytes: x.server.Certificate().Raw}))
+	ca := filepath.Join(e.dir, "extender-ca.crt")
+	e.must(os.WriteFile(ca, pem.EncodeToMemory(
+		&pem.Block{Type: "CERTIFICATE", Bytes: x.server.Certificate().Raw}), 0o600))
 	e.start(x.config(withoutExtras, fmt.Sprintf(
-		"filterVerb: filter, prioritizeVerb: prioritize, weight: 100, bindVerb: bind, enableHTTPS: true, tlsConfig: {caData: %s}", ca)))
+		"filterVerb: filter, prioritizeVerb: prioritize, weight: 100, bindVerb: bind, enableHTTPS: true, tlsConfig: {caFile: %q}", ca)))
 
 	for i := range 5 {
 		name := fmt.Sprintf("web-%d", i)
