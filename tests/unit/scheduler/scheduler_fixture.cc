@@ -23,11 +23,11 @@ std::string KeyOf(const std::string& path) {
 }  // namespace
 
 SchedulerFixture::SchedulerFixture() {
-  std::vector<config::PluginRef> defaults;
+  config::KnownPlugins known;
   for (const plugins::DefaultPlugin& plugin : plugins::DefaultMultiPoint()) {
-    defaults.push_back({std::string(plugin.name), plugin.weight});
+    known.defaults.push_back({std::string(plugin.name), plugin.weight});
   }
-  options_.configuration = config::DefaultConfiguration(defaults);
+  options_.configuration = config::DefaultConfiguration(known);
   options_.seed = 1;
   options_.hostname = "test-host";
   Restart();

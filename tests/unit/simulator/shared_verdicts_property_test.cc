@@ -25,7 +25,7 @@ config::SchedulerConfiguration Configuration() {
     if (plugin.name == "DefaultPreemption") continue;
     defaults.push_back({std::string(plugin.name), plugin.weight});
   }
-  return config::DefaultConfiguration(defaults);
+  return config::DefaultConfiguration({defaults});
 }
 
 // One of a few templates, most of which want what only some nodes, other pods or luck offer.

@@ -22,7 +22,7 @@ inline simulator::SimulationOptions DefaultSimulationOptions() {
     defaults.push_back({std::string(plugin.name), plugin.weight});
   }
   simulator::SimulationOptions options;
-  options.scheduler.configuration = config::DefaultConfiguration(defaults);
+  options.scheduler.configuration = config::DefaultConfiguration({defaults});
   options.scheduler.seed = 1;
   return options;
 }
