@@ -63,16 +63,18 @@ TEST_F(DebuggerTest, DifferencesAreNamedOnBothSides) {
 
 TEST_F(DebuggerTest, TheDumpShowsNodesWithTheirPodsAndTheQueue) {
   Synced();
-  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "2"}, {"gpu", "4"}, {"pods", "10"}}));
+  AddNode(
+      test::MakeNode("n1").Allocatable({{"cpu", "2"}, {"example.com/gpu", "4"}, {"pods", "10"}}));
   AddPod(
       test::MakePod().Name("web").Uid("u1").OnNode("n1").Phase("Running").Req({{"cpu", "500m"}}));
   AddPod(test::MakePod().Name("lost").Uid("u2").OnNode("gone"));
-  AddPod(test::MakePod().Name("huge").Uid("u3").NominatedNode("n1").Req({{"cpu", "9"}}));
+  AddPod(test::MakePod().Name("huge").Uid("u3").NominatedNode("n1").Gate("wait"));
   Turn();
   const std::string dump = scheduler().Dump();
   for (const char* part : {
            "Node name: n1\nDeleted: false\nRequested Resources: pods: 1, cpu: 500m\n"
-           "Allocatable Resources: pods: 10, cpu: 2000m, gpu: 4\nScheduled Pods(number: 1):\n"
+           "Allocatable Resources: pods: 10, cpu: 2000m, example.com/gpu: 4\nScheduled "
+           "Pods(number: 1):\n"
            "name: web, namespace: default, uid: u1, phase: Running, nominated node: \n",
            "Nominated Pods(number: 1):\nname: huge",
            "Node name: gone\nDeleted: true\n",
