@@ -17,11 +17,12 @@ import (
 	"berth.dev/tests/daemon"
 )
 
-// lease says how long leaders of a test may be silent. kube-scheduler's own times make a test slow.
+// lease says how long leaders of a test may be silent. kube-scheduler's own times make a test slow,
+// and very short ones let a leader on a busy machine lose its lease.
 type lease struct{ duration, deadline, retry time.Duration }
 
 var (
-	shortLease   = lease{3 * time.Second, 2 * time.Second, 500 * time.Millisecond}
+	shortLease   = lease{8 * time.Second, 6 * time.Second, 500 * time.Millisecond}
 	defaultLease = lease{15 * time.Second, 10 * time.Second, 2 * time.Second}
 )
 
