@@ -73,6 +73,7 @@ class ColumnFormsTest : public testing::Test, public PluginFixture {
     };
     std::vector<Instance> instances;
     for (const PluginRegistration& registration : InTreeRegistry()) {
+      if (!registration.factory) continue;  // not done yet
       instances.push_back(
           {std::string(registration.name), *registration.factory(ConfigValue(), handle)});
       for (const auto& [name, args] : variants) {

@@ -174,13 +174,13 @@ TEST(RunScenarioTest, AnUpdateIsAMergePatch) {
 }
 
 TEST(RunScenarioTest, ABadPluginArgIsAnError) {
-  auto scenario = ParseScenario(
+  const auto scenario = ParseScenario(
       "name: x\nplugin: scheduler\nconfig: {profiles: [{schedulerName: default-scheduler, "
       "pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 101}}]}]}\n"
       "steps: []\n",
       "story.yaml");
-  ASSERT_TRUE(scenario);
-  EXPECT_THAT(RunScenario(*scenario).error, HasSubstr("hardPodAffinityWeight"));
+  ASSERT_FALSE(scenario);
+  EXPECT_THAT(scenario.error().message, HasSubstr("hardPodAffinityWeight"));
 }
 
 TEST(ReportTest, NamesStepNoteLineAndBothSides) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "src/config/extenders.h"
+
 #include <gmock/gmock.h>
 
 #include "tests/support/fake_extender.h"
@@ -237,6 +239,7 @@ TEST_F(ExtendersTest, ResourcesThatTheyManageAreLeftToThem) {
   config::Extender extender;
   extender.managed_resources = {{"example.com/gpu", true}, {"example.com/fpga", false}};
   options_.configuration.extenders = {extender};
+  ASSERT_TRUE(config::LeaveManagedResources(options_.configuration));
   Restart();
   Synced();
   AddNodes({"n1"});
