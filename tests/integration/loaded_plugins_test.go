@@ -134,10 +134,9 @@ func TestLoadedPermitReleasesAnIncompleteGroup(t *testing.T) {
 		e.Errorf("%d pods are bound, want none of the incomplete group", bound)
 	}
 	for i := range 4 {
-		pod := e.pods.Pod(fmt.Sprintf("member-%d", i))
-		if condition := workload.ScheduledCondition(pod); condition == nil || condition.Status != corev1.ConditionFalse {
-			e.Errorf("pod %s has the condition %+v, want PodScheduled False", pod.Name, condition)
-		}
+		name := fmt.Sprintf("member-%d", i)
+		_, err := e.pods.AwaitPod(e.within(30*time.Second), name, "unschedulable", workload.IsUnschedulable)
+		e.must(err)
 	}
 }
 
