@@ -16,6 +16,8 @@ using framework::ExtenderFilterResult;
 using framework::HostPriority;
 
 constexpr Duration kDefaultTimeout = std::chrono::seconds(5);
+// The library's own timeout must not come before the one that says what it is.
+constexpr Duration kGrace = std::chrono::seconds(5);
 
 std::string WithoutSlashes(std::string url) {
   while (url.ends_with('/')) url.pop_back();
@@ -107,7 +109,7 @@ Result<std::shared_ptr<HttpExtender>> HttpExtender::Make(const config::Extender&
   if (complete.http_timeout == Duration::zero()) complete.http_timeout = kDefaultTimeout;
   HttpOptions options;
   options.url = complete.url_prefix;
-  options.silence = complete.http_timeout;
+  options.silence = complete.http_timeout + kGrace;
   if (auto loaded = LoadTls(complete, options); !loaded) return Fail(loaded.error());
   auto client = HttpClient::Make(std::move(options));
   if (!client) return Fail(client.error());
