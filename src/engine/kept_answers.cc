@@ -29,34 +29,37 @@ void SetAll(std::span<const NodeRow> rows, NodeSet& out) {
 
 }  // namespace
 
-bool KeptVerdicts::Refresh(const Occasion& occasion, TouchedRows& touched) {
+std::optional<Extent> KeptAnswers::Stale(const Occasion& occasion, const Span& span,
+                                         bool updatable) {
   num_asked_ = 0;
-  Changes& changes = occasion.changes;
-  const cache::Cache& cache = changes.cache();
+  if (!valid_) return Extent{.anew = true};
   const bool objects_changed = objects_generation_ != occasion.objects_generation;
-  if (valid_ && generation_ == cache.generation() &&
-      !(step_.span.other_objects && objects_changed)) {
-    return true;
+  Changes& changes = occasion.changes;
+  if (generation_ == changes.cache().generation() && !(span.other_objects && objects_changed)) {
+    return std::nullopt;
   }
-  bool done = false;
-  if (valid_) {
-    changes.Read(generation_);
-    const Extent extent =
-        ExtentOf(step_.span, step_.updatable != nullptr, changes, objects_changed);
-    passed_.Resize(cache.num_rows());
-    done = extent.anew ? BeginAnew(occasion, touched) : Continue(occasion, extent, touched);
-  } else {
-    done = BeginAnew(occasion, touched);
-  }
+  changes.Read(generation_);
+  return ExtentOf(span, updatable, changes, objects_changed);
+}
+
+bool KeptAnswers::Settle(const Occasion& occasion, bool done) {
   valid_ = done;
-  generation_ = cache.generation();
+  generation_ = occasion.changes.cache().generation();
   objects_generation_ = occasion.objects_generation;
   return done;
+}
+
+bool KeptVerdicts::Refresh(const Occasion& occasion, TouchedRows& touched) {
+  const std::optional<Extent> extent = Stale(occasion, step_.span, step_.updatable != nullptr);
+  if (!extent) return true;
+  return Settle(occasion,
+                extent->anew ? BeginAnew(occasion, touched) : Continue(occasion, *extent, touched));
 }
 
 bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, TouchedRows& touched) {
   const Changes& changes = occasion.changes;
   const cache::Cache& cache = changes.cache();
+  passed_.Resize(cache.num_rows());
   if (!extent.update) {
     // The class that asks knows of these rows by itself.
     if (passes_all()) return true;
@@ -171,28 +174,10 @@ bool KeptVerdicts::AskRow(const Occasion& occasion, NodeRow row) {
 }
 
 bool KeptScores::Refresh(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched) {
-  num_asked_ = 0;
-  Changes& changes = occasion.changes;
-  const cache::Cache& cache = changes.cache();
-  const bool objects_changed = objects_generation_ != occasion.objects_generation;
-  if (valid_ && generation_ == cache.generation() &&
-      !(step_.span.other_objects && objects_changed)) {
-    return true;
-  }
-  bool done = false;
-  if (valid_) {
-    changes.Read(generation_);
-    const Extent extent =
-        ExtentOf(step_.span, step_.updatable != nullptr, changes, objects_changed);
-    done = extent.anew ? BeginAnew(occasion, feasible, touched)
-                       : Continue(occasion, extent, feasible, touched);
-  } else {
-    done = BeginAnew(occasion, feasible, touched);
-  }
-  valid_ = done;
-  generation_ = cache.generation();
-  objects_generation_ = occasion.objects_generation;
-  return done;
+  const std::optional<Extent> extent = Stale(occasion, step_.span, step_.updatable != nullptr);
+  if (!extent) return true;
+  return Settle(occasion, extent->anew ? BeginAnew(occasion, feasible, touched)
+                                       : Continue(occasion, *extent, feasible, touched));
 }
 
 bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const NodeSet& feasible,

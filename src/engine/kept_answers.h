@@ -32,11 +32,36 @@ struct Extent {
   bool pods = false;    // at those whose pods changed
 };
 
+// When answers were last those of now, and so how much of them a change since then may reach.
+//
+// Thread safety: the scheduling thread.
+class KeptAnswers {
+ public:
+  // How many nodes the last Refresh() asked about.
+  size_t num_asked() const { return num_asked_; }
+
+ protected:
+  KeptAnswers() = default;
+  ~KeptAnswers() = default;
+
+  // Begins a refresh. Nullopt: the answers are those of now.
+  std::optional<Extent> Stale(const Occasion& occasion, const Span& span, bool updatable);
+  // Ends it, and returns `done`: whether the answers are now those of now.
+  bool Settle(const Occasion& occasion, bool done);
+
+  bool valid_ = false;
+  size_t num_asked_ = 0;
+
+ private:
+  uint64_t generation_ = 0;
+  uint64_t objects_generation_ = 0;
+};
+
 // One filter's verdicts on all nodes for pods that are alike to it. Refresh() evaluates again only
 // the nodes within reach of a change.
 //
 // Thread safety: the scheduling thread.
-class KeptVerdicts {
+class KeptVerdicts : public KeptAnswers {
  public:
   // `step` must outlive this.
   explicit KeptVerdicts(const FilterStep& step) : step_(step) {}
@@ -51,8 +76,6 @@ class KeptVerdicts {
   bool passes_all() const { return skipped_ || step_.filter == nullptr; }
   // The nodes that pass.
   const NodeSet& passed() const { return passed_; }
-  // How many nodes the last Refresh() asked about.
-  size_t num_asked() const { return num_asked_; }
   size_t bytes() const { return sizeof(*this) + passed_.words().size_bytes(); }
 
  private:
@@ -64,11 +87,7 @@ class KeptVerdicts {
   bool AskRow(const Occasion& occasion, NodeRow row);
 
   const FilterStep& step_;
-  bool valid_ = false;
   bool skipped_ = false;
-  uint64_t generation_ = 0;
-  uint64_t objects_generation_ = 0;
-  size_t num_asked_ = 0;
   CycleState state_;
   NodeSet passed_;
   NodeSet scratch_;
@@ -77,7 +96,7 @@ class KeptVerdicts {
 // One score plugin's raw scores of all nodes, feasible or not, in the same way.
 //
 // Thread safety: the scheduling thread.
-class KeptScores {
+class KeptScores : public KeptAnswers {
  public:
   // `step` must outlive this.
   explicit KeptScores(const ScoreStep& step) : step_(step) {}
@@ -93,7 +112,6 @@ class KeptScores {
   // By row; of rows in nodes().
   std::span<const int64_t> raw() const { return raw_; }
   const CycleState& state() const { return state_; }
-  size_t num_asked() const { return num_asked_; }
   size_t bytes() const { return sizeof(*this) + raw_.capacity() * sizeof(raw_[0]); }
 
  private:
@@ -106,11 +124,7 @@ class KeptScores {
   bool AskOne(const Occasion& occasion, NodeRow row);
 
   const ScoreStep& step_;
-  bool valid_ = false;
   bool skipped_ = false;
-  uint64_t generation_ = 0;
-  uint64_t objects_generation_ = 0;
-  size_t num_asked_ = 0;
   CycleState state_;
   std::optional<ScoreGroups> groups_;
   std::vector<int64_t> raw_;

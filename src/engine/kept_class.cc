@@ -17,10 +17,8 @@ bool InRange(int64_t score) { return score >= kMinNodeScore && score <= kMaxNode
 
 }  // namespace
 
-KeptClass::KeptClass(const EvaluationPlan& plan, std::vector<SharedVerdicts> verdicts,
-                     std::vector<SharedScores> scores)
-    : plan_(plan),
-      verdicts_(std::move(verdicts)),
+KeptClass::KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedScores> scores)
+    : verdicts_(std::move(verdicts)),
       scores_(std::move(scores)),
       touched_by_plugin_(scores_.size()) {}
 

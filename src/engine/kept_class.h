@@ -8,7 +8,6 @@
 
 #include "berth/random.h"
 #include "src/engine/engine.h"
-#include "src/engine/evaluation_plan.h"
 #include "src/engine/kept_answers.h"
 #include "src/engine/score_board.h"
 #include "src/engine/touched_rows.h"
@@ -27,10 +26,8 @@ class KeptClass {
   using SharedVerdicts = std::shared_ptr<KeptVerdicts>;
   using SharedScores = std::shared_ptr<KeptScores>;
 
-  // `verdicts` and `scores` belong to the plan's filters and scores, in order. `plan` must outlive
-  // the class.
-  KeptClass(const EvaluationPlan& plan, std::vector<SharedVerdicts> verdicts,
-            std::vector<SharedScores> scores);
+  // The answers of every filter and score of the profile's plan, in its order.
+  KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedScores> scores);
 
   enum class Outcome {
     kDecided,
@@ -55,7 +52,6 @@ class KeptClass {
   bool UpdateWorth(const Occasion& occasion);
   bool Normalise(const Occasion& occasion, size_t normalised);
 
-  const EvaluationPlan& plan_;
   std::vector<SharedVerdicts> verdicts_;
   std::vector<SharedScores> scores_;
   // Of scores_ those that PreScore did not skip: those that do not normalise, and those that do, as

@@ -114,7 +114,7 @@ std::unique_ptr<KeptClass> KeptEvaluations::MakeClass(const EvaluationPlan& plan
   for (const ScoreStep& step : plan.scores()) {
     scores.push_back(AnswersOf<KeptScores>(step, fragments, scores_));
   }
-  return std::make_unique<KeptClass>(plan, std::move(verdicts), std::move(scores));
+  return std::make_unique<KeptClass>(std::move(verdicts), std::move(scores));
 }
 
 void KeptEvaluations::CountBytes(Entry& entry) {

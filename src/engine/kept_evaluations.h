@@ -37,8 +37,6 @@ class KeptEvaluations {
   // Forgets everything; to be called before a profile ends.
   void Clear();
 
-  size_t num_classes() const { return by_use_.size(); }
-  size_t bytes() const { return bytes_; }
   // Decisions that needed no evaluation of their own.
   uint64_t num_decided() const { return num_decided_; }
 
