@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "berth/handle.h"
@@ -41,7 +41,7 @@ class Evictions {
     // The last victim only gave up a place it did not have yet: no deletion will be seen.
     bool last_in_memory = false;
   };
-  using Runs = std::map<std::string, Run, std::less<>>;
+  using Runs = std::unordered_map<std::string, Run>;
 
   void Evict(const std::string& preemptor_uid, Run& run,
              const std::shared_ptr<const api::Pod>& victim);

@@ -140,6 +140,12 @@ void QueueState::RunPreEnqueue(Entry* entry) {
   hints_.Refresh(*entry);
 }
 
+bool QueueState::StillGated(const Entry& entry) const {
+  const QueuedPod& pod = *entry.pod;
+  return entry.counted_as_gated && pre_enqueue_ != nullptr &&
+         pre_enqueue_(*pod.info, pod.gating_plugin).gating_plugin == pod.gating_plugin;
+}
+
 void QueueState::Park(Entry* entry, bool was_parked, std::string_view event, Strategy strategy) {
   if (!was_parked) {
     entry->sequence = ++last_sequence_;
@@ -192,12 +198,29 @@ void QueueState::Requeue(Entry* entry, QueueingStrategy strategy, std::string_vi
   if (strategy == QueueingStrategy::kSkip) {
     const bool was_parked = Detach(entry);
     Park(entry, was_parked, event, strategy);
-  } else if (strategy == QueueingStrategy::kAfterBackoff &&
-             backoffs_.IsBackingOff(*entry->pod, now)) {
+  } else if (GoesToBackoffQ(*entry, strategy, now)) {
     MoveToBackoffQ(entry, event, strategy);
   } else {
     MoveToActiveQ(entry, event, strategy, now);
   }
+}
+
+bool QueueState::GoesToBackoffQ(const Entry& entry, QueueingStrategy strategy, Time now) const {
+  return strategy == QueueingStrategy::kAfterBackoff && backoffs_.IsBackingOff(*entry.pod, now);
+}
+
+// Room on a node wakes a crowd of preemptors of which nearly all still wait for other victims:
+// those are not worth taking out and putting back.
+void QueueState::Wake(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now) {
+  const bool asks_gate = options_.pop_from_backoff_q || !GoesToBackoffQ(*entry, strategy, now);
+  if (asks_gate && StillGated(*entry)) {
+    entry->pod->was_flushed_from_unschedulable = false;
+    metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
+                      Moved(strategy, QueueingStrategy::kSkip));
+    return;
+  }
+  parked_.Remove(entry);
+  Requeue(entry, strategy, event, now);
 }
 
 Entry* QueueState::BackoffCompleted(Time now) const {

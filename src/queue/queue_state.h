@@ -55,8 +55,8 @@ class QueueState {
   void Requeue(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);
   // Runs PreEnqueue, unless the pod comes from a backoffQ that ran it; gated, it is parked instead.
   void MoveToActiveQ(Entry* entry, std::string_view event, Strategy strategy, Time now);
-  // Takes the entry out of the parked pods, so that it counts as new if it is parked again.
-  void Unpark(Entry* entry) { parked_.Remove(entry); }
+  // Requeues a parked entry; if it is parked again, at the gate it waits at, it counts as new.
+  void Wake(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);
 
   // The next pod whose backoff is over, or nullptr: those that were rejected first.
   Entry* BackoffCompleted(Time now) const;
@@ -74,6 +74,9 @@ class QueueState {
   // Whether the entry was parked.
   bool Detach(Entry* entry);
   void RunPreEnqueue(Entry* entry);
+  // Whether the plugin that gates the parked entry holds it back still.
+  bool StillGated(const Entry& entry) const;
+  bool GoesToBackoffQ(const Entry& entry, QueueingStrategy strategy, Time now) const;
   EntryHeap::Less ActiveLess() const;
   EntryHeap::Less BackoffLess(bool by_priority) const;
 

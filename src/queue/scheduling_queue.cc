@@ -83,7 +83,6 @@ struct SchedulingQueue::Impl {
   // Moves the parked pods that the event is worth a move, and records it.
   void MoveGroups(const EventMatch& match, const api::ObjectPtr& old_object,
                   const api::ObjectPtr& new_object, Time now, const PodPredicate& concerns);
-  void Wake(Entry* entry, QueueingStrategy strategy, const EventMatch& match, Time now);
   void UpdateParked(Entry* entry, const std::vector<ClusterEvent>& events,
                     const api::ObjectPtr& old_object, const api::ObjectPtr& new_object, Time now);
 
@@ -289,14 +288,8 @@ void SchedulingQueue::Impl::MoveGroups(const EventMatch& match, const api::Objec
   }
   std::sort(woken.begin(), woken.end(),
             [](const auto& a, const auto& b) { return a.first->sequence < b.first->sequence; });
-  for (const auto& [entry, strategy] : woken) Wake(entry, strategy, match, now);
+  for (const auto& [entry, strategy] : woken) state.Wake(entry, strategy, match.label, now);
   in_flight.Record({&match, old_object, new_object});
-}
-
-void SchedulingQueue::Impl::Wake(Entry* entry, QueueingStrategy strategy, const EventMatch& match,
-                                 Time now) {
-  state.Unpark(entry);
-  state.Requeue(entry, strategy, match.label, now);
 }
 
 void SchedulingQueue::MoveAllToActiveOrBackoffQueue(const ClusterEvent& event,
@@ -314,7 +307,8 @@ void SchedulingQueue::ReplaceHints(std::vector<ProfileHints> profiles, Time now)
   const EventMatch& match = impl_->state.hints().Match(kConfigurationReload);
   std::vector<Entry*> parked;
   for (const auto& [sequence, entry] : impl_->state.parked().all()) parked.push_back(entry);
-  for (Entry* entry : parked) impl_->Wake(entry, QueueingStrategy::kAfterBackoff, match, now);
+  for (Entry* entry : parked)
+    impl_->state.Wake(entry, QueueingStrategy::kAfterBackoff, match.label, now);
   impl_->in_flight.Record({&match, {}, {}});
 }
 
@@ -372,7 +366,7 @@ void SchedulingQueue::FlushUnschedulableLeftover(Time now) {
   if (overdue.empty()) return;
   const EventMatch& match = impl_->state.hints().Match(kUnschedulableTimeout);
   for (Entry* entry : overdue) {
-    impl_->Wake(entry, QueueingStrategy::kAfterBackoff, match, now);
+    impl_->state.Wake(entry, QueueingStrategy::kAfterBackoff, match.label, now);
   }
   impl_->in_flight.Record({&match, {}, {}});
 }
