@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/api/boxed.h"
 #include "berth/api/meta.h"
 #include "berth/api/quantity.h"
 #include "berth/result.h"
@@ -66,6 +67,11 @@ template <typename T>
 inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
+template <typename T>
+inline constexpr bool kIsOptional<Boxed<T>> = true;
+
+template <typename T>
+concept Optional = kIsOptional<T>;
 
 template <typename T>
 inline constexpr bool kIsList = false;

@@ -25,8 +25,8 @@ ordered_json Write(const IntOrString& value) {
 template <Struct T>
 ordered_json Write(const T& value);
 
-template <typename T>
-ordered_json Write(const std::optional<T>& value) {
+template <Optional T>
+ordered_json Write(const T& value) {
   return Write(*value);
 }
 

@@ -153,9 +153,10 @@ bool Read(pbf_reader& message, T& out, Trail& trail) {
   return ReadStruct(message.get_message(), out, trail);
 }
 
-template <typename T>
-bool Read(pbf_reader& message, std::optional<T>& out, Trail& trail) {
-  if constexpr (std::is_same_v<T, Time> || std::is_same_v<T, MicroTime>) {
+template <Optional T>
+bool Read(pbf_reader& message, T& out, Trail& trail) {
+  using Value = typename T::value_type;
+  if constexpr (std::is_same_v<Value, Time> || std::is_same_v<Value, MicroTime>) {
     // The server sends a time that is not set as an empty message.
     pbf_reader ahead = message;
     if (IsMessage(ahead) && ahead.get_view().size() == 0) {

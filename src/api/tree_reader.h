@@ -163,8 +163,8 @@ class TreeReader {
     return true;
   }
 
-  template <typename T>
-  bool Read(Node node, std::optional<T>& out) {
+  template <Optional T>
+  bool Read(Node node, T& out) {
     if (Tree::IsNull(node)) return true;
     if (!out) out.emplace();
     return Read(node, *out);

@@ -174,7 +174,7 @@ void WriteNodeFeatures(const api::Pod& pod, Writer& writer) {
 }
 
 void WriteAffinity(bool to_nodes, const api::PodSpec& spec, Writer& writer) {
-  static constexpr auto kNone = api::Affinity{};
+  static const auto kNone = api::Affinity{};
   const api::Affinity& affinity = spec.affinity ? *spec.affinity : kNone;
   if (to_nodes) {
     writer.WriteAll(spec.node_selector, affinity.node_affinity);

@@ -33,7 +33,7 @@ api::PodAffinityTerm MakeTerm(std::string_view topology_key, LabelText selector)
 }
 
 template <typename T>
-T& Ensure(std::optional<T>& value) {
+auto& Ensure(T& value) {
   if (!value.has_value()) value.emplace();
   return *value;
 }

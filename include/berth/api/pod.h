@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/api/boxed.h"
 #include "berth/api/meta.h"
 #include "berth/api/quantity.h"
 
@@ -190,14 +191,14 @@ struct PodSpec {
   std::optional<int32_t> priority;
   std::optional<std::string> preemption_policy;
   StringMap node_selector;
-  std::optional<Affinity> affinity;
+  Boxed<Affinity> affinity;
   std::vector<Toleration> tolerations;
   std::vector<TopologySpreadConstraint> topology_spread_constraints;
   std::vector<Container> init_containers;
   std::vector<Container> containers;
   std::vector<EphemeralContainer> ephemeral_containers;
   ResourceList overhead;
-  std::optional<ResourceRequirements> resources;
+  Boxed<ResourceRequirements> resources;
   std::vector<PodSchedulingGate> scheduling_gates;
   std::vector<Volume> volumes;
   bool host_network = false;
@@ -221,7 +222,7 @@ struct PodCondition {
 struct ContainerStatus {
   std::string name;
   ResourceList allocated_resources;
-  std::optional<ResourceRequirements> resources;
+  Boxed<ResourceRequirements> resources;
 
   friend bool operator==(const ContainerStatus&, const ContainerStatus&) = default;
 };
@@ -234,7 +235,7 @@ struct PodStatus {
   std::vector<ContainerStatus> init_container_statuses;
   std::vector<ContainerStatus> container_statuses;
   ResourceList allocated_resources;
-  std::optional<ResourceRequirements> resources;
+  Boxed<ResourceRequirements> resources;
 
   friend bool operator==(const PodStatus&, const PodStatus&) = default;
 };

@@ -50,8 +50,8 @@ class Filler {
       Fill(out.emplace<std::string>());
     }
   }
-  template <typename T>
-  void Fill(std::optional<T>& out) {
+  template <Optional T>
+  void Fill(T& out) {
     if (Pick(2) == 0) Fill(out.emplace());
   }
   template <typename T>

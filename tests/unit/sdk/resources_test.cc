@@ -22,7 +22,7 @@ api::ContainerStatus StatusOf(std::string_view container, ResourceText allocated
   api::ContainerStatus status;
   status.name = container;
   status.allocated_resources = MakeResources(allocated);
-  if (actuated.size() > 0) status.resources = {{}, MakeResources(actuated)};
+  if (actuated.size() > 0) status.resources.emplace().requests = MakeResources(actuated);
   return status;
 }
 
@@ -148,7 +148,7 @@ TEST(PodRequestsTest, AResizeCountsWithTheLargestOfWishAllocationAndActuality) {
 TEST(PodRequestsTest, ThePodLevelStatusReplacesThatOfContainers) {
   api::Pod pod = MakePod().Req({{"cpu", "1"}}).PodLevelReq({{"cpu", "2"}});
   pod.status.allocated_resources = MakeResources({{"cpu", "3"}});
-  pod.status.resources = {{}, MakeResources({{"cpu", "4"}})};
+  pod.status.resources.emplace().requests = MakeResources({{"cpu", "4"}});
   EXPECT_EQ(PodRequests(pod, {.use_status = true}), MakeResources({{"cpu", "4"}}));
   EXPECT_EQ(PodRequests(pod, {.use_status = true, .pod_level_status = false}),
             MakeResources({{"cpu", "2"}}));
