@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <optional>
+#include <string>
 
 namespace berth::api {
 namespace {
@@ -15,8 +15,16 @@ using std::chrono::seconds;
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr int64_t kSecondsPerDay = 24 * 60 * 60;
 
+void AppendNumber(int64_t number, size_t digits, std::string& out) {
+  const size_t end = out.size() + digits;
+  out.resize(end);
+  for (size_t i = 1; i <= digits; ++i, number /= 10) {
+    out[end - i] = static_cast<char>('0' + number % 10);
+  }
+}
+
 // The parts are taken apart as integers: near the ends of the range, rounding a Time down leaves
-// it.
+// it. By hand, as every event has two times.
 std::string Format(Time time, bool with_micros) {
   const int64_t count = time.time_since_epoch().count();
   const int64_t nanos = (count % kNanosPerSecond + kNanosPerSecond) % kNanosPerSecond;
@@ -24,17 +32,20 @@ std::string Format(Time time, bool with_micros) {
   const int64_t of_day = (unix_seconds % kSecondsPerDay + kSecondsPerDay) % kSecondsPerDay;
   const std::chrono::year_month_day date{
       std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(seconds(unix_seconds)))};
-  char text[64];
-  int length = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d",
-                             static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                             static_cast<unsigned>(date.day()), static_cast<int>(of_day / 3600),
-                             static_cast<int>(of_day / 60 % 60), static_cast<int>(of_day % 60));
-  std::string out(text, static_cast<size_t>(length));
-  if (with_micros) {
-    length = std::snprintf(text, sizeof text, ".%06d", static_cast<int>(nanos / 1000));
-    out.append(text, static_cast<size_t>(length));
-  }
-  return out + "Z";
+  std::string out;
+  out.reserve(sizeof "2006-01-02T15:04:05.000000Z");
+  const auto append = [&out](int64_t number, size_t digits, char after) {
+    AppendNumber(number, digits, out);
+    out += after;
+  };
+  append(static_cast<int>(date.year()), 4, '-');
+  append(static_cast<unsigned>(date.month()), 2, '-');
+  append(static_cast<unsigned>(date.day()), 2, 'T');
+  append(of_day / 3600, 2, ':');
+  append(of_day / 60 % 60, 2, ':');
+  append(of_day % 60, 2, with_micros ? '.' : 'Z');
+  if (with_micros) append(nanos / 1000, 6, 'Z');
+  return out;
 }
 
 // Takes a number of exactly `digits` digits off `text`.

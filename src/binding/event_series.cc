@@ -2,6 +2,9 @@
 #include "src/binding/event_series.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -88,10 +91,12 @@ std::string SeriesKey(const EventRecord& record) {
 api::Event MakeEvent(EventRecord record, Time when, Time unique, const std::string& hostname,
                      Random& random) {
   api::Event event;
-  char suffix[24];
-  std::snprintf(suffix, sizeof(suffix), ".%llx",
-                static_cast<unsigned long long>(unique.time_since_epoch().count()));
-  event.name = record.regarding.name + suffix;
+  std::array<char, 16> digits{};
+  const auto [end, error] =
+      std::to_chars(digits.data(), digits.data() + digits.size(),
+                    static_cast<uint64_t>(unique.time_since_epoch().count()), 16);
+  event.name.reserve(record.regarding.name.size() + 1 + digits.size());
+  event.name.append(record.regarding.name).append(".").append(digits.data(), end);
   if (!IsDnsSubdomain(event.name)) event.name = RandomUuid(random);
   event.namespace_ = record.regarding.namespace_.empty() ? "default" : record.regarding.namespace_;
   event.event_time = when;

@@ -74,7 +74,8 @@ class Cache final : public Snapshot {
   // Does nothing when there is no such node. Its pods stay, on a ghost row.
   void RemoveNode(std::string_view name);
 
-  // A pod with what is derived from it and its class: what all calls below take.
+  // A pod with what is derived from it, and its class unless it has a node already: what all calls
+  // below take.
   PodInfoPtr MakePodInfo(std::shared_ptr<const api::Pod> pod);
   // `info`, or the same in its present class when signature parts or tested keys have changed
   // since it was made. Cheap when they have not. Does not touch what the cache holds.

@@ -10,7 +10,9 @@ namespace berth::cache {
 
 PodInfoPtr Cache::MakePodInfo(std::shared_ptr<const api::Pod> pod) {
   BERTH_ON_THREAD(owner_);
-  return classes_.Assign(std::move(*PodInfo::Make(std::move(pod), resources_, pod_info_options_)));
+  std::shared_ptr<PodInfo> info = PodInfo::Make(std::move(pod), resources_, pod_info_options_);
+  if (!info->pod->spec.node_name.empty()) return info;
+  return classes_.Assign(std::move(*info));
 }
 
 PodInfoPtr Cache::Reclass(PodInfoPtr info) {

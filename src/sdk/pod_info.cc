@@ -31,6 +31,15 @@ bool HasResourceStatus(const api::Pod& pod) {
                      [](const auto& condition) { return condition.type == "PodResizePending"; });
 }
 
+bool RequestsAreMissing(const api::Pod& pod) {
+  const auto missing = [](const api::Container& container) {
+    const api::ResourceList& requests = container.resources.requests;
+    return api::Find(requests, "cpu") == nullptr || api::Find(requests, "memory") == nullptr;
+  };
+  return std::ranges::any_of(pod.spec.containers, missing) ||
+         std::ranges::any_of(pod.spec.init_containers, missing);
+}
+
 }  // namespace
 
 bool HostPort::ConflictsWith(const HostPort& other) const {
@@ -60,8 +69,8 @@ std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, Reso
   const api::ResourceList placed = how.use_status ? PodRequests(*pod, how) : spec;
   info->placed = how.use_status ? ToResources(placed, names) : info->requests;
 
-  how.non_missing = true;
-  const api::ResourceList defaulted = PodRequests(*pod, how);
+  how.non_missing = how.use_status || RequestsAreMissing(*pod);
+  const api::ResourceList defaulted = how.non_missing ? PodRequests(*pod, how) : spec;
   // With pod-level requests, a default stands in only for what the whole pod does not name.
   const bool pod_level = options.pod_level && PodLevelRequestsSet(*pod);
   const auto non_zero = [&](std::string_view name) {

@@ -99,7 +99,11 @@ template <typename Fn>
 ResourceList SumContainersBy(const api::Pod& pod, const Fn& of) {
   ResourceList running;
   for (const api::Container& container : pod.spec.containers) {
-    AddTo(running, of(container));
+    if (running.empty()) {
+      running = of(container);
+    } else {
+      AddTo(running, of(container));
+    }
   }
   // The step at which init container i starts needs the sidecars before it and itself.
   ResourceList sidecars;
@@ -120,15 +124,17 @@ ResourceList SumContainersBy(const api::Pod& pod, const Fn& of) {
 }
 
 ResourceList SumContainers(const api::Pod& pod, Source source, bool infeasible, bool non_missing) {
+  const auto of = [&](const api::Container& container) -> const ResourceList& {
+    return RequestsOf(pod, container, source, infeasible);
+  };
+  if (!non_missing) return SumContainersBy(pod, of);
   return SumContainersBy(pod, [&](const api::Container& container) {
-    ResourceList requests = RequestsOf(pod, container, source, infeasible);
-    if (non_missing) {
-      if (api::Find(requests, kCpuName) == nullptr) {
-        Set(requests, kCpuName, Quantity::FromMilli(kDefaultMilliCpuRequest));
-      }
-      if (api::Find(requests, kMemoryName) == nullptr) {
-        Set(requests, kMemoryName, Quantity::FromUnits(kDefaultMemoryRequest));
-      }
+    ResourceList requests = of(container);
+    if (api::Find(requests, kCpuName) == nullptr) {
+      Set(requests, kCpuName, Quantity::FromMilli(kDefaultMilliCpuRequest));
+    }
+    if (api::Find(requests, kMemoryName) == nullptr) {
+      Set(requests, kMemoryName, Quantity::FromUnits(kDefaultMemoryRequest));
     }
     return requests;
   });
@@ -219,8 +225,10 @@ ResourceList PodRequests(const api::Pod& pod, const PodRequestsOptions& options)
 }
 
 ResourceList PodLimits(const api::Pod& pod) {
-  ResourceList result = SumContainersBy(
-      pod, [](const api::Container& container) { return container.resources.limits; });
+  ResourceList result =
+      SumContainersBy(pod, [](const api::Container& container) -> const ResourceList& {
+        return container.resources.limits;
+      });
   if (pod.spec.resources.has_value()) {
     for (const auto& [name, amount] : pod.spec.resources->limits) {
       if (IsPodLevelResource(name)) Set(result, name, amount);
