@@ -51,3 +51,14 @@ find_package(CURL REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 find_package(cpprestsdk REQUIRED)
+
+# What programs that live long or are measured allocate with (docs/decisions/0008). Sanitizers bring
+# an allocator of their own.
+add_library(berth_allocator INTERFACE)
+if(NOT BERTH_SANITIZE AND NOT BERTH_BUILD_FUZZERS)
+  find_path(JEMALLOC_INCLUDE_DIR jemalloc/jemalloc.h REQUIRED)
+  find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)
+  target_include_directories(berth_allocator SYSTEM INTERFACE ${JEMALLOC_INCLUDE_DIR})
+  target_link_libraries(berth_allocator INTERFACE ${JEMALLOC_LIBRARY})
+  target_compile_definitions(berth_allocator INTERFACE BERTH_JEMALLOC)
+endif()

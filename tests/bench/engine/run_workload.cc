@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/engine/run_workload.h"
 
+#ifdef BERTH_JEMALLOC
+#include <jemalloc/jemalloc.h>
+#else
 #include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -27,8 +32,19 @@ constexpr size_t kBatch = 1000;
 double Seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
 double HeapBytes() {
+#ifdef BERTH_JEMALLOC
+  // The figures are those of the last epoch that was begun.
+  uint64_t epoch = 1;
+  size_t size = sizeof(epoch);
+  mallctl("epoch", &epoch, &size, &epoch, size);
+  size_t allocated = 0;
+  size = sizeof(allocated);
+  mallctl("stats.allocated", &allocated, &size, nullptr, 0);
+  return static_cast<double>(allocated);
+#else
   const struct mallinfo2 info = mallinfo2();
   return static_cast<double>(info.uordblks + info.hblkhd);
+#endif
 }
 
 double Percentile(std::vector<float>& values, double rank) {
