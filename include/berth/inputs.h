@@ -16,7 +16,7 @@ inline constexpr PodParts kNodeAffinity = 1u << 2;  // nodeSelector and affinity
 inline constexpr PodParts kHostPorts = 1u << 3;
 inline constexpr PodParts kRequests = 1u << 4;  // of containers, pod level, overhead
 inline constexpr PodParts kImages = 1u << 5;    // of containers and image volumes
-inline constexpr PodParts kLabels = 1u << 6;
+inline constexpr PodParts kLabels = 1u << 6;    // all of them
 inline constexpr PodParts kNamespace = 1u << 7;
 inline constexpr PodParts kPriority = 1u << 8;  // priority and preemptionPolicy
 inline constexpr PodParts kPodAffinity = 1u << 9;
@@ -25,6 +25,9 @@ inline constexpr PodParts kVolumes = 1u << 11;
 inline constexpr PodParts kSchedulingGates = 1u << 12;
 inline constexpr PodParts kOwner = 1u << 13;
 inline constexpr PodParts kNodeFeatures = 1u << 14;  // what RequiredNodeFeatures() says
+// The labels that a selector may test: of the pod's own affinity and spread terms, of any pod's
+// affinity terms, of a Service, ReplicationController, ReplicaSet or StatefulSet.
+inline constexpr PodParts kTestedLabels = 1u << 15;
 inline constexpr PodParts kEverything = ~PodParts{0};
 }  // namespace pod_part
 

@@ -41,7 +41,7 @@ Result<std::unique_ptr<Plugin>> InterPodAffinity::Make(const ConfigValue& args, 
 
 // Placed pods may name any topology key, so a change anywhere may matter anywhere.
 Inputs InterPodAffinity::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kLabels | pod_part::kNamespace | pod_part::kPodAffinity,
+  return Inputs::Of(pod_part::kTestedLabels | pod_part::kNamespace | pod_part::kPodAffinity,
                     {{Reach::kNode}, {Reach::kCluster}, {Reach::kOtherObjects}});
 }
 

@@ -63,10 +63,6 @@ struct Meant {
   }
 };
 
-bool IsPlaced(const api::Pod& pod) {
-  return !pod.spec.node_name.empty() || !pod.status.nominated_node_name.empty();
-}
-
 QueueingHint QueueIf(bool helps) { return helps ? QueueingHint::kQueue : QueueingHint::kQueueSkip; }
 
 Result<QueueingHint> AfterAssignedPodChange(const TermResolver& resolver, const api::Pod& pod,

@@ -20,9 +20,7 @@ Result<QueueingHint> AfterPodDelete(const api::Pod& pod, const api::ObjectPtr& o
   const auto change = AsChange<api::Pod>(old_object, {});
   if (!change) return Fail(change.error());
   const api::Pod& deleted = *change->old_object;
-  if (deleted.spec.node_name.empty() && deleted.status.nominated_node_name.empty()) {
-    return QueueingHint::kQueueSkip;
-  }
+  if (!IsPlaced(deleted)) return QueueingHint::kQueueSkip;
   return Conflict(HostPorts(pod), HostPorts(deleted)) ? QueueingHint::kQueue
                                                       : QueueingHint::kQueueSkip;
 }

@@ -49,10 +49,7 @@ Result<QueueingHint> AfterPodDelete(const api::ObjectPtr& old_object,
   const auto change = AsChange<api::Pod>(old_object, new_object);
   if (!change) return Fail(change.error());
   if (change->old_object == nullptr) return Fail("the event has no deleted object");
-  const api::Pod& deleted = *change->old_object;
-  const bool took_room =
-      !deleted.spec.node_name.empty() || !deleted.status.nominated_node_name.empty();
-  return took_room ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
+  return IsPlaced(*change->old_object) ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
 }
 
 Result<QueueingHint> AfterNodeChange(const PodRequestsOptions& options, const api::Pod& pod,

@@ -43,7 +43,7 @@ Result<std::unique_ptr<Plugin>> PodTopologySpread::Make(const ConfigValue& args,
 Inputs PodTopologySpread::DeclaredInputs() const {
   // The keys whose domains matter are the pod's, so no single domain bounds the reach. The owner
   // and other objects make the selector of default constraints.
-  return Inputs::Of(pod_part::kTopologySpread | pod_part::kNamespace | pod_part::kLabels |
+  return Inputs::Of(pod_part::kTopologySpread | pod_part::kNamespace | pod_part::kTestedLabels |
                         pod_part::kNodeAffinity | pod_part::kTolerations | pod_part::kOwner,
                     {{Reach::kNode}, {Reach::kCluster}, {Reach::kOtherObjects}});
 }

@@ -41,8 +41,7 @@ bool AnyValueChanged(const SpreadConstraints& constraints, const api::Node& befo
 
 // Whether the pod may stand where the constraints of `pod` count it.
 bool MayCount(const api::Pod& other, const api::Pod& pod) {
-  const bool placed = !other.spec.node_name.empty() || !other.status.nominated_node_name.empty();
-  return placed && other.metadata.namespace_ == pod.metadata.namespace_;
+  return IsPlaced(other) && other.metadata.namespace_ == pod.metadata.namespace_;
 }
 
 Result<QueueingHint> AfterAssignedPodChange(const ConstraintSource& source, const api::Pod& pod,

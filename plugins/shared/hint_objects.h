@@ -34,4 +34,9 @@ Result<Change<T>> AsUpdate(const api::ObjectPtr& old_object, const api::ObjectPt
   return change;
 }
 
+// Whether the pod has a node, or a nomination for one: only such a pod's end leaves room.
+inline bool IsPlaced(const api::Pod& pod) {
+  return !pod.spec.node_name.empty() || !pod.status.nominated_node_name.empty();
+}
+
 }  // namespace berth::plugins

@@ -77,7 +77,7 @@ class Cache final : public Snapshot {
   // A pod with what is derived from it, and its class unless it has a node already: what all calls
   // below take.
   PodInfoPtr MakePodInfo(std::shared_ptr<const api::Pod> pod);
-  // `info`, or the same in its present class when signature parts or tested keys have changed
+  // `info`, or the same in its present class when signature parts or tested labels have changed
   // since it was made. Cheap when they have not. Does not touch what the cache holds.
   PodInfoPtr Reclass(PodInfoPtr info);
 
@@ -104,9 +104,12 @@ class Cache final : public Snapshot {
   void CloseNode(std::string_view node_name, std::string_view pod_key);
   void OpenNode(std::string_view pod_key);
 
-  // What pods are alike by; see PodClasses. To be called at start, and when selectors changed.
+  // What pods are alike by; see PodClasses.
   void SetSignatureParts(PodParts parts);
-  void SetTestedLabelKeys(std::optional<std::vector<std::string>> keys);
+  // To be called for what can select pods before it counts; pods' own terms the cache finds itself.
+  void TestSelectorOf(const api::ObjectPtr& object);
+  // Grows when pods may be in other classes than before; Reclass() tells which.
+  uint32_t class_epoch() const { return classes_.epoch(); }
   const PodClasses& pod_classes() const { return classes_; }
 
   // The next thread to change the cache owns it from then on. For start-up, which builds the cache

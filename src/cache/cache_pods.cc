@@ -11,6 +11,7 @@ namespace berth::cache {
 PodInfoPtr Cache::MakePodInfo(std::shared_ptr<const api::Pod> pod) {
   BERTH_ON_THREAD(owner_);
   std::shared_ptr<PodInfo> info = PodInfo::Make(std::move(pod), resources_, pod_info_options_);
+  if (info->affinity != nullptr) classes_.TestTermsOf(info->pod->spec);
   if (!info->pod->spec.node_name.empty()) return info;
   return classes_.Assign(std::move(*info));
 }
@@ -26,9 +27,9 @@ void Cache::SetSignatureParts(PodParts parts) {
   classes_.SetParts(parts);
 }
 
-void Cache::SetTestedLabelKeys(std::optional<std::vector<std::string>> keys) {
+void Cache::TestSelectorOf(const api::ObjectPtr& object) {
   BERTH_ON_THREAD(owner_);
-  classes_.SetTestedLabelKeys(std::move(keys));
+  classes_.TestSelectorOf(object);
 }
 
 Result<void> Cache::AddPod(PodInfoPtr info) {

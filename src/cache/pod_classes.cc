@@ -25,16 +25,6 @@ void PodClasses::SetParts(PodParts parts) {
   ++epoch_;
 }
 
-void PodClasses::SetTestedLabelKeys(std::optional<std::vector<std::string>> keys) {
-  if (keys) {
-    std::sort(keys->begin(), keys->end());
-    keys->erase(std::unique(keys->begin(), keys->end()), keys->end());
-  }
-  if (keys == tested_keys_) return;
-  tested_keys_ = std::move(keys);
-  ++epoch_;
-}
-
 PodInfoPtr PodClasses::Assign(PodInfo&& info) {
   if (classes_.size() >= sweep_at_) {
     Sweep();
@@ -72,7 +62,7 @@ PodClasses::PodClassPtr PodClasses::Classify(const PodInfo& info) {
   for (size_t part = 0; part < kNumPodParts; ++part) {
     if ((parts_ & (PodParts{1} << part)) == 0) continue;
     scratch_.clear();
-    AppendFragment(part, info, tested_keys_, scratch_);
+    AppendFragment(part, info, tested_, scratch_);
     Fragment* fragment = InternFragment();
     if (fragment == nullptr) return nullptr;
     prototype.fragments[part] = fragment;

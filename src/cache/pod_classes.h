@@ -5,15 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "berth/inputs.h"
 #include "berth/pod_info.h"
 #include "src/cache/pod_fragments.h"
+#include "src/cache/tested_label_keys.h"
 
 namespace berth::cache {
 
@@ -33,9 +32,10 @@ class PodClasses {
  public:
   // The parts of the pod that plugins read.
   void SetParts(PodParts parts);
-  // The label keys that selectors test; nullopt: every label counts. A pod's own selectors need
-  // not be among them.
-  void SetTestedLabelKeys(std::optional<std::vector<std::string>> keys);
+  // From now on pods that differ in a label which these terms, or this object's selector, test are
+  // not alike in their tested labels.
+  void TestTermsOf(const api::PodSpec& spec) { Tested(tested_.AddTermsOf(spec)); }
+  void TestSelectorOf(const api::ObjectPtr& object) { Tested(tested_.AddSelectorOf(object)); }
   // Grows when either of them changed; a PodInfo of another epoch may be in the wrong class.
   uint32_t epoch() const { return epoch_; }
 
@@ -69,9 +69,12 @@ class PodClasses {
   // The fragment whose text is in scratch_; nullptr when ids have run out.
   Fragment* InternFragment();
   PodClassPtr NewClass(const PodClass& prototype);
+  void Tested(bool new_key) {
+    if (new_key && (parts_ & pod_part::kTestedLabels) != 0) ++epoch_;
+  }
 
   PodParts parts_ = 0;
-  std::optional<std::vector<std::string>> tested_keys_;  // sorted, unique
+  TestedLabelKeys tested_;
   uint32_t epoch_ = 1;
   FragmentId last_fragment_ = 0;
   PodClassId next_class_ = 0;

@@ -123,47 +123,9 @@ void WriteImages(const api::Pod& pod, Writer& writer) {
     if (v.image) writer.Write(*v.image);
 }
 
-bool Tests(const std::optional<api::LabelSelector>& selector, const std::string& key) {
-  if (!selector) return false;
-  return api::Find(selector->match_labels, key) != nullptr ||
-         std::ranges::any_of(selector->match_expressions,
-                             [&](const auto& expression) { return expression.key == key; });
-}
-
-bool Contains(const std::vector<std::string>& keys, const std::string& key) {
-  return std::ranges::find(keys, key) != keys.end();
-}
-
-bool Tests(const std::optional<api::PodAffinity>& affinity, const std::string& key) {
-  if (!affinity) return false;
-  const auto term_tests = [&](const api::PodAffinityTerm& term) {
-    return Tests(term.label_selector, key) || Contains(term.match_label_keys, key) ||
-           Contains(term.mismatch_label_keys, key);
-  };
-  return std::ranges::any_of(affinity->required_during_scheduling_ignored_during_execution,
-                             term_tests) ||
-         std::ranges::any_of(
-             affinity->preferred_during_scheduling_ignored_during_execution,
-             [&](const auto& weighted) { return term_tests(weighted.pod_affinity_term); });
-}
-
-bool OwnTermsTest(const api::PodSpec& spec, const std::string& key) {
-  if (spec.affinity &&
-      (Tests(spec.affinity->pod_affinity, key) || Tests(spec.affinity->pod_anti_affinity, key))) {
-    return true;
-  }
-  return std::ranges::any_of(spec.topology_spread_constraints, [&](const auto& constraint) {
-    return Tests(constraint.label_selector, key) || Contains(constraint.match_label_keys, key);
-  });
-}
-
-void WriteLabels(const api::Pod& pod, const std::optional<std::vector<std::string>>& tested_keys,
-                 Writer& writer) {
+void WriteTestedLabels(const api::Pod& pod, const TestedLabelKeys& tested, Writer& writer) {
   for (const auto& label : pod.metadata.labels) {
-    if (!tested_keys || std::binary_search(tested_keys->begin(), tested_keys->end(), label.first) ||
-        OwnTermsTest(pod.spec, label.first)) {
-      writer.Write(label);
-    }
+    if (tested.Contains(label.first) || OwnTermsTest(pod.spec, label.first)) writer.Write(label);
   }
 }
 
@@ -185,8 +147,8 @@ void WriteAffinity(bool to_nodes, const api::PodSpec& spec, Writer& writer) {
 
 }  // namespace
 
-void AppendFragment(size_t part, const PodInfo& info,
-                    const std::optional<std::vector<std::string>>& tested_keys, std::string& out) {
+void AppendFragment(size_t part, const PodInfo& info, const TestedLabelKeys& tested,
+                    std::string& out) {
   const api::Pod& pod = *info.pod;
   Writer writer(out);
   switch (PodParts{1} << part) {
@@ -203,7 +165,7 @@ void AppendFragment(size_t part, const PodInfo& info,
     case pod_part::kImages:
       return WriteImages(pod, writer);
     case pod_part::kLabels:
-      return WriteLabels(pod, tested_keys, writer);
+      return writer.Write(pod.metadata.labels);
     case pod_part::kNamespace:
       return writer.Write(pod.metadata.namespace_);
     case pod_part::kPriority:
@@ -220,6 +182,8 @@ void AppendFragment(size_t part, const PodInfo& info,
       return writer.Write(pod.metadata.owner_references);
     case pod_part::kNodeFeatures:
       return WriteNodeFeatures(pod, writer);
+    case pod_part::kTestedLabels:
+      return WriteTestedLabels(pod, tested, writer);
     default:
       BERTH_CHECK(false, "unknown part of a pod");
   }

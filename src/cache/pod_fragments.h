@@ -2,21 +2,19 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "berth/pod_info.h"
+#include "src/cache/tested_label_keys.h"
 
 namespace berth::cache {
 
 // How many PodParts bits have a meaning.
-inline constexpr size_t kNumPodParts = 15;
+inline constexpr size_t kNumPodParts = 16;
 
 // Appends one part of a pod (`part` is the number of its PodParts bit) in a form that is equal for
-// equal parts and different for different ones. Of the labels it holds those in `tested_keys`
-// (sorted; nullopt: all) and those that the pod's own affinity and spread terms test.
-void AppendFragment(size_t part, const PodInfo& pod,
-                    const std::optional<std::vector<std::string>>& tested_keys, std::string& out);
+// equal parts and different for different ones.
+void AppendFragment(size_t part, const PodInfo& pod, const TestedLabelKeys& tested,
+                    std::string& out);
 
 }  // namespace berth::cache

@@ -25,6 +25,7 @@ QueueState::QueueState(QueueOptions options, QueueHooks hooks, QueueMetrics metr
       backoffs_(options),
       less_(std::move(hooks.less)),
       pre_enqueue_(std::move(hooks.pre_enqueue)),
+      reclass_(std::move(hooks.reclass)),
       hints_(std::move(hooks.profiles)),
       active_(ActiveLess()),
       backoff_(BackoffLess(options.pop_from_backoff_q)),
@@ -51,16 +52,27 @@ EntryHeap::Less QueueState::BackoffLess(bool by_priority) const {
 }
 
 void QueueState::ReplaceHints(std::vector<ProfileHints> profiles) {
+  Repark([&] {
+    hints_.Replace(std::move(profiles));
+    parked_.Reset();
+    for (const auto& [key, entry] : entries_) hints_.Refresh(*entry);
+  });
+}
+
+void QueueState::Repark(const std::function<void()>& meanwhile) {
   std::vector<Entry*> parked;
   for (const auto& [sequence, entry] : parked_.all()) parked.push_back(entry);
   for (Entry* entry : parked) parked_.Remove(entry);
-  hints_.Replace(std::move(profiles));
-  parked_.Reset();
-  for (const auto& [key, entry] : entries_) hints_.Refresh(*entry);
+  meanwhile();
   for (Entry* entry : parked) {
     entry->pod->verdict = nullptr;
+    Reclass(entry);
     parked_.Add(entry);
   }
+}
+
+void QueueState::Reclass(Entry* entry) {
+  if (reclass_) entry->pod->info = reclass_(std::move(entry->pod->info));
 }
 
 Entry* QueueState::Find(std::string_view key) const {
@@ -152,6 +164,7 @@ void QueueState::Park(Entry* entry, bool was_parked, std::string_view event, Str
     metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
                       Moved(strategy, QueueingStrategy::kSkip));
   }
+  Reclass(entry);
   parked_.Add(entry);
 }
 

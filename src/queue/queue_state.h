@@ -35,6 +35,9 @@ class QueueState {
   HintTable& hints() { return hints_; }
   // Every pod stays where it is, and what was found about those that are parked is forgotten.
   void ReplaceHints(std::vector<ProfileHints> profiles);
+  void Regroup() {
+    Repark([] {});
+  }
   QueueMetrics& metrics() { return metrics_; }
   const QueueOptions& options() const { return options_; }
   const EntryHeap& active() const { return active_; }
@@ -69,6 +72,9 @@ class QueueState {
 
  private:
   void MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy);
+  // Takes all parked pods out, calls `meanwhile`, and parks them anew.
+  void Repark(const std::function<void()>& meanwhile);
+  void Reclass(Entry* entry);
   // `was_parked` keeps the entry's place in the order of parking.
   void Park(Entry* entry, bool was_parked, std::string_view event, Strategy strategy);
   // Whether the entry was parked.
@@ -85,6 +91,7 @@ class QueueState {
   Backoff backoffs_;
   std::function<bool(const QueueSortKey&, const QueueSortKey&)> less_;
   std::function<PreEnqueueResult(const PodInfo&, std::string_view)> pre_enqueue_;
+  std::function<PodInfoPtr(PodInfoPtr)> reclass_;
   HintTable hints_;
   uint64_t last_sequence_ = 0;
   base::StringMap<std::unique_ptr<Entry>> entries_;  // by key

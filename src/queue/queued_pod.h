@@ -100,6 +100,8 @@ struct QueueHooks {
   // every pod may enter.
   std::function<PreEnqueueResult(const PodInfo& pod, std::string_view last_gating_plugin)>
       pre_enqueue;
+  // The pod in its class of now: pods are parked by it. nullptr: classes never change.
+  std::function<PodInfoPtr(PodInfoPtr)> reclass;
   std::vector<ProfileHints> profiles;
 };
 

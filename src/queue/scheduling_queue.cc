@@ -231,7 +231,7 @@ Place SchedulingQueue::AddUnschedulablePodIfNotPresent(std::unique_ptr<QueuedPod
       Done(uid);
       return Place::kNowhere;
     }
-    if (pod->info == flying->popped) pod->info = flying->newest;
+    if (pod->info->pod == flying->popped->pod) pod->info = flying->newest;
   }
   if (state.Find(pod->pod().metadata.Key()) != nullptr) {
     base::LogError("Pod is already present in the scheduling queue",
@@ -310,6 +310,11 @@ void SchedulingQueue::ReplaceHints(std::vector<ProfileHints> profiles, Time now)
   for (Entry* entry : parked)
     impl_->state.Wake(entry, QueueingStrategy::kAfterBackoff, match.label, now);
   impl_->in_flight.Record({&match, {}, {}});
+}
+
+void SchedulingQueue::Regroup() {
+  BERTH_ON_THREAD(impl_->owner);
+  impl_->state.Regroup();
 }
 
 std::shared_ptr<const SharedVerdict> SchedulingQueue::FindVerdict(const PodInfo& pod) const {

@@ -97,6 +97,8 @@ class SchedulingQueue {
   // The profiles have changed: from now on these hints count, and every parked pod, gated ones
   // included, is moved as by an event that concerns all.
   void ReplaceHints(std::vector<ProfileHints> profiles, Time now);
+  // Pods may be in other classes now: groups the parked ones anew. Moves none.
+  void Regroup();
   // What an attempt of a pod of the same profile and class found, if a pod that made or shared it
   // has been parked ever since: no event came that could help. nullptr when there is none.
   std::shared_ptr<const SharedVerdict> FindVerdict(const PodInfo& pod) const;

@@ -218,6 +218,7 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
 void EventHandlers::HandleOtherObject(const informers::InformerEvent& event) {
   if (event.type != informers::EventType::kDeleted) {
     objects_.Set(event.new_object);
+    cache_.TestSelectorOf(event.new_object);
   } else if (!std::holds_alternative<std::monostate>(event.old_object)) {
     objects_.Remove(event.old_object);
   }

@@ -175,6 +175,7 @@ void Scheduler::MakeQueue() {
     return queue::PreEnqueueResult{
         std::string(framework::RunPreEnqueue(*profile, pod, last).plugin)};
   };
+  hooks.reclass = [this](PodInfoPtr pod) { return cache_.Reclass(std::move(pod)); };
   hooks.profiles = Hints();
   queue_ = std::make_unique<queue::SchedulingQueue>(options, std::move(hooks), nominator_,
                                                     queue::QueueMetrics(&metrics_, &clock_), now_);
@@ -235,6 +236,15 @@ std::optional<Time> Scheduler::Turn(Time now) {
 }
 
 void Scheduler::Apply(Message& message) {
+  Dispatch(message);
+  // A label that nothing tested before may tell parked pods apart.
+  if (const uint32_t epoch = cache_.class_epoch(); epoch != grouped_by_) {
+    grouped_by_ = epoch;
+    queue_->Regroup();
+  }
+}
+
+void Scheduler::Dispatch(Message& message) {
   if (auto* event = std::get_if<informers::InformerEvent>(&message)) {
     handlers_->Handle(*event, now_);
   } else if (auto* outcome = std::get_if<binding::BindOutcome>(&message)) {

@@ -190,6 +190,7 @@ class Scheduler {
 
   // scheduler.cc: the loop.
   void Apply(Message& message);
+  void Dispatch(Message& message);
   bool MayDecide() const;
   std::optional<Time> NextWakeup(Time now) const;
   void PublishMetrics();
@@ -270,6 +271,7 @@ class Scheduler {
   uint64_t num_reused_verdicts_ = 0;
   size_t awaiting_bind_ = 0;
   size_t bind_limit_ = 64;
+  uint32_t grouped_by_ = 0;  // the cache's class epoch by which pods are parked
   bool leading_ = true;
   bool stopping_ = false;
   bool stopped_ = false;

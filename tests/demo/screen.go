@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"berth.dev/tests/progress"
 )
 
 // lineWidth is how wide the report is.
@@ -21,8 +23,7 @@ type screen struct {
 }
 
 func newScreen(out *os.File) *screen {
-	info, err := out.Stat()
-	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == ""
+	terminal := progress.IsTerminal(out) && os.Getenv("NO_COLOR") == ""
 	return &screen{out: out, terminal: terminal, begin: time.Now()}
 }
 

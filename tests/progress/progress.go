@@ -20,8 +20,13 @@ type Line struct {
 
 // New writes to out, if that is a terminal.
 func New(out *os.File) *Line {
+	return &Line{out: out, terminal: IsTerminal(out)}
+}
+
+// IsTerminal tells whether somebody may be looking.
+func IsTerminal(out *os.File) bool {
 	info, err := out.Stat()
-	return &Line{out: out, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0}
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // Say replaces what the line says.

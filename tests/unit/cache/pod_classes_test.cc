@@ -49,6 +49,9 @@ TEST(PodClassesTest, PodsThatDifferInAPartShareAClassUnlessThePartIsInUse) {
       {"image volume", pod_part::kImages | pod_part::kVolumes,
        [](auto& p) { p.ImageVolume("nginx"); }},
       {"label", pod_part::kLabels, [](auto& p) { p.Label("tier", "front"); }},
+      {"label that a term tests",
+       pod_part::kLabels | pod_part::kTestedLabels | pod_part::kPodAffinity,
+       [](auto& p) { p.Label("tier", "front").PodAffinity("zone", {{"tier", "front"}}); }},
       {"namespace", pod_part::kNamespace, [](auto& p) { p.Namespace("other"); }},
       {"priority", pod_part::kPriority, [](auto& p) { p.Priority(5); }},
       {"preemption policy", pod_part::kPriority, [](auto& p) { p.PreemptionPolicy("Never"); }},
@@ -109,42 +112,75 @@ TEST(PodClassesTest, ContainersAreComparedByWhatEachPartNamesOfThem) {
   EXPECT_EQ(Classed(classes, MakePod().Req({{"cpu", "1000m"}}))->pod_class, kept[0]->pod_class);
 }
 
+void TestTerms(PodClasses& classes, const PodBuilder& pod) { classes.TestTermsOf(pod.Ptr()->spec); }
+
+template <typename Object>
+void TestSelector(PodClasses& classes, Object object) {
+  classes.TestSelectorOf(std::make_shared<const Object>(std::move(object)));
+}
+
 TEST(PodClassesTest, ALabelCountsOnlyWhereASelectorTestsIt) {
-  PodClasses classes;
-  classes.SetParts(pod_part::kLabels);
   const auto label = [](const char* key, const char* value) { return MakePod().Label(key, value); };
-  // Two pods, the selectors' keys, and whether they are alike then.
+  const auto nobody = [](PodClasses&) {};
+  // Who else tests labels, two pods, and whether they are alike then.
   const struct {
     const char* name;
-    std::optional<std::vector<std::string>> tested;
+    std::function<void(PodClasses&)> others;
     PodBuilder a;
     PodBuilder b;
     bool alike;
   } cases[] = {
-      {"not told: all labels count", std::nullopt, label("x", "1"), label("x", "2"), false},
-      {"no selector", {{}}, label("x", "1"), label("x", "2"), true},
-      {"other key", {{"y", "z"}}, label("x", "1"), label("x", "2"), true},
-      {"value tested", {{"z", "x"}}, label("x", "1"), label("x", "2"), false},
-      {"presence tested", {{"x"}}, label("x", ""), MakePod(), false},
-      {"own spread selector",
-       {{}},
+      {"no selector", nobody, label("x", "1"), label("x", "2"), true},
+      {"another's affinity to another key",
+       [](auto& classes) { TestTerms(classes, MakePod().PodAffinity("zone", {{"y", "1"}})); },
+       label("x", "1"), label("x", "2"), true},
+      {"another's affinity",
+       [](auto& classes) { TestTerms(classes, MakePod().PodAffinity("zone", {{"x", "1"}})); },
+       label("x", "1"), label("x", "2"), false},
+      {"another's preferred affinity",
+       [](auto& classes) {
+         TestTerms(classes, MakePod().PreferPodAffinity(1, "zone", {{"x", "1"}}));
+       },
+       label("x", "1"), label("x", "2"), false},
+      {"another's anti-affinity tests whether it is there",
+       [](auto& classes) { TestTerms(classes, MakePod().PodAntiAffinity("zone", {{"x", "1"}})); },
+       label("x", ""), MakePod(), false},
+      {"another's spread constraint tests others, not us",
+       [](auto& classes) {
+         TestTerms(classes, MakePod().Spread(1, "zone", "DoNotSchedule", {{"x", "1"}}));
+       },
+       label("x", "1"), label("x", "2"), true},
+      {"a service",
+       [](auto& classes) {
+         api::Service service;
+         service.spec.selector = {{"x", "1"}};
+         TestSelector(classes, std::move(service));
+       },
+       label("x", "1"), label("x", "2"), false},
+      {"a set's expression",
+       [](auto& classes) {
+         api::StatefulSet set;
+         set.spec.selector.emplace().match_expressions = {{"x", "Exists", {}}};
+         TestSelector(classes, std::move(set));
+       },
+       label("x", "1"), label("x", "2"), false},
+      {"a replica set without selector",
+       [](auto& classes) { TestSelector(classes, api::ReplicaSet()); }, label("x", "1"),
+       label("x", "2"), true},
+      {"own spread selector", nobody,
        label("x", "1").Spread(1, "zone", "DoNotSchedule", {{"x", "1"}}),
-       label("x", "2").Spread(1, "zone", "DoNotSchedule", {{"x", "1"}}),
-       false},
-      {"own affinity",
-       {{}},
-       label("x", "1").PreferPodAffinity(1, "zone", {{"x", "1"}}),
-       label("x", "2").PreferPodAffinity(1, "zone", {{"x", "1"}}),
-       false},
-      {"own anti-affinity to another key",
-       {{}},
+       label("x", "2").Spread(1, "zone", "DoNotSchedule", {{"x", "1"}}), false},
+      {"own affinity", nobody, label("x", "1").PreferPodAffinity(1, "zone", {{"x", "1"}}),
+       label("x", "2").PreferPodAffinity(1, "zone", {{"x", "1"}}), false},
+      {"own anti-affinity to another key", nobody,
        label("x", "1").PodAntiAffinity("zone", {{"y", "1"}}),
-       label("x", "2").PodAntiAffinity("zone", {{"y", "1"}}),
-       true},
+       label("x", "2").PodAntiAffinity("zone", {{"y", "1"}}), true},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    classes.SetTestedLabelKeys(c.tested);
+    PodClasses classes;
+    classes.SetParts(pod_part::kTestedLabels);
+    c.others(classes);
     const PodInfoPtr a = Classed(classes, c.a);
     const PodInfoPtr b = Classed(classes, c.b);
     EXPECT_EQ(a->pod_class == b->pod_class, c.alike);
@@ -156,15 +192,38 @@ TEST(PodClassesTest, TheEpochGrowsOnlyWhenSomethingChanged) {
   PodClasses classes;
   const uint32_t first = classes.epoch();
   classes.SetParts(0);
-  classes.SetTestedLabelKeys(std::nullopt);
   EXPECT_EQ(classes.epoch(), first);
-  classes.SetTestedLabelKeys({{"b", "a", "a"}});
+  const auto test = [&](const char* key) {
+    TestTerms(classes, MakePod().PodAffinity("zone", {{key, "1"}}));
+  };
+  test("a");
+  EXPECT_EQ(classes.epoch(), first) << "nobody reads tested labels";
+  classes.SetParts(pod_part::kTestedLabels);
   const uint32_t second = classes.epoch();
   EXPECT_GT(second, first);
-  classes.SetTestedLabelKeys({{"a", "b"}});
-  EXPECT_EQ(classes.epoch(), second);
-  classes.SetParts(pod_part::kLabels);
-  EXPECT_GT(classes.epoch(), second);
+  test("a");
+  EXPECT_EQ(classes.epoch(), second) << "known";
+  test("b");
+  EXPECT_EQ(classes.epoch(), second + 1);
+}
+
+TEST(PodClassesTest, WithTooManyTestedKeysAllLabelsCount) {
+  PodClasses classes;
+  classes.SetParts(pod_part::kTestedLabels);
+  const auto alike = [&] {
+    const PodInfoPtr a = Classed(classes, MakePod().Label("free", "1"));
+    return a->pod_class == Classed(classes, MakePod().Label("free", "2"))->pod_class;
+  };
+  const auto test = [&](size_t i) {
+    TestTerms(classes, MakePod().PodAffinity("zone", {{"key-" + std::to_string(i), "1"}}));
+  };
+  for (size_t i = 0; i < TestedLabelKeys::kMax; ++i) test(i);
+  EXPECT_TRUE(alike());
+  test(TestedLabelKeys::kMax);
+  EXPECT_FALSE(alike());
+  const uint32_t epoch = classes.epoch();
+  test(TestedLabelKeys::kMax + 1);
+  EXPECT_EQ(classes.epoch(), epoch);
 }
 
 TEST(PodClassesTest, WhereSomebodyReadsTheWholePodNoClassIsShared) {

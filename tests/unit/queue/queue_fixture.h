@@ -47,7 +47,7 @@ inline bool PriorityLess(const QueueSortKey& a, const QueueSortKey& b) {
 
 // A queue with three plugins that register for events, and a PreEnqueue that gates by pod name:
 //   Fit    Node/Add, AssignedPod/Delete: always
-//   Taint  Node/Add|UpdateNodeTaint, TargetPod/Update: as `taint_hint` says
+//   Taint  Node/Add|UpdateNodeTaint, TargetPod/Update: as `taint_hint` says, by class
 //   Gate   TargetPod/Update, Node/UpdateNodeTaint: always
 // "Mute" registers for nothing.
 class QueueTest : public ::testing::Test {
@@ -63,6 +63,12 @@ class QueueTest : public ::testing::Test {
       auto found = gated_by.find(pod.pod->metadata.name);
       return PreEnqueueResult{found == gated_by.end() ? "" : found->second};
     };
+    hooks.reclass = [this](PodInfoPtr pod) {
+      auto classed = std::make_shared<PodInfo>(*pod);
+      const auto found = class_of.find(pod->pod->metadata.name);
+      if (found != class_of.end()) classed->pod_class = found->second;
+      return classed;
+    };
     const QueueingHintFn taint = [this](const api::Pod& pod, const api::ObjectPtr&,
                                         const api::ObjectPtr&) {
       hint_calls.push_back(pod.metadata.name);
@@ -73,8 +79,8 @@ class QueueTest : public ::testing::Test {
         {"default-scheduler",
          {{"Fit", {kNodeAdd, nullptr}},
           {"Fit", {kAssignedPodDelete, nullptr}},
-          {"Taint", {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint}, taint}},
-          {"Taint", {target, taint}},
+          {"Taint", {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint}, taint}, true},
+          {"Taint", {target, taint}, true},
           {"Gate", {target, nullptr}},
           {"Gate", {kNodeTaint, nullptr}}}}};
     queue = std::make_unique<SchedulingQueue>(options, std::move(hooks), nominator,
@@ -130,6 +136,7 @@ class QueueTest : public ::testing::Test {
   Nominator nominator;
   std::unique_ptr<SchedulingQueue> queue;
   std::map<std::string, std::string> gated_by;  // pod name to plugin
+  std::map<std::string, PodClassId> class_of;   // by pod name; others are in none
   std::string last_gating_seen;
   int pre_enqueue_calls = 0;
   int32_t last_priority = 1000;

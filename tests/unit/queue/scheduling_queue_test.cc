@@ -392,5 +392,26 @@ TEST_F(QueueTest, PendingPodsListsThemInTheOrderInWhichTheyWillLeave) {
   EXPECT_THAT(names, ElementsAre("high", "low", "backoff", "parked"));
 }
 
+TEST_F(QueueTest, AHintIsAskedOnceForTheParkedPodsOfOneClassOfNow) {
+  taint_hint = QueueingHint::kQueueSkip;
+  class_of = {{"a", 7}, {"b", 7}, {"c", 7}};
+  Park("a", {"Taint"});
+  Park("b", {"Taint"});
+  Move(kNodeTaint);
+  EXPECT_THAT(hint_calls, ElementsAre("a"));
+
+  // A label tells b apart that nobody tested before.
+  class_of["b"] = 8;
+  queue->Regroup();
+  Park("c", {"Taint"});
+  hint_calls.clear();
+  Move(kNodeTaint);
+  EXPECT_THAT(hint_calls, ElementsAre("a", "b"));
+
+  taint_hint = QueueingHint::kQueue;
+  Move(kNodeTaint);
+  for (const char* name : {"a", "b", "c"}) EXPECT_EQ(Where(name), Place::kBackoff) << name;
+}
+
 }  // namespace
 }  // namespace berth::queue

@@ -36,6 +36,9 @@ class NoNominations final : public NominatedPods {
   bool empty() const override { return true; }
 };
 
+// A label by which pods of one template differ.
+constexpr const char* kIndex = "apps.kubernetes.io/pod-index";
+
 struct Tally {
   uint64_t events = 0;
   uint64_t decisions = 0;
@@ -88,6 +91,7 @@ class Walk {
     for (uint64_t step = 0; step < kStepsEach && !testing::Test::HasFailure(); ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
       ++tally.events;
+      late_ = step > kStepsEach / 2;
       Step(tally);
     }
     tally.kept += kept_.kept()->num_decided();
@@ -145,6 +149,9 @@ class Walk {
     const std::string number = std::to_string(num_pods_++);
     pod.metadata.name = "pod-" + number;
     pod.metadata.uid = "uid-" + number;
+    api::StringMap& labels = pod.metadata.labels;
+    const std::pair<std::string, std::string> index{kIndex, number.substr(number.size() - 1)};
+    labels.insert(std::lower_bound(labels.begin(), labels.end(), index), index);
     return cache_.MakePodInfo(std::make_shared<const api::Pod>(std::move(pod)));
   }
 
@@ -164,6 +171,8 @@ class Walk {
     ++tally.decisions;
     if (plain.kind != Decision::Kind::kScheduled) return;
     ++tally.scheduled;
+    // As if Reserve rejected it: the next pod of its class finds nothing changed.
+    if (random_.Below(6) == 0) return;
     ASSERT_TRUE(cache_.AssumePod(pod, plain.node).has_value());
     if (!in_trial_) placed_.push_back(pod);
   }
@@ -181,6 +190,16 @@ class Walk {
     const std::string number = std::to_string(num_pods_++);
     pod.metadata.name = "pod-" + number;
     pod.metadata.uid = "uid-" + number;
+    if (late_ && random_.Below(4) == 0) {
+      // Sooner or later somebody wants no pod of that number near.
+      api::PodAffinityTerm term;
+      term.topology_key = "kubernetes.io/hostname";
+      term.namespaces = {templates_[random_.Below(kTemplates)].metadata.namespace_};
+      term.label_selector = api::LabelSelector{{{kIndex, std::to_string(random_.Below(10))}}, {}};
+      if (!pod.spec.affinity) pod.spec.affinity.emplace();
+      auto& terms = pod.spec.affinity->pod_anti_affinity.emplace();
+      terms.required_during_scheduling_ignored_during_execution.push_back(std::move(term));
+    }
     const PodInfoPtr info = cache_.MakePodInfo(std::make_shared<const api::Pod>(std::move(pod)));
     ASSERT_TRUE(cache_.AddPod(info).has_value());
     placed_.push_back(info);
@@ -198,6 +217,8 @@ class Walk {
     service.metadata.name = "service-" + std::to_string(random_.Below(3));
     service.metadata.namespace_ = pod.metadata.namespace_;
     if (random_.Below(3) != 0) service.spec.selector = pod.metadata.labels;
+    if (late_ && random_.Below(4) == 0) service.spec.selector = {{kIndex, "3"}};
+    cache_.TestSelectorOf(std::make_shared<const api::Service>(service));
     handle_.plain_listers.Set(std::move(service));
   }
 
@@ -229,6 +250,7 @@ class Walk {
   size_t num_pods_ = 0;
   size_t last_template_ = 0;
   bool in_trial_ = false;
+  bool late_ = false;
 };
 
 TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
