@@ -90,7 +90,9 @@ Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plu
   const config::KnownPlugins known = KnownTo(plugins, *gates);
   auto configuration = flags.config.empty() ? FromFlags(flags, known) : FromFile(flags, known);
   if (!configuration) return Fail(configuration.error());
-  if (auto left = config::LeaveManagedResources(*configuration); !left) return Fail(left.error());
+  if (auto left = config::LeaveManagedResources(*configuration); !left) {
+    return Fail(left.error().Within("couldn't build extenders"));
+  }
   return Settings{std::move(*configuration), std::move(*gates)};
 }
 

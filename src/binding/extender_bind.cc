@@ -76,6 +76,10 @@ class ExtenderBind::Attempt : public std::enable_shared_from_this<Attempt> {
       Finish({Code::kSkip});
       return;
     }
+    if (!core->api->MayWrite()) {
+      Finish({Code::kError, "not asked to bind: this process does not hold the lease"});
+      return;
+    }
     timer_ = core->api->executor().PostAfter(extender_->Timeout(), [self = shared_from_this()] {
       self->timer_.reset();
       if (self->call_ != nullptr) self->call_->Cancel();

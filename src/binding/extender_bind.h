@@ -21,6 +21,7 @@ namespace berth::binding {
 //    +-- ignorable: the next one ---+
 //
 // An answer that never came is settled by reading the pod: while nobody knows, its room is kept.
+// No extender is asked while this process may not write (client::ApiClient::MayWrite).
 //
 // Thread safety: Bind() on the executor's thread, where `done` is called, too.
 class ExtenderBind final : public BindPlugin {

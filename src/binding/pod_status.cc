@@ -26,6 +26,11 @@ bool IsRetriable(const client::ApiError& error) {
   return error.never_sent || error.code == 409 || error.code == 500 || error.code == 503;
 }
 
+// A nomination that the pod's bind has overtaken. The API server tells it by this text alone.
+bool IsTooLate(const client::ApiError& error) {
+  return error.code == 422 && error.message.find("already bound to a node") != std::string::npos;
+}
+
 }  // namespace
 
 class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatcher::Impl> {
@@ -210,6 +215,8 @@ void PodStatusPatcher::Impl::OnAnswer(const std::string& uid,
     const std::string pod = patch.pod->metadata.Key();
     if (error->code == 404) {
       base::LogV(4, "The pod is gone; its status is not patched", {{"pod", pod}});
+    } else if (IsTooLate(*error)) {
+      base::LogV(4, "The pod was bound before its nomination was written", {{"pod", pod}});
     } else {
       base::LogError("Error updating pod", {{"pod", pod}, {"err", error->ToString()}});
     }

@@ -110,6 +110,10 @@ class ApiClient {
   virtual std::shared_ptr<Call> Stream(Request request, Duration silence,
                                        std::shared_ptr<StreamHandler> handler) = 0;
 
+  // Whether writes are let through now; see kReasonNotLeader. For what changes the cluster by
+  // another road than this one.
+  virtual bool MayWrite() const { return true; }
+
   // The thread that I/O and asynchronous work runs on.
   virtual base::Executor& executor() = 0;
 };

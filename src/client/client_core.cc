@@ -183,7 +183,7 @@ void CurlClient::Core::Authorize(Exchange& exchange) {
 bool CurlClient::Core::MaySend(const Request& request) const {
   const bool fenced = IsWrite(request.verb) && request.priority != Priority::kUnlimited &&
                       request.priority != Priority::kEvent;
-  return !fenced || !options_.may_write || options_.may_write();
+  return !fenced || MayWrite();
 }
 
 void CurlClient::Core::RefuseToSend(uint64_t id) {

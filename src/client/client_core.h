@@ -33,6 +33,7 @@ class CurlClient::Core {
   uint64_t NextId() { return ++last_id_; }
   void Submit(std::shared_ptr<Exchange> exchange);
   void Cancel(uint64_t id);
+  bool MayWrite() const { return !options_.may_write || options_.may_write(); }
   // Returns once every exchange has ended.
   void Close();
   // Drops connections and credentials; the last task of the loop.

@@ -77,6 +77,8 @@ std::shared_ptr<Call> CurlClient::MakeCall(uint64_t id) {
   });
 }
 
+bool CurlClient::MayWrite() const { return core_->MayWrite(); }
+
 base::Executor& CurlClient::executor() { return core_->loop(); }
 
 void CurlClient::Close() { core_->Close(); }

@@ -64,6 +64,7 @@ class FakeApi final : public client::ApiClient {
   std::shared_ptr<client::Call> Send(client::Request request, client::OnResponse done) override;
   std::shared_ptr<client::Call> Stream(client::Request request, Duration silence,
                                        std::shared_ptr<client::StreamHandler> handler) override;
+  bool MayWrite() const override { return may_write; }
   base::Executor& executor() override { return executor_; }
 
   void set_model(Model model) { model_ = std::move(model); }
@@ -76,6 +77,7 @@ class FakeApi final : public client::ApiClient {
   size_t Count(client::Verb verb) const;
 
   bool cancel_in_line = false;
+  bool may_write = true;  // only MayWrite() heeds it
 
  private:
   class Handle;

@@ -74,6 +74,23 @@ TEST_F(ExtenderBindTest, WithoutAnInterestedOneThePluginsAreAsked) {
   EXPECT_THAT(Outcomes(), ElementsAre("Skip "));
 }
 
+TEST_F(ExtenderBindTest, WithoutTheLeaseNobodyIsAsked) {
+  first_->ignorable = true;
+  api_.may_write = false;
+  Bind();
+  EXPECT_THAT(first_->calls, testing::IsEmpty());
+  EXPECT_THAT(second_->calls, testing::IsEmpty());
+  EXPECT_THAT(Outcomes(),
+              ElementsAre("Error not asked to bind: this process does not hold the lease"));
+
+  // Lost between two extenders.
+  api_.may_write = true;
+  Bind();
+  api_.may_write = false;
+  Answer(*first_, {"no", false});
+  EXPECT_THAT(second_->calls, testing::IsEmpty());
+}
+
 TEST_F(ExtenderBindTest, OneThatMayFailHandsThePodOn) {
   first_->ignorable = second_->ignorable = true;
   Bind();
