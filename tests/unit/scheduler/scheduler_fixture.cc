@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tests/support/default_plugins.h"
+
 namespace berth::test {
 namespace {
 
@@ -23,11 +25,7 @@ std::string KeyOf(const std::string& path) {
 }  // namespace
 
 SchedulerFixture::SchedulerFixture() {
-  config::KnownPlugins known;
-  for (const plugins::DefaultPlugin& plugin : plugins::DefaultMultiPoint()) {
-    known.defaults.push_back({std::string(plugin.name), plugin.weight});
-  }
-  options_.configuration = config::DefaultConfiguration(known);
+  options_.configuration = config::DefaultConfiguration({test::DefaultPlugins()});
   options_.seed = 1;
   options_.hostname = "test-host";
   Restart();

@@ -11,6 +11,7 @@
 #include "plugins/in_tree_registry.h"
 #include "src/engine/dry_run.h"
 #include "src/framework/runtime.h"
+#include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
 #include "tests/support/plain_snapshot.h"
 #include "tests/support/random_cluster.h"
@@ -56,9 +57,7 @@ class RandomWorld {
   explicit RandomWorld(uint64_t seed) : random_(seed) {
     config::Profile config;
     config.scheduler_name = "default-scheduler";
-    for (const plugins::DefaultPlugin& plugin : plugins::DefaultMultiPoint()) {
-      config.plugins.multi_point.enabled.push_back({std::string(plugin.name), plugin.weight});
-    }
+    config.plugins.multi_point.enabled = test::DefaultPlugins();
     auto made = framework::Profile::Make(config, plugins::InTreeRegistry(), handle_);
     EXPECT_TRUE(made.has_value());
     profile_ = std::move(*made);

@@ -15,6 +15,7 @@
 #include "src/engine/engine.h"
 #include "src/engine/kept_evaluations.h"
 #include "tests/support/builders.h"
+#include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
 #include "tests/support/random_cluster.h"
 
@@ -60,9 +61,7 @@ class Walk {
     handle_.current_snapshot = &cache_;
     config::Profile config;
     config.scheduler_name = "default-scheduler";
-    for (const plugins::DefaultPlugin& plugin : plugins::DefaultMultiPoint()) {
-      config.plugins.multi_point.enabled.push_back({std::string(plugin.name), plugin.weight});
-    }
+    config.plugins.multi_point.enabled = test::DefaultPlugins();
     auto made = framework::Profile::Make(config, plugins::InTreeRegistry(), handle_);
     EXPECT_TRUE(made.has_value());
     profile_ = std::move(*made);

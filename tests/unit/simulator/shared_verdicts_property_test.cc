@@ -8,6 +8,7 @@
 #include "src/config/load.h"
 #include "src/simulator/simulation.h"
 #include "tests/support/builders.h"
+#include "tests/support/default_plugins.h"
 
 namespace berth::simulator {
 namespace {
@@ -20,11 +21,8 @@ constexpr int kSteps = 60;
 // The default profile; preemption draws at random for pods that fail, so it would make the two
 // runs draw differently ever after.
 config::SchedulerConfiguration Configuration() {
-  std::vector<config::PluginRef> defaults;
-  for (const plugins::DefaultPlugin& plugin : plugins::DefaultMultiPoint()) {
-    if (plugin.name == "DefaultPreemption") continue;
-    defaults.push_back({std::string(plugin.name), plugin.weight});
-  }
+  std::vector<config::PluginRef> defaults = test::DefaultPlugins();
+  std::erase_if(defaults, [](const auto& plugin) { return plugin.name == "DefaultPreemption"; });
   return config::DefaultConfiguration({defaults});
 }
 

@@ -12,17 +12,14 @@
 #include "src/config/load.h"
 #include "src/simulator/simulation.h"
 #include "tests/support/builders.h"
+#include "tests/support/default_plugins.h"
 
 namespace berth::test {
 
 // Options with the in-tree plugins' default profile and seed 1.
 inline simulator::SimulationOptions DefaultSimulationOptions() {
-  std::vector<config::PluginRef> defaults;
-  for (const plugins::DefaultPlugin& plugin : plugins::DefaultMultiPoint()) {
-    defaults.push_back({std::string(plugin.name), plugin.weight});
-  }
   simulator::SimulationOptions options;
-  options.scheduler.configuration = config::DefaultConfiguration({defaults});
+  options.scheduler.configuration = config::DefaultConfiguration({DefaultPlugins()});
   options.scheduler.seed = 1;
   return options;
 }
