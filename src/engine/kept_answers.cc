@@ -76,7 +76,12 @@ bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, Touc
       return asked;
     }
   }
-  scratch_.Assign(cache.num_rows(), false);
+  // Where everything passes, what the plugin names is not looked at.
+  if (passes_all()) {
+    scratch_.Resize(cache.num_rows());
+  } else {
+    scratch_.Assign(cache.num_rows(), false);
+  }
   if (extent.update &&
       !step_.updatable->UpdatePreFilter(state_, occasion.pod, cache, changes.pods(), scratch_)) {
     return BeginAnew(occasion, touched);
@@ -190,7 +195,11 @@ bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const 
       if (cache.nodes().Test(row)) rows_.push_back(row);
   };
   if (extent.update) {
-    scratch_.Assign(cache.num_rows(), false);
+    if (skipped_) {
+      scratch_.Resize(cache.num_rows());
+    } else {
+      scratch_.Assign(cache.num_rows(), false);
+    }
     if (!step_.updatable->UpdatePreScore(state_, occasion.pod, cache, changes.pods(), feasible,
                                          scratch_)) {
       return BeginAnew(occasion, feasible, touched);
