@@ -27,6 +27,16 @@ void SetAll(std::span<const NodeRow> rows, NodeSet& out) {
   for (const NodeRow row : rows) out.Set(row);
 }
 
+// Makes room for the rows that a plugin names. Clearing it costs what the rows cost: only where
+// they are going to be looked at.
+void MakeRoom(size_t num_rows, bool looked_at, NodeSet& rows) {
+  if (looked_at) {
+    rows.Assign(num_rows, false);
+  } else {
+    rows.Resize(num_rows);
+  }
+}
+
 }  // namespace
 
 std::optional<Extent> KeptAnswers::Stale(const Occasion& occasion, const Span& span,
@@ -76,12 +86,7 @@ bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, Touc
       return asked;
     }
   }
-  // Where everything passes, what the plugin names is not looked at.
-  if (passes_all()) {
-    scratch_.Resize(cache.num_rows());
-  } else {
-    scratch_.Assign(cache.num_rows(), false);
-  }
+  MakeRoom(cache.num_rows(), !passes_all(), scratch_);
   if (extent.update &&
       !step_.updatable->UpdatePreFilter(state_, occasion.pod, cache, changes.pods(), scratch_)) {
     return BeginAnew(occasion, touched);
@@ -195,11 +200,7 @@ bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const 
       if (cache.nodes().Test(row)) rows_.push_back(row);
   };
   if (extent.update) {
-    if (skipped_) {
-      scratch_.Resize(cache.num_rows());
-    } else {
-      scratch_.Assign(cache.num_rows(), false);
-    }
+    MakeRoom(cache.num_rows(), !skipped_, scratch_);
     if (!step_.updatable->UpdatePreScore(state_, occasion.pod, cache, changes.pods(), feasible,
                                          scratch_)) {
       return BeginAnew(occasion, feasible, touched);
