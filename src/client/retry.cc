@@ -37,10 +37,16 @@ Duration Backoff(int attempt, Random& random) {
   return Scale(plain, 0.5 + random.Unit());
 }
 
+Duration Stretched(Duration wait, Random& random) { return Scale(wait, 1 + 0.1 * random.Unit()); }
+
+Duration AskedWait(Duration retry_after, Random& random) {
+  return Stretched(std::min(retry_after, kMostRetryAfter), random);
+}
+
 std::optional<Duration> RetryDelay(const Request& request, const ApiError& error, int retries,
                                    Random& random) {
   if (retries >= request.max_retries || !IsRetriable(request, error)) return std::nullopt;
-  if (error.retry_after) return Scale(*error.retry_after, 1 + 0.1 * random.Unit());
+  if (error.retry_after) return AskedWait(*error.retry_after, random);
   return Backoff(retries, random);
 }
 

@@ -14,17 +14,23 @@ namespace berth::client {
 // counts from 0.
 Duration Backoff(int attempt, Random& random);
 
+// `wait` and up to a tenth more, at random, so that those who were told the same do not all come
+// back at once.
+Duration Stretched(Duration wait, Random& random);
+
+// What a server may ask for by Retry-After; more than this it cannot make us wait.
+inline constexpr Duration kMostRetryAfter = std::chrono::minutes(1);
+// A wait that a server asked for: never shortened but to kMostRetryAfter, and stretched.
+Duration AskedWait(Duration retry_after, Random& random);
+
 // How long to wait before trying the request again; nullopt: it must not be, or must no longer be,
 // tried again. `retries` is how often it was retried before.
 //
-//   429, any verb                        Retry-After, else backoff
+//   429, any verb                        Retry-After (AskedWait), else backoff
 //   never sent (refused, unresolved)     backoff, any verb
 //   5xx with Retry-After, 502, 503, 504  reads only; Retry-After, else backoff
 //   connection cut                       reads only; backoff
 //   cancelled, timed out, anything else  no
-//
-// A wait that the server asked for is never shortened; up to a tenth of it is added at random, so
-// that those who were told the same do not all come back at once.
 std::optional<Duration> RetryDelay(const Request& request, const ApiError& error, int retries,
                                    Random& random);
 

@@ -2,12 +2,29 @@
 #include "src/informers/object_store.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "src/base/logging.h"
 
 namespace berth::informers {
+namespace {
+
+bool Same(const api::ObjectPtr& one, const api::ObjectPtr& other) {
+  return std::visit(
+      []<typename A, typename B>(const A& a, const B& b) {
+        if constexpr (std::is_same_v<A, std::monostate> || !std::is_same_v<A, B>) {
+          return false;
+        } else {
+          return *a == *b;
+        }
+      },
+      one, other);
+}
+
+}  // namespace
 
 ObjectStore::ObjectStore(const KindInfo& info, EventSink sink, const KeptText& kept_text)
     : info_(info), sink_(std::move(sink)), kept_text_(kept_text) {}
@@ -49,7 +66,11 @@ std::string ObjectStore::Put(api::Encoding encoding, std::string_view bytes) {
     known = nullptr;
   }
   const bool healed = std::exchange(entry.damaged, nullptr) != nullptr;
-  if (known != nullptr && !healed && known->resource_version == version) return version;
+  // The content, too: a server that went back in time gives versions out a second time.
+  if (known != nullptr && !healed && known->resource_version == version &&
+      Same(entry.object, *decoded)) {
+    return version;
+  }
 
   InformerEvent event;
   event.type = known == nullptr ? EventType::kAdded : EventType::kUpdated;

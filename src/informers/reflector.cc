@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/informers/reflector.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/client/retry.h"
 #include "src/informers/reflector_sessions.h"
 
 namespace berth::informers {
@@ -12,6 +14,9 @@ namespace {
 // A watch that ends sooner than this without a word is an error, or it would be asked for again
 // and again.
 constexpr Duration kShortWatch = std::chrono::seconds(1);
+
+// A watch brings a bookmark each minute; what brought nothing once may have been cut early.
+constexpr int kMostFruitless = 2;
 
 std::string WithCommas(size_t number) {
   std::string text = std::to_string(number);
@@ -37,6 +42,23 @@ bool IsVersionOfTheFuture(const client::ApiError& error) {
   return error.code == 504 && error.message.starts_with("Too large resource version");
 }
 
+// The watch can go on where it stood.
+bool IsHarmless(const client::ApiError& error) { return error.code == 429; }
+
+// The server has not looked at what was asked.
+bool WasBegun(const std::optional<client::ApiError>& error) {
+  return !error || (!error->never_sent && error->code != 429);
+}
+
+// Versions are whole numbers that grow; what is none cannot be compared.
+bool IsOlder(std::string_view version, std::string_view than) {
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (!is_number(version) || !is_number(than)) return false;
+  return version.size() != than.size() ? version.size() < than.size() : version < than;
+}
+
 }  // namespace
 
 Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
@@ -49,6 +71,7 @@ Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
                                                                  : api::Encoding::kProtobuf),
       random_(seed),
       backoff_(base::Backoff::Shape{}),
+      list_again_backoff_(base::Backoff::Shape{}),
       store_(info, std::move(sink), options.kept_text) {}
 
 void Reflector::Start() {
@@ -130,26 +153,30 @@ void Reflector::Open(client::Verb verb, std::string query, std::shared_ptr<Sessi
   head_arrived_ = false;
   frame_arrived_ = false;
   failure_.reset();
+  must_list_ = false;
   call_ = api_.Stream(std::move(request), kSilence, std::move(session));
 }
 
-bool Reflector::OnWatchEvent(api::Encoding encoding, const api::WatchEvent& event) {
-  if (event.type == api::WatchEventType::kError) {
-    const auto status = api::Decode<api::ApiStatus>(encoding, event.object);
-    client::ApiError error;
-    if (status) {
-      error.code = status->code;
-      error.reason = status->reason;
-      error.message = status->message;
-      if (status->details && status->details->retry_after_seconds > 0) {
-        error.retry_after = std::chrono::seconds(status->details->retry_after_seconds);
-      }
-    } else {
-      error.message = "unreadable ERROR event: " + status.error().message;
+bool Reflector::OnErrorEvent(api::Encoding encoding, std::string_view object) {
+  const auto status = api::Decode<api::ApiStatus>(encoding, object);
+  client::ApiError error;
+  if (status) {
+    error.code = status->code;
+    error.reason = status->reason;
+    error.message = status->message;
+    if (status->details && status->details->retry_after_seconds > 0) {
+      error.retry_after = std::chrono::seconds(status->details->retry_after_seconds);
     }
-    failure_ = std::move(error);
-    return false;
+  } else {
+    error.message = "unreadable ERROR event: " + status.error().message;
   }
+  must_list_ = !IsHarmless(error);
+  failure_ = std::move(error);
+  return false;
+}
+
+bool Reflector::OnWatchEvent(api::Encoding encoding, const api::WatchEvent& event) {
+  if (event.type == api::WatchEventType::kError) return OnErrorEvent(encoding, event.object);
   frame_arrived_ = true;
   if (phase_ == Phase::kWatching) backoff_.Reset();
   std::string version;
@@ -164,9 +191,23 @@ bool Reflector::OnWatchEvent(api::Encoding encoding, const api::WatchEvent& even
       break;
   }
   // The events of an initial list are not in the order of their versions.
-  if (phase_ == Phase::kWatching && !version.empty()) resource_version_ = std::move(version);
+  if (phase_ == Phase::kWatching && !Reach(std::move(version))) return false;
   // An event may have stopped the reflector.
   return !stopped_;
+}
+
+bool Reflector::Reach(std::string version) {
+  if (version.empty()) return true;
+  if (IsOlder(version, resource_version_)) {
+    client::ApiError error;
+    error.message =
+        "the server went back from version " + resource_version_ + " to version " + version;
+    failure_ = std::move(error);
+    must_list_ = true;
+    return false;
+  }
+  resource_version_ = std::move(version);
+  return true;
 }
 
 bool Reflector::OnBookmark(api::Encoding encoding, std::string_view object) {
@@ -178,7 +219,7 @@ bool Reflector::OnBookmark(api::Encoding encoding, std::string_view object) {
     return false;
   }
   if (phase_ == Phase::kWatching) {
-    if (!bookmark->resource_version.empty()) resource_version_ = bookmark->resource_version;
+    if (!Reach(bookmark->resource_version)) return false;
   } else if (bookmark->initial_events_end) {
     CompleteList(bookmark->resource_version);
     // The same stream goes on as the watch.
@@ -194,6 +235,7 @@ void Reflector::CompleteList(const std::string& resource_version) {
   served_ = true;
   told_absent_ = false;
   broken_lists_ = 0;
+  fruitless_watches_ = 0;
   backoff_.Reset();
   ++stats_.lists;
   MarkSynced();
@@ -263,22 +305,26 @@ void Reflector::OnListFailed(const client::ApiError& error) {
 
 void Reflector::OnWatchEnded(const std::optional<client::ApiError>& error) {
   const bool worked = frame_arrived_ || clock_.Now() - opened_ >= kShortWatch;
-  if (!error) {
-    if (worked) {
-      RequestWatch();
-      return;
-    }
-    client::ApiError too_short;
-    too_short.message = "the watch ended at once";
-    RetryLater(too_short, &Reflector::RequestWatch);
-  } else if (error->code == 410 && worked) {
+  if (frame_arrived_) {
+    fruitless_watches_ = 0;
+  } else if (WasBegun(error)) {
+    ++fruitless_watches_;
+  }
+  const bool blind = fruitless_watches_ >= kMostFruitless;
+  client::ApiError why = error.value_or(client::ApiError());
+  if (!error)
+    why.message = blind ? "two watches in a row brought nothing" : "the watch ended at once";
+  if (!error && worked && !blind) {
+    RequestWatch();
+  } else if (why.code == 410 && worked) {
     base::LogV(2, "The watch is too old; listing again",
                {{"resource", info_.resource}, {"resourceVersion", resource_version_}});
     StartList();
-  } else if (error->code == 410 || error->code == 404 || IsVersionOfTheFuture(*error)) {
-    RetryLater(*error, &Reflector::StartList);
+  } else if (must_list_ || blind || why.code == 410 || why.code == 404 ||
+             IsVersionOfTheFuture(why)) {
+    ListAgainLater(why);
   } else {
-    RetryLater(*error, &Reflector::RequestWatch);
+    RetryLater(why, &Reflector::RequestWatch);
   }
 }
 
@@ -289,12 +335,24 @@ void Reflector::OnNotServed(const client::ApiError& error) {
   }
   told_absent_ = true;
   MarkSynced();
-  After(kAbsentWait, &Reflector::StartList);
+  After(client::Stretched(kAbsentWait, random_), &Reflector::StartList);
 }
 
 void Reflector::RetryLater(const client::ApiError& error, void (Reflector::*step)()) {
+  RetryAfter(backoff_.Next(random_), error, step);
+}
+
+void Reflector::ListAgainLater(const client::ApiError& error) {
+  const Time now = clock_.Now();
+  if (now - listed_again_ >= kHealthy) list_again_backoff_.Reset();
+  listed_again_ = now;
+  RetryAfter(list_again_backoff_.Next(random_), error, &Reflector::StartList);
+}
+
+void Reflector::RetryAfter(Duration wait, const client::ApiError& error,
+                           void (Reflector::*step)()) {
   ++stats_.errors;
-  const Duration wait = error.retry_after.value_or(backoff_.Next(random_));
+  if (error.retry_after) wait = std::max(wait, client::AskedWait(*error.retry_after, random_));
   const auto wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
   base::LogWarning(error.code == 403 ? "Not permitted; trying again" : "Failed; trying again",
                    {{"verb", phase_ == Phase::kPagedList ? "list" : "watch"},

@@ -29,11 +29,18 @@ namespace berth::informers {
 //     |   |    | resume from the last resourceVersion: orderly end, silence, errors
 //     |   +----+
 //     |   |
-//     +---+ 410 Gone: list again; what is known stays and is compared
+//     +---+ list again; what is known stays and is compared:
+//             410 Gone, or any other ERROR event but 429
+//             two watches in a row without an event or bookmark
+//             a version older than the one before (etcd was restored)
 //
-// Errors are tried again after a growing wait, a list page from the page it had reached. A kind
-// that the server does not serve (404, unless it has been served before) counts as empty, and is
-// asked for again every five minutes.
+// Without the last two, a server whose etcd was restored would leave us waiting for a version that
+// it reaches hours later. A watch that was not begun (no connection, 429) does not count.
+//
+// Errors are tried again after a growing wait, at random longer, a list page from the page it had
+// reached; lists that follow each other within two minutes after one that grows apart. A kind that
+// the server does not serve (404, unless it has been served before) counts as empty, and is asked
+// for again every five minutes.
 //
 // Thread safety: the executor's thread.
 class Reflector : public std::enable_shared_from_this<Reflector> {
@@ -42,6 +49,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   static constexpr Duration kSilence = std::chrono::seconds(150);
   static constexpr Duration kAbsentWait = std::chrono::minutes(5);
   static constexpr Duration kProgressPeriod = std::chrono::seconds(5);
+  // Lists again that are further apart begin with the shortest wait.
+  static constexpr Duration kHealthy = std::chrono::minutes(2);
 
   // `api`, `clock` and `info` must outlive the reflector.
   Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed, const KindInfo& info,
@@ -70,6 +79,9 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   // False: the stream is of no more use, and why is in `failure_`.
   bool OnWatchEvent(api::Encoding encoding, const api::WatchEvent& event);
   bool OnBookmark(api::Encoding encoding, std::string_view object);
+  bool OnErrorEvent(api::Encoding encoding, std::string_view object);
+  // The watch has reached `version`. False where it was further before.
+  bool Reach(std::string version);
   void OnPage(const api::ListMeta& meta);
   void CompleteList(const std::string& resource_version);
   void OnStreamEnd(std::optional<client::ApiError> error);
@@ -79,6 +91,9 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   void MarkSynced();
 
   void RetryLater(const client::ApiError& error, void (Reflector::*step)());
+  // What is known may not be what the server has.
+  void ListAgainLater(const client::ApiError& error);
+  void RetryAfter(Duration wait, const client::ApiError& error, void (Reflector::*step)());
   void After(Duration wait, void (Reflector::*step)());
   void LogProgressLater();
 
@@ -89,6 +104,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   const api::Encoding encoding_;
   Random random_;
   base::Backoff backoff_;
+  base::Backoff list_again_backoff_;
+  Time listed_again_{};  // when ListAgainLater() was called last
   ObjectStore store_;
 
   Phase phase_ = Phase::kStreamingList;
@@ -97,6 +114,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool served_ = false;                // a list has been completed
   bool told_absent_ = false;           // the warning about a kind that is not served
   int broken_lists_ = 0;               // streaming lists in a row that broke off
+  int fruitless_watches_ = 0;          // in a row
   std::string continue_;               // of the paged list
   std::optional<api::ListMeta> page_;  // of the page that has just ended
   std::string resource_version_;       // where the watch stands
@@ -108,6 +126,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool head_arrived_ = false;
   bool frame_arrived_ = false;
   std::optional<client::ApiError> failure_;  // found inside the stream
+  bool must_list_ = false;                   // by which the watch cannot be resumed
 
   std::optional<base::Executor::TimerId> timer_;
   std::optional<base::Executor::TimerId> progress_timer_;

@@ -79,6 +79,14 @@ TEST(RetryTest, ServersWaitIsNeverShortened) {
   }
 }
 
+TEST(RetryTest, AServersWaitHasABound) {
+  Random random(7);
+  const auto wait = RetryDelay({}, Answer(429, std::chrono::hours(1000)), 0, random);
+  ASSERT_TRUE(wait);
+  EXPECT_GE(*wait, kMostRetryAfter);
+  EXPECT_LE(*wait, kMostRetryAfter * 11 / 10);
+}
+
 TEST(RetryTest, BackoffDoublesUpToTenSecondsWithJitter) {
   Random random(3);
   for (int attempt = 0; attempt < 20; ++attempt) {

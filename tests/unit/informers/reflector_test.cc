@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "src/client/retry.h"
 #include "src/informers/informers.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/fake_clock.h"
@@ -37,6 +39,8 @@ class ReflectorTest : public testing::Test {
     reflector_->Start();
     executor_.RunDue();
   }
+  // Another reflector, which knows nothing yet.
+  void Restart() { reflector_ = Make(); }
   // Starts and hands over the pods as a streaming list in version 10.
   void StartSynced(const std::vector<std::string>& pods = {}) {
     Start();
@@ -77,6 +81,11 @@ class ReflectorTest : public testing::Test {
     for (const InformerEvent& event : std::exchange(events_, {})) lines.push_back(Describe(event));
     return lines;
   }
+  std::shared_ptr<Reflector> Make() {
+    return std::make_shared<Reflector>(
+        api_, clock_, 1, InfoOf(Kind::kPod),
+        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+  }
   const std::string& Path() { return api_.last().request.path; }
   void ExpectWatchFrom(int version) {
     EXPECT_EQ(api_.last().request.verb, Verb::kWatch);
@@ -98,9 +107,7 @@ class ReflectorTest : public testing::Test {
   test::FakeExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::vector<InformerEvent> events_;
-  std::shared_ptr<Reflector> reflector_ = std::make_shared<Reflector>(
-      api_, clock_, 1, InfoOf(Kind::kPod),
-      [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+  std::shared_ptr<Reflector> reflector_ = Make();
 };
 
 TEST_F(ReflectorTest, TheInitialListIsAWatchThatSendsWhatIsThere) {
@@ -126,6 +133,8 @@ TEST_F(ReflectorTest, WatchesAskForATimeoutOfFiveToTenMinutesAndNotAlwaysTheSame
   for (int i = 0; i < 20; ++i) {
     const std::string key = "timeoutSeconds=";
     timeouts.push_back(std::stoi(Path().substr(Path().find(key) + key.size())));
+    if (i > 0) api_.last().Begin();
+    Push(BookmarkFrame(20));
     executor_.Advance(minutes(5));
     End();
   }
@@ -204,7 +213,7 @@ TEST_F(ReflectorTest, SilenceAndErrorsResumeAfterAGrowingWait) {
     EXPECT_LE(wait, 2 * floor + milliseconds(20));
     ExpectWatchFrom(10);
     floor = std::min<Duration>(2 * floor, seconds(30));
-    Fail(i % 2 == 0 ? NeverSent() : Rejection(500));
+    Fail(i % 2 == 0 ? NeverSent() : Rejection(429));
   }
   AwaitRequest();
   api_.last().Begin();
@@ -224,24 +233,143 @@ TEST_F(ReflectorTest, RetryAfterIsHonoured) {
   ExpectWatchFrom(10);
 }
 
+TEST_F(ReflectorTest, RetryAfterHasABoundAndIsNotTheSameForAll) {
+  std::vector<Duration> waits;
+  StartSynced();
+  for (int i = 0; i < 6; ++i) {
+    client::ApiError busy = Rejection(429);
+    busy.retry_after = std::chrono::hours(100);
+    Fail(busy);
+    waits.push_back(AwaitRequest());
+    ExpectWatchFrom(10);
+  }
+  EXPECT_THAT(waits, testing::Each(
+                         AllOf(testing::Ge(client::kMostRetryAfter),
+                               testing::Le(client::kMostRetryAfter * 11 / 10 + milliseconds(10)))));
+  EXPECT_THAT(waits, testing::Contains(testing::Ne(waits[0])));
+}
+
 TEST_F(ReflectorTest, AWatchThatEndsAtOnceIsAnError) {
   StartSynced();
   executor_.Advance(minutes(5));
   End();
-  for (int i = 0; i < 3; ++i) {
-    api_.last().Begin();
+  api_.last().Begin();
+  End();
+  EXPECT_GE(AwaitRequest(), milliseconds(800));
+  ExpectWatchFrom(10);
+}
+
+// What a watch from a version that the server has not reached yet looks like.
+TEST_F(ReflectorTest, TwoWatchesInARowThatBringNothingListAgain) {
+  const struct {
+    const char* name;
+    Duration lasts;
+    std::optional<client::ApiError> end;
+  } cases[] = {
+      {"orderly ends", minutes(6), std::nullopt},
+      {"ends at once", {}, std::nullopt},
+      {"silence", seconds(150), NoAnswer()},
+      {"refusals", {}, Rejection(500)},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Restart();
+    StartSynced({PodJson("a", 1)});
+    Sent();
+    Push(BookmarkFrame(500));
     End();
-    EXPECT_GE(AwaitRequest(), milliseconds(800));
-    ExpectWatchFrom(10);
+    for (int i = 0; i < 2; ++i) {
+      ExpectWatchFrom(500);
+      if (!c.end || c.end->code == 0) api_.last().Begin();
+      const size_t before = api_.size();
+      executor_.Advance(c.lasts);
+      if (c.end) {
+        Fail(*c.end);
+      } else {
+        End();
+      }
+      if (api_.size() == before) AwaitRequest();
+    }
+    ExpectStreamingList();
+    api_.last().Begin();
+    Push(Frame("ADDED", PodJson("b", 3)));
+    Push(BookmarkFrame(5, true));
+    EXPECT_THAT(Sent(), ElementsAre("+b3", "-a1"));
+    executor_.Advance(minutes(5));
+    End();
+    ExpectWatchFrom(5);
+    reflector_->Stop();
   }
+}
+
+TEST_F(ReflectorTest, AWatchThatBroughtSomethingBeginsTheCountAnew) {
+  StartSynced();
+  for (int i = 0; i < 3; ++i) {
+    Push(BookmarkFrame(20 + i));
+    executor_.Advance(minutes(5));
+    End();
+    ExpectWatchFrom(20 + i);
+    api_.last().Begin();
+    executor_.Advance(minutes(5));
+    End();
+    ExpectWatchFrom(20 + i);
+    api_.last().Begin();
+  }
+}
+
+TEST_F(ReflectorTest, AVersionThatGoesBackwardsListsAgain) {
+  for (const std::string& frame :
+       {BookmarkFrame(99), Frame("MODIFIED", PodJson("a", 99)), Frame("DELETED", PodJson("b", 99)),
+        Frame("ADDED", PodJson("c", 9))}) {
+    SCOPED_TRACE(frame);
+    Restart();
+    StartSynced({PodJson("a", 1), PodJson("b", 2)});
+    Push(BookmarkFrame(100));
+    Push(BookmarkFrame(100));
+    EXPECT_EQ(reflector_->stats().errors, 0u) << "the same version is none that goes backwards";
+    Push(frame);
+    AwaitRequest();
+    ExpectStreamingList();
+    Sent();
+    api_.last().Begin();
+    Push(Frame("ADDED", PodJson("a", 1)));
+    Push(BookmarkFrame(40, true));
+    Push(BookmarkFrame(41));
+    executor_.Advance(minutes(5));
+    End();
+    ExpectWatchFrom(41);
+    reflector_->Stop();
+  }
+}
+
+TEST_F(ReflectorTest, VersionsThatAreNoNumbersAreNotCompared) {
+  StartSynced();
+  const auto bookmark = [](const std::string& version) {
+    return Frame("BOOKMARK", R"({"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":")" +
+                                 version + "\"}}");
+  };
+  Push(bookmark("b-2"));
+  Push(bookmark("a-1"));
+  EXPECT_EQ(reflector_->stats().errors, 0u);
+}
+
+// The restored server counts on from an earlier version, so it gives versions out a second time.
+TEST_F(ReflectorTest, ListedAgainAVersionIsNotTakenForItsContent) {
+  StartSynced({PodJson("a", 8), PodJson("b", 9)});
+  Sent();
+  Push(ErrorFrame(500));
+  AwaitRequest();
+  api_.last().Begin();
+  Push(Frame("ADDED", PodJson("a", 8, "uid-a", "node-1")));
+  Push(Frame("ADDED", PodJson("b", 9)));
+  Push(BookmarkFrame(9, true));
+  EXPECT_THAT(Sent(), ElementsAre("~a8>8"));
 }
 
 TEST_F(ReflectorTest, GoneListsAgainAndReportsOnlyTheDifferences) {
   for (const bool as_event : {true, false}) {
     SCOPED_TRACE(as_event ? "ERROR event" : "HTTP answer");
-    reflector_ = std::make_shared<Reflector>(
-        api_, clock_, 1, InfoOf(Kind::kPod),
-        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+    Restart();
     StartSynced({PodJson("a", 1), PodJson("b", 2), PodJson("c", 3)});
     Sent();
     executor_.Advance(minutes(1));
@@ -274,12 +402,47 @@ TEST_F(ReflectorTest, GoneAgainRightAfterAListWaitsABit) {
   ExpectStreamingList();
 }
 
-TEST_F(ReflectorTest, OtherErrorEventsResumeTheWatch) {
+TEST_F(ReflectorTest, ErrorEventsListAgainButForTooManyRequests) {
+  for (const int code : {0, 400, 403, 404, 410, 429, 500, 503, 504}) {
+    SCOPED_TRACE(code);
+    Restart();
+    StartSynced();
+    Push(BookmarkFrame(12));
+    Push(ErrorFrame(code));
+    if (code != 410) AwaitRequest();
+    if (code == 429) {
+      ExpectWatchFrom(12);
+    } else {
+      ExpectStreamingList();
+    }
+    reflector_->Stop();
+  }
+}
+
+TEST_F(ReflectorTest, AnErrorEventThatCannotBeReadListsAgain) {
   StartSynced();
-  Push(BookmarkFrame(12));
-  Push(ErrorFrame(500));
+  Push(Frame("ERROR", "[]"));
   AwaitRequest();
-  ExpectWatchFrom(12);
+  ExpectStreamingList();
+}
+
+TEST_F(ReflectorTest, ListsThatFollowEachOtherGrowApart) {
+  StartSynced();
+  const auto list_again = [this] {
+    Push(ErrorFrame(500));
+    const Duration wait = AwaitRequest();
+    ExpectStreamingList();
+    api_.last().Begin();
+    Push(BookmarkFrame(10, true));
+    return wait;
+  };
+  Duration floor = milliseconds(800);
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_GE(list_again(), floor);
+    floor *= 2;
+  }
+  executor_.Advance(minutes(2));
+  EXPECT_LE(list_again(), milliseconds(1610));
 }
 
 TEST_F(ReflectorTest, AServerThatWentBackInTimeIsListedAgain) {
@@ -293,9 +456,7 @@ TEST_F(ReflectorTest, GarbageResumesTheWatch) {
   for (const std::string& garbage :
        {std::string("no json\n"), Frame("NONSENSE", "{}"), Frame("BOOKMARK", "[]")}) {
     SCOPED_TRACE(garbage);
-    reflector_ = std::make_shared<Reflector>(
-        api_, clock_, 1, InfoOf(Kind::kPod),
-        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+    Restart();
     StartSynced({PodJson("a", 1)});
     Sent();
     Push(Frame("MODIFIED", PodJson("a", 14)));
@@ -338,9 +499,7 @@ TEST_F(ReflectorTest, AServerThatIsDownIsTriedUntilItIsThere) {
 TEST_F(ReflectorTest, ARefusedStreamingListFallsBackToPages) {
   for (const int code : {400, 405, 406, 422, 501}) {
     SCOPED_TRACE(code);
-    reflector_ = std::make_shared<Reflector>(
-        api_, clock_, 1, InfoOf(Kind::kPod),
-        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+    Restart();
     Start();
     Fail(Rejection(code));
     ExpectPage("");
@@ -408,7 +567,7 @@ TEST_F(ReflectorTest, AKindThatIsNotServedCountsAsEmptyAndIsAskedForAgain) {
   Fail(Rejection(404));
   EXPECT_THAT(Sent(), ElementsAre("synced"));
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(AwaitRequest(), minutes(5));
+    EXPECT_THAT(AwaitRequest(), AllOf(testing::Ge(minutes(5)), testing::Le(seconds(331))));
     Fail(Rejection(404));
   }
   AwaitRequest();
