@@ -47,7 +47,7 @@ find_package(yaml-cpp REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(CURL REQUIRED)
+find_package(CURL 7.87 REQUIRED)  # CURLOPT_QUICK_EXIT
 find_package(OpenSSL REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 find_package(cpprestsdk REQUIRED)

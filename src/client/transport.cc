@@ -171,6 +171,9 @@ std::unique_ptr<Transport::Attempt> Transport::MakeAttempt() {
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   set(CURLOPT_PIPEWAIT, 1L);
+  // Names are looked up in a thread of libcurl's, which it joins when the request ends early: that
+  // would hold the I/O thread up for as long as the name server is silent. The thread is let go.
+  set(CURLOPT_QUICK_EXIT, 1L);
   set(CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeoutMs);
   set(CURLOPT_TCP_KEEPALIVE, 1L);
   set(CURLOPT_TCP_KEEPIDLE, 15L);
