@@ -114,5 +114,27 @@ make_tree
 plant src/queue/new.cc '// throw, std::mutex and rand() may be spoken of.'
 is_silent bans.sh 'a comment'
 
+# compiled <option>...: a program whose calls and frames there is something to check in.
+compiled() {
+  printf '%s\n' '#include <stdio.h>' '#include <string.h>' \
+    'int main(int n, char** v) { char b[64]; strcpy(b, v[n - 1]); return puts(b); }' |
+    cc -x c -O2 -Wno-all "$@" -o "$work/program" - || exit 2
+}
+# says_of_program <what it must say>
+says_of_program() {
+  output=$("$checks/hardening.sh" "$work/program" 2>&1) && fail "hardening.sh accepts: $1"
+  grep -qF -- "$1" <<<"$output" || fail "hardening.sh does not say: $1"
+}
+hardened=(-fPIE -pie -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+          -Wl,-z,relro,-z,now,-z,noexecstack)
+compiled "${hardened[@]}"
+output=$("$checks/hardening.sh" "$work/program" 2>&1) || fail 'hardening.sh refuses a hardened program'
+compiled "${hardened[@]}" -no-pie && says_of_program 'no position-independent executable'
+compiled "${hardened[@]}" -Wl,-z,norelro && says_of_program 'no read-only relocations'
+compiled "${hardened[@]}" -Wl,-z,lazy && says_of_program 'its functions are bound late'
+compiled "${hardened[@]}" -Wl,-z,execstack && says_of_program 'its stack is executable'
+compiled "${hardened[@]}" -fno-stack-protector && says_of_program 'no stack protector'
+compiled "${hardened[@]}" -U_FORTIFY_SOURCE && says_of_program 'no checked calls'
+
 [ $failures -eq 0 ] && echo 'every fault was named'
 exit $((failures > 0))
