@@ -58,6 +58,14 @@ Response Forbidden(const AccessAttributes& attributes, const std::string& reason
   return Refusal(403, "Forbidden", message, true);
 }
 
+// As the API server says it of itself.
+Response Overloaded() {
+  Response response =
+      Refusal(429, "TooManyRequests", "too many requests, please try again later", false);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 std::string LowerVerb(const std::string& method) {
   std::string verb = method;
   for (char& c : verb) {
@@ -93,7 +101,8 @@ void AccessGate::Serve(const RequestPtr& request, const Respond& respond) {
     response.headers.emplace_back("Cache-Control", "no-cache, private");
     respond(std::move(response));
   };
-  authenticator_->Authenticate(*request, [this, request, answer](Result<User> user) {
+  authenticator_->Authenticate(*request, [this, request, answer](Answer<User> user) {
+    if (!user && user.error().overloaded) return answer(Overloaded());
     if (!user) {
       base::LogV(2, "Unable to authenticate the request",
                  {{"path", request->path}, {"err", user.error().message}});
@@ -110,15 +119,17 @@ void AccessGate::Authorize(const RequestPtr& request, User user, const Respond& 
   if (is_master() || AlwaysAllowed(request->path)) return router_->Serve(request, respond);
   AccessAttributes attributes{std::move(user), LowerVerb(request->method), request->path};
   if (reviews_ == nullptr) return respond(Forbidden(attributes, ""));
-  reviews_->Review(attributes, [router = router_, request, respond,
-                                attributes](const Result<AccessDecision>& decision) {
+  const auto decided = [router = router_, request, respond,
+                        attributes](const Answer<AccessDecision>& decision) {
+    if (!decision && decision.error().overloaded) return respond(Overloaded());
     if (!decision) {
       return respond(ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +
                                               ": the authorization could not be checked")));
     }
     if (!decision->allowed) return respond(Forbidden(attributes, decision->reason));
     router->Serve(request, respond);
-  });
+  };
+  reviews_->Review(attributes, *request->departure, decided);
 }
 
 }  // namespace berth::serving

@@ -16,6 +16,8 @@ namespace berth::serving {
 //
 //   who is it? --401--> may they? --403--> router
 //
+// 429 where too many others wait for the API server's word already.
+//
 // Members of system:masters may do everything, everybody may read the paths that are always
 // allowed, and all else is the API server's to say; without one it is refused. Refusals are Status
 // objects, as the API server's own.
@@ -27,7 +29,7 @@ class AccessGate {
   AccessGate(std::unique_ptr<Authenticator> authenticator, std::shared_ptr<AccessReviews> reviews,
              std::vector<std::string> always_allow_paths, std::shared_ptr<const Router> router);
 
-  // Calls `respond` exactly once, now or later.
+  // Calls `respond` exactly once, now or later; not at all once the client has gone.
   void Serve(const RequestPtr& request, const Respond& respond);
 
  private:

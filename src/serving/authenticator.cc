@@ -10,6 +10,8 @@
 namespace berth::serving {
 namespace {
 
+// Of tokens with many claims; a service account's has some 1,000 bytes.
+constexpr size_t kMaxToken = 16 * 1024;
 constexpr const char* kCredentialIdKey = "authentication.kubernetes.io/credential-id";
 
 std::string FirstValue(const Request& request, const std::vector<std::string>& names) {
@@ -143,12 +145,14 @@ void Authenticator::Authenticate(const Request& request, OnUser done) {
         problem ? Error{problem->message + ", " + opinion->error().message} : opinion->error();
   }
   const std::string token = tokens_ == nullptr ? "" : BearerToken(request);
+  if (token.size() > kMaxToken) return done(tl::unexpected(NoAnswer{"the token is too long"}));
   if (!token.empty()) {
-    return tokens_->Review(token, [done = std::move(done)](const Result<User>& user) {
-      done(user ? Result<User>(WithGroup(*user)) : user);
-    });
+    return tokens_->Review(token, *request.departure,
+                           [done = std::move(done)](const Answer<User>& user) {
+                             done(user ? Answer<User>(WithGroup(*user)) : user);
+                           });
   }
-  if (problem) return done(Fail(*problem));
+  if (problem) return done(tl::unexpected(NoAnswer{problem->message}));
   done(Anonymous());
 }
 

@@ -23,7 +23,7 @@ class Authenticator {
   Authenticator(std::shared_ptr<AuthenticationConfig> config, std::shared_ptr<TokenReviews> tokens,
                 const Clock& clock);
 
-  // Errors: the request is to be refused with 401; the text is for the log.
+  // Errors: the request is to be refused with 401, or 429 where too much is being asked.
   void Authenticate(const Request& request, OnUser done);
 
  private:

@@ -52,6 +52,7 @@ Connection::Connection(HttpsServer& server, uint64_t id, int fd)
 
 Connection::~Connection() {
   server_.loop_.Unwatch(fd_, *this);
+  GiveUp();
   if (session_ != nullptr) {
     if (state_ != State::kHandshake) SSL_shutdown(session_);
     SSL_free(session_);
@@ -66,8 +67,8 @@ void Connection::Enter(State state, Duration limit) {
 }
 
 void Connection::OnReady(int /*fd*/, uint32_t events) {
-  // With nothing wanted, what comes is the end.
-  const bool broken = wanted_ == 0 || (events & EPOLLERR) != 0;
+  // While a request is handled, what comes is the end.
+  const bool broken = state_ == State::kHandling || (events & EPOLLERR) != 0;
   if (broken || !Drive()) server_.Close(id_);
 }
 
@@ -83,7 +84,7 @@ bool Connection::Drive() {
         progress = Read();
         break;
       case State::kHandling:
-        wanted_ = 0;
+        wanted_ = EPOLLRDHUP;
         break;
       case State::kWriting:
         progress = Write();
@@ -173,6 +174,7 @@ void Connection::Handle(RequestHead head) {
   head_only_ = head.request.method == "HEAD";
   keep_alive_ = head.keep_alive;
   head.request.client_chain = client_chain_;
+  departure_ = head.request.departure;
   const uint64_t number = ++number_;
   const auto request = std::make_shared<const Request>(std::move(head.request));
   server_.handler_(request, [self = std::weak_ptr<HttpsServer*>(server_.self_),
@@ -190,14 +192,20 @@ void Connection::Handle(RequestHead head) {
 
 void Connection::Answer(uint64_t number, const Response& response) {
   if (state_ != State::kHandling || number != number_) return;
+  departure_.reset();
   Enqueue(response, keep_alive_ && !server_.drained_);
   if (!Drive()) server_.Close(id_);
 }
 
 bool Connection::TimeOut() {
   if (state_ != State::kHandling) return false;
+  GiveUp();
   Refuse(504);
   return Drive();
+}
+
+void Connection::GiveUp() {
+  if (const auto departure = std::exchange(departure_, nullptr)) departure->Announce();
 }
 
 void Connection::Refuse(int code) {

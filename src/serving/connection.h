@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ namespace berth::serving {
 //                   +----- keep alive -----+
 //
 // While a request is handled nothing more is read, so that a client that asks without reading holds
-// up nobody but itself.
+// up nobody but itself; a client that closes its end meanwhile has gone.
 //
 // Thread safety: the loop's thread.
 class Connection final : public client::FdListener {
@@ -60,6 +61,8 @@ class Connection final : public client::FdListener {
   bool TakeRequest();
   bool TakeHead();
   void Handle(RequestHead head);
+  // Nobody waits for the answer to the request any more.
+  void GiveUp();
   void Refuse(int code);
   void Enqueue(const Response& response, bool keep_alive);
   void Enter(State state, Duration limit);
@@ -81,6 +84,7 @@ class Connection final : public client::FdListener {
   bool head_only_ = false;
   bool keep_alive_ = false;
   uint64_t number_ = 0;
+  std::shared_ptr<Departure> departure_;  // of the request that is handled
 };
 
 }  // namespace berth::serving

@@ -37,6 +37,10 @@ std::string_view StatusText(int code) {
       return "Request Timeout";
     case 413:
       return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
     case 500:

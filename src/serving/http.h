@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/serving/departure.h"
+
 // Requests and responses of the endpoints, as values that know no library and no socket.
 namespace berth::serving {
 
@@ -22,6 +24,8 @@ struct Request {
   // What the client showed in the TLS handshake, each as DER, its own certificate first. That it
   // holds the key is proven; who signed it has not been looked at.
   std::vector<std::string> client_chain{};
+  // Announced when the client waits no longer.
+  std::shared_ptr<Departure> departure = std::make_shared<Departure>();
 
   // The first of that name, or nullptr. `name` is in lower case.
   const std::string* FindHeader(std::string_view name) const;

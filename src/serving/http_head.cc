@@ -10,6 +10,10 @@ namespace berth::serving {
 namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
+// Whoever means us well needs a tenth. Each field costs more than its bytes: 8,000 of them are half
+// a megabyte.
+constexpr size_t kMaxTarget = 2048;
+constexpr size_t kMaxFields = 100;
 
 bool IsTokenChar(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -69,14 +73,15 @@ std::optional<std::string> Unescape(std::string_view text, bool plus_is_blank) {
   return plain;
 }
 
-// Pairs that cannot be decoded are left out, as Go does.
-Fields ParseQuery(std::string_view text) {
+// Pairs that cannot be decoded are left out, as Go does. nullopt: there are too many.
+std::optional<Fields> ParseQuery(std::string_view text) {
   Fields query;
   while (!text.empty()) {
     const size_t end = std::min(text.find('&'), text.size());
     const std::string_view pair = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (pair.empty()) continue;
+    if (query.size() == kMaxFields) return std::nullopt;
     const size_t equals = std::min(pair.find('='), pair.size());
     auto name = Unescape(pair.substr(0, equals), true);
     auto value = Unescape(pair.substr(std::min(equals + 1, pair.size())), true);
@@ -93,6 +98,7 @@ int ParseRequestLine(std::string_view line, RequestHead& head) {
   const std::string_view method = line.substr(0, first);
   const std::string_view target = line.substr(first + 1, last - first - 1);
   const std::string_view version = line.substr(last + 1);
+  if (target.size() > kMaxTarget) return 414;
   if (!IsToken(method) || !target.starts_with('/')) return 400;
   if (version == "HTTP/1.0") {
     head.keep_alive = false;
@@ -106,7 +112,9 @@ int ParseRequestLine(std::string_view line, RequestHead& head) {
   if (!path) return 400;
   head.request.method = method;
   head.request.path = std::move(*path);
-  head.request.query = ParseQuery(target.substr(std::min(mark + 1, target.size())));
+  auto query = ParseQuery(target.substr(std::min(mark + 1, target.size())));
+  if (!query) return 414;
+  head.request.query = std::move(*query);
   return 0;
 }
 
@@ -121,6 +129,7 @@ int ParseContentLength(const std::string& value, std::optional<size_t>& length) 
 }
 
 int ParseFieldLine(std::string_view line, RequestHead& head) {
+  if (head.request.headers.size() == kMaxFields) return 431;
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || !IsToken(line.substr(0, colon))) return 400;
   const std::string_view value = TrimBlanks(line.substr(colon + 1));

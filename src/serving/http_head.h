@@ -22,7 +22,8 @@ struct RequestHead {
 
 // Reads a request's head, from its first byte to the empty line that ends it, both included. An
 // error is the status to refuse the request with. Strict: a body comes with Content-Length or not
-// at all, no header may be folded over lines, and a target begins with '/'.
+// at all, no header may be folded over lines, and a target begins with '/' and is no longer than
+// 2 KiB. There are at most 100 headers, and as many pairs in the query.
 tl::expected<RequestHead, int> ParseRequestHead(std::string_view text);
 
 // The head of a response and, unless the request was HEAD, its body.

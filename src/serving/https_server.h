@@ -29,7 +29,7 @@ struct ServerLimits {
   // When one more comes, the connection goes that has gone longest without an answer.
   size_t connections = 256;
   size_t head_bytes = 32 * 1024;
-  size_t body_bytes = 64 * 1024;
+  size_t body_bytes = 4 * 1024;  // of PUT /debug/flags/v, a number
   Duration handshake = std::chrono::seconds(10);
   Duration head = std::chrono::seconds(32);  // from its first byte to the end of the body
   Duration idle = std::chrono::seconds(90);

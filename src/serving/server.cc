@@ -32,12 +32,12 @@ Result<std::unique_ptr<Server>> Server::Make(ServerOptions options, AccessApis a
   server->authentication_ = *config;
   std::shared_ptr<TokenReviews> tokens;
   if (apis.authentication != nullptr) {
-    tokens = std::make_shared<TokenReviews>(Reviewer(*apis.authentication, loop), clock, token_ttl);
+    tokens = std::make_shared<TokenReviews>(*apis.authentication, loop, clock, token_ttl);
   }
   std::shared_ptr<AccessReviews> reviews;
   if (apis.authorization != nullptr) {
-    reviews = std::make_shared<AccessReviews>(Reviewer(*apis.authorization, loop), clock,
-                                              options.allowed_ttl, options.denied_ttl);
+    reviews = std::make_shared<AccessReviews>(*apis.authorization, loop, clock, options.allowed_ttl,
+                                              options.denied_ttl);
   }
   server->gate_ = std::make_unique<AccessGate>(
       std::make_unique<Authenticator>(std::move(*config), std::move(tokens), clock),

@@ -3,10 +3,9 @@
 
 #include <functional>
 #include <string>
+#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
-
-#include "berth/result.h"
 
 namespace berth::serving {
 
@@ -23,6 +22,14 @@ inline constexpr const char* kUnauthenticatedGroup = "system:unauthenticated";
 inline constexpr const char* kAuthenticatedGroup = "system:authenticated";
 inline constexpr const char* kMastersGroup = "system:masters";
 
-using OnUser = std::function<void(Result<User>)>;
+// Why it is not known who makes a request, or whether they may.
+struct NoAnswer {
+  std::string message{};    // for the log
+  bool overloaded = false;  // too much is being asked; a later try may succeed
+};
+template <typename T>
+using Answer = tl::expected<T, NoAnswer>;
+
+using OnUser = std::function<void(Answer<User>)>;
 
 }  // namespace berth::serving

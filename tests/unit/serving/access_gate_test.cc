@@ -48,9 +48,8 @@ class AccessGateTest : public testing::Test {
     std::shared_ptr<TokenReviews> tokens;
     std::shared_ptr<AccessReviews> reviews;
     if (with_api) {
-      tokens = std::make_shared<TokenReviews>(Reviewer(api_, executor_), clock_, seconds(10));
-      reviews = std::make_shared<AccessReviews>(Reviewer(api_, executor_), clock_, seconds(20),
-                                                seconds(5));
+      tokens = std::make_shared<TokenReviews>(api_, executor_, clock_, seconds(10));
+      reviews = std::make_shared<AccessReviews>(api_, executor_, clock_, seconds(20), seconds(5));
     }
     gate_ = std::make_unique<AccessGate>(
         std::make_unique<Authenticator>(config_, std::move(tokens), clock_), std::move(reviews),
@@ -205,6 +204,83 @@ TEST_F(AccessGateTest, TheSameQuestionIsAskedOnce) {
   Reply(R"({"allowed":true})");
   EXPECT_EQ(answers_[first]->code, 200);
   EXPECT_EQ(answers_[second]->code, 200);
+}
+
+TEST_F(AccessGateTest, StrangersQuestionsAreBoundedAndLeaveRoomForUsers) {
+  Build();
+  std::vector<size_t> sent;
+  for (size_t i = 0; i < Reviewer::kMaxUnderWay; ++i) {
+    sent.push_back(Send({.path = "/" + std::to_string(i)}));
+  }
+  EXPECT_EQ(api_.size(), Reviewer::kMaxUnderWay);
+  const Response refused = Get({.path = "/more"});
+  EXPECT_EQ(refused.code, 429);
+  EXPECT_THAT(refused.headers, testing::Contains(testing::Pair("Retry-After", "1")));
+  EXPECT_EQ(api_.size(), Reviewer::kMaxUnderWay) << "and the server is not asked";
+  // What is being asked already, and what users ask, is no part of it.
+  const size_t same = Send({.path = "/0"});
+  const size_t user = Send(WithToken("abc"));
+  Reply(R"({"authenticated":true,"user":{"username":"prom"}})");
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[user]->code, 200);
+  // An answer makes room.
+  api_.at(0).Reply(201, R"({"status":{"allowed":true}})");
+  executor_.RunDue();
+  EXPECT_EQ(answers_[sent[0]]->code, 404);
+  EXPECT_EQ(answers_[same]->code, 404);
+  const size_t asked = api_.size();
+  Send({.path = "/more"});
+  EXPECT_EQ(api_.size(), asked + 1);
+}
+
+TEST_F(AccessGateTest, TokensUnderReviewAreBounded) {
+  Build();
+  for (size_t i = 0; i < Reviewer::kMaxUnderWay; ++i) Send(WithToken(std::to_string(i)));
+  EXPECT_EQ(Get(WithToken("more")).code, 429);
+  EXPECT_EQ(api_.size(), Reviewer::kMaxUnderWay);
+}
+
+TEST_F(AccessGateTest, AReviewEndsWhenTheLastClientThatWaitsForItHasGone) {
+  Build();
+  std::vector<std::shared_ptr<Departure>> clients;
+  for (int i = 0; i < 2; ++i) {
+    Request request;
+    clients.push_back(request.departure);
+    Send(std::move(request));
+  }
+  test::FakeCall& call = api_.last();
+  clients[0]->Announce();
+  EXPECT_FALSE(call.cancelled());
+  clients[1]->Announce();
+  EXPECT_TRUE(call.cancelled());
+  // The next one asks again, and its answer is not the end of the first.
+  const size_t next = Send({});
+  EXPECT_EQ(api_.size(), 2u);
+  EXPECT_FALSE(answers_[next].has_value());
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[next]->code, 200);
+  EXPECT_FALSE(answers_[0].has_value());
+}
+
+TEST_F(AccessGateTest, NobodyWaitsLongerForAReviewThanItsTime) {
+  Build();
+  const size_t anonymous = Send({});
+  const size_t token = Send(WithToken("abc"));
+  executor_.Advance(Reviewer::kPatience - seconds(1));
+  EXPECT_FALSE(answers_[anonymous].has_value());
+  executor_.Advance(seconds(1));
+  EXPECT_EQ(answers_[anonymous]->code, 500);
+  EXPECT_EQ(answers_[token]->code, 401);
+  EXPECT_TRUE(api_.at(0).cancelled());
+  EXPECT_TRUE(api_.at(1).cancelled());
+}
+
+TEST_F(AccessGateTest, ATokenThatIsTooLongIsRefusedUnasked) {
+  Build();
+  Send(WithToken(std::string(16 * 1024, 'a')));
+  EXPECT_EQ(api_.size(), 1u);
+  EXPECT_EQ(Get(WithToken(std::string(16 * 1024 + 1, 'a'))).code, 401);
+  EXPECT_EQ(api_.size(), 1u);
 }
 
 TEST_F(AccessGateTest, ATokenIsReviewedBeforeTheRights) {

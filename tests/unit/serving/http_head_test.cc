@@ -78,6 +78,22 @@ TEST(HttpHeadTest, WhatIsNotPlainHttpIsRefused) {
   }
 }
 
+TEST(HttpHeadTest, WhatIsTooLongOrTooMuchIsRefused) {
+  const auto code = [](const std::string& target, int headers) {
+    std::string text = "GET " + target + " HTTP/1.1\r\nHost: a\r\n";
+    for (int i = 1; i < headers; ++i) text += "X: y\r\n";
+    const auto head = ParseRequestHead(text + "\r\n");
+    return head ? 200 : head.error();
+  };
+  std::string pairs;
+  for (int i = 0; i < 100; ++i) pairs += "a&";
+  EXPECT_EQ(code("/" + std::string(2047, 'a'), 100), 200);
+  EXPECT_EQ(code("/" + std::string(2048, 'a'), 1), 414);
+  EXPECT_EQ(code("/", 101), 431);
+  EXPECT_EQ(code("/?" + pairs, 1), 200);
+  EXPECT_EQ(code("/?" + pairs + "a", 1), 414);
+}
+
 TEST(HttpHeadTest, AnAnswerSaysItsLengthAlsoWithoutItsBody) {
   Response response;
   response.body = "ok";

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "src/base/clock.h"
 #include "src/base/thread.h"
 #include "tests/unit/serving/der.h"
+#include "tests/unit/serving/resident_bytes.h"
 #include "tests/unit/serving/tls_client.h"
 
 namespace berth::serving {
@@ -22,6 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::ConnectTcp;
+using test::ResidentBytes;
 using test::TlsClient;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -49,6 +51,7 @@ class HttpsServerTest : public testing::Test {
 
   void Serve(const RequestPtr& request, Respond respond) {
     if (request->path == "/never") {
+      request->departure->OnGone([this] { ++gone_; });
       const std::lock_guard lock(mutex_);
       kept_.push_back(std::move(respond));
       return;
@@ -76,6 +79,7 @@ class HttpsServerTest : public testing::Test {
   base::NamedThread thread_;
   std::mutex mutex_;
   std::vector<Respond> kept_;
+  std::atomic<int> gone_ = 0;  // clients of /never that wait no longer
 };
 
 TEST_F(HttpsServerTest, AnswersSeveralRequestsOnOneConnection) {
@@ -164,6 +168,21 @@ TEST_F(HttpsServerTest, AnAnswerThatNeverComesEndsTheConnection) {
   // Too late; nobody is there any more.
   ASSERT_EQ(kept(), 1u);
   kept_[0](Response());
+  EXPECT_EQ(gone_, 1);
+}
+
+TEST_F(HttpsServerTest, AClientThatClosesBeforeItsAnswerHasGone) {
+  Start();
+  {
+    TlsClient client(port());
+    client.Send("GET /never HTTP/1.1\r\nHost: x\r\n\r\n");
+    while (kept() == 0) usleep(1000);
+    EXPECT_EQ(gone_, 0);
+  }
+  while (gone_ == 0) usleep(1000);
+  std::atomic<size_t> open = 1;
+  loop_.Post([&] { open = server_->num_connections(); });
+  while (open != 0) usleep(1000);
 }
 
 TEST_F(HttpsServerTest, ShutdownLetsAnswersUnderWayOut) {
@@ -190,15 +209,6 @@ TEST_F(HttpsServerTest, AnAddressThatIsTakenIsAnError) {
                                           loop_, [](const RequestPtr&, const Respond&) {});
   ASSERT_FALSE(second.has_value());
   EXPECT_THAT(second.error().message, HasSubstr("Address already in use"));
-}
-
-// Bytes of memory that the process holds.
-size_t ResidentBytes() {
-  std::ifstream file("/proc/self/statm");
-  size_t total = 0;
-  size_t resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 class HostileClientsTest : public HttpsServerTest {
