@@ -17,6 +17,7 @@ import (
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon"
 	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/machine"
 	"berth.dev/tests/progress"
 )
 
@@ -176,7 +177,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		cpu:       total - used,
 		cpuEvents: max(cpuEvents, total) - used,
 		bound:     len(times),
-		memory:    peakMemory(d.PID()),
+		memory:    machine.PeakMemory(d.PID()),
 		events:    max(stored-extra, 0),
 	}
 	if variant == stream {

@@ -12,6 +12,7 @@ import (
 
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/machine"
 )
 
 // row is the medians of one scheduler with one kind of pods in one variant.
@@ -67,8 +68,8 @@ func (b *bench) circumstances(kind string) circumstances {
 	return circumstances{
 		Kind:       kind,
 		Date:       time.Now().Format(time.DateOnly),
-		Machine:    machine(),
-		Load:       load(),
+		Machine:    machine.Describe(),
+		Load:       machine.Load(),
 		Kubernetes: controlplane.KubernetesVersion,
 		Nodes:      b.nodes,
 		QPS:        b.qps,

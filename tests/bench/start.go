@@ -13,6 +13,7 @@ import (
 
 	"berth.dev/tests/daemon"
 	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/machine"
 )
 
 const (
@@ -91,8 +92,8 @@ func (b *bench) measureStart(ctx context.Context, program daemon.Program) (m sta
 		scheduler: program.Name,
 		first:     tracker.BoundAt(waiting).Sub(d.Started),
 		cpu:       used,
-		resident:  residentMemory(d.PID()),
-		peak:      peakMemory(d.PID()),
+		resident:  machine.ResidentMemory(d.PID()),
+		peak:      machine.PeakMemory(d.PID()),
 	}
 	if err := d.Stop(); err != nil {
 		return m, err

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/daemon/workload"
 )
@@ -23,31 +22,15 @@ type kind struct {
 var kinds = []kind{
 	{name: "plain", about: "no constraint at all", change: func(*corev1.Pod) {}},
 	{name: "spread", about: "hard spread constraints of skew 1 over zones and over hosts", change: func(pod *corev1.Pod) {
-		for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
-			pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
-				MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: kin(pod),
-			})
-		}
+		workload.Spread(corev1.LabelTopologyZone, corev1.DoNotSchedule)(pod)
+		workload.Spread(corev1.LabelHostname, corev1.DoNotSchedule)(pod)
 	}},
 	{name: "preferred-affinity", about: "preferred pod affinity to their kind, by host", change: func(pod *corev1.Pod) {
 		pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
-			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: sameHost(pod)}},
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: workload.SameHost(pod)}},
 		}}
 	}},
-	{name: "anti-affinity", about: "required pod anti-affinity to their kind, by host", oneToANode: true, change: func(pod *corev1.Pod) {
-		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{sameHost(pod)},
-		}}
-	}},
-}
-
-// kin selects the pods of the same kind.
-func kin(pod *corev1.Pod) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: pod.Labels}
-}
-
-func sameHost(pod *corev1.Pod) corev1.PodAffinityTerm {
-	return corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: kin(pod)}
+	{name: "anti-affinity", about: "required pod anti-affinity to their kind, by host", oneToANode: true, change: workload.Apart()},
 }
 
 func (k kind) pod(name string) *corev1.Pod {

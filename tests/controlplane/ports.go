@@ -35,3 +35,12 @@ func pickPorts(count int) ([]int, error) {
 	}
 	return ports, nil
 }
+
+// FreePort is a port for a server that is run beside the control plane.
+func FreePort() (int, error) {
+	ports, err := pickPorts(1)
+	if err != nil {
+		return 0, err
+	}
+	return ports[0], nil
+}

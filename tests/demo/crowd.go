@@ -128,15 +128,7 @@ func (g group) template() corev1.PodTemplateSpec {
 }
 
 func (g group) deployment() *appsv1.Deployment {
-	replicas := int32(g.replicas)
-	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: g.name},
-		Spec: appsv1.DeploymentSpec{
-			Replicas: &replicas,
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.name}},
-			Template: g.template(),
-		},
-	}
+	return workload.Deployment(g.name, g.replicas, slices.Concat(g.options, everyPod)...)
 }
 
 func (g group) daemonSet() *appsv1.DaemonSet {

@@ -300,23 +300,9 @@ func (e *env) checkBoundOnce(pods int, crashed bool) {
 // checkAllocatable checks that no node has more on it than it can hold.
 func (e *env) checkAllocatable() {
 	e.Helper()
-	type usage struct{ cpu, memory, pods int64 }
-	used := map[string]usage{}
-	for _, pod := range e.pods.Pods() {
-		u, requests := used[pod.Spec.NodeName], pod.Spec.Containers[0].Resources.Requests
-		u.cpu += requests.Cpu().MilliValue()
-		u.memory += requests.Memory().Value()
-		u.pods++
-		used[pod.Spec.NodeName] = u
-	}
 	nodes, err := e.admin.CoreV1().Nodes().List(e.ctx, metav1.ListOptions{})
 	e.must(err)
-	for i := range nodes.Items {
-		u, free := used[nodes.Items[i].Name], nodes.Items[i].Status.Allocatable
-		if u.cpu > free.Cpu().MilliValue() || u.memory > free.Memory().Value() || u.pods > free.Pods().Value() {
-			e.Errorf("node %s holds %v CPUs, %v of memory and %v pods, and has %+v on it",
-				nodes.Items[i].Name, free.Cpu(), free.Memory(), free.Pods(), u)
-			return
-		}
+	if wrong := workload.Overfull(workload.Pointers(nodes.Items), e.pods.Pods()); wrong != "" {
+		e.Error(wrong)
 	}
 }

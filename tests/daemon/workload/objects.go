@@ -148,6 +148,35 @@ func labelIn(key string, values []string) corev1.NodeSelectorTerm {
 	}}}
 }
 
+// Spread keeps the numbers of pods with the pod's own labels alike, to a difference of 1, over what
+// the node label tells apart.
+func Spread(key string, when corev1.UnsatisfiableConstraintAction) PodOption {
+	return func(pod *corev1.Pod) {
+		pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: when, LabelSelector: Kin(pod),
+		})
+	}
+}
+
+// Apart keeps pods with the pod's own labels off the same host.
+func Apart() PodOption {
+	return func(pod *corev1.Pod) {
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{SameHost(pod)},
+		}}
+	}
+}
+
+// Kin selects the pods with the pod's labels.
+func Kin(pod *corev1.Pod) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: pod.Labels}
+}
+
+// SameHost is the term of a pod's kin on one host.
+func SameHost(pod *corev1.Pod) corev1.PodAffinityTerm {
+	return corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: Kin(pod)}
+}
+
 // Tolerate lets the pod onto nodes with a taint of that key.
 func Tolerate(key string) PodOption {
 	return func(pod *corev1.Pod) {

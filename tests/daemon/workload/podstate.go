@@ -3,6 +3,7 @@
 package workload
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,4 +41,37 @@ func Percentile(sorted []time.Duration, p int) time.Duration {
 		return 0
 	}
 	return sorted[min(len(sorted)-1, len(sorted)*p/100)]
+}
+
+// Overfull tells of a node whose pods request more than it has to give; "" if there is none.
+func Overfull(nodes []*corev1.Node, pods []*corev1.Pod) string {
+	type usage struct{ cpu, memory, pods int64 }
+	used := map[string]usage{}
+	for _, pod := range pods {
+		u := used[pod.Spec.NodeName]
+		for i := range pod.Spec.Containers {
+			requests := pod.Spec.Containers[i].Resources.Requests
+			u.cpu += requests.Cpu().MilliValue()
+			u.memory += requests.Memory().Value()
+		}
+		u.pods++
+		used[pod.Spec.NodeName] = u
+	}
+	for _, node := range nodes {
+		u, free := used[node.Name], node.Status.Allocatable
+		if u.cpu > free.Cpu().MilliValue() || u.memory > free.Memory().Value() || u.pods > free.Pods().Value() {
+			return fmt.Sprintf("node %s holds %v CPUs, %v of memory and %v pods, and has %+v on it",
+				node.Name, free.Cpu(), free.Memory(), free.Pods(), u)
+		}
+	}
+	return ""
+}
+
+// Pointers to the elements, such as those of a list that the API server sent.
+func Pointers[T any](items []T) []*T {
+	pointers := make([]*T, len(items))
+	for i := range items {
+		pointers[i] = &items[i]
+	}
+	return pointers
 }

@@ -179,6 +179,21 @@ func (t *Tracker) BoundTimes() []time.Time {
 	return slices.SortedFunc(maps.Values(t.bound), time.Time.Compare)
 }
 
+// Latencies are how long each bound pod that came after `since` and that `which` picks by name took,
+// from when the watch first told of it until it told that it is bound; ascending.
+func (t *Tracker) Latencies(since time.Time, which func(name string) bool) []time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []time.Duration
+	for name, bound := range t.bound {
+		if seen := t.seen[name]; seen.After(since) && which(name) {
+			all = append(all, bound.Sub(seen))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // Pod is the pod as last seen, or nil.
 func (t *Tracker) Pod(name string) *corev1.Pod {
 	t.mu.Lock()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package machine reads from /proc what measurements need to know of the computer and of a process.
+package machine
 
 import (
 	"fmt"
@@ -30,18 +31,28 @@ func kilobytes(value string) int64 {
 	return n * 1024
 }
 
-// peakMemory is the greatest resident set of a process so far, in bytes; 0 if unknown.
-func peakMemory(pid int) int64 {
-	return kilobytes(procValue(fmt.Sprintf("/proc/%d/status", pid), "VmHWM"))
+// PeakMemory is the greatest resident set of a process so far, in bytes; 0 if unknown.
+func PeakMemory(pid int) int64 { return kilobytes(status(pid, "VmHWM")) }
+
+// ResidentMemory is the resident set of a process now, in bytes; 0 if unknown.
+func ResidentMemory(pid int) int64 { return kilobytes(status(pid, "VmRSS")) }
+
+// Threads is how many threads a process has; 0 if unknown.
+func Threads(pid int) int {
+	n, _ := strconv.Atoi(status(pid, "Threads"))
+	return n
 }
 
-// residentMemory is the resident set of a process now, in bytes; 0 if unknown.
-func residentMemory(pid int) int64 {
-	return kilobytes(procValue(fmt.Sprintf("/proc/%d/status", pid), "VmRSS"))
+// Descriptors is how many files and sockets a process has open; 0 if unknown.
+func Descriptors(pid int) int {
+	open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return len(open)
 }
 
-// machine describes the computer in one line.
-func machine() string {
+func status(pid int, key string) string { return procValue(fmt.Sprintf("/proc/%d/status", pid), key) }
+
+// Describe is the computer in one line.
+func Describe() string {
 	model := procValue("/proc/cpuinfo", "model name")
 	if model == "" {
 		model = runtime.GOARCH
@@ -52,8 +63,8 @@ func machine() string {
 		float64(memory)/(1<<30), strings.TrimSpace(string(kernel)))
 }
 
-// load is how many processes wanted a CPU over the last minute.
-func load() string {
+// Load is how many processes wanted a CPU over the last minute.
+func Load() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(text), " ")
 	return first
