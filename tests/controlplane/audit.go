@@ -28,11 +28,26 @@ type Binding struct {
 // Bound says whether this request bound the pod.
 func (b Binding) Bound() bool { return b.Code >= 200 && b.Code < 300 }
 
+// Request is one request of a user in Options.AuditUsers.
+type Request struct {
+	User     string
+	Verb     string // as RBAC has it, such as watch
+	Group    string
+	Resource string // with the subresource, such as pods/status; "" if it is about none
+	// Namespace and Name are those of its path, "" where that has none.
+	Namespace, Name string
+	URI             string
+	Code            int // of the answer
+}
+
 type auditEvent struct {
-	Stage     string
-	User      struct{ Username string }
-	ObjectRef struct {
-		Namespace, Name, UID string
+	Stage      string
+	Verb       string
+	RequestURI string
+	User       struct{ Username string }
+	ObjectRef  struct {
+		APIGroup, Resource, Subresource string
+		Namespace, Name, UID            string
 	}
 	RequestObject struct {
 		Metadata struct{ Name, Namespace, UID string }
@@ -50,6 +65,36 @@ type auditEvent struct {
 // server writes a line just after it has answered, so one that has just been answered may be missing
 // for some milliseconds, and one that was under way when the API server was killed for ever.
 func (c *ControlPlane) AuditBindings() ([]Binding, error) {
+	events, err := c.readAuditLog()
+	if err != nil {
+		return nil, err
+	}
+	var bindings []Binding
+	for _, e := range events {
+		if e.isBinding() {
+			bindings = append(bindings, e.binding())
+		}
+	}
+	return bindings, nil
+}
+
+// AuditRequests reads the audit log: what the users in Options.AuditUsers have asked for. A watch is
+// there as soon as it has begun, and once more when it has ended.
+func (c *ControlPlane) AuditRequests(user string) ([]Request, error) {
+	events, err := c.readAuditLog()
+	if err != nil {
+		return nil, err
+	}
+	var requests []Request
+	for _, e := range events {
+		if e.User.Username == user {
+			requests = append(requests, e.request())
+		}
+	}
+	return requests, nil
+}
+
+func (c *ControlPlane) readAuditLog() ([]auditEvent, error) {
 	text, err := os.ReadFile(c.AuditLog())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -60,8 +105,8 @@ func (c *ControlPlane) AuditBindings() ([]Binding, error) {
 	return parseAuditLog(text)
 }
 
-func parseAuditLog(text []byte) ([]Binding, error) {
-	var bindings []Binding
+func parseAuditLog(text []byte) ([]auditEvent, error) {
+	var events []auditEvent
 	for number, line := range bytes.Split(text, []byte("\n")) {
 		if len(line) == 0 {
 			continue
@@ -74,21 +119,40 @@ func parseAuditLog(text []byte) ([]Binding, error) {
 			}
 			return nil, fmt.Errorf("read line %d of the audit log: %w", number+1, err)
 		}
-		b := Binding{
-			Namespace: e.ObjectRef.Namespace,
-			Pod:       e.ObjectRef.Name,
-			UID:       e.RequestObject.Metadata.UID,
-			Node:      e.RequestObject.Target.Name,
-			User:      e.User.Username,
-			Code:      e.ResponseStatus.Code,
-			Message:   e.ResponseStatus.Message,
-			Received:  e.RequestReceivedTimestamp,
-			Answered:  e.StageTimestamp,
-		}
-		if b.Pod == "" {
-			b.Pod = e.RequestObject.Metadata.Name
-		}
-		bindings = append(bindings, b)
+		events = append(events, e)
 	}
-	return bindings, nil
+	return events, nil
+}
+
+func (e auditEvent) isBinding() bool {
+	return e.Verb == "create" && (e.ObjectRef.Subresource == "binding" || e.ObjectRef.Resource == "bindings")
+}
+
+func (e auditEvent) binding() Binding {
+	b := Binding{
+		Namespace: e.ObjectRef.Namespace,
+		Pod:       e.ObjectRef.Name,
+		UID:       e.RequestObject.Metadata.UID,
+		Node:      e.RequestObject.Target.Name,
+		User:      e.User.Username,
+		Code:      e.ResponseStatus.Code,
+		Message:   e.ResponseStatus.Message,
+		Received:  e.RequestReceivedTimestamp,
+		Answered:  e.StageTimestamp,
+	}
+	if b.Pod == "" {
+		b.Pod = e.RequestObject.Metadata.Name
+	}
+	return b
+}
+
+func (e auditEvent) request() Request {
+	resource := e.ObjectRef.Resource
+	if e.ObjectRef.Subresource != "" {
+		resource += "/" + e.ObjectRef.Subresource
+	}
+	return Request{
+		User: e.User.Username, Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: resource,
+		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, URI: e.RequestURI, Code: e.ResponseStatus.Code,
+	}
 }

@@ -34,8 +34,9 @@ var DefaultControllers = []string{
 // nodeLifecycleControllers taint nodes that are not ready and evict their pods.
 var nodeLifecycleControllers = []string{"node-lifecycle-controller", "taint-eviction-controller"}
 
-// auditPolicy keeps the one thing that tests ask about: which pod was bound to which node.
-const auditPolicy = `apiVersion: audit.k8s.io/v1
+// auditPolicy keeps which pod was bound to which node and, of the users asked for, each request.
+func auditPolicy(users []string) string {
+	policy := `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
@@ -44,8 +45,15 @@ rules:
     resources:
       - group: ""
         resources: [pods/binding, bindings]
-  - level: None
 `
+	if len(users) > 0 {
+		policy += "  - level: Metadata\n    users:\n"
+	}
+	for _, user := range users {
+		policy += fmt.Sprintf("      - %q\n", user)
+	}
+	return policy + "  - level: None\n"
+}
 
 func (c *ControlPlane) etcdLaunch() launch {
 	port, peerPort := c.state.Ports[Etcd], c.state.Ports["etcd-peer"]

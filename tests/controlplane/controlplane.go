@@ -41,6 +41,10 @@ type Options struct {
 	APIServerArgs         []string
 	ControllerManagerArgs []string
 
+	// AuditUsers are those, by the names that the API server has for them, of whom the audit log has
+	// every request, not only those to bind a pod.
+	AuditUsers []string
+
 	// Detached lets the processes outlive this one; Down stops them.
 	Detached bool
 
@@ -120,7 +124,7 @@ func (c *ControlPlane) prepare() error {
 	if c.tokens, err = createTokens(c.path("tokens.csv")); err != nil {
 		return err
 	}
-	if err := os.WriteFile(c.path("audit-policy.yaml"), []byte(auditPolicy), 0o644); err != nil {
+	if err := os.WriteFile(c.path("audit-policy.yaml"), []byte(auditPolicy(c.options.AuditUsers)), 0o644); err != nil {
 		return err
 	}
 	if err := c.writeKubeconfigs(); err != nil {
@@ -289,8 +293,11 @@ func (c *ControlPlane) URL() string { return loopback(c.state.Ports[APIServer]) 
 // CAFile is the certificate that signed every server's.
 func (c *ControlPlane) CAFile() string { return c.pki.cert(caName) }
 
-// AuditLog is the file into which the API server writes each binding.
+// AuditLog is the file into which the API server writes each binding, and what Options.AuditUsers ask.
 func (c *ControlPlane) AuditLog() string { return c.path("audit.log") }
+
+// HasControllers says whether it runs kube-controller-manager.
+func (c *ControlPlane) HasControllers() bool { return c.options.ControllerManager }
 
 // Binary is the file of a program, by its constant.
 func (c *ControlPlane) Binary(program string) string { return c.binaries.Path(program) }

@@ -25,6 +25,8 @@ import (
 const (
 	BerthNamespace      = "berth-system"
 	BerthServiceAccount = "berth"
+	// BerthServiceAccountUser is its name for the API server.
+	BerthServiceAccountUser = "system:serviceaccount:" + BerthNamespace + ":" + BerthServiceAccount
 )
 
 const testUserSuffix = "-test-user"
