@@ -8,7 +8,8 @@
 //	go run ./bench --rounds 3 -o json    # medians of three, the schedulers in alternation
 //	go run ./bench -start                # from the start of the process to the first pod bound
 //
-// The nodes are bare objects without kubelets. Both schedulers have the same configuration: the
+// The nodes are bare objects without kubelets; where Deployments are measured, controllers make their
+// pods and kwok makes them Ready, on a control plane of their own. Both schedulers have the same configuration: the
 // default one but for a rate limit that does not bite.
 package main
 
@@ -17,8 +18,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -65,7 +68,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 1, "measurements of each kind; medians are shown")
 	flags.IntVar(&o.qps, "qps", 5000, "clientConnection.qps of both schedulers")
 	flags.IntVar(&o.burst, "burst", 10000, "clientConnection.burst of both schedulers")
-	flags.StringVar(&names, "workload", "all", "sorts of pods: plain, spread, preferred-affinity, anti-affinity, or all")
+	flags.StringVar(&names, "workload", "all", "sorts of pods: plain, spread, preferred-affinity, anti-affinity, deployments, or all")
 	flags.BoolVar(&o.start, "start", false, "measure the start among many bound pods instead")
 	flags.IntVar(&o.bound, "bound", 50000, "with -start: how many pods are bound")
 	flags.StringVar(&variants, "variants", "pending,stream",
@@ -112,12 +115,45 @@ func (o options) validate(rest []string) error {
 	return nil
 }
 
-func run(ctx context.Context, o options) (err error) {
+func run(ctx context.Context, o options) error {
 	programs, err := findPrograms(o)
 	if err != nil {
 		return err
 	}
-	c, err := controlplane.Start(ctx, controlplane.Options{})
+	if o.start {
+		return o.on(ctx, controlplane.Options{}, programs, func(b *bench) error {
+			if err := b.measureStarts(ctx, programs); err != nil {
+				return err
+			}
+			return o.write(b.startReport())
+		})
+	}
+	var taken []measurement
+	for _, deployments := range []bool{false, true} {
+		kinds := slices.DeleteFunc(slices.Clone(o.kinds), func(k kind) bool { return k.ofDeployments != deployments })
+		if len(kinds) == 0 {
+			continue
+		}
+		options := controlplane.Options{}
+		if deployments {
+			options = withControllers
+		}
+		err := o.on(ctx, options, programs, func(b *bench) error {
+			b.kinds = kinds
+			err := b.measureAll(ctx, programs)
+			taken = append(taken, b.taken...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return o.write(o.report(taken))
+}
+
+// on lets something be measured on a control plane of its own.
+func (o options) on(ctx context.Context, options controlplane.Options, programs []daemon.Program, measure func(*bench) error) (err error) {
+	c, err := controlplane.Start(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -132,24 +168,15 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer b.close()
-	if o.start {
-		if err := b.measureStarts(ctx, programs); err != nil {
-			return err
-		}
-		report := b.startReport()
-		if o.output == "json" {
-			return writeJSON(os.Stdout, report)
-		}
-		return report.writeTable(os.Stdout)
-	}
-	if err := b.measureAll(ctx, programs); err != nil {
-		return err
-	}
-	report := b.report()
+	return measure(b)
+}
+
+// write prints a report in the form asked for.
+func (o options) write(r interface{ writeTable(io.Writer) error }) error {
 	if o.output == "json" {
-		return writeJSON(os.Stdout, report)
+		return writeJSON(os.Stdout, r)
 	}
-	return report.writeTable(os.Stdout)
+	return r.writeTable(os.Stdout)
 }
 
 func findPrograms(o options) ([]daemon.Program, error) {

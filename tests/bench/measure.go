@@ -46,11 +46,13 @@ type measurement struct {
 	last      time.Duration // to the last
 	lastEvent time.Duration // to the last Scheduled event stored
 	cpu       time.Duration // user and system, to the last pod bound
-	cpuEvents time.Duration // the same, to the last event stored
+	cpuEvents time.Duration // the same, to the last event stored; of Deployments, until all pods are Ready too
 	bound     int
-	memory    int64           // greatest resident set in bytes
-	events    int             // Scheduled events in the end, of which there should be one for each pod
-	latencies []time.Duration // of each pod, from its creation until it was seen bound; ascending
+	memory    int64 // greatest resident set in bytes
+	events    int   // Scheduled events in the end, of which there should be one for each pod
+	// Of each pod, from its creation until it was seen bound; of Deployments' pods, from when a watch
+	// told of it. Ascending.
+	latencies []time.Duration
 }
 
 func (m measurement) rate() float64 { return float64(m.bound-1) / m.wall.Seconds() }
@@ -77,6 +79,11 @@ func newBench(ctx context.Context, o options, c *controlplane.ControlPlane) (*be
 	b := &bench{options: o, control: c, admin: c.Client(controlplane.Admin), dir: dir, bar: progress.New(os.Stderr)}
 	if err := workload.CreateNamespace(ctx, b.admin, namespace); err != nil {
 		return nil, err
+	}
+	if c.HasControllers() {
+		if err := workload.AwaitServiceAccount(ctx, b.admin, namespace); err != nil {
+			return nil, err
+		}
 	}
 	nodes := make([]*corev1.Node, o.nodes)
 	for i := range nodes {
@@ -115,7 +122,11 @@ func (b *bench) measureAll(ctx context.Context, programs []daemon.Program) error
 func (b *bench) measure(ctx context.Context, title string, program daemon.Program, k kind, variant string) (m measurement, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, measureLimit, fmt.Errorf("not done within %s", measureLimit))
 	defer cancel()
-	tracker, err := workload.TrackBound(ctx, b.admin, namespace)
+	track := workload.TrackBound
+	if k.ofDeployments {
+		track = workload.Track // what controllers create is seen by a watch alone
+	}
+	tracker, err := track(ctx, b.admin, namespace)
 	if err != nil {
 		return m, err
 	}
@@ -125,6 +136,12 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		b.bar.Say("%s: creating pods", title)
 		if err := b.create(ctx, crowd); err != nil {
 			return m, err
+		}
+		if k.ofDeployments {
+			all := func(pods map[string]*corev1.Pod) bool { return len(pods) == b.pods }
+			if err := tracker.Await(ctx, "the Deployments' pods", all); err != nil {
+				return m, err
+			}
 		}
 	}
 	events, err := watchScheduled(ctx, b.admin)
@@ -164,6 +181,14 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	if err != nil {
 		return m, err
 	}
+	if k.ofDeployments {
+		if err := d.await(ctx, b.awaitAvailable); err != nil {
+			return m, err
+		}
+		if cpuEvents, err = d.CPUTime(); err != nil {
+			return m, err
+		}
+	}
 	stored, lastEvent := events.count()
 	times := tracker.BoundTimes()[extra:]
 	m = measurement{
@@ -181,12 +206,17 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		events:    max(stored-extra, 0),
 	}
 	if variant == stream {
-		m.latencies = crowd.latencies(tracker)
+		m.latencies = crowd.latencies(tracker, begin)
 	}
 	if err := d.Stop(); err != nil {
 		return m, err
 	}
 	b.bar.Say("%s: cleaning up", title)
+	if k.ofDeployments {
+		if err := b.deleteDeployments(ctx); err != nil {
+			return m, err
+		}
+	}
 	return m, b.cleanUp(ctx)
 }
 
@@ -285,7 +315,11 @@ type crowd struct {
 
 func (c crowd) name(i int) string { return fmt.Sprintf("pod-%d", i) }
 
-func (c crowd) latencies(tracker *workload.Tracker) []time.Duration {
+// latencies are those of pods created after the begin.
+func (c crowd) latencies(tracker *workload.Tracker, begin time.Time) []time.Duration {
+	if c.kind.ofDeployments {
+		return tracker.Latencies(begin, func(string) bool { return true })
+	}
 	all := make([]time.Duration, len(c.created))
 	for i, created := range c.created {
 		all[i] = tracker.BoundAt(c.name(i)).Sub(created)
@@ -295,6 +329,9 @@ func (c crowd) latencies(tracker *workload.Tracker) []time.Duration {
 }
 
 func (b *bench) create(ctx context.Context, c crowd) error {
+	if c.kind.ofDeployments {
+		return b.createDeployments(ctx, c.kind, len(c.created))
+	}
 	return workload.CreatePods(ctx, b.admin, namespace, len(c.created), func(i int) *corev1.Pod {
 		c.created[i] = time.Now()
 		return c.kind.pod(c.name(i))

@@ -64,16 +64,16 @@ type report struct {
 	Ratios []ratio `json:"ratios,omitempty"`
 }
 
-func (b *bench) circumstances(kind string) circumstances {
+func (o options) circumstances(kind string) circumstances {
 	return circumstances{
 		Kind:       kind,
 		Date:       time.Now().Format(time.DateOnly),
 		Machine:    machine.Describe(),
 		Load:       machine.Load(),
 		Kubernetes: controlplane.KubernetesVersion,
-		Nodes:      b.nodes,
-		QPS:        b.qps,
-		Burst:      b.burst,
+		Nodes:      o.nodes,
+		QPS:        o.qps,
+		Burst:      o.burst,
 	}
 }
 
@@ -82,13 +82,13 @@ func (c circumstances) String() string {
 		c.Date, c.Kubernetes, c.Machine, c.Load, c.Nodes, c.QPS, c.Burst)
 }
 
-func (b *bench) report() report {
-	r := report{circumstances: b.circumstances("cluster"), Pods: b.pods}
-	for _, k := range b.kinds {
-		for _, variant := range b.variants {
+func (o options) report(taken []measurement) report {
+	r := report{circumstances: o.circumstances("cluster"), Pods: o.pods}
+	for _, k := range o.kinds {
+		for _, variant := range o.variants {
 			rows := map[string]row{}
-			for _, scheduler := range b.schedulers {
-				rows[scheduler] = b.medians(k.name, variant, scheduler)
+			for _, scheduler := range o.schedulers {
+				rows[scheduler] = medians(taken, k.name, variant, scheduler)
 				r.Rows = append(r.Rows, rows[scheduler])
 			}
 			ours, theirs := rows[berthName], rows[peerName]
@@ -110,9 +110,9 @@ func (b *bench) report() report {
 	return r
 }
 
-func (b *bench) medians(kind, variant, scheduler string) row {
+func medians(taken []measurement, kind, variant, scheduler string) row {
 	var own []measurement
-	for _, m := range b.taken {
+	for _, m := range taken {
 		if m.kind.name == kind && m.variant == variant && m.scheduler == scheduler {
 			own = append(own, m)
 		}
@@ -189,7 +189,8 @@ pending: the pods are there before the scheduler starts, whose start counts in i
 stream:  they are created while it runs; creating them competes for the same CPUs.
 Seconds count from the start of the process, or from the first pod created; pods/s from the first
 bind to the last. CPU is the scheduler's alone, until the last bind and until the last Scheduled
-event is stored. Latency: from a pod's creation until it is seen bound. Events: one for each pod if
+event is stored; with deployments until all pods are Ready as well. Latency: from a pod's creation
+until it is seen bound; with deployments, from when a watch tells of it. Events: one for each pod if
 none was dropped. Medians of %d.
 `, r.Rows[0].Rounds)
 	return err

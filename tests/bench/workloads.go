@@ -16,7 +16,9 @@ type kind struct {
 	name, about string
 	// oneToANode: no node takes two of them.
 	oneToANode bool
-	change     func(*corev1.Pod)
+	// ofDeployments: controllers make them from Deployments behind Services, and they become Ready.
+	ofDeployments bool
+	change        func(*corev1.Pod)
 }
 
 var kinds = []kind{
@@ -31,10 +33,13 @@ var kinds = []kind{
 		}}
 	}},
 	{name: "anti-affinity", about: "required pod anti-affinity to their kind, by host", oneToANode: true, change: workload.Apart()},
+	{name: "deployments", about: "no constraint, of Deployments behind Services", ofDeployments: true, change: func(*corev1.Pod) {}},
 }
 
+var podRequests = workload.Requests("cpu", "100m", "memory", "128Mi")
+
 func (k kind) pod(name string) *corev1.Pod {
-	pod := workload.Pod(name, workload.Requests("cpu", "100m", "memory", "128Mi"))
+	pod := workload.Pod(name, podRequests)
 	pod.Labels = map[string]string{"app": k.name}
 	k.change(pod)
 	return pod

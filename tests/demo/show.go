@@ -50,10 +50,7 @@ func (s *show) prepare(ctx context.Context) error {
 	}
 	s.groups = append(crowd(len(nodes)), urgent())
 	s.step("%d nodes in %d zones: some with SSDs or GPUs, some tainted, %d at the edge", len(nodes), len(zones), edgeNodes(nodes))
-	err = await(ctx, "the default service account", func() bool {
-		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil
-	})
+	err = workload.AwaitServiceAccount(ctx, client, namespace)
 	if err != nil {
 		return err
 	}

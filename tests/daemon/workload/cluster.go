@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -113,6 +114,22 @@ func CreateNamespace(ctx context.Context, client kubernetes.Interface, name stri
 		return fmt.Errorf("create namespace %s: %w", name, err)
 	}
 	return nil
+}
+
+// AwaitServiceAccount waits until the controllers have made the namespace's default service account,
+// without which the API server takes no pods.
+func AwaitServiceAccount(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	for {
+		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the default service account of %s: %w", namespace, context.Cause(ctx))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 func ignoreNotFound(err error) error {
