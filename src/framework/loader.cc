@@ -2,7 +2,6 @@
 #include "src/framework/loader.h"
 
 #include <dlfcn.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,6 +15,7 @@
 #include "src/base/logging.h"
 #include "src/framework/loadable/host_table.h"
 #include "src/framework/loadable/loaded_plugin.h"
+#include "src/framework/trusted_path.h"
 
 namespace berth::framework {
 namespace {
@@ -32,19 +32,9 @@ std::string Version(uint32_t major, uint32_t minor) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-Result<void> CheckMode(const std::string& path) {
-  struct stat status{};
-  if (stat(path.c_str(), &status) != 0) {
-    return Fail(path + ": " + std::generic_category().message(errno));
-  }
-  if ((status.st_mode & S_IWOTH) == 0) return {};
-  return Fail(path + ": everybody may write to it, and its code would run with the scheduler's " +
-              "rights; take that away (chmod o-w)");
-}
-
 // The *.so files of a folder, by name.
 Result<std::vector<std::string>> LibrariesIn(const std::string& folder) {
-  if (auto checked = CheckMode(folder); !checked) return Fail(checked.error());
+  if (auto checked = CheckTrusted(folder); !checked) return Fail(checked.error());
   std::vector<std::string> files;
   std::error_code error;
   std::filesystem::directory_iterator it(folder, error);
@@ -93,7 +83,7 @@ class Loader {
   }
 
   Result<void> Load(const std::string& file) {
-    if (auto checked = CheckMode(file); !checked) return checked;
+    if (auto checked = CheckTrusted(file); !checked) return checked;
     auto library = Open(file);
     if (!library) return Fail(library.error().Within(file));
     loaded_.libraries.push_back(

@@ -29,8 +29,9 @@ struct LoadedPlugins {
 //
 // `taken` are plugin names that no library may have. Errors, with the file's name: a folder that
 // cannot be read; a file that is no library, exports no berth_plugin_entry(), was built for another
-// version, or has a plugin that lacks something or whose name is taken; a file or folder that
-// everybody may write to, since its code runs with the scheduler's rights.
+// version, or has a plugin that lacks something or whose name is taken; a file or folder, or a
+// parent of it, that others than root and this process's user may change (trusted_path.h), since
+// its code runs with the scheduler's rights.
 Result<LoadedPlugins> LoadPlugins(std::span<const std::string> folders,
                                   std::span<const std::string_view> taken);
 

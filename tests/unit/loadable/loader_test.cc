@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::LibraryFolder;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // A folder that is gone with the test.
 class TempFolder {
@@ -95,6 +96,45 @@ TEST(LoaderTest, WhatEverybodyMayWriteToIsRefused) {
   EXPECT_THAT(ErrorOf({folder.path()}), HasSubstr(folder.path() + ": everybody may write to it"));
   fs::permissions(folder.path(), fs::perms::others_write, fs::perm_options::remove);
   EXPECT_EQ(ErrorOf({folder.path()}), "");
+}
+
+TEST(LoaderTest, ParentsThatOthersMayWriteToAreRefused) {
+  const TempFolder parent;
+  const std::string folder = parent.path() + "/plugins";
+  fs::create_directory(folder);
+  EXPECT_EQ(ErrorOf({folder}), "");
+  fs::permissions(parent.path(), fs::perms::group_write, fs::perm_options::add);
+  EXPECT_THAT(ErrorOf({folder}),
+              testing::AllOf(StartsWith(parent.path() + ": group "), HasSubstr("may write to it")));
+  fs::permissions(parent.path(), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(ErrorOf({folder + "/"}), HasSubstr(parent.path() + ": everybody may write to it"));
+  // As /tmp, where everybody's entries are safe from everybody else.
+  fs::permissions(parent.path(), fs::perms::sticky_bit, fs::perm_options::add);
+  EXPECT_EQ(ErrorOf({folder}), "");
+  EXPECT_THAT(ErrorOf({parent.path()}), HasSubstr(": everybody may write to it"));
+}
+
+TEST(LoaderTest, LinksLeadOnlyThroughFoldersThatOthersMayNotWriteTo) {
+  const TempFolder shared;
+  const TempFolder own;
+  fs::create_directory(own.path() + "/plugins");
+  fs::create_symlink(own.path() + "/plugins", shared.path() + "/second");
+  fs::create_symlink(shared.path() + "/second", own.path() + "/first");
+  EXPECT_EQ(ErrorOf({own.path() + "/first"}), "");
+  fs::permissions(shared.path(), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(ErrorOf({own.path() + "/first"}),
+              StartsWith(shared.path() + ": everybody may write to it"));
+  fs::create_symlink("loop", own.path() + "/loop");
+  EXPECT_THAT(ErrorOf({own.path() + "/loop"}), HasSubstr("Too many levels of symbolic links"));
+}
+
+TEST(LoaderTest, WhatBelongsToAnotherUserIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TempFolder parent;
+  const std::string folder = parent.path() + "/plugins";
+  fs::create_directory(folder);
+  ASSERT_EQ(chown(parent.path().c_str(), 12345, 0), 0);
+  EXPECT_THAT(ErrorOf({folder}), StartsWith(parent.path() + ": it belongs to user 12345"));
 }
 
 TEST(LoaderTest, TheSamePluginTwiceIsAnErrorThatNamesBothLibraries) {
