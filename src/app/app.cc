@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/app.h"
 
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -14,7 +15,9 @@
 
 namespace berth::app {
 
-int Main(int argc, char** argv) {
+namespace {
+
+int RunCommand(int argc, char** argv) {
   const Command command = FindCommand(std::vector<std::string>(argv, argv + argc));
   switch (command.kind) {
     case CommandKind::kRun:
@@ -37,6 +40,16 @@ int Main(int argc, char** argv) {
                                                             "\" for \"" + command.program + "\"";
   std::fprintf(stderr, "\nError: %s\n", problem.c_str());
   return 1;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  // A peer that went away, or a reader of the output, is an error of the write.
+  std::signal(SIGPIPE, SIG_IGN);
+  const int code = RunCommand(argc, argv);
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return code == 0 && !written ? 1 : code;
 }
 
 }  // namespace berth::app

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "berth/config_value.h"
-#include "src/app/flag_values.h"
+#include "src/app/debug_flags.h"
 #include "src/app/live_state.h"
 #include "src/app/version.h"
 #include "src/config/write.h"
@@ -151,29 +151,6 @@ void InstallDebug(Router& router, scheduler::Scheduler& scheduler) {
                    });
 }
 
-// The log's verbosity can be read and set while the daemon runs.
-void InstallVerbosity(Router& router, const base::LogOptions& log) {
-  router.Answer("/debug/flags/v", [](const Request& /*request*/) {
-    Response response;
-    response.body = std::to_string(base::LogVerbosity()) + "\n";
-    return response;
-  });
-  router.HandleMethod(
-      "/debug/flags/v", "PUT", [log](const RequestPtr& request, const Respond& respond) {
-        const auto level = ReadFlagValue<int32_t>(request->body);
-        if (!level || *level < 0) {
-          return respond(serving::ErrorText(
-              400, "error updating klog.logging.verbosity to \"" + request->body + "\""));
-        }
-        base::LogOptions changed = log;
-        changed.verbosity = *level;
-        base::SetUpLogging(changed);
-        Response response;
-        response.body = "successfully set klog.logging.verbosity to " + request->body;
-        respond(std::move(response));
-      });
-}
-
 std::string VersionJson() {
   const auto text = [](std::string_view value) { return ConfigValue(std::string(value)); };
   return ConfigValue(ConfigValue::Map{{"major", text("1")},
@@ -190,14 +167,14 @@ std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
   const auto router = std::make_shared<Router>();
   InstallHealthChecks(*router, sources);
   InstallMetrics(*router, sources);
-  const ConfigValue configz(
-      ConfigValue::Map{{"componentconfig", config::ToDocument(sources.configuration)}});
+  const ConfigValue configz(ConfigValue::Map{
+      {"componentconfig", config::ToDocument(config::WithoutSecrets(sources.configuration))}});
   router->Answer("/configz",
                  [text = configz.ToJson()](const Request& /*request*/) { return Json(text); });
   router->Answer("/version", [](const Request& /*request*/) { return Json(VersionJson()); });
   if (sources.configuration.enable_profiling) {
     InstallDebug(*router, sources.scheduler);
-    InstallVerbosity(*router, sources.log);
+    InstallDebugFlags(*router);
   }
   return router;
 }

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "src/base/logging.h"
 #include "src/config/types.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
@@ -24,7 +23,6 @@ struct EndpointSources {
   metrics::Registry& metrics;
   const informers::Informers& informers;
   config::SchedulerConfiguration configuration;
-  base::LogOptions log{};
   // What is wrong; nullopt: nothing.
   Check scheduling_loop{};
   Check leader_election{};  // empty without leader election

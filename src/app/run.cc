@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/run.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -53,8 +54,11 @@ int CommandFailed(const Error& error) {
   return 1;
 }
 
+// For its owner's eyes: a configuration may hold keys.
 Result<void> WriteFile(const std::string& path, const std::string& text) {
+  const mode_t mask = umask(0077);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  umask(mask);
   file << text;
   file.close();
   if (!file) return Fail("--write-config-to: " + path + " cannot be written");
@@ -90,7 +94,7 @@ Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags,
                                              Daemon& daemon, const std::atomic<bool>& stopping) {
   const bool leader_elect = configuration.leader_election.leader_elect;
   EndpointSources sources{daemon.scheduler(), daemon.metrics(), daemon.informers(),
-                          std::move(configuration), flags.log};
+                          std::move(configuration)};
   sources.scheduling_loop = [&daemon] { return daemon.CheckLoop(); };
   if (leader_elect) {
     sources.leader_election = [&daemon] { return daemon.CheckLeaderElection(); };
@@ -166,15 +170,14 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   if (!settings) return CommandFailed(settings.error());
   auto metrics = ReadMetricsFlags(flags->metrics);
   if (!metrics) return CommandFailed(metrics.error());
-  const std::string effective = config::ToYaml(settings->configuration);
-
   const uint64_t seed = flags->seed.value_or(base::RandomSeed());
   base::LogInfo(
       "Starting Berth",
       {{"version", kVersion}, {"kubeSchedulerVersion", kKubernetesVersion}, {"seed", seed}});
   LogWhatHasNoEffect(*flags, *settings);
   LogMissingPlugins(settings->configuration, in_tree);
-  base::LogV(2, "Using component config", {{"config", effective}});
+  base::LogV(2, "Using component config",
+             {{"config", config::ToYaml(config::WithoutSecrets(settings->configuration))}});
 
   // Before any thread is started: they inherit what is blocked.
   Signals signals;
@@ -191,6 +194,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   auto daemon = Daemon::Make(std::move(options), plugins->registry);
   if (!daemon) return CommandFailed(daemon.error());
   if (!flags->write_config_to.empty()) {
+    const std::string effective = config::ToYaml(settings->configuration);
     if (auto written = WriteFile(flags->write_config_to, effective); !written) {
       return CommandFailed(written.error());
     }

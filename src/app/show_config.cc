@@ -85,7 +85,8 @@ int ShowConfig(const std::vector<std::string>& arguments, const std::string& pro
     return FailWith((file.empty() ? tried.error() : tried.error().Within(file)).message);
   }
   for (const std::string& warning : settings->feature_gates.warnings()) base::LogWarning(warning);
-  const config::SchedulerConfiguration& configuration = settings->configuration;
+  const config::SchedulerConfiguration configuration =
+      config::WithoutSecrets(settings->configuration);
   const std::string text = flags->json ? config::ToDocument(configuration).ToJson() + "\n"
                                        : config::ToYaml(configuration);
   std::fwrite(text.data(), 1, text.size(), stdout);

@@ -26,7 +26,6 @@ sigset_t HandledSignals() {
 }  // namespace
 
 Signals::Signals() {
-  std::signal(SIGPIPE, SIG_IGN);
   const sigset_t set = HandledSignals();
   BERTH_CHECK(pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0, "signals cannot be blocked");
   signal_fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

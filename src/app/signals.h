@@ -10,8 +10,7 @@ namespace berth::app {
 // Turns the process's signals into values that one thread waits for.
 //
 // SIGINT, SIGTERM and SIGUSR2 are blocked for the thread that constructs this and for every thread
-// that it starts later, so construct it first. SIGPIPE is ignored: a peer that went away is an
-// error of the write.
+// that it starts later, so construct it first.
 //
 // Thread safety: Wait() from one thread; Wake() from any.
 class Signals {

@@ -219,6 +219,14 @@ ConfigValue ToDocument(const SchedulerConfiguration& config) {
   return AsPrinted(ConfigurationSchema(), all);
 }
 
+SchedulerConfiguration WithoutSecrets(SchedulerConfiguration config) {
+  for (Extender& extender : config.extenders) {
+    if (!extender.tls_config || extender.tls_config->key_data.empty()) continue;
+    extender.tls_config->key_data = "REDACTED";
+  }
+  return config;
+}
+
 std::string ToYaml(const SchedulerConfiguration& config) { return ToYaml(ToDocument(config)); }
 
 }  // namespace berth::config

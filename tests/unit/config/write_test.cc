@@ -142,5 +142,24 @@ TEST(SamplesTest, TheDefaultSampleIsTheDefaults) {
   EXPECT_EQ(ToYaml(without_args), ToYaml(DefaultConfiguration(kDefaults)));
 }
 
+TEST(WithoutSecretsTest, KeysAreReplacedAndNothingElse) {
+  const auto config = Load(R"(
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+- {urlPrefix: a, weight: 1, tlsConfig: {certData: YWJj, keyData: czNjcmV0}}
+- {urlPrefix: b, weight: 1, tlsConfig: {keyFile: /etc/key}}
+)",
+                           "s.yaml", KnownPlugins{});
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_EQ(config->extenders[0].tls_config->key_data, "s3cret");
+  const SchedulerConfiguration told = WithoutSecrets(*config);
+  EXPECT_EQ(told.extenders[0].tls_config->key_data, "REDACTED");
+  SchedulerConfiguration expected = *config;
+  expected.extenders[0].tls_config->key_data = "REDACTED";
+  EXPECT_EQ(ToDocument(told).ToJson(), ToDocument(expected).ToJson());
+  EXPECT_EQ(ToYaml(told).find("czNjcmV0"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace berth::config
