@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,10 @@
 #include <string>
 #include <system_error>
 #include <vector>
+
+// jemalloc's, in programs that are linked with it; null in others.
+extern "C" [[gnu::weak]] int mallctl(const char* name, void* old_value, size_t* old_size,
+                                     void* new_value, size_t new_size);
 
 namespace berth::metrics {
 namespace {
@@ -87,6 +92,30 @@ double Limit(int resource) {
   return getrlimit(resource, &limit) == 0 ? static_cast<double>(limit.rlim_cur) : 0;
 }
 
+struct Heap {
+  double used = 0;
+  double free = 0;
+};
+
+size_t ReadJemalloc(const char* name) {
+  size_t value = 0;
+  size_t size = sizeof value;
+  return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : 0;
+}
+
+Heap ReadHeap() {
+  if (mallctl == nullptr) {
+    const struct mallinfo2 heap = mallinfo2();
+    return {static_cast<double>(heap.uordblks + heap.hblkhd), static_cast<double>(heap.fordblks)};
+  }
+  // jemalloc's statistics stand still until their epoch is moved on.
+  uint64_t epoch = 1;
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  const size_t used = ReadJemalloc("stats.allocated");
+  const size_t resident = ReadJemalloc("stats.resident");
+  return {static_cast<double>(used), static_cast<double>(resident - std::min(resident, used))};
+}
+
 }  // namespace
 
 void ReadProcess(Registry& registry) {
@@ -111,10 +140,9 @@ void ReadProcess(Registry& registry) {
   set(Metric::kProcessNetworkReceive, traffic.received);
   set(Metric::kProcessNetworkTransmit, traffic.sent);
 
-  const struct mallinfo2 heap = mallinfo2();
-  registry.Set(registry.Intern(Metric::kHeapBytes, {"used"}),
-               static_cast<double>(heap.uordblks + heap.hblkhd));
-  registry.Set(registry.Intern(Metric::kHeapBytes, {"free"}), static_cast<double>(heap.fordblks));
+  const Heap heap = ReadHeap();
+  registry.Set(registry.Intern(Metric::kHeapBytes, {"used"}), heap.used);
+  registry.Set(registry.Intern(Metric::kHeapBytes, {"free"}), heap.free);
 }
 
 }  // namespace berth::metrics

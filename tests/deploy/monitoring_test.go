@@ -3,6 +3,7 @@
 package deploy
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,10 +34,12 @@ type rule struct {
 
 // ruleGroups is what Prometheus itself reads: the spec of a PrometheusRule.
 type ruleGroups struct {
-	Groups []struct {
-		Name  string `json:"name"`
-		Rules []rule `json:"rules"`
-	} `json:"groups"`
+	Groups []ruleGroup `json:"groups"`
+}
+
+type ruleGroup struct {
+	Name  string `json:"name"`
+	Rules []rule `json:"rules"`
 }
 
 func alerts(t *testing.T) (groups ruleGroups, rules []rule) {
@@ -81,11 +84,7 @@ func panels(t *testing.T) []panel {
 
 func TestAlertsAreWellFormedAndSayWhatToDo(t *testing.T) {
 	groups, rules := alerts(t)
-	text, err := yaml.Marshal(groups)
-	must(t, err)
-	file := filepath.Join(t.TempDir(), "rules.yaml")
-	must(t, os.WriteFile(file, text, 0o644))
-	if out, err := exec.CommandContext(t.Context(), "promtool", "check", "rules", file).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "promtool", "check", "rules", ruleFile(t, groups)).CombinedOutput(); err != nil {
 		t.Errorf("promtool: %v\n%s", err, out)
 	}
 	for _, r := range rules {
@@ -112,26 +111,41 @@ func scraper(t *testing.T) string {
 	}
 	_, err := shared.Client(controlplane.Admin).RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{})
 	must(t, err)
+	t.Cleanup(func() {
+		_ = shared.Client(controlplane.Admin).RbacV1().ClusterRoleBindings().
+			Delete(context.Background(), binding.Name, metav1.DeleteOptions{})
+	})
 	config, err := shared.RESTConfig(controlplane.Nobody)
 	must(t, err)
 	return config.BearerToken
 }
 
+// ruleFile writes the groups where Prometheus and promtool find them.
+func ruleFile(t *testing.T, groups ruleGroups) string {
+	t.Helper()
+	text, err := yaml.Marshal(groups)
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	must(t, os.WriteFile(file, text, 0o644))
+	return file
+}
+
 // prometheus runs the real one, with Berth as its only target, and waits for two scrapes.
 type prometheus struct{ url string }
 
-func startPrometheus(t *testing.T, target int, token string) prometheus {
+func startPrometheus(t *testing.T, target int, token string, rules ruleGroups) prometheus {
 	t.Helper()
 	dir, port := t.TempDir(), freePort(t)
 	config := fmt.Sprintf(`
-global: {scrape_interval: 1s, scrape_timeout: 1s}
+global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
+rule_files: [%q]
 scrape_configs:
   - job_name: berth
     scheme: https
     authorization: {credentials: %q}
     tls_config: {insecure_skip_verify: true}
     static_configs: [{targets: ["127.0.0.1:%d"]}]
-`, token, target)
+`, ruleFile(t, rules), token, target)
 	file := filepath.Join(dir, "prometheus.yaml")
 	must(t, os.WriteFile(file, []byte(config), 0o600))
 	command := exec.Command("prometheus", "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
@@ -205,12 +219,12 @@ func measured(expr string) []string {
 func TestPrometheusAnswersEveryPanelAndAlert(t *testing.T) {
 	_, port := startShipped(t)
 	busy(t, "monitoring", "berth")
-	p := startPrometheus(t, port, scraper(t))
+	p := startPrometheus(t, port, scraper(t), ruleGroups{})
 	// These ask about what went wrong, and nothing has: such a series begins with its first failure.
 	quiet := []string{"berth_undecodable_objects_total", `result="error"`, "<error>"}
 	ask := func(what, expr string) {
 		expr = strings.NewReplacer("$__rate_interval", "30s", "$job", "berth", "[5m]", "[30s]", "[2m]", "[30s]",
-			"[10m]", "[30s]", "[15m]", "[30s]").Replace(expr)
+			"[10m]", "[30s]", "[15m]", "[30s]", "[10m:15s]", "[30s:1s]").Replace(expr)
 		found, err := p.query(expr)
 		if err != nil {
 			t.Errorf("%s: %s: %v", what, expr, err)

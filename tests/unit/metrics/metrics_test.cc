@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "src/base/thread.h"
 #include "src/metrics/local_metrics.h"
@@ -197,7 +199,25 @@ TEST(ProcessMetricsTest, TellsWhatLinuxTells) {
   EXPECT_GT(value(Metric::kProcessMaxFds), value(Metric::kProcessOpenFds));
   EXPECT_GT(value(Metric::kProcessStartTime), 1.6e9) << "seconds since 1970";
   EXPECT_EQ(value(Metric::kProcessStartTime), value(Metric::kSlisProcessStartTime));
-  EXPECT_GT(registry.Read(registry.Intern(Metric::kHeapBytes, {"used"})).value, 0);
+}
+
+TEST(ProcessMetricsTest, TheHeapIsThatOfTheAllocatorInUse) {
+  Registry registry;
+  const auto heap = [&registry](const char* state) {
+    ReadProcess(registry);
+    return registry.Read(registry.Intern(Metric::kHeapBytes, {state})).value;
+  };
+  const double before = heap("used");
+  EXPECT_GT(before, 0);
+#ifdef BERTH_JEMALLOC
+  constexpr size_t kBlock = 1024;
+  std::vector<std::unique_ptr<char[]>> blocks;
+  for (int i = 0; i < 32 * 1024; ++i) blocks.push_back(std::make_unique<char[]>(kBlock));
+  EXPECT_GE(heap("used"), before + 32e6);
+  blocks.clear();
+  EXPECT_LT(heap("used"), before + 8e6);
+  EXPECT_GE(heap("free"), 24e6) << "kept for a while";
+#endif
 }
 
 TEST(RegistryTest, ThreadsMayCountAtOnce) {
