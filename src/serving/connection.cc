@@ -18,6 +18,9 @@ constexpr std::string_view kHeadEnd = "\r\n\r\n";
 // TLS records that one turn of the loop reads from a client before the others have theirs.
 constexpr int kRecordsATurn = 2;
 constexpr size_t kRecord = 16 * 1024;
+// Records one after another that bring no data, as key updates do. Each costs the server more than
+// the client; Go's limit.
+constexpr int kMaxUselessRecords = 16;
 
 std::string Der(const X509* certificate) {
   unsigned char* data = nullptr;
@@ -115,9 +118,16 @@ Connection::Progress Connection::Handshake() {
   if (session_ == nullptr) return Progress::kClosed;
   const int result = SSL_accept(session_);
   if (result != 1) return Blocked(result);
+  SSL_set_msg_callback(session_, CountRecord);
+  SSL_set_msg_callback_arg(session_, this);
   client_chain_ = ChainOf(session_);
   Enter(State::kReading, server_.limits_.head);
   return Progress::kDone;
+}
+
+void Connection::CountRecord(int sent, int /*version*/, int content, const void* /*data*/,
+                             size_t /*size*/, ssl_st* /*session*/, void* self) {
+  if (sent == 0 && content == SSL3_RT_HEADER) ++static_cast<Connection*>(self)->records_;
 }
 
 Connection::Progress Connection::Read() {
@@ -126,7 +136,8 @@ Connection::Progress Connection::Read() {
   std::array<char, kRecord> buffer;
   for (int i = 0; i < kRecordsATurn; ++i) {
     const int got = SSL_read(session_, buffer.data(), static_cast<int>(buffer.size()));
-    if (got <= 0) return Blocked(got);
+    if (got <= 0) return records_ > kMaxUselessRecords ? Progress::kClosed : Blocked(got);
+    records_ = 0;
     if (in_.empty() && !head_) deadline_ = server_.loop_.Now() + server_.limits_.head;
     in_.append(buffer.data(), static_cast<size_t>(got));
     if (TakeRequest()) return Progress::kDone;

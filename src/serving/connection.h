@@ -52,6 +52,9 @@ class Connection final : public client::FdListener {
   // Goes as far as it can without waiting. false: the connection is to be closed.
   bool Drive();
   Progress Handshake();
+  // OpenSSL tells of each part of a record.
+  static void CountRecord(int sent, int version, int content, const void* data, size_t size,
+                          ssl_st* session, void* self);
   Progress Read();
   Progress Write();
   // What TLS waits for after a call that returned `result`.
@@ -76,6 +79,7 @@ class Connection final : public client::FdListener {
   Time deadline_;
   Time waiting_since_;
   std::vector<std::string> client_chain_;
+  int records_ = 0;  // read since the last that brought data
   std::string in_;
   size_t searched_ = 0;              // of in_, for the end of the head
   std::optional<RequestHead> head_;  // of the request whose body is being read

@@ -18,7 +18,8 @@ Answer<ConfigValue> StatusIn(const client::ResponseResult& result, std::string_v
   };
   if (!result) return failed(result.error().ToString());
   const auto object = api::ParseJson(result->body, kind);
-  if (!object) return failed(object.error().message);
+  // The parser's words may quote the answer, and with it the token.
+  if (!object) return failed(std::string(kind) + ": an answer that is no JSON");
   const ConfigValue* status = object->Find("status");
   if (status == nullptr) return failed(std::string(kind) + ": an answer without status");
   return *status;

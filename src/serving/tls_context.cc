@@ -91,7 +91,10 @@ Result<Owned<SSL_CTX>> MakeContext(const CertifiedKeyPem& pair, const Settings& 
   SSL_CTX* made = context.get();
   SSL_CTX_set_min_proto_version(made, settings.min_version);
   SSL_CTX_set_options(made, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION |
-                                SSL_OP_IGNORE_UNEXPECTED_EOF);
+                                SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                SSL_OP_PRIORITIZE_CHACHA);
+  // A record that holds no data ends the call that read it, so that others have their turn.
+  SSL_CTX_clear_mode(made, SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                              SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_session_cache_mode(made, SSL_SESS_CACHE_OFF);
@@ -100,10 +103,13 @@ Result<Owned<SSL_CTX>> MakeContext(const CertifiedKeyPem& pair, const Settings& 
   SSL_CTX_set_cert_verify_callback(made, AcceptAnyCertificate, nullptr);
   SSL_CTX_set_max_cert_list(made, kMaxClientChain);
   SSL_CTX_set_alpn_select_cb(made, SelectProtocol, nullptr);
-  if (!settings.ciphers.empty() && SSL_CTX_set_cipher_list(made, settings.ciphers.c_str()) != 1) {
+  // As in Go, whoever names suites of TLS 1.3 only gets nothing older.
+  if (settings.ciphers.empty()) SSL_CTX_set_min_proto_version(made, TLS1_3_VERSION);
+  if ((!settings.ciphers.empty() && SSL_CTX_set_cipher_list(made, settings.ciphers.c_str()) != 1) ||
+      SSL_CTX_set_ciphersuites(made, kTls13CipherSuites) != 1) {
     return Fail(OpensslError("the cipher suites cannot be used"));
   }
-  if (!settings.groups.empty() && SSL_CTX_set1_groups_list(made, settings.groups.c_str()) != 1) {
+  if (SSL_CTX_set1_groups_list(made, settings.groups.c_str()) != 1) {
     return Fail(OpensslError("the curves cannot be used"));
   }
   if (auto used = UsePair(made, pair); !used) return Fail(used.error());

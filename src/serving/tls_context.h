@@ -27,8 +27,8 @@ struct TlsOptions {
   std::string own_certificate_folder{};  // where that is kept; "": in memory only
   std::vector<SniFiles> sni{};
   std::string min_version{};                 // "VersionTLS13"; "" means VersionTLS12
-  std::vector<std::string> cipher_suites{};  // Go's names, up to TLS 1.2; empty: OpenSSL's choice
-  std::vector<int32_t> curves{};             // TLS numbers, in order of preference
+  std::vector<std::string> cipher_suites{};  // Go's names, up to TLS 1.2; empty: Go's default
+  std::vector<int32_t> curves{};             // TLS numbers, by preference; empty: Go's default
 };
 
 // The daemon's end of TLS. Client certificates are asked for and not demanded; nobody looks here at

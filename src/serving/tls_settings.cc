@@ -16,6 +16,16 @@ Result<int> ParseTlsVersion(const std::string& name) {
 }
 
 Result<std::string> ParseCipherSuites(const std::vector<std::string>& names) {
+  // Forward secrecy only; those with CBC are for old clients, and last.
+  if (names.empty()) {
+    return ParseCipherSuites(
+        {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+         "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+         "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+         "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+         "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+         "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA"});
+  }
   constexpr const char* kTls13[] = {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384",
                                     "TLS_CHACHA20_POLY1305_SHA256"};
   std::string list;
@@ -33,6 +43,8 @@ Result<std::string> ParseCipherSuites(const std::vector<std::string>& names) {
 }
 
 Result<std::string> ParseCurves(const std::vector<int32_t>& curves) {
+  // Go's default begins with X25519MLKEM768 and its kin.
+  if (curves.empty()) return ParseCurves({4588, 4587, 4589, 29, 23, 24, 25});
   std::string list;
   for (const int32_t curve : curves) {
     const char* name = nullptr;

@@ -8,6 +8,7 @@
 
 #include "src/api/parse.h"
 #include "src/base/clock.h"
+#include "src/base/logging.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/test_certificates.h"
 #include "tests/unit/client/temp_folder.h"
@@ -231,6 +232,22 @@ TEST_F(AccessGateTest, StrangersQuestionsAreBoundedAndLeaveRoomForUsers) {
   const size_t asked = api_.size();
   Send({.path = "/more"});
   EXPECT_EQ(api_.size(), asked + 1);
+}
+
+TEST_F(AccessGateTest, NoTokenAppearsInTheLog) {
+  base::SetUpLogging({.verbosity = 9});
+  testing::internal::CaptureStderr();
+  Build();
+  for (const char* answer : {R"({"spec":{"token":"s3cret)", R"({"spec":{"token":"s3cret"}})",
+                             R"({"status":{"authenticated":false}})"}) {
+    Send(WithToken("s3cret"));
+    api_.last().Reply(201, answer);
+    executor_.RunDue();
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  base::SetUpLogging({});
+  EXPECT_THAT(log, HasSubstr("TokenReview"));
+  EXPECT_THAT(log, testing::Not(HasSubstr("s3cret")));
 }
 
 TEST_F(AccessGateTest, TokensUnderReviewAreBounded) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -261,6 +262,26 @@ TEST_F(HostileClientsTest, AnEndlessHeaderIsCutOff) {
   EXPECT_LT(sent, 16u << 20);  // what the sockets' buffers hold
   EXPECT_LT(TimeToLive(), seconds(1));
   EXPECT_LT(ResidentBytes(), before + (20u << 20));
+}
+
+TEST_F(HostileClientsTest, KeyUpdatesNeitherHoldTheThreadNorGoOnForEver) {
+  Start();
+  TlsClient client(port());
+  // A client may change its key from time to time.
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(client.SendKeyUpdates(16));
+    EXPECT_THAT(client.Get("/livez"), testing::EndsWith("ok"));
+  }
+  base::NamedThread hostile("test-hostile", [&client] { client.SendKeyUpdates(15'000); });
+  std::atomic<bool> done = false;
+  base::NamedThread waiting("test-waiting", [&] {
+    hostile.Join();
+    done = true;
+  });
+  Duration longest{};
+  while (!done) longest = std::max(longest, TimeToLive());
+  EXPECT_LT(longest, seconds(1));
+  EXPECT_EQ(client.Get("/livez"), "") << "it has been cut off";
 }
 
 }  // namespace

@@ -52,6 +52,10 @@ TlsClient::TlsClient(int port, const Options& options) : impl_(std::make_unique<
     X509_free(certificate);
     EVP_PKEY_free(key);
   }
+  if (!options.ciphers.empty()) {
+    SSL_CTX_set_cipher_list(impl_->context, options.ciphers.c_str());
+  }
+  if (!options.groups.empty()) SSL_CTX_set1_groups_list(impl_->context, options.groups.c_str());
   impl_->session = SSL_new(impl_->context);
   if (!options.server_name.empty()) {
     SSL_set_tlsext_host_name(impl_->session, options.server_name.c_str());
@@ -89,8 +93,34 @@ std::string TlsClient::protocol() const {
   return std::string(reinterpret_cast<const char*>(chosen), size);
 }
 
+std::string TlsClient::suite() const { return SSL_get_cipher_name(impl_->session); }
+
 bool TlsClient::Send(std::string_view bytes) {
   return connected_ && SSL_write(impl_->session, bytes.data(), static_cast<int>(bytes.size())) > 0;
+}
+
+bool TlsClient::SendKeyUpdates(int count) {
+  // Made first and sent then: making one takes the client as long as reading it takes the server.
+  BIO* made = BIO_new(BIO_s_mem());
+  BIO_up_ref(SSL_get_wbio(impl_->session));
+  BIO* socket = SSL_get_wbio(impl_->session);
+  SSL_set0_wbio(impl_->session, made);
+  BIO_up_ref(made);
+  for (int i = 0; i < count; ++i) {
+    SSL_key_update(impl_->session, SSL_KEY_UPDATE_REQUESTED);
+    SSL_do_handshake(impl_->session);
+  }
+  SSL_set0_wbio(impl_->session, socket);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(made, &data);
+  long sent = 0;
+  while (sent < size) {
+    const ssize_t put = write(impl_->fd, data + sent, static_cast<size_t>(size - sent));
+    if (put <= 0) break;
+    sent += put;
+  }
+  BIO_free(made);
+  return sent == size;
 }
 
 std::string TlsClient::ReadAnswer() {

@@ -21,6 +21,8 @@ class TlsClient {
     std::string server_name{};  // SNI; "" for none
     int max_version = 0;        // of TLS; 0: the newest
     std::string protocols{};    // ALPN, as on the wire
+    std::string ciphers{};      // up to TLS 1.2, OpenSSL's names; "": OpenSSL's choice
+    std::string groups{};       // likewise
   };
 
   explicit TlsClient(int port) : TlsClient(port, Options()) {}
@@ -34,8 +36,13 @@ class TlsClient {
   // CN of the server's certificate.
   std::string server_name() const;
   std::string protocol() const;
+  // OpenSSL's name.
+  std::string suite() const;
   // false: the server has gone.
   bool Send(std::string_view bytes);
+  // Messages that change the client's key and ask for a change of the server's, `count` of them at
+  // once. false: the server has gone.
+  bool SendKeyUpdates(int count);
   // One answer, head and body; what came before the server closed, if it did so earlier.
   std::string ReadAnswer();
   // true: the server has closed.

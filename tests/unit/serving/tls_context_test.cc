@@ -149,6 +149,40 @@ TEST_F(TlsContextTest, OlderVersionsThanTheLeastAreRefused) {
   EXPECT_TRUE(TlsClient(server_->port()).connected());
 }
 
+// What Go's crypto/tls has on by default, and nothing else.
+TEST_F(TlsContextTest, DefaultSuitesAndGroupsAreGos) {
+  Start({});
+  const auto suite = [this](const char* ciphers) {
+    const TlsClient client(server_->port(), {.max_version = 0x0303, .ciphers = ciphers});
+    return client.connected() ? client.suite() : "";
+  };
+  // The own certificate has an ECDSA key.
+  for (const char* name : {"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
+                           "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-ECDSA-AES128-SHA"}) {
+    EXPECT_EQ(suite(name), name);
+  }
+  for (const char* name :
+       {"ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-CCM", "ECDHE-ECDSA-CAMELLIA128-SHA256",
+        "ECDHE-ECDSA-ARIA128-GCM-SHA256", "AES128-GCM-SHA256", "DHE-RSA-AES128-GCM-SHA256"}) {
+    EXPECT_EQ(suite(name), "") << name;
+  }
+  // The server's order counts.
+  EXPECT_EQ(suite("ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256"),
+            "ECDHE-ECDSA-AES128-GCM-SHA256");
+  EXPECT_EQ(TlsClient(server_->port()).suite(), "TLS_AES_128_GCM_SHA256");
+  for (const char* name : {"X25519", "P-256", "P-384", "P-521"}) {
+    EXPECT_TRUE(TlsClient(server_->port(), {.groups = name}).connected()) << name;
+  }
+  EXPECT_FALSE(TlsClient(server_->port(), {.groups = "X448"}).connected());
+  EXPECT_FALSE(TlsClient(server_->port(), {.groups = "ffdhe2048"}).connected());
+}
+
+TEST_F(TlsContextTest, SuitesOfTls13AloneLeaveNothingOlder) {
+  Start({.cipher_suites = {"TLS_AES_128_GCM_SHA256"}});
+  EXPECT_FALSE(TlsClient(server_->port(), {.max_version = 0x0303}).connected());
+  EXPECT_TRUE(TlsClient(server_->port()).connected());
+}
+
 TEST_F(TlsContextTest, WhatCannotBeUsedIsNamed) {
   Write("tls", "first");
   Write("other", "other");
