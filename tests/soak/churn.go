@@ -22,6 +22,8 @@ const (
 	doorLabel = "soak.berth.dev/door"
 	// mostCordoned is one node of so many.
 	mostCordoned = 20
+	// patience is how long the API server may fail to answer.
+	patience = time.Minute
 )
 
 func poolName(i int) string { return fmt.Sprintf("pool-%d", i) }
@@ -160,11 +162,13 @@ func (c *churn) deletePod(ctx context.Context) (int, error) {
 		return 0, nil
 	}
 	name := pods[draw%uint64(len(pods))].Name
-	err := c.client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{})
-	if apierrors.IsNotFound(err) {
-		err = nil
-	}
-	return 2, err
+	return 2, persist(ctx, func() error {
+		err := c.client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
 }
 
 // relabel moves a node to another pool, and another one back, so that no pool runs dry.
@@ -179,18 +183,20 @@ func (c *churn) relabel(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
+// cordon cordons a node or, if enough are, uncordons one.
 func (c *churn) cordon(ctx context.Context) (int, error) {
-	i := c.random.IntN(c.nodes)
-	if len(c.cordoned) >= c.nodes/mostCordoned || !c.isFree(i) {
-		return 0, nil
+	if len(c.cordoned) >= c.nodes/mostCordoned {
+		return c.uncordon(ctx)
 	}
+	i := c.freeNode()
 	c.cordoned = append(c.cordoned, i)
 	return 0, c.patchNode(ctx, i, `{"spec":{"unschedulable":true}}`)
 }
 
+// uncordon uncordons a node or, if none is cordoned, cordons one.
 func (c *churn) uncordon(ctx context.Context) (int, error) {
 	if len(c.cordoned) == 0 {
-		return 0, nil
+		return c.cordon(ctx)
 	}
 	at := c.random.IntN(len(c.cordoned))
 	i := c.cordoned[at]
@@ -217,7 +223,10 @@ func (c *churn) calmDown(ctx context.Context) error {
 }
 
 func (c *churn) patchDeployment(ctx context.Context, name, patch string) error {
-	_, err := c.client.AppsV1().Deployments(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	err := persist(ctx, func() error {
+		_, err := c.client.AppsV1().Deployments(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("patch Deployment %s: %w", name, err)
 	}
@@ -231,8 +240,27 @@ func (c *churn) label(ctx context.Context, node int, key, value string) error {
 
 func (c *churn) patchNode(ctx context.Context, node int, patch string) error {
 	name := fmt.Sprintf("node-%d", node)
-	if _, err := c.client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	err := persist(ctx, func() error {
+		_, err := c.client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("patch node %s: %w", name, err)
 	}
 	return nil
+}
+
+// persist tries again for a while: a request that fails for once must not end an hour's run.
+func persist(ctx context.Context, try func() error) error {
+	for deadline := time.Now().Add(patience); ; {
+		err := try()
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Second):
+		}
+	}
 }

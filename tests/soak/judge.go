@@ -113,7 +113,7 @@ func flat(what string, samples []sample, percent, slack float64, figure func(sam
 
 func (f flatness) verdict() verdict {
 	return verdict{
-		What:  f.What + " stays",
+		What:  "no growth of " + f.What,
 		Holds: f.Last <= f.Limit,
 		Detail: fmt.Sprintf("%s in the second quarter, %s in the last, at most %s",
 			plain(f.Second), plain(f.Last), plain(f.Limit)),

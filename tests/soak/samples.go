@@ -46,7 +46,11 @@ type sampler struct {
 
 // take adds a sample.
 func (s *sampler) take(ctx context.Context, at time.Duration) error {
-	heap, err := s.heap(ctx)
+	var heap int64
+	err := persist(ctx, func() (err error) {
+		heap, err = s.heap(ctx)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("read the daemon's metrics: %w", err)
 	}
@@ -79,6 +83,8 @@ func (s *sampler) take(ctx context.Context, at time.Duration) error {
 
 // heap is what the daemon says that its objects take.
 func (s *sampler) heap(ctx context.Context) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.metrics, nil)
 	if err != nil {
 		return 0, err
