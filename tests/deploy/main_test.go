@@ -36,7 +36,8 @@ func run(m *testing.M) (code int, err error) {
 	if program, err = daemon.Berth(""); err != nil {
 		return 1, err
 	}
-	if shared, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
+	options := controlplane.Options{AuditUsers: []string{controlplane.BerthServiceAccountUser}}
+	if shared, err = controlplane.Start(context.Background(), options); err != nil {
 		return 1, err
 	}
 	fmt.Fprintf(os.Stderr, "testing %s\n", program.Path)
