@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,7 +17,9 @@
 namespace berth::client {
 namespace {
 
-constexpr size_t kMostOutput = size_t{16} << 20;
+// A token and a certificate with its key are some kilobytes.
+constexpr size_t kMostOutput = size_t{1} << 20;
+constexpr Duration kLongest = std::chrono::hours(1);
 
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
@@ -61,21 +64,54 @@ int Spawn(const std::string& command, const std::vector<std::string>& args,
   return error;
 }
 
+// How long a run may take, and what ends it early.
+class Limits {
+ public:
+  Limits(Duration timeout, int cancel_fd)
+      : deadline_(clock_.Now() + timeout), cancel_fd_(cancel_fd) {}
+
+  // Returns once `fd` (below 0: none) can be read, after `most`, or when the run must end; then it
+  // says why.
+  std::optional<std::string> Wait(int fd, Duration most) const {
+    const Duration left = std::min(deadline_ - clock_.Now(), most);
+    if (clock_.Now() >= deadline_) return "took too long and was killed";
+    // A descriptor below 0 is passed over.
+    pollfd fds[2] = {{fd, POLLIN, 0}, {cancel_fd_, POLLIN, 0}};
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+    if (poll(fds, 2, static_cast<int>(std::max<int64_t>(ms, 0))) <= 0) return std::nullopt;
+    if ((fds[1].revents & POLLIN) != 0) return "was cancelled";
+    return std::nullopt;
+  }
+
+ private:
+  const base::RealClock clock_;
+  const Time deadline_;
+  const int cancel_fd_;
+};
+
 // Reads to the end of the pipe. nullopt: it is there; else why it was given up.
-std::optional<std::string> Drain(int pipe, int cancel_fd, Time deadline, std::string& out) {
-  const base::RealClock clock;
+std::optional<std::string> Drain(int pipe, const Limits& limits, std::string& out) {
   char chunk[4096];
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock.Now()).count();
-    if (left <= 0) return "took too long and was killed";
-    pollfd fds[2] = {{pipe, POLLIN, 0}, {cancel_fd, POLLIN, 0}};
-    if (poll(fds, cancel_fd >= 0 ? 2 : 1, static_cast<int>(left)) <= 0) continue;
-    if (cancel_fd >= 0 && (fds[1].revents & POLLIN) != 0) return "was cancelled";
+    if (auto over = limits.Wait(pipe, kLongest)) return over;
     const ssize_t got = read(pipe, chunk, sizeof chunk);
     if (got == 0) return std::nullopt;
-    if (got < 0 && errno != EINTR) return std::strerror(errno);
+    if (got < 0 && errno != EINTR && errno != EAGAIN) return std::strerror(errno);
     if (got > 0) out.append(chunk, static_cast<size_t>(got));
     if (out.size() > kMostOutput) return "printed too much and was killed";
+  }
+}
+
+// Waits for the end of the program, which may have closed its output long before. nullopt: it has
+// ended with `status`; else why it was given up.
+std::optional<std::string> AwaitExit(pid_t pid, const Limits& limits, int& status) {
+  Duration pause = std::chrono::milliseconds(1);
+  for (;;) {
+    const pid_t ended = waitpid(pid, &status, WNOHANG);
+    if (ended == pid) return std::nullopt;
+    if (ended < 0 && errno != EINTR) return std::strerror(errno);
+    if (auto over = limits.Wait(/*fd=*/-1, pause)) return over;
+    pause = std::min<Duration>(2 * pause, std::chrono::milliseconds(50));
   }
 }
 
@@ -89,7 +125,9 @@ Result<std::string> RunProgram(const std::string& command, const std::vector<std
   };
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0) return fail("cannot be started: ", std::strerror(errno));
-  const Time deadline = base::RealClock().Now() + timeout;
+  // A wait may end without data.
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  const Limits limits(timeout, cancel_fd);
   pid_t pid = 0;
   const int spawn_error = Spawn(command, args, environment, interactive, ends[1], pid);
   close(ends[1]);
@@ -99,12 +137,14 @@ Result<std::string> RunProgram(const std::string& command, const std::vector<std
     return fail("cannot be started: ", std::strerror(spawn_error));
   }
   std::string out;
-  const std::optional<std::string> given_up = Drain(ends[0], cancel_fd, deadline, out);
-  close(ends[0]);
-  // A program that closed its output but goes on has said all that it may say.
-  if (given_up) kill(interactive ? pid : -pid, SIGKILL);
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  std::optional<std::string> given_up = Drain(ends[0], limits, out);
+  close(ends[0]);
+  if (!given_up) given_up = AwaitExit(pid, limits, status);
+  if (given_up) {
+    kill(interactive ? pid : -pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
   }
   if (given_up) return fail(*given_up);
   if (WIFSIGNALED(status)) return fail("was ended by signal ", WTERMSIG(status));

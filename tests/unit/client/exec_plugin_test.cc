@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "src/base/clock.h"
 #include "src/client/event_loop.h"
@@ -55,6 +56,21 @@ TEST(RunProgramTest, ACancelledProgramIsKilled) {
   EXPECT_EQ(Shell("sleep 1000", seconds(100), cancel).error().message,
             "exec: executable sh was cancelled");
   close(cancel);
+}
+
+TEST(RunProgramTest, AProgramThatClosesItsOutputAndLivesOnIsKilledAtItsTimeLimit) {
+  const base::RealClock clock;
+  const Time began = clock.Now();
+  EXPECT_EQ(Shell("exec >&-; exec sleep 20", milliseconds(300)).error().message,
+            "exec: executable sh took too long and was killed");
+  RecordProperty("ended_after_ms", std::to_string((clock.Now() - began) / milliseconds(1)));
+  EXPECT_LT(clock.Now() - began, seconds(10));
+}
+
+TEST(RunProgramTest, WhatAProgramDoesAfterItClosedItsOutputCounts) {
+  const auto output = Shell("printf said; exec >&-; exit 7");
+  EXPECT_EQ(output.error().message, "exec: executable sh failed with exit code 7");
+  EXPECT_EQ(Shell("printf said; exec >&-; true").value_or(""), "said");
 }
 
 TEST(RunProgramTest, NoDescriptorOfOursIsInherited) {
@@ -186,6 +202,27 @@ TEST(ExecPluginTest, ADestroyedPluginKillsItsProgramAndNeverCallsBack) {
   });
   loop.Run();
   EXPECT_FALSE(called);
+}
+
+// As at shutdown.
+TEST(ExecPluginTest, ADestroyedPluginDoesNotWaitForAProgramThatClosedItsOutput) {
+  const test::TempFolder folder;
+  const base::RealClock clock;
+  EventLoop loop(clock);
+  auto plugin = MakeExecPlugin(
+      Program("exec >&-; : > " + folder.Path("closed") + "; exec sleep 20"), {}, loop);
+  Duration took{};
+  loop.Post([&] {
+    plugin->Run("", [](Result<ExecCredential>) {});
+    while (access(folder.Path("closed").c_str(), F_OK) != 0) std::this_thread::yield();
+    const Time began = clock.Now();
+    plugin.reset();
+    took = clock.Now() - began;
+    loop.Stop();
+  });
+  loop.Run();
+  RecordProperty("shutdown_ms", std::to_string(took / milliseconds(1)));
+  EXPECT_LT(took, seconds(10));
 }
 
 }  // namespace
