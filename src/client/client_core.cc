@@ -29,11 +29,6 @@ TransportConfig TransportConfigOf(const ClientOptions& options, const ServerAddr
           .receive_buffer = receive_buffer};
 }
 
-TransportConfig ManyRequests(TransportConfig config) {
-  config.many_requests = true;
-  return config;
-}
-
 ApiError Cancelled(bool never_sent) {
   ApiError error;
   error.reason = kReasonCancelled;
@@ -72,7 +67,7 @@ CurlClient::Core::Core(ClientOptions options, ServerAddress address, const Clock
       queue_(options_.qps, options_.burst),
       streams_(loop_, TransportConfigOf(options_, address_, kStreamBuffer)),
       leases_(loop_, TransportConfigOf(options_, address_, 16384)),
-      writes_(loop_, ManyRequests(TransportConfigOf(options_, address_, 16384))),
+      writes_(loop_, TransportConfigOf(options_, address_, 16384)),
       slots_(kSlotsHttp1) {
   const ServerConfig& server = options_.server;
   std::unique_ptr<ExecPlugin> exec;

@@ -163,6 +163,8 @@ Http2Session::Http2Session(EventLoop& loop, int fd, std::unique_ptr<ByteStream> 
   nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
   nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, kWindow);
   loop_.Watch(fd_, EPOLLIN, *this);
+  last_received_ = loop_.Now();
+  CheckTimeoutsLater();
   PostFlush();
 }
 
@@ -208,9 +210,6 @@ void* Http2Session::Submit(const Http2Request& request, Duration timeout, Http2L
     End(*stream, std::move(end));
   }
   PostFlush();
-  if (timeout_timer_ == 0) {
-    timeout_timer_ = loop_.PostAfter(kTimeoutInterval, [this] { CheckTimeouts(); });
-  }
   return stream;
 }
 
@@ -302,6 +301,8 @@ void Http2Session::Read() {
   for (;;) {
     const ByteStream::Moved moved = bytes_->Receive(buffer_.data(), buffer_.size());
     if (moved.bytes > 0) {
+      last_received_ = loop_.Now();
+      pinged_.reset();
       const ssize_t used = nghttp2_session_mem_recv(session, buffer_.data(), moved.bytes);
       if (used < 0) return Lose(nghttp2_strerror(static_cast<int>(used)));
     }
@@ -325,9 +326,21 @@ void Http2Session::Lose(const std::string& error) {
   }
 }
 
+void Http2Session::CheckTimeoutsLater() {
+  timeout_timer_ = loop_.PostAfter(kTimeoutInterval, [this] { CheckTimeouts(); });
+}
+
 void Http2Session::CheckTimeouts() {
+  loop_.Cancel(timeout_timer_);
   timeout_timer_ = 0;
   const Time now = loop_.Now();
+  EndOverdue(now);
+  if (!lost_) CheckPeer(now);
+  if (!lost_) CheckTimeoutsLater();
+  if (!ends_.empty() || over_) notify_();
+}
+
+void Http2Session::EndOverdue(Time now) {
   auto* session = static_cast<nghttp2_session*>(session_);
   for (const auto& stream : streams_) {
     if (stream->listener == nullptr || stream->deadline == Time{} || stream->deadline > now) {
@@ -343,10 +356,16 @@ void Http2Session::CheckTimeouts() {
     nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
     PostFlush();
   }
-  if (active_ > 0) {
-    timeout_timer_ = loop_.PostAfter(kTimeoutInterval, [this] { CheckTimeouts(); });
+}
+
+void Http2Session::CheckPeer(Time now) {
+  if (pinged_) {
+    if (now - *pinged_ >= kPingTimeout) Lose("the server answers no ping");
+  } else if (now - last_received_ >= kPingAfter) {
+    nghttp2_submit_ping(static_cast<nghttp2_session*>(session_), NGHTTP2_FLAG_NONE, nullptr);
+    pinged_ = now;
+    PostFlush();
   }
-  if (!ends_.empty()) notify_();
 }
 
 }  // namespace berth::client

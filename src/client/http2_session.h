@@ -59,11 +59,17 @@ struct Http2End {
 // leaves in one write, and what arrives at once is read at once. That, and no object of libcurl's
 // for each request, is what it is for (docs/decisions/0004).
 //
+// A connection on which nothing arrives for kPingAfter is asked for a sign of life; one that gives
+// none within kPingTimeout is lost. Both as in client-go.
+//
 // Ends are collected and taken by the owner with TakeEnds(), after it has been told by `notify`.
 //
 // Thread safety: the I/O thread.
 class Http2Session final : public FdListener {
  public:
+  static constexpr Duration kPingAfter = std::chrono::seconds(30);
+  static constexpr Duration kPingTimeout = std::chrono::seconds(15);
+
   // `loop` must outlive the session. `notify` is called when there are ends to take or the session
   // is over; not from inside Submit() or Cancel().
   Http2Session(EventLoop& loop, int fd, std::unique_ptr<ByteStream> stream, std::string authority,
@@ -87,7 +93,8 @@ class Http2Session final : public FdListener {
   size_t active() const { return active_; }
 
   void OnReady(int fd, uint32_t events) override;
-  // Ends the requests whose time is over; a timer calls it once a second.
+  // Ends the requests whose time is over, and the session when its peer is silent; a timer calls it
+  // once a second.
   void CheckTimeouts();
 
  private:
@@ -97,6 +104,9 @@ class Http2Session final : public FdListener {
   void Flush();
   void PostFlush();
   void Read();
+  void EndOverdue(Time now);
+  void CheckPeer(Time now);
+  void CheckTimeoutsLater();
   void Lose(const std::string& error);
   void End(Stream& stream, Http2End end);
   static void Retire(Stream& stream);
@@ -116,6 +126,8 @@ class Http2Session final : public FdListener {
   std::vector<std::unique_ptr<Stream>> streams_;  // all ever made; reused
   std::vector<Stream*> idle_;
   std::vector<Http2End> ends_;
+  Time last_received_{};
+  std::optional<Time> pinged_;  // and nothing has arrived since
   std::string unsent_;
   std::vector<uint8_t> buffer_;
   base::Executor::TimerId flush_timer_ = 0;

@@ -83,7 +83,11 @@ struct TransportCallbacks {
 
   static int BeforeSending(void* user, char*, char*, int, int) {
     auto* attempt = static_cast<Transport::Attempt*>(user);
-    if (attempt->result.sent && attempt->is_write) return CURL_PREREQFUNC_ABORT;
+    if (attempt->result.sent && attempt->request.is_write) return CURL_PREREQFUNC_ABORT;
+    if (!attempt->result.sent && attempt->owner->IsForSession()) {
+      attempt->for_session = true;
+      return CURL_PREREQFUNC_ABORT;
+    }
     attempt->result.sent = true;
     return CURL_PREREQFUNC_OK;
   }
@@ -150,8 +154,8 @@ Transport::~Transport() {
   loop_.Cancel(ending_timer_);
   if (connector_ != nullptr) curl_multi_remove_handle(multi_, connector_->easy);
   for (const auto& attempt : attempts_) {
-    if (attempt->listener == nullptr || attempt->easy == nullptr) continue;
-    curl_multi_remove_handle(multi_, attempt->easy);
+    loop_.Cancel(attempt->deadline_timer);
+    if (attempt->place == Attempt::Place::kCurl) curl_multi_remove_handle(multi_, attempt->easy);
   }
   // Closes the kept connections, which calls OnSocket.
   curl_multi_cleanup(static_cast<CURLM*>(multi_));
@@ -161,6 +165,7 @@ Transport::~Transport() {
 
 std::unique_ptr<Transport::Attempt> Transport::MakeAttempt() {
   auto attempt = std::make_unique<Attempt>(curl_easy_init());
+  attempt->owner = this;
   CURL* easy = attempt->easy;
   const auto set = [easy](CURLoption option, auto value) {
     const CURLcode code = curl_easy_setopt(easy, option, value);
@@ -201,6 +206,7 @@ std::unique_ptr<Transport::Attempt> Transport::MakeAttempt() {
     set(CURLOPT_PROXY, "");  // proxies of the environment are never for the own machine
   }
 
+  SetTlsCallback(easy, &server_speaks_http2_);
   set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   if (config_.insecure) {
     set(CURLOPT_SSL_VERIFYPEER, 0L);
@@ -225,28 +231,49 @@ std::unique_ptr<Transport::Attempt> Transport::MakeAttempt() {
   return attempt;
 }
 
+Transport::Attempt* Transport::TakeAttempt(bool with_handle) {
+  std::vector<Attempt*>& idle = with_handle ? idle_ : idle_without_handle_;
+  if (idle.empty()) {
+    attempts_.push_back(with_handle ? MakeAttempt() : std::make_unique<Attempt>());
+    idle.push_back(attempts_.back().get());
+  }
+  Attempt* attempt = idle.back();
+  idle.pop_back();
+  return attempt;
+}
+
 Transport::Attempt* Transport::Start(AttemptRequest request, AttemptListener& listener) {
-  if (Http2Session* session = Session()) {
-    return StartOnSession(*session, std::move(request), listener);
-  }
-  if (idle_.empty()) {
-    attempts_.push_back(MakeAttempt());
-    idle_.push_back(attempts_.back().get());
-  }
-  Attempt* attempt = idle_.back();
-  idle_.pop_back();
+  Http2Session* session = Session();
+  Attempt* attempt = TakeAttempt(/*with_handle=*/session == nullptr && !dialling_);
+  attempt->owner = this;
   attempt->listener = &listener;
-  attempt->headers = std::move(request.headers);
-  attempt->is_write = request.is_write;
-  attempt->head_reported = false;
+  attempt->request = std::move(request);
+  const Duration timeout = attempt->request.timeout;
+  attempt->deadline = timeout > Duration::zero() ? loop_.Now() + timeout : Time{};
   attempt->result = AttemptResult();
+  ++active_;
+  if (session != nullptr) {
+    StartOnSession(attempt, *session);
+  } else if (dialling_) {
+    Await(attempt);
+  } else {
+    StartOnCurl(attempt);
+  }
+  return attempt;
+}
+
+void Transport::StartOnCurl(Attempt* attempt) {
+  const AttemptRequest& request = attempt->request;
+  attempt->place = Attempt::Place::kCurl;
+  attempt->for_session = false;
+  attempt->head_reported = false;
   attempt->error_text[0] = '\0';
   attempt->url.assign(base_url_);
   attempt->url.append(request.path);
 
   CURL* easy = attempt->easy;
   curl_easy_setopt(easy, CURLOPT_URL, attempt->url.c_str());
-  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, attempt->headers->raw());
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request.headers->raw());
   curl_easy_setopt(
       easy, CURLOPT_TIMEOUT_MS,
       static_cast<long>(std::chrono::ceil<std::chrono::milliseconds>(request.timeout).count()));
@@ -260,37 +287,37 @@ Transport::Attempt* Transport::Start(AttemptRequest request, AttemptListener& li
                      static_cast<curl_off_t>(request.body.size()));
   }
   curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method == "GET" ? nullptr : request.method);
-  ++active_;
   const CURLMcode code = curl_multi_add_handle(static_cast<CURLM*>(multi_), easy);
   BERTH_CHECK(code == CURLM_OK, curl_multi_strerror(code));
-  return attempt;
 }
 
 void Transport::Release(Attempt* attempt) {
-  if (attempt->easy == nullptr) {
-    attempt->listener = nullptr;
-    attempt->headers.reset();
-    --active_;
-    idle_on_session_.push_back(attempt);
-    return;
+  if (attempt->place == Attempt::Place::kCurl) {
+    curl_multi_remove_handle(static_cast<CURLM*>(multi_), attempt->easy);
   }
-  curl_multi_remove_handle(static_cast<CURLM*>(multi_), attempt->easy);
+  loop_.Cancel(attempt->deadline_timer);
+  attempt->deadline_timer = 0;
+  attempt->place = Attempt::Place::kIdle;
   attempt->listener = nullptr;
-  attempt->headers.reset();
+  attempt->request = AttemptRequest();
   --active_;
-  idle_.push_back(attempt);
+  (attempt->easy != nullptr ? idle_ : idle_without_handle_).push_back(attempt);
 }
 
 void Transport::Abort(Attempt* attempt) {
-  if (attempt->easy == nullptr) {
+  if (attempt->place == Attempt::Place::kSession) {
     by_stream_.erase(attempt->stream);
     attempt->session->Cancel(attempt->stream);
+    SweepSessions();
+  } else if (attempt->place == Attempt::Place::kWaiting) {
+    std::erase(waiting_, attempt);
   }
   Release(attempt);
 }
 
 bool Transport::WasSent(const Attempt* attempt) {
-  return attempt->easy == nullptr ? Http2Session::WasSent(attempt->stream) : attempt->result.sent;
+  return attempt->place == Attempt::Place::kSession ? Http2Session::WasSent(attempt->stream)
+                                                    : attempt->result.sent;
 }
 
 void Transport::SetTimer(long timeout_ms) {
@@ -355,6 +382,10 @@ void Transport::Reap() {
 }
 
 void Transport::Finish(Attempt* attempt, int curl_code) {
+  if (attempt->for_session) {
+    MoveToSession();
+    return;
+  }
   AttemptResult result = std::move(attempt->result);
   CURL* easy = attempt->easy;
   long code = 0;
@@ -367,7 +398,6 @@ void Transport::Finish(Attempt* attempt, int curl_code) {
   result.complete = curl_code == CURLE_OK;
   result.timed_out = curl_code == CURLE_OPERATION_TIMEDOUT;
   result.http2 = version == CURL_HTTP_VERSION_2_0;
-  server_speaks_http2_ |= result.http2;
   if (retry_after > 0) result.retry_after = std::chrono::seconds(retry_after);
   if (!result.complete) {
     const auto known = static_cast<CURLcode>(curl_code);

@@ -76,14 +76,17 @@ struct TransportConfig {
   std::string proxy_url;
   std::string user_agent;
   size_t receive_buffer = 16384;  // bytes for each transfer
-  // Many small requests: where the server speaks HTTP/2, an Http2Session carries them.
-  bool many_requests = false;
 };
 
-// The connections of one kind of traffic with one TLS identity: a libcurl multi handle in the
-// event loop, HTTP/2 multiplexed where the server speaks it. With many_requests libcurl only opens
-// the connection, through proxies and TLS, and an Http2Session takes it over; until that is there,
-// and where the server speaks HTTP/1.1 only, requests go through libcurl.
+// The connections of one kind of traffic with one TLS identity. A libcurl multi handle in the event
+// loop opens them, through proxies and TLS. Where the server speaks HTTP/2, an Http2Session takes a
+// connection over and carries the requests; where it does not, libcurl does.
+//
+//   Start -> on libcurl: the first request, HTTP/1.1, and for 10 s after a session was tried
+//         |     | the handshake tells of HTTP/2, before anything is sent
+//         +-> waiting for a session ---> on the session
+//         |     | none can be had: ended as never sent
+//         +-> on the session that is there
 //
 // A connection on which the peer has acknowledged nothing for 30 s is dead (TCP_USER_TIMEOUT, with
 // keep-alive probes on idle ones). A write is handed to a connection once: libcurl would send it
@@ -116,18 +119,32 @@ class Transport final : public FdListener {
 
   class CurlBytes;
 
+  // Gets the descriptor of a connection that speaks HTTP/2, or -1 and why there is none.
+  using OnDial = std::function<void(int fd, const std::string& error)>;
+
   std::unique_ptr<Attempt> MakeAttempt();
-  // Of many_requests: the session to use, or nullptr; begins to open one when there is none.
+  // An idle one, with a libcurl handle or without.
+  Attempt* TakeAttempt(bool with_handle);
+  void StartOnCurl(Attempt* attempt);
+  // Of requests that have not been sent.
+  void StartOnSession(Attempt* attempt, Http2Session& session);
+  void Await(Attempt* attempt);
+  // The session to use, or nullptr; begins to open one where there may be one.
   Http2Session* Session();
-  // Opens a connection and nothing more; `dialled` gets its descriptor, or -1 if there is none that
-  // speaks HTTP/2.
-  void Dial(std::function<void(int fd)> dialled);
+  // Whether a request about to be sent by libcurl is for a session instead.
+  bool IsForSession() const;
+  // Takes what libcurl has not sent away from it.
+  void MoveToSession();
+  // Opens a connection and nothing more.
+  void Dial(OnDial dialled);
   void OnConnected(int curl_code);
-  void OnDialled(int fd);
+  void OnDialled(int fd, const std::string& error);
   void OnSessionNews(Http2Session& session);
-  Attempt* StartOnSession(Http2Session& session, AttemptRequest request, AttemptListener& listener);
   void FinishOnSession(Http2Session& session, const Http2End& end);
+  void FailWaiting(Attempt* attempt, bool timed_out, const std::string& error);
   void RetireSession();
+  // Destroys sessions that have ended, later: one may be calling us.
+  void SweepSessions();
   void Release(Attempt* attempt);
   // libcurl wants to be called in `timeout_ms`; below 0: not at all.
   void SetTimer(long timeout_ms);
@@ -154,16 +171,18 @@ class Transport final : public FdListener {
   size_t active_ = 0;
   // Of a transport that dials: the handle with the connection, and whom to tell.
   std::unique_ptr<Attempt> connector_;
-  std::function<void(int fd)> dialled_;
+  OnDial dialled_;
   std::unique_ptr<Transport> dialer_;  // for the next session
-  Time next_dial_{};                   // not before
-  bool server_speaks_http2_ = false;   // as an answer through libcurl has shown
+  bool dialling_ = false;
+  Time next_dial_{};                  // not before
+  bool server_speaks_http2_ = false;  // as a handshake of libcurl's has shown
+  std::vector<Attempt*> waiting_;     // for the session
   std::unique_ptr<Http2Session> session_;
   std::vector<std::unique_ptr<Http2Session>>
       ending_;  // with requests under way, or to be destroyed
   base::Executor::TimerId ending_timer_ = 0;
   absl::flat_hash_map<const void*, Attempt*> by_stream_;
-  std::vector<Attempt*> idle_on_session_;
+  std::vector<Attempt*> idle_without_handle_;
   std::vector<std::unique_ptr<Attempt>> attempts_;  // all ever made; reused
   std::vector<Attempt*> idle_;
 };

@@ -14,10 +14,12 @@
 
 namespace berth::client {
 
-// A libcurl easy handle with its listener; kept for the next attempt, since its options are many.
-// Or, with `easy` null, a request on a session.
+// One request under way. With a libcurl easy handle it is kept for the next one, since the options
+// are many; those made for a session have none.
 class Transport::Attempt final : public Http2Listener {
  public:
+  enum class Place { kIdle, kCurl, kWaiting, kSession };
+
   Attempt() = default;
   explicit Attempt(CURL* handle) : easy(handle) { BERTH_CHECK(easy != nullptr, "out of memory"); }
   ~Attempt() override { curl_easy_cleanup(easy); }
@@ -37,17 +39,25 @@ class Transport::Attempt final : public Http2Listener {
     return false;
   }
 
+  Transport* owner = nullptr;
+  Place place = Place::kIdle;
   CURL* easy = nullptr;
   Http2Session* session = nullptr;
   void* stream = nullptr;               // of the session
   AttemptListener* listener = nullptr;  // nullptr when idle
-  std::shared_ptr<const HeaderList> headers;
+  AttemptRequest request;
+  Time deadline{};                             // zero: none
+  base::Executor::TimerId deadline_timer = 0;  // while it waits
   std::string url;
-  bool is_write = false;
   bool negotiated_http2 = false;  // of a connection that is opened for a session
+  bool for_session = false;       // libcurl was kept from sending it
   bool head_reported = false;
   AttemptResult result;
   char error_text[CURL_ERROR_SIZE] = {};
 };
+
+// `speaks_http2` is set at the end of each handshake that the handle makes; it must outlive the
+// connections.
+void SetTlsCallback(void* easy, bool* speaks_http2);
 
 }  // namespace berth::client

@@ -2,9 +2,9 @@
 #include <curl/curl.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "src/base/logging.h"
 #include "src/client/transport.h"
 #include "src/client/transport_attempt.h"
 
@@ -14,8 +14,7 @@ namespace {
 // From one connection for a session to the next: meanwhile libcurl carries the requests.
 constexpr Duration kDialPause = std::chrono::seconds(10);
 
-// libcurl shows the TLS session only while a transfer uses it, which this one never does; OpenSSL
-// tells what was negotiated when it happens.
+// OpenSSL tells what was negotiated when it happens, before libcurl sends anything.
 void OnTlsInfo(const SSL* ssl, int where, int) {
   if ((where & SSL_CB_HANDSHAKE_DONE) == 0) return;
   const unsigned char* protocol = nullptr;
@@ -29,12 +28,22 @@ CURLcode OnTlsContext(CURL*, void* context, void* http2) {
   auto* ctx = static_cast<SSL_CTX*>(context);
   SSL_CTX_set_app_data(ctx, http2);
   SSL_CTX_set_info_callback(ctx, &OnTlsInfo);
-  constexpr unsigned char kProtocols[] = {2, 'h', '2'};
-  SSL_CTX_set_alpn_protos(ctx, kProtocols, sizeof kProtocols);
   return CURLE_OK;
 }
 
+// For a connection that libcurl opens and nothing more.
+CURLcode OnDialTlsContext(CURL* easy, void* context, void* http2) {
+  constexpr unsigned char kProtocols[] = {2, 'h', '2'};
+  SSL_CTX_set_alpn_protos(static_cast<SSL_CTX*>(context), kProtocols, sizeof kProtocols);
+  return OnTlsContext(easy, context, http2);
+}
+
 }  // namespace
+
+void SetTlsCallback(void* easy, bool* speaks_http2) {
+  curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, &OnTlsContext);
+  curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, speaks_http2);
+}
 
 // The connection that a dialling transport has opened.
 class Transport::CurlBytes final : public ByteStream {
@@ -71,21 +80,59 @@ class Transport::CurlBytes final : public ByteStream {
 };
 
 Http2Session* Transport::Session() {
-  if (!config_.many_requests || !server_speaks_http2_) return nullptr;
   if (session_ != nullptr && session_->over()) RetireSession();
-  if (session_ != nullptr) return session_.get();
-  if (loop_.Now() < next_dial_) return nullptr;
+  if (session_ != nullptr || !IsForSession() || dialling_) return session_.get();
   next_dial_ = loop_.Now() + kDialPause;
+  dialling_ = true;
   // A multi handle of its own: libcurl closes idle connections of its pool that have something to
   // read, and this one is idle in its eyes.
-  TransportConfig config = config_;
-  config.many_requests = false;
-  dialer_ = std::make_unique<Transport>(loop_, std::move(config), identity_);
-  dialer_->Dial([this](int fd) { OnDialled(fd); });
+  dialer_ = std::make_unique<Transport>(loop_, config_, identity_);
+  dialer_->Dial([this](int fd, const std::string& error) { OnDialled(fd, error); });
   return nullptr;
 }
 
-void Transport::Dial(std::function<void(int fd)> dialled) {
+bool Transport::IsForSession() const {
+  return server_speaks_http2_ && (session_ != nullptr || dialling_ || loop_.Now() >= next_dial_);
+}
+
+void Transport::MoveToSession() {
+  Http2Session* session = Session();
+  for (const auto& one : attempts_) {
+    Attempt* attempt = one.get();
+    if (attempt->place != Attempt::Place::kCurl || attempt->result.sent) continue;
+    curl_multi_remove_handle(static_cast<CURLM*>(multi_), attempt->easy);
+    if (session != nullptr) {
+      StartOnSession(attempt, *session);
+    } else if (dialling_) {
+      Await(attempt);
+    } else {
+      StartOnCurl(attempt);  // the session was lost in this moment
+    }
+  }
+}
+
+void Transport::Await(Attempt* attempt) {
+  attempt->place = Attempt::Place::kWaiting;
+  waiting_.push_back(attempt);
+  if (attempt->deadline == Time{}) return;
+  const Duration left = std::max(attempt->deadline - loop_.Now(), Duration::zero());
+  attempt->deadline_timer = loop_.PostAfter(left, [this, attempt] {
+    attempt->deadline_timer = 0;
+    FailWaiting(attempt, /*timed_out=*/true, "no connection in time");
+  });
+}
+
+void Transport::FailWaiting(Attempt* attempt, bool timed_out, const std::string& error) {
+  std::erase(waiting_, attempt);
+  AttemptResult result;
+  result.timed_out = timed_out;
+  result.error = error;
+  AttemptListener* listener = attempt->listener;
+  Release(attempt);
+  listener->OnDone(result);
+}
+
+void Transport::Dial(OnDial dialled) {
   dialled_ = std::move(dialled);
   connector_ = MakeAttempt();
   CURL* easy = connector_->easy;
@@ -93,22 +140,31 @@ void Transport::Dial(std::function<void(int fd)> dialled) {
   curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
   // Else libcurl would speak HTTP/2 itself on what it opens.
   curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
-  curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, &OnTlsContext);
+  curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, &OnDialTlsContext);
   curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, &connector_->negotiated_http2);
   const CURLMcode code = curl_multi_add_handle(static_cast<CURLM*>(multi_), easy);
   BERTH_CHECK(code == CURLM_OK, curl_multi_strerror(code));
 }
 
 void Transport::OnConnected(int curl_code) {
+  if (curl_code != CURLE_OK) {
+    const char* text = connector_->error_text;
+    dialled_(-1, text[0] != '\0' ? text : curl_easy_strerror(static_cast<CURLcode>(curl_code)));
+    return;
+  }
   curl_socket_t fd = CURL_SOCKET_BAD;
-  const bool usable = curl_code == CURLE_OK && connector_->negotiated_http2 &&
-                      curl_easy_getinfo(connector_->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK;
-  dialled_(usable ? fd : -1);
+  curl_easy_getinfo(connector_->easy, CURLINFO_ACTIVESOCKET, &fd);
+  const bool usable = connector_->negotiated_http2 && fd != CURL_SOCKET_BAD;
+  dialled_(usable ? fd : -1, "the server does not speak HTTP/2 any more");
 }
 
-void Transport::OnDialled(int fd) {
-  // It is calling us: it lives on in the session, or until the next one is dialled.
-  if (fd < 0) return;
+void Transport::OnDialled(int fd, const std::string& error) {
+  dialling_ = false;
+  if (fd < 0) {
+    // The dialer is calling us: it lives on until the next one is made.
+    while (!waiting_.empty()) FailWaiting(waiting_.front(), /*timed_out=*/false, error);
+    return;
+  }
   auto bytes = std::make_unique<CurlBytes>(std::move(dialer_));
   // The session tells its news only after this has been set.
   auto self = std::make_shared<Http2Session*>(nullptr);
@@ -116,35 +172,35 @@ void Transport::OnDialled(int fd) {
       std::make_unique<Http2Session>(loop_, fd, std::move(bytes), config_.address.HostPort(),
                                      config_.user_agent, [this, self] { OnSessionNews(**self); });
   *self = session_.get();
+  for (Attempt* attempt : std::exchange(waiting_, {})) {
+    loop_.Cancel(attempt->deadline_timer);
+    attempt->deadline_timer = 0;
+    StartOnSession(attempt, *session_);
+  }
 }
 
-Transport::Attempt* Transport::StartOnSession(Http2Session& session, AttemptRequest request,
-                                              AttemptListener& listener) {
-  if (idle_on_session_.empty()) {
-    attempts_.push_back(std::make_unique<Attempt>());
-    idle_on_session_.push_back(attempts_.back().get());
-  }
-  Attempt* attempt = idle_on_session_.back();
-  idle_on_session_.pop_back();
-  attempt->listener = &listener;
-  attempt->headers = std::move(request.headers);
-  attempt->result = AttemptResult();
+void Transport::StartOnSession(Attempt* attempt, Http2Session& session) {
+  const AttemptRequest& request = attempt->request;
+  attempt->place = Attempt::Place::kSession;
   attempt->session = &session;
   attempt->url.assign(config_.address.path);
   attempt->url.append(request.path);
+  // At least a moment: zero would be for ever.
+  const Duration left = attempt->deadline == Time{}
+                            ? Duration::zero()
+                            : std::max(attempt->deadline - loop_.Now(), Duration(1));
   attempt->stream = session.Submit({.method = request.method,
                                     .path = attempt->url,
-                                    .headers = &attempt->headers->fields(),
+                                    .headers = &request.headers->fields(),
                                     .body = request.body},
-                                   request.timeout, *attempt);
+                                   left, *attempt);
   by_stream_[attempt->stream] = attempt;
-  ++active_;
-  return attempt;
 }
 
 void Transport::OnSessionNews(Http2Session& session) {
   for (const Http2End& end : session.TakeEnds()) FinishOnSession(session, end);
   if (session_.get() == &session && session.over()) RetireSession();
+  SweepSessions();
 }
 
 void Transport::FinishOnSession(Http2Session& session, const Http2End& end) {
@@ -164,14 +220,18 @@ void Transport::FinishOnSession(Http2Session& session, const Http2End& end) {
   listener->OnDone(result);
 }
 
-// It finishes what it has under way. It may be calling us, so it is destroyed later.
+// It finishes what it has under way.
 void Transport::RetireSession() {
   if (session_ != nullptr) ending_.push_back(std::move(session_));
-  if (ending_timer_ != 0) return;
-  ending_timer_ = loop_.PostAfter(std::chrono::milliseconds(100), [this] {
+  SweepSessions();
+}
+
+void Transport::SweepSessions() {
+  const auto has_ended = [](const auto& one) { return one->active() == 0; };
+  if (ending_timer_ != 0 || std::none_of(ending_.begin(), ending_.end(), has_ended)) return;
+  ending_timer_ = loop_.PostAfter(Duration::zero(), [this, has_ended] {
     ending_timer_ = 0;
-    std::erase_if(ending_, [](const auto& one) { return one->active() == 0; });
-    if (!ending_.empty()) RetireSession();
+    std::erase_if(ending_, has_ended);
   });
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +86,44 @@ inline client::Request Get(const std::string& path, int max_retries = 0) {
   request.path = path;
   request.max_retries = max_retries;
   return request;
+}
+
+// The machine's time, and what a test adds to it. Thread safety: any thread.
+class AheadClock final : public Clock {
+ public:
+  Time Now() const override { return machine_.Now() + ahead_.load(); }
+  void Advance(Duration by) { ahead_ = ahead_.load() + by; }
+
+ private:
+  const base::RealClock machine_;
+  std::atomic<Duration> ahead_{Duration::zero()};
+};
+
+// A stream, and when its first data and its end come.
+class Watch final : public client::StreamHandler {
+ public:
+  void OnStart(const client::Response&) override {}
+  bool OnData(std::string_view) override {
+    if (!std::exchange(spoke_, true)) data.set_value();
+    return true;
+  }
+  void OnEnd(std::optional<client::ApiError> error) override { end.set_value(std::move(error)); }
+
+  std::promise<void> data;
+  std::promise<std::optional<client::ApiError>> end;
+
+ private:
+  bool spoke_ = false;
+};
+
+inline std::shared_ptr<Watch> StartWatch(client::ApiClient& client) {
+  auto watch = std::make_shared<Watch>();
+  client::Request request = Get("/watch");
+  request.verb = client::Verb::kWatch;
+  request.priority = client::Priority::kUnlimited;
+  request.timeout = {};
+  client.Stream(std::move(request), std::chrono::seconds(1000), watch);
+  return watch;
 }
 
 inline client::Request Post(const std::string& path, const std::string& body, int max_retries = 0) {

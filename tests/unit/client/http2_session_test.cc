@@ -69,6 +69,7 @@ class Server {
   }
 
   std::map<int32_t, Seen> seen;
+  int pings = 0;
 
  private:
   static nghttp2_nv Field(const std::string& name, const std::string& value) {
@@ -94,9 +95,11 @@ class Server {
     return 0;
   }
   static int OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    auto* server = static_cast<Server*>(user);
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0 && frame->hd.stream_id != 0) {
-      static_cast<Server*>(user)->seen[frame->hd.stream_id].complete = true;
+      server->seen[frame->hd.stream_id].complete = true;
     }
+    if (frame->hd.type == NGHTTP2_PING) ++server->pings;
     return 0;
   }
   static int OnClose(nghttp2_session*, int32_t id, uint32_t, void* user) {
@@ -292,6 +295,43 @@ TEST_F(Http2SessionTest, AnAnswerThatDoesNotComeInTimeEndsTheStream) {
   ASSERT_THAT(ends_, SizeIs(1));
   EXPECT_TRUE(ends_[0].timed_out);
   EXPECT_TRUE(ends_[0].sent);
+}
+
+TEST_F(Http2SessionTest, AQuietConnectionIsAskedForASignOfLifeAndLostWithoutOne) {
+  Answer answer;
+  Submit(answer, "a");
+  RunLoop();
+  Deliver();
+  const auto pass = [this](Duration by) {
+    clock_.Advance(by);
+    session_->CheckTimeouts();
+    session_->OnReady(fd_, 0);  // sends
+  };
+  pass(std::chrono::milliseconds(29'900));
+  EXPECT_EQ(wire_.server.pings, 0);
+  for (int i = 1; i <= 3; ++i) {
+    pass(std::chrono::seconds(31));
+    EXPECT_EQ(wire_.server.pings, i);
+    Deliver();
+  }
+  pass(std::chrono::seconds(31));
+  EXPECT_EQ(wire_.server.pings, 4);
+  pass(std::chrono::seconds(14));
+  EXPECT_FALSE(session_->over());
+  EXPECT_THAT(ends_, SizeIs(0));
+  pass(std::chrono::seconds(1));
+  EXPECT_EQ(wire_.server.pings, 4) << "one is asked at a time";
+  EXPECT_TRUE(session_->over());
+  ASSERT_THAT(ends_, SizeIs(1));
+  EXPECT_TRUE(ends_[0].sent);
+  EXPECT_FALSE(ends_[0].complete);
+}
+
+TEST_F(Http2SessionTest, AConnectionWithoutRequestsIsAskedToo) {
+  clock_.Advance(Http2Session::kPingAfter);
+  session_->CheckTimeouts();
+  session_->OnReady(fd_, 0);
+  EXPECT_EQ(wire_.server.pings, 1);
 }
 
 }  // namespace
