@@ -19,6 +19,10 @@ void Channel::Retire() {
   if (current_ != nullptr) old_.push_back(std::move(current_));
 }
 
+void Channel::EndOld() {
+  for (const auto& one : old_) one->EndAll("the connection was renewed: certificates have changed");
+}
+
 bool Channel::needs_sweep() const {
   return std::any_of(old_.begin(), old_.end(), [](const auto& one) { return one->active() == 0; });
 }

@@ -21,6 +21,10 @@ class Channel {
   Transport& For(const IdentityPtr& identity);
   // The connection of `transport` is suspect: later attempts get another one.
   void Distrust(const Transport* transport);
+  // Later attempts get another connection, though this one is well.
+  void Renew() { Retire(); }
+  // What older connections carry ends, as if they had been cut.
+  void EndOld();
   // Drops old transports that have nothing under way. Not from inside a transport's callback.
   void Sweep();
   bool needs_sweep() const;

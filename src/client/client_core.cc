@@ -17,6 +17,8 @@ constexpr size_t kSlotsHttp2 = 96;
 constexpr size_t kSlotsHttp1 = 16;
 // Lists come in large pieces.
 constexpr size_t kStreamBuffer = 65536;
+// What a connection of an older TLS identity has to finish what it carries; watches never would.
+constexpr Duration kRenewalTime = std::chrono::seconds(30);
 
 TransportConfig TransportConfigOf(const ClientOptions& options, const ServerAddress& address,
                                   size_t receive_buffer) {
@@ -73,6 +75,7 @@ CurlClient::Core::Core(ClientOptions options, ServerAddress address, const Clock
   std::unique_ptr<ExecPlugin> exec;
   if (server.user.exec) exec = MakeExecPlugin(*server.user.exec, server.cluster, loop_);
   credentials_ = std::make_unique<Credentials>(server, clock, std::move(exec));
+  if (credentials_->watches_files()) WatchFilesLater();
 }
 
 void CurlClient::Core::Submit(std::shared_ptr<Exchange> exchange) {
@@ -97,7 +100,7 @@ void CurlClient::Core::Close() {
 }
 
 void CurlClient::Core::TearDown() {
-  loop_.Cancel(turn_timer_);
+  for (const auto timer : {turn_timer_, files_timer_, renewal_timer_}) loop_.Cancel(timer);
   credentials_.reset();
   for (Channel* channel : {&streams_, &leases_, &writes_}) channel->Clear();
 }
@@ -157,6 +160,7 @@ void CurlClient::Core::Authorize(Exchange& exchange) {
     const auto found = exchanges_.find(id);
     if (found == exchanges_.end()) return;  // cancelled while the plugin ran
     if (identity) {
+      Adopt(*identity);
       Launch(*found->second, *identity);
       return;
     }
@@ -171,6 +175,31 @@ void CurlClient::Core::Authorize(Exchange& exchange) {
       FreeSlot(*again->second);
       Judge(*again->second, error);
       Pump();
+    });
+  });
+}
+
+void CurlClient::Core::Adopt(const IdentityPtr& identity) {
+  const bool renewed = identity_ != nullptr && !identity_->SameTls(*identity);
+  identity_ = identity;
+  if (!renewed) return;
+  base::LogInfo("Certificates have changed; connections are renewed", {{"server", host_}});
+  for (Channel* channel : {&streams_, &leases_, &writes_}) channel->Renew();
+  loop_.Cancel(renewal_timer_);
+  renewal_timer_ = loop_.PostAfter(kRenewalTime, [this] {
+    renewal_timer_ = 0;
+    for (Channel* channel : {&streams_, &leases_, &writes_}) channel->EndOld();
+    PostSweep();
+  });
+}
+
+// Watches may run for long without a request that would ask for the identity.
+void CurlClient::Core::WatchFilesLater() {
+  files_timer_ = loop_.PostAfter(WatchedFile::kPeriod, [this] {
+    WatchFilesLater();
+    if (identity_ == nullptr) return;
+    credentials_->Get([this](const Result<IdentityPtr>& identity) {
+      if (identity) Adopt(*identity);
     });
   });
 }

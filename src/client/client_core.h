@@ -48,6 +48,9 @@ class CurlClient::Core {
   // Lets go whom rate and connections allow.
   void Pump();
   void Authorize(Exchange& exchange);
+  // Of another TLS identity than before: new attempts use new connections, and old ones end soon.
+  void Adopt(const IdentityPtr& identity);
+  void WatchFilesLater();
   bool MaySend(const Request& request) const;
   void RefuseToSend(uint64_t id);
   void Launch(Exchange& exchange, const IdentityPtr& identity);
@@ -83,7 +86,10 @@ class CurlClient::Core {
   Exchanges exchanges_;
   absl::btree_map<std::pair<std::string, std::string>, std::shared_ptr<const HeaderList>> headers_;
   IdentityPtr headers_identity_;
+  IdentityPtr identity_;
   base::Executor::TimerId turn_timer_ = 0;
+  base::Executor::TimerId files_timer_ = 0;
+  base::Executor::TimerId renewal_timer_ = 0;
   size_t slots_taken_ = 0;
   size_t slots_ = 0;
   bool sweep_posted_ = false;

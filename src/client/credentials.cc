@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "src/base/logging.h"
+#include "src/client/pem.h"
 #include "src/client/text.h"
 
 namespace berth::client {
@@ -15,6 +16,33 @@ namespace {
 // WatchedFile. A plugin that failed waits 1 s, 2 s, 4 s, ... before it is run again.
 constexpr Duration kFirstExecWait = std::chrono::seconds(1);
 constexpr Duration kMostExecWait = std::chrono::seconds(30);
+
+tl::unexpected<Error> EmptyFile(std::string_view what, const std::string& path) {
+  return Fail(Concat(what, " file is empty: ", path));
+}
+
+void WarnOfOld(const std::string& path) {
+  base::LogWarning("File is not whole; its last good content stays in use", {{"file", path}});
+}
+
+// Header and signature of a JSON Web Token, which service accounts' tokens are; nullopt: none.
+std::optional<std::pair<std::string_view, std::string_view>> JwtEnds(std::string_view token) {
+  const size_t first = token.find('.');
+  const size_t last = token.rfind('.');
+  if (first == last || token.find('.', first + 1) != last) return std::nullopt;
+  return std::pair(token.substr(0, first), token.substr(last + 1));
+}
+
+// Whether a token can have been written to its end. One that follows a JSON Web Token must be one;
+// with the same header, algorithm and key are the same, so that the signature is as long.
+bool IsWholeToken(std::string_view token, std::string_view before) {
+  const auto printable = [](char c) { return c > ' ' && c <= '~'; };
+  if (token.empty() || !std::all_of(token.begin(), token.end(), printable)) return false;
+  const auto old_ends = JwtEnds(before);
+  if (!old_ends) return true;
+  const auto ends = JwtEnds(token);
+  return ends && (ends->first != old_ends->first || ends->second.size() == old_ends->second.size());
+}
 
 }  // namespace
 
@@ -65,7 +93,7 @@ void Credentials::Get(OnIdentity done) {
 }
 
 void Credentials::StartExec() {
-  auto ca = ca_.Get(clock_.Now());
+  auto ca = Ca(clock_.Now());
   if (!ca) {
     FinishExec(Fail(ca.error()));
     return;
@@ -101,37 +129,75 @@ void Credentials::FinishExec(Result<ExecCredential> result) {
   }
 }
 
+Result<std::string> Credentials::Ca(Time now) {
+  auto content = ca_.Get(now);
+  if (!content || !ca_.file) return content;
+  if (HoldsCertificates(*content)) {
+    good_ca_ = *content;
+  } else if (good_ca_) {
+    WarnOfOld(ca_.path());
+    return *good_ca_;
+  } else if (Trim(*content).empty()) {
+    // An identity without authorities would trust the system's.
+    return EmptyFile("certificate authority", ca_.path());
+  }
+  return content;
+}
+
+Result<Credentials::KeyPair> Credentials::ClientCertificate(Time now) {
+  auto certificate = certificate_.Get(now);
+  if (!certificate) return Fail(certificate.error());
+  auto key = key_.Get(now);
+  if (!key) return Fail(key.error());
+  KeyPair pair{std::move(*certificate), std::move(*key)};
+  if (!certificate_.file && !key_.file) return pair;
+  if (IsPair(pair.certificate_pem, pair.key_pem)) {
+    good_pair_ = pair;
+  } else if (good_pair_) {
+    WarnOfOld(certificate_.file ? certificate_.path() : key_.path());
+    return *good_pair_;
+  } else {
+    if (Trim(pair.certificate_pem).empty())
+      return EmptyFile("client certificate", certificate_.path());
+    if (Trim(pair.key_pem).empty()) return EmptyFile("client key", key_.path());
+  }
+  return pair;
+}
+
+Result<std::string> Credentials::Token(Time now) {
+  if (!token_file_) return token_;
+  auto content = token_file_->Get(now);
+  const std::string_view read = content ? Trim(*content) : std::string_view();
+  if (IsWholeToken(read, good_token_)) {
+    good_token_ = read;
+  } else if (!good_token_.empty()) {
+    WarnOfOld(token_file_->path());
+  } else if (token_.empty()) {
+    if (!content) return Fail(content.error());
+    return read.empty() ? EmptyFile("token", token_file_->path())
+                        : Fail("no token is readable in " + token_file_->path());
+  }
+  return good_token_.empty() ? token_ : good_token_;
+}
+
 Result<IdentityPtr> Credentials::Assemble(Time now) {
   if (assembled_at_ && now < *assembled_at_ + WatchedFile::kPeriod) return current_;
+  auto ca = Ca(now);
+  auto pair = ClientCertificate(now);
+  auto token = Token(now);
+  if (!ca) return Fail(ca.error().Within("getting credentials"));
+  if (!pair) return Fail(pair.error().Within("getting credentials"));
+  if (!token) return Fail(token.error().Within("getting credentials"));
   Identity identity;
-  auto ca = ca_.Get(now);
-  auto certificate = certificate_.Get(now);
-  auto key = key_.Get(now);
-  for (const auto* part : {&ca, &certificate, &key}) {
-    if (!*part) return Fail(part->error().Within("getting credentials"));
-  }
   identity.ca_pem = std::move(*ca);
-  identity.client_certificate_pem = std::move(*certificate);
-  identity.client_key_pem = std::move(*key);
-
-  std::string token = token_;
-  if (token_file_) {
-    auto content = token_file_->Get(now);
-    const std::string_view from_file = content ? Trim(*content) : std::string_view();
-    if (!from_file.empty()) {
-      token = from_file;
-    } else if (token.empty()) {
-      const std::string why =
-          content ? "token file is empty: " + token_file_->path() : content.error().message;
-      return Fail("getting credentials: " + why);
-    }
-  }
+  identity.client_certificate_pem = std::move(pair->certificate_pem);
+  identity.client_key_pem = std::move(pair->key_pem);
   if (exec_credential_) {
-    token = exec_credential_->token;
+    *token = exec_credential_->token;
     identity.client_certificate_pem = exec_credential_->client_certificate;
     identity.client_key_pem = exec_credential_->client_key;
   }
-  identity.authorization = token.empty() ? basic_ : "Bearer " + token;
+  identity.authorization = token->empty() ? basic_ : "Bearer " + *token;
   if (current_ == nullptr || identity != *current_) {
     current_ = std::make_shared<const Identity>(std::move(identity));
   }
@@ -146,6 +212,8 @@ bool Credentials::Reject(const IdentityPtr& used) {
   for (Source* source : {&ca_, &certificate_, &key_}) {
     if (source->file) source->file->Expire();
   }
+  // The server does not take it any more, so any other token may be the better one.
+  good_token_.clear();
   exec_credential_.reset();
   assembled_at_.reset();
   return true;

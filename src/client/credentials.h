@@ -35,6 +35,10 @@ using IdentityPtr = std::shared_ptr<const Identity>;
 // plugin when what it gave has expired or was turned down. A certificate, basic or token
 // credential in the kubeconfig goes before the exec plugin, as in client-go.
 //
+// A file may be read while it is replaced. What is empty, cut off, or a certificate without its
+// key leaves the last good content in use; where there is none yet, an empty file is an error, and
+// anything else is for TLS or the server to judge.
+//
 // Thread safety: the I/O thread.
 class Credentials {
  public:
@@ -53,17 +57,31 @@ class Credentials {
   // the plugin is run again by the next Get(), unless that has happened already.
   bool Reject(const IdentityPtr& used);
 
+  // Whether the identity may change without a request: files are to be looked at.
+  bool watches_files() const { return token_file_ || ca_.file || certificate_.file || key_.file; }
+
  private:
   struct Source {
     std::optional<WatchedFile> file;
     std::string data;
+    // Errors: the file cannot be read.
     Result<std::string> Get(Time now);
+    // "" where there is no file.
+    std::string path() const { return file ? file->path() : ""; }
   };
+  struct KeyPair {
+    std::string certificate_pem;
+    std::string key_pem;
+  };
+
+  Result<std::string> Ca(Time now);
+  Result<KeyPair> ClientCertificate(Time now);
+  Result<std::string> Token(Time now);
 
   bool ExecIsFresh(Time now) const;
   void StartExec();
   void FinishExec(Result<ExecCredential> result);
-  // The identity, put together anew where a minute has passed or something was rejected.
+  // The identity, put together again where a minute has passed or something was rejected.
   Result<IdentityPtr> Assemble(Time now);
 
   const Clock& clock_;
@@ -75,6 +93,9 @@ class Credentials {
   std::string basic_;
   std::unique_ptr<ExecPlugin> exec_;
 
+  std::optional<std::string> good_ca_;
+  std::optional<KeyPair> good_pair_;
+  std::string good_token_;
   IdentityPtr current_;
   std::optional<Time> assembled_at_;
   std::optional<ExecCredential> exec_credential_;

@@ -315,6 +315,18 @@ void Transport::Abort(Attempt* attempt) {
   Release(attempt);
 }
 
+void Transport::EndAll(const std::string& error) {
+  for (const auto& one : attempts_) {
+    if (one->place == Attempt::Place::kIdle) continue;
+    AttemptResult result;
+    result.sent = WasSent(one.get());
+    result.error = error;
+    AttemptListener* listener = one->listener;
+    Abort(one.get());
+    listener->OnDone(result);
+  }
+}
+
 bool Transport::WasSent(const Attempt* attempt) {
   return attempt->place == Attempt::Place::kSession ? Http2Session::WasSent(attempt->stream)
                                                     : attempt->result.sent;

@@ -106,6 +106,8 @@ class Transport final : public FdListener {
   Attempt* Start(AttemptRequest request, AttemptListener& listener);
   // No further call to the listener.
   void Abort(Attempt* attempt);
+  // Ends every attempt, as if the connection had been cut.
+  void EndAll(const std::string& error);
   // Whether the request has been handed to a connection.
   static bool WasSent(const Attempt* attempt);
 

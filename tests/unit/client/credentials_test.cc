@@ -6,7 +6,9 @@
 
 #include <vector>
 
+#include "src/client/text.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/test_certificates.h"
 #include "tests/unit/client/temp_folder.h"
 
 namespace berth::client {
@@ -151,6 +153,101 @@ TEST(CredentialsTest, RotatedCertificateFilesMakeAnotherTlsIdentity) {
   const IdentityPtr second = Now(credentials);
   EXPECT_FALSE(first->SameTls(*second));
   EXPECT_EQ(second->client_certificate_pem + second->client_key_pem, "C2K2");
+}
+
+struct Rotated {
+  Rotated() {
+    config.cluster.ca_file = folder.Write("ca", authority.certificate_pem());
+    WritePair(authority.Issue("old", {}));
+    config.user.client_certificate_file = folder.Path("crt");
+    config.user.client_key_file = folder.Path("key");
+    config.user.token_file = folder.Write("token", kToken);
+  }
+  void WritePair(const test::CertifiedKey& pair) {
+    folder.Write("crt", pair.certificate_pem);
+    folder.Write("key", pair.key_pem);
+  }
+
+  static constexpr char kToken[] = "e30.e30.c2lnbmF0dXJl";
+  const test::TestAuthority authority;
+  const TempFolder folder;
+  FakeClock clock;
+  ServerConfig config;
+};
+
+TEST(CredentialsTest, WhatIsEmptyOrHalfWrittenLeavesTheLastGoodContent) {
+  Rotated t;
+  Credentials credentials(t.config, t.clock, nullptr);
+  const IdentityPtr first = Now(credentials);
+  ASSERT_NE(first, nullptr);
+  const struct {
+    const char* file;
+    std::string good;
+  } files[] = {
+      {"ca", first->ca_pem + test::TestAuthority("next").certificate_pem()},
+      {"crt", first->client_certificate_pem},
+      {"key", first->client_key_pem},
+      {"token", Rotated::kToken},
+  };
+  for (const auto& file : files) {
+    SCOPED_TRACE(file.file);
+    const size_t whole = file.good.size();
+    for (size_t size = 0; size < whole; size += size + 60 < whole ? 13 : 1) {
+      // The whole but for blanks at its end; or, of a bundle, its first certificate alone.
+      if (Trim(file.good.substr(size)).empty() || file.good.substr(0, size) == first->ca_pem ||
+          file.good.substr(0, size) + "\n" == first->ca_pem) {
+        continue;
+      }
+      t.folder.Write(file.file, file.good.substr(0, size));
+      t.clock.Advance(minutes(1));
+      ASSERT_EQ(Now(credentials), first) << "after " << size << " bytes";
+    }
+    t.folder.Write(file.file, file.file == files[0].file ? first->ca_pem : file.good);
+  }
+  t.folder.Write("ca", files[0].good);
+  t.clock.Advance(minutes(1));
+  EXPECT_EQ(Now(credentials)->ca_pem, files[0].good) << "what is whole is used";
+}
+
+TEST(CredentialsTest, ACertificateIsUsedOnceItsKeyIsThere) {
+  Rotated t;
+  Credentials credentials(t.config, t.clock, nullptr);
+  const IdentityPtr first = Now(credentials);
+  const test::CertifiedKey next = t.authority.Issue("new", {});
+  t.folder.Write("crt", next.certificate_pem);
+  t.clock.Advance(minutes(1));
+  EXPECT_EQ(Now(credentials), first);
+  t.folder.Write("key", next.key_pem);
+  t.clock.Advance(minutes(1));
+  const IdentityPtr second = Now(credentials);
+  EXPECT_EQ(second->client_certificate_pem, next.certificate_pem);
+  EXPECT_EQ(second->client_key_pem, next.key_pem);
+}
+
+// Else an empty file would mean: the system's authorities, or no certificate.
+TEST(CredentialsTest, AnEmptyFileIsAnErrorWhereNothingGoodWasRead) {
+  for (const char* file : {"ca", "crt", "key", "token"}) {
+    SCOPED_TRACE(file);
+    Rotated t;
+    Credentials credentials(t.config, t.clock, nullptr);
+    t.folder.Write(file, "\n");
+    EXPECT_THAT(Failure(credentials), HasSubstr("file is empty: " + t.folder.Path(file)));
+  }
+}
+
+TEST(CredentialsTest, ATokenMayBecomeShorterWithAnotherKeyAndAnythingOnceItWasRefused) {
+  Rotated t;
+  Credentials credentials(t.config, t.clock, nullptr);
+  Now(credentials);
+  t.folder.Write("token", "e31.e30.c2ln");
+  t.clock.Advance(minutes(1));
+  const IdentityPtr second = Now(credentials);
+  EXPECT_EQ(second->authorization, "Bearer e31.e30.c2ln");
+  t.folder.Write("token", "opaque");
+  t.clock.Advance(minutes(1));
+  EXPECT_EQ(Now(credentials), second);
+  EXPECT_TRUE(credentials.Reject(second));
+  EXPECT_EQ(Now(credentials)->authorization, "Bearer opaque");
 }
 
 struct WithPlugin {

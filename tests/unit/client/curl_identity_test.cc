@@ -9,6 +9,8 @@
 namespace berth::client {
 namespace {
 
+using std::chrono::minutes;
+using std::chrono::seconds;
 using test::Get;
 using test::Post;
 using test::Served;
@@ -101,6 +103,53 @@ TEST(CurlTlsTest, TheClientCertificateIsShownAndARotatedOneOnANewConnection) {
   EXPECT_EQ(served.all()[0].client_subject, "old");
   EXPECT_EQ(served.all()[2].client_subject, "new");
   EXPECT_EQ(served.all()[2].connection, 2);
+}
+
+// The watch would go on for as long as the server lets it.
+TEST(CurlTlsTest, ARotatedCertificateEndsTheStreamsOfTheOldOne) {
+  const TempFolder folder;
+  Served served;
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    served.Add(request);
+    peer.Send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nline\n");
+    peer.WaitForPeer();
+  });
+  const auto write = [&](const char* name) {
+    const auto issued = server.authority().Issue(name, {});
+    folder.Write("crt", issued.certificate_pem);
+    folder.Write("key", issued.key_pem);
+  };
+  write("old");
+  test::AheadClock clock;
+  ClientOptions options;
+  options.server.cluster.server = server.url();
+  options.server.cluster.ca_data = server.authority().certificate_pem();
+  options.server.user.client_certificate_file = folder.Path("crt");
+  options.server.user.client_key_file = folder.Path("key");
+  const auto client = std::move(CurlClient::Make(std::move(options), clock).value());
+  const auto pass = [&](Duration by) {
+    clock.Advance(by);
+    // The loop looks at its timers.
+    std::promise<void> looked;
+    client->executor().Post([&] { client->executor().Post([&] { looked.set_value(); }); });
+    test::Await(looked.get_future());
+  };
+  const auto first = test::StartWatch(*client);
+  test::Await(first->data.get_future());
+  auto end = first->end.get_future();
+  pass(minutes(1));
+  EXPECT_NE(end.wait_for(seconds(0)), std::future_status::ready);
+  write("new");
+  pass(minutes(1));
+  pass(seconds(30));
+  const std::optional<ApiError> error = test::Await(std::move(end));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->reason, kReasonConnectionLost);
+  const auto second = test::StartWatch(*client);
+  test::Await(second->data.get_future());
+  ASSERT_EQ(served.size(), 2u);
+  EXPECT_EQ(served.all()[0].client_subject, "old");
+  EXPECT_EQ(served.all()[1].client_subject, "new");
 }
 
 TEST(CurlIdentityTest, A401IsTriedAgainOnceWithATokenReadAnew) {
