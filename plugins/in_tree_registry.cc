@@ -18,6 +18,7 @@
 #include "plugins/node_resources_fit/args.h"
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/not_done_yet/not_done_yet.h"
 #include "plugins/pod_topology_spread/args.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
@@ -33,13 +34,13 @@ PluginRegistration Register() {
   return {PluginType::kName, PluginType::Make};
 }
 
-// Of kube-scheduler's plugins those that are not there yet.
+// Of kube-scheduler's plugins those that are not there yet and without which pods do as well.
 PluginRegistration NotYet(std::string_view name) { return {name, nullptr}; }
 
 }  // namespace
 
 std::vector<PluginRegistration> InTreeRegistry() {
-  return {
+  std::vector<PluginRegistration> registry = {
       Register<SchedulingGates>(),
       Register<PrioritySort>(),
       Register<NodeName>(),
@@ -55,16 +56,16 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),
-      NotYet("VolumeRestrictions"),
       NotYet("NodeVolumeLimits"),
-      NotYet("VolumeBinding"),
       NotYet("VolumeZone"),
-      NotYet("DynamicResources"),
       NotYet("DeferredPodScheduling"),
-      NotYet("GangScheduling"),
       NotYet("TopologyPlacementGenerator"),
       NotYet("PodGroupPodsCount"),
   };
+  for (PluginRegistration& registration : PluginsNotDoneYet()) {
+    registry.push_back(std::move(registration));
+  }
+  return registry;
 }
 
 std::vector<PluginArgs> InTreeArgs() {

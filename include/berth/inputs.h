@@ -21,13 +21,15 @@ inline constexpr PodParts kNamespace = 1u << 7;
 inline constexpr PodParts kPriority = 1u << 8;  // priority and preemptionPolicy
 inline constexpr PodParts kPodAffinity = 1u << 9;
 inline constexpr PodParts kTopologySpread = 1u << 10;
-inline constexpr PodParts kVolumes = 1u << 11;
+inline constexpr PodParts kVolumes = 1u << 11;  // claims and disks; not what only kubelet reads
 inline constexpr PodParts kSchedulingGates = 1u << 12;
 inline constexpr PodParts kOwner = 1u << 13;
 inline constexpr PodParts kNodeFeatures = 1u << 14;  // what RequiredNodeFeatures() says
 // The labels that a selector may test: of the pod's own affinity and spread terms, of any pod's
 // affinity terms, of a Service, ReplicationController, ReplicaSet or StatefulSet.
 inline constexpr PodParts kTestedLabels = 1u << 15;
+inline constexpr PodParts kResourceClaims = 1u << 16;
+inline constexpr PodParts kSchedulingGroup = 1u << 17;
 inline constexpr PodParts kEverything = ~PodParts{0};
 }  // namespace pod_part
 

@@ -301,6 +301,10 @@ struct PluginRegistration {
   PluginFactory factory;
   // The file that it was loaded from; "" when it is built in.
   std::string library = {};
+  // Only a part of kube-scheduler's plugin is there: profiles may name it at points that it lacks.
+  bool partial = false;
+  // Takes part in profiles that neither enable nor disable it, after all others.
+  bool in_every_profile = false;
 };
 
 }  // namespace berth

@@ -68,11 +68,34 @@ struct FieldsOf<PersistentVolumeClaimVolumeSource> {
 };
 
 template <>
+struct FieldsOf<UnreadVolumeSource> {
+  static constexpr auto kFields = Table();
+};
+
+template <>
 struct FieldsOf<Volume> {
   static constexpr auto kFields =
       Table(Field<1, &Volume::name>("name"),
-            Nested<2>(Field<10, &Volume::persistent_volume_claim>("persistentVolumeClaim"),
+            Nested<2>(Field<3, &Volume::gce_persistent_disk>("gcePersistentDisk"),
+                      Field<4, &Volume::aws_elastic_block_store>("awsElasticBlockStore"),
+                      Field<8, &Volume::iscsi>("iscsi"),
+                      Field<10, &Volume::persistent_volume_claim>("persistentVolumeClaim"),
+                      Field<11, &Volume::rbd>("rbd"), Field<29, &Volume::ephemeral>("ephemeral"),
                       Field<30, &Volume::image>("image")));
+};
+
+template <>
+struct FieldsOf<PodResourceClaim> {
+  static constexpr auto kFields =
+      Table(Field<1, &PodResourceClaim::name>("name"),
+            Field<3, &PodResourceClaim::resource_claim_name>("resourceClaimName"),
+            Field<4, &PodResourceClaim::resource_claim_template_name>("resourceClaimTemplateName"));
+};
+
+template <>
+struct FieldsOf<PodSchedulingGroup> {
+  static constexpr auto kFields =
+      Table(Field<1, &PodSchedulingGroup::pod_group_name>("podGroupName"));
 };
 
 template <>
@@ -90,7 +113,9 @@ struct FieldsOf<PodSpec> {
       Field<34, &PodSpec::ephemeral_containers>("ephemeralContainers"),
       Field<37, &PodSpec::host_users>("hostUsers"),
       Field<38, &PodSpec::scheduling_gates>("schedulingGates"),
-      Field<40, &PodSpec::resources>("resources"));
+      Field<39, &PodSpec::resource_claims>("resourceClaims"),
+      Field<40, &PodSpec::resources>("resources"),
+      Field<43, &PodSpec::scheduling_group>("schedulingGroup"));
 };
 
 template <>

@@ -78,7 +78,8 @@ void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
   for (const config::Profile& profile : configuration.profiles) {
     std::string missing;
     for (const PluginRegistration& plugin : plugins.registry) {
-      if (plugin.factory || !config::IsEnabled(profile.plugins, plugin.name)) continue;
+      const bool done = plugin.factory && !plugin.partial;
+      if (done || !config::IsEnabled(profile.plugins, plugin.name)) continue;
       missing += (missing.empty() ? "" : ", ") + std::string(plugin.name);
     }
     if (missing.empty()) continue;

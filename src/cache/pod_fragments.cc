@@ -49,6 +49,11 @@ class Writer {
     if (value) Write(*value);
   }
   template <typename T>
+  void Write(const api::Boxed<T>& value) {
+    Write(value.has_value());
+    if (value) Write(*value);
+  }
+  template <typename T>
   void Write(const std::vector<T>& list) {
     Size(list.size());
     for (const T& item : list) Write(item);
@@ -89,8 +94,18 @@ class Writer {
     WriteAll(v.claim_name, v.read_only);
   }
   void Write(const api::ImageVolumeSource& v) { Write(v.reference); }
-  // The name only ties the volume to its mounts.
-  void Write(const api::Volume& v) { WriteAll(v.persistent_volume_claim, v.image); }
+  // The name of an ephemeral volume is half the name of its claim; that of others only ties the
+  // volume to its mounts.
+  void Write(const api::Volume& v) {
+    WriteAll(v.persistent_volume_claim, v.gce_persistent_disk.has_value(),
+             v.aws_elastic_block_store.has_value(), v.iscsi.has_value(), v.rbd.has_value(),
+             v.ephemeral.has_value());
+    if (v.ephemeral) Write(v.name);
+  }
+  void Write(const api::PodResourceClaim& c) {
+    WriteAll(c.name, c.resource_claim_name, c.resource_claim_template_name);
+  }
+  void Write(const api::PodSchedulingGroup& g) { Write(g.pod_group_name); }
 
   template <typename... T>
   void WriteAll(const T&... values) {
@@ -121,6 +136,15 @@ void WriteImages(const api::Pod& pod, Writer& writer) {
   }
   for (const api::Volume& v : pod.spec.volumes)
     if (v.image) writer.Write(*v.image);
+}
+
+void WriteVolumes(const api::Pod& pod, Writer& writer) {
+  for (const api::Volume& v : pod.spec.volumes) {
+    if (v.persistent_volume_claim || v.ephemeral || v.gce_persistent_disk ||
+        v.aws_elastic_block_store || v.iscsi || v.rbd) {
+      writer.Write(v);
+    }
+  }
 }
 
 void WriteTestedLabels(const api::Pod& pod, const TestedLabelKeys& tested, Writer& writer) {
@@ -175,7 +199,7 @@ void AppendFragment(size_t part, const PodInfo& info, const TestedLabelKeys& tes
     case pod_part::kTopologySpread:
       return writer.Write(pod.spec.topology_spread_constraints);
     case pod_part::kVolumes:
-      return writer.Write(pod.spec.volumes);
+      return WriteVolumes(pod, writer);
     case pod_part::kSchedulingGates:
       return writer.Write(pod.spec.scheduling_gates);
     case pod_part::kOwner:
@@ -184,6 +208,10 @@ void AppendFragment(size_t part, const PodInfo& info, const TestedLabelKeys& tes
       return WriteNodeFeatures(pod, writer);
     case pod_part::kTestedLabels:
       return WriteTestedLabels(pod, tested, writer);
+    case pod_part::kResourceClaims:
+      return writer.Write(pod.spec.resource_claims);
+    case pod_part::kSchedulingGroup:
+      return writer.Write(pod.spec.scheduling_group);
     default:
       BERTH_CHECK(false, "unknown part of a pod");
   }

@@ -10,7 +10,7 @@
 namespace berth::cache {
 
 // How many PodParts bits have a meaning.
-inline constexpr size_t kNumPodParts = 16;
+inline constexpr size_t kNumPodParts = 18;
 
 // Appends one part of a pod (`part` is the number of its PodParts bit) in a form that is equal for
 // equal parts and different for different ones.

@@ -15,7 +15,7 @@ auto Compared(const api::PodSpec& s) {
   return std::tie(s.scheduler_name, s.priority, s.preemption_policy, s.host_network,
                   s.node_selector, s.affinity, s.tolerations, s.topology_spread_constraints,
                   s.init_containers, s.containers, s.overhead, s.resources, s.scheduling_gates,
-                  s.volumes);
+                  s.volumes, s.resource_claims, s.scheduling_group);
 }
 
 auto Compared(const PodInfo& p) {

@@ -48,6 +48,15 @@ class Profile::Builder {
   }
 
  private:
+  bool InEveryProfile(const PluginRegistration& registration) const {
+    if (!registration.in_every_profile) return false;
+    for (const config::PluginSet* set :
+         {&config_.plugins.multi_point, &config_.plugins.pre_filter}) {
+      if (Names(set->disabled, "*") || Names(set->disabled, registration.name)) return false;
+    }
+    return true;
+  }
+
   std::set<std::string> NeededPlugins() const {
     std::set<std::string> needed;
     const config::Plugins& p = config_.plugins;
@@ -56,6 +65,9 @@ class Profile::Builder {
           &p.score, &p.reserve, &p.permit, &p.pre_bind, &p.bind, &p.post_bind, &p.multi_point,
           &p.placement_generate, &p.placement_score, &p.pod_group_post_filter}) {
       for (const config::PluginRef& ref : set->enabled) needed.insert(ref.name);
+    }
+    for (const PluginRegistration& registration : registry_) {
+      if (InEveryProfile(registration)) needed.emplace(registration.name);
     }
     return needed;
   }
@@ -85,6 +97,8 @@ class Profile::Builder {
       }
       by_name_[name] = profile_.instances_.size();
       profile_.instances_.push_back(std::move(*made));
+      if (registration.partial) partial_.insert(name);
+      if (InEveryProfile(registration)) in_every_profile_.push_back(name);
     }
     return {};
   }
@@ -106,6 +120,12 @@ class Profile::Builder {
       entry.column = PluginCast<ColumnScorePlugin>(plugin);
     }
     list.push_back(std::move(entry));
+  }
+
+  template <typename E>
+  static bool Listed(const std::vector<E>& list, const std::string& name) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const E& entry) { return entry.name == name; });
   }
 
   template <typename E>
@@ -138,6 +158,7 @@ class Profile::Builder {
         return NotThere(type, ref.name);
       }
       if (!Implements<E>(ref.name)) {
+        if (partial_.contains(ref.name)) continue;
         return Fail("plugin " + Quoted(ref.name) + " does not extend " + std::string(type) +
                     " plugin");
       }
@@ -174,6 +195,9 @@ class Profile::Builder {
     for (const std::string& name : multi_point) Append(list, name);
     for (const std::string& name : explicit_names)
       if (!overridden(name)) Append(list, name);
+    for (const std::string& name : in_every_profile_) {
+      if (Implements<E>(name) && !Listed(list, name)) Append(list, name);
+    }
     return {};
   }
 
@@ -245,7 +269,8 @@ class Profile::Builder {
       const auto events =
           extensions == nullptr ? AllClusterEvents() : extensions->EventsToRegister();
       for (const ClusterEventWithHint& event : events) {
-        profile_.events_.push_back({std::string(plugin->Name()), event, inputs.declared});
+        profile_.events_.push_back(
+            {std::string(plugin->Name()), event, inputs.declared, extensions != nullptr});
       }
     }
   }
@@ -255,6 +280,8 @@ class Profile::Builder {
   Profile& profile_;
   std::map<std::string, size_t> by_name_;
   std::set<std::string> not_yet_;  // named, and without a factory
+  std::set<std::string> partial_;
+  std::vector<std::string> in_every_profile_;
 };
 
 Result<std::unique_ptr<Profile>> Profile::Make(const config::Profile& config,

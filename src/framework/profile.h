@@ -58,6 +58,7 @@ struct RegisteredEvent {
   std::string plugin;
   ClusterEventWithHint event;
   bool declared = false;  // the plugin names the parts of a pod that it reads
+  bool named = false;     // the plugin asked for this event, else it hears of all
 };
 
 // One scheduling profile: its plugins, instantiated and sorted into extension points as

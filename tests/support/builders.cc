@@ -312,6 +312,30 @@ PodBuilder& PodBuilder::ClaimVolume(std::string_view claim_name) {
   return *this;
 }
 
+PodBuilder& PodBuilder::EphemeralVolume(std::string_view name) {
+  api::Volume volume;
+  volume.name = name;
+  volume.ephemeral.emplace();
+  return Volume(std::move(volume));
+}
+
+PodBuilder& PodBuilder::Volume(api::Volume volume) {
+  pod_.spec.volumes.push_back(std::move(volume));
+  return *this;
+}
+
+PodBuilder& PodBuilder::ResourceClaim(std::string_view claim_name) {
+  api::PodResourceClaim& claim = pod_.spec.resource_claims.emplace_back();
+  claim.name = claim_name;
+  claim.resource_claim_name = claim_name;
+  return *this;
+}
+
+PodBuilder& PodBuilder::SchedulingGroup(std::string_view pod_group_name) {
+  pod_.spec.scheduling_group.emplace().pod_group_name = std::string(pod_group_name);
+  return *this;
+}
+
 PodBuilder& PodBuilder::Phase(std::string_view phase) {
   pod_.status.phase = phase;
   return *this;

@@ -88,6 +88,10 @@ class PodBuilder {
   PodBuilder& Overhead(ResourceText overhead);
   PodBuilder& ImageVolume(std::string_view reference);
   PodBuilder& ClaimVolume(std::string_view claim_name);
+  PodBuilder& EphemeralVolume(std::string_view name);
+  PodBuilder& Volume(api::Volume volume);
+  PodBuilder& ResourceClaim(std::string_view claim_name);
+  PodBuilder& SchedulingGroup(std::string_view pod_group_name);
 
   // status
   PodBuilder& Phase(std::string_view phase);

@@ -24,6 +24,20 @@ class NamedPlugin : public virtual Plugin {
   std::string name_;
 };
 
+// A plugin with nothing but PreFilter, which says Skip.
+class PreFilterOnly : public NamedPlugin, public PreFilterPlugin {
+ public:
+  PreFilterOnly(std::string name, CallLog& log) : NamedPlugin(std::move(name)), log_(log) {}
+
+  PreFilterResult PreFilter(CycleState&, const PodInfo&, const Snapshot&) override {
+    log_.push_back(std::string(Name()) + ".PreFilter");
+    return {.status = Status::Skip()};
+  }
+
+ private:
+  CallLog& log_;
+};
+
 // A plugin at every extension point but QueueSort and PostFilter. It logs its calls and answers
 // what it is told to; Success unless told otherwise.
 class EverywherePlugin : public NamedPlugin,

@@ -176,13 +176,37 @@ struct PersistentVolumeClaimVolumeSource {
                          const PersistentVolumeClaimVolumeSource&) = default;
 };
 
+// A source of which only its presence is read.
+struct UnreadVolumeSource {
+  friend bool operator==(const UnreadVolumeSource&, const UnreadVolumeSource&) = default;
+};
+
 // A volume; sources that scheduling does not read leave all members empty.
 struct Volume {
   std::string name;
-  std::optional<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
-  std::optional<ImageVolumeSource> image;
+  Boxed<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
+  Boxed<ImageVolumeSource> image;
+  std::optional<UnreadVolumeSource> ephemeral;
+  std::optional<UnreadVolumeSource> gce_persistent_disk;
+  std::optional<UnreadVolumeSource> aws_elastic_block_store;
+  std::optional<UnreadVolumeSource> iscsi;
+  std::optional<UnreadVolumeSource> rbd;
 
   friend bool operator==(const Volume&, const Volume&) = default;
+};
+
+struct PodResourceClaim {
+  std::string name;
+  std::optional<std::string> resource_claim_name;
+  std::optional<std::string> resource_claim_template_name;
+
+  friend bool operator==(const PodResourceClaim&, const PodResourceClaim&) = default;
+};
+
+struct PodSchedulingGroup {
+  std::optional<std::string> pod_group_name;
+
+  friend bool operator==(const PodSchedulingGroup&, const PodSchedulingGroup&) = default;
 };
 
 struct PodSpec {
@@ -201,6 +225,8 @@ struct PodSpec {
   Boxed<ResourceRequirements> resources;
   std::vector<PodSchedulingGate> scheduling_gates;
   std::vector<Volume> volumes;
+  std::vector<PodResourceClaim> resource_claims;
+  Boxed<PodSchedulingGroup> scheduling_group;
   bool host_network = false;
   // false: in a user namespace of its own.
   std::optional<bool> host_users;

@@ -58,6 +58,14 @@ class ProfileFixture : public testing::Test {
                             return Result<std::unique_ptr<Plugin>>(std::move(made));
                           }});
     }
+    const auto make_part = [this](std::string name) {
+      return [this, name](const ConfigValue&, Handle&) {
+        return Result<std::unique_ptr<Plugin>>(std::make_unique<PreFilterOnly>(name, log_));
+      };
+    };
+    registry.push_back({.name = "Part", .factory = make_part("Part"), .partial = true});
+    registry.push_back(
+        {.name = "Always", .factory = make_part("Always"), .in_every_profile = in_every_profile_});
     registry.push_back({"Broken", [](const ConfigValue&, Handle&) {
                           return Result<std::unique_ptr<Plugin>>(Fail("bad args"));
                         }});
@@ -68,6 +76,8 @@ class ProfileFixture : public testing::Test {
     return handle_.reason_table.Make(code, reason);
   }
 
+  // Whether "Always", which has nothing but PreFilter, is in every profile.
+  bool in_every_profile_ = false;
   CallLog log_;
   FakeHandle handle_;
   std::map<std::string, EverywherePlugin*> plugins_;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/not_done_yet/not_done_yet.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace berth::plugins {
+namespace {
+
+bool HasDiskOfItsOwn(const api::Volume& volume) {
+  return volume.gce_persistent_disk || volume.aws_elastic_block_store || volume.iscsi || volume.rbd;
+}
+
+bool HasClaim(const api::Volume& volume) {
+  return volume.persistent_volume_claim || volume.ephemeral;
+}
+
+constexpr NotDoneYet::Stand kStands[] = {
+    {"VolumeRestrictions",
+     "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume, whose conflicts with "
+     "other pods Berth cannot judge yet",
+     pod_part::kVolumes,
+     [](const api::PodSpec& spec) { return std::ranges::any_of(spec.volumes, HasDiskOfItsOwn); }},
+    {"VolumeBinding",
+     "pod has volume claims (persistentVolumeClaim or ephemeral volumes), which Berth does not "
+     "support yet",
+     pod_part::kVolumes,
+     [](const api::PodSpec& spec) { return std::ranges::any_of(spec.volumes, HasClaim); }},
+    {"DynamicResources",
+     "pod has resource claims (spec.resourceClaims), which Berth does not support yet",
+     pod_part::kResourceClaims,
+     [](const api::PodSpec& spec) { return !spec.resource_claims.empty(); }},
+    {"GangScheduling",
+     "pod belongs to a pod group (spec.schedulingGroup), which Berth does not support yet",
+     pod_part::kSchedulingGroup,
+     [](const api::PodSpec& spec) { return spec.scheduling_group.has_value(); }},
+};
+
+}  // namespace
+
+PreFilterResult NotDoneYet::PreFilter(CycleState& state, const PodInfo& pod,
+                                      const Snapshot& snapshot) {
+  (void)state, (void)snapshot;
+  return {.status = stand_.needed_by(pod.pod->spec) ? rejection_ : Status::Skip()};
+}
+
+std::vector<PluginRegistration> PluginsNotDoneYet() {
+  std::vector<PluginRegistration> registrations;
+  for (const NotDoneYet::Stand& stand : kStands) {
+    registrations.push_back({.name = stand.name,
+                             .factory = [&stand](const ConfigValue& args, Handle& handle)
+                                 -> Result<std::unique_ptr<Plugin>> {
+                               (void)args;
+                               return std::make_unique<NotDoneYet>(stand, handle);
+                             },
+                             .partial = true,
+                             // kube-scheduler heeds groups only with the gate GenericWorkload;
+                             // where the API server has it, pods have groups all the same.
+                             .in_every_profile = stand.name == "GangScheduling"});
+  }
+  return registrations;
+}
+
+}  // namespace berth::plugins

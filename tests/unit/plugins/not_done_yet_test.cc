@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/not_done_yet/not_done_yet.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "tests/unit/plugins/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using namespace berth::test;
+
+class NotDoneYetTest : public testing::Test, public PluginFixture {
+ protected:
+  // The reasons of the plugins that hold the pod, by name.
+  std::map<std::string, std::string> Held(const api::Pod& pod) {
+    std::map<std::string, std::string> held;
+    const PlainSnapshot snapshot = Cluster({MakeNode("a")});
+    for (const PluginRegistration& registration : PluginsNotDoneYet()) {
+      auto plugin = registration.factory(ConfigValue(), handle);
+      EXPECT_TRUE(plugin.has_value());
+      auto* const pre_filter = PluginCast<PreFilterPlugin>(plugin->get());
+      const Status status = pre_filter->PreFilter(state, *Info(pod), snapshot).status;
+      if (status.skip()) continue;
+      EXPECT_EQ(status.code(), Code::kUnschedulableAndUnresolvable);
+      held.emplace((*plugin)->Name(), status.message());
+    }
+    return held;
+  }
+};
+
+TEST_F(NotDoneYetTest, APodIsHeldByThePluginThatItNeeds) {
+  const struct {
+    const char* name;
+    std::function<void(api::PodSpec&)> change;
+    std::map<std::string, std::string> want;
+  } cases[] = {
+      {"no volume", [](api::PodSpec&) {}, {}},
+      {"emptyDir, configMap and all else that is not read",
+       [](api::PodSpec& spec) { spec.volumes.resize(3); },
+       {}},
+      {"image",
+       [](api::PodSpec& spec) {
+         spec.volumes.emplace_back().image = api::ImageVolumeSource{"web"};
+       },
+       {}},
+      {"persistentVolumeClaim after one that is not read",
+       [](api::PodSpec& spec) {
+         spec.volumes.resize(2);
+         spec.volumes[1].persistent_volume_claim =
+             api::PersistentVolumeClaimVolumeSource{"data", false};
+       },
+       {{"VolumeBinding",
+         "pod has volume claims (persistentVolumeClaim or ephemeral volumes), which Berth does not "
+         "support yet"}}},
+      {"ephemeral",
+       [](api::PodSpec& spec) { spec.volumes.emplace_back().ephemeral.emplace(); },
+       {{"VolumeBinding",
+         "pod has volume claims (persistentVolumeClaim or ephemeral volumes), which Berth does not "
+         "support yet"}}},
+      {"iscsi",
+       [](api::PodSpec& spec) { spec.volumes.emplace_back().iscsi.emplace(); },
+       {{"VolumeRestrictions",
+         "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume, whose conflicts "
+         "with other pods Berth cannot judge yet"}}},
+      {"resource claim",
+       [](api::PodSpec& spec) { spec.resource_claims.emplace_back().name = "gpu"; },
+       {{"DynamicResources",
+         "pod has resource claims (spec.resourceClaims), which Berth does not support yet"}}},
+      {"scheduling group",
+       [](api::PodSpec& spec) { spec.scheduling_group.emplace().pod_group_name = "train"; },
+       {{"GangScheduling",
+         "pod belongs to a pod group (spec.schedulingGroup), which Berth does not support yet"}}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    api::Pod pod = MakePod();
+    c.change(pod.spec);
+    EXPECT_EQ(Held(pod), c.want);
+  }
+}
+
+TEST_F(NotDoneYetTest, EachDiskThatVolumeRestrictionsJudgesHoldsThePod) {
+  for (const auto member :
+       {&api::Volume::gce_persistent_disk, &api::Volume::aws_elastic_block_store,
+        &api::Volume::iscsi, &api::Volume::rbd}) {
+    api::Pod pod = MakePod();
+    (pod.spec.volumes.emplace_back().*member).emplace();
+    EXPECT_THAT(Held(pod), testing::ElementsAre(testing::Key("VolumeRestrictions")));
+  }
+}
+
+TEST_F(NotDoneYetTest, NoEventWakesAHeldPod) {
+  for (const PluginRegistration& registration : PluginsNotDoneYet()) {
+    const auto plugin = registration.factory(ConfigValue(), handle);
+    const auto* const extensions = PluginCast<EnqueueExtensions>(plugin->get());
+    ASSERT_NE(extensions, nullptr);
+    EXPECT_THAT(extensions->EventsToRegister(), testing::IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace berth::plugins
