@@ -10,17 +10,24 @@
 #include "src/base/backoff.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
+#include "src/binding/bind_operation.h"
 #include "src/binding/paths.h"
 
 namespace berth::binding {
 
 using framework::Extender;
 using framework::ExtenderBindResult;
+using Doubt = ExtenderBindResult::Doubt;
 
 // What attempts hold on to; gone with the ExtenderBind.
 struct ExtenderBind::Core {
-  Core(framework::ExtenderList the_extenders, client::ApiClient& the_api, uint64_t seed)
-      : extenders(std::move(the_extenders)), api(&the_api), random(seed) {}
+  Core(framework::ExtenderList the_extenders, client::ApiClient& the_api, const Clock& the_clock,
+       uint64_t seed, Settling the_settling)
+      : extenders(std::move(the_extenders)),
+        api(&the_api),
+        clock(the_clock),
+        settling(std::move(the_settling)),
+        random(seed) {}
 
   // Runs `task` on the executor's thread, unless this has been closed. Any thread.
   void Post(std::function<void()> task) {
@@ -34,6 +41,8 @@ struct ExtenderBind::Core {
 
   const framework::ExtenderList extenders;
   client::ApiClient* const api;
+  const Clock& clock;
+  const Settling settling;
   Random random;
 
   base::Mutex mutex;
@@ -104,11 +113,18 @@ class ExtenderBind::Attempt : public std::enable_shared_from_this<Attempt> {
       return;
     }
     error_ = result.error;
-    if (result.unknown) {
-      ReadBack();
-    } else {
+    if (result.doubt == Doubt::kNone) {
       OnFailed();
+      return;
     }
+    const auto core = core_.lock();
+    if (core == nullptr) return;
+    doubt_ = result.doubt;
+    ended_ = core->clock.Now();
+    if (core->settling && !std::exchange(settling_told_, true)) {
+      core->settling(pod_->metadata.uid);
+    }
+    ReadBack();
   }
 
   void ReadBack() {
@@ -125,25 +141,37 @@ class ExtenderBind::Attempt : public std::enable_shared_from_this<Attempt> {
   }
 
   void OnRead(const client::ResponseResult& result) {
+    const auto core = core_.lock();
+    if (core == nullptr) return;
+    const bool in_time = core->clock.Now() - ended_ < BindOperation::kServerTimeout;
     if (!result.has_value() && result.error().code == 404) {
       OnFailed();
       return;
     }
-    if (result.has_value()) {
-      const auto pod = api::DecodeJson<api::Pod>(result->body);
-      if (pod && pod->metadata.uid == pod_->metadata.uid && pod->spec.node_name == node_name_) {
-        Finish({});
-        return;
-      }
-      if (pod) {
+    const auto pod =
+        result.has_value() ? api::DecodeJson<api::Pod>(result->body) : Result<api::Pod>(Fail(""));
+    if (!pod) {
+      // A request that was lost may have been heeded, whatever the time.
+      if (doubt_ == Doubt::kAnswered && !in_time) {
         OnFailed();
-        return;
+      } else {
+        ReadBackLater(*core);
       }
+      return;
     }
-    const auto core = core_.lock();
-    if (core == nullptr) return;
+    const bool ours = pod->metadata.uid == pod_->metadata.uid;
+    if (ours && pod->spec.node_name == node_name_) {
+      Finish({});
+    } else if (ours && pod->spec.node_name.empty() && doubt_ == Doubt::kNoAnswer && in_time) {
+      ReadBackLater(*core);
+    } else {
+      OnFailed();
+    }
+  }
+
+  void ReadBackLater(Core& core) {
     timer_ =
-        core->api->executor().PostAfter(backoff_.Next(core->random), [self = shared_from_this()] {
+        core.api->executor().PostAfter(backoff_.Next(core.random), [self = shared_from_this()] {
           self->timer_.reset();
           self->ReadBack();
         });
@@ -186,14 +214,18 @@ class ExtenderBind::Attempt : public std::enable_shared_from_this<Attempt> {
   size_t next_ = 0;
   Extender* extender_ = nullptr;  // the one that was asked last; lives as long as the core
   std::string error_;             // what it said
+  Doubt doubt_ = Doubt::kNone;    // about what it did
+  Time ended_;                    // when the call to it ended
+  bool settling_told_ = false;
   std::shared_ptr<framework::ExtenderCall> call_;
   std::shared_ptr<client::Call> read_;
   base::Backoff backoff_;
   std::optional<base::Executor::TimerId> timer_;
 };
 
-ExtenderBind::ExtenderBind(framework::ExtenderList extenders, client::ApiClient& api, uint64_t seed)
-    : core_(std::make_shared<Core>(std::move(extenders), api, seed)) {}
+ExtenderBind::ExtenderBind(framework::ExtenderList extenders, client::ApiClient& api,
+                           const Clock& clock, uint64_t seed, Settling settling)
+    : core_(std::make_shared<Core>(std::move(extenders), api, clock, seed, std::move(settling))) {}
 
 ExtenderBind::~ExtenderBind() { core_->Close(); }
 

@@ -42,6 +42,9 @@ NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {
   if (before == nullptr) {
     nodes_.Set(row);
     ++num_nodes_;
+    node_order_.Add(row, *node);
+  } else {
+    node_order_.Update(row, old, *node);
   }
   unschedulable_.Put(row, node->spec.unschedulable);
   with_host_ports_.Put(row, !rows_[row].ports.empty());
@@ -62,6 +65,7 @@ void Cache::RemoveNode(std::string_view name) {
   images_.Remove(row, node->status.images);
   for (NodeSet* set : {&nodes_, &unschedulable_, &with_host_ports_, &closed_}) set->Clear(row);
   --num_nodes_;
+  node_order_.Remove(row, *node);
   NodeChanged(row, ChangeKind::kNodeRemoved);
   FreeIfUnused(row);
 }

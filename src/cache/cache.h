@@ -21,6 +21,7 @@
 #include "src/cache/columns.h"
 #include "src/cache/image_table.h"
 #include "src/cache/label_index.h"
+#include "src/cache/node_order.h"
 #include "src/cache/pod_classes.h"
 #include "src/cache/pod_counts_table.h"
 #include "src/cache/pod_table.h"
@@ -123,6 +124,9 @@ class Cache final : public Snapshot {
     return changes_.Since(generation, out);
   }
 
+  // Of nodes().
+  const NodeOrder& node_order() const { return node_order_; }
+
   size_t num_pods() const { return pods_.size(); }
   size_t num_assumed() const { return pods_.num_assumed(); }
   // Rows run from 0; some are free.
@@ -217,6 +221,7 @@ class Cache final : public Snapshot {
   NodeSet nodes_;
   NodeSet free_rows_;
   size_t num_nodes_ = 0;
+  NodeOrder node_order_;
   NodeSet unschedulable_;
   NodeSet with_host_ports_;
   NodeSet closed_;

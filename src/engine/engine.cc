@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "src/cache/node_order.h"
 #include "src/engine/filter.h"
 #include "src/engine/kept_evaluations.h"
 #include "src/framework/timing.h"
@@ -14,39 +15,11 @@ namespace {
 
 constexpr size_t kMinFeasibleNodesToFind = 100;
 
-// What a search that starts at the `start`-th node of `nodes`, goes round, and ends after the
-// (`wanted`+1)-th feasible one would have seen: `feasible` keeps the first `wanted`, `nodes` the
-// ones looked at (the last, feasible but one too many, counts as not looked at).
-void Sample(size_t start, size_t wanted, NodeSet& nodes, NodeSet& feasible) {
-  if (feasible.Count() <= wanted) return;
-  std::vector<NodeRow> order;
-  nodes.ForEach([&](NodeRow row) { order.push_back(row); });
-  std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(start % order.size()),
-              order.end());
-  size_t found = 0;
-  for (NodeRow row : order) {
-    if (found > wanted) {
-      nodes.Clear(row);
-      feasible.Clear(row);
-    } else if (feasible.Test(row) && ++found > wanted) {
-      nodes.Clear(row);
-      feasible.Clear(row);
-    }
-  }
-}
-
 Decision Failed(const Status& status) {
   Decision decision;
   decision.kind = Decision::Kind::kError;
   decision.error = status.message();
   return decision;
-}
-
-// The nodes that passed the filters, less those that an extender drops.
-Status AskExtenders(const World& world, const framework::Cycle& cycle, const PodInfo& pod,
-                    NodeSet& feasible, Diagnosis& diagnosis) {
-  if (world.extenders == nullptr) return Status::Success();
-  return world.extenders->Filter(cycle.state, *pod.pod, world.snapshot, feasible, diagnosis);
 }
 
 Decision Unfit(const Diagnosis& diagnosis) {
@@ -89,6 +62,39 @@ bool Engine::NominationsMatter(const PodInfo& pod, const NominatedPods& nominate
   return matter;
 }
 
+void Engine::FillOrder(const World& world) {
+  order_.clear();
+  if (world.node_order != nullptr) {
+    for (const NodeRow row : world.node_order->rows()) {
+      if (candidates_.Test(row)) order_.push_back(row);
+    }
+  } else {
+    candidates_.ForEach([this](NodeRow row) { order_.push_back(row); });
+  }
+  if (order_.empty()) return;
+  const size_t start = next_start_node_index_ % order_.size();
+  std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(start), order_.end());
+}
+
+// The search ends at the feasible node that is one too many; that one counts as not looked at.
+void Engine::Sample(size_t wanted) {
+  if (feasible_.Count() <= wanted) return;
+  size_t found = 0;
+  for (const NodeRow row : order_) {
+    if (found <= wanted && feasible_.Test(row)) ++found;
+    if (found <= wanted) continue;
+    candidates_.Clear(row);
+    feasible_.Clear(row);
+  }
+}
+
+Status Engine::AskExtenders(const World& world, const framework::Cycle& cycle, const PodInfo& pod,
+                            NodeSet& feasible) {
+  if (world.extenders == nullptr) return Status::Success();
+  return world.extenders->Filter(cycle.state, *pod.pod, world.snapshot, order_, feasible,
+                                 diagnosis_);
+}
+
 Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& cycle,
                           const PodInfo& pod, const World& world,
                           int32_t percentage_of_nodes_to_score) {
@@ -118,8 +124,8 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
       only.Set(row);
       FilterPass pass(profile, cycle, pod, world);
       NodeSet left = only;
-      if (pass.Run(left).ok() && AskExtenders(world, cycle, pod, left, diagnosis_).ok() &&
-          !left.Empty()) {
+      order_.assign(1, row);
+      if (pass.Run(left).ok() && AskExtenders(world, cycle, pod, left).ok() && !left.Empty()) {
         candidates_ = left;
         return Choose(profile, cycle, pod, world, left);
       }
@@ -145,16 +151,20 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
   if (percentage_of_nodes_to_score == 0 && asks_extenders) {
     percentage_of_nodes_to_score = AdaptivePercentageOfNodesToScore(candidates);
   }
-  if (percentage_of_nodes_to_score > 0 && percentage_of_nodes_to_score < 100) {
+  const bool samples = percentage_of_nodes_to_score > 0 && percentage_of_nodes_to_score < 100;
+  if (samples || asks_extenders) FillOrder(world);
+  if (samples) {
     const bool any_will_do =
         profile.plugins().score.empty() &&
         (extenders == nullptr || (!extenders->HasFilter() && !extenders->HasPrioritizer()));
     const size_t wanted =
         any_will_do ? 1 : NumFeasibleNodesToFind(candidates, percentage_of_nodes_to_score);
-    Sample(next_start_node_index_, wanted, candidates_, feasible_);
+    Sample(wanted);
+  }
+  if (samples || asks_extenders) {
     next_start_node_index_ = (next_start_node_index_ + candidates_.Count()) % snapshot.num_nodes();
   }
-  if (const Status status = AskExtenders(world, cycle, pod, feasible_, diagnosis_); !status.ok()) {
+  if (const Status status = AskExtenders(world, cycle, pod, feasible_); !status.ok()) {
     return Failed(status);
   }
   if (!feasible_.Empty()) return Choose(profile, cycle, pod, world, feasible_);
@@ -188,7 +198,7 @@ Decision Engine::Choose(const framework::Profile& profile, framework::Cycle& cyc
     return Failed(status);
   }
   if (world.extenders != nullptr) {
-    world.extenders->Prioritize(*pod.pod, snapshot, rows_, totals_);
+    world.extenders->Prioritize(*pod.pod, snapshot, order_, rows_, totals_);
   }
   const int64_t best = *std::max_element(totals_.begin(), totals_.end());
   const auto ties = static_cast<uint64_t>(std::count(totals_.begin(), totals_.end(), best));

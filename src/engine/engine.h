@@ -17,6 +17,7 @@
 
 namespace berth::cache {
 class Cache;
+class NodeOrder;
 }  // namespace berth::cache
 
 namespace berth::engine {
@@ -56,6 +57,7 @@ struct World {
   // Grows with every change of objects that are neither pods nor nodes.
   uint64_t objects_generation = 0;
   Extenders* extenders = nullptr;  // nullptr: there are none, or they are not to be asked
+  const cache::NodeOrder* node_order = nullptr;  // nullptr: row order
 };
 
 // What came out for one pod.
@@ -78,9 +80,9 @@ struct Decision {
 // its own rotating start, its random source and the pod's Cycle.
 //
 // All nodes are considered unless a percentage was asked for, or an extender takes part: then
-// kube-scheduler's default. Nodes with nominated pods of equal
-// or higher priority must pass twice: with those pods and without. Ties are broken by a draw, in
-// row order.
+// kube-scheduler's default, and a search goes through the nodes zone by zone in turn
+// (cache::NodeOrder) from where the last one ended. Nodes with nominated pods of equal or higher
+// priority must pass twice: with those pods and without. Ties are broken by a draw, in row order.
 //
 // With a cache, what plugins answered for earlier pods of a class is kept and brought up to date
 // (KeptEvaluations); the evaluation below is then for the first pod of a class, for pods that no
@@ -115,6 +117,14 @@ class Engine {
   Decision Choose(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
                   const World& world, const NodeSet& feasible);
 
+  // The candidates in the order of a search, into order_.
+  void FillOrder(const World& world);
+  // Leaves of candidates_ and feasible_ what a search for `wanted` feasible nodes would have seen.
+  void Sample(size_t wanted);
+  // The nodes of order_ that passed the filters, less those that an extender drops.
+  Status AskExtenders(const World& world, const framework::Cycle& cycle, const PodInfo& pod,
+                      NodeSet& feasible);
+
   bool NominationsMatter(const PodInfo& pod, const NominatedPods& nominated) const;
 
   Random random_;
@@ -126,6 +136,7 @@ class Engine {
   NodeSet candidates_;
   NodeSet feasible_;
   std::vector<NodeRow> rows_;
+  std::vector<NodeRow> order_;  // in which nodes are looked at, where that matters
   std::vector<int64_t> totals_;
 };
 

@@ -34,6 +34,22 @@ void Record(const CycleState& state, Code code, const ExtenderFilterResult::Reas
 
 }  // namespace
 
+// While it lives, the thread waits for the extender.
+class Extenders::Wait {
+ public:
+  Wait(framework::ExtenderWaits* waits, const Extender& extender) : waits_(waits) {
+    if (waits_ != nullptr) waits_->Begin(extender.Name(), extender.Timeout());
+  }
+  ~Wait() {
+    if (waits_ != nullptr) waits_->End();
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+ private:
+  framework::ExtenderWaits* const waits_;
+};
+
 int32_t AdaptivePercentageOfNodesToScore(size_t nodes) {
   constexpr int64_t kDefault = 50;
   constexpr int64_t kLeast = 5;
@@ -59,13 +75,17 @@ bool Extenders::Involved(const api::Pod& pod) const {
 }
 
 Status Extenders::Filter(const CycleState& state, const api::Pod& pod, const Snapshot& snapshot,
-                         NodeSet& feasible, Diagnosis& diagnosis) {
+                         std::vector<NodeRow>& order, NodeSet& feasible, Diagnosis& diagnosis) {
+  std::erase_if(order, [&feasible](NodeRow row) { return !feasible.Test(row); });
   const NodeSet before = feasible;
   for (const auto& extender : extenders_) {
-    if (feasible.Empty()) break;
+    if (order.empty()) break;
     if (!extender->IsFilter() || !extender->IsInterested(pod)) continue;
     ++num_calls_;
-    auto result = extender->Filter(pod, snapshot, feasible);
+    auto result = [&] {
+      const Wait wait(waits_, *extender);
+      return extender->Filter(pod, snapshot, order);
+    }();
     if (!result) {
       if (!extender->IsIgnorable()) return state.reasons().Error(result.error().message);
       LogSkipped(*extender, "filter", pod, result.error().message);
@@ -73,7 +93,9 @@ Status Extenders::Filter(const CycleState& state, const api::Pod& pod, const Sna
     }
     Record(state, Code::kUnschedulable, result->failed, diagnosis);
     Record(state, Code::kUnschedulableAndUnresolvable, result->failed_and_unresolvable, diagnosis);
-    feasible &= result->nodes;
+    order = std::move(result->nodes);
+    feasible.Assign(feasible.size(), false);
+    for (const NodeRow row : order) feasible.Set(row);
   }
   // No event tells what would change an extender's mind, so any may.
   if (feasible != before) diagnosis.AddPlugin(framework::kExtenderName);
@@ -81,14 +103,18 @@ Status Extenders::Filter(const CycleState& state, const api::Pod& pod, const Sna
 }
 
 void Extenders::Prioritize(const api::Pod& pod, const Snapshot& snapshot,
-                           std::span<const NodeRow> nodes, std::span<int64_t> totals) {
+                           std::span<const NodeRow> order, std::span<const NodeRow> nodes,
+                           std::span<int64_t> totals) {
   std::vector<std::pair<Extender*, std::unique_ptr<framework::PendingPriorities>>> asked;
   for (const auto& extender : extenders_) {
     if (!extender->IsPrioritizer() || !extender->IsInterested(pod)) continue;
-    asked.emplace_back(extender.get(), extender->Prioritize(pod, snapshot, nodes));
+    asked.emplace_back(extender.get(), extender->Prioritize(pod, snapshot, order));
   }
   for (const auto& [extender, pending] : asked) {
-    const auto priorities = pending->Wait();
+    const auto priorities = [&] {
+      const Wait wait(waits_, *extender);
+      return pending->Wait();
+    }();
     if (!priorities) {
       LogSkipped(*extender, "prioritize", pod, priorities.error().message);
       continue;
@@ -111,7 +137,10 @@ Result<std::vector<PreemptionCandidate>> Extenders::ProcessPreemption(
     if (candidates.empty()) break;
     if (!extender->SupportsPreemption() || !extender->IsInterested(pod)) continue;
     ++num_calls_;
-    auto left = extender->ProcessPreemption(pod, snapshot, candidates);
+    auto left = [&] {
+      const Wait wait(waits_, *extender);
+      return extender->ProcessPreemption(pod, snapshot, candidates);
+    }();
     if (!left) {
       if (!extender->IsIgnorable()) return Fail(left.error());
       LogSkipped(*extender, "preempt", pod, left.error().message);

@@ -23,7 +23,9 @@ int32_t AdaptivePercentageOfNodesToScore(size_t nodes);
 // Thread safety: the scheduling thread.
 class Extenders {
  public:
-  explicit Extenders(framework::ExtenderList extenders) : extenders_(std::move(extenders)) {}
+  // `waits`, which may be nullptr, must outlive it.
+  explicit Extenders(framework::ExtenderList extenders, framework::ExtenderWaits* waits = nullptr)
+      : extenders_(std::move(extenders)), waits_(waits) {}
 
   bool empty() const { return extenders_.empty(); }
   // Whether any has the verb at all.
@@ -33,12 +35,15 @@ class Extenders {
   bool Involved(const api::Pod& pod) const;
 
   // Takes the nodes that an extender drops out of `feasible` and writes its reasons, which live as
-  // long as `state`, to `diagnosis`. Error: one that is not ignorable failed.
+  // long as `state`, to `diagnosis`. `order` has the feasible nodes in the order in which they are
+  // asked about, and perhaps others; those left stay in it, in the order of the last answer. Error:
+  // one that is not ignorable failed.
   Status Filter(const CycleState& state, const api::Pod& pod, const Snapshot& snapshot,
-                NodeSet& feasible, Diagnosis& diagnosis);
-  // Adds to totals[i] what the extenders give to nodes[i].
-  void Prioritize(const api::Pod& pod, const Snapshot& snapshot, std::span<const NodeRow> nodes,
-                  std::span<int64_t> totals);
+                std::vector<NodeRow>& order, NodeSet& feasible, Diagnosis& diagnosis);
+  // Adds to totals[i] what the extenders give to nodes[i]; `nodes` ascend, `order` has the same
+  // nodes in the order in which they are asked about.
+  void Prioritize(const api::Pod& pod, const Snapshot& snapshot, std::span<const NodeRow> order,
+                  std::span<const NodeRow> nodes, std::span<int64_t> totals);
   // The candidates that the extenders leave, with the victims they want.
   Result<std::vector<PreemptionCandidate>> ProcessPreemption(
       const api::Pod& pod, const Snapshot& snapshot, std::vector<PreemptionCandidate> candidates);
@@ -47,7 +52,10 @@ class Extenders {
   uint64_t num_calls() const { return num_calls_; }
 
  private:
+  class Wait;
+
   framework::ExtenderList extenders_;
+  framework::ExtenderWaits* waits_;
   uint64_t num_calls_ = 0;
 };
 

@@ -49,23 +49,21 @@ void SetUpTls(const HttpOptions& options, ssl::context& context) {
 // One request and the answer as it grows.
 class Transfer final : public HttpCall, public std::enable_shared_from_this<Transfer> {
  public:
-  Transfer(size_t max_bytes, HttpClient::Done done)
-      : max_bytes_(max_bytes), done_(std::move(done)) {}
+  Transfer(const HttpPost& post, HttpClient::Done done)
+      : max_bytes_(post.max_answer_bytes), body_bytes_(post.body.size()), done_(std::move(done)) {}
 
   void Cancel() override { source_.cancel(); }
 
-  void Start(http::client::http_client& client, http::http_request request) {
+  // `client` is kept until the end.
+  void Start(std::shared_ptr<http::client::http_client> client, http::http_request request) {
+    client_ = std::move(client);
     request.set_response_stream(body_.create_ostream());
     request.set_progress_handler(
         [weak = weak_from_this()](http::message_direction::direction direction, auto so_far) {
-          if (direction != http::message_direction::download) return;
-          const auto self = weak.lock();
-          if (self == nullptr || so_far <= self->max_bytes_) return;
-          self->too_long_ = true;
-          self->source_.cancel();
+          if (const auto self = weak.lock()) self->OnProgress(direction, so_far);
         });
     const auto self = shared_from_this();
-    client.request(std::move(request), source_.get_token())
+    client_->request(std::move(request), source_.get_token())
         .then([self](const http::http_response& response) {
           self->code_ = response.status_code();
           return response.content_ready();
@@ -91,17 +89,30 @@ class Transfer final : public HttpCall, public std::enable_shared_from_this<Tran
 
   void Fail(const std::string& error) {
     if (too_long_) {
-      done_(berth::Fail("the answer is longer than " + std::to_string(max_bytes_) + " bytes"));
+      done_(tl::unexpected(HttpFailure{
+          "the answer is longer than " + std::to_string(max_bytes_) + " bytes", false}));
     } else {
-      done_(berth::Fail(error));
+      done_(tl::unexpected(HttpFailure{error, !sent_}));
     }
   }
 
  private:
+  void OnProgress(http::message_direction::direction direction, uint64_t so_far) {
+    if (direction == http::message_direction::upload) {
+      if (so_far >= body_bytes_) sent_ = true;
+    } else if (so_far > max_bytes_) {
+      too_long_ = true;
+      source_.cancel();
+    }
+  }
+
   const size_t max_bytes_;
+  const size_t body_bytes_;
   const HttpClient::Done done_;
+  std::shared_ptr<http::client::http_client> client_;
   pplx::cancellation_token_source source_;
   concurrency::streams::container_buffer<std::vector<uint8_t>> body_;
+  std::atomic<bool> sent_ = false;
   std::atomic<bool> too_long_ = false;
   int code_ = 0;
 };
@@ -109,11 +120,21 @@ class Transfer final : public HttpCall, public std::enable_shared_from_this<Tran
 }  // namespace
 
 struct HttpClient::Impl {
-  Impl(HttpOptions the_options, const web::uri& server, const http::client::http_client_config& c)
-      : options(std::move(the_options)), client(server, c) {}
+  Impl(HttpOptions the_options, web::uri the_server, http::client::http_client_config the_config)
+      : options(std::move(the_options)),
+        server(std::move(the_server)),
+        config(std::move(the_config)),
+        shared(MakeClient()) {}
 
-  HttpOptions options;
-  http::client::http_client client;
+  // One with connections of its own.
+  std::shared_ptr<http::client::http_client> MakeClient() const {
+    return std::make_shared<http::client::http_client>(server, config);
+  }
+
+  const HttpOptions options;
+  const web::uri server;
+  const http::client::http_client_config config;
+  const std::shared_ptr<http::client::http_client> shared;
 };
 
 HttpClient::HttpClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -146,17 +167,18 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Make(HttpOptions options) {
   }
 }
 
-std::shared_ptr<HttpCall> HttpClient::Post(const std::string& url, std::string body, Done done) {
-  auto transfer = std::make_shared<Transfer>(impl_->options.max_answer_bytes, std::move(done));
+std::shared_ptr<HttpCall> HttpClient::Post(HttpPost post, Done done) {
+  auto transfer = std::make_shared<Transfer>(post, std::move(done));
   try {
     http::http_request request(http::methods::POST);
-    request.set_request_uri(web::uri(url).resource());
+    request.set_request_uri(web::uri(post.url).resource());
     // The library takes the name to ask TLS for, and to check, from this header.
     if (!impl_->options.server_name.empty()) {
       request.headers().add(http::header_names::host, impl_->options.server_name);
     }
-    request.set_body(std::move(body), "application/json");
-    transfer->Start(impl_->client, std::move(request));
+    request.set_body(std::move(post.body), "application/json");
+    // The library sends a request again only where a kept connection turns out to be closed.
+    transfer->Start(post.once ? impl_->MakeClient() : impl_->shared, std::move(request));
   } catch (const std::exception& e) {
     transfer->Fail(e.what());
   }

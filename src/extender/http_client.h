@@ -22,13 +22,27 @@ struct HttpOptions {
   std::string ca_pem{};       // who may have signed it; "": whom the system trusts
   std::string cert_pem{};     // shown to the server, with its key; both or none
   std::string key_pem{};
+};
+
+// A request. `url` is below the client's, with the same scheme, host and port.
+struct HttpPost {
+  std::string url{};
+  std::string body{};  // JSON
   // Longer answers are refused.
-  size_t max_answer_bytes = size_t{256} << 20;
+  size_t max_answer_bytes = size_t{1} << 20;
+  // Sent once at most, over a connection of its own. Others go over kept connections, and again
+  // where the server closed one without an answer.
+  bool once = false;
 };
 
 struct HttpAnswer {
   int code = 0;
   std::string body;
+};
+
+struct HttpFailure {
+  std::string message;      // the transport's own text
+  bool never_sent = false;  // the server cannot have the whole request
 };
 
 // A request under way; destroying it changes nothing.
@@ -45,16 +59,15 @@ class HttpCall {
 // Thread safety: any thread.
 class HttpClient {
  public:
-  using Done = std::function<void(Result<HttpAnswer>)>;
+  using Done = std::function<void(tl::expected<HttpAnswer, HttpFailure>)>;
 
   // Errors: a URL or a certificate that cannot be used.
   static Result<std::unique_ptr<HttpClient>> Make(HttpOptions options);
   ~HttpClient();
 
-  // `url` is below the client's, with the same scheme, host and port. Calls `done` exactly once, on
-  // one of the two threads or inside the call: it must not wait for anything. An error is the
-  // transport's own text.
-  std::shared_ptr<HttpCall> Post(const std::string& url, std::string body, Done done);
+  // Calls `done` exactly once, on one of the two threads or inside the call: it must not wait for
+  // anything.
+  std::shared_ptr<HttpCall> Post(HttpPost post, Done done);
 
  private:
   struct Impl;

@@ -31,10 +31,13 @@ bool NamesAny(const api::ResourceList& list,
   });
 }
 
-std::vector<NodeRow> RowsOf(const NodeSet& nodes) {
-  std::vector<NodeRow> rows;
-  nodes.ForEach([&rows](NodeRow row) { rows.push_back(row); });
-  return rows;
+// How long the answer to a question of so many bytes about so many nodes may be: it repeats what
+// was asked about, however it is laid out, and may have a word on each node.
+size_t MaxAnswerBytes(size_t question_bytes, size_t nodes = 0) {
+  constexpr size_t kLeast = size_t{1} << 20;
+  constexpr size_t kMost = size_t{256} << 20;
+  constexpr size_t kPerNode = 1024;
+  return std::min(kMost, kLeast + 4 * question_bytes + kPerNode * nodes);
 }
 
 // Reasons of nodes that there are, by row.
@@ -76,15 +79,15 @@ Result<PreemptionCandidate> CandidateOf(const NodeVictims& victims, const Snapsh
 // Scores on their way.
 class HttpExtender::Priorities final : public framework::PendingPriorities {
  public:
-  Priorities(std::shared_ptr<Request> request, const Snapshot& snapshot)
-      : request_(std::move(request)), snapshot_(snapshot) {}
+  Priorities(std::shared_ptr<Request> request, std::shared_ptr<const std::vector<HostScore>> scores,
+             const Snapshot& snapshot)
+      : request_(std::move(request)), scores_(std::move(scores)), snapshot_(snapshot) {}
 
   Result<std::vector<HostPriority>> Wait() override {
-    const auto scores = request_->Wait(ReadHostPriorityList);
-    if (!scores) return Fail(scores.error());
+    if (auto waited = request_->Wait(); !waited) return Fail(waited.error());
     request_->Count(Request::Outcome::kSuccess);
     std::vector<HostPriority> priorities;
-    for (const HostScore& score : *scores) {
+    for (const HostScore& score : *scores_) {
       const NodeRow row = snapshot_.FindNode(score.host);
       if (row != kNoRow) priorities.push_back({row, score.score});
     }
@@ -93,6 +96,7 @@ class HttpExtender::Priorities final : public framework::PendingPriorities {
 
  private:
   const std::shared_ptr<Request> request_;
+  const std::shared_ptr<const std::vector<HostScore>> scores_;
   const Snapshot& snapshot_;
 };
 
@@ -129,27 +133,35 @@ bool HttpExtender::IsInterested(const api::Pod& pod) const {
 }
 
 Result<ExtenderFilterResult> HttpExtender::Filter(const api::Pod& pod, const Snapshot& snapshot,
-                                                  const NodeSet& nodes) {
-  const std::shared_ptr<Request> request = requests_.Post(
-      config_.filter_verb, ArgsBody(pod, snapshot, RowsOf(nodes), config_.node_cache_capable));
-  auto answer = request->Wait(ReadFilterAnswer);
-  if (!answer) return Fail(answer.error());
+                                                  std::span<const NodeRow> nodes) {
+  const auto answer = std::make_shared<FilterAnswer>();
+  std::string body = ArgsBody(pod, snapshot, nodes, config_.node_cache_capable);
+  const size_t max_bytes = MaxAnswerBytes(body.size(), nodes.size());
+  const std::shared_ptr<Request> request =
+      requests_.Post({.verb = config_.filter_verb,
+                      .body = std::move(body),
+                      .max_answer_bytes = max_bytes,
+                      .read = ReadInto(answer, ReadFilterAnswer)});
+  if (auto waited = request->Wait(); !waited) return Fail(waited.error());
   if (!answer->error.empty()) {
     request->Count(Request::Outcome::kRefused);
     return Fail(std::move(answer->error));
   }
   const auto& left =
       config_.node_cache_capable && answer->node_names ? answer->node_names : answer->nodes;
+  NodeSet asked(snapshot.num_rows());
+  for (const NodeRow row : nodes) asked.Set(row);
+  NodeSet named(snapshot.num_rows());
   ExtenderFilterResult result;
-  result.nodes.Assign(nodes.size(), false);
   for (const std::string& name : left.value_or(std::vector<std::string>())) {
     const NodeRow row = snapshot.FindNode(name);
-    if (row == kNoRow || !nodes.Test(row)) {
+    if (row == kNoRow || !asked.Test(row)) {
       request->Count(Request::Outcome::kBadAnswer);
       return Fail("extender " + Quoted(config_.url_prefix) + " claims a filtered node " +
                   Quoted(name) + " which is not found in the input node list");
     }
-    result.nodes.Set(row);
+    if (!named.Test(row)) result.nodes.push_back(row);
+    named.Set(row);
   }
   request->Count(Request::Outcome::kSuccess);
   result.failed = ByRow(std::move(answer->failed_nodes), snapshot);
@@ -160,19 +172,28 @@ Result<ExtenderFilterResult> HttpExtender::Filter(const api::Pod& pod, const Sna
 
 std::unique_ptr<framework::PendingPriorities> HttpExtender::Prioritize(
     const api::Pod& pod, const Snapshot& snapshot, std::span<const NodeRow> nodes) {
-  auto request = requests_.Post(config_.prioritize_verb,
-                                ArgsBody(pod, snapshot, nodes, config_.node_cache_capable));
-  return std::make_unique<Priorities>(std::move(request), snapshot);
+  auto scores = std::make_shared<std::vector<HostScore>>();
+  std::string body = ArgsBody(pod, snapshot, nodes, config_.node_cache_capable);
+  const size_t max_bytes = MaxAnswerBytes(body.size(), nodes.size());
+  auto request = requests_.Post({.verb = config_.prioritize_verb,
+                                 .body = std::move(body),
+                                 .max_answer_bytes = max_bytes,
+                                 .read = ReadInto(scores, ReadHostPriorityList)});
+  return std::make_unique<Priorities>(std::move(request), std::move(scores), snapshot);
 }
 
 Result<std::vector<PreemptionCandidate>> HttpExtender::ProcessPreemption(
     const api::Pod& pod, const Snapshot& snapshot,
     std::span<const PreemptionCandidate> candidates) {
+  const auto answer = std::make_shared<std::vector<NodeVictims>>();
+  std::string body = PreemptionArgsBody(pod, snapshot, candidates, config_.node_cache_capable);
+  const size_t max_bytes = MaxAnswerBytes(body.size(), candidates.size());
   const std::shared_ptr<Request> request =
-      requests_.Post(config_.preempt_verb,
-                     PreemptionArgsBody(pod, snapshot, candidates, config_.node_cache_capable));
-  const auto answer = request->Wait(ReadPreemptionAnswer);
-  if (!answer) return Fail(answer.error());
+      requests_.Post({.verb = config_.preempt_verb,
+                      .body = std::move(body),
+                      .max_answer_bytes = max_bytes,
+                      .read = ReadInto(answer, ReadPreemptionAnswer)});
+  if (auto waited = request->Wait(); !waited) return Fail(waited.error());
   std::vector<PreemptionCandidate> left;
   for (const NodeVictims& victims : *answer) {
     auto candidate = CandidateOf(victims, snapshot, config_.url_prefix);
@@ -190,17 +211,23 @@ Result<std::vector<PreemptionCandidate>> HttpExtender::ProcessPreemption(
 std::shared_ptr<framework::ExtenderCall> HttpExtender::Bind(
     const api::Pod& pod, std::string_view node_name,
     std::function<void(framework::ExtenderBindResult)> done) {
-  return requests_.Post(
-      config_.bind_verb, BindingArgsBody(pod, node_name),
-      [done = std::move(done)](Request& request) {
-        const auto error = request.Wait(ReadBindingAnswer);
-        if (!error) {
-          done({error.error().message, request.unknown_outcome()});
-          return;
-        }
-        request.Count(error->empty() ? Request::Outcome::kSuccess : Request::Outcome::kRefused);
-        done({*error, false});
-      });
+  const auto error = std::make_shared<std::string>();
+  std::string body = BindingArgsBody(pod, node_name);
+  const size_t max_bytes = MaxAnswerBytes(body.size());
+  return requests_.Post({.verb = config_.bind_verb,
+                         .body = std::move(body),
+                         .max_answer_bytes = max_bytes,
+                         .once = true,
+                         .read = ReadInto(error, ReadBindingAnswer),
+                         .on_done = [error, done = std::move(done)](Request& request) {
+                           if (const auto waited = request.Wait(); !waited) {
+                             done({waited.error().message, request.doubt()});
+                             return;
+                           }
+                           request.Count(error->empty() ? Request::Outcome::kSuccess
+                                                        : Request::Outcome::kRefused);
+                           done({*error});
+                         }});
 }
 
 Result<framework::ExtenderList> MakeExtenders(const std::vector<config::Extender>& configs,

@@ -40,7 +40,7 @@ class HttpExtender final : public framework::Extender {
   Duration Timeout() const override { return config_.http_timeout; }
 
   Result<framework::ExtenderFilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
-                                                 const NodeSet& nodes) override;
+                                                 std::span<const NodeRow> nodes) override;
   std::unique_ptr<framework::PendingPriorities> Prioritize(const api::Pod& pod,
                                                            const Snapshot& snapshot,
                                                            std::span<const NodeRow> nodes) override;

@@ -37,16 +37,8 @@ double Seconds(Duration duration) { return std::chrono::duration<double>(duratio
 
 }  // namespace
 
-Request::Request(std::string extender, std::string verb, std::string url, Duration timeout,
-                 const Clock& clock, metrics::Registry& registry, OnDone on_done)
-    : extender_(std::move(extender)),
-      verb_(std::move(verb)),
-      url_(std::move(url)),
-      timeout_(timeout),
-      clock_(clock),
-      registry_(registry),
-      on_done_(std::move(on_done)),
-      started_(clock.Now()) {}
+Request::Request(Options options, const Clock& clock, metrics::Registry& registry)
+    : options_(std::move(options)), clock_(clock), registry_(registry), started_(clock.Now()) {}
 
 void Request::set_call(std::shared_ptr<HttpCall> call) {
   base::MutexLock lock(mutex_);
@@ -54,76 +46,87 @@ void Request::set_call(std::shared_ptr<HttpCall> call) {
 }
 
 void Request::Cancel() {
+  EndWith({Outcome::kTimeout, Doubt::kNoAnswer,
+           "Post " + Quoted(options_.url) + ": context deadline exceeded: no answer within " +
+               FormatGoDuration(options_.timeout)});
   std::shared_ptr<HttpCall> call;
-  bool first = false;
   {
     base::MutexLock lock(mutex_);
     call = call_;
-    first = !answer_.has_value();
-    if (first) {
-      late_ = true;
-      answer_ = Fail("context deadline exceeded: no answer within " + FormatGoDuration(timeout_));
-    }
   }
-  if (first) Tell();
-  // Nobody waits for what the library still has to say.
+  // What the library still has to say is of no use.
   if (call != nullptr) call->Cancel();
 }
 
-void Request::Finish(Result<HttpAnswer> answer) {
+void Request::Finish(const tl::expected<HttpAnswer, HttpFailure>& answer) {
   {
     base::MutexLock lock(mutex_);
-    if (answer_) return;
-    answer_ = std::move(answer);
+    if (end_) return;
   }
-  Tell();
+  EndWith(EndOf(answer));
 }
 
-void Request::Tell() {
-  finished_.NotifyAll();
-  if (on_done_) on_done_(*this);
+Request::End Request::EndOf(const tl::expected<HttpAnswer, HttpFailure>& answer) const {
+  if (!answer) {
+    return {Outcome::kFailed, answer.error().never_sent ? Doubt::kNone : Doubt::kNoAnswer,
+            "Post " + Quoted(options_.url) + ": " + answer.error().message};
+  }
+  if (answer->code != kOk) {
+    return {Outcome::kBadStatus, answer->code >= kServerError ? Doubt::kAnswered : Doubt::kNone,
+            "failed " + options_.verb + " with extender at URL " + options_.url + ", code " +
+                std::to_string(answer->code)};
+  }
+  if (const Result<void> read = options_.read(answer->body); !read) {
+    return {
+        Outcome::kBadAnswer, Doubt::kAnswered,
+        "Post " + Quoted(options_.url) + ": the answer cannot be read: " + read.error().message};
+  }
+  return {};
 }
 
-void Request::AwaitAnswer() {
+bool Request::EndWith(End end) {
   {
     base::MutexLock lock(mutex_);
-    while (!answer_) {
-      const Duration left = started_ + timeout_ - clock_.Now();
+    if (end_) return false;
+    end_ = std::move(end);
+  }
+  ended_.NotifyAll();
+  if (options_.on_done) options_.on_done(*this);
+  return true;
+}
+
+void Request::AwaitEnd() {
+  {
+    base::MutexLock lock(mutex_);
+    while (!end_) {
+      const Duration left = started_ + options_.timeout - clock_.Now();
       if (left <= Duration::zero()) break;
-      finished_.WaitFor(mutex_, left);
+      ended_.WaitFor(mutex_, left);
     }
-    if (answer_) return;
+    if (end_) return;
   }
   Cancel();
 }
 
-Result<std::string> Request::TakeBody() {
+Result<void> Request::Wait() {
+  AwaitEnd();
   base::MutexLock lock(mutex_);
-  Result<HttpAnswer>& answer = *answer_;
-  if (!answer) {
-    unknown_outcome_ = true;
-    Count(late_ ? Outcome::kTimeout : Outcome::kFailed);
-    return Fail("Post " + Quoted(url_) + ": " + answer.error().message);
-  }
-  if (answer->code != kOk) {
-    unknown_outcome_ = answer->code >= kServerError;
-    Count(Outcome::kBadStatus);
-    return Fail("failed " + verb_ + " with extender at URL " + url_ + ", code " +
-                std::to_string(answer->code));
-  }
-  return std::move(answer->body);
+  if (end_->outcome == Outcome::kSuccess) return {};
+  Count(end_->outcome);
+  return Fail(end_->error);
 }
 
-tl::unexpected<Error> Request::BadAnswer(const Error& error) {
-  unknown_outcome_ = true;
-  Count(Outcome::kBadAnswer);
-  return Fail("Post " + Quoted(url_) + ": the answer cannot be read: " + error.message);
+Request::Doubt Request::doubt() const {
+  base::MutexLock lock(mutex_);
+  return end_ ? end_->doubt : Doubt::kNoAnswer;
 }
 
 void Request::Count(Outcome outcome) {
-  registry_.Add(registry_.Intern(Metric::kExtenderRequests, {extender_, verb_, NameOf(outcome)}));
-  registry_.Observe(registry_.Intern(Metric::kExtenderRequestDuration, {extender_, verb_}),
-                    Seconds(clock_.Now() - started_));
+  registry_.Add(registry_.Intern(Metric::kExtenderRequests,
+                                 {options_.extender, options_.verb, NameOf(outcome)}));
+  registry_.Observe(
+      registry_.Intern(Metric::kExtenderRequestDuration, {options_.extender, options_.verb}),
+      Seconds(clock_.Now() - started_));
 }
 
 // What the library has not yet said its last word on.
@@ -170,17 +173,19 @@ Requests::Requests(std::string name, std::string base_url, Duration timeout,
 
 Requests::~Requests() { under_way_->CancelAll(); }
 
-std::shared_ptr<Request> Requests::Post(const std::string& verb, std::string body,
-                                        Request::OnDone on_done) {
-  const std::string url = base_url_ + "/" + verb;
-  auto request =
-      std::make_shared<Request>(name_, verb, url, timeout_, clock_, registry_, std::move(on_done));
+std::shared_ptr<Request> Requests::Post(Question question) {
+  const std::string url = base_url_ + "/" + question.verb;
+  auto request = std::make_shared<Request>(
+      Request::Options{name_, std::move(question.verb), url, timeout_, std::move(question.read),
+                       std::move(question.on_done)},
+      clock_, registry_);
   const uint64_t id = under_way_->Add(request);
-  request->set_call(client_->Post(url, std::move(body),
-                                  [under_way = under_way_, id, request](Result<HttpAnswer> answer) {
-                                    request->Finish(std::move(answer));
-                                    under_way->Remove(id);
-                                  }));
+  request->set_call(client_->Post(
+      {url, std::move(question.body), question.max_answer_bytes, question.once},
+      [under_way = under_way_, id, request](const tl::expected<HttpAnswer, HttpFailure>& answer) {
+        request->Finish(answer);
+        under_way->Remove(id);
+      }));
   return request;
 }
 

@@ -24,57 +24,81 @@ namespace berth::extender {
 class Request final : public framework::ExtenderCall {
  public:
   enum class Outcome { kSuccess, kRefused, kBadAnswer, kBadStatus, kTimeout, kFailed };
+  using Doubt = framework::ExtenderBindResult::Doubt;
+  // Takes the body of the answer; called once at most, on the thread that it came on, also when
+  // the timeout passes meanwhile: what it fills in may be looked at only once Wait() said success.
+  using Read = std::function<Result<void>(std::string_view body)>;
   using OnDone = std::function<void(Request&)>;
 
-  Request(std::string extender, std::string verb, std::string url, Duration timeout,
-          const Clock& clock, metrics::Registry& registry, OnDone on_done);
+  struct Options {
+    std::string extender;  // what it is counted under, with the verb
+    std::string verb;
+    std::string url;
+    Duration timeout;
+    Read read;
+    OnDone on_done = nullptr;  // called once the call has ended
+  };
+  Request(Options options, const Clock& clock, metrics::Registry& registry);
 
   // Ends it as the timeout does.
   void Cancel() override;
 
-  // The body of the answer, read by `read`; blocks until it is there, or until the timeout. Errors,
-  // which have been counted: no answer, a status other than 200, an answer that cannot be read.
-  // Call it once.
-  template <typename T>
-  Result<T> Wait(Result<T> (*read)(std::string_view)) {
-    AwaitAnswer();
-    const Result<std::string> body = TakeBody();
-    if (!body) return Fail(body.error());
-    Result<T> value = read(*body);
-    if (!value) return BadAnswer(value.error());
-    return value;
-  }
+  // Blocks until the answer has been read, or until the timeout. Errors, which have been counted:
+  // no answer, a status other than 200, an answer that cannot be read. Call it once.
+  Result<void> Wait();
   // Counts a call that Wait() found no fault with.
   void Count(Outcome outcome);
   // Whether a call that failed may have been heeded all the same.
-  bool unknown_outcome() const { return unknown_outcome_; }
+  Doubt doubt() const;
 
   // For whoever sends it: the answer, or why there is none. The first call counts.
-  void Finish(Result<HttpAnswer> answer);
+  void Finish(const tl::expected<HttpAnswer, HttpFailure>& answer);
   void set_call(std::shared_ptr<HttpCall> call);
 
  private:
-  void AwaitAnswer();
-  void Tell();
-  Result<std::string> TakeBody();
-  tl::unexpected<Error> BadAnswer(const Error& error);
+  struct End {
+    Outcome outcome = Outcome::kSuccess;
+    Doubt doubt = Doubt::kNone;
+    std::string error;
+  };
 
-  const std::string extender_;
-  const std::string verb_;
-  const std::string url_;
-  const Duration timeout_;
+  End EndOf(const tl::expected<HttpAnswer, HttpFailure>& answer) const;
+  // False: it has ended already.
+  bool EndWith(End end);
+  void AwaitEnd();
+
+  const Options options_;
   const Clock& clock_;
   metrics::Registry& registry_;
-  const OnDone on_done_;
   const Time started_;
-  bool unknown_outcome_ = false;
 
-  base::Mutex mutex_;
-  base::CondVar finished_;
-  bool late_ BERTH_GUARDED_BY(mutex_) = false;
-  std::optional<Result<HttpAnswer>> answer_ BERTH_GUARDED_BY(mutex_);
+  mutable base::Mutex mutex_;
+  base::CondVar ended_;
+  std::optional<End> end_ BERTH_GUARDED_BY(mutex_);
   std::shared_ptr<HttpCall> call_ BERTH_GUARDED_BY(mutex_);
 };
+
+// What is to be asked.
+struct Question {
+  std::string verb;
+  std::string body;
+  size_t max_answer_bytes = 0;
+  // Not sent again where it is not known whether it was heeded.
+  bool once = false;
+  Request::Read read;
+  Request::OnDone on_done = nullptr;  // on whatever thread, also inside Requests::Post()
+};
+
+// Has `read` fill `*out`, which the reader keeps.
+template <typename T>
+Request::Read ReadInto(std::shared_ptr<T> out, Result<T> (*read)(std::string_view)) {
+  return [out = std::move(out), read](std::string_view body) -> Result<void> {
+    Result<T> value = read(body);
+    if (!value) return Fail(std::move(value.error()));
+    *out = *std::move(value);
+    return {};
+  };
+}
 
 // The calls of one extender.
 //
@@ -88,9 +112,7 @@ class Requests {
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
-  // `on_done`, if there is one, is called once, on whatever thread, also inside this call.
-  std::shared_ptr<Request> Post(const std::string& verb, std::string body,
-                                Request::OnDone on_done = nullptr);
+  std::shared_ptr<Request> Post(Question question);
 
  private:
   class UnderWay;

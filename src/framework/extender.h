@@ -23,7 +23,7 @@ inline constexpr std::string_view kExtenderName = "Extender";
 struct ExtenderFilterResult {
   using Reasons = std::vector<std::pair<NodeRow, std::string>>;  // ascending by row
 
-  NodeSet nodes;  // those that the pod can go to
+  std::vector<NodeRow> nodes;  // those that the pod can go to, each once, as the extender has them
   // Why it cannot go to others. A node may be in both, then the second counts.
   Reasons failed;
   Reasons failed_and_unresolvable;
@@ -43,11 +43,16 @@ class PendingPriorities {
   virtual Result<std::vector<HostPriority>> Wait() = 0;
 };
 
-// How an extender's bind ended. An error without a definite answer leaves open whether the pod is
-// bound.
+// How an extender's bind ended.
 struct ExtenderBindResult {
-  std::string error;  // "": bound
-  bool unknown = false;
+  // What an error leaves open.
+  enum class Doubt : uint8_t {
+    kNone,      // the pod is not bound
+    kAnswered,  // it may be; the extender has ended its work
+    kNoAnswer,  // it may be, or still become so
+  };
+  std::string error = {};  // "": bound
+  Doubt doubt = Doubt::kNone;
 };
 
 // A call under way; destroying it changes nothing.
@@ -56,6 +61,14 @@ class ExtenderCall {
   virtual ~ExtenderCall() = default;
   // `done` is still called, soon as a rule, with an error. Any thread.
   virtual void Cancel() = 0;
+};
+
+// Hears when the scheduling thread blocks for an extender, which it does for at most the timeout.
+class ExtenderWaits {
+ public:
+  virtual ~ExtenderWaits() = default;
+  virtual void Begin(std::string_view extender, Duration timeout) = 0;
+  virtual void End() = 0;
 };
 
 // A process outside that has a say in where pods go; it is asked over HTTP.
@@ -77,9 +90,9 @@ class Extender {
   virtual bool SupportsPreemption() const = 0;
   virtual bool IsBinder() const = 0;
 
-  // Which of `nodes` the pod can go to. Blocks for at most the timeout.
+  // Which of `nodes`, asked about in this order, the pod can go to. Blocks for at most the timeout.
   virtual Result<ExtenderFilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
-                                              const NodeSet& nodes) = 0;
+                                              std::span<const NodeRow> nodes) = 0;
   // Asks for the nodes' scores and returns at once.
   virtual std::unique_ptr<PendingPriorities> Prioritize(const api::Pod& pod,
                                                         const Snapshot& snapshot,

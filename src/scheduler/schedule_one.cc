@@ -34,7 +34,7 @@ void Scheduler::ScheduleOne() {
   framework::Cycle cycle;
   cycle.observe_plugins = random_.Below(kPluginSampling) == 0;
   const engine::World world{cache_, *nominated_, objects_.generation(),
-                            extenders_.empty() ? nullptr : &extenders_};
+                            extenders_.empty() ? nullptr : &extenders_, &cache_.node_order()};
   const engine::Decision decision =
       engine_.Schedule(*profile, cycle, *queued->info, world,
                        profile->percentage_of_nodes_to_score().value_or(

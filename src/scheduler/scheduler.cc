@@ -62,8 +62,9 @@ Scheduler::Scheduler(SchedulerOptions options, const std::vector<PluginRegistrat
         return known != nullptr && known->metadata.uid == pod.metadata.uid;
       }),
       nominated_(std::make_unique<NominatorView>(nominator_)),
-      extenders_(options_.extenders),
-      extender_bind_(options_.extenders, api, options_.seed),
+      extender_watch_(clock),
+      extenders_(options_.extenders, &extender_watch_),
+      extender_bind_(options_.extenders, api, clock, options_.seed),
       engine_(random_.Fork(), cache_, options_.max_kept_bytes),
       now_(clock.Now()),
       published_(now_) {

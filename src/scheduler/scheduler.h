@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -34,6 +35,7 @@
 #include "src/queue/scheduling_queue.h"
 #include "src/scheduler/debugger.h"
 #include "src/scheduler/event_handlers.h"
+#include "src/scheduler/extender_watch.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/metrics_observer.h"
 #include "src/scheduler/pod_store.h"
@@ -128,8 +130,10 @@ class Scheduler {
 
   // The plugin that the loop is busy with, and where, or "". Any thread.
   std::string BusyPlugin() const { return observer_.BusyPlugin(); }
-  // When the loop last began a turn; for liveness.
-  Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }
+  // When the loop last began a turn, or until when it may wait for an extender; for liveness.
+  Time last_turn() const {
+    return std::max(last_turn_.load(std::memory_order_relaxed), extender_watch_.excused_until());
+  }
   // Whether all that was there at the start has been taken in; for readiness.
   bool has_synced() const { return has_synced_.load(std::memory_order_relaxed); }
 
@@ -255,6 +259,7 @@ class Scheduler {
   binding::PodEvictor evictor_;
   queue::Nominator nominator_;
   std::unique_ptr<engine::NominatedPods> nominated_;
+  ExtenderWatch extender_watch_;
   engine::Extenders extenders_;
   binding::ExtenderBind extender_bind_;
   uint64_t extender_calls_ = 0;  // before the running cycle

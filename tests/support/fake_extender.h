@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,28 +30,28 @@ class FakeExtender final : public framework::Extender {
   bool SupportsPreemption() const override { return preempts; }
   bool IsBinder() const override { return binds; }
   int64_t Weight() const override { return weight; }
-  Duration Timeout() const override { return std::chrono::seconds(5); }
+  Duration Timeout() const override { return timeout; }
 
   Result<framework::ExtenderFilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
-                                                 const NodeSet& nodes) override {
-    std::vector<NodeRow> rows;
-    nodes.ForEach([&rows](NodeRow row) { rows.push_back(row); });
-    Log("filter", pod, snapshot, rows);
+                                                 std::span<const NodeRow> nodes) override {
+    Log("filter", pod, snapshot, {nodes.begin(), nodes.end()});
+    if (on_wait) on_wait();
     if (!error.empty()) return Fail(error);
     framework::ExtenderFilterResult result;
-    result.nodes = nodes;
-    for (const NodeRow row : rows) {
+    for (const NodeRow row : nodes) {
       const std::string& node = snapshot.node(row).metadata.name;
-      if (dropped.contains(node)) result.nodes.Clear(row);
+      bool left = !dropped.contains(node);
       if (const auto it = failed.find(node); it != failed.end()) {
-        result.nodes.Clear(row);
+        left = false;
         result.failed.emplace_back(row, it->second);
       }
       if (const auto it = unresolvable.find(node); it != unresolvable.end()) {
-        result.nodes.Clear(row);
+        left = false;
         result.failed_and_unresolvable.emplace_back(row, it->second);
       }
+      if (left) result.nodes.push_back(row);
     }
+    if (reverses) std::ranges::reverse(result.nodes);
     return result;
   }
 
@@ -87,7 +88,9 @@ class FakeExtender final : public framework::Extender {
     calls.push_back("bind " + pod.metadata.name + ": " + std::string(node_name));
     struct Call final : framework::ExtenderCall {
       void Cancel() override {
-        if (auto told = std::exchange(done, nullptr)) told({"too late", true});
+        if (auto told = std::exchange(done, nullptr)) {
+          told({"too late", framework::ExtenderBindResult::Doubt::kNoAnswer});
+        }
       }
       std::function<void(framework::ExtenderBindResult)> done;
     };
@@ -106,6 +109,9 @@ class FakeExtender final : public framework::Extender {
   bool preempts = false;
   bool binds = false;
   int64_t weight = 1;
+  Duration timeout = std::chrono::seconds(5);
+  bool reverses = false;                      // the order of the nodes that it leaves
+  std::function<void()> on_wait;              // called while it is asked to filter
   std::string interested_in;                  // a prefix of pods' names
   std::string error;                          // of every call but Bind
   std::map<std::string, bool> dropped;        // nodes without a word

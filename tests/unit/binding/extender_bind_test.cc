@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "src/api/decode.h"
+#include "src/binding/bind_operation.h"
 #include "src/binding/cancel_source.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
@@ -14,6 +15,8 @@
 namespace berth::binding {
 namespace {
 
+using Doubt = framework::ExtenderBindResult::Doubt;
+
 using std::chrono::seconds;
 using testing::ElementsAre;
 
@@ -22,7 +25,9 @@ class ExtenderBindTest : public testing::Test {
   ExtenderBindTest() {
     first_->binds = second_->binds = true;
     info_.pod = test::MakePod().Name("web").Uid("u1").Ptr();
-    bind_ = std::make_unique<ExtenderBind>(framework::ExtenderList{first_, second_}, api_, 1);
+    bind_ = std::make_unique<ExtenderBind>(
+        framework::ExtenderList{first_, second_}, api_, clock_, 1,
+        [this](const std::string& uid) { settling_.push_back(uid); });
   }
   void Bind() {
     bind_->Bind(state_, info_, "n1", cancel_,
@@ -55,6 +60,7 @@ class ExtenderBindTest : public testing::Test {
   CycleState state_;
   CancelSource cancel_;
   std::vector<AsyncStatus> outcomes_;
+  std::vector<std::string> settling_;
   std::unique_ptr<ExtenderBind> bind_;
 };
 
@@ -62,7 +68,7 @@ TEST_F(ExtenderBindTest, TheFirstThatIsInterestedHasTheLastWord) {
   first_->interested_in = "gpu";
   Bind();
   EXPECT_THAT(second_->calls, ElementsAre("bind web: n1"));
-  Answer(*second_, {"no", false});
+  Answer(*second_, {"no"});
   EXPECT_THAT(Outcomes(), ElementsAre("Error no"));
   EXPECT_EQ(api_.size(), 0u) << "a definite answer needs no check";
 }
@@ -87,19 +93,19 @@ TEST_F(ExtenderBindTest, WithoutTheLeaseNobodyIsAsked) {
   api_.may_write = true;
   Bind();
   api_.may_write = false;
-  Answer(*first_, {"no", false});
+  Answer(*first_, {"no"});
   EXPECT_THAT(second_->calls, testing::IsEmpty());
 }
 
 TEST_F(ExtenderBindTest, OneThatMayFailHandsThePodOn) {
   first_->ignorable = second_->ignorable = true;
   Bind();
-  Answer(*first_, {"no", false});
-  Answer(*second_, {"neither", false});
+  Answer(*first_, {"no"});
+  Answer(*second_, {"neither"});
   EXPECT_THAT(Outcomes(), ElementsAre("Skip "));
 }
 
-TEST_F(ExtenderBindTest, AnAnswerThatNeverCameIsSettledByReading) {
+TEST_F(ExtenderBindTest, AnAnswerThatTellsNothingIsSettledByReading) {
   const struct {
     const char* name;
     test::PodBuilder pod;
@@ -114,16 +120,68 @@ TEST_F(ExtenderBindTest, AnAnswerThatNeverCameIsSettledByReading) {
     SCOPED_TRACE(c.name);
     outcomes_.clear();
     Bind();
-    Answer(*first_, {"lost", true});
+    Answer(*first_, {"lost", Doubt::kAnswered});
     EXPECT_THAT(Outcomes(), testing::IsEmpty());
     Read(c.pod);
     EXPECT_THAT(Outcomes(), ElementsAre(c.outcome));
   }
 }
 
+// The extender may still be at it: the room is kept until the server would not listen any more.
+TEST_F(ExtenderBindTest, AnAnswerThatNeverCameKeepsTheRoomUntilTheServersTimeout) {
+  const test::PodBuilder unassigned = test::MakePod().Name("web").Uid("u1");
+  Bind();
+  Answer(*first_, {"lost", Doubt::kNoAnswer});
+  EXPECT_THAT(settling_, ElementsAre("u1"));
+  size_t reads = 1;
+  for (Duration waited{}; waited < BindOperation::kServerTimeout - seconds(1);
+       waited += seconds(1)) {
+    EXPECT_THAT(Outcomes(), testing::IsEmpty());
+    if (api_.size() == reads) {
+      Read(unassigned);
+      ++reads;
+    }
+    clock_.Advance(seconds(1));
+    executor_.RunDue();
+  }
+  EXPECT_GT(reads, 3u);
+  clock_.Advance(seconds(30));
+  executor_.RunDue();
+  ASSERT_EQ(api_.size(), reads);
+  Read(unassigned);
+  EXPECT_THAT(Outcomes(), ElementsAre("Error lost"));
+  EXPECT_THAT(settling_, ElementsAre("u1"));
+  EXPECT_THAT(first_->calls, ElementsAre("bind web: n1"));
+}
+
+TEST_F(ExtenderBindTest, AnAnswerThatNeverCameIsHeededWhenThePodTurnsUpOnItsNode) {
+  first_->ignorable = true;
+  Bind();
+  Answer(*first_, {"lost", Doubt::kNoAnswer});
+  Read(test::MakePod().Name("web").Uid("u1"));
+  clock_.Advance(seconds(20));
+  executor_.RunDue();
+  Read(test::MakePod().Name("web").Uid("u1").OnNode("n1"));
+  EXPECT_THAT(Outcomes(), ElementsAre("Success "));
+  EXPECT_THAT(second_->calls, testing::IsEmpty());
+}
+
+TEST_F(ExtenderBindTest, WhatWasAnsweredIsGivenUpWhereNoReadEverIs) {
+  Bind();
+  Answer(*first_, {"broken", Doubt::kAnswered});
+  api_.last().Fail(test::NoAnswer());
+  executor_.RunDue();
+  EXPECT_THAT(Outcomes(), testing::IsEmpty());
+  clock_.Advance(BindOperation::kServerTimeout);
+  executor_.RunDue();
+  api_.last().Fail(test::NoAnswer());
+  executor_.RunDue();
+  EXPECT_THAT(Outcomes(), ElementsAre("Error broken"));
+}
+
 TEST_F(ExtenderBindTest, ReadingGoesOnUntilItIsAnswered) {
   Bind();
-  Answer(*first_, {"lost", true});
+  Answer(*first_, {"lost", Doubt::kNoAnswer});
   api_.last().Fail(test::NoAnswer());
   executor_.RunDue();
   EXPECT_THAT(Outcomes(), testing::IsEmpty());
@@ -142,7 +200,7 @@ TEST_F(ExtenderBindTest, TheTimeoutEndsTheCall) {
   clock_.Advance(seconds(1));
   executor_.RunDue();
   ASSERT_EQ(api_.size(), 1u) << "nobody knows what the extender did";
-  Read(test::MakePod().Name("web").Uid("u1"));
+  Read(test::MakePod().Name("web").Uid("u2"));
   EXPECT_THAT(Outcomes(), ElementsAre("Error too late"));
 }
 
@@ -159,7 +217,7 @@ TEST_F(ExtenderBindTest, CancelledItEndsAtOnceAndOnlyOnce) {
 TEST_F(ExtenderBindTest, AnswersAfterItsEndFindNobody) {
   Bind();
   bind_.reset();
-  first_->open_binds.back()({"", false});
+  first_->open_binds.back()({});
   executor_.RunDue();
   EXPECT_THAT(Outcomes(), testing::IsEmpty());
 }

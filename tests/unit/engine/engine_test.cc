@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "src/cache/node_order.h"
 #include "tests/unit/engine/judgement_fixture.h"
 
 namespace berth::engine {
@@ -25,7 +26,10 @@ class EngineTest : public test::ProfileFixture {
   Decision Schedule(const test::PodBuilder& pod, int32_t percentage = 0) {
     cycle_ = {};
     info_ = pod.Info(handle_.names);
-    return engine_.Schedule(*profile_, cycle_, *info_, World{*snapshot_, nominated_}, percentage);
+    return engine_.Schedule(
+        *profile_, cycle_, *info_,
+        World{.snapshot = *snapshot_, .nominated = nominated_, .node_order = node_order_},
+        percentage);
   }
   std::string NodeOf(const Decision& decision) {
     return snapshot_->node(decision.node).metadata.name;
@@ -41,6 +45,7 @@ class EngineTest : public test::ProfileFixture {
 
   std::unique_ptr<test::PlainSnapshot> snapshot_;
   test::FixedNominations nominated_;
+  const cache::NodeOrder* node_order_ = nullptr;
   Engine engine_{Random(7)};
   framework::Cycle cycle_;
   PodInfoPtr info_;
@@ -191,6 +196,31 @@ TEST_F(EngineTest, APercentageStopsTheSearchAndTheNextOneStartsWhereItEnded) {
   // The next search sees the other half, and the one after that the first again.
   EXPECT_GE(Schedule(test::MakePod(), 50).node, 150u);
   EXPECT_LT(Schedule(test::MakePod(), 50).node, 150u);
+}
+
+// Zones stand in blocks of 100 rows; a search for 100 nodes must see some of each.
+TEST_F(EngineTest, APercentageOfTheNodesIsTakenFromEachZoneInTurn) {
+  Make({"A"});
+  SetNodes(300);
+  cache::NodeOrder order;
+  for (NodeRow row = 0; row < 300; ++row) {
+    order.Add(row,
+              test::MakeNode("n").Label("topology.kubernetes.io/zone", std::to_string(row / 100)));
+  }
+  node_order_ = &order;
+  plugin("A").score_by_node = {{"n133", 9}, {"n233", 8}, {"n134", 7}};
+  // 100 of 300: rows 0 to 33, 100 to 132 and 200 to 232; then 34 to 66, 133 to 166, ...
+  Decision decision = Schedule(test::MakePod(), 33);
+  EXPECT_EQ(decision.feasible_nodes, 100u);
+  EXPECT_EQ(decision.evaluated_nodes, 100u);
+  EXPECT_NE(NodeOf(decision), "n133") << "it is the 101st";
+  EXPECT_EQ(NodeOf(Schedule(test::MakePod(), 33)), "n133");
+
+  // In row order the first search would have ended in the first zone.
+  node_order_ = nullptr;
+  engine_ = Engine(Random(7));
+  plugin("A").score_by_node = {{"n150", 9}};
+  EXPECT_LT(Schedule(test::MakePod(), 33).node, 100u);
 }
 
 TEST(NumFeasibleNodesToFindTest, IsAtLeastAHundred) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <mutex>
@@ -16,6 +17,7 @@
 namespace berth::extender {
 namespace {
 
+using Doubt = framework::ExtenderBindResult::Doubt;
 using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -82,7 +84,7 @@ class HttpExtenderTest : public testing::Test {
     return *extender_;
   }
   Result<framework::ExtenderFilterResult> Filter() {
-    return Extender().Filter(pod_, snapshot_, snapshot_.nodes());
+    return Extender().Filter(pod_, snapshot_, rows_);
   }
   std::string FilterError() {
     const auto result = Filter();
@@ -112,6 +114,7 @@ class HttpExtenderTest : public testing::Test {
   test::PlainSnapshot snapshot_{names_,
                                 {test::MakeNode("n1"), test::MakeNode("n2"), test::MakeNode("n3")},
                                 {test::MakePod().Name("low").Uid("u-low").OnNode("n2")}};
+  const std::vector<NodeRow> rows_ = {0, 1, 2};
   const api::Pod pod_ = test::MakePod().Name("web").Uid("u1");
   config::Extender config_;
   std::mutex mutex_;
@@ -126,7 +129,7 @@ TEST_F(HttpExtenderTest, FilterPostsTheNamesAndTakesWhatIsLeft) {
   config_.node_cache_capable = true;
   const auto result = Filter();
   ASSERT_TRUE(result.has_value()) << result.error().message;
-  EXPECT_TRUE(result->nodes.Test(0) && !result->nodes.Test(1) && result->nodes.Test(2));
+  EXPECT_THAT(result->nodes, ElementsAre(2, 0)) << "as the answer has them";
   EXPECT_THAT(result->failed, ElementsAre(Pair(1, "busy")));
   EXPECT_THAT(result->failed_and_unresolvable, ElementsAre(Pair(1, "broken")));
   const auto requests = Requests();
@@ -141,14 +144,13 @@ TEST_F(HttpExtenderTest, FilterPostsTheNamesAndTakesWhatIsLeft) {
 TEST_F(HttpExtenderTest, WholeNodesCountWhereNamesAreNotAskedFor) {
   const std::string both = R"({"Nodes":{"items":[{"metadata":{"name":"n2"}}]},"NodeNames":["n1"]})";
   ServeBody(200, both);
-  EXPECT_TRUE(Filter()->nodes.Test(1)) << "asked for nodes";
-  EXPECT_FALSE(Filter()->nodes.Test(0));
+  EXPECT_THAT(Filter()->nodes, ElementsAre(1)) << "asked for nodes";
   config_.node_cache_capable = true;
-  EXPECT_TRUE(Filter()->nodes.Test(0)) << "asked for names";
+  EXPECT_THAT(Filter()->nodes, ElementsAre(0)) << "asked for names";
   ServeBody(200, R"({"Nodes":{"items":[{"metadata":{"name":"n2"}}]}})");
-  EXPECT_TRUE(Filter()->nodes.Test(1)) << "asked for names, got nodes";
+  EXPECT_THAT(Filter()->nodes, ElementsAre(1)) << "asked for names, got nodes";
   ServeBody(200, "{}");
-  EXPECT_TRUE(Filter()->nodes.Empty());
+  EXPECT_THAT(Filter()->nodes, testing::IsEmpty());
 }
 
 TEST_F(HttpExtenderTest, WhatGoesWrongNamesTheUrlAndIsCounted) {
@@ -229,7 +231,7 @@ TEST_F(HttpExtenderTest, AConnectionServesManyCalls) {
   ServeBody(200, R"({"NodeNames":["n1"]})");
   HttpExtender& extender = Extender();
   for (int i = 0; i < 5; ++i) {
-    ASSERT_TRUE(extender.Filter(pod_, snapshot_, snapshot_.nodes()).has_value());
+    ASSERT_TRUE(extender.Filter(pod_, snapshot_, rows_).has_value());
   }
   // An answer may be there before its connection is free again.
   EXPECT_LT(server_->connections(), 5);
@@ -273,15 +275,18 @@ TEST_F(HttpExtenderTest, ABindThatWasNotDefinitelyRefusedIsUnknown) {
     const char* name;
     Script script;
     std::string error;
-    bool unknown;
+    Doubt doubt;
   } cases[] = {
-      {"bound", [](const auto&, auto& peer) { peer.Answer(200, "{}"); }, "", false},
+      {"bound", [](const auto&, auto& peer) { peer.Answer(200, "{}"); }, "", Doubt::kNone},
       {"refused", [](const auto&, auto& peer) { peer.Answer(200, R"({"Error":"no"})"); }, "no",
-       false},
-      {"forbidden", [](const auto&, auto& peer) { peer.Answer(403, ""); }, "code 403", false},
-      {"broken", [](const auto&, auto& peer) { peer.Answer(502, ""); }, "code 502", true},
-      {"cut", [](const auto&, auto& peer) { peer.Reset(); }, "Post ", true},
-      {"babble", [](const auto&, auto& peer) { peer.Answer(200, "ok"); }, "cannot be read", true},
+       Doubt::kNone},
+      {"forbidden", [](const auto&, auto& peer) { peer.Answer(403, ""); }, "code 403",
+       Doubt::kNone},
+      {"broken", [](const auto&, auto& peer) { peer.Answer(502, ""); }, "code 502",
+       Doubt::kAnswered},
+      {"cut", [](const auto&, auto& peer) { peer.Reset(); }, "Post ", Doubt::kNoAnswer},
+      {"babble", [](const auto&, auto& peer) { peer.Answer(200, "ok"); }, "cannot be read",
+       Doubt::kAnswered},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -289,8 +294,60 @@ TEST_F(HttpExtenderTest, ABindThatWasNotDefinitelyRefusedIsUnknown) {
     const auto result = Bind();
     EXPECT_THAT(result.error, HasSubstr(c.error));
     EXPECT_EQ(result.error.empty(), c.error.empty());
-    EXPECT_EQ(result.unknown, c.unknown);
+    EXPECT_EQ(result.doubt, c.doubt);
   }
+}
+
+TEST_F(HttpExtenderTest, ABindThatCannotHaveReachedTheExtenderLeavesNoDoubt) {
+  ServeBody(200, "{}");
+  server_->Stop();
+  const auto result = Bind();
+  EXPECT_THAT(result.error, StartsWith("Post "));
+  EXPECT_EQ(result.doubt, Doubt::kNone);
+}
+
+// The client's library sends a request again when a kept connection is closed under it.
+TEST_F(HttpExtenderTest, ABindIsSentOnce) {
+  std::atomic<int> binds = 0;
+  Serve([&binds](const test::ServedRequest& request, test::ServerPeer& peer) {
+    if (request.target.ends_with("/bind") && ++binds > 1) {
+      peer.Close();
+    } else {
+      peer.Answer(200, "{}");
+    }
+  });
+  HttpExtender& extender = Extender();
+  const auto bind = [&] {
+    std::promise<framework::ExtenderBindResult> promise;
+    const auto call = extender.Bind(
+        pod_, "n1", [&promise](const framework::ExtenderBindResult& r) { promise.set_value(r); });
+    return promise.get_future().get();
+  };
+  EXPECT_EQ(bind().error, "");
+  const auto second = bind();
+  EXPECT_EQ(second.doubt, Doubt::kNoAnswer) << second.error;
+  EXPECT_EQ(binds, 2) << "one request an attempt";
+}
+
+TEST_F(HttpExtenderTest, AnAnswerMayBeSomeTimesAsLongAsTheQuestionAndNoLonger) {
+  const auto answer = [](size_t bytes) {
+    return R"({"NodeNames":["n1"],"Error":")" + std::string(bytes, ' ') + R"("})";
+  };
+  ServeBody(200, answer(1'000'000));
+  EXPECT_THAT(FilterError(), StartsWith("    "));
+  ServeBody(200, answer(2'000'000));
+  EXPECT_THAT(FilterError(), HasSubstr("the answer is longer than 10"));
+  EXPECT_EQ(Counted("filter", "failed"), 1);
+}
+
+TEST_F(HttpExtenderTest, NodesAreAskedAboutAndLeftInTheirOrder) {
+  ServeBody(200, R"({"NodeNames":["n3","n1","n3"]})");
+  config_.node_cache_capable = true;
+  const std::vector<NodeRow> rows = {2, 0, 1};
+  const auto result = Extender().Filter(pod_, snapshot_, rows);
+  ASSERT_TRUE(result.has_value());
+  EXPECT_THAT(result->nodes, ElementsAre(2, 0));
+  EXPECT_THAT(Requests().front().body, HasSubstr(R"("NodeNames":["n3","n1","n2"])"));
 }
 
 TEST_F(HttpExtenderTest, DestroyedItCancelsWhatIsUnderWay) {
@@ -299,7 +356,7 @@ TEST_F(HttpExtenderTest, DestroyedItCancelsWhatIsUnderWay) {
   auto call = Extender().Bind(
       pod_, "n1", [&promise](const framework::ExtenderBindResult& r) { promise.set_value(r); });
   extender_.reset();
-  EXPECT_TRUE(promise.get_future().get().unknown);
+  EXPECT_EQ(promise.get_future().get().doubt, Doubt::kNoAnswer);
 }
 
 TEST_F(HttpExtenderTest, HttpsChecksTheServerAgainstTheAuthority) {
@@ -413,12 +470,13 @@ TEST(HttpClientTest, AnAnswerThatIsTooLongIsNotReadToItsEnd) {
         peer.WaitForPeer();
       },
       {.tls = false});
-  auto client = HttpClient::Make({.url = server.url(), .max_answer_bytes = 1000});
+  auto client = HttpClient::Make({.url = server.url()});
   ASSERT_TRUE(client.has_value());
   std::promise<std::string> promise;
-  (*client)->Post(server.url() + "/x", "{}", [&promise](const Result<HttpAnswer>& answer) {
-    promise.set_value(answer ? "an answer" : answer.error().message);
-  });
+  (*client)->Post({.url = server.url() + "/x", .body = "{}", .max_answer_bytes = 1000},
+                  [&promise](const auto& answer) {
+                    promise.set_value(answer ? "an answer" : answer.error().message);
+                  });
   EXPECT_EQ(promise.get_future().get(), "the answer is longer than 1000 bytes");
 }
 

@@ -48,6 +48,39 @@ TEST_F(ExtendersTest, EachFiltersWhatTheOneBeforeItLeft) {
   EXPECT_THAT(Bindings(), ElementsAre("default/web -> n2"));
 }
 
+TEST_F(ExtendersTest, TheyAreAskedAboutZonesInTurnAndInTheOrderOfTheLastAnswer) {
+  for (const char* name : {"a1", "a2", "b1"}) {
+    AddNode(test::MakeNode(name)
+                .Label("topology.kubernetes.io/zone", std::string(name, 1))
+                .Allocatable({{"cpu", "4"}, {"memory", "8Gi"}}));
+  }
+  first_->filters = second_->filters = second_->prioritizes = true;
+  first_->reverses = true;
+  second_->scores = {{"b1", 10}};
+  AddPod(Pod());
+  Turn();
+  EXPECT_THAT(first_->calls, ElementsAre("filter web: a1 b1 a2"));
+  EXPECT_THAT(second_->calls, ElementsAre("filter web: a2 b1 a1", "prioritize web: a2 b1 a1"));
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> b1"));
+}
+
+TEST_F(ExtendersTest, AHungExtenderIsNoStuckLoop) {
+  AddNodes({"n1", "n2"});
+  first_->filters = true;
+  first_->ignorable = true;
+  first_->timeout = seconds(60);
+  first_->error = "no answer";
+  Duration silent{};
+  first_->on_wait = [this, &silent] {
+    clock_.Advance(seconds(60));
+    silent = clock_.Now() - scheduler().last_turn();
+  };
+  AddPod(Pod());
+  Turn();
+  EXPECT_EQ(silent, Duration::zero());
+  EXPECT_THAT(Bindings(), SizeIs(1));
+}
+
 TEST_F(ExtendersTest, TheirReasonsAreCountedAndAnyEventTriesThePodAgain) {
   AddNodes({"n1", "n2", "n3", "small"});
   first_->filters = second_->filters = true;
@@ -218,19 +251,19 @@ TEST_F(ExtendersTest, OneThatBindsTakesThePlaceOfTheBindPlugins) {
   Turn();
   EXPECT_THAT(first_->calls, ElementsAre("bind web: n1"));
   EXPECT_EQ(scheduler().awaiting_bind(), 1u);
-  first_->open_binds[0]({"", false});
+  first_->open_binds[0]({});
   Turn();
   EXPECT_THAT(Events("Scheduled"), ElementsAre("Successfully assigned default/web to n1"));
   EXPECT_THAT(Bindings(), IsEmpty());
 
   AddPod(Pod("refused"));
   Turn();
-  first_->open_binds[1]({"not this one", false});
+  first_->open_binds[1]({"not this one"});
   Turn();
   EXPECT_THAT(Events("FailedScheduling"), ElementsAre("not this one"));
   first_->ignorable = true;
   Advance(seconds(3));
-  first_->open_binds[2]({"nor now", false});
+  first_->open_binds[2]({"nor now"});
   Turn();
   EXPECT_THAT(Bindings(), ElementsAre("default/refused -> n1")) << "the plugins are next";
 }

@@ -44,8 +44,7 @@ void SchedulerFixture::Restart() {
   api_ = std::make_unique<FakeApi>(*executor_);
   api_->set_model([this](const client::Request& request) { return Answer(request); });
   metrics_ = std::make_unique<metrics::Registry>();
-  auto made =
-      scheduler::Scheduler::Make(options_, plugins::InTreeRegistry(), clock_, *api_, *metrics_);
+  auto made = scheduler::Scheduler::Make(options_, plugins_, clock_, *api_, *metrics_);
   ASSERT_TRUE(made) << made.error().message;
   scheduler_ = std::move(*made);
 }

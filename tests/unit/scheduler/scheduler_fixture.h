@@ -66,7 +66,9 @@ class SchedulerFixture : public testing::Test {
   std::vector<std::string> StatusPatches(const std::string& name) const;
 
   scheduler::SchedulerOptions options_;
+  std::vector<PluginRegistration> plugins_ = plugins::InTreeRegistry();
   bool hold_binds_ = false;
+  FakeClock clock_;
 
  private:
   std::optional<client::ResponseResult> Answer(const client::Request& request);
@@ -74,7 +76,6 @@ class SchedulerFixture : public testing::Test {
   void PostEvent(informers::EventType type, informers::Kind kind, api::ObjectPtr old_object,
                  api::ObjectPtr new_object);
 
-  FakeClock clock_;
   std::unique_ptr<FakeExecutor> executor_;
   std::unique_ptr<FakeApi> api_;
   std::unique_ptr<metrics::Registry> metrics_;
