@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/scheduler/watched_events.h"
 
 namespace berth::scheduler {
 namespace {
@@ -52,7 +53,7 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     case informers::Kind::kReplicaSet:
     case informers::Kind::kStatefulSet:
     case informers::Kind::kPodDisruptionBudget:
-      HandleOtherObject(event);
+      HandleOtherObject(event, now);
       break;
   }
   metrics_.Finish(event.kind);
@@ -214,13 +215,21 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
   }
 }
 
-// No pod moves: kube-scheduler makes no cluster events of these kinds.
-void EventHandlers::HandleOtherObject(const informers::InformerEvent& event) {
+void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Time now) {
+  ActionType action = action::kAdd;
   if (event.type != informers::EventType::kDeleted) {
     objects_.Set(event.new_object);
     cache_.TestSelectorOf(event.new_object);
+    if (event.type == informers::EventType::kUpdated) action = action::kUpdate;
   } else if (!std::holds_alternative<std::monostate>(event.old_object)) {
     objects_.Remove(event.old_object);
+    action = action::kDelete;
+  } else {
+    return;  // the end of an object that could never be read
+  }
+  if (const auto resource = EventResourceOf(event.kind)) {
+    Move(*resource, action, event.old_object, event.new_object, now);
+    metrics_.Handled(*resource, action);
   }
 }
 

@@ -41,7 +41,7 @@ class EventHandlers {
 
   void HandlePod(const informers::InformerEvent& event, Time now);
   void HandleNode(const informers::InformerEvent& event, Time now);
-  void HandleOtherObject(const informers::InformerEvent& event);
+  void HandleOtherObject(const informers::InformerEvent& event, Time now);
   void HandleUndecodable(const informers::InformerEvent& event);
 
   void AddPod(const PodPtr& pod, Time now);

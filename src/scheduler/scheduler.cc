@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/scheduler/watched_events.h"
 
 namespace berth::scheduler {
 namespace {
@@ -136,6 +137,7 @@ Result<Scheduler::MadeProfiles> Scheduler::MakeProfiles(
     }
     (*profile)->set_observer(&observer_);
     made.signature_parts |= (*profile)->signature_parts();
+    WarnOfUnwatchedEvents(**profile);
     made.profiles.emplace(config.scheduler_name, std::move(*profile));
   }
   return made;

@@ -4,7 +4,9 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "src/base/logging.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
 // Objects that are neither pods nor nodes, on their way to the plugins.
@@ -76,6 +78,79 @@ TEST_F(OtherObjectsTest, TheyMoveNoParkedPod) {
   Post(EventType::kAdded, Kind::kService, {}, Make<api::Service>("default", "web", "1"));
   Advance(std::chrono::seconds(30));
   EXPECT_EQ(Events("FailedScheduling").size(), 1u);
+}
+
+// Rejects every pod, counts how often, and registers for the events that a test names.
+class Listener final : public FilterPlugin, public EnqueueExtensions {
+ public:
+  Listener(std::vector<ClusterEvent> events, int& attempts)
+      : events_(std::move(events)), attempts_(attempts) {}
+  std::string_view Name() const override { return "Listener"; }
+  Status Filter(const CycleState&, const PodInfo&, const NodeView&) const override {
+    ++attempts_;
+    return Status(Code::kUnschedulable);
+  }
+  std::vector<ClusterEventWithHint> EventsToRegister() const override {
+    std::vector<ClusterEventWithHint> registered;
+    for (const ClusterEvent& event : events_) registered.push_back({event, nullptr});
+    return registered;
+  }
+
+ private:
+  const std::vector<ClusterEvent> events_;
+  int& attempts_;
+};
+
+class ListenerTest : public OtherObjectsTest {
+ protected:
+  // What is logged when a profile has the plugin.
+  std::string RegisterFor(std::vector<ClusterEvent> events) {
+    plugins_.push_back(
+        {.name = "Listener",
+         .factory = [this, events](const ConfigValue&, Handle&) -> Result<std::unique_ptr<Plugin>> {
+           return std::make_unique<Listener>(events, attempts_);
+         }});
+    options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Listener", 0});
+    testing::internal::CaptureStderr();
+    Restart();
+    base::FlushLogs();
+    return testing::internal::GetCapturedStderr();
+  }
+
+  int attempts_ = 0;
+};
+
+TEST_F(ListenerTest, EventsOfAKindThatIsNotWatchedAreWarnedOf) {
+  const std::string log = RegisterFor({{EventResource::kNode, action::kAdd},
+                                       {EventResource::kPod, action::kDelete},
+                                       {EventResource::kNamespace, action::kAll},
+                                       {EventResource::kStorageClass, action::kAdd}});
+  EXPECT_THAT(log, testing::HasSubstr(
+                       "A plugin registers for events of a kind that is not watched; none will "
+                       "come"));
+  EXPECT_THAT(log, testing::HasSubstr("Listener"));
+  EXPECT_THAT(log, testing::HasSubstr("StorageClassAdd"));
+  EXPECT_EQ(log.find("registers for"), log.rfind("registers for")) << log;
+}
+
+TEST_F(ListenerTest, EventsOfAnyKindThatIsWatchedWakeThePod) {
+  EXPECT_EQ(RegisterFor({{EventResource::kNamespace, action::kAdd | action::kUpdate}}), "");
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  const auto shop = Make<api::Namespace>("", "shop", "1");
+  EXPECT_EQ(attempts_, 1);
+  Post(EventType::kDeleted, Kind::kNamespace, shop, {});
+  Post(EventType::kAdded, Kind::kService, {}, Make<api::Service>("default", "web", "1"));
+  Advance(std::chrono::seconds(15));
+  EXPECT_EQ(attempts_, 1) << "not registered for";
+  Post(EventType::kAdded, Kind::kNamespace, {}, shop);
+  Advance(std::chrono::seconds(15));
+  EXPECT_EQ(attempts_, 2);
+  Post(EventType::kUpdated, Kind::kNamespace, shop, Make<api::Namespace>("", "shop", "2"));
+  Advance(std::chrono::seconds(15));
+  EXPECT_EQ(attempts_, 3);
 }
 
 TEST_F(OtherObjectsTest, TheEndOfAnObjectThatCouldNeverBeReadIsNoNews) {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/watched_events.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "src/base/logging.h"
+
+namespace berth::scheduler {
+
+std::optional<EventResource> EventResourceOf(informers::Kind kind) {
+  switch (kind) {
+    case informers::Kind::kNode:
+      return EventResource::kNode;
+    case informers::Kind::kNamespace:
+      return EventResource::kNamespace;
+    case informers::Kind::kPod:
+    case informers::Kind::kService:
+    case informers::Kind::kReplicationController:
+    case informers::Kind::kReplicaSet:
+    case informers::Kind::kStatefulSet:
+    case informers::Kind::kPodDisruptionBudget:
+      break;
+  }
+  return std::nullopt;
+}
+
+bool IsWatched(EventResource resource) {
+  switch (resource) {
+    case EventResource::kWildcard:
+    case EventResource::kPod:
+    case EventResource::kAssignedPod:
+    case EventResource::kUnscheduledPod:
+    case EventResource::kTargetPod:
+      return true;
+    default:
+      return std::ranges::any_of(informers::AllKinds(), [resource](informers::Kind kind) {
+        return EventResourceOf(kind) == resource;
+      });
+  }
+}
+
+void WarnOfUnwatchedEvents(const framework::Profile& profile) {
+  for (const framework::RegisteredEvent& registered : profile.events()) {
+    if (!registered.named || IsWatched(registered.event.event.resource)) continue;
+    base::LogWarning("A plugin registers for events of a kind that is not watched; none will come",
+                     {{"plugin", registered.plugin},
+                      {"profile", profile.scheduler_name()},
+                      {"event", registered.event.event.Label()}});
+  }
+}
+
+}  // namespace berth::scheduler
