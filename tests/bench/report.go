@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -118,7 +117,7 @@ func medians(taken []measurement, kind, variant, scheduler string) row {
 		}
 	}
 	latency := func(percent int) float64 {
-		return median(own, func(m measurement) float64 {
+		return workload.Median(own, func(m measurement) float64 {
 			return float64(workload.Percentile(m.latencies, percent).Microseconds()) / 1000
 		})
 	}
@@ -127,34 +126,17 @@ func medians(taken []measurement, kind, variant, scheduler string) row {
 		Variant:          variant,
 		Scheduler:        scheduler,
 		Rounds:           len(own),
-		PodsPerSecond:    median(own, measurement.rate),
-		SecondsToFirst:   median(own, func(m measurement) float64 { return m.first.Seconds() }),
-		SecondsToLast:    median(own, func(m measurement) float64 { return m.last.Seconds() }),
-		SecondsToEvents:  median(own, func(m measurement) float64 { return m.lastEvent.Seconds() }),
-		CPUMicrosPod:     median(own, func(m measurement) float64 { return m.perPod(m.cpu) }),
-		CPUMicrosEvents:  median(own, func(m measurement) float64 { return m.perPod(m.cpuEvents) }),
-		PeakMemory:       int64(median(own, func(m measurement) float64 { return float64(m.memory) })),
-		Events:           int(median(own, func(m measurement) float64 { return float64(m.events) })),
+		PodsPerSecond:    workload.Median(own, measurement.rate),
+		SecondsToFirst:   workload.Median(own, func(m measurement) float64 { return m.first.Seconds() }),
+		SecondsToLast:    workload.Median(own, func(m measurement) float64 { return m.last.Seconds() }),
+		SecondsToEvents:  workload.Median(own, func(m measurement) float64 { return m.lastEvent.Seconds() }),
+		CPUMicrosPod:     workload.Median(own, func(m measurement) float64 { return m.perPod(m.cpu) }),
+		CPUMicrosEvents:  workload.Median(own, func(m measurement) float64 { return m.perPod(m.cpuEvents) }),
+		PeakMemory:       int64(workload.Median(own, func(m measurement) float64 { return float64(m.memory) })),
+		Events:           int(workload.Median(own, func(m measurement) float64 { return float64(m.events) })),
 		LatencyP50Millis: latency(50),
 		LatencyP99Millis: latency(99),
 	}
-}
-
-// median of what value makes of each; 0 of none.
-func median[T any](all []T, value func(T) float64) float64 {
-	if len(all) == 0 {
-		return 0
-	}
-	values := make([]float64, len(all))
-	for i, one := range all {
-		values[i] = value(one)
-	}
-	slices.Sort(values)
-	middle := len(values) / 2
-	if len(values)%2 == 1 {
-		return values[middle]
-	}
-	return (values[middle-1] + values[middle]) / 2
 }
 
 func writeJSON(out io.Writer, value any) error {

@@ -129,10 +129,10 @@ func (b *bench) startReport() startReport {
 		r.Rows = append(r.Rows, startRow{
 			Scheduler:       scheduler,
 			Rounds:          len(own),
-			SecondsToBind:   median(own, func(m startMeasurement) float64 { return m.first.Seconds() }),
-			CPUSeconds:      median(own, func(m startMeasurement) float64 { return m.cpu.Seconds() }),
-			ResidentMemory:  int64(median(own, func(m startMeasurement) float64 { return float64(m.resident) })),
-			PeakMemoryBytes: int64(median(own, func(m startMeasurement) float64 { return float64(m.peak) })),
+			SecondsToBind:   workload.Median(own, func(m startMeasurement) float64 { return m.first.Seconds() }),
+			CPUSeconds:      workload.Median(own, func(m startMeasurement) float64 { return m.cpu.Seconds() }),
+			ResidentMemory:  int64(workload.Median(own, func(m startMeasurement) float64 { return float64(m.resident) })),
+			PeakMemoryBytes: int64(workload.Median(own, func(m startMeasurement) float64 { return float64(m.peak) })),
 		})
 	}
 	return r

@@ -61,7 +61,10 @@ func makeApps(o options) []*app {
 	return apps
 }
 
-const waiterPrefix = "waiter-"
+const (
+	waiterPrefix = "waiter-"
+	waiterSize   = 5
+)
 
 // waits tells by its name whether a pod has to wait until a door opens.
 func waits(pod string) bool { return strings.HasPrefix(pod, waiterPrefix) }
@@ -70,7 +73,6 @@ func waits(pod string) bool { return strings.HasPrefix(pod, waiterPrefix) }
 type waiter struct {
 	name   string
 	number int
-	size   int
 	state  doorState
 	node   int // that has the label, if it is open
 }
@@ -89,10 +91,10 @@ func (w *waiter) deployment() *appsv1.Deployment {
 
 func (w *waiter) door() string { return fmt.Sprintf("door-%d", w.number) }
 
-func makeWaiters(o options) []*waiter {
+func makeWaiters() []*waiter {
 	waiters := make([]*waiter, 4)
 	for i := range waiters {
-		waiters[i] = &waiter{name: fmt.Sprintf("%s%d", waiterPrefix, i), number: i, size: min(5, podsPerNode/2)}
+		waiters[i] = &waiter{name: fmt.Sprintf("%s%d", waiterPrefix, i), number: i}
 	}
 	return waiters
 }
@@ -102,7 +104,7 @@ func (c *churn) advance(ctx context.Context, w *waiter) (int, error) {
 	switch w.state {
 	case away:
 		w.state = waiting
-		return w.size, c.resize(ctx, w.name, w.size)
+		return waiterSize, c.resize(ctx, w.name, waiterSize)
 	case waiting:
 		w.node = c.freeNode()
 		w.state = inside
@@ -112,7 +114,7 @@ func (c *churn) advance(ctx context.Context, w *waiter) (int, error) {
 		if err := c.label(ctx, w.node, doorLabel, "null"); err != nil {
 			return 0, err
 		}
-		return w.size, c.resize(ctx, w.name, 0)
+		return waiterSize, c.resize(ctx, w.name, 0)
 	}
 }
 

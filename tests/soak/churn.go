@@ -61,7 +61,7 @@ func newChurn(client kubernetes.Interface, tracker *workload.Tracker, o options)
 	for i := range c.pool {
 		c.pool[i] = i % pools
 	}
-	c.apps, c.waiters = makeApps(o), makeWaiters(o)
+	c.apps, c.waiters = makeApps(o), makeWaiters()
 	return c
 }
 

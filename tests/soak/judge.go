@@ -104,9 +104,9 @@ type flatness struct {
 // flat says how much the figure may grow: by so many percent, and by so much besides.
 func flat(what string, samples []sample, percent, slack float64, figure func(sample) float64) flatness {
 	n := len(samples)
-	second := median(samples[n/4:n/2], figure)
+	second := workload.Median(samples[n/4:n/2], figure)
 	return flatness{
-		What: what, Second: second, Last: median(samples[n-n/4:], figure),
+		What: what, Second: second, Last: workload.Median(samples[n-n/4:], figure),
 		Limit: second*(1+percent/100) + slack,
 	}
 }
@@ -140,18 +140,4 @@ func judgeFlatness(samples []sample, growth float64) []flatness {
 		judged = append(judged, flat("heap", samples, growth, memorySlack, func(s sample) float64 { return float64(s.Heap) }))
 	}
 	return judged
-}
-
-// median of what figure makes of each sample, of which there is at least one.
-func median(samples []sample, figure func(sample) float64) float64 {
-	values := make([]float64, len(samples))
-	for i, one := range samples {
-		values[i] = figure(one)
-	}
-	slices.Sort(values)
-	middle := len(values) / 2
-	if len(values)%2 == 1 {
-		return values[middle]
-	}
-	return (values[middle-1] + values[middle]) / 2
 }

@@ -4,7 +4,6 @@ package workload
 
 import (
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -33,14 +32,6 @@ func HasReason(pod *corev1.Pod, reason string) bool {
 	condition := ScheduledCondition(pod)
 	return pod.Spec.NodeName == "" && condition != nil && condition.Status == corev1.ConditionFalse &&
 		condition.Reason == reason
-}
-
-// Percentile is the value of sorted that p percent of them do not exceed.
-func Percentile(sorted []time.Duration, p int) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(len(sorted)-1, len(sorted)*p/100)]
 }
 
 // Overfull tells of a node whose pods request more than it has to give; "" if there is none.
