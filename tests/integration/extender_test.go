@@ -18,9 +18,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
+	"berth.dev/tests/controlplane"
+	"berth.dev/tests/daemon"
 	"berth.dev/tests/daemon/workload"
 )
 
@@ -276,5 +279,38 @@ func extenderChoosesVictims(t *testing.T, whole bool) {
 	e.awaitNode(e.within(60*time.Second), "high", "node-1")
 	if x.called("preempt") == 0 {
 		e.Error("the extender was not asked")
+	}
+}
+
+// TestHungExtenderKeepsTheLease lets an ignorable extender hang for longer than any leader may be silent.
+func TestHungExtenderKeepsTheLease(t *testing.T) {
+	e := newEnv(t)
+	e.manyNodes(2)
+	hung := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-hung:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(func() { close(hung); server.Close() })
+	err := e.admin.CoordinationV1().Leases(controlplane.BerthNamespace).Delete(e.ctx, electionLease, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		e.Fatal(err)
+	}
+	x := &webExtender{env: e, server: server}
+	leader := e.startWith(daemon.Options{
+		Config: fmt.Sprintf(`
+leaderElection: {leaderElect: true, resourceName: %s, resourceNamespace: %s, leaseDuration: %s, renewDeadline: %s, retryPeriod: %s}`,
+			electionLease, controlplane.BerthNamespace, shortLease.duration, shortLease.deadline, shortLease.retry) +
+			x.config(withoutExtras, "filterVerb: filter, ignorable: true, httpTimeout: 45s, nodeCacheCapable: true"),
+		Kubeconfig: shared.Kubeconfig(controlplane.Berth), LeaderElect: true,
+	})
+	e.must(leader.AwaitLog(e.within(20*time.Second), says("Successfully acquired lease")))
+	e.createPods(workload.Pod("web"))
+	_, err = e.pods.AwaitPod(e.within(90*time.Second), "web", "bound", workload.IsBound)
+	e.must(err)
+	if lease := e.lease(); lease.Spec.HolderIdentity == nil || time.Since(lease.Spec.RenewTime.Time) > shortLease.duration {
+		e.Errorf("the lease is %v, want one that is renewed", lease.Spec)
 	}
 }

@@ -55,6 +55,57 @@ status: {startTime: "2026-03-01T00:00:00Z"}
 {apiVersion: v1, kind: Pod, metadata: {name: low}, spec: {containers: [{name: c}]}}
 )";
 
+// A pod with every volume that needs no plugin, and pods that need one which is not done yet.
+constexpr const char* kVolumes = R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: plain}
+spec:
+  containers: [{name: c}]
+  volumes:
+  - {name: scratch, emptyDir: {sizeLimit: 1Gi}}
+  - {name: config, configMap: {name: config}}
+  - {name: secret, secret: {secretName: secret}}
+  - {name: host, hostPath: {path: /var/lib/x}}
+  - {name: token, projected: {sources: [{serviceAccountToken: {path: token}}]}}
+  - {name: info, downwardAPI: {items: [{path: labels, fieldRef: {fieldPath: metadata.labels}}]}}
+  - {name: model, image: {reference: "example.com/model:v1"}}
+  - {name: inline, csi: {driver: inline.example.com}}
+  - {name: share, nfs: {server: nfs.example.com, path: /}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: claim}
+spec: {containers: [{name: c}], volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: ephemeral}
+spec:
+  containers: [{name: c}]
+  volumes:
+  - name: data
+    ephemeral:
+      volumeClaimTemplate: {spec: {resources: {requests: {storage: 1Gi}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: disk}
+spec: {containers: [{name: c}], volumes: [{name: data, gcePersistentDisk: {pdName: data}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: device}
+spec: {containers: [{name: c}], resourceClaims: [{name: gpu, resourceClaimName: gpu}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: group}
+spec: {containers: [{name: c}], schedulingGroup: {podGroupName: train}}
+)";
+
 // Runs a command on a cluster file and keeps what it printed.
 class OfflineCommandsTest : public testing::Test {
  protected:
@@ -151,6 +202,30 @@ TEST_F(OfflineCommandsTest, ExplainOfOnePodEndsWithItsVerdict) {
   EXPECT_THAT(out_, HasSubstr("\nDecided in "));
   EXPECT_EQ(Run(Explain, {"--pod=large"}), kNegative);
   EXPECT_THAT(out_, StartsWith("default/large: unschedulable"));
+}
+
+TEST_F(OfflineCommandsTest, PodsThatNeedWhatIsNotDoneYetStayPendingAndSayWhy) {
+  const std::vector<std::pair<std::string, std::string>> held = {
+      {"claim", "pod has volume claims (persistentVolumeClaim or ephemeral volumes)"},
+      {"ephemeral", "pod has volume claims (persistentVolumeClaim or ephemeral volumes)"},
+      {"disk", "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume"},
+      {"device", "pod has resource claims (spec.resourceClaims)"},
+      {"group", "pod belongs to a pod group (spec.schedulingGroup)"},
+  };
+  file_ = folder_.Write("volumes.yaml", kVolumes);
+  EXPECT_EQ(Run(Simulate, {"-o", "json"}), 0);
+  EXPECT_THAT(out_, HasSubstr("{\"pod\":\"default/plain\",\"node\":\"n1\"}\n"));
+  EXPECT_THAT(out_, HasSubstr("{\"summary\":{\"attempts\":6,\"bound\":1,"));
+  for (const auto& [pod, reason] : held) {
+    EXPECT_THAT(out_,
+                HasSubstr("{\"pod\":\"default/" + pod +
+                          "\",\"node\":null,\"message\":\"0/1 nodes are available: " + reason));
+  }
+  EXPECT_EQ(Run(Explain, {"--pod=plain"}), kDone);
+  for (const auto& [pod, reason] : held) {
+    EXPECT_EQ(Run(Explain, {"--pod=" + pod}), kNegative);
+    EXPECT_THAT(out_, HasSubstr(reason));
+  }
 }
 
 TEST_F(OfflineCommandsTest, ExplainTellsWhatPreemptionWouldDoWhenAsked) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth.dev/tests/daemon/workload"
+)
+
+func withSpec(change func(*corev1.PodSpec)) workload.PodOption {
+	return func(pod *corev1.Pod) { change(&pod.Spec) }
+}
+
+func withVolume(source corev1.VolumeSource) workload.PodOption {
+	return withSpec(func(spec *corev1.PodSpec) {
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "data", VolumeSource: source})
+	})
+}
+
+// TestPodsThatNeedWhatIsNotDoneYetWait with the default profile, while pods with other volumes go on.
+func TestPodsThatNeedWhatIsNotDoneYetWait(t *testing.T) {
+	if program.Peer {
+		t.Skip("kube-scheduler schedules them")
+	}
+	e := newEnv(t)
+	e.manyNodes(1)
+	e.start("")
+	claim := "gpu"
+	e.createPods(
+		workload.Pod("claim", withVolume(corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}})),
+		workload.Pod("disk", withVolume(corev1.VolumeSource{
+			GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "data"}})),
+		workload.Pod("device", withSpec(func(spec *corev1.PodSpec) {
+			spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &claim}}
+		})),
+		workload.Pod("scratch", withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})),
+		workload.Pod("inline", withVolume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "inline.example.com"}})),
+	)
+	const ending = " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+	e.awaitUnschedulable("claim", "0/1 nodes are available: pod has volume claims "+
+		"(persistentVolumeClaim or ephemeral volumes), which Berth does not support yet."+ending)
+	e.awaitUnschedulable("disk", "0/1 nodes are available: pod has a gcePersistentDisk, awsElasticBlockStore, "+
+		"iscsi or rbd volume, whose conflicts with other pods Berth cannot judge yet."+ending)
+	e.awaitUnschedulable("device", "0/1 nodes are available: pod has resource claims (spec.resourceClaims), "+
+		"which Berth does not support yet."+ending)
+	for _, name := range []string{"scratch", "inline"} {
+		e.awaitNode(e.within(30*time.Second), name, "node-0")
+	}
+}
