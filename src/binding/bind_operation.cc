@@ -11,9 +11,12 @@
 namespace berth::binding {
 namespace {
 
-// A 4xx is a verdict, but for 408, which a proxy may say of a request it has passed on.
-bool IsRejection(const client::ApiError& error) {
-  return error.code >= 400 && error.code < 500 && error.code != 408;
+// 408 is what a proxy may say of a request it has passed on.
+bool IsAnswer(const client::ApiError& error) { return error.code >= 400 && error.code != 408; }
+
+// A 4xx is a verdict, but for a conflict, which may be with a request of ours.
+bool IsVerdict(const client::ApiError& error) {
+  return IsAnswer(error) && error.code < 500 && error.code != 409;
 }
 
 constexpr base::Backoff::Shape kSettleBackoff = {std::chrono::milliseconds(100), 2,
@@ -22,13 +25,14 @@ constexpr base::Backoff::Shape kSettleBackoff = {std::chrono::milliseconds(100),
 }  // namespace
 
 BindOperation::BindOperation(client::ApiClient& api, const Clock& clock, uint64_t seed,
-                             BindTarget target, Done done)
+                             BindTarget target, Done done, Settling settling)
     : api_(api),
       clock_(clock),
       random_(seed),
       backoff_(kSettleBackoff),
       target_(std::move(target)),
-      done_(std::move(done)) {}
+      done_(std::move(done)),
+      settling_(std::move(settling)) {}
 
 void BindOperation::Start() { OnExecutor(&BindOperation::Post); }
 
@@ -80,19 +84,25 @@ void BindOperation::OnPosted(const client::ResponseResult& result) {
     return;
   }
   const client::ApiError& error = result.error();
-  if (IsRejection(error)) {
-    if (error.code != 409 && !LateRequestPossible()) {
-      Finish(BindEnd::kRefused, error.message);
+  post_error_ = error.message.empty() ? error.ToString() : error.message;
+  if (IsAnswer(error)) {
+    if (IsVerdict(error) && !LateRequestPossible()) {
+      Finish(BindEnd::kRefused, post_error_);
       return;
     }
-    refusal_ = error.message.empty() ? error.ToString() : error.message;
-  } else {
-    if (!error.never_sent) unanswered_ = clock_.Now();
-    last_error_ = error.ToString();
-    base::LogV(2, "No answer to a bind; reading the pod back",
-               {{"pod", target_.pod_namespace + "/" + target_.pod_name},
-                {"node", target_.node_name},
-                {"err", last_error_}});
+    answered_ = clock_.Now();
+    doubtful_ = error.code >= 500;
+  } else if (!error.never_sent) {
+    lost_ = clock_.Now();
+    if (!first_lost_) first_lost_ = lost_;
+  }
+  last_error_ = error.ToString();
+  base::LogV(2, "No verdict on a bind; reading the pod back",
+             {{"pod", target_.pod_namespace + "/" + target_.pod_name},
+              {"node", target_.node_name},
+              {"err", last_error_}});
+  if (!error.never_sent) {
+    if (const Settling settling = std::exchange(settling_, nullptr)) settling();
   }
   if (cancelled_) {
     GiveUp();
@@ -130,14 +140,12 @@ void BindOperation::OnRead(const client::ResponseResult& result) {
       Finish(BindEnd::kRefused, "pods \"" + target_.pod_name + "\" not found");
       return;
     }
-    last_error_ = result.error().ToString();
-    ReadBackAfter(backoff_.Next(random_));
+    OnReadFailed(result.error().ToString());
     return;
   }
   const auto pod = api::DecodeJson<api::Pod>(result->body);
   if (!pod) {
-    last_error_ = pod.error().message;
-    ReadBackAfter(backoff_.Next(random_));
+    OnReadFailed(pod.error().message);
     return;
   }
   const std::string& node = pod->spec.node_name;
@@ -152,33 +160,34 @@ void BindOperation::OnRead(const client::ResponseResult& result) {
   }
 }
 
-void BindOperation::OnUnassigned() {
-  if (LateRequestPossible()) {
-    if (!refusal_.empty()) {
-      ReadBackAfter(backoff_.Next(random_));
-      return;
-    }
+void BindOperation::OnReadFailed(std::string error) {
+  last_error_ = std::move(error);
+  // What was answered is over by now. What was lost may have been executed all the same.
+  if (answered_ && !lost_ && !Within(*answered_)) {
+    Finish(BindEnd::kRefused, post_error_);
   } else {
-    unanswered_.reset();
-    if (!refusal_.empty()) {
-      Finish(BindEnd::kRefused, refusal_);
-      return;
-    }
+    ReadBackAfter(backoff_.Next(random_));
   }
-  Post();
 }
 
-bool BindOperation::LateRequestPossible() const {
-  return unanswered_.has_value() && clock_.Now() - *unanswered_ < kServerTimeout;
+void BindOperation::OnUnassigned() {
+  const bool may_post = !answered_ && (!first_lost_ || Within(*first_lost_));
+  if (may_post) {
+    Post();
+  } else if (LateRequestPossible()) {
+    ReadBackAfter(backoff_.Next(random_));
+  } else {
+    Finish(BindEnd::kRefused, post_error_);
+  }
 }
 
 void BindOperation::GiveUp() {
   std::string message = "the bind was given up before its outcome was known";
   if (!last_error_.empty()) message += ": " + last_error_;
-  if (unanswered_.has_value()) {
+  if (lost_ || doubtful_) {
     Finish(BindEnd::kUnknown, std::move(message));
   } else {
-    Finish(BindEnd::kRefused, refusal_.empty() ? "the bind was cancelled" : refusal_);
+    Finish(BindEnd::kRefused, answered_ ? post_error_ : "the bind was cancelled");
   }
 }
 

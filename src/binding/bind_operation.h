@@ -36,27 +36,34 @@ struct BindResult {
 //
 //             2xx                                   pod on our node
 //   POST ------------> Bound <------------------------------------+
-//    ^ |  409, no answer, 5xx                                     |
+//    ^ |  409, 5xx, no answer                                     |
 //    | +----------------------> GET, with backoff, until it answers
-//    |                           |   |  pod gone, other UID, other node,
-//    +---------------------------+   |  or unassigned after a 409
-//      unassigned: same node again   +---------------------------> Refused
-//   other 4xx ---------------------------------------------------> Refused
+//    |                           |   |  pod gone, other UID, other node, or
+//    +---------------------------+   |  unassigned after an answer
+//      unassigned, and no answer:    +---------------------------> Refused
+//      same node again                                              ^  ^
+//   other 4xx ------------------------------------------------------+  |
+//   5xx, and no GET is answered for kServerTimeout --------------------+
+//
+// What the server answered is what a refusal says, in its own words.
 //
 // A request whose answer never came may be executed late, yet it can only do what was wanted,
-// since every retry names the same node. For the same reason a 4xx that follows such a request
-// refuses the bind only once the server must have given that request up (kServerTimeout).
+// since every retry names the same node. For the same reason neither an answer that follows such a
+// request nor a pod without a node refuses the bind before the server must have given that request
+// up (kServerTimeout). Retries end kServerTimeout after the first request that was lost.
 //
 // Thread safety: the executor's thread, except Cancel() and StopWriting().
 class BindOperation : public std::enable_shared_from_this<BindOperation> {
  public:
   using Done = std::function<void(BindResult)>;
+  using Settling = std::function<void()>;
   // kube-apiserver's --request-timeout: past it, a request is executed no more.
   static constexpr Duration kServerTimeout = std::chrono::seconds(60);
 
-  // `api` and `clock` must outlive the operation.
+  // `api` and `clock` must outlive the operation. `settling` may be empty; it is called at most
+  // once, before `done`: a request has reached the server, and what became of it has to be read.
   BindOperation(client::ApiClient& api, const Clock& clock, uint64_t seed, BindTarget target,
-                Done done);
+                Done done, Settling settling = nullptr);
 
   // Calls `done` exactly once, never inside the call.
   void Start();
@@ -72,6 +79,7 @@ class BindOperation : public std::enable_shared_from_this<BindOperation> {
   void ReadBackAfter(Duration wait);
   void ReadBack();
   void OnRead(const client::ResponseResult& result);
+  void OnReadFailed(std::string error);
   // The pod exists, has our UID and no node yet.
   void OnUnassigned();
   void DoCancel();
@@ -79,7 +87,9 @@ class BindOperation : public std::enable_shared_from_this<BindOperation> {
   void GiveUp();
   void Finish(BindEnd end, std::string message);
   // Whether a POST without an answer may still be executed.
-  bool LateRequestPossible() const;
+  bool LateRequestPossible() const { return lost_ && Within(*lost_); }
+  // Whether kServerTimeout after `since` has not passed.
+  bool Within(Time since) const { return clock_.Now() - since < kServerTimeout; }
   void OnExecutor(void (BindOperation::*step)());
 
   client::ApiClient& api_;
@@ -88,16 +98,22 @@ class BindOperation : public std::enable_shared_from_this<BindOperation> {
   base::Backoff backoff_;
   BindTarget target_;
   Done done_;
+  Settling settling_;  // empty once it has been called
 
   bool posting_ = false;
   bool cancelled_ = false;
   bool stop_writing_ = false;
   bool finished_ = false;
-  // When the last POST ended that may have reached the server but got no answer.
-  std::optional<Time> unanswered_;
-  // What the server said no with, while that is being checked.
-  std::string refusal_;
-  std::string last_error_;
+  // When the first and the last POST ended that may have reached the server but got no answer.
+  std::optional<Time> first_lost_;
+  std::optional<Time> lost_;
+  // What the last POST failed with.
+  std::string post_error_;
+  // When the server answered it, after which there is no further one; whether by 5xx, which need
+  // not be true.
+  std::optional<Time> answered_;
+  bool doubtful_ = false;
+  std::string last_error_;  // of a POST or a read
   std::optional<base::Executor::TimerId> timer_;
   std::shared_ptr<client::Call> call_;
 };

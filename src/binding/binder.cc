@@ -116,8 +116,12 @@ void Binder::Impl::BindPod(BindTarget target, Cancellation& cancellation, AsyncD
       done({Code::kError, std::move(result.message)});
     }
   };
+  auto settling = [weak = weak_from_this(), uid = target.pod_uid] {
+    const auto self = weak.lock();
+    if (self != nullptr && self->callbacks_.settling) self->callbacks_.settling(uid);
+  };
   auto operation = std::make_shared<BindOperation>(api_, clock_, random_.Next(), std::move(target),
-                                                   std::move(finish));
+                                                   std::move(finish), std::move(settling));
   operations_.emplace(id, operation);
   if (closing_) operation->StopWriting();
   // Before the start, so that a pod cancelled already is never sent.

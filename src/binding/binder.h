@@ -59,6 +59,9 @@ struct BinderCallbacks {
   // The pod's PreBind plugins are done and its Bind begins: from here on the cycle counts for
   // back-pressure. Not called for a cycle that has no PreBind plugin.
   std::function<void(std::string pod_uid)> pre_bind_done;
+  // A BindPod() of the pod is being settled: it has reached the API server, and what became of it
+  // has to be read. That may take long, so from here on the cycle does not count for back-pressure.
+  std::function<void(std::string pod_uid)> settling = {};
 };
 
 // Runs binding cycles (PreBind, Bind, PostBind) without occupying a thread for each.

@@ -66,11 +66,19 @@ void Scheduler::StartBinding(const std::string& uid) {
     cycle.post_bind.push_back(entry.plugin);
   }
   cycle.time_plugins = pod.cycle.observe_plugins;
-  if (cycle.pre_bind.empty()) {
-    pod.awaiting_bind = true;
-    ++awaiting_bind_;
-  }
+  if (cycle.pre_bind.empty()) SetAwaitingBind(uid, true);
   binder_.Start(std::move(cycle));
+}
+
+void Scheduler::SetAwaitingBind(const std::string& uid, bool awaiting) {
+  const auto it = in_hand_.find(uid);
+  if (it == in_hand_.end() || it->second.awaiting_bind == awaiting) return;
+  it->second.awaiting_bind = awaiting;
+  if (awaiting) {
+    ++awaiting_bind_;
+  } else {
+    --awaiting_bind_;
+  }
 }
 
 // What a plugin does when it hears that one pod lost its place may end the wait of others.

@@ -15,6 +15,12 @@ struct PreBindDone {
   std::string pod_uid;
 };
 
+// The pod's Bind has failed without a verdict and is being settled, which may take long: from now
+// on it does not count as awaiting an answer.
+struct BindSettling {
+  std::string pod_uid;
+};
+
 // Stop popping pods; see the bindings in hand through.
 struct StopRequested {
   Duration patience{};
@@ -35,6 +41,6 @@ struct Query {
 
 // All that reaches the scheduling thread from outside.
 using Message = std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone,
-                             StopRequested, BinderClosed, LeadingBegan, Query>;
+                             BindSettling, StopRequested, BinderClosed, LeadingBegan, Query>;
 
 }  // namespace berth::scheduler

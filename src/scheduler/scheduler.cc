@@ -54,10 +54,11 @@ Scheduler::Scheduler(SchedulerOptions options, const std::vector<PluginRegistrat
       cache_(CacheOptions(options_.features)),
       binder_(api, clock, random_.Next(),
               {[this](binding::BindOutcome outcome) { PostFromExecutor(std::move(outcome)); },
-               [this](std::string uid) { PostFromExecutor(PreBindDone{std::move(uid)}); }}),
+               [this](std::string uid) { PostFromExecutor(PreBindDone{std::move(uid)}); },
+               [this](std::string uid) { PostFromExecutor(BindSettling{std::move(uid)}); }}),
       events_(api, clock, random_.Next(), options_.hostname),
       status_patcher_(api, clock, random_.Next()),
-      evictor_(api, status_patcher_),
+      evictor_(api, clock, options_.seed),
       nominator_([this](const api::Pod& pod) {
         const auto known = pods_.Find(pod.metadata.Key());
         return known != nullptr && known->metadata.uid == pod.metadata.uid;
@@ -253,11 +254,9 @@ void Scheduler::Dispatch(Message& message) {
   } else if (auto* outcome = std::get_if<binding::BindOutcome>(&message)) {
     HandleBindOutcome(*outcome);
   } else if (auto* pre_bind = std::get_if<PreBindDone>(&message)) {
-    const auto it = in_hand_.find(pre_bind->pod_uid);
-    if (it != in_hand_.end() && !it->second.awaiting_bind) {
-      it->second.awaiting_bind = true;
-      ++awaiting_bind_;
-    }
+    SetAwaitingBind(pre_bind->pod_uid, true);
+  } else if (auto* settling = std::get_if<BindSettling>(&message)) {
+    SetAwaitingBind(settling->pod_uid, false);
   } else if (auto* stop = std::get_if<StopRequested>(&message)) {
     if (stopping_) return;
     stopping_ = true;

@@ -145,6 +145,7 @@ class Scheduler {
   std::shared_ptr<const api::Pod> FindPendingPod(std::string_view key) const {
     return pods_.Find(key);
   }
+  // Pods that await the answer to their Bind; not those whose bind is being settled.
   size_t awaiting_bind() const { return awaiting_bind_; }
   // Attempts that failed as another pod of the class had.
   uint64_t num_reused_verdicts() const { return num_reused_verdicts_; }
@@ -224,6 +225,8 @@ class Scheduler {
   // binding_cycle.cc: from Permit to the outcome.
   void EnterBindingCycle(const std::string& uid, bool waits);
   void StartBinding(const std::string& uid);
+  // Whether the pod counts for back-pressure. Does nothing when it is not in hand.
+  void SetAwaitingBind(const std::string& uid, bool awaiting);
   void HandlePermitOutcomes();
   void HandlePermitOutcome(framework::PermitOutcome& outcome);
   void HandleBindOutcome(binding::BindOutcome& outcome);

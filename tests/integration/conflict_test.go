@@ -147,7 +147,12 @@ func (e *env) refuseBindingsTo(node string) {
 	e.must(err)
 	_, err = admission.ValidatingAdmissionPolicyBindings().Create(e.ctx, binding, metav1.CreateOptions{})
 	e.must(err)
-	// A probe is bound to the node until the policy is in force.
+	e.awaitRefusal(node)
+}
+
+// awaitRefusal binds probes of this test to the node until the API server refuses one.
+func (e *env) awaitRefusal(node string) {
+	e.Helper()
 	for i := 0; ; i++ {
 		probe := fmt.Sprintf("probe-%d", i)
 		e.createPods(workload.Pod(probe, workload.Scheduler("nobody")))

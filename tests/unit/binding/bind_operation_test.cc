@@ -30,9 +30,14 @@ class BindOperationTest : public testing::Test {
  protected:
   void Start() {
     operation_ = std::make_shared<BindOperation>(
-        api_, clock_, 1, BindTarget{"ns", "web", "uid-1", "node-1"}, [this](BindResult result) {
+        api_, clock_, 1, BindTarget{"ns", "web", "uid-1", "node-1"},
+        [this](BindResult result) {
           EXPECT_FALSE(result_.has_value()) << "done was called twice";
           result_ = std::move(result);
+        },
+        [this] {
+          EXPECT_FALSE(result_.has_value());
+          ++settling_;
         });
     operation_->Start();
     executor_.RunDue();
@@ -66,6 +71,7 @@ class BindOperationTest : public testing::Test {
   test::FakeApi api_{executor_};
   std::shared_ptr<BindOperation> operation_;
   std::optional<BindResult> result_;
+  int settling_ = 0;  // how often the operation said that it settles
 };
 
 TEST_F(BindOperationTest, ThePostNamesThePodItsUidAndTheNode) {
@@ -181,6 +187,108 @@ TEST_F(BindOperationTest, AnUnassignedPodIsPostedAgainToTheSameNodeOnly) {
   }
   Reply(201);
   ExpectEnd(BindEnd::kBound);
+}
+
+TEST_F(BindOperationTest, AServerErrorAndAPodWithoutANodeRefuseTheBindInTheServersWords) {
+  const char* const kWords = "Internal error occurred: failed calling webhook \"w.example.com\"";
+  for (const int code : {500, 502, 503, 504}) {
+    SCOPED_TRACE(code);
+    result_.reset();
+    const size_t posts = api_.Count(Verb::kCreate);
+    Start();
+    Reply(code, kWords);
+    AwaitRequest(Verb::kGet);
+    Fail(Rejection(500));
+    AwaitRequest(Verb::kGet);
+    Reply(200, PodJson("uid-1", ""));
+    ExpectEnd(BindEnd::kRefused, kWords);
+    EXPECT_EQ(api_.Count(Verb::kCreate), posts + 1);
+  }
+}
+
+TEST_F(BindOperationTest, AServerErrorRefusesTheBindAfterTheServersTimeoutThoughNoReadIsAnswered) {
+  Start();
+  Reply(500, "etcdserver: request timed out");
+  const Time answered = clock_.Now();
+  while (!result_) {
+    AwaitRequest(Verb::kGet);
+    Fail(Rejection(500));
+  }
+  EXPECT_GE(clock_.Now() - answered, BindOperation::kServerTimeout);
+  EXPECT_LE(clock_.Now() - answered, BindOperation::kServerTimeout + seconds(20));
+  ExpectEnd(BindEnd::kRefused, "etcdserver: request timed out");
+}
+
+TEST_F(BindOperationTest, ALostRequestBeforeAServerErrorIsWaitedOut) {
+  Start();
+  Fail(NoAnswer());
+  const Time lost = clock_.Now();
+  AwaitRequest(Verb::kGet);
+  Reply(200, PodJson("uid-1", ""));
+  ASSERT_EQ(api_.last().request.verb, Verb::kCreate);
+  Reply(500, "the server's words");
+  while (!result_) {
+    AwaitRequest(Verb::kGet);
+    Reply(200, PodJson("uid-1", ""));
+  }
+  EXPECT_GE(clock_.Now() - lost, BindOperation::kServerTimeout);
+  ExpectEnd(BindEnd::kRefused, "the server's words");
+}
+
+TEST_F(BindOperationTest, RequestsThatAreAlwaysLostEndAsRefused) {
+  Start();
+  const Time first = clock_.Now();
+  Time last = first;
+  while (!result_) {
+    Fail(NoAnswer());
+    last = clock_.Now();
+    do {
+      AwaitRequest(Verb::kGet);
+      Reply(200, PodJson("uid-1", ""));
+    } while (!result_ && api_.last().request.verb == Verb::kGet);
+  }
+  EXPECT_LT(last - first, BindOperation::kServerTimeout) << "posted for too long";
+  EXPECT_GE(clock_.Now() - last, BindOperation::kServerTimeout) << "it may still be executed";
+  ExpectEnd(BindEnd::kRefused, "connection reset");
+}
+
+TEST_F(BindOperationTest, ALostRequestThatNoReadSettledInTimeIsNotRepeated) {
+  Start();
+  Fail(NoAnswer());
+  const Time lost = clock_.Now();
+  while (clock_.Now() - lost < BindOperation::kServerTimeout) {
+    AwaitRequest(Verb::kGet);
+    Fail(NeverSent());
+  }
+  AwaitRequest(Verb::kGet);
+  Reply(200, PodJson("uid-1", ""));
+  ExpectEnd(BindEnd::kRefused, "connection reset");
+}
+
+TEST_F(BindOperationTest, SettlingIsToldOnceAndOnlyOfWhatReachedTheServer) {
+  const struct {
+    const char* name;
+    client::ApiError answer;
+    int want;
+  } cases[] = {
+      {"server error", Rejection(500), 1}, {"conflict", Rejection(409), 1},
+      {"no answer", NoAnswer(), 1},        {"never sent", NeverSent(), 0},
+      {"verdict", Rejection(403), 0},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    result_.reset();
+    settling_ = 0;
+    Start();
+    Fail(c.answer);
+    EXPECT_EQ(settling_, c.want);
+    if (result_) continue;
+    if (!api_.last().open()) AwaitRequest(Verb::kGet);
+    Fail(Rejection(500));
+    EXPECT_EQ(settling_, c.want);
+    AwaitRequest(Verb::kGet);
+    Reply(200, PodJson("uid-1", "node-1"));
+  }
 }
 
 TEST_F(BindOperationTest, ReadingBackGoesOnForAsLongAsItTakes) {

@@ -67,10 +67,12 @@ class BinderTest : public testing::Test {
   FakePostBind post_bind_;
   std::vector<BindOutcome> outcomes_;
   std::vector<std::string> pre_bind_done_;
+  std::vector<std::string> settling_;
   std::unique_ptr<Binder> binder_ = std::make_unique<Binder>(
       api_, clock_, 1,
       BinderCallbacks{[this](BindOutcome outcome) { outcomes_.push_back(std::move(outcome)); },
-                      [this](std::string uid) { pre_bind_done_.push_back(std::move(uid)); }});
+                      [this](std::string uid) { pre_bind_done_.push_back(std::move(uid)); },
+                      [this](std::string uid) { settling_.push_back(std::move(uid)); }});
 };
 
 TEST_F(BinderTest, ACycleRunsPreBindBindAndPostBindInThatOrder) {
@@ -389,6 +391,17 @@ TEST_F(BinderTest, BindPodReportsTheEndOfTheBind) {
     EXPECT_EQ(got->code, c.want.code);
     EXPECT_EQ(got->message, c.want.message);
   }
+}
+
+TEST_F(BinderTest, ABindPodThatIsSettledIsTold) {
+  CancelSource cancel;
+  binder_->BindPod(test::PodBuilder().Name("web").Uid("uid-web").Obj(), "node-1", cancel,
+                   [](AsyncStatus) {});
+  executor_.RunDue();
+  EXPECT_THAT(settling_, IsEmpty());
+  api_.last().Reply(500, "out of order");
+  executor_.RunDue();
+  EXPECT_THAT(settling_, ElementsAre("uid-web"));
 }
 
 TEST_F(BinderTest, BindPodObeysItsCancellation) {

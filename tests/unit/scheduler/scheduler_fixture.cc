@@ -146,7 +146,14 @@ std::optional<client::ResponseResult> SchedulerFixture::Answer(const client::Req
     deletions_.push_back(KeyOf(request.path + "/"));
     return client::Response{200, "application/json", "{}"};
   }
-  // Reads that settle a bind stay open.
+  if (request.verb == client::Verb::kGet && reads_find_no_node_) {
+    const std::string key = KeyOf(request.path + "/");
+    const size_t slash = key.find('/');
+    const Json pod = {
+        {"metadata",
+         {{"namespace", key.substr(0, slash)}, {"name", key.substr(slash + 1)}, {"uid", key}}}};
+    return client::Response{200, "application/json", pod.dump()};
+  }
   return std::nullopt;
 }
 

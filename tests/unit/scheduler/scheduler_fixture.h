@@ -51,6 +51,8 @@ class SchedulerFixture : public testing::Test {
   // How binds of "namespace/name" end; by default at once, with success.
   void RefuseBind(const std::string& key, int code, const std::string& message);
   void NeverAnswerBind(const std::string& key) { never_.insert(key); }
+  // Reads of a pod, which settle a bind and by default stay open, find it without a node.
+  void ReadsFindNoNode() { reads_find_no_node_ = true; }
   void AcceptBind(const std::string& key);
   void ReleaseOneBind();
 
@@ -87,6 +89,7 @@ class SchedulerFixture : public testing::Test {
   std::vector<std::string> deletions_;
   std::map<std::string, std::pair<int, std::string>> refusals_;
   std::set<std::string> never_;
+  bool reads_find_no_node_ = false;
   std::deque<size_t> held_;  // indices of open binds in the fake API
 };
 

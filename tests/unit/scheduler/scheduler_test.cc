@@ -150,6 +150,46 @@ TEST_F(SchedulerTest, ABindWithoutAnAnswerKeepsItsRoomUntilItIsSettled) {
               ElementsAre(StartsWith("0/1 nodes are available: 1 Insufficient cpu.")));
 }
 
+TEST_F(SchedulerTest, ABindThatTheServerFailsAtIsRefusedAndThePodBacksOff) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  ReadsFindNoNode();
+  RefuseBind("default/web", 500, "failed calling webhook");
+  AddPod(test::MakePod().Name("web").Req({{"cpu", "1"}}));
+  Turn();
+  Advance(milliseconds(500));
+  const auto failed = "running Bind plugin \"DefaultBinder\": failed calling webhook";
+  EXPECT_THAT(Events("FailedScheduling"), ElementsAre(failed));
+  EXPECT_THAT(StatusPatches("web"), ElementsAre(AllOf(HasSubstr("\"SchedulerError\""),
+                                                      HasSubstr("failed calling webhook"))));
+  EXPECT_EQ(scheduler().cache().num_pods(), 0u);
+  EXPECT_EQ(scheduler().queue().counts().backoff, 1u);
+  EXPECT_EQ(scheduler().in_hand(), 0u);
+  AcceptBind("default/web");
+  Advance(seconds(3));
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1", "default/web -> n1"));
+  EXPECT_THAT(Events("Scheduled"), SizeIs(1));
+}
+
+TEST_F(SchedulerTest, PodsWhoseBindIsBeingSettledHoldUpNoOthers) {
+  options_.configuration.client_connection.burst = 10;
+  Restart();
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"pods", "1000"}}));
+  for (int i = 0; i < 150; ++i) {
+    const std::string name = "stuck-" + std::to_string(i);
+    i % 2 == 0 ? NeverAnswerBind("default/" + name) : RefuseBind("default/" + name, 500, "down");
+    AddPod(test::MakePod().Name(name));
+  }
+  for (int i = 0; i < 50; ++i) AddPod(test::MakePod().Name("free-" + std::to_string(i)));
+  Turn();
+  Advance(seconds(1));
+  EXPECT_THAT(Events("Scheduled"), SizeIs(50));
+  EXPECT_EQ(scheduler().awaiting_bind(), 0u);
+  EXPECT_EQ(scheduler().in_hand(), 150u);
+  EXPECT_EQ(scheduler().cache().num_pods(), 200u) << "what is being settled keeps its room";
+}
+
 TEST_F(SchedulerTest, TheWatchConfirmsTheBinding) {
   Synced();
   AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
