@@ -4,8 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "berth/random.h"
 #include "src/api/writes.h"
 #include "src/binding/paths.h"
+#include "src/binding/status_write.h"
 
 namespace berth::binding {
 namespace {
@@ -13,13 +15,71 @@ namespace {
 // There is no pod of that name, or another one by now.
 bool Gone(const client::ApiError& error) { return error.code == 404 || error.code == 409; }
 
-void Delete(client::ApiClient& api, const api::ObjectMeta& metadata, AsyncDone done) {
+}  // namespace
+
+class PodEvictor::Impl : public std::enable_shared_from_this<PodEvictor::Impl> {
+ public:
+  Impl(client::ApiClient& api, const Clock& clock, uint64_t seed)
+      : api_(api), clock_(clock), random_(seed) {}
+
+  void Evict(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done);
+
+ private:
+  using PodPtr = std::shared_ptr<const api::Pod>;
+
+  // Executor's thread.
+  void Mark(const PodPtr& pod, const api::PodStatusChange& change, AsyncDone done);
+  void Delete(const api::ObjectMeta& pod, AsyncDone done);
+
+  client::ApiClient& api_;
+  const Clock& clock_;
+  Random random_;  // executor's thread
+};
+
+void PodEvictor::Impl::Evict(PodPtr pod, std::string message, AsyncDone done) {
+  api::PodStatusChange change;
+  api::PodCondition& condition = change.condition.emplace();
+  condition.type = "DisruptionTarget";
+  condition.status = "True";
+  condition.reason = "PreemptionByScheduler";
+  condition.message = std::move(message);
+  condition.observed_generation = pod->metadata.generation;
+  condition.last_transition_time = clock_.Now();
+  api_.executor().Post([weak = weak_from_this(), pod = std::move(pod), change = std::move(change),
+                        done = std::move(done)] {
+    if (const auto self = weak.lock()) self->Mark(pod, change, done);
+  });
+}
+
+void PodEvictor::Impl::Mark(const PodPtr& pod, const api::PodStatusChange& change, AsyncDone done) {
+  auto body = api::PodStatusPatch(pod->status, change, pod->metadata.uid);
+  if (!body) {
+    Delete(pod->metadata, std::move(done));
+    return;
+  }
+  const auto write = std::make_shared<StatusWrite>(
+      api_, pod->metadata, std::move(*body), client::Priority::kEviction, random_.Next(),
+      [weak = weak_from_this(), pod,
+       done = std::move(done)](const std::optional<client::ApiError>& error) {
+        if (error && error->code == 404) {
+          done({});
+        } else if (error) {
+          done({Code::kError, error->ToString()});
+        } else if (const auto self = weak.lock()) {
+          self->Delete(pod->metadata, done);
+        }
+      });
+  write->Start({});
+}
+
+void PodEvictor::Impl::Delete(const api::ObjectMeta& pod, AsyncDone done) {
   client::Request request;
   request.verb = client::Verb::kDelete;
-  request.path = PodPath(metadata.namespace_, metadata.name);
+  request.priority = client::Priority::kEviction;
+  request.path = PodPath(pod.namespace_, pod.name);
   request.content_type = api::kJsonContentType;
-  request.body = api::DeleteBody(metadata.uid);
-  api.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
+  request.body = api::DeleteBody(pod.uid);
+  api_.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
     if (result.has_value() || Gone(result.error())) {
       done({});
     } else {
@@ -28,27 +88,12 @@ void Delete(client::ApiClient& api, const api::ObjectMeta& metadata, AsyncDone d
   });
 }
 
-}  // namespace
+PodEvictor::PodEvictor(client::ApiClient& api, const Clock& clock, uint64_t seed)
+    : impl_(std::make_shared<Impl>(api, clock, seed)) {}
+PodEvictor::~PodEvictor() = default;
 
 void PodEvictor::Evict(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) {
-  api::PodStatusChange change;
-  api::PodCondition& condition = change.condition.emplace();
-  condition.type = "DisruptionTarget";
-  condition.status = "True";
-  condition.reason = "PreemptionByScheduler";
-  condition.message = std::move(message);
-  condition.observed_generation = pod->metadata.generation;
-  status_patcher_.Patch(
-      pod, std::move(change),
-      [&api = api_, pod, done = std::move(done)](const std::optional<client::ApiError>& error) {
-        if (!error) {
-          Delete(api, pod->metadata, done);
-        } else if (error->code == 404) {
-          done({});
-        } else {
-          done({Code::kError, error->ToString()});
-        }
-      });
+  impl_->Evict(std::move(pod), std::move(message), std::move(done));
 }
 
 }  // namespace berth::binding

@@ -6,7 +6,6 @@
 
 #include "berth/api/pod.h"
 #include "berth/plugin.h"
-#include "src/binding/pod_status.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {
@@ -15,20 +14,24 @@ namespace berth::binding {
 // deletes the pod with its own grace period. The deletion names the UID, so that a pod recreated
 // under the same name is spared.
 //
+// Both requests have the priority of evictions, and none is dropped: a pod of higher priority waits
+// for them.
+//
 // Thread safety: any thread.
 class PodEvictor {
  public:
-  // Both must outlive the evictor, and every eviction in hand.
-  PodEvictor(client::ApiClient& api, PodStatusPatcher& status_patcher)
-      : api_(api), status_patcher_(status_patcher) {}
+  // `api` and `clock` must outlive the evictor.
+  PodEvictor(client::ApiClient& api, const Clock& clock, uint64_t seed);
+  // Evictions in hand end without an answer. On the executor's thread, or once that has stopped.
+  ~PodEvictor();
 
   // `message` is the condition's. `done` gets Success once the pod is being deleted, and also when
   // there is no such pod; it is called on the executor's thread.
   void Evict(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done);
 
  private:
-  client::ApiClient& api_;
-  PodStatusPatcher& status_patcher_;
+  class Impl;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace berth::binding

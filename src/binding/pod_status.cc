@@ -8,23 +8,17 @@
 #include <vector>
 
 #include "berth/random.h"
-#include "src/base/backoff.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
-#include "src/binding/paths.h"
+#include "src/binding/status_write.h"
 
 namespace berth::binding {
 namespace {
 
-constexpr size_t kMaxPods = 10'000;
-constexpr int kTries = 4;
-constexpr base::Backoff::Shape kRetryBackoff = {std::chrono::milliseconds(10), 5,
-                                                std::chrono::seconds(1), 0.1};
-
-// As kube-scheduler's RetriableWithConflict.
-bool IsRetriable(const client::ApiError& error) {
-  return error.never_sent || error.code == 409 || error.code == 500 || error.code == 503;
-}
+// Enough that the client never waits for the next one, and few enough that what waits here can
+// still be changed.
+constexpr size_t kAtOnce = 32;
+constexpr std::string_view kPodScheduled = "PodScheduled";
 
 // A nomination that the pod's bind has overtaken. The API server tells it by this text alone.
 bool IsTooLate(const client::ApiError& error) {
@@ -39,6 +33,8 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
       : api_(api), clock_(clock), random_(seed) {}
 
   void Add(std::shared_ptr<const api::Pod> pod, api::PodStatusChange change, Done done);
+  // `all`: nominations, too.
+  void Withdraw(std::string_view uid, bool all);
   Counts counts() const {
     base::MutexLock lock(mutex_);
     return counts_;
@@ -50,23 +46,29 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
     std::shared_ptr<const api::Pod> pod;
     api::PodStatusChange change;
     std::vector<Done> done;
+    Time since;  // of the first change
   };
   struct Entry {
-    // Not empty; the first is being sent.
-    std::deque<Patch> patches;
+    std::optional<Patch> under_way;
+    std::shared_ptr<StatusWrite> write;  // of the patch under way
+    bool cancelled = false;              // of which something is to be withdrawn
+    bool forgotten = false;              // all of it
+    std::deque<Patch> waiting;
+    bool in_line = false;
     // The conditions and the nominated node as the last patch left them, if one was sent.
     std::optional<api::PodStatus> sent;
-    std::string body;
-    int tries = 0;
-    base::Backoff backoff{kRetryBackoff};
   };
 
   void OnExecutor(Patch patch);
-  // Sends the first patch that changes something; drops the entry when none is left.
-  void SendNext(const std::string& uid);
-  void Send(const std::string& uid);
-  void OnAnswer(const std::string& uid, const client::ResponseResult& result);
-  void Finish(Patch patch, const std::optional<client::ApiError>& error);
+  void Enter(const std::string& uid, Entry& entry);
+  // Sends what is next in line, as long as there is room.
+  void SendNext();
+  // Sends the pod's first waiting patch that changes something. False: there is none.
+  bool Send(const std::string& uid, Entry& entry);
+  void OnWritten(const std::string& uid, const std::optional<client::ApiError>& error);
+  void Report(const Patch& patch, const client::ApiError& error);
+  void DoWithdraw(const std::string& uid, bool all);
+  void Finish(const Patch& patch, const std::optional<client::ApiError>& error);
   void Count(uint64_t Counts::* counter) {
     base::MutexLock lock(mutex_);
     ++(counts_.*counter);
@@ -74,11 +76,16 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
 
   client::ApiClient& api_;
   const Clock& clock_;
+
+  // Executor's thread.
   Random random_;
-  absl::btree_map<std::string, Entry> entries_;  // by UID; executor's thread
+  absl::btree_map<std::string, Entry> entries_;  // by UID; with something under way or waiting
+  std::deque<std::string> line_;                 // UIDs; of entries that are in_line, or gone
+  size_t under_way_ = 0;
 
   mutable base::Mutex mutex_;
   Counts counts_ BERTH_GUARDED_BY(mutex_);
+  size_t in_hand_ BERTH_GUARDED_BY(mutex_) = 0;  // patches that are not finished
 };
 
 namespace {
@@ -115,15 +122,31 @@ bool Merge(const api::PodStatusChange& newer, api::PodStatusChange& older) {
   return true;
 }
 
+bool TellsScheduled(const api::PodStatusChange& change) {
+  return change.condition && change.condition->type == kPodScheduled;
+}
+
+// Takes the PodScheduled condition out, or all. False: nothing is left.
+bool Strip(api::PodStatusChange& change, bool all) {
+  if (all) change = {};
+  if (TellsScheduled(change)) change.condition.reset();
+  return change.condition || change.nominated_node_name;
+}
+
 }  // namespace
 
 void PodStatusPatcher::Impl::Add(std::shared_ptr<const api::Pod> pod, api::PodStatusChange change,
                                  Done done) {
+  const Time now = clock_.Now();
   if (change.condition && !change.condition->last_transition_time) {
-    change.condition->last_transition_time = clock_.Now();
+    change.condition->last_transition_time = now;
   }
-  Patch patch{std::move(pod), std::move(change), {}};
+  Patch patch{std::move(pod), std::move(change), {}, now};
   if (done) patch.done.push_back(std::move(done));
+  {
+    base::MutexLock lock(mutex_);
+    ++in_hand_;
+  }
   api_.executor().Post([weak = weak_from_this(), patch = std::move(patch)] {
     if (const auto self = weak.lock()) self->OnExecutor(patch);
   });
@@ -131,101 +154,146 @@ void PodStatusPatcher::Impl::Add(std::shared_ptr<const api::Pod> pod, api::PodSt
 
 void PodStatusPatcher::Impl::OnExecutor(Patch patch) {
   const std::string uid = patch.pod->metadata.uid;
-  const auto found = entries_.find(uid);
-  if (found == entries_.end()) {
-    if (entries_.size() >= kMaxPods) {
-      Count(&Counts::dropped);
-      Finish(std::move(patch),
-             client::ApiError{0, "", "too many status patches in hand", {}, /*never_sent=*/true});
-      return;
-    }
-    entries_[uid].patches.push_back(std::move(patch));
-    SendNext(uid);
+  Entry& entry = entries_[uid];
+  if (!entry.waiting.empty() && Merge(patch.change, entry.waiting.back().change)) {
+    entry.waiting.back().pod = std::move(patch.pod);
+    for (Done& done : patch.done) entry.waiting.back().done.push_back(std::move(done));
+    base::MutexLock lock(mutex_);
+    --in_hand_;
     return;
   }
-  auto& patches = found->second.patches;
-  if (patches.size() > 1 && Merge(patch.change, patches.back().change)) {
-    patches.back().pod = std::move(patch.pod);
-    for (Done& done : patch.done) patches.back().done.push_back(std::move(done));
-  } else {
-    patches.push_back(std::move(patch));
+  entry.waiting.push_back(std::move(patch));
+  Enter(uid, entry);
+  SendNext();
+}
+
+void PodStatusPatcher::Impl::Enter(const std::string& uid, Entry& entry) {
+  if (entry.in_line || entry.under_way) return;
+  entry.in_line = true;
+  line_.push_back(uid);
+}
+
+void PodStatusPatcher::Impl::SendNext() {
+  while (under_way_ < kAtOnce && !line_.empty()) {
+    const std::string uid = std::move(line_.front());
+    line_.pop_front();
+    const auto found = entries_.find(uid);
+    if (found == entries_.end() || !std::exchange(found->second.in_line, false)) continue;
+    if (!Send(uid, found->second)) entries_.erase(found);
   }
 }
 
-void PodStatusPatcher::Impl::SendNext(const std::string& uid) {
-  for (;;) {
-    Entry& entry = entries_.at(uid);
-    if (entry.patches.empty()) {
-      entries_.erase(uid);
-      return;
-    }
-    const Patch& patch = entry.patches.front();
+bool PodStatusPatcher::Impl::Send(const std::string& uid, Entry& entry) {
+  while (!entry.waiting.empty()) {
+    Patch patch = std::move(entry.waiting.front());
+    entry.waiting.pop_front();
     // What was sent a moment ago is newer than any version the caller can have seen.
     const api::PodStatus old = entry.sent ? *entry.sent : Compared(patch.pod->status);
     auto body = api::PodStatusPatch(old, patch.change, uid);
-    if (body) {
-      entry.body = std::move(*body);
-      entry.tries = 0;
-      entry.backoff.Reset();
-      Send(uid);
-      return;
+    if (!body) {
+      Count(&Counts::unchanged);
+      Finish(patch, std::nullopt);
+      continue;
     }
-    Count(&Counts::unchanged);
-    Patch unchanged = std::move(entry.patches.front());
-    entry.patches.pop_front();
-    Finish(std::move(unchanged), std::nullopt);
+    entry.write = std::make_shared<StatusWrite>(
+        api_, patch.pod->metadata, std::move(*body), client::Priority::kStatusPatch, random_.Next(),
+        [weak = weak_from_this(), uid](const std::optional<client::ApiError>& error) {
+          if (const auto self = weak.lock()) self->OnWritten(uid, error);
+        });
+    const Duration waited = clock_.Now() - patch.since;
+    entry.under_way = std::move(patch);
+    ++under_way_;
+    entry.write->Start(waited);
+    return true;
   }
+  return false;
 }
 
-void PodStatusPatcher::Impl::Send(const std::string& uid) {
+void PodStatusPatcher::Impl::OnWritten(const std::string& uid,
+                                       const std::optional<client::ApiError>& error) {
+  --under_way_;
   Entry& entry = entries_.at(uid);
-  const api::ObjectMeta& meta = entry.patches.front().pod->metadata;
-  ++entry.tries;
-  client::Request request;
-  request.verb = client::Verb::kPatch;
-  request.priority = client::Priority::kStatusPatch;
-  request.path = PodPath(meta.namespace_, meta.name) + "/status";
-  request.content_type = api::kStrategicMergePatchContentType;
-  request.body = entry.body;
-  api_.Send(std::move(request),
-            [weak = weak_from_this(), uid](const client::ResponseResult& result) {
-              if (const auto self = weak.lock()) self->OnAnswer(uid, result);
-            });
-}
-
-void PodStatusPatcher::Impl::OnAnswer(const std::string& uid,
-                                      const client::ResponseResult& result) {
-  Entry& entry = entries_.at(uid);
-  if (!result.has_value() && IsRetriable(result.error()) && entry.tries < kTries) {
-    api_.executor().PostAfter(entry.backoff.Next(random_), [weak = weak_from_this(), uid] {
-      if (const auto self = weak.lock()) self->Send(uid);
-    });
-    return;
-  }
-  Patch patch = std::move(entry.patches.front());
-  entry.patches.pop_front();
-  std::optional<client::ApiError> error;
-  if (result.has_value()) {
+  std::optional<Patch> patch = std::exchange(entry.under_way, std::nullopt);
+  entry.write.reset();
+  const bool withdrawn = std::exchange(entry.cancelled, false) && error;
+  const bool forgotten = std::exchange(entry.forgotten, false);
+  if (!error) {
     Count(&Counts::sent);
-    if (!entry.sent) entry.sent = Compared(patch.pod->status);
-    Apply(patch.change, *entry.sent);
-  } else {
-    error = result.error();
-    Count(&Counts::failed);
-    const std::string pod = patch.pod->metadata.Key();
-    if (error->code == 404) {
-      base::LogV(4, "The pod is gone; its status is not patched", {{"pod", pod}});
-    } else if (IsTooLate(*error)) {
-      base::LogV(4, "The pod was bound before its nomination was written", {{"pod", pod}});
-    } else {
-      base::LogError("Error updating pod", {{"pod", pod}, {"err", error->ToString()}});
+    if (!entry.sent) entry.sent = Compared(patch->pod->status);
+    Apply(patch->change, *entry.sent);
+  } else if (withdrawn) {
+    Count(&Counts::withdrawn);
+    if (Strip(patch->change, forgotten)) {
+      entry.waiting.push_front(*std::exchange(patch, std::nullopt));
     }
+  } else {
+    Report(*patch, *error);
   }
-  Finish(std::move(patch), error);
-  SendNext(uid);
+  if (entry.waiting.empty()) {
+    entries_.erase(uid);
+  } else {
+    Enter(uid, entry);
+  }
+  if (patch) Finish(*patch, withdrawn ? std::nullopt : error);
+  SendNext();
 }
 
-void PodStatusPatcher::Impl::Finish(Patch patch, const std::optional<client::ApiError>& error) {
+void PodStatusPatcher::Impl::Report(const Patch& patch, const client::ApiError& error) {
+  Count(&Counts::failed);
+  const std::string pod = patch.pod->metadata.Key();
+  if (error.code == 404) {
+    base::LogV(4, "The pod is gone; its status is not patched", {{"pod", pod}});
+  } else if (IsTooLate(error)) {
+    base::LogV(4, "The pod was bound before its nomination was written", {{"pod", pod}});
+  } else {
+    base::LogError("Error updating pod", {{"pod", pod}, {"err", error.ToString()}});
+  }
+}
+
+void PodStatusPatcher::Impl::Withdraw(std::string_view uid, bool all) {
+  {
+    // Every bind comes by here, and most find nothing.
+    base::MutexLock lock(mutex_);
+    if (in_hand_ == 0) return;
+  }
+  api_.executor().Post([weak = weak_from_this(), uid = std::string(uid), all] {
+    if (const auto self = weak.lock()) self->DoWithdraw(uid, all);
+  });
+}
+
+void PodStatusPatcher::Impl::DoWithdraw(const std::string& uid, bool all) {
+  const auto found = entries_.find(uid);
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  std::vector<Patch> withdrawn;
+  for (auto it = entry.waiting.begin(); it != entry.waiting.end();) {
+    if (all || TellsScheduled(it->change)) Count(&Counts::withdrawn);
+    if (Strip(it->change, all)) {
+      ++it;
+      continue;
+    }
+    withdrawn.push_back(std::move(*it));
+    it = entry.waiting.erase(it);
+  }
+  std::shared_ptr<StatusWrite> write;
+  if (entry.under_way) {
+    entry.forgotten |= all;
+    if (!entry.cancelled && (all || TellsScheduled(entry.under_way->change))) write = entry.write;
+    entry.cancelled |= write != nullptr;
+  } else if (entry.waiting.empty()) {
+    entries_.erase(found);
+  }
+  for (const Patch& patch : withdrawn) Finish(patch, std::nullopt);
+  // It may end the write, and with it the entry.
+  if (write != nullptr) write->Cancel();
+}
+
+void PodStatusPatcher::Impl::Finish(const Patch& patch,
+                                    const std::optional<client::ApiError>& error) {
+  {
+    base::MutexLock lock(mutex_);
+    --in_hand_;
+  }
   for (const Done& done : patch.done) done(error);
 }
 
@@ -237,6 +305,9 @@ void PodStatusPatcher::Patch(std::shared_ptr<const api::Pod> pod, api::PodStatus
                              Done done) {
   impl_->Add(std::move(pod), std::move(change), std::move(done));
 }
+
+void PodStatusPatcher::DropCondition(std::string_view pod_uid) { impl_->Withdraw(pod_uid, false); }
+void PodStatusPatcher::Forget(std::string_view pod_uid) { impl_->Withdraw(pod_uid, true); }
 
 PodStatusPatcher::Counts PodStatusPatcher::counts() const { return impl_->counts(); }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "berth/api/pod.h"
 #include "src/api/writes.h"
@@ -13,11 +14,14 @@
 namespace berth::binding {
 
 // Patches pods/status, as kube-scheduler does: a strategic merge patch of what differs, nothing
-// when nothing does; 409, 500, 503 and a refused connection are tried four times in all.
+// when nothing does; see StatusWrite for what is tried again.
 //
-// For each pod at most one patch is in flight, and what is asked for meanwhile is merged into one
-// more: of two values for one condition, or for the nominated node, the newest counts. At most
-// 10,000 pods have a patch in hand; beyond that changes are dropped and counted.
+//   Patch() -> waiting: one patch a pod, in the order in which the pods came -> under way (32)
+//
+// For each pod at most one patch is under way. What is asked for meanwhile is merged into the one
+// that waits: of two values for one condition, or for the nominated node, the newest counts. None
+// is dropped, since autoscalers read conditions; so there are at most as many as pods that neither
+// DropCondition() nor Forget() was called for.
 //
 // Thread safety: any thread; the work is done on the executor's.
 class PodStatusPatcher {
@@ -26,7 +30,7 @@ class PodStatusPatcher {
     uint64_t sent = 0;
     uint64_t unchanged = 0;
     uint64_t failed = 0;
-    uint64_t dropped = 0;
+    uint64_t withdrawn = 0;  // by DropCondition() or Forget()
   };
 
   // `api` and `clock` must outlive the patcher.
@@ -37,12 +41,18 @@ class PodStatusPatcher {
   PodStatusPatcher(const PodStatusPatcher&) = delete;
   PodStatusPatcher& operator=(const PodStatusPatcher&) = delete;
 
-  // nullopt: done, also where there was nothing to do. On the executor's thread, once.
+  // nullopt: done, also where there was nothing to do, or not any more. On the executor's thread,
+  // once.
   using Done = std::function<void(std::optional<client::ApiError>)>;
 
   // `pod` is the newest version known: the change is sent as a difference to its status. `done`
   // may be empty.
   void Patch(std::shared_ptr<const api::Pod> pod, api::PodStatusChange change, Done done = nullptr);
+  // The pod's bind begins: a PodScheduled condition that is not written yet would come to be untrue
+  // and is not written any more. A nomination is.
+  void DropCondition(std::string_view pod_uid);
+  // The pod is gone or has its node: what is not written yet is not written any more.
+  void Forget(std::string_view pod_uid);
   Counts counts() const;
 
  private:

@@ -20,8 +20,9 @@ enum class Verb { kGet, kList, kWatch, kCreate, kUpdate, kPatch, kDelete };
 // short. Watches and leases count against none.
 enum class Priority {
   kBind,         // main bucket, first
+  kEviction,     // main bucket, in turn with binds, before all else
   kStatusPatch,  // main bucket, after binds, but waits at most 5 s for its turn
-  kOther,        // main bucket, last: reads, deletes
+  kOther,        // main bucket, last: reads
   kEvent,        // the events' own bucket; waits at most 10 s
   kUnlimited,    // leases, lists and watches
 };
@@ -35,6 +36,8 @@ struct Request {
   std::string content_type{};  // of `body`
   std::string accept{};        // "" means application/json
   std::string body{};
+  // How long it has waited for its turn already, before it was handed over.
+  Duration waited{};
   // From the first byte sent to the last received; zero: none (watches).
   Duration timeout = std::chrono::seconds(30);
   // How often to try again where an answer says nothing was done: 429 always (Retry-After

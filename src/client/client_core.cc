@@ -125,7 +125,8 @@ void CurlClient::Core::Enter(Exchange& exchange) {
   }
   exchange.in_line = true;
   exchange.in_line_since = clock_.Now();
-  queue_.Push(exchange.id, exchange.request.priority, exchange.in_line_since);
+  queue_.Push(exchange.id, exchange.request.priority,
+              exchange.in_line_since - exchange.request.waited);
   Pump();
 }
 

@@ -17,6 +17,7 @@ Duration Patience(Priority priority) {
     case Priority::kOther:
       return std::chrono::seconds(10);
     case Priority::kBind:
+    case Priority::kEviction:
     case Priority::kUnlimited:
       break;
   }
@@ -56,9 +57,9 @@ Duration TokenBucket::UntilNext(Time now) const {
 
 RequestQueue::RequestQueue(double qps, int burst) : main_(qps, burst), events_(qps, burst) {}
 
-void RequestQueue::Push(Ticket ticket, Priority priority, Time now) {
+void RequestQueue::Push(Ticket ticket, Priority priority, Time since) {
   BERTH_CHECK(priority != Priority::kUnlimited, "an unlimited request needs no turn");
-  line(priority).push_back({ticket, now + Patience(priority)});
+  line(priority).push_back({ticket, since + Patience(priority)});
 }
 
 RequestQueue::Line* RequestQueue::MostOverdue(Time now) {
@@ -74,13 +75,14 @@ RequestQueue::Line* RequestQueue::MostOverdue(Time now) {
 }
 
 RequestQueue::Line* RequestQueue::NextInMain(Time now) {
-  Line* overdue = MostOverdue(now);
   Line& binds = line(Priority::kBind);
-  if (overdue != nullptr && (binds.empty() || !overdue_went_last_)) {
-    overdue_went_last_ = true;
-    return overdue;
+  Line& evictions = line(Priority::kEviction);
+  Line* ahead = evictions.empty() ? MostOverdue(now) : &evictions;
+  if (ahead != nullptr && (binds.empty() || !bind_is_next_)) {
+    bind_is_next_ = true;
+    return ahead;
   }
-  overdue_went_last_ = false;
+  bind_is_next_ = false;
   for (const Priority priority : {Priority::kBind, Priority::kStatusPatch, Priority::kOther}) {
     if (!line(priority).empty()) return &line(priority);
   }

@@ -33,14 +33,15 @@ class TokenBucket {
 
 // Requests in line for the rate, and who goes next.
 //
-//   kBind, kStatusPatch, kOther ----------> main bucket
+//   kBind, kEviction, kStatusPatch, kOther ---> main bucket
 //   kEvent ---> the events' bucket
-//      +------- after 10 s also: ---------> main bucket
+//      +------- after 10 s also: -------------> main bucket
 //
-// In the main bucket binds go first, then status patches, then the rest; each class in its order
-// of arrival. What has waited too long (a status patch 5 s, an event 10 s, anything else 10 s)
-// goes ahead of binds, the longest overdue first. Two overdue ones never go in a row while a bind
-// waits: a crowd of status patches must not shut binds out, so binds keep at least half the rate.
+// In the main bucket binds and evictions go first and take turns, then status patches, then the
+// rest; each class in its order of arrival. While no eviction waits, what has waited too long (a
+// status patch 5 s, an event 10 s, anything else 10 s) takes turns with binds in their place, the
+// longest overdue first. So binds keep at least half the rate, and an eviction never waits for
+// anything but binds and other evictions.
 //
 // Thread safety: one owner.
 class RequestQueue {
@@ -50,8 +51,9 @@ class RequestQueue {
   // Both buckets have the same rate, as upstream's clients do.
   RequestQueue(double qps, int burst);
 
-  // `priority` is any but kUnlimited. Tickets must be unique.
-  void Push(Ticket ticket, Priority priority, Time now);
+  // `priority` is any but kUnlimited. Tickets must be unique. `since` is when the request began to
+  // `priority` is any but kUnlimited. Tickets must be unique. `since` is when its wait began.
+  void Push(Ticket ticket, Priority priority, Time since);
   // Takes the next request out, with the token it needs; nullopt when none may go now.
   std::optional<Ticket> Pop(Time now);
   // When Pop() may next return something without a further Push(); nullopt when nothing waits.
@@ -77,8 +79,8 @@ class RequestQueue {
 
   TokenBucket main_;
   TokenBucket events_;
-  std::array<Line, 4> lines_;  // indexed by Priority; kUnlimited has none
-  bool overdue_went_last_ = false;
+  std::array<Line, 5> lines_;  // indexed by Priority; kUnlimited has none
+  bool bind_is_next_ = false;  // what may go ahead of binds went last
 };
 
 }  // namespace berth::client

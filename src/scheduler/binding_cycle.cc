@@ -55,6 +55,7 @@ void Scheduler::EnterBindingCycle(const std::string& uid, bool waits) {
 void Scheduler::StartBinding(const std::string& uid) {
   InHand& pod = in_hand_.at(uid);
   queue_->Done(uid);
+  status_patcher_.DropCondition(uid);
   binding::BindingCycle cycle;
   cycle.pod = pod.queued->info;
   cycle.node_name = pod.node_name;
@@ -165,9 +166,7 @@ void Scheduler::FailBinding(InHand pod, Failure failure) {
   const ClusterEvent event{EventResource::kAssignedPod, action::kDelete};
   const bool rejected = failure.rejected();
   // What goes is the pod as it was assumed: hints look at the node that it leaves.
-  auto assumed = std::make_shared<api::Pod>(*info->pod);
-  assumed->spec.node_name = pod.node_name;
-  const std::shared_ptr<const api::Pod> gone = std::move(assumed);
+  const std::shared_ptr<const api::Pod> gone = PodOn(*info->pod, pod.node_name);
   if (forgotten && !rejected) queue_->MoveAllToActiveOrBackoffQueue(event, gone, {}, now_);
   failure.nominating = {NominatingMode::kOverride, ""};
   HandleFailure(std::move(pod.queued), *pod.profile, std::move(failure), pod.started);

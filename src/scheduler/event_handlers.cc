@@ -14,6 +14,12 @@ bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
 
 }  // namespace
 
+std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_view node_name) {
+  auto on = std::make_shared<api::Pod>(pod);
+  on->spec.node_name = node_name;
+  return on;
+}
+
 EventHandlers::EventHandlers(cache::Cache& cache, cache::ObjectTables& objects,
                              queue::SchedulingQueue& queue, framework::WaitingPods& waiting_pods,
                              PodStore& pods, binding::PodStatusPatcher& status_patcher,
@@ -123,6 +129,7 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     if (ours) {
       pods_.Erase(*pod);
       queue_.Delete(*pod);
+      status_patcher_.Forget(pod->metadata.uid);
       metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
     }
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
@@ -139,7 +146,7 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
   pods_.Set(pod);
   if (cache_.IsAssumed(pod->metadata.uid)) {
     if (!old_pod->metadata.deletion_timestamp && pod->metadata.deletion_timestamp) {
-      DropAssumedPod(pod, now);
+      DropAssumedPod(pod->metadata.uid, now);
     }
     return;
   }
@@ -160,8 +167,9 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (!is_ours_(pod->spec.scheduler_name)) return;
   pods_.Erase(*pod);
   queue_.Delete(*pod);
+  status_patcher_.Forget(pod->metadata.uid);
   if (cache_.FindPod(pod->metadata.uid)) {
-    DropAssumedPod(pod, now);
+    DropAssumedPod(pod->metadata.uid, now);
   } else if (!pod->status.nominated_node_name.empty()) {
     MoveForLostNomination(pod, now);
   }
@@ -175,14 +183,18 @@ void EventHandlers::AddToCache(const PodPtr& pod) {
   }
 }
 
-void EventHandlers::DropAssumedPod(const PodPtr& pod, Time now) {
-  if (waiting_pods_.Find(pod->metadata.uid) != nullptr) {
+void EventHandlers::DropAssumedPod(const std::string& uid, Time now) {
+  const auto cached = cache_.FindPod(uid);
+  if (!cached) return;
+  // What goes is the pod as it was assumed, not as it is told of: hints look at the node it leaves.
+  const PodPtr assumed = PodOn(*cached->info->pod, cache_.node_name(cached->row));
+  if (waiting_pods_.Find(uid) != nullptr) {
     // Its binding cycle ends as any rejected one does, which also releases the room.
-    waiting_pods_.Reject(pod->metadata.uid, "removed");
+    waiting_pods_.Reject(uid, "removed");
   } else {
-    cache_.RemovePod(pod->metadata.uid);
+    cache_.RemovePod(uid);
   }
-  Move(EventResource::kAssignedPod, action::kDelete, pod, {}, now);
+  Move(EventResource::kAssignedPod, action::kDelete, assumed, {}, now);
 }
 
 void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@
 #include "src/scheduler/pod_store.h"
 
 namespace berth::scheduler {
+
+// The pod as it is, or would be, on that node.
+std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_view node_name);
 
 // Turns what the informers saw into changes of the cache and moves in the queue, as
 // kube-scheduler's event handlers do.
@@ -49,8 +53,8 @@ class EventHandlers {
   void UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now);
   void DeletePod(const PodPtr& pod, Time now);
   void AddToCache(const PodPtr& pod);
-  // The pod was assumed and is going: releases what it holds.
-  void DropAssumedPod(const PodPtr& pod, Time now);
+  // The pod was assumed and is going: releases what it holds, and tells of it.
+  void DropAssumedPod(const std::string& uid, Time now);
   void Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
             const api::ObjectPtr& new_object, Time now,
             const queue::PodPredicate& concerns = nullptr);

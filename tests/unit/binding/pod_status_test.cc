@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
+#include "berth/random.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/fake_clock.h"
@@ -47,6 +50,10 @@ class PodStatusPatcherTest : public testing::Test {
   void Fail(client::ApiError error) {
     api_.last().Fail(std::move(error));
     executor_.RunDue();
+  }
+  static test::PodBuilder Pod(size_t i) {
+    const std::string name = "pod-" + std::to_string(i);
+    return test::PodBuilder().Name(name).Uid(name);
   }
   nlohmann::json Status() { return nlohmann::json::parse(api_.last().request.body).at("status"); }
 
@@ -215,16 +222,157 @@ TEST_F(PodStatusPatcherTest, ASuccessAfterAFailureIsASuccess) {
   EXPECT_FALSE(ends_[0].has_value());
 }
 
-TEST_F(PodStatusPatcherTest, PodsBeyondTheBoundAreDropped) {
-  for (int i = 0; i < 10'005; ++i) {
-    const std::string name = "pod-" + std::to_string(i);
-    patcher_->Patch(test::PodBuilder().Name(name).Uid(name).Ptr(), Nominate("n1"));
+// As many pods as are under way at once, so that what comes next has to wait.
+constexpr size_t kAtOnce = 32;
+
+TEST_F(PodStatusPatcherTest, NoneIsDroppedHoweverManyThereAre) {
+  constexpr size_t kPods = 20'000;
+  for (size_t i = 0; i < kPods; ++i) Patch(Pod(i), Unschedulable("no room"));
+  EXPECT_EQ(api_.size(), kAtOnce);
+  std::set<std::string> paths;
+  for (size_t i = 0; i < kPods; ++i) {
+    ASSERT_LT(i, api_.size());
+    paths.insert(api_.at(i).request.path);
+    api_.at(i).Reply(200);
+    executor_.RunDue();
   }
-  Patch(web_, Nominate("n1"));
-  EXPECT_EQ(api_.size(), 10'000u);
-  EXPECT_EQ(patcher_->counts().dropped, 6u);
+  EXPECT_EQ(paths.size(), kPods);
+  EXPECT_EQ(patcher_->counts().sent, kPods);
+  EXPECT_EQ(ends_.size(), kPods);
+}
+
+TEST_F(PodStatusPatcherTest, TheNewestReplacesWhatWaitsAndKeepsItsPlace) {
+  for (size_t i = 0; i < kAtOnce; ++i) Patch(Pod(i), Unschedulable("x"));
+  Patch(web_, Unschedulable("first"));
+  Patch(Pod(kAtOnce), Unschedulable("behind"));
+  executor_.Advance(seconds(7));
+  Patch(web_, Unschedulable("newest"));
+  ASSERT_EQ(api_.size(), kAtOnce);
+  Reply(200);
+  ASSERT_EQ(api_.size(), kAtOnce + 1);
+  EXPECT_EQ(Status()["conditions"][0]["message"], "newest");
+  EXPECT_EQ(api_.last().request.waited, seconds(7)) << "the client must know how long it waited";
+  Reply(200);
+  EXPECT_EQ(Status()["conditions"][0]["message"], "behind");
+}
+
+TEST_F(PodStatusPatcherTest, ConditionsThatWaitAreDroppedWhenTheBindBegins) {
+  for (size_t i = 0; i < kAtOnce; ++i) Patch(Pod(i), Unschedulable("x"));
+  ends_.clear();
+  api::PodStatusChange both = Unschedulable("no room");
+  both.nominated_node_name = "n1";
+  Patch(web_, both);
+  Patch(Pod(kAtOnce), Unschedulable("no room"));
+  patcher_->DropCondition("uid-1");
+  patcher_->DropCondition("pod-32");
+  patcher_->DropCondition("unknown");
+  executor_.RunDue();
+  ASSERT_EQ(ends_.size(), 1u) << "of the pod that had nothing but a condition";
+  EXPECT_FALSE(ends_[0].has_value());
+  for (size_t i = 0; i < kAtOnce; ++i) {
+    api_.at(i).Reply(200);
+    executor_.RunDue();
+  }
+  ASSERT_EQ(api_.size(), kAtOnce + 1);
+  EXPECT_EQ(Status()["nominatedNodeName"], "n1");
+  EXPECT_FALSE(Status().contains("conditions"));
+  EXPECT_EQ(patcher_->counts().withdrawn, 2u);
+}
+
+TEST_F(PodStatusPatcherTest, AConditionInTheClientsLineIsTakenBackWhenTheBindBegins) {
+  api_.cancel_in_line = true;
+  api::PodStatusChange both = Unschedulable("no room");
+  both.nominated_node_name = "n1";
+  Patch(web_, both);
+  patcher_->DropCondition("uid-1");
+  executor_.RunDue();
+  EXPECT_TRUE(api_.at(0).cancelled());
+  ASSERT_EQ(api_.size(), 2u);
+  EXPECT_EQ(Status()["nominatedNodeName"], "n1");
+  EXPECT_FALSE(Status().contains("conditions"));
+  Reply(200);
   ASSERT_EQ(ends_.size(), 1u);
-  EXPECT_TRUE(ends_[0].has_value());
+  EXPECT_FALSE(ends_[0].has_value());
+}
+
+TEST_F(PodStatusPatcherTest, AConditionThatAwaitsItsNextTryIsDroppedWhenTheBindBegins) {
+  Patch(web_, Unschedulable("no room"));
+  Reply(409);
+  patcher_->DropCondition("uid-1");
+  executor_.Advance(seconds(60));
+  EXPECT_EQ(api_.size(), 1u);
+  ASSERT_EQ(ends_.size(), 1u);
+  EXPECT_FALSE(ends_[0].has_value());
+}
+
+TEST_F(PodStatusPatcherTest, NothingIsWrittenOfAForgottenPod) {
+  api_.cancel_in_line = true;
+  for (size_t i = 0; i < kAtOnce; ++i) Patch(Pod(i), Nominate("n1"));
+  Patch(web_, Nominate("n1"));
+  patcher_->Forget("uid-1");
+  patcher_->Forget("pod-0");
+  executor_.RunDue();
+  EXPECT_TRUE(api_.at(0).cancelled());
+  for (size_t i = 1; i < kAtOnce; ++i) {
+    api_.at(i).Reply(200);
+    executor_.RunDue();
+  }
+  EXPECT_EQ(api_.size(), kAtOnce);
+  EXPECT_EQ(ends_.size(), kAtOnce + 1);
+  EXPECT_EQ(patcher_->counts().withdrawn, 2u);
+  // It is a pod like any other when it comes again.
+  Patch(web_, Nominate("n2"));
+  EXPECT_EQ(api_.size(), kAtOnce + 1);
+}
+
+// Whatever comes, every change is answered once, and at the end the server has the newest of all
+// that was not withdrawn.
+TEST_F(PodStatusPatcherTest, EveryChangeEndsOnceWhateverComesBetween) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    patcher_ = std::make_unique<PodStatusPatcher>(api_, clock_, seed);
+    ends_.clear();
+    size_t asked = 0;
+    const size_t first = api_.size();
+    size_t answered = first;
+    std::map<std::string, std::string> newest;  // by path
+    const auto path_of = [](size_t i) {
+      return "/api/v1/namespaces/default/pods/pod-" + std::to_string(i) + "/status";
+    };
+    for (int step = 0; step < 400; ++step) {
+      const size_t i = random.Below(60);
+      const std::string uid = "pod-" + std::to_string(i);
+      const uint64_t what = random.Below(20);
+      if (what < 12) {
+        const std::string message = "at step " + std::to_string(step);
+        newest[path_of(i)] = message;
+        ++asked;
+        Patch(Pod(i), Unschedulable(message));
+      } else if (what == 12) {
+        patcher_->DropCondition(uid);
+        newest.erase(path_of(i));
+      } else if (what == 13) {
+        patcher_->Forget(uid);
+        newest.erase(path_of(i));
+      } else if (what == 14) {
+        executor_.Advance(std::chrono::milliseconds(random.Below(500)));
+      } else if (answered < api_.size()) {
+        auto& call = api_.at(answered++);
+        if (call.open()) random.Below(4) == 0 ? call.Reply(409) : call.Reply(200);
+      }
+      executor_.RunDue();
+    }
+    std::map<std::string, std::string> last;
+    for (size_t n = first; n < api_.size(); ++n) {
+      if (api_.at(n).open()) api_.at(n).Reply(200);
+      executor_.Advance(seconds(1));
+      const auto status = nlohmann::json::parse(api_.at(n).request.body).at("status");
+      last[api_.at(n).request.path] = status["conditions"][0]["message"];
+    }
+    EXPECT_EQ(ends_.size(), asked);
+    for (const auto& [path, message] : newest) EXPECT_EQ(last[path], message) << path;
+  }
 }
 
 TEST_F(PodStatusPatcherTest, APatcherThatIsGoneSendsNothing) {

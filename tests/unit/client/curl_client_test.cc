@@ -397,7 +397,7 @@ TEST(CurlClientTest, WritesAreHeldBackWhereNobodyMayWrite) {
   } cases[] = {
       {"bind", Verb::kCreate, Priority::kBind, true},
       {"status patch", Verb::kPatch, Priority::kStatusPatch, true},
-      {"eviction", Verb::kDelete, Priority::kOther, true},
+      {"eviction", Verb::kDelete, Priority::kEviction, true},
       {"plugin's update", Verb::kUpdate, Priority::kOther, true},
       {"read", Verb::kGet, Priority::kOther, false},
       {"event", Verb::kCreate, Priority::kEvent, false},

@@ -65,6 +65,25 @@ TEST(RequestQueueTest, BindsGoFirstThenStatusPatchesThenTheRest) {
   EXPECT_EQ(PopAll(queue, clock.Now()), (std::vector<uint64_t>{3, 5, 2, 4, 1}));
 }
 
+TEST(RequestQueueTest, EvictionsTakeTurnsWithBindsAndWaitForNothingElse) {
+  FakeClock clock;
+  RequestQueue queue(0.000001, 8);
+  for (uint64_t i = 1; i <= 100; ++i) queue.Push(i, Priority::kStatusPatch, clock.Now());
+  clock.Advance(seconds(60));
+  for (uint64_t i = 201; i <= 203; ++i) queue.Push(i, Priority::kBind, clock.Now());
+  for (uint64_t i = 301; i <= 304; ++i) queue.Push(i, Priority::kEviction, clock.Now());
+  EXPECT_EQ(PopAll(queue, clock.Now()),
+            (std::vector<uint64_t>{301, 201, 302, 202, 303, 203, 304, 1}));
+}
+
+TEST(RequestQueueTest, TimeWaitedElsewhereCounts) {
+  FakeClock clock;
+  RequestQueue queue(1, 100);
+  queue.Push(1, Priority::kBind, clock.Now());
+  queue.Push(2, Priority::kStatusPatch, clock.Now() - seconds(6));
+  EXPECT_EQ(PopAll(queue, clock.Now()), (std::vector<uint64_t>{2, 1}));
+}
+
 TEST(RequestQueueTest, OverdueRequestsGoAheadOfBindsButNeverTwoInARow) {
   const struct {
     const char* name;
@@ -126,8 +145,8 @@ TEST(RequestQueueTest, ARemovedRequestGetsNoTurn) {
 // On random arrivals: waking up only at NextTurn() serves all, in order within each class, never
 // above the rate, and never before its time.
 TEST(RequestQueueTest, NextTurnIsExactlyWhenTheNextRequestMayGo) {
-  constexpr Priority kAll[] = {Priority::kBind, Priority::kStatusPatch, Priority::kOther,
-                               Priority::kEvent};
+  constexpr Priority kAll[] = {Priority::kBind, Priority::kEviction, Priority::kStatusPatch,
+                               Priority::kOther, Priority::kEvent};
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -143,7 +162,7 @@ TEST(RequestQueueTest, NextTurnIsExactlyWhenTheNextRequestMayGo) {
     for (int step = 0; step < 400; ++step) {
       if (step < 200) {
         for (uint64_t n = random.Below(4); n > 0; --n) {
-          const Priority priority = kAll[random.Below(4)];
+          const Priority priority = kAll[random.Below(std::size(kAll))];
           waiting[next_ticket] = priority;
           queue.Push(next_ticket++, priority, clock.Now());
         }

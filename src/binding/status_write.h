@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "berth/api/meta.h"
+#include "berth/random.h"
+#include "src/base/backoff.h"
+#include "src/client/api_client.h"
+
+namespace berth::binding {
+
+// One PATCH of a pod's status, over all its tries: as kube-scheduler does, 409, 500, 503 and a
+// refused connection are tried four times in all.
+//
+// Thread safety: the executor's thread.
+class StatusWrite : public std::enable_shared_from_this<StatusWrite> {
+ public:
+  // nullopt: written.
+  using Done = std::function<void(const std::optional<client::ApiError>&)>;
+
+  // `body` is a strategic merge patch. `api` must outlive the write.
+  StatusWrite(client::ApiClient& api, const api::ObjectMeta& pod, std::string body,
+              client::Priority priority, uint64_t seed, Done done);
+
+  // Calls `done` exactly once, never inside the call. `waited` is how long it has waited already.
+  void Start(Duration waited);
+  // Gives up; `done` may be called within. What is under way may still be written.
+  void Cancel();
+
+ private:
+  void Send();
+  void OnAnswer(const client::ResponseResult& result);
+  void Finish(const std::optional<client::ApiError>& error);
+
+  client::ApiClient& api_;
+  const std::string path_;
+  const std::string body_;
+  const client::Priority priority_;
+  Duration waited_{};
+  Random random_;
+  base::Backoff backoff_;
+  Done done_;  // empty once it has been called
+  int tries_ = 0;
+  bool cancelled_ = false;
+  std::optional<base::Executor::TimerId> timer_;
+  std::shared_ptr<client::Call> call_;
+};
+
+}  // namespace berth::binding

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/binding/pod_evictor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+#include "tests/support/builders.h"
+#include "tests/support/fake_api.h"
+#include "tests/support/fake_clock.h"
+
+namespace berth::binding {
+namespace {
+
+using client::Verb;
+using std::chrono::seconds;
+using test::NeverSent;
+using test::NoAnswer;
+using test::Rejection;
+using ::testing::HasSubstr;
+
+class PodEvictorTest : public testing::Test {
+ protected:
+  void Evict(const test::PodBuilder& pod) {
+    end_.reset();
+    evictor_->Evict(pod.Ptr(), "make room", [this](AsyncStatus status) {
+      EXPECT_FALSE(end_.has_value()) << "done was called twice";
+      end_ = std::move(status);
+    });
+    executor_.RunDue();
+  }
+  void Reply(int code) {
+    api_.last().Reply(code);
+    executor_.RunDue();
+  }
+  void ExpectLast(Verb verb, const std::string& path) {
+    EXPECT_EQ(api_.last().request.verb, verb);
+    EXPECT_EQ(api_.last().request.path, path);
+    EXPECT_EQ(api_.last().request.priority, client::Priority::kEviction);
+  }
+
+  test::FakeClock clock_;
+  test::FakeExecutor executor_{clock_};
+  test::FakeApi api_{executor_};
+  std::unique_ptr<PodEvictor> evictor_ = std::make_unique<PodEvictor>(api_, clock_, 1);
+  std::optional<AsyncStatus> end_;
+  const test::PodBuilder web_ = test::PodBuilder().Name("web").Uid("uid-1").Generation(3);
+};
+
+TEST_F(PodEvictorTest, APodIsMarkedAndThenDeletedBothAsEvictions) {
+  Evict(web_);
+  ASSERT_EQ(api_.size(), 1u);
+  ExpectLast(Verb::kPatch, "/api/v1/namespaces/default/pods/web/status");
+  for (const char* part : {"DisruptionTarget", "PreemptionByScheduler", "make room",
+                           "\"observedGeneration\":3", "2026-01-01T00:00:00Z", "uid-1"}) {
+    EXPECT_THAT(api_.last().request.body, HasSubstr(part));
+  }
+  Reply(200);
+  ASSERT_EQ(api_.size(), 2u);
+  ExpectLast(Verb::kDelete, "/api/v1/namespaces/default/pods/web");
+  EXPECT_THAT(api_.last().request.body, HasSubstr("uid-1"));
+  EXPECT_FALSE(end_.has_value());
+  Reply(200);
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_TRUE(end_->ok());
+}
+
+TEST_F(PodEvictorTest, APodThatIsMarkedAlreadyIsDeletedAtOnce) {
+  Evict(test::PodBuilder(web_).Condition("DisruptionTarget", "True", "PreemptionByScheduler",
+                                         "make room"));
+  // The generation that it was observed at is news.
+  ExpectLast(Verb::kPatch, "/api/v1/namespaces/default/pods/web/status");
+  Evict(test::PodBuilder().Name("web").Uid("uid-1").Condition(
+      "DisruptionTarget", "True", "PreemptionByScheduler", "make room"));
+  ExpectLast(Verb::kDelete, "/api/v1/namespaces/default/pods/web");
+}
+
+TEST_F(PodEvictorTest, WhatThePatchAndTheDeletionEndWith) {
+  const struct {
+    const char* name;
+    std::optional<client::ApiError> patch;  // nullopt: written
+    std::optional<client::ApiError> deletion;
+    bool ok;
+  } cases[] = {
+      {"gone before the patch", Rejection(404), std::nullopt, true},
+      {"the patch is forbidden", Rejection(403), std::nullopt, false},
+      {"the patch got no answer", NoAnswer(), std::nullopt, false},
+      {"gone before the deletion", std::nullopt, Rejection(404), true},
+      {"another pod by now", std::nullopt, Rejection(409), true},
+      {"the deletion is forbidden", std::nullopt, Rejection(403), false},
+      {"the deletion got no answer", std::nullopt, NoAnswer(), false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Evict(web_);
+    if (c.patch) {
+      api_.last().Fail(*c.patch);
+    } else {
+      api_.last().Reply(200);
+    }
+    executor_.RunDue();
+    if (c.deletion) {
+      ASSERT_EQ(api_.last().request.verb, Verb::kDelete);
+      api_.last().Fail(*c.deletion);
+      executor_.RunDue();
+    }
+    ASSERT_TRUE(end_.has_value());
+    EXPECT_EQ(end_->ok(), c.ok);
+  }
+}
+
+TEST_F(PodEvictorTest, ThePatchIsTriedFourTimesInAll) {
+  Evict(web_);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(end_.has_value());
+    api_.last().Fail(NeverSent());
+    executor_.Advance(seconds(1));
+  }
+  EXPECT_EQ(api_.size(), 4u);
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_FALSE(end_->ok());
+}
+
+TEST_F(PodEvictorTest, EveryEvictionIsSentHoweverManyThereAre) {
+  constexpr size_t kPods = 20'000;
+  for (size_t i = 0; i < kPods; ++i) {
+    const std::string name = "pod-" + std::to_string(i);
+    evictor_->Evict(test::PodBuilder().Name(name).Uid(name).Ptr(), "make room", [](AsyncStatus) {});
+  }
+  executor_.RunDue();
+  EXPECT_EQ(api_.size(), kPods);
+}
+
+TEST_F(PodEvictorTest, AnEvictorThatIsGoneDeletesNothing) {
+  Evict(web_);
+  evictor_.reset();
+  Reply(200);
+  EXPECT_EQ(api_.size(), 1u);
+  EXPECT_FALSE(end_.has_value());
+}
+
+}  // namespace
+}  // namespace berth::binding
