@@ -35,6 +35,9 @@ class PreemptionPlugin : public PostFilterPlugin {
   // drawn or counted. The candidates are good as long as the cycle and the snapshot.
   virtual PreemptionPreview Preview(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                                     const NodeToStatus& statuses) = 0;
+  // This plugin takes the place of `predecessor`, which has its name and served the same profile:
+  // from now on it knows of the evictions that the other has under way.
+  virtual void TakeOver(PreemptionPlugin& predecessor) { (void)predecessor; }
 };
 
 }  // namespace berth

@@ -27,7 +27,7 @@ bool TerminatingByPreemption(const api::Pod& pod) {
 DefaultPreemption::DefaultPreemption(Handle& handle, DefaultPreemptionArgs args)
     : handle_(handle),
       args_(args),
-      evictions_(handle),
+      evictions_(std::make_shared<Evictions>(handle)),
       no_victims_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                         "No preemption victims found for incoming pod")),
       waiting_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
@@ -82,6 +82,12 @@ PreemptionPreview DefaultPreemption::Preview(CycleState& state, const PodInfo& p
             [](const Candidate& a, const Candidate& b) { return a.row < b.row; });
   preview.best = BestCandidates(preview.candidates, handle_.clock().Now());
   return preview;
+}
+
+void DefaultPreemption::TakeOver(PreemptionPlugin& predecessor) {
+  if (const auto* other = dynamic_cast<DefaultPreemption*>(&predecessor)) {
+    evictions_ = other->evictions_;
+  }
 }
 
 Status DefaultPreemption::MayPreempt(const CycleState& state, const PodInfo& pod,
@@ -183,7 +189,7 @@ void DefaultPreemption::Execute(const PodInfo& pod, const Snapshot& snapshot,
   for (const PodInfo* victim : candidate.victims) {
     if (!victim->pod->metadata.deletion_timestamp) victims.push_back(victim->pod);
   }
-  evictions_.Start(pod, snapshot.node(candidate.row).metadata.name, std::move(victims));
+  evictions_->Start(pod, snapshot.node(candidate.row).metadata.name, std::move(victims));
 }
 
 Status DefaultPreemption::Reject(const CycleState& state, std::string_view message) const {
@@ -191,7 +197,7 @@ Status DefaultPreemption::Reject(const CycleState& state, std::string_view messa
 }
 
 Status DefaultPreemption::PreEnqueue(const PodInfo& pod) {
-  const bool wait = handle_.features().scheduler_async_preemption && evictions_.Running(*pod.pod);
+  const bool wait = handle_.features().scheduler_async_preemption && evictions_->Running(*pod.pod);
   return wait ? waiting_ : Status::Success();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,7 @@ class DefaultPreemption final : public PreemptionPlugin,
                               const NodeToStatus& statuses) override;
   PreemptionPreview Preview(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                             const NodeToStatus& statuses) override;
+  void TakeOver(PreemptionPlugin& predecessor) override;
 
   // Holds a pod back while its victims are being evicted.
   Status PreEnqueue(const PodInfo& pod) override;
@@ -65,7 +67,7 @@ class DefaultPreemption final : public PreemptionPlugin,
 
   Handle& handle_;
   const DefaultPreemptionArgs args_;
-  Evictions evictions_;
+  std::shared_ptr<Evictions> evictions_;  // shared with its predecessors
   Status no_victims_;
   Status waiting_;
 };

@@ -21,6 +21,7 @@ void Evictions::Start(const PodInfo& preemptor, std::string_view node_name,
   const std::string& uid = preemptor.pod->metadata.uid;
   const auto [it, added] = runs_.insert_or_assign(uid, Run());
   Run& run = it->second;
+  run.id = ++last_run_;
   run.preemptor_key = preemptor.pod->metadata.Key();
   run.started = handle_.clock().Now();
   run.node_name = node_name;
@@ -39,12 +40,11 @@ bool Evictions::Running(const api::Pod& preemptor) const {
 void Evictions::Evict(const std::string& preemptor_uid, Run& run,
                       const std::shared_ptr<const api::Pod>& victim) {
   ++run.unanswered;
-  const auto answered = [handle = &handle_, self = std::weak_ptr<Evictions*>(self_), preemptor_uid,
-                         victim](bool in_memory, AsyncStatus answer) {
-    handle->Post([self, preemptor_uid, victim, in_memory, answer = std::move(answer)] {
-      if (const auto evictions = self.lock()) {
-        (*evictions)->OnAnswer(preemptor_uid, *victim, in_memory, answer);
-      }
+  const auto answered = [handle = &handle_, self = std::weak_ptr<Evictions*>(self_),
+                         asked = Asked{run.id, preemptor_uid, run.node_name, victim}](
+                            bool in_memory, AsyncStatus answer) {
+    handle->Post([self, asked, in_memory, answer = std::move(answer)] {
+      if (const auto evictions = self.lock()) (*evictions)->OnAnswer(asked, in_memory, answer);
     });
   };
   // A pod that has its place only in memory gives it up without being deleted.
@@ -64,16 +64,17 @@ void Evictions::Evict(const std::string& preemptor_uid, Run& run,
       [answered](AsyncStatus answer) { answered(false, std::move(answer)); });
 }
 
-void Evictions::OnAnswer(const std::string& preemptor_uid, const api::Pod& victim, bool in_memory,
-                         const AsyncStatus& answer) {
-  const auto it = runs_.find(preemptor_uid);
-  if (it == runs_.end()) return;
+void Evictions::OnAnswer(const Asked& asked, bool in_memory, const AsyncStatus& answer) {
+  if (answer.ok()) {
+    std::string note = "Preempted by pod " + asked.preemptor_uid + " on node " + asked.node_name;
+    if (in_memory) note += " (in kube-scheduler memory).";
+    handle_.RecordEvent(*asked.victim, false, "Preempted", "Preempting", std::move(note));
+  }
+  const auto it = runs_.find(asked.preemptor_uid);
+  if (it == runs_.end() || it->second.id != asked.run) return;
   Run& run = it->second;
   --run.unanswered;
   if (answer.ok()) {
-    std::string note = "Preempted by pod " + preemptor_uid + " on node " + run.node_name;
-    if (in_memory) note += " (in kube-scheduler memory).";
-    handle_.RecordEvent(victim, false, "Preempted", "Preempting", std::move(note));
     run.last_in_memory = run.last_asked && in_memory;
   } else {
     run.failed = true;

@@ -16,7 +16,9 @@ namespace berth::plugins {
 //
 // All victims but the last are evicted at once, the last when they are gone or going: so whoever
 // sees the last one going knows that the others were asked to. When an eviction fails the rest is
-// left alone, and the pod is tried again at once: no deletion may come that would wake it.
+// left alone, and the pod is tried again at once: no deletion may come that would wake it. A pod
+// that is tried meanwhile and preempts again starts over: answers to what it asked for before are
+// told as events, but count no more.
 //
 // Thread safety: the scheduling thread.
 class Evictions {
@@ -31,6 +33,7 @@ class Evictions {
 
  private:
   struct Run {
+    uint64_t id = 0;
     std::string preemptor_key;
     Time started;
     std::string node_name;
@@ -45,8 +48,14 @@ class Evictions {
 
   void Evict(const std::string& preemptor_uid, Run& run,
              const std::shared_ptr<const api::Pod>& victim);
-  void OnAnswer(const std::string& preemptor_uid, const api::Pod& victim, bool in_memory,
-                const AsyncStatus& answer);
+  // What an answer is told by.
+  struct Asked {
+    uint64_t run = 0;
+    std::string preemptor_uid;
+    std::string node_name;
+    std::shared_ptr<const api::Pod> victim;
+  };
+  void OnAnswer(const Asked& asked, bool in_memory, const AsyncStatus& answer);
   void Finish(Runs::iterator run, bool activate);
   void Advance(Runs::iterator run);
   // Whether the victim is still on the node and nobody has begun to delete it.
@@ -54,6 +63,7 @@ class Evictions {
 
   Handle& handle_;
   Runs runs_;  // by preemptor UID
+  uint64_t last_run_ = 0;
   // Answers that come after the plugin has gone find nobody.
   std::shared_ptr<Evictions*> self_;
 };

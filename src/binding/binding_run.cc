@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/framework/guarded.h"
 
 namespace berth::binding {
 namespace {
@@ -150,7 +151,9 @@ void BindingRun::RunPreBindGroup(RunHost& host) {
   for (size_t i = begin; i < begin + outstanding_; ++i) {
     PreBindPlugin& plugin = *cycle_.pre_bind[i];
     const auto call = Begin(host, BindingStage::kPreBind, plugin.Name());
-    plugin.PreBind(cycle_.state, *cycle_.pod, cycle_.node_name, call->cancel, DoneOf(call));
+    framework::GuardedAsync(DoneOf(call), [&](const AsyncDone& done) {
+      plugin.PreBind(cycle_.state, *cycle_.pod, cycle_.node_name, call->cancel, done);
+    });
   }
 }
 
@@ -216,7 +219,9 @@ void BindingRun::RunBind(RunHost& host) {
   }
   BindPlugin& plugin = *cycle_.bind[next_++];
   const auto call = Begin(host, BindingStage::kBind, plugin.Name());
-  plugin.Bind(cycle_.state, *cycle_.pod, cycle_.node_name, call->cancel, DoneOf(call));
+  framework::GuardedAsync(DoneOf(call), [&](const AsyncDone& done) {
+    plugin.Bind(cycle_.state, *cycle_.pod, cycle_.node_name, call->cancel, done);
+  });
 }
 
 void BindingRun::OnBindDone(RunHost& host, const Call& call, AsyncStatus status) {
@@ -241,7 +246,14 @@ void BindingRun::RunPostBind(RunHost& host) {
   const Time started = host.clock().Now();
   for (PostBindPlugin* plugin : cycle_.post_bind) {
     const Time plugin_started = cycle_.time_plugins ? host.clock().Now() : started;
-    plugin->PostBind(cycle_.state, *cycle_.pod, cycle_.node_name);
+    const auto thrown =
+        framework::ThrownBy([&] { plugin->PostBind(cycle_.state, *cycle_.pod, cycle_.node_name); });
+    // The pod is bound: its verdict stands.
+    if (thrown) {
+      base::LogError(
+          "PostBind plugin failed",
+          {{"plugin", plugin->Name()}, {"pod", cycle_.pod->pod->metadata.Key()}, {"err", *thrown}});
+    }
     if (cycle_.time_plugins) {
       Timed(host, BindingStage::kPostBind, plugin->Name(), Code::kSuccess, plugin_started);
     }

@@ -199,7 +199,7 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
     }
   }
   entry->sequence = ++last_sequence_;
-  const bool error = !entry->rejected();
+  const bool error = !entry->rejected() || entry->pod->rejected_in_binding;
   entry->holder = error ? Holder::kErrorBackoff : Holder::kBackoff;
   (error ? error_backoff_ : backoff_).Push(entry);
   metrics_.Incoming(QueueMetrics::Queue::kBackoff, event,

@@ -49,6 +49,8 @@ struct QueuedPod {
   std::vector<std::string> unschedulable_plugins;
   // Those whose code was Pending: their event skips the backoff.
   std::vector<std::string> pending_plugins;
+  // Rejected too late to wait for an event, after Done(): it backs off as after an error.
+  bool rejected_in_binding = false;
   // The PreEnqueue plugin that holds the pod back, or "".
   std::string gating_plugin;
   // Set where others of its class need not be evaluated while it is parked; Pop() leaves it, too.
@@ -62,6 +64,7 @@ struct QueuedPod {
   void ClearRejectorPlugins() {
     unschedulable_plugins.clear();
     pending_plugins.clear();
+    rejected_in_binding = false;
     gating_plugin.clear();
   }
 };

@@ -135,6 +135,11 @@ void Scheduler::HandleBindOutcome(binding::BindOutcome& outcome) {
   Failure failure;
   failure.code = outcome.status.code;
   failure.message = std::move(outcome.status.message);
+  failure.in_binding = true;
+  if (failure.rejected() && !outcome.failed_plugin.empty()) {
+    if (failure.code == Code::kPending) failure.pending_plugins.push_back(outcome.failed_plugin);
+    failure.unschedulable_plugins.push_back(std::move(outcome.failed_plugin));
+  }
   pod.cycle.state = std::move(outcome.state);
   FailBinding(std::move(pod), std::move(failure));
 }

@@ -39,6 +39,7 @@ void Scheduler::HandleFailure(std::unique_ptr<queue::QueuedPod> queued,
   queued->ClearRejectorPlugins();
   queued->unschedulable_plugins = std::move(failure.unschedulable_plugins);
   queued->pending_plugins = std::move(failure.pending_plugins);
+  queued->rejected_in_binding = rejected && failure.in_binding;
   const std::shared_ptr<const api::Pod> newest = pods_.Find(key);
   if (newest == nullptr) {
     // Deleted, or bound by somebody.

@@ -28,6 +28,18 @@ std::string ArgsOf(const config::SchedulerConfiguration& configuration,
   return "";
 }
 
+// A pod whose victims are being evicted must not preempt others because the configuration changed.
+void HandOverEvictions(const framework::Profile& from, const framework::Profile& to) {
+  for (const auto& entry : to.plugins().post_filter) {
+    auto* successor = PluginCast<PreemptionPlugin>(entry.plugin);
+    for (const auto& old : from.plugins().post_filter) {
+      auto* predecessor = PluginCast<PreemptionPlugin>(old.plugin);
+      if (successor == nullptr || predecessor == nullptr) continue;
+      if (successor->Name() == predecessor->Name()) successor->TakeOver(*predecessor);
+    }
+  }
+}
+
 }  // namespace
 
 size_t Scheduler::CountPodsOf(std::string_view scheduler_name) const {
@@ -64,6 +76,9 @@ Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {
       return Fail("profiles: the queueSort plugin of \"" + name +
                   "\" cannot change without a restart");
     }
+  }
+  for (const auto& [name, profile] : made->profiles) {
+    HandOverEvictions(*profiles_.at(name), *profile);
   }
   // Pods in binding cycles go on with the profile they have, and a plugin may have asked for
   // something, such as an eviction, whose answer comes back to it at any time. So what served once

@@ -172,6 +172,8 @@ class Scheduler {
     NominatingInfo nominating;
     // Set where the rest of the class need not be evaluated.
     std::shared_ptr<const queue::SharedVerdict> verdict = nullptr;
+    // Its binding cycle had begun.
+    bool in_binding = false;
 
     bool rejected() const { return code != Code::kError; }
   };

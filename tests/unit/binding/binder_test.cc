@@ -211,6 +211,42 @@ TEST_F(BinderTest, APluginThatLosesItsCompletionHasFailed) {
             "running PreBind plugin \"Forgets\": the plugin ended without a verdict");
 }
 
+TEST_F(BinderTest, APluginThatThrowsHasFailed) {
+  for (const bool in_bind : {false, true}) {
+    SCOPED_TRACE(in_bind ? "in Bind" : "in PreBind");
+    outcomes_.clear();
+    FakePreBind pre_bind("P");
+    FakeBind bind("P");
+    pre_bind.AnswerAtOnce({});
+    if (in_bind) {
+      bind.Throw("out of order");
+    } else {
+      pre_bind.Throw("out of order");
+    }
+    BindingCycle cycle = Cycle("web", {&pre_bind});
+    cycle.bind = {&bind};
+    Start(std::move(cycle));
+    EXPECT_EQ(Outcome().status.code, Code::kError);
+    EXPECT_EQ(Outcome().status.message,
+              in_bind ? "running Bind plugin \"P\": plugin threw: out of order"
+                      : "running PreBind plugin \"P\": plugin threw: out of "
+                        "order");
+    EXPECT_EQ(Outcome().failed_plugin, "P");
+    EXPECT_FALSE(Outcome().unknown);
+  }
+}
+
+TEST_F(BinderTest, APostBindThatThrowsChangesNothing) {
+  FakePostBind second;
+  post_bind_.throws = true;
+  bind_.AnswerAtOnce({});
+  BindingCycle cycle = Cycle();
+  cycle.post_bind = {&post_bind_, &second};
+  Start(std::move(cycle));
+  EXPECT_TRUE(Outcome().status.ok());
+  EXPECT_THAT(second.bound, ElementsAre("web on node-1"));
+}
+
 TEST_F(BinderTest, ASecondCompletionIsIgnored) {
   Start(Cycle());
   const AsyncDone done = bind_.calls[0]->done;

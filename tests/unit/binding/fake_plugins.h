@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@ class AsyncCalls {
   }
   // Lose the completion of every call.
   void LoseCompletions() { lose_ = true; }
+  // Throw from every call, once it has been noted.
+  void Throw(std::string what) { throws_ = std::move(what); }
   // End with an error as soon as cancelled, as a well-behaved plugin does.
   void ObeyCancel() { obey_ = true; }
 
@@ -47,6 +50,7 @@ class AsyncCalls {
     call.node_name = node_name;
     call.state = &state;
     call.cancellation = &cancellation;
+    if (!throws_.empty()) throw std::runtime_error(throws_);
     if (lose_) return;
     if (at_once_) {
       done(answer_);
@@ -63,6 +67,7 @@ class AsyncCalls {
   bool at_once_ = false;
   bool lose_ = false;
   bool obey_ = false;
+  std::string throws_;
   AsyncStatus answer_;
 };
 
@@ -103,7 +108,10 @@ class FakePostBind final : public PostBindPlugin {
   std::string_view Name() const override { return "Post"; }
   void PostBind(CycleState&, const PodInfo& pod, std::string_view node_name) override {
     bound.push_back(pod.pod->metadata.name + " on " + std::string(node_name));
+    if (throws) throw std::runtime_error("out of order");
   }
+
+  bool throws = false;
 
   std::vector<std::string> bound;
 };

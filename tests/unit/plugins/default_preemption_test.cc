@@ -173,6 +173,45 @@ TEST_F(DefaultPreemptionTest, TriesThePodAgainWhenAnEvictionFails) {
   EXPECT_THAT(handle.events, IsEmpty());
 }
 
+TEST_F(DefaultPreemptionTest, AnswersToAnEarlierRunDoNotCountForTheNewOne) {
+  handle.gates.scheduler_async_preemption = false;
+  const PlainSnapshot cluster =
+      Cluster({test::MakeNode("a").Allocatable({{"cpu", "3"}})},
+              {On("a", "x", "1", 1), On("a", "y", "1", 1), On("a", "z", "1", 1)});
+  ASSERT_TRUE(PostFilter(Pod("high", "3", 10), cluster).status.ok());
+  ASSERT_EQ(handle.evictions.size(), 2u);
+  // The pod is not held back: it is tried, and preempts, again.
+  ASSERT_TRUE(PostFilter(Pod("high", "3", 10), cluster).status.ok());
+  ASSERT_EQ(handle.evictions.size(), 4u);
+  handle.evictions[0].done({});
+  handle.evictions[1].done({Code::kError, "late"});
+  handle.RunPosted();
+  EXPECT_EQ(handle.evictions.size(), 4u) << "the last victim is asked before the others have gone";
+  EXPECT_THAT(handle.activated, IsEmpty());
+  EXPECT_EQ(handle.events.size(), 1u) << "what was evicted is told all the same";
+  handle.evictions[2].done({});
+  handle.evictions[3].done({});
+  handle.RunPosted();
+  ASSERT_EQ(handle.evictions.size(), 5u);
+  handle.evictions[4].done({});
+  handle.RunPosted();
+  EXPECT_EQ(handle.Metric("preemption_goroutines_execution_total", {"success"}), 1);
+  EXPECT_EQ(handle.Metric("preemption_goroutines_execution_total", {"error"}), 0);
+}
+
+TEST_F(DefaultPreemptionTest, ASuccessorKnowsOfTheEvictionsUnderWay) {
+  const PlainSnapshot cluster = Cluster({test::MakeNode("a").Allocatable({{"cpu", "2"}})},
+                                        {On("a", "x", "1", 1), On("a", "y", "1", 1)});
+  ASSERT_TRUE(PostFilter(Pod("high", "2", 10), cluster).status.ok());
+  const std::unique_ptr<DefaultPreemption> predecessor = std::move(plugin_);
+  Make();
+  EXPECT_TRUE(plugin_->PreEnqueue(*pod_).ok()) << "it knows of none by itself";
+  plugin_->TakeOver(*predecessor);
+  EXPECT_FALSE(plugin_->PreEnqueue(*pod_).ok());
+  EXPECT_THAT(EvictAll(), testing::SizeIs(2));
+  EXPECT_TRUE(plugin_->PreEnqueue(*pod_).ok());
+}
+
 TEST_F(DefaultPreemptionTest, LetsAPodInPreBindGiveUpItsPlaceWithoutDeletingIt) {
   const PlainSnapshot cluster =
       Cluster({test::MakeNode("a").Allocatable({{"cpu", "1"}})}, {On("a", "x", "1", 1)});

@@ -90,6 +90,27 @@ TEST_F(ReloadTest, BindingsInHandFinish) {
   EXPECT_THAT(Events("Scheduled"), SizeIs(1));
 }
 
+TEST_F(ReloadTest, APodWhoseVictimsAreBeingEvictedPreemptsNoOthers) {
+  const auto pod = [](const char* name, int32_t priority) {
+    return test::MakePod().Name(name).Req({{"cpu", "2"}}).Priority(priority);
+  };
+  Synced();
+  for (const char* node : {"n1", "n2"}) AddNode(test::MakeNode(node).Allocatable({{"cpu", "2"}}));
+  AddPod(pod("low1", 1).OnNode("n1"));
+  AddPod(pod("low2", 1).OnNode("n2"));
+  hold_status_patches_ = true;
+  AddPod(pod("high", 10));
+  Turn();
+  const auto evictions = [this] {
+    return StatusPatches("low1").size() + StatusPatches("low2").size();
+  };
+  ASSERT_EQ(evictions(), 1u);
+  EXPECT_TRUE(Reload([](auto& next) { Disable(next, "NodeName"); }));
+  Advance(seconds(30));
+  EXPECT_EQ(evictions(), 1u);
+  EXPECT_THAT(Events("FailedScheduling"), SizeIs(1)) << "it is held back";
+}
+
 TEST_F(ReloadTest, WhatOtherPodsOfTheClassFoundIsForgotten) {
   Synced();
   AddNode(test::MakeNode("n1").Taint("gpu", "", "NoSchedule"));

@@ -140,6 +140,7 @@ std::optional<client::ResponseResult> SchedulerFixture::Answer(const client::Req
   }
   if (request.path.ends_with("/status")) {
     patches_.emplace_back(request.path, request.body);
+    if (hold_status_patches_) return std::nullopt;
     return client::Response{200, "application/json", "{}"};
   }
   if (request.verb == client::Verb::kDelete) {

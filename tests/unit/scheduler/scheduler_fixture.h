@@ -70,6 +70,8 @@ class SchedulerFixture : public testing::Test {
   scheduler::SchedulerOptions options_;
   std::vector<PluginRegistration> plugins_ = plugins::InTreeRegistry();
   bool hold_binds_ = false;
+  // Patches of pod statuses are made but not answered.
+  bool hold_status_patches_ = false;
   FakeClock clock_;
 
  private:

@@ -230,6 +230,82 @@ TEST_F(SchedulerTest, ADeletedPodIsDroppedWhereverItIs) {
   EXPECT_THAT(Events("FailedScheduling"), ElementsAre("skip schedule deleting pod: default/going"));
 }
 
+TEST_F(SchedulerTest, APodDeletedDuringItsBindLetsOthersHaveItsRoom) {
+  for (const bool going : {false, true}) {
+    SCOPED_TRACE(going ? "it is being deleted" : "it is gone");
+    Restart();
+    Synced();
+    AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+    NeverAnswerBind("default/web");
+    const auto pod = test::MakePod().Name("web").Req({{"cpu", "1"}}).ResourceVersion("1");
+    AddPod(pod);
+    AddPod(test::MakePod().Name("next").Req({{"cpu", "1"}}));
+    Turn();
+    Advance(seconds(20));
+    ASSERT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+    if (going) {
+      UpdatePod(pod.Ptr(), test::PodBuilder(pod).ResourceVersion("2").DeletedAt(Now()).Ptr());
+    } else {
+      DeletePod(pod.Ptr());
+    }
+    Advance(seconds(1));
+    EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1", "default/next -> n1"));
+  }
+}
+
+TEST_F(SchedulerTest, ConditionsThatAreNotWrittenYetAreDroppedWhenTheBindBegins) {
+  constexpr int kPods = 100;
+  hold_status_patches_ = true;
+  Synced();
+  const auto node = test::MakeNode("n1").Allocatable({{"pods", "1000"}});
+  AddNode(test::NodeBuilder(node).Taint("t", "", "NoSchedule"));
+  for (int i = 0; i < kPods; ++i) AddPod(test::MakePod().Name("pod-" + std::to_string(i)));
+  Turn();
+  ASSERT_THAT(Events("FailedScheduling"), SizeIs(kPods));
+  UpdateNode(test::NodeBuilder(node).Taint("t", "", "NoSchedule").Ptr(), node.Ptr());
+  Advance(seconds(3));
+  EXPECT_THAT(Events("Scheduled"), SizeIs(kPods));
+  int written = 0;
+  for (int i = 0; i < kPods; ++i) {
+    written += static_cast<int>(StatusPatches("pod-" + std::to_string(i)).size());
+  }
+  EXPECT_LT(written, kPods / 2) << "only those that were under way before the binds";
+}
+
+class NoDisk final : public PreBindPlugin {
+ public:
+  std::string_view Name() const override { return "NoDisk"; }
+  Status PreBindPreFlight(CycleState&, const PodInfo&, std::string_view) override {
+    return Status::Success();
+  }
+  void PreBind(CycleState&, const PodInfo&, std::string_view, Cancellation&,
+               AsyncDone done) override {
+    done({Code::kUnschedulable, "no disk"});
+  }
+};
+
+TEST_F(SchedulerTest, ARejectionAtPreBindKeepsItsPluginsName) {
+  plugins_.push_back({"NoDisk", [](const ConfigValue&, Handle&) {
+                        return Result<std::unique_ptr<Plugin>>(std::make_unique<NoDisk>());
+                      }});
+  options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"NoDisk", 0});
+  Restart();
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  EXPECT_THAT(Bindings(), IsEmpty());
+  EXPECT_THAT(Events("FailedScheduling"), ElementsAre("no disk"));
+  EXPECT_THAT(StatusPatches("web"), testing::Contains(HasSubstr("\"Unschedulable\"")));
+  const auto pending = scheduler().queue().PendingPods();
+  ASSERT_THAT(pending, SizeIs(1));
+  EXPECT_THAT(pending[0].pod->unschedulable_plugins, ElementsAre("NoDisk"));
+  // Nothing tells when it may be tried again, so time has to: 1 s, 2 s, 4 s, ...
+  Advance(seconds(20));
+  EXPECT_THAT(scheduler().queue().PendingPods()[0].pod->attempts,
+              AllOf(testing::Ge(3), testing::Le(5)));
+}
+
 TEST_F(SchedulerTest, ANameCreatedAgainIsAnotherPod) {
   Synced();
   AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
