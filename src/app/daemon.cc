@@ -148,11 +148,15 @@ void Daemon::Start(std::function<void()> ended) {
   ended_ = std::move(ended);
   thread_ = base::NamedThread("berth-sched", [this] {
     scheduler_->Run();
-    // Only now: nothing that a binding still writes may come after another process leads.
+    const auto flush = [this, scheduler = scheduler_.get()] {
+      scheduler->FlushEvents(stop_by_.load() - clock_.Now(), ended_);
+    };
+    // Only now: nothing that a binding still writes may come after another process leads. Events
+    // may, and no standby shall wait for the lease because of them.
     if (elector_ != nullptr) {
-      elector_->Stop(ended_);
+      elector_->Stop(flush);
     } else {
-      ended_();
+      flush();
     }
   });
   loop_watch_->Start();
@@ -160,7 +164,10 @@ void Daemon::Start(std::function<void()> ended) {
   if (elector_ != nullptr) elector_->Start();
 }
 
-void Daemon::Stop(Duration patience) { scheduler_->Stop(patience); }
+void Daemon::Stop(Duration patience) {
+  stop_by_ = clock_.Now() + patience;
+  scheduler_->Stop(patience);
+}
 
 void Daemon::LogState() {
   // Each behind the events that made what it compares with, and before those that will change it.

@@ -60,8 +60,9 @@ class Daemon {
   // Begins to watch and, once it leads, to schedule. `ended` is called on one of the two threads,
   // last: once Stop() has done its work, or the lease is lost.
   void Start(std::function<void()> ended);
-  // Starts no further scheduling cycle, waits up to `patience` for the bindings in hand and gives
-  // the lease up. Does not block.
+  // Starts no further scheduling cycle, waits for the bindings in hand, gives the lease up and
+  // waits for the events that are still unsent; up to `patience` for bindings and events together.
+  // Does not block.
   void Stop(Duration patience);
 
   // Logs the scheduler's state and where it differs from what the informers hold. Does not block.
@@ -100,6 +101,7 @@ class Daemon {
   bool delay_cache_ = false;
   std::function<void()> ended_;
   std::atomic<bool> lost_lease_ = false;
+  std::atomic<Time> stop_by_{Time()};  // when patience ends, once told to stop
   base::NamedThread thread_;
 };
 

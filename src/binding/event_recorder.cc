@@ -35,6 +35,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     Every(kRefreshTime, &Impl::RefreshSeries);
   }
   void Record(EventRecord record);
+  void Flush(Duration patience, std::function<void(size_t)> flushed);
   Counts counts() const {
     base::MutexLock lock(mutex_);
     return counts_;
@@ -76,10 +77,19 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   void PatchSeries(const std::string& key, const api::Event& event);
   void FinishSeries();
   void RefreshSeries();
-  void Release() {
+  size_t in_hand() const {
     base::MutexLock lock(mutex_);
-    --in_hand_;
+    return in_hand_;
   }
+  void Release() {
+    bool last = false;
+    {
+      base::MutexLock lock(mutex_);
+      last = --in_hand_ == 0;
+    }
+    if (last) EndFlush();
+  }
+  void EndFlush();
   void CountFailure() {
     base::MutexLock lock(mutex_);
     ++counts_.failed;
@@ -93,6 +103,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   const std::string hostname_;
   Time last_unique_;
   absl::btree_map<std::string, Kept> kept_;
+  std::function<void(size_t)> flushed_;  // empty while nothing is being flushed
+  base::Executor::TimerId patience_ = 0;
 
   mutable base::Mutex mutex_;
   Counts counts_ BERTH_GUARDED_BY(mutex_);
@@ -127,6 +139,26 @@ void EventRecorder::Impl::Record(EventRecord record) {
   api_.executor().Post([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->TakeArrivals();
   });
+}
+
+void EventRecorder::Impl::Flush(Duration patience, std::function<void(size_t)> flushed) {
+  // Behind the task that takes what has arrived.
+  api_.executor().Post([weak = weak_from_this(), patience, flushed = std::move(flushed)] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->flushed_ = flushed;
+    self->patience_ = self->api_.executor().PostAfter(std::max(patience, Duration::zero()), [weak] {
+      if (const auto alive = weak.lock()) alive->EndFlush();
+    });
+    if (self->in_hand() == 0) self->EndFlush();
+  });
+}
+
+void EventRecorder::Impl::EndFlush() {
+  const auto flushed = std::exchange(flushed_, nullptr);
+  if (flushed == nullptr) return;
+  api_.executor().Cancel(patience_);
+  flushed(in_hand());
 }
 
 void EventRecorder::Impl::TakeArrivals() {
@@ -297,6 +329,9 @@ EventRecorder::EventRecorder(client::ApiClient& api, const Clock& clock, uint64_
 EventRecorder::~EventRecorder() = default;
 
 void EventRecorder::Record(EventRecord record) { impl_->Record(std::move(record)); }
+void EventRecorder::Flush(Duration patience, std::function<void(size_t)> flushed) {
+  impl_->Flush(patience, std::move(flushed));
+}
 EventRecorder::Counts EventRecorder::counts() const { return impl_->counts(); }
 
 }  // namespace berth::binding

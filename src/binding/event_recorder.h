@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +56,10 @@ class EventRecorder {
   EventRecorder& operator=(const EventRecorder&) = delete;
 
   void Record(EventRecord record);
+  // Before the end: calls `flushed` once every event recorded so far has been answered, but after
+  // `patience` at the latest, with the number of those that have not. On the executor's thread. At
+  // most one may be under way.
+  void Flush(Duration patience, std::function<void(size_t unsent)> flushed);
   Counts counts() const;
 
  private:

@@ -212,6 +212,15 @@ void Scheduler::Run() {
   PublishMetrics();
 }
 
+void Scheduler::FlushEvents(Duration patience, std::function<void()> done) {
+  events_.Flush(patience, [done = std::move(done)](size_t unsent) {
+    if (unsent > 0) {
+      base::LogWarning("Events were given up without an answer", {{"events", unsent}});
+    }
+    done();
+  });
+}
+
 std::optional<Time> Scheduler::Turn(Time now) {
   BERTH_ON_THREAD(owner_);
   now_ = now;

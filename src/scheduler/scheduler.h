@@ -106,6 +106,9 @@ class Scheduler {
 
   // Turns until stopped.
   void Run();
+  // Once Run() has ended: calls `done` on the executor's thread when the events that are still
+  // unsent have been answered, after `patience` at the latest. Any thread.
+  void FlushEvents(Duration patience, std::function<void()> done);
   // One turn at `now`: applies what has arrived, then schedules every pod that is ready and may be
   // decided, taking in what arrives meanwhile. Returns when the next turn is due without a message.
   std::optional<Time> Turn(Time now);

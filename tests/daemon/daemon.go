@@ -18,7 +18,7 @@ import (
 )
 
 // stopGrace is how long a daemon may take to end by itself before it is killed.
-const stopGrace = 20 * time.Second
+const stopGrace = 30 * time.Second
 
 // Options says how a daemon is started.
 type Options struct {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/daemon"
@@ -123,4 +124,27 @@ func TestAPIServerAbsentAtTheStart(t *testing.T) {
 	e.must(shared.StartAPIServer(e.ctx)) // also when the daemon has failed, for the tests to come
 	e.must(err)
 	e.awaitNode(e.within(45*time.Second), "pod", "a")
+}
+
+// TestEventsThatWaitAreSentBeforeTheEnd ends the daemon when it has decided on more pods than its rate
+// limit has let it tell of.
+func TestEventsThatWaitAreSentBeforeTheEnd(t *testing.T) {
+	if program.Peer {
+		t.Skip("kube-scheduler drops the events that wait")
+	}
+	const pods = 500
+	e := newEnv(t)
+	e.manyPods(pods, "pod")
+	d := e.start(plainConfig(50, 100))
+	_, err := e.pods.AwaitPod(e.within(30*time.Second), "pod-0", "tried", func(pod *corev1.Pod) bool {
+		return workload.HasReason(pod, corev1.PodReasonUnschedulable)
+	})
+	e.must(err)
+	before := len(e.events("FailedScheduling", ""))
+	e.stop(d)
+	after := len(e.events("FailedScheduling", ""))
+	e.Logf("%d events when the daemon was told to end, %d when it had ended", before, after)
+	if before >= pods || after != pods {
+		e.Errorf("want fewer than %d events before and all of them after", pods)
+	}
 }

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "src/binding/event_series.h"
@@ -304,6 +305,52 @@ TEST_F(EventRecorderTest, AtMostTwentyThousandAwaitTheirAnswer) {
   executor_.RunDue();
   EXPECT_EQ(api_.size(), 20'010u);
   EXPECT_EQ(recorder_->counts().dropped, 210u);
+}
+
+TEST_F(EventRecorderTest, AFlushWaitsForTheAnswersButNotForEver) {
+  const struct {
+    const char* name;
+    int events;
+    int answered;
+    std::optional<size_t> at_once;
+    size_t unsent;
+  } cases[] = {
+      {"nothing to send", 0, 0, 0, 0},
+      {"all answered", 3, 3, std::nullopt, 0},
+      {"some not answered", 3, 2, std::nullopt, 1},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    recorder_ = std::make_unique<EventRecorder>(api_, clock_, 1, "host-1");
+    const size_t first = api_.size();
+    for (int i = 0; i < c.events; ++i) recorder_->Record(Failed("web-" + std::to_string(i)));
+    std::optional<size_t> unsent;
+    recorder_->Flush(seconds(20), [&](size_t count) {
+      EXPECT_FALSE(unsent.has_value()) << "told twice";
+      unsent = count;
+    });
+    executor_.RunDue();
+    EXPECT_EQ(unsent, c.at_once);
+    EXPECT_EQ(api_.size() - first, static_cast<size_t>(c.events))
+        << "what had been recorded is sent";
+    for (int i = 0; i < c.answered; ++i) api_.at(first + static_cast<size_t>(i)).Reply(201);
+    executor_.RunDue();
+    if (c.unsent > 0) {
+      executor_.Advance(seconds(20) - std::chrono::milliseconds(1));
+      EXPECT_FALSE(unsent.has_value());
+      executor_.Advance(seconds(1));
+    }
+    EXPECT_EQ(unsent, c.unsent);
+    executor_.Advance(minutes(1));
+  }
+}
+
+TEST_F(EventRecorderTest, AFlushDoesNotWaitWithoutPatience) {
+  Record(Failed());
+  std::optional<size_t> unsent;
+  recorder_->Flush(-seconds(1), [&](size_t count) { unsent = count; });
+  executor_.RunDue();
+  EXPECT_EQ(unsent, 1u);
 }
 
 TEST_F(EventRecorderTest, ARecorderThatIsGoneWritesNothing) {
