@@ -66,7 +66,8 @@ Scheduler::Scheduler(SchedulerOptions options, const std::vector<PluginRegistrat
       nominated_(std::make_unique<NominatorView>(nominator_)),
       extender_watch_(clock),
       extenders_(options_.extenders, &extender_watch_),
-      extender_bind_(options_.extenders, api, clock, options_.seed),
+      extender_bind_(options_.extenders, api, clock, options_.seed,
+                     [this](std::string uid) { PostFromExecutor(BindSettling{std::move(uid)}); }),
       engine_(random_.Fork(), cache_, options_.max_kept_bytes),
       now_(clock.Now()),
       published_(now_) {

@@ -268,6 +268,18 @@ TEST_F(ExtendersTest, OneThatBindsTakesThePlaceOfTheBindPlugins) {
   EXPECT_THAT(Bindings(), ElementsAre("default/refused -> n1")) << "the plugins are next";
 }
 
+TEST_F(ExtendersTest, ABindThatIsBeingSettledHoldsUpNoOthers) {
+  AddNodes({"n1"});
+  first_->binds = true;
+  AddPod(Pod());
+  Turn();
+  EXPECT_EQ(scheduler().awaiting_bind(), 1u);
+  first_->open_binds[0]({"cut off", framework::ExtenderBindResult::Doubt::kNoAnswer});
+  Turn();
+  EXPECT_EQ(scheduler().awaiting_bind(), 0u);
+  EXPECT_EQ(scheduler().in_hand(), 1u);
+}
+
 TEST_F(ExtendersTest, ResourcesThatTheyManageAreLeftToThem) {
   config::Extender extender;
   extender.managed_resources = {{"example.com/gpu", true}, {"example.com/fpga", false}};
