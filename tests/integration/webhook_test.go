@@ -19,7 +19,7 @@ import (
 // TestBindingsThatTheServerFailsAtHoldUpNoOthers has more pods than may await their binding in a
 // namespace whose bindings the API server answers with 500.
 func TestBindingsThatTheServerFailsAtHoldUpNoOthers(t *testing.T) {
-	const failing, others = 150, 50
+	const failing, others, tried = 150, 50, 100
 	e := newEnv(t)
 	e.manyNodes(10)
 	free := e.namespace + "-free"
@@ -34,7 +34,16 @@ func TestBindingsThatTheServerFailsAtHoldUpNoOthers(t *testing.T) {
 	})
 	e.failBindings("node-0")
 	e.manyPods(failing, "failing")
-	e.start(plainConfig(50, 100))
+	e.start(plainConfig(50, tried))
+	e.eventually("bindings that fail, as many as may be awaited", func() bool {
+		pods := map[string]bool{}
+		for _, b := range e.bindings() {
+			if strings.HasPrefix(b.Pod, "failing-") {
+				pods[b.Pod] = true
+			}
+		}
+		return len(pods) >= tried
+	})
 
 	begin := time.Now()
 	e.must(workload.CreatePods(e.ctx, e.admin, free, others, func(i int) *corev1.Pod {
