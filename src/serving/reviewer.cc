@@ -78,11 +78,20 @@ void Reviewer::Finish(const std::string& question, uint64_t number,
   questions_.erase(found);
   executor_.Cancel(asked.deadline);
   asked.call->Cancel();
-  if (!status) {
+  TellOf(status);
+  for (const auto& [waiter, done] : asked.waiting) done(status);
+}
+
+void Reviewer::TellOf(const Answer<ConfigValue>& status) {
+  if (status) {
+    failing_ = false;
+  } else if (!std::exchange(failing_, true)) {
     base::LogError("Failed to ask the API server about a request",
                    {{"review", kind_.kind}, {"err", status.error().message}});
+  } else {
+    base::LogV(2, "Failed again to ask the API server about a request",
+               {{"review", kind_.kind}, {"err", status.error().message}});
   }
-  for (const auto& [waiter, done] : asked.waiting) done(status);
 }
 
 void Reviewer::Leave(const std::string& question, uint64_t number, uint64_t waiter) {

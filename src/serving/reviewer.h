@@ -52,8 +52,6 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
   // way (told at once); the server could not be asked.
   void Ask(const std::string& question, ConfigValue::Map spec, Departure& client, OnStatus done);
 
-  size_t under_way() const { return questions_.size(); }
-
  private:
   struct Question {
     uint64_t number = 0;  // tells it from later ones of the same text
@@ -64,6 +62,8 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
 
   void Send(const std::string& question, uint64_t number, ConfigValue::Map spec);
   void Finish(const std::string& question, uint64_t number, const Answer<ConfigValue>& status);
+  // Of failures in a row the first is for every log: strangers decide how many there are.
+  void TellOf(const Answer<ConfigValue>& status);
   // The client of `waiter` has gone; the last to go takes the call along.
   void Leave(const std::string& question, uint64_t number, uint64_t waiter);
 
@@ -71,6 +71,7 @@ class Reviewer : public std::enable_shared_from_this<Reviewer> {
   base::Executor& executor_;
   const ReviewKind kind_;
   uint64_t last_number_ = 0;
+  bool failing_ = false;
   std::map<std::string, Question> questions_;
 };
 

@@ -46,6 +46,11 @@ func freePort(t *testing.T) int {
 // serve starts a daemon with its endpoints, and waits until it is ready.
 func serve(t *testing.T, args ...string) *endpoints {
 	t.Helper()
+	return serveWith(t, fast(), args...)
+}
+
+func serveWith(t *testing.T, config string, args ...string) *endpoints {
+	t.Helper()
 	e := &endpoints{env: newEnv(t), port: freePort(t)}
 	e.refusals = true // they are what the tests are about
 	kubeconfig := shared.Kubeconfig(controlplane.Berth)
@@ -53,7 +58,7 @@ func serve(t *testing.T, args ...string) *endpoints {
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", e.port),
 		"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
 	}, args...)
-	e.daemon = e.startAs(controlplane.Berth, fast(), args...)
+	e.daemon = e.startAs(controlplane.Berth, config, args...)
 	e.eventually("/readyz", func() bool {
 		code, _, err := e.try(e.client(), "/readyz", "")
 		return err == nil && code == http.StatusOK

@@ -154,6 +154,19 @@ TEST_F(OfflineCommandsTest, ConfigPrintsTheEffectiveConfiguration) {
   EXPECT_EQ(err_, "");
 }
 
+TEST_F(OfflineCommandsTest, ConfigPrintsNoKey) {
+  const std::string file = folder_.Write("config.yaml",
+                                         "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                         "kind: KubeSchedulerConfiguration\n"
+                                         "extenders: [{urlPrefix: 'https://x', weight: 1, "
+                                         "tlsConfig: {certData: YWJj, keyData: czNjcmV0}}]\n");
+  for (const char* form : {"yaml", "json"}) {
+    EXPECT_EQ(Run(ShowConfig, {"--config", file, "-o", form}, false), kDone) << err_;
+    EXPECT_THAT(out_, HasSubstr("YWJj"));
+    EXPECT_THAT(out_, testing::Not(HasSubstr("czNjcmV0")));
+  }
+}
+
 TEST_F(OfflineCommandsTest, ConfigEndsWithTwoAndThePlaceOnBadInput) {
   const auto with_body = [this](const std::string& body) {
     return folder_.Write("config.yaml",
