@@ -54,7 +54,7 @@ PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo&
   }
   if (candidates->empty()) return {Reject(state, "no candidate node for preemption")};
 
-  const Time now = handle_.clock().Now();
+  const Time now = handle_.clock().WallNow();
   const Candidate& best = (*candidates)[PickCandidate(*candidates, now, handle_.random())];
   const std::string& node_name = snapshot.node(best.row).metadata.name;
   Execute(pod, snapshot, best);
@@ -80,7 +80,7 @@ PreemptionPreview DefaultPreemption::Preview(CycleState& state, const PodInfo& p
   preview.candidates = std::move(search.candidates);
   std::sort(preview.candidates.begin(), preview.candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.row < b.row; });
-  preview.best = BestCandidates(preview.candidates, handle_.clock().Now());
+  preview.best = BestCandidates(preview.candidates, handle_.clock().WallNow());
   return preview;
 }
 
@@ -135,7 +135,7 @@ DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, c
   });
   if (potential.empty()) return search;
 
-  const Time now = handle_.clock().Now();
+  const Time now = handle_.clock().WallNow();
   const size_t offset = all ? 0 : handle_.random().Below(potential.size());
   const size_t wanted = all ? potential.size() + 1 : NumCandidates(potential.size());
   DisruptionBudgets budgets(handle_.listers());

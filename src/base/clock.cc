@@ -3,28 +3,26 @@
 
 #include <time.h>
 
-#include <chrono>
 #include <random>
 
 namespace berth::base {
 namespace {
 
-Duration Monotonic() { return std::chrono::steady_clock::now().time_since_epoch(); }
+Duration Read(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::chrono::seconds(now.tv_sec) + Duration(now.tv_nsec);
+}
 
 }  // namespace
 
-RealClock::RealClock()
-    : offset_(std::chrono::duration_cast<Duration>(
-                  std::chrono::system_clock::now().time_since_epoch()) -
-              Monotonic()) {}
+RealClock::RealClock() : offset_(Read(CLOCK_REALTIME) - Read(CLOCK_BOOTTIME)) {}
 
-Time RealClock::Now() const { return Time(Monotonic() + offset_); }
+Time RealClock::Now() const { return Time(Read(CLOCK_BOOTTIME) + offset_); }
 
-Duration ThreadCpuTime() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + Duration(now.tv_nsec);
-}
+Time RealClock::WallNow() const { return Time(Read(CLOCK_REALTIME)); }
+
+Duration ThreadCpuTime() { return Read(CLOCK_THREAD_CPUTIME_ID); }
 
 uint64_t RandomSeed() {
   std::random_device device;

@@ -7,12 +7,15 @@
 
 namespace berth::base {
 
-// Wall-clock time that never jumps: the monotonic clock, set to the wall clock at construction.
+// The machine's clocks. Now() is CLOCK_BOOTTIME, set to UTC at construction: it counts the time
+// that the machine was suspended, so that what has expired meanwhile is known to have.
+//
 // Thread safety: any thread.
 class RealClock final : public Clock {
  public:
   RealClock();
   Time Now() const override;
+  Time WallNow() const override;
 
  private:
   Duration offset_;

@@ -44,12 +44,13 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
  private:
   struct Arrival {
     EventRecord record;
-    Time when;
+    Time when;  // UTC
   };
   // An event that may repeat. It is a series once event.series is there.
   struct Kept {
     api::Event event;
     bool sending = false;
+    Time touched{};  // by Clock::Now(), when it was made or repeated last
     // It became a series while its first write was under way.
     bool patch_due = false;
   };
@@ -123,7 +124,7 @@ void EventRecorder::Impl::Every(Duration period, void (Impl::*task)()) {
 }
 
 void EventRecorder::Impl::Record(EventRecord record) {
-  const Time now = clock_.Now();
+  const Time now = clock_.WallNow();
   {
     base::MutexLock lock(mutex_);
     ++counts_.recorded;
@@ -188,13 +189,14 @@ void EventRecorder::Impl::Handle(Arrival arrival) {
       MakeEvent(std::move(arrival.record), arrival.when, last_unique_, hostname_, random_);
   write->counted = true;
   if (!key.empty() && kept_.size() < kMaxSeries) {
-    kept_.emplace(key, Kept{write->event, /*sending=*/true});
+    kept_.emplace(key, Kept{write->event, /*sending=*/true, clock_.Now()});
     write->key = std::move(key);
   }
   Send(write);
 }
 
 void EventRecorder::Impl::Repeat(Kept& kept, const std::string& key, Time when) {
+  kept.touched = clock_.Now();
   if (kept.event.series) {
     ++kept.event.series->count;
     kept.event.series->last_observed_time = when;
@@ -302,9 +304,7 @@ void EventRecorder::Impl::FinishSeries() {
   const Time idle_since = clock_.Now() - kFinishTime;
   for (auto it = kept_.begin(); it != kept_.end();) {
     const Kept& kept = it->second;
-    const Time last =
-        kept.event.series ? kept.event.series->last_observed_time : kept.event.event_time;
-    if (kept.sending || last >= idle_since) {
+    if (kept.sending || kept.touched >= idle_since) {
       ++it;
       continue;
     }

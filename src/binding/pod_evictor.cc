@@ -44,7 +44,7 @@ void PodEvictor::Impl::Evict(PodPtr pod, std::string message, AsyncDone done) {
   condition.reason = "PreemptionByScheduler";
   condition.message = std::move(message);
   condition.observed_generation = pod->metadata.generation;
-  condition.last_transition_time = clock_.Now();
+  condition.last_transition_time = clock_.WallNow();
   api_.executor().Post([weak = weak_from_this(), pod = std::move(pod), change = std::move(change),
                         done = std::move(done)] {
     if (const auto self = weak.lock()) self->Mark(pod, change, done);

@@ -139,7 +139,7 @@ void PodStatusPatcher::Impl::Add(std::shared_ptr<const api::Pod> pod, api::PodSt
                                  Done done) {
   const Time now = clock_.Now();
   if (change.condition && !change.condition->last_transition_time) {
-    change.condition->last_transition_time = now;
+    change.condition->last_transition_time = clock_.WallNow();
   }
   Patch patch{std::move(pod), std::move(change), {}, now};
   if (done) patch.done.push_back(std::move(done));

@@ -74,13 +74,14 @@ Credentials::Credentials(const ServerConfig& server, const Clock& clock,
   if (!other_credentials) exec_ = std::move(exec);
 }
 
-bool Credentials::ExecIsFresh(Time now) const {
-  return exec_credential_ && (!exec_credential_->expires || now <= *exec_credential_->expires);
+bool Credentials::ExecIsFresh() const {
+  return exec_credential_ &&
+         (!exec_credential_->expires || clock_.WallNow() <= *exec_credential_->expires);
 }
 
 void Credentials::Get(OnIdentity done) {
   const Time now = clock_.Now();
-  if (exec_ == nullptr || ExecIsFresh(now)) {
+  if (exec_ == nullptr || ExecIsFresh()) {
     done(Assemble(now));
     return;
   }

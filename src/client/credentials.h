@@ -78,7 +78,7 @@ class Credentials {
   Result<KeyPair> ClientCertificate(Time now);
   Result<std::string> Token(Time now);
 
-  bool ExecIsFresh(Time now) const;
+  bool ExecIsFresh() const;
   void StartExec();
   void FinishExec(Result<ExecCredential> result);
   // The identity, put together again where a minute has passed or something was rejected.

@@ -194,8 +194,8 @@ api::LeaseRecord LeaderElector::Impl::OwnRecord() const {
   api::LeaseRecord record;
   record.holder_identity = options_.identity;
   record.lease_duration_seconds = LeaseSeconds(options_.config);
-  record.acquire_time = tried_;
-  record.renew_time = tried_;
+  record.acquire_time = clock_.WallNow();
+  record.renew_time = record.acquire_time;
   return record;
 }
 
@@ -331,7 +331,7 @@ void LeaderElector::Impl::BecomeLeader() {
   base::LogInfo("Successfully acquired lease",
                 {{"lock", leases_.Describe()}, {"identity", options_.identity}});
   leases_.RecordEvent(*lease_, options_.component, options_.identity + " became leader",
-                      clock_.Now());
+                      clock_.WallNow());
   After(next_, options_.config.retry_period, &Impl::BeginRenewal);
   if (callbacks_.started_leading) callbacks_.started_leading();
 }
@@ -367,7 +367,7 @@ void LeaderElector::Impl::StopLeading() {
   write_until_ = Time();
   metrics_.Set(status_, 0);
   leases_.RecordEvent(*lease_, options_.component, options_.identity + " stopped leading",
-                      clock_.Now());
+                      clock_.WallNow());
 }
 
 void LeaderElector::Impl::Release() {
@@ -388,7 +388,7 @@ void LeaderElector::Impl::OnReadForRelease(const LeaseResult& lease) {
   api::LeaseRecord record;
   record.lease_duration_seconds = 1;
   record.lease_transitions = lease->record.lease_transitions;
-  record.acquire_time = clock_.Now();
+  record.acquire_time = clock_.WallNow();
   record.renew_time = record.acquire_time;
   leases_.Update(*lease, record, [this](const LeaseResult& result) {
     if (!result && result.error().code == 409) {

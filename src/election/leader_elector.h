@@ -50,7 +50,8 @@ struct ElectionCallbacks {
 //                                                 Stop(): the lease is given up, then ended
 //
 // Clocks of other machines are never compared: a lease has expired when this process has seen no
-// change of it for leaseDuration by its own clock. A renewal PUTs what the last answer left; when
+// change of it for leaseDuration by its own clock, which counts the time that the machine was
+// suspended (Clock::Now()). A renewal PUTs what the last answer left; when
 // that fails, the lease is read first. Leases are never patched.
 //
 // Unlike client-go, a leader that reads another holder in the lease has lost it at once, and the

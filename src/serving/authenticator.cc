@@ -107,7 +107,7 @@ Authenticator::Opinion Authenticator::FromFrontProxy(const Request& request) {
   if (request.client_chain.empty()) return std::nullopt;
   const auto proxy = config_->front_proxy();
   if (!proxy) return std::nullopt;
-  const auto subject = proxy->authorities->Verify(request.client_chain, clock_.Now());
+  const auto subject = proxy->authorities->Verify(request.client_chain, clock_.WallNow());
   if (!subject) return Fail(subject.error());
   const auto& allowed = proxy->names.allowed_client_names;
   if (!allowed.empty() &&
@@ -123,7 +123,7 @@ Authenticator::Opinion Authenticator::FromCertificate(const Request& request) {
   if (request.client_chain.empty()) return std::nullopt;
   const AuthoritiesPtr authorities = config_->client_authorities();
   if (authorities == nullptr) return std::nullopt;
-  auto subject = authorities->Verify(request.client_chain, clock_.Now());
+  auto subject = authorities->Verify(request.client_chain, clock_.WallNow());
   if (!subject) return Fail(subject.error());
   if (subject->common_name.empty()) return std::nullopt;
   User user;

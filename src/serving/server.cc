@@ -20,7 +20,7 @@ Result<std::unique_ptr<Server>> Server::Make(ServerOptions options, AccessApis a
                                              std::shared_ptr<const Router> router) {
   std::unique_ptr<Server> server(new Server(clock));
   server->lookup_must_succeed_ = options.lookup_must_succeed;
-  auto tls = TlsContext::Make(std::move(options.tls), clock.Now());
+  auto tls = TlsContext::Make(std::move(options.tls), clock.WallNow());
   if (!tls) return Fail(tls.error());
   server->tls_ = std::move(*tls);
 

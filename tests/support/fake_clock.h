@@ -15,10 +15,14 @@ namespace berth::test {
 class FakeClock final : public Clock {
  public:
   Time Now() const override { return now_; }
+  Time WallNow() const override { return now_ + correction_; }
+  // The machine's clock is set, by that much from Now().
+  void Correct(Duration by) { correction_ = by; }
   void Advance(Duration by) { now_ += by; }
   void Set(Time now) { now_ = now; }
 
  private:
+  Duration correction_{};
   Time now_ = std::chrono::sys_days(std::chrono::year(2026) / 1 / 1);
 };
 

@@ -169,6 +169,24 @@ TEST_F(EventRecorderTest, TheSecondOfAKindPatchesASeriesAndLaterOnesAreCounted) 
   EXPECT_EQ(api_.size(), 2u);
 }
 
+TEST_F(EventRecorderTest, EventsAreStampedByTheMachinesClockAndForgottenByAges) {
+  clock_.Correct(std::chrono::hours(5));
+  Record(Failed());
+  EXPECT_EQ(Body()["eventTime"], "2026-01-01T05:00:00.000000Z");
+  Reply(201);
+  clock_.Correct({});
+  Record(Failed());
+  EXPECT_EQ(Body()["series"]["lastObservedTime"], "2026-01-01T00:00:00.000000Z");
+  Reply(200);
+  // The first stamp lies ahead now; the series ends all the same, and the next event is a new one.
+  const size_t before = api_.size();
+  executor_.Advance(std::chrono::minutes(18));
+  ASSERT_EQ(api_.size(), before + 1);
+  Reply(200);
+  Record(Failed());
+  EXPECT_EQ(Last().verb, Verb::kCreate);
+}
+
 TEST_F(EventRecorderTest, WhatDiffersMakesAnEventOfItsOwn) {
   Record(Failed());
   const std::function<void(EventRecord&)> changes[] = {

@@ -110,6 +110,13 @@ TEST_F(PodStatusPatcherTest, NothingIsSentWhenNothingDiffers) {
   EXPECT_EQ(patcher_->counts().unchanged, 4u);
 }
 
+TEST_F(PodStatusPatcherTest, TheTransitionIsStampedByTheMachinesClock) {
+  clock_.Correct(std::chrono::hours(-5));
+  Patch(web_, Unschedulable("no room"));
+  ASSERT_EQ(api_.size(), 1u);
+  EXPECT_EQ(Status()["conditions"][0]["lastTransitionTime"], "2025-12-31T19:00:00Z");
+}
+
 TEST_F(PodStatusPatcherTest, ClearingTheNominatedNodeSendsNull) {
   Patch(web_.NominatedNode("n1"), Nominate(""));
   ASSERT_EQ(api_.size(), 1u);

@@ -304,6 +304,19 @@ TEST(CredentialsTest, ThePluginIsRunAgainWhenItsCredentialHasExpired) {
   EXPECT_EQ(Now(*t.credentials)->client_certificate_pem, "");
 }
 
+TEST(CredentialsTest, ExpiryFollowsTheMachinesClock) {
+  WithPlugin t;
+  Now(*t.credentials);
+  t.plugin->Finish(ExecCredential{.token = "one",
+                                  .client_certificate = "",
+                                  .client_key = "",
+                                  .expires = t.clock.Now() + minutes(10)});
+  EXPECT_NE(Now(*t.credentials), nullptr);
+  t.clock.Correct(minutes(11));
+  EXPECT_EQ(Now(*t.credentials), nullptr);
+  EXPECT_EQ(t.plugin->runs, 2);
+}
+
 TEST(CredentialsTest, ARejectedCredentialOfThePluginIsFetchedAnewButOnlyOnce) {
   WithPlugin t;
   Now(*t.credentials);

@@ -15,6 +15,7 @@ namespace berth::election {
 namespace {
 
 using metrics::Metric;
+using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::LeaseServer;
@@ -101,6 +102,20 @@ TEST_F(LeaderElectorTest, TellsOfLeadingInAnEventAboutTheLease) {
                            R"("source":{"component":"default-scheduler"})", R"("type":"Normal")"}) {
     EXPECT_THAT(a->client->events[0], HasSubstr(part));
   }
+}
+
+TEST_F(LeaderElectorTest, StampsFollowTheMachinesClockAndWaitsDoNot) {
+  const auto a = Stand("a");
+  for (const Duration correction : {Duration(hours(5)), Duration(-hours(5))}) {
+    clock_.Correct(correction);
+    Advance(seconds(2));
+    EXPECT_TRUE(a->leading());
+    EXPECT_TRUE(a->elector->MayWrite());
+    EXPECT_EQ(server_.record().renew_time, clock_.WallNow());
+  }
+  a->Stop();
+  executor_.RunDue();
+  EXPECT_EQ(server_.record().renew_time, clock_.WallNow());
 }
 
 TEST_F(LeaderElectorTest, RenewsWithOnePutEachRetryPeriod) {

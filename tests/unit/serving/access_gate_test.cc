@@ -404,6 +404,17 @@ TEST_F(AccessGateTest, WithoutAuthoritiesACertificateCountsForNothing) {
   EXPECT_THAT(Spec(), HasSubstr(R"("user":"system:anonymous")"));
 }
 
+TEST_F(AccessGateTest, ACertificateExpiresByTheMachinesClock) {
+  const test::TempFolder folder;
+  const TestAuthority authority;
+  Build({.client_ca_file = folder.Write("ca.crt", authority.certificate_pem())});
+  const std::string admin =
+      authority.Issue("root", {}, {.organizations = {"system:masters"}}).certificate_pem;
+  EXPECT_EQ(Get(WithCertificate(admin)).code, 200);
+  clock_.Correct(std::chrono::years(200));
+  EXPECT_EQ(Get(WithCertificate(admin)).code, 401);
+}
+
 // A front proxy's certificate counts, and what the cluster says about it.
 class FrontProxyTest : public AccessGateTest {
  protected:
