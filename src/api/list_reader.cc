@@ -60,10 +60,12 @@ struct ListReader::FieldHead {
   uint64_t payload_bytes = 0;
 };
 
-ListReader::ListReader(Encoding encoding, OnItem on_item)
-    : encoding_(encoding), on_item_(std::move(on_item)) {}
+ListReader::ListReader(Encoding encoding, OnItem on_item, size_t max_json_bytes)
+    : encoding_(encoding), on_item_(std::move(on_item)), max_json_bytes_(max_json_bytes) {}
 
 Result<void> ListReader::Push(std::string_view data) {
+  if (encoding_ == Encoding::kJson && buffer_.size() + data.size() > max_json_bytes_)
+    return Fail("list: the body is larger than " + std::to_string(max_json_bytes_) + " bytes");
   buffer_.append(data);
   if (encoding_ == Encoding::kJson) return {};
   auto read = ReadProtobuf();

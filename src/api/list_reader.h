@@ -16,6 +16,9 @@ namespace berth::api {
 // No object that the API server sends is larger.
 inline constexpr size_t kMaxObjectBytes = size_t{32} << 20;
 
+// A list that comes as JSON is held whole: a page of 500 objects.
+inline constexpr size_t kMaxJsonListBytes = size_t{512} << 20;
+
 // Takes the body of a list apart while it arrives, so that a protobuf list is never held whole.
 // (A JSON body is buffered, and read in Finish.) Items are handed out undecoded: one that cannot
 // be decoded does not fail the list.
@@ -29,10 +32,10 @@ class ListReader {
   // The view is valid during the call.
   using OnItem = std::function<void(std::string_view item)>;
 
-  ListReader(Encoding encoding, OnItem on_item);
+  ListReader(Encoding encoding, OnItem on_item, size_t max_json_bytes = kMaxJsonListBytes);
 
-  // Calls OnItem for each item that is now complete. Errors: the body is damaged or is no list; do
-  // not use the reader any more.
+  // Calls OnItem for each item that is now complete. Errors: the body is damaged, is no list, or is
+  // larger than the bounds; do not use the reader any more.
   Result<void> Push(std::string_view data);
   // The body has ended. Errors: it was cut short, or is no list.
   Result<ListMeta> Finish();
@@ -53,6 +56,7 @@ class ListReader {
 
   Encoding encoding_;
   OnItem on_item_;
+  size_t max_json_bytes_;
   Place place_ = Place::kMagic;
   bool seen_list_ = false;
   std::string buffer_;            // what has arrived and is not read

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
+#include "src/client/file.h"
 #include "src/config/extenders.h"
 #include "src/config/load.h"
 #include "src/config/validate.h"
@@ -54,10 +54,13 @@ Result<std::string> ReadFile(const std::string& path) {
     why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
     return Fail("open " + path + ": " + why);
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad() || text.bad()) return Fail("read " + path + ": failed");
-  return text.str();
+  std::string text(client::kMostFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return Fail("read " + path + ": failed");
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > client::kMostFileBytes) return Fail("read " + path + ": too large");
+  text.shrink_to_fit();
+  return text;
 }
 
 Result<config::SchedulerConfiguration> FromFile(const RunFlags& flags,

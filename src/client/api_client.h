@@ -51,6 +51,8 @@ inline constexpr std::string_view kReasonTimeout = "Timeout";          // also: 
 inline constexpr std::string_view kReasonUnreachable = "Unreachable";  // no connection was made
 inline constexpr std::string_view kReasonCredentials = "Credentials";  // there are none to send
 inline constexpr std::string_view kReasonConnectionLost = "ConnectionLost";
+// The answer was longer than any that such a request may have.
+inline constexpr std::string_view kReasonTooLarge = "ResponseTooLarge";
 inline constexpr std::string_view kReasonNotLeader = "NotLeader";  // see ClientOptions::may_write
 
 // The error of a request, told apart by what the caller may conclude.
@@ -106,7 +108,8 @@ class ApiClient {
  public:
   virtual ~ApiClient() = default;
 
-  // Calls `done` exactly once.
+  // Calls `done` exactly once. The answer's body is bounded by what the request is for; a longer
+  // one is no answer (kReasonTooLarge).
   virtual std::shared_ptr<Call> Send(Request request, OnResponse done) = 0;
   // Like Send, for lists and watches; the connection counts as dead after `silence` without a
   // byte (zero: never). No retries: the caller resumes where it stood.

@@ -9,8 +9,25 @@
 namespace berth::client {
 namespace {
 
-// More of a failed stream's body tells nothing.
+// More of an error's body tells nothing.
 constexpr size_t kMostErrorBody = size_t{64} << 10;
+
+// The longest body that a request is answered with. Leases, events, reviews and binds get a small
+// object or a Status; the rest an object as large as etcd may hold it (1.5 MiB unless configured
+// otherwise), written as JSON.
+size_t MostBody(const Request& request) {
+  switch (request.priority) {
+    case Priority::kBind:
+    case Priority::kEvent:
+    case Priority::kUnlimited:
+      return size_t{1} << 20;
+    case Priority::kEviction:
+    case Priority::kStatusPatch:
+    case Priority::kOther:
+      break;
+  }
+  return size_t{16} << 20;
+}
 
 bool IsSuccess(int code) { return code >= 200 && code < 300; }
 
@@ -48,12 +65,15 @@ const char* Exchange::method() const {
 void Exchange::BeginAttempt() {
   body_.clear();
   received = 0;
+  code_ = 0;
+  too_large_ = false;
   attempt_began = clock_.Now();
   last_data = attempt_began;
   head_came = Time{};
 }
 
 void Exchange::OnHead(int code, std::string_view content_type) {
+  code_ = code;
   head_came = last_data = clock_.Now();
   if (handler_ == nullptr || !IsSuccess(code)) return;
   stream_started_ = true;
@@ -66,8 +86,13 @@ bool Exchange::OnBody(std::string_view data) {
     last_data = clock_.Now();
     return handler_->OnData(data);
   }
-  if (handler_ == nullptr || body_.size() < kMostErrorBody) body_.append(data);
-  return true;
+  if (!IsSuccess(code_)) {
+    body_.append(data.substr(0, kMostErrorBody - body_.size()));
+    return true;
+  }
+  too_large_ = body_.size() + data.size() > MostBody(request);
+  if (!too_large_) body_.append(data);
+  return !too_large_;
 }
 
 std::optional<ApiError> Exchange::ErrorOf(const AttemptResult& result) const {
@@ -77,6 +102,11 @@ std::optional<ApiError> Exchange::ErrorOf(const AttemptResult& result) const {
   }
   ApiError error;
   error.never_sent = !result.sent;
+  if (too_large_) {
+    error.reason = kReasonTooLarge;
+    error.message = Concat(method(), ": the answer is longer than ", MostBody(request), " bytes");
+    return error;
+  }
   if (result.stopped_by_listener) {
     error.reason = kReasonCancelled;
     error.message = "the reader has ended the stream";

@@ -68,7 +68,9 @@ class Exchange final : public AttemptListener {
   std::shared_ptr<StreamHandler> handler_;
   const Clock& clock_;
   bool stream_started_ = false;
-  std::string body_;  // of a Send, or of a stream's error
+  int code_ = 0;            // of the answer under way
+  bool too_large_ = false;  // its body, of a Send
+  std::string body_;        // of a Send, or of a stream's error
 };
 
 }  // namespace berth::client

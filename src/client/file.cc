@@ -11,7 +11,7 @@
 
 namespace berth::client {
 
-Result<std::string> ReadFile(const std::string& path) {
+Result<std::string> ReadFile(const std::string& path, size_t most) {
   const auto fail = [&path] { return Fail("open " + path + ": " + std::strerror(errno)); };
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail();
@@ -27,6 +27,10 @@ Result<std::string> ReadFile(const std::string& path) {
     }
     if (got == 0) break;
     content.append(chunk, static_cast<size_t>(got));
+    if (content.size() > most) {
+      close(fd);
+      return Fail("read " + path + ": larger than " + std::to_string(most) + " bytes");
+    }
   }
   close(fd);
   return content;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -9,8 +10,11 @@
 
 namespace berth::client {
 
-// Errors: "open /path: No such file or directory".
-Result<std::string> ReadFile(const std::string& path);
+// A kubeconfig, a key or a bundle of certificates is far smaller.
+inline constexpr size_t kMostFileBytes = size_t{16} << 20;
+
+// Errors: "open /path: No such file or directory"; more than `most` bytes.
+Result<std::string> ReadFile(const std::string& path, size_t most = kMostFileBytes);
 
 // The content of a file that somebody rotates, read again once a minute: half of the shortest time
 // between the renewal of a projected service account token and its expiry.

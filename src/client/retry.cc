@@ -12,7 +12,7 @@ namespace {
 bool IsRead(Verb verb) { return verb == Verb::kGet || verb == Verb::kList; }
 
 bool IsRetriable(const Request& request, const ApiError& error) {
-  if (error.reason == kReasonCancelled) return false;
+  if (error.reason == kReasonCancelled || error.reason == kReasonTooLarge) return false;
   if (error.code == 429 || error.never_sent) return true;
   if (!IsRead(request.verb)) return false;
   if (error.code == 0) return error.reason != kReasonTimeout;

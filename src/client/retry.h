@@ -30,7 +30,8 @@ Duration AskedWait(Duration retry_after, Random& random);
 //   never sent (refused, unresolved)     backoff, any verb
 //   5xx with Retry-After, 502, 503, 504  reads only; Retry-After, else backoff
 //   connection cut                       reads only; backoff
-//   cancelled, timed out, anything else  no
+//   cancelled, timed out, too large,
+//   anything else                        no
 std::optional<Duration> RetryDelay(const Request& request, const ApiError& error, int retries,
                                    Random& random);
 

@@ -11,6 +11,16 @@
 namespace berth::client {
 namespace {
 
+// It goes into logs and events.
+constexpr size_t kMostMessage = 4096;
+
+// Cuts UTF-8 between two characters.
+void CutText(std::string& text, size_t most) {
+  if (text.size() <= most) return;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  text.resize(most);
+}
+
 // A Status says so; whatever else stands where one is expected is not taken for one.
 std::optional<api::ApiStatus> StatusOf(std::string_view content_type, std::string_view body) {
   if (content_type.starts_with("text/")) return std::nullopt;
@@ -66,6 +76,7 @@ ApiError ErrorFromResponse(int code, std::string_view content_type, std::string_
     const int32_t seconds = status->details ? status->details->retry_after_seconds : 0;
     if (!error.retry_after && seconds > 0) error.retry_after = std::chrono::seconds(seconds);
   }
+  CutText(error.message, kMostMessage);
   if (error.reason.empty()) error.reason = ReasonFromCode(code);
   if (error.message.empty()) {
     constexpr size_t kMost = 200;

@@ -58,13 +58,16 @@ api::ObjectPtr Complete(api::ObjectPtr&& object) {
       std::move(object));
 }
 
+// Dumps of large clusters are gigabytes.
+constexpr size_t kMostDumpBytes = size_t{16} << 30;
+
 // Takes the objects of all files in and checks them against each other.
 //
 // Thread safety: one owner.
 class Loader {
  public:
   Result<void> Read(const std::string& file, const LoadProgress& progress) {
-    const auto text = client::ReadFile(file);
+    const auto text = client::ReadFile(file, kMostDumpBytes);
     if (!text) return Fail(text.error());
     const auto stats = api::ReadDump(
         *text, file,
@@ -127,7 +130,7 @@ class Loader {
   // Places are not kept for thousands of pods, so the files are read once more to name this one.
   Error UnknownNode(const std::vector<std::string>& files) const {
     for (const std::string& file : files) {
-      const auto text = client::ReadFile(file);
+      const auto text = client::ReadFile(file, kMostDumpBytes);
       if (!text) return text.error();
       const auto stats = api::ReadDump(
           *text, file, [this](api::ObjectPtr&& object, const api::DumpPlace&) -> Result<void> {

@@ -68,6 +68,15 @@ TEST(ListReaderTest, ABodyThatIsNoListIsAnError) {
   }
 }
 
+TEST(ListReaderTest, AJsonBodyAboveTheBoundIsAnError) {
+  const std::string body = TestData("pod_list.json");
+  for (const bool fits : {true, false}) {
+    ListReader reader(Encoding::kJson, [](std::string_view) {}, body.size() - (fits ? 0 : 1));
+    EXPECT_TRUE(reader.Push(std::string_view(body).substr(0, 100)));
+    EXPECT_EQ(reader.Push(std::string_view(body).substr(100)).has_value(), fits);
+  }
+}
+
 TEST(ListReaderTest, NullItemsAreAnEmptyList) {
   int items = 0;
   EXPECT_TRUE(ReadWhole(Encoding::kJson, R"({"kind":"PodList","items":null})", items));

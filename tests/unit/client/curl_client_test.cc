@@ -224,6 +224,32 @@ TEST(CurlClientTest, AnAnswerThatIsCutIsNoAnswer) {
 }
 
 // libcurl repeats a request by itself when a kept connection is cut before the first byte.
+TEST(CurlClientTest, AnAnswerWithoutEndIsCutOffAtWhatTheRequestMayBeAnsweredWith) {
+  TestServer server([](const ServedRequest& request, ServerPeer& peer) {
+    const bool refused = request.target == "/refused";
+    peer.Send(refused ? "HTTP/1.1 500 No\r\nContent-Length: 3000000\r\n\r\n"
+                      : "HTTP/1.1 200 OK\r\nContent-Length: 30000000\r\n\r\n");
+    peer.Send(std::string(refused ? 3'000'000 : 30'000'000, 'x'));
+  });
+  TestClient client(server);
+  const struct {
+    Request request;
+    std::string_view reason;
+  } cases[] = {
+      {Post("/bind", "{}"), kReasonTooLarge},
+      {Get("/object", /*max_retries=*/3), kReasonTooLarge},
+      {Get("/refused"), "InternalError"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.request.path);
+    const auto response = client.Do(c.request);
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().reason, c.reason) << response.error().ToString();
+    EXPECT_TRUE(response.error().unknown_outcome());
+  }
+  EXPECT_EQ(server.connections(), 3) << "what is too long is not asked for again";
+}
+
 TEST(CurlClientTest, AWriteOnAKeptConnectionThatIsCutIsNotSentAgain) {
   for (const Verb verb : {Verb::kCreate, Verb::kPatch, Verb::kUpdate, Verb::kDelete}) {
     for (const bool orderly : {true, false}) {

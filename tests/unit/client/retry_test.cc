@@ -206,6 +206,14 @@ TEST(StatusBodyTest, EveryPrefixOfAProtobufStatusIsReadSafely) {
   }
 }
 
+TEST(StatusBodyTest, AMessageIsCutBetweenCharacters) {
+  std::string message;
+  for (int i = 0; i < 3000; ++i) message += "\u00e4";
+  const ApiError error = ErrorFromResponse(
+      500, "application/json", R"({"kind":"Status","message":"x)" + message + "\"}", std::nullopt);
+  EXPECT_EQ(error.message, "x" + message.substr(0, 4094));
+}
+
 TEST(StatusBodyTest, TheHeaderGoesBeforeTheBody) {
   const ApiError error = ErrorFromResponse(
       429, "", R"({"kind":"Status","details":{"retryAfterSeconds":3}})", seconds(9));
