@@ -17,8 +17,6 @@ constexpr size_t kSlotsHttp2 = 96;
 constexpr size_t kSlotsHttp1 = 16;
 // Lists come in large pieces.
 constexpr size_t kStreamBuffer = 65536;
-// What a connection of an older TLS identity has to finish what it carries; watches never would.
-constexpr Duration kRenewalTime = std::chrono::seconds(30);
 
 TransportConfig TransportConfigOf(const ClientOptions& options, const ServerAddress& address,
                                   size_t receive_buffer) {
@@ -41,20 +39,6 @@ ApiError Cancelled(bool never_sent) {
 
 bool IsWrite(Verb verb) {
   return verb != Verb::kGet && verb != Verb::kList && verb != Verb::kWatch;
-}
-
-void AddImpersonation(const UserConfig& user, std::vector<std::string>& lines) {
-  if (user.impersonate_user.empty()) return;
-  lines.push_back("Impersonate-User: " + user.impersonate_user);
-  if (!user.impersonate_uid.empty()) lines.push_back("Impersonate-Uid: " + user.impersonate_uid);
-  for (const std::string& group : user.impersonate_groups) {
-    lines.push_back("Impersonate-Group: " + group);
-  }
-  for (const auto& [key, values] : user.impersonate_extra) {
-    for (const std::string& value : values) {
-      lines.push_back(Concat("Impersonate-Extra-", Escape(key), ": ", value));
-    }
-  }
 }
 
 }  // namespace
@@ -154,55 +138,6 @@ void CurlClient::Core::Pump() {
       Pump();
     });
   }
-}
-
-void CurlClient::Core::Authorize(Exchange& exchange) {
-  credentials_->Get([this, id = exchange.id](Result<IdentityPtr> identity) {
-    const auto found = exchanges_.find(id);
-    if (found == exchanges_.end()) return;  // cancelled while the plugin ran
-    if (identity) {
-      Adopt(*identity);
-      Launch(*found->second, *identity);
-      return;
-    }
-    ApiError error;
-    error.reason = kReasonCredentials;
-    error.message = identity.error().message;
-    error.never_sent = true;
-    // Later: the caller is still busy with the exchange, which Judge() may end.
-    loop_.Post([this, id, error = std::move(error)] {
-      const auto again = exchanges_.find(id);
-      if (again == exchanges_.end()) return;
-      FreeSlot(*again->second);
-      Judge(*again->second, error);
-      Pump();
-    });
-  });
-}
-
-void CurlClient::Core::Adopt(const IdentityPtr& identity) {
-  const bool renewed = identity_ != nullptr && !identity_->SameTls(*identity);
-  identity_ = identity;
-  if (!renewed) return;
-  base::LogInfo("Certificates have changed; connections are renewed", {{"server", host_}});
-  for (Channel* channel : {&streams_, &leases_, &writes_}) channel->Renew();
-  loop_.Cancel(renewal_timer_);
-  renewal_timer_ = loop_.PostAfter(kRenewalTime, [this] {
-    renewal_timer_ = 0;
-    for (Channel* channel : {&streams_, &leases_, &writes_}) channel->EndOld();
-    PostSweep();
-  });
-}
-
-// Watches may run for long without a request that would ask for the identity.
-void CurlClient::Core::WatchFilesLater() {
-  files_timer_ = loop_.PostAfter(WatchedFile::kPeriod, [this] {
-    WatchFilesLater();
-    if (identity_ == nullptr) return;
-    credentials_->Get([this](const Result<IdentityPtr>& identity) {
-      if (identity) Adopt(*identity);
-    });
-  });
 }
 
 bool CurlClient::Core::MaySend(const Request& request) const {
@@ -362,30 +297,6 @@ void CurlClient::Core::PostSweep() {
 Channel& CurlClient::Core::ChannelOf(const Exchange& exchange) {
   if (exchange.is_stream()) return streams_;
   return exchange.request.priority == Priority::kUnlimited ? leases_ : writes_;
-}
-
-std::shared_ptr<const HeaderList> CurlClient::Core::HeadersFor(const Request& request,
-                                                               const IdentityPtr& identity) {
-  if (headers_identity_ != identity) {
-    headers_.clear();
-    headers_identity_ = identity;
-  }
-  auto& headers = headers_[{request.accept, request.content_type}];
-  if (headers != nullptr) return headers;
-  // "Name:" keeps libcurl from adding a header of that name.
-  std::vector<std::string> lines = {
-      Concat("Accept: ", request.accept.empty() ? "application/json" : request.accept),
-      Concat("Content-Type: ", request.content_type), "Expect:"};
-  if (!options_.server.cluster.tls_server_name.empty()) lines.push_back("Host: " + host_);
-  // As client-go, nothing secret goes over a connection that anybody may read.
-  if (address_.tls()) {
-    if (!identity->authorization.empty()) {
-      lines.push_back("Authorization: " + identity->authorization);
-    }
-    AddImpersonation(options_.server.user, lines);
-  }
-  headers = std::make_shared<const HeaderList>(lines);
-  return headers;
 }
 
 void CurlClient::Core::Report(const Exchange& exchange, const AttemptResult& result) const {

@@ -12,29 +12,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "src/client/credentials.h"
 #include "src/client/event_loop.h"
+#include "src/client/header_list.h"
 #include "src/client/http2_session.h"
 #include "src/client/kubeconfig.h"
 
 // One try of one request over HTTP; no retries, rates or credentials.
 namespace berth::client {
-
-// A list of headers in libcurl's form, shared by all requests that send the same.
-class HeaderList {
- public:
-  explicit HeaderList(const std::vector<std::string>& lines);
-  ~HeaderList();
-  HeaderList(const HeaderList&) = delete;
-  HeaderList& operator=(const HeaderList&) = delete;
-
-  void* raw() const { return list_; }
-  // The same for HTTP/2: names in lower case, without the lines that only keep libcurl from adding
-  // a header, and without Host.
-  const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
-
- private:
-  void* list_ = nullptr;  // curl_slist
-  std::vector<std::pair<std::string, std::string>> fields_;
-};
 
 struct AttemptRequest {
   const char* method = "GET";
