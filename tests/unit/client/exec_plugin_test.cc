@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -204,6 +205,17 @@ TEST(ExecPluginTest, ADestroyedPluginKillsItsProgramAndNeverCallsBack) {
   EXPECT_FALSE(called);
 }
 
+// Ends of pipes that this process has open.
+size_t OpenPipes() {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const auto target = std::filesystem::read_symlink(entry.path(), gone);
+    if (!gone && target.string().starts_with("pipe:")) ++count;
+  }
+  return count;
+}
+
 // As at shutdown.
 TEST(ExecPluginTest, ADestroyedPluginDoesNotWaitForAProgramThatClosedItsOutput) {
   const test::TempFolder folder;
@@ -213,8 +225,11 @@ TEST(ExecPluginTest, ADestroyedPluginDoesNotWaitForAProgramThatClosedItsOutput) 
       Program("exec >&-; : > " + folder.Path("closed") + "; exec sleep 20"), {}, loop);
   Duration took{};
   loop.Post([&] {
+    const size_t before = OpenPipes();
     plugin->Run("", [](Result<ExecCredential>) {});
+    // Closed by the program, and seen to be by the plugin.
     while (access(folder.Path("closed").c_str(), F_OK) != 0) std::this_thread::yield();
+    while (OpenPipes() > before) std::this_thread::yield();
     const Time began = clock.Now();
     plugin.reset();
     took = clock.Now() - began;
