@@ -21,7 +21,8 @@ class LoopWatch : public std::enable_shared_from_this<LoopWatch> {
   static constexpr Duration kPatience = std::chrono::seconds(30);
   static constexpr Duration kPeriod = std::chrono::seconds(5);
 
-  // When the loop last turned, and the plugin that it is busy with ("" for none).
+  // When the loop last turned, or until when it may be silent, which may lie ahead; and the plugin
+  // that it is busy with ("" for none).
   struct Loop {
     std::function<Time()> last_turn;
     std::function<std::string()> busy_plugin;

@@ -84,15 +84,14 @@ Request::End Request::EndOf(const tl::expected<HttpAnswer, HttpFailure>& answer)
   return {};
 }
 
-bool Request::EndWith(End end) {
+void Request::EndWith(End end) {
   {
     base::MutexLock lock(mutex_);
-    if (end_) return false;
+    if (end_) return;
     end_ = std::move(end);
   }
   ended_.NotifyAll();
   if (options_.on_done) options_.on_done(*this);
-  return true;
 }
 
 void Request::AwaitEnd() {

@@ -63,8 +63,8 @@ class Request final : public framework::ExtenderCall {
   };
 
   End EndOf(const tl::expected<HttpAnswer, HttpFailure>& answer) const;
-  // False: it has ended already.
-  bool EndWith(End end);
+  // The first end counts.
+  void EndWith(End end);
   void AwaitEnd();
 
   const Options options_;
