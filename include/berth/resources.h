@@ -18,11 +18,17 @@ inline constexpr ResourceId kMemory = 1;            // in bytes
 inline constexpr ResourceId kEphemeralStorage = 2;  // in bytes
 inline constexpr ResourceId kFirstScalar = 3;       // in whole units
 
-// Gives names their ids; the scheduling state owns the one table. Ids are never reused.
+// Gives names their ids; the scheduling state owns the one table. While an id is in use, and long
+// after, no other name has it.
 class ResourceNames {
  public:
   virtual ~ResourceNames() = default;
+  // The id is the name's for good: for the names that a configuration or a plugin's code has.
   virtual ResourceId Intern(std::string_view name) = 0;
+  // For the names that objects have, of which there may be any number: the id is the name's while a
+  // PodInfo, class or node of the cache has it, and to the end of the running call.
+  virtual ResourceId InternPassing(std::string_view name) { return Intern(name); }
+  // `id` must be in use.
   virtual std::string_view Name(ResourceId id) const = 0;
 };
 
@@ -64,7 +70,8 @@ api::ResourceList PodLimits(const api::Pod& pod);
 
 // Requests and allocatable amounts as the scheduler counts them: cpu in milli-cores, all else in
 // whole units, both rounded up. Names that are no scheduling resource are dropped: kept are cpu,
-// memory, ephemeral-storage, and scalars for which IsScalarResourceName holds.
+// memory, ephemeral-storage, and scalars for which IsScalarResourceName holds; their ids are those
+// of InternPassing().
 Resources ToResources(const api::ResourceList& list, ResourceNames& names);
 
 // Extended, hugepages-*, prefixed native (*kubernetes.io/*) and attachable-volumes-* names.

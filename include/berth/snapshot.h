@@ -15,12 +15,25 @@
 
 namespace berth {
 
-// One value a node row. A resource nobody named has no values: it reads as 0 everywhere.
+struct RowAmount {
+  NodeRow row = 0;
+  int64_t amount = 0;
+
+  friend bool operator==(const RowAmount&, const RowAmount&) = default;
+};
+
+// One value a node row. A resource that no row has any of is empty: it reads as 0 everywhere. One
+// that few of many rows have lists those rows in place of the values; resources that a plugin
+// interned, and what every node has, always come as values.
 struct Column {
   std::span<const int64_t> values;
+  std::span<const RowAmount> few = {};  // ascending, none 0; empty where there are values
 
-  int64_t operator[](NodeRow row) const { return values.empty() ? 0 : values[row]; }
-  bool zero() const { return values.empty(); }
+  int64_t operator[](NodeRow row) const { return values.empty() ? AmountOfFew(row) : values[row]; }
+  bool zero() const { return values.empty() && few.empty(); }
+
+ private:
+  int64_t AmountOfFew(NodeRow row) const;
 };
 
 // Nodes with equal taint lists share one id; ids are dense, 0 is the empty list.

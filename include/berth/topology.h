@@ -24,7 +24,9 @@ inline constexpr DomainId kNoDomain = UINT32_MAX;
 // The nodes of a snapshot by their value of one label key.
 struct Topology {
   std::string key;
-  std::vector<DomainId> domain_of;  // one a row; kNoDomain: no node, or one without the label
+  // One a row; kNoDomain: no node, or one without the label. The snapshot's: a key that no node
+  // has shares it with others.
+  std::span<const DomainId> domain_of;
   NodeSet nodes;                    // the rows that have a domain
   std::vector<std::string> values;  // by domain
   std::vector<uint32_t> num_nodes;  // by domain; 0: the id is not in use
@@ -33,6 +35,8 @@ struct Topology {
 
   // The domain of that value, or kNoDomain.
   DomainId Find(std::string_view value) const;
+  // About what it takes on the heap.
+  size_t bytes() const;
 };
 
 // Some pods, by namespace and labels.
@@ -65,7 +69,8 @@ class PodCounts {
  public:
   virtual ~PodCounts() = default;
   virtual const Counts& by_row() const = 0;
-  // `topology` is of the same snapshot.
+  // `topology` is of the same snapshot. Kept up to date while the PodCounts is held; where the
+  // topology has no domain, until it gets one.
   virtual const Counts& by_domain(const Topology& topology) const = 0;
 };
 

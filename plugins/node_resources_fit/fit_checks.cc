@@ -11,6 +11,9 @@ constexpr size_t kWordBits = 64;
 constexpr std::string_view kTooManyPods = "Too many pods";
 // 2^6 combinations: pods and five resources.
 constexpr size_t kMaxTableChecks = 5;
+// Workloads ask for few lists of resources; pods that each bring a list of their own must not be
+// remembered.
+constexpr size_t kMaxLists = 64;
 
 // Bit i: have[i] - used[i] >= amount.
 uint64_t RowsThatHave(const int64_t* have, const int64_t* used, size_t count, int64_t amount) {
@@ -21,7 +24,7 @@ uint64_t RowsThatHave(const int64_t* have, const int64_t* used, size_t count, in
   return rows;
 }
 
-// The values of a column from a row on; a column without values reads as zeros.
+// The values of a column, not one that lists few rows, from a row on; no values read as zeros.
 class ColumnReader {
  public:
   explicit ColumnReader(const Column& column) : values_(column.values) {}
@@ -40,6 +43,20 @@ struct Comparison {
   ColumnReader used;
   int64_t amount = 0;
 };
+
+// Takes out the rows that fail a check of a resource that few rows offer or take.
+void FilterByRareResource(const Column& have, const Column& used, int64_t amount, NodeSet& nodes) {
+  const auto fits = [&](NodeRow row) { return have[row] - used[row] >= amount; };
+  if (!have.values.empty() || !used.values.empty()) return nodes.Filter(fits);
+  // Where nothing is offered nor taken, nothing is left: only rows that either names can pass.
+  NodeSet fitting(nodes.size());
+  for (const auto& rows : {have.few, used.few}) {
+    for (const RowAmount& named : rows) {
+      if (fits(named.row)) fitting.Set(named.row);
+    }
+  }
+  nodes &= fitting;
+}
 
 bool TooManyPods(const NodeView& node) { return node.pod_count() + 1 > node.allowed_pods(); }
 
@@ -78,8 +95,8 @@ FitResult RunFitChecks(std::span<const FitCheck> checks, const NodeView& node) {
   return result;
 }
 
-ReasonSet FitReasons(std::span<const FitCheck> checks, const NodeView& node,
-                     const ResourceNames& names) {
+ReasonSet ReasonsOnNode(std::span<const FitCheck> checks, const NodeView& node,
+                        const ResourceNames& names) {
   ReasonSet reasons;
   if (TooManyPods(node)) reasons.emplace_back(kTooManyPods);
   for (const FitCheck& check : checks) {
@@ -94,8 +111,13 @@ void FilterByFitChecks(std::span<const FitCheck> checks, const Snapshot& snapsho
   comparisons.push_back(
       {ColumnReader(snapshot.allowed_pods()), ColumnReader(snapshot.pod_count()), 1});
   for (const FitCheck& check : checks) {
-    comparisons.push_back({ColumnReader(snapshot.allocatable(check.id)),
-                           ColumnReader(snapshot.requested(check.id)), check.amount});
+    const Column have = snapshot.allocatable(check.id);
+    const Column used = snapshot.requested(check.id);
+    if (have.few.empty() && used.few.empty()) {
+      comparisons.push_back({ColumnReader(have), ColumnReader(used), check.amount});
+    } else {
+      FilterByRareResource(have, used, check.amount, nodes);
+    }
   }
   const std::span<uint64_t> words = nodes.words();
   for (size_t w = 0; w < words.size(); ++w) {
@@ -111,20 +133,22 @@ void FilterByFitChecks(std::span<const FitCheck> checks, const Snapshot& snapsho
   }
 }
 
-const FitReasonMemo::Table* FitReasonMemo::Find(std::span<const FitCheck> checks) {
+std::shared_ptr<const FitReasons> FitReasonMemo::Find(std::span<const FitCheck> checks) {
   if (checks.size() > kMaxTableChecks) return nullptr;
   std::vector<ResourceId> ids;
   ids.reserve(checks.size());
   for (const FitCheck& check : checks) ids.push_back(check.id);
-  const auto [at, added] = tables_.try_emplace(std::move(ids));
-  if (added) {
-    const FitFailures combinations = FitFailures{1} << (checks.size() + 1);
-    at->second.push_back(nullptr);  // nothing failed
-    for (FitFailures failures = 1; failures < combinations; ++failures) {
-      at->second.push_back(reasons_->Intern(ReasonsFor(failures, checks, *names_)));
-    }
+  if (const auto known = tables_.find(ids); known != tables_.end()) return known->second;
+  if (tables_.size() >= kMaxLists) tables_.clear();
+  auto made = std::make_shared<FitReasons>();
+  const FitFailures combinations = FitFailures{1} << (checks.size() + 1);
+  made->by_failures.reserve(combinations);
+  made->by_failures.push_back(nullptr);  // nothing failed
+  for (FitFailures failures = 1; failures < combinations; ++failures) {
+    made->by_failures.push_back(made->table.Intern(ReasonsFor(failures, checks, *names_)));
   }
-  return &at->second;
+  tables_.emplace(std::move(ids), made);
+  return made;
 }
 
 }  // namespace berth::plugins

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,34 +34,37 @@ struct FitResult {
 // Runs the checks on one node, the overlay included.
 FitResult RunFitChecks(std::span<const FitCheck> checks, const NodeView& node);
 // What the node is short of: "Too many pods", then "Insufficient <resource>" in the checks' order.
-ReasonSet FitReasons(std::span<const FitCheck> checks, const NodeView& node,
-                     const ResourceNames& names);
+ReasonSet ReasonsOnNode(std::span<const FitCheck> checks, const NodeView& node,
+                        const ResourceNames& names);
 
 // Takes the rows that fail any check out of `nodes`: 64 rows at a time, check by check, without a
 // branch per row.
 void FilterByFitChecks(std::span<const FitCheck> checks, const Snapshot& snapshot, NodeSet& nodes);
 
-// The reasons for every combination of failures, interned once for each list of resources that
-// pods ask for, so that a rejection allocates nothing.
+// The reasons for every combination of failures of one list of checks. Statuses made of them are
+// good while it lives.
+struct FitReasons {
+  ReasonTable table;
+  std::vector<const ReasonSet*> by_failures;
+};
+
+// The reasons for the lists of resources that pods ask for, each made once, so that a rejection
+// allocates nothing. When there are many lists, all are forgotten.
 //
-// Thread safety: Find on the scheduling thread; what it returns is immutable and lives as long as
-// the memo.
+// Thread safety: Find on the scheduling thread; what it returns is immutable.
 class FitReasonMemo {
  public:
-  using Table = std::vector<const ReasonSet*>;  // by FitFailures
+  // `names` must outlive the memo.
+  explicit FitReasonMemo(const ResourceNames& names) : names_(&names) {}
 
-  // Both must outlive the memo.
-  FitReasonMemo(ReasonTable& reasons, const ResourceNames& names)
-      : reasons_(&reasons), names_(&names) {}
+  // To be held as long as the statuses made of it. nullptr when the checks are too many.
+  std::shared_ptr<const FitReasons> Find(std::span<const FitCheck> checks);
 
-  // nullptr when the checks are too many for a table.
-  const Table* Find(std::span<const FitCheck> checks);
+  size_t size() const { return tables_.size(); }
 
  private:
-  ReasonTable* reasons_;
   const ResourceNames* names_;
-  // A node-based map: tables stay where they are.
-  std::map<std::vector<ResourceId>, Table> tables_;
+  std::map<std::vector<ResourceId>, std::shared_ptr<const FitReasons>> tables_;
 };
 
 }  // namespace berth::plugins

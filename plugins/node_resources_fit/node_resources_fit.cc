@@ -15,7 +15,7 @@ struct PreFilterState final : StateData {
     return std::make_unique<PreFilterState>(*this);
   }
   std::vector<FitCheck> checks;
-  const FitReasonMemo::Table* reasons = nullptr;  // nullptr: made up node by node
+  std::shared_ptr<const FitReasons> reasons;  // nullptr: made up node by node
 };
 
 struct PreScoreState final : StateData {
@@ -32,7 +32,7 @@ NodeResourcesFit::NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& han
       ignored_resources_(args.ignored_resources.begin(), args.ignored_resources.end()),
       ignored_resource_groups_(args.ignored_resource_groups.begin(),
                                args.ignored_resource_groups.end()),
-      reason_memo_(handle.reasons(), handle.resource_names()),
+      reason_memo_(handle.resource_names()),
       strategy_(args.scoring_strategy.type),
       scored_(args.scoring_strategy.resources, handle.resource_names()) {
   if (strategy_ == ScoringStrategyType::kRequestedToCapacityRatio) {
@@ -96,8 +96,8 @@ Status NodeResourcesFit::Filter(const CycleState& state, const PodInfo& pod,
   if (result.fits) return Status::Success();
   const Code code =
       result.unresolvable ? Code::kUnschedulableAndUnresolvable : Code::kUnschedulable;
-  if (data && data->reasons) return Status(code, (*data->reasons)[result.failures]);
-  return state.reasons().Make(code, FitReasons(checks, node, handle_->resource_names()));
+  if (data && data->reasons) return Status(code, data->reasons->by_failures[result.failures]);
+  return state.reasons().Make(code, ReasonsOnNode(checks, node, handle_->resource_names()));
 }
 
 void NodeResourcesFit::FilterNodes(const CycleState& state, const PodInfo& pod,

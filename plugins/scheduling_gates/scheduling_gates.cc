@@ -16,6 +16,7 @@ Status SchedulingGates::PreEnqueue(const PodInfo& pod) {
     if (i > 0) text += " ";
     text += gates[i].name;
   }
+  reasons_.emplace();
   return reasons_->Make(Code::kUnschedulableAndUnresolvable, text + "]");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "berth/handle.h"
 #include "berth/plugin.h"
 
@@ -14,17 +16,18 @@ class SchedulingGates final : public PreEnqueuePlugin, public EnqueueExtensions 
  public:
   static constexpr std::string_view kName = "SchedulingGates";
 
-  explicit SchedulingGates(Handle& handle) : reasons_(&handle.reasons()) {}
+  explicit SchedulingGates(Handle& handle) { (void)handle; }
   static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
   std::string_view Name() const override { return kName; }
   // Filters and scores nothing.
   Inputs DeclaredInputs() const override { return Inputs::Of(0, {}); }
+  // The reasons name the gates, which are the pod's own: they last until the next call.
   Status PreEnqueue(const PodInfo& pod) override;
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
-  ReasonTable* reasons_;
+  std::optional<ReasonTable> reasons_;
 };
 
 }  // namespace berth::plugins

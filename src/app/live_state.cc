@@ -40,10 +40,10 @@ void AppendNames(const std::vector<std::string>& names, std::string& out) {
 
 // cpu in milli-cores, all else in whole units; what is zero is left out.
 template <typename ColumnOf>
-void AppendAmounts(const cache::Cache& cache, NodeRow row, ResourceId num_resources,
+void AppendAmounts(const cache::Cache& cache, NodeRow row, const std::vector<ResourceId>& resources,
                    ColumnOf column_of, std::string& out) {
   JsonObject amounts(out);
-  for (ResourceId id = 0; id < num_resources; ++id) {
+  for (const ResourceId id : resources) {
     const int64_t amount = column_of(id)[row];
     if (amount == 0) continue;
     amounts.Add(id == kCpu ? "milliCPU" : cache.resource_names().Name(id), amount);
@@ -53,7 +53,7 @@ void AppendAmounts(const cache::Cache& cache, NodeRow row, ResourceId num_resour
 
 void AppendNode(cache::Cache& cache, NodeRow row, const std::vector<const cache::CachedPod*>& pods,
                 std::string& out) {
-  const auto num_resources = static_cast<ResourceId>(cache.mutable_resource_names().size());
+  const std::vector<ResourceId> resources = cache.ResourcesOn(row);
   JsonObject node(out);
   node.Add("name", cache.node_name(row));
   if (!cache.nodes().Test(row)) {
@@ -61,11 +61,10 @@ void AppendNode(cache::Cache& cache, NodeRow row, const std::vector<const cache:
     out += "true";
   }
   node.Key("allocatable");
-  AppendAmounts(
-      cache, row, num_resources, [&](ResourceId id) { return cache.allocatable(id); }, out);
+  AppendAmounts(cache, row, resources, [&](ResourceId id) { return cache.allocatable(id); }, out);
   node.Add("allowedPods", cache.allowed_pods()[row]);
   node.Key("requested");
-  AppendAmounts(cache, row, num_resources, [&](ResourceId id) { return cache.requested(id); }, out);
+  AppendAmounts(cache, row, resources, [&](ResourceId id) { return cache.requested(id); }, out);
   node.Key("pods");
   JsonList list(out);
   for (const cache::CachedPod* cached : pods) {

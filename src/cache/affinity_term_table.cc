@@ -9,9 +9,17 @@ namespace berth::cache {
 void AffinityTermTable::Count(NodeRow row, const PodAffinityTerms& terms, int32_t delta) {
   terms.ForEach([&](const AffinityTerm& term) {
     Entry& entry = *entries_[FindOrAdd(term)];
-    if (entry.uses == 0) --num_unused_;
+    if (entry.uses == 0) {
+      --num_unused_;
+      unused_bytes_ -= entry.identity.size();
+      used_bytes_ += entry.identity.size();
+    }
     entry.uses += static_cast<size_t>(delta);
-    if (entry.uses == 0) ++num_unused_;
+    if (entry.uses == 0) {
+      ++num_unused_;
+      unused_bytes_ += entry.identity.size();
+      used_bytes_ -= entry.identity.size();
+    }
     const DomainId domain = entry.topology->domain_of[row];
     if (domain != kNoDomain) entry.by_domain.Add(domain, delta);
   });
@@ -34,7 +42,9 @@ void AffinityTermTable::AddMatching(const api::Pod& pod, const api::StringMap& n
 }
 
 void AffinityTermTable::Sweep() {
-  if (num_unused_ <= max_unused_ || num_unused_ <= size()) return;
+  const bool many = num_unused_ > max_unused_ && num_unused_ > size();
+  const bool lengthy = unused_bytes_ > max_unused_bytes_ && unused_bytes_ > used_bytes_;
+  if (!many && !lengthy) return;
   for (Slot slot = 0; slot < entries_.size(); ++slot) {
     std::unique_ptr<Entry>& entry = entries_[slot];
     if (entry == nullptr || entry->uses > 0) continue;
@@ -44,6 +54,8 @@ void AffinityTermTable::Sweep() {
     free_slots_.push_back(slot);
   }
   num_unused_ = 0;
+  unused_bytes_ = 0;
+  topologies_.Evict();
 }
 
 AffinityTermTable::Slot AffinityTermTable::FindOrAdd(const AffinityTerm& term) {
@@ -63,6 +75,7 @@ AffinityTermTable::Slot AffinityTermTable::FindOrAdd(const AffinityTerm& term) {
   by_identity_.emplace(entry.identity, slot);
   index_.Add(slot, ScopeOf(entry.term));
   ++num_unused_;
+  unused_bytes_ += entry.identity.size();
   return slot;
 }
 

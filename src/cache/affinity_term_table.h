@@ -27,8 +27,9 @@ namespace berth::cache {
 class AffinityTermTable {
  public:
   // `topologies` must outlive the table.
-  AffinityTermTable(TopologyTable& topologies, size_t max_unused)
-      : topologies_(topologies), max_unused_(max_unused) {}
+  AffinityTermTable(TopologyTable& topologies, size_t max_unused,
+                    size_t max_unused_bytes = size_t{1} << 20)
+      : topologies_(topologies), max_unused_(max_unused), max_unused_bytes_(max_unused_bytes) {}
 
   // A pod with these terms came to `row` (delta 1), or left it (-1). While a pod is here, its row
   // must not change its domain.
@@ -36,12 +37,15 @@ class AffinityTermTable {
   // Adds to `out` what Snapshot::MatchingAffinityTerms says; valid until Sweep().
   void AddMatching(const api::Pod& pod, const api::StringMap& namespace_labels,
                    AffinityTermKinds kinds, std::vector<AffinityTermCounts>& out) const;
-  // Forgets the terms that no pod has, when they are more than allowed, and than the others.
+  // Forgets the terms that no pod has, when they are more, or longer, than allowed and than the
+  // others.
   void Sweep();
 
   // Terms that pods have; those that wait for Sweep().
   size_t size() const { return by_identity_.size() - num_unused_; }
   size_t num_unused() const { return num_unused_; }
+  // How long the terms are that wait for Sweep(); they take about twice as much memory.
+  size_t unused_bytes() const { return unused_bytes_; }
 
  private:
   using Slot = uint32_t;
@@ -61,11 +65,14 @@ class AffinityTermTable {
 
   TopologyTable& topologies_;
   const size_t max_unused_;
+  const size_t max_unused_bytes_;
   std::vector<std::unique_ptr<Entry>> entries_;  // by slot; nullptr: free
   std::vector<Slot> free_slots_;                 // the last is used first
   absl::flat_hash_map<std::string_view, Slot> by_identity_;
   SelectorIndex index_;
   size_t num_unused_ = 0;
+  size_t unused_bytes_ = 0;  // of their identities
+  size_t used_bytes_ = 0;    // of the identities of the others
   uint64_t last_serial_ = 0;
   std::string scratch_;
   mutable std::vector<Slot> matching_;

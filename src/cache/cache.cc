@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cache/cache.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -19,7 +20,10 @@ Cache::Cache(const Options& options)
                       for (const PodInfo* pod : pods_.pods(row)) visit(row, *pod);
                   }),
       affinity_terms_(topologies_, options.max_unused_affinity_terms),
-      changes_(options.change_log_capacity) {}
+      changes_(options.change_log_capacity) {
+  // A loaded plugin reads the columns of its resources as arrays.
+  resources_.set_on_intern([this](ResourceId id) { columns_.StayDense(id); });
+}
 
 NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {
   BERTH_ON_THREAD(owner_);
@@ -36,8 +40,10 @@ NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {
   const TaintSetId taints = taints_.Acquire(node->spec.taints);
   taints_.Release(std::exchange(taint_sets_[row], taints));
   const api::Quantity* pods = api::Find(node->status.allocatable, "pods");
-  columns_.SetAllocatable(row, ToResources(node->status.allocatable, resources_),
-                          pods == nullptr ? 0 : pods->Value());
+  resources_.MaySweep();
+  const Resources allocatable = ToResources(node->status.allocatable, resources_);
+  rows_[row].resource_names = resources_.HoldScalars(allocatable);
+  columns_.SetAllocatable(row, allocatable, pods == nullptr ? 0 : pods->Value());
   LabelsChanged(row, old.metadata.labels, node->metadata.labels);
   if (before == nullptr) {
     nodes_.Set(row);
@@ -61,6 +67,7 @@ void Cache::RemoveNode(std::string_view name) {
   const std::shared_ptr<const api::Node> node = std::exchange(rows_[row].node, nullptr);
   taints_.Release(std::exchange(taint_sets_[row], 0));
   columns_.SetAllocatable(row, {}, 0);
+  rows_[row].resource_names = nullptr;
   LabelsChanged(row, node->metadata.labels, {});
   images_.Remove(row, node->status.images);
   for (NodeSet* set : {&nodes_, &unschedulable_, &with_host_ports_, &closed_}) set->Clear(row);
@@ -68,6 +75,26 @@ void Cache::RemoveNode(std::string_view name) {
   node_order_.Remove(row, *node);
   NodeChanged(row, ChangeKind::kNodeRemoved);
   FreeIfUnused(row);
+}
+
+std::vector<ResourceId> Cache::ResourcesOn(NodeRow row) const {
+  std::vector<ResourceId> ids = {kCpu, kMemory, kEphemeralStorage};
+  const auto& offered = columns_.offered(row);
+  ids.insert(ids.end(), offered.begin(), offered.end());
+  for (const PodInfo* pod : pods_.pods(row))
+    for (const auto& [id, amount] : pod->placed.scalars) ids.push_back(id);
+  std::ranges::sort(ids);
+  const auto rest = std::ranges::unique(ids);
+  ids.erase(rest.begin(), rest.end());
+  return ids;
+}
+
+Cache::Sizes Cache::sizes() const {
+  return {.resource_names = resources_.size(),
+          .scalar_columns = columns_.num_scalars(),
+          .topologies = topologies_.size(),
+          .topology_bytes = topologies_.bytes(),
+          .fragment_bytes = classes_.fragment_bytes()};
 }
 
 NodeRow Cache::FindNode(std::string_view name) const {

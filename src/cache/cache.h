@@ -131,7 +131,8 @@ class Cache final : public Snapshot {
   size_t num_assumed() const { return pods_.num_assumed(); }
   // Rows run from 0; some are free.
   NodeRow num_rows() const { return static_cast<NodeRow>(rows_.size()); }
-  size_t num_resources() const { return resources_.size(); }
+  // The resources that the row offers, or its pods take; ascending.
+  std::vector<ResourceId> ResourcesOn(NodeRow row) const;
   // Also of a ghost row; "" when the row is free.
   std::string_view node_name(NodeRow row) const { return rows_[row].name; }
   // Calls visit(const CachedPod&) for every pod, row by row, ghosts included.
@@ -141,11 +142,21 @@ class Cache final : public Snapshot {
       for (const PodTable::Slot slot : pods_.slots(row)) visit(pods_.pod(slot));
   }
   ResourceTable& mutable_resource_names() { return resources_; }
+  // How much is kept of what objects name.
+  struct Sizes {
+    size_t resource_names = 0;
+    size_t scalar_columns = 0;
+    size_t topologies = 0;
+    size_t topology_bytes = 0;
+    size_t fragment_bytes = 0;
+  };
+  Sizes sizes() const;
 
   // Snapshot.
   const NodeSet& nodes() const override { return nodes_; }
   size_t num_nodes() const override { return num_nodes_; }
   const api::Node& node(NodeRow row) const override { return *rows_[row].node; }
+  const std::shared_ptr<const api::Node>& node_ptr(NodeRow row) const { return rows_[row].node; }
   NodeRow FindNode(std::string_view name) const override;
   std::span<const PodInfo* const> pods(NodeRow row) const override { return pods_.pods(row); }
   Column allocatable(ResourceId id) const override { return columns_.allocatable(id); }
@@ -184,6 +195,7 @@ class Cache final : public Snapshot {
   struct Row {
     std::string name;                       // "" when the row is free
     std::shared_ptr<const api::Node> node;  // nullptr on a ghost row
+    ResourceTable::Hold resource_names;     // those of the node
     PortCounts ports;
   };
   // What takes one change of a trial back.

@@ -8,18 +8,35 @@
 
 namespace berth::cache {
 
+namespace {
+
+// A pod that has a node, with what keeps the names of its resources.
+struct PlacedPodInfo : PodInfo {
+  PlacedPodInfo(PodInfo&& info, ResourceTable::Hold its_names)
+      : PodInfo(std::move(info)), names(std::move(its_names)) {}
+
+  ResourceTable::Hold names;
+};
+
+}  // namespace
+
 PodInfoPtr Cache::MakePodInfo(std::shared_ptr<const api::Pod> pod) {
   BERTH_ON_THREAD(owner_);
+  resources_.MaySweep();
   std::shared_ptr<PodInfo> info = PodInfo::Make(std::move(pod), resources_, pod_info_options_);
+  ResourceTable::Hold names = resources_.HoldScalars(info->requests, info->placed);
   if (info->affinity != nullptr) classes_.TestTermsOf(info->pod->spec);
-  if (!info->pod->spec.node_name.empty()) return info;
-  return classes_.Assign(std::move(*info));
+  if (info->pod->spec.node_name.empty()) {
+    return classes_.Assign(std::move(*info), std::move(names));
+  }
+  if (names == nullptr) return info;
+  return std::make_shared<const PlacedPodInfo>(std::move(*info), std::move(names));
 }
 
 PodInfoPtr Cache::Reclass(PodInfoPtr info) {
   BERTH_ON_THREAD(owner_);
   if (info->class_epoch == classes_.epoch()) return info;
-  return classes_.Assign(PodInfo(*info));
+  return classes_.Assign(PodInfo(*info), resources_.HoldScalars(info->requests, info->placed));
 }
 
 void Cache::SetSignatureParts(PodParts parts) {

@@ -9,14 +9,16 @@ namespace {
 
 constexpr PodParts kKnownParts = (PodParts{1} << kNumPodParts) - 1;
 constexpr size_t kMinSweep = 1024;
+constexpr size_t kMinSweepBytes = 1u << 20;
 
 }  // namespace
 
 struct PodClasses::ClassedPodInfo : PodInfo {
-  ClassedPodInfo(PodInfo&& info, PodClassPtr its_class)
-      : PodInfo(std::move(info)), keeps_alive(std::move(its_class)) {}
+  ClassedPodInfo(PodInfo&& info, PodClassPtr its_class, ResourceTable::Hold its_names)
+      : PodInfo(std::move(info)), keeps_alive(std::move(its_class)), names(std::move(its_names)) {}
 
   PodClassPtr keeps_alive;
+  ResourceTable::Hold names;
 };
 
 void PodClasses::SetParts(PodParts parts) {
@@ -25,14 +27,16 @@ void PodClasses::SetParts(PodParts parts) {
   ++epoch_;
 }
 
-PodInfoPtr PodClasses::Assign(PodInfo&& info) {
-  if (classes_.size() >= sweep_at_) {
+PodInfoPtr PodClasses::Assign(PodInfo&& info, ResourceTable::Hold names) {
+  if (classes_.size() >= sweep_at_ || fragment_bytes_ >= sweep_at_bytes_) {
     Sweep();
     sweep_at_ = std::max(kMinSweep, 2 * classes_.size());
+    sweep_at_bytes_ = std::max(kMinSweepBytes, 2 * fragment_bytes_);
   }
-  PodClassPtr pod_class = Classify(info);
+  PodClassPtr pod_class = Classify(info, names);
   const PodClassId id = pod_class == nullptr ? kNoPodClass : pod_class->id;
-  auto classed = std::make_shared<ClassedPodInfo>(std::move(info), std::move(pod_class));
+  auto classed =
+      std::make_shared<ClassedPodInfo>(std::move(info), std::move(pod_class), std::move(names));
   classed->pod_class = id;
   classed->class_epoch = epoch_;
   return classed;
@@ -43,6 +47,15 @@ const Fragments* PodClasses::Find(PodClassId id) const {
   return it == by_id_.end() ? nullptr : &it->second->ids;
 }
 
+size_t PodClasses::BytesOf(PodClassId id) const {
+  const auto it = by_id_.find(id);
+  if (it == by_id_.end()) return 0;
+  size_t bytes = 0;
+  for (const Fragment* fragment : it->second->fragments)
+    if (fragment != nullptr) bytes += fragment->text.size();
+  return bytes;
+}
+
 void PodClasses::Sweep() {
   // The table's own reference is the only one left, and only the table hands out new ones, so
   // the count cannot grow again behind our back.
@@ -50,13 +63,17 @@ void PodClasses::Sweep() {
     const PodClassPtr& pod_class = entry.second;
     if (pod_class.use_count() > 1) return false;
     by_id_.erase(pod_class->id);
-    for (Fragment* fragment : pod_class->fragments)
-      if (fragment != nullptr && --fragment->uses == 0) fragments_.erase(fragment->text);
+    for (Fragment* fragment : pod_class->fragments) {
+      if (fragment == nullptr || --fragment->uses > 0) continue;
+      fragment_bytes_ -= fragment->text.size();
+      fragments_.erase(fragment->text);
+    }
     return true;
   });
 }
 
-PodClasses::PodClassPtr PodClasses::Classify(const PodInfo& info) {
+PodClasses::PodClassPtr PodClasses::Classify(const PodInfo& info,
+                                             const ResourceTable::Hold& names) {
   if ((parts_ & ~kKnownParts) != 0) return nullptr;
   PodClass prototype;
   for (size_t part = 0; part < kNumPodParts; ++part) {
@@ -69,6 +86,7 @@ PodClasses::PodClassPtr PodClasses::Classify(const PodInfo& info) {
     prototype.ids[part] = fragment->id;
   }
   if (const auto it = classes_.find(prototype.ids); it != classes_.end()) return it->second;
+  prototype.names = names;
   return NewClass(prototype);
 }
 
@@ -77,6 +95,7 @@ PodClasses::Fragment* PodClasses::InternFragment() {
   if (last_fragment_ == UINT32_MAX) return nullptr;
   auto fragment = std::make_unique<Fragment>(Fragment{scratch_, ++last_fragment_, 0});
   const std::string_view text = fragment->text;
+  fragment_bytes_ += text.size();
   return fragments_.emplace(text, std::move(fragment)).first->second.get();
 }
 

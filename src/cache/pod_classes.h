@@ -12,6 +12,7 @@
 #include "berth/inputs.h"
 #include "berth/pod_info.h"
 #include "src/cache/pod_fragments.h"
+#include "src/cache/resource_table.h"
 #include "src/cache/tested_label_keys.h"
 
 namespace berth::cache {
@@ -39,13 +40,19 @@ class PodClasses {
   // Grows when either of them changed; a PodInfo of another epoch may be in the wrong class.
   uint32_t epoch() const { return epoch_; }
 
-  // The same PodInfo with class and epoch set.
-  PodInfoPtr Assign(PodInfo&& info);
+  // The same PodInfo with class and epoch set. It keeps `names`, those of its resources, and so
+  // does its class: what is kept of verdicts for the class knows them by their ids.
+  PodInfoPtr Assign(PodInfo&& info, ResourceTable::Hold names = nullptr);
 
   // The fragments of a live class; nullptr for a dead one and kNoPodClass.
   const Fragments* Find(PodClassId id) const;
+  // How long the parts of a live class are: what a plugin derives from its pods is mostly no
+  // larger. 0 for others.
+  size_t BytesOf(PodClassId id) const;
   size_t num_classes() const { return classes_.size(); }
   size_t num_fragments() const { return fragments_.size(); }
+  // Of the parts that live classes, and dead ones not yet swept, are made of.
+  size_t fragment_bytes() const { return fragment_bytes_; }
   // Drops the classes that no PodInfo names. Assign() does it now and then.
   void Sweep();
 
@@ -59,13 +66,14 @@ class PodClasses {
     PodClassId id = kNoPodClass;
     Fragments ids{};
     std::array<Fragment*, kNumPodParts> fragments{};  // nullptr where the part is not in use
+    ResourceTable::Hold names;
   };
   using PodClassPtr = std::shared_ptr<const PodClass>;
   // A PodInfo that keeps its class alive.
   struct ClassedPodInfo;
 
   // nullptr: the pod is in no class.
-  PodClassPtr Classify(const PodInfo& info);
+  PodClassPtr Classify(const PodInfo& info, const ResourceTable::Hold& names);
   // The fragment whose text is in scratch_; nullptr when ids have run out.
   Fragment* InternFragment();
   PodClassPtr NewClass(const PodClass& prototype);
@@ -78,7 +86,9 @@ class PodClasses {
   uint32_t epoch_ = 1;
   FragmentId last_fragment_ = 0;
   PodClassId next_class_ = 0;
-  size_t sweep_at_ = 1024;
+  size_t sweep_at_ = 1024;     // classes
+  size_t fragment_bytes_ = 0;  // of their texts
+  size_t sweep_at_bytes_ = 1u << 20;
   std::string scratch_;
   absl::flat_hash_map<std::string_view, std::unique_ptr<Fragment>> fragments_;  // by their text
   absl::flat_hash_map<Fragments, PodClassPtr> classes_;

@@ -20,6 +20,9 @@ class PodCountsTable::Live final : public PodCounts {
   const Counts& by_row() const override { return by_row_; }
 
   const Counts& by_domain(const Topology& topology) const override {
+    // There may be any number of keys that no node has.
+    static const Counts kNone;
+    if (topology.num_domains == 0) return kNone;
     for (const auto& domains : by_domain_) {
       if (domains->topology.get() == &topology) return domains->counts;
     }

@@ -39,17 +39,6 @@ void DropDomain(Topology& topology, DomainId id) {
   --topology.num_domains;
 }
 
-// The node of `row` has that value now, or none.
-void Move(Topology& topology, NodeRow row, const std::string* value) {
-  const DomainId from = topology.domain_of[row];
-  if (from != kNoDomain && value != nullptr && topology.values[from] == *value) return;
-  if (from != kNoDomain && --topology.num_nodes[from] == 0) DropDomain(topology, from);
-  const DomainId to = value == nullptr ? kNoDomain : FindOrAddDomain(topology, *value);
-  if (to != kNoDomain) ++topology.num_nodes[to];
-  topology.domain_of[row] = to;
-  topology.nodes.Put(row, to != kNoDomain);
-}
-
 }  // namespace
 
 TopologyTable::TopologyTable(size_t limit, ForEachNode for_each_node)
@@ -60,10 +49,10 @@ std::shared_ptr<const Topology> TopologyTable::Get(std::string_view key) {
     by_use_.splice(by_use_.begin(), by_use_, known->second);
     return by_use_.front();
   }
-  auto topology = std::make_shared<Topology>();
+  auto topology = std::make_shared<Live>();
   topology->key = key;
-  topology->domain_of.assign(rows_, kNoDomain);
-  topology->nodes.Resize(rows_);
+  topology->domain_of = nowhere_;
+  topology->nodes.Resize(nowhere_.size());
   for_each_node_([&](NodeRow row, const api::StringMap& labels) {
     Move(*topology, row, api::Find(labels, key));
   });
@@ -81,23 +70,58 @@ std::shared_ptr<const Topology> TopologyTable::Share(const Topology& topology) c
 }
 
 void TopologyTable::Grow(size_t rows) {
-  rows_ = rows;
+  nowhere_.resize(rows, kNoDomain);
   for (const auto& topology : by_use_) {
-    topology->domain_of.resize(rows, kNoDomain);
+    if (topology->num_domains > 0) {
+      topology->own_domain_of.resize(rows, kNoDomain);
+      topology->domain_of = topology->own_domain_of;
+    } else {
+      topology->domain_of = nowhere_;
+    }
     topology->nodes.Resize(rows);
   }
 }
 
 bool TopologyTable::Moves(const api::StringMap& before, const api::StringMap& now) const {
-  return std::any_of(by_use_.begin(), by_use_.end(), [&](const auto& topology) {
-    const std::string* from = api::Find(before, topology->key);
-    const std::string* to = api::Find(now, topology->key);
-    return from == nullptr || to == nullptr ? from != to : *from != *to;
-  });
+  const auto moves = [this](const api::StringMap& labels, const api::StringMap& others) {
+    return std::ranges::any_of(labels, [&](const auto& label) {
+      if (!by_key_.contains(label.first)) return false;
+      const std::string* other = api::Find(others, label.first);
+      return other == nullptr || *other != label.second;
+    });
+  };
+  return moves(before, now) || moves(now, before);
 }
 
 void TopologyTable::Update(NodeRow row, const api::StringMap& now) {
   for (const auto& topology : by_use_) Move(*topology, row, api::Find(now, topology->key));
+}
+
+// The node of `row` has that value now, or none.
+void TopologyTable::Move(Live& topology, NodeRow row, const std::string* value) {
+  const DomainId from = topology.domain_of[row];
+  if (from != kNoDomain && value != nullptr && topology.values[from] == *value) return;
+  if (from == kNoDomain && value == nullptr) return;
+  if (from != kNoDomain && --topology.num_nodes[from] == 0) DropDomain(topology, from);
+  const DomainId to = value == nullptr ? kNoDomain : FindOrAddDomain(topology, *value);
+  topology.nodes.Put(row, to != kNoDomain);
+  if (topology.num_domains == 0) {
+    topology.domain_of = nowhere_;
+    topology.own_domain_of = {};
+    return;
+  }
+  if (to != kNoDomain) ++topology.num_nodes[to];
+  if (topology.own_domain_of.empty()) {
+    topology.own_domain_of.assign(nowhere_.size(), kNoDomain);
+    topology.domain_of = topology.own_domain_of;
+  }
+  topology.own_domain_of[row] = to;
+}
+
+size_t TopologyTable::bytes() const {
+  size_t bytes = nowhere_.capacity() * sizeof(DomainId);
+  for (const auto& topology : by_use_) bytes += sizeof(*topology) + topology->bytes();
+  return bytes;
 }
 
 void TopologyTable::Evict() {

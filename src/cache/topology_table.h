@@ -5,7 +5,9 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "berth/api/meta.h"
@@ -15,7 +17,8 @@ namespace berth::cache {
 
 // Topologies by key. One is built the first time somebody asks for it, and kept up to date from
 // then on. When there are more than the limit allows, those asked for longest ago are dropped, but
-// none that somebody holds.
+// none that somebody holds. A key that no node has, as any pod may name in any number, takes no
+// array of its own.
 //
 // A domain gets the lowest free id; it gives it back with its last node.
 //
@@ -33,6 +36,9 @@ class TopologyTable {
   // `topology`, which must be of this table, to hold.
   std::shared_ptr<const Topology> Share(const Topology& topology) const;
 
+  // Drops what is above the limit; for a holder that let go of many. Get() does it, too.
+  void Evict();
+
   // New rows have no node.
   void Grow(size_t rows);
   // Whether a node whose labels change so goes to another domain, or comes or leaves one.
@@ -41,16 +47,23 @@ class TopologyTable {
   void Update(NodeRow row, const api::StringMap& now);
 
   size_t size() const { return by_use_.size(); }
+  // About how much memory the topologies take, in bytes.
+  size_t bytes() const;
 
  private:
-  using List = std::list<std::shared_ptr<Topology>>;
+  // A topology and what its `domain_of` lies in: its own array while some node has the key, else
+  // the one that all such topologies share.
+  struct Live : Topology {
+    std::vector<DomainId> own_domain_of;
+  };
+  using List = std::list<std::shared_ptr<Live>>;
 
-  void Evict();
+  void Move(Live& topology, NodeRow row, const std::string* value);
 
   const size_t limit_;
   const ForEachNode for_each_node_;
-  size_t rows_ = 0;
-  List by_use_;  // last asked for first
+  std::vector<DomainId> nowhere_;  // a row each, without a domain
+  List by_use_;                    // last asked for first
   absl::flat_hash_map<std::string_view, List::iterator> by_key_;
 };
 

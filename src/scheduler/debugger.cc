@@ -38,8 +38,7 @@ std::string PodLine(const api::Pod& pod) {
 template <typename ColumnOf>
 std::string Amounts(const cache::Cache& cache, NodeRow row, int64_t pods, ColumnOf column_of) {
   std::string text = "pods: " + std::to_string(pods);
-  const size_t count = cache.num_resources();
-  for (ResourceId id = 0; id < count; ++id) {
+  for (const ResourceId id : cache.ResourcesOn(row)) {
     const auto column = column_of(id);
     if (column[row] == 0) continue;
     text += ", " + std::string(cache.resource_names().Name(id)) + ": " +

@@ -251,7 +251,7 @@ Resources ToResources(const ResourceList& list, ResourceNames& names) {
     } else if (name == kEphemeralStorageName) {
       resources.ephemeral_storage = amount.Value();
     } else if (IsScalarResourceName(name)) {
-      resources.Add(names.Intern(name), amount.Value());
+      resources.Add(names.InternPassing(name), amount.Value());
     }
   }
   return resources;

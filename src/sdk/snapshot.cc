@@ -17,6 +17,11 @@ bool Erase(std::vector<const PodInfo*>& pods, const PodInfo& pod) {
 
 }  // namespace
 
+int64_t Column::AmountOfFew(NodeRow row) const {
+  const auto at = std::ranges::lower_bound(few, row, {}, &RowAmount::row);
+  return at != few.end() && at->row == row ? at->amount : 0;
+}
+
 void Overlay::AddPod(const PodInfo& pod) {
   Count(pod, 1);
   if (!Erase(removed_, pod)) added_.push_back(&pod);

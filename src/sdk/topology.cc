@@ -14,6 +14,15 @@ DomainId Topology::Find(std::string_view value) const {
   return at != by_value.end() && values[*at] == value ? *at : kNoDomain;
 }
 
+size_t Topology::bytes() const {
+  size_t bytes = key.capacity() + nodes.words().size_bytes() +
+                 num_nodes.capacity() * sizeof(num_nodes[0]) +
+                 by_value.capacity() * sizeof(by_value[0]) + values.capacity() * sizeof(values[0]);
+  if (num_domains > 0) bytes += domain_of.size_bytes();
+  for (const std::string& value : values) bytes += value.capacity();
+  return bytes;
+}
+
 bool PodTerm::Matches(const api::Pod& pod) const {
   return (all_namespaces ||
           std::binary_search(namespaces.begin(), namespaces.end(), pod.metadata.namespace_)) &&

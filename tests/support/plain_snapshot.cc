@@ -8,6 +8,10 @@
 namespace berth::test {
 namespace {
 
+struct PlainTopology : Topology {
+  std::vector<DomainId> rows;
+};
+
 class PlainPodCounts final : public PodCounts {
  public:
   PlainPodCounts(const Snapshot& snapshot, const PodQuery& query) {
@@ -116,9 +120,15 @@ std::vector<int64_t>& PlainSnapshot::At(Columns& columns, ResourceId id) {
   return column;
 }
 
-Column PlainSnapshot::Of(const Columns& columns, ResourceId id) {
+Column PlainSnapshot::Of(const Columns& columns, ResourceId id) const {
   const auto found = columns.find(id);
-  return found == columns.end() ? Column() : Column{found->second};
+  if (found == columns.end()) return Column();
+  if (!list_few_ || id < kFirstScalar) return Column{found->second};
+  std::vector<RowAmount>& few = few_.emplace_back();
+  for (NodeRow row = 0; row < found->second.size(); ++row) {
+    if (found->second[row] != 0) few.push_back({row, found->second[row]});
+  }
+  return Column{{}, few};
 }
 
 const PodInfo& PlainSnapshot::pod(std::string_view name) const {
@@ -158,9 +168,10 @@ void PlainSnapshot::NodesWithLabelKey(std::string_view key, NodeSet& out) const 
 
 std::shared_ptr<const Topology> PlainSnapshot::GetTopology(std::string_view key) const {
   if (const auto known = topologies_.find(key); known != topologies_.end()) return known->second;
-  auto topology = std::make_shared<Topology>();
+  auto topology = std::make_shared<PlainTopology>();
   topology->key = key;
-  topology->domain_of.assign(nodes_.size(), kNoDomain);
+  topology->rows.assign(nodes_.size(), kNoDomain);
+  topology->domain_of = topology->rows;
   topology->nodes = NodeSet(nodes_.size());
   std::map<std::string, std::vector<NodeRow>> rows_by_value;
   for (NodeRow row = 0; row < nodes_.size(); ++row) {
@@ -173,7 +184,7 @@ std::shared_ptr<const Topology> PlainSnapshot::GetTopology(std::string_view key)
     topology->num_nodes.push_back(static_cast<uint32_t>(rows.size()));
     topology->by_value.push_back(domain);
     for (const NodeRow row : rows) {
-      topology->domain_of[row] = domain;
+      topology->rows[row] = domain;
       topology->nodes.Set(row);
     }
   }

@@ -23,6 +23,10 @@ class PlainSnapshot final : public Snapshot {
   PlainSnapshot(PlainResourceNames& names, const std::vector<api::Node>& nodes,
                 const std::vector<api::Pod>& pods = {});
 
+  // From now on the columns of scalar resources list the rows that have any, as those of a cache do
+  // where they are few.
+  void ListFew() { list_few_ = true; }
+
   // The pod of that name in the cluster; it must be there.
   const PodInfo& pod(std::string_view name) const;
   // The view of the node of that name; it must be there.
@@ -76,7 +80,7 @@ class PlainSnapshot final : public Snapshot {
     Counts by_domain;
   };
 
-  static Column Of(const Columns& columns, ResourceId id);
+  Column Of(const Columns& columns, ResourceId id) const;
   std::vector<int64_t>& At(Columns& columns, ResourceId id);
   void AddAmounts(Columns& columns, NodeRow row, const Resources& amounts);
   void AddNode(NodeRow row, const api::Node& node);
@@ -102,6 +106,9 @@ class PlainSnapshot final : public Snapshot {
   NodeSet closed_;
   mutable std::map<std::string, std::shared_ptr<const Topology>, std::less<>> topologies_;
   std::deque<CountedTerm> terms_;
+  bool list_few_ = false;
+  // What Of() gave; a deque, so that it stays where it is.
+  mutable std::deque<std::vector<RowAmount>> few_;
 };
 
 }  // namespace berth::test

@@ -78,7 +78,7 @@ const int64_t* NodesColumn(const berth_nodes* nodes, int32_t column, uint32_t re
     default:
       break;
   }
-  return found.zero() ? nullptr : found.values.data();
+  return found.values.empty() ? nullptr : found.values.data();
 }
 
 void NodesWithLabel(const berth_nodes* nodes, berth_string key, berth_string value,

@@ -43,7 +43,8 @@ TEST(TopologyTableTest, IdsOfDomainsAreDenseAndUsedAgain) {
   TopologyTable table(8, ThreeNodes);
   table.Grow(4);
   const auto zones = table.Get("zone");
-  EXPECT_EQ(zones->domain_of, (std::vector<DomainId>{0, 1, 0, kNoDomain}));
+  EXPECT_EQ(std::vector<DomainId>(zones->domain_of.begin(), zones->domain_of.end()),
+            (std::vector<DomainId>{0, 1, 0, kNoDomain}));
   EXPECT_EQ(zones->num_nodes, (std::vector<uint32_t>{2, 1}));
   table.Update(1, {});
   EXPECT_EQ(zones->num_domains, 1u);

@@ -10,6 +10,7 @@
 #include "plugins/node_unschedulable/node_unschedulable.h"
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
+#include "tests/support/heap_bytes.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
 namespace berth::plugins {
@@ -25,6 +26,16 @@ TEST_F(SimplePluginsTest, SchedulingGatesHoldsPodsWithGatesAndNamesThem) {
   const Status status = plugin.PreEnqueue(*Info(MakePod().Gate("quota").Gate("approval")));
   EXPECT_EQ(status.code(), Code::kUnschedulableAndUnresolvable);
   EXPECT_EQ(status.message(), "waiting for scheduling gates: [quota approval]");
+}
+
+TEST_F(SimplePluginsTest, SchedulingGatesKeepsNoTextOfPods) {
+  SchedulingGates plugin(handle);
+  const std::string gate(1000, 'g');
+  const size_t before = HeapBytes();
+  for (int i = 0; i < 10'000; ++i) {
+    EXPECT_FALSE(plugin.PreEnqueue(*Info(MakePod().Gate(gate + std::to_string(i)))).ok());
+  }
+  EXPECT_LT(HeapBytes(), before + (1u << 20));
 }
 
 TEST_F(SimplePluginsTest, SchedulingGatesQueuesAPodThatLostItsLastGate) {
