@@ -41,11 +41,17 @@ class Listers {
   virtual const api::StatefulSet* FindStatefulSet(std::string_view namespace_,
                                                   std::string_view name) const = 0;
 
-  // Grows with each change of any of these objects, so what was derived from them is good for as
-  // long as the number stays.
+  // Grows when one of these objects comes, goes or changes, PodDisruptionBudgets apart: what was
+  // derived from them is good for as long as the number stays. A change is one of labels, owners,
+  // deletion or what the struct holds besides metadata; of a Namespace one of annotations, too.
+  // Other versions (most of them writes of a status that is not decoded) are shown and not counted.
   virtual uint64_t generation() const = 0;
   // The same for namespaces alone.
   virtual uint64_t namespaces_generation() const = 0;
+  // The same for PodDisruptionBudgets alone. Their status moves with every pod that becomes ready,
+  // and what keeps verdicts does not look here: a Filter or Score that reads them must not declare
+  // its inputs.
+  virtual uint64_t disruption_budgets_generation() const = 0;
 };
 
 }  // namespace berth

@@ -2,9 +2,11 @@
 #include "src/cache/object_tables.h"
 
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "berth/check.h"
+#include "src/cache/same_objects.h"
 
 namespace berth::cache {
 namespace {
@@ -25,8 +27,9 @@ void ObjectTables::Set(const api::ObjectPtr& object) {
         if constexpr (kIsHeld<Pointer>) {
           using T = std::remove_const_t<typename Pointer::element_type>;
           const api::ObjectMeta& meta = held->metadata;
-          std::get<Table<T>>(tables_)[meta.namespace_].insert_or_assign(meta.name, held);
-          CountChange<T>();
+          std::shared_ptr<const T>& known = std::get<Table<T>>(tables_)[meta.namespace_][meta.name];
+          const std::shared_ptr<const T> before = std::exchange(known, held);
+          if (before == nullptr || !SameObject(*before, *held)) CountChange<T>();
         } else {
           BERTH_CHECK(false, kOtherPlace);
         }
@@ -53,8 +56,12 @@ void ObjectTables::Remove(const api::ObjectPtr& object) {
 
 template <typename T>
 void ObjectTables::CountChange() {
-  ++generation_;
-  if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;
+  if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) {
+    ++disruption_budgets_generation_;
+  } else {
+    ++generation_;
+    if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;
+  }
 }
 
 template <typename T>

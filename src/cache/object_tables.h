@@ -36,6 +36,7 @@ class ObjectTables final : public Listers {
                                           std::string_view name) const override;
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
+  uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
 
  private:
   template <typename T>
@@ -56,6 +57,7 @@ class ObjectTables final : public Listers {
       tables_;
   uint64_t generation_ = 0;
   uint64_t namespaces_generation_ = 0;
+  uint64_t disruption_budgets_generation_ = 0;
 };
 
 }  // namespace berth::cache

@@ -22,6 +22,15 @@ auto Compared(const PodInfo& p) {
   return std::tie(p.requests, p.placed, p.non_zero_milli_cpu, p.non_zero_memory, p.host_ports);
 }
 
+auto Counted(const api::ObjectMeta& m) {
+  return std::tie(m.uid, m.deletion_timestamp, m.labels, m.owner_references);
+}
+
+template <typename T>
+bool SameSpec(const T& a, const T& b) {
+  return Counted(a.metadata) == Counted(b.metadata) && a.spec == b.spec;
+}
+
 }  // namespace
 
 bool SamePlacedPod(const PodInfo& a, const PodInfo& b) {
@@ -32,6 +41,25 @@ bool SamePlacedPod(const PodInfo& a, const PodInfo& b) {
 
 bool SameNode(const api::Node& a, const api::Node& b) {
   return Compared(a.metadata) == Compared(b.metadata) && a.spec == b.spec && a.status == b.status;
+}
+
+bool SameObject(const api::Namespace& a, const api::Namespace& b) {
+  return Counted(a.metadata) == Counted(b.metadata) &&
+         a.metadata.annotations == b.metadata.annotations;
+}
+
+bool SameObject(const api::Service& a, const api::Service& b) { return SameSpec(a, b); }
+
+bool SameObject(const api::ReplicationController& a, const api::ReplicationController& b) {
+  return SameSpec(a, b);
+}
+
+bool SameObject(const api::ReplicaSet& a, const api::ReplicaSet& b) { return SameSpec(a, b); }
+
+bool SameObject(const api::StatefulSet& a, const api::StatefulSet& b) { return SameSpec(a, b); }
+
+bool SameObject(const api::PodDisruptionBudget& a, const api::PodDisruptionBudget& b) {
+  return SameSpec(a, b) && a.status == b.status;
 }
 
 }  // namespace berth::cache

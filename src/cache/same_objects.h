@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "berth/api/meta.h"
 #include "berth/api/node.h"
+#include "berth/api/pod_disruption_budget.h"
+#include "berth/api/workloads.h"
 #include "berth/pod_info.h"
 
 namespace berth::cache {
@@ -13,5 +16,13 @@ bool SamePlacedPod(const PodInfo& a, const PodInfo& b);
 
 // Whether two versions of a node differ in resourceVersion and generation at most.
 bool SameNode(const api::Node& a, const api::Node& b);
+
+// Whether two versions of an object are alike in all that Listers::generation() counts.
+bool SameObject(const api::Namespace& a, const api::Namespace& b);
+bool SameObject(const api::Service& a, const api::Service& b);
+bool SameObject(const api::ReplicationController& a, const api::ReplicationController& b);
+bool SameObject(const api::ReplicaSet& a, const api::ReplicaSet& b);
+bool SameObject(const api::StatefulSet& a, const api::StatefulSet& b);
+bool SameObject(const api::PodDisruptionBudget& a, const api::PodDisruptionBudget& b);
 
 }  // namespace berth::cache

@@ -31,7 +31,8 @@ bool IsDeclared(const framework::Profile& profile, std::string_view plugin) {
 
 // Each part only grows, so the sum stays only if all of them do.
 uint64_t Scheduler::VerdictEpoch(bool assumes_count) const {
-  return nominator_.generation() + objects_.generation() + handlers_->num_opened_nodes() +
+  return nominator_.generation() + objects_.generation() +
+         objects_.disruption_budgets_generation() + handlers_->num_opened_nodes() +
          (assumes_count ? num_assumes_ : 0);
 }
 

@@ -66,6 +66,7 @@ class PlainListers final : public Listers {
   }
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
+  uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
 
  private:
   template <typename T>
@@ -78,7 +79,7 @@ class PlainListers final : public Listers {
   }
   template <typename T>
   void Bump() {
-    ++generation_;
+    ++(std::is_same_v<T, api::PodDisruptionBudget> ? disruption_budgets_generation_ : generation_);
     if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;
   }
   template <typename T>
@@ -102,6 +103,7 @@ class PlainListers final : public Listers {
       objects_;
   uint64_t generation_ = 0;
   uint64_t namespaces_generation_ = 0;
+  uint64_t disruption_budgets_generation_ = 0;
 };
 
 }  // namespace berth::test

@@ -95,8 +95,10 @@ TEST(ObjectTablesTest, GenerationsGrowWithEachChangeAndWithNothingElse) {
   };
   tables.Set(Make<api::Service>("shop", "web"));
   EXPECT_EQ(grew(), std::pair(true, false)) << "a service is added";
-  tables.Set(Make<api::Service>("shop", "web", "2"));
-  EXPECT_EQ(grew(), std::pair(true, false)) << "a service is changed";
+  auto service = std::make_shared<api::Service>(*Make<api::Service>("shop", "web", "2"));
+  service->spec.selector.emplace_back("app", "web");
+  tables.Set(service);
+  EXPECT_EQ(grew(), std::pair(true, false)) << "a service selects other pods";
   tables.Set(Make<api::Namespace>("", "shop"));
   EXPECT_EQ(grew(), std::pair(true, true)) << "a namespace is added";
   (void)Services(tables, "shop");
@@ -106,6 +108,66 @@ TEST(ObjectTablesTest, GenerationsGrowWithEachChangeAndWithNothingElse) {
   EXPECT_EQ(grew(), std::pair(false, false)) << "reads, and removals of what is not there";
   tables.Remove(Make<api::Namespace>("", "shop"));
   EXPECT_EQ(grew(), std::pair(true, true)) << "a namespace is removed";
+}
+
+template <typename T>
+class AlikeVersionsTest : public testing::Test {};
+using SelectingKinds = testing::Types<api::Service, api::ReplicationController, api::ReplicaSet,
+                                      api::StatefulSet, api::Namespace>;
+TYPED_TEST_SUITE(AlikeVersionsTest, SelectingKinds);
+
+TYPED_TEST(AlikeVersionsTest, AWriteOfWhatNothingReadsIsShownAndNotCounted) {
+  ObjectTables tables;
+  tables.Set(Make<TypeParam>("shop", "web", "1"));
+  const uint64_t generation = tables.generation();
+  const uint64_t namespaces = tables.namespaces_generation();
+  const auto status_written = Make<TypeParam>("shop", "web", "2");
+  tables.Set(status_written);
+  EXPECT_EQ(tables.generation(), generation);
+  EXPECT_EQ(tables.namespaces_generation(), namespaces);
+
+  auto labelled = std::make_shared<TypeParam>(*status_written);
+  labelled->metadata.labels.emplace_back("team", "a");
+  tables.Set(labelled);
+  EXPECT_EQ(tables.generation(), generation + 1);
+  auto going = std::make_shared<TypeParam>(*labelled);
+  going->metadata.deletion_timestamp = Time();
+  tables.Set(going);
+  EXPECT_EQ(tables.generation(), generation + 2);
+  auto made_again = std::make_shared<TypeParam>(*going);
+  made_again->metadata.uid = "another";
+  tables.Set(made_again);
+  EXPECT_EQ(tables.generation(), generation + 3);
+}
+
+TEST(ObjectTablesTest, TheNewestVersionIsShownWhetherOrNotItCounts) {
+  ObjectTables tables;
+  tables.Set(Make<api::StatefulSet>("shop", "db", "1"));
+  const auto second = Make<api::StatefulSet>("shop", "db", "2");
+  tables.Set(second);
+  EXPECT_EQ(tables.FindStatefulSet("shop", "db"), second.get());
+}
+
+TEST(ObjectTablesTest, BudgetsCountByThemselvesAndWithTheirStatus) {
+  ObjectTables tables;
+  auto budget = std::make_shared<api::PodDisruptionBudget>(
+      *Make<api::PodDisruptionBudget>("shop", "web", "1"));
+  const auto set = [&](const api::PodDisruptionBudget& version) {
+    tables.Set(std::make_shared<api::PodDisruptionBudget>(version));
+    return tables.disruption_budgets_generation();
+  };
+  EXPECT_EQ(set(*budget), 1u);
+  budget->metadata.resource_version = "2";
+  EXPECT_EQ(set(*budget), 1u);
+  budget->status.disruptions_allowed = 1;
+  EXPECT_EQ(set(*budget), 2u) << "preemption reads it";
+  budget->status.disrupted_pods.emplace_back("web-0", Time());
+  EXPECT_EQ(set(*budget), 3u);
+  budget->spec.selector.emplace();
+  EXPECT_EQ(set(*budget), 4u);
+  tables.Remove(budget);
+  EXPECT_EQ(tables.disruption_budgets_generation(), 5u);
+  EXPECT_EQ(tables.generation(), 0u) << "no verdict is kept of what reads budgets";
 }
 
 // What Listers shows of the kinds that are found by name, in the namespaces and names of the test.

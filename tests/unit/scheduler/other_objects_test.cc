@@ -153,6 +153,30 @@ TEST_F(ListenerTest, EventsOfAnyKindThatIsWatchedWakeThePod) {
   EXPECT_EQ(attempts_, 3);
 }
 
+TEST_F(OtherObjectsTest, AStatusWriteLeavesWhatIsKnownAboutPodsAlone) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}, {"pods", "10"}}));
+  const auto set = Make<api::ReplicaSet>("default", "web", "1");
+  const auto budget = Make<api::PodDisruptionBudget>("default", "web", "1");
+  Post(EventType::kAdded, Kind::kReplicaSet, {}, set);
+  Post(EventType::kAdded, Kind::kPodDisruptionBudget, {}, budget);
+  const auto add = [this](const char* name) {
+    AddPod(test::MakePod().Name(name).Req({{"cpu", "2"}}));
+    Turn();
+    return scheduler().num_reused_verdicts();
+  };
+  EXPECT_EQ(add("web-1"), 0u);
+  Post(EventType::kUpdated, Kind::kReplicaSet, set, Make<api::ReplicaSet>("default", "web", "2"));
+  Post(EventType::kUpdated, Kind::kPodDisruptionBudget, budget,
+       Make<api::PodDisruptionBudget>("default", "web", "2"));
+  EXPECT_EQ(add("web-2"), 1u);
+  // Preemption may do now what it could not.
+  auto allowing = std::make_shared<api::PodDisruptionBudget>(*budget);
+  allowing->status.disruptions_allowed = 1;
+  Post(EventType::kUpdated, Kind::kPodDisruptionBudget, budget, allowing);
+  EXPECT_EQ(add("web-3"), 1u);
+}
+
 TEST_F(OtherObjectsTest, TheEndOfAnObjectThatCouldNeverBeReadIsNoNews) {
   Synced();
   AddNode(test::MakeNode("n1"));
