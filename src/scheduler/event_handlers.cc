@@ -38,7 +38,7 @@ EventHandlers::EventHandlers(cache::Cache& cache, cache::ObjectTables& objects,
 
 void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
   if (event.type == informers::EventType::kUndecodable) {
-    HandleUndecodable(event);
+    HandleUndecodable(event, now);
     return;
   }
   if (event.type == informers::EventType::kSynced) {
@@ -66,19 +66,22 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
 }
 
 void EventHandlers::HandlePod(const informers::InformerEvent& event, Time now) {
-  using informers::EventType;
   const auto* old_pod = std::get_if<PodPtr>(&event.old_object);
   const auto* new_pod = std::get_if<PodPtr>(&event.new_object);
   const PodPtr* known = new_pod != nullptr ? new_pod : old_pod;
+  TellOfPod(event, now);
+  // Only now does the cache know what the pod takes.
   if (!unread_pods_.empty()) {
-    const std::string key = known != nullptr ? (*known)->metadata.Key() : event.undecodable.key;
-    if (unread_pods_.erase(key) > 0) {
-      cache_.OpenNode(key);
-      ++num_opened_nodes_;
-    }
+    OpenNode(known != nullptr ? (*known)->metadata.Key() : event.undecodable.key, now);
   }
+}
+
+void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
+  using informers::EventType;
+  const auto* old_pod = std::get_if<PodPtr>(&event.old_object);
+  const auto* new_pod = std::get_if<PodPtr>(&event.new_object);
   // What could never be read was never told to anybody: its end is no news either.
-  if (known == nullptr) return;
+  if (old_pod == nullptr && new_pod == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
       AddPod(*new_pod, now);
@@ -183,6 +186,19 @@ void EventHandlers::AddToCache(const PodPtr& pod) {
   }
 }
 
+void EventHandlers::OpenNode(const std::string& pod_key, Time now) {
+  const auto unread = unread_pods_.find(pod_key);
+  if (unread == unread_pods_.end()) return;
+  const std::string node_name = std::move(unread->second);
+  unread_pods_.erase(unread);
+  cache_.OpenNode(pod_key);
+  ++num_opened_nodes_;
+  const NodeRow row = cache_.FindNode(node_name);
+  if (row == kNoRow || cache_.closed_nodes().Test(row)) return;
+  // No plugin had its say about a closed node: for parked pods it is as if the node came.
+  Move(EventResource::kNode, action::kAdd, {}, cache_.node_ptr(row), now);
+}
+
 void EventHandlers::DropAssumedPod(const std::string& uid, Time now) {
   const auto cached = cache_.FindPod(uid);
   if (!cached) return;
@@ -245,13 +261,16 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
   }
 }
 
-void EventHandlers::HandleUndecodable(const informers::InformerEvent& event) {
+void EventHandlers::HandleUndecodable(const informers::InformerEvent& event, Time now) {
   const informers::Undecodable& unread = event.undecodable;
   metrics_.CountUndecodable(event.kind);
   if (event.kind != informers::Kind::kPod) return;
+  // A pod does not leave its node: another one of that name came in its place.
+  const auto known = unread_pods_.find(unread.key);
+  if (known != unread_pods_.end() && known->second != unread.node_name) OpenNode(unread.key, now);
   if (!unread.node_name.empty()) {
     cache_.CloseNode(unread.node_name, unread.key);
-    unread_pods_.insert(unread.key);
+    unread_pods_.insert_or_assign(unread.key, unread.node_name);
     return;
   }
   if (!is_ours_(unread.scheduler_name)) return;

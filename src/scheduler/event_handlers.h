@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -44,15 +45,18 @@ class EventHandlers {
   using NodePtr = std::shared_ptr<const api::Node>;
 
   void HandlePod(const informers::InformerEvent& event, Time now);
+  void TellOfPod(const informers::InformerEvent& event, Time now);
   void HandleNode(const informers::InformerEvent& event, Time now);
   void HandleOtherObject(const informers::InformerEvent& event, Time now);
-  void HandleUndecodable(const informers::InformerEvent& event);
+  void HandleUndecodable(const informers::InformerEvent& event, Time now);
 
   void AddPod(const PodPtr& pod, Time now);
   void UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now);
   void UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now);
   void DeletePod(const PodPtr& pod, Time now);
   void AddToCache(const PodPtr& pod);
+  // The pod of that key can be read again, or is gone: its node may take new pods.
+  void OpenNode(const std::string& pod_key, Time now);
   // The pod was assumed and is going: releases what it holds, and tells of it.
   void DropAssumedPod(const std::string& uid, Time now);
   void Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
@@ -71,8 +75,8 @@ class EventHandlers {
   std::function<bool(std::string_view)> is_ours_;
 
   std::set<informers::Kind> unsynced_;
-  // Keys of pods that could not be read and keep a node closed.
-  std::set<std::string, std::less<>> unread_pods_;
+  // Pods that could not be read, by key, and the nodes that they keep closed.
+  std::map<std::string, std::string, std::less<>> unread_pods_;
   uint64_t num_opened_nodes_ = 0;
 };
 

@@ -210,7 +210,7 @@ void Scheduler::Run() {
     if (due) timeout = std::max(*due - clock_.Now(), Duration::zero());
     inbox_.Drain(arrived_, timeout);
   }
-  PublishMetrics();
+  PublishMetrics(now_);
 }
 
 void Scheduler::FlushEvents(Duration patience, std::function<void()> done) {
@@ -229,24 +229,36 @@ std::optional<Time> Scheduler::Turn(Time now) {
   last_turn_.store(now, std::memory_order_relaxed);
   metrics_.Add(series_.turns);
   metrics_.Set(series_.inbox_depth, static_cast<double>(arrived_.size()));
-  for (Message& message : arrived_) Apply(message);
-  arrived_.clear();
+  ApplyArrived();
   for (;;) {
     inbox_.Drain(arrived_, Duration::zero());
-    for (Message& message : arrived_) Apply(message);
-    arrived_.clear();
+    ApplyArrived();
     queue_->Tick(now_);
     waiting_pods_.Expire(now_);
     HandlePermitOutcomes();
     if (stopped_ || !MayDecide()) break;
     ScheduleOne();
     now_ = clock_.Now();
-    last_turn_.store(now_, std::memory_order_relaxed);
+    ShowProgress(now_);
   }
   metrics_.Observe(series_.turn_duration, clock_.Now() - started);
-  has_synced_.store(handlers_->synced(), std::memory_order_relaxed);
-  if (now_ - published_ >= kPublishInterval) PublishMetrics();
+  ShowProgress(clock_.Now());
   return NextWakeup(now_);
+}
+
+void Scheduler::ApplyArrived() {
+  for (Message& message : arrived_) {
+    Apply(message);
+    ShowProgress(clock_.Now());
+  }
+  arrived_.clear();
+}
+
+// A turn may take as long as there is work: who looks from outside sees how it goes all the same.
+void Scheduler::ShowProgress(Time now) {
+  last_turn_.store(now, std::memory_order_relaxed);
+  has_synced_.store(handlers_->synced(), std::memory_order_relaxed);
+  if (now - published_ >= kPublishInterval) PublishMetrics(now);
 }
 
 void Scheduler::Apply(Message& message) {
@@ -298,8 +310,8 @@ std::optional<Time> Scheduler::NextWakeup(Time now) const {
   return next;
 }
 
-void Scheduler::PublishMetrics() {
-  published_ = now_;
+void Scheduler::PublishMetrics(Time now) {
+  published_ = now;
   queue_->UpdateGauges();
   metrics_.Set(series_.nodes, static_cast<double>(cache_.num_nodes()));
   metrics_.Set(series_.pods, static_cast<double>(cache_.num_pods()));

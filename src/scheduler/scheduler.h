@@ -65,7 +65,7 @@ struct SchedulerOptions {
   bool share_verdicts = true;
   // What plugins answered is kept for the next pods of a class, in so much memory. 0: every pod is
   // evaluated by itself. The slow twin.
-  size_t max_kept_bytes = 64u << 20;
+  size_t max_kept_bytes = 128u << 20;
   std::string hostname;  // ends the reportingInstance of events
   // Off: cache and queue fill, but no cycle begins before LeadingBegan arrives.
   bool leading = true;
@@ -199,11 +199,13 @@ class Scheduler {
   size_t CountPodsOf(std::string_view scheduler_name) const;
 
   // scheduler.cc: the loop.
+  void ApplyArrived();
   void Apply(Message& message);
   void Dispatch(Message& message);
   bool MayDecide() const;
   std::optional<Time> NextWakeup(Time now) const;
-  void PublishMetrics();
+  void ShowProgress(Time now);
+  void PublishMetrics(Time now);
   const framework::Profile* ProfileOf(std::string_view scheduler_name) const;
 
   // schedule_one.cc: one scheduling cycle.

@@ -31,6 +31,7 @@ class SchedulerFixture : public testing::Test {
   void Restart();
   scheduler::Scheduler& scheduler() { return *scheduler_; }
   Time Now() const { return clock_.Now(); }
+  FakeClock& clock() { return clock_; }
 
   // Runs the loop and the I/O until neither has anything left to do at this time.
   void Turn();
@@ -62,8 +63,9 @@ class SchedulerFixture : public testing::Test {
   std::vector<std::string> Deletions() const { return deletions_; }
   // The notes of events with that reason.
   std::vector<std::string> Events(std::string_view reason) const;
-  // What /metrics would show, once all has been published.
+  // What /metrics would show, once all has been published, and what it shows now.
   std::string Metrics();
+  std::string PublishedMetrics() { return metrics_->Exposition(); }
   // Bodies of the patches of that pod's status.
   std::vector<std::string> StatusPatches(const std::string& name) const;
 

@@ -364,6 +364,42 @@ TEST_F(SchedulerTest, ABoundPodThatCannotBeReadClosesItsNode) {
   EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
 }
 
+TEST_F(SchedulerTest, AMendedPodOpensItsNodeToThosePassedByOthers) {
+  Synced();
+  AddNode(test::MakeNode("n1").Label("disk", "ssd").Allocatable({{"cpu", "2"}, {"pods", "10"}}));
+  AddNode(test::MakeNode("n2").Allocatable({{"cpu", "2"}, {"pods", "10"}}));
+  PostUndecodable("default/odd", "n1");
+  PostUndecodable("default/odder", "n1");
+  // Only the closed node suits them: one is rejected elsewhere by a plugin, one by nothing else.
+  AddPod(test::MakePod().Name("picky").NodeSelector("disk", "ssd").Req({{"cpu", "1"}}));
+  AddPod(test::MakePod().Name("big").OnNode("n2").Req({{"cpu", "2"}}));
+  AddPod(test::MakePod().Name("large").Req({{"cpu", "1"}}));
+  Turn();
+  AddPod(test::MakePod().Name("odd").OnNode("n1"));
+  Advance(seconds(15));
+  EXPECT_THAT(Bindings(), testing::IsEmpty()) << "another pod still closes the node";
+  DeletePod(test::MakePod().Name("odder").OnNode("n1").Ptr());
+  Advance(seconds(15));
+  EXPECT_THAT(Bindings(),
+              testing::UnorderedElementsAre("default/picky -> n1", "default/large -> n1"));
+}
+
+TEST_F(SchedulerTest, ALongTurnIsSeenFromOutsideWhileItLasts) {
+  Turn();
+  std::string seen;
+  bool ready = false;
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  scheduler().Post(Query{[this] { clock().Set(Now() + seconds(2)); }});
+  scheduler().Post(Query{[&] {
+    seen = PublishedMetrics();
+    ready = scheduler().has_synced();
+  }});
+  scheduler().Turn(Now());
+  EXPECT_THAT(seen, testing::HasSubstr("scheduler_cache_size{type=\"nodes\"} 1\n"));
+  EXPECT_TRUE(ready);
+}
+
 TEST_F(SchedulerTest, TheSameMessagesAndSeedGiveTheSameDecisions) {
   const auto run = [this] {
     Restart();
