@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,7 +17,17 @@ class StateData {
   // A copy that AddPod and RemovePod may change without touching the original; data that they
   // never change may be shared.
   virtual std::unique_ptr<StateData> Clone() const = 0;
+  // About how much memory it holds besides itself, in bytes; what several share, in parts. What is
+  // kept of verdicts is limited by it (docs/engine.md): worth saying where it grows with the
+  // cluster or with what the pod asks for.
+  virtual size_t bytes() const { return 0; }
 };
+
+// The part of something shared that falls on one of its owners.
+template <typename T>
+size_t ShareOf(const std::shared_ptr<T>& shared, size_t bytes) {
+  return shared == nullptr ? 0 : bytes / static_cast<size_t>(shared.use_count());
+}
 
 // The data of all plugins for one pod's way through a profile, one entry a C++ type. Moves with
 // the pod from the scheduling cycle to its binding cycle.
@@ -53,6 +64,9 @@ class CycleState {
   T* Mutable() {
     return const_cast<T*>(std::as_const(*this).template Read<T>());
   }
+
+  // About how much memory the entries hold, in bytes.
+  size_t bytes() const;
 
   // Clones every entry; the reasons table is fresh.
   CycleState Clone() const;

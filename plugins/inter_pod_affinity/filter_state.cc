@@ -43,6 +43,21 @@ void PodAffinityFilterState::ReadTerms(const PodInfo& pod, TermResolver& resolve
   }
 }
 
+size_t PodAffinityFilterState::bytes() const {
+  size_t bytes = sizeof(Terms) + affinity_.bytes() + anti_affinity_.bytes() +
+                 placed_anti_affinity_.bytes() +
+                 placed_terms_.capacity() * sizeof(placed_terms_[0]);
+  // A selector of namespaces stands for all that it selects.
+  const auto add = [&bytes](const PodQuery& query) {
+    for (const PodTerm& term : query.all_of) {
+      bytes += sizeof(term) + term.namespaces.capacity() * sizeof(term.namespaces[0]);
+    }
+  };
+  add(terms_->affinity);
+  for (const KeyedTerm& term : terms_->anti_affinity) add(term.query);
+  return bytes;
+}
+
 bool PodAffinityFilterState::nothing_to_say() const {
   return placed_anti_affinity_.empty() && terms_->affinity_keys.empty() &&
          terms_->anti_affinity.empty();

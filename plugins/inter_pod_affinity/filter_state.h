@@ -28,6 +28,8 @@ class PodAffinityFilterState final : public StateData {
     return std::make_unique<PodAffinityFilterState>(*this);
   }
 
+  size_t bytes() const override;
+
   // Nothing keeps the pod away from any node, and the pod asks for nothing.
   bool nothing_to_say() const;
 

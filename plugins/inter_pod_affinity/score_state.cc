@@ -56,6 +56,21 @@ void PodAffinityScoreState::MakeGroups() {
   }
 }
 
+size_t PodAffinityScoreState::bytes() const {
+  size_t bytes = group_of_.capacity() * sizeof(group_of_[0]) +
+                 without_pods_.capacity() * sizeof(without_pods_[0]) +
+                 placed_terms_.capacity() * sizeof(placed_terms_[0]);
+  for (const Key& key : keys_) {
+    bytes += sizeof(key) + ShareOf(key.topology, key.topology->bytes()) +
+             key.scores.capacity() * sizeof(key.scores[0]) +
+             key.sources.capacity() * sizeof(key.sources[0]);
+    for (const Source& source : key.sources) {
+      if (IsOwned(source.counts)) bytes += ShareOf(source.counts, source.counts->bytes());
+    }
+  }
+  return bytes;
+}
+
 std::optional<ScoreGroups> PodAffinityScoreState::Groups() const {
   if (group_of_.empty()) return std::nullopt;
   return ScoreGroups{group_of_, keys_.front().scores};

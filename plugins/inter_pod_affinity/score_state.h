@@ -29,6 +29,8 @@ class PodAffinityScoreState final : public StateData {
               int64_t weight);
   void AddPlaced(const Snapshot& snapshot, const AffinityTermCounts& term, int64_t weight);
 
+  size_t bytes() const override;
+
   // To be called once everything is added.
   void MakeGroups();
   // The scores by domain, where there is one key with few domains.

@@ -8,13 +8,18 @@ namespace berth::plugins {
 namespace {
 
 constexpr size_t kMaxSelectors = 256;
+constexpr size_t kMaxSelected = 1u << 16;
 
 }  // namespace
 
 const std::vector<std::string>& TermResolver::SelectNamespaces(
     const LabelSelectorMatcher& selector) {
   const uint64_t generation = listers_->namespaces_generation();
-  if (generation != generation_ || selected_.size() >= kMaxSelectors) selected_.clear();
+  if (generation != generation_ || selected_.size() >= kMaxSelectors ||
+      num_selected_ >= kMaxSelected) {
+    selected_.clear();
+    num_selected_ = 0;
+  }
   generation_ = generation;
   std::string identity;
   selector.AppendIdentity(identity);
@@ -25,6 +30,7 @@ const std::vector<std::string>& TermResolver::SelectNamespaces(
         at->second.push_back(candidate.metadata.name);
       }
     });
+    num_selected_ += at->second.size();
   }
   return at->second;
 }

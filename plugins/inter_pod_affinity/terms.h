@@ -33,8 +33,9 @@ class TermResolver {
   const std::vector<std::string>& SelectNamespaces(const LabelSelectorMatcher& selector);
 
   const Listers* listers_;
-  // What selectors select while the namespaces stay as they are.
+  // What selectors select while the namespaces stay as they are, up to so many selectors and names.
   uint64_t generation_ = 0;
+  size_t num_selected_ = 0;  // names
   std::map<std::string, std::vector<std::string>> selected_;
 };
 
@@ -45,5 +46,7 @@ std::shared_ptr<const Counts> CountByDomain(const Snapshot& snapshot, const PodQ
 inline std::shared_ptr<const Counts> Borrow(const Counts& counts) {
   return std::shared_ptr<const Counts>(std::shared_ptr<void>(), &counts);
 }
+// Not borrowed: the counts live as long as the pointer.
+inline bool IsOwned(const std::shared_ptr<const Counts>& counts) { return counts.use_count() > 0; }
 
 }  // namespace berth::plugins

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "berth/cycle_state.h"
+#include "plugins/inter_pod_affinity/terms.h"
 #include "plugins/shared/touch_domain.h"
 
 namespace berth::plugins {
@@ -93,6 +95,20 @@ void TopologyCounts::AddPod(const Snapshot& snapshot, std::string_view key, Node
   const bool was_there = entry.Get(domain) != 0;
   entry.imagined.Add(domain, delta);
   num_counts_ += static_cast<int64_t>(entry.Get(domain) != 0) - static_cast<int64_t>(was_there);
+}
+
+size_t TopologyCounts::bytes() const {
+  size_t bytes = entries_.capacity() * sizeof(Entry);
+  for (const Entry& entry : entries_) {
+    bytes += ShareOf(entry.topology, entry.topology->bytes()) + entry.positive.capacity() +
+             entry.imagined.bytes();
+    if (entry.sum != nullptr) bytes += entry.sum->bytes();
+    if (IsOwned(entry.counts)) bytes += ShareOf(entry.counts, entry.counts->bytes());
+    for (const auto& addend : entry.addends) {
+      if (IsOwned(addend)) bytes += ShareOf(addend, addend->bytes());
+    }
+  }
+  return bytes;
 }
 
 bool TopologyCounts::HasAllKeys(NodeRow row) const {

@@ -34,6 +34,9 @@ class TopologyCounts {
   // Adds `delta` in the row's domain; nothing happens when the row has none.
   void AddPod(const Snapshot& snapshot, std::string_view key, NodeRow row, int32_t delta);
 
+  // About what it holds on the heap; what it shares, in parts.
+  size_t bytes() const;
+
   // Every count of every key is 0.
   bool empty() const { return num_counts_ == 0; }
 

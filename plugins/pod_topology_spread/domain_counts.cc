@@ -97,6 +97,13 @@ std::vector<DomainId> DomainPods::Domains() const {
   return domains;
 }
 
+size_t DomainPods::bytes() const {
+  size_t bytes = nodes_.words().size_bytes() + pods_.capacity() * sizeof(pods_[0]) +
+                 by_row_.capacity() * sizeof(by_row_[0]) + ShareOf(topology_, topology_->bytes());
+  if (counts_ != nullptr) bytes += ShareOf(counts_, counts_->by_row().bytes());
+  return bytes;
+}
+
 void DomainPods::Update(NodeRow row) {
   if (counts_ == nullptr || !nodes_.Test(row)) return;
   const DomainId domain = DomainOf(row);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/api/pod.h"
+#include "berth/cycle_state.h"
 #include "berth/matching.h"
 #include "berth/node_set.h"
 #include "berth/snapshot.h"
@@ -83,6 +84,8 @@ class DomainPods {
   int32_t Get(DomainId domain) const { return pods_[domain]; }
   // The domains of the nodes, ascending.
   std::vector<DomainId> Domains() const;
+  // About what it holds on the heap; what it shares, in parts.
+  size_t bytes() const;
   // Pods came to or left the row; brings its domain up to date.
   void Update(NodeRow row);
 

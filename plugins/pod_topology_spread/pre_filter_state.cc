@@ -51,6 +51,14 @@ bool SpreadPreFilterState::TooSkewed(size_t constraint, int64_t pods, int64_t mi
   return pods + int64_t{hard.selects_itself} - minimum > hard.constraint.max_skew;
 }
 
+size_t SpreadPreFilterState::bytes() const {
+  size_t bytes = 0;
+  for (const Hard& hard : *hard_) {
+    bytes += sizeof(hard) + hard.pods.bytes() + hard.domains.capacity() * sizeof(DomainId);
+  }
+  return bytes;
+}
+
 SpreadPreFilterState::Verdict SpreadPreFilterState::Judge(NodeRow row) const {
   for (size_t i = 0; i < hard_->size(); ++i) {
     const DomainId domain = (*hard_)[i].pods.topology().domain_of[row];

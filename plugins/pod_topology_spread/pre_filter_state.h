@@ -28,6 +28,8 @@ class SpreadPreFilterState final : public StateData {
     return std::make_unique<SpreadPreFilterState>(*this);
   }
 
+  size_t bytes() const override;
+
   Verdict Judge(NodeRow row) const;
   // Takes out the rows that do not pass.
   void FilterNodes(NodeSet& nodes) const;

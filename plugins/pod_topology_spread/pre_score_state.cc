@@ -95,6 +95,21 @@ bool SpreadPreScoreState::SetFeasible(const NodeSet& feasible, Content& content)
   return differs;
 }
 
+size_t SpreadPreScoreState::bytes() const {
+  const Content& content = *content_;
+  size_t bytes = sizeof(content) + content.group_of.capacity() * sizeof(content.group_of[0]) +
+                 content.group_raw.capacity() * sizeof(content.group_raw[0]);
+  for (const NodeSet* set : {&content.scope, &content.feasible, &content.ignored}) {
+    bytes += set->words().size_bytes();
+  }
+  for (const Soft& soft : content.soft) {
+    bytes += sizeof(soft) + soft.pods.bytes();
+    if (soft.node_pods != nullptr)
+      bytes += ShareOf(soft.node_pods, soft.node_pods->by_row().bytes());
+  }
+  return bytes;
+}
+
 int64_t SpreadPreScoreState::Score(NodeRow row) const {
   if (ignored().Test(row)) return 0;
   double score = 0;

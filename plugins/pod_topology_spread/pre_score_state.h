@@ -29,6 +29,8 @@ class SpreadPreScoreState final : public StateData {
     return std::make_unique<SpreadPreScoreState>(*this);
   }
 
+  size_t bytes() const override;
+
   // The feasible nodes that get no score.
   const NodeSet& ignored() const { return content_->ignored; }
   // The raw score of a feasible node: pods in its domains, each domain weighted by ln(how many

@@ -62,8 +62,10 @@ bool KeptAnswers::Settle(const Occasion& occasion, bool done) {
 bool KeptVerdicts::Refresh(const Occasion& occasion, TouchedRows& touched) {
   const std::optional<Extent> extent = Stale(occasion, step_.span, step_.updatable != nullptr);
   if (!extent) return true;
-  return Settle(occasion,
-                extent->anew ? BeginAnew(occasion, touched) : Continue(occasion, *extent, touched));
+  const bool done =
+      extent->anew ? BeginAnew(occasion, touched) : Continue(occasion, *extent, touched);
+  if (extent->anew) CountBytes();
+  return Settle(occasion, done);
 }
 
 bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, TouchedRows& touched) {
@@ -97,6 +99,13 @@ bool KeptVerdicts::Continue(const Occasion& occasion, const Extent& extent, Touc
   if (scratch_.Empty()) return true;
   touched.Add(scratch_);
   return AskSome(occasion, scratch_);
+}
+
+// Between two beginnings the state changes and does not grow; what the cluster grows by, the next
+// beginning counts.
+void KeptVerdicts::CountBytes() {
+  bytes_.Set(sizeof(*this) + passed_.words().size_bytes() + scratch_.words().size_bytes() +
+             state_.bytes());
 }
 
 bool KeptVerdicts::BeginAnew(const Occasion& occasion, TouchedRows& touched) {
@@ -186,8 +195,16 @@ bool KeptVerdicts::AskRow(const Occasion& occasion, NodeRow row) {
 bool KeptScores::Refresh(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched) {
   const std::optional<Extent> extent = Stale(occasion, step_.span, step_.updatable != nullptr);
   if (!extent) return true;
-  return Settle(occasion, extent->anew ? BeginAnew(occasion, feasible, touched)
-                                       : Continue(occasion, *extent, feasible, touched));
+  const bool done = extent->anew ? BeginAnew(occasion, feasible, touched)
+                                 : Continue(occasion, *extent, feasible, touched);
+  if (extent->anew) CountBytes();
+  return Settle(occasion, done);
+}
+
+void KeptScores::CountBytes() {
+  bytes_.Set(sizeof(*this) + raw_.capacity() * sizeof(raw_[0]) + scratch_.words().size_bytes() +
+             rows_.capacity() * sizeof(rows_[0]) + scores_.capacity() * sizeof(scores_[0]) +
+             state_.bytes());
 }
 
 bool KeptScores::Continue(const Occasion& occasion, const Extent& extent, const NodeSet& feasible,

@@ -10,6 +10,7 @@
 #include "berth/node_set.h"
 #include "berth/pod_info.h"
 #include "src/engine/changes.h"
+#include "src/engine/counted_bytes.h"
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/touched_rows.h"
 #include "src/framework/runtime.h"
@@ -32,7 +33,8 @@ struct Extent {
   bool pods = false;    // at those whose pods changed
 };
 
-// When answers were last those of now, and so how much of them a change since then may reach.
+// When answers were last those of now, and so how much of them a change since then may reach; and
+// how much memory they take, the state of the plugin included.
 //
 // Thread safety: the scheduling thread.
 class KeptAnswers {
@@ -41,7 +43,7 @@ class KeptAnswers {
   size_t num_asked() const { return num_asked_; }
 
  protected:
-  KeptAnswers() = default;
+  explicit KeptAnswers(size_t& kept_bytes) : bytes_(kept_bytes) {}
   ~KeptAnswers() = default;
 
   // Begins a refresh. Nullopt: the answers are those of now.
@@ -51,6 +53,7 @@ class KeptAnswers {
 
   bool valid_ = false;
   size_t num_asked_ = 0;
+  CountedBytes bytes_;
 
  private:
   uint64_t generation_ = 0;
@@ -63,8 +66,8 @@ class KeptAnswers {
 // Thread safety: the scheduling thread.
 class KeptVerdicts : public KeptAnswers {
  public:
-  // `step` must outlive this.
-  explicit KeptVerdicts(const FilterStep& step) : step_(step) {}
+  // `step` must outlive this, and so must `kept_bytes`, to which it adds what it takes.
+  KeptVerdicts(const FilterStep& step, size_t& kept_bytes) : KeptAnswers(kept_bytes), step_(step) {}
 
   // Makes the verdicts those of now, and adds to `touched`, over all rows, those that may
   // have changed. False: the plugin rejects the pod, names nodes, or fails, and only a cycle of the
@@ -76,9 +79,9 @@ class KeptVerdicts : public KeptAnswers {
   bool passes_all() const { return skipped_ || step_.filter == nullptr; }
   // The nodes that pass.
   const NodeSet& passed() const { return passed_; }
-  size_t bytes() const { return sizeof(*this) + passed_.words().size_bytes(); }
 
  private:
+  void CountBytes();
   bool Continue(const Occasion& occasion, const Extent& extent, TouchedRows& touched);
   bool BeginAnew(const Occasion& occasion, TouchedRows& touched);
   bool AskPreFilter(const Occasion& occasion);
@@ -98,8 +101,8 @@ class KeptVerdicts : public KeptAnswers {
 // Thread safety: the scheduling thread.
 class KeptScores : public KeptAnswers {
  public:
-  // `step` must outlive this.
-  explicit KeptScores(const ScoreStep& step) : step_(step) {}
+  // As KeptVerdicts.
+  KeptScores(const ScoreStep& step, size_t& kept_bytes) : KeptAnswers(kept_bytes), step_(step) {}
 
   // As KeptVerdicts::Refresh; `feasible` is what PreScore is told.
   bool Refresh(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched);
@@ -112,9 +115,9 @@ class KeptScores : public KeptAnswers {
   // By row; of rows in nodes().
   std::span<const int64_t> raw() const { return raw_; }
   const CycleState& state() const { return state_; }
-  size_t bytes() const { return sizeof(*this) + raw_.capacity() * sizeof(raw_[0]); }
 
  private:
+  void CountBytes();
   bool Continue(const Occasion& occasion, const Extent& extent, const NodeSet& feasible,
                 TouchedRows& touched);
   bool BeginAnew(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched);

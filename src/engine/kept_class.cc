@@ -17,12 +17,22 @@ bool InRange(int64_t score) { return score >= kMinNodeScore && score <= kMaxNode
 
 }  // namespace
 
-KeptClass::KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedScores> scores)
+KeptClass::KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedScores> scores,
+                     size_t pod_bytes, size_t& kept_bytes)
     : verdicts_(std::move(verdicts)),
       scores_(std::move(scores)),
-      touched_by_plugin_(scores_.size()) {}
+      touched_by_plugin_(scores_.size()),
+      pod_bytes_(pod_bytes),
+      bytes_(kept_bytes) {}
 
 KeptClass::Outcome KeptClass::Decide(const Occasion& occasion, Random& random, Decision& decision) {
+  const Outcome outcome = DecideAmongNodes(occasion, random, decision);
+  CountBytes();
+  return outcome;
+}
+
+KeptClass::Outcome KeptClass::DecideAmongNodes(const Occasion& occasion, Random& random,
+                                               Decision& decision) {
   framework::PointTimer filter_timer(occasion.profile, ExtensionPoint::kFilter);
   const cache::Cache& cache = occasion.changes.cache();
   NoteChanges(occasion.changes);
@@ -229,8 +239,14 @@ bool KeptClass::Normalise(const Occasion& occasion, size_t normalised) {
   return true;
 }
 
-size_t KeptClass::bytes() const {
-  return sizeof(*this) + board_.bytes() + 3 * feasible_.words().size_bytes();
+void KeptClass::CountBytes() {
+  size_t sets = 3;  // feasible_, touched_ and touched_scores_
+  for (const TouchedRows& touched : touched_by_plugin_) sets += touched.size() > 0 ? 1 : 0;
+  // Plugins derive something from the pod to filter by, and to score by.
+  bytes_.Set(sizeof(*this) + 2 * pod_bytes_ + board_.bytes() +
+             sets * feasible_.words().size_bytes() +
+             scores_.size() * (sizeof(SharedScores) + sizeof(TouchedRows)) +
+             verdicts_.size() * sizeof(SharedVerdicts));
 }
 
 }  // namespace berth::engine

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "berth/random.h"
+#include "src/engine/counted_bytes.h"
 #include "src/engine/engine.h"
 #include "src/engine/kept_answers.h"
 #include "src/engine/score_board.h"
@@ -26,8 +27,11 @@ class KeptClass {
   using SharedVerdicts = std::shared_ptr<KeptVerdicts>;
   using SharedScores = std::shared_ptr<KeptScores>;
 
-  // The answers of every filter and score of the profile's plan, in its order.
-  KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedScores> scores);
+  // The answers of every filter and score of the profile's plan, in its order; how long the parts
+  // of its pods are. `kept_bytes`, to which it adds what it takes besides the answers, must outlive
+  // it.
+  KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedScores> scores,
+            size_t pod_bytes, size_t& kept_bytes);
 
   enum class Outcome {
     kDecided,
@@ -37,10 +41,9 @@ class KeptClass {
   // Decides as Engine::Schedule would; draws from `random` only when it has decided.
   Outcome Decide(const Occasion& occasion, Random& random, Decision& decision);
 
-  // What it takes on the heap, shared answers apart.
-  size_t bytes() const;
-
  private:
+  Outcome DecideAmongNodes(const Occasion& occasion, Random& random, Decision& decision);
+  void CountBytes();
   void NoteChanges(Changes& changes);
   bool RefreshVerdicts(const Occasion& occasion);
   bool RefreshScores(const Occasion& occasion);
@@ -73,6 +76,9 @@ class KeptClass {
   std::vector<int64_t> live_raw_;
   std::vector<ScoreValues::Id> live_ids_;
   std::vector<NodeRow> no_rows_;
+
+  const size_t pod_bytes_;
+  CountedBytes bytes_;
 };
 
 }  // namespace berth::engine

@@ -23,12 +23,12 @@ cache::Fragments Masked(const cache::Fragments& fragments, PodParts parts) {
 // The answers of `step` for pods with these fragments: shared where they hold for all such pods.
 template <typename Answers, typename Step, typename Table>
 std::shared_ptr<Answers> AnswersOf(const Step& step, const cache::Fragments& fragments,
-                                   Table& table) {
-  if (!step.span.local()) return std::make_shared<Answers>(step);
+                                   Table& table, size_t& bytes) {
+  if (!step.span.local()) return std::make_shared<Answers>(step, bytes);
   auto& known = table[{&step, Masked(fragments, step.span.pod)}];
   auto answers = known.lock();
   if (answers == nullptr) {
-    answers = std::make_shared<Answers>(step);
+    answers = std::make_shared<Answers>(step, bytes);
     known = answers;
   }
   return answers;
@@ -50,17 +50,15 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
     }
     const cache::Fragments* fragments = cache_.pod_classes().Find(pod.pod_class);
     if (fragments == nullptr) return std::nullopt;
-    entry.kept = MakeClass(plan, *fragments);
+    entry.kept = MakeClass(plan, *fragments, cache_.pod_classes().BytesOf(pod.pod_class));
   }
   Decision decision;
   switch (entry.kept->Decide({profile, pod, changes_, objects_generation}, random, decision)) {
     case KeptClass::Outcome::kDecided:
-      CountBytes(entry);
       Evict();
       ++num_decided_;
       return decision;
     case KeptClass::Outcome::kNothingFeasible:
-      CountBytes(entry);
       Evict();
       return std::nullopt;
     case KeptClass::Outcome::kNotKept:
@@ -68,7 +66,7 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
   }
   entry.kept.reset();
   entry.wait = kWaitAfterFailure;
-  CountBytes(entry);
+  Evict();
   return std::nullopt;
 }
 
@@ -78,7 +76,6 @@ void KeptEvaluations::Clear() {
   verdicts_.clear();
   scores_.clear();
   plans_.clear();
-  bytes_ = 0;
 }
 
 const EvaluationPlan& KeptEvaluations::PlanOf(const framework::Profile& profile) {
@@ -100,7 +97,8 @@ KeptEvaluations::Entry& KeptEvaluations::Find(const framework::Profile& profile,
 }
 
 std::unique_ptr<KeptClass> KeptEvaluations::MakeClass(const EvaluationPlan& plan,
-                                                      const cache::Fragments& fragments) {
+                                                      const cache::Fragments& fragments,
+                                                      size_t pod_bytes) {
   if (verdicts_.size() + scores_.size() >= sweep_at_) {
     absl::erase_if(verdicts_, [](const auto& known) { return known.second.expired(); });
     absl::erase_if(scores_, [](const auto& known) { return known.second.expired(); });
@@ -108,25 +106,18 @@ std::unique_ptr<KeptClass> KeptEvaluations::MakeClass(const EvaluationPlan& plan
   }
   std::vector<KeptClass::SharedVerdicts> verdicts;
   for (const FilterStep& step : plan.filters()) {
-    verdicts.push_back(AnswersOf<KeptVerdicts>(step, fragments, verdicts_));
+    verdicts.push_back(AnswersOf<KeptVerdicts>(step, fragments, verdicts_, bytes_));
   }
   std::vector<KeptClass::SharedScores> scores;
   for (const ScoreStep& step : plan.scores()) {
-    scores.push_back(AnswersOf<KeptScores>(step, fragments, scores_));
+    scores.push_back(AnswersOf<KeptScores>(step, fragments, scores_, bytes_));
   }
-  return std::make_unique<KeptClass>(std::move(verdicts), std::move(scores));
-}
-
-void KeptEvaluations::CountBytes(Entry& entry) {
-  const size_t bytes = entry.kept == nullptr ? 0 : entry.kept->bytes();
-  bytes_ += bytes - entry.bytes;
-  entry.bytes = bytes;
+  return std::make_unique<KeptClass>(std::move(verdicts), std::move(scores), pod_bytes, bytes_);
 }
 
 void KeptEvaluations::Evict() {
   while (by_use_.size() > 1 && (bytes_ > max_bytes_ || by_use_.size() > kMaxClasses)) {
-    Entry& last = by_use_.back();
-    bytes_ -= last.bytes;
+    const Entry& last = by_use_.back();
     by_class_.erase({last.profile, last.pod_class});
     by_use_.pop_back();
   }

@@ -37,6 +37,9 @@ class KeptEvaluations {
   // Forgets everything; to be called before a profile ends.
   void Clear();
 
+  // What is kept: verdicts, scores, what plugins derived for them, and the boards; about.
+  size_t bytes() const { return bytes_; }
+  size_t num_classes() const { return by_use_.size(); }
   // Decisions that needed no evaluation of their own.
   uint64_t num_decided() const { return num_decided_; }
 
@@ -45,7 +48,6 @@ class KeptEvaluations {
     PodClassId pod_class = kNoPodClass;
     const framework::Profile* profile = nullptr;
     uint32_t wait = 1;  // pods to go by before it is kept
-    size_t bytes = 0;
     std::unique_ptr<KeptClass> kept;
   };
   using List = std::list<Entry>;
@@ -56,20 +58,19 @@ class KeptEvaluations {
   const EvaluationPlan& PlanOf(const framework::Profile& profile);
   Entry& Find(const framework::Profile& profile, PodClassId pod_class);
   std::unique_ptr<KeptClass> MakeClass(const EvaluationPlan& plan,
-                                       const cache::Fragments& fragments);
-  void CountBytes(Entry& entry);
+                                       const cache::Fragments& fragments, size_t pod_bytes);
   void Evict();
 
   const cache::Cache& cache_;
   Changes changes_;
   const size_t max_bytes_;
+  size_t bytes_ = 0;  // above all that adds to it
   absl::flat_hash_map<const framework::Profile*, std::unique_ptr<EvaluationPlan>> plans_;
   List by_use_;  // decided last first
   absl::flat_hash_map<Key, List::iterator> by_class_;
   absl::flat_hash_map<AnswerKey, std::weak_ptr<KeptVerdicts>> verdicts_;
   absl::flat_hash_map<AnswerKey, std::weak_ptr<KeptScores>> scores_;
   size_t sweep_at_ = 1024;
-  size_t bytes_ = 0;
   uint64_t num_decided_ = 0;
 };
 

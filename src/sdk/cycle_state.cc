@@ -3,6 +3,12 @@
 
 namespace berth {
 
+size_t CycleState::bytes() const {
+  size_t bytes = entries_.capacity() * sizeof(entries_[0]);
+  for (const auto& [key, data] : entries_) bytes += data->bytes();
+  return bytes;
+}
+
 CycleState CycleState::Clone() const {
   CycleState copy;
   copy.entries_.reserve(entries_.size());

@@ -3,6 +3,7 @@
 // whatever happens to the cluster in between.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -37,6 +38,10 @@ class NoNominations final : public NominatedPods {
   bool empty() const override { return true; }
 };
 
+// Resources and topology keys that some pods name, and few nodes have.
+constexpr uint64_t kTenantNames = 20;
+std::string TenantName(uint64_t number) { return "tenant.io/r" + std::to_string(number); }
+
 // A label by which pods of one template differ.
 constexpr const char* kIndex = "apps.kubernetes.io/pod-index";
 
@@ -54,9 +59,14 @@ class Walk {
       : random_(seed),
         num_nodes_(random_.Below(8) == 0 ? 140 : 3 + random_.Below(30)),
         plain_(Random(seed)),
-        kept_(Random(seed), cache_, random_.Below(4) == 0 ? 20'000 : 64u << 20) {
+        max_kept_bytes_(random_.Below(4) == 0 ? 40'000 : 64u << 20),
+        kept_(Random(seed), cache_, max_kept_bytes_) {
     for (const std::string_view name : {"nvidia.com/gpu", "vendor.io/fpga"}) {
       EXPECT_EQ(handle_.names.Intern(name), cache_.mutable_resource_names().Intern(name));
+    }
+    for (uint64_t i = 0; i < kTenantNames; ++i) {
+      const std::string name = TenantName(i);
+      EXPECT_EQ(handle_.names.Intern(name), cache_.mutable_resource_names().InternPassing(name));
     }
     handle_.current_snapshot = &cache_;
     config::Profile config;
@@ -82,6 +92,7 @@ class Walk {
         }
       }
       if (random_.Below(4) == 0) pod.spec.affinity = std::nullopt;
+      if (random_.Below(4) == 0) AddTenantNames(pod);
       templates_.push_back(std::move(pod));
     }
   }
@@ -140,7 +151,35 @@ class Walk {
                                                      {"nvidia.com/gpu", "8"},
                                                      {"pods", "30"}});
     }
+    if (random_.Below(8) == 0) {
+      const std::string rare = TenantName(random_.Below(kTenantNames));
+      node.metadata.labels.emplace_back(rare, std::to_string(random_.Below(2)));
+      std::ranges::sort(node.metadata.labels);
+      node.status.allocatable.emplace_back(rare, api::Quantity::FromUnits(4));
+      std::ranges::sort(node.status.allocatable, {}, &api::ResourceList::value_type::first);
+    }
     cache_.SetNode(std::make_shared<const api::Node>(std::move(node)));
+  }
+
+  // A pod may ask for resources, and name keys, that no node or hardly any has.
+  void AddTenantNames(api::Pod& pod) {
+    if (random_.Below(2) == 0) {
+      api::PodAffinityTerm term;
+      term.topology_key = TenantName(random_.Below(kTenantNames));
+      term.label_selector = api::LabelSelector{pod.metadata.labels, {}};
+      if (!pod.spec.affinity) pod.spec.affinity.emplace();
+      auto& anti = pod.spec.affinity->pod_anti_affinity;
+      if (!anti) anti.emplace();
+      anti->required_during_scheduling_ignored_during_execution.push_back(std::move(term));
+    }
+    if (pod.spec.containers.empty()) return;
+    api::ResourceList& requests = pod.spec.containers.front().resources.requests;
+    for (uint64_t i = random_.Below(3); i > 0; --i) {
+      const std::string name = TenantName(random_.Below(kTenantNames));
+      if (api::Find(requests, name) != nullptr) continue;
+      requests.emplace_back(name, api::Quantity::FromUnits(static_cast<int64_t>(random_.Below(3))));
+    }
+    std::ranges::sort(requests, {}, &api::ResourceList::value_type::first);
   }
 
   PodInfoPtr NewPod(size_t which) {
@@ -167,6 +206,7 @@ class Walk {
     if (plain.kind == Decision::Kind::kUnfit) {
       ASSERT_EQ(FitErrorMessage(plain_.diagnosis()), FitErrorMessage(kept_.diagnosis()));
     }
+    ASSERT_TRUE(kept_.kept()->bytes() <= max_kept_bytes_ || kept_.kept()->num_classes() == 1);
     ++tally.decisions;
     if (plain.kind != Decision::Kind::kScheduled) return;
     ++tally.scheduled;
@@ -189,6 +229,7 @@ class Walk {
     const std::string number = std::to_string(num_pods_++);
     pod.metadata.name = "pod-" + number;
     pod.metadata.uid = "uid-" + number;
+    if (random_.Below(3) == 0) AddTenantNames(pod);
     if (late_ && random_.Below(4) == 0) {
       // Sooner or later somebody wants no pod of that number near.
       api::PodAffinityTerm term;
@@ -243,6 +284,7 @@ class Walk {
   std::unique_ptr<framework::Profile> profile_;
   NoNominations nominations_;
   Engine plain_;
+  const size_t max_kept_bytes_;
   Engine kept_;
   std::vector<api::Pod> templates_;
   std::vector<PodInfoPtr> placed_;

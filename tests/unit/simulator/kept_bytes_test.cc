@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine keeps between decisions stays within its limit, and the limit counts all of it.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "plugins/in_tree_registry.h"
+#include "src/cache/cache.h"
+#include "src/engine/engine.h"
+#include "src/engine/kept_evaluations.h"
+#include "tests/support/builders.h"
+#include "tests/support/default_plugins.h"
+#include "tests/support/fake_handle.h"
+#include "tests/support/heap_bytes.h"
+
+namespace berth::engine {
+namespace {
+
+constexpr size_t kNodes = 2000;
+constexpr size_t kClasses = 40;
+
+class NoNominations final : public NominatedPods {
+ public:
+  void ForEach(const std::function<void(std::string_view, const PodInfo&)>&) const override {}
+  bool empty() const override { return true; }
+};
+
+class KeptBytesTest : public testing::Test {
+ protected:
+  KeptBytesTest() {
+    handle_.current_snapshot = &cache_;
+    config::Profile config;
+    config.scheduler_name = "default-scheduler";
+    config.plugins.multi_point.enabled = test::DefaultPlugins();
+    profile_ = std::move(*framework::Profile::Make(config, plugins::InTreeRegistry(), handle_));
+    cache_.SetSignatureParts(profile_->signature_parts());
+    for (size_t i = 0; i < kNodes; ++i) {
+      const std::string name = "n" + std::to_string(i);
+      cache_.SetNode(test::MakeNode(name)
+                         .Label("kubernetes.io/hostname", name)
+                         .Label("zone", std::to_string(i % 3))
+                         .Allocatable({{"cpu", "8"}, {"memory", "16Gi"}, {"pods", "110"}})
+                         .Ptr());
+    }
+  }
+
+  // One decision; pods with the same number are alike.
+  void Decide(Engine& engine, size_t number, bool spread) {
+    const std::string app = "app-" + std::to_string(number);
+    test::PodBuilder pod = test::MakePod().Label("app", app).Req({{"cpu", "100m"}});
+    if (spread) {
+      pod.Spread(1, "zone", "DoNotSchedule", {{"app", app}})
+          .Spread(1, "kubernetes.io/hostname", "ScheduleAnyway", {{"app", app}});
+    }
+    // Each class asks for other amounts, so that they share little.
+    api::Pod made = pod;
+    made.spec.containers.front().resources.requests.front().second =
+        api::Quantity::FromMilli(100 + static_cast<int64_t>(number));
+    framework::Cycle cycle;
+    const PodInfoPtr info = cache_.MakePodInfo(std::make_shared<const api::Pod>(std::move(made)));
+    infos_.push_back(info);
+    const World world{cache_, nominations_, handle_.plain_listers.generation()};
+    EXPECT_EQ(engine.Schedule(*profile_, cycle, *info, world, 0).kind, Decision::Kind::kScheduled);
+  }
+
+  test::FakeHandle handle_;
+  cache::Cache cache_;
+  std::unique_ptr<framework::Profile> profile_;
+  NoNominations nominations_;
+  std::vector<PodInfoPtr> infos_;
+};
+
+TEST_F(KeptBytesTest, WhatIsCountedIsAboutWhatIsTaken) {
+  for (const bool spread : {false, true}) {
+    Engine engine(Random(1), cache_, size_t{1} << 30);
+    for (size_t i = 0; i < 4; ++i) Decide(engine, i % 2, spread);
+    const size_t counted_before = engine.kept()->bytes();
+    const size_t before = test::HeapBytes();
+    for (size_t i = 2; i < kClasses; ++i) {
+      for (int twice = 0; twice < 2; ++twice) Decide(engine, i, spread);
+    }
+    const size_t counted = engine.kept()->bytes() - counted_before;
+    const size_t taken = test::HeapBytes() - before;
+    std::cout << (spread ? "spread" : "plain") << " pods on " << kNodes << " nodes: counted "
+              << counted / (kClasses - 2) << " bytes a class, taken " << taken / (kClasses - 2)
+              << "\n";
+    EXPECT_EQ(engine.kept()->num_classes(), kClasses);
+    EXPECT_GT(counted, (kClasses - 2) * kNodes * 8);
+    if (taken == 0) continue;  // a sanitizer does not say
+    EXPECT_LT(counted, taken * 5 / 4);
+    EXPECT_GT(counted, taken * 3 / 4);
+    engine.ForgetKept();
+    EXPECT_EQ(engine.kept()->bytes(), 0u);
+  }
+}
+
+TEST_F(KeptBytesTest, TheLimitHolds) {
+  constexpr size_t kLimit = size_t{1} << 20;
+  Engine engine(Random(1), cache_, kLimit);
+  for (size_t i = 0; i < kClasses; ++i) {
+    for (int twice = 0; twice < 2; ++twice) Decide(engine, i, true);
+    EXPECT_LE(engine.kept()->bytes(), kLimit);
+  }
+  EXPECT_GT(engine.kept()->num_classes(), 1u);
+  EXPECT_LT(engine.kept()->num_classes(), kClasses);
+}
+
+}  // namespace
+}  // namespace berth::engine
