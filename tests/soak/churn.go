@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,6 +25,8 @@ const (
 	mostCordoned = 20
 	// patience is how long the API server may fail to answer.
 	patience = time.Minute
+	// secondsBehind of changes are what kubelets may have before them.
+	secondsBehind = 5
 )
 
 func poolName(i int) string { return fmt.Sprintf("pool-%d", i) }
@@ -44,6 +47,7 @@ type churn struct {
 	cordoned []int // nodes
 	rounds   int
 	done     map[string]int // changes by their names
+	held     time.Duration  // spent waiting for the kubelets
 }
 
 // change does something and returns how many pods it creates and deletes.
@@ -103,6 +107,9 @@ func (c *churn) run(ctx context.Context) error {
 	}
 	due := time.Now()
 	for {
+		if c.awaitKubelets(ctx) {
+			due = time.Now()
+		}
 		draw := c.random.IntN(total)
 		next := slices.IndexFunc(changes, func(one change) bool {
 			draw -= one.weight
@@ -123,6 +130,37 @@ func (c *churn) run(ctx context.Context) error {
 		case <-time.After(time.Until(due)):
 		}
 	}
+}
+
+// awaitKubelets waits while they are far behind, as on a machine that is busy with something else:
+// then more changes would only make more work that lies about. It says whether it had to wait.
+func (c *churn) awaitKubelets(ctx context.Context) bool {
+	begin := time.Now()
+	for c.leftToKubelets() > int(c.rate*secondsBehind) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(200 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	waited := time.Since(begin)
+	if waited < 100*time.Millisecond {
+		return false
+	}
+	c.held += waited
+	return true
+}
+
+// leftToKubelets is how many pods wait for their node to start or to end them.
+func (c *churn) leftToKubelets() int {
+	left := 0
+	for _, pod := range c.tracker.Pods() {
+		if pod.DeletionTimestamp != nil || (pod.Spec.NodeName != "" && pod.Status.Phase == corev1.PodPending) {
+			left++
+		}
+	}
+	return left
 }
 
 // scale gives a Deployment another size, so that all together stay near the number wanted.

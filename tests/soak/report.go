@@ -31,6 +31,7 @@ type report struct {
 	Pods       int            `json:"pods"`
 	Rate       float64        `json:"podChangesPerSecond"`
 	Changes    map[string]int `json:"changes"`
+	HeldBack   float64        `json:"secondsHeldBack"` // since kubelets were behind
 
 	Bound      int     `json:"podsBound"`
 	LatencyP50 float64 `json:"bindLatencyP50Milliseconds"`
@@ -63,6 +64,7 @@ func (s *soak) report(found findings, since time.Time, bound int, cpu time.Durat
 		Pods:       s.pods,
 		Rate:       s.rate,
 		Changes:    s.churn.done,
+		HeldBack:   s.churn.held.Seconds(),
 		Bound:      bound,
 		LatencyP50: milliseconds(50),
 		LatencyP99: milliseconds(99),
@@ -111,7 +113,7 @@ func (r *report) writeTable(out io.Writer) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Changes)) {
 		changes = append(changes, fmt.Sprintf("%s %d", name, r.Changes[name]))
 	}
-	fmt.Fprintf(out, "\nchanges: %s\n", strings.Join(changes, ", "))
+	fmt.Fprintf(out, "\nchanges: %s; held back for %.0f s, since the kubelets were behind\n", strings.Join(changes, ", "), r.HeldBack)
 	fmt.Fprintf(out, "bound: %d pods, after %.0f ms (median), %.0f ms (99 of 100), %.0f ms (longest); %.0f µs of CPU a pod\n\n",
 		r.Bound, r.LatencyP50, r.LatencyP99, r.LatencyMax, r.CPUPerPod)
 	for _, v := range r.Verdicts {
