@@ -60,6 +60,7 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
   };
 
   void OnExecutor(Patch patch);
+  // Puts the pod in line, or past it. The entry may be gone after it.
   void Enter(const std::string& uid, Entry& entry);
   // Sends what is next in line, as long as there is room.
   void SendNext();
@@ -81,7 +82,7 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
   Random random_;
   absl::btree_map<std::string, Entry> entries_;  // by UID; with something under way or waiting
   std::deque<std::string> line_;                 // UIDs; of entries that are in_line, or gone
-  size_t under_way_ = 0;
+  size_t under_way_ = 0;                         // without nominations
 
   mutable base::Mutex mutex_;
   Counts counts_ BERTH_GUARDED_BY(mutex_);
@@ -122,6 +123,11 @@ bool Merge(const api::PodStatusChange& newer, api::PodStatusChange& older) {
   return true;
 }
 
+// Whether it tells of a node that is being cleared for the pod.
+bool TellsNomination(const api::PodStatusChange& change) {
+  return change.condition && change.nominated_node_name && !change.nominated_node_name->empty();
+}
+
 bool TellsScheduled(const api::PodStatusChange& change) {
   return change.condition && change.condition->type == kPodScheduled;
 }
@@ -160,15 +166,21 @@ void PodStatusPatcher::Impl::OnExecutor(Patch patch) {
     for (Done& done : patch.done) entry.waiting.back().done.push_back(std::move(done));
     base::MutexLock lock(mutex_);
     --in_hand_;
-    return;
+  } else {
+    entry.waiting.push_back(std::move(patch));
   }
-  entry.waiting.push_back(std::move(patch));
   Enter(uid, entry);
   SendNext();
 }
 
 void PodStatusPatcher::Impl::Enter(const std::string& uid, Entry& entry) {
-  if (entry.in_line || entry.under_way) return;
+  if (entry.under_way) return;
+  if (TellsNomination(entry.waiting.back().change)) {
+    entry.in_line = false;
+    if (!Send(uid, entry)) entries_.erase(uid);
+    return;
+  }
+  if (entry.in_line) return;
   entry.in_line = true;
   line_.push_back(uid);
 }
@@ -195,14 +207,16 @@ bool PodStatusPatcher::Impl::Send(const std::string& uid, Entry& entry) {
       Finish(patch, std::nullopt);
       continue;
     }
+    const bool urgent = TellsNomination(patch.change);
     entry.write = std::make_shared<StatusWrite>(
-        api_, patch.pod->metadata, std::move(*body), client::Priority::kStatusPatch, random_.Next(),
+        api_, patch.pod->metadata, std::move(*body),
+        urgent ? client::Priority::kEviction : client::Priority::kStatusPatch, random_.Next(),
         [weak = weak_from_this(), uid](const std::optional<client::ApiError>& error) {
           if (const auto self = weak.lock()) self->OnWritten(uid, error);
         });
     const Duration waited = clock_.Now() - patch.since;
     entry.under_way = std::move(patch);
-    ++under_way_;
+    if (!urgent) ++under_way_;
     entry.write->Start(waited);
     return true;
   }
@@ -211,9 +225,9 @@ bool PodStatusPatcher::Impl::Send(const std::string& uid, Entry& entry) {
 
 void PodStatusPatcher::Impl::OnWritten(const std::string& uid,
                                        const std::optional<client::ApiError>& error) {
-  --under_way_;
   Entry& entry = entries_.at(uid);
   std::optional<Patch> patch = std::exchange(entry.under_way, std::nullopt);
+  if (!TellsNomination(patch->change)) --under_way_;
   entry.write.reset();
   const bool withdrawn = std::exchange(entry.cancelled, false) && error;
   const bool forgotten = std::exchange(entry.forgotten, false);

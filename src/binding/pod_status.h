@@ -21,7 +21,8 @@ namespace berth::binding {
 // For each pod at most one patch is under way. What is asked for meanwhile is merged into the one
 // that waits: of two values for one condition, or for the nominated node, the newest counts. None
 // is dropped, since autoscalers read conditions; so there are at most as many as pods that neither
-// DropCondition() nor Forget() was called for.
+// DropCondition() nor Forget() was called for. A condition with a nomination does not wait: it is
+// sent at once, with the priority of the evictions that it belongs to.
 //
 // Thread safety: any thread; the work is done on the executor's.
 class PodStatusPatcher {

@@ -263,12 +263,33 @@ TEST_F(PodStatusPatcherTest, TheNewestReplacesWhatWaitsAndKeepsItsPlace) {
   EXPECT_EQ(Status()["conditions"][0]["message"], "behind");
 }
 
+TEST_F(PodStatusPatcherTest, AConditionWithANominationIsWrittenAtOnceWithTheEvictions) {
+  for (size_t i = 0; i < kAtOnce; ++i) Patch(Pod(i), Unschedulable("x"));
+  Patch(web_, Unschedulable("no room"));
+  ASSERT_EQ(api_.size(), kAtOnce);
+  api::PodStatusChange nominated = Unschedulable("preempting");
+  nominated.nominated_node_name = "n1";
+  Patch(web_, nominated);
+  ASSERT_EQ(api_.size(), kAtOnce + 1);
+  EXPECT_EQ(api_.last().request.priority, client::Priority::kEviction);
+  EXPECT_EQ(Status()["nominatedNodeName"], "n1");
+  EXPECT_EQ(Status()["conditions"][0]["message"], "preempting");
+  Reply(200);
+  // The others have their room as before, and the pod's place in line is passed over.
+  Patch(Pod(kAtOnce), Unschedulable("x"));
+  EXPECT_EQ(api_.size(), kAtOnce + 1);
+  api_.at(0).Reply(200);
+  executor_.RunDue();
+  ASSERT_EQ(api_.size(), kAtOnce + 2);
+  EXPECT_EQ(api_.last().request.path, "/api/v1/namespaces/default/pods/pod-32/status");
+}
+
 TEST_F(PodStatusPatcherTest, ConditionsThatWaitAreDroppedWhenTheBindBegins) {
   for (size_t i = 0; i < kAtOnce; ++i) Patch(Pod(i), Unschedulable("x"));
   ends_.clear();
   api::PodStatusChange both = Unschedulable("no room");
-  both.nominated_node_name = "n1";
-  Patch(web_, both);
+  both.nominated_node_name = "";
+  Patch(test::PodBuilder(web_).NominatedNode("n0"), both);
   Patch(Pod(kAtOnce), Unschedulable("no room"));
   patcher_->DropCondition("uid-1");
   patcher_->DropCondition("pod-32");
@@ -281,7 +302,7 @@ TEST_F(PodStatusPatcherTest, ConditionsThatWaitAreDroppedWhenTheBindBegins) {
     executor_.RunDue();
   }
   ASSERT_EQ(api_.size(), kAtOnce + 1);
-  EXPECT_EQ(Status()["nominatedNodeName"], "n1");
+  EXPECT_TRUE(Status().at("nominatedNodeName").is_null());
   EXPECT_FALSE(Status().contains("conditions"));
   EXPECT_EQ(patcher_->counts().withdrawn, 2u);
 }
