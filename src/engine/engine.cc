@@ -52,6 +52,10 @@ void Engine::ForgetKept() {
   if (kept_ != nullptr) kept_->Clear();
 }
 
+void Engine::AgeKept() {
+  if (kept_ != nullptr) kept_->Age();
+}
+
 bool Engine::NominationsMatter(const PodInfo& pod, const NominatedPods& nominated) const {
   if (!pod.pod->status.nominated_node_name.empty()) return true;
   if (nominated.empty()) return false;

@@ -107,6 +107,8 @@ class Engine {
 
   // Drops what is kept; to be called before a profile ends.
   void ForgetKept();
+  // To be called at even intervals: drops what was not used for KeptEvaluations::kMaxAge of them.
+  void AgeKept();
   // nullptr: nothing is kept.
   const KeptEvaluations* kept() const { return kept_.get(); }
 

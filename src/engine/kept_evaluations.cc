@@ -93,6 +93,7 @@ KeptEvaluations::Entry& KeptEvaluations::Find(const framework::Profile& profile,
   } else if (at->second != by_use_.begin()) {
     by_use_.splice(by_use_.begin(), by_use_, at->second);
   }
+  at->second->decided = age_;
   return *at->second;
 }
 
@@ -116,11 +117,18 @@ std::unique_ptr<KeptClass> KeptEvaluations::MakeClass(const EvaluationPlan& plan
 }
 
 void KeptEvaluations::Evict() {
-  while (by_use_.size() > 1 && (bytes_ > max_bytes_ || by_use_.size() > kMaxClasses)) {
-    const Entry& last = by_use_.back();
-    by_class_.erase({last.profile, last.pod_class});
-    by_use_.pop_back();
-  }
+  while (by_use_.size() > 1 && (bytes_ > max_bytes_ || by_use_.size() > kMaxClasses)) DropLast();
+}
+
+void KeptEvaluations::Age() {
+  ++age_;
+  while (!by_use_.empty() && age_ - by_use_.back().decided >= kMaxAge) DropLast();
+}
+
+void KeptEvaluations::DropLast() {
+  const Entry& last = by_use_.back();
+  by_class_.erase({last.profile, last.pod_class});
+  by_use_.pop_back();
 }
 
 }  // namespace berth::engine

@@ -19,8 +19,9 @@ namespace berth::engine {
 
 // Decides pods from what is kept of earlier pods of their class, and keeps it.
 //
-// A class is kept from its second pod on. When what is kept takes more memory than allowed, the
-// classes decided longest ago are dropped; that costs time, never correctness.
+// A class is kept from its second pod on, until one of these drops it, which costs time, never
+// correctness: none of its pods was decided for kMaxAge calls of Age(), or what is kept takes more
+// memory than allowed and all other classes were decided later.
 //
 // Thread safety: the scheduling thread.
 class KeptEvaluations {
@@ -33,6 +34,11 @@ class KeptEvaluations {
   // evaluated by itself, be it only to tell why no node takes it.
   std::optional<Decision> Decide(const framework::Profile& profile, const PodInfo& pod,
                                  uint64_t objects_generation, Random& random);
+
+  // To be called at even intervals: a class that is not decided any more, as that of a Deployment
+  // that was rolled over, goes in the end.
+  void Age();
+  static constexpr uint32_t kMaxAge = 10;
 
   // Forgets everything; to be called before a profile ends.
   void Clear();
@@ -47,7 +53,8 @@ class KeptEvaluations {
   struct Entry {
     PodClassId pod_class = kNoPodClass;
     const framework::Profile* profile = nullptr;
-    uint32_t wait = 1;  // pods to go by before it is kept
+    uint32_t wait = 1;     // pods to go by before it is kept
+    uint32_t decided = 0;  // age_ when one of its pods was decided last
     std::unique_ptr<KeptClass> kept;
   };
   using List = std::list<Entry>;
@@ -60,11 +67,13 @@ class KeptEvaluations {
   std::unique_ptr<KeptClass> MakeClass(const EvaluationPlan& plan,
                                        const cache::Fragments& fragments, size_t pod_bytes);
   void Evict();
+  void DropLast();
 
   const cache::Cache& cache_;
   Changes changes_;
   const size_t max_bytes_;
   size_t bytes_ = 0;  // above all that adds to it
+  uint32_t age_ = 0;
   absl::flat_hash_map<const framework::Profile*, std::unique_ptr<EvaluationPlan>> plans_;
   List by_use_;  // decided last first
   absl::flat_hash_map<Key, List::iterator> by_class_;

@@ -13,6 +13,8 @@ namespace {
 using metrics::Metric;
 
 constexpr Duration kPublishInterval = std::chrono::seconds(1);
+// Kept answers of a class go when none of its pods was decided for ten of these.
+constexpr Duration kAgeInterval = std::chrono::minutes(1);
 // Decided pods that may await the answer to their Bind, however small the burst.
 constexpr size_t kMinBindLimit = 64;
 
@@ -70,7 +72,8 @@ Scheduler::Scheduler(SchedulerOptions options, const std::vector<PluginRegistrat
                      [this](std::string uid) { PostFromExecutor(BindSettling{std::move(uid)}); }),
       engine_(random_.Fork(), cache_, options_.max_kept_bytes),
       now_(clock.Now()),
-      published_(now_) {
+      published_(now_),
+      aged_(now_) {
   const auto burst = std::max(options_.configuration.client_connection.burst, 0);
   bind_limit_ = std::max(kMinBindLimit, static_cast<size_t>(burst));
   leading_ = options_.leading;
@@ -227,6 +230,10 @@ std::optional<Time> Scheduler::Turn(Time now) {
   now_ = now;
   const Time started = clock_.Now();
   last_turn_.store(now, std::memory_order_relaxed);
+  if (now - aged_ >= kAgeInterval) {
+    aged_ = now;
+    engine_.AgeKept();
+  }
   metrics_.Add(series_.turns);
   metrics_.Set(series_.inbox_depth, static_cast<double>(arrived_.size()));
   ApplyArrived();

@@ -294,6 +294,7 @@ class Scheduler {
   Duration decision_began_{};  // by the stopwatch
   Duration decision_took_{};
   Time published_;
+  Time aged_;  // when what the engine keeps was aged last
   std::atomic<Time> last_turn_{Time()};
   std::atomic<bool> has_synced_{false};
   std::vector<Message> arrived_;

@@ -72,6 +72,20 @@ class KeptBytesTest : public testing::Test {
   std::vector<PodInfoPtr> infos_;
 };
 
+TEST_F(KeptBytesTest, AClassThatIsNotDecidedAnyMoreGoes) {
+  Engine engine(Random(1), cache_, size_t{1} << 30);
+  for (size_t i = 0; i < 4; ++i) Decide(engine, i % 2, true);
+  const size_t both = engine.kept()->bytes();
+  for (uint32_t age = 1; age < KeptEvaluations::kMaxAge; ++age) engine.AgeKept();
+  Decide(engine, 1, true);
+  EXPECT_EQ(engine.kept()->num_classes(), 2u);
+  engine.AgeKept();
+  EXPECT_EQ(engine.kept()->num_classes(), 1u);
+  EXPECT_LT(engine.kept()->bytes(), both * 2 / 3);
+  Decide(engine, 1, true);
+  EXPECT_GT(engine.kept()->num_decided(), 1u);
+}
+
 TEST_F(KeptBytesTest, WhatIsCountedIsAboutWhatIsTaken) {
   for (const bool spread : {false, true}) {
     Engine engine(Random(1), cache_, size_t{1} << 30);
