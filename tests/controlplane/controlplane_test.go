@@ -4,7 +4,6 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,11 +95,11 @@ func checkRights(ctx context.Context, t *testing.T, c *ControlPlane) {
 		{verb: "list", resource: "nodes", want: everyone},
 		{verb: "list", resource: "namespaces", want: everyone},
 		{verb: "watch", group: "policy", resource: "poddisruptionbudgets", want: everyone},
-		{verb: "patch", resource: "persistentvolumeclaims", want: everyone},
-		{verb: "list", group: "storage.k8s.io", resource: "storageclasses", want: everyone},
-		{verb: "list", group: "storage.k8s.io", resource: "csinodes", want: everyone},
-		{verb: "create", group: "resource.k8s.io", resource: "resourceclaims", want: everyone},
-		{verb: "update", group: "resource.k8s.io", resource: "resourceclaims", subresource: "binding", want: everyone},
+		{verb: "patch", resource: "persistentvolumeclaims", want: peerOnly},
+		{verb: "list", group: "storage.k8s.io", resource: "storageclasses", want: peerOnly},
+		{verb: "list", group: "storage.k8s.io", resource: "csinodes", want: peerOnly},
+		{verb: "create", group: "resource.k8s.io", resource: "resourceclaims", want: peerOnly},
+		{verb: "update", group: "resource.k8s.io", resource: "resourceclaims", subresource: "binding", want: peerOnly},
 		{verb: "create", group: "events.k8s.io", resource: "events", want: everyone},
 		{verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", want: everyone},
 		{verb: "create", group: "coordination.k8s.io", resource: "leases", namespace: BerthNamespace, want: everyone},
@@ -254,37 +253,30 @@ func checkBinding(ctx context.Context, t *testing.T, c *ControlPlane) {
 	}
 }
 
-// checkScheduler runs the peer twice: as itself, and with Berth's rights, which must do for all that a
-// scheduler does.
 func checkScheduler(ctx context.Context, t *testing.T, c *ControlPlane) {
-	for name, config := range map[string]string{
-		"peer": "profiles: [{schedulerName: peer}]",
-		"as-berth": fmt.Sprintf("{profiles: [{schedulerName: as-berth}], clientConnection: {kubeconfig: %q}, "+
-			"leaderElection: {leaderElect: true, resourceName: berth, resourceNamespace: %s}}", c.Kubeconfig(Berth), BerthNamespace),
-	} {
-		scheduler, err := c.StartScheduler(ctx, config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       corev1.PodSpec{SchedulerName: name, Containers: []corev1.Container{{Name: "main", Image: "image"}}},
-		}
-		if _, err := c.Client(Admin).CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		awaitRunning(ctx, t, c, name)
-		eventually(ctx, t, "the event of "+name, func() bool {
-			events, err := c.Client(Admin).EventsV1().Events("default").List(ctx, metav1.ListOptions{FieldSelector: "reason=Scheduled,reportingController=" + name})
-			return err == nil && len(events.Items) == 1
-		})
-		if used, err := scheduler.CPUTime(); err != nil || used <= 0 {
-			t.Errorf("the scheduler used %s of CPU, error %v", used, err)
-		}
-		scheduler.Stop()
-		if c.Process(Scheduler) != nil {
-			t.Error("the scheduler still runs")
-		}
+	const name = "peer"
+	scheduler, err := c.StartScheduler(ctx, "profiles: [{schedulerName: peer}]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       corev1.PodSpec{SchedulerName: name, Containers: []corev1.Container{{Name: "main", Image: "image"}}},
+	}
+	if _, err := c.Client(Admin).CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitRunning(ctx, t, c, name)
+	eventually(ctx, t, "its event", func() bool {
+		events, err := c.Client(Admin).EventsV1().Events("default").List(ctx, metav1.ListOptions{FieldSelector: "reason=Scheduled,reportingController=" + name})
+		return err == nil && len(events.Items) == 1
+	})
+	if used, err := scheduler.CPUTime(); err != nil || used <= 0 {
+		t.Errorf("the scheduler used %s of CPU, error %v", used, err)
+	}
+	scheduler.Stop()
+	if c.Process(Scheduler) != nil {
+		t.Error("the scheduler still runs")
 	}
 	log, err := os.ReadFile(c.path("logs", Scheduler+".log"))
 	if err != nil {
