@@ -107,6 +107,13 @@ std::shared_ptr<client::Call> FakeApi::Stream(client::Request request, Duration 
   return std::make_shared<Handle>(*this, std::move(call));
 }
 
+FakeApi::~FakeApi() {
+  for (const auto& call : calls_) {
+    const client::OnResponse done = std::exchange(call->done_, nullptr);
+    const auto handler = std::exchange(call->handler_, nullptr);
+  }
+}
+
 size_t FakeApi::Count(client::Verb verb) const {
   return static_cast<size_t>(std::count_if(calls_.begin(), calls_.end(), [verb](const auto& call) {
     return call->request.verb == verb;

@@ -60,6 +60,8 @@ class FakeApi final : public client::ApiClient {
   using Model = std::function<std::optional<client::ResponseResult>(const client::Request&)>;
 
   explicit FakeApi(FakeExecutor& executor) : executor_(executor) {}
+  // What waits for an answer that does not come may keep its call, and is let go.
+  ~FakeApi() override;
 
   std::shared_ptr<client::Call> Send(client::Request request, client::OnResponse done) override;
   std::shared_ptr<client::Call> Stream(client::Request request, Duration silence,

@@ -131,6 +131,10 @@ TEST_F(PodEvictorTest, EveryEvictionIsSentHoweverManyThereAre) {
   }
   executor_.RunDue();
   EXPECT_EQ(api_.size(), kPods);
+  // What is under way keeps itself until it is answered.
+  for (size_t i = 0; i < kPods; ++i) api_.at(i).Reply(404);
+  executor_.RunDue();
+  EXPECT_EQ(api_.size(), kPods);
 }
 
 TEST_F(PodEvictorTest, AnEvictorThatIsGoneDeletesNothing) {

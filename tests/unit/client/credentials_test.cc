@@ -39,19 +39,20 @@ class FakeExecPlugin final : public ExecPlugin {
   OnCredential pending;
 };
 
+// What is told at once; an answer may come later, too.
 IdentityPtr Now(Credentials& credentials) {
-  IdentityPtr out;
-  credentials.Get([&](Result<IdentityPtr> identity) {
-    if (identity) out = *identity;
+  const auto out = std::make_shared<IdentityPtr>();
+  credentials.Get([out](Result<IdentityPtr> identity) {
+    if (identity) *out = *identity;
   });
-  return out;
+  return *out;
 }
 
 std::string Failure(Credentials& credentials) {
-  std::string out;
+  const auto out = std::make_shared<std::string>();
   credentials.Get(
-      [&](Result<IdentityPtr> identity) { out = identity ? "none" : identity.error().message; });
-  return out;
+      [out](Result<IdentityPtr> identity) { *out = identity ? "none" : identity.error().message; });
+  return *out;
 }
 
 ServerConfig TokenFile(const std::string& path) {

@@ -72,7 +72,8 @@ class Server {
   int pings = 0;
 
  private:
-  static nghttp2_nv Field(const std::string& name, const std::string& value) {
+  // `name` and `value` must outlive the field.
+  static nghttp2_nv Field(std::string_view name, const std::string& value) {
     nghttp2_nv field{};
     field.name = reinterpret_cast<uint8_t*>(const_cast<char*>(name.data()));
     field.namelen = name.size();

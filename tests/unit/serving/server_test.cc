@@ -131,7 +131,11 @@ TEST_F(ServerTest, RequestsOfClientsThatAreGoneTakeNoMemory) {
   SendAndGo(300, large);
   EXPECT_EQ(api_.asked(), 400u);
   EXPECT_LE(api_.open(), 64u);
+#ifndef __SANITIZE_ADDRESS__  // It keeps for a while what was freed.
   EXPECT_LT(test::ResidentBytes(), before + (10u << 20));
+#else
+  (void)before;
+#endif
 }
 
 }  // namespace
