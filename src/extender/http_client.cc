@@ -82,21 +82,27 @@ class Transfer final : public HttpCall, public std::enable_shared_from_this<Tran
             self->Fail("");
           } else {
             const std::vector<uint8_t>& body = self->body_.collection();
-            self->done_(HttpAnswer{self->code_, std::string(body.begin(), body.end())});
+            self->Finish(HttpAnswer{self->code_, std::string(body.begin(), body.end())});
           }
         });
   }
 
   void Fail(const std::string& error) {
     if (too_long_) {
-      done_(tl::unexpected(HttpFailure{
+      Finish(tl::unexpected(HttpFailure{
           "the answer is longer than " + std::to_string(max_bytes_) + " bytes", false}));
     } else {
-      done_(tl::unexpected(HttpFailure{error, !sent_}));
+      Finish(tl::unexpected(HttpFailure{error, !sent_}));
     }
   }
 
  private:
+  // Who is told may hold this transfer, so it is let go.
+  void Finish(const tl::expected<HttpAnswer, HttpFailure>& answer) {
+    const HttpClient::Done done = std::exchange(done_, nullptr);
+    done(answer);
+  }
+
   void OnProgress(http::message_direction::direction direction, uint64_t so_far) {
     if (direction == http::message_direction::upload) {
       if (so_far >= body_bytes_) sent_ = true;
@@ -108,7 +114,7 @@ class Transfer final : public HttpCall, public std::enable_shared_from_this<Tran
 
   const size_t max_bytes_;
   const size_t body_bytes_;
-  const HttpClient::Done done_;
+  HttpClient::Done done_;
   std::shared_ptr<http::client::http_client> client_;
   pplx::cancellation_token_source source_;
   concurrency::streams::container_buffer<std::vector<uint8_t>> body_;
