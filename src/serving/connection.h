@@ -64,7 +64,7 @@ class Connection final : public client::FdListener {
   bool TakeRequest();
   bool TakeHead();
   void Handle(RequestHead head);
-  // Nobody waits for the answer to the request any more.
+  // The client waits no longer for the answer to the request.
   void GiveUp();
   void Refuse(int code);
   void Enqueue(const Response& response, bool keep_alive);

@@ -10,7 +10,7 @@ namespace berth::serving {
 namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
-// Whoever means us well needs a tenth. Each field costs more than its bytes: 8,000 of them are half
+// An honest client needs a tenth. Each field costs more than its bytes: 8,000 of them are half
 // a megabyte.
 constexpr size_t kMaxTarget = 2048;
 constexpr size_t kMaxFields = 100;

@@ -32,7 +32,7 @@ inline constexpr ReviewKind kSubjectAccessReview{
 
 // Asks the API server, by review objects of one kind. Whoever asks what is being asked already
 // waits for the same answer. What strangers can make it hold is bounded: so many questions at once,
-// each for so long, and none that nobody waits for any more.
+// each for so long, and none whose clients have all gone.
 //
 // Thread safety: the executor's thread.
 class Reviewer : public std::enable_shared_from_this<Reviewer> {
