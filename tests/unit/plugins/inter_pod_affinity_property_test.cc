@@ -190,7 +190,7 @@ class Plain {
   const api::Pod& pod_;
   const Snapshot& snapshot_;
   const Listers& listers_;
-  const std::map<NodeRow, Overlay>& overlays_;
+  const std::map<NodeRow, Overlay> overlays_;
   Pairs existing_;
   Pairs affinity_;
   Pairs anti_;
