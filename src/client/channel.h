@@ -15,7 +15,8 @@ namespace berth::client {
 // Thread safety: the I/O thread.
 class Channel {
  public:
-  Channel(EventLoop& loop, TransportConfig config) : loop_(loop), config_(std::move(config)) {}
+  Channel(base::EventLoop& loop, TransportConfig config)
+      : loop_(loop), config_(std::move(config)) {}
 
   // The transport for a new attempt with this identity.
   Transport& For(const IdentityPtr& identity);
@@ -34,7 +35,7 @@ class Channel {
  private:
   void Retire();
 
-  EventLoop& loop_;
+  base::EventLoop& loop_;
   const TransportConfig config_;
   std::unique_ptr<Transport> current_;
   std::vector<std::unique_ptr<Transport>> old_;

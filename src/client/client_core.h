@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "berth/random.h"
+#include "src/base/event_loop.h"
 #include "src/base/mutex.h"
 #include "src/client/channel.h"
 #include "src/client/credentials.h"
 #include "src/client/curl_client.h"
-#include "src/client/event_loop.h"
 #include "src/client/exchange.h"
 #include "src/client/rate_limiter.h"
 #include "src/client/retry.h"
@@ -28,7 +28,7 @@ class CurlClient::Core {
  public:
   Core(ClientOptions options, ServerAddress address, const Clock& clock);
 
-  EventLoop& loop() { return loop_; }
+  base::EventLoop& loop() { return loop_; }
   const Clock& clock() const { return clock_; }
   uint64_t NextId() { return ++last_id_; }
   void Submit(std::shared_ptr<Exchange> exchange);
@@ -75,7 +75,7 @@ class CurlClient::Core {
   const Clock& clock_;
   std::atomic<uint64_t> last_id_ = 0;
 
-  EventLoop loop_;
+  base::EventLoop loop_;
   Random random_;
   RequestQueue queue_;
   Availability availability_;

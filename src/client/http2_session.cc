@@ -137,7 +137,7 @@ struct Http2Session::Callbacks {
   }
 };
 
-Http2Session::Http2Session(EventLoop& loop, int fd, std::unique_ptr<ByteStream> stream,
+Http2Session::Http2Session(base::EventLoop& loop, int fd, std::unique_ptr<ByteStream> stream,
                            std::string authority, std::string user_agent,
                            std::function<void()> notify)
     : loop_(loop),

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/client/event_loop.h"
+#include "src/base/event_loop.h"
 
 namespace berth::client {
 
@@ -65,15 +65,15 @@ struct Http2End {
 // Ends are collected and taken by the owner with TakeEnds(), after it has been told by `notify`.
 //
 // Thread safety: the I/O thread.
-class Http2Session final : public FdListener {
+class Http2Session final : public base::FdListener {
  public:
   static constexpr Duration kPingAfter = std::chrono::seconds(30);
   static constexpr Duration kPingTimeout = std::chrono::seconds(15);
 
   // `loop` must outlive the session. `notify` is called when there are ends to take or the session
   // is over; not from inside Submit() or Cancel().
-  Http2Session(EventLoop& loop, int fd, std::unique_ptr<ByteStream> stream, std::string authority,
-               std::string user_agent, std::function<void()> notify);
+  Http2Session(base::EventLoop& loop, int fd, std::unique_ptr<ByteStream> stream,
+               std::string authority, std::string user_agent, std::function<void()> notify);
   ~Http2Session() override;
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
@@ -112,7 +112,7 @@ class Http2Session final : public FdListener {
   static void Retire(Stream& stream);
   void WatchFor(bool write);
 
-  EventLoop& loop_;
+  base::EventLoop& loop_;
   const int fd_;
   std::unique_ptr<ByteStream> bytes_;
   const std::string authority_;

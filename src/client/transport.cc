@@ -103,7 +103,7 @@ struct TransportCallbacks {
   }
 };
 
-Transport::Transport(EventLoop& loop, TransportConfig config, IdentityPtr identity)
+Transport::Transport(base::EventLoop& loop, TransportConfig config, IdentityPtr identity)
     : loop_(loop), config_(std::move(config)), identity_(std::move(identity)) {
   InitLibrary();
   const ServerAddress& address = config_.address;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/base/event_loop.h"
 #include "src/client/credentials.h"
-#include "src/client/event_loop.h"
 #include "src/client/header_list.h"
 #include "src/client/http2_session.h"
 #include "src/client/kubeconfig.h"
@@ -76,9 +76,9 @@ struct TransportConfig {
 // again when a kept connection turns out to be cut, although the first may have been executed.
 //
 // Thread safety: the I/O thread.
-class Transport final : public FdListener {
+class Transport final : public base::FdListener {
  public:
-  Transport(EventLoop& loop, TransportConfig config, IdentityPtr identity);
+  Transport(base::EventLoop& loop, TransportConfig config, IdentityPtr identity);
   ~Transport() override;  // ends what is under way without a word
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -141,7 +141,7 @@ class Transport final : public FdListener {
   void Reap();
   void Finish(Attempt* attempt, int curl_code);
 
-  EventLoop& loop_;
+  base::EventLoop& loop_;
   const TransportConfig config_;
   const IdentityPtr identity_;
   std::string base_url_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/client/event_loop.h"
+#include "src/base/event_loop.h"
 #include "src/serving/http_head.h"
 #include "src/serving/https_server.h"
 
@@ -25,7 +25,7 @@ namespace berth::serving {
 // up nobody but itself; a client that closes its end meanwhile has gone.
 //
 // Thread safety: the loop's thread.
-class Connection final : public client::FdListener {
+class Connection final : public base::FdListener {
  public:
   // Takes the socket over.
   Connection(HttpsServer& server, uint64_t id, int fd);

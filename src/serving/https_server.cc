@@ -67,14 +67,14 @@ void SwitchOn(int fd, int level, int option) {
 
 }  // namespace
 
-HttpsServer::HttpsServer(const ServerLimits& limits, const TlsContext& tls, client::EventLoop& loop,
+HttpsServer::HttpsServer(const ServerLimits& limits, const TlsContext& tls, base::EventLoop& loop,
                          Handler handler)
     : limits_(limits), tls_(tls), loop_(loop), handler_(std::move(handler)) {}
 
 Result<std::unique_ptr<HttpsServer>> HttpsServer::Listen(const ListenOptions& options,
                                                          const ServerLimits& limits,
                                                          const TlsContext& tls,
-                                                         client::EventLoop& loop, Handler handler) {
+                                                         base::EventLoop& loop, Handler handler) {
   std::unique_ptr<HttpsServer> server(new HttpsServer(limits, tls, loop, std::move(handler)));
   if (auto opened = server->Open(options); !opened) return Fail(opened.error());
   return server;

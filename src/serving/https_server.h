@@ -9,7 +9,7 @@
 
 #include "berth/result.h"
 #include "berth/time.h"
-#include "src/client/event_loop.h"
+#include "src/base/event_loop.h"
 #include "src/serving/http.h"
 #include "src/serving/tls_context.h"
 
@@ -42,13 +42,13 @@ struct ServerLimits {
 // must ignore SIGPIPE.
 //
 // Thread safety: the loop's thread, but for Listen(); the destructor, too, once started.
-class HttpsServer final : public client::FdListener {
+class HttpsServer final : public base::FdListener {
  public:
   // Binds the socket; connections wait until Start(). `tls`, `loop` and `clock` outlive the server.
   // Errors: the address is taken or is none.
   static Result<std::unique_ptr<HttpsServer>> Listen(const ListenOptions& options,
                                                      const ServerLimits& limits,
-                                                     const TlsContext& tls, client::EventLoop& loop,
+                                                     const TlsContext& tls, base::EventLoop& loop,
                                                      Handler handler);
   ~HttpsServer() override;
   HttpsServer(const HttpsServer&) = delete;
@@ -65,7 +65,7 @@ class HttpsServer final : public client::FdListener {
 
  private:
   friend class Connection;
-  HttpsServer(const ServerLimits& limits, const TlsContext& tls, client::EventLoop& loop,
+  HttpsServer(const ServerLimits& limits, const TlsContext& tls, base::EventLoop& loop,
               Handler handler);
 
   Result<void> Open(const ListenOptions& options);
@@ -79,7 +79,7 @@ class HttpsServer final : public client::FdListener {
 
   const ServerLimits limits_;
   const TlsContext& tls_;
-  client::EventLoop& loop_;
+  base::EventLoop& loop_;
   Handler handler_;
   int listener_ = -1;
   int port_ = 0;

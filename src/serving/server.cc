@@ -24,7 +24,7 @@ Result<std::unique_ptr<Server>> Server::Make(ServerOptions options, AccessApis a
   if (!tls) return Fail(tls.error());
   server->tls_ = std::move(*tls);
 
-  client::EventLoop& loop = server->loop_;
+  base::EventLoop& loop = server->loop_;
   const Duration token_ttl = options.authentication.token_cache_ttl;
   auto config = AuthenticationConfig::Make(std::move(options.authentication), apis.authentication,
                                            loop, clock);

@@ -7,9 +7,9 @@
 
 #include "berth/result.h"
 #include "berth/time.h"
+#include "src/base/event_loop.h"
 #include "src/base/thread.h"
 #include "src/client/api_client.h"
-#include "src/client/event_loop.h"
 #include "src/serving/access_gate.h"
 #include "src/serving/authentication_config.h"
 #include "src/serving/https_server.h"
@@ -65,7 +65,7 @@ class Server {
   void ReloadCertificates();
 
   const Clock& clock_;
-  client::EventLoop loop_;
+  base::EventLoop loop_;
   bool lookup_must_succeed_ = false;
   bool told_lookup_failure_ = false;
   bool told_reload_failure_ = false;

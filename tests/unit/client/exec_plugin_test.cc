@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "src/base/clock.h"
-#include "src/client/event_loop.h"
+#include "src/base/event_loop.h"
 #include "tests/unit/client/temp_folder.h"
 
 namespace berth::client {
@@ -158,7 +158,7 @@ ExecConfig Program(const std::string& script) {
 // Runs the plugin in a loop until it answers.
 Result<ExecCredential> RunPlugin(const ExecConfig& config) {
   const base::RealClock clock;
-  EventLoop loop(clock);
+  base::EventLoop loop(clock);
   auto plugin = MakeExecPlugin(config, {}, loop);
   Result<ExecCredential> out = Fail("no answer");
   loop.Post([&] {
@@ -193,7 +193,7 @@ TEST(ExecPluginTest, AMissingProgramBringsItsInstallHint) {
 
 TEST(ExecPluginTest, ADestroyedPluginKillsItsProgramAndNeverCallsBack) {
   const base::RealClock clock;
-  EventLoop loop(clock);
+  base::EventLoop loop(clock);
   auto plugin = MakeExecPlugin(Program("sleep 1000"), {}, loop);
   bool called = false;
   loop.Post([&] {
@@ -220,7 +220,7 @@ size_t OpenPipes() {
 TEST(ExecPluginTest, ADestroyedPluginDoesNotWaitForAProgramThatClosedItsOutput) {
   const test::TempFolder folder;
   const base::RealClock clock;
-  EventLoop loop(clock);
+  base::EventLoop loop(clock);
   auto plugin = MakeExecPlugin(
       Program("exec >&-; : > " + folder.Path("closed") + "; exec sleep 20"), {}, loop);
   Duration took{};

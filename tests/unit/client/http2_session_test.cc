@@ -196,7 +196,7 @@ class Http2SessionTest : public testing::Test {
   }
 
   test::FakeClock clock_;
-  EventLoop loop_{clock_};
+  base::EventLoop loop_{clock_};
   int fd_;
   Wire wire_;
   const std::vector<std::pair<std::string, std::string>> headers_ = {{"accept", "text/x"}};

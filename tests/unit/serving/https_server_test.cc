@@ -74,7 +74,7 @@ class HttpsServerTest : public testing::Test {
   int port() const { return server_->port(); }
 
   base::RealClock clock_;
-  client::EventLoop loop_{clock_};
+  base::EventLoop loop_{clock_};
   std::unique_ptr<TlsContext> tls_;
   std::unique_ptr<HttpsServer> server_;
   base::NamedThread thread_;

@@ -62,7 +62,7 @@ class SilentApi final : public client::ApiClient {
     const size_t id_;
   };
 
-  client::EventLoop loop_;
+  base::EventLoop loop_;
   std::mutex mutex_;
   size_t asked_ = 0;
   std::map<size_t, std::pair<client::Request, client::OnResponse>> open_;

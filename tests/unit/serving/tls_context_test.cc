@@ -28,7 +28,7 @@ class TlsContextTest : public testing::Test {
     auto tls = TlsContext::Make(std::move(options), clock_.Now());
     ASSERT_TRUE(tls.has_value()) << tls.error().message;
     tls_ = std::move(*tls);
-    loop_ = std::make_unique<client::EventLoop>(clock_);
+    loop_ = std::make_unique<base::EventLoop>(clock_);
     auto server =
         HttpsServer::Listen({.address = "127.0.0.1"}, {}, *tls_, *loop_,
                             [](const RequestPtr&, const Respond& respond) { respond(Response()); });
@@ -73,7 +73,7 @@ class TlsContextTest : public testing::Test {
   base::RealClock clock_;
   TempFolder folder_;
   TestAuthority authority_;
-  std::unique_ptr<client::EventLoop> loop_;
+  std::unique_ptr<base::EventLoop> loop_;
   std::unique_ptr<TlsContext> tls_;
   std::unique_ptr<HttpsServer> server_;
   base::NamedThread thread_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/client/event_loop.h"
+#include "src/base/event_loop.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 
 #include "berth/check.h"
 
-namespace berth::client {
+namespace berth::base {
 namespace {
 
 constexpr int kMaxEvents = 64;
@@ -47,19 +47,19 @@ void EventLoop::Wake() {
 void EventLoop::Post(Task task) {
   bool wake = false;
   {
-    base::MutexLock lock(mutex_);
+    MutexLock lock(mutex_);
     posted_.push_back(std::move(task));
     std::swap(wake, asleep_);
   }
   if (wake) Wake();
 }
 
-base::Executor::TimerId EventLoop::PostAfter(Duration delay, Task task) {
+Executor::TimerId EventLoop::PostAfter(Duration delay, Task task) {
   const Time due = clock_.Now() + delay;
   bool wake = false;
   TimerId id = 0;
   {
-    base::MutexLock lock(mutex_);
+    MutexLock lock(mutex_);
     id = ++last_timer_;
     const bool first = timers_.empty() || due < timers_.begin()->first.first;
     timers_.emplace(std::pair(due, id), std::move(task));
@@ -72,7 +72,7 @@ base::Executor::TimerId EventLoop::PostAfter(Duration delay, Task task) {
 
 void EventLoop::Cancel(TimerId timer) {
   Task dropped;  // destroyed outside the lock: it may own things that call back
-  base::MutexLock lock(mutex_);
+  MutexLock lock(mutex_);
   const auto found = due_.find(timer);
   if (found == due_.end()) return;
   const auto entry = timers_.find(std::pair(found->second, timer));
@@ -103,7 +103,7 @@ void EventLoop::Unwatch(int fd, const FdListener& listener) {
 }
 
 int EventLoop::PollTimeoutMs() const {
-  base::MutexLock lock(mutex_);
+  MutexLock lock(mutex_);
   if (!posted_.empty() || stopping_) return 0;
   if (timers_.empty()) return -1;
   const Duration left = timers_.begin()->first.first - clock_.Now();
@@ -117,7 +117,7 @@ void EventLoop::RunTasks() {
   const Time now = clock_.Now();
   TimerId last = 0;
   {
-    base::MutexLock lock(mutex_);
+    MutexLock lock(mutex_);
     std::swap(tasks, posted_);
     last = last_timer_;
   }
@@ -129,8 +129,8 @@ void EventLoop::RunTasks() {
   while (Task task = TakeDueTimer(now, last)) task();
 }
 
-base::Executor::Task EventLoop::TakeDueTimer(Time now, TimerId last) {
-  base::MutexLock lock(mutex_);
+Executor::Task EventLoop::TakeDueTimer(Time now, TimerId last) {
+  MutexLock lock(mutex_);
   if (timers_.empty()) return nullptr;
   const auto first = timers_.begin();
   if (first->first.first > now || first->first.second > last) return nullptr;
@@ -141,7 +141,7 @@ base::Executor::Task EventLoop::TakeDueTimer(Time now, TimerId last) {
 }
 
 bool EventLoop::Finished() const {
-  base::MutexLock lock(mutex_);
+  MutexLock lock(mutex_);
   return stopping_ && posted_.empty();
 }
 
@@ -149,12 +149,12 @@ void EventLoop::Run() {
   std::array<epoll_event, kMaxEvents> events{};
   while (!Finished()) {
     {
-      base::MutexLock lock(mutex_);
+      MutexLock lock(mutex_);
       asleep_ = true;  // set before the last look, so that no post goes unnoticed
     }
     const int count = epoll_wait(epoll_, events.data(), kMaxEvents, PollTimeoutMs());
     {
-      base::MutexLock lock(mutex_);
+      MutexLock lock(mutex_);
       asleep_ = false;
     }
     for (int i = 0; i < count; ++i) {
@@ -175,11 +175,11 @@ void EventLoop::Run() {
 
 void EventLoop::Stop() {
   {
-    base::MutexLock lock(mutex_);
+    MutexLock lock(mutex_);
     stopping_ = true;
     asleep_ = false;
   }
   Wake();
 }
 
-}  // namespace berth::client
+}  // namespace berth::base

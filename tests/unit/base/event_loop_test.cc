@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/client/event_loop.h"
+#include "src/base/event_loop.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,14 +12,14 @@
 #include "src/base/clock.h"
 #include "src/base/thread.h"
 
-namespace berth::client {
+namespace berth::base {
 namespace {
 
 using std::chrono::milliseconds;
 using testing::ElementsAre;
 
 TEST(EventLoopTest, TasksRunInTheOrderOfPostingAndNeverInsidePost) {
-  const base::RealClock clock;
+  const RealClock clock;
   EventLoop loop(clock);
   std::vector<int> ran;
   loop.Post([&] {
@@ -35,7 +35,7 @@ TEST(EventLoopTest, TasksRunInTheOrderOfPostingAndNeverInsidePost) {
 }
 
 TEST(EventLoopTest, TimersRunInTheOrderTheyFallDue) {
-  const base::RealClock clock;
+  const RealClock clock;
   EventLoop loop(clock);
   std::vector<int> ran;
   loop.PostAfter(milliseconds(3), [&] { loop.Stop(); });
@@ -48,10 +48,10 @@ TEST(EventLoopTest, TimersRunInTheOrderTheyFallDue) {
 }
 
 TEST(EventLoopTest, ATimerCancelledByOneThatIsDueWithItDoesNotRun) {
-  const base::RealClock clock;
+  const RealClock clock;
   EventLoop loop(clock);
   bool second_ran = false;
-  base::Executor::TimerId second = 0;
+  Executor::TimerId second = 0;
   loop.PostAfter(Duration::zero(), [&] { loop.Cancel(second); });
   second = loop.PostAfter(Duration(1), [&] { second_ran = true; });
   loop.PostAfter(milliseconds(2), [&] { loop.Stop(); });
@@ -60,7 +60,7 @@ TEST(EventLoopTest, ATimerCancelledByOneThatIsDueWithItDoesNotRun) {
 }
 
 TEST(EventLoopTest, ATimerThatSetsItselfAgainDoesNotStarveTheLoop) {
-  const base::RealClock clock;
+  const RealClock clock;
   EventLoop loop(clock);
   int turns = 0;
   std::function<void()> again = [&] {
@@ -73,12 +73,12 @@ TEST(EventLoopTest, ATimerThatSetsItselfAgainDoesNotStarveTheLoop) {
 }
 
 TEST(EventLoopTest, PostsOfManyThreadsAllRunBeforeStopTakesEffect) {
-  const base::RealClock clock;
+  const RealClock clock;
   EventLoop loop(clock);
   int ran = 0;
-  base::NamedThread runner("loop", [&] { loop.Run(); });
+  NamedThread runner("loop", [&] { loop.Run(); });
   {
-    std::vector<base::NamedThread> posters;
+    std::vector<NamedThread> posters;
     for (int i = 0; i < 4; ++i) {
       posters.emplace_back("poster", [&] {
         for (int j = 0; j < 1000; ++j) loop.Post([&] { ++ran; });
@@ -100,7 +100,7 @@ class Recorder final : public FdListener {
 };
 
 TEST(EventLoopTest, AnUnwatchedDescriptorIsNotReportedEvenWhenItsEventWasReadAlready) {
-  const base::RealClock clock;
+  const RealClock clock;
   EventLoop loop(clock);
   int one[2];
   int two[2];
@@ -128,7 +128,7 @@ TEST(EventLoopTest, AnUnwatchedDescriptorIsNotReportedEvenWhenItsEventWasReadAlr
 }
 
 TEST(EventLoopTest, ALateUnwatchDoesNotTouchTheNextOwnerOfTheDescriptor) {
-  const base::RealClock clock;
+  const RealClock clock;
   EventLoop loop(clock);
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
@@ -151,4 +151,4 @@ TEST(EventLoopTest, ALateUnwatchDoesNotTouchTheNextOwnerOfTheDescriptor) {
 }
 
 }  // namespace
-}  // namespace berth::client
+}  // namespace berth::base

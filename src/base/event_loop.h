@@ -13,7 +13,7 @@
 #include "src/base/mutex.h"
 #include "src/base/thread.h"
 
-namespace berth::client {
+namespace berth::base {
 
 // Told when a file descriptor can be read or written.
 class FdListener {
@@ -27,7 +27,7 @@ class FdListener {
 //
 // Thread safety: Post, PostAfter, Cancel and Stop from any thread; Watch and Unwatch only from
 // tasks and listeners, that is on the thread inside Run().
-class EventLoop final : public base::Executor {
+class EventLoop final : public Executor {
  public:
   // `clock` outlives the loop.
   explicit EventLoop(const Clock& clock);
@@ -68,11 +68,11 @@ class EventLoop final : public base::Executor {
   const Clock& clock_;
   int epoll_ = -1;
   int wakeup_ = -1;
-  base::ThreadOwner thread_;
+  ThreadOwner thread_;
   absl::flat_hash_map<int, Watched> watched_;
   uint32_t last_generation_ = 0;
 
-  mutable base::Mutex mutex_;
+  mutable Mutex mutex_;
   bool stopping_ BERTH_GUARDED_BY(mutex_) = false;
   bool asleep_ BERTH_GUARDED_BY(mutex_) = false;
   std::vector<Task> posted_ BERTH_GUARDED_BY(mutex_);
@@ -81,4 +81,4 @@ class EventLoop final : public base::Executor {
   TimerId last_timer_ BERTH_GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace berth::client
+}  // namespace berth::base
