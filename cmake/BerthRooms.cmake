@@ -7,6 +7,8 @@
 function(berth_room name)
   cmake_parse_arguments(ROOM "" "" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
+  # What belongs to a program, not to the room's library.
+  list(FILTER sources EXCLUDE REGEX "/src/app/(main|allocator)\\.cc$")
   set(target berth_${name})
   get_property(above GLOBAL PROPERTY BERTH_ROOMS)
   if(sources)

@@ -23,7 +23,6 @@ make_tree() {
   for room in $(sed -n 's/^\([a-z]*\):.*/\1/p' "$checks/layers.txt"); do
     case $room in
       include | plugins) ;;
-      cmd) plant src/cmd/main.cc '#include "src/app/app.h"' ;;
       *) plant "src/$room/$room.cc" '#include "berth/status.h"' ;;
     esac
   done
