@@ -12,6 +12,7 @@
 #include "src/app/run.h"
 #include "src/app/show_config.h"
 #include "src/app/simulate.h"
+#include "src/app/version.h"
 
 namespace berth::app {
 
@@ -28,9 +29,14 @@ int RunCommand(int argc, char** argv) {
       return Explain(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kConfig:
       return ShowConfig(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kVersion:
+      return ShowVersion(command.arguments, command.program);
     case CommandKind::kHelp:
       std::fputs(CommandList().c_str(), stdout);
-      return 0;
+      if (!command.arguments.front().starts_with("-")) return 0;
+      // A flag without a command is one of run's.
+      std::fputs("\n", stdout);
+      return Run(command.arguments, command.program + " run", FindInTreePlugins());
     case CommandKind::kUnknown:
       break;
   }

@@ -8,10 +8,9 @@ namespace berth::app {
 namespace {
 
 constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
-    {"run", CommandKind::kRun},
-    {"simulate", CommandKind::kSimulate},
-    {"explain", CommandKind::kExplain},
-    {"config", CommandKind::kConfig},
+    {"run", CommandKind::kRun},         {"simulate", CommandKind::kSimulate},
+    {"explain", CommandKind::kExplain}, {"config", CommandKind::kConfig},
+    {"version", CommandKind::kVersion},
 };
 
 }  // namespace
@@ -25,6 +24,9 @@ Command FindCommand(const std::vector<std::string>& arguments) {
 
   if (name == "kube-scheduler") {
     command.kind = CommandKind::kRun;
+    command.program = name;
+  } else if (first == "-h" || first == "--help") {
+    command.kind = CommandKind::kHelp;
     command.program = name;
   } else if (first.starts_with("-")) {
     command.kind = CommandKind::kRun;
@@ -55,6 +57,8 @@ std::string CommandList() {
          "  explain   Why pending pods fit where they do and nowhere else, for a dump or a live "
          "cluster.\n"
          "  config    Checks a configuration file and prints what it comes to.\n"
+         "  version   Prints Berth's version, and that of the kube-scheduler whose contract it "
+         "keeps.\n"
          "  help      This text. `berth run --help` lists the flags of run, and so on.\n";
 }
 

@@ -6,7 +6,7 @@
 
 namespace berth::app {
 
-enum class CommandKind { kRun, kSimulate, kExplain, kConfig, kHelp, kUnknown };
+enum class CommandKind { kRun, kSimulate, kExplain, kConfig, kVersion, kHelp, kUnknown };
 
 // What the program was asked to do.
 struct Command {
@@ -20,7 +20,7 @@ struct Command {
 // than kube-scheduler makes a difference only for messages.
 Command FindCommand(const std::vector<std::string>& arguments);
 
-// The commands there are, for `berth help`.
+// The commands there are, for `berth help` and `berth --help`.
 std::string CommandList();
 
 }  // namespace berth::app

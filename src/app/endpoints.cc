@@ -8,7 +8,6 @@
 #include "src/app/debug_flags.h"
 #include "src/app/live_state.h"
 #include "src/app/version.h"
-#include "src/config/write.h"
 #include "src/metrics/pod_resources.h"
 #include "src/serving/health.h"
 
@@ -151,28 +150,19 @@ void InstallDebug(Router& router, scheduler::Scheduler& scheduler) {
                    });
 }
 
-std::string VersionJson() {
-  const auto text = [](std::string_view value) { return ConfigValue(std::string(value)); };
-  return ConfigValue(ConfigValue::Map{{"major", text("1")},
-                                      {"minor", text("37")},
-                                      {"gitVersion", text(kKubernetesVersion)},
-                                      {"berthVersion", text(kVersion)}})
-             .ToJson() +
-         "\n";
-}
-
 }  // namespace
 
 std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
   const auto router = std::make_shared<Router>();
   InstallHealthChecks(*router, sources);
   InstallMetrics(*router, sources);
-  const ConfigValue configz(ConfigValue::Map{
-      {"componentconfig", config::ToDocument(config::WithoutSecrets(sources.configuration))}});
-  router->Answer("/configz",
-                 [text = configz.ToJson()](const Request& /*request*/) { return Json(text); });
-  router->Answer("/version", [](const Request& /*request*/) { return Json(VersionJson()); });
-  if (sources.configuration.enable_profiling) {
+  router->Answer("/configz", [&configz = sources.configz](const Request& /*request*/) {
+    return Json(configz.Json());
+  });
+  router->Answer("/version", [](const Request& /*request*/) {
+    return Json(VersionDocument().ToJson() + "\n");
+  });
+  if (sources.debug) {
     InstallDebug(*router, sources.scheduler);
     InstallDebugFlags(*router);
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "src/config/types.h"
+#include "src/app/configz.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
@@ -22,7 +22,8 @@ struct EndpointSources {
   scheduler::Scheduler& scheduler;
   metrics::Registry& metrics;
   const informers::Informers& informers;
-  config::SchedulerConfiguration configuration;
+  const Configz& configz;
+  bool debug;  // whether /debug/* is there
   // What is wrong; nullopt: nothing.
   Check scheduling_loop{};
   Check leader_election{};  // empty without leader election

@@ -16,7 +16,6 @@
 namespace berth::app {
 namespace {
 
-constexpr int kMinorVersion = 37;
 constexpr int kOldestMinCompatibility = 34;
 
 constexpr std::string_view kIgnoredWithConfig = " Ignored where --config is given.";
@@ -121,7 +120,7 @@ Result<std::optional<int>> ReadMinorVersion(const std::vector<std::string>& valu
 Result<void> ReadVersions(RunFlags& flags, std::vector<std::string>& problems) {
   const auto emulated = ReadMinorVersion(flags.emulated_version);
   if (!emulated) return Fail(emulated.error());
-  if (emulated->value_or(kMinorVersion) != kMinorVersion) {
+  if (emulated->value_or(kKubernetesMinor) != kKubernetesMinor) {
     problems.push_back("emulation version 1." + std::to_string(**emulated) +
                        " is not supported: only 1.37 can be emulated");
   }
@@ -129,7 +128,7 @@ Result<void> ReadVersions(RunFlags& flags, std::vector<std::string>& problems) {
   if (!oldest) return Fail(oldest.error());
   if (!*oldest) return {};
   flags.min_compatibility_minor = **oldest;
-  if (**oldest < kOldestMinCompatibility || **oldest > kMinorVersion) {
+  if (**oldest < kOldestMinCompatibility || **oldest > kKubernetesMinor) {
     problems.push_back("minCompatibilityVersion version 1." + std::to_string(**oldest) +
                        " is not between [1.34, 1.37]");
   }

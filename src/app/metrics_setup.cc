@@ -20,7 +20,6 @@ using metrics::Metric;
 using metrics::Registry;
 
 constexpr std::string_view kManifestFlag = "--allow-metric-labels-manifest";
-constexpr std::string_view kMinor = "37";
 
 Result<void> Allow(metrics::RegistryOptions& options, std::string_view metric_and_label,
                    std::string_view values) {
@@ -128,9 +127,10 @@ void DescribeBuild(Registry& registry, const config::FeatureGates& gates,
 #else
   constexpr std::string_view kPlatform = "linux/amd64";
 #endif
+  const std::string minor = std::to_string(kKubernetesMinor);
   set(Metric::kKubernetesBuildInfo,
-      {"1", kMinor, kKubernetesVersion, "", "", "", "", kCompiler, kPlatform}, 1);
-  const std::string emulated = "1." + std::string(kMinor);
+      {"1", minor, kKubernetesVersion, "", "", "", "", kCompiler, kPlatform}, 1);
+  const std::string emulated = "1." + minor;
   const std::string oldest = "1." + std::to_string(min_compatibility_minor);
   set(Metric::kVersionInfo, {"kube", kKubernetesVersion.substr(1), emulated, oldest}, 1);
   set(Metric::kBuildInfo, {kVersion}, 1);

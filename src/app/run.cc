@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "src/app/config_reloader.h"
+#include "src/app/configz.h"
 #include "src/app/daemon.h"
 #include "src/app/endpoints.h"
 #include "src/app/flags.h"
@@ -91,13 +92,13 @@ void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
 // The HTTPS server of the daemon, started, or nullptr where the flags want none. `stopping` says
 // whether the process is about to end.
 Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags,
-                                             config::SchedulerConfiguration configuration,
-                                             Daemon& daemon, const std::atomic<bool>& stopping) {
-  const bool leader_elect = configuration.leader_election.leader_elect;
-  EndpointSources sources{daemon.scheduler(), daemon.metrics(), daemon.informers(),
-                          std::move(configuration)};
+                                             const config::SchedulerConfiguration& configuration,
+                                             const Configz& configz, Daemon& daemon,
+                                             const std::atomic<bool>& stopping) {
+  EndpointSources sources{daemon.scheduler(), daemon.metrics(), daemon.informers(), configz,
+                          configuration.enable_profiling};
   sources.scheduling_loop = [&daemon] { return daemon.CheckLoop(); };
-  if (leader_elect) {
+  if (configuration.leader_election.leader_elect) {
     sources.leader_election = [&daemon] { return daemon.CheckLeaderElection(); };
   }
   sources.leading = [&daemon] { return daemon.leading(); };
@@ -203,16 +204,20 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
     return 0;
   }
   DescribeBuild((*daemon)->metrics(), settings->feature_gates, flags->min_compatibility_minor);
+  Configz configz(settings->configuration);
   std::optional<ConfigReloader> reloader;
   if (flags->reload_config) {
-    reloader.emplace(
-        *flags, *plugins, (*daemon)->metrics(),
-        [&daemon](config::SchedulerConfiguration next, std::function<void(Result<void>)> done) {
-          (*daemon)->Reload(std::move(next), std::move(done));
-        });
+    reloader.emplace(*flags, *plugins, (*daemon)->metrics(),
+                     [&daemon, &configz](config::SchedulerConfiguration next,
+                                         const std::function<void(Result<void>)>& done) {
+                       (*daemon)->Reload(next, [next, &configz, done](const Result<void>& result) {
+                         if (result) configz.Set(next);
+                         done(result);
+                       });
+                     });
   }
   std::atomic<bool> stopping = false;
-  auto serving = Serve(*flags, std::move(settings->configuration), **daemon, stopping);
+  auto serving = Serve(*flags, settings->configuration, configz, **daemon, stopping);
   if (!serving) return CommandFailed(serving.error());
   const int code = RunUntilSignal(**daemon, signals, reloader ? &*reloader : nullptr, stopping);
   if (*serving != nullptr) (*serving)->Stop(kServingGrace);

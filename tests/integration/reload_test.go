@@ -4,6 +4,7 @@ package integration
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,5 +109,30 @@ func TestSIGUSR2LogsCacheAndQueue(t *testing.T) {
 	}
 	if says("Cache mismatch")(d.Log()) {
 		e.Errorf("cache and informers differ\n%s", d.Tail())
+	}
+}
+
+func TestConfigzShowsWhatTheLastReloadLeftInUse(t *testing.T) {
+	if program.Peer {
+		t.Skip("kube-scheduler reads its configuration once")
+	}
+	e := serveWith(t, reloadable(true, 1), "--reload-config")
+	token := tokenOf(e, controlplane.Admin)
+	shows := func(weight int) bool {
+		code, body := e.get(e.client(), "/configz", token)
+		return code == http.StatusOK && strings.Contains(body, fmt.Sprintf(`{"name":"NodeAffinity","weight":%d}`, weight))
+	}
+	if !shows(1) {
+		t.Fatal("/configz does not show the configuration of the start")
+	}
+	e.rewrite(e.daemon, reloadable(true, 17))
+	e.awaitReloads(e.daemon, "Reloaded configuration", 1)
+	if !shows(17) {
+		t.Error("/configz does not show the configuration that was reloaded")
+	}
+	e.rewrite(e.daemon, strings.Replace(reloadable(true, 23), "qps: 5000", "qps: 1", 1))
+	e.awaitReloads(e.daemon, "Configuration is not reloaded", 1)
+	if !shows(17) {
+		t.Error("/configz shows a configuration that was refused")
 	}
 }

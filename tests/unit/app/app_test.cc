@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/app.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <csignal>
 #include <string>
+#include <vector>
+
+#include "src/app/offline_flags.h"
+#include "src/app/version.h"
 
 namespace berth::app {
 namespace {
 
 TEST(AppTest, EveryCommandSurvivesAReaderThatGoesAway) {
-  for (const char* command : {"help", "run", "config", "simulate", "explain"}) {
+  for (const char* command : {"help", "run", "config", "simulate", "explain", "version"}) {
     SCOPED_TRACE(command);
     std::signal(SIGPIPE, SIG_DFL);
     std::string program = "berth";
@@ -34,6 +38,49 @@ TEST(AppTest, OutputThatCannotBeWrittenIsAFailure) {
     std::_Exit(Main(2, arguments));
   };
   EXPECT_EXIT(write_to_full_device(), testing::ExitedWithCode(1), "");
+}
+
+struct Output {
+  int code = 0;
+  std::string text;
+};
+
+Output RunMain(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  testing::internal::CaptureStdout();
+  const int code = Main(static_cast<int>(words.size()), arguments.data());
+  return {code, testing::internal::GetCapturedStdout()};
+}
+
+TEST(AppTest, HelpListsTheCommandsAndWithDashesTheFlagsOfRunToo) {
+  using testing::HasSubstr;
+  for (const char* command : {"run", "simulate", "explain", "config", "version", "help"}) {
+    const std::string line = std::string("\n  ") + command + " ";
+    EXPECT_THAT(RunMain({"berth", "help"}).text, HasSubstr(line));
+    EXPECT_THAT(RunMain({"berth", "--help"}).text, HasSubstr(line));
+  }
+  EXPECT_THAT(RunMain({"berth", "--help"}).text, HasSubstr("--leader-elect"));
+  EXPECT_THAT(RunMain({"berth", "help"}).text, testing::Not(HasSubstr("--leader-elect")));
+  EXPECT_THAT(RunMain({"kube-scheduler", "--help"}).text, testing::Not(HasSubstr("simulate")));
+}
+
+TEST(AppTest, VersionTellsBothVersionsInTheFormAskedFor) {
+  const std::string berth(kVersion);
+  EXPECT_THAT(berth, testing::MatchesRegex("v[0-9]+[.][0-9]+[.][0-9]+"));
+  EXPECT_EQ(RunMain({"berth", "version"}).text,
+            "Berth Version: " + berth + "\nKubernetes Version: v1.37.1\n");
+  EXPECT_EQ(
+      RunMain({"berth", "version", "-o", "json"}).text,
+      R"({"major":"1","minor":"37","gitVersion":"v1.37.1","berthVersion":")" + berth + "\"}\n");
+  EXPECT_EQ(RunMain({"berth", "version", "--output=yaml"}).text,
+            "berthVersion: " + berth + "\ngitVersion: v1.37.1\nmajor: \"1\"\nminor: \"37\"\n");
+  EXPECT_EQ(RunMain({"berth", "--version"}).text, "Kubernetes v1.37.1 (Berth " + berth + ")\n");
+  for (const char* wrong : {"-o=xml", "--flag", "more"}) {
+    SCOPED_TRACE(wrong);
+    EXPECT_EQ(RunMain({"berth", "version", wrong}).code, kBadInput);
+  }
 }
 
 }  // namespace
