@@ -22,7 +22,7 @@ ban '\b(rand|srand|random_device)\b *\(|std::mt19937' 'src/base/' 'randomness co
 ban 'std::([a-z_]*mutex|condition_variable|lock_guard|(unique|shared|scoped)_lock)' 'src/base/' \
   'locks live in src/base'
 ban '\bthrow\b' 'plugins/examples/' 'errors are Result or Status'
-ban '\bcatch\b *\(' 'src/api/|src/framework/|src/app/|src/config/|src/extender/|plugins/examples/' \
+ban '\bcatch\b *\(' 'src/api/|src/documents/|src/framework/|src/app/|src/config/|src/extender/|plugins/examples/' \
   'an exception ends in the room that owns its library'
 ban '\bgetenv\b' 'src/base/|src/client/|src/app/' 'the environment is read by client and app'
 ban 'std::regex' '$^' 'std::regex is slow and throws'

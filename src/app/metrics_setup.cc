@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "src/api/parse.h"
 #include "src/app/version.h"
+#include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/metrics/process_metrics.h"
 
@@ -41,7 +41,7 @@ Result<void> ReadManifest(const std::string& path, metrics::RegistryOptions& opt
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail(path + ": cannot be read");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto documents = api::ParseYaml(text, path);
+  const auto documents = documents::ParseYaml(text, path);
   if (!documents) return Fail(documents.error());
   for (const ConfigValue& document : *documents) {
     // kube-scheduler's help text puts the map under this key, its code at the top.

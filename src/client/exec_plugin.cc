@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "berth/config_value.h"
-#include "src/api/parse.h"
 #include "src/api/time_format.h"
 #include "src/base/thread.h"
 #include "src/client/text.h"
+#include "src/documents/parse.h"
 
 namespace berth::client {
 namespace {
@@ -136,7 +136,7 @@ std::string ExecInfo(const ExecConfig& exec, const ClusterConfig& cluster, std::
 
 Result<ExecCredential> ParseExecCredential(std::string_view output,
                                            const std::string& api_version) {
-  const auto document = api::ParseJson(output, "");
+  const auto document = documents::ParseJson(output, "");
   if (!document || StringMember(*document, "kind") != "ExecCredential") {
     return Fail("printed no ExecCredential");
   }

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "src/api/parse.h"
 #include "src/client/file.h"
 #include "src/client/text.h"
+#include "src/documents/parse.h"
 
 namespace berth::client {
 namespace {
@@ -245,7 +245,7 @@ void ReadUser(Fields& fields, UserConfig& out) {
 
 Result<ServerConfig> ParseKubeconfig(std::string_view text, const KubeconfigOptions& options) {
   const std::string& file = options.path;
-  auto documents = api::ParseYaml(text, file);
+  auto documents = documents::ParseYaml(text, file);
   if (!documents) return Fail(documents.error());
   if (documents->empty()) return Fail(file + ": the file is empty");
   Fields root(&documents->front(), "", file);

@@ -8,11 +8,11 @@
 
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
-#include "src/api/parse.h"
 #include "src/config/decode.h"
 #include "src/config/extension_points.h"
 #include "src/config/merge.h"
 #include "src/config/validate.h"
+#include "src/documents/parse.h"
 
 namespace berth::config {
 namespace {
@@ -127,7 +127,7 @@ SchedulerConfiguration DefaultConfiguration(const KnownPlugins& known) {
 
 Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view file_name,
                                       const KnownPlugins& known) {
-  const auto documents = api::ParseYaml(text, file_name);
+  const auto documents = documents::ParseYaml(text, file_name);
   if (!documents) return Fail(AsStrict(documents.error().message));
   const ConfigValue nothing;
   const ConfigValue& document = documents->empty() ? nothing : documents->front();

@@ -6,7 +6,7 @@
 
 #include "berth/config_value.h"
 #include "src/api/decode.h"
-#include "src/api/parse.h"
+#include "src/documents/parse.h"
 
 namespace berth::extender {
 namespace {
@@ -146,7 +146,7 @@ bool ReadVictims(const ConfigValue& value, NodeVictims& out, Problem& problem) {
 // Parses `body` and has `read` fill a T from it.
 template <typename T, typename ReadBody>
 Result<T> ReadAs(std::string_view body, ReadBody read) {
-  const auto value = api::ParseJson(body, "");
+  const auto value = documents::ParseJson(body, "");
   if (!value) return Fail(value.error());
   T out;
   Problem problem;

@@ -5,8 +5,8 @@
 #include <cctype>
 #include <utility>
 
-#include "src/api/parse.h"
 #include "src/base/logging.h"
+#include "src/documents/parse.h"
 
 namespace berth::serving {
 namespace {
@@ -27,7 +27,7 @@ Result<std::vector<std::string>> ListIn(const ConfigValue& data, std::string_vie
   std::vector<std::string> texts;
   const ConfigValue* member = data.Find(key);
   if (member == nullptr || member->string() == nullptr || member->string()->empty()) return texts;
-  const auto parsed = api::ParseJson(*member->string(), key);
+  const auto parsed = documents::ParseJson(*member->string(), key);
   if (!parsed) return Fail(parsed.error());
   if (parsed->is_null()) return texts;
   if (parsed->list() == nullptr) return Fail(std::string(key) + ": not a list");
@@ -143,7 +143,7 @@ void AuthenticationConfig::LookUp() {
 }
 
 Result<void> AuthenticationConfig::TakeOver(std::string_view body) {
-  const auto object = api::ParseJson(body, "extension-apiserver-authentication");
+  const auto object = documents::ParseJson(body, "extension-apiserver-authentication");
   if (!object) return Fail(object.error());
   const ConfigValue none{ConfigValue::Map{}};
   const ConfigValue* data = object->Find("data");

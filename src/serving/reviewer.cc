@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "src/api/parse.h"
 #include "src/base/logging.h"
+#include "src/documents/parse.h"
 
 namespace berth::serving {
 namespace {
@@ -17,7 +17,7 @@ Answer<ConfigValue> StatusIn(const client::ResponseResult& result, std::string_v
     return tl::unexpected(NoAnswer{std::move(message)});
   };
   if (!result) return failed(result.error().ToString());
-  const auto object = api::ParseJson(result->body, kind);
+  const auto object = documents::ParseJson(result->body, kind);
   // The parser's words may quote the answer, and with it the token.
   if (!object) return failed(std::string(kind) + ": an answer that is no JSON");
   const ConfigValue* status = object->Find("status");

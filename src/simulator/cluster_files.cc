@@ -8,10 +8,10 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "berth/field_errors.h"
-#include "src/api/dump_reader.h"
 #include "src/api/kinds.h"
 #include "src/base/string_map.h"
 #include "src/client/file.h"
+#include "src/documents/dump_reader.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/object_checks.h"
 
@@ -69,9 +69,11 @@ class Loader {
   Result<void> Read(const std::string& file, const LoadProgress& progress) {
     const auto text = client::ReadFile(file, kMostDumpBytes);
     if (!text) return Fail(text.error());
-    const auto stats = api::ReadDump(
+    const auto stats = documents::ReadDump(
         *text, file,
-        [this](api::ObjectPtr&& object, const api::DumpPlace&) { return Add(std::move(object)); },
+        [this](api::ObjectPtr&& object, const documents::DumpPlace&) {
+          return Add(std::move(object));
+        },
         [&](size_t bytes) {
           if (progress) progress(bytes, text->size());
         });
@@ -132,8 +134,9 @@ class Loader {
     for (const std::string& file : files) {
       const auto text = client::ReadFile(file, kMostDumpBytes);
       if (!text) return text.error();
-      const auto stats = api::ReadDump(
-          *text, file, [this](api::ObjectPtr&& object, const api::DumpPlace&) -> Result<void> {
+      const auto stats = documents::ReadDump(
+          *text, file,
+          [this](api::ObjectPtr&& object, const documents::DumpPlace&) -> Result<void> {
             const auto* pod = api::As<api::Pod>(object);
             if (pod == nullptr || pod->spec.node_name.empty() || pod->status.phase == "Succeeded" ||
                 pod->status.phase == "Failed" || nodes_by_name_.contains(pod->spec.node_name)) {

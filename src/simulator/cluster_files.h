@@ -23,8 +23,8 @@ struct Cluster {
 // How much of the text of a file has been read.
 using LoadProgress = std::function<void(size_t bytes, size_t of)>;
 
-// Reads what `kubectl get ... -o json|yaml` printed; see api::ReadDump. Dumps count as defaulted,
-// so only a missing namespace ("default"), uid (made of kind and name) and schedulerName
+// Reads what `kubectl get ... -o json|yaml` printed; see documents::ReadDump. Dumps count as
+// defaulted, so only a missing namespace ("default"), uid (made of kind and name) and schedulerName
 // ("default-scheduler") are filled in. Pods that have Succeeded or Failed are left out.
 //
 // Errors begin with file, line and place, and name the field: what ReadDump refuses, an object

@@ -5,7 +5,7 @@
 
 #include "berth/check.h"
 #include "src/api/decode.h"
-#include "src/api/parse.h"
+#include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/status_patch.h"
 
@@ -243,7 +243,7 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request, cons
   }
   ConfigValue body;
   if (!request.body.empty()) {
-    auto parsed = api::ParseJson(request.body, "");
+    auto parsed = documents::ParseJson(request.body, "");
     if (!parsed) return Refuse(400, "BadRequest", parsed.error().message);
     body = *std::move(parsed);
   }
@@ -307,7 +307,7 @@ void MemoryApi::Replace(api::Pod pod) {
 client::ResponseResult MemoryApi::WriteEvent(const client::Request& request) {
   const int code = request.verb == client::Verb::kCreate ? 201 : 200;
   if (!keep_events_) return Ok(code);
-  auto body = api::ParseJson(request.body, "");
+  auto body = documents::ParseJson(request.body, "");
   if (!body) return Refuse(400, "BadRequest", body.error().message);
   if (request.verb == client::Verb::kPatch) {
     const std::string name = request.path.substr(request.path.rfind('/') + 1);

@@ -5,19 +5,19 @@
 #include <string_view>
 
 #include "berth/check.h"
-#include "src/api/dump_reader.h"
+#include "src/documents/dump_reader.h"
 
 namespace {
 
 using berth::Result;
-using berth::api::DumpPlace;
-using berth::api::DumpStats;
 using berth::api::ObjectPtr;
+using berth::documents::DumpPlace;
+using berth::documents::DumpStats;
 
 Result<DumpStats> Read(std::string_view text) {
   uint64_t visits = 0;
-  auto stats =
-      berth::api::ReadDump(text, "fuzz", [&](ObjectPtr&&, const DumpPlace& place) -> Result<void> {
+  auto stats = berth::documents::ReadDump(
+      text, "fuzz", [&](ObjectPtr&&, const DumpPlace& place) -> Result<void> {
         BERTH_CHECK(place.line() > 0 && place.document() > 0, "an object without a place");
         ++visits;
         return {};

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The same table is read by tests/unit/api/yaml_cases_test.cc, so both read YAML alike.
-const yamlCases = "../unit/api/testdata/yaml_cases.json"
+// The same table is read by tests/unit/documents/yaml_cases_test.cc, so both read YAML alike.
+const yamlCases = "../unit/documents/testdata/yaml_cases.json"
 
 var updateYAML = flag.Bool("update-yaml", false, "write what the peer makes of the YAML cases into their table")
 

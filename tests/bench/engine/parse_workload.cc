@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "berth/field_errors.h"
-#include "src/api/parse.h"
 #include "src/client/file.h"
+#include "src/documents/parse.h"
 #include "tests/bench/engine/workload.h"
 #include "tests/scenarios/runner/objects.h"
 
@@ -222,7 +222,7 @@ size_t CountOf(const Crowd& crowd, const Size& size) {
 Result<Workload> ReadWorkload(const std::string& file_name) {
   const auto text = client::ReadFile(file_name);
   if (!text) return Fail(text.error());
-  const auto documents = api::ParseYaml(*text, file_name);
+  const auto documents = documents::ParseYaml(*text, file_name);
   if (!documents) return Fail(documents.error());
   if (documents->size() != 1) return Fail(file_name + ": a file holds one workload");
   auto workload = ReadDocument(documents->front());

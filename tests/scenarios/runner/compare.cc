@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "berth/field_errors.h"
-#include "src/api/parse.h"
+#include "src/documents/parse.h"
 #include "src/explain/verdict_json.h"
 
 namespace berth::scenarios {
@@ -175,7 +175,7 @@ void Comparison::CheckVerdict(const VerdictExpectation& expected) {
   }
   std::string text;
   explain::VerdictWriter(judgement->snapshot()).Append(*judgement, text);
-  const auto document = api::ParseJson(text, "");
+  const auto document = documents::ParseJson(text, "");
   if (!document) return Add(line, path, "a JSON document", document.error().message);
   for (Mismatch& mismatch : CompareTrees(expected.verdict, *document, path)) {
     mismatches_.push_back(std::move(mismatch));

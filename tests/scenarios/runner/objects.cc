@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "src/api/decode.h"
-#include "src/api/parse.h"
+#include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/memory_api.h"
 #include "src/simulator/object_checks.h"
@@ -232,7 +232,7 @@ Result<api::ObjectPtr> MakeObject(Kind kind, const ConfigValue& expanded, std::s
 
 Result<api::ObjectPtr> PatchObject(const api::ObjectPtr& object,
                                    const ConfigValue& expanded_patch) {
-  const auto tree = api::ParseJson(Encode(object), "");
+  const auto tree = documents::ParseJson(Encode(object), "");
   if (!tree) return Fail(tree.error());
   return Decode(simulator::KindOf(object), Merge(*tree, expanded_patch));
 }

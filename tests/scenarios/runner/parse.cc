@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "berth/field_errors.h"
-#include "src/api/parse.h"
 #include "src/app/in_tree_plugins.h"
 #include "src/client/file.h"
 #include "src/config/feature_gates.h"
 #include "src/config/load.h"
+#include "src/documents/parse.h"
 #include "tests/scenarios/runner/objects.h"
 #include "tests/scenarios/runner/parse_expect.h"
 
@@ -235,7 +235,7 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
 }  // namespace
 
 Result<Scenario> ParseScenario(std::string_view text, std::string_view file_name) {
-  const auto documents = api::ParseYaml(text, file_name);
+  const auto documents = documents::ParseYaml(text, file_name);
   if (!documents) return Fail(documents.error());
   if (documents->size() != 1) {
     return Fail(std::string(file_name) + ": a file holds one scenario, not " +

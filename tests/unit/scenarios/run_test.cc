@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "src/api/parse.h"
+#include "src/documents/parse.h"
 #include "tests/scenarios/runner/compare.h"
 #include "tests/scenarios/runner/parse.h"
 #include "tests/scenarios/runner/report.h"
@@ -35,7 +35,7 @@ std::vector<std::string> MismatchesOf(const Outcome& outcome) {
   return texts;
 }
 
-ConfigValue Json(std::string_view text) { return api::ParseJson(text, "").value(); }
+ConfigValue Json(std::string_view text) { return documents::ParseJson(text, "").value(); }
 
 std::vector<std::string> PathsOf(const std::vector<Mismatch>& mismatches) {
   std::vector<std::string> paths;

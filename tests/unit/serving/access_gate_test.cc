@@ -6,9 +6,9 @@
 
 #include <optional>
 
-#include "src/api/parse.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
+#include "src/documents/parse.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/test_certificates.h"
 #include "tests/unit/client/temp_folder.h"
@@ -88,7 +88,7 @@ class AccessGateTest : public testing::Test {
 
   // The spec of the review that was asked for last.
   std::string Spec() {
-    const auto object = api::ParseJson(api_.last().request.body, "");
+    const auto object = documents::ParseJson(api_.last().request.body, "");
     return object->Find("spec")->ToJson();
   }
   void Reply(const std::string& status) {

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "berth/field_errors.h"
-#include "src/api/duplicates.h"
 #include "src/api/json_error.h"
-#include "src/api/parse.h"
+#include "src/documents/duplicates.h"
+#include "src/documents/parse.h"
 
-namespace berth::api {
+namespace berth::documents {
 namespace {
 
 using simdjson::dom::element_type;
@@ -61,15 +61,15 @@ Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name)
   const auto fail = [&](const Error& error) {
     return Fail(file_name.empty() ? error : error.Within(file_name));
   };
-  if (text.empty()) return fail(DescribeJsonError(text, "empty"));  // may have no data()
+  if (text.empty()) return fail(api::DescribeJsonError(text, "empty"));  // may have no data()
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   if (const auto error = parser.parse(text.data(), text.size()).get(root))
-    return fail(DescribeJsonError(text, simdjson::error_message(error)));
+    return fail(api::DescribeJsonError(text, simdjson::error_message(error)));
   std::string problem;
   auto value = Build(root, problem);
   if (!value) return fail(Error{problem});
   return *std::move(value);
 }
 
-}  // namespace berth::api
+}  // namespace berth::documents

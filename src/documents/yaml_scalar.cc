@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/api/yaml_scalar.h"
+#include "src/documents/yaml_scalar.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace berth::api {
+namespace berth::documents {
 namespace {
 
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -122,4 +122,4 @@ Result<ConfigValue> ResolvePlainScalar(std::string_view text, int line) {
   return ConfigValue(std::string(text), line);
 }
 
-}  // namespace berth::api
+}  // namespace berth::documents

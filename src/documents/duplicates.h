@@ -6,7 +6,7 @@
 
 #include "berth/config_value.h"
 
-namespace berth::api {
+namespace berth::documents {
 
 // Calls `f` with each member whose key stands further ahead in the map too.
 template <typename F>
@@ -21,4 +21,4 @@ void ForEachDuplicate(const ConfigValue::Map& map, F f) {
     if (members[i]->first == members[i - 1]->first) f(*members[i]);
 }
 
-}  // namespace berth::api
+}  // namespace berth::documents

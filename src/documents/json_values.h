@@ -9,7 +9,7 @@
 #include "berth/result.h"
 
 // Finds the values of large JSON texts without reading what is in them.
-namespace berth::api {
+namespace berth::documents {
 
 struct JsonProblem {
   size_t offset = 0;
@@ -64,4 +64,4 @@ class JsonValues {
   JsonProblem problem_;
 };
 
-}  // namespace berth::api
+}  // namespace berth::documents

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/api/dump_reader.h"
+#include "src/documents/dump_reader.h"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@
 #include "src/api/decode.h"
 #include "src/api/json_error.h"
 #include "src/api/json_object_reader.h"
-#include "src/api/json_values.h"
-#include "src/api/parse.h"
+#include "src/documents/json_values.h"
+#include "src/documents/parse.h"
 
-namespace berth::api {
+namespace berth::documents {
 
 std::string DumpPlace::ToString() const {
   std::string text = file_name_.empty() ? "line " : std::string(file_name_) + ":";
@@ -49,10 +49,10 @@ std::string_view GroupOf(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
-// An object that can be read as any kind: the last one that a JsonObjectReader parsed, or a
+// An object that can be read as any kind: the last one that a api::JsonObjectReader parsed, or a
 // document tree.
 struct JsonSource {
-  const JsonObjectReader& reader;
+  const api::JsonObjectReader& reader;
 
   template <typename T>
   Result<void> Read(T& out) const {
@@ -65,7 +65,7 @@ struct YamlSource {
 
   template <typename T>
   Result<void> Read(T& out) const {
-    auto read = DecodeValue<T>(value, "");
+    auto read = api::DecodeValue<T>(value, "");
     if (!read) return Fail(read.error());
     out = *std::move(read);
     return {};
@@ -73,29 +73,29 @@ struct YamlSource {
 };
 
 template <typename T, typename Source>
-Result<ObjectPtr> ReadAs(const Source& source) {
+Result<api::ObjectPtr> ReadAs(const Source& source) {
   auto object = std::make_shared<T>();
   if (auto read = source.Read(*object); !read) return Fail(read.error());
-  return ObjectPtr(std::shared_ptr<const T>(std::move(object)));
+  return api::ObjectPtr(std::shared_ptr<const T>(std::move(object)));
 }
 
 template <typename Source>
 struct DumpKind {
   std::string_view api_version;
   std::string_view kind;
-  Result<ObjectPtr> (*read)(const Source&);
+  Result<api::ObjectPtr> (*read)(const Source&);
 };
 
 template <typename Source, typename... Kinds>
 constexpr auto MakeDumpKinds(
     std::type_identity<std::variant<std::monostate, std::shared_ptr<const Kinds>...>>) {
-  return std::array{
-      DumpKind<Source>{KindOf<Kinds>::kApiVersion, KindOf<Kinds>::kKind, ReadAs<Kinds, Source>}...};
+  return std::array{DumpKind<Source>{api::KindOf<Kinds>::kApiVersion, api::KindOf<Kinds>::kKind,
+                                     ReadAs<Kinds, Source>}...};
 }
 
-// Every kind that an ObjectPtr can hold.
+// Every kind that an api::ObjectPtr can hold.
 template <typename Source>
-constexpr auto kDumpKinds = MakeDumpKinds<Source>(std::type_identity<ObjectPtr>());
+constexpr auto kDumpKinds = MakeDumpKinds<Source>(std::type_identity<api::ObjectPtr>());
 
 class DumpReader {
  public:
@@ -126,7 +126,7 @@ class DumpReader {
   }
 
   // Fills in what the list around says of its items.
-  Result<TypeMeta> Complete(TypeMeta type, const TypeMeta& inherited) const {
+  Result<api::TypeMeta> Complete(api::TypeMeta type, const api::TypeMeta& inherited) const {
     if (type.api_version.empty()) type.api_version = inherited.api_version;
     if (type.kind.empty()) type.kind = inherited.kind;
     if (type.kind.empty()) return FailHere("kind: must be stated");
@@ -135,7 +135,7 @@ class DumpReader {
   }
 
   // Whether `type` is a list; kinds of others may end so too.
-  static bool IsList(const TypeMeta& type, bool has_items) {
+  static bool IsList(const api::TypeMeta& type, bool has_items) {
     if (!type.kind.ends_with(kListSuffix)) return false;
     return has_items || type.kind == kListSuffix ||
            std::any_of(kDumpKinds<JsonSource>.begin(), kDumpKinds<JsonSource>.end(),
@@ -146,13 +146,13 @@ class DumpReader {
                        });
   }
   // The type of a list's items, where they do not state one.
-  static TypeMeta ItemTypeOf(const TypeMeta& list) {
+  static api::TypeMeta ItemTypeOf(const api::TypeMeta& list) {
     if (list.kind == kListSuffix) return {};
     return {list.api_version, list.kind.substr(0, list.kind.size() - kListSuffix.size())};
   }
 
   template <typename Source>
-  Result<void> ReadObject(const TypeMeta& type, const Source& source) {
+  Result<void> ReadObject(const api::TypeMeta& type, const Source& source) {
     const std::string_view group = GroupOf(type.api_version);
     for (const DumpKind<Source>& known : kDumpKinds<Source>) {
       if (known.kind != type.kind || GroupOf(known.api_version) != group) continue;
@@ -207,7 +207,7 @@ class DumpReader {
                              std::string(Between(value.items_end, value.end));
     auto type = json_.Parse(head);
     if (!type)
-      return FailHere(DescribeJsonError(text, type.error().message, Between(0, value.begin)));
+      return FailHere(api::DescribeJsonError(text, type.error().message, Between(0, value.begin)));
     type = Complete(*std::move(type), {});
     if (!type) return Fail(type.error());
     if (IsList(*type, true)) return ReadJsonItems(value, ItemTypeOf(*type));
@@ -215,7 +215,7 @@ class DumpReader {
   }
 
   // An object that may be a list, but not one too large to be parsed whole.
-  Result<void> ReadJsonObject(std::string_view text, const TypeMeta& inherited) {
+  Result<void> ReadJsonObject(std::string_view text, const api::TypeMeta& inherited) {
     const auto begin = static_cast<size_t>(text.data() - text_.data());
     auto type = json_.Parse(text, Between(0, begin));
     if (!type) return FailHere(type.error());
@@ -229,7 +229,7 @@ class DumpReader {
     return ReadObject(*type, JsonSource{json_});
   }
 
-  Result<void> ReadJsonItems(const JsonValue& list, const TypeMeta& inherited) {
+  Result<void> ReadJsonItems(const JsonValue& list, const api::TypeMeta& inherited) {
     if (list.items_is_no_list) return FailHere("items: expected a list");
     return ForEachItem(list.items.size(), [&](size_t i) {
       const JsonValue::Item& item = list.items[i];
@@ -250,11 +250,11 @@ class DumpReader {
         progress_);
   }
 
-  Result<void> ReadYamlObject(const ConfigValue& value, const TypeMeta& inherited) {
+  Result<void> ReadYamlObject(const ConfigValue& value, const api::TypeMeta& inherited) {
     place_.SetLine(value.line());
     if (value.map() == nullptr)
       return FailHere("expected an object, got " + std::string(value.TypeName()));
-    TypeMeta type;
+    api::TypeMeta type;
     for (const auto& [name, out] :
          {std::pair("apiVersion", &type.api_version), std::pair("kind", &type.kind)}) {
       const ConfigValue* member = value.Find(name);
@@ -290,7 +290,7 @@ class DumpReader {
   std::string_view file_name_;
   const DumpVisitor& visit_;
   const DumpProgress& progress_;
-  JsonObjectReader json_;
+  api::JsonObjectReader json_;
   DumpStats stats_;
   DumpPlace place_;
   size_t told_ = 0;
@@ -303,4 +303,4 @@ Result<DumpStats> ReadDump(std::string_view text, std::string_view file_name,
   return DumpReader(text, file_name, visit, progress).Read();
 }
 
-}  // namespace berth::api
+}  // namespace berth::documents

@@ -6,7 +6,7 @@
 #include "berth/config_value.h"
 #include "berth/result.h"
 
-namespace berth::api {
+namespace berth::documents {
 
 // What a plain scalar of YAML 1.1 means to Kubernetes, which turns it into JSON: null, a boolean
 // (also yes, no, on, off, y, n), an integer (decimal, 0x, 0o, 0b, octal with a leading 0, digits
@@ -16,4 +16,4 @@ namespace berth::api {
 // The rules are those of go.yaml.in/yaml/v2, which sigs.k8s.io/yaml reads with.
 Result<ConfigValue> ResolvePlainScalar(std::string_view text, int line);
 
-}  // namespace berth::api
+}  // namespace berth::documents

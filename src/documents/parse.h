@@ -12,11 +12,11 @@
 // Files into document trees.
 //
 // Thread safety: any thread.
-namespace berth::api {
+namespace berth::documents {
 
 // Every document of a YAML stream, empty ones left out. Plain scalars, keys, anchors and merges
 // mean what they mean to sigs.k8s.io/yaml: `yes` is true, 010 is 8, a number with no fraction is an
-// integer however it was written; tests/unit/api/testdata/yaml_cases.json has the known
+// integer however it was written; tests/unit/documents/testdata/yaml_cases.json has the known
 // differences. Errors: bad syntax, a key that stands twice in a map, a value that JSON does not
 // have; with the file and the line. `file_name` may be "".
 Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_view file_name);
@@ -35,4 +35,4 @@ Result<void> ForEachYamlDocument(std::string_view text, std::string_view file_na
 // stands twice in an object.
 Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name);
 
-}  // namespace berth::api
+}  // namespace berth::documents

@@ -13,7 +13,7 @@
 #include "berth/result.h"
 
 // Reads cluster dumps: what `kubectl get ... -o json` or `-o yaml` prints.
-namespace berth::api {
+namespace berth::documents {
 
 // Where a value of a dump stands; made for messages. Valid while the dump is being read.
 class DumpPlace {
@@ -55,7 +55,7 @@ struct DumpStats {
 };
 
 // Takes one object over. A failure ends the reading.
-using DumpVisitor = std::function<Result<void>(ObjectPtr&& object, const DumpPlace& place)>;
+using DumpVisitor = std::function<Result<void>(api::ObjectPtr&& object, const DumpPlace& place)>;
 // Told now and then how many bytes have been read, roughly.
 using DumpProgress = std::function<void(size_t bytes)>;
 
@@ -70,7 +70,7 @@ using DumpProgress = std::function<void(size_t bytes)>;
 // Errors name the place and, inside an object, the field: "c.json:9: document 1, items[3]:
 // spec.priority: ...". They are bad syntax, text that ends too early, what is no object or states
 // no kind or apiVersion, a kind that Berth reads in a version it does not read, fields as in
-// decode.h, and what `visit` says, with the place put before it.
+// src/api/decode.h, and what `visit` says, with the place put before it.
 //
 // JSON is read in one pass, one object in memory at a time; a document of YAML is built whole.
 //
@@ -78,4 +78,4 @@ using DumpProgress = std::function<void(size_t bytes)>;
 Result<DumpStats> ReadDump(std::string_view text, std::string_view file_name,
                            const DumpVisitor& visit, const DumpProgress& progress = nullptr);
 
-}  // namespace berth::api
+}  // namespace berth::documents

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/api/parse.h"
+#include "src/documents/parse.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace berth::api {
+namespace berth::documents {
 namespace {
 
 using testing::HasSubstr;
@@ -235,4 +235,4 @@ TEST(ParseJsonTest, BadJsonIsAnErrorWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace berth::api
+}  // namespace berth::documents

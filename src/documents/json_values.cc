@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/api/json_values.h"
+#include "src/documents/json_values.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-namespace berth::api {
+namespace berth::documents {
 namespace {
 
 constexpr std::string_view kTooShort = "unexpected end of the text";
@@ -137,4 +137,4 @@ bool JsonValues::ReadItems(JsonValue& value) {
   return true;
 }
 
-}  // namespace berth::api
+}  // namespace berth::documents

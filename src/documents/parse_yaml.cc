@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "berth/field_errors.h"
-#include "src/api/duplicates.h"
-#include "src/api/parse.h"
-#include "src/api/yaml_scalar.h"
+#include "src/documents/duplicates.h"
+#include "src/documents/parse.h"
+#include "src/documents/yaml_scalar.h"
 
-namespace berth::api {
+namespace berth::documents {
 namespace {
 
 // Values that aliases may add to a document; a few lines can ask for billions.
@@ -283,4 +283,4 @@ Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_vi
   return documents;
 }
 
-}  // namespace berth::api
+}  // namespace berth::documents

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/api/dump_reader.h"
+#include "src/documents/dump_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,9 +14,12 @@
 #include "src/api/decode.h"
 #include "tests/unit/api/testdata.h"
 
-namespace berth::api {
+namespace berth::documents {
 namespace {
 
+using api::DecodeJson;
+using api::ObjectPtr;
+using api::Pod;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
@@ -29,7 +32,7 @@ struct Read {
 
 template <typename T>
 std::string Describe(const T& object) {
-  return std::string(KindOf<T>::kKind) + " " + object.metadata.Key();
+  return std::string(api::KindOf<T>::kKind) + " " + object.metadata.Key();
 }
 
 Read ReadAll(std::string_view text, std::string_view file_name) {
@@ -294,7 +297,7 @@ TEST(DumpReaderTest, TheVisitorCanRefuse) {
 }
 
 TEST(DumpReaderTest, ObjectsAreReadAsTheDecodersReadThem) {
-  const std::string json = TestData("pod_full.json");
+  const std::string json = api::TestData("pod_full.json");
   const auto want = DecodeJson<Pod>(json);
   ASSERT_TRUE(want);
   for (const std::string& text : {json, "# YAML\n" + json}) {
@@ -332,4 +335,4 @@ TEST(DumpReaderTest, ProgressGrowsToTheWholeText) {
 }
 
 }  // namespace
-}  // namespace berth::api
+}  // namespace berth::documents
