@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// commandLimit is how long one block may take.
+const commandLimit = time.Minute
+
+// languages are those that a block may be in.
+var languages = []string{"sh", "yaml", "json", "cpp", "cmake", "text"}
+
+// TestEveryCommandBlockRunsOrSaysWhyNot runs each page's commands in their order, in a folder that
+// looks like a checkout, against a real control plane.
+func TestEveryCommandBlockRunsOrSaysWhyNot(t *testing.T) {
+	texts := pages(t)
+	verbs := devVerbs(t)
+	for _, page := range slices.Sorted(maps.Keys(texts)) {
+		found, err := blocks(page, texts[page])
+		if err != nil {
+			t.Error(err)
+		}
+		commands := 0
+		for _, b := range found {
+			if !slices.Contains(languages, b.language) {
+				t.Errorf("%s: the block's language is %q, want one of %v", b, b.language, languages)
+			}
+			if b.language == "sh" {
+				checkVerbs(t, b, verbs)
+				if b.marks["not run"] == "" {
+					commands++
+				}
+			}
+		}
+		if commands > 0 {
+			t.Run(page, func(t *testing.T) { runPage(t, page, found) })
+		}
+	}
+}
+
+func runPage(t *testing.T, page string, found []block) {
+	s := newScene(t)
+	if arrange := arrangements[page]; arrange != nil {
+		arrange(s)
+	}
+	for _, b := range found {
+		if name := b.marks["file"]; name != "" {
+			s.write(name, b.text)
+		}
+		if b.language == "sh" && b.marks["not run"] == "" {
+			s.run(b)
+		}
+	}
+}
+
+// output is what a command wrote so far; it may be read while the command runs.
+type output struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.text.String()
+}
+
+// run runs the block as one script that ends at the first command that fails.
+func (s *scene) run(b block) {
+	s.Helper()
+	out := &output{}
+	command := exec.Command("bash", "-euo", "pipefail", "-c", s.replace.Replace(b.text))
+	command.Dir, command.Env = s.checkout, s.environment
+	command.Stdout, command.Stderr = out, out
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := command.Start(); err != nil {
+		s.Fatalf("%s: %v", b, err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+
+	limit := time.After(commandLimit)
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	for text, stopped := b.marks["runs until"], false; ; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				s.Fatalf("%s: %v\n%s", b, err, out)
+			}
+			if text != "" && !stopped {
+				s.Errorf("%s: it ended before it wrote %q\n%s", b, text, out)
+			}
+			return
+		case <-limit:
+			_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
+			s.Fatalf("%s: not done within %s\n%s", b, commandLimit, out)
+		case <-poll.C:
+			if text != "" && !stopped && strings.Contains(out.String(), text) {
+				stopped = true
+				s.stopBerth(b)
+			}
+		}
+	}
+}
+
+// stopBerth ends the daemon that the block has started, as a supervisor would.
+func (s *scene) stopBerth(b block) {
+	s.Helper()
+	text, err := os.ReadFile(s.pidFile)
+	if err != nil {
+		s.Fatalf("%s: no daemon was started: %v", b, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGTERM)
+	}
+	if err != nil {
+		s.Fatalf("%s: stop the daemon: %v", b, err)
+	}
+}
+
+var devCall = regexp.MustCompile(`\./dev (\S+)`)
+
+// checkVerbs checks that ./dev has the verbs that the block uses, whether the block is run or not.
+func checkVerbs(t *testing.T, b block, verbs []string) {
+	t.Helper()
+	for _, call := range devCall.FindAllStringSubmatch(b.text, -1) {
+		if !slices.Contains(verbs, call[1]) {
+			t.Errorf("%s: ./dev has no verb %q", b, call[1])
+		}
+	}
+}
+
+func devVerbs(t *testing.T) []string {
+	t.Helper()
+	help, err := exec.CommandContext(t.Context(), filepath.Join(root, "dev"), "help").Output()
+	if err != nil {
+		t.Fatalf("./dev help: %v", err)
+	}
+	verbs := []string{"help"}
+	for _, line := range regexp.MustCompile(`(?m)^  ([a-z|]+) `).FindAllStringSubmatch(string(help), -1) {
+		verbs = append(verbs, strings.Split(line[1], "|")...)
+	}
+	return verbs
+}
+
+func TestBlocksAreFoundWithTheirMarks(t *testing.T) {
+	page := "# A page\n\n<!-- not run: needs a cup of tea -->\n```sh\nmake tea\n```\ntext\n```yaml\na: b\n```\n"
+	found, err := blocks("a.md", page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprintf("%+v", found)
+	want := "[a.md:4 a.md:8]"
+	if got != want || found[0].marks["not run"] != "needs a cup of tea" || found[0].text != "make tea\n" ||
+		found[1].language != "yaml" || len(found[1].marks) != 0 {
+		t.Errorf("found %s, %q and %q", got, found[0].marks, found[1].marks)
+	}
+	if _, err := blocks("a.md", "```sh\nmake tea\n"); err == nil {
+		t.Error("a block without an end is no error")
+	}
+}
