@@ -20,7 +20,7 @@ constexpr std::string_view kIntroduction = R"(# Metrics
 
 <!-- Made by tests/unit/metrics/metrics_doc_test.cc from src/metrics; change them, not this page. -->
 
-The daemon shows them over HTTPS on port 10259, in the Prometheus text format, to whoever may `get`
+The daemon shows them over HTTPS on port 10259, in the Prometheus text format, to callers that may `get`
 the path (ClusterRole `system:monitoring` allows `/metrics` and `/metrics/slis`):
 
 | Path | What |
@@ -112,7 +112,7 @@ TEST(MetricsDocTest, ThePageTellsWhatTheTableHolds) {
   std::ifstream file(kFile, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  EXPECT_EQ(text.str(), page) << "write " << kFile << " anew as the head of this file says";
+  EXPECT_EQ(text.str(), page) << "write " << kFile << " again as the head of this file says";
 }
 
 }  // namespace

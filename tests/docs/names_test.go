@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"berth.dev/tests/daemon"
+)
+
+// prose is the page without its fenced blocks and comments.
+func prose(text string) string {
+	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+	return regexp.MustCompile(`(?s)<!--.*?-->`).ReplaceAllString(text, "")
+}
+
+var (
+	codeSpan = regexp.MustCompile("`([^`\n]+)`")
+	link     = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	// A file or folder of the tree, maybe with a pattern.
+	treePath = regexp.MustCompile(`^(src|include|plugins|tests|docs|deploy|config|cmake)/[\w./*<>-]*$`)
+	cppName  = regexp.MustCompile(`^([a-z_]+::)+([A-Z]\w*)(::\w+)?(\(\))?$`)
+	flagName = regexp.MustCompile(`^--([a-z][a-z0-9-]*)`)
+)
+
+// eachPage calls check for each page, in order.
+func eachPage(t *testing.T, check func(page, text string)) {
+	t.Helper()
+	texts := pages(t)
+	for _, page := range slices.Sorted(maps.Keys(texts)) {
+		check(page, texts[page])
+	}
+}
+
+func TestPathsAndLinksOfThePagesExist(t *testing.T) {
+	eachPage(t, func(page, text string) {
+		for _, m := range link.FindAllStringSubmatch(prose(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s, which does not exist", page, m[1])
+			}
+		}
+		for _, m := range codeSpan.FindAllStringSubmatch(prose(text), -1) {
+			if !treePath.MatchString(m[1]) {
+				continue
+			}
+			pattern := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], "*")
+			found, err := filepath.Glob(filepath.Join(root, pattern))
+			if err != nil || len(found) == 0 {
+				t.Errorf("%s names %s, which does not exist", page, m[1])
+			}
+		}
+	})
+}
+
+// sourceWords are the words of all C++ files.
+func sourceWords(t *testing.T) map[string]bool {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", "-C", root, "grep", "-h", "-e", "", "--", "include", "src", "plugins").Output()
+	if err != nil {
+		t.Fatalf("git grep: %v", err)
+	}
+	words := map[string]bool{}
+	for _, word := range regexp.MustCompile(`\w+`).FindAllString(string(out), -1) {
+		words[word] = true
+	}
+	return words
+}
+
+func TestClassesAndFunctionsOfThePagesExist(t *testing.T) {
+	words := sourceWords(t)
+	eachPage(t, func(page, text string) {
+		for _, m := range codeSpan.FindAllStringSubmatch(prose(text), -1) {
+			name := cppName.FindStringSubmatch(m[1])
+			if name == nil {
+				continue
+			}
+			for _, part := range strings.Split(strings.TrimSuffix(m[1], "()"), "::") {
+				if !words[part] {
+					t.Errorf("%s names %s, but no source has %s", page, m[1], part)
+				}
+			}
+		}
+	})
+}
+
+func TestFlagsOfThePagesExist(t *testing.T) {
+	program, err := daemon.Berth("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known strings.Builder
+	for _, command := range []string{"run", "explain", "simulate", "config", "version"} {
+		out, err := exec.CommandContext(t.Context(), program.Path, command, "--help").Output()
+		if err != nil {
+			t.Fatalf("berth %s --help: %v", command, err)
+		}
+		known.Write(out)
+	}
+	eachPage(t, func(page, text string) {
+		if strings.HasPrefix(page, "tests/") {
+			return // benchmarks have flags of their own
+		}
+		for _, m := range codeSpan.FindAllStringSubmatch(prose(text), -1) {
+			flag := flagName.FindStringSubmatch(strings.TrimPrefix(m[1], "berth run "))
+			if flag == nil {
+				continue
+			}
+			if !regexp.MustCompile(`(^|[\s,])--` + flag[1] + `\b`).MatchString(known.String()) {
+				t.Errorf("%s names the flag --%s, which no command has", page, flag[1])
+			}
+		}
+	})
+}
+
+func TestMetricsOfThePagesExist(t *testing.T) {
+	texts := pages(t)
+	const reference = "docs/metrics.md"
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^### (\S+)`).FindAllStringSubmatch(texts[reference], -1) {
+		documented[m[1]] = true
+	}
+	metric := regexp.MustCompile(`\b((?:scheduler|berth|rest_client|leader_election|workqueue)_[a-z_]+[a-z])(?:\{|\b)`)
+	for page, text := range texts {
+		if page == reference || strings.HasPrefix(page, "tests/") {
+			continue
+		}
+		for _, m := range codeSpan.FindAllStringSubmatch(prose(text), -1) {
+			for _, name := range metric.FindAllStringSubmatch(m[1], -1) {
+				if !documented[name[1]] && !strings.HasPrefix(name[1], "berth_plugin_") && !strings.HasPrefix(name[1], "berth_add_") {
+					t.Errorf("%s names the metric %s, which %s does not have", page, name[1], reference)
+				}
+			}
+		}
+	}
+}
+
+func TestTheRunbookHasOneSectionForEachAlert(t *testing.T) {
+	rules, err := os.ReadFile(filepath.Join(root, "deploy/components/monitoring/prometheus_rule.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(pattern, text string) (found []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			found = append(found, m[1])
+		}
+		return found
+	}
+	alerts := names(`(?m)- alert: (\w+)$`, string(rules))
+	sections := names(`(?m)^## (\w+)$`, pages(t)["docs/runbook.md"])
+	if len(alerts) == 0 || !slices.Equal(alerts, sections) {
+		t.Errorf("alerts:   %v\nsections: %v", alerts, sections)
+	}
+}
+
+// TestPagesArePlainEnglish holds the pages to words that every reader knows.
+func TestPagesArePlainEnglish(t *testing.T) {
+	words := regexp.MustCompile(`(?i)\b(nobody|somebody|anybody|everybody|whoever|whosoever|anew)\b`)
+	eachPage(t, func(page, text string) {
+		for i, line := range strings.Split(text, "\n") {
+			line = codeSpan.ReplaceAllString(line, "")
+			if word := words.FindString(line); word != "" && !strings.HasPrefix(line, "export ") {
+				t.Errorf("%s:%d says %q", page, i+1, word)
+			}
+		}
+	})
+}

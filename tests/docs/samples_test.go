@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	config "k8s.io/kube-scheduler/config/v1"
+
+	"berth.dev/tests/controlplane"
+	"berth.dev/tests/daemon"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// berth runs the program and returns what it prints.
+func berth(t *testing.T, args ...string) string {
+	t.Helper()
+	program, err := daemon.Berth("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), program.Path, args...)
+	command.Dir = root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("berth %s: %v", strings.Join(args, " "), err)
+	}
+	return string(out)
+}
+
+func TestTheDefaultSampleIsTheDefaultConfiguration(t *testing.T) {
+	sample := berth(t, "config", "--config", "config/default.yaml")
+	if defaults := berth(t, "config"); sample != defaults {
+		t.Errorf("config/default.yaml comes to\n%s\nthe defaults are\n%s", sample, defaults)
+	}
+}
+
+// addFields adds the names of all fields of the type, also of those within, but for extenders, which
+// have a page of their own.
+func addFields(fields map[string]bool, typ reflect.Type) {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct || !strings.Contains(typ.PkgPath(), "/config/") {
+		return
+	}
+	for i := range typ.NumField() {
+		field := typ.Field(i)
+		if field.Type == reflect.TypeFor[metav1.TypeMeta]() {
+			continue
+		}
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			fields[name] = true
+			if name == "extenders" {
+				continue
+			}
+		}
+		addFields(fields, field.Type)
+	}
+}
+
+// TestTheSamplesNameEveryField looks for the fields of Kubernetes' own types, as keys or in comments.
+func TestTheSamplesNameEveryField(t *testing.T) {
+	for _, sample := range []struct {
+		file  string
+		types []reflect.Type
+	}{
+		{"config/default.yaml", []reflect.Type{
+			reflect.TypeFor[config.KubeSchedulerConfiguration](),
+			reflect.TypeFor[config.DefaultPreemptionArgs](),
+			reflect.TypeFor[config.DynamicResourcesArgs](),
+			reflect.TypeFor[config.InterPodAffinityArgs](),
+			reflect.TypeFor[config.NodeAffinityArgs](),
+			reflect.TypeFor[config.NodeResourcesBalancedAllocationArgs](),
+			reflect.TypeFor[config.NodeResourcesFitArgs](),
+			reflect.TypeFor[config.PodTopologySpreadArgs](),
+			reflect.TypeFor[config.VolumeBindingArgs](),
+		}},
+		{"docs/extenders.md", []reflect.Type{reflect.TypeFor[config.Extender]()}},
+	} {
+		fields := map[string]bool{}
+		for _, typ := range sample.types {
+			addFields(fields, typ)
+		}
+		if len(fields) < 10 {
+			t.Errorf("only %d fields are looked for in %s", len(fields), sample.file)
+		}
+		text := read(t, sample.file)
+		for field := range fields {
+			if !regexp.MustCompile(`\b` + field + `\b`).MatchString(text) {
+				t.Errorf("%s does not name the field %s", sample.file, field)
+			}
+		}
+	}
+}
+
+// TestTheVersionIsTheSameEverywhere takes the binary's, which is that of CMakeLists.txt.
+func TestTheVersionIsTheSameEverywhere(t *testing.T) {
+	var version struct{ GitVersion, BerthVersion string }
+	if err := json.Unmarshal([]byte(berth(t, "version", "-o", "json")), &version); err != nil {
+		t.Fatal(err)
+	}
+	if version.GitVersion != controlplane.KubernetesVersion {
+		t.Errorf("Berth keeps the contract of %s, and is tested with %s", version.GitVersion, controlplane.KubernetesVersion)
+	}
+	for file, pattern := range map[string]string{
+		"CHANGELOG.md":                   `## (?:Unreleased \()?(\d+\.\d+\.\d+)`,
+		"deploy/README.md":               `-t berth:(\S+)`,
+		"deploy/Dockerfile":              `-t berth:(\S+)`,
+		"deploy/base/kustomization.yaml": `newTag: (\S+)`,
+		"deploy/overlays/kube-scheduler/kustomization.yaml": `newTag: (\S+)`,
+		"deploy/overlays/kube-scheduler/kubeadm-patch.yaml": `image: berth:(\S+)`,
+	} {
+		found := regexp.MustCompile(pattern).FindStringSubmatch(read(t, file))
+		if found == nil || strings.TrimPrefix(found[1], "v") != strings.TrimPrefix(version.BerthVersion, "v") {
+			t.Errorf("%s says %q, the binary is %s", file, found, version.BerthVersion)
+		}
+	}
+}
