@@ -31,6 +31,14 @@ Decision Unfit(const Diagnosis& diagnosis) {
 
 }  // namespace
 
+int32_t AdaptivePercentageOfNodesToScore(size_t nodes) {
+  constexpr int64_t kDefault = 50;
+  constexpr int64_t kLeast = 5;
+  constexpr int64_t kNodesForOneLess = 125;
+  return static_cast<int32_t>(
+      std::max(kDefault - static_cast<int64_t>(nodes) / kNodesForOneLess, kLeast));
+}
+
 size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage) {
   if (nodes < kMinFeasibleNodesToFind) return nodes;
   const size_t wanted = nodes * static_cast<size_t>(percentage) / 100;
@@ -94,9 +102,20 @@ void Engine::Sample(size_t wanted) {
 
 Status Engine::AskExtenders(const World& world, const framework::Cycle& cycle, const PodInfo& pod,
                             NodeSet& feasible) {
-  if (world.extenders == nullptr) return Status::Success();
-  return world.extenders->Filter(cycle.state, *pod.pod, world.snapshot, order_, feasible,
-                                 diagnosis_);
+  if (world.extenders == nullptr || !world.extenders->Involved(*pod.pod)) return Status::Success();
+  std::erase_if(order_, [&feasible](NodeRow row) { return !feasible.Test(row); });
+  const size_t asked = order_.size();
+  auto left = world.extenders->Filter(*pod.pod, world.snapshot, std::move(order_));
+  if (!left) return cycle.state.reasons().Error(left.error().message);
+  for (const auto& [row, code, reason] : left->rejected) {
+    diagnosis_.statuses.Set(row, cycle.state.reasons().Make(code, reason), extender::kExtenderName);
+  }
+  order_ = std::move(left->nodes);
+  feasible.Assign(feasible.size(), false);
+  for (const NodeRow row : order_) feasible.Set(row);
+  // No event tells what would change an extender's mind, so any may.
+  if (order_.size() != asked) diagnosis_.AddPlugin(extender::kExtenderName);
+  return Status::Success();
 }
 
 Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& cycle,
@@ -151,7 +170,7 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
   timer.Finish(Code::kSuccess);
 
   const size_t candidates = candidates_.Count();
-  const Extenders* extenders = world.extenders;
+  const extender::Extenders* extenders = world.extenders;
   if (percentage_of_nodes_to_score == 0 && asks_extenders) {
     percentage_of_nodes_to_score = AdaptivePercentageOfNodesToScore(candidates);
   }

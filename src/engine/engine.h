@@ -12,7 +12,7 @@
 #include "berth/random.h"
 #include "berth/snapshot.h"
 #include "src/engine/diagnosis.h"
-#include "src/engine/extenders.h"
+#include "src/extender/extenders.h"
 #include "src/framework/runtime.h"
 
 namespace berth::cache {
@@ -56,7 +56,8 @@ struct World {
   const NominatedPods& nominated;
   // Grows with every change of objects that are neither pods nor nodes.
   uint64_t objects_generation = 0;
-  Extenders* extenders = nullptr;  // nullptr: there are none, or they are not to be asked
+  // nullptr: there are none, or they are not to be asked.
+  extender::Extenders* extenders = nullptr;
   const cache::NodeOrder* node_order = nullptr;  // nullptr: row order
 };
 
@@ -141,6 +142,10 @@ class Engine {
   std::vector<NodeRow> order_;  // in which nodes are looked at, where that matters
   std::vector<int64_t> totals_;
 };
+
+// What part of the nodes kube-scheduler looks at by default, in percent: 50 less one for each 125
+// nodes, at least 5.
+int32_t AdaptivePercentageOfNodesToScore(size_t nodes);
 
 // How many feasible nodes to look for among `nodes` when only `percentage` (1..100) of them are to
 // be scored: at least 100, or all. kube-scheduler's numFeasibleNodesToFind.

@@ -47,7 +47,7 @@ void SetUpTls(const HttpOptions& options, ssl::context& context) {
 }
 
 // One request and the answer as it grows.
-class Transfer final : public HttpCall, public std::enable_shared_from_this<Transfer> {
+class Transfer final : public client::Call, public std::enable_shared_from_this<Transfer> {
  public:
   Transfer(const HttpPost& post, HttpClient::Done done)
       : max_bytes_(post.max_answer_bytes), body_bytes_(post.body.size()), done_(std::move(done)) {}
@@ -173,7 +173,7 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Make(HttpOptions options) {
   }
 }
 
-std::shared_ptr<HttpCall> HttpClient::Post(HttpPost post, Done done) {
+std::shared_ptr<client::Call> HttpClient::Post(HttpPost post, Done done) {
   auto transfer = std::make_shared<Transfer>(post, std::move(done));
   try {
     http::http_request request(http::methods::POST);

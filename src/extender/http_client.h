@@ -9,6 +9,7 @@
 
 #include "berth/result.h"
 #include "berth/time.h"
+#include "src/client/api_client.h"
 
 namespace berth::extender {
 
@@ -45,14 +46,6 @@ struct HttpFailure {
   bool never_sent = false;  // the server cannot have the whole request
 };
 
-// A request under way; destroying it changes nothing.
-class HttpCall {
- public:
-  virtual ~HttpCall() = default;
-  // Ends it with an error if it has not ended yet. Any thread.
-  virtual void Cancel() = 0;
-};
-
 // Posts JSON to one server over kept-alive connections. The requests of all clients share two
 // threads, which are started with the first client.
 //
@@ -67,7 +60,7 @@ class HttpClient {
 
   // Calls `done` exactly once, on one of the two threads or inside the call: it must not wait for
   // anything.
-  std::shared_ptr<HttpCall> Post(HttpPost post, Done done);
+  std::shared_ptr<client::Call> Post(HttpPost post, Done done);
 
  private:
   struct Impl;

@@ -12,9 +12,6 @@
 namespace berth::extender {
 namespace {
 
-using framework::ExtenderFilterResult;
-using framework::HostPriority;
-
 constexpr Duration kDefaultTimeout = std::chrono::seconds(5);
 // The library's own timeout must not come before the one that says what it is.
 constexpr Duration kGrace = std::chrono::seconds(5);
@@ -40,16 +37,13 @@ size_t MaxAnswerBytes(size_t question_bytes, size_t nodes = 0) {
   return std::min(kMost, kLeast + 4 * question_bytes + kPerNode * nodes);
 }
 
-// Reasons of nodes that there are, by row.
-ExtenderFilterResult::Reasons ByRow(FilterAnswer::Reasons&& reasons, const Snapshot& snapshot) {
-  ExtenderFilterResult::Reasons by_row;
+// Adds the reasons of nodes that there are.
+void AddRejections(FilterAnswer::Reasons&& reasons, Code code, const Snapshot& snapshot,
+                   std::vector<Rejection>& out) {
   for (auto& [name, reason] : reasons) {
     const NodeRow row = snapshot.FindNode(name);
-    if (row != kNoRow) by_row.emplace_back(row, std::move(reason));
+    if (row != kNoRow) out.push_back({row, code, std::move(reason)});
   }
-  std::stable_sort(by_row.begin(), by_row.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  return by_row;
 }
 
 Result<PreemptionCandidate> CandidateOf(const NodeVictims& victims, const Snapshot& snapshot,
@@ -77,7 +71,7 @@ Result<PreemptionCandidate> CandidateOf(const NodeVictims& victims, const Snapsh
 }  // namespace
 
 // Scores on their way.
-class HttpExtender::Priorities final : public framework::PendingPriorities {
+class HttpExtender::Priorities final : public PendingPriorities {
  public:
   Priorities(std::shared_ptr<Request> request, std::shared_ptr<const std::vector<HostScore>> scores,
              const Snapshot& snapshot)
@@ -132,8 +126,8 @@ bool HttpExtender::IsInterested(const api::Pod& pod) const {
          std::any_of(spec.init_containers.begin(), spec.init_containers.end(), asks);
 }
 
-Result<ExtenderFilterResult> HttpExtender::Filter(const api::Pod& pod, const Snapshot& snapshot,
-                                                  std::span<const NodeRow> nodes) {
+Result<FilterResult> HttpExtender::Filter(const api::Pod& pod, const Snapshot& snapshot,
+                                          std::span<const NodeRow> nodes) {
   const auto answer = std::make_shared<FilterAnswer>();
   std::string body = ArgsBody(pod, snapshot, nodes, config_.node_cache_capable);
   const size_t max_bytes = MaxAnswerBytes(body.size(), nodes.size());
@@ -152,7 +146,7 @@ Result<ExtenderFilterResult> HttpExtender::Filter(const api::Pod& pod, const Sna
   NodeSet asked(snapshot.num_rows());
   for (const NodeRow row : nodes) asked.Set(row);
   NodeSet named(snapshot.num_rows());
-  ExtenderFilterResult result;
+  FilterResult result;
   for (const std::string& name : left.value_or(std::vector<std::string>())) {
     const NodeRow row = snapshot.FindNode(name);
     if (row == kNoRow || !asked.Test(row)) {
@@ -164,14 +158,15 @@ Result<ExtenderFilterResult> HttpExtender::Filter(const api::Pod& pod, const Sna
     named.Set(row);
   }
   request->Count(Request::Outcome::kSuccess);
-  result.failed = ByRow(std::move(answer->failed_nodes), snapshot);
-  result.failed_and_unresolvable =
-      ByRow(std::move(answer->failed_and_unresolvable_nodes), snapshot);
+  AddRejections(std::move(answer->failed_nodes), Code::kUnschedulable, snapshot, result.rejected);
+  AddRejections(std::move(answer->failed_and_unresolvable_nodes),
+                Code::kUnschedulableAndUnresolvable, snapshot, result.rejected);
   return result;
 }
 
-std::unique_ptr<framework::PendingPriorities> HttpExtender::Prioritize(
-    const api::Pod& pod, const Snapshot& snapshot, std::span<const NodeRow> nodes) {
+std::unique_ptr<PendingPriorities> HttpExtender::Prioritize(const api::Pod& pod,
+                                                            const Snapshot& snapshot,
+                                                            std::span<const NodeRow> nodes) {
   auto scores = std::make_shared<std::vector<HostScore>>();
   std::string body = ArgsBody(pod, snapshot, nodes, config_.node_cache_capable);
   const size_t max_bytes = MaxAnswerBytes(body.size(), nodes.size());
@@ -208,9 +203,8 @@ Result<std::vector<PreemptionCandidate>> HttpExtender::ProcessPreemption(
   return left;
 }
 
-std::shared_ptr<framework::ExtenderCall> HttpExtender::Bind(
-    const api::Pod& pod, std::string_view node_name,
-    std::function<void(framework::ExtenderBindResult)> done) {
+std::shared_ptr<client::Call> HttpExtender::Bind(const api::Pod& pod, std::string_view node_name,
+                                                 std::function<void(BindResult)> done) {
   const auto error = std::make_shared<std::string>();
   std::string body = BindingArgsBody(pod, node_name);
   const size_t max_bytes = MaxAnswerBytes(body.size());
@@ -230,9 +224,9 @@ std::shared_ptr<framework::ExtenderCall> HttpExtender::Bind(
                          }});
 }
 
-Result<framework::ExtenderList> MakeExtenders(const std::vector<config::Extender>& configs,
-                                              const Clock& clock, metrics::Registry& registry) {
-  framework::ExtenderList extenders;
+Result<ExtenderList> MakeExtenders(const std::vector<config::Extender>& configs, const Clock& clock,
+                                   metrics::Registry& registry) {
+  ExtenderList extenders;
   for (size_t i = 0; i < configs.size(); ++i) {
     auto extender = HttpExtender::Make(configs[i], clock, registry);
     if (!extender) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/config/types.h"
+#include "src/extender/extender.h"
 #include "src/extender/request.h"
-#include "src/framework/extender.h"
 #include "src/metrics/registry.h"
 
 namespace berth::extender {
@@ -19,9 +19,9 @@ namespace berth::extender {
 //
 // Every call is counted, by how it ended; what does not work is an error that names the URL.
 //
-// Thread safety: see framework::Extender. Destroyed, it cancels the calls under way and waits until
+// Thread safety: see Extender. Destroyed, it cancels the calls under way and waits until
 // they have ended.
-class HttpExtender final : public framework::Extender {
+class HttpExtender final : public Extender {
  public:
   // Reads the files of the TLS configuration. `clock` and `registry` must outlive the extender.
   // Errors: a URL or a certificate that cannot be used.
@@ -39,17 +39,15 @@ class HttpExtender final : public framework::Extender {
   int64_t Weight() const override { return config_.weight; }
   Duration Timeout() const override { return config_.http_timeout; }
 
-  Result<framework::ExtenderFilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
-                                                 std::span<const NodeRow> nodes) override;
-  std::unique_ptr<framework::PendingPriorities> Prioritize(const api::Pod& pod,
-                                                           const Snapshot& snapshot,
-                                                           std::span<const NodeRow> nodes) override;
+  Result<FilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
+                              std::span<const NodeRow> nodes) override;
+  std::unique_ptr<PendingPriorities> Prioritize(const api::Pod& pod, const Snapshot& snapshot,
+                                                std::span<const NodeRow> nodes) override;
   Result<std::vector<PreemptionCandidate>> ProcessPreemption(
       const api::Pod& pod, const Snapshot& snapshot,
       std::span<const PreemptionCandidate> candidates) override;
-  std::shared_ptr<framework::ExtenderCall> Bind(
-      const api::Pod& pod, std::string_view node_name,
-      std::function<void(framework::ExtenderBindResult)> done) override;
+  std::shared_ptr<client::Call> Bind(const api::Pod& pod, std::string_view node_name,
+                                     std::function<void(BindResult)> done) override;
 
  private:
   class Priorities;
@@ -63,7 +61,7 @@ class HttpExtender final : public framework::Extender {
 
 // The extenders of a configuration, those that must not fail first. Errors: see HttpExtender::Make;
 // with the extender's place.
-Result<framework::ExtenderList> MakeExtenders(const std::vector<config::Extender>& configs,
-                                              const Clock& clock, metrics::Registry& registry);
+Result<ExtenderList> MakeExtenders(const std::vector<config::Extender>& configs, const Clock& clock,
+                                   metrics::Registry& registry);
 
 }  // namespace berth::extender

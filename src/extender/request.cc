@@ -40,7 +40,7 @@ double Seconds(Duration duration) { return std::chrono::duration<double>(duratio
 Request::Request(Options options, const Clock& clock, metrics::Registry& registry)
     : options_(std::move(options)), clock_(clock), registry_(registry), started_(clock.Now()) {}
 
-void Request::set_call(std::shared_ptr<HttpCall> call) {
+void Request::set_call(std::shared_ptr<client::Call> call) {
   base::MutexLock lock(mutex_);
   call_ = std::move(call);
 }
@@ -49,7 +49,7 @@ void Request::Cancel() {
   EndWith({Outcome::kTimeout, Doubt::kNoAnswer,
            "Post " + Quoted(options_.url) + ": context deadline exceeded: no answer within " +
                FormatGoDuration(options_.timeout)});
-  std::shared_ptr<HttpCall> call;
+  std::shared_ptr<client::Call> call;
   {
     base::MutexLock lock(mutex_);
     call = call_;

@@ -11,8 +11,8 @@
 #include "berth/result.h"
 #include "berth/time.h"
 #include "src/base/mutex.h"
+#include "src/extender/extender.h"
 #include "src/extender/http_client.h"
-#include "src/framework/extender.h"
 #include "src/metrics/registry.h"
 
 namespace berth::extender {
@@ -21,10 +21,10 @@ namespace berth::extender {
 // timeout, whatever becomes of the connection.
 //
 // Thread safety: any thread.
-class Request final : public framework::ExtenderCall {
+class Request final : public client::Call {
  public:
   enum class Outcome { kSuccess, kRefused, kBadAnswer, kBadStatus, kTimeout, kFailed };
-  using Doubt = framework::ExtenderBindResult::Doubt;
+  using Doubt = BindResult::Doubt;
   // Takes the body of the answer; called once at most, on the thread that it came on, also when
   // the timeout passes meanwhile: what it fills in may be looked at only once Wait() said success.
   using Read = std::function<Result<void>(std::string_view body)>;
@@ -53,7 +53,7 @@ class Request final : public framework::ExtenderCall {
 
   // For whoever sends it: the answer, or why there is none. The first call counts.
   void Finish(const tl::expected<HttpAnswer, HttpFailure>& answer);
-  void set_call(std::shared_ptr<HttpCall> call);
+  void set_call(std::shared_ptr<client::Call> call);
 
  private:
   struct End {
@@ -75,7 +75,7 @@ class Request final : public framework::ExtenderCall {
   mutable base::Mutex mutex_;
   base::CondVar ended_;
   std::optional<End> end_ BERTH_GUARDED_BY(mutex_);
-  std::shared_ptr<HttpCall> call_ BERTH_GUARDED_BY(mutex_);
+  std::shared_ptr<client::Call> call_ BERTH_GUARDED_BY(mutex_);
 };
 
 // What is to be asked.

@@ -40,7 +40,7 @@ struct HandleParts {
   const queue::Nominator& nominator;
   const engine::NominatedPods& nominated;
   const RunningCycle& running_cycle;
-  engine::Extenders& extenders;
+  extender::Extenders& extenders;
   ReasonTable& reasons;
   framework::WaitingPods& waiting_pods;
   metrics::LocalMetrics& metrics;

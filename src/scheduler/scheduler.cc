@@ -66,8 +66,7 @@ Scheduler::Scheduler(SchedulerOptions options, const std::vector<PluginRegistrat
         return known != nullptr && known->metadata.uid == pod.metadata.uid;
       }),
       nominated_(std::make_unique<NominatorView>(nominator_)),
-      extender_watch_(clock),
-      extenders_(options_.extenders, &extender_watch_),
+      extenders_(options_.extenders, clock),
       extender_bind_(options_.extenders, api, clock, options_.seed,
                      [this](std::string uid) { PostFromExecutor(BindSettling{std::move(uid)}); }),
       engine_(random_.Fork(), cache_, options_.max_kept_bytes),
@@ -158,7 +157,7 @@ std::vector<queue::ProfileHints> Scheduler::Hints() const {
     }
     if (extenders_.empty()) continue;
     for (const ClusterEventWithHint& event : AllClusterEvents()) {
-      hints.hints.push_back({std::string(framework::kExtenderName), event, false});
+      hints.hints.push_back({std::string(extender::kExtenderName), event, false});
     }
   }
   return all;

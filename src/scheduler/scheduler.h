@@ -18,7 +18,6 @@
 #include "src/base/thread.h"
 #include "src/binding/binder.h"
 #include "src/binding/event_recorder.h"
-#include "src/binding/extender_bind.h"
 #include "src/binding/pod_evictor.h"
 #include "src/binding/pod_status.h"
 #include "src/cache/cache.h"
@@ -26,16 +25,15 @@
 #include "src/client/api_client.h"
 #include "src/config/types.h"
 #include "src/engine/engine.h"
-#include "src/engine/extenders.h"
 #include "src/engine/judgement.h"
-#include "src/framework/extender.h"
+#include "src/extender/extender_bind.h"
+#include "src/extender/extenders.h"
 #include "src/framework/profile.h"
 #include "src/framework/waiting_pods.h"
 #include "src/metrics/local_metrics.h"
 #include "src/queue/scheduling_queue.h"
 #include "src/scheduler/debugger.h"
 #include "src/scheduler/event_handlers.h"
-#include "src/scheduler/extender_watch.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/metrics_observer.h"
 #include "src/scheduler/pod_store.h"
@@ -58,7 +56,7 @@ struct SchedulerOptions {
   Features features;
   // In the order in which they are asked. Without them the configuration's extenders are not asked,
   // but the resources that those keep from the scheduler are.
-  framework::ExtenderList extenders;
+  extender::ExtenderList extenders;
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   uint64_t seed = 0;
   // Off: every attempt is evaluated, though one of its class has just failed. The slow twin.
@@ -135,7 +133,7 @@ class Scheduler {
   std::string BusyPlugin() const { return observer_.BusyPlugin(); }
   // When the loop last began a turn, or until when it may wait for an extender; for liveness.
   Time last_turn() const {
-    return std::max(last_turn_.load(std::memory_order_relaxed), extender_watch_.excused_until());
+    return std::max(last_turn_.load(std::memory_order_relaxed), extenders_.excused_until());
   }
   // Whether all that was there at the start has been taken in; for readiness.
   bool has_synced() const { return has_synced_.load(std::memory_order_relaxed); }
@@ -269,9 +267,8 @@ class Scheduler {
   binding::PodEvictor evictor_;
   queue::Nominator nominator_;
   std::unique_ptr<engine::NominatedPods> nominated_;
-  ExtenderWatch extender_watch_;
-  engine::Extenders extenders_;
-  binding::ExtenderBind extender_bind_;
+  extender::Extenders extenders_;
+  extender::ExtenderBind extender_bind_;
   uint64_t extender_calls_ = 0;  // before the running cycle
   engine::Engine engine_;
   // Profiles refer to their handles, the queue to the profiles.

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "src/framework/extender.h"
+#include "src/extender/extender.h"
 
 namespace berth::test {
 
 // An extender without a wire: answers what the public members say and writes down what it was
 // asked. Binds are answered by the test. Thread safety: one owner.
-class FakeExtender final : public framework::Extender {
+class FakeExtender final : public extender::Extender {
  public:
   explicit FakeExtender(std::string a_name = "fake") : name(std::move(a_name)) {}
 
@@ -32,22 +32,22 @@ class FakeExtender final : public framework::Extender {
   int64_t Weight() const override { return weight; }
   Duration Timeout() const override { return timeout; }
 
-  Result<framework::ExtenderFilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
-                                                 std::span<const NodeRow> nodes) override {
+  Result<extender::FilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
+                                        std::span<const NodeRow> nodes) override {
     Log("filter", pod, snapshot, {nodes.begin(), nodes.end()});
     if (on_wait) on_wait();
     if (!error.empty()) return Fail(error);
-    framework::ExtenderFilterResult result;
+    extender::FilterResult result;
     for (const NodeRow row : nodes) {
       const std::string& node = snapshot.node(row).metadata.name;
       bool left = !dropped.contains(node);
       if (const auto it = failed.find(node); it != failed.end()) {
         left = false;
-        result.failed.emplace_back(row, it->second);
+        result.rejected.push_back({row, Code::kUnschedulable, it->second});
       }
       if (const auto it = unresolvable.find(node); it != unresolvable.end()) {
         left = false;
-        result.failed_and_unresolvable.emplace_back(row, it->second);
+        result.rejected.push_back({row, Code::kUnschedulableAndUnresolvable, it->second});
       }
       if (left) result.nodes.push_back(row);
     }
@@ -55,12 +55,13 @@ class FakeExtender final : public framework::Extender {
     return result;
   }
 
-  std::unique_ptr<framework::PendingPriorities> Prioritize(
-      const api::Pod& pod, const Snapshot& snapshot, std::span<const NodeRow> nodes) override {
+  std::unique_ptr<extender::PendingPriorities> Prioritize(const api::Pod& pod,
+                                                          const Snapshot& snapshot,
+                                                          std::span<const NodeRow> nodes) override {
     Log("prioritize", pod, snapshot, {nodes.begin(), nodes.end()});
-    struct Ready final : framework::PendingPriorities {
-      Result<std::vector<framework::HostPriority>> Wait() override { return answer; }
-      Result<std::vector<framework::HostPriority>> answer;
+    struct Ready final : extender::PendingPriorities {
+      Result<std::vector<extender::HostPriority>> Wait() override { return answer; }
+      Result<std::vector<extender::HostPriority>> answer;
     };
     auto ready = std::make_unique<Ready>();
     for (const auto& [node, score] : scores) {
@@ -82,21 +83,20 @@ class FakeExtender final : public framework::Extender {
     return left;
   }
 
-  std::shared_ptr<framework::ExtenderCall> Bind(
-      const api::Pod& pod, std::string_view node_name,
-      std::function<void(framework::ExtenderBindResult)> done) override {
+  std::shared_ptr<client::Call> Bind(const api::Pod& pod, std::string_view node_name,
+                                     std::function<void(extender::BindResult)> done) override {
     calls.push_back("bind " + pod.metadata.name + ": " + std::string(node_name));
-    struct Call final : framework::ExtenderCall {
+    struct Call final : client::Call {
       void Cancel() override {
         if (auto told = std::exchange(done, nullptr)) {
-          told({"too late", framework::ExtenderBindResult::Doubt::kNoAnswer});
+          told({"too late", extender::BindResult::Doubt::kNoAnswer});
         }
       }
-      std::function<void(framework::ExtenderBindResult)> done;
+      std::function<void(extender::BindResult)> done;
     };
     auto call = std::make_shared<Call>();
     call->done = std::move(done);
-    open_binds.push_back([call](framework::ExtenderBindResult result) {
+    open_binds.push_back([call](extender::BindResult result) {
       if (auto told = std::exchange(call->done, nullptr)) told(std::move(result));
     });
     return call;
@@ -119,7 +119,7 @@ class FakeExtender final : public framework::Extender {
   std::map<std::string, std::string> unresolvable;
   std::map<std::string, int64_t> scores;
   std::function<void(const Snapshot&, std::vector<PreemptionCandidate>&)> process_preemption;
-  std::vector<std::function<void(framework::ExtenderBindResult)>> open_binds;
+  std::vector<std::function<void(extender::BindResult)>> open_binds;
   // "filter pod: n1 n2"
   std::vector<std::string> calls;
 

@@ -17,7 +17,7 @@
 namespace berth::extender {
 namespace {
 
-using Doubt = framework::ExtenderBindResult::Doubt;
+using Doubt = extender::BindResult::Doubt;
 using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -83,16 +83,14 @@ class HttpExtenderTest : public testing::Test {
     extender_ = *std::move(made);
     return *extender_;
   }
-  Result<framework::ExtenderFilterResult> Filter() {
-    return Extender().Filter(pod_, snapshot_, rows_);
-  }
+  Result<extender::FilterResult> Filter() { return Extender().Filter(pod_, snapshot_, rows_); }
   std::string FilterError() {
     const auto result = Filter();
     return result ? "" : result.error().message;
   }
-  framework::ExtenderBindResult Bind() {
-    std::promise<framework::ExtenderBindResult> promise;
-    auto call = Extender().Bind(pod_, "n1", [&promise](framework::ExtenderBindResult result) {
+  extender::BindResult Bind() {
+    std::promise<extender::BindResult> promise;
+    auto call = Extender().Bind(pod_, "n1", [&promise](extender::BindResult result) {
       promise.set_value(std::move(result));
     });
     return promise.get_future().get();
@@ -130,8 +128,13 @@ TEST_F(HttpExtenderTest, FilterPostsTheNamesAndTakesWhatIsLeft) {
   const auto result = Filter();
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_THAT(result->nodes, ElementsAre(2, 0)) << "as the answer has them";
-  EXPECT_THAT(result->failed, ElementsAre(Pair(1, "busy")));
-  EXPECT_THAT(result->failed_and_unresolvable, ElementsAre(Pair(1, "broken")));
+  ASSERT_EQ(result->rejected.size(), 2u) << "of nodes that there are";
+  EXPECT_EQ(result->rejected[0].row, 1);
+  EXPECT_EQ(result->rejected[0].code, Code::kUnschedulable);
+  EXPECT_EQ(result->rejected[0].reason, "busy");
+  EXPECT_EQ(result->rejected[1].row, 1);
+  EXPECT_EQ(result->rejected[1].code, Code::kUnschedulableAndUnresolvable);
+  EXPECT_EQ(result->rejected[1].reason, "broken");
   const auto requests = Requests();
   ASSERT_EQ(requests.size(), 1u);
   EXPECT_EQ(requests[0].method, "POST");
@@ -318,9 +321,9 @@ TEST_F(HttpExtenderTest, ABindIsSentOnce) {
   });
   HttpExtender& extender = Extender();
   const auto bind = [&] {
-    std::promise<framework::ExtenderBindResult> promise;
+    std::promise<extender::BindResult> promise;
     const auto call = extender.Bind(
-        pod_, "n1", [&promise](const framework::ExtenderBindResult& r) { promise.set_value(r); });
+        pod_, "n1", [&promise](const extender::BindResult& r) { promise.set_value(r); });
     return promise.get_future().get();
   };
   EXPECT_EQ(bind().error, "");
@@ -352,9 +355,9 @@ TEST_F(HttpExtenderTest, NodesAreAskedAboutAndLeftInTheirOrder) {
 
 TEST_F(HttpExtenderTest, DestroyedItCancelsWhatIsUnderWay) {
   Serve([](const auto&, auto& peer) { peer.WaitForPeer(); });
-  std::promise<framework::ExtenderBindResult> promise;
-  auto call = Extender().Bind(
-      pod_, "n1", [&promise](const framework::ExtenderBindResult& r) { promise.set_value(r); });
+  std::promise<extender::BindResult> promise;
+  auto call = Extender().Bind(pod_, "n1",
+                              [&promise](const extender::BindResult& r) { promise.set_value(r); });
   extender_.reset();
   EXPECT_EQ(promise.get_future().get().doubt, Doubt::kNoAnswer);
 }

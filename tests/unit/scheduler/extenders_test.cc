@@ -274,7 +274,7 @@ TEST_F(ExtendersTest, ABindThatIsBeingSettledHoldsUpNoOthers) {
   AddPod(Pod());
   Turn();
   EXPECT_EQ(scheduler().awaiting_bind(), 1u);
-  first_->open_binds[0]({"cut off", framework::ExtenderBindResult::Doubt::kNoAnswer});
+  first_->open_binds[0]({"cut off", extender::BindResult::Doubt::kNoAnswer});
   Turn();
   EXPECT_EQ(scheduler().awaiting_bind(), 0u);
   EXPECT_EQ(scheduler().in_hand(), 1u);

@@ -13,20 +13,25 @@
 #include "berth/plugin.h"
 #include "berth/preemption.h"
 #include "berth/result.h"
+#include "src/client/api_client.h"
 
-namespace berth::framework {
+namespace berth::extender {
 
 // Stands for all extenders where a pod's rejectors are listed.
 inline constexpr std::string_view kExtenderName = "Extender";
 
-// What an extender says of the nodes it was asked about.
-struct ExtenderFilterResult {
-  using Reasons = std::vector<std::pair<NodeRow, std::string>>;  // ascending by row
+// Why a pod cannot go to a node.
+struct Rejection {
+  NodeRow row = kNoRow;
+  Code code = Code::kUnschedulable;  // or kUnschedulableAndUnresolvable
+  std::string reason;
+};
 
-  std::vector<NodeRow> nodes;  // those that the pod can go to, each once, as the extender has them
-  // Why it cannot go to others. A node may be in both, then the second counts.
-  Reasons failed;
-  Reasons failed_and_unresolvable;
+// What is left of the nodes that were asked about.
+struct FilterResult {
+  std::vector<NodeRow> nodes;  // those that the pod can go to, each once, in the answer's order
+  // A node may be in it twice, then the second counts; one that is left may be in it, too.
+  std::vector<Rejection> rejected;
 };
 
 // A score for one node, by custom in [0, 10].
@@ -44,7 +49,7 @@ class PendingPriorities {
 };
 
 // How an extender's bind ended.
-struct ExtenderBindResult {
+struct BindResult {
   // What an error leaves open.
   enum class Doubt : uint8_t {
     kNone,      // the pod is not bound
@@ -53,22 +58,6 @@ struct ExtenderBindResult {
   };
   std::string error = {};  // "": bound
   Doubt doubt = Doubt::kNone;
-};
-
-// A call under way; destroying it changes nothing.
-class ExtenderCall {
- public:
-  virtual ~ExtenderCall() = default;
-  // `done` is still called, soon as a rule, with an error. Any thread.
-  virtual void Cancel() = 0;
-};
-
-// Hears when the scheduling thread blocks for an extender, which it does for at most the timeout.
-class ExtenderWaits {
- public:
-  virtual ~ExtenderWaits() = default;
-  virtual void Begin(std::string_view extender, Duration timeout) = 0;
-  virtual void End() = 0;
 };
 
 // A process outside that has a say in where pods go; it is asked over HTTP.
@@ -91,8 +80,8 @@ class Extender {
   virtual bool IsBinder() const = 0;
 
   // Which of `nodes`, asked about in this order, the pod can go to. Blocks for at most the timeout.
-  virtual Result<ExtenderFilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
-                                              std::span<const NodeRow> nodes) = 0;
+  virtual Result<FilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
+                                      std::span<const NodeRow> nodes) = 0;
   // Asks for the nodes' scores and returns at once.
   virtual std::unique_ptr<PendingPriorities> Prioritize(const api::Pod& pod,
                                                         const Snapshot& snapshot,
@@ -107,12 +96,12 @@ class Extender {
 
   // Asks it to bind the pod. Calls `done` exactly once, on whatever thread. Keeps to no timeout of
   // its own: the call is to be cancelled after Timeout().
-  virtual std::shared_ptr<ExtenderCall> Bind(const api::Pod& pod, std::string_view node_name,
-                                             std::function<void(ExtenderBindResult)> done) = 0;
+  virtual std::shared_ptr<client::Call> Bind(const api::Pod& pod, std::string_view node_name,
+                                             std::function<void(BindResult)> done) = 0;
   virtual Duration Timeout() const = 0;
 };
 
 // In the order in which they are asked: those that must not fail first.
 using ExtenderList = std::vector<std::shared_ptr<Extender>>;
 
-}  // namespace berth::framework
+}  // namespace berth::extender

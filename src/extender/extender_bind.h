@@ -8,9 +8,9 @@
 
 #include "berth/plugin.h"
 #include "src/client/api_client.h"
-#include "src/framework/extender.h"
+#include "src/extender/extender.h"
 
-namespace berth::binding {
+namespace berth::extender {
 
 // Has extenders bind pods: the first one that binds and is interested in the pod is asked; if that
 // fails and is ignorable, the next one. Skip: the Bind plugins are to do it.
@@ -38,11 +38,11 @@ class ExtenderBind final : public BindPlugin {
 
   // `api` and `clock` must outlive it. Destroy it on the executor's thread, or once that has
   // stopped.
-  ExtenderBind(framework::ExtenderList extenders, client::ApiClient& api, const Clock& clock,
-               uint64_t seed, Settling settling = nullptr);
+  ExtenderBind(ExtenderList extenders, client::ApiClient& api, const Clock& clock, uint64_t seed,
+               Settling settling = nullptr);
   ~ExtenderBind() override;
 
-  std::string_view Name() const override { return framework::kExtenderName; }
+  std::string_view Name() const override { return kExtenderName; }
   // Whether an extender wants to bind the pod. Any thread.
   bool IsInterested(const api::Pod& pod) const;
   void Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,
@@ -54,4 +54,4 @@ class ExtenderBind final : public BindPlugin {
   std::shared_ptr<Core> core_;
 };
 
-}  // namespace berth::binding
+}  // namespace berth::extender

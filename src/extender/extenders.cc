@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/engine/extenders.h"
+#include "src/extender/extenders.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,11 +10,8 @@
 #include "berth/field_errors.h"
 #include "src/base/logging.h"
 
-namespace berth::engine {
+namespace berth::extender {
 namespace {
-
-using framework::Extender;
-using framework::ExtenderFilterResult;
 
 // An extender scores from 0 to 10.
 constexpr uint64_t kScoreScale = kMaxNodeScore / 10;
@@ -25,38 +23,21 @@ void LogSkipped(const Extender& extender, std::string_view verb, const api::Pod&
       {{"extender", extender.Name()}, {"verb", verb}, {"pod", pod.metadata.Key()}, {"err", error}});
 }
 
-void Record(const CycleState& state, Code code, const ExtenderFilterResult::Reasons& reasons,
-            Diagnosis& diagnosis) {
-  for (const auto& [row, reason] : reasons) {
-    diagnosis.statuses.Set(row, state.reasons().Make(code, reason), framework::kExtenderName);
-  }
-}
-
-}  // namespace
-
 // While it lives, the thread waits for the extender.
-class Extenders::Wait {
+class Wait {
  public:
-  Wait(framework::ExtenderWaits* waits, const Extender& extender) : waits_(waits) {
-    if (waits_ != nullptr) waits_->Begin(extender.Name(), extender.Timeout());
+  Wait(ExtenderWatch& watch, const Extender& extender) : watch_(watch) {
+    watch_.Begin(extender.Name(), extender.Timeout());
   }
-  ~Wait() {
-    if (waits_ != nullptr) waits_->End();
-  }
+  ~Wait() { watch_.End(); }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 
  private:
-  framework::ExtenderWaits* const waits_;
+  ExtenderWatch& watch_;
 };
 
-int32_t AdaptivePercentageOfNodesToScore(size_t nodes) {
-  constexpr int64_t kDefault = 50;
-  constexpr int64_t kLeast = 5;
-  constexpr int64_t kNodesForOneLess = 125;
-  return static_cast<int32_t>(
-      std::max(kDefault - static_cast<int64_t>(nodes) / kNodesForOneLess, kLeast));
-}
+}  // namespace
 
 bool Extenders::HasFilter() const {
   return std::any_of(extenders_.begin(), extenders_.end(),
@@ -74,45 +55,39 @@ bool Extenders::Involved(const api::Pod& pod) const {
   });
 }
 
-Status Extenders::Filter(const CycleState& state, const api::Pod& pod, const Snapshot& snapshot,
-                         std::vector<NodeRow>& order, NodeSet& feasible, Diagnosis& diagnosis) {
-  std::erase_if(order, [&feasible](NodeRow row) { return !feasible.Test(row); });
-  const NodeSet before = feasible;
+Result<FilterResult> Extenders::Filter(const api::Pod& pod, const Snapshot& snapshot,
+                                       std::vector<NodeRow> nodes) {
+  FilterResult left{std::move(nodes), {}};
   for (const auto& extender : extenders_) {
-    if (order.empty()) break;
+    if (left.nodes.empty()) break;
     if (!extender->IsFilter() || !extender->IsInterested(pod)) continue;
     ++num_calls_;
     auto result = [&] {
-      const Wait wait(waits_, *extender);
-      return extender->Filter(pod, snapshot, order);
+      const Wait wait(watch_, *extender);
+      return extender->Filter(pod, snapshot, left.nodes);
     }();
     if (!result) {
-      if (!extender->IsIgnorable()) return state.reasons().Error(result.error().message);
+      if (!extender->IsIgnorable()) return Fail(std::move(result.error()));
       LogSkipped(*extender, "filter", pod, result.error().message);
       continue;
     }
-    Record(state, Code::kUnschedulable, result->failed, diagnosis);
-    Record(state, Code::kUnschedulableAndUnresolvable, result->failed_and_unresolvable, diagnosis);
-    order = std::move(result->nodes);
-    feasible.Assign(feasible.size(), false);
-    for (const NodeRow row : order) feasible.Set(row);
+    left.nodes = std::move(result->nodes);
+    std::ranges::move(result->rejected, std::back_inserter(left.rejected));
   }
-  // No event tells what would change an extender's mind, so any may.
-  if (feasible != before) diagnosis.AddPlugin(framework::kExtenderName);
-  return Status::Success();
+  return left;
 }
 
 void Extenders::Prioritize(const api::Pod& pod, const Snapshot& snapshot,
                            std::span<const NodeRow> order, std::span<const NodeRow> nodes,
                            std::span<int64_t> totals) {
-  std::vector<std::pair<Extender*, std::unique_ptr<framework::PendingPriorities>>> asked;
+  std::vector<std::pair<Extender*, std::unique_ptr<PendingPriorities>>> asked;
   for (const auto& extender : extenders_) {
     if (!extender->IsPrioritizer() || !extender->IsInterested(pod)) continue;
     asked.emplace_back(extender.get(), extender->Prioritize(pod, snapshot, order));
   }
   for (const auto& [extender, pending] : asked) {
     const auto priorities = [&] {
-      const Wait wait(waits_, *extender);
+      const Wait wait(watch_, *extender);
       return pending->Wait();
     }();
     if (!priorities) {
@@ -121,7 +96,7 @@ void Extenders::Prioritize(const api::Pod& pod, const Snapshot& snapshot,
     }
     // Unsigned: the product wraps around, as Go's does.
     const uint64_t factor = static_cast<uint64_t>(extender->Weight()) * kScoreScale;
-    for (const framework::HostPriority& priority : *priorities) {
+    for (const HostPriority& priority : *priorities) {
       const auto it = std::lower_bound(nodes.begin(), nodes.end(), priority.row);
       if (it == nodes.end() || *it != priority.row) continue;
       int64_t& total = totals[static_cast<size_t>(it - nodes.begin())];
@@ -138,7 +113,7 @@ Result<std::vector<PreemptionCandidate>> Extenders::ProcessPreemption(
     if (!extender->SupportsPreemption() || !extender->IsInterested(pod)) continue;
     ++num_calls_;
     auto left = [&] {
-      const Wait wait(waits_, *extender);
+      const Wait wait(watch_, *extender);
       return extender->ProcessPreemption(pod, snapshot, candidates);
     }();
     if (!left) {
@@ -161,4 +136,4 @@ Result<std::vector<PreemptionCandidate>> Extenders::ProcessPreemption(
   return candidates;
 }
 
-}  // namespace berth::engine
+}  // namespace berth::extender

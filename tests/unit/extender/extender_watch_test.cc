@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/scheduler/extender_watch.h"
+#include "src/extender/extender_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include "src/base/logging.h"
 #include "tests/support/fake_clock.h"
 
-namespace berth::scheduler {
+namespace berth::extender {
 namespace {
 
 using std::chrono::milliseconds;
@@ -52,4 +52,4 @@ TEST_F(ExtenderWatchTest, SlowExtendersAreNamedNowAndThen) {
 }
 
 }  // namespace
-}  // namespace berth::scheduler
+}  // namespace berth::extender

@@ -7,15 +7,14 @@
 
 #include "berth/time.h"
 #include "src/base/string_map.h"
-#include "src/framework/extender.h"
 
-namespace berth::scheduler {
+namespace berth::extender {
 
 // Knows for how long the scheduling loop may be silent because it waits for an extender, and logs
 // the extenders that keep it waiting.
 //
 // Thread safety: the scheduling thread, but for excused_until().
-class ExtenderWatch final : public framework::ExtenderWaits {
+class ExtenderWatch {
  public:
   // A longer wait is told, once per extender and kTellAgain.
   static constexpr Duration kSlow = std::chrono::seconds(1);
@@ -24,8 +23,9 @@ class ExtenderWatch final : public framework::ExtenderWaits {
   // `clock` must outlive the watch.
   explicit ExtenderWatch(const Clock& clock) : clock_(clock) {}
 
-  void Begin(std::string_view extender, Duration timeout) override;
-  void End() override;
+  // The scheduling thread blocks for an extender from here on, for at most the timeout.
+  void Begin(std::string_view extender, Duration timeout);
+  void End();
 
   // While the loop waits, when the wait is over at the latest; else when the last one was over.
   // Any thread.
@@ -39,4 +39,4 @@ class ExtenderWatch final : public framework::ExtenderWaits {
   std::atomic<Time> excused_until_{Time()};
 };
 
-}  // namespace berth::scheduler
+}  // namespace berth::extender

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/binding/extender_bind.h"
+#include "src/extender/extender_bind.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,10 +12,10 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_extender.h"
 
-namespace berth::binding {
+namespace berth::extender {
 namespace {
 
-using Doubt = framework::ExtenderBindResult::Doubt;
+using Doubt = extender::BindResult::Doubt;
 
 using std::chrono::seconds;
 using testing::ElementsAre;
@@ -26,7 +26,7 @@ class ExtenderBindTest : public testing::Test {
     first_->binds = second_->binds = true;
     info_.pod = test::MakePod().Name("web").Uid("u1").Ptr();
     bind_ = std::make_unique<ExtenderBind>(
-        framework::ExtenderList{first_, second_}, api_, clock_, 1,
+        extender::ExtenderList{first_, second_}, api_, clock_, 1,
         [this](const std::string& uid) { settling_.push_back(uid); });
   }
   void Bind() {
@@ -34,7 +34,7 @@ class ExtenderBindTest : public testing::Test {
                 [this](AsyncStatus status) { outcomes_.push_back(std::move(status)); });
     executor_.RunDue();
   }
-  void Answer(test::FakeExtender& extender, framework::ExtenderBindResult result) {
+  void Answer(test::FakeExtender& extender, extender::BindResult result) {
     extender.open_binds.back()(std::move(result));
     executor_.RunDue();
   }
@@ -58,7 +58,7 @@ class ExtenderBindTest : public testing::Test {
   std::shared_ptr<test::FakeExtender> second_ = std::make_shared<test::FakeExtender>("second");
   PodInfo info_;
   CycleState state_;
-  CancelSource cancel_;
+  binding::CancelSource cancel_;
   std::vector<AsyncStatus> outcomes_;
   std::vector<std::string> settling_;
   std::unique_ptr<ExtenderBind> bind_;
@@ -134,7 +134,7 @@ TEST_F(ExtenderBindTest, AnAnswerThatNeverCameKeepsTheRoomUntilTheServersTimeout
   Answer(*first_, {"lost", Doubt::kNoAnswer});
   EXPECT_THAT(settling_, ElementsAre("u1"));
   size_t reads = 1;
-  for (Duration waited{}; waited < BindOperation::kServerTimeout - seconds(1);
+  for (Duration waited{}; waited < binding::BindOperation::kServerTimeout - seconds(1);
        waited += seconds(1)) {
     EXPECT_THAT(Outcomes(), testing::IsEmpty());
     if (api_.size() == reads) {
@@ -172,7 +172,7 @@ TEST_F(ExtenderBindTest, WhatWasAnsweredIsGivenUpWhereNoReadEverIs) {
   api_.last().Fail(test::NoAnswer());
   executor_.RunDue();
   EXPECT_THAT(Outcomes(), testing::IsEmpty());
-  clock_.Advance(BindOperation::kServerTimeout);
+  clock_.Advance(binding::BindOperation::kServerTimeout);
   executor_.RunDue();
   api_.last().Fail(test::NoAnswer());
   executor_.RunDue();
@@ -223,4 +223,4 @@ TEST_F(ExtenderBindTest, AnswersAfterItsEndFindNobody) {
 }
 
 }  // namespace
-}  // namespace berth::binding
+}  // namespace berth::extender

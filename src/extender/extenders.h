@@ -7,25 +7,21 @@
 #include <vector>
 
 #include "berth/preemption.h"
-#include "src/engine/diagnosis.h"
-#include "src/framework/extender.h"
+#include "src/extender/extender.h"
+#include "src/extender/extender_watch.h"
 
-namespace berth::engine {
-
-// What part of the nodes kube-scheduler looks at by default, in percent: 50 less one for each 125
-// nodes, at least 5.
-int32_t AdaptivePercentageOfNodesToScore(size_t nodes);
+namespace berth::extender {
 
 // Asks the extenders in turn and puts their answers together by kube-scheduler's rules: one that
 // fails is passed over if it is ignorable, and otherwise fails the cycle; scores are asked for all
 // at once and those of one that fails are left out.
 //
-// Thread safety: the scheduling thread.
+// Thread safety: the scheduling thread, but for excused_until().
 class Extenders {
  public:
-  // `waits`, which may be nullptr, must outlive it.
-  explicit Extenders(framework::ExtenderList extenders, framework::ExtenderWaits* waits = nullptr)
-      : extenders_(std::move(extenders)), waits_(waits) {}
+  // `clock` must outlive it.
+  Extenders(ExtenderList extenders, const Clock& clock)
+      : extenders_(std::move(extenders)), watch_(clock) {}
 
   bool empty() const { return extenders_.empty(); }
   // Whether any has the verb at all.
@@ -34,12 +30,10 @@ class Extenders {
   // Whether one that filters or prioritises is interested in the pod.
   bool Involved(const api::Pod& pod) const;
 
-  // Takes the nodes that an extender drops out of `feasible` and writes its reasons, which live as
-  // long as `state`, to `diagnosis`. `order` has the feasible nodes in the order in which they are
-  // asked about, and perhaps others; those left stay in it, in the order of the last answer. Error:
-  // one that is not ignorable failed.
-  Status Filter(const CycleState& state, const api::Pod& pod, const Snapshot& snapshot,
-                std::vector<NodeRow>& order, NodeSet& feasible, Diagnosis& diagnosis);
+  // Asks about `nodes` in this order. The result's order is that of the last answer; the reasons
+  // are those of all. Error: one that is not ignorable failed.
+  Result<FilterResult> Filter(const api::Pod& pod, const Snapshot& snapshot,
+                              std::vector<NodeRow> nodes);
   // Adds to totals[i] what the extenders give to nodes[i]; `nodes` ascend, `order` has the same
   // nodes in the order in which they are asked about.
   void Prioritize(const api::Pod& pod, const Snapshot& snapshot, std::span<const NodeRow> order,
@@ -50,13 +44,13 @@ class Extenders {
 
   // How often one has been asked to filter or about preemption.
   uint64_t num_calls() const { return num_calls_; }
+  // See ExtenderWatch. Any thread.
+  Time excused_until() const { return watch_.excused_until(); }
 
  private:
-  class Wait;
-
-  framework::ExtenderList extenders_;
-  framework::ExtenderWaits* waits_;
+  const ExtenderList extenders_;
+  ExtenderWatch watch_;
   uint64_t num_calls_ = 0;
 };
 
-}  // namespace berth::engine
+}  // namespace berth::extender

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/scheduler/extender_watch.h"
+#include "src/extender/extender_watch.h"
 
 #include "berth/config_value.h"
 #include "src/base/logging.h"
 
-namespace berth::scheduler {
+namespace berth::extender {
 
 void ExtenderWatch::Begin(std::string_view extender, Duration timeout) {
   extender_ = extender;
@@ -23,4 +23,4 @@ void ExtenderWatch::End() {
                    {{"extender", extender_}, {"waited", FormatGoDuration(now - began_)}});
 }
 
-}  // namespace berth::scheduler
+}  // namespace berth::extender

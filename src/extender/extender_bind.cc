@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/binding/extender_bind.h"
+#include "src/extender/extender_bind.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,15 +13,13 @@
 #include "src/binding/bind_operation.h"
 #include "src/binding/paths.h"
 
-namespace berth::binding {
+namespace berth::extender {
 
-using framework::Extender;
-using framework::ExtenderBindResult;
-using Doubt = ExtenderBindResult::Doubt;
+using Doubt = BindResult::Doubt;
 
 // What attempts hold on to; gone with the ExtenderBind.
 struct ExtenderBind::Core {
-  Core(framework::ExtenderList the_extenders, client::ApiClient& the_api, const Clock& the_clock,
+  Core(ExtenderList the_extenders, client::ApiClient& the_api, const Clock& the_clock,
        uint64_t seed, Settling the_settling)
       : extenders(std::move(the_extenders)),
         api(&the_api),
@@ -39,7 +37,7 @@ struct ExtenderBind::Core {
     closed = true;
   }
 
-  const framework::ExtenderList extenders;
+  const ExtenderList extenders;
   client::ApiClient* const api;
   const Clock& clock;
   const Settling settling;
@@ -94,17 +92,16 @@ class ExtenderBind::Attempt : public std::enable_shared_from_this<Attempt> {
       if (self->call_ != nullptr) self->call_->Cancel();
     });
     // The extender answers on a thread of its own. Until then the timer keeps the attempt.
-    call_ =
-        extender_->Bind(*pod_, node_name_,
-                        [weak = weak_from_this(), core = core_](const ExtenderBindResult& result) {
-                          const auto self = weak.lock();
-                          const auto alive = core.lock();
-                          if (self == nullptr || alive == nullptr) return;
-                          alive->Post([self, result] { self->OnAnswer(result); });
-                        });
+    call_ = extender_->Bind(*pod_, node_name_,
+                            [weak = weak_from_this(), core = core_](const BindResult& result) {
+                              const auto self = weak.lock();
+                              const auto alive = core.lock();
+                              if (self == nullptr || alive == nullptr) return;
+                              alive->Post([self, result] { self->OnAnswer(result); });
+                            });
   }
 
-  void OnAnswer(const ExtenderBindResult& result) {
+  void OnAnswer(const BindResult& result) {
     StopTimer();
     call_.reset();
     if (done_ == nullptr) return;
@@ -133,7 +130,7 @@ class ExtenderBind::Attempt : public std::enable_shared_from_this<Attempt> {
     client::Request request;
     request.verb = client::Verb::kGet;
     request.priority = client::Priority::kBind;
-    request.path = PodPath(pod_->metadata.namespace_, pod_->metadata.name);
+    request.path = binding::PodPath(pod_->metadata.namespace_, pod_->metadata.name);
     read_ = core->api->Send(std::move(request),
                             [self = shared_from_this()](const client::ResponseResult& result) {
                               if (self->done_ != nullptr) self->OnRead(result);
@@ -143,7 +140,7 @@ class ExtenderBind::Attempt : public std::enable_shared_from_this<Attempt> {
   void OnRead(const client::ResponseResult& result) {
     const auto core = core_.lock();
     if (core == nullptr) return;
-    const bool in_time = core->clock.Now() - ended_ < BindOperation::kServerTimeout;
+    const bool in_time = core->clock.Now() - ended_ < binding::BindOperation::kServerTimeout;
     if (!result.has_value() && result.error().code == 404) {
       OnFailed();
       return;
@@ -217,14 +214,14 @@ class ExtenderBind::Attempt : public std::enable_shared_from_this<Attempt> {
   Doubt doubt_ = Doubt::kNone;    // about what it did
   Time ended_;                    // when the call to it ended
   bool settling_told_ = false;
-  std::shared_ptr<framework::ExtenderCall> call_;
+  std::shared_ptr<client::Call> call_;
   std::shared_ptr<client::Call> read_;
   base::Backoff backoff_;
   std::optional<base::Executor::TimerId> timer_;
 };
 
-ExtenderBind::ExtenderBind(framework::ExtenderList extenders, client::ApiClient& api,
-                           const Clock& clock, uint64_t seed, Settling settling)
+ExtenderBind::ExtenderBind(ExtenderList extenders, client::ApiClient& api, const Clock& clock,
+                           uint64_t seed, Settling settling)
     : core_(std::make_shared<Core>(std::move(extenders), api, clock, seed, std::move(settling))) {}
 
 ExtenderBind::~ExtenderBind() { core_->Close(); }
@@ -243,4 +240,4 @@ void ExtenderBind::Bind(CycleState& state, const PodInfo& pod, std::string_view 
       ->Start();
 }
 
-}  // namespace berth::binding
+}  // namespace berth::extender
