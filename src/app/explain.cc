@@ -78,7 +78,7 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
     const std::unique_ptr<Judgement> judgement = simulation.scheduler().Judge(pod);
     const Time decided = clock.Now();
     judgement->Explain();
-    if (flags.preemption) simulation.scheduler().PreviewPreemption(*judgement);
+    if (flags.preemption) judgement->PreviewPreemption();
     timings.Add(decided - began, clock.Now() - decided);
     scheduled = judgement->kind() == Judgement::Kind::kScheduled;
     if (json) {

@@ -178,7 +178,7 @@ Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_vie
   }
   const std::unique_ptr<engine::Judgement> judgement = scheduler.Judge(pod);
   judgement->Explain();
-  if (preemption) scheduler.PreviewPreemption(*judgement);
+  if (preemption) judgement->PreviewPreemption();
   std::string out;
   explain::VerdictWriter(scheduler.cache()).Append(*judgement, out);
   return out;

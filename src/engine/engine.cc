@@ -126,7 +126,8 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
   const bool asks_extenders = world.extenders != nullptr && world.extenders->Involved(*pod.pod);
   if (kept_ != nullptr && all_nodes && !asks_extenders &&
       !NominationsMatter(pod, world.nominated)) {
-    if (auto kept = kept_->Decide(profile, pod, world.objects_generation, random_)) return *kept;
+    if (auto kept = kept_->Decide(profile, cycle.observer, pod, world.objects_generation, random_))
+      return *kept;
   }
   diagnosis_.Reset(snapshot.num_rows());
   diagnosis_.num_all_nodes = snapshot.num_nodes();
@@ -160,7 +161,7 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
     }
   }
 
-  framework::PointTimer timer(profile, framework::ExtensionPoint::kFilter);
+  framework::PointTimer timer(profile, cycle.observer, framework::ExtensionPoint::kFilter);
   FilterPass pass(profile, cycle, pod, world);
   feasible_ = candidates_;
   if (const Status status = pass.Run(feasible_); !status.ok()) {

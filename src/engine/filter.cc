@@ -69,9 +69,11 @@ Status FilterPass::Run(NodeSet& nodes) {
 
 Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes) {
   const CycleState& state = cycle_.state;
-  framework::CountEvaluations(profile_, entry.name, framework::ExtensionPoint::kFilter,
-                              profile_.observer() == nullptr ? 0 : nodes.Count());
-  framework::PluginTimer timer(profile_, cycle_, entry.name, framework::ExtensionPoint::kFilter);
+  if (cycle_.observer != nullptr) {
+    framework::CountEvaluations(profile_, cycle_.observer, entry.name,
+                                framework::ExtensionPoint::kFilter, nodes.Count());
+  }
+  framework::PluginTimer timer(cycle_, entry.name, framework::ExtensionPoint::kFilter);
   if (entry.column != nullptr) {
     NodeSet before = nodes;
     const Status status = framework::RunFilterNodes(entry, state, pod_, world_.snapshot, nodes);

@@ -12,7 +12,7 @@ Judgement::Judgement(const framework::Profile* profile, PodInfoPtr pod, const Wo
     kind_ = Kind::kIgnored;
     return;
   }
-  const framework::PluginStatus gate = framework::RunPreEnqueue(*profile_, *pod_, "");
+  const framework::PluginStatus gate = framework::RunPreEnqueue(*profile_, *pod_, "", nullptr);
   if (!gate.status.ok()) {
     kind_ = Kind::kGated;
     message_ = gate.status.message();

@@ -44,9 +44,8 @@ class Judgement {
   void Explain();
 
   // Asks PostFilter what it would do, for an unschedulable pod that has been explained; sets
-  // preemption(). Done by way of the scheduler: plugins may ask for dry runs in cycle().
+  // preemption().
   void PreviewPreemption();
-  const framework::Cycle& cycle() const { return cycle_; }
 
   Kind kind() const { return kind_; }
   const api::Pod& pod() const { return *pod_->pod; }

@@ -20,6 +20,7 @@ namespace berth::engine {
 // What one evaluation is about, and what the answers come from.
 struct Occasion {
   const framework::Profile& profile;
+  framework::RuntimeObserver* observer;  // nullptr: nothing is measured
   const PodInfo& pod;
   Changes& changes;
   uint64_t objects_generation = 0;  // of objects that are neither pods nor nodes

@@ -33,7 +33,7 @@ KeptClass::Outcome KeptClass::Decide(const Occasion& occasion, Random& random, D
 
 KeptClass::Outcome KeptClass::DecideAmongNodes(const Occasion& occasion, Random& random,
                                                Decision& decision) {
-  framework::PointTimer filter_timer(occasion.profile, ExtensionPoint::kFilter);
+  framework::PointTimer filter_timer(occasion.profile, occasion.observer, ExtensionPoint::kFilter);
   const cache::Cache& cache = occasion.changes.cache();
   NoteChanges(occasion.changes);
   if (!RefreshVerdicts(occasion)) return Outcome::kNotKept;
@@ -41,7 +41,7 @@ KeptClass::Outcome KeptClass::DecideAmongNodes(const Occasion& occasion, Random&
   if (feasible_.Empty()) return Outcome::kNothingFeasible;
   filter_timer.Finish(Code::kSuccess);
 
-  framework::PointTimer score_timer(occasion.profile, ExtensionPoint::kScore);
+  framework::PointTimer score_timer(occasion.profile, occasion.observer, ExtensionPoint::kScore);
   if (!RefreshScores(occasion)) return Outcome::kNotKept;
   SortScores();
   if (!UpdateBoard()) return Outcome::kNotKept;
@@ -88,8 +88,8 @@ bool KeptClass::RefreshVerdicts(const Occasion& occasion) {
   for (const SharedVerdicts& verdicts : verdicts_) {
     if (!verdicts->Refresh(occasion, touched_)) return false;
     if (verdicts->num_asked() > 0) {
-      framework::CountEvaluations(occasion.profile, verdicts->step().name, ExtensionPoint::kFilter,
-                                  verdicts->num_asked());
+      framework::CountEvaluations(occasion.profile, occasion.observer, verdicts->step().name,
+                                  ExtensionPoint::kFilter, verdicts->num_asked());
     }
   }
   return true;
@@ -120,8 +120,8 @@ bool KeptClass::RefreshScores(const Occasion& occasion) {
     if (apart) touched.Resize(touched_scores_.size());
     if (!scores.Refresh(occasion, feasible_, touched)) return false;
     if (scores.num_asked() > 0) {
-      framework::CountEvaluations(occasion.profile, scores.step().name, ExtensionPoint::kScore,
-                                  scores.num_asked());
+      framework::CountEvaluations(occasion.profile, occasion.observer, scores.step().name,
+                                  ExtensionPoint::kScore, scores.num_asked());
     }
   }
   return true;

@@ -37,6 +37,7 @@ std::shared_ptr<Answers> AnswersOf(const Step& step, const cache::Fragments& fra
 }  // namespace
 
 std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profile,
+                                                framework::RuntimeObserver* observer,
                                                 const PodInfo& pod, uint64_t objects_generation,
                                                 Random& random) {
   if (pod.pod_class == kNoPodClass) return std::nullopt;
@@ -53,7 +54,8 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
     entry.kept = MakeClass(plan, *fragments, cache_.pod_classes().BytesOf(pod.pod_class));
   }
   Decision decision;
-  switch (entry.kept->Decide({profile, pod, changes_, objects_generation}, random, decision)) {
+  switch (entry.kept->Decide({profile, observer, pod, changes_, objects_generation}, random,
+                             decision)) {
     case KeptClass::Outcome::kDecided:
       Evict();
       ++num_decided_;

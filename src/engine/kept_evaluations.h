@@ -31,8 +31,9 @@ class KeptEvaluations {
       : cache_(cache), changes_(cache), max_bytes_(max_bytes) {}
 
   // What Engine::Schedule would decide, without its diagnosis: nullopt where the pod must be
-  // evaluated by itself, be it only to tell why no node takes it.
-  std::optional<Decision> Decide(const framework::Profile& profile, const PodInfo& pod,
+  // evaluated by itself, be it only to tell why no node takes it. `observer` may be nullptr.
+  std::optional<Decision> Decide(const framework::Profile& profile,
+                                 framework::RuntimeObserver* observer, const PodInfo& pod,
                                  uint64_t objects_generation, Random& random);
 
   // To be called at even intervals: a class that is not decided any more, as that of a Deployment

@@ -11,6 +11,7 @@ std::optional<PreemptionPreview> RunPreemptionPreview(const Profile& profile, Cy
   for (const auto& entry : profile.plugins().post_filter) {
     auto* plugin = dynamic_cast<PreemptionPlugin*>(entry.plugin);
     if (plugin == nullptr) continue;
+    cycle.state.Write(std::make_unique<PostFilterCycle>(profile, cycle));
     PreemptionPreview preview;
     const Status status = Guarded(cycle.state, [&] {
       preview = plugin->Preview(cycle.state, pod, snapshot, statuses);

@@ -12,7 +12,6 @@
 #include "berth/plugin.h"
 #include "berth/result.h"
 #include "src/config/types.h"
-#include "src/framework/observer.h"
 
 namespace berth::framework {
 
@@ -87,10 +86,6 @@ class Profile {
   PodParts signature_parts() const { return signature_parts_; }
   Handle& handle() const { return handle_; }
 
-  // May be nullptr. Set between cycles; must outlive the profile.
-  void set_observer(RuntimeObserver* observer) { observer_ = observer; }
-  RuntimeObserver* observer() const { return observer_; }
-
  private:
   class Builder;
   explicit Profile(Handle& handle) : handle_(handle) {}
@@ -102,7 +97,6 @@ class Profile {
   PluginLists lists_;
   std::vector<RegisteredEvent> events_;
   PodParts signature_parts_ = 0;
-  RuntimeObserver* observer_ = nullptr;
 };
 
 }  // namespace berth::framework

@@ -36,8 +36,9 @@ void Intersect(std::optional<std::vector<std::string>>& names,
 
 }  // namespace
 
-PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first) {
-  PointTimer timer(profile, ExtensionPoint::kPreEnqueue);
+PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first,
+                           RuntimeObserver* observer) {
+  PointTimer timer(profile, observer, ExtensionPoint::kPreEnqueue);
   const auto ask = [&](const Entry<PreEnqueuePlugin>& entry) -> PluginStatus {
     try {
       return {entry.plugin->PreEnqueue(pod), entry.name};
@@ -69,7 +70,7 @@ std::string PluginList(std::span<const std::string> plugins) {
 
 PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                               const Snapshot& snapshot) {
-  PointTimer timer(profile, ExtensionPoint::kPreFilter);
+  PointTimer timer(profile, cycle.observer, ExtensionPoint::kPreFilter);
   PreFilterVerdict result;
   PluginStatus last_rejection;
   const auto finish = [&](PluginStatus verdict) {
@@ -79,7 +80,7 @@ PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInf
   };
   for (const auto& entry : profile.plugins().pre_filter) {
     std::optional<std::vector<std::string>> names;
-    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kPreFilter);
+    PluginTimer plugin_timer(cycle, entry.name, ExtensionPoint::kPreFilter);
     const Status status = Guarded(cycle.state, [&] {
       PreFilterResult plugin_result = entry.plugin->PreFilter(cycle.state, pod, snapshot);
       names = std::move(plugin_result.node_names);
@@ -90,7 +91,7 @@ PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInf
       cycle.skip_filter.set(entry.index);
       continue;
     }
-    CountEvaluations(profile, entry.name, ExtensionPoint::kPreFilter, 1);
+    CountEvaluations(profile, cycle.observer, entry.name, ExtensionPoint::kPreFilter, 1);
     if (status.code() == Code::kUnschedulableAndUnresolvable) return finish({status, entry.name});
     if (status.code() == Code::kUnschedulable) {
       last_rejection = {status, entry.name};
@@ -159,7 +160,7 @@ Status RunExtensions(const Profile& profile, const Cycle& cycle, const CycleStat
   for (const auto& entry : profile.plugins().pre_filter) {
     PreFilterExtensions* extensions = entry.plugin->Extensions();
     if (extensions == nullptr || cycle.skip_filter.test(entry.index)) continue;
-    PluginTimer timer(profile, cycle, entry.name, point);
+    PluginTimer timer(cycle, entry.name, point);
     const Status status = Guarded(state, [&] { return call(*extensions); });
     timer.Finish(status.code());
     if (!status.ok()) {
@@ -189,7 +190,8 @@ Status RunRemovePod(const Profile& profile, const Cycle& cycle, CycleState& stat
 
 PostFilterVerdict RunPostFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                                 const Snapshot& snapshot, const NodeToStatus& statuses) {
-  PointTimer timer(profile, ExtensionPoint::kPostFilter);
+  PointTimer timer(profile, cycle.observer, ExtensionPoint::kPostFilter);
+  cycle.state.Write(std::make_unique<PostFilterCycle>(profile, cycle));
   PostFilterVerdict result;
   ReasonSet reasons;
   const auto finish = [&](PluginStatus verdict) {
@@ -201,7 +203,7 @@ PostFilterVerdict RunPostFilter(const Profile& profile, Cycle& cycle, const PodI
   std::string_view first_rejector;
   for (const auto& entry : profile.plugins().post_filter) {
     std::optional<NominatingInfo> nominating;
-    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kPostFilter);
+    PluginTimer plugin_timer(cycle, entry.name, ExtensionPoint::kPostFilter);
     const Status status = Guarded(cycle.state, [&] {
       PostFilterResult plugin_result =
           entry.plugin->PostFilter(cycle.state, pod, snapshot, statuses);
@@ -229,10 +231,10 @@ PostFilterVerdict RunPostFilter(const Profile& profile, Cycle& cycle, const PodI
 
 PluginStatus RunReserve(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                         std::string_view node_name) {
-  PointTimer timer(profile, ExtensionPoint::kReserve);
+  PointTimer timer(profile, cycle.observer, ExtensionPoint::kReserve);
   PluginStatus verdict;
   for (const auto& entry : profile.plugins().reserve) {
-    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kReserve);
+    PluginTimer plugin_timer(cycle, entry.name, ExtensionPoint::kReserve);
     const Status status =
         Guarded(cycle.state, [&] { return entry.plugin->Reserve(cycle.state, pod, node_name); });
     plugin_timer.Finish(status.code());
@@ -245,13 +247,13 @@ PluginStatus RunReserve(const Profile& profile, Cycle& cycle, const PodInfo& pod
   return verdict;
 }
 
-void RunUnreserve(const Profile& profile, CycleState& state, const PodInfo& pod,
+void RunUnreserve(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                   std::string_view node_name) {
-  PointTimer timer(profile, ExtensionPoint::kUnreserve);
+  PointTimer timer(profile, cycle.observer, ExtensionPoint::kUnreserve);
   const auto& plugins = profile.plugins().reserve;
   for (auto it = plugins.rbegin(); it != plugins.rend(); ++it) {
-    const Status status = Guarded(state, [&] {
-      it->plugin->Unreserve(state, pod, node_name);
+    const Status status = Guarded(cycle.state, [&] {
+      it->plugin->Unreserve(cycle.state, pod, node_name);
       return Status::Success();
     });
     if (!status.ok()) {
@@ -265,7 +267,7 @@ void RunUnreserve(const Profile& profile, CycleState& state, const PodInfo& pod,
 
 PermitVerdict RunPermit(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                         std::string_view node_name) {
-  PointTimer timer(profile, ExtensionPoint::kPermit);
+  PointTimer timer(profile, cycle.observer, ExtensionPoint::kPermit);
   PermitVerdict result;
   const auto finish = [&](PluginStatus verdict) {
     result.verdict = verdict;
@@ -275,7 +277,7 @@ PermitVerdict RunPermit(const Profile& profile, Cycle& cycle, const PodInfo& pod
   ReasonSet wait_reasons;
   for (const auto& entry : profile.plugins().permit) {
     Duration timeout{};
-    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kPermit);
+    PluginTimer plugin_timer(cycle, entry.name, ExtensionPoint::kPermit);
     const Status status = Guarded(cycle.state, [&] {
       const PermitResult plugin_result = entry.plugin->Permit(cycle.state, pod, node_name);
       timeout = plugin_result.timeout;
@@ -301,11 +303,11 @@ PermitVerdict RunPermit(const Profile& profile, Cycle& cycle, const PodInfo& pod
 
 PreFlightVerdict RunPreBindPreFlight(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                                      std::string_view node_name) {
-  PointTimer timer(profile, ExtensionPoint::kPreBindPreFlight);
+  PointTimer timer(profile, cycle.observer, ExtensionPoint::kPreBindPreFlight);
   PreFlightVerdict result;
   result.status = Status::Skip();
   for (const auto& entry : profile.plugins().pre_bind) {
-    PluginTimer plugin_timer(profile, cycle, entry.name, ExtensionPoint::kPreBindPreFlight);
+    PluginTimer plugin_timer(cycle, entry.name, ExtensionPoint::kPreBindPreFlight);
     const Status status = Guarded(
         cycle.state, [&] { return entry.plugin->PreBindPreFlight(cycle.state, pod, node_name); });
     plugin_timer.Finish(status.code());

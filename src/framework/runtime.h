@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/framework/observer.h"
 #include "src/framework/profile.h"
 #include "src/framework/waiting_pods.h"
 
@@ -22,7 +24,9 @@ struct Cycle {
   CycleState state;
   PluginMask skip_filter;  // PreFilter said Skip
   PluginMask skip_score;   // PreScore said Skip
-  bool observe_plugins = false;
+  // Hears how long plugins take; nullptr: nothing is measured, as in a preview.
+  RuntimeObserver* observer = nullptr;
+  bool observe_plugins = false;  // each plugin, too, not only each extension point
 };
 
 // A verdict and who gave it. `plugin` is "" where no single plugin did.
@@ -31,8 +35,10 @@ struct PluginStatus {
   std::string_view plugin = {};
 };
 
-// The first verdict that is not Success, `first` (or "") being asked before the others.
-PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first);
+// The first verdict that is not Success, `first` (or "") being asked before the others. `observer`
+// may be nullptr.
+PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first,
+                           RuntimeObserver* observer);
 
 struct PreFilterVerdict {
   PluginStatus verdict;
@@ -71,6 +77,17 @@ Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, 
 Status RunRemovePod(const Profile& profile, const Cycle& cycle, CycleState& state,
                     const PodInfo& pod, const PodInfo& removed, const NodeView& node);
 
+// In a cycle's state from PostFilter on, for plugins that ask for a dry run: whose state it is.
+struct PostFilterCycle final : StateData {
+  PostFilterCycle(const Profile& a_profile, const Cycle& a_cycle)
+      : profile(a_profile), cycle(a_cycle) {}
+  std::unique_ptr<StateData> Clone() const override {
+    return std::make_unique<PostFilterCycle>(*this);
+  }
+  const Profile& profile;
+  const Cycle& cycle;
+};
+
 struct PostFilterVerdict {
   PluginStatus verdict;
   std::string message;  // what FailedScheduling shows after the reasons; may be ""
@@ -97,7 +114,7 @@ Status RunScore(const Profile& profile, const Cycle& cycle, const PodInfo& pod,
 PluginStatus RunReserve(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                         std::string_view node_name);
 // All reserve plugins, in reverse order, also those that Reserve never reached.
-void RunUnreserve(const Profile& profile, CycleState& state, const PodInfo& pod,
+void RunUnreserve(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                   std::string_view node_name);
 
 struct PermitVerdict {

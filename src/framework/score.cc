@@ -49,18 +49,17 @@ Status ScorePluginNodes(const Profile& profile, const Cycle& cycle, const ScoreE
                         PluginScores* detail) {
   const CycleState& state = cycle.state;
   try {
-    PluginTimer timer(profile, cycle, entry.name, ExtensionPoint::kScore);
+    PluginTimer timer(cycle, entry.name, ExtensionPoint::kScore);
     const Status raw = RawScores(entry, state, pod, snapshot, nodes, scores);
     timer.Finish(raw.code());
-    CountEvaluations(profile, entry.name, ExtensionPoint::kScore, nodes.size());
+    CountEvaluations(profile, cycle.observer, entry.name, ExtensionPoint::kScore, nodes.size());
     if (!raw.ok()) {
       return state.reasons().Error("running Score plugins: plugin " + Quoted(entry.name) +
                                    " failed with: " + raw.message());
     }
     if (detail != nullptr) detail->raw.assign(scores.begin(), scores.end());
     if (!entry.plugin->Normalizes()) return CheckRange(entry, state, scores);
-    PluginTimer normalize_timer(profile, cycle, entry.name,
-                                ExtensionPoint::kScoreExtensionNormalize);
+    PluginTimer normalize_timer(cycle, entry.name, ExtensionPoint::kScoreExtensionNormalize);
     const Status normalized = entry.plugin->NormalizeScore(state, pod, nodes, scores);
     normalize_timer.Finish(normalized.code());
     if (!normalized.ok()) {
@@ -80,10 +79,10 @@ Status ScorePluginNodes(const Profile& profile, const Cycle& cycle, const ScoreE
 
 Status RunPreScore(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                    const Snapshot& snapshot, const NodeSet& feasible) {
-  PointTimer point_timer(profile, ExtensionPoint::kPreScore);
+  PointTimer point_timer(profile, cycle.observer, ExtensionPoint::kPreScore);
   Status verdict;
   for (const auto& entry : profile.plugins().pre_score) {
-    PluginTimer timer(profile, cycle, entry.name, ExtensionPoint::kPreScore);
+    PluginTimer timer(cycle, entry.name, ExtensionPoint::kPreScore);
     const Status status = Guarded(
         cycle.state, [&] { return entry.plugin->PreScore(cycle.state, pod, snapshot, feasible); });
     timer.Finish(status.code());
@@ -91,7 +90,7 @@ Status RunPreScore(const Profile& profile, Cycle& cycle, const PodInfo& pod,
       cycle.skip_score.set(entry.index);
       continue;
     }
-    CountEvaluations(profile, entry.name, ExtensionPoint::kPreScore, 1);
+    CountEvaluations(profile, cycle.observer, entry.name, ExtensionPoint::kPreScore, 1);
     if (status.ok()) continue;
     verdict = cycle.state.reasons().Error("running PreScore plugin " + Quoted(entry.name) + ": " +
                                           status.message());
@@ -104,7 +103,7 @@ Status RunPreScore(const Profile& profile, Cycle& cycle, const PodInfo& pod,
 Status RunScore(const Profile& profile, const Cycle& cycle, const PodInfo& pod,
                 const Snapshot& snapshot, std::span<const NodeRow> nodes,
                 std::vector<int64_t>& totals, std::vector<PluginScores>* details) {
-  PointTimer timer(profile, ExtensionPoint::kScore);
+  PointTimer timer(profile, cycle.observer, ExtensionPoint::kScore);
   totals.assign(nodes.size(), 0);
   std::vector<int64_t> scores(nodes.size());
   Status verdict;

@@ -11,17 +11,18 @@ namespace berth::framework {
 // Measures one extension point, from construction to Finish. Reads no clock without an observer.
 class PointTimer {
  public:
-  PointTimer(const Profile& profile, ExtensionPoint point) : profile_(profile), point_(point) {
-    if (profile_.observer() != nullptr) start_ = profile_.observer()->Now();
+  PointTimer(const Profile& profile, RuntimeObserver* observer, ExtensionPoint point)
+      : profile_(profile), observer_(observer), point_(point) {
+    if (observer_ != nullptr) start_ = observer_->Now();
   }
   void Finish(Code code) {
-    RuntimeObserver* observer = profile_.observer();
-    if (observer == nullptr) return;
-    observer->ObserveExtensionPoint(profile_, point_, code, observer->Now() - start_);
+    if (observer_ == nullptr) return;
+    observer_->ObserveExtensionPoint(profile_, point_, code, observer_->Now() - start_);
   }
 
  private:
   const Profile& profile_;
+  RuntimeObserver* observer_;
   ExtensionPoint point_;
   Time start_;
 };
@@ -30,10 +31,9 @@ class PointTimer {
 // the plugin is busy. `plugin` must be the profile's own, not a copy.
 class PluginTimer {
  public:
-  PluginTimer(const Profile& profile, const Cycle& cycle, const std::string_view& plugin,
-              ExtensionPoint point)
-      : busy_(profile.observer()),
-        observer_(cycle.observe_plugins ? profile.observer() : nullptr),
+  PluginTimer(const Cycle& cycle, const std::string_view& plugin, ExtensionPoint point)
+      : busy_(cycle.observer),
+        observer_(cycle.observe_plugins ? cycle.observer : nullptr),
         plugin_(plugin),
         point_(point) {
     if (busy_ != nullptr) before_ = busy_->SetBusy({&plugin, point});
@@ -59,11 +59,9 @@ class PluginTimer {
   Time start_;
 };
 
-inline void CountEvaluations(const Profile& profile, std::string_view plugin, ExtensionPoint point,
-                             uint64_t count) {
-  if (profile.observer() != nullptr) {
-    profile.observer()->CountEvaluations(profile, plugin, point, count);
-  }
+inline void CountEvaluations(const Profile& profile, RuntimeObserver* observer,
+                             std::string_view plugin, ExtensionPoint point, uint64_t count) {
+  if (observer != nullptr) observer->CountEvaluations(profile, plugin, point, count);
 }
 
 }  // namespace berth::framework

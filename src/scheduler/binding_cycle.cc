@@ -166,7 +166,7 @@ void Scheduler::FinishBound(InHand& pod, const binding::BindOutcome& outcome) {
 void Scheduler::FailBinding(InHand pod, Failure failure) {
   const PodInfoPtr info = pod.queued->info;
   const std::string uid = info->pod->metadata.uid;
-  framework::RunUnreserve(*pod.profile, pod.cycle.state, *info, pod.node_name);
+  framework::RunUnreserve(*pod.profile, pod.cycle, *info, pod.node_name);
   const bool forgotten = cache_.ForgetPod(uid);
   const ClusterEvent event{EventResource::kAssignedPod, action::kDelete};
   const bool rejected = failure.rejected();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "src/framework/observer.h"
 #include "src/framework/profile.h"
 #include "src/metrics/local_metrics.h"
 

@@ -16,10 +16,10 @@ metrics::Metric MetricNamed(std::string_view name) {
 }  // namespace
 
 std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodInfo& pod) {
-  const RunningCycle& running = parts_.running_cycle;
-  BERTH_CHECK(running.cycle != nullptr && &running.cycle->state == &state,
+  const auto* asked = state.Read<framework::PostFilterCycle>();
+  BERTH_CHECK(asked != nullptr && &asked->cycle.state == &state,
               "a dry run belongs to the PostFilter that asks for it");
-  return std::make_unique<engine::PreemptionDryRun>(*running.profile, *running.cycle, pod,
+  return std::make_unique<engine::PreemptionDryRun>(asked->profile, asked->cycle, pod,
                                                     engine::World{parts_.cache, parts_.nominated});
 }
 

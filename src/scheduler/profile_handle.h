@@ -24,12 +24,6 @@
 
 namespace berth::scheduler {
 
-// The cycle whose PostFilter runs; both nullptr between cycles.
-struct RunningCycle {
-  const framework::Profile* profile = nullptr;
-  const framework::Cycle* cycle = nullptr;
-};
-
 // What the plugins of all profiles share. Everything must outlive the handles.
 struct HandleParts {
   const Clock& clock;
@@ -39,7 +33,6 @@ struct HandleParts {
   const PodStore& pods;
   const queue::Nominator& nominator;
   const engine::NominatedPods& nominated;
-  const RunningCycle& running_cycle;
   extender::Extenders& extenders;
   ReasonTable& reasons;
   framework::WaitingPods& waiting_pods;

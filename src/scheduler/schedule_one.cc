@@ -32,6 +32,7 @@ void Scheduler::ScheduleOne() {
   }
   extender_calls_ = extenders_.num_calls();
   framework::Cycle cycle;
+  cycle.observer = &observer_;
   cycle.observe_plugins = random_.Below(kPluginSampling) == 0;
   const engine::World world{cache_, *nominated_, objects_.generation(),
                             extenders_.empty() ? nullptr : &extenders_, &cache_.node_order()};
@@ -100,7 +101,7 @@ void Scheduler::Commit(std::unique_ptr<queue::QueuedPod> queued, const framework
         failure.pending_plugins.emplace_back(verdict.plugin);
       }
     }
-    framework::RunUnreserve(profile, cycle.state, *info, node_name);
+    framework::RunUnreserve(profile, cycle, *info, node_name);
     cache_.ForgetPod(uid);
     ReportCycle(*info->pod, failure.code, "", failure.message);
     HandleFailure(std::move(queued), profile, std::move(failure), started);
@@ -134,10 +135,8 @@ void Scheduler::FailCycle(std::unique_ptr<queue::QueuedPod> queued,
       engine::Diagnosis& diagnosis = engine_.diagnosis();
       bool preempted = false;
       if (!profile.plugins().post_filter.empty()) {
-        running_cycle_ = {&profile, &cycle};
         framework::PostFilterVerdict post_filter =
             framework::RunPostFilter(profile, cycle, *queued->info, cache_, diagnosis.statuses);
-        running_cycle_ = {};
         diagnosis.post_filter_message = std::move(post_filter.message);
         failure.nominating = post_filter.nominating.value_or(NominatingInfo{});
         preempted = !post_filter.verdict.status.rejected();
@@ -165,21 +164,9 @@ void Scheduler::ReportCycle(const api::Pod& pod, Code code, std::string_view nod
 
 std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const api::Pod>& pod) {
   BERTH_ON_THREAD(owner_);
-  const auto it = profiles_.find(pod->spec.scheduler_name);
-  framework::Profile* profile = it == profiles_.end() ? nullptr : it->second.get();
-  // Somebody's question is no scheduling cycle.
-  if (profile != nullptr) profile->set_observer(nullptr);
-  auto judgement = std::make_unique<engine::Judgement>(profile, cache_.MakePodInfo(pod),
-                                                       engine::World{cache_, *nominated_});
-  if (profile != nullptr) profile->set_observer(&observer_);
-  return judgement;
-}
-
-void Scheduler::PreviewPreemption(engine::Judgement& judgement) {
-  BERTH_ON_THREAD(owner_);
-  running_cycle_ = {judgement.profile(), &judgement.cycle()};
-  judgement.PreviewPreemption();
-  running_cycle_ = {};
+  return std::make_unique<engine::Judgement>(ProfileOf(pod->spec.scheduler_name),
+                                             cache_.MakePodInfo(pod),
+                                             engine::World{cache_, *nominated_});
 }
 
 void Scheduler::ActivatePods() {

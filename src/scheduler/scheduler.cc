@@ -121,7 +121,6 @@ Result<Scheduler::MadeProfiles> Scheduler::MakeProfiles(
                     .pods = pods_,
                     .nominator = nominator_,
                     .nominated = *nominated_,
-                    .running_cycle = running_cycle_,
                     .extenders = extenders_,
                     .reasons = reasons_,
                     .waiting_pods = waiting_pods_,
@@ -139,7 +138,6 @@ Result<Scheduler::MadeProfiles> Scheduler::MakeProfiles(
       return Fail(
           profile.error().Within("creating profile for scheduler name " + config.scheduler_name));
     }
-    (*profile)->set_observer(&observer_);
     made.signature_parts |= (*profile)->signature_parts();
     WarnOfUnwatchedEvents(**profile);
     made.profiles.emplace(config.scheduler_name, std::move(*profile));
@@ -180,7 +178,7 @@ void Scheduler::MakeQueue() {
     const framework::Profile* profile = ProfileOf(pod.pod->spec.scheduler_name);
     if (profile == nullptr) return queue::PreEnqueueResult{};
     return queue::PreEnqueueResult{
-        std::string(framework::RunPreEnqueue(*profile, pod, last).plugin)};
+        std::string(framework::RunPreEnqueue(*profile, pod, last, &observer_).plugin)};
   };
   hooks.reclass = [this](PodInfoPtr pod) { return cache_.Reclass(std::move(pod)); };
   hooks.profiles = Hints();

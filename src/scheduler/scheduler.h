@@ -126,8 +126,6 @@ class Scheduler {
   void LogDump() const;
   // The same dump as text.
   std::string Dump() const;
-  // Adds what preemption would do to a judgement that has been explained, on the same terms.
-  void PreviewPreemption(engine::Judgement& judgement);
 
   // The plugin that the loop is busy with, and where, or "". Any thread.
   std::string BusyPlugin() const { return observer_.BusyPlugin(); }
@@ -260,7 +258,6 @@ class Scheduler {
   ReasonTable reasons_;
   framework::WaitingPods waiting_pods_;
   std::vector<std::string> pods_to_activate_;
-  RunningCycle running_cycle_;
   binding::Binder binder_;
   binding::EventRecorder events_;
   binding::PodStatusPatcher status_patcher_;

@@ -171,7 +171,7 @@ void Comparison::CheckVerdict(const VerdictExpectation& expected) {
   const auto judgement = simulation_.scheduler().Judge(pod);
   judgement->Explain();
   if (expected.verdict.Find("preemption") != nullptr) {
-    simulation_.scheduler().PreviewPreemption(*judgement);
+    judgement->PreviewPreemption();
   }
   std::string text;
   explain::VerdictWriter(judgement->snapshot()).Append(*judgement, text);

@@ -147,7 +147,7 @@ TEST_F(RuntimeTest, ReserveStopsAtTheFirstFailureAndUnreserveRunsAllBackwards) {
   plugin("B").reserve = Make(Code::kError, "no room in my books");
   const PluginStatus verdict = RunReserve(*profile_, cycle_, *pod_, "n1");
   EXPECT_EQ(verdict.status.message(), "running Reserve plugin \"B\": no room in my books");
-  RunUnreserve(*profile_, cycle_.state, *pod_, "n1");
+  RunUnreserve(*profile_, cycle_, *pod_, "n1");
   EXPECT_THAT(log_,
               ElementsAre("A.Reserve", "B.Reserve", "C.Unreserve", "B.Unreserve", "A.Unreserve"));
 }
@@ -214,11 +214,11 @@ TEST_F(RuntimeTest, PostFilterJoinsReasonsUntilOneSucceeds) {
 TEST_F(RuntimeTest, PreEnqueueAsksTheLastGatingPluginFirst) {
   Make({"A", "B", "C"});
   plugin("C").pre_enqueue = Make(Code::kUnschedulableAndUnresolvable, "closed");
-  EXPECT_EQ(RunPreEnqueue(*profile_, *pod_, "C").plugin, "C");
+  EXPECT_EQ(RunPreEnqueue(*profile_, *pod_, "C", nullptr).plugin, "C");
   EXPECT_THAT(log_, ElementsAre("C.PreEnqueue"));
   log_.clear();
   plugin("C").pre_enqueue = Status::Success();
-  EXPECT_EQ(RunPreEnqueue(*profile_, *pod_, "C").plugin, "");
+  EXPECT_EQ(RunPreEnqueue(*profile_, *pod_, "C", nullptr).plugin, "");
   EXPECT_THAT(log_, ElementsAre("C.PreEnqueue", "A.PreEnqueue", "B.PreEnqueue"));
 }
 

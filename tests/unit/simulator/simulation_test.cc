@@ -211,7 +211,7 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
         for (const NodeRow row : judgement->Best()) {
           best.push_back(simulation_->scheduler().cache().node(row).metadata.name);
         }
-        simulation_->scheduler().PreviewPreemption(*judgement);
+        judgement->PreviewPreemption();
         if (const auto& preview = judgement->preemption()) {
           for (const size_t choice : preview->best) {
             std::set<std::string>& names = victims.emplace_back();
@@ -258,7 +258,7 @@ TEST_F(RandomSimulationTest, TheSameSeedGivesTheSameDecisionsWhoeverAskedBefore)
         if (round != 2) continue;
         const auto judgement = simulation_->scheduler().Judge(pod);
         judgement->Explain();
-        simulation_->scheduler().PreviewPreemption(*judgement);
+        judgement->PreviewPreemption();
       }
       simulation_->RunUntilQuiet(1min);
       if (round == 0) first = decisions_;
