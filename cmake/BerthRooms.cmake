@@ -1,28 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-# A room is a folder, a static library and a namespace of one name (docs/architecture.md).
+# A room is a folder, a static library and a namespace of one name (docs/architecture.md). Which
+# rooms there are, in which order, and which a room links is what cmake/checks/layers.txt says.
+
+set(BERTH_LAYERS ${PROJECT_SOURCE_DIR}/cmake/checks/layers.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${BERTH_LAYERS})
+
+# Sets <variable> to the libraries of the rooms that <room> may include. The SDK's headers are part
+# of the library berth_sdk.
+function(berth_layers_of room variable)
+  file(STRINGS ${BERTH_LAYERS} line REGEX "^${room}:")
+  if(NOT line)
+    message(FATAL_ERROR "cmake/checks/layers.txt has no line for the room ${room}")
+  endif()
+  string(REGEX REPLACE "^${room}:([^|]*).*" "\\1" rooms "${line}")
+  string(STRIP "${rooms}" rooms)
+  string(REGEX REPLACE " +" ";" rooms "${rooms}")
+  list(TRANSFORM rooms REPLACE "^include$" sdk)
+  list(REMOVE_DUPLICATES rooms)
+  list(REMOVE_ITEM rooms "" ${room})
+  list(TRANSFORM rooms PREPEND berth_)
+  set(${variable} ${rooms} PARENT_SCOPE)
+endfunction()
+
+# berth_library(<target> <source>... [LINKS <target>...])
+# What rooms and plugins have in common.
+function(berth_library target)
+  cmake_parse_arguments(LIBRARY "" "" "LINKS" ${ARGN})
+  add_library(${target} STATIC ${LIBRARY_UNPARSED_ARGUMENTS})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PUBLIC ${LIBRARY_LINKS} Threads::Threads tl::expected
+                        absl::flat_hash_map absl::flat_hash_set absl::btree absl::strings)
+  berth_precompiled(${target} berth_precompiled)
+endfunction()
+
+# berth_precompiled(<target> <from>)
+# Gives a target the headers that another target precompiles. Sources include what they use all the
+# same: the release preset builds without.
+function(berth_precompiled target from)
+  target_precompile_headers(${target} REUSE_FROM ${from})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    # g++ 12 forgets that a precompiled function is the standard library's, and warns of its own.
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict)
+  endif()
+endfunction()
+
+# The standard headers that nearly every source asks for, parsed once.
+add_library(berth_precompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/empty.cc)
+target_precompile_headers(berth_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/rooms.h)
 
 # berth_room(<name> [LINKS <target>...])
-# Makes the library berth_<name> from every source in src/<name>. It links every room declared
-# before it, so a room cannot even be linked against one below it.
+# Makes the library berth_<name> from every source in src/<name>. It links the rooms that its line
+# in layers.txt names, and third-party libraries.
 function(berth_room name)
   cmake_parse_arguments(ROOM "" "" "LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
   # What belongs to a program, not to the room's library.
   list(FILTER sources EXCLUDE REGEX "/src/app/(main|allocator)\\.cc$")
-  set(target berth_${name})
-  get_property(above GLOBAL PROPERTY BERTH_ROOMS)
-  if(sources)
-    add_library(${target} STATIC ${sources})
-    set(scope PUBLIC)
-  else()
-    add_library(${target} INTERFACE)
-    set(scope INTERFACE)
-  endif()
-  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/include
-                             ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${target} ${scope} ${above} ${ROOM_LINKS} Threads::Threads tl::expected
-                        absl::flat_hash_map absl::flat_hash_set absl::btree absl::strings)
-  set_property(GLOBAL APPEND PROPERTY BERTH_ROOMS ${target})
+  berth_layers_of(${name} rooms)
+  berth_library(berth_${name} ${sources} LINKS ${rooms} ${ROOM_LINKS})
 endfunction()
 
 # The in-tree plugins: one library from plugins/<snake_name>/*.cc; they see only the SDK.
@@ -30,12 +65,5 @@ function(berth_plugins)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*.cc
        ${PROJECT_SOURCE_DIR}/plugins/*/*.cc)
   list(FILTER sources EXCLUDE REGEX "/plugins/examples/")
-  if(NOT sources)
-    add_library(berth_plugins INTERFACE)
-    return()
-  endif()
-  add_library(berth_plugins STATIC ${sources})
-  target_include_directories(berth_plugins PUBLIC ${PROJECT_SOURCE_DIR}/include
-                             ${PROJECT_SOURCE_DIR})
-  target_link_libraries(berth_plugins PUBLIC berth_sdk)
+  berth_library(berth_plugins ${sources} LINKS berth_sdk)
 endfunction()

@@ -9,8 +9,11 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(BERTH_CCACHE ccache)
 if(BERTH_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${BERTH_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${BERTH_CCACHE})
+  # Without these ccache gives up where a precompiled header is used. No source asks for the time of
+  # its compilation.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${BERTH_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 find_program(BERTH_MOLD mold)
 if(BERTH_MOLD)

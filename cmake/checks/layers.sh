@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Holds every #include to cmake/checks/layers.txt. Prints each breach; exit 1 when there is one.
+# Holds every #include to cmake/checks/layers.txt, and its lines to the includes there are. Prints
+# each breach; exit 1 when there is one.
 # With an argument, checks that tree instead of this one (the check's own test plants faults so).
 set -euo pipefail
 root=${1:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -26,6 +27,7 @@ FILENAME ~ /layers\.txt$/ {
   for (i = 1; i <= n; i++) {
     if (!(names[i] in known)) fail("layers.txt: " room " names " names[i] ", which no earlier line declares")
     may[room, names[i]] = 1
+    edge[++edges] = room SUBSEP names[i]
   }
   known[room] = 1; may[room, room] = 1
   n = split(halves[2], names, " ")
@@ -39,11 +41,17 @@ FILENAME ~ /layers\.txt$/ {
   if (!(from in known)) { fail(path ":" FNR ": room " from " is not in layers.txt"); next }
   if (name ~ /^\./) { fail(path ":" FNR ": an include names the full path (" name ")"); next }
   to = room_of_include(name)
-  if (to != "") { if (!((from, to) in may)) fail(path ":" FNR ": " from " may not include " to " (" name ")"); next }
+  if (to != "") { uses[from, to] = 1; if (!((from, to) in may)) fail(path ":" FNR ": " from " may not include " to " (" name ")"); next }
   for (prefix in owner)
     if (index(name, prefix) == 1 && !((from, prefix) in sees))
       fail(path ":" FNR ": only " owner[prefix] " may include <" name ">")
 }
-END { exit failed }
+END {
+  for (i = 1; i <= edges; i++) {
+    split(edge[i], ends, SUBSEP)
+    if (ends[1] != ends[2] && !(edge[i] in uses)) fail("layers.txt: " ends[1] " names " ends[2] ", which it does not include")
+  }
+  exit failed
+}
 ' "$root/cmake/checks/layers.txt" $(find "$root/src" "$root/include" "$root/plugins" \
     -path "$root/plugins/examples" -prune -o \( -name '*.h' -o -name '*.cc' \) -print | sort)

@@ -10,7 +10,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 failures=0
 
-# A sound tree: the real layers.txt, and one source file a room that keeps to it.
+# A sound tree: the real layers.txt, and one source file a room that includes all that it may.
 make_tree() {
   tree=$work/tree
   rm -rf "$tree"
@@ -19,13 +19,17 @@ make_tree() {
   plant include/berth/status.h '#include <string>'
   plant plugins/node_name/node_name.cc '#include "berth/status.h"'
   plant plugins/examples/mine/mine.cc 'void F() { throw 1; }'
-  local room
-  for room in $(sed -n 's/^\([a-z]*\):.*/\1/p' "$checks/layers.txt"); do
-    case $room in
-      include | plugins) ;;
-      *) plant "src/$room/$room.cc" '#include "berth/status.h"' ;;
-    esac
-  done
+  local room rooms may
+  while IFS=: read -r room rooms; do
+    case $room in include | plugins) continue ;; esac
+    for may in ${rooms%%|*}; do
+      case $may in
+        include) plant "src/$room/$room.cc" '#include "berth/status.h"' ;;
+        plugins) plant "src/$room/$room.cc" '#include "plugins/in_tree_registry.h"' ;;
+        *) plant "src/$room/$room.cc" "#include \"src/$may/$may.h\"" ;;
+      esac
+    done
+  done < <(grep '^[a-z]*:' "$checks/layers.txt")
   plant src/base/mutex.h '#include <mutex>' 'std::mutex mutex;' 'std::thread thread;'
   plant src/api/json.cc '#include <nlohmann/json.hpp>' 'void F() { try {} catch (...) {} }'
 }
@@ -84,6 +88,10 @@ FAULTS
 make_tree
 plant cmake/checks/layers.txt 'early: late |' 'late: include |'
 reports layers.sh 'layers.txt: early names late, which no earlier line declares'
+make_tree
+plant cmake/checks/layers.txt 'late: include base |'
+plant src/late/late.cc '#include "berth/status.h"'
+reports layers.sh 'layers.txt: late names base, which it does not include'
 
 # Words: file, line; the check must print both.
 while IFS='|' read -r file line; do

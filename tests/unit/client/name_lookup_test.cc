@@ -22,6 +22,7 @@ using test::TestClient;
 using test::TestServer;
 
 constexpr char kName[] = "api.lookup.test";
+constexpr char kSubjectName[] = "DNS:api.lookup.test";
 
 // The name server of kName, which may hang. Look-ups are made by threads of libcurl's that nobody
 // joins, so this lives as long as the process.
@@ -75,7 +76,7 @@ class NameLookupTest : public testing::Test {
  protected:
   NameLookupTest() {
     TestServer::Options options;
-    options.names = {std::string("DNS:") + kName};
+    options.names = {kSubjectName};
     server_ = std::make_unique<TestServer>(
         [](const ServedRequest&, ServerPeer& peer) { peer.Answer(200, "{}"); }, options);
     client_ = std::make_unique<TestClient>(

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one source of the targets that precompile headers for others.
