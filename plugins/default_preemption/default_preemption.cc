@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/default_preemption/default_preemption.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -97,8 +95,8 @@ Status DefaultPreemption::MayPreempt(const CycleState& state, const PodInfo& pod
   const api::ObjectMeta& metadata = pod.pod->metadata;
   const auto newest = handle_.FindPendingPod(metadata.namespace_, metadata.name);
   if (newest == nullptr) {
-    return state.reasons().Error(
-        absl::StrCat(kPrefix, "pod ", Quoted(metadata.name), " not found"));
+    const std::string missing = "pod " + Quoted(metadata.name) + " not found";
+    return state.reasons().Error(std::string(kPrefix) + missing);
   }
   const std::string_view reason = NotEligible(*newest, snapshot, statuses);
   return reason.empty() ? Status::Success() : Reject(state, reason);
