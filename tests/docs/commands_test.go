@@ -86,8 +86,16 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// run runs the block as one script that ends at the first command that fails.
+// run runs the block, which must succeed.
 func (s *scene) run(b block) {
+	s.Helper()
+	if err := s.try(b); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// try runs the block as one script that ends at the first command that fails.
+func (s *scene) try(b block) error {
 	s.Helper()
 	out := &output{}
 	command := exec.Command("bash", "-euo", "pipefail", "-c", s.replace.Replace(b.text))
@@ -95,7 +103,7 @@ func (s *scene) run(b block) {
 	command.Stdout, command.Stderr = out, out
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := command.Start(); err != nil {
-		s.Fatalf("%s: %v", b, err)
+		return fmt.Errorf("%s: %w", b, err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
@@ -106,16 +114,16 @@ func (s *scene) run(b block) {
 	for text, stopped := b.marks["runs until"], false; ; {
 		select {
 		case err := <-ended:
+			if err == nil && text != "" && !stopped {
+				err = fmt.Errorf("it ended before it wrote %q", text)
+			}
 			if err != nil {
-				s.Fatalf("%s: %v\n%s", b, err, out)
+				return fmt.Errorf("%s: %w\n%s", b, err, out)
 			}
-			if text != "" && !stopped {
-				s.Errorf("%s: it ended before it wrote %q\n%s", b, text, out)
-			}
-			return
+			return nil
 		case <-limit:
 			_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
-			s.Fatalf("%s: not done within %s\n%s", b, commandLimit, out)
+			return fmt.Errorf("%s: not done within %s\n%s", b, commandLimit, out)
 		case <-poll.C:
 			if text != "" && !stopped && strings.Contains(out.String(), text) {
 				stopped = true
@@ -166,8 +174,34 @@ func devVerbs(t *testing.T) []string {
 	return verbs
 }
 
+// TestAManifestThatCannotBeMadeLeavesTheLiveOne runs the commands that replace the static pod, with a
+// kubectl that fails.
+func TestAManifestThatCannotBeMadeLeavesTheLiveOne(t *testing.T) {
+	const page = "deploy/README.md"
+	found, err := blocks(page, read(t, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScene(t)
+	s.must(os.Remove(filepath.Join(s.programs, "kubectl")))
+	s.must(os.WriteFile(filepath.Join(s.programs, "kubectl"), []byte("#!/bin/sh\necho half a manifest\nexit 1\n"), 0o755))
+	tried := 0
+	for _, b := range found {
+		if b.language != "sh" || !strings.Contains(b.text, "/manifests/") {
+			continue
+		}
+		tried++
+		if err := s.try(b); err == nil {
+			t.Errorf("%s succeeds although kubectl fails", b)
+		}
+	}
+	if live := s.read("manifests/kube-scheduler.yaml"); tried == 0 || live != liveManifest {
+		t.Errorf("of %d blocks that were tried, one has left %q", tried, live)
+	}
+}
+
 func TestBlocksAreFoundWithTheirMarks(t *testing.T) {
-	page := "# A page\n\n<!-- not run: needs a cup of tea -->\n```sh\nmake tea\n```\ntext\n```yaml\na: b\n```\n"
+	page := "# A page\n\n  <!-- not run: needs a cup of tea -->\n  ```sh\nmake tea\n  ```\ntext\n```yaml\na: b\n```\n"
 	found, err := blocks("a.md", page)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 
 // prose is the page without its fenced blocks and comments.
 func prose(text string) string {
-	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+	text = regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(text, "")
 	return regexp.MustCompile(`(?s)<!--.*?-->`).ReplaceAllString(text, "")
 }
 

@@ -42,8 +42,8 @@ type block struct {
 func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
 var (
-	fence = regexp.MustCompile("^```(.*)$")
-	mark  = regexp.MustCompile(`^<!-- (not run|runs until|file): (.+) -->$`)
+	fence = regexp.MustCompile("^ *```(.*)$")
+	mark  = regexp.MustCompile(`^ *<!-- (not run|runs until|file): (.+) -->$`)
 )
 
 // blocks are the fenced blocks of a page, in order.

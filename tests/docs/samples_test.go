@@ -133,3 +133,30 @@ func TestTheVersionIsTheSameEverywhere(t *testing.T) {
 		}
 	}
 }
+
+func TestPrometheusTakesTheScrapeJobsOfThePages(t *testing.T) {
+	const page = "deploy/README.md"
+	found, err := blocks(page, read(t, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := 0
+	for _, b := range found {
+		if !strings.HasPrefix(b.text, "- job_name:") {
+			continue
+		}
+		jobs++
+		// Debian's promtool is built without Kubernetes.
+		text := regexp.MustCompile(`kubernetes_sd_configs: .*`).ReplaceAllString(b.text, "static_configs: []")
+		file := filepath.Join(t.TempDir(), "prometheus.yaml")
+		if err := os.WriteFile(file, []byte("scrape_configs:\n"+text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), "promtool", "check", "config", "--syntax-only", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", b, err, out)
+		}
+	}
+	if jobs == 0 {
+		t.Errorf("%s has no scrape job", page)
+	}
+}

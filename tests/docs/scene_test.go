@@ -128,11 +128,16 @@ type scene struct {
 	cluster     *controlplane.ControlPlane
 	program     daemon.Program
 	checkout    string
+	programs    string // first on the path
+	host        string // stands for /etc/kubernetes and /tmp
 	pidFile     string // of the daemon that was started last
 	port        string
 	environment []string
 	replace     *strings.Replacer
 }
+
+// liveManifest is the static pod that a scene's host has.
+const liveManifest = "kind: Pod # kube-scheduler's\n"
 
 // berthScript stands for berth on the path: a daemon that names no port gets one of its own, and
 // leaves its process id.
@@ -160,22 +165,26 @@ func newScene(t *testing.T) *scene {
 		s.must(os.Symlink(filepath.Join(entries, name.Name()), filepath.Join(s.checkout, name.Name())))
 	}
 
-	home, bin, host := t.TempDir(), t.TempDir(), t.TempDir()
-	s.pidFile = filepath.Join(bin, "pid")
-	s.must(os.WriteFile(filepath.Join(bin, "berth"), fmt.Appendf(nil, berthScript, s.program.Path, s.port, s.pidFile), 0o755))
-	s.must(os.Symlink(s.cluster.Binary(controlplane.Kubectl), filepath.Join(bin, "kubectl")))
+	home := t.TempDir()
+	s.programs, s.host = t.TempDir(), t.TempDir()
+	s.pidFile = filepath.Join(s.programs, "pid")
+	s.must(os.WriteFile(filepath.Join(s.programs, "berth"), fmt.Appendf(nil, berthScript, s.program.Path, s.port, s.pidFile), 0o755))
+	s.must(os.Symlink(s.cluster.Binary(controlplane.Kubectl), filepath.Join(s.programs, "kubectl")))
 	s.must(os.Mkdir(filepath.Join(home, ".kube"), 0o700))
 	kubeconfig, err := os.ReadFile(s.cluster.Kubeconfig(controlplane.Admin))
 	s.must(err)
 	s.must(os.WriteFile(filepath.Join(home, ".kube", "config"), kubeconfig, 0o600))
-	s.must(os.MkdirAll(filepath.Join(host, "manifests"), 0o700))
+	s.must(os.Mkdir(filepath.Join(s.host, "manifests"), 0o700))
+	for _, file := range []string{"manifests/kube-scheduler.yaml", "kube-scheduler.before"} {
+		s.must(os.WriteFile(filepath.Join(s.host, file), []byte(liveManifest), 0o600))
+	}
 
-	s.environment = []string{"HOME=" + home, "PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	s.environment = []string{"HOME=" + home, "PATH=" + s.programs + ":" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	// What a machine that runs tests has only one of.
 	s.replace = strings.NewReplacer(
 		"10259", s.port,
-		"/etc/kubernetes/manifests", filepath.Join(host, "manifests"),
-		"/tmp/", host+"/",
+		"/etc/kubernetes/", s.host+"/",
+		"/tmp/", s.host+"/",
 	)
 	return s
 }
@@ -195,6 +204,14 @@ func (s *scene) write(name, text string) {
 		s.Fatal(err)
 	}
 	s.must(os.WriteFile(file, []byte(text), 0o644))
+}
+
+// read is what a file of the host holds.
+func (s *scene) read(name string) string {
+	s.Helper()
+	text, err := os.ReadFile(filepath.Join(s.host, name))
+	s.must(err)
+	return string(text)
 }
 
 func freePort(t *testing.T) string {

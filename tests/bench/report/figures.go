@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -43,6 +44,7 @@ func (c circumstances) String() string {
 
 type clusterRow struct {
 	Workload, Variant, Scheduler string
+	Rounds                       int
 	PodsPerSecond                float64
 	SecondsToLast                float64 `json:"secondsToLastBound"`
 	SecondsToEvents              float64 `json:"secondsToLastEvent"`
@@ -119,7 +121,32 @@ func (f *figures) engineTable() string {
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %.1f µs | %.1f µs | %s | %s |\n", row.Workload, row.Size,
 			thousands(row.PodsPerSecond), thousands(row.ThreadPerSecond), thousands(row.DecisionsPerSecond), row.P50, row.P99, plain, asked)
 	}
+	out.WriteString(f.slowerThanPlain())
 	return out.String()
+}
+
+// slowerThanPlain names the workloads in which what is kept between decisions costs more than it saves.
+func (f *figures) slowerThanPlain() string {
+	var slower []string
+	for _, row := range f.engine {
+		if row.Plain != nil && row.DecisionsPerSecond < row.Plain.DecisionsPerSecond {
+			slower = append(slower, fmt.Sprintf("%s (%s decisions/s against %s)", row.Workload,
+				thousands(row.DecisionsPerSecond), thousands(row.Plain.DecisionsPerSecond)))
+		}
+	}
+	if len(slower) == 0 {
+		return "\nKept answers are slower than plain evaluation in none of these workloads.\n"
+	}
+	return "\nKept answers are slower than plain evaluation in " + strings.Join(slower, ", ") + ".\n"
+}
+
+// rounds says what the figures of the rows are.
+func rounds(rows []clusterRow) string {
+	least := slices.MinFunc(rows, func(a, b clusterRow) int { return a.Rounds - b.Rounds }).Rounds
+	if least <= 1 {
+		return "one round each, so that no row tells how much the next run would differ"
+	}
+	return fmt.Sprintf("medians of %d rounds", least)
 }
 
 func (f *figures) clusterTable() string {
@@ -128,8 +155,8 @@ func (f *figures) clusterTable() string {
 		return ""
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %d pods.\n\n", f.cluster.circumstances, f.cluster.Pods)
-	out.WriteString("| workload | pods | scheduler | last bind | last event | pods/s | CPU a pod | to last event | latency p50 | p99 | memory |\n")
+	fmt.Fprintf(&out, "%s, %d pods, %s.\n\n", f.cluster.circumstances, f.cluster.Pods, rounds(rows))
+	out.WriteString("| workload | pods | scheduler | last bind | last event | pods/s after the first bind | CPU a pod | to last event | latency p50 | p99 | memory |\n")
 	out.WriteString("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, row := range rows {
 		p50, p99 := "", ""
