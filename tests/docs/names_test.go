@@ -162,6 +162,49 @@ func TestTheRunbookHasOneSectionForEachAlert(t *testing.T) {
 	}
 }
 
+// TestTheArchitectureHasEveryRoomAndEveryTest looks for each folder in the page's table, and for a README
+// in each folder of a plugin.
+func TestTheArchitectureHasEveryRoomAndEveryTest(t *testing.T) {
+	page := pages(t)["docs/architecture.md"]
+	row := func(name string) string {
+		return regexp.MustCompile(`(?m)^\| ` + name + `/? \|.*$`).FindString(page)
+	}
+	for _, dir := range folders(t, "src") {
+		if !regexp.MustCompile(`(?m)^\|[^|]*\bsrc/` + dir + `\b`).MatchString(page) {
+			t.Errorf("docs/architecture.md has no room src/%s", dir)
+		}
+	}
+	for _, dir := range folders(t, "tests") {
+		if !regexp.MustCompile(`\b` + dir + `\b`).MatchString(row("tests")) {
+			t.Errorf("docs/architecture.md does not list tests/%s", dir)
+		}
+	}
+	for _, dir := range folders(t, "plugins") {
+		files, err := filepath.Glob(filepath.Join(root, "plugins", dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		onlyArgs := !slices.ContainsFunc(files, func(file string) bool { return !strings.HasPrefix(filepath.Base(file), "args.") })
+		if !onlyArgs && !slices.Contains(files, filepath.Join(root, "plugins", dir, "README.md")) {
+			t.Errorf("plugins/%s has no README.md", dir)
+		}
+	}
+}
+
+func folders(t *testing.T, in string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(root, in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
+
 // TestPagesArePlainEnglish holds the pages to words that every reader knows.
 func TestPagesArePlainEnglish(t *testing.T) {
 	words := regexp.MustCompile(`(?i)\b(nobody|somebody|anybody|everybody|whoever|whosoever|anew)\b`)
