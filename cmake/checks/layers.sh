@@ -5,6 +5,8 @@
 # With an argument, checks that tree instead of this one (the check's own test plants faults so).
 set -euo pipefail
 root=${1:-$(cd "$(dirname "$0")/../.." && pwd)}
+mapfile -t sources < <(find "$root/src" "$root/include" "$root/plugins" \
+  -path "$root/plugins/examples" -prune -o \( -name '*.h' -o -name '*.cc' \) -print | sort)
 awk -v root="$root" '
 function room_of_path(path) {
   if (path ~ /^src\//) { split(path, part, "/"); return part[2] }
@@ -53,5 +55,4 @@ END {
   }
   exit failed
 }
-' "$root/cmake/checks/layers.txt" $(find "$root/src" "$root/include" "$root/plugins" \
-    -path "$root/plugins/examples" -prune -o \( -name '*.h' -o -name '*.cc' \) -print | sort)
+' "$root/cmake/checks/layers.txt" "${sources[@]}"

@@ -5,7 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
-// Annotated locks; clang-tidy's -Wthread-safety (preset tidy) checks the guards.
+// Annotated locks; clang's -Wthread-safety (`./dev lint`) checks the guards.
 #if defined(__clang__)
 #define BERTH_THREAD_ATTRIBUTE(x) __attribute__((x))
 #else

@@ -14,7 +14,7 @@ failures=0
 make_tree() {
   tree=$work/tree
   rm -rf "$tree"
-  mkdir -p "$tree/cmake/checks" "$tree/include/berth" "$tree"/plugins/{node_name,examples/mine}
+  mkdir -p "$tree/cmake/checks" "$tree/include/berth" "$tree"/plugins/{node_name,examples/mine} "$tree/tests"
   cp "$checks/layers.txt" "$tree/cmake/checks/"
   plant include/berth/status.h '#include <string>'
   plant plugins/node_name/node_name.cc '#include "berth/status.h"'
@@ -44,7 +44,7 @@ plant() {
 
 fail() {
   printf 'FAILED: %s\n' "$1"
-  sed 's/^/  | /' <<<"$output"
+  printf '  | %s\n' "${output//$'\n'/$'\n  | '}"
   failures=$((failures + 1))
 }
 
@@ -115,6 +115,8 @@ src/queue/new.cc|  std::mt19937 random;
 src/engine/new.cc|  return rand() % 2;
 src/config/new.cc|  const char* home = std::getenv("HOME");
 src/informers/new.cc|  static const std::regex kName("a+");
+tests/unit/queue/new.cc|  usleep(1000);
+tests/support/new.h|  const auto now = std::chrono::steady_clock::now();
 FAULTS
 
 make_tree
@@ -132,6 +134,7 @@ says_of_program() {
   output=$("$checks/hardening.sh" "$work/program" 2>&1) && fail "hardening.sh accepts: $1"
   grep -qF -- "$1" <<<"$output" || fail "hardening.sh does not say: $1"
 }
+# shellcheck disable=SC2054
 hardened=(-fPIE -pie -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
           -Wl,-z,relro,-z,now,-z,noexecstack)
 compiled "${hardened[@]}"

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -52,9 +53,14 @@ class HttpsServerTest : public testing::Test {
 
   void Serve(const RequestPtr& request, Respond respond) {
     if (request->path == "/never") {
-      request->departure->OnGone([this] { ++gone_; });
+      request->departure->OnGone([this] {
+        ++gone_;
+        gone_.notify_all();
+      });
       const std::lock_guard lock(mutex_);
       kept_.push_back(std::move(respond));
+      num_kept_ = kept_.size();
+      num_kept_.notify_all();
       return;
     }
     Response response;
@@ -67,9 +73,11 @@ class HttpsServerTest : public testing::Test {
     if (request->path == "/large") response.body = std::string(4'000'000, 'x');
     respond(std::move(response));
   }
-  size_t kept() {
-    const std::lock_guard lock(mutex_);
-    return kept_.size();
+  // How many connections the server has, by its own thread.
+  size_t NumConnections() {
+    std::promise<size_t> open;
+    loop_.Post([&] { open.set_value(server_->num_connections()); });
+    return open.get_future().get();
   }
   int port() const { return server_->port(); }
 
@@ -80,6 +88,7 @@ class HttpsServerTest : public testing::Test {
   base::NamedThread thread_;
   std::mutex mutex_;
   std::vector<Respond> kept_;
+  std::atomic<size_t> num_kept_ = 0;
   std::atomic<int> gone_ = 0;  // clients of /never that wait no longer
 };
 
@@ -166,8 +175,8 @@ TEST_F(HttpsServerTest, AnAnswerThatNeverComesEndsTheConnection) {
   TlsClient client(port());
   EXPECT_THAT(client.Get("/never"), StartsWith("HTTP/1.1 504 "));
   EXPECT_TRUE(client.AtEnd());
-  // Too late; nobody is there any more.
-  ASSERT_EQ(kept(), 1u);
+  // Too late: the client has gone.
+  ASSERT_EQ(num_kept_, 1u);
   kept_[0](Response());
   EXPECT_EQ(gone_, 1);
 }
@@ -177,13 +186,11 @@ TEST_F(HttpsServerTest, AClientThatClosesBeforeItsAnswerHasGone) {
   {
     TlsClient client(port());
     client.Send("GET /never HTTP/1.1\r\nHost: x\r\n\r\n");
-    while (kept() == 0) usleep(1000);
+    num_kept_.wait(0);
     EXPECT_EQ(gone_, 0);
   }
-  while (gone_ == 0) usleep(1000);
-  std::atomic<size_t> open = 1;
-  loop_.Post([&] { open = server_->num_connections(); });
-  while (open != 0) usleep(1000);
+  gone_.wait(0);
+  EXPECT_EQ(NumConnections(), 0u);
 }
 
 TEST_F(HttpsServerTest, ShutdownLetsAnswersUnderWayOut) {
@@ -192,15 +199,20 @@ TEST_F(HttpsServerTest, ShutdownLetsAnswersUnderWayOut) {
   idle.Get("/livez");
   TlsClient busy(port());
   busy.Send("GET /never HTTP/1.1\r\nHost: x\r\n\r\n");
-  while (kept() == 0) usleep(1000);
+  num_kept_.wait(0);
   std::atomic<bool> done = false;
-  loop_.Post([&] { server_->Shutdown(seconds(20), [&done] { done = true; }); });
+  loop_.Post([&] {
+    server_->Shutdown(seconds(20), [&done] {
+      done = true;
+      done.notify_all();
+    });
+  });
   EXPECT_TRUE(idle.AtEnd());
   EXPECT_FALSE(done);
   kept_[0](Response{.body = "late"});
   EXPECT_THAT(busy.ReadAnswer(), HasSubstr("Connection: close"));
   EXPECT_TRUE(busy.AtEnd());
-  while (!done) usleep(1000);
+  done.wait(false);
   EXPECT_EQ(ConnectTcp(port()), -1);
 }
 
@@ -231,10 +243,7 @@ TEST_F(HostileClientsTest, AThousandIdleConnectionsNeitherDelayOthersNorFillTheM
   for (int i = 0; i < 1000; ++i) idle.push_back(ConnectTcp(port()));
   EXPECT_LT(TimeToLive(), seconds(1));
   EXPECT_LT(ResidentBytes(), before + (20u << 20));
-  std::atomic<size_t> open = 0;
-  loop_.Post([&] { open = server_->num_connections(); });
-  while (open == 0) usleep(1000);
-  EXPECT_LE(open, ServerLimits().connections);
+  EXPECT_LE(NumConnections(), ServerLimits().connections);
   for (const int fd : idle) close(fd);
 }
 
