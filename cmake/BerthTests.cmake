@@ -13,5 +13,6 @@ function(berth_unit_tests room)
   berth_precompiled(${room}_test berth_precompiled_tests)
   add_test(NAME ${room} COMMAND ${room}_test --gtest_brief=1
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${room} PROPERTIES TIMEOUT 300 LABELS unit)
+  # A sanitizer takes ten times as long.
+  set_tests_properties(${room} PROPERTIES TIMEOUT $<IF:$<BOOL:${BERTH_SANITIZE}>,1800,300> LABELS unit)
 endfunction()
