@@ -90,7 +90,7 @@ func (c *ControlPlane) apiServerLaunch() launch {
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
 		"--advertise-address=127.0.0.1",
-		// The endpoints of service kubernetes may not be loopback addresses, and nobody needs them.
+		// The endpoints of service kubernetes may not be loopback addresses, and no test needs them.
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--allow-privileged",

@@ -232,7 +232,7 @@ func (c *ControlPlane) Stop() error {
 	c.mu.Unlock()
 	signal := syscall.SIGTERM
 	if c.options.Dir == "" {
-		signal = syscall.SIGKILL // nobody will read the data again
+		signal = syscall.SIGKILL // the data is not read again
 	}
 	for i := len(processes) - 1; i >= 0; i-- {
 		processes[i].end(signal)

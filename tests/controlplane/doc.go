@@ -4,6 +4,6 @@
 // kube-apiserver and, where asked for, kube-controller-manager, kube-scheduler and kwok, all built
 // from their Go modules and kept in a cache outside the source tree.
 //
-// Start brings one up and Stop takes it down. Whoever uses the package owns the processes: they die
+// Start brings one up and Stop takes it down. The caller owns the processes: they die
 // with it, even when it is killed. The command under cmd/controlplane starts one that outlives it.
 package controlplane

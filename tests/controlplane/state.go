@@ -61,7 +61,7 @@ func (s state) write(dir string) error {
 	return nil
 }
 
-// Down stops what runs in the folder, whoever started it. The data stays, so that Start with the
+// Down stops what runs in the folder, also what another process started. The data stays, so that Start with the
 // same folder goes on from there.
 func Down(dir string) error {
 	s, err := readState(dir)

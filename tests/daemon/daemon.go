@@ -58,8 +58,8 @@ type Daemon struct {
 	exited      chan struct{}
 }
 
-// Start starts the program and returns at once: it has no port to ask on, so whoever needs it ready
-// waits for what it does.
+// Start starts the program and returns at once: it has no port to ask on, so a caller that needs it
+// ready waits for what it does.
 func Start(program Program, options Options) (*Daemon, error) {
 	if options.Name == "" {
 		options.Name = program.Name

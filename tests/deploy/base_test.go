@@ -103,7 +103,7 @@ func TestTheBaseAppliesAndItsServiceAccountMaySchedule(t *testing.T) {
 	lease, err := admin.CoordinationV1().Leases(controlplane.BerthNamespace).Get(t.Context(), "berth", metav1.GetOptions{})
 	must(t, err)
 	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
-		t.Error("nobody holds the lease")
+		t.Error("the lease has no holder")
 	}
 	deployment, err := admin.AppsV1().Deployments(controlplane.BerthNamespace).Get(t.Context(), "berth", metav1.GetOptions{})
 	must(t, err)

@@ -67,7 +67,7 @@ func TestTheStaticPodIsKubeadmsWithAnotherImage(t *testing.T) {
 func TestKubeadmsCommandLineStartsBerth(t *testing.T) {
 	// The command line says nothing of the port, so it is the default one.
 	if listener, err := net.Listen("tcp", "127.0.0.1:10259"); err != nil {
-		t.Skip("somebody else has port 10259")
+		t.Skip("another process has port 10259")
 	} else {
 		listener.Close()
 	}

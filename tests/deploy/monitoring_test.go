@@ -103,7 +103,7 @@ func TestAlertsAreWellFormedAndSayWhatToDo(t *testing.T) {
 // system:monitoring. Returns a token.
 func scraper(t *testing.T) string {
 	t.Helper()
-	// The API server knows the users of its token file; nobody has no rights but these.
+	// The API server knows the users of its token file; user nobody has no rights but these.
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "scraper"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:monitoring"},

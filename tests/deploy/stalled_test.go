@@ -100,7 +100,7 @@ func TestALoopThatStallsIsAlerted(t *testing.T) {
 	}
 }
 
-// A kubelet restarts the pod some 110 s after its loop has stalled, and the counter begins anew.
+// A kubelet restarts the pod some 110 s after its loop has stalled, and the counter begins at 0 again.
 func TestTheAlertComesBeforeTheRestartAndOutlivesIt(t *testing.T) {
 	groups, _ := alerts(t)
 	r := alert(t, stalled)

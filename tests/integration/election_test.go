@@ -93,7 +93,7 @@ func (e *env) awaitNextLeader(before *coordinationv1.Lease, since time.Time, lim
 	return acquired
 }
 
-// checkHandover checks in the audit log that nothing was bound while nobody led, and that the new
+// checkHandover checks in the audit log that nothing was bound while no process led, and that the new
 // leader began at once.
 func (e *env) checkHandover(end, acquired time.Time) {
 	e.Helper()
@@ -102,7 +102,7 @@ func (e *env) checkHandover(end, acquired time.Time) {
 		switch {
 		case b.Received.Before(acquired):
 			if b.Received.After(end.Add(inFlight)) {
-				e.Errorf("pod %s was bound %s before anybody led", b.Pod, acquired.Sub(b.Received))
+				e.Errorf("pod %s was bound %s before a process led", b.Pod, acquired.Sub(b.Received))
 				return
 			}
 		case first.IsZero() || b.Received.Before(first):
@@ -202,7 +202,7 @@ func TestElectionLeaderThatLosesTheLeaseEnds(t *testing.T) {
 	leader, standby := e.replicas(shortLease)
 	e.stop(standby)
 	held := e.lease()
-	other := "somebody-else"
+	other := "another-process"
 	held.Spec.HolderIdentity = &other
 	seconds := int32(3600)
 	held.Spec.LeaseDurationSeconds = &seconds

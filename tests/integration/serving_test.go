@@ -126,9 +126,9 @@ func TestEndpointsAreForThoseWhomTheServerLetsRead(t *testing.T) {
 		code        int
 		says        string
 	}{
-		{name: "anybody asks whether it lives", path: "/livez", code: 200, says: "ok"},
-		{name: "anybody asks whether it is healthy", path: "/healthz", code: 200, says: "ok"},
-		{name: "one check is not for anybody", path: "/readyz/shutdown", code: 403},
+		{name: "a caller without credentials asks whether it lives", path: "/livez", code: 200, says: "ok"},
+		{name: "a caller without credentials asks whether it is healthy", path: "/healthz", code: 200, says: "ok"},
+		{name: "one check is not for all callers", path: "/readyz/shutdown", code: 403},
 		{name: "anonymous", path: "/metrics", code: 403, says: `User \"system:anonymous\" cannot get path \"/metrics\"`},
 		{name: "anonymous, of what is not there", path: "/nothing", code: 403},
 		{name: "a wrong token", path: "/metrics", token: "wrong", code: 401, says: `"reason":"Unauthorized"`},

@@ -23,7 +23,7 @@ func New(out *os.File) *Line {
 	return &Line{out: out, terminal: IsTerminal(out)}
 }
 
-// IsTerminal tells whether somebody may be looking.
+// IsTerminal tells whether a person may be looking.
 func IsTerminal(out *os.File) bool {
 	info, err := out.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

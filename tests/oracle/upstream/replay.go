@@ -92,7 +92,7 @@ func (s *State) Replay(decisions []Decision) error {
 		last, wasTried := tried[v.Pod]
 		switch v.Result {
 		case Scheduled:
-			// Upstream wakes nobody when a nominated pod goes to another node, which gives the room on the first one
+			// Upstream wakes no pod when a nominated pod goes to another node, which gives the room on the first one
 			// back: the others are tried again only after five minutes.
 			if wasTried && last < lostNomination {
 				continue

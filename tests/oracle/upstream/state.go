@@ -190,7 +190,7 @@ func (s *State) place(pod *corev1.Pod, node string) error {
 	return s.scheduler.Cache.UpdateSnapshot(logger, s.snapshot)
 }
 
-// clearNomination does what upstream does with a pod that failed where no PostFilter plugin nominates it anew.
+// clearNomination does what upstream does with a pod that failed where no PostFilter plugin nominates it again.
 func (s *State) clearNomination(pod *corev1.Pod) {
 	if pod.Status.NominatedNodeName == "" {
 		return
