@@ -10,6 +10,7 @@
 #include "src/app/version.h"
 #include "src/base/logging.h"
 #include "src/extender/http_extender.h"
+#include "src/scheduler/debugger.h"
 
 namespace berth::app {
 namespace {
@@ -172,18 +173,18 @@ void Daemon::Stop(Duration patience) {
 void Daemon::LogState() {
   // Each behind the events that made what it compares with, and before those that will change it.
   // Not by way of `this`: the scheduler outlives it on that thread.
-  using Log = void (scheduler::Scheduler::*)(const scheduler::KnownObjects&) const;
-  const auto compare = [this](informers::Kind kind, Log log) {
+  using Log = void(const scheduler::Scheduler&, const scheduler::KnownObjects&);
+  const auto compare = [this](informers::Kind kind, Log* log) {
     informers_->CollectObjects(
         kind, [log, scheduler = scheduler_.get()](scheduler::KnownObjects objects) {
           scheduler->PostFromExecutor(scheduler::Query{
-              [log, scheduler, objects = std::move(objects)] { (scheduler->*log)(objects); }});
+              [log, scheduler, objects = std::move(objects)] { log(*scheduler, objects); }});
         });
   };
-  compare(informers::Kind::kNode, &scheduler::Scheduler::LogNodeMismatch);
-  compare(informers::Kind::kPod, &scheduler::Scheduler::LogPodMismatch);
+  compare(informers::Kind::kNode, scheduler::LogNodeMismatch);
+  compare(informers::Kind::kPod, scheduler::LogPodMismatch);
   client_->executor().Post([scheduler = scheduler_.get()] {
-    scheduler->PostFromExecutor(scheduler::Query{[scheduler] { scheduler->LogDump(); }});
+    scheduler->PostFromExecutor(scheduler::Query{[scheduler] { scheduler::LogDump(*scheduler); }});
   });
 }
 

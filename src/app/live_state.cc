@@ -158,7 +158,7 @@ std::string QueueJson(scheduler::Scheduler& scheduler) {
   numbers.Add("unschedulable", static_cast<int64_t>(counts.unschedulable));
   numbers.Add("gated", static_cast<int64_t>(counts.gated));
   numbers.Add("inFlight", static_cast<int64_t>(counts.in_flight));
-  numbers.Add("awaitingBind", static_cast<int64_t>(scheduler.awaiting_bind()));
+  numbers.Add("awaitingBind", static_cast<int64_t>(scheduler.binding_cycles().awaiting_bind()));
   numbers.Close();
   document.Key("pods");
   JsonList list(out);

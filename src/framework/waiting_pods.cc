@@ -108,11 +108,6 @@ std::optional<Time> WaitingPods::NextExpiry() const {
   return next;
 }
 
-void WaitingPods::Reject(std::string_view uid, std::string_view message) {
-  const auto it = pods_.find(uid);
-  if (it != pods_.end()) End(*it->second, Code::kUnschedulable, "", message);
-}
-
 std::vector<PermitOutcome> WaitingPods::TakeOutcomes(Time now) {
   std::vector<PermitOutcome> taken = std::exchange(outcomes_, {});
   for (PermitOutcome& outcome : taken) {

@@ -38,6 +38,7 @@ class WaitingPods {
 
   // `pod` waits for every plugin named, each at most its timeout.
   void Add(PodInfoPtr pod, std::string node_name, std::vector<PluginTimeout> plugins, Time now);
+  // nullptr: it does not wait, or not any more.
   WaitingPod* Find(std::string_view uid);
   void ForEach(const std::function<void(WaitingPod&)>& visit);
   size_t size() const { return pods_.size(); }
@@ -46,8 +47,6 @@ class WaitingPods {
   void Expire(Time now);
   // When Expire next has something to do.
   std::optional<Time> NextExpiry() const;
-  // Rejects the pod because it was deleted; nothing happens when it does not wait.
-  void Reject(std::string_view uid, std::string_view message);
 
   // The pods whose wait has ended since the last call, in that order; they wait no more.
   std::vector<PermitOutcome> TakeOutcomes(Time now);

@@ -120,34 +120,33 @@ std::string DumpQueue(const queue::SchedulingQueue& queue) {
   return text;
 }
 
-void Scheduler::LogNodeMismatch(const KnownObjects& nodes) const {
-  BERTH_ON_THREAD(owner_);
-  const Mismatch found = CompareNodes(nodes, cache_);
+void LogNodeMismatch(const Scheduler& scheduler, const KnownObjects& nodes) {
+  const Mismatch found = CompareNodes(nodes, scheduler.cache());
   if (found.none()) return;
   base::LogInfo("Cache mismatch", {{"missedNodes", Listed(found.missed)},
                                    {"redundantNodes", Listed(found.redundant)}});
 }
 
-void Scheduler::LogPodMismatch(const KnownObjects& pods) const {
-  BERTH_ON_THREAD(owner_);
+void LogPodMismatch(const Scheduler& scheduler, const KnownObjects& pods) {
   const Mismatch found = ComparePods(
-      pods, cache_, *queue_, [this](std::string_view name) { return ProfileOf(name) != nullptr; });
+      pods, scheduler.cache(), scheduler.queue(),
+      [&scheduler](std::string_view name) { return scheduler.profiles().Find(name) != nullptr; });
   if (found.none()) return;
   base::LogInfo("Cache mismatch",
                 {{"missedPods", Listed(found.missed)}, {"redundantPods", Listed(found.redundant)}});
 }
 
-void Scheduler::LogDump() const {
-  BERTH_ON_THREAD(owner_);
-  base::LogInfo("Dump of cached NodeInfo", {{"nodes", DumpNodes(cache_, nominator_)}});
-  base::LogInfo("Dump of scheduling queue",
-                {{"summary", QueueSummary(*queue_)}, {"pods", DumpQueue(*queue_)}});
+void LogDump(const Scheduler& scheduler) {
+  base::LogInfo("Dump of cached NodeInfo",
+                {{"nodes", DumpNodes(scheduler.cache(), scheduler.nominator())}});
+  base::LogInfo("Dump of scheduling queue", {{"summary", QueueSummary(scheduler.queue())},
+                                             {"pods", DumpQueue(scheduler.queue())}});
 }
 
-std::string Scheduler::Dump() const {
-  BERTH_ON_THREAD(owner_);
-  return "Dump of cached NodeInfo\n" + DumpNodes(cache_, nominator_) +
-         "\nDump of scheduling queue: " + QueueSummary(*queue_) + "\n" + DumpQueue(*queue_);
+std::string Dump(const Scheduler& scheduler) {
+  return "Dump of cached NodeInfo\n" + DumpNodes(scheduler.cache(), scheduler.nominator()) +
+         "\nDump of scheduling queue: " + QueueSummary(scheduler.queue()) + "\n" +
+         DumpQueue(scheduler.queue());
 }
 
 }  // namespace berth::scheduler

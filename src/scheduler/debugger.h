@@ -18,6 +18,8 @@
 // Thread safety: the scheduling thread, since that is where the state lives.
 namespace berth::scheduler {
 
+class Scheduler;
+
 // All objects of one kind that the informers hold: what the API server told last. The caller takes
 // them on the executor's thread and brings them along in a message: all events up to then have been
 // applied when that is handled, and none after, so the two sides must agree, without asking the API
@@ -48,5 +50,12 @@ std::string DumpNodes(const cache::Cache& cache, const queue::Nominator& nominat
 std::string QueueSummary(const queue::SchedulingQueue& queue);
 // A line for each pod in the queue, in the order in which they would leave.
 std::string DumpQueue(const queue::SchedulingQueue& queue);
+
+// Log where the scheduler's cache and queue differ from what the informers hold.
+void LogNodeMismatch(const Scheduler& scheduler, const KnownObjects& nodes);
+void LogPodMismatch(const Scheduler& scheduler, const KnownObjects& pods);
+// Logs a dump of cache and queue; the same as text.
+void LogDump(const Scheduler& scheduler);
+std::string Dump(const Scheduler& scheduler);
 
 }  // namespace berth::scheduler

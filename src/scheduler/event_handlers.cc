@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/scheduler/failure_handler.h"
 #include "src/scheduler/watched_events.h"
 
 namespace berth::scheduler {
@@ -14,25 +15,9 @@ bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
 
 }  // namespace
 
-std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_view node_name) {
-  auto on = std::make_shared<api::Pod>(pod);
-  on->spec.node_name = node_name;
-  return on;
-}
-
-EventHandlers::EventHandlers(cache::Cache& cache, cache::ObjectTables& objects,
-                             queue::SchedulingQueue& queue, framework::WaitingPods& waiting_pods,
-                             PodStore& pods, binding::PodStatusPatcher& status_patcher,
-                             metrics::LocalMetrics& metrics, const Clock& clock,
-                             std::function<bool(std::string_view)> is_ours)
-    : cache_(cache),
-      objects_(objects),
-      queue_(queue),
-      waiting_pods_(waiting_pods),
-      pods_(pods),
-      status_patcher_(status_patcher),
-      metrics_(metrics, clock),
-      is_ours_(std::move(is_ours)) {
+EventHandlers::EventHandlers(SchedulerState& state, queue::SchedulingQueue& queue,
+                             const Profiles& profiles)
+    : state_(state), queue_(queue), profiles_(profiles), metrics_(state.metrics, state.clock) {
   for (const informers::Kind kind : informers::AllKinds()) unsynced_.insert(kind);
 }
 
@@ -109,9 +94,9 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
     AddToCache(pod);
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
-  } else if (is_ours_(pod->spec.scheduler_name)) {
-    pods_.Set(pod);
-    queue_.Add(cache_.MakePodInfo(pod), now);
+  } else if (IsOurs(pod->spec.scheduler_name)) {
+    state_.pods.Set(pod);
+    queue_.Add(state_.cache.MakePodInfo(pod), now);
     metrics_.Handled(EventResource::kUnscheduledPod, action::kAdd);
   }
 }
@@ -126,13 +111,13 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     metrics_.Handled(EventResource::kAssignedPod, action::kUpdate);
     return;
   }
-  const bool ours = is_ours_(pod->spec.scheduler_name);
+  const bool ours = IsOurs(pod->spec.scheduler_name);
   if (Assigned(*pod)) {
     AddToCache(pod);
     if (ours) {
-      pods_.Erase(*pod);
+      state_.pods.Erase(*pod);
       queue_.Delete(*pod);
-      status_patcher_.Forget(pod->metadata.uid);
+      state_.status_patcher.Forget(pod->metadata.uid);
       metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
     }
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
@@ -146,14 +131,15 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
 }
 
 void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
-  pods_.Set(pod);
-  if (cache_.IsAssumed(pod->metadata.uid)) {
+  state_.pods.Set(pod);
+  const auto cached = state_.cache.FindPod(pod->metadata.uid);
+  if (cached && cached->assumed) {
     if (!old_pod->metadata.deletion_timestamp && pod->metadata.deletion_timestamp) {
-      DropAssumedPod(pod->metadata.uid, now);
+      DropAssumedPod(*cached, now);
     }
     return;
   }
-  queue_.Update(old_pod, cache_.MakePodInfo(pod), now);
+  queue_.Update(old_pod, state_.cache.MakePodInfo(pod), now);
   const std::string& nominated = old_pod->status.nominated_node_name;
   if (!nominated.empty() && nominated != pod->status.nominated_node_name) {
     MoveForLostNomination(old_pod, now);
@@ -162,17 +148,17 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
 
 void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
-    cache_.RemovePod(pod->metadata.uid);
+    state_.cache.RemovePod(pod->metadata.uid);
     Move(EventResource::kAssignedPod, action::kDelete, pod, {}, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kDelete);
     return;
   }
-  if (!is_ours_(pod->spec.scheduler_name)) return;
-  pods_.Erase(*pod);
+  if (!IsOurs(pod->spec.scheduler_name)) return;
+  state_.pods.Erase(*pod);
   queue_.Delete(*pod);
-  status_patcher_.Forget(pod->metadata.uid);
-  if (cache_.FindPod(pod->metadata.uid)) {
-    DropAssumedPod(pod->metadata.uid, now);
+  state_.status_patcher.Forget(pod->metadata.uid);
+  if (const auto cached = state_.cache.FindPod(pod->metadata.uid)) {
+    DropAssumedPod(*cached, now);
   } else if (!pod->status.nominated_node_name.empty()) {
     MoveForLostNomination(pod, now);
   }
@@ -180,7 +166,7 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
 }
 
 void EventHandlers::AddToCache(const PodPtr& pod) {
-  if (auto added = cache_.AddPod(cache_.MakePodInfo(pod)); !added) {
+  if (auto added = state_.cache.AddPod(state_.cache.MakePodInfo(pod)); !added) {
     base::LogError("Pod cannot be put on its node",
                    {{"pod", pod->metadata.Key()}, {"err", added.error().message}});
   }
@@ -191,24 +177,23 @@ void EventHandlers::OpenNode(const std::string& pod_key, Time now) {
   if (unread == unread_pods_.end()) return;
   const std::string node_name = std::move(unread->second);
   unread_pods_.erase(unread);
-  cache_.OpenNode(pod_key);
+  state_.cache.OpenNode(pod_key);
   ++num_opened_nodes_;
-  const NodeRow row = cache_.FindNode(node_name);
-  if (row == kNoRow || cache_.closed_nodes().Test(row)) return;
+  const NodeRow row = state_.cache.FindNode(node_name);
+  if (row == kNoRow || state_.cache.closed_nodes().Test(row)) return;
   // No plugin had its say about a closed node: for parked pods it is as if the node came.
-  Move(EventResource::kNode, action::kAdd, {}, cache_.node_ptr(row), now);
+  Move(EventResource::kNode, action::kAdd, {}, state_.cache.node_ptr(row), now);
 }
 
-void EventHandlers::DropAssumedPod(const std::string& uid, Time now) {
-  const auto cached = cache_.FindPod(uid);
-  if (!cached) return;
+void EventHandlers::DropAssumedPod(const cache::CachedPod& pod, Time now) {
+  const std::string& uid = pod.info->pod->metadata.uid;
   // What goes is the pod as it was assumed, not as it is told of: hints look at the node it leaves.
-  const PodPtr assumed = PodOn(*cached->info->pod, cache_.node_name(cached->row));
-  if (waiting_pods_.Find(uid) != nullptr) {
+  const PodPtr assumed = PodOn(*pod.info->pod, state_.cache.node_name(pod.row));
+  if (WaitingPod* waiting = state_.waiting_pods.Find(uid)) {
     // Its binding cycle ends as any rejected one does, which also releases the room.
-    waiting_pods_.Reject(uid, "removed");
+    waiting->Reject("", "removed");
   } else {
-    cache_.RemovePod(uid);
+    state_.cache.RemovePod(uid);
   }
   Move(EventResource::kAssignedPod, action::kDelete, assumed, {}, now);
 }
@@ -221,12 +206,12 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
   if (old_node == nullptr && new_node == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
-      cache_.SetNode(*new_node);
+      state_.cache.SetNode(*new_node);
       Move(EventResource::kNode, action::kAdd, {}, *new_node, now);
       metrics_.Handled(EventResource::kNode, action::kAdd);
       break;
     case EventType::kUpdated:
-      cache_.SetNode(*new_node);
+      state_.cache.SetNode(*new_node);
       for (const ClusterEvent& change : NodeUpdateEvents(**old_node, **new_node)) {
         Move(change.resource, change.action, *old_node, *new_node, now);
         metrics_.Handled(change.resource, change.action);
@@ -234,7 +219,7 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
       break;
     case EventType::kDeleted:
       Move(EventResource::kNode, action::kDelete, *old_node, {}, now);
-      cache_.RemoveNode((*old_node)->metadata.name);
+      state_.cache.RemoveNode((*old_node)->metadata.name);
       metrics_.Handled(EventResource::kNode, action::kDelete);
       break;
     case EventType::kSynced:
@@ -246,11 +231,11 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
 void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Time now) {
   ActionType action = action::kAdd;
   if (event.type != informers::EventType::kDeleted) {
-    objects_.Set(event.new_object);
-    cache_.TestSelectorOf(event.new_object);
+    state_.objects.Set(event.new_object);
+    state_.cache.TestSelectorOf(event.new_object);
     if (event.type == informers::EventType::kUpdated) action = action::kUpdate;
   } else if (!std::holds_alternative<std::monostate>(event.old_object)) {
-    objects_.Remove(event.old_object);
+    state_.objects.Remove(event.old_object);
     action = action::kDelete;
   } else {
     return;  // the end of an object that could never be read
@@ -269,23 +254,20 @@ void EventHandlers::HandleUndecodable(const informers::InformerEvent& event, Tim
   const auto known = unread_pods_.find(unread.key);
   if (known != unread_pods_.end() && known->second != unread.node_name) OpenNode(unread.key, now);
   if (!unread.node_name.empty()) {
-    cache_.CloseNode(unread.node_name, unread.key);
+    state_.cache.CloseNode(unread.node_name, unread.key);
     unread_pods_.insert_or_assign(unread.key, unread.node_name);
     return;
   }
-  if (!is_ours_(unread.scheduler_name)) return;
+  if (!IsOurs(unread.scheduler_name)) return;
   const size_t slash = unread.key.find('/');
   auto pod = std::make_shared<api::Pod>();
   pod->metadata.namespace_ = unread.key.substr(0, slash);
   pod->metadata.name = unread.key.substr(slash + 1);
   pod->metadata.uid = unread.uid;
   api::PodStatusChange change;
-  api::PodCondition& condition = change.condition.emplace();
-  condition.type = "PodScheduled";
-  condition.status = "False";
-  condition.reason = "SchedulerError";
-  condition.message = "the pod cannot be read: " + unread.error;
-  status_patcher_.Patch(std::move(pod), std::move(change));
+  change.condition =
+      UnscheduledCondition("SchedulerError", "the pod cannot be read: " + unread.error);
+  state_.status_patcher.Patch(std::move(pod), std::move(change));
 }
 
 void EventHandlers::Move(EventResource resource, ActionType action,

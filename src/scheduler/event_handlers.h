@@ -8,19 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "src/binding/pod_status.h"
-#include "src/cache/cache.h"
-#include "src/cache/object_tables.h"
-#include "src/framework/waiting_pods.h"
 #include "src/informers/informer_event.h"
 #include "src/queue/scheduling_queue.h"
 #include "src/scheduler/event_metrics.h"
-#include "src/scheduler/pod_store.h"
+#include "src/scheduler/profiles.h"
+#include "src/scheduler/state.h"
 
 namespace berth::scheduler {
-
-// The pod as it is, or would be, on that node.
-std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_view node_name);
 
 // Turns what the informers saw into changes of the cache and moves in the queue, as
 // kube-scheduler's event handlers do.
@@ -28,11 +22,8 @@ std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_view node
 // Thread safety: the scheduling thread.
 class EventHandlers {
  public:
-  // All must outlive the handlers. `is_ours` tells whether a schedulerName has a profile.
-  EventHandlers(cache::Cache& cache, cache::ObjectTables& objects, queue::SchedulingQueue& queue,
-                framework::WaitingPods& waiting_pods, PodStore& pods,
-                binding::PodStatusPatcher& status_patcher, metrics::LocalMetrics& metrics,
-                const Clock& clock, std::function<bool(std::string_view)> is_ours);
+  // All must outlive the handlers.
+  EventHandlers(SchedulerState& state, queue::SchedulingQueue& queue, const Profiles& profiles);
 
   void Handle(const informers::InformerEvent& event, Time now);
   // Whether the first list of every kind is in.
@@ -57,22 +48,22 @@ class EventHandlers {
   void AddToCache(const PodPtr& pod);
   // The pod of that key can be read again, or is gone: its node may take new pods.
   void OpenNode(const std::string& pod_key, Time now);
+  // Whether one of the profiles is for the pod.
+  bool IsOurs(std::string_view scheduler_name) const {
+    return profiles_.Find(scheduler_name) != nullptr;
+  }
   // The pod was assumed and is going: releases what it holds, and tells of it.
-  void DropAssumedPod(const std::string& uid, Time now);
+  void DropAssumedPod(const cache::CachedPod& pod, Time now);
   void Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
             const api::ObjectPtr& new_object, Time now,
             const queue::PodPredicate& concerns = nullptr);
   // A nomination was given up: pods of at most its priority may use the room.
   void MoveForLostNomination(const PodPtr& pod, Time now);
 
-  cache::Cache& cache_;
-  cache::ObjectTables& objects_;
+  SchedulerState& state_;
   queue::SchedulingQueue& queue_;
-  framework::WaitingPods& waiting_pods_;
-  PodStore& pods_;
-  binding::PodStatusPatcher& status_patcher_;
+  const Profiles& profiles_;
   EventMetrics metrics_;
-  std::function<bool(std::string_view)> is_ours_;
 
   std::set<informers::Kind> unsynced_;
   // Pods that could not be read, by key, and the nodes that they keep closed.

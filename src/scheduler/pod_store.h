@@ -10,6 +10,13 @@
 
 namespace berth::scheduler {
 
+// The pod as it is, or would be, on that node.
+inline std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_view node_name) {
+  auto on = std::make_shared<api::Pod>(pod);
+  on->spec.node_name = node_name;
+  return on;
+}
+
 // The newest version of every pod that waits for one of our profiles and has no node: what a pod
 // that comes back from an attempt is compared with.
 //

@@ -20,23 +20,23 @@ std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodI
   BERTH_CHECK(asked != nullptr && &asked->cycle.state == &state,
               "a dry run belongs to the PostFilter that asks for it");
   return std::make_unique<engine::PreemptionDryRun>(asked->profile, asked->cycle, pod,
-                                                    engine::World{parts_.cache, parts_.nominated});
+                                                    engine::World{state_.cache, *state_.nominated});
 }
 
 void ProfileHandle::ForEachNominatedPod(std::string_view node_name,
                                         const std::function<void(const PodInfoPtr&)>& visit) {
-  for (const PodInfoPtr& pod : parts_.nominator.NominatedPodsForNode(node_name)) visit(pod);
+  for (const PodInfoPtr& pod : state_.nominator.NominatedPodsForNode(node_name)) visit(pod);
 }
 
 void ProfileHandle::ClearNominatedNode(const PodInfo& pod) {
   api::PodStatusChange change;
   change.nominated_node_name = "";
-  parts_.status_patcher.Patch(pod.pod, std::move(change));
+  state_.status_patcher.Patch(pod.pod, std::move(change));
 }
 
 std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view namespace_,
                                                               std::string_view name) const {
-  return parts_.pods.Find(std::string(namespace_) + "/" + std::string(name));
+  return state_.pods.Find(std::string(namespace_) + "/" + std::string(name));
 }
 
 void ProfileHandle::RecordEvent(const api::Pod& pod, bool warning, std::string_view reason,
@@ -52,17 +52,17 @@ void ProfileHandle::RecordEvent(const api::Pod& pod, bool warning, std::string_v
   record.action = action;
   record.note = std::move(note);
   record.may_repeat = warning;
-  parts_.events.Record(std::move(record));
+  state_.events.Record(std::move(record));
 }
 
 void ProfileHandle::CountMetric(std::string_view name,
                                 std::initializer_list<std::string_view> labels, double by) {
-  parts_.metrics.Add(parts_.metrics.Series(MetricNamed(name), labels), by);
+  state_.metrics.Add(state_.metrics.Series(MetricNamed(name), labels), by);
 }
 
 void ProfileHandle::ObserveMetric(std::string_view name,
                                   std::initializer_list<std::string_view> labels, double value) {
-  parts_.metrics.Observe(parts_.metrics.Series(MetricNamed(name), labels), value);
+  state_.metrics.Observe(state_.metrics.Series(MetricNamed(name), labels), value);
 }
 
 }  // namespace berth::scheduler

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/scheduler/scheduler.h"
+#include "src/scheduler/scheduling_cycle.h"
 
 // Pods of one class fail for the same reasons. While one that failed is parked, nothing has
 // happened that could help it, so the next ones of its class need no evaluation of their own. Each
@@ -30,25 +30,24 @@ bool IsDeclared(const framework::Profile& profile, std::string_view plugin) {
 }  // namespace
 
 // Each part only grows, so the sum stays only if all of them do.
-uint64_t Scheduler::VerdictEpoch(bool assumes_count) const {
-  return nominator_.generation() + objects_.generation() +
-         objects_.disruption_budgets_generation() + handlers_->num_opened_nodes() +
+uint64_t SchedulingCycle::VerdictEpoch(bool assumes_count) const {
+  return state_.nominator.generation() + state_.objects.generation() +
+         state_.objects.disruption_budgets_generation() + parts_.handlers.num_opened_nodes() +
          (assumes_count ? num_assumes_ : 0);
 }
 
-std::shared_ptr<const queue::SharedVerdict> Scheduler::ShareVerdict(
-    const queue::QueuedPod& queued, const framework::Profile& profile,
-    const Failure& failure) const {
-  if (!options_.share_verdicts || queued.info->pod_class == kNoPodClass ||
-      !queued.pod().status.nominated_node_name.empty() || failure.unschedulable_plugins.empty()) {
+std::shared_ptr<const queue::SharedVerdict> SchedulingCycle::ShareVerdict(
+    const Attempt& attempt, const Failure& failure) const {
+  if (!share_verdicts_ || attempt.info()->pod_class == kNoPodClass ||
+      !attempt.pod().status.nominated_node_name.empty() || failure.unschedulable_plugins.empty()) {
     return nullptr;
   }
   // An extender may answer differently the next time.
-  if (extenders_.num_calls() != extender_calls_) return nullptr;
+  if (state_.extenders.num_calls() != attempt.extender_calls) return nullptr;
   auto verdict = std::make_shared<queue::SharedVerdict>();
   for (const std::string& plugin : failure.unschedulable_plugins) {
-    if (!IsDeclared(profile, plugin)) return nullptr;
-    verdict->assumes_count = verdict->assumes_count || HearsOfNewPods(profile, plugin);
+    if (!IsDeclared(*attempt.profile, plugin)) return nullptr;
+    verdict->assumes_count = verdict->assumes_count || HearsOfNewPods(*attempt.profile, plugin);
   }
   verdict->message = failure.message;
   verdict->unschedulable_plugins = failure.unschedulable_plugins;
@@ -58,33 +57,29 @@ std::shared_ptr<const queue::SharedVerdict> Scheduler::ShareVerdict(
   return verdict;
 }
 
-std::shared_ptr<const queue::SharedVerdict> Scheduler::FindVerdict(
+std::shared_ptr<const queue::SharedVerdict> SchedulingCycle::FindVerdict(
     const queue::QueuedPod& queued) const {
   // A pod that was parked too long is there to be looked at afresh.
   if (queued.was_flushed_from_unschedulable || !queued.pod().status.nominated_node_name.empty()) {
     return nullptr;
   }
-  auto verdict = queue_->FindVerdict(*queued.info);
+  auto verdict = parts_.queue.FindVerdict(*queued.info);
   if (verdict == nullptr || verdict->epoch != VerdictEpoch(verdict->assumes_count)) return nullptr;
   return verdict;
 }
 
-void Scheduler::FailAlike(std::unique_ptr<queue::QueuedPod> queued,
-                          const framework::Profile& profile,
-                          std::shared_ptr<const queue::SharedVerdict> verdict, Time started) {
+void SchedulingCycle::FailAlike(Attempt attempt,
+                                std::shared_ptr<const queue::SharedVerdict> verdict) {
   ++num_reused_verdicts_;
-  decision_took_ = Stopwatch() - decision_began_;
-  metrics_.Add(series_.reused_rejections);
-  metrics_.Observe(series_.algorithm_duration, clock_.Now() - started);
-  Failure failure;
-  failure.code = Code::kUnschedulable;
-  failure.message = verdict->message;
-  failure.unschedulable_plugins = verdict->unschedulable_plugins;
-  failure.pending_plugins = verdict->pending_plugins;
-  failure.nominating = verdict->nominating;
+  state_.metrics.Add(reused_rejections_series_);
+  EndDecision(attempt);
+  Failure failure{.code = Code::kUnschedulable,
+                  .message = verdict->message,
+                  .unschedulable_plugins = verdict->unschedulable_plugins,
+                  .pending_plugins = verdict->pending_plugins,
+                  .nominating = verdict->nominating};
   failure.verdict = std::move(verdict);
-  ReportCycle(queued->pod(), failure.code, "", failure.message);
-  HandleFailure(std::move(queued), profile, std::move(failure), started);
+  Fail(std::move(attempt), std::move(failure));
 }
 
 }  // namespace berth::scheduler

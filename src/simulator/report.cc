@@ -54,7 +54,8 @@ Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts
       report.gated.push_back(key);
     } else if (place == queue::Place::kUnschedulable) {
       report.unschedulable.push_back({key, MessageOf(*pod)});
-    } else if (place == queue::Place::kNowhere && simulation.scheduler().in_hand() == 0) {
+    } else if (place == queue::Place::kNowhere &&
+               simulation.scheduler().binding_cycles().size() == 0) {
       report.ignored.push_back(key);
     } else {
       report.unfinished.push_back({key, MessageOf(*pod)});

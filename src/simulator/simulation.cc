@@ -49,7 +49,7 @@ void Simulation::Settle() {
 bool Simulation::quiet() const {
   const queue::QueueCounts counts = scheduler_->queue().counts();
   return started_ && counts.active == 0 && counts.backoff == 0 && counts.in_flight == 0 &&
-         scheduler_->in_hand() == 0;
+         scheduler_->binding_cycles().size() == 0;
 }
 
 void Simulation::Step(Time end) {
@@ -67,7 +67,8 @@ bool Simulation::RunUntilQuiet(Duration limit, Duration patience) {
   Time changed = clock_.Now();
   while (!quiet() && clock_.Now() < std::min(end, changed + patience)) {
     Step(end);
-    if (scheduler_->in_hand() > 0 || api_.changes() != changes) changed = clock_.Now();
+    if (scheduler_->binding_cycles().size() > 0 || api_.changes() != changes)
+      changed = clock_.Now();
     changes = api_.changes();
   }
   return quiet();

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/tests/controlplane"
@@ -205,29 +206,36 @@ func (e *env) awaitCondition(pod, reason, message string) {
 // events are the events of that reason about the pod; about all pods of the test if the name is "".
 func (e *env) events(reason, pod string) []eventsv1.Event {
 	e.Helper()
+	list, err := e.admin.EventsV1().Events(e.namespace).List(e.ctx, eventsOf(reason, pod))
+	e.must(err)
+	return list.Items
+}
+
+func eventsOf(reason, pod string) metav1.ListOptions {
 	selector := "reason=" + reason
 	if pod != "" {
 		selector += ",regarding.name=" + pod
 	}
-	list, err := e.admin.EventsV1().Events(e.namespace).List(e.ctx, metav1.ListOptions{FieldSelector: selector})
-	e.must(err)
-	return list.Items
+	return metav1.ListOptions{FieldSelector: selector}
 }
 
 // awaitEvents waits until there are that many events, and returns them.
 func (e *env) awaitEvents(reason, pod string, want int) []eventsv1.Event {
 	e.Helper()
-	var events []eventsv1.Event
-	for ctx := e.within(30 * time.Second); ; {
-		if events = e.events(reason, pod); len(events) >= want {
-			return events
+	// Begins with the events that are there.
+	watcher, err := e.admin.EventsV1().Events(e.namespace).Watch(e.within(30*time.Second), eventsOf(reason, pod))
+	e.must(err)
+	defer watcher.Stop()
+	for there := 0; there < want; {
+		event, more := <-watcher.ResultChan()
+		if !more {
+			e.Fatalf("there are %d events %s, want %d", there, reason, want)
 		}
-		select {
-		case <-ctx.Done():
-			e.Fatalf("there are %d events %s, want %d", len(events), reason, want)
-		case <-time.After(100 * time.Millisecond):
+		if event.Type == watch.Added {
+			there++
 		}
 	}
+	return e.events(reason, pod)
 }
 
 // eventually polls what no watch tells.

@@ -4,14 +4,15 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -119,17 +120,21 @@ func CreateNamespace(ctx context.Context, client kubernetes.Interface, name stri
 // AwaitServiceAccount waits until the controllers have made the namespace's default service account,
 // without which the API server takes no pods.
 func AwaitServiceAccount(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	for {
-		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
-		if err == nil {
+	// Begins with the account if it is there.
+	watcher, err := client.CoreV1().ServiceAccounts(namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=default"})
+	if err != nil {
+		return fmt.Errorf("watch the service accounts of %s: %w", namespace, err)
+	}
+	defer watcher.Stop()
+	for event := range watcher.ResultChan() {
+		if event.Type == watch.Added {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the default service account of %s: %w", namespace, context.Cause(ctx))
-		case <-time.After(50 * time.Millisecond):
-		}
 	}
+	if err = context.Cause(ctx); err == nil {
+		err = errors.New("the watch ended")
+	}
+	return fmt.Errorf("wait for the default service account of %s: %w", namespace, err)
 }
 
 func ignoreNotFound(err error) error {

@@ -70,7 +70,7 @@ TEST_F(DebuggerTest, TheDumpShowsNodesWithTheirPodsAndTheQueue) {
   AddPod(test::MakePod().Name("lost").Uid("u2").OnNode("gone"));
   AddPod(test::MakePod().Name("huge").Uid("u3").NominatedNode("n1").Gate("wait"));
   Turn();
-  const std::string dump = scheduler().Dump();
+  const std::string dump = Dump(scheduler());
   for (const char* part : {
            "Node name: n1\nDeleted: false\nRequested Resources: pods: 1, cpu: 500m\n"
            "Allocatable Resources: pods: 10, cpu: 2000m, example.com/gpu: 4\nScheduled "
@@ -90,9 +90,9 @@ TEST_F(DebuggerTest, TheLogSaysWhatKubeSchedulersSays) {
   AddNode(test::MakeNode("n1"));
   Turn();
   testing::internal::CaptureStderr();
-  scheduler().LogNodeMismatch(nodes_);
-  scheduler().LogPodMismatch(pods_);
-  scheduler().LogDump();
+  LogNodeMismatch(scheduler(), nodes_);
+  LogPodMismatch(scheduler(), pods_);
+  LogDump(scheduler());
   base::FlushLogs();
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_THAT(log, HasSubstr("\"Cache mismatch\" missedNodes=\"[]\" redundantNodes=\"[n1]\""));

@@ -250,7 +250,7 @@ TEST_F(ExtendersTest, OneThatBindsTakesThePlaceOfTheBindPlugins) {
   AddPod(Pod());
   Turn();
   EXPECT_THAT(first_->calls, ElementsAre("bind web: n1"));
-  EXPECT_EQ(scheduler().awaiting_bind(), 1u);
+  EXPECT_EQ(scheduler().binding_cycles().awaiting_bind(), 1u);
   first_->open_binds[0]({});
   Turn();
   EXPECT_THAT(Events("Scheduled"), ElementsAre("Successfully assigned default/web to n1"));
@@ -273,11 +273,11 @@ TEST_F(ExtendersTest, ABindThatIsBeingSettledHoldsUpNoOthers) {
   first_->binds = true;
   AddPod(Pod());
   Turn();
-  EXPECT_EQ(scheduler().awaiting_bind(), 1u);
+  EXPECT_EQ(scheduler().binding_cycles().awaiting_bind(), 1u);
   first_->open_binds[0]({"cut off", extender::BindResult::Doubt::kNoAnswer});
   Turn();
-  EXPECT_EQ(scheduler().awaiting_bind(), 0u);
-  EXPECT_EQ(scheduler().in_hand(), 1u);
+  EXPECT_EQ(scheduler().binding_cycles().awaiting_bind(), 0u);
+  EXPECT_EQ(scheduler().binding_cycles().size(), 1u);
 }
 
 TEST_F(ExtendersTest, ResourcesThatTheyManageAreLeftToThem) {

@@ -82,11 +82,11 @@ TEST_F(ReloadTest, BindingsInHandFinish) {
   AddNode(test::MakeNode("n1"));
   AddPod(test::MakePod().Name("a"));
   Turn();
-  EXPECT_EQ(scheduler().in_hand(), 1u);
+  EXPECT_EQ(scheduler().binding_cycles().size(), 1u);
   EXPECT_TRUE(Reload([](auto& next) { Disable(next, "TaintToleration"); }));
   ReleaseOneBind();
   Turn();
-  EXPECT_EQ(scheduler().in_hand(), 0u);
+  EXPECT_EQ(scheduler().binding_cycles().size(), 0u);
   EXPECT_THAT(Events("Scheduled"), SizeIs(1));
 }
 

@@ -19,34 +19,6 @@ using testing::StartsWith;
 
 using SchedulerTest = test::SchedulerFixture;
 
-TEST_F(SchedulerTest, NothingIsDecidedBeforeTheFirstListsAreIn) {
-  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
-  AddPod(test::MakePod().Name("web"));
-  Turn();
-  EXPECT_THAT(Bindings(), IsEmpty());
-  Synced();
-  Turn();
-  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
-}
-
-TEST_F(SchedulerTest, AStandbyFillsItsCacheAndQueueAndDecidesOnceItLeads) {
-  options_.leading = false;
-  Restart();
-  Synced();
-  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
-  AddPod(test::MakePod().Name("web"));
-  AddPod(test::MakePod().Name("huge").Req({{"cpu", "9"}}));
-  Advance(seconds(60));
-  EXPECT_THAT(Bindings(), IsEmpty());
-  EXPECT_THAT(Events("FailedScheduling"), IsEmpty());
-  EXPECT_EQ(scheduler().cache().num_nodes(), 1u);
-  EXPECT_EQ(scheduler().queue().counts().active, 2u);
-  scheduler().Post(LeadingBegan{});
-  Turn();
-  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
-  EXPECT_THAT(Events("FailedScheduling"), SizeIs(1));
-}
-
 TEST_F(SchedulerTest, ABoundPodGetsAScheduledEventAndItsRoomStaysTaken) {
   Synced();
   AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
@@ -164,7 +136,7 @@ TEST_F(SchedulerTest, ABindThatTheServerFailsAtIsRefusedAndThePodBacksOff) {
                                                       HasSubstr("failed calling webhook"))));
   EXPECT_EQ(scheduler().cache().num_pods(), 0u);
   EXPECT_EQ(scheduler().queue().counts().backoff, 1u);
-  EXPECT_EQ(scheduler().in_hand(), 0u);
+  EXPECT_EQ(scheduler().binding_cycles().size(), 0u);
   AcceptBind("default/web");
   Advance(seconds(3));
   EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1", "default/web -> n1"));
@@ -185,8 +157,8 @@ TEST_F(SchedulerTest, PodsWhoseBindIsBeingSettledHoldUpNoOthers) {
   Turn();
   Advance(seconds(1));
   EXPECT_THAT(Events("Scheduled"), SizeIs(50));
-  EXPECT_EQ(scheduler().awaiting_bind(), 0u);
-  EXPECT_EQ(scheduler().in_hand(), 150u);
+  EXPECT_EQ(scheduler().binding_cycles().awaiting_bind(), 0u);
+  EXPECT_EQ(scheduler().binding_cycles().size(), 150u);
   EXPECT_EQ(scheduler().cache().num_pods(), 200u) << "what is being settled keeps its room";
 }
 
@@ -324,29 +296,12 @@ TEST_F(SchedulerTest, OnlySoManyPodsAwaitTheirBindAndTheNextIsDecidedOnTheNewest
   hold_binds_ = true;
   for (int i = 0; i < 100; ++i) AddPod(test::MakePod().Name("low-" + std::to_string(i)));
   Turn();
-  EXPECT_EQ(scheduler().awaiting_bind(), 64u);
+  EXPECT_EQ(scheduler().binding_cycles().awaiting_bind(), 64u);
   AddPod(test::MakePod().Name("urgent").Priority(1000));
   Turn();
   ReleaseOneBind();
   Turn();
   EXPECT_EQ(Bindings().back(), "default/urgent -> n1");
-}
-
-TEST_F(SchedulerTest, StoppingSeesBindingsThroughAndDecidesNothingNew) {
-  Synced();
-  AddNode(test::MakeNode("n1"));
-  hold_binds_ = true;
-  AddPod(test::MakePod().Name("web"));
-  Turn();
-  scheduler().Stop(seconds(10));
-  AddPod(test::MakePod().Name("late"));
-  Turn();
-  EXPECT_FALSE(scheduler().stopped());
-  ReleaseOneBind();
-  Turn();
-  EXPECT_TRUE(scheduler().stopped());
-  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
-  EXPECT_THAT(Events("Scheduled"), SizeIs(1));
 }
 
 TEST_F(SchedulerTest, ABoundPodThatCannotBeReadClosesItsNode) {
@@ -382,22 +337,6 @@ TEST_F(SchedulerTest, AMendedPodOpensItsNodeToThosePassedByOthers) {
   Advance(seconds(15));
   EXPECT_THAT(Bindings(),
               testing::UnorderedElementsAre("default/picky -> n1", "default/large -> n1"));
-}
-
-TEST_F(SchedulerTest, ALongTurnIsSeenFromOutsideWhileItLasts) {
-  Turn();
-  std::string seen;
-  bool ready = false;
-  Synced();
-  AddNode(test::MakeNode("n1"));
-  scheduler().Post(Query{[this] { clock().Set(Now() + seconds(2)); }});
-  scheduler().Post(Query{[&] {
-    seen = PublishedMetrics();
-    ready = scheduler().has_synced();
-  }});
-  scheduler().Turn(Now());
-  EXPECT_THAT(seen, testing::HasSubstr("scheduler_cache_size{type=\"nodes\"} 1\n"));
-  EXPECT_TRUE(ready);
 }
 
 TEST_F(SchedulerTest, TheSameMessagesAndSeedGiveTheSameDecisions) {

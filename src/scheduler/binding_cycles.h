@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/plugin.h"
+#include "src/base/string_map.h"
+#include "src/binding/binder.h"
+#include "src/framework/runtime.h"
+#include "src/framework/waiting_pods.h"
+#include "src/queue/scheduling_queue.h"
+#include "src/scheduler/attempt.h"
+#include "src/scheduler/failure_handler.h"
+#include "src/scheduler/state.h"
+
+namespace berth::scheduler {
+
+// The pods with a node that are not yet known to be bound: Permit holds them back, or the binder
+// has them.
+//
+//   Begin --Permit waits--> waiting pods --allowed--> binder --outcome--> bound
+//     |                          |                      ^  |
+//     +--------------------------|----------------------+  | refused
+//                                | rejected, timed out     v
+//                                +-------------------> Unreserve, FailureHandler
+//
+// At most max(burst, 64) pods await the answer to their Bind, not counting those whose bind is
+// being settled by reads: beyond that no further pod is to be decided, so that a late pod of high
+// priority never stands behind stale decisions.
+//
+// Thread safety: the scheduling thread.
+class BindingCycles {
+ public:
+  // All must outlive the binding cycles. `burst` is that of the client connection.
+  BindingCycles(SchedulerState& state, queue::SchedulingQueue& queue, FailureHandler& failures,
+                int32_t burst);
+
+  // Takes over a pod that is assumed and reserved on the node, and which Permit lets go on or wait.
+  void Begin(Attempt attempt, std::string node_name, framework::PermitVerdict permit, Time now);
+  // Takes up what has become of the pods that wait at Permit.
+  void HandlePermitOutcomes(Time now);
+  // The pod's PreBind is over, its Bind has begun.
+  void HandlePreBindDone(std::string_view uid);
+  // What became of the pod's bind has to be read, which may take long.
+  void HandleSettling(std::string_view uid);
+  void HandleOutcome(binding::BindOutcome outcome, Time now);
+
+  // Whether back-pressure lets another pod be decided.
+  bool HasRoom() const { return awaiting_bind_ < bind_limit_; }
+  // Pods that await the answer to their Bind; not those whose bind is being settled.
+  size_t awaiting_bind() const { return awaiting_bind_; }
+  size_t size() const { return assumed_.size(); }
+  // Those with that schedulerName.
+  size_t CountPodsOf(std::string_view scheduler_name) const;
+
+ private:
+  struct AssumedPod {
+    Attempt attempt;
+    std::string node_name;
+    std::vector<PreBindPlugin*> pre_bind;  // those with work
+    bool awaiting_bind = false;
+  };
+  using AssumedPods = base::StringMap<AssumedPod>;  // by UID
+
+  void HandlePermitOutcome(framework::PermitOutcome& outcome, Time now);
+  // Hands the pod to the binder.
+  void StartBinding(AssumedPod& pod);
+  // Whether the pod counts for back-pressure.
+  void SetAwaitingBind(AssumedPod& pod, bool awaiting);
+  AssumedPod Take(AssumedPods::iterator it);
+  void ObserveTimings(const framework::Profile& profile, const binding::BindOutcome& outcome);
+  void FinishBound(const AssumedPod& pod, Time now);
+  void Fail(AssumedPod pod, Failure failure, Time now);
+
+  SchedulerState& state_;
+  queue::SchedulingQueue& queue_;
+  FailureHandler& failures_;
+  AssumedPods assumed_;
+  size_t awaiting_bind_ = 0;
+  const size_t bind_limit_;
+  const metrics::SeriesId attempts_series_;
+  const metrics::SeriesId flushed_series_;
+};
+
+}  // namespace berth::scheduler

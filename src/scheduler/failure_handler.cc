@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/failure_handler.h"
+
+#include <utility>
+
+#include "src/base/logging.h"
+
+namespace berth::scheduler {
+
+void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
+  const bool rejected = failure.rejected();
+  state_.observer.ObserveAttempt(
+      *attempt.profile,
+      rejected ? MetricsObserver::Result::kUnschedulable : MetricsObserver::Result::kError,
+      state_.clock.Now() - attempt.start);
+  PodInfoPtr info = attempt.info();
+  const std::string key = info->pod->metadata.Key();
+  if (rejected) {
+    base::LogV(2, "Unable to schedule pod; no fit; waiting",
+               {{"pod", key}, {"err", failure.message}});
+  } else {
+    base::LogError("Error scheduling pod; retrying", {{"pod", key}, {"err", failure.message}});
+  }
+
+  const std::shared_ptr<const api::Pod> newest = state_.pods.Find(key);
+  if (newest == nullptr) {
+    // Deleted, or bound by another scheduler.
+    queue_.Done(info->pod->metadata.uid);
+  } else if (newest->metadata.uid != info->pod->metadata.uid) {
+    queue_.Done(info->pod->metadata.uid);
+    return;
+  } else {
+    if (newest != info->pod) {
+      info = state_.cache.MakePodInfo(newest);
+      failure.verdict = nullptr;
+    }
+    PutBack(std::move(attempt.queued), info, failure, now);
+  }
+  state_.nominator.AddNominatedPod(info, failure.nominating);
+  Tell(info, *attempt.profile, std::move(failure));
+}
+
+void FailureHandler::PutBack(std::unique_ptr<queue::QueuedPod> queued, PodInfoPtr newest,
+                             Failure& failure, Time now) {
+  queued->info = std::move(newest);
+  queued->ClearRejectorPlugins();
+  queued->unschedulable_plugins = std::move(failure.unschedulable_plugins);
+  queued->pending_plugins = std::move(failure.pending_plugins);
+  queued->rejected_in_binding = failure.rejected() && failure.in_binding;
+  queued->verdict = std::move(failure.verdict);
+  queue_.AddUnschedulablePodIfNotPresent(std::move(queued), now);
+}
+
+void FailureHandler::Tell(const PodInfoPtr& info, const framework::Profile& profile,
+                          Failure failure) {
+  const api::Pod& pod = *info->pod;
+  profile.handle().RecordEvent(pod, true, "FailedScheduling", "Scheduling", failure.message);
+  api::PodStatusChange change;
+  if (failure.nominating.mode == NominatingMode::kOverride) {
+    change.nominated_node_name = failure.nominating.nominated_node_name;
+  }
+  change.condition = UnscheduledCondition(failure.rejected() ? "Unschedulable" : "SchedulerError",
+                                          std::move(failure.message));
+  change.condition->observed_generation = pod.metadata.generation;
+  state_.status_patcher.Patch(info->pod, std::move(change));
+}
+
+api::PodCondition UnscheduledCondition(std::string_view reason, std::string message) {
+  api::PodCondition condition;
+  condition.type = "PodScheduled";
+  condition.status = "False";
+  condition.reason = reason;
+  condition.message = std::move(message);
+  return condition;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/loop.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "src/base/logging.h"
+
+namespace berth::scheduler {
+namespace {
+
+using metrics::Metric;
+
+constexpr Duration kPublishInterval = std::chrono::seconds(1);
+// Kept answers of a class go when none of its pods was decided for ten of these.
+constexpr Duration kAgeInterval = std::chrono::minutes(1);
+
+}  // namespace
+
+Loop::Series::Series(metrics::LocalMetrics& metrics)
+    : inbox_depth(metrics.Series(Metric::kInboxDepth)),
+      turns(metrics.Series(Metric::kLoopTurns)),
+      turn_duration(metrics.Series(Metric::kLoopTurnDuration)),
+      binding(metrics.Series(Metric::kGoroutines, {"binding"})),
+      nodes(metrics.Series(Metric::kCacheSize, {"nodes"})),
+      pods(metrics.Series(Metric::kCacheSize, {"pods"})),
+      assumed_pods(metrics.Series(Metric::kCacheSize, {"assumed_pods"})),
+      dropped_events(metrics.Series(Metric::kDroppedEvents)) {}
+
+Loop::Loop(const Parts& parts, bool leading)
+    : parts_(parts),
+      state_(parts.state),
+      leading_(leading),
+      published_(state_.clock.Now()),
+      aged_(published_),
+      last_turn_(published_),
+      series_(state_.metrics) {}
+
+void Loop::Run() {
+  state_.owner.Release();
+  state_.cache.ReleaseThread();
+  while (!stopped_) {
+    const std::optional<Time> due = Turn(state_.clock.Now());
+    if (stopped_) break;
+    std::optional<Duration> timeout;
+    if (due) timeout = std::max(*due - state_.clock.Now(), Duration::zero());
+    state_.inbox.Drain(arrived_, timeout);
+  }
+  PublishMetrics(state_.clock.Now());
+}
+
+std::optional<Time> Loop::Turn(Time now) {
+  BERTH_ON_THREAD(state_.owner);
+  const Time started = state_.clock.Now();
+  last_turn_.store(now, std::memory_order_relaxed);
+  if (now - aged_ >= kAgeInterval) {
+    aged_ = now;
+    parts_.engine.AgeKept();
+  }
+  state_.metrics.Add(series_.turns);
+  state_.metrics.Set(series_.inbox_depth, static_cast<double>(arrived_.size()));
+  ApplyArrived(now);
+  for (;;) {
+    state_.inbox.Drain(arrived_, Duration::zero());
+    ApplyArrived(now);
+    parts_.queue.Tick(now);
+    state_.waiting_pods.Expire(now);
+    parts_.binding_cycles.HandlePermitOutcomes(now);
+    ActivatePods(now);
+    if (stopped_ || !MayDecide()) break;
+    parts_.scheduling_cycle.ScheduleOne();
+    now = state_.clock.Now();
+    ShowProgress(now);
+  }
+  state_.metrics.Observe(series_.turn_duration, state_.clock.Now() - started);
+  ShowProgress(state_.clock.Now());
+  return NextWakeup(now);
+}
+
+void Loop::ApplyArrived(Time now) {
+  for (Message& message : arrived_) {
+    Apply(message, now);
+    ShowProgress(state_.clock.Now());
+  }
+  arrived_.clear();
+}
+
+void Loop::Apply(Message& message, Time now) {
+  Dispatch(message, now);
+  // A label that nothing tested before may tell parked pods apart.
+  if (const uint32_t epoch = state_.cache.class_epoch(); epoch != grouped_by_) {
+    grouped_by_ = epoch;
+    parts_.queue.Regroup();
+  }
+}
+
+void Loop::Dispatch(Message& message, Time now) {
+  if (auto* event = std::get_if<informers::InformerEvent>(&message)) {
+    parts_.handlers.Handle(*event, now);
+  } else if (auto* outcome = std::get_if<binding::BindOutcome>(&message)) {
+    parts_.binding_cycles.HandleOutcome(std::move(*outcome), now);
+  } else if (auto* pre_bind = std::get_if<PreBindDone>(&message)) {
+    parts_.binding_cycles.HandlePreBindDone(pre_bind->pod_uid);
+  } else if (auto* settling = std::get_if<BindSettling>(&message)) {
+    parts_.binding_cycles.HandleSettling(settling->pod_uid);
+  } else if (auto* stop = std::get_if<StopRequested>(&message)) {
+    Stop(*stop);
+  } else if (auto* closed = std::get_if<BinderClosed>(&message)) {
+    if (closed->given_up > 0) {
+      base::LogWarning("Bindings were given up without an answer", {{"pods", closed->given_up}});
+    }
+    stopped_ = true;
+  } else if (std::holds_alternative<LeadingBegan>(message)) {
+    leading_ = true;
+  } else if (auto* query = std::get_if<Query>(&message)) {
+    query->run();
+  }
+}
+
+void Loop::Stop(const StopRequested& request) {
+  if (std::exchange(stopping_, true)) return;
+  const size_t bindings = parts_.binding_cycles.size() - state_.waiting_pods.size();
+  base::LogInfo("Stopping", {{"bindingsInHand", bindings}});
+  state_.binder.Close(request.patience,
+                      [&state = state_](size_t given_up) { state.Post(BinderClosed{given_up}); });
+}
+
+void Loop::ActivatePods(Time now) {
+  if (state_.pods_to_activate.empty()) return;
+  parts_.queue.Activate(std::exchange(state_.pods_to_activate, {}), now);
+}
+
+bool Loop::MayDecide() const {
+  return leading_ && !stopping_ && parts_.handlers.synced() && parts_.binding_cycles.HasRoom() &&
+         parts_.queue.HasReady();
+}
+
+std::optional<Time> Loop::NextWakeup(Time now) const {
+  Time next = now + kPublishInterval;
+  for (const std::optional<Time>& due :
+       {parts_.queue.NextWakeup(), state_.waiting_pods.NextExpiry()}) {
+    if (due) next = std::min(next, *due);
+  }
+  return next;
+}
+
+// A turn may take as long as there is work: who looks from outside sees how it goes all the same.
+void Loop::ShowProgress(Time now) {
+  last_turn_.store(now, std::memory_order_relaxed);
+  has_synced_.store(parts_.handlers.synced(), std::memory_order_relaxed);
+  if (now - published_ >= kPublishInterval) PublishMetrics(now);
+}
+
+void Loop::PublishMetrics(Time now) {
+  published_ = now;
+  parts_.queue.UpdateGauges();
+  metrics::LocalMetrics& metrics = state_.metrics;
+  metrics.Set(series_.nodes, static_cast<double>(state_.cache.num_nodes()));
+  metrics.Set(series_.pods, static_cast<double>(state_.cache.num_pods()));
+  metrics.Set(series_.assumed_pods, static_cast<double>(state_.cache.num_assumed()));
+  metrics.Set(series_.binding, static_cast<double>(parts_.binding_cycles.size()));
+  const uint64_t dropped = state_.events.counts().dropped;
+  metrics.Add(series_.dropped_events, static_cast<double>(dropped - dropped_events_));
+  dropped_events_ = dropped;
+  metrics.Publish();
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "src/engine/engine.h"
+#include "src/queue/scheduling_queue.h"
+#include "src/scheduler/binding_cycles.h"
+#include "src/scheduler/event_handlers.h"
+#include "src/scheduler/messages.h"
+#include "src/scheduler/scheduling_cycle.h"
+#include "src/scheduler/state.h"
+
+namespace berth::scheduler {
+
+// What the scheduling thread does: applies the messages that have arrived, lets the queue and the
+// waiting pods have their timers, and decides one pod after the other, taking in what arrives
+// meanwhile. When no pod is ready, or none may be decided, it sleeps until the next message or
+// timer.
+//
+// Thread safety: last_turn() and has_synced() from any thread; all else on the scheduling thread.
+class Loop {
+ public:
+  struct Parts {
+    SchedulerState& state;
+    queue::SchedulingQueue& queue;
+    engine::Engine& engine;
+    EventHandlers& handlers;
+    SchedulingCycle& scheduling_cycle;
+    BindingCycles& binding_cycles;
+  };
+  // All parts must outlive the loop. `leading` off: no cycle begins before LeadingBegan arrives.
+  Loop(const Parts& parts, bool leading);
+
+  // Turns until stopped.
+  void Run();
+  // One turn at `now`. Returns when the next turn is due without a message.
+  std::optional<Time> Turn(Time now);
+  bool stopped() const { return stopped_; }
+
+  // When the loop last showed a sign of life.
+  Time last_turn() const { return last_turn_.load(std::memory_order_relaxed); }
+  // Whether all that was there at the start has been taken in.
+  bool has_synced() const { return has_synced_.load(std::memory_order_relaxed); }
+
+ private:
+  void ApplyArrived(Time now);
+  void Apply(Message& message, Time now);
+  void Dispatch(Message& message, Time now);
+  void Stop(const StopRequested& request);
+  void ActivatePods(Time now);
+  bool MayDecide() const;
+  std::optional<Time> NextWakeup(Time now) const;
+  void ShowProgress(Time now);
+  void PublishMetrics(Time now);
+
+  const Parts parts_;
+  SchedulerState& state_;
+  bool leading_;
+  bool stopping_ = false;
+  bool stopped_ = false;
+  std::vector<Message> arrived_;
+  uint32_t grouped_by_ = 0;  // the cache's class epoch by which pods are parked
+  Time published_;
+  Time aged_;  // when what the engine keeps was aged last
+  uint64_t dropped_events_ = 0;
+  std::atomic<Time> last_turn_;
+  std::atomic<bool> has_synced_{false};
+
+  struct Series {
+    explicit Series(metrics::LocalMetrics& metrics);
+    metrics::SeriesId inbox_depth;
+    metrics::SeriesId turns;
+    metrics::SeriesId turn_duration;
+    metrics::SeriesId binding;
+    metrics::SeriesId nodes;
+    metrics::SeriesId pods;
+    metrics::SeriesId assumed_pods;
+    metrics::SeriesId dropped_events;
+  };
+  const Series series_;
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "berth/handle.h"
+#include "src/config/types.h"
+#include "src/extender/extender.h"
+
+namespace berth::scheduler {
+
+// How a scheduling cycle ended.
+struct CycleOutcome {
+  const api::Pod& pod;
+  Code code = Code::kSuccess;  // kSuccess or kWait: the pod goes to the node
+  std::string_view node_name;  // "" where it goes to none
+  std::string_view message;    // why not, as the FailedScheduling event says it
+  // The decision itself, preemption included, by SchedulerOptions::stopwatch.
+  Duration took{};
+};
+
+struct SchedulerOptions {
+  config::SchedulerConfiguration configuration;
+  Features features;
+  // In the order in which they are asked. Without them the configuration's extenders are not asked,
+  // but the resources that those keep from the scheduler are.
+  extender::ExtenderList extenders;
+  Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
+  uint64_t seed = 0;
+  // Off: every attempt is evaluated, though one of its class has just failed. The slow twin.
+  bool share_verdicts = true;
+  // What plugins answered is kept for the next pods of a class, in so much memory. 0: every pod is
+  // evaluated by itself. The slow twin.
+  size_t max_kept_bytes = 128u << 20;
+  std::string hostname;  // ends the reportingInstance of events
+  // Off: cache and queue fill, but no cycle begins before LeadingBegan arrives.
+  bool leading = true;
+  // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
+  std::function<void(const CycleOutcome&)> on_cycle;
+  // What decisions are timed with for `on_cycle`; empty: they are not.
+  std::function<Duration()> stopwatch;
+};
+
+}  // namespace berth::scheduler

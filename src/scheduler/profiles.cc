@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/profiles.h"
+
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "berth/preemption.h"
+#include "src/config/reload.h"
+#include "src/extender/extender.h"
+#include "src/scheduler/profile_handle.h"
+#include "src/scheduler/watched_events.h"
+
+namespace berth::scheduler {
+namespace {
+
+// What the profile says about the plugin, as JSON; "" for nothing.
+std::string ArgsOf(const config::SchedulerConfiguration& configuration,
+                   std::string_view scheduler_name, std::string_view plugin) {
+  for (const config::Profile& profile : configuration.profiles) {
+    if (profile.scheduler_name != scheduler_name) continue;
+    for (const config::PluginConfig& config : profile.plugin_config) {
+      if (config.name == plugin) return config.args.ToJson();
+    }
+  }
+  return "";
+}
+
+// A pod whose victims are being evicted must not preempt others because the configuration changed.
+void HandOverEvictions(const framework::Profile& from, const framework::Profile& to) {
+  for (const auto& entry : to.plugins().post_filter) {
+    auto* successor = PluginCast<PreemptionPlugin>(entry.plugin);
+    for (const auto& old : from.plugins().post_filter) {
+      auto* predecessor = PluginCast<PreemptionPlugin>(old.plugin);
+      if (successor == nullptr || predecessor == nullptr) continue;
+      if (successor->Name() == predecessor->Name()) successor->TakeOver(*predecessor);
+    }
+  }
+}
+
+}  // namespace
+
+Result<Profiles> Profiles::Make(config::SchedulerConfiguration configuration,
+                                std::vector<PluginRegistration> registry, SchedulerState& state) {
+  Profiles profiles(std::move(registry), state);
+  auto made = profiles.MakeAll(configuration);
+  if (!made) return Fail(made.error());
+  profiles.current_ = std::move(*made);
+  profiles.configuration_ = std::move(configuration);
+  return profiles;
+}
+
+Result<Profiles::Made> Profiles::MakeAll(
+    const config::SchedulerConfiguration& configuration) const {
+  Made made;
+  for (const config::Profile& config : configuration.profiles) {
+    made.handles.push_back(
+        std::make_unique<ProfileHandle>(*state_, config.scheduler_name, state_->random.Fork()));
+    auto profile = framework::Profile::Make(config, registry_, *made.handles.back());
+    if (!profile) {
+      return Fail(
+          profile.error().Within("creating profile for scheduler name " + config.scheduler_name));
+    }
+    WarnOfUnwatchedEvents(**profile);
+    made.profiles.emplace(config.scheduler_name, std::move(*profile));
+  }
+  return made;
+}
+
+const framework::Profile* Profiles::Find(std::string_view scheduler_name) const {
+  const auto it = current_.profiles.find(scheduler_name);
+  return it == current_.profiles.end() ? nullptr : it->second.get();
+}
+
+const QueueSortPlugin& Profiles::queue_sort() const {
+  return current_.profiles.begin()->second->queue_sort();
+}
+
+PodParts Profiles::signature_parts() const {
+  PodParts parts = 0;
+  for (const auto& [name, profile] : current_.profiles) parts |= profile->signature_parts();
+  return parts;
+}
+
+std::vector<queue::ProfileHints> Profiles::Hints() const {
+  std::vector<queue::ProfileHints> all;
+  for (const auto& [name, profile] : current_.profiles) {
+    queue::ProfileHints& hints = all.emplace_back();
+    hints.scheduler_name = name;
+    for (const framework::RegisteredEvent& registered : profile->events()) {
+      hints.hints.push_back({registered.plugin, registered.event, registered.declared});
+    }
+    if (state_->extenders.empty()) continue;
+    for (const ClusterEventWithHint& event : AllClusterEvents()) {
+      hints.hints.push_back({std::string(extender::kExtenderName), event, false});
+    }
+  }
+  return all;
+}
+
+int32_t Profiles::PercentageOfNodesToScore(const framework::Profile& profile) const {
+  return profile.percentage_of_nodes_to_score().value_or(
+      configuration_.percentage_of_nodes_to_score);
+}
+
+// The order of the queue is made of comparisons by the old plugin.
+Result<void> Profiles::CheckQueueSort(const Made& made,
+                                      const config::SchedulerConfiguration& next) const {
+  for (const auto& [name, profile] : made.profiles) {
+    const std::string_view sort = profile->queue_sort().Name();
+    if (sort != current_.profiles.at(name)->queue_sort().Name() ||
+        ArgsOf(configuration_, name, sort) != ArgsOf(next, name, sort)) {
+      return Fail("profiles: the queueSort plugin of \"" + name +
+                  "\" cannot change without a restart");
+    }
+  }
+  return {};
+}
+
+Result<bool> Profiles::Replace(config::SchedulerConfiguration next,
+                               const std::function<size_t(std::string_view)>& count_pods) {
+  const config::ReloadDifference difference = config::CompareForReload(configuration_, next);
+  if (difference.none()) return false;
+  if (!difference.fixed.empty()) {
+    return Fail(absl::StrJoin(difference.fixed, ", ") + ": cannot change without a restart");
+  }
+  for (const std::string& name : difference.removed_profiles) {
+    if (const size_t pods = count_pods(name); pods > 0) {
+      return Fail("profiles: \"" + name + "\" cannot go while pods wait for it (" +
+                  std::to_string(pods) + ")");
+    }
+  }
+  auto made = MakeAll(next);
+  if (!made) return Fail(made.error());
+  if (auto checked = CheckQueueSort(*made, next); !checked) return Fail(checked.error());
+  for (const auto& [name, profile] : made->profiles)
+    HandOverEvictions(*current_.profiles.at(name), *profile);
+  retired_.push_back(std::exchange(current_, std::move(*made)));
+  configuration_ = std::move(next);
+  return true;
+}
+
+}  // namespace berth::scheduler

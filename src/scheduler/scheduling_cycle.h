@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "src/engine/engine.h"
+#include "src/queue/scheduling_queue.h"
+#include "src/scheduler/attempt.h"
+#include "src/scheduler/binding_cycles.h"
+#include "src/scheduler/event_handlers.h"
+#include "src/scheduler/failure_handler.h"
+#include "src/scheduler/options.h"
+#include "src/scheduler/profiles.h"
+#include "src/scheduler/state.h"
+
+namespace berth::scheduler {
+
+// Decides one pod at a time:
+//
+//   Pop -> engine -> assume -> Reserve -> Permit -> BindingCycles
+//            |          |         |         |
+//            |          +---------+---------+--> taken back --+
+//            +--> PostFilter ---------------------------------+--> FailureHandler
+//
+// All that one attempt is about travels in an Attempt.
+//
+// Thread safety: the scheduling thread.
+class SchedulingCycle {
+ public:
+  struct Parts {
+    SchedulerState& state;
+    const Profiles& profiles;
+    queue::SchedulingQueue& queue;
+    engine::Engine& engine;
+    const EventHandlers& handlers;
+    BindingCycles& binding_cycles;
+    FailureHandler& failures;
+  };
+  // All parts must outlive the cycle. Of the options it takes what reports and times cycles, and
+  // whether verdicts are shared.
+  SchedulingCycle(const Parts& parts, const SchedulerOptions& options);
+
+  // Takes the next pod from the queue and decides it, if there is one.
+  void ScheduleOne();
+
+  // Attempts that failed as another pod of the class had.
+  uint64_t num_reused_verdicts() const { return num_reused_verdicts_; }
+
+ private:
+  // The next pod that is to be decided; nullopt: none, or it needs no node any more.
+  std::optional<Attempt> Begin();
+  bool Skip(const Attempt& attempt);
+  // Assume, Reserve and Permit; then the pod enters its binding cycle.
+  void Commit(Attempt attempt, NodeRow node);
+  // No node was found.
+  void FailUndecided(Attempt attempt, const engine::Decision& decision);
+  // Asks PostFilter for a way out. False: it has none, or there is no such plugin.
+  bool RunPostFilter(Attempt& attempt, Failure& failure);
+  void Fail(Attempt attempt, Failure failure);
+  void EndDecision(Attempt& attempt);
+  void Report(const Attempt& attempt, Code code, std::string_view node_name,
+              std::string_view message) const;
+  Duration Stopwatch() const { return stopwatch_ ? stopwatch_() : Duration(); }
+
+  // shared_verdicts.cc: evaluation shared by the pods of a class.
+  uint64_t VerdictEpoch(bool assumes_count) const;
+  std::shared_ptr<const queue::SharedVerdict> ShareVerdict(const Attempt& attempt,
+                                                           const Failure& failure) const;
+  std::shared_ptr<const queue::SharedVerdict> FindVerdict(const queue::QueuedPod& queued) const;
+  void FailAlike(Attempt attempt, std::shared_ptr<const queue::SharedVerdict> verdict);
+
+  const Parts parts_;
+  SchedulerState& state_;
+  const bool share_verdicts_;
+  const std::function<void(const CycleOutcome&)> on_cycle_;
+  const std::function<Duration()> stopwatch_;
+  uint64_t num_assumes_ = 0;
+  uint64_t num_reused_verdicts_ = 0;
+  const metrics::SeriesId algorithm_series_;
+  const metrics::SeriesId reused_rejections_series_;
+  const metrics::SeriesId reused_decisions_series_;
+};
+
+}  // namespace berth::scheduler

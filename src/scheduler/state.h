@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "berth/handle.h"
+#include "src/base/inbox.h"
+#include "src/base/thread.h"
+#include "src/binding/binder.h"
+#include "src/binding/event_recorder.h"
+#include "src/binding/pod_evictor.h"
+#include "src/binding/pod_status.h"
+#include "src/cache/cache.h"
+#include "src/cache/object_tables.h"
+#include "src/client/api_client.h"
+#include "src/engine/engine.h"
+#include "src/extender/extender_bind.h"
+#include "src/extender/extenders.h"
+#include "src/framework/waiting_pods.h"
+#include "src/metrics/local_metrics.h"
+#include "src/queue/nominator.h"
+#include "src/scheduler/messages.h"
+#include "src/scheduler/metrics_observer.h"
+#include "src/scheduler/options.h"
+#include "src/scheduler/pod_store.h"
+
+namespace berth::scheduler {
+
+// What the parts of the scheduler and the plugins' handles share: what is known of the cluster, and
+// the ways in and out. It is there before the profiles are made and lives as long as the scheduler.
+//
+// Thread safety: the scheduling thread, but for Post() and PostFromExecutor().
+struct SchedulerState {
+  // `options` is only read here; all else must outlive the state.
+  SchedulerState(const SchedulerOptions& options, const Clock& clock, client::ApiClient& api,
+                 metrics::Registry& registry);
+  ~SchedulerState();
+  SchedulerState(const SchedulerState&) = delete;
+  SchedulerState& operator=(const SchedulerState&) = delete;
+
+  // Any thread.
+  void Post(Message message) { inbox.Push(std::move(message)); }
+  // The same from the executor's thread: the loop is woken once for all that one turn of the
+  // executor brings. Waking a thread costs more than what most messages ask for.
+  void PostFromExecutor(Message message);
+
+  const Clock& clock;
+  client::ApiClient& api;
+  const Features features;
+  Random random;
+  base::ThreadOwner owner;
+  base::Inbox<Message> inbox;
+
+  metrics::LocalMetrics metrics;
+  MetricsObserver observer;
+
+  cache::Cache cache;
+  cache::ObjectTables objects;
+  PodStore pods;
+  queue::Nominator nominator;
+  std::unique_ptr<engine::NominatedPods> nominated;  // the nominator, as the engine sees it
+  framework::WaitingPods waiting_pods;
+  ReasonTable reasons;
+  // Keys of pods to move to activeQ once the running cycle or message is done with.
+  std::vector<std::string> pods_to_activate;
+
+  extender::Extenders extenders;
+  extender::ExtenderBind extender_bind;
+  binding::Binder binder;
+  binding::EventRecorder events;
+  binding::PodStatusPatcher status_patcher;
+  binding::PodEvictor evictor;
+};
+
+}  // namespace berth::scheduler
