@@ -143,6 +143,12 @@ std::shared_ptr<client::Call> MemoryApi::Stream(client::Request request, Duratio
   return std::make_shared<Handle>();
 }
 
+client::ResponseResult MemoryApi::Execute(const client::Request& request) {
+  client::ResponseResult answer = Answer(request);
+  TellChanges();
+  return answer;
+}
+
 void MemoryApi::Apply(api::ObjectPtr object) {
   Store(std::move(object));
   TellChanges();

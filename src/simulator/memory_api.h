@@ -55,6 +55,9 @@ class MemoryApi final : public client::ApiClient {
                                        std::shared_ptr<client::StreamHandler> handler) override;
   base::Executor& executor() override { return executor_; }
 
+  // Carries a request out at once, and tells of what it changed.
+  client::ResponseResult Execute(const client::Request& request);
+
   // What other clients do. Apply creates the object or replaces it, with a new resourceVersion
   // where it comes with the old one; Delete is false when there is no such object.
   void Apply(api::ObjectPtr object);

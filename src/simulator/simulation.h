@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "berth/plugin.h"
+#include "src/base/virtual_time.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
 #include "src/simulator/memory_api.h"
-#include "src/simulator/virtual_time.h"
 
 namespace berth::simulator {
 
@@ -76,8 +76,8 @@ class Simulation {
   // Sets the clock to what is due next, but not past `end`, and settles.
   void Step(Time end);
 
-  VirtualClock clock_;
-  VirtualExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   metrics::Registry metrics_;
   MemoryApi api_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;

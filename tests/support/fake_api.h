@@ -52,7 +52,7 @@ class FakeCall {
   bool cancelled_ = false;
 };
 
-// An API server in memory: keeps every request for the test to look at and to answer. A cancelled
+// A client without a server: keeps every request for the test to look at and to answer. A cancelled
 // request fails with NoAnswer(), or NeverSent() when `cancel_in_line` is set.
 class FakeApi final : public client::ApiClient {
  public:

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,10 +113,12 @@ class EverywherePlugin : public NamedPlugin,
   Status pre_flight = Status::Skip();
   AsyncStatus pre_bind;
   AsyncStatus bind;
+  std::string throws_at;  // an extension point; "": none
 
  private:
   void Log(std::string_view point) const {
     log_.push_back(std::string(Name()) + '.' + std::string(point));
+    if (point == throws_at) throw std::runtime_error("out of cheese");
   }
 
   CallLog& log_;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "src/informers/kinds.h"
 #include "tests/support/default_plugins.h"
 
 namespace berth::test {
@@ -13,7 +14,7 @@ using informers::EventType;
 using informers::Kind;
 using Json = nlohmann::json;
 
-// "namespace/name" of a path /api/v1/namespaces/<ns>/pods/<name>/...
+// "namespace/name" of a path /api/v1/namespaces/<ns>/pods/<name>/binding
 std::string KeyOf(const std::string& path) {
   const std::string head = "/api/v1/namespaces/";
   const size_t ns_end = path.find('/', head.size());
@@ -36,12 +37,12 @@ SchedulerFixture::~SchedulerFixture() = default;
 void SchedulerFixture::Restart() {
   scheduler_.reset();
   bindings_.clear();
-  events_.clear();
   patches_.clear();
-  deletions_.clear();
   held_.clear();
   executor_ = std::make_unique<FakeExecutor>(clock_);
   api_ = std::make_unique<FakeApi>(*executor_);
+  server_ = std::make_unique<simulator::MemoryApi>(clock_, *executor_,
+                                                   [](const informers::InformerEvent&) {});
   api_->set_model([this](const client::Request& request) { return Answer(request); });
   metrics_ = std::make_unique<metrics::Registry>();
   auto made = scheduler::Scheduler::Make(options_, plugins_, clock_, *api_, *metrics_);
@@ -72,6 +73,11 @@ void SchedulerFixture::Advance(Duration by) {
 
 void SchedulerFixture::PostEvent(EventType type, Kind kind, api::ObjectPtr old_object,
                                  api::ObjectPtr new_object) {
+  if (type == EventType::kDeleted) {
+    server_->Delete(kind, informers::MetaOf(old_object)->Key());
+  } else if (type != EventType::kSynced) {
+    server_->Apply(new_object);
+  }
   informers::InformerEvent event;
   event.kind = kind;
   event.type = type;
@@ -127,35 +133,20 @@ void SchedulerFixture::AcceptBind(const std::string& key) {
 
 void SchedulerFixture::ReleaseOneBind() {
   ASSERT_FALSE(held_.empty());
-  api_->at(held_.front()).Reply(201, "{}");
+  FakeCall& bind = api_->at(held_.front());
+  ASSERT_TRUE(server_->Execute(bind.request));
+  bind.Reply(201, "{}");
   held_.pop_front();
 }
 
 std::optional<client::ResponseResult> SchedulerFixture::Answer(const client::Request& request) {
   if (request.path.ends_with("/binding")) return AnswerBind(request);
-  if (request.path.starts_with("/apis/events.k8s.io/")) {
-    const Json event = Json::parse(request.body);
-    if (request.verb == client::Verb::kCreate) events_.emplace_back(event["reason"], event["note"]);
-    return client::Response{201, "application/json", "{}"};
-  }
   if (request.path.ends_with("/status")) {
     patches_.emplace_back(request.path, request.body);
     if (hold_status_patches_) return std::nullopt;
-    return client::Response{200, "application/json", "{}"};
   }
-  if (request.verb == client::Verb::kDelete) {
-    deletions_.push_back(KeyOf(request.path + "/"));
-    return client::Response{200, "application/json", "{}"};
-  }
-  if (request.verb == client::Verb::kGet && reads_find_no_node_) {
-    const std::string key = KeyOf(request.path + "/");
-    const size_t slash = key.find('/');
-    const Json pod = {
-        {"metadata",
-         {{"namespace", key.substr(0, slash)}, {"name", key.substr(slash + 1)}, {"uid", key}}}};
-    return client::Response{200, "application/json", pod.dump()};
-  }
-  return std::nullopt;
+  if (request.verb == client::Verb::kGet && !answer_reads_) return std::nullopt;
+  return server_->Execute(request);
 }
 
 std::optional<client::ResponseResult> SchedulerFixture::AnswerBind(const client::Request& request) {
@@ -170,13 +161,13 @@ std::optional<client::ResponseResult> SchedulerFixture::AnswerBind(const client:
     held_.push_back(api_->size() - 1);
     return std::nullopt;
   }
-  return client::Response{201, "application/json", "{}"};
+  return server_->Execute(request);
 }
 
 std::vector<std::string> SchedulerFixture::Events(std::string_view reason) const {
   std::vector<std::string> notes;
-  for (const auto& [event_reason, note] : events_)
-    if (event_reason == reason) notes.push_back(note);
+  for (const simulator::WrittenEvent& event : server_->events())
+    if (event.reason == reason) notes.push_back(event.note);
   return notes;
 }
 

@@ -15,13 +15,15 @@
 #include "src/config/load.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
+#include "src/simulator/memory_api.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/fake_clock.h"
 
 namespace berth::test {
 
-// A scheduler with the in-tree plugins over an API server in memory, run turn by turn.
+// A scheduler with the in-tree plugins over an API server in memory, run turn by turn. What the
+// watch would tell of, the test tells itself.
 class SchedulerFixture : public testing::Test {
  protected:
   SchedulerFixture();
@@ -52,15 +54,15 @@ class SchedulerFixture : public testing::Test {
   // How binds of "namespace/name" end; by default at once, with success.
   void RefuseBind(const std::string& key, int code, const std::string& message);
   void NeverAnswerBind(const std::string& key) { never_.insert(key); }
-  // Reads of a pod, which settle a bind and by default stay open, find it without a node.
-  void ReadsFindNoNode() { reads_find_no_node_ = true; }
+  // Reads of a pod, which settle a bind, stay open by default.
+  void AnswerReads() { answer_reads_ = true; }
   void AcceptBind(const std::string& key);
   void ReleaseOneBind();
 
   // "namespace/name -> node" of every POST to pods/binding, in order.
   std::vector<std::string> Bindings() const { return bindings_; }
   // "namespace/name" of every pod that was deleted, in order.
-  std::vector<std::string> Deletions() const { return deletions_; }
+  std::vector<std::string> Deletions() const { return server_->evicted(); }
   // The notes of events with that reason.
   std::vector<std::string> Events(std::string_view reason) const;
   // What /metrics would show, once all has been published, and what it shows now.
@@ -79,21 +81,21 @@ class SchedulerFixture : public testing::Test {
  private:
   std::optional<client::ResponseResult> Answer(const client::Request& request);
   std::optional<client::ResponseResult> AnswerBind(const client::Request& request);
+  // Changes the server's object and tells the scheduler.
   void PostEvent(informers::EventType type, informers::Kind kind, api::ObjectPtr old_object,
                  api::ObjectPtr new_object);
 
   std::unique_ptr<FakeExecutor> executor_;
   std::unique_ptr<FakeApi> api_;
+  std::unique_ptr<simulator::MemoryApi> server_;
   std::unique_ptr<metrics::Registry> metrics_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
 
   std::vector<std::string> bindings_;
-  std::vector<std::pair<std::string, std::string>> events_;   // reason, note
   std::vector<std::pair<std::string, std::string>> patches_;  // path, body
-  std::vector<std::string> deletions_;
   std::map<std::string, std::pair<int, std::string>> refusals_;
   std::set<std::string> never_;
-  bool reads_find_no_node_ = false;
+  bool answer_reads_ = false;
   std::deque<size_t> held_;  // indices of open binds in the fake API
 };
 

@@ -125,7 +125,7 @@ TEST_F(SchedulerTest, ABindWithoutAnAnswerKeepsItsRoomUntilItIsSettled) {
 TEST_F(SchedulerTest, ABindThatTheServerFailsAtIsRefusedAndThePodBacksOff) {
   Synced();
   AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
-  ReadsFindNoNode();
+  AnswerReads();
   RefuseBind("default/web", 500, "failed calling webhook");
   AddPod(test::MakePod().Name("web").Req({{"cpu", "1"}}));
   Turn();

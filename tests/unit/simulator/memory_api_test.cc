@@ -5,8 +5,8 @@
 
 #include "src/api/decode.h"
 #include "src/api/writes.h"
+#include "src/base/virtual_time.h"
 #include "src/informers/kinds.h"
-#include "src/simulator/virtual_time.h"
 #include "tests/support/builders.h"
 
 namespace berth::simulator {
@@ -46,8 +46,8 @@ class MemoryApiTest : public testing::Test {
     return Send(client::Verb::kPatch, "/api/v1/namespaces/default/pods/a/status", *body);
   }
 
-  VirtualClock clock_{Time(std::chrono::hours(24))};
-  VirtualExecutor executor_{clock_};
+  base::VirtualClock clock_{Time(std::chrono::hours(24))};
+  base::VirtualExecutor executor_{clock_};
   std::vector<informers::InformerEvent> told_;
   size_t told_before_answer_ = 0;
   MemoryApi api_{clock_, executor_,

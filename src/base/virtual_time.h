@@ -10,19 +10,26 @@
 #include "src/base/clock.h"
 #include "src/base/executor.h"
 
-namespace berth::simulator {
+namespace berth::base {
 
 // A clock that stands still until it is set, but for when it is told to run with the machine's.
 //
 // Thread safety: one owner.
 class VirtualClock final : public Clock {
  public:
+  // At 2026-01-01T00:00:00Z.
+  VirtualClock() : VirtualClock(std::chrono::sys_days(std::chrono::year(2026) / 1 / 1)) {}
   explicit VirtualClock(Time start) : now_(start) {}
 
   Time Now() const override {
     return running_since_ ? now_ + (machine_.Now() - *running_since_) : now_;
   }
+  Time WallNow() const override { return Now() + correction_; }
+
   void Set(Time now) { now_ = now; }
+  void Advance(Duration by) { now_ += by; }
+  // The wall clock is set, by that much from Now().
+  void Correct(Duration by) { correction_ = by; }
 
   // From now on time passes as it does for the machine; Halt() lets it stand still again.
   void Run() { running_since_ = machine_.Now(); }
@@ -32,18 +39,19 @@ class VirtualClock final : public Clock {
   }
 
  private:
-  base::RealClock machine_;
+  RealClock machine_;
   Time now_;
+  Duration correction_{};
   std::optional<Time> running_since_;  // by the machine's clock
 };
 
 // Runs tasks when told to, on the caller's thread, by a virtual clock.
 //
 // Thread safety: one owner.
-class VirtualExecutor final : public base::Executor {
+class VirtualExecutor final : public Executor {
  public:
   // `clock` must outlive the executor.
-  explicit VirtualExecutor(const Clock& clock) : clock_(clock) {}
+  explicit VirtualExecutor(VirtualClock& clock) : clock_(clock) {}
 
   void Post(Task task) override;
   TimerId PostAfter(Duration delay, Task task) override;
@@ -51,14 +59,16 @@ class VirtualExecutor final : public base::Executor {
 
   // Runs what is due now, and what that makes due. False: nothing was.
   bool RunDue();
+  // Moves the clock forward, from one due time to the next, running what falls due on the way.
+  void Advance(Duration by);
   // When the next task falls due.
   std::optional<Time> NextDue() const;
 
  private:
-  const Clock& clock_;
+  VirtualClock& clock_;
   std::map<std::pair<Time, TimerId>, Task> due_;
   absl::flat_hash_map<TimerId, Time> timers_;  // those that may be cancelled
   TimerId last_id_ = 0;
 };
 
-}  // namespace berth::simulator
+}  // namespace berth::base

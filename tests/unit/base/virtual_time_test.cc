@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/virtual_time.h"
+#include "src/base/virtual_time.h"
 
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
 
-namespace berth::simulator {
+namespace berth::base {
 namespace {
 
 using testing::ElementsAre;
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 class VirtualTimeTest : public testing::Test {
  protected:
-  base::Executor::Task Note(std::string name) {
+  Executor::Task Note(std::string name) {
     return [this, name = std::move(name)] { ran_.push_back(name); };
   }
 
@@ -58,5 +58,23 @@ TEST_F(VirtualTimeTest, ACancelledTimerDoesNotRun) {
   EXPECT_THAT(ran_, ElementsAre("other"));
 }
 
+TEST_F(VirtualTimeTest, AdvancingRunsEachTaskAtTheTimeItFallsDue) {
+  executor_.PostAfter(1s, [this] {
+    EXPECT_EQ(clock_.Now(), Time(1h + 1s));
+    executor_.PostAfter(1s, Note("in time"));
+    executor_.PostAfter(2s, Note("too late"));
+  });
+  executor_.Advance(2s);
+  EXPECT_THAT(ran_, ElementsAre("in time"));
+  EXPECT_EQ(clock_.Now(), Time(1h + 2s));
+}
+
+TEST_F(VirtualTimeTest, TheWallClockMayBeCorrected) {
+  clock_.Correct(-5s);
+  clock_.Advance(1s);
+  EXPECT_EQ(clock_.Now(), Time(1h + 1s));
+  EXPECT_EQ(clock_.WallNow(), Time(1h - 4s));
+}
+
 }  // namespace
-}  // namespace berth::simulator
+}  // namespace berth::base

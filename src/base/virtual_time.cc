@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/simulator/virtual_time.h"
+#include "src/base/virtual_time.h"
 
-namespace berth::simulator {
+namespace berth::base {
 
 void VirtualExecutor::Post(Task task) {
   due_.emplace(std::pair(clock_.Now(), ++last_id_), std::move(task));
 }
 
-base::Executor::TimerId VirtualExecutor::PostAfter(Duration delay, Task task) {
+Executor::TimerId VirtualExecutor::PostAfter(Duration delay, Task task) {
   const TimerId id = ++last_id_;
   const Time when = clock_.Now() + delay;
   due_.emplace(std::pair(when, id), std::move(task));
@@ -35,9 +35,19 @@ bool VirtualExecutor::RunDue() {
   return ran;
 }
 
+void VirtualExecutor::Advance(Duration by) {
+  const Time end = clock_.Now() + by;
+  RunDue();
+  while (!due_.empty() && due_.begin()->first.first <= end) {
+    clock_.Set(due_.begin()->first.first);
+    RunDue();
+  }
+  clock_.Set(end);
+}
+
 std::optional<Time> VirtualExecutor::NextDue() const {
   if (due_.empty()) return std::nullopt;
   return due_.begin()->first.first;
 }
 
-}  // namespace berth::simulator
+}  // namespace berth::base
