@@ -13,6 +13,9 @@ function(berth_unit_tests room)
   berth_precompiled(${room}_test berth_precompiled_tests)
   add_test(NAME ${room} COMMAND ${room}_test --gtest_brief=1
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  # A sanitizer takes ten times as long.
-  set_tests_properties(${room} PROPERTIES TIMEOUT $<IF:$<BOOL:${BERTH_SANITIZE}>,1800,300> LABELS unit)
+  set(timeout 300)
+  if(BERTH_SANITIZE)
+    set(timeout 1800)
+  endif()
+  set_tests_properties(${room} PROPERTIES TIMEOUT ${timeout} LABELS unit)
 endfunction()
