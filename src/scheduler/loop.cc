@@ -121,7 +121,7 @@ void Loop::Dispatch(Message& message, Time now) {
 void Loop::Stop(const StopRequested& request) {
   if (std::exchange(stopping_, true)) return;
   const size_t bindings = parts_.binding_cycles.size() - state_.waiting_pods.size();
-  base::LogInfo("Stopping", {{"bindingsInHand", bindings}});
+  base::LogInfo("Stopping", {{"bindings", bindings}});
   state_.binder.Close(request.patience,
                       [&state = state_](size_t given_up) { state.Post(BinderClosed{given_up}); });
 }

@@ -21,7 +21,7 @@ struct BindSettling {
   std::string pod_uid;
 };
 
-// Stop popping pods; see the bindings in hand through.
+// Stop popping pods; see the bindings under way through.
 struct StopRequested {
   Duration patience{};
 };
