@@ -18,7 +18,7 @@ struct ScannedWatchEvent {
 
 Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text);
 
-// The object without metadata.managedFields, which is half of many an object and read by nobody;
+// The object without metadata.managedFields, which is half of many an object and never read;
 // `text` itself where it has none or is no JSON object.
 std::string WithoutManagedFields(std::string_view text);
 

@@ -17,7 +17,7 @@ namespace berth::api {
 
 // What leader election keeps in a Lease's spec.
 struct LeaseRecord {
-  std::string holder_identity;  // "" when nobody holds it
+  std::string holder_identity;  // "" when the lease is free
   int32_t lease_duration_seconds = 0;
   std::optional<Time> acquire_time;
   std::optional<Time> renew_time;

@@ -16,7 +16,7 @@
 namespace berth::app {
 
 // What --reload-config does: looks at the configuration file again and again, and hands each new
-// version that is valid to whoever applies it. What comes of it is logged and counted
+// version that is valid to `apply`. The result is logged and counted
 // (berth_config_reloads_total, berth_config_last_reload_successful).
 //
 // Looks by stat(), through symbolic links, so that a ConfigMap's volume, whose links are swapped,

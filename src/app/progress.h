@@ -6,7 +6,7 @@
 
 namespace berth::app {
 
-// A bar on standard error, for work that somebody waits for. Draws nothing where standard error is
+// A bar on standard error, for work that a person waits for. Draws nothing where standard error is
 // no terminal; gone when destroyed.
 //
 // Thread safety: one owner.

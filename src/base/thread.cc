@@ -20,9 +20,9 @@ void NamedThread::Join() {
 }
 
 bool ThreadOwner::OnThread() const {
-  std::thread::id nobody;
+  std::thread::id none;
   const std::thread::id self = std::this_thread::get_id();
-  return owner_.compare_exchange_strong(nobody, self) || nobody == self;
+  return owner_.compare_exchange_strong(none, self) || none == self;
 }
 
 }  // namespace berth::base

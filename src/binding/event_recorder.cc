@@ -134,7 +134,7 @@ void EventRecorder::Impl::Record(EventRecord record) {
     }
     ++in_hand_;
     arrivals_.push_back({std::move(record), now});
-    // Whoever put the first one there has woken the executor.
+    // The call that put the first one there has woken the executor.
     if (arrivals_.size() > 1) return;
   }
   api_.executor().Post([weak = weak_from_this()] {

@@ -37,7 +37,7 @@ struct EventRecord {
 // for 6. Writes that get no answer are tried up to 12 times, 10 s apart; a rejection is final.
 //
 // Bounded: with 20,000 events awaiting their answer, further ones are dropped and counted; with as
-// many kept in case they repeat, a further one is created anew each time.
+// many kept in case they repeat, a further one is a new event each time.
 //
 // Thread safety: any thread; the work is done on the executor's.
 class EventRecorder {

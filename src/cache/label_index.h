@@ -17,7 +17,7 @@
 namespace berth::cache {
 
 // Which rows carry a label pair or key. A key is indexed, with all its values, the first time
-// somebody asks for it, and kept up to date from then on. When the index holds more than its
+// a reader asks for it, and kept up to date from then on. When the index holds more than its
 // limits allow, the keys asked for longest ago are dropped; that costs time, never correctness.
 //
 // Thread safety: one owner.

@@ -20,8 +20,8 @@
 namespace berth::cache {
 
 // How many placed pods match each of the queries asked for. A query is counted the first time
-// somebody asks, and kept up to date from then on. When counts take more memory than the limit
-// allows, those asked for longest ago are dropped, but none that somebody holds.
+// a reader asks, and kept up to date from then on. When counts take more memory than the limit
+// allows, those asked for longest ago are dropped, but none that a reader holds.
 //
 // Once there was a query, pods are kept in groups: a query looks at each group, not at each pod,
 // and a pod only finds its group to know the queries that it matches. Until then a pod costs

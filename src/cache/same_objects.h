@@ -9,8 +9,8 @@
 
 namespace berth::cache {
 
-// Whether two versions of a pod, placed on the same node, are alike to whoever looks at the pods
-// on a node: metadata but resourceVersion and generation, spec but nodeName, and what the pod
+// Whether two versions of a pod, placed on the same node, are alike to a plugin that looks at the
+// pods on a node: metadata but resourceVersion and generation, spec but nodeName, and what the pod
 // takes. What the status says besides does not count.
 bool SamePlacedPod(const PodInfo& a, const PodInfo& b);
 

@@ -14,7 +14,7 @@
 namespace berth::cache {
 
 // Interned taint lists. Two lists are equal when their taints are, in the same order. A list that
-// nobody uses gives its id back; the lowest free id is given out next.
+// no node uses gives its id back; the lowest free id is given out next.
 //
 // Thread safety: one owner.
 class TaintTable {

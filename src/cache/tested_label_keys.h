@@ -12,10 +12,10 @@
 
 namespace berth::cache {
 
-// The label keys that somebody's selector may test, so that pods which differ in other labels, such
+// The label keys that some selector may test, so that pods which differ in other labels, such
 // as the number of a StatefulSet's pod, are still alike.
 //
-// Keys stay for good: what goes mostly comes back, and each new key makes all classes anew. Beyond
+// Keys are never dropped: most come back, and each new key has all classes made again. Beyond
 // kMax keys every key counts as tested.
 //
 // Thread safety: one owner.

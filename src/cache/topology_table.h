@@ -15,9 +15,9 @@
 
 namespace berth::cache {
 
-// Topologies by key. One is built the first time somebody asks for it, and kept up to date from
+// Topologies by key. One is built the first time a reader asks for it, and kept up to date from
 // then on. When there are more than the limit allows, those asked for longest ago are dropped, but
-// none that somebody holds. A key that no node has, as any pod may name in any number, takes no
+// none that a reader holds. A key that no node has, as any pod may name in any number, takes no
 // array of its own.
 //
 // A domain gets the lowest free id; it gives it back with its last node.

@@ -58,11 +58,11 @@ std::string UserAgent(std::string_view version, std::string_view kubernetes_vers
 //
 // Streams, leases and everything else have connections of their own, so that a watch's backlog
 // delays no write and a write's no lease. A request that fell silent makes the next ones use a new
-// connection, since the old one may be dead though nobody has noticed.
+// connection, since the old one may be dead without a sign of it.
 //
 // Way of a request: its turn (RequestQueue) -> an identity (Credentials) -> an attempt (Transport)
 // -> done, or after a wait (RetryDelay) from the beginning. A 401 is tried again once, at once,
-// with credentials read anew.
+// with credentials read again.
 //
 // Thread safety: any thread; the destructor from a thread that is not the client's own.
 class CurlClient final : public ApiClient {

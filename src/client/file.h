@@ -16,8 +16,8 @@ inline constexpr size_t kMostFileBytes = size_t{16} << 20;
 // Errors: "open /path: No such file or directory"; more than `most` bytes.
 Result<std::string> ReadFile(const std::string& path, size_t most = kMostFileBytes);
 
-// The content of a file that somebody rotates, read again once a minute: half of the shortest time
-// between the renewal of a projected service account token and its expiry.
+// The content of a file that is rotated from outside, read again once a minute: half of the
+// shortest time between the renewal of a projected service account token and its expiry.
 //
 // Thread safety: one owner.
 class WatchedFile {

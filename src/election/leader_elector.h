@@ -76,7 +76,7 @@ class LeaderElector {
   void Stop(std::function<void()> done);
 
   bool leading() const;
-  // Whether a write that is sent now arrives while nobody else can hold the lease: this process
+  // Whether a write that is sent now arrives while no other process can hold the lease: this one
   // leads, and its last renewal is not older, by its own clock, than the middle between
   // renewDeadline and leaseDuration. What other checks have overslept, this one notices.
   bool MayWrite() const;

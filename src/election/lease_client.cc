@@ -44,7 +44,7 @@ void LeaseClient::Send(client::Request request, OnLease done) {
   request.priority = client::Priority::kUnlimited;
   request.content_type = api::kJsonContentType;
   request.timeout = timeout_;
-  // Whoever tries for the lease tries again in its own time.
+  // The caller tries again in its own time.
   request.max_retries = 0;
   waiting_ = std::make_shared<OnLease>(std::move(done));
   call_ = api_.Send(std::move(request),

@@ -50,7 +50,7 @@ class LeaseClient {
   const std::string namespace_;
   const std::string name_;
   const Duration timeout_;
-  // Whoever holds the other end is the request under way.
+  // The request under way holds the other end.
   std::shared_ptr<OnLease> waiting_;
   std::shared_ptr<client::Call> call_;
 };

@@ -9,7 +9,7 @@
 
 namespace berth::engine {
 
-// What has changed in the cluster since somebody last looked, made once for all that looked at the
+// What has changed in the cluster since the last look, made once for all that looked at the
 // same time.
 //
 // Thread safety: the scheduling thread.

@@ -29,7 +29,7 @@ class Judgement {
     kScheduled,      // some node is feasible
     kUnschedulable,  // none is
     kGated,          // PreEnqueue keeps the pod out of the queue
-    kIgnored,        // nobody's pod, or one that is being deleted
+    kIgnored,        // of no profile, or being deleted
     kError,          // a plugin failed, or there are no nodes
   };
 
@@ -68,7 +68,7 @@ class Judgement {
   // the set that PreFilter left.
   const NodeStatuses& statuses() const { return diagnosis_.statuses; }
 
-  // After PreviewPreemption(): what evictions would come to. nullopt: nobody was asked, or nobody
+  // After PreviewPreemption(): what evictions would come to. nullopt: no plugin was asked, or none
   // could tell.
   const std::optional<PreemptionPreview>& preemption() const { return preemption_; }
 

@@ -72,7 +72,7 @@ class KeptVerdicts : public KeptAnswers {
 
   // Makes the verdicts those of now, and adds to `touched`, over all rows, those that may
   // have changed. False: the plugin rejects the pod, names nodes, or fails, and only a cycle of the
-  // pod's own can tell the story; the next Refresh() begins anew.
+  // pod's own can tell why; the next Refresh() begins again.
   bool Refresh(const Occasion& occasion, TouchedRows& touched);
 
   const FilterStep& step() const { return step_; }

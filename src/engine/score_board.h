@@ -36,7 +36,7 @@ class ScoreValues {
     if (!numbered_) unused_.push_back(id);
   }
 
-  // From now on, until Clear(), somebody else numbers the scores: number i is that of raw[i], which
+  // From now on, until Clear(), the caller numbers the scores: number i is that of raw[i], which
   // may repeat, and Number() returns what it is given.
   void SetNumbers(std::span<const int64_t> raw);
 
@@ -113,7 +113,7 @@ class ScoreBoard {
   bool SetRaw(size_t normalised, const TouchedRows& rows, RawOf raw_of);
 
   ScoreValues& values(size_t normalised) { return normalised_[normalised].values; }
-  // The worth of scores has changed: all totals are made anew.
+  // The worth of scores has changed: all totals are made again.
   void Recount() { recount_ = true; }
 
   struct Best {

@@ -12,7 +12,7 @@ namespace berth::explain {
 
 // Nodes that were rejected by one plugin for the same reasons.
 struct RejectedGroup {
-  std::string_view plugin;  // "": PreFilter did not leave the nodes, or nobody's plugin
+  std::string_view plugin;  // "": PreFilter did not leave the nodes
   Code code = Code::kUnschedulableAndUnresolvable;
   std::vector<std::string> reasons;  // sorted
   std::vector<NodeRow> nodes;        // ascending

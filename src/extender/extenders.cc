@@ -121,12 +121,12 @@ Result<std::vector<PreemptionCandidate>> Extenders::ProcessPreemption(
       LogSkipped(*extender, "preempt", pod, left.error().message);
       continue;
     }
-    const auto nobody = std::find_if(left->begin(), left->end(), [](const auto& candidate) {
+    const auto spared = std::find_if(left->begin(), left->end(), [](const auto& candidate) {
       return candidate.victims.empty();
     });
-    if (nobody != left->end()) {
+    if (spared != left->end()) {
       const std::string error = "expected at least one victim pod on node " +
-                                Quoted(snapshot.node(nobody->row).metadata.name);
+                                Quoted(snapshot.node(spared->row).metadata.name);
       if (!extender->IsIgnorable()) return Fail(error);
       LogSkipped(*extender, "preempt", pod, error);
       std::erase_if(*left, [](const auto& candidate) { return candidate.victims.empty(); });

@@ -16,7 +16,7 @@ namespace berth::extender {
 // How an extender is reached.
 struct HttpOptions {
   std::string url{};  // http:// or https://, with or without a path
-  // Without a byte for this long a call is dead. Whoever waits sees to the length of the whole.
+  // Without a byte for this long a call is dead. The caller limits the whole.
   Duration silence = std::chrono::seconds(5);
   bool verify_server = true;
   std::string server_name{};  // that the server's certificate is for; "": the host of the URL

@@ -24,7 +24,7 @@ class RuntimeObserver {
  public:
   virtual ~RuntimeObserver() = default;
   virtual Time Now() = 0;
-  // Who is busy from now on; returns who was before. For whoever asks why nothing moves.
+  // Who is busy from now on; returns who was before. It tells why nothing moves.
   virtual BusyPlugin SetBusy(BusyPlugin now) { return now; }
   // A whole extension point for one pod.
   virtual void ObserveExtensionPoint(const Profile& profile, ExtensionPoint point, Code code,

@@ -7,7 +7,7 @@
 
 namespace berth::framework {
 
-// Whether nobody but root and this process's user can change what stands at `path`, or put
+// Whether only root and this process's user can change what stands at `path`, or put
 // something else there: each file, folder and link on the way, links followed, belongs to one of
 // the two, and neither its group nor others may write to it. Parents whose sticky bit keeps entries
 // with their owners (/tmp) are trusted too. Errors: what is not so, of which file or folder, and

@@ -44,7 +44,7 @@ class HintTable {
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
   explicit HintTable(std::vector<ProfileHints> profiles);
-  // Numbers profiles and plugins anew. What Match() returned stays valid, with the new numbers;
+  // Numbers profiles and plugins again. What Match() returned stays valid, with the new numbers;
   // entries need a Refresh().
   void Replace(std::vector<ProfileHints> profiles);
 

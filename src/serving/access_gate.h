@@ -18,7 +18,7 @@ namespace berth::serving {
 //
 // 429 where too many others wait for the API server's word already.
 //
-// Members of system:masters may do everything, everybody may read the paths that are always
+// Members of system:masters may do everything, all callers may read the paths that are always
 // allowed, and all else is the API server's to say; without one it is refused. Refusals are Status
 // objects, as the API server's own.
 //

@@ -13,8 +13,8 @@
 namespace berth::serving {
 
 // Finds out who makes a request, in kube-scheduler's order: a front proxy that names the user in
-// headers, the client's own certificate, a bearer token. Whoever shows nothing of these is
-// system:anonymous; whoever shows something wrong, and nothing right, is refused.
+// headers, the client's own certificate, a bearer token. A caller that shows none of these is
+// system:anonymous; one that shows something wrong, and nothing right, is refused.
 //
 // Thread safety: the executor's thread (see AuthenticationConfig).
 class Authenticator {

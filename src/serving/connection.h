@@ -22,7 +22,7 @@ namespace berth::serving {
 //                   +----- keep alive -----+
 //
 // While a request is handled nothing more is read, so that a client that asks without reading holds
-// up nobody but itself; a client that closes its end meanwhile has gone.
+// up only itself; a client that closes its end meanwhile has gone.
 //
 // Thread safety: the loop's thread.
 class Connection final : public base::FdListener {

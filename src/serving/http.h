@@ -42,7 +42,7 @@ struct Response {
   std::string body{};
   Fields headers{};
   // For a body that takes long to write: called on the server's thread in place of `body`, so that
-  // whoever answers need not wait for it.
+  // the handler need not wait for it.
   std::function<std::string()> write_body{};
 };
 
@@ -51,7 +51,7 @@ using Respond = std::function<void(Response)>;
 // Called on the server's thread and must not wait there.
 using Handler = std::function<void(const RequestPtr&, Respond)>;
 
-// "Not Found", or "" for a code that nobody here sends.
+// "Not Found", or "" for a code that is never sent here.
 std::string_view StatusText(int code);
 // A line of text as an answer that is no success.
 Response ErrorText(int code, std::string_view line);

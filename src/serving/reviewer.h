@@ -30,7 +30,7 @@ inline constexpr ReviewKind kSubjectAccessReview{
     "/apis/authorization.k8s.io/v1/subjectaccessreviews", "authorization.k8s.io/v1",
     "SubjectAccessReview"};
 
-// Asks the API server, by review objects of one kind. Whoever asks what is being asked already
+// Asks the API server, by review objects of one kind. A question that is under way already
 // waits for the same answer. What strangers can make it hold is bounded: so many questions at once,
 // each for so long, and none whose clients have all gone.
 //

@@ -25,8 +25,8 @@ class TokenReviews {
   // All outlive this object. A verdict, good or bad, holds for `ttl`.
   TokenReviews(client::ApiClient& api, base::Executor& executor, const Clock& clock, Duration ttl);
 
-  // Errors: nobody's, or the server could not be asked; the latter is not kept. Nothing comes of it
-  // once the client has gone.
+  // Errors: it is no user's, or the server could not be asked; the latter is not kept. Nothing
+  // comes of it once the client has gone.
   void Review(const std::string& token, Departure& client, OnUser done);
 
  private:

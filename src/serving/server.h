@@ -30,7 +30,7 @@ struct ServerOptions {
   Duration denied_ttl = std::chrono::seconds(10);
 };
 
-// Who answers questions about users; either may be nullptr, and then there is nobody to ask.
+// The API servers that answer questions about users; either may be nullptr: there is none.
 struct AccessApis {
   client::ApiClient* authentication = nullptr;
   client::ApiClient* authorization = nullptr;
@@ -46,7 +46,7 @@ class Server {
   static Result<std::unique_ptr<Server>> Make(ServerOptions options, AccessApis apis,
                                               const Clock& clock,
                                               std::shared_ptr<const Router> router);
-  // Ends at once. No handler may answer any more: whoever answers on another thread has ended, and
+  // Ends at once. No handler may answer any more: the threads that answer have ended, and
   // the API clients are closed.
   ~Server();
   Server(const Server&) = delete;

@@ -31,8 +31,8 @@ struct TlsOptions {
   std::vector<int32_t> curves{};             // TLS numbers, by preference; empty: Go's default
 };
 
-// The daemon's end of TLS. Client certificates are asked for and not demanded; nobody looks here at
-// who signed them. Sessions are not resumed, so that each connection shows its certificate anew.
+// The daemon's end of TLS. Client certificates are asked for and not demanded; their
+// signatures are not checked here. Sessions are not resumed, so that each connection shows its own.
 //
 // Thread safety: one thread at a time.
 class TlsContext {

@@ -16,7 +16,7 @@ namespace berth::simulator {
 // Appends the line of one decision: {"pod":"ns/name","node":"n2"}, or with null and a message.
 void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out);
 
-// How a simulation went, counted by whoever ran it.
+// How a simulation went, counted by its caller.
 struct RunFacts {
   uint64_t seed = 0;
   uint64_t attempts = 0;
@@ -40,7 +40,7 @@ struct Report {
   std::vector<Left> unschedulable;
   std::vector<Left> unfinished;  // still tried again when the simulation ended
   std::vector<std::string> gated;
-  std::vector<std::string> ignored;  // nobody's pods, and pods being deleted
+  std::vector<std::string> ignored;  // pods of no profile, and pods being deleted
   // Pods that are gone, to make room for others.
   std::vector<std::string> evicted;
 };

@@ -85,7 +85,7 @@ void LoadedPlugin::PostBind(CycleState& state, const PodInfo& pod, std::string_v
     table_.post_bind(self_, &own, &view, View(node_name));
     return;
   }
-  // Nobody waits, so pod and state may be gone before a thread is free.
+  // No caller waits, so pod and state may be gone before a thread is free.
   workers_->Run(
       [this, pod = pod, data = berth_host_state(this, state).Get(), node = std::string(node_name)] {
         berth_host_state own(this, data);

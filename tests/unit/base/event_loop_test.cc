@@ -110,7 +110,7 @@ TEST(EventLoopTest, AnUnwatchedDescriptorIsNotReportedEvenWhenItsEventWasReadAlr
   ASSERT_EQ(write(two[1], "x", 1), 1);
   int calls = 0;
   const FdListener* self = nullptr;
-  // Both are readable in the same turn; whoever is first puts the other away.
+  // Both are readable in the same turn; the first one ends the watch of the other.
   Recorder recorder([&](int fd) {
     ++calls;
     loop.Unwatch(fd == one[0] ? two[0] : one[0], *self);

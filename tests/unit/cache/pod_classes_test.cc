@@ -124,7 +124,7 @@ void TestSelector(PodClasses& classes, Object object) {
 
 TEST(PodClassesTest, ALabelCountsOnlyWhereASelectorTestsIt) {
   const auto label = [](const char* key, const char* value) { return MakePod().Label(key, value); };
-  const auto nobody = [](PodClasses&) {};
+  const auto no_others = [](PodClasses&) {};
   // Who else tests labels, two pods, and whether they are alike then.
   const struct {
     const char* name;
@@ -133,7 +133,7 @@ TEST(PodClassesTest, ALabelCountsOnlyWhereASelectorTestsIt) {
     PodBuilder b;
     bool alike;
   } cases[] = {
-      {"no selector", nobody, label("x", "1"), label("x", "2"), true},
+      {"no selector", no_others, label("x", "1"), label("x", "2"), true},
       {"another's affinity to another key",
        [](auto& classes) { TestTerms(classes, MakePod().PodAffinity("zone", {{"y", "1"}})); },
        label("x", "1"), label("x", "2"), true},
@@ -170,12 +170,12 @@ TEST(PodClassesTest, ALabelCountsOnlyWhereASelectorTestsIt) {
       {"a replica set without selector",
        [](auto& classes) { TestSelector(classes, api::ReplicaSet()); }, label("x", "1"),
        label("x", "2"), true},
-      {"own spread selector", nobody,
+      {"own spread selector", no_others,
        label("x", "1").Spread(1, "zone", "DoNotSchedule", {{"x", "1"}}),
        label("x", "2").Spread(1, "zone", "DoNotSchedule", {{"x", "1"}}), false},
-      {"own affinity", nobody, label("x", "1").PreferPodAffinity(1, "zone", {{"x", "1"}}),
+      {"own affinity", no_others, label("x", "1").PreferPodAffinity(1, "zone", {{"x", "1"}}),
        label("x", "2").PreferPodAffinity(1, "zone", {{"x", "1"}}), false},
-      {"own anti-affinity to another key", nobody,
+      {"own anti-affinity to another key", no_others,
        label("x", "1").PodAntiAffinity("zone", {{"y", "1"}}),
        label("x", "2").PodAntiAffinity("zone", {{"y", "1"}}), true},
   };
@@ -200,7 +200,7 @@ TEST(PodClassesTest, TheEpochGrowsOnlyWhenSomethingChanged) {
     TestTerms(classes, MakePod().PodAffinity("zone", {{key, "1"}}));
   };
   test("a");
-  EXPECT_EQ(classes.epoch(), first) << "nobody reads tested labels";
+  EXPECT_EQ(classes.epoch(), first) << "no plugin reads tested labels";
   classes.SetParts(pod_part::kTestedLabels);
   const uint32_t second = classes.epoch();
   EXPECT_GT(second, first);

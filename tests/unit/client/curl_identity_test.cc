@@ -40,7 +40,7 @@ TestServer::Script Demand(Served& served, std::string authorization) {
 TEST(CurlTlsTest, AServerOfAnotherAuthorityIsNotTalkedTo) {
   Served served;
   TestServer server(Record(served));
-  TestClient client(server.url(), TestAuthority("somebody else").certificate_pem());
+  TestClient client(server.url(), TestAuthority("another authority").certificate_pem());
   const auto response = client.Do(Post("/x", "{}"));
   ASSERT_FALSE(response);
   EXPECT_TRUE(response.error().never_sent);

@@ -24,7 +24,7 @@ using test::TestServer;
 constexpr char kName[] = "api.lookup.test";
 constexpr char kSubjectName[] = "DNS:api.lookup.test";
 
-// The name server of kName, which may hang. Look-ups are made by threads of libcurl's that nobody
+// The name server of kName, which may hang. Look-ups are made by threads of libcurl's that no call
 // joins, so this lives as long as the process.
 class NameServer {
  public:

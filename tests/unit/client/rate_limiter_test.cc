@@ -179,7 +179,7 @@ TEST(RequestQueueTest, NextTurnIsExactlyWhenTheNextRequestMayGo) {
       const auto turn = queue.NextTurn(clock.Now());
       ASSERT_EQ(turn.has_value(), !waiting.empty());
       if (!turn) continue;
-      ASSERT_GT(*turn, clock.Now()) << "Pop() left somebody who could go";
+      ASSERT_GT(*turn, clock.Now()) << "Pop() left a request that could go";
       RequestQueue early = queue;
       EXPECT_EQ(early.Pop(*turn - std::chrono::microseconds(1)), std::nullopt);
       clock.Set(*turn);

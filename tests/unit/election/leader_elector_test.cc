@@ -233,7 +233,7 @@ TEST_F(LeaderElectorTest, OfTwoThatTakeTheLeaseAtOnceOneWaits) {
 TEST_F(LeaderElectorTest, AConflictOfARenewalIsSettledByReading) {
   const auto a = Stand("a");
   Advance(seconds(3));
-  server_.Write(server_.record());  // somebody else wrote to its metadata
+  server_.Write(server_.record());  // another client wrote to its metadata
   Advance(seconds(2));
   EXPECT_TRUE(a->leading());
   EXPECT_EQ(a->SlowPaths(), 1);

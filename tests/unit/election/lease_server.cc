@@ -86,7 +86,7 @@ client::ResponseResult LeaseServer::Execute(Client& client, const client::Reques
       return answer(200);
     }
     default:
-      ADD_FAILURE() << "a request that RBAC grants to nobody";
+      ADD_FAILURE() << "a request that no rule of RBAC grants";
       return tl::unexpected(Rejection(403));
   }
 }

@@ -85,7 +85,7 @@ TEST_F(VerdictTest, EachResultSaysWhatItKnows) {
        R"("result":"gated"})"},
       {"being deleted", [] {}, test::MakePod().DeletedAt(Time()),
        R"({"nodes":{},"pod":"default/pod","profile":"test-scheduler","result":"ignored"})"},
-      {"nobody's", [this] { profile_.reset(); }, test::MakePod(),
+      {"another scheduler's", [this] { profile_.reset(); }, test::MakePod(),
        R"({"nodes":{},"pod":"default/pod","result":"ignored"})"},
   };
   for (const auto& c : cases) {

@@ -134,10 +134,10 @@ TEST_F(ProfileTest, RefusesWhatCannotWork) {
     const char* want;
     std::function<void(config::Plugins&)> change;
   } cases[] = {
-      {"PreFilterPlugin \"Nobody\" does not exist",
-       [](config::Plugins& p) { p.multi_point.enabled.push_back({"Nobody"}); }},
-      {"ScorePlugin \"Nobody\" does not exist",
-       [](config::Plugins& p) { p.score.enabled = {{"Nobody"}}; }},
+      {"PreFilterPlugin \"Unknown\" does not exist",
+       [](config::Plugins& p) { p.multi_point.enabled.push_back({"Unknown"}); }},
+      {"ScorePlugin \"Unknown\" does not exist",
+       [](config::Plugins& p) { p.score.enabled = {{"Unknown"}}; }},
       {"plugin \"Sort\" does not extend FilterPlugin plugin",
        [](config::Plugins& p) { p.filter.enabled = {{"Sort"}}; }},
       {"plugin \"A\" already registered as \"FilterPlugin\"",

@@ -219,7 +219,7 @@ TEST_F(ReflectorTest, SilenceAndErrorsResumeAfterAGrowingWait) {
   api_.last().Begin();
   Push(BookmarkFrame(60));
   Fail(NoAnswer());
-  EXPECT_LE(AwaitRequest(), milliseconds(1610)) << "success begins the wait anew";
+  EXPECT_LE(AwaitRequest(), milliseconds(1610)) << "success begins the wait again";
   ExpectWatchFrom(60);
   EXPECT_THAT(Sent(), IsEmpty());
 }

@@ -138,7 +138,7 @@ TEST_F(InterPodAffinityHintsTest, NamespaceSelectorsSeeTheLabelsThatNamespacesHa
       {"by another value", kAssignedPodAdd, wanting(team_y), {}, db, "skip"},
       {"everywhere", kAssignedPodAdd, wanting(all), {}, db, "queue"},
       {"by the lack of a label", kAssignedPodAdd, wanting(no_team), {}, db, "skip"},
-      {"in a namespace nobody knows", kAssignedPodAdd, wanting(team_x), {}, unknown, "skip"},
+      {"in an unknown namespace", kAssignedPodAdd, wanting(team_x), {}, unknown, "skip"},
       {"the same, by lack", kAssignedPodAdd, wanting(no_team), {}, unknown, "queue"},
       {"wanted now", kAssignedPodLabel, wanting(team_x), web, db, "queue"},
       {"wanted now elsewhere", kAssignedPodLabel, wanting(team_y), web, db, "skip"},

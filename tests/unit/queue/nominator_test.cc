@@ -61,7 +61,7 @@ TEST(NominatorTest, WhatWasPromisedHereStandsInTheOrderOfThePromises) {
   EXPECT_TRUE(nominator.GoesBefore("uid-first", "uid-second"));
   EXPECT_FALSE(nominator.GoesBefore("uid-second", "uid-first"));
   EXPECT_FALSE(nominator.GoesBefore("uid-first", "uid-elsewhere"));
-  EXPECT_FALSE(nominator.GoesBefore("uid-read", "uid-first")) << "somebody else promised that";
+  EXPECT_FALSE(nominator.GoesBefore("uid-read", "uid-first")) << "another process promised that";
   EXPECT_FALSE(nominator.GoesBefore("uid-first", "uid-unknown"));
   // The status shows the nomination later on; the place stays.
   nominator.UpdateNominatedPod(NamedPod("first"),

@@ -400,7 +400,7 @@ TEST_F(QueueTest, AHintIsAskedOnceForTheParkedPodsOfOneClassOfNow) {
   Move(kNodeTaint);
   EXPECT_THAT(hint_calls, ElementsAre("a"));
 
-  // A label tells b apart that nobody tested before.
+  // A label tells b apart that no selector tested before.
   class_of["b"] = 8;
   queue->Regroup();
   Park("c", {"Taint"});

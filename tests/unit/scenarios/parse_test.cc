@@ -103,7 +103,7 @@ TEST(ParseScenarioTest, NamesFileLineAndFieldOfWhatIsWrong) {
       {"a bad repeat", "- pods:\n  - {name: a, repeat: -1}\n",
        "story.yaml:5: ", "repeat: expected"},
       {"an unknown list", "- update: {jobs: []}\n", "story.yaml:4: ", "\"update.jobs\""},
-      {"a patch of nobody", "- update: {pods: [{labels: {}}]}\n",
+      {"a patch of no pod", "- update: {pods: [{labels: {}}]}\n",
        "story.yaml:4: ", "update.pods: name: is missing"},
       {"no duration", "- advance: 10\n", "story.yaml:4: ", "advance: expected a duration"},
       {"backwards", "- advance: -1s\n", "story.yaml:4: ", "advance: expected a duration"},

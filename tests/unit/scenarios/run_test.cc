@@ -92,10 +92,10 @@ TEST(RunScenarioTest, EachExpectationCanFail) {
       {"pods: {large: {plugins: [NodeName]}}",
        "pods.default/large.plugins: [\"NodeName\"] / [\"NodeResourcesFit\"]"},
       {"pods: {gated: {place: unschedulable}}", "pods.default/gated.place: unschedulable / gated"},
-      {"pods: {nobody: {node: null}}", "pods.default/nobody.place: not gone / gone"},
+      {"pods: {absent: {node: null}}", "pods.default/absent.place: not gone / gone"},
       {"explain: {large: {result: scheduled}}",
        "explain.default/large.result: \"scheduled\" / \"unschedulable\""},
-      {"explain: {nobody: {result: gated}}", "explain.default/nobody: a pod / none of this name"},
+      {"explain: {absent: {result: gated}}", "explain.default/absent: a pod / none of this name"},
       {"evicted: [fits]", "evicted: [\"default/fits\"] / null"},
   };
   for (const auto& c : cases) {
@@ -186,10 +186,10 @@ TEST(RunScenarioTest, ABadPluginArgIsAnError) {
 TEST(ReportTest, NamesStepNoteLineAndBothSides) {
   const Scenario scenario = Parse(
       "- nodes: [{name: a}]\n- pods: [{name: web}]\n"
-      "- note: nobody came\n  expect:\n    pods:\n      web: {node: null}\n");
+      "- note: no pod came\n  expect:\n    pods:\n      web: {node: null}\n");
   EXPECT_EQ(Report(scenario, RunScenario(scenario)),
             "FAIL  story.yaml: a story\n"
-            "  step 3 of 3 (nobody came)\n"
+            "  step 3 of 3 (no pod came)\n"
             "  story.yaml:9: pods.default/web.node\n"
             "    expected no node\n"
             "    found    \"a\"\n");

@@ -127,7 +127,7 @@ TEST_F(AccessGateTest, WithoutAServerAllElseIsForbidden) {
   EXPECT_EQ(answer.body, kForbidden);
   EXPECT_EQ(answer.content_type, "application/json");
   EXPECT_EQ(Get({.path = "/livez/"}).code, 403);
-  // Nobody can say whose it is, so it counts as none.
+  // Its user cannot be found out, so it counts as none.
   EXPECT_EQ(Get(WithToken("abc")).body, kForbidden);
 }
 
@@ -321,7 +321,7 @@ TEST_F(AccessGateTest, ABadTokenIsNotAnonymous) {
   const Response answer = Get(WithToken("abc"));
   EXPECT_EQ(answer.code, 401);
   EXPECT_EQ(answer.body, kUnauthorized);
-  // Not even where anybody may look.
+  // Not even for the paths that all callers may read.
   Request request = WithToken("abc");
   request.path = "/livez";
   EXPECT_EQ(Get(request).code, 401);

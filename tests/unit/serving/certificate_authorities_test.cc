@@ -51,7 +51,7 @@ TEST(CertificateAuthoritiesTest, OtherCertificatesAreRefused) {
     std::string certificate;
     const char* problem;
   } cases[] = {
-      {"signed by somebody else", impostor.Issue("jane", {}).certificate_pem, "signature"},
+      {"signed by another authority", impostor.Issue("jane", {}).certificate_pem, "signature"},
       {"signed by itself", impostor.certificate_pem(), "self"},
       {"out of date", authority.Issue("jane", {}, {.expired = true}).certificate_pem, "expired"},
       {"meant for servers",
