@@ -37,9 +37,11 @@ func berth(t *testing.T, args ...string) string {
 	}
 	command := exec.CommandContext(t.Context(), program.Path, args...)
 	command.Dir = root
+	var stderr strings.Builder
+	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("berth %s: %v", strings.Join(args, " "), err)
+		t.Fatalf("berth %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	return string(out)
 }
@@ -158,5 +160,30 @@ func TestPrometheusTakesTheScrapeJobsOfThePages(t *testing.T) {
 	}
 	if jobs == 0 {
 		t.Errorf("%s has no scrape job", page)
+	}
+}
+
+// TestConfigurationsOfThePagesAreValid leaves out those that the page's own commands read.
+func TestConfigurationsOfThePagesAreValid(t *testing.T) {
+	checked := 0
+	for page, text := range pages(t) {
+		found, err := blocks(page, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range found {
+			if !strings.Contains(b.text, "\nkind: KubeSchedulerConfiguration\n") || b.marks["file"] != "" {
+				continue
+			}
+			checked++
+			file := filepath.Join(t.TempDir(), "config.yaml")
+			if err := os.WriteFile(file, []byte(b.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			berth(t, "config", "--config", file)
+		}
+	}
+	if checked == 0 {
+		t.Error("no page has a configuration")
 	}
 }
