@@ -29,6 +29,11 @@ Decision Unfit(const Diagnosis& diagnosis) {
   return decision;
 }
 
+bool IsNominated(const PodInfo& pod, const NominatedPods& nominated) {
+  return !pod.pod->status.nominated_node_name.empty() ||
+         !nominated.NodeOf(pod.pod->metadata.uid).empty();
+}
+
 }  // namespace
 
 int32_t AdaptivePercentageOfNodesToScore(size_t nodes) {
@@ -37,6 +42,13 @@ int32_t AdaptivePercentageOfNodesToScore(size_t nodes) {
   constexpr int64_t kNodesForOneLess = 125;
   return static_cast<int32_t>(
       std::max(kDefault - static_cast<int64_t>(nodes) / kNodesForOneLess, kLeast));
+}
+
+bool NominatedPods::Matter(const PodInfo& pod) const {
+  if (empty()) return false;
+  bool matter = false;
+  ForEach([&](std::string_view, const PodInfo& other) { matter = matter || Counts(pod, other); });
+  return matter;
 }
 
 size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage) {
@@ -64,14 +76,12 @@ void Engine::AgeKept() {
   if (kept_ != nullptr) kept_->Age();
 }
 
-bool Engine::NominationsMatter(const PodInfo& pod, const NominatedPods& nominated) const {
-  if (!pod.pod->status.nominated_node_name.empty()) return true;
-  if (nominated.empty()) return false;
-  bool matter = false;
-  nominated.ForEach([&](std::string_view, const PodInfo& other) {
-    matter = matter || nominated.Counts(pod, other);
-  });
-  return matter;
+void Engine::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,
+                         const PodInfo& pod, const World& world, Refusal refusal) {
+  if (kept_ == nullptr || IsNominated(pod, world.nominated)) return;
+  // An extender may answer differently the next time.
+  if (world.extenders != nullptr && world.extenders->num_calls() != extender_calls_) return;
+  kept_->KeepRefusal(profile, std::move(cycle), pod, world, diagnosis_, std::move(refusal));
 }
 
 void Engine::FillOrder(const World& world) {
@@ -120,14 +130,29 @@ Status Engine::AskExtenders(const World& world, const framework::Cycle& cycle, c
 
 Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& cycle,
                           const PodInfo& pod, const World& world,
-                          int32_t percentage_of_nodes_to_score) {
+                          int32_t percentage_of_nodes_to_score, RefuseAlike refuse_alike) {
   const Snapshot& snapshot = world.snapshot;
   const bool all_nodes = percentage_of_nodes_to_score <= 0 || percentage_of_nodes_to_score >= 100;
   const bool asks_extenders = world.extenders != nullptr && world.extenders->Involved(*pod.pod);
-  if (kept_ != nullptr && all_nodes && !asks_extenders &&
-      !NominationsMatter(pod, world.nominated)) {
-    if (auto kept = kept_->Decide(profile, cycle.observer, pod, world.objects_generation, random_))
-      return *kept;
+  if (world.extenders != nullptr) extender_calls_ = world.extenders->num_calls();
+  if (kept_ != nullptr) {
+    // Why a pod is refused that is nominated itself is its own affair.
+    if (refuse_alike == RefuseAlike::kYes && !IsNominated(pod, world.nominated)) {
+      if (const Refusal* refusal = kept_->FindRefusal(profile, pod, world)) {
+        Decision decision;
+        decision.kind = Decision::Kind::kUnfit;
+        decision.kept = true;
+        decision.refusal = refusal;
+        return decision;
+      }
+    }
+    if (all_nodes && !asks_extenders && pod.pod->status.nominated_node_name.empty() &&
+        !world.nominated.Matter(pod)) {
+      if (auto kept =
+              kept_->Decide(profile, cycle.observer, pod, world.objects_generation, random_)) {
+        return *kept;
+      }
+    }
   }
   diagnosis_.Reset(snapshot.num_rows());
   diagnosis_.num_all_nodes = snapshot.num_nodes();
@@ -204,6 +229,7 @@ Decision Engine::Choose(const framework::Profile& profile, framework::Cycle& cyc
   const Snapshot& snapshot = world.snapshot;
   rows_.clear();
   feasible.ForEach([this](NodeRow row) { rows_.push_back(row); });
+  if (kept_ != nullptr) kept_->DropRefusal(profile, pod);
   Decision decision;
   decision.kind = Decision::Kind::kScheduled;
   decision.feasible_nodes = rows_.size();

@@ -35,6 +35,10 @@ class NominatedPods {
   virtual void ForEach(
       const std::function<void(std::string_view node_name, const PodInfo& pod)>& visit) const = 0;
   virtual bool empty() const = 0;
+  // Changes whenever a nomination comes, goes or gets a newer pod.
+  virtual uint64_t generation() const = 0;
+  // The node that the pod is nominated for, or "".
+  virtual std::string_view NodeOf(std::string_view uid) const = 0;
   // Whether `pod` was promised room on a node, and `other`, of the same priority, on the same node
   // only later: then `pod` need not leave room for `other`. See docs/decisions/0005.
   virtual bool GoesBefore(const PodInfo& pod, const PodInfo& other) const {
@@ -48,6 +52,8 @@ class NominatedPods {
     if (nominated.priority() != pod.priority()) return nominated.priority() > pod.priority();
     return nominated.pod->metadata.uid != pod.pod->metadata.uid && !GoesBefore(pod, nominated);
   }
+  // Whether `pod` must leave room for any of them.
+  bool Matter(const PodInfo& pod) const;
 };
 
 // The cluster a pod is decided against.
@@ -56,16 +62,29 @@ struct World {
   const NominatedPods& nominated;
   // Grows with every change of objects that are neither pods nor nodes.
   uint64_t objects_generation = 0;
+  // The same for PodDisruptionBudgets, which only preemption reads.
+  uint64_t budgets_generation = 0;
   // nullptr: there are none, or they are not to be asked.
   extender::Extenders* extenders = nullptr;
   const cache::NodeOrder* node_order = nullptr;  // nullptr: row order
 };
 
+// What a pod is told that no node takes, and what becomes of its nomination.
+struct Refusal {
+  std::string message;
+  std::vector<std::string> unschedulable_plugins;
+  std::vector<std::string> pending_plugins;
+  NominatingInfo nominating;
+};
+
+// Whether a pod may be refused because others of its class were.
+enum class RefuseAlike : uint8_t { kNo, kYes };
+
 // What came out for one pod.
 struct Decision {
   enum class Kind {
     kScheduled,  // node is set
-    kUnfit,      // no node passed: diagnosis() tells why
+    kUnfit,      // no node passed: refusal or, where that is nullptr, diagnosis() tells why
     kNoNodes,    // there are no nodes at all
     kError,      // error is set
   };
@@ -74,6 +93,9 @@ struct Decision {
   size_t feasible_nodes = 0;
   size_t evaluated_nodes = 0;
   bool kept = false;  // by what was kept of earlier pods
+  // What the last pod of the class was told that was evaluated; good until the next call of the
+  // engine. PostFilter need not be asked again.
+  const Refusal* refusal = nullptr;
   std::string error;
 };
 
@@ -85,9 +107,9 @@ struct Decision {
 // (cache::NodeOrder) from where the last one ended. Nodes with nominated pods of equal or higher
 // priority must pass twice: with those pods and without. Ties are broken by a draw, in row order.
 //
-// With a cache, what plugins answered for earlier pods of a class is kept and brought up to date
-// (KeptEvaluations); the evaluation below is then for the first pod of a class, for pods that no
-// node takes, and for whatever cannot be kept. Without, it is all there is: the slow twin.
+// With a cache, what plugins answered for earlier pods of a class, and that no node took them, is
+// kept and brought up to date (KeptEvaluations); the evaluation below is then for the first pod of
+// a class, and for whatever cannot be kept. Without, it is all there is: the slow twin.
 //
 // Thread safety: the scheduling thread.
 class Engine {
@@ -104,7 +126,13 @@ class Engine {
   // `percentage_of_nodes_to_score`: 1..100 looks for only so many feasible nodes, as
   // kube-scheduler does; 0 for all.
   Decision Schedule(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
-                    const World& world, int32_t percentage_of_nodes_to_score);
+                    const World& world, int32_t percentage_of_nodes_to_score,
+                    RefuseAlike refuse_alike = RefuseAlike::kYes);
+  // What the pod of the last call, which came out unfit without a refusal, was told in the end;
+  // `cycle` is the one it was evaluated in. Where it can be kept, others of its class hear the
+  // same.
+  void KeepRefusal(const framework::Profile& profile, framework::Cycle cycle, const PodInfo& pod,
+                   const World& world, Refusal refusal);
 
   // Drops what is kept; to be called before a profile ends.
   void ForgetKept();
@@ -128,11 +156,10 @@ class Engine {
   Status AskExtenders(const World& world, const framework::Cycle& cycle, const PodInfo& pod,
                       NodeSet& feasible);
 
-  bool NominationsMatter(const PodInfo& pod, const NominatedPods& nominated) const;
-
   Random random_;
   std::unique_ptr<KeptEvaluations> kept_;
   size_t next_start_node_index_ = 0;
+  uint64_t extender_calls_ = 0;  // before the last pod
 
   // Scratch, kept for its capacity.
   Diagnosis diagnosis_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "berth/preemption.h"
+
 namespace berth::engine {
 
 Span Span::Of(const Inputs& inputs) {
@@ -41,6 +43,14 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
     step.pre_filter = entry.plugin;
     step.updatable = dynamic_cast<UpdatablePreFilterPlugin*>(entry.plugin);
   }
+  keepable_ = keepable_ && !AnyWorksLater(filters_);
+  keeps_refusals_ = keepable_;
+  for (const auto& entry : lists.post_filter) {
+    const Inputs inputs = entry.plugin->DeclaredInputs();
+    keeps_refusals_ = keeps_refusals_ && inputs.declared;
+    if (PluginCast<PreemptionPlugin>(entry.plugin) != nullptr) continue;
+    post_filter_reads_cluster_ = post_filter_reads_cluster_ || !inputs.inputs.empty();
+  }
   for (const framework::ScoreEntry& entry : lists.score) {
     scores_.push_back({.name = entry.name,
                        .index = entry.index,
@@ -58,7 +68,7 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
     step->pre_score = entry.plugin;
     step->updatable = dynamic_cast<UpdatablePreScorePlugin*>(entry.plugin);
   }
-  FindUnkeepable();
+  keepable_ = keepable_ && !AnyWorksLater(scores_);
 }
 
 FilterStep& EvaluationPlan::FilterAt(Plugin& plugin, std::string_view name, size_t index) {
@@ -69,20 +79,16 @@ FilterStep& EvaluationPlan::FilterAt(Plugin& plugin, std::string_view name, size
   return filters_.emplace_back(FilterStep{.name = name, .index = index, .span = Span::Of(inputs)});
 }
 
-void EvaluationPlan::FindUnkeepable() {
+template <typename Step>
+bool EvaluationPlan::AnyWorksLater(const std::vector<Step>& steps) const {
   const framework::PluginLists& lists = profile_.plugins();
-  const auto evaluates = [this](size_t index) {
-    return std::ranges::find(filters_, index, &FilterStep::index) != filters_.end() ||
-           std::ranges::find(scores_, index, &ScoreStep::index) != scores_.end();
+  const auto any = [&steps](const auto& entries) {
+    return std::ranges::any_of(entries, [&steps](const auto& entry) {
+      return std::ranges::find(steps, entry.index, &Step::index) != steps.end();
+    });
   };
-  const auto check = [&](const auto& entries) {
-    for (const auto& entry : entries) keepable_ = keepable_ && !evaluates(entry.index);
-  };
-  check(lists.reserve);
-  check(lists.permit);
-  check(lists.pre_bind);
-  check(lists.bind);
-  check(lists.post_bind);
+  return any(lists.reserve) || any(lists.permit) || any(lists.pre_bind) || any(lists.bind) ||
+         any(lists.post_bind);
 }
 
 }  // namespace berth::engine

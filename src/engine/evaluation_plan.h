@@ -60,6 +60,10 @@ class EvaluationPlan {
   // Whether answers may be kept at all. Not so where a plugin does not declare its inputs, or works
   // at Reserve or later, too, and so may look for what it left in the pod's own state.
   bool keepable() const { return keepable_; }
+  // The same of what makes a refusal: PreFilter, Filter and PostFilter.
+  bool keeps_refusals() const { return keeps_refusals_; }
+  // Whether a PostFilter reads more of the cluster than preemption does.
+  bool post_filter_reads_cluster() const { return post_filter_reads_cluster_; }
   const framework::Profile& profile() const { return profile_; }
   // In profile order.
   const std::vector<FilterStep>& filters() const { return filters_; }
@@ -67,10 +71,14 @@ class EvaluationPlan {
 
  private:
   FilterStep& FilterAt(Plugin& plugin, std::string_view name, size_t index);
-  void FindUnkeepable();
+  // Whether a plugin with one of these also works at Reserve or later.
+  template <typename Step>
+  bool AnyWorksLater(const std::vector<Step>& steps) const;
 
   const framework::Profile& profile_;
   bool keepable_ = true;
+  bool keeps_refusals_ = true;
+  bool post_filter_reads_cluster_ = false;
   std::vector<FilterStep> filters_;
   std::vector<ScoreStep> scores_;
 };

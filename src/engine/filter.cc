@@ -131,26 +131,28 @@ Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
 }
 
 Status FilterPass::Explain(const NodeSet& wanted, Diagnosis& diagnosis) {
-  const CycleState& state = cycle_.state;
   // Many rows in a row have the same rejector.
   std::string_view last_plugin;
   Code last_code = Code::kSuccess;
-  const auto record = [&](NodeRow row, const Status& status, std::string_view plugin) {
+  return ForEachRejected(wanted, [&](NodeRow row, const Status& status, std::string_view plugin) {
     diagnosis.statuses.Set(row, status, plugin);
     if (plugin == last_plugin && status.code() == last_code) return;
     last_plugin = plugin;
     last_code = status.code();
     diagnosis.AddPlugin(plugin, status);
-  };
+  });
+}
+
+Status FilterPass::ForEachRejected(const NodeSet& wanted, const Visit& visit) {
+  const CycleState& state = cycle_.state;
   Status failure;
   closed_.ForEach([&](NodeRow row) {
     if (!wanted.Test(row)) return;
-    record(row, state.reasons().Make(Code::kUnschedulableAndUnresolvable, kClosedReason), "");
+    visit(row, state.reasons().Make(Code::kUnschedulableAndUnresolvable, kClosedReason), "");
   });
   for (const Verdict& verdict : explicit_) {
-    if (wanted.Test(verdict.row)) {
-      record(verdict.row, verdict.verdict.status, verdict.verdict.plugin);
-    }
+    if (wanted.Test(verdict.row))
+      visit(verdict.row, verdict.verdict.status, verdict.verdict.plugin);
   }
   for (const Rejected& rejected : rejected_) {
     rejected.nodes.ForEach([&](NodeRow row) {
@@ -158,7 +160,7 @@ Status FilterPass::Explain(const NodeSet& wanted, Diagnosis& diagnosis) {
       const Status status =
           framework::RunFilterPlugin(*rejected.entry, state, pod_, NodeView(world_.snapshot, row));
       if (status.rejected()) {
-        record(row, status, rejected.entry->name);
+        visit(row, status, rejected.entry->name);
         return;
       }
       failure = status.ok()

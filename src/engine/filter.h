@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/engine/engine.h"
@@ -33,8 +35,11 @@ class FilterPass {
   // no particular state, when a plugin failed.
   Status Run(NodeSet& nodes);
 
-  // Writes the verdict of every row that Run took out and that is in `wanted` to `diagnosis`.
+  // Calls visit(row, verdict, plugin) for every row that Run took out and that is in `wanted`.
   // Returns an Error status when a plugin failed.
+  using Visit = std::function<void(NodeRow row, const Status& verdict, std::string_view plugin)>;
+  Status ForEachRejected(const NodeSet& wanted, const Visit& visit);
+  // Writes the same to `diagnosis`.
   Status Explain(const NodeSet& wanted, Diagnosis& diagnosis);
 
  private:

@@ -57,6 +57,7 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
   switch (entry.kept->Decide({profile, observer, pod, changes_, objects_generation}, random,
                              decision)) {
     case KeptClass::Outcome::kDecided:
+      entry.refusal.reset();
       Evict();
       ++num_decided_;
       return decision;
@@ -70,6 +71,34 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
   entry.wait = kWaitAfterFailure;
   Evict();
   return std::nullopt;
+}
+
+const Refusal* KeptEvaluations::FindRefusal(const framework::Profile& profile, const PodInfo& pod,
+                                            const World& world) {
+  const auto known = by_class_.find({&profile, pod.pod_class});
+  if (known == by_class_.end() || known->second->refusal == nullptr) return nullptr;
+  Entry& entry = Find(profile, pod.pod_class);
+  if (entry.refusal->Holds(pod, world, changes_)) return &entry.refusal->refusal();
+  entry.refusal.reset();
+  return nullptr;
+}
+
+void KeptEvaluations::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,
+                                  const PodInfo& pod, const World& world,
+                                  const Diagnosis& diagnosis, Refusal refusal) {
+  if (pod.pod_class == kNoPodClass) return;
+  const EvaluationPlan& plan = PlanOf(profile);
+  if (!plan.keeps_refusals()) return;
+  Entry& entry = Find(profile, pod.pod_class);
+  entry.refused = age_;
+  entry.refusal = std::make_unique<KeptRefusal>(plan, std::move(cycle), pod, world, diagnosis,
+                                                std::move(refusal), cache_.generation(), bytes_);
+  Evict();
+}
+
+void KeptEvaluations::DropRefusal(const framework::Profile& profile, const PodInfo& pod) {
+  const auto known = by_class_.find({&profile, pod.pod_class});
+  if (known != by_class_.end()) known->second->refusal.reset();
 }
 
 void KeptEvaluations::Clear() {
@@ -90,12 +119,15 @@ KeptEvaluations::Entry& KeptEvaluations::Find(const framework::Profile& profile,
                                               PodClassId pod_class) {
   const auto [at, is_new] = by_class_.try_emplace({&profile, pod_class});
   if (is_new) {
-    by_use_.push_front(Entry{.pod_class = pod_class, .profile = &profile, .kept = nullptr});
+    Entry& entry = by_use_.emplace_front();
+    entry.pod_class = pod_class;
+    entry.profile = &profile;
     at->second = by_use_.begin();
   } else if (at->second != by_use_.begin()) {
     by_use_.splice(by_use_.begin(), by_use_, at->second);
   }
   at->second->decided = age_;
+  Evict();
   return *at->second;
 }
 
@@ -125,6 +157,9 @@ void KeptEvaluations::Evict() {
 void KeptEvaluations::Age() {
   ++age_;
   while (!by_use_.empty() && age_ - by_use_.back().decided >= kMaxAge) DropLast();
+  for (Entry& entry : by_use_) {
+    if (age_ - entry.refused >= kMaxRefusalAge) entry.refusal.reset();
+  }
 }
 
 void KeptEvaluations::DropLast() {

@@ -14,14 +14,16 @@
 #include "src/engine/engine.h"
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/kept_class.h"
+#include "src/engine/kept_refusal.h"
 
 namespace berth::engine {
 
 // Decides pods from what is kept of earlier pods of their class, and keeps it.
 //
-// A class is kept from its second pod on, until one of these drops it, which costs time, never
-// correctness: none of its pods was decided for kMaxAge calls of Age(), or what is kept takes more
-// memory than allowed and all other classes were decided later.
+// A class is kept from its second pod on (that no node takes it: from the first), until one of
+// these drops it, which costs time, never correctness: none of its pods was decided for kMaxAge
+// calls of Age(), or what is kept takes more memory than allowed and all other classes were decided
+// later.
 //
 // Thread safety: the scheduling thread.
 class KeptEvaluations {
@@ -36,10 +38,21 @@ class KeptEvaluations {
                                  framework::RuntimeObserver* observer, const PodInfo& pod,
                                  uint64_t objects_generation, Random& random);
 
+  // What the pods of the class are told when no node takes them; nullptr where that is not known.
+  const Refusal* FindRefusal(const framework::Profile& profile, const PodInfo& pod,
+                             const World& world);
+  // A pod of the class has just been evaluated in `cycle` and was told this.
+  void KeepRefusal(const framework::Profile& profile, framework::Cycle cycle, const PodInfo& pod,
+                   const World& world, const Diagnosis& diagnosis, Refusal refusal);
+  // Some node takes a pod of the class.
+  void DropRefusal(const framework::Profile& profile, const PodInfo& pod);
+
   // To be called at even intervals: a class that is not decided any more, as that of a Deployment
-  // that was rolled over, goes in the end.
+  // that was rolled over, goes in the end. A refusal goes earlier, however many pods have heard it:
+  // what should have ended it may have been missed.
   void Age();
   static constexpr uint32_t kMaxAge = 10;
+  static constexpr uint32_t kMaxRefusalAge = 5;
 
   // Forgets everything; to be called before a profile ends.
   void Clear();
@@ -56,6 +69,8 @@ class KeptEvaluations {
     const framework::Profile* profile = nullptr;
     uint32_t wait = 1;     // pods to go by before it is kept
     uint32_t decided = 0;  // age_ when one of its pods was decided last
+    uint32_t refused = 0;  // age_ when the refusal was found
+    std::unique_ptr<KeptRefusal> refusal;
     std::unique_ptr<KeptClass> kept;
   };
   using List = std::list<Entry>;

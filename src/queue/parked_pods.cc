@@ -34,11 +34,6 @@ ParkedPods::GroupKey ParkedPods::KeyOf(const Entry& entry) const {
   return key;
 }
 
-ParkedPods::VerdictKey ParkedPods::VerdictKeyOf(const Entry& entry) {
-  const PodInfo& info = *entry.pod->info;
-  return {entry.profile, info.pod_class, info.class_epoch};
-}
-
 template <typename Visit>
 void ParkedPods::ForEachBucket(const Entry& entry, Visit visit) {
   visit(all_groups_);
@@ -64,7 +59,6 @@ void ParkedPods::Add(Entry* entry) {
     ForEachBucket(*entry, [&](Bucket& bucket) { bucket.emplace(group->number, group.get()); });
   }
   group->members.emplace(entry->sequence, entry);
-  HoldVerdict(*entry);
 }
 
 void ParkedPods::Remove(Entry* entry) {
@@ -77,30 +71,8 @@ void ParkedPods::Remove(Entry* entry) {
     ForEachBucket(*entry, [number](Bucket& bucket) { bucket.erase(number); });
     groups_.erase(group);
   }
-  ReleaseVerdict(*entry);
   entry->holder = Holder::kNone;
   if (entry->counted_as_gated) --gated_;
-}
-
-void ParkedPods::HoldVerdict(const Entry& entry) {
-  if (entry.pod->verdict == nullptr || entry.pod->info->pod_class == kNoPodClass) return;
-  HeldVerdict& held = verdicts_[VerdictKeyOf(entry)];
-  if (held.verdict != entry.pod->verdict) held = {entry.pod->verdict, 0};
-  ++held.holders;
-}
-
-void ParkedPods::ReleaseVerdict(const Entry& entry) {
-  if (entry.pod->verdict == nullptr) return;
-  const auto held = verdicts_.find(VerdictKeyOf(entry));
-  if (held == verdicts_.end() || held->second.verdict != entry.pod->verdict) return;
-  if (--held->second.holders == 0) verdicts_.erase(held);
-}
-
-std::shared_ptr<const SharedVerdict> ParkedPods::FindVerdict(uint32_t profile,
-                                                             const PodInfo& pod) const {
-  if (pod.pod_class == kNoPodClass) return nullptr;
-  const auto held = verdicts_.find(VerdictKey{profile, pod.pod_class, pod.class_epoch});
-  return held == verdicts_.end() ? nullptr : held->second.verdict;
 }
 
 std::vector<const ParkedGroup*> ParkedPods::Candidates(const EventMatch& match) const {

@@ -47,10 +47,6 @@ class ParkedPods {
   // only if their gating plugin registered for the event. In the order in which they were made.
   std::vector<const ParkedGroup*> Candidates(const EventMatch& match) const;
 
-  // What the last attempt of a pod of this profile and class found that is parked now, and has been
-  // since; nullptr when there is none, or the pod has no class.
-  std::shared_ptr<const SharedVerdict> FindVerdict(uint32_t profile, const PodInfo& pod) const;
-
  private:
   struct GroupKey {
     uint32_t profile = 0;
@@ -69,31 +65,12 @@ class ParkedPods {
                         key.gating_plugin, key.gated, key.rejected, key.rejectors);
     }
   };
-  struct VerdictKey {
-    uint32_t profile = 0;
-    PodClassId pod_class = kNoPodClass;
-    uint32_t class_epoch = 0;
-
-    friend bool operator==(const VerdictKey&, const VerdictKey&) = default;
-    template <typename H>
-    friend H AbslHashValue(H h, const VerdictKey& key) {
-      return H::combine(std::move(h), key.profile, key.pod_class, key.class_epoch);
-    }
-  };
-  // The newest verdict on a class, and how many parked pods hold it.
-  struct HeldVerdict {
-    std::shared_ptr<const SharedVerdict> verdict;
-    size_t holders = 0;
-  };
   using Bucket = absl::btree_map<uint64_t, const ParkedGroup*>;  // by ParkedGroup::number
 
   GroupKey KeyOf(const Entry& entry) const;
-  static VerdictKey VerdictKeyOf(const Entry& entry);
   // The buckets that hold the entry's group.
   template <typename Visit>
   void ForEachBucket(const Entry& entry, Visit visit);
-  void HoldVerdict(const Entry& entry);
-  void ReleaseVerdict(const Entry& entry);
 
   const HintTable& hints_;
   absl::btree_map<uint64_t, Entry*> all_;
@@ -102,7 +79,6 @@ class ParkedPods {
   // [profile * plugin_count + plugin], and last the groups of unknown profiles.
   std::vector<Bucket> buckets_;
   Bucket all_groups_;
-  absl::flat_hash_map<VerdictKey, HeldVerdict> verdicts_;
   size_t gated_ = 0;
 };
 

@@ -65,7 +65,6 @@ void QueueState::Repark(const std::function<void()>& meanwhile) {
   for (Entry* entry : parked) parked_.Remove(entry);
   meanwhile();
   for (Entry* entry : parked) {
-    entry->pod->verdict = nullptr;
     Reclass(entry);
     parked_.Add(entry);
   }
@@ -102,8 +101,6 @@ void QueueState::Replace(Entry* entry, PodInfoPtr info) {
   if (entry->holder == Holder::kParked) {
     parked_.Remove(entry);
     entry->pod->info = std::move(info);
-    // It was another pod that nothing could help.
-    entry->pod->verdict = nullptr;
     parked_.Add(entry);
     return;
   }

@@ -17,19 +17,6 @@
 
 namespace berth::queue {
 
-// What one attempt found that holds for every pod of the class as long as a pod that made it is
-// parked: nothing has happened that could help.
-struct SharedVerdict {
-  std::string message;
-  std::vector<std::string> unschedulable_plugins;
-  std::vector<std::string> pending_plugins;
-  NominatingInfo nominating;
-  // The state that no event tells of; the verdict is good for the same epoch only.
-  uint64_t epoch = 0;
-  // A pod that is assumed on a node may help, before any event tells of it.
-  bool assumes_count = false;
-};
-
 // A pod without a node, and what its earlier attempts left behind.
 struct QueuedPod {
   PodInfoPtr info;
@@ -53,8 +40,6 @@ struct QueuedPod {
   bool rejected_in_binding = false;
   // The PreEnqueue plugin that holds the pod back, or "".
   std::string gating_plugin;
-  // Set where others of its class need not be evaluated while it is parked; Pop() leaves it, too.
-  std::shared_ptr<const SharedVerdict> verdict;
   // Whether it left the unschedulable pods only because it had been there too long.
   bool was_flushed_from_unschedulable = false;
   std::optional<Time> flush_timestamp;

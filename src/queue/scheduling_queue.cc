@@ -317,12 +317,6 @@ void SchedulingQueue::Regroup() {
   impl_->state.Regroup();
 }
 
-std::shared_ptr<const SharedVerdict> SchedulingQueue::FindVerdict(const PodInfo& pod) const {
-  BERTH_ON_THREAD(impl_->owner);
-  const uint32_t profile = impl_->state.hints().ProfileNumber(pod.pod->spec.scheduler_name);
-  return impl_->state.parked().FindVerdict(profile, pod);
-}
-
 void SchedulingQueue::Activate(std::span<const std::string> pod_keys, Time now) {
   BERTH_ON_THREAD(impl_->owner);
   const EventMatch& match = impl_->state.hints().Match(kForceActivate);

@@ -99,9 +99,6 @@ class SchedulingQueue {
   void ReplaceHints(std::vector<ProfileHints> profiles, Time now);
   // Pods may be in other classes now: groups the parked ones anew. Moves none.
   void Regroup();
-  // What an attempt of a pod of the same profile and class found, if a pod that made or shared it
-  // has been parked ever since: no event came that could help. nullptr when there is none.
-  std::shared_ptr<const SharedVerdict> FindVerdict(const PodInfo& pod) const;
   // Moves the pods named by "namespace/name" to activeQ, whether parked or backing off; those in
   // flight are tried again after a rejection.
   void Activate(std::span<const std::string> pod_keys, Time now);

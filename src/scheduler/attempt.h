@@ -20,9 +20,8 @@ struct Attempt {
   const framework::Profile* profile = nullptr;  // kept for as long as the scheduler lives
   framework::Cycle cycle;                       // while the pod is bound, the binder has its state
   Time start;
-  Duration stopwatch_start{};   // by SchedulerOptions::stopwatch
-  Duration decision_took{};     // by the same; set once decided
-  uint64_t extender_calls = 0;  // how many calls of extenders came before it
+  Duration stopwatch_start{};  // by SchedulerOptions::stopwatch
+  Duration decision_took{};    // by the same; set once decided
 
   const PodInfoPtr& info() const { return queued->info; }
   const api::Pod& pod() const { return queued->pod(); }
@@ -37,8 +36,6 @@ struct Failure {
   std::vector<std::string> pending_plugins = {};
   // As a rule the pod loses its nomination.
   NominatingInfo nominating = {NominatingMode::kOverride, ""};
-  // Set where the rest of the class need not be evaluated.
-  std::shared_ptr<const queue::SharedVerdict> verdict = nullptr;
   // Its binding cycle had begun.
   bool in_binding = false;
 

@@ -178,7 +178,6 @@ void EventHandlers::OpenNode(const std::string& pod_key, Time now) {
   const std::string node_name = std::move(unread->second);
   unread_pods_.erase(unread);
   state_.cache.OpenNode(pod_key);
-  ++num_opened_nodes_;
   const NodeRow row = state_.cache.FindNode(node_name);
   if (row == kNoRow || state_.cache.closed_nodes().Test(row)) return;
   // No plugin had its say about a closed node: for parked pods it is as if the node came.

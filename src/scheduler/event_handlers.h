@@ -28,8 +28,6 @@ class EventHandlers {
   void Handle(const informers::InformerEvent& event, Time now);
   // Whether the first list of every kind is in.
   bool synced() const { return unsynced_.empty(); }
-  // How often a node was opened to new pods again because a pod on it could be read, or went.
-  uint64_t num_opened_nodes() const { return num_opened_nodes_; }
 
  private:
   using PodPtr = std::shared_ptr<const api::Pod>;
@@ -68,7 +66,6 @@ class EventHandlers {
   std::set<informers::Kind> unsynced_;
   // Pods that could not be read, by key, and the nodes that they keep closed.
   std::map<std::string, std::string, std::less<>> unread_pods_;
-  uint64_t num_opened_nodes_ = 0;
 };
 
 }  // namespace berth::scheduler

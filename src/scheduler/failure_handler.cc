@@ -30,10 +30,7 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
     queue_.Done(info->pod->metadata.uid);
     return;
   } else {
-    if (newest != info->pod) {
-      info = state_.cache.MakePodInfo(newest);
-      failure.verdict = nullptr;
-    }
+    if (newest != info->pod) info = state_.cache.MakePodInfo(newest);
     PutBack(std::move(attempt.queued), info, failure, now);
   }
   state_.nominator.AddNominatedPod(info, failure.nominating);
@@ -47,7 +44,6 @@ void FailureHandler::PutBack(std::unique_ptr<queue::QueuedPod> queued, PodInfoPt
   queued->unschedulable_plugins = std::move(failure.unschedulable_plugins);
   queued->pending_plugins = std::move(failure.pending_plugins);
   queued->rejected_in_binding = failure.rejected() && failure.in_binding;
-  queued->verdict = std::move(failure.verdict);
   queue_.AddUnschedulablePodIfNotPresent(std::move(queued), now);
 }
 

@@ -32,10 +32,8 @@ struct SchedulerOptions {
   extender::ExtenderList extenders;
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   uint64_t seed = 0;
-  // Off: every attempt is evaluated, though one of its class has just failed. The slow twin.
-  bool share_verdicts = true;
-  // What plugins answered is kept for the next pods of a class, in so much memory. 0: every pod is
-  // evaluated by itself. The slow twin.
+  // What plugins answered, and that no node takes a class, is kept for the next pods of the class,
+  // in so much memory. 0: every pod is evaluated by itself. The slow twin.
   size_t max_kept_bytes = 128u << 20;
   std::string hostname;  // ends the reportingInstance of events
   // Off: cache and queue fill, but no cycle begins before LeadingBegan arrives.

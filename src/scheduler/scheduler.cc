@@ -46,7 +46,6 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
                          .profiles = profiles_,
                          .queue = queue_,
                          .engine = engine_,
-                         .handlers = handlers_,
                          .binding_cycles = binding_cycles_,
                          .failures = failures_},
                         options),

@@ -19,7 +19,6 @@ constexpr uint64_t kPluginSampling = 10;
 SchedulingCycle::SchedulingCycle(const Parts& parts, const SchedulerOptions& options)
     : parts_(parts),
       state_(parts.state),
-      share_verdicts_(options.share_verdicts),
       on_cycle_(options.on_cycle),
       stopwatch_(options.stopwatch),
       algorithm_series_(state_.metrics.Series(Metric::kSchedulingAlgorithmDuration)),
@@ -29,16 +28,13 @@ SchedulingCycle::SchedulingCycle(const Parts& parts, const SchedulerOptions& opt
 void SchedulingCycle::ScheduleOne() {
   std::optional<Attempt> attempt = Begin();
   if (!attempt) return;
-  if (auto verdict = FindVerdict(*attempt->queued)) {
-    FailAlike(std::move(*attempt), std::move(verdict));
-    return;
-  }
-  const engine::World world{state_.cache, *state_.nominated, state_.objects.generation(),
-                            state_.extenders.empty() ? nullptr : &state_.extenders,
-                            &state_.cache.node_order()};
-  const engine::Decision decision =
-      parts_.engine.Schedule(*attempt->profile, attempt->cycle, *attempt->info(), world,
-                             parts_.profiles.PercentageOfNodesToScore(*attempt->profile));
+  // A pod that was parked for too long is there to be evaluated.
+  const auto refuse_alike = attempt->queued->was_flushed_from_unschedulable
+                                ? engine::RefuseAlike::kNo
+                                : engine::RefuseAlike::kYes;
+  const engine::Decision decision = parts_.engine.Schedule(
+      *attempt->profile, attempt->cycle, *attempt->info(), MakeWorld(),
+      parts_.profiles.PercentageOfNodesToScore(*attempt->profile), refuse_alike);
   if (decision.kind == engine::Decision::Kind::kScheduled) {
     if (decision.kept) state_.metrics.Add(reused_decisions_series_);
     EndDecision(*attempt);
@@ -46,6 +42,15 @@ void SchedulingCycle::ScheduleOne() {
   } else {
     FailUndecided(std::move(*attempt), decision);
   }
+}
+
+engine::World SchedulingCycle::MakeWorld() {
+  return {state_.cache,
+          *state_.nominated,
+          state_.objects.generation(),
+          state_.objects.disruption_budgets_generation(),
+          state_.extenders.empty() ? nullptr : &state_.extenders,
+          &state_.cache.node_order()};
 }
 
 std::optional<Attempt> SchedulingCycle::Begin() {
@@ -61,7 +66,6 @@ std::optional<Attempt> SchedulingCycle::Begin() {
   base::LogV(3, "Attempting to schedule pod", {{"pod", attempt.pod().metadata.Key()}});
   attempt.stopwatch_start = Stopwatch();
   attempt.queued->info = state_.cache.Reclass(std::move(attempt.queued->info));
-  attempt.extender_calls = state_.extenders.num_calls();
   attempt.cycle.observer = &state_.observer;
   attempt.cycle.observe_plugins = state_.random.Below(kPluginSampling) == 0;
   return attempt;
@@ -86,7 +90,6 @@ void SchedulingCycle::Commit(Attempt attempt, NodeRow node) {
     Fail(std::move(attempt), {.message = assumed.error().message});
     return;
   }
-  ++num_assumes_;
   state_.nominator.DeleteNominatedPodIfExists(attempt.pod());
 
   framework::PluginStatus verdict = framework::RunReserve(profile, attempt.cycle, info, node_name);
@@ -119,13 +122,16 @@ void SchedulingCycle::FailUndecided(Attempt attempt, const engine::Decision& dec
       failure.message = engine::kNoNodesMessage;
       break;
     case engine::Decision::Kind::kUnfit: {
-      const bool preempted = RunPostFilter(attempt, failure);
-      const engine::Diagnosis& diagnosis = parts_.engine.diagnosis();
-      failure.code = Code::kUnschedulable;
-      failure.message = engine::FitErrorMessage(diagnosis);
-      failure.unschedulable_plugins = diagnosis.unschedulable_plugins;
-      failure.pending_plugins = diagnosis.pending_plugins;
-      if (!preempted) failure.verdict = ShareVerdict(attempt, failure);
+      if (decision.refusal != nullptr) {
+        ++num_reused_verdicts_;
+        state_.metrics.Add(reused_rejections_series_);
+      }
+      engine::Refusal refusal = decision.refusal != nullptr ? *decision.refusal : Refuse(attempt);
+      failure = {.code = Code::kUnschedulable,
+                 .message = std::move(refusal.message),
+                 .unschedulable_plugins = std::move(refusal.unschedulable_plugins),
+                 .pending_plugins = std::move(refusal.pending_plugins),
+                 .nominating = std::move(refusal.nominating)};
       break;
     }
     default:
@@ -135,14 +141,27 @@ void SchedulingCycle::FailUndecided(Attempt attempt, const engine::Decision& dec
   Fail(std::move(attempt), std::move(failure));
 }
 
-bool SchedulingCycle::RunPostFilter(Attempt& attempt, Failure& failure) {
-  if (attempt.profile->plugins().post_filter.empty()) return false;
+engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {
+  const framework::Profile& profile = *attempt.profile;
   engine::Diagnosis& diagnosis = parts_.engine.diagnosis();
-  framework::PostFilterVerdict post_filter = framework::RunPostFilter(
-      *attempt.profile, attempt.cycle, *attempt.info(), state_.cache, diagnosis.statuses);
-  diagnosis.post_filter_message = std::move(post_filter.message);
-  failure.nominating = post_filter.nominating.value_or(NominatingInfo{});
-  return !post_filter.verdict.status.rejected();
+  engine::Refusal refusal;
+  refusal.nominating = {NominatingMode::kOverride, ""};
+  bool preempted = false;
+  if (!profile.plugins().post_filter.empty()) {
+    framework::PostFilterVerdict post_filter = framework::RunPostFilter(
+        profile, attempt.cycle, *attempt.info(), state_.cache, diagnosis.statuses);
+    diagnosis.post_filter_message = std::move(post_filter.message);
+    refusal.nominating = post_filter.nominating.value_or(NominatingInfo{});
+    preempted = !post_filter.verdict.status.rejected();
+  }
+  refusal.message = engine::FitErrorMessage(diagnosis);
+  refusal.unschedulable_plugins = diagnosis.unschedulable_plugins;
+  refusal.pending_plugins = diagnosis.pending_plugins;
+  if (!preempted) {
+    parts_.engine.KeepRefusal(profile, std::move(attempt.cycle), *attempt.info(), MakeWorld(),
+                              refusal);
+  }
+  return refusal;
 }
 
 void SchedulingCycle::Fail(Attempt attempt, Failure failure) {

@@ -12,7 +12,6 @@
 #include "src/queue/scheduling_queue.h"
 #include "src/scheduler/attempt.h"
 #include "src/scheduler/binding_cycles.h"
-#include "src/scheduler/event_handlers.h"
 #include "src/scheduler/failure_handler.h"
 #include "src/scheduler/options.h"
 #include "src/scheduler/profiles.h"
@@ -37,12 +36,10 @@ class SchedulingCycle {
     const Profiles& profiles;
     queue::SchedulingQueue& queue;
     engine::Engine& engine;
-    const EventHandlers& handlers;
     BindingCycles& binding_cycles;
     FailureHandler& failures;
   };
-  // All parts must outlive the cycle. Of the options it takes what reports and times cycles, and
-  // whether verdicts are shared.
+  // All parts must outlive the cycle. Of the options it takes what reports and times cycles.
   SchedulingCycle(const Parts& parts, const SchedulerOptions& options);
 
   // Takes the next pod from the queue and decides it, if there is one.
@@ -59,27 +56,19 @@ class SchedulingCycle {
   void Commit(Attempt attempt, NodeRow node);
   // No node was found.
   void FailUndecided(Attempt attempt, const engine::Decision& decision);
-  // Asks PostFilter for a way out. False: it has none, or there is no such plugin.
-  bool RunPostFilter(Attempt& attempt, Failure& failure);
+  // Asks PostFilter for a way out, and lets the engine keep that there is none.
+  engine::Refusal Refuse(Attempt& attempt);
+  engine::World MakeWorld();
   void Fail(Attempt attempt, Failure failure);
   void EndDecision(Attempt& attempt);
   void Report(const Attempt& attempt, Code code, std::string_view node_name,
               std::string_view message) const;
   Duration Stopwatch() const { return stopwatch_ ? stopwatch_() : Duration(); }
 
-  // shared_verdicts.cc: evaluation shared by the pods of a class.
-  uint64_t VerdictEpoch(bool assumes_count) const;
-  std::shared_ptr<const queue::SharedVerdict> ShareVerdict(const Attempt& attempt,
-                                                           const Failure& failure) const;
-  std::shared_ptr<const queue::SharedVerdict> FindVerdict(const queue::QueuedPod& queued) const;
-  void FailAlike(Attempt attempt, std::shared_ptr<const queue::SharedVerdict> verdict);
-
   const Parts parts_;
   SchedulerState& state_;
-  const bool share_verdicts_;
   const std::function<void(const CycleOutcome&)> on_cycle_;
   const std::function<Duration()> stopwatch_;
-  uint64_t num_assumes_ = 0;
   uint64_t num_reused_verdicts_ = 0;
   const metrics::SeriesId algorithm_series_;
   const metrics::SeriesId reused_rejections_series_;

@@ -24,6 +24,10 @@ class NominatorView final : public engine::NominatedPods {
     nominator_.ForEach(
         [&visit](std::string_view node, const PodInfoPtr& pod) { visit(node, *pod); });
   }
+  uint64_t generation() const override { return nominator_.generation(); }
+  std::string_view NodeOf(std::string_view uid) const override {
+    return nominator_.NominatedNode(uid);
+  }
   bool GoesBefore(const PodInfo& pod, const PodInfo& other) const override {
     return nominator_.GoesBefore(pod.pod->metadata.uid, other.pod->metadata.uid);
   }

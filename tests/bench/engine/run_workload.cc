@@ -81,10 +81,7 @@ class Run {
         config::DefaultConfiguration(app::KnownTo(plugins, config::FeatureGates()));
     options.scheduler.configuration.client_connection.burst = 5000;
     options.scheduler.seed = 1;
-    if (options_.plain) {
-      options.scheduler.share_verdicts = false;
-      options.scheduler.max_kept_bytes = 0;
-    }
+    if (options_.plain) options.scheduler.max_kept_bytes = 0;
     options.scheduler.stopwatch = base::ThreadCpuTime;
     options.scheduler.on_cycle = [this](const scheduler::CycleOutcome& outcome) { Note(outcome); };
     auto made = simulator::Simulation::Make(std::move(options), plugins.registry);

@@ -9,20 +9,10 @@
 
 #include "berth/preemption.h"
 #include "src/engine/judgement.h"
+#include "tests/support/fixed_nominations.h"
 #include "tests/unit/framework/profile_fixture.h"
 
 namespace berth::test {
-
-// Nominations made by hand.
-class FixedNominations final : public engine::NominatedPods {
- public:
-  void ForEach(const std::function<void(std::string_view, const PodInfo&)>& visit) const override {
-    for (const auto& [node, pod] : pods) visit(node, *pod);
-  }
-  bool empty() const override { return pods.empty(); }
-
-  std::vector<std::pair<std::string, PodInfoPtr>> pods;
-};
 
 // Rejects nodes that have or expect a pod.
 class OnePodFilter final : public NamedPlugin, public FilterPlugin {

@@ -145,6 +145,10 @@ std::optional<client::ResponseResult> SchedulerFixture::Answer(const client::Req
     patches_.emplace_back(request.path, request.body);
     if (hold_status_patches_) return std::nullopt;
   }
+  if (request.verb == client::Verb::kDelete && refuse_deletions_ > 0) {
+    --refuse_deletions_;
+    return tl::unexpected(Rejection(403, "no"));
+  }
   if (request.verb == client::Verb::kGet && !answer_reads_) return std::nullopt;
   return server_->Execute(request);
 }

@@ -76,6 +76,8 @@ class SchedulerFixture : public testing::Test {
   bool hold_binds_ = false;
   // Patches of pod statuses are made but not answered.
   bool hold_status_patches_ = false;
+  // So many evictions fail.
+  int refuse_deletions_ = 0;
   FakeClock clock_;
 
  private:

@@ -58,14 +58,12 @@ class SchedulingCycleTest : public test::PartsFixture {
     Restart();
     reported_.clear();
     engine_.emplace(Random(1), state().cache, options_.max_kept_bytes);
-    handlers_.emplace(state(), queue(), profiles());
     failures_.emplace(state(), queue());
     binding_cycles_.emplace(state(), queue(), *failures_, 100);
     cycle_.emplace(SchedulingCycle::Parts{.state = state(),
                                           .profiles = profiles(),
                                           .queue = queue(),
                                           .engine = *engine_,
-                                          .handlers = *handlers_,
                                           .binding_cycles = *binding_cycles_,
                                           .failures = *failures_},
                    options_);
@@ -77,7 +75,6 @@ class SchedulingCycleTest : public test::PartsFixture {
   int64_t time_ = 0;
   int64_t step_ = 1;
   std::optional<engine::Engine> engine_;
-  std::optional<EventHandlers> handlers_;
   std::optional<FailureHandler> failures_;
   std::optional<BindingCycles> binding_cycles_;
   std::optional<SchedulingCycle> cycle_;

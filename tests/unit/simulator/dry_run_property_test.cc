@@ -13,6 +13,7 @@
 #include "src/framework/runtime.h"
 #include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
+#include "tests/support/fixed_nominations.h"
 #include "tests/support/plain_snapshot.h"
 #include "tests/support/random_cluster.h"
 
@@ -23,16 +24,6 @@ constexpr int kClusters = 120;
 constexpr size_t kNodes = 8;
 constexpr size_t kPodsEach = 5;
 constexpr size_t kStepsEach = 6;
-
-class Nominations final : public NominatedPods {
- public:
-  void ForEach(const std::function<void(std::string_view, const PodInfo&)>& visit) const override {
-    for (const auto& [node, pod] : pods) visit(node, *pod);
-  }
-  bool empty() const override { return pods.empty(); }
-
-  std::vector<std::pair<std::string, PodInfoPtr>> pods;
-};
 
 // What was compared, by how it came out.
 struct Tally {
@@ -117,7 +108,7 @@ class RandomWorld {
     const test::PlainSnapshot snapshot(handle_.names, nodes_, placed);
     framework::Cycle cycle;
     if (!framework::RunPreFilter(*profile_, cycle, *info, snapshot).verdict.status.ok()) return;
-    Nominations nominations;
+    test::FixedNominations nominations;
     std::vector<std::vector<api::Pod>> nominated(kNodes);
     Nominate(nominations, nominated);
     PreemptionDryRun dry_run(*profile_, cycle, *info, World{snapshot, nominations});
@@ -140,7 +131,8 @@ class RandomWorld {
   }
 
   // Some pods of all priorities, for some nodes.
-  void Nominate(Nominations& nominations, std::vector<std::vector<api::Pod>>& nominated) {
+  void Nominate(test::FixedNominations& nominations,
+                std::vector<std::vector<api::Pod>>& nominated) {
     for (size_t i = random_.Below(kNodes); i > 0; --i) {
       api::Pod pod = test::RandomPod(random_, 500 + i, kNodes);
       const size_t node = random_.Below(kNodes);

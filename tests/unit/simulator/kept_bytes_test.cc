@@ -13,6 +13,7 @@
 #include "tests/support/builders.h"
 #include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
+#include "tests/support/fixed_nominations.h"
 #include "tests/support/heap_bytes.h"
 
 namespace berth::engine {
@@ -20,12 +21,6 @@ namespace {
 
 constexpr size_t kNodes = 2000;
 constexpr size_t kClasses = 40;
-
-class NoNominations final : public NominatedPods {
- public:
-  void ForEach(const std::function<void(std::string_view, const PodInfo&)>&) const override {}
-  bool empty() const override { return true; }
-};
 
 class KeptBytesTest : public testing::Test {
  protected:
@@ -68,7 +63,7 @@ class KeptBytesTest : public testing::Test {
   test::FakeHandle handle_;
   cache::Cache cache_;
   std::unique_ptr<framework::Profile> profile_;
-  NoNominations nominations_;
+  test::FixedNominations nominations_;
   std::vector<PodInfoPtr> infos_;
 };
 

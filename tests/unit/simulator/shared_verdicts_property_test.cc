@@ -60,11 +60,11 @@ api::Node NodeOf(Random& random, size_t index) {
 }
 
 // Plays one random story; returns where each pod ended and what it was told last.
-std::map<std::string, std::string> Play(uint64_t seed, bool share, double& reused) {
+std::map<std::string, std::string> Play(uint64_t seed, bool keep, double& reused) {
   SimulationOptions options;
   options.scheduler.configuration = Configuration();
   options.scheduler.seed = seed;
-  options.scheduler.share_verdicts = share;
+  if (!keep) options.scheduler.max_kept_bytes = 0;
   auto simulation = Simulation::Make(std::move(options), plugins::InTreeRegistry());
   EXPECT_TRUE(simulation.has_value());
   Simulation& sim = **simulation;
