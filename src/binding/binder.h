@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <absl/container/btree_map.h>
+
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/plugin.h"
+#include "src/base/mutex.h"
+#include "src/base/string_map.h"
+#include "src/binding/bind_attempt.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {
@@ -19,7 +25,7 @@ struct BindingCycle {
   CycleState state;
   // In profile order, without those whose PreBindPreFlight said Skip.
   std::vector<PreBindPlugin*> pre_bind;
-  // Asked before all others, if there is one; its failures stand as they are, in no plugin's name.
+  // Asked before all others, if there is one; its failures stay as they are, in no plugin's name.
   BindPlugin* extender = nullptr;
   std::vector<BindPlugin*> bind;
   std::vector<PostBindPlugin*> post_bind;
@@ -58,57 +64,78 @@ struct BinderCallbacks {
   std::function<void(BindOutcome)> outcome;
   // The pod's PreBind plugins are done and its Bind begins: from here on the cycle counts for
   // back-pressure. Not called for a cycle that has no PreBind plugin.
-  std::function<void(std::string pod_uid)> pre_bind_done;
-  // A BindPod() of the pod is being settled: it has reached the API server, and what became of it
-  // has to be read. That may take long, so from here on the cycle does not count for back-pressure.
-  std::function<void(std::string pod_uid)> settling = {};
+  std::function<void(std::string pod_uid)> pre_bind_done = {};
+  // See BindContext: from here on the cycle does not count for back-pressure.
+  std::function<void(std::string pod_uid)> unconfirmed = {};
 };
 
-// Runs binding cycles (PreBind, Bind, PostBind) without occupying a thread for each.
+// Runs binding cycles (PreBind, Bind, PostBind) without occupying a thread for each. What a cycle
+// does is told in binding_run.h, what a bind does in bind_attempt.h.
 //
 // Knows neither the cache nor the queue: every outcome goes to a callback, and the scheduler
-// forgets and requeues, or keeps the pod. Whoever waits on Permit is not here yet.
+// forgets and requeues, or keeps the pod. A pod that waits on Permit is not here yet.
 //
-//   Start -> PreBind, group by group -> Bind, until one does not skip -> PostBind -> outcome
-//                 | failed, cancelled          | failed                                ^
-//                 +----------------------------+----------------------------------------+
+// A pod crosses threads twice: with Start() to the executor's, with its outcome back. Between them
+// one step calls the next; only what a plugin answers on a thread of its own is posted.
 //
-// PreBind plugins that allow it run together with their neighbours; the first failure cancels the
-// others, and the cycle waits for all of them, since they hold its state.
-//
-// Thread safety: any thread. Plugins are called on the executor's thread; their completions may
-// come from any.
+// Thread safety: any thread. Plugins are called on the executor's thread; their answers may come
+// from any.
 class Binder {
  public:
   // `api` and `clock` must outlive the binder. Destroy it on the executor's thread, or once that
-  // has stopped: cycles in hand end without an outcome.
+  // has stopped: cycles under way end without an outcome.
   Binder(client::ApiClient& api, const Clock& clock, uint64_t seed, BinderCallbacks callbacks);
   ~Binder();
   Binder(const Binder&) = delete;
   Binder& operator=(const Binder&) = delete;
 
-  // Takes the pod over. No other cycle may be in hand for it.
+  // Takes the pod over. No other cycle may be under way for it.
   void Start(BindingCycle cycle);
 
   // Ends the pod's cycle with `cause` if that is still in PreBind. False: it is not, and the
   // caller has to delete the pod instead.
   bool CancelPreBind(std::string_view pod_uid, std::string cause);
 
-  // What Handle::BindPod needs: see BindOperation. An end that is unknown is reported as Error.
-  void BindPod(const api::Pod& pod, std::string_view node_name, Cancellation& cancellation,
-               AsyncDone done);
+  // What Handle::BindPod needs: see BindAttempt.
+  void BindPod(std::shared_ptr<const api::Pod> pod, std::string_view node_name,
+               Cancellation& cancellation, AsyncDone done);
 
-  // Starts no further write and cancels the PreBinds in hand; later Start()s end at once. Calls
-  // `closed` with the number of cycles given up, once every cycle has posted its outcome; those
+  // Starts no further write and cancels the PreBinds under way; later Start()s end at once. Calls
+  // `closed` with the number of cycles given up, once every cycle has told its outcome; those
   // that have not after `patience` are cancelled and given up.
   void Close(Duration patience, std::function<void(size_t)> closed);
 
-  // Cycles that have not posted their outcome.
-  size_t in_hand() const;
+  // For those who bind by another road.
+  const std::shared_ptr<BindContext>& context() const { return context_; }
 
  private:
-  class Impl;
-  std::shared_ptr<Impl> impl_;
+  class Run;
+
+  // Executor's thread.
+  void Begin(const std::shared_ptr<Run>& run);
+  void DoClose(Duration patience, std::function<void(size_t)> closed);
+  void GiveUp();
+  std::vector<std::shared_ptr<Run>> Runs() const;
+  void Finish(BindOutcome outcome);
+
+  // Any thread.
+  // Why the pod is called back, if it is.
+  std::optional<std::string> CancelCause(std::string_view pod_uid) const;
+  // The same; from now on it cannot be called back any more.
+  std::optional<std::string> EndPreBind(std::string_view pod_uid);
+
+  const std::shared_ptr<BindContext> context_;
+  const BinderCallbacks callbacks_;
+
+  // Executor's thread.
+  // By UID, in an order that does not change from one process to the next.
+  absl::btree_map<std::string_view, std::shared_ptr<Run>> runs_;
+  std::function<void(size_t)> closed_;
+  std::optional<base::Executor::TimerId> patience_;
+
+  mutable base::Mutex mutex_;
+  // The pods in PreBind, by UID, with the cause why a cycle is cancelled.
+  base::StringMap<std::optional<std::string>> pre_binds_ BERTH_GUARDED_BY(mutex_);
 };
 
 }  // namespace berth::binding

@@ -2,15 +2,14 @@
 #include "src/binding/binding_run.h"
 
 #include <algorithm>
-#include <utility>
+#include <atomic>
 
 #include "src/base/logging.h"
+#include "src/binding/cancel_source.h"
 #include "src/framework/guarded.h"
 
 namespace berth::binding {
 namespace {
-
-constexpr std::string_view kClosing = "the scheduler is shutting down";
 
 bool IsRejected(Code code) {
   return code == Code::kUnschedulable || code == Code::kUnschedulableAndUnresolvable ||
@@ -27,260 +26,225 @@ AsyncStatus Explain(const char* point, std::string_view plugin, AsyncStatus stat
 
 }  // namespace
 
-// Carries a plugin's answer to the executor's thread. A plugin that loses its AsyncDone without
-// calling it has failed: the cycle must not wait for ever.
-class BindingRun::Completion {
+// A plugin call under way, kept by what the plugin answers with. A plugin that loses that without
+// answering has failed: the cycle must not wait for ever.
+//
+// Thread safety: any thread.
+class Binder::Run::Call {
  public:
-  Completion(std::shared_ptr<BindingRun> run, std::shared_ptr<Call> call)
-      : run_(std::move(run)), call_(std::move(call)) {}
-  ~Completion() {
-    if (!called_.load()) Deliver({Code::kError, "the plugin ended without a verdict"});
+  Call(std::shared_ptr<Run> run, std::string_view plugin)
+      : run_(std::move(run)), plugin_(plugin), called_(run_->Now()) {}
+  ~Call() {
+    if (!answered_) Deliver({Code::kError, "the plugin ended without a verdict"});
   }
-  Completion(const Completion&) = delete;
-  Completion& operator=(const Completion&) = delete;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
-  void Deliver(AsyncStatus status) {
-    if (called_.exchange(true)) {
-      base::LogError("A plugin called its completion twice", {{"plugin", call_->plugin}});
+  void Answer(AsyncStatus status) {
+    if (answered_.exchange(true)) {
+      base::LogError("A plugin called its completion twice", {{"plugin", plugin_}});
       return;
     }
-    const auto host = run_->host_.lock();
-    if (host == nullptr) return;
-    host->Post([run = run_, call = call_, status = std::move(status)] {
-      // A task must not keep the host alive beyond the binder.
-      if (const auto alive = run->host_.lock()) run->OnDone(*alive, call, status);
+    cancel.Disarm();
+    Deliver(std::move(status));
+  }
+
+  CancelSource cancel;
+
+ private:
+  void Deliver(AsyncStatus status) {
+    run_->context_->link->Run([run = run_, call = this, plugin = plugin_, called = called_,
+                               status = std::move(status)]() mutable {
+      run->OnAnswer(call, plugin, called, std::move(status));
     });
   }
 
- private:
-  std::shared_ptr<BindingRun> run_;
-  std::shared_ptr<Call> call_;
-  std::atomic<bool> called_ = false;
+  const std::shared_ptr<Run> run_;
+  const std::string_view plugin_;
+  const Time called_;
+  std::atomic<bool> answered_ = false;
 };
 
-BindingRun::BindingRun(BindingCycle cycle, std::weak_ptr<RunHost> host)
-    : cycle_(std::move(cycle)), host_(std::move(host)), in_pre_bind_(!cycle_.pre_bind.empty()) {}
-
-void BindingRun::Start(RunHost& host) {
-  stage_started_ = host.clock().Now();
-  if (cycle_.pre_bind.empty()) {
-    StartBind(host);
-  } else {
-    RunPreBindGroup(host);
-  }
+Binder::Run::Run(BindingCycle cycle, Binder& binder)
+    : cycle_(std::move(cycle)),
+      binder_(binder),
+      context_(binder.context_),
+      stage_(cycle_.pre_bind.empty() ? BindingStage::kBind : BindingStage::kPreBind) {
+  timings_.reserve(3);
 }
 
-bool BindingRun::CancelPreBind(const std::string& cause) {
-  {
-    base::MutexLock lock(mutex_);
-    if (!in_pre_bind_) return false;
-    if (!cancel_cause_) cancel_cause_ = cause;
+void Binder::Run::Advance() {
+  // A plugin that answers within its call, or another that hears of it: the loop below goes on.
+  if (std::exchange(advancing_, true)) return;
+  const auto self = shared_from_this();
+  while (unanswered_ == 0 && !ended_) {
+    switch (stage_) {
+      case BindingStage::kPreBind:
+        PreBind();
+        break;
+      case BindingStage::kBind:
+        Bind();
+        break;
+      case BindingStage::kPostBind:
+        PostBind();
+        break;
+    }
   }
-  Abandon();
-  return true;
+  advancing_ = false;
 }
 
-void BindingRun::Abandon() {
-  std::vector<std::shared_ptr<Call>> running;
-  {
-    base::MutexLock lock(mutex_);
-    running = running_;
-  }
-  for (const auto& call : running) call->cancel.Cancel();
-}
-
-std::shared_ptr<BindingRun::Call> BindingRun::Begin(RunHost& host, BindingStage stage,
-                                                    std::string_view plugin) {
-  auto call = std::make_shared<Call>();
-  call->stage = stage;
-  call->plugin = plugin;
-  call->started = host.clock().Now();
-  bool cancelled = false;
-  {
-    base::MutexLock lock(mutex_);
-    running_.push_back(call);
-    cancelled = stage == BindingStage::kPreBind && cancel_cause_.has_value();
-  }
-  // Cancelled between two plugins of a group: this one must hear of it too.
-  if (cancelled) call->cancel.Cancel();
-  return call;
-}
-
-AsyncDone BindingRun::DoneOf(const std::shared_ptr<Call>& call) {
-  return [completion = std::make_shared<Completion>(shared_from_this(), call)](AsyncStatus status) {
-    completion->Deliver(std::move(status));
-  };
-}
-
-void BindingRun::OnDone(RunHost& host, const std::shared_ptr<Call>& call, AsyncStatus status) {
-  call->cancel.Disarm();
-  {
-    base::MutexLock lock(mutex_);
-    std::erase(running_, call);
-  }
-  if (cycle_.time_plugins && !asks_extender_) {
-    Timed(host, call->stage, call->plugin, status.code, call->started);
-  }
-  if (call->stage == BindingStage::kPreBind) {
-    OnPreBindDone(host, *call, std::move(status));
-  } else {
-    OnBindDone(host, *call, std::move(status));
-  }
-}
-
-// Starts the next plugin, with the neighbours that may run beside it.
-void BindingRun::RunPreBindGroup(RunHost& host) {
-  if (next_ == cycle_.pre_bind.size()) {
-    FinishPreBind(host);
-    return;
-  }
-  bool cancelled = false;
-  {
-    base::MutexLock lock(mutex_);
-    cancelled = cancel_cause_.has_value();
-  }
-  if (cancelled || host.closing()) {
-    FinishPreBind(host);
+// Calls the next plugin, with the neighbours that may run beside it.
+void Binder::Run::PreBind() {
+  if (next_ == 0) stage_began_ = Now();
+  if (failure_ || next_ == cycle_.pre_bind.size() || context_->closing ||
+      binder_.CancelCause(pod_uid())) {
+    EndPreBind();
     return;
   }
   const size_t begin = next_++;
   if (cycle_.pre_bind[begin]->AllowParallel()) {
     while (next_ < cycle_.pre_bind.size() && cycle_.pre_bind[next_]->AllowParallel()) ++next_;
   }
-  outstanding_ = next_ - begin;
-  for (size_t i = begin; i < begin + outstanding_; ++i) {
+  for (size_t i = begin; i < next_; ++i) {
     PreBindPlugin& plugin = *cycle_.pre_bind[i];
-    const auto call = Begin(host, BindingStage::kPreBind, plugin.Name());
-    framework::GuardedAsync(DoneOf(call), [&](const AsyncDone& done) {
-      plugin.PreBind(cycle_.state, *cycle_.pod, cycle_.node_name, call->cancel, done);
+    CallPlugin(plugin.Name(), [&](Cancellation& cancellation, AsyncDone done) {
+      plugin.PreBind(cycle_.state, *cycle_.pod, cycle_.node_name, cancellation, std::move(done));
     });
   }
 }
 
-void BindingRun::OnPreBindDone(RunHost& host, const Call& call, AsyncStatus status) {
-  --outstanding_;
-  if (!status.ok() && !failure_) {
-    if (status.code == Code::kError) {
-      // The cause says more than the plugin's own word for being cancelled.
-      base::MutexLock lock(mutex_);
-      if (cancel_cause_) status.message = *cancel_cause_;
-    }
-    failure_ = Explain("PreBind", call.plugin, std::move(status));
-    failed_plugin_ = call.plugin;
-    Abandon();
+void Binder::Run::OnPreBindAnswer(std::string_view plugin, AsyncStatus status) {
+  if (status.ok() || failure_) return;
+  if (status.code == Code::kError) {
+    // The cause says more than the plugin's own word for being cancelled.
+    if (auto cause = binder_.CancelCause(pod_uid())) status.message = *std::move(cause);
   }
-  if (outstanding_ > 0) return;
-  if (failure_) {
-    FinishPreBind(host);
-  } else {
-    RunPreBindGroup(host);
-  }
+  failure_ = Explain("PreBind", plugin, std::move(status));
+  failed_plugin_ = plugin;
+  CancelCalls();
 }
 
-void BindingRun::FinishPreBind(RunHost& host) {
-  {
-    // From here on the pod can only be deleted, not called back.
-    base::MutexLock lock(mutex_);
-    in_pre_bind_ = false;
-    if (cancel_cause_ && !failure_) failure_ = AsyncStatus{Code::kError, *cancel_cause_};
-  }
-  if (!failure_ && host.closing()) failure_ = AsyncStatus{Code::kError, std::string(kClosing)};
-  Timed(host, BindingStage::kPreBind, "", failure_ ? failure_->code : Code::kSuccess,
-        stage_started_);
+void Binder::Run::EndPreBind() {
+  // From here on the pod can only be deleted, not called back.
+  std::optional<std::string> cause = binder_.EndPreBind(pod_uid());
+  if (!cause && context_->closing) cause = kShuttingDown;
+  if (cause && !failure_) failure_ = AsyncStatus{Code::kError, *std::move(cause)};
+  Timed("", failure_ ? failure_->code : Code::kSuccess, stage_began_);
   if (failure_) {
-    End(host, BindingStage::kPreBind, failed_plugin_, std::move(*failure_));
+    End(*std::move(failure_), failed_plugin_);
     return;
   }
-  host.PreBindDone(cycle_.pod->pod->metadata.uid);
+  if (binder_.callbacks_.pre_bind_done) binder_.callbacks_.pre_bind_done(pod_uid());
+  stage_ = BindingStage::kBind;
   next_ = 0;
-  StartBind(host);
 }
 
-void BindingRun::StartBind(RunHost& host) {
-  if (cycle_.extender == nullptr || host.closing()) {
-    stage_started_ = host.clock().Now();
-    RunBind(host);
+// Has the extender bind the pod, if there is one; then asks the plugins in turn.
+void Binder::Run::Bind() {
+  if (context_->closing) {
+    End({Code::kError, std::string(kShuttingDown)});
     return;
   }
-  asks_extender_ = true;
-  const auto call = Begin(host, BindingStage::kBind, cycle_.extender->Name());
-  cycle_.extender->Bind(cycle_.state, *cycle_.pod, cycle_.node_name, call->cancel, DoneOf(call));
-}
-
-void BindingRun::RunBind(RunHost& host) {
-  if (host.closing()) {
-    End(host, BindingStage::kBind, "", {Code::kError, std::string(kClosing)});
-    return;
+  BindPlugin* plugin = std::exchange(cycle_.extender, nullptr);
+  asks_extender_ = plugin != nullptr;
+  if (!asks_extender_) {
+    if (next_ == 0) stage_began_ = Now();
+    if (next_ == cycle_.bind.size()) {
+      Timed("", Code::kSkip, stage_began_);
+      End({Code::kError, "every Bind plugin skipped the pod"});
+      return;
+    }
+    plugin = cycle_.bind[next_++];
   }
-  if (next_ == cycle_.bind.size()) {
-    Timed(host, BindingStage::kBind, "", Code::kSkip, stage_started_);
-    End(host, BindingStage::kBind, "", {Code::kError, "every Bind plugin skipped the pod"});
-    return;
-  }
-  BindPlugin& plugin = *cycle_.bind[next_++];
-  const auto call = Begin(host, BindingStage::kBind, plugin.Name());
-  framework::GuardedAsync(DoneOf(call), [&](const AsyncDone& done) {
-    plugin.Bind(cycle_.state, *cycle_.pod, cycle_.node_name, call->cancel, done);
+  CallPlugin(plugin->Name(), [&](Cancellation& cancellation, AsyncDone done) {
+    plugin->Bind(cycle_.state, *cycle_.pod, cycle_.node_name, cancellation, std::move(done));
   });
 }
 
-void BindingRun::OnBindDone(RunHost& host, const Call& call, AsyncStatus status) {
-  const bool by_extender = std::exchange(asks_extender_, false);
-  if (status.code == Code::kSkip) {
-    if (by_extender) stage_started_ = host.clock().Now();
-    RunBind(host);
-    return;
-  }
-  if (!by_extender) Timed(host, BindingStage::kBind, "", status.code, stage_started_);
+void Binder::Run::OnBindAnswer(std::string_view plugin, AsyncStatus status) {
+  if (status.code == Code::kSkip) return;
+  if (!asks_extender_) Timed("", status.code, stage_began_);
   if (status.ok()) {
-    RunPostBind(host);
-    return;
+    stage_ = BindingStage::kPostBind;
+  } else {
+    End(asks_extender_ ? std::move(status) : Explain("Bind", plugin, std::move(status)), plugin);
   }
-  // A plugin that was told to give up cannot say how far its write came.
-  const bool unknown = call.cancel.cancelled();
-  if (!by_extender) status = Explain("Bind", call.plugin, std::move(status));
-  End(host, BindingStage::kBind, call.plugin, std::move(status), unknown);
 }
 
-void BindingRun::RunPostBind(RunHost& host) {
-  const Time started = host.clock().Now();
+void Binder::Run::PostBind() {
+  stage_began_ = Now();
   for (PostBindPlugin* plugin : cycle_.post_bind) {
-    const Time plugin_started = cycle_.time_plugins ? host.clock().Now() : started;
+    const Time called = cycle_.time_plugins ? Now() : stage_began_;
     const auto thrown =
         framework::ThrownBy([&] { plugin->PostBind(cycle_.state, *cycle_.pod, cycle_.node_name); });
-    // The pod is bound: its verdict stands.
+    // The pod is bound all the same.
     if (thrown) {
       base::LogError(
           "PostBind plugin failed",
           {{"plugin", plugin->Name()}, {"pod", cycle_.pod->pod->metadata.Key()}, {"err", *thrown}});
     }
-    if (cycle_.time_plugins) {
-      Timed(host, BindingStage::kPostBind, plugin->Name(), Code::kSuccess, plugin_started);
-    }
+    if (cycle_.time_plugins) Timed(plugin->Name(), Code::kSuccess, called);
   }
-  if (!cycle_.post_bind.empty()) {
-    Timed(host, BindingStage::kPostBind, "", Code::kSuccess, started);
-  }
-  End(host, BindingStage::kPostBind, "", {});
+  if (!cycle_.post_bind.empty()) Timed("", Code::kSuccess, stage_began_);
+  End({});
 }
 
-void BindingRun::Timed(RunHost& host, BindingStage stage, std::string_view plugin, Code code,
-                       Time since) {
-  timings_.push_back({stage, plugin, code, host.clock().Now() - since});
-}
-
-void BindingRun::End(RunHost& host, BindingStage stage, std::string_view plugin, AsyncStatus status,
-                     bool unknown) {
+void Binder::Run::End(AsyncStatus status, std::string_view plugin) {
+  ended_ = true;
   BindOutcome outcome;
-  outcome.pod_uid = cycle_.pod->pod->metadata.uid;
-  outcome.node_name = cycle_.node_name;
+  outcome.pod_uid = pod_uid();
+  outcome.node_name = std::move(cycle_.node_name);
+  outcome.unknown = given_up_ && stage_ == BindingStage::kBind;
   outcome.status = std::move(status);
-  outcome.stage = stage;
+  outcome.stage = stage_;
   outcome.failed_plugin = plugin;
-  outcome.unknown = unknown;
   outcome.state = std::move(cycle_.state);
   outcome.timings = std::move(timings_);
-  host.Finished(std::move(outcome));
+  binder_.Finish(std::move(outcome));
+}
+
+template <typename CallIt>
+void Binder::Run::CallPlugin(std::string_view plugin, CallIt call_it) {
+  ++unanswered_;
+  const auto call = std::make_shared<Call>(shared_from_this(), plugin);
+  calls_.emplace_back(call.get(), call);
+  // Cancelled between two plugins of a group: this one must hear of it too.
+  if (stage_ == BindingStage::kPreBind && (failure_ || binder_.CancelCause(pod_uid()))) {
+    call->cancel.Cancel();
+  }
+  const auto thrown = framework::ThrownBy([&] {
+    call_it(call->cancel, [call](AsyncStatus status) { call->Answer(std::move(status)); });
+  });
+  if (thrown) call->Answer({Code::kError, *thrown});
+}
+
+void Binder::Run::OnAnswer(const Call* call, std::string_view plugin, Time called,
+                           AsyncStatus status) {
+  std::erase_if(calls_, [call](const auto& entry) { return entry.first == call; });
+  --unanswered_;
+  if (cycle_.time_plugins && !asks_extender_) Timed(plugin, status.code, called);
+  if (stage_ == BindingStage::kPreBind) {
+    OnPreBindAnswer(plugin, std::move(status));
+  } else {
+    OnBindAnswer(plugin, std::move(status));
+  }
+  Advance();
+}
+
+void Binder::Run::CancelCalls() {
+  const auto calls = calls_;
+  for (const auto& [call, weak] : calls) {
+    if (const auto alive = weak.lock()) alive->cancel.Cancel();
+  }
+}
+
+void Binder::Run::GiveUp() {
+  given_up_ = true;
+  CancelCalls();
+}
+
+void Binder::Run::Timed(std::string_view plugin, Code code, Time since) {
+  timings_.push_back({stage_, plugin, code, Now() - since});
 }
 
 }  // namespace berth::binding

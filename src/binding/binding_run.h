@@ -1,86 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "src/base/mutex.h"
 #include "src/binding/binder.h"
-#include "src/binding/cancel_source.h"
 
 namespace berth::binding {
 
-// What a run needs from the binder it belongs to. Executor's thread, but for Post().
-class RunHost {
- public:
-  virtual ~RunHost() = default;
-  virtual void Post(std::function<void()> task) = 0;
-  virtual const Clock& clock() const = 0;
-  virtual bool closing() const = 0;
-  virtual void PreBindDone(const std::string& pod_uid) = 0;
-  virtual void Finished(BindOutcome outcome) = 0;
-};
+inline constexpr std::string_view kShuttingDown = "the scheduler is shutting down";
 
 // One binding cycle under way.
 //
-// Thread safety: the executor's thread, except CancelPreBind() and Abandon().
-class BindingRun : public std::enable_shared_from_this<BindingRun> {
+//   PreBind, group by group -> Bind, until one does not skip -> PostBind -> outcome
+//      | failed, cancelled       | failed                                     ^
+//      +-------------------------+--------------------------------------------+
+//
+// PreBind plugins that allow it run together with their neighbours; the first failure cancels the
+// others, and the cycle waits for all of them, since they hold its state.
+//
+// Thread safety: the executor's thread. Does nothing once the binder is gone.
+class Binder::Run : public std::enable_shared_from_this<Binder::Run> {
  public:
-  // Nothing is called or reported any more once `host` is gone.
-  BindingRun(BindingCycle cycle, std::weak_ptr<RunHost> host);
+  Run(BindingCycle cycle, Binder& binder);
 
-  void Start(RunHost& host);
-  // See Binder::CancelPreBind. Any thread.
-  bool CancelPreBind(const std::string& cause);
-  // Cancels whatever plugin call is under way. Any thread.
-  void Abandon();
+  const std::string& pod_uid() const { return cycle_.pod->pod->metadata.uid; }
+  // Goes on until the cycle is over or waits for an answer.
+  void Advance();
+  // Cancels the plugin calls under way.
+  void CancelCalls();
+  // The same, and the outcome of a Bind is not known any more.
+  void GiveUp();
 
  private:
-  // A plugin call under way.
-  struct Call {
-    BindingStage stage = BindingStage::kPreBind;
-    std::string_view plugin;
-    Time started;
-    CancelSource cancel;
-  };
-  // The other half of the AsyncDone that a plugin got.
-  class Completion;
+  class Call;
 
-  void RunPreBindGroup(RunHost& host);
-  void OnPreBindDone(RunHost& host, const Call& call, AsyncStatus status);
-  void FinishPreBind(RunHost& host);
-  void StartBind(RunHost& host);
-  void RunBind(RunHost& host);
-  void OnBindDone(RunHost& host, const Call& call, AsyncStatus status);
-  void RunPostBind(RunHost& host);
+  // The steps: each calls plugins, moves on to the next stage, or ends the cycle.
+  void PreBind();
+  void EndPreBind();
+  void Bind();
+  void PostBind();
+  void End(AsyncStatus status, std::string_view plugin = "");
 
-  std::shared_ptr<Call> Begin(RunHost& host, BindingStage stage, std::string_view plugin);
-  AsyncDone DoneOf(const std::shared_ptr<Call>& call);
-  void OnDone(RunHost& host, const std::shared_ptr<Call>& call, AsyncStatus status);
-  void Timed(RunHost& host, BindingStage stage, std::string_view plugin, Code code, Time since);
-  // Ends the cycle. `plugin` is "" where none is to blame.
-  void End(RunHost& host, BindingStage stage, std::string_view plugin, AsyncStatus status,
-           bool unknown = false);
+  // Has `call` call the plugin with a cancellation and a way to answer.
+  template <typename CallIt>
+  void CallPlugin(std::string_view plugin, CallIt call);
+  void OnAnswer(const Call* call, std::string_view plugin, Time called, AsyncStatus status);
+  void OnPreBindAnswer(std::string_view plugin, AsyncStatus status);
+  void OnBindAnswer(std::string_view plugin, AsyncStatus status);
+  void Timed(std::string_view plugin, Code code, Time since);
+  Time Now() const { return context_->clock.Now(); }
 
   BindingCycle cycle_;
-  std::weak_ptr<RunHost> host_;
+  Binder& binder_;  // there as long as the link is open
+  const std::shared_ptr<BindContext> context_;
 
+  BindingStage stage_;
   size_t next_ = 0;  // the next plugin of the stage
+  Time stage_began_;
   bool asks_extender_ = false;
-  size_t outstanding_ = 0;
-  Time stage_started_;
-  std::optional<AsyncStatus> failure_;  // the first of the PreBind group
+  bool advancing_ = false;
+  bool given_up_ = false;
+  bool ended_ = false;
+  size_t unanswered_ = 0;  // plugin calls
+  std::vector<std::pair<const Call*, std::weak_ptr<Call>>> calls_;
+  std::optional<AsyncStatus> failure_;  // the first of the PreBind plugins
   std::string_view failed_plugin_;
   std::vector<BindingTiming> timings_;
-
-  base::Mutex mutex_;
-  bool in_pre_bind_ BERTH_GUARDED_BY(mutex_);
-  std::optional<std::string> cancel_cause_ BERTH_GUARDED_BY(mutex_);
-  std::vector<std::shared_ptr<Call>> running_ BERTH_GUARDED_BY(mutex_);
 };
 
 }  // namespace berth::binding

@@ -13,7 +13,13 @@
 #include "berth/plugin.h"
 #include "berth/preemption.h"
 #include "berth/result.h"
-#include "src/client/api_client.h"
+
+namespace berth::binding {
+struct RequestEnd;
+}  // namespace berth::binding
+namespace berth::client {
+class Call;
+}  // namespace berth::client
 
 namespace berth::extender {
 
@@ -46,18 +52,6 @@ class PendingPriorities {
   virtual ~PendingPriorities() = default;
   // Blocks until the answer is there, at most for the extender's timeout. Call it once.
   virtual Result<std::vector<HostPriority>> Wait() = 0;
-};
-
-// How an extender's bind ended.
-struct BindResult {
-  // What an error leaves open.
-  enum class Doubt : uint8_t {
-    kNone,      // the pod is not bound
-    kAnswered,  // it may be; the extender has ended its work
-    kNoAnswer,  // it may be, or still become so
-  };
-  std::string error = {};  // "": bound
-  Doubt doubt = Doubt::kNone;
 };
 
 // A process outside that has a say in where pods go; it is asked over HTTP.
@@ -97,7 +91,7 @@ class Extender {
   // Asks it to bind the pod. Calls `done` exactly once, on whatever thread. Keeps to no timeout of
   // its own: the call is to be cancelled after Timeout().
   virtual std::shared_ptr<client::Call> Bind(const api::Pod& pod, std::string_view node_name,
-                                             std::function<void(BindResult)> done) = 0;
+                                             std::function<void(binding::RequestEnd)> done) = 0;
   virtual Duration Timeout() const = 0;
 };
 

@@ -204,7 +204,7 @@ Result<std::vector<PreemptionCandidate>> HttpExtender::ProcessPreemption(
 }
 
 std::shared_ptr<client::Call> HttpExtender::Bind(const api::Pod& pod, std::string_view node_name,
-                                                 std::function<void(BindResult)> done) {
+                                                 std::function<void(binding::RequestEnd)> done) {
   const auto error = std::make_shared<std::string>();
   std::string body = BindingArgsBody(pod, node_name);
   const size_t max_bytes = MaxAnswerBytes(body.size());
@@ -215,12 +215,16 @@ std::shared_ptr<client::Call> HttpExtender::Bind(const api::Pod& pod, std::strin
                          .read = ReadInto(error, ReadBindingAnswer),
                          .on_done = [error, done = std::move(done)](Request& request) {
                            if (const auto waited = request.Wait(); !waited) {
-                             done({waited.error().message, request.doubt()});
+                             done({request.kind(), waited.error().message});
                              return;
                            }
-                           request.Count(error->empty() ? Request::Outcome::kSuccess
-                                                        : Request::Outcome::kRefused);
-                           done({*error});
+                           if (error->empty()) {
+                             request.Count(Request::Outcome::kSuccess);
+                             done({});
+                           } else {
+                             request.Count(Request::Outcome::kRefused);
+                             done({binding::RequestEnd::Kind::kRefused, *error});
+                           }
                          }});
 }
 

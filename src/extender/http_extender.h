@@ -47,7 +47,7 @@ class HttpExtender final : public Extender {
       const api::Pod& pod, const Snapshot& snapshot,
       std::span<const PreemptionCandidate> candidates) override;
   std::shared_ptr<client::Call> Bind(const api::Pod& pod, std::string_view node_name,
-                                     std::function<void(BindResult)> done) override;
+                                     std::function<void(binding::RequestEnd)> done) override;
 
  private:
   class Priorities;

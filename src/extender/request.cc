@@ -46,7 +46,7 @@ void Request::set_call(std::shared_ptr<client::Call> call) {
 }
 
 void Request::Cancel() {
-  EndWith({Outcome::kTimeout, Doubt::kNoAnswer,
+  EndWith({Outcome::kTimeout, Kind::kLost,
            "Post " + Quoted(options_.url) + ": context deadline exceeded: no answer within " +
                FormatGoDuration(options_.timeout)});
   std::shared_ptr<client::Call> call;
@@ -68,17 +68,17 @@ void Request::Finish(const tl::expected<HttpAnswer, HttpFailure>& answer) {
 
 Request::End Request::EndOf(const tl::expected<HttpAnswer, HttpFailure>& answer) const {
   if (!answer) {
-    return {Outcome::kFailed, answer.error().never_sent ? Doubt::kNone : Doubt::kNoAnswer,
+    return {Outcome::kFailed, answer.error().never_sent ? Kind::kRefused : Kind::kLost,
             "Post " + Quoted(options_.url) + ": " + answer.error().message};
   }
   if (answer->code != kOk) {
-    return {Outcome::kBadStatus, answer->code >= kServerError ? Doubt::kAnswered : Doubt::kNone,
+    return {Outcome::kBadStatus, answer->code >= kServerError ? Kind::kFailed : Kind::kRefused,
             "failed " + options_.verb + " with extender at URL " + options_.url + ", code " +
                 std::to_string(answer->code)};
   }
   if (const Result<void> read = options_.read(answer->body); !read) {
     return {
-        Outcome::kBadAnswer, Doubt::kAnswered,
+        Outcome::kBadAnswer, Kind::kFailed,
         "Post " + Quoted(options_.url) + ": the answer cannot be read: " + read.error().message};
   }
   return {};
@@ -115,9 +115,9 @@ Result<void> Request::Wait() {
   return Fail(end_->error);
 }
 
-Request::Doubt Request::doubt() const {
+Request::Kind Request::kind() const {
   base::MutexLock lock(mutex_);
-  return end_ ? end_->doubt : Doubt::kNoAnswer;
+  return end_ ? end_->kind : Kind::kLost;
 }
 
 void Request::Count(Outcome outcome) {

@@ -11,6 +11,7 @@
 #include "berth/result.h"
 #include "berth/time.h"
 #include "src/base/mutex.h"
+#include "src/binding/bind_attempt.h"
 #include "src/extender/extender.h"
 #include "src/extender/http_client.h"
 #include "src/metrics/registry.h"
@@ -24,7 +25,7 @@ namespace berth::extender {
 class Request final : public client::Call {
  public:
   enum class Outcome { kSuccess, kRefused, kBadAnswer, kBadStatus, kTimeout, kFailed };
-  using Doubt = BindResult::Doubt;
+  using Kind = binding::RequestEnd::Kind;
   // Takes the body of the answer; called once at most, on the thread that it came on, also when
   // the timeout passes meanwhile: what it fills in may be looked at only once Wait() said success.
   using Read = std::function<Result<void>(std::string_view body)>;
@@ -48,8 +49,8 @@ class Request final : public client::Call {
   Result<void> Wait();
   // Counts a call that Wait() found no fault with.
   void Count(Outcome outcome);
-  // Whether a call that failed may have been heeded all the same.
-  Doubt doubt() const;
+  // What a call that failed may have done all the same.
+  Kind kind() const;
 
   // For whoever sends it: the answer, or why there is none. The first call counts.
   void Finish(const tl::expected<HttpAnswer, HttpFailure>& answer);
@@ -58,7 +59,7 @@ class Request final : public client::Call {
  private:
   struct End {
     Outcome outcome = Outcome::kSuccess;
-    Doubt doubt = Doubt::kNone;
+    Kind kind = Kind::kBound;
     std::string error;
   };
 

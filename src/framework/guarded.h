@@ -31,11 +31,4 @@ Status Guarded(const CycleState& state, Call call) {
   return thrown ? state.reasons().Error(*thrown) : status;
 }
 
-// Calls a plugin that answers by `done`; what it throws becomes its answer, an Error. The plugin
-// must not have answered before, and not answer after it.
-template <typename Call>
-void GuardedAsync(const AsyncDone& done, Call call) {
-  if (const auto thrown = ThrownBy([&] { call(done); })) done({Code::kError, *thrown});
-}
-
 }  // namespace berth::framework

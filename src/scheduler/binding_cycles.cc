@@ -85,7 +85,7 @@ void BindingCycles::HandlePreBindDone(std::string_view uid) {
   if (const auto it = assumed_.find(uid); it != assumed_.end()) SetAwaitingBind(it->second, true);
 }
 
-void BindingCycles::HandleSettling(std::string_view uid) {
+void BindingCycles::HandleUnconfirmed(std::string_view uid) {
   if (const auto it = assumed_.find(uid); it != assumed_.end()) SetAwaitingBind(it->second, false);
 }
 

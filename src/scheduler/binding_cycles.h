@@ -29,7 +29,7 @@ namespace berth::scheduler {
 //                                +-------------------> Unreserve, FailureHandler
 //
 // At most max(burst, 64) pods await the answer to their Bind, not counting those whose bind is
-// being settled by reads: beyond that no further pod is to be decided, so that a late pod of high
+// confirmed by reads: beyond that no further pod is to be decided, so that a late pod of high
 // priority never stands behind stale decisions.
 //
 // Thread safety: the scheduling thread.
@@ -46,12 +46,12 @@ class BindingCycles {
   // The pod's PreBind is over, its Bind has begun.
   void HandlePreBindDone(std::string_view uid);
   // What became of the pod's bind has to be read, which may take long.
-  void HandleSettling(std::string_view uid);
+  void HandleUnconfirmed(std::string_view uid);
   void HandleOutcome(binding::BindOutcome outcome, Time now);
 
   // Whether back-pressure lets another pod be decided.
   bool HasRoom() const { return awaiting_bind_ < bind_limit_; }
-  // Pods that await the answer to their Bind; not those whose bind is being settled.
+  // Pods that await the answer to their Bind; not those whose bind is unconfirmed.
   size_t awaiting_bind() const { return awaiting_bind_; }
   size_t size() const { return assumed_.size(); }
   // Those with that schedulerName.

@@ -102,8 +102,8 @@ void Loop::Dispatch(Message& message, Time now) {
     parts_.binding_cycles.HandleOutcome(std::move(*outcome), now);
   } else if (auto* pre_bind = std::get_if<PreBindDone>(&message)) {
     parts_.binding_cycles.HandlePreBindDone(pre_bind->pod_uid);
-  } else if (auto* settling = std::get_if<BindSettling>(&message)) {
-    parts_.binding_cycles.HandleSettling(settling->pod_uid);
+  } else if (auto* unconfirmed = std::get_if<BindUnconfirmed>(&message)) {
+    parts_.binding_cycles.HandleUnconfirmed(unconfirmed->pod_uid);
   } else if (auto* stop = std::get_if<StopRequested>(&message)) {
     Stop(*stop);
   } else if (auto* closed = std::get_if<BinderClosed>(&message)) {

@@ -15,9 +15,9 @@ struct PreBindDone {
   std::string pod_uid;
 };
 
-// The pod's Bind has failed without a verdict and is being settled, which may take long: from now
-// on it does not count as awaiting an answer.
-struct BindSettling {
+// The pod's Bind has ended without a verdict, and its outcome is read, which may take long: from
+// now on it does not count as awaiting an answer.
+struct BindUnconfirmed {
   std::string pod_uid;
 };
 
@@ -41,6 +41,6 @@ struct Query {
 
 // All that reaches the scheduling thread from outside.
 using Message = std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone,
-                             BindSettling, StopRequested, BinderClosed, LeadingBegan, Query>;
+                             BindUnconfirmed, StopRequested, BinderClosed, LeadingBegan, Query>;
 
 }  // namespace berth::scheduler

@@ -67,7 +67,7 @@ class ProfileHandle final : public Handle {
 
   void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
                AsyncDone done) override {
-    state_.binder.BindPod(*pod.pod, node_name, cancellation, std::move(done));
+    state_.binder.BindPod(pod.pod, node_name, cancellation, std::move(done));
   }
 
  private:

@@ -67,8 +67,8 @@ struct SchedulerState {
   std::vector<std::string> pods_to_activate;
 
   extender::Extenders extenders;
-  extender::ExtenderBind extender_bind;
   binding::Binder binder;
+  extender::ExtenderBind extender_bind;
   binding::EventRecorder events;
   binding::PodStatusPatcher status_patcher;
   binding::PodEvictor evictor;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/binding/bind_attempt.h"
 #include "src/extender/extender.h"
 
 namespace berth::test {
@@ -84,19 +85,19 @@ class FakeExtender final : public extender::Extender {
   }
 
   std::shared_ptr<client::Call> Bind(const api::Pod& pod, std::string_view node_name,
-                                     std::function<void(extender::BindResult)> done) override {
+                                     std::function<void(binding::RequestEnd)> done) override {
     calls.push_back("bind " + pod.metadata.name + ": " + std::string(node_name));
     struct Call final : client::Call {
       void Cancel() override {
         if (auto told = std::exchange(done, nullptr)) {
-          told({"too late", extender::BindResult::Doubt::kNoAnswer});
+          told({binding::RequestEnd::Kind::kLost, "too late"});
         }
       }
-      std::function<void(extender::BindResult)> done;
+      std::function<void(binding::RequestEnd)> done;
     };
     auto call = std::make_shared<Call>();
     call->done = std::move(done);
-    open_binds.push_back([call](extender::BindResult result) {
+    open_binds.push_back([call](binding::RequestEnd result) {
       if (auto told = std::exchange(call->done, nullptr)) told(std::move(result));
     });
     return call;
@@ -119,7 +120,7 @@ class FakeExtender final : public extender::Extender {
   std::map<std::string, std::string> unresolvable;
   std::map<std::string, int64_t> scores;
   std::function<void(const Snapshot&, std::vector<PreemptionCandidate>&)> process_preemption;
-  std::vector<std::function<void(extender::BindResult)>> open_binds;
+  std::vector<std::function<void(binding::RequestEnd)>> open_binds;
   // "filter pod: n1 n2"
   std::vector<std::string> calls;
 

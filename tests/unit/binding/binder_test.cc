@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "src/base/thread.h"
 #include "src/binding/cancel_source.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
@@ -53,6 +54,14 @@ class BinderTest : public testing::Test {
     plugin.calls.back()->Finish(std::move(status));
     executor_.RunDue();
   }
+  // On a thread that is not the executor's.
+  void Elsewhere(std::function<void()> call) { base::NamedThread("plugin", std::move(call)); }
+  // How often something has been posted: ids are given out in turn.
+  uint64_t NumPosted() {
+    const base::Executor::TimerId id = executor_.PostAfter({}, [] {});
+    executor_.Cancel(id);
+    return id - ++probes_;
+  }
   // The one outcome there is.
   const BindOutcome& Outcome() {
     EXPECT_EQ(outcomes_.size(), 1u);
@@ -60,6 +69,7 @@ class BinderTest : public testing::Test {
     return outcomes_.back();
   }
 
+  uint64_t probes_ = 0;
   test::FakeClock clock_;
   test::FakeExecutor executor_{clock_};
   test::FakeApi api_{executor_};
@@ -67,12 +77,12 @@ class BinderTest : public testing::Test {
   FakePostBind post_bind_;
   std::vector<BindOutcome> outcomes_;
   std::vector<std::string> pre_bind_done_;
-  std::vector<std::string> settling_;
+  std::vector<std::string> unconfirmed_;
   std::unique_ptr<Binder> binder_ = std::make_unique<Binder>(
       api_, clock_, 1,
       BinderCallbacks{[this](BindOutcome outcome) { outcomes_.push_back(std::move(outcome)); },
                       [this](std::string uid) { pre_bind_done_.push_back(std::move(uid)); },
-                      [this](std::string uid) { settling_.push_back(std::move(uid)); }});
+                      [this](std::string uid) { unconfirmed_.push_back(std::move(uid)); }});
 };
 
 TEST_F(BinderTest, ACycleRunsPreBindBindAndPostBindInThatOrder) {
@@ -87,7 +97,6 @@ TEST_F(BinderTest, ACycleRunsPreBindBindAndPostBindInThatOrder) {
   EXPECT_THAT(pre_bind_done_, ElementsAre("uid-web"));
   ASSERT_EQ(bind_.calls.size(), 1u);
   EXPECT_THAT(post_bind_.bound, IsEmpty());
-  EXPECT_EQ(binder_->in_hand(), 1u);
 
   Finish(bind_);
   EXPECT_THAT(post_bind_.bound, ElementsAre("web on node-1"));
@@ -99,7 +108,83 @@ TEST_F(BinderTest, ACycleRunsPreBindBindAndPostBindInThatOrder) {
   EXPECT_FALSE(outcome.unknown);
   ASSERT_NE(outcome.state.Read<Marker>(), nullptr);
   EXPECT_EQ(outcome.state.Read<Marker>()->value, 7);
-  EXPECT_EQ(binder_->in_hand(), 0u);
+}
+
+// To the executor's thread with Start(), and back with the outcome.
+TEST_F(BinderTest, APlainBindIsPostedOnce) {
+  struct ByApi final : BindPlugin {
+    std::string_view Name() const override { return "ByApi"; }
+    void Bind(CycleState&, const PodInfo& pod, std::string_view node_name,
+              Cancellation& cancellation, AsyncDone done) override {
+      binder->BindPod(pod.pod, node_name, cancellation, std::move(done));
+    }
+    Binder* binder = nullptr;
+  } by_api;
+  by_api.binder = binder_.get();
+  BindingCycle cycle = Cycle();
+  cycle.bind = {&by_api};
+  Start(std::move(cycle));
+  EXPECT_EQ(NumPosted(), 1u);
+  api_.last().Reply(201);
+  executor_.RunDue();
+  EXPECT_EQ(NumPosted(), 2u) << "the second is the API server's answer";
+  EXPECT_TRUE(Outcome().status.ok());
+  EXPECT_THAT(post_bind_.bound, ElementsAre("web on node-1"));
+}
+
+TEST_F(BinderTest, PluginsMayAnswerWithinTheirCalls) {
+  FakePreBind volumes("Volumes"), first("First", true), second("Second", true);
+  FakeBind skips("Skips");
+  for (test::AsyncCalls* plugin :
+       std::initializer_list<test::AsyncCalls*>{&volumes, &first, &second, &bind_}) {
+    plugin->AnswerAtOnce({});
+  }
+  skips.AnswerAtOnce({Code::kSkip});
+  BindingCycle cycle = Cycle("web", {&volumes, &first, &second});
+  cycle.bind.insert(cycle.bind.begin(), 1000, &skips);
+  Start(std::move(cycle));
+  EXPECT_EQ(NumPosted(), 1u);
+  EXPECT_TRUE(Outcome().status.ok());
+  EXPECT_EQ(skips.calls.size(), 1000u);
+  EXPECT_THAT(post_bind_.bound, ElementsAre("web on node-1"));
+}
+
+TEST_F(BinderTest, AFailureWithinTheCallCancelsTheNeighboursThatComeAfter) {
+  FakePreBind first("First", true), second("Second", true);
+  first.AnswerAtOnce({Code::kError, "no disk"});
+  Start(Cycle("web", {&first, &second}));
+  ASSERT_EQ(second.calls.size(), 1u);
+  EXPECT_TRUE(second.calls[0]->heard_cancel);
+  EXPECT_THAT(outcomes_, IsEmpty()) << "Second still holds the state";
+  Finish(second);
+  EXPECT_EQ(Outcome().status.message, "running PreBind plugin \"First\": no disk");
+}
+
+TEST_F(BinderTest, AnExtenderIsAskedBeforeThePlugins) {
+  const struct {
+    AsyncStatus answer;
+    const char* message;
+    size_t plugins_asked;
+  } cases[] = {
+      {{}, "", 0},
+      {{Code::kError, "its own words"}, "its own words", 0},
+      {{Code::kSkip}, "", 1},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(CodeName(c.answer.code));
+    outcomes_.clear();
+    bind_.calls.clear();
+    FakeBind extender("Extender");
+    extender.AnswerAtOnce(c.answer);
+    bind_.AnswerAtOnce({});
+    BindingCycle cycle = Cycle();
+    cycle.extender = &extender;
+    cycle.time_plugins = true;
+    Start(std::move(cycle));
+    EXPECT_EQ(Outcome().status.message, c.message);
+    EXPECT_EQ(bind_.calls.size(), c.plugins_asked);
+    for (const BindingTiming& timing : Outcome().timings) EXPECT_NE(timing.plugin, "Extender");
+  }
 }
 
 TEST_F(BinderTest, ACycleWithoutPreBindGoesStraightToBind) {
@@ -281,7 +366,7 @@ TEST_F(BinderTest, CancelReachesAPodOnlyInPreBind) {
 TEST_F(BinderTest, ACancelThatPreBindDoesNotNoticeStillStopsTheBind) {
   FakePreBind deaf("Deaf");
   Start(Cycle("web", {&deaf}));
-  deaf.calls[0]->Finish();
+  Elsewhere([&] { deaf.calls[0]->Finish(); });
   // PreBind has answered, but the binder has not heard of it yet.
   EXPECT_TRUE(binder_->CancelPreBind("uid-web", "preempted by DefaultPreemption"));
   executor_.RunDue();
@@ -294,7 +379,7 @@ TEST_F(BinderTest, ACancelThatPreBindDoesNotNoticeStillStopsTheBind) {
 TEST_F(BinderTest, ACancelBetweenTwoGroupsStopsTheSecond) {
   FakePreBind first("First"), second("Second");
   Start(Cycle("web", {&first, &second}));
-  first.calls[0]->Finish();
+  Elsewhere([&] { first.calls[0]->Finish(); });
   EXPECT_TRUE(binder_->CancelPreBind("uid-web", "preempted"));
   executor_.RunDue();
   EXPECT_THAT(second.calls, IsEmpty());
@@ -418,7 +503,7 @@ TEST_F(BinderTest, BindPodReportsTheEndOfTheBind) {
     SCOPED_TRACE(c.name);
     CancelSource cancel;
     std::optional<AsyncStatus> got;
-    binder_->BindPod(test::PodBuilder().Name("web").Obj(), "node-1", cancel,
+    binder_->BindPod(test::PodBuilder().Name("web").Ptr(), "node-1", cancel,
                      [&](AsyncStatus status) { got = std::move(status); });
     executor_.RunDue();
     api_.last().Reply(c.code, "forbidden");
@@ -429,15 +514,15 @@ TEST_F(BinderTest, BindPodReportsTheEndOfTheBind) {
   }
 }
 
-TEST_F(BinderTest, ABindPodThatIsSettledIsTold) {
+TEST_F(BinderTest, ABindPodWhoseOutcomeHasToBeReadIsTold) {
   CancelSource cancel;
-  binder_->BindPod(test::PodBuilder().Name("web").Uid("uid-web").Obj(), "node-1", cancel,
+  binder_->BindPod(test::PodBuilder().Name("web").Uid("uid-web").Ptr(), "node-1", cancel,
                    [](AsyncStatus) {});
   executor_.RunDue();
-  EXPECT_THAT(settling_, IsEmpty());
+  EXPECT_THAT(unconfirmed_, IsEmpty());
   api_.last().Reply(500, "out of order");
   executor_.RunDue();
-  EXPECT_THAT(settling_, ElementsAre("uid-web"));
+  EXPECT_THAT(unconfirmed_, ElementsAre("uid-web"));
 }
 
 TEST_F(BinderTest, BindPodObeysItsCancellation) {
@@ -445,7 +530,7 @@ TEST_F(BinderTest, BindPodObeysItsCancellation) {
   before.Cancel();
   std::optional<AsyncStatus> got;
   const auto done = [&](AsyncStatus status) { got = std::move(status); };
-  binder_->BindPod(test::PodBuilder().Obj(), "node-1", before, done);
+  binder_->BindPod(test::PodBuilder().Ptr(), "node-1", before, done);
   executor_.RunDue();
   EXPECT_EQ(api_.size(), 0u);
   ASSERT_TRUE(got.has_value());
@@ -453,7 +538,7 @@ TEST_F(BinderTest, BindPodObeysItsCancellation) {
 
   got.reset();
   CancelSource during;
-  binder_->BindPod(test::PodBuilder().Obj(), "node-1", during, done);
+  binder_->BindPod(test::PodBuilder().Ptr(), "node-1", during, done);
   executor_.RunDue();
   during.Cancel();
   executor_.RunDue();

@@ -104,7 +104,7 @@ class BindByApi final : public BindPlugin {
   std::string_view Name() const override { return "BindByApi"; }
   void Bind(CycleState&, const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
             AsyncDone done) override {
-    binder->BindPod(*pod.pod, node_name, cancellation, std::move(done));
+    binder->BindPod(pod.pod, node_name, cancellation, std::move(done));
   }
 
   Binder* binder = nullptr;
@@ -118,9 +118,9 @@ TEST(BindingThreadsTest, EveryCycleEndsOnceAndAnAcceptedCancelKeepsThePodUnbound
   ElsewherePreBind first(plugin_thread), second(plugin_thread);
   BindByApi bind;
   base::Inbox<BindOutcome> outcomes;
-  auto binder = std::make_unique<Binder>(
-      api, clock, 1,
-      BinderCallbacks{[&](BindOutcome outcome) { outcomes.Push(std::move(outcome)); }, nullptr});
+  auto binder = std::make_unique<Binder>(api, clock, 1, BinderCallbacks{[&](BindOutcome outcome) {
+                                           outcomes.Push(std::move(outcome));
+                                         }});
   bind.binder = binder.get();
 
   std::map<std::string, bool> cancelled;

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "src/api/decode.h"
-#include "src/binding/bind_operation.h"
 #include "src/binding/cancel_source.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
@@ -15,32 +14,49 @@
 namespace berth::extender {
 namespace {
 
-using Doubt = extender::BindResult::Doubt;
+using Kind = binding::RequestEnd::Kind;
 
+using binding::kServerTimeout;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 class ExtenderBindTest : public testing::Test {
  protected:
   ExtenderBindTest() {
     first_->binds = second_->binds = true;
     info_.pod = test::MakePod().Name("web").Uid("u1").Ptr();
-    bind_ = std::make_unique<ExtenderBind>(
-        extender::ExtenderList{first_, second_}, api_, clock_, 1,
-        [this](const std::string& uid) { settling_.push_back(uid); });
   }
+  ~ExtenderBindTest() override { context_->link->Close(); }
+
   void Bind() {
-    bind_->Bind(state_, info_, "n1", cancel_,
-                [this](AsyncStatus status) { outcomes_.push_back(std::move(status)); });
+    executor_.Post([this] {
+      bind_->Bind(state_, info_, "n1", cancel_,
+                  [this](AsyncStatus status) { outcomes_.push_back(std::move(status)); });
+    });
     executor_.RunDue();
   }
-  void Answer(test::FakeExtender& extender, extender::BindResult result) {
-    extender.open_binds.back()(std::move(result));
+  void Answer(test::FakeExtender& extender, binding::RequestEnd end) {
+    extender.open_binds.back()(std::move(end));
     executor_.RunDue();
   }
+  // Lets time pass until the pod is read, and answers that.
   void Read(const test::PodBuilder& pod) {
+    AwaitRead();
     api_.last().Reply(200, api::EncodeJson(pod.Obj()));
     executor_.RunDue();
+  }
+  void FailRead() {
+    AwaitRead();
+    api_.last().Fail(test::NoAnswer());
+    executor_.RunDue();
+  }
+  void AwaitRead() {
+    const auto open = [this] { return api_.size() > 0 && api_.last().open(); };
+    for (int i = 0; i < 200 && !open(); ++i) executor_.Advance(milliseconds(100));
+    ASSERT_TRUE(open());
+    EXPECT_EQ(api_.last().request.verb, client::Verb::kGet);
   }
   // "Code message" of every end so far.
   std::vector<std::string> Outcomes() const {
@@ -60,17 +76,24 @@ class ExtenderBindTest : public testing::Test {
   CycleState state_;
   binding::CancelSource cancel_;
   std::vector<AsyncStatus> outcomes_;
-  std::vector<std::string> settling_;
-  std::unique_ptr<ExtenderBind> bind_;
+  std::vector<std::string> unconfirmed_;
+  std::shared_ptr<binding::BindContext> context_ = std::make_shared<binding::BindContext>(
+      binding::BindContext{api_, clock_, std::make_shared<base::ExecutorLink>(executor_), Random(1),
+                           [this](const std::string& uid) { unconfirmed_.push_back(uid); }});
+  std::unique_ptr<ExtenderBind> bind_ =
+      std::make_unique<ExtenderBind>(ExtenderList{first_, second_}, context_);
+  const test::PodBuilder without_node_ = test::MakePod().Name("web").Uid("u1");
+  const test::PodBuilder on_node_ = test::MakePod().Name("web").Uid("u1").OnNode("n1");
 };
 
 TEST_F(ExtenderBindTest, TheFirstThatIsInterestedHasTheLastWord) {
   first_->interested_in = "gpu";
   Bind();
   EXPECT_THAT(second_->calls, ElementsAre("bind web: n1"));
-  Answer(*second_, {"no"});
+  Answer(*second_, {Kind::kRefused, "no"});
   EXPECT_THAT(Outcomes(), ElementsAre("Error no"));
   EXPECT_EQ(api_.size(), 0u) << "a definite answer needs no check";
+  EXPECT_THAT(unconfirmed_, IsEmpty());
 }
 
 TEST_F(ExtenderBindTest, WithoutAnInterestedOneThePluginsAreAsked) {
@@ -80,48 +103,64 @@ TEST_F(ExtenderBindTest, WithoutAnInterestedOneThePluginsAreAsked) {
   EXPECT_THAT(Outcomes(), ElementsAre("Skip "));
 }
 
-TEST_F(ExtenderBindTest, WithoutTheLeaseNobodyIsAsked) {
+TEST_F(ExtenderBindTest, WithoutTheLeaseOrWhileClosingNoneIsAsked) {
+  const struct {
+    const char* outcome;
+    std::function<void(bool)> forbid;
+  } cases[] = {
+      {"Error not asked to bind: this process does not hold the lease",
+       [this](bool forbid) { api_.may_write = !forbid; }},
+      {"Error not asked to bind: the scheduler is shutting down",
+       [this](bool forbid) { context_->closing = forbid; }},
+  };
   first_->ignorable = true;
-  api_.may_write = false;
-  Bind();
-  EXPECT_THAT(first_->calls, testing::IsEmpty());
-  EXPECT_THAT(second_->calls, testing::IsEmpty());
-  EXPECT_THAT(Outcomes(),
-              ElementsAre("Error not asked to bind: this process does not hold the lease"));
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.outcome);
+    outcomes_.clear();
+    first_->calls.clear();
+    c.forbid(true);
+    Bind();
+    EXPECT_THAT(first_->calls, IsEmpty());
+    EXPECT_THAT(Outcomes(), ElementsAre(c.outcome));
 
-  // Lost between two extenders.
-  api_.may_write = true;
-  Bind();
-  api_.may_write = false;
-  Answer(*first_, {"no"});
-  EXPECT_THAT(second_->calls, testing::IsEmpty());
+    // Between two extenders.
+    c.forbid(false);
+    Bind();
+    c.forbid(true);
+    Answer(*first_, {Kind::kRefused, "no"});
+    EXPECT_THAT(second_->calls, IsEmpty());
+    EXPECT_THAT(Outcomes(), ElementsAre(c.outcome, c.outcome));
+    c.forbid(false);
+  }
 }
 
 TEST_F(ExtenderBindTest, OneThatMayFailHandsThePodOn) {
   first_->ignorable = second_->ignorable = true;
   Bind();
-  Answer(*first_, {"no"});
-  Answer(*second_, {"neither"});
+  Answer(*first_, {Kind::kRefused, "no"});
+  Answer(*second_, {Kind::kRefused, "neither"});
   EXPECT_THAT(Outcomes(), ElementsAre("Skip "));
 }
 
-TEST_F(ExtenderBindTest, AnAnswerThatTellsNothingIsSettledByReading) {
+TEST_F(ExtenderBindTest, AnAnswerThatTellsNothingIsFollowedByARead) {
   const struct {
     const char* name;
     test::PodBuilder pod;
     std::string outcome;
   } cases[] = {
-      {"bound", test::MakePod().Name("web").Uid("u1").OnNode("n1"), "Success "},
-      {"not bound", test::MakePod().Name("web").Uid("u1"), "Error lost"},
-      {"elsewhere", test::MakePod().Name("web").Uid("u1").OnNode("n2"), "Error lost"},
-      {"another pod", test::MakePod().Name("web").Uid("u2").OnNode("n1"), "Error lost"},
+      {"bound", on_node_, "Success "},
+      {"not bound", without_node_, "Error broken"},
+      {"elsewhere", test::MakePod().Name("web").Uid("u1").OnNode("n2"),
+       "Error the pod is already assigned to node \"n2\""},
+      {"another pod", test::MakePod().Name("web").Uid("u2").OnNode("n1"),
+       "Error the pod was deleted and created again with another UID"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     outcomes_.clear();
     Bind();
-    Answer(*first_, {"lost", Doubt::kAnswered});
-    EXPECT_THAT(Outcomes(), testing::IsEmpty());
+    Answer(*first_, {Kind::kFailed, "broken"});
+    EXPECT_THAT(Outcomes(), IsEmpty());
     Read(c.pod);
     EXPECT_THAT(Outcomes(), ElementsAre(c.outcome));
   }
@@ -129,97 +168,66 @@ TEST_F(ExtenderBindTest, AnAnswerThatTellsNothingIsSettledByReading) {
 
 // The extender may still be at it: the room is kept until the server would not listen any more.
 TEST_F(ExtenderBindTest, AnAnswerThatNeverCameKeepsTheRoomUntilTheServersTimeout) {
-  const test::PodBuilder unassigned = test::MakePod().Name("web").Uid("u1");
   Bind();
-  Answer(*first_, {"lost", Doubt::kNoAnswer});
-  EXPECT_THAT(settling_, ElementsAre("u1"));
-  size_t reads = 1;
-  for (Duration waited{}; waited < binding::BindOperation::kServerTimeout - seconds(1);
-       waited += seconds(1)) {
-    EXPECT_THAT(Outcomes(), testing::IsEmpty());
-    if (api_.size() == reads) {
-      Read(unassigned);
-      ++reads;
-    }
-    clock_.Advance(seconds(1));
-    executor_.RunDue();
-  }
-  EXPECT_GT(reads, 3u);
-  clock_.Advance(seconds(30));
-  executor_.RunDue();
-  ASSERT_EQ(api_.size(), reads);
-  Read(unassigned);
+  Answer(*first_, {Kind::kLost, "lost"});
+  EXPECT_THAT(unconfirmed_, ElementsAre("u1"));
+  const Time lost = clock_.Now();
+  while (outcomes_.empty()) Read(without_node_);
+  EXPECT_GE(clock_.Now() - lost, kServerTimeout);
+  EXPECT_LE(clock_.Now() - lost, kServerTimeout + seconds(20));
+  EXPECT_GT(api_.size(), 3u);
   EXPECT_THAT(Outcomes(), ElementsAre("Error lost"));
-  EXPECT_THAT(settling_, ElementsAre("u1"));
-  EXPECT_THAT(first_->calls, ElementsAre("bind web: n1"));
+  EXPECT_THAT(unconfirmed_, ElementsAre("u1"));
+  EXPECT_THAT(first_->calls, ElementsAre("bind web: n1")) << "one request an attempt";
 }
 
 TEST_F(ExtenderBindTest, AnAnswerThatNeverCameIsHeededWhenThePodTurnsUpOnItsNode) {
   first_->ignorable = true;
   Bind();
-  Answer(*first_, {"lost", Doubt::kNoAnswer});
-  Read(test::MakePod().Name("web").Uid("u1"));
-  clock_.Advance(seconds(20));
-  executor_.RunDue();
-  Read(test::MakePod().Name("web").Uid("u1").OnNode("n1"));
+  Answer(*first_, {Kind::kLost, "lost"});
+  Read(without_node_);
+  FailRead();
+  Read(on_node_);
   EXPECT_THAT(Outcomes(), ElementsAre("Success "));
-  EXPECT_THAT(second_->calls, testing::IsEmpty());
+  EXPECT_THAT(second_->calls, IsEmpty());
 }
 
 TEST_F(ExtenderBindTest, WhatWasAnsweredIsGivenUpWhereNoReadEverIs) {
   Bind();
-  Answer(*first_, {"broken", Doubt::kAnswered});
-  api_.last().Fail(test::NoAnswer());
-  executor_.RunDue();
-  EXPECT_THAT(Outcomes(), testing::IsEmpty());
-  clock_.Advance(binding::BindOperation::kServerTimeout);
-  executor_.RunDue();
-  api_.last().Fail(test::NoAnswer());
-  executor_.RunDue();
+  Answer(*first_, {Kind::kFailed, "broken"});
+  const Time answered = clock_.Now();
+  while (outcomes_.empty()) FailRead();
+  EXPECT_GE(clock_.Now() - answered, kServerTimeout);
   EXPECT_THAT(Outcomes(), ElementsAre("Error broken"));
-}
-
-TEST_F(ExtenderBindTest, ReadingGoesOnUntilItIsAnswered) {
-  Bind();
-  Answer(*first_, {"lost", Doubt::kNoAnswer});
-  api_.last().Fail(test::NoAnswer());
-  executor_.RunDue();
-  EXPECT_THAT(Outcomes(), testing::IsEmpty());
-  clock_.Advance(seconds(2));
-  executor_.RunDue();
-  EXPECT_EQ(api_.size(), 2u);
-  Read(test::MakePod().Name("web").Uid("u1").OnNode("n1"));
-  EXPECT_THAT(Outcomes(), ElementsAre("Success "));
 }
 
 TEST_F(ExtenderBindTest, TheTimeoutEndsTheCall) {
   Bind();
-  clock_.Advance(seconds(4));
-  executor_.RunDue();
-  EXPECT_EQ(api_.size(), 0u);
-  clock_.Advance(seconds(1));
-  executor_.RunDue();
-  ASSERT_EQ(api_.size(), 1u) << "nobody knows what the extender did";
-  Read(test::MakePod().Name("web").Uid("u2"));
-  EXPECT_THAT(Outcomes(), ElementsAre("Error too late"));
+  executor_.Advance(milliseconds(4999));
+  EXPECT_THAT(unconfirmed_, IsEmpty());
+  executor_.Advance(milliseconds(1));
+  EXPECT_THAT(unconfirmed_, ElementsAre("u1")) << "nothing tells what the extender did";
+  Read(on_node_);
+  EXPECT_THAT(Outcomes(), ElementsAre("Success "));
 }
 
 TEST_F(ExtenderBindTest, CancelledItEndsAtOnceAndOnlyOnce) {
+  first_->ignorable = true;
   Bind();
   cancel_.Cancel();
   executor_.RunDue();
-  EXPECT_THAT(Outcomes(), ElementsAre("Error the bind was given up"));
-  clock_.Advance(seconds(10));
-  executor_.RunDue();
+  EXPECT_THAT(Outcomes(), ElementsAre("Error the bind was given up before its outcome was known"));
+  executor_.Advance(seconds(100));
   EXPECT_EQ(outcomes_.size(), 1u);
+  EXPECT_THAT(second_->calls, IsEmpty());
 }
 
-TEST_F(ExtenderBindTest, AnswersAfterItsEndFindNobody) {
+TEST_F(ExtenderBindTest, AnswersAfterItsEndReachNothing) {
+  first_->ignorable = true;
   Bind();
   bind_.reset();
-  first_->open_binds.back()({});
-  executor_.RunDue();
-  EXPECT_THAT(Outcomes(), testing::IsEmpty());
+  Answer(*first_, {Kind::kRefused, "no"});
+  EXPECT_THAT(Outcomes(), IsEmpty());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace berth::extender {
 namespace {
 
-using Doubt = extender::BindResult::Doubt;
+using Kind = binding::RequestEnd::Kind;
 using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -88,9 +88,9 @@ class HttpExtenderTest : public testing::Test {
     const auto result = Filter();
     return result ? "" : result.error().message;
   }
-  extender::BindResult Bind() {
-    std::promise<extender::BindResult> promise;
-    auto call = Extender().Bind(pod_, "n1", [&promise](extender::BindResult result) {
+  binding::RequestEnd Bind() {
+    std::promise<binding::RequestEnd> promise;
+    auto call = Extender().Bind(pod_, "n1", [&promise](binding::RequestEnd result) {
       promise.set_value(std::move(result));
     });
     return promise.get_future().get();
@@ -278,35 +278,34 @@ TEST_F(HttpExtenderTest, ABindThatWasNotDefinitelyRefusedIsUnknown) {
     const char* name;
     Script script;
     std::string error;
-    Doubt doubt;
+    Kind kind;
   } cases[] = {
-      {"bound", [](const auto&, auto& peer) { peer.Answer(200, "{}"); }, "", Doubt::kNone},
+      {"bound", [](const auto&, auto& peer) { peer.Answer(200, "{}"); }, "", Kind::kBound},
       {"refused", [](const auto&, auto& peer) { peer.Answer(200, R"({"Error":"no"})"); }, "no",
-       Doubt::kNone},
+       Kind::kRefused},
       {"forbidden", [](const auto&, auto& peer) { peer.Answer(403, ""); }, "code 403",
-       Doubt::kNone},
-      {"broken", [](const auto&, auto& peer) { peer.Answer(502, ""); }, "code 502",
-       Doubt::kAnswered},
-      {"cut", [](const auto&, auto& peer) { peer.Reset(); }, "Post ", Doubt::kNoAnswer},
+       Kind::kRefused},
+      {"broken", [](const auto&, auto& peer) { peer.Answer(502, ""); }, "code 502", Kind::kFailed},
+      {"cut", [](const auto&, auto& peer) { peer.Reset(); }, "Post ", Kind::kLost},
       {"babble", [](const auto&, auto& peer) { peer.Answer(200, "ok"); }, "cannot be read",
-       Doubt::kAnswered},
+       Kind::kFailed},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     Serve(c.script);
     const auto result = Bind();
-    EXPECT_THAT(result.error, HasSubstr(c.error));
-    EXPECT_EQ(result.error.empty(), c.error.empty());
-    EXPECT_EQ(result.doubt, c.doubt);
+    EXPECT_THAT(result.message, HasSubstr(c.error));
+    EXPECT_EQ(result.message.empty(), c.error.empty());
+    EXPECT_EQ(result.kind, c.kind);
   }
 }
 
-TEST_F(HttpExtenderTest, ABindThatCannotHaveReachedTheExtenderLeavesNoDoubt) {
+TEST_F(HttpExtenderTest, ABindThatCannotHaveReachedTheExtenderIsRefused) {
   ServeBody(200, "{}");
   server_->Stop();
   const auto result = Bind();
-  EXPECT_THAT(result.error, StartsWith("Post "));
-  EXPECT_EQ(result.doubt, Doubt::kNone);
+  EXPECT_THAT(result.message, StartsWith("Post "));
+  EXPECT_EQ(result.kind, Kind::kRefused);
 }
 
 // The client's library sends a request again when a kept connection is closed under it.
@@ -321,14 +320,14 @@ TEST_F(HttpExtenderTest, ABindIsSentOnce) {
   });
   HttpExtender& extender = Extender();
   const auto bind = [&] {
-    std::promise<extender::BindResult> promise;
+    std::promise<binding::RequestEnd> promise;
     const auto call = extender.Bind(
-        pod_, "n1", [&promise](const extender::BindResult& r) { promise.set_value(r); });
+        pod_, "n1", [&promise](const binding::RequestEnd& r) { promise.set_value(r); });
     return promise.get_future().get();
   };
-  EXPECT_EQ(bind().error, "");
+  EXPECT_EQ(bind().message, "");
   const auto second = bind();
-  EXPECT_EQ(second.doubt, Doubt::kNoAnswer) << second.error;
+  EXPECT_EQ(second.kind, Kind::kLost) << second.message;
   EXPECT_EQ(binds, 2) << "one request an attempt";
 }
 
@@ -355,11 +354,11 @@ TEST_F(HttpExtenderTest, NodesAreAskedAboutAndLeftInTheirOrder) {
 
 TEST_F(HttpExtenderTest, DestroyedItCancelsWhatIsUnderWay) {
   Serve([](const auto&, auto& peer) { peer.WaitForPeer(); });
-  std::promise<extender::BindResult> promise;
+  std::promise<binding::RequestEnd> promise;
   auto call = Extender().Bind(pod_, "n1",
-                              [&promise](const extender::BindResult& r) { promise.set_value(r); });
+                              [&promise](const binding::RequestEnd& r) { promise.set_value(r); });
   extender_.reset();
-  EXPECT_EQ(promise.get_future().get().doubt, Doubt::kNoAnswer);
+  EXPECT_EQ(promise.get_future().get().kind, Kind::kLost);
 }
 
 TEST_F(HttpExtenderTest, HttpsChecksTheServerAgainstTheAuthority) {

@@ -144,10 +144,10 @@ TEST_F(BindingCyclesTest, OnlySoManyPodsMayAwaitTheirBind) {
       BeginPod("pod-" + std::to_string(i));
     }
     EXPECT_FALSE(cycles_->HasRoom());
-    cycles_->HandleSettling("default/pod-0");
-    EXPECT_TRUE(cycles_->HasRoom()) << "a bind that is being settled does not count";
-    cycles_->HandleSettling("default/pod-0");
-    cycles_->HandleSettling("default/unknown");
+    cycles_->HandleUnconfirmed("default/pod-0");
+    EXPECT_TRUE(cycles_->HasRoom()) << "an unconfirmed bind does not count";
+    cycles_->HandleUnconfirmed("default/pod-0");
+    cycles_->HandleUnconfirmed("default/unknown");
     EXPECT_EQ(cycles_->awaiting_bind(), c.limit - 1);
     End("default/pod-0", {});
     End("default/pod-1", {Code::kError, "refused"});

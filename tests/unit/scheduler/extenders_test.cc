@@ -258,23 +258,23 @@ TEST_F(ExtendersTest, OneThatBindsTakesThePlaceOfTheBindPlugins) {
 
   AddPod(Pod("refused"));
   Turn();
-  first_->open_binds[1]({"not this one"});
+  first_->open_binds[1]({binding::RequestEnd::Kind::kRefused, "not this one"});
   Turn();
   EXPECT_THAT(Events("FailedScheduling"), ElementsAre("not this one"));
   first_->ignorable = true;
   Advance(seconds(3));
-  first_->open_binds[2]({"nor now"});
+  first_->open_binds[2]({binding::RequestEnd::Kind::kRefused, "nor now"});
   Turn();
   EXPECT_THAT(Bindings(), ElementsAre("default/refused -> n1")) << "the plugins are next";
 }
 
-TEST_F(ExtendersTest, ABindThatIsBeingSettledHoldsUpNoOthers) {
+TEST_F(ExtendersTest, AnUnconfirmedBindHoldsUpNoOthers) {
   AddNodes({"n1"});
   first_->binds = true;
   AddPod(Pod());
   Turn();
   EXPECT_EQ(scheduler().binding_cycles().awaiting_bind(), 1u);
-  first_->open_binds[0]({"cut off", extender::BindResult::Doubt::kNoAnswer});
+  first_->open_binds[0]({binding::RequestEnd::Kind::kLost, "cut off"});
   Turn();
   EXPECT_EQ(scheduler().binding_cycles().awaiting_bind(), 0u);
   EXPECT_EQ(scheduler().binding_cycles().size(), 1u);

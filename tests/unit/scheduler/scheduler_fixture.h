@@ -54,7 +54,7 @@ class SchedulerFixture : public testing::Test {
   // How binds of "namespace/name" end; by default at once, with success.
   void RefuseBind(const std::string& key, int code, const std::string& message);
   void NeverAnswerBind(const std::string& key) { never_.insert(key); }
-  // Reads of a pod, which settle a bind, stay open by default.
+  // Reads of a pod, which confirm a bind, stay open by default.
   void AnswerReads() { answer_reads_ = true; }
   void AcceptBind(const std::string& key);
   void ReleaseOneBind();

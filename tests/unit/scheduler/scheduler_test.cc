@@ -107,7 +107,7 @@ TEST_F(SchedulerTest, ARefusedBindGivesTheRoomBackAndThePodIsTriedAgain) {
   EXPECT_TRUE(scheduler().cache().IsAssumed("default/web"));
 }
 
-TEST_F(SchedulerTest, ABindWithoutAnAnswerKeepsItsRoomUntilItIsSettled) {
+TEST_F(SchedulerTest, ABindWithoutAnAnswerKeepsItsRoomUntilItIsConfirmed) {
   Synced();
   AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
   NeverAnswerBind("default/web");
@@ -143,7 +143,7 @@ TEST_F(SchedulerTest, ABindThatTheServerFailsAtIsRefusedAndThePodBacksOff) {
   EXPECT_THAT(Events("Scheduled"), SizeIs(1));
 }
 
-TEST_F(SchedulerTest, PodsWhoseBindIsBeingSettledHoldUpNoOthers) {
+TEST_F(SchedulerTest, PodsWhoseBindIsUnconfirmedHoldUpNoOthers) {
   options_.configuration.client_connection.burst = 10;
   Restart();
   Synced();
@@ -159,7 +159,7 @@ TEST_F(SchedulerTest, PodsWhoseBindIsBeingSettledHoldUpNoOthers) {
   EXPECT_THAT(Events("Scheduled"), SizeIs(50));
   EXPECT_EQ(scheduler().binding_cycles().awaiting_bind(), 0u);
   EXPECT_EQ(scheduler().binding_cycles().size(), 150u);
-  EXPECT_EQ(scheduler().cache().num_pods(), 200u) << "what is being settled keeps its room";
+  EXPECT_EQ(scheduler().cache().num_pods(), 200u) << "what is unconfirmed keeps its room";
 }
 
 TEST_F(SchedulerTest, TheWatchConfirmsTheBinding) {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "src/base/executor.h"
+#include "src/base/mutex.h"
+
+namespace berth::base {
+
+// The way to an object that lives on an executor's thread, for callers on other threads that may
+// outlive it.
+//
+// Thread safety: any thread, but for Close() and closed().
+class ExecutorLink : public std::enable_shared_from_this<ExecutorLink> {
+ public:
+  // `executor` must stay until Close().
+  explicit ExecutorLink(Executor& executor) : executor_(&executor) {}
+
+  // Runs `task` on the executor's thread: within the call where that is this thread, as a first
+  // task has shown, else later. Drops it once closed.
+  template <typename Task>
+  void Run(Task task) {
+    if (thread_.load() != std::this_thread::get_id()) {
+      Post(std::move(task));
+    } else if (!closed()) {
+      task();
+    }
+  }
+  // The same, but never within the call.
+  template <typename Task>
+  void Post(Task task) {
+    MutexLock lock(mutex_);
+    if (executor_ == nullptr) return;
+    executor_->Post([self = shared_from_this(), task = std::move(task)]() mutable {
+      self->thread_ = std::this_thread::get_id();
+      if (!self->closed()) task();
+    });
+  }
+
+  // The object goes: no task runs from now on. On the executor's thread, or once that has stopped.
+  void Close() {
+    MutexLock lock(mutex_);
+    executor_ = nullptr;
+  }
+  // On the executor's thread, or once that has stopped.
+  bool closed() const {
+    MutexLock lock(mutex_);
+    return executor_ == nullptr;
+  }
+
+ private:
+  std::atomic<std::thread::id> thread_;  // the executor's, once known
+  mutable Mutex mutex_;
+  Executor* executor_ BERTH_GUARDED_BY(mutex_);
+};
+
+}  // namespace berth::base
