@@ -19,7 +19,7 @@ namespace berth::plugins {
 // What the snapshot counted is shared and never changed; pods that are imagined on a node or away
 // from it are kept apart, so that a copy costs little however large the cluster is.
 //
-// Thread safety: one owner; any number of readers while nobody writes.
+// Thread safety: one owner; any number of readers between its writes.
 class TopologyCounts {
  public:
   // The key gets a place, with no counts unless it has some already.

@@ -70,7 +70,7 @@ SpreadPreScoreState::SpreadPreScoreState(const api::Pod& pod, const Snapshot& sn
     made.blank = topologies[i]->Find("");
     NodeSet counted = content_->scope;
     inclusion.Apply(constraints[i], counted);
-    // Without a "" domain nobody reads what stands on nodes that lack the key.
+    // Without a "" domain the counts of nodes that lack the key are never read.
     if (made.blank == kNoDomain) counted &= topologies[i]->nodes;
     made.pods =
         DomainPods(std::move(topologies[i]), std::move(counts), std::move(counted), made.blank);

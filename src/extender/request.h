@@ -18,8 +18,8 @@
 
 namespace berth::extender {
 
-// One call of a verb. Whoever asked either waits for it or is told. It counts as failed after the
-// timeout, whatever becomes of the connection.
+// One call of a verb. The caller either waits for it or is called back. It counts as failed after
+// the timeout, whatever becomes of the connection.
 //
 // Thread safety: any thread.
 class Request final : public client::Call {
@@ -52,7 +52,7 @@ class Request final : public client::Call {
   // What a call that failed may have done all the same.
   Kind kind() const;
 
-  // For whoever sends it: the answer, or why there is none. The first call counts.
+  // For the sender: the answer, or why there is none. The first call counts.
   void Finish(const tl::expected<HttpAnswer, HttpFailure>& answer);
   void set_call(std::shared_ptr<client::Call> call);
 

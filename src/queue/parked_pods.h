@@ -52,7 +52,7 @@ class ParkedPods {
     uint32_t profile = 0;
     PodClassId pod_class = kNoPodClass;
     uint32_t class_epoch = 0;
-    uint64_t alone = 0;  // the entry's sequence where nobody may share the group
+    uint64_t alone = 0;  // the entry's sequence where no other may share the group
     uint32_t gating_plugin = 0;
     bool gated = false;
     bool rejected = false;

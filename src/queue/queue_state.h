@@ -72,7 +72,7 @@ class QueueState {
 
  private:
   void MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy);
-  // Takes all parked pods out, calls `meanwhile`, and parks them anew.
+  // Takes all parked pods out, calls `meanwhile`, and parks them again.
   void Repark(const std::function<void()>& meanwhile);
   void Reclass(Entry* entry);
   // `was_parked` keeps the entry's place in the order of parking.

@@ -58,7 +58,7 @@ using PodPredicate = std::function<bool(const api::Pod&)>;
 // group; an event asks the hints once for each group that was rejected by a plugin which registered
 // for it, and wakes the groups' pods in the order in which they were parked.
 //
-// Thread safety: belongs to the scheduling thread; nobody else may hold a reference.
+// Thread safety: belongs to the scheduling thread; no other may hold a reference.
 class SchedulingQueue {
  public:
   // `start` sets the phase of the timers. `nominator` and what `metrics` refers to outlive the
@@ -97,7 +97,7 @@ class SchedulingQueue {
   // The profiles have changed: from now on these hints count, and every parked pod, gated ones
   // included, is moved as by an event that concerns all.
   void ReplaceHints(std::vector<ProfileHints> profiles, Time now);
-  // Pods may be in other classes now: groups the parked ones anew. Moves none.
+  // Pods may be in other classes now: groups the parked ones again. Moves none.
   void Regroup();
   // Moves the pods named by "namespace/name" to activeQ, whether parked or backing off; those in
   // flight are tried again after a rejection.

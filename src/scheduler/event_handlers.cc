@@ -65,14 +65,14 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
   using informers::EventType;
   const auto* old_pod = std::get_if<PodPtr>(&event.old_object);
   const auto* new_pod = std::get_if<PodPtr>(&event.new_object);
-  // What could never be read was never told to anybody: its end is no news either.
+  // An object that could never be read was never seen by any part: its end is no news either.
   if (old_pod == nullptr && new_pod == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
       AddPod(*new_pod, now);
       break;
     case EventType::kUpdated:
-      // A name that was deleted and created again while nobody watched is two pods.
+      // A name that was deleted and created again while no watch ran is two pods.
       if ((*old_pod)->metadata.uid != (*new_pod)->metadata.uid) {
         DeletePod(*old_pod, now);
         AddPod(*new_pod, now);

@@ -29,7 +29,7 @@ class SchedulerFixture : public testing::Test {
   SchedulerFixture();
   ~SchedulerFixture() override;
 
-  // Begins anew with options_.
+  // Begins again with options_.
   void Restart();
   scheduler::Scheduler& scheduler() { return *scheduler_; }
   Time Now() const { return clock_.Now(); }
