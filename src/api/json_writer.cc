@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nlohmann/json.hpp>
-
 #include "src/api/decode.h"
 #include "src/api/tables.h"
 #include "src/api/time_format.h"
+#include "src/base/json.h"
 
 namespace berth::api {
 namespace {
 
-using nlohmann::ordered_json;
+using base::AppendJson;
+using base::JsonList;
+using base::JsonObject;
 
-ordered_json Write(bool value) { return value; }
-ordered_json Write(int32_t value) { return value; }
-ordered_json Write(int64_t value) { return value; }
-ordered_json Write(const std::string& value) { return value; }
-ordered_json Write(const Quantity& value) { return value.ToString(); }
-ordered_json Write(Time value) { return FormatTime(value); }
-ordered_json Write(MicroTime value) { return FormatMicroTime(value.time); }
-ordered_json Write(const IntOrString& value) {
-  if (const auto* number = std::get_if<int32_t>(&value)) return *number;
-  return std::get<std::string>(value);
+void Write(bool value, std::string& out) { AppendJson(value, out); }
+void Write(int32_t value, std::string& out) { AppendJson(value, out); }
+void Write(int64_t value, std::string& out) { AppendJson(value, out); }
+void Write(const std::string& value, std::string& out) { AppendJson(value, out); }
+void Write(const Quantity& value, std::string& out) { AppendJson(value.ToString(), out); }
+void Write(Time value, std::string& out) { AppendJson(FormatTime(value), out); }
+void Write(MicroTime value, std::string& out) { AppendJson(FormatMicroTime(value.time), out); }
+void Write(const IntOrString& value, std::string& out) {
+  std::visit([&out](const auto& held) { AppendJson(held, out); }, value);
 }
 
 template <Struct T>
-ordered_json Write(const T& value);
+void Write(const T& value, std::string& out);
 
 template <Optional T>
-ordered_json Write(const T& value) {
-  return Write(*value);
+void Write(const T& value, std::string& out) {
+  Write(*value, out);
 }
 
 template <typename T>
-ordered_json Write(const std::vector<T>& values) {
+void Write(const std::vector<T>& values, std::string& out) {
   if constexpr (kIsMap<std::vector<T>>) {
-    ordered_json object = ordered_json::object();
-    for (const auto& [key, value] : values) object[key] = Write(value);
-    return object;
+    JsonObject object(out);
+    for (const auto& [key, value] : values) Write(value, object.Key(key));
+    object.Close();
   } else {
-    ordered_json list = ordered_json::array();
-    for (const T& value : values) list.push_back(Write(value));
-    return list;
+    JsonList list(out);
+    for (const T& value : values) Write(value, list.Next());
+    list.Close();
   }
 }
 
 template <typename T, typename... Fields>
-void WriteFields(const T& value, const std::tuple<Fields...>& fields, ordered_json& object) {
+void WriteFields(const T& value, const std::tuple<Fields...>& fields, JsonObject& object) {
   const auto write = [&](const auto& field) {
     using FieldOrNested = std::remove_cvref_t<decltype(field)>;
     if constexpr (kIsNested<FieldOrNested>) {
@@ -52,28 +52,30 @@ void WriteFields(const T& value, const std::tuple<Fields...>& fields, ordered_js
     } else {
       const auto& member = value.*FieldOrNested::kMember;
       using Member = std::remove_cvref_t<decltype(member)>;
-      if (member != Member()) object[std::string(field.name)] = Write(member);
+      if (member != Member()) Write(member, object.Key(field.name));
     }
   };
   std::apply([&](const auto&... field) { (write(field), ...); }, fields);
 }
 
 template <Struct T>
-ordered_json Write(const T& value) {
-  ordered_json object = ordered_json::object();
+void Write(const T& value, std::string& out) {
+  JsonObject object(out);
   WriteFields(value, FieldsOf<T>::kFields, object);
-  return object;
+  object.Close();
 }
 
 }  // namespace
 
 template <typename T>
 std::string EncodeJson(const T& value) {
-  ordered_json object = ordered_json::object();
-  object["apiVersion"] = std::string(KindOf<T>::kApiVersion);
-  object["kind"] = std::string(KindOf<T>::kKind);
+  std::string out;
+  JsonObject object(out);
+  object.Add("apiVersion", KindOf<T>::kApiVersion);
+  object.Add("kind", KindOf<T>::kKind);
   WriteFields(value, FieldsOf<T>::kFields, object);
-  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  object.Close();
+  return out;
 }
 
 #define BERTH_INSTANTIATE(type) template std::string EncodeJson(const type&);

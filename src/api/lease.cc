@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/api/lease.h"
 
-#include <array>
-#include <charconv>
+#include <absl/strings/str_cat.h>
+
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "src/api/time_format.h"
+#include "src/base/json.h"
 
 namespace berth::api {
 namespace {
 
+using base::JsonObject;
 using nlohmann::ordered_json;
-
-std::string Dump(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 // The member, or nullptr where it is absent or null.
 const ordered_json* Member(const ordered_json& object, const char* name) {
@@ -54,19 +52,16 @@ bool Read(const ordered_json& object, const char* name, std::optional<Time>& out
   return true;
 }
 
-ordered_json SpecJson(const LeaseRecord& record) {
-  ordered_json spec = {{"holderIdentity", record.holder_identity},
-                       {"leaseDurationSeconds", record.lease_duration_seconds}};
-  if (record.acquire_time) spec["acquireTime"] = FormatMicroTime(*record.acquire_time);
-  if (record.renew_time) spec["renewTime"] = FormatMicroTime(*record.renew_time);
-  spec["leaseTransitions"] = record.lease_transitions;
-  return spec;
-}
-
-std::string Hex(uint64_t number) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return std::string(digits.data(), end);
+std::string SpecText(const LeaseRecord& record) {
+  std::string text;
+  JsonObject spec(text);
+  spec.Add("holderIdentity", record.holder_identity);
+  spec.Add("leaseDurationSeconds", record.lease_duration_seconds);
+  if (record.acquire_time) spec.Add("acquireTime", FormatMicroTime(*record.acquire_time));
+  if (record.renew_time) spec.Add("renewTime", FormatMicroTime(*record.renew_time));
+  spec.Add("leaseTransitions", record.lease_transitions);
+  spec.Close();
+  return text;
 }
 
 }  // namespace
@@ -96,16 +91,23 @@ Result<Lease> ReadLease(std::string_view json) {
 std::string LeaseBody(const Lease& lease, const LeaseRecord& record) {
   // It has been read before.
   auto document = ordered_json::parse(lease.document, nullptr, /*allow_exceptions=*/false);
-  document["spec"] = SpecJson(record);
-  return Dump(document);
+  document["spec"] = ordered_json::parse(SpecText(record));
+  return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 std::string NewLeaseBody(std::string_view namespace_name, std::string_view name,
                          const LeaseRecord& record) {
-  return Dump({{"apiVersion", "coordination.k8s.io/v1"},
-               {"kind", "Lease"},
-               {"metadata", {{"name", name}, {"namespace", namespace_name}}},
-               {"spec", SpecJson(record)}});
+  std::string body;
+  JsonObject lease(body);
+  lease.Add("apiVersion", "coordination.k8s.io/v1");
+  lease.Add("kind", "Lease");
+  JsonObject metadata(lease.Key("metadata"));
+  metadata.Add("name", name);
+  metadata.Add("namespace", namespace_name);
+  metadata.Close();
+  lease.Key("spec") += SpecText(record);
+  lease.Close();
+  return body;
 }
 
 std::string LeaseEventBody(std::string_view namespace_name, std::string_view name,
@@ -113,26 +115,35 @@ std::string LeaseEventBody(std::string_view namespace_name, std::string_view nam
                            Time now) {
   const auto nanos = static_cast<uint64_t>(now.time_since_epoch().count());
   const std::string seconds = FormatTime(now);
-  return Dump({{"apiVersion", "v1"},
-               {"kind", "Event"},
-               {"metadata",
-                {{"name", std::string(name) + "." + Hex(nanos)}, {"namespace", namespace_name}}},
-               {"involvedObject",
-                {{"kind", "Lease"},
-                 {"namespace", namespace_name},
-                 {"name", name},
-                 {"uid", lease.uid},
-                 {"apiVersion", "coordination.k8s.io/v1"},
-                 {"resourceVersion", lease.resource_version}}},
-               {"reason", "LeaderElection"},
-               {"message", message},
-               {"source", {{"component", component}}},
-               {"firstTimestamp", seconds},
-               {"lastTimestamp", seconds},
-               {"count", 1},
-               {"type", "Normal"},
-               {"reportingComponent", component},
-               {"reportingInstance", ""}});
+  std::string body;
+  JsonObject event(body);
+  event.Add("apiVersion", "v1");
+  event.Add("kind", "Event");
+  JsonObject metadata(event.Key("metadata"));
+  metadata.Add("name", std::string(name) + "." + absl::StrCat(absl::Hex(nanos)));
+  metadata.Add("namespace", namespace_name);
+  metadata.Close();
+  JsonObject involved(event.Key("involvedObject"));
+  involved.Add("kind", "Lease");
+  involved.Add("namespace", namespace_name);
+  involved.Add("name", name);
+  involved.Add("uid", lease.uid);
+  involved.Add("apiVersion", "coordination.k8s.io/v1");
+  involved.Add("resourceVersion", lease.resource_version);
+  involved.Close();
+  event.Add("reason", "LeaderElection");
+  event.Add("message", message);
+  JsonObject source(event.Key("source"));
+  source.Add("component", component);
+  source.Close();
+  event.Add("firstTimestamp", seconds);
+  event.Add("lastTimestamp", seconds);
+  event.Add("count", 1);
+  event.Add("type", "Normal");
+  event.Add("reportingComponent", component);
+  event.Add("reportingInstance", "");
+  event.Close();
+  return body;
 }
 
 }  // namespace berth::api

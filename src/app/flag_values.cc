@@ -6,6 +6,7 @@
 
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
+#include "src/base/text.h"
 
 namespace berth::app {
 namespace {
@@ -37,13 +38,9 @@ Result<std::string> ReadFlagValue(const std::string& text) {
 
 template <>
 Result<bool> ReadFlagValue(const std::string& text) {
-  for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
-    if (text == yes) return true;
-  }
-  for (std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
-    if (text == no) return false;
-  }
-  return Bad("ParseBool", text);
+  const auto value = base::ParseBool(text);
+  if (!value) return Bad("ParseBool", text);
+  return *value;
 }
 
 template <>

@@ -5,38 +5,16 @@
 #include <memory>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/cache/cache.h"
-#include "src/explain/json_text.h"
 #include "src/explain/verdict_json.h"
 #include "src/queue/scheduling_queue.h"
 
 namespace berth::app {
 namespace {
 
-using explain::AppendJson;
-using explain::JsonObject;
-
-// Appends elements with the commas between them.
-class JsonList {
- public:
-  explicit JsonList(std::string& out) : out_(out) { out_ += '['; }
-  std::string& Next() {
-    if (!first_) out_ += ',';
-    first_ = false;
-    return out_;
-  }
-  void Close() { out_ += ']'; }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
-
-void AppendNames(const std::vector<std::string>& names, std::string& out) {
-  JsonList list(out);
-  for (const std::string& name : names) AppendJson(name, list.Next());
-  list.Close();
-}
+using base::JsonList;
+using base::JsonObject;
 
 // cpu in milli-cores, all else in whole units; what is zero is left out.
 template <typename ColumnOf>
@@ -56,25 +34,20 @@ void AppendNode(cache::Cache& cache, NodeRow row, const std::vector<const cache:
   const std::vector<ResourceId> resources = cache.ResourcesOn(row);
   JsonObject node(out);
   node.Add("name", cache.node_name(row));
-  if (!cache.nodes().Test(row)) {
-    node.Key("deleted");
-    out += "true";
-  }
-  node.Key("allocatable");
-  AppendAmounts(cache, row, resources, [&](ResourceId id) { return cache.allocatable(id); }, out);
+  if (!cache.nodes().Test(row)) node.Add("deleted", true);
+  AppendAmounts(
+      cache, row, resources, [&](ResourceId id) { return cache.allocatable(id); },
+      node.Key("allocatable"));
   node.Add("allowedPods", cache.allowed_pods()[row]);
-  node.Key("requested");
-  AppendAmounts(cache, row, resources, [&](ResourceId id) { return cache.requested(id); }, out);
-  node.Key("pods");
-  JsonList list(out);
+  AppendAmounts(
+      cache, row, resources, [&](ResourceId id) { return cache.requested(id); },
+      node.Key("requested"));
+  JsonList list(node.Key("pods"));
   for (const cache::CachedPod* cached : pods) {
     JsonObject pod(list.Next());
     pod.Add("pod", cached->info->pod->metadata.Key());
     pod.Add("uid", cached->info->pod->metadata.uid);
-    if (cached->assumed) {
-      pod.Key("assumed");
-      out += "true";
-    }
+    if (cached->assumed) pod.Add("assumed", true);
     pod.Close();
   }
   list.Close();
@@ -102,14 +75,12 @@ void AppendPending(const queue::SchedulingQueue::PendingPod& pending, std::strin
   pod.Add("uid", queued.info->pod->metadata.uid);
   pod.Add("place", PlaceName(pending));
   pod.Add("attempts", queued.attempts);
-  if (!queued.gating_plugin.empty()) pod.Add("gatingPlugin", queued.gating_plugin);
+  pod.AddIfNotEmpty("gatingPlugin", queued.gating_plugin);
   if (!queued.unschedulable_plugins.empty()) {
-    pod.Key("unschedulablePlugins");
-    AppendNames(queued.unschedulable_plugins, out);
+    base::AppendJsonList(queued.unschedulable_plugins, pod.Key("unschedulablePlugins"));
   }
   if (!queued.pending_plugins.empty()) {
-    pod.Key("pendingPlugins");
-    AppendNames(queued.pending_plugins, out);
+    base::AppendJsonList(queued.pending_plugins, pod.Key("pendingPlugins"));
   }
   pod.Close();
 }
@@ -139,8 +110,7 @@ Result<std::string> CacheJson(scheduler::Scheduler& scheduler, std::string_view 
             [&](NodeRow a, NodeRow b) { return cache.node_name(a) < cache.node_name(b); });
   std::string out;
   JsonObject document(out);
-  document.Key("nodes");
-  JsonList list(out);
+  JsonList list(document.Key("nodes"));
   for (const NodeRow row : rows) AppendNode(cache, row, pods[row], list.Next());
   list.Close();
   document.Close();
@@ -151,17 +121,15 @@ std::string QueueJson(scheduler::Scheduler& scheduler) {
   const queue::QueueCounts counts = scheduler.queue().counts();
   std::string out;
   JsonObject document(out);
-  document.Key("counts");
-  JsonObject numbers(out);
-  numbers.Add("activeQ", static_cast<int64_t>(counts.active));
-  numbers.Add("backoffQ", static_cast<int64_t>(counts.backoff));
-  numbers.Add("unschedulable", static_cast<int64_t>(counts.unschedulable));
-  numbers.Add("gated", static_cast<int64_t>(counts.gated));
-  numbers.Add("inFlight", static_cast<int64_t>(counts.in_flight));
-  numbers.Add("awaitingBind", static_cast<int64_t>(scheduler.binding_cycles().awaiting_bind()));
+  JsonObject numbers(document.Key("counts"));
+  numbers.Add("activeQ", counts.active);
+  numbers.Add("backoffQ", counts.backoff);
+  numbers.Add("unschedulable", counts.unschedulable);
+  numbers.Add("gated", counts.gated);
+  numbers.Add("inFlight", counts.in_flight);
+  numbers.Add("awaitingBind", scheduler.binding_cycles().awaiting_bind());
   numbers.Close();
-  document.Key("pods");
-  JsonList list(out);
+  JsonList list(document.Key("pods"));
   for (const auto& pending : scheduler.queue().PendingPods()) AppendPending(pending, list.Next());
   list.Close();
   document.Close();

@@ -2,13 +2,12 @@
 #include "src/app/metrics_setup.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "src/app/version.h"
+#include "src/base/file.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/metrics/process_metrics.h"
@@ -38,10 +37,9 @@ Result<void> Allow(metrics::RegistryOptions& options, std::string_view metric_an
 }
 
 Result<void> ReadManifest(const std::string& path, metrics::RegistryOptions& options) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail(path + ": cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto documents = documents::ParseYaml(text, path);
+  const auto text = base::ReadFile(path);
+  if (!text) return Fail(text.error());
+  const auto documents = documents::ParseYaml(*text, path);
   if (!documents) return Fail(documents.error());
   for (const ConfigValue& document : *documents) {
     // kube-scheduler's help text puts the map under this key, its code at the top.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/secure_serving.h"
 
-#include <algorithm>
-#include <cctype>
+#include <absl/strings/ascii.h>
+
 #include <utility>
 #include <vector>
 
@@ -14,10 +14,7 @@ namespace {
 
 // Header names are compared in lower case.
 std::vector<std::string> Lower(std::vector<std::string> names) {
-  for (std::string& name : names) {
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  }
+  for (std::string& name : names) absl::AsciiStrToLower(&name);
   return names;
 }
 

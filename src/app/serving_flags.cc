@@ -1,55 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/serving_flags.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_split.h>
 #include <arpa/inet.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "berth/field_errors.h"
+#include "src/base/text.h"
 
 namespace berth::app {
 namespace {
-
-std::string Trimmed(const std::string& text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
-std::vector<std::string> SplitAtCommas(const std::string& text) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  while (true) {
-    const size_t comma = text.find(',', begin);
-    parts.push_back(text.substr(begin, comma - begin));
-    if (comma == std::string::npos) return parts;
-    begin = comma + 1;
-  }
-}
 
 // "cert,key" or "cert,key:name,name".
 Result<SniCertificate> ReadSniCertificate(const std::string& text) {
   SniCertificate certificate;
   const size_t colon = text.find(':');
   if (colon != std::string::npos) {
-    const std::string names = Trimmed(text.substr(colon + 1));
+    const std::string names(base::Trim(std::string_view(text).substr(colon + 1)));
     if (names.empty()) return Fail("empty names list is not allowed");
-    for (const std::string& name : SplitAtCommas(names)) {
-      certificate.names.push_back(Trimmed(name));
-    }
+    certificate.names = absl::StrSplit(names, ',');
+    for (std::string& name : certificate.names) absl::StripAsciiWhitespace(&name);
   }
-  const std::vector<std::string> files = SplitAtCommas(Trimmed(text.substr(0, colon)));
+  const std::vector<std::string> files = absl::StrSplit(text.substr(0, colon), ',');
   if (files.size() != 2) return Fail("expected comma separated certificate and key file paths");
-  certificate.cert_file = Trimmed(files[0]);
-  certificate.key_file = Trimmed(files[1]);
+  certificate.cert_file = base::Trim(files[0]);
+  certificate.key_file = base::Trim(files[1]);
   return certificate;
 }
 
 Result<void> ReadAddress(const std::string& text, std::string& out) {
-  const std::string address = Trimmed(text);
+  const std::string address(base::Trim(text));
   std::array<unsigned char, sizeof(in6_addr)> buffer{};
   if (!address.empty() && inet_pton(AF_INET, address.c_str(), buffer.data()) != 1 &&
       inet_pton(AF_INET6, address.c_str(), buffer.data()) != 1) {
@@ -61,7 +45,7 @@ Result<void> ReadAddress(const std::string& text, std::string& out) {
 
 Result<void> ReadCurves(const std::string& text, bool& given, std::vector<int32_t>& out) {
   std::vector<int32_t> curves;
-  for (const std::string& part : SplitAtCommas(text)) {
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, ','))) {
     const auto curve = ReadFlagValue<int32_t>(part);
     if (!curve) return Fail(curve.error());
     curves.push_back(*curve);
@@ -91,11 +75,9 @@ Result<void> ReadLabelAllowLists(const std::string& text, std::map<std::string, 
   return {};
 }
 
-bool HasHeader(const std::vector<std::string>& headers, std::string_view wanted) {
+bool HasHeader(const std::vector<std::string>& headers, const std::string& wanted) {
   return std::any_of(headers.begin(), headers.end(), [wanted](const std::string& header) {
-    return std::equal(
-        header.begin(), header.end(), wanted.begin(), wanted.end(),
-        [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+    return absl::EqualsIgnoreCase(header, wanted);
   });
 }
 
@@ -224,8 +206,9 @@ std::vector<std::string> ServingFlagProblems(const RunFlags& flags) {
       {"requestheader-uid-headers", authentication.requestheader_uid_headers},
   };
   for (const auto& [flag, values] : lists) {
-    const bool empty = std::any_of(values.begin(), values.end(),
-                                   [](const std::string& value) { return Trimmed(value).empty(); });
+    const bool empty = std::any_of(values.begin(), values.end(), [](const std::string& value) {
+      return base::Trim(value).empty();
+    });
     if (empty) problems.push_back("empty value in " + Quoted(flag));
   }
   const std::vector<std::string>& uids = authentication.requestheader_uid_headers;

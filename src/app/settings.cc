@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/settings.h"
 
-#include <cctype>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <optional>
-#include <system_error>
 #include <utility>
 
-#include "src/client/file.h"
+#include "src/base/file.h"
 #include "src/config/extenders.h"
 #include "src/config/load.h"
 #include "src/config/validate.h"
@@ -42,30 +37,9 @@ void ApplyLeaderElection(const RunFlags& flags, config::LeaderElection& election
   Override(election.resource_namespace, flags.leader_elect_resource_namespace);
 }
 
-Result<std::string> ReadFile(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    return Fail("read " + path + ": is a directory");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    // Go begins these with a small letter.
-    std::string why = std::generic_category().message(errno);
-    why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
-    return Fail("open " + path + ": " + why);
-  }
-  std::string text(client::kMostFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return Fail("read " + path + ": failed");
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > client::kMostFileBytes) return Fail("read " + path + ": too large");
-  text.shrink_to_fit();
-  return text;
-}
-
 Result<config::SchedulerConfiguration> FromFile(const RunFlags& flags,
                                                 const config::KnownPlugins& known) {
-  const auto text = ReadFile(flags.config);
+  const auto text = base::ReadFile(flags.config);
   if (!text) return Fail(text.error());
   auto configuration = config::Decode(*text, flags.config, known);
   if (!configuration) return configuration;

@@ -22,22 +22,23 @@ class Backoff {
     double jitter = 1;
   };
 
-  explicit Backoff(Shape shape) : shape_(shape), next_(shape.first) {}
-
-  Duration Next(Random& random) {
-    const Duration wait = next_;
-    const double grown = static_cast<double>(next_.count()) * shape_.factor;
-    next_ = Duration(
-        static_cast<Duration::rep>(std::min(grown, static_cast<double>(shape_.cap.count()))));
-    const double stretch = 1 + shape_.jitter * random.Unit();
-    return Duration(static_cast<Duration::rep>(static_cast<double>(wait.count()) * stretch));
+  // How long to wait after `failures` tries that failed one after another, the first being 0.
+  static Duration Wait(const Shape& shape, int failures, Random& random) {
+    double wait = static_cast<double>(shape.first.count());
+    const auto cap = static_cast<double>(shape.cap.count());
+    for (int i = 0; i < failures && wait < cap; ++i) wait = std::min(wait * shape.factor, cap);
+    return Duration(static_cast<Duration::rep>(wait * (1 + shape.jitter * random.Unit())));
   }
-  // Begins anew, after a success.
-  void Reset() { next_ = shape_.first; }
+
+  explicit Backoff(Shape shape) : shape_(shape) {}
+
+  Duration Next(Random& random) { return Wait(shape_, failures_++, random); }
+  // Starts over, after a success.
+  void Reset() { failures_ = 0; }
 
  private:
   Shape shape_;
-  Duration next_;
+  int failures_ = 0;
 };
 
 }  // namespace berth::base

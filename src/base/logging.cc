@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "berth/field_errors.h"
+#include "src/base/json.h"
 
 namespace berth::base {
 namespace {
@@ -72,30 +73,35 @@ bool AllowedByVModule(int level, const std::source_location& where) {
 }
 
 // A pod's key as klog prints a reference to an object.
-std::string AsJsonObject(std::string_view key) {
+void AppendReference(std::string_view key, std::string& out) {
   const size_t slash = key.find('/');
-  if (slash == std::string_view::npos) return Quoted(key);
-  return "{\"name\":" + Quoted(key.substr(slash + 1)) +
-         ",\"namespace\":" + Quoted(key.substr(0, slash)) + "}";
+  if (slash == std::string_view::npos) return AppendJson(key, out);
+  JsonObject object(out);
+  object.Add("name", key.substr(slash + 1));
+  object.Add("namespace", key.substr(0, slash));
+  object.Close();
 }
 
 std::string JsonLine(char severity, int level, std::string_view message,
                      std::initializer_list<LogField> fields, const std::source_location& where,
                      int64_t micros) {
-  std::string line;
-  fmt::format_to(std::back_inserter(line), "{{\"ts\":{}.{:03},\"caller\":\"{}:{}\",\"msg\":{}",
-                 micros / 1000, micros % 1000, Tail(where.file_name(), 1), where.line(),
-                 Quoted(message));
-  if (severity != 'E') line += ",\"v\":" + std::to_string(level);
+  std::string text;
+  JsonObject line(text);
+  fmt::format_to(std::back_inserter(line.Key("ts")), "{}.{:03}", micros / 1000, micros % 1000);
+  line.Add("caller", fmt::format("{}:{}", Tail(where.file_name(), 1), where.line()));
+  line.Add("msg", message);
+  if (severity != 'E') line.Add("v", level);
   for (const LogField& field : fields) {
-    line.append(",").append(Quoted(field.key)).append(":");
     if (!field.is_text) {
-      line += field.value;
+      line.Key(field.key) += field.value;
+    } else if (field.key == "pod") {
+      AppendReference(field.value, line.Key(field.key));
     } else {
-      line += field.key == "pod" ? AsJsonObject(field.value) : Quoted(field.value);
+      line.Add(field.key, field.value);
     }
   }
-  return line + "}";
+  line.Close();
+  return text;
 }
 
 // Text of several lines stays readable: each line indented, between "=<" and " >".

@@ -5,8 +5,9 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <utility>
+
+#include "src/base/text.h"
 
 namespace berth::binding {
 namespace {
@@ -34,17 +35,6 @@ bool IsDnsSubdomain(std::string_view name) {
     }
   }
   return label_open;
-}
-
-std::string RandomUuid(Random& random) {
-  const uint64_t high = (random.Next() & ~uint64_t{0xf000}) | 0x4000;
-  const uint64_t low = (random.Next() & ~(uint64_t{3} << 62)) | (uint64_t{1} << 63);
-  char text[40];
-  std::snprintf(text, sizeof(text), "%08x-%04x-%04x-%04x-%012llx",
-                static_cast<unsigned>(high >> 32), static_cast<unsigned>((high >> 16) & 0xffff),
-                static_cast<unsigned>(high & 0xffff), static_cast<unsigned>(low >> 48),
-                static_cast<unsigned long long>(low & 0xffffffffffff));
-  return text;
 }
 
 void AppendReference(const api::ObjectReference& object, std::string& key) {
@@ -97,7 +87,10 @@ api::Event MakeEvent(EventRecord record, Time when, Time unique, const std::stri
                     static_cast<uint64_t>(unique.time_since_epoch().count()), 16);
   event.name.reserve(record.regarding.name.size() + 1 + digits.size());
   event.name.append(record.regarding.name).append(".").append(digits.data(), end);
-  if (!IsDnsSubdomain(event.name)) event.name = RandomUuid(random);
+  if (!IsDnsSubdomain(event.name)) {
+    const uint64_t high = random.Next();
+    event.name = base::UuidText(high, random.Next());
+  }
   event.namespace_ = record.regarding.namespace_.empty() ? "default" : record.regarding.namespace_;
   event.event_time = when;
   event.reporting_instance = record.controller + "-" + hostname;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/client/api_client.h"
 
-#include "src/client/text.h"
+#include "src/base/text.h"
 
 namespace berth::client {
 
 std::string ApiError::ToString() const {
   std::string text = message.empty() ? "no message" : message;
   if (code != 0) {
-    text += Concat(" (", code, reason.empty() ? "" : " ", reason, ")");
+    text += base::Concat(" (", code, reason.empty() ? "" : " ", reason, ")");
   } else if (!reason.empty()) {
-    text += Concat(" (", reason, ")");
+    text += base::Concat(" (", reason, ")");
   }
   return text;
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
-#include "src/client/text.h"
+#include "src/base/text.h"
 
 namespace berth::client {
 namespace {
@@ -190,7 +190,8 @@ void CurlClient::Core::WatchSilence(Exchange& exchange, Duration wait) {
     const std::shared_ptr<Exchange> ended = Remove(id);
     ApiError error;
     error.reason = kReasonTimeout;
-    error.message = Concat(ended->method(), " ", ended->request.path, ": the stream fell silent");
+    error.message =
+        base::Concat(ended->method(), " ", ended->request.path, ": the stream fell silent");
     ended->Fail(std::move(error));
   });
 }

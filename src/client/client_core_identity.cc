@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/base/text.h"
 #include "src/client/client_core.h"
-#include "src/client/text.h"
 
 // Who a CurlClient is to its server.
 namespace berth::client {
@@ -21,7 +21,7 @@ void AddImpersonation(const UserConfig& user, std::vector<std::string>& lines) {
   }
   for (const auto& [key, values] : user.impersonate_extra) {
     for (const std::string& value : values) {
-      lines.push_back(Concat("Impersonate-Extra-", Escape(key), ": ", value));
+      lines.push_back(base::Concat("Impersonate-Extra-", Escape(key), ": ", value));
     }
   }
 }
@@ -68,7 +68,7 @@ void CurlClient::Core::Adopt(const IdentityPtr& identity) {
 
 // Watches may run for long without a request that would ask for the identity.
 void CurlClient::Core::WatchFilesLater() {
-  files_timer_ = loop_.PostAfter(WatchedFile::kPeriod, [this] {
+  files_timer_ = loop_.PostAfter(base::WatchedFile::kPeriod, [this] {
     WatchFilesLater();
     if (identity_ == nullptr) return;
     credentials_->Get([this](const Result<IdentityPtr>& identity) {
@@ -87,8 +87,8 @@ std::shared_ptr<const HeaderList> CurlClient::Core::HeadersFor(const Request& re
   if (headers != nullptr) return headers;
   // "Name:" keeps libcurl from adding a header of that name.
   std::vector<std::string> lines = {
-      Concat("Accept: ", request.accept.empty() ? "application/json" : request.accept),
-      Concat("Content-Type: ", request.content_type), "Expect:"};
+      base::Concat("Accept: ", request.accept.empty() ? "application/json" : request.accept),
+      base::Concat("Content-Type: ", request.content_type), "Expect:"};
   if (!options_.server.cluster.tls_server_name.empty()) lines.push_back("Host: " + host_);
   // As client-go, nothing secret goes over a connection that anybody may read.
   if (address_.tls()) {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "src/base/logging.h"
+#include "src/base/text.h"
 #include "src/client/pem.h"
-#include "src/client/text.h"
 
 namespace berth::client {
 namespace {
@@ -18,7 +18,7 @@ constexpr Duration kFirstExecWait = std::chrono::seconds(1);
 constexpr Duration kMostExecWait = std::chrono::seconds(30);
 
 tl::unexpected<Error> EmptyFile(std::string_view what, const std::string& path) {
-  return Fail(Concat(what, " file is empty: ", path));
+  return Fail(base::Concat(what, " file is empty: ", path));
 }
 
 void WarnOfOld(const std::string& path) {
@@ -67,7 +67,7 @@ Credentials::Credentials(const ServerConfig& server, const Clock& clock,
   token_ = user.token;
   if (!user.token_file.empty()) token_file_.emplace(user.token_file);
   if (!user.username.empty() || !user.password.empty()) {
-    basic_ = "Basic " + absl::Base64Escape(Concat(user.username, ":", user.password));
+    basic_ = "Basic " + absl::Base64Escape(base::Concat(user.username, ":", user.password));
   }
   const bool other_credentials = !token_.empty() || token_file_ || !basic_.empty() ||
                                  certificate_.file || !certificate_.data.empty();
@@ -138,7 +138,7 @@ Result<std::string> Credentials::Ca(Time now) {
   } else if (good_ca_) {
     WarnOfOld(ca_.path());
     return *good_ca_;
-  } else if (Trim(*content).empty()) {
+  } else if (base::Trim(*content).empty()) {
     // An identity without authorities would trust the system's.
     return EmptyFile("certificate authority", ca_.path());
   }
@@ -158,9 +158,9 @@ Result<Credentials::KeyPair> Credentials::ClientCertificate(Time now) {
     WarnOfOld(certificate_.file ? certificate_.path() : key_.path());
     return *good_pair_;
   } else {
-    if (Trim(pair.certificate_pem).empty())
+    if (base::Trim(pair.certificate_pem).empty())
       return EmptyFile("client certificate", certificate_.path());
-    if (Trim(pair.key_pem).empty()) return EmptyFile("client key", key_.path());
+    if (base::Trim(pair.key_pem).empty()) return EmptyFile("client key", key_.path());
   }
   return pair;
 }
@@ -168,7 +168,7 @@ Result<Credentials::KeyPair> Credentials::ClientCertificate(Time now) {
 Result<std::string> Credentials::Token(Time now) {
   if (!token_file_) return token_;
   auto content = token_file_->Get(now);
-  const std::string_view read = content ? Trim(*content) : std::string_view();
+  const std::string_view read = content ? base::Trim(*content) : std::string_view();
   if (IsWholeToken(read, good_token_)) {
     good_token_ = read;
   } else if (!good_token_.empty()) {
@@ -182,7 +182,7 @@ Result<std::string> Credentials::Token(Time now) {
 }
 
 Result<IdentityPtr> Credentials::Assemble(Time now) {
-  if (assembled_at_ && now < *assembled_at_ + WatchedFile::kPeriod) return current_;
+  if (assembled_at_ && now < *assembled_at_ + base::WatchedFile::kPeriod) return current_;
   auto ca = Ca(now);
   auto pair = ClientCertificate(now);
   auto token = Token(now);

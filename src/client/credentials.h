@@ -10,8 +10,8 @@
 
 #include "berth/result.h"
 #include "berth/time.h"
+#include "src/base/file.h"
 #include "src/client/exec_plugin.h"
-#include "src/client/file.h"
 #include "src/client/kubeconfig.h"
 
 namespace berth::client {
@@ -62,7 +62,7 @@ class Credentials {
 
  private:
   struct Source {
-    std::optional<WatchedFile> file;
+    std::optional<base::WatchedFile> file;
     std::string data;
     // Errors: the file cannot be read.
     Result<std::string> Get(Time now);
@@ -89,7 +89,7 @@ class Credentials {
   Source certificate_;
   Source key_;
   std::string token_;
-  std::optional<WatchedFile> token_file_;
+  std::optional<base::WatchedFile> token_file_;
   std::string basic_;
   std::unique_ptr<ExecPlugin> exec_;
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "src/base/text.h"
 #include "src/client/client_core.h"
-#include "src/client/text.h"
 
 namespace berth::client {
 
@@ -17,8 +17,8 @@ std::string UserAgent(std::string_view version, std::string_view kubernetes_vers
 #else
   constexpr std::string_view kMachine = "unknown";
 #endif
-  return Concat("berth/", version, " (linux/", kMachine, ") kubernetes/", kubernetes_version, "/",
-                component);
+  return base::Concat("berth/", version, " (linux/", kMachine, ") kubernetes/", kubernetes_version,
+                      "/", component);
 }
 
 namespace {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "src/base/text.h"
 #include "src/client/status_body.h"
-#include "src/client/text.h"
 
 namespace berth::client {
 namespace {
@@ -104,7 +104,8 @@ std::optional<ApiError> Exchange::ErrorOf(const AttemptResult& result) const {
   error.never_sent = !result.sent;
   if (too_large_) {
     error.reason = kReasonTooLarge;
-    error.message = Concat(method(), ": the answer is longer than ", MostBody(request), " bytes");
+    error.message =
+        base::Concat(method(), ": the answer is longer than ", MostBody(request), " bytes");
     return error;
   }
   if (result.stopped_by_listener) {
@@ -116,7 +117,7 @@ std::optional<ApiError> Exchange::ErrorOf(const AttemptResult& result) const {
                  : result.timed_out ? kReasonTimeout
                                     : kReasonConnectionLost;
   const std::string_view path = std::string_view(request.path).substr(0, request.path.find('?'));
-  error.message = Concat(method(), " ", path, ": ", result.error);
+  error.message = base::Concat(method(), " ", path, ": ", result.error);
   return error;
 }
 

@@ -10,8 +10,8 @@
 
 #include "berth/config_value.h"
 #include "src/api/time_format.h"
+#include "src/base/text.h"
 #include "src/base/thread.h"
-#include "src/client/text.h"
 #include "src/documents/parse.h"
 
 namespace berth::client {
@@ -26,8 +26,9 @@ std::string StringMember(const ConfigValue& object, std::string_view name) {
 Result<bool> IsInteractive(const ExecConfig& exec) {
   const bool terminal = isatty(STDIN_FILENO) == 1;
   if (exec.interactive_mode == "Always" && !terminal) {
-    return Fail(Concat("exec: executable ", exec.command,
-                       " needs a terminal (interactiveMode Always), and standard input is none"));
+    return Fail(
+        base::Concat("exec: executable ", exec.command,
+                     " needs a terminal (interactiveMode Always), and standard input is none"));
   }
   return terminal && exec.interactive_mode != "Never";
 }
@@ -42,7 +43,7 @@ std::vector<std::string> Environment(
     const auto same = [name](const auto& override) { return override.first == name; };
     if (std::none_of(overrides.begin(), overrides.end(), same)) out.emplace_back(variable);
   }
-  for (const auto& [name, value] : overrides) out.push_back(Concat(name, "=", value));
+  for (const auto& [name, value] : overrides) out.push_back(base::Concat(name, "=", value));
   return out;
 }
 
@@ -91,7 +92,7 @@ class ThreadedExecPlugin final : public ExecPlugin {
     if (!output) {
       const bool missing = output.error().message.ends_with(" not found");
       if (!missing || exec_.install_hint.empty()) return Fail(output.error());
-      return Fail(Concat(output.error().message, ". ", Trim(exec_.install_hint)));
+      return Fail(base::Concat(output.error().message, ". ", base::Trim(exec_.install_hint)));
     }
     auto credential = ParseExecCredential(*output, exec_.api_version);
     if (!credential) return Fail(credential.error().Within("exec: executable " + exec_.command));
@@ -142,8 +143,8 @@ Result<ExecCredential> ParseExecCredential(std::string_view output,
   }
   const std::string version = StringMember(*document, "apiVersion");
   if (version != api_version) {
-    return Fail(Concat("is configured for ", api_version, " but printed ",
-                       version.empty() ? "no apiVersion" : version));
+    return Fail(base::Concat("is configured for ", api_version, " but printed ",
+                             version.empty() ? "no apiVersion" : version));
   }
   const ConfigValue* status = document->Find("status");
   if (status == nullptr || status->map() == nullptr) return Fail("printed no status");

@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "src/base/clock.h"
+#include "src/base/text.h"
 #include "src/client/exec_plugin.h"
-#include "src/client/text.h"
 
 namespace berth::client {
 namespace {
@@ -121,7 +121,7 @@ Result<std::string> RunProgram(const std::string& command, const std::vector<std
                                const std::vector<std::string>& environment, bool interactive,
                                Duration timeout, int cancel_fd) {
   const auto fail = [&command](const auto&... why) {
-    return Fail(Concat("exec: executable ", command, " ", why...));
+    return Fail(base::Concat("exec: executable ", command, " ", why...));
   };
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0) return fail("cannot be started: ", std::strerror(errno));

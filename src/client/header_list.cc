@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/client/header_list.h"
 
+#include <absl/strings/ascii.h>
 #include <curl/curl.h>
-
-#include <cctype>
 
 #include "berth/check.h"
 
@@ -18,7 +17,7 @@ HeaderList::HeaderList(const std::vector<std::string>& lines) {
     const size_t colon = line.find(':');
     const size_t value = line.find_first_not_of(' ', colon + 1);
     std::string name = line.substr(0, colon);
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    absl::AsciiStrToLower(&name);
     if (value != std::string::npos && name != "host") {
       fields_.emplace_back(std::move(name), line.substr(value));
     }

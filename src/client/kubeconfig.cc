@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "src/client/file.h"
-#include "src/client/text.h"
+#include "src/base/file.h"
+#include "src/base/text.h"
 #include "src/documents/parse.h"
 
 namespace berth::client {
@@ -22,7 +22,7 @@ class Fields {
   Fields(const ConfigValue* value, std::string path, std::string file)
       : value_(value), path_(std::move(path)), file_(std::move(file)) {
     if (value_ != nullptr && value_->map() == nullptr) {
-      Problem("", Concat("must be a map, not ", value_->TypeName()));
+      Problem("", base::Concat("must be a map, not ", value_->TypeName()));
       value_ = nullptr;
     }
   }
@@ -35,7 +35,7 @@ class Fields {
     const ConfigValue* found = Find(field);
     if (found == nullptr) return {};
     if (found->string() == nullptr) {
-      Problem(field, Concat("must be a string, not ", found->TypeName()));
+      Problem(field, base::Concat("must be a string, not ", found->TypeName()));
       return {};
     }
     return *found->string();
@@ -45,7 +45,7 @@ class Fields {
     const ConfigValue* found = Find(field);
     if (found == nullptr) return false;
     if (found->boolean() == nullptr) {
-      Problem(field, Concat("must be true or false, not ", found->TypeName()));
+      Problem(field, base::Concat("must be true or false, not ", found->TypeName()));
       return false;
     }
     return *found->boolean();
@@ -58,7 +58,7 @@ class Fields {
     if (text.empty()) return {};
     if (!absl::Base64Unescape(text, &decoded)) {
       Problem(field, "not base64");
-    } else if (!Contains(decoded, "-----BEGIN")) {
+    } else if (!base::Contains(decoded, "-----BEGIN")) {
       Problem(field, "holds no PEM block");
     }
     return decoded;
@@ -91,7 +91,7 @@ class Fields {
     const ConfigValue* found = Find(field);
     if (found == nullptr) return kNone;
     if (found->list() == nullptr) {
-      Problem(field, Concat("must be a list, not ", found->TypeName()));
+      Problem(field, base::Concat("must be a list, not ", found->TypeName()));
       return kNone;
     }
     return *found->list();
@@ -102,7 +102,7 @@ class Fields {
   void Problem(std::string_view field, std::string_view text) {
     if (problem_) return;
     const std::string at = field.empty() ? path_ : PathOf(field);
-    problem_ = Error{Concat(file_, ": ", at, at.empty() ? "" : ": ", text)};
+    problem_ = Error{base::Concat(file_, ": ", at, at.empty() ? "" : ": ", text)};
   }
   // The first problem, of this map or of one that was merged into it.
   const std::optional<Error>& problem() const { return problem_; }
@@ -111,7 +111,7 @@ class Fields {
   }
   const std::string& file() const { return file_; }
   std::string PathOf(std::string_view field) const {
-    return path_.empty() ? std::string(field) : Concat(path_, ".", field);
+    return path_.empty() ? std::string(field) : base::Concat(path_, ".", field);
   }
 
  private:
@@ -129,11 +129,11 @@ Result<Fields> FindNamed(Fields& root, std::string_view list, std::string_view k
     if (entry_name == nullptr || entry_name->string() == nullptr || *entry_name->string() != name) {
       continue;
     }
-    return Fields(entry.Find(key), Concat(list, "[\"", name, "\"].", key), root.file());
+    return Fields(entry.Find(key), base::Concat(list, "[\"", name, "\"].", key), root.file());
   }
   if (root.problem()) return Fail(*root.problem());
-  return Fail(
-      Concat(root.file(), ": ", referrer, " names \"", name, "\", which ", list, " does not hold"));
+  return Fail(base::Concat(root.file(), ": ", referrer, " names \"", name, "\", which ", list,
+                           " does not hold"));
 }
 
 void ReadCluster(Fields& fields, ClusterConfig& out) {
@@ -165,7 +165,7 @@ void ReadCluster(Fields& fields, ClusterConfig& out) {
 
 void ReadExec(Fields& fields, ExecConfig& out) {
   out.command = fields.String("command");
-  if (Contains(out.command, "/")) out.command = fields.Resolve(out.command);
+  if (base::Contains(out.command, "/")) out.command = fields.Resolve(out.command);
   out.args = fields.Strings("args");
   out.api_version = fields.String("apiVersion");
   out.install_hint = fields.String("installHint");
@@ -180,9 +180,9 @@ void ReadExec(Fields& fields, ExecConfig& out) {
   const bool beta = out.api_version == "client.authentication.k8s.io/v1beta1";
   if (out.command.empty()) fields.Problem("command", "must be given");
   if (!beta && out.api_version != "client.authentication.k8s.io/v1") {
-    fields.Problem("apiVersion", Concat("must be client.authentication.k8s.io/v1 or "
-                                        "client.authentication.k8s.io/v1beta1, not \"",
-                                        out.api_version, "\""));
+    fields.Problem("apiVersion", base::Concat("must be client.authentication.k8s.io/v1 or "
+                                              "client.authentication.k8s.io/v1beta1, not \"",
+                                              out.api_version, "\""));
   }
   if (beta && out.interactive_mode.empty()) out.interactive_mode = "IfAvailable";
   if (out.interactive_mode != "Never" && out.interactive_mode != "IfAvailable" &&
@@ -283,7 +283,7 @@ Result<ServerConfig> ParseKubeconfig(std::string_view text, const KubeconfigOpti
 }
 
 Result<ServerConfig> LoadKubeconfig(const KubeconfigOptions& options) {
-  auto text = ReadFile(options.path);
+  auto text = base::ReadFile(options.path);
   if (!text) return Fail(text.error().Within("kubeconfig"));
   auto config = ParseKubeconfig(*text, options);
   if (!config) return config;
@@ -291,7 +291,8 @@ Result<ServerConfig> LoadKubeconfig(const KubeconfigOptions& options) {
   for (const std::string* path : {&config->cluster.ca_file, &config->user.client_certificate_file,
                                   &config->user.client_key_file}) {
     if (path->empty()) continue;
-    if (auto content = ReadFile(*path); !content) return Fail(content.error().Within(options.path));
+    if (auto content = base::ReadFile(*path); !content)
+      return Fail(content.error().Within(options.path));
   }
   return config;
 }

@@ -8,17 +8,18 @@
 #include <memory>
 #include <utility>
 
-#include "src/client/text.h"
+#include "src/base/text.h"
+#include "src/client/openssl_ptr.h"
 
 namespace berth::client {
 namespace {
 
-using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
-using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
-using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
+using Bio = OpensslPtr<BIO>;
+using Certificate = OpensslPtr<X509>;
+using Key = OpensslPtr<EVP_PKEY>;
 
 Bio BioOf(std::string_view text) {
-  return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free};
+  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
 bool IsCertificate(std::string_view name) {
@@ -34,12 +35,12 @@ bool IsWhole(std::string_view text, size_t blocks) {
     ++rows;
     text.remove_prefix(at + kDashes.size());
   }
-  return rows == 4 * blocks && !Trim(text).starts_with('-');
+  return rows == 4 * blocks && !base::Trim(text).starts_with('-');
 }
 
 // The first certificate, if the text is whole; else null.
 Certificate FirstCertificate(std::string_view pem) {
-  Certificate first(nullptr, &X509_free);
+  Certificate first;
   const Bio bio = BioOf(pem);
   size_t blocks = 0;
   for (;;) {
@@ -52,7 +53,7 @@ Certificate FirstCertificate(std::string_view pem) {
     bool readable = true;
     if (IsCertificate(name)) {
       const unsigned char* at = data;
-      Certificate read(d2i_X509(nullptr, &at, size), &X509_free);
+      Certificate read(d2i_X509(nullptr, &at, size));
       readable = read != nullptr;
       if (first == nullptr) first = std::move(read);
     }
@@ -61,7 +62,7 @@ Certificate FirstCertificate(std::string_view pem) {
     OPENSSL_free(data);
     if (!readable) {
       ERR_clear_error();
-      return {nullptr, &X509_free};
+      return nullptr;
     }
   }
   ERR_clear_error();
@@ -78,8 +79,7 @@ bool HoldsCertificates(std::string_view pem) { return FirstCertificate(pem) != n
 bool IsPair(std::string_view certificate_pem, std::string_view key_pem) {
   const Certificate certificate = FirstCertificate(certificate_pem);
   if (certificate == nullptr) return false;
-  const Key key(PEM_read_bio_PrivateKey(BioOf(key_pem).get(), nullptr, &NoPassword, nullptr),
-                &EVP_PKEY_free);
+  const Key key(PEM_read_bio_PrivateKey(BioOf(key_pem).get(), nullptr, &NoPassword, nullptr));
   const bool pair = key != nullptr && X509_check_private_key(certificate.get(), key.get()) == 1;
   ERR_clear_error();
   return pair;

@@ -30,13 +30,6 @@ std::string Seconds(Duration duration) {
 
 }  // namespace
 
-Duration Backoff(int attempt, Random& random) {
-  constexpr Duration kFirst = std::chrono::milliseconds(100);
-  constexpr Duration kMost = std::chrono::seconds(10);
-  const Duration plain = std::min<Duration>(kMost, kFirst * (1 << std::clamp(attempt, 0, 10)));
-  return Scale(plain, 0.5 + random.Unit());
-}
-
 Duration Stretched(Duration wait, Random& random) { return Scale(wait, 1 + 0.1 * random.Unit()); }
 
 Duration AskedWait(Duration retry_after, Random& random) {
@@ -47,7 +40,7 @@ std::optional<Duration> RetryDelay(const Request& request, const ApiError& error
                                    Random& random) {
   if (retries >= request.max_retries || !IsRetriable(request, error)) return std::nullopt;
   if (error.retry_after) return AskedWait(*error.retry_after, random);
-  return Backoff(retries, random);
+  return base::Backoff::Wait(kRetryBackoff, retries, random);
 }
 
 Duration Availability::OnUnreachable(Time now, const std::string& host, const std::string& why,
@@ -57,7 +50,7 @@ Duration Availability::OnUnreachable(Time now, const std::string& host, const st
     since_ = now;
     steps_ = 0;
   }
-  const Duration wait = Backoff(steps_++, random);
+  const Duration wait = base::Backoff::Wait(kRetryBackoff, steps_++, random);
   step_ends_ = now + wait;
   base::LogWarning("API server cannot be reached", {{"server", host},
                                                     {"err", why},

@@ -6,13 +6,16 @@
 
 #include "berth/random.h"
 #include "berth/time.h"
+#include "src/base/backoff.h"
 #include "src/client/api_client.h"
 
 namespace berth::client {
 
-// 100 ms doubled with each attempt, at most 10 s, times a random factor in [0.5, 1.5). `attempt`
-// counts from 0.
-Duration Backoff(int attempt, Random& random);
+// 100 ms doubled with each failure, at most 10 s, times a random factor in [0.5, 1.5).
+inline constexpr base::Backoff::Shape kRetryBackoff = {.first = std::chrono::milliseconds(50),
+                                                       .factor = 2,
+                                                       .cap = std::chrono::seconds(5),
+                                                       .jitter = 2};
 
 // `wait` and up to a tenth more, at random, so that those who were told the same do not all come
 // back at once.

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "src/client/file.h"
+#include "src/base/file.h"
+#include "src/base/text.h"
 #include "src/client/kubeconfig.h"
-#include "src/client/text.h"
 
 namespace berth::client {
 namespace {
@@ -25,20 +25,21 @@ std::string UrlPart(CURLU* url, CURLUPart part, unsigned flags = 0) {
 }
 
 std::string Bracketed(const std::string& host) {
-  return Contains(host, ":") ? Concat("[", host, "]") : host;
+  return base::Contains(host, ":") ? base::Concat("[", host, "]") : host;
 }
 
 }  // namespace
 
-std::string ServerAddress::HostPort() const { return Concat(Bracketed(host), ":", port); }
+std::string ServerAddress::HostPort() const { return base::Concat(Bracketed(host), ":", port); }
 
 Result<ServerAddress> ParseServerAddress(const std::string& server, bool tls_configured) {
   const auto fail = [&server](std::string_view why) {
-    return Fail(Concat("server \"", server, "\": ", why));
+    return Fail(base::Concat("server \"", server, "\": ", why));
   };
   if (server.empty()) return fail("must be given");
-  const bool bare = !Contains(server, "://");
-  const std::string full = bare ? Concat(tls_configured ? "https://" : "http://", server) : server;
+  const bool bare = !base::Contains(server, "://");
+  const std::string full =
+      bare ? base::Concat(tls_configured ? "https://" : "http://", server) : server;
   const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), curl_url_cleanup);
   const CURLUcode code = curl_url_set(url.get(), CURLUPART_URL, full.c_str(), 0);
   if (code != CURLUE_OK) return fail(curl_url_strerror(code));
@@ -70,16 +71,16 @@ Result<ServerConfig> InClusterConfig(const InClusterOptions& options) {
         "kubeconfig was given");
   }
   ServerConfig config;
-  config.cluster.server = Concat("https://", Bracketed(host), ":", port);
+  config.cluster.server = base::Concat("https://", Bracketed(host), ":", port);
   config.cluster.ca_file = options.folder + "/ca.crt";
   config.user.token_file = options.folder + "/token";
   for (const std::string* path : {&config.cluster.ca_file, &config.user.token_file}) {
-    if (auto content = ReadFile(*path); !content) {
+    if (auto content = base::ReadFile(*path); !content) {
       return Fail(content.error().Within("in-cluster credentials"));
     }
   }
-  if (auto name = ReadFile(options.folder + "/namespace")) {
-    config.default_namespace = Trim(*name);
+  if (auto name = base::ReadFile(options.folder + "/namespace")) {
+    config.default_namespace = base::Trim(*name);
   }
   return config;
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "src/api/decode.h"
-#include "src/client/text.h"
+#include "src/base/text.h"
 
 namespace berth::client {
 namespace {
@@ -82,7 +82,7 @@ ApiError ErrorFromResponse(int code, std::string_view content_type, std::string_
     constexpr size_t kMost = 200;
     const std::string_view line = status ? "" : body.substr(0, body.find_first_of("\r\n"));
     const bool printable = line.find('\0') == std::string_view::npos;
-    error.message = line.empty() || !printable ? Concat("the server answered ", code)
+    error.message = line.empty() || !printable ? base::Concat("the server answered ", code)
                                                : std::string(line.substr(0, kMost));
   }
   return error;

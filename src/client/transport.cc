@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "berth/check.h"
-#include "src/client/text.h"
+#include "src/base/text.h"
 #include "src/client/transport_attempt.h"
 
 namespace berth::client {
@@ -107,15 +107,15 @@ Transport::Transport(base::EventLoop& loop, TransportConfig config, IdentityPtr 
     : loop_(loop), config_(std::move(config)), identity_(std::move(identity)) {
   InitLibrary();
   const ServerAddress& address = config_.address;
-  base_url_ = Concat(address.scheme, "://", address.HostPort(), address.path);
+  base_url_ = base::Concat(address.scheme, "://", address.HostPort(), address.path);
   if (!config_.tls_server_name.empty()) {
     // The URL's host is what is asked for (SNI) and verified; the connection goes elsewhere.
     const ServerAddress named{.scheme = address.scheme,
                               .host = config_.tls_server_name,
                               .port = address.port,
                               .path = address.path};
-    base_url_ = Concat(named.scheme, "://", named.HostPort(), named.path);
-    connect_to_ = curl_slist_append(nullptr, Concat("::", address.HostPort()).c_str());
+    base_url_ = base::Concat(named.scheme, "://", named.HostPort(), named.path);
+    connect_to_ = curl_slist_append(nullptr, base::Concat("::", address.HostPort()).c_str());
   }
   CURLM* multi = curl_multi_init();
   BERTH_CHECK(multi != nullptr, "out of memory");

@@ -49,19 +49,4 @@ Result<std::string> DecodeBase64(std::string_view text) {
   return bytes;
 }
 
-std::string EncodeBase64(std::string_view bytes) {
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const std::string_view group = bytes.substr(i, 3);
-    uint32_t bits = 0;
-    for (size_t j = 0; j < 3; ++j) {
-      bits = bits << 8 | (j < group.size() ? static_cast<unsigned char>(group[j]) : 0U);
-    }
-    for (size_t j = 0; j < 4; ++j) {
-      text += j <= group.size() ? kAlphabet[bits >> (18 - 6 * j) & 0x3f] : '=';
-    }
-  }
-  return text;
-}
-
 }  // namespace berth::config

@@ -12,6 +12,5 @@ namespace berth::config {
 // Standard alphabet with padding; line breaks are skipped. Errors: `illegal base64 data at input
 // byte N`, as Go says it.
 Result<std::string> DecodeBase64(std::string_view text);
-std::string EncodeBase64(std::string_view bytes);
 
 }  // namespace berth::config

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/config/decode.h"
 
+#include <absl/strings/str_join.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -184,12 +186,6 @@ Result<void> CheckArgsKind(const ConfigValue& args, const std::string& plugin) {
               *kind + "." + group);
 }
 
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
-  return joined;
-}
-
 constexpr std::string_view kStrict = "strict decoding error: ";
 
 // Checks one entry of a pluginConfig; unknown fields in its args are added to `unknown`.
@@ -210,7 +206,7 @@ Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, bool s
   if (!problems.unknown_fields.empty()) {
     // kube-scheduler says it at each level.
     unknown.push_back(where + ": " + std::string(kStrict) + while_decoding + ": " +
-                      std::string(kStrict) + Joined(problems.unknown_fields));
+                      std::string(kStrict) + absl::StrJoin(problems.unknown_fields, ", "));
   }
   return {};
 }
@@ -235,7 +231,7 @@ Result<void> CheckTypes(const ConfigValue& document, bool sorted) {
     }
   }
   if (problems.unknown_fields.empty()) return {};
-  return Fail(std::string(kStrict) + Joined(problems.unknown_fields));
+  return Fail(std::string(kStrict) + absl::StrJoin(problems.unknown_fields, ", "));
 }
 
 }  // namespace

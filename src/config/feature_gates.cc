@@ -9,6 +9,7 @@
 
 #include "berth/check.h"
 #include "berth/field_errors.h"
+#include "src/base/text.h"
 
 namespace berth::config {
 namespace {
@@ -56,29 +57,14 @@ size_t IndexOf(std::string_view name) {
   return static_cast<size_t>(it - gates.begin());
 }
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-// As Go's strconv.ParseBool.
-std::optional<bool> ParseBool(std::string_view text) {
-  for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
-    if (text == yes) return true;
-  }
-  for (std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
-    if (text == no) return false;
-  }
-  return std::nullopt;
-}
+constexpr std::string_view kBlanks = " \t";
 
 Result<void> ReadSetting(std::string_view entry, Settings& settings) {
   const size_t equals = entry.find('=');
-  const std::string name(Trimmed(entry.substr(0, equals)));
+  const std::string name(base::Trim(entry.substr(0, equals), kBlanks));
   if (equals == std::string_view::npos) return Fail("missing bool value for " + name);
-  const std::string value(Trimmed(entry.substr(equals + 1)));
-  const auto enabled = ParseBool(value);
+  const std::string value(base::Trim(entry.substr(equals + 1), kBlanks));
+  const auto enabled = base::ParseBool(value);
   if (!enabled) {
     return Fail("invalid value of " + name + "=" + value + ", err: strconv.ParseBool: parsing " +
                 Quoted(value) + ": invalid syntax");
@@ -96,12 +82,12 @@ Result<Settings> ReadSettings(std::span<const std::string> values) {
       const size_t comma = rest.find(',');
       std::string_view entry = rest.substr(0, comma);
       rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
-      if (Trimmed(entry).empty()) continue;
+      if (base::Trim(entry, kBlanks).empty()) continue;
       const size_t colon = entry.find(':');
       if (colon == std::string_view::npos) {
         without_prefix = true;
       } else {
-        const std::string component(Trimmed(entry.substr(0, colon)));
+        const std::string component(base::Trim(entry.substr(0, colon), kBlanks));
         if (component != "kube") return Fail("component not registered: " + component);
         with_prefix = true;
         entry.remove_prefix(colon + 1);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/config/write.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/escaping.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,7 +13,6 @@
 #include <vector>
 
 #include "berth/field_errors.h"
-#include "src/config/base64.h"
 #include "src/config/extension_points.h"
 #include "src/config/load.h"
 #include "src/config/v1_schema.h"
@@ -26,9 +28,7 @@ using Map = ConfigValue::Map;
 bool IsPlain(const std::string& text) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"y", "n", "yes", "no", "on", "off", "true", "false", "null"});
-  std::string lower = text;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = absl::AsciiStrToLower(text);
   if (text.empty() || std::find(kWords.begin(), kWords.end(), lower) != kWords.end()) return false;
   const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
   return (is_letter(static_cast<unsigned char>(text[0])) || text[0] == '/') &&
@@ -159,9 +159,9 @@ ConfigValue ToValue(const ExtenderTlsConfig& tls) {
                          {"certFile", Text(tls.cert_file)},
                          {"keyFile", Text(tls.key_file)},
                          {"caFile", Text(tls.ca_file)},
-                         {"certData", Text(EncodeBase64(tls.cert_data))},
-                         {"keyData", Text(EncodeBase64(tls.key_data))},
-                         {"caData", Text(EncodeBase64(tls.ca_data))}});
+                         {"certData", Text(absl::Base64Escape(tls.cert_data))},
+                         {"keyData", Text(absl::Base64Escape(tls.key_data))},
+                         {"caData", Text(absl::Base64Escape(tls.ca_data))}});
 }
 
 ConfigValue ToValue(const Extender& extender) {

@@ -8,6 +8,7 @@
 #include "berth/random.h"
 #include "src/api/lease.h"
 #include "src/base/logging.h"
+#include "src/base/text.h"
 #include "src/election/lease_client.h"
 
 namespace berth::election {
@@ -36,16 +37,7 @@ Duration RequestTimeout(const config::LeaderElection& config) {
 }  // namespace
 
 std::string MakeIdentity(const std::string& hostname, uint64_t high, uint64_t low) {
-  // Version 4, variant 1 (RFC 9562).
-  high = (high & ~uint64_t{0xf000}) | 0x4000;
-  low = (low & ~(uint64_t{3} << 62)) | (uint64_t{2} << 62);
-  std::string text = hostname + "_";
-  for (int digit = 0; digit < 32; ++digit) {
-    if (digit == 8 || digit == 12 || digit == 16 || digit == 20) text += '-';
-    const uint64_t word = digit < 16 ? high : low;
-    text += "0123456789abcdef"[(word >> (60 - 4 * (digit % 16))) & 15];
-  }
-  return text;
+  return hostname + "_" + base::UuidText(high, low);
 }
 
 Result<void> CheckTimes(const config::LeaderElection& config) {

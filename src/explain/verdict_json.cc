@@ -7,23 +7,14 @@
 #include <utility>
 
 #include "berth/status.h"
-#include "src/explain/json_text.h"
+#include "src/base/json.h"
 
 namespace berth::explain {
 namespace {
 
+using base::AppendJson;
+using base::JsonObject;
 using engine::Judgement;
-
-template <typename Strings>
-void AppendStrings(const Strings& strings, std::string& out) {
-  out += '[';
-  bool first = true;
-  for (std::string_view text : strings) {
-    if (!std::exchange(first, false)) out += ',';
-    AppendJson(text, out);
-  }
-  out += ']';
-}
 
 // The text of a rejected node; many nodes share one.
 class Rejections {
@@ -50,13 +41,9 @@ class Rejections {
     std::string out;
     JsonObject node(out);
     node.Add("code", CodeName(status.code()));
-    node.Key("feasible");
-    out += "false";
+    node.Add("feasible", false);
     if (!plugin.empty()) node.Add("plugin", plugin);
-    if (!reasons.empty()) {
-      node.Key("reasons");
-      AppendStrings(reasons, out);
-    }
+    if (!reasons.empty()) base::AppendJsonList(reasons, node.Key("reasons"));
     node.Close();
     return out;
   }
@@ -113,8 +100,7 @@ void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
   for (const PodInfo* victim : candidate.victims) victims.push_back(victim->pod->metadata.Key());
   JsonObject object(out);
   if (candidate.num_pdb_violations != 0) object.Add("pdbViolations", candidate.num_pdb_violations);
-  object.Key("victims");
-  AppendStrings(victims, out);
+  base::AppendJsonList(victims, object.Key("victims"));
   object.Close();
 }
 
@@ -150,16 +136,13 @@ VerdictWriter::VerdictWriter(const Snapshot& snapshot) : snapshot_(snapshot) {
 void VerdictWriter::Append(const Judgement& judgement, std::string& out) const {
   JsonObject document(out);
   if (const std::vector<NodeRow> best = judgement.Best(); !best.empty()) {
-    document.Key("best");
-    AppendNames(best, out);
+    AppendNames(best, document.Key("best"));
   }
   if (!judgement.message().empty()) document.Add("message", judgement.message());
-  document.Key("nodes");
-  AppendNodes(judgement, out);
+  AppendNodes(judgement, document.Key("nodes"));
   document.Add("pod", judgement.pod().metadata.Key());
   if (judgement.preemption()) {
-    document.Key("preemption");
-    AppendPreemption(*judgement.preemption(), out);
+    AppendPreemption(*judgement.preemption(), document.Key("preemption"));
   }
   if (judgement.profile() != nullptr) {
     document.Add("profile", judgement.profile()->scheduler_name());
@@ -173,7 +156,7 @@ void VerdictWriter::AppendNames(const std::vector<NodeRow>& rows, std::string& o
   std::vector<std::string_view> names;
   for (const NodeRow row : rows) names.push_back(snapshot_.node(row).metadata.name);
   std::sort(names.begin(), names.end());
-  AppendStrings(names, out);
+  base::AppendJsonList(names, out);
 }
 
 void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::string& out) const {
@@ -181,20 +164,15 @@ void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::stri
   if (!preview.best.empty()) {
     std::vector<NodeRow> best;
     for (const size_t i : preview.best) best.push_back(preview.candidates[i].row);
-    object.Key("best");
-    AppendNames(best, out);
+    AppendNames(best, object.Key("best"));
   }
   if (!preview.candidates.empty()) {
     std::map<std::string_view, const PreemptionCandidate*> by_name;
     for (const PreemptionCandidate& candidate : preview.candidates) {
       by_name.emplace(snapshot_.node(candidate.row).metadata.name, &candidate);
     }
-    object.Key("candidates");
-    JsonObject candidates(out);
-    for (const auto& [name, candidate] : by_name) {
-      candidates.Key(name);
-      AppendCandidate(*candidate, out);
-    }
+    JsonObject candidates(object.Key("candidates"));
+    for (const auto& [name, candidate] : by_name) AppendCandidate(*candidate, candidates.Key(name));
     candidates.Close();
   }
   if (!preview.message.empty()) object.Add("message", preview.message);

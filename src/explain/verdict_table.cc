@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/explain/verdict_table.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -33,12 +35,6 @@ std::string Examples(const Judgement& judgement, const std::vector<NodeRow>& row
   return shown < names.size() ? text + ", ..." : text;
 }
 
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : "; ") + text;
-  return joined;
-}
-
 void AppendHead(const Judgement& judgement, std::string& out) {
   out += judgement.pod().metadata.Key() + ": " + std::string(ResultName(judgement.kind()));
   if (judgement.profile() != nullptr) {
@@ -66,8 +62,8 @@ void AppendRejected(const Judgement& judgement, const TableLimits& limits, std::
   for (size_t i = 0; i < shown; ++i) {
     const RejectedGroup& group = groups[i];
     table.AddRow({std::to_string(group.nodes.size()),
-                  group.plugin.empty() ? "-" : std::string(group.plugin), Joined(group.reasons),
-                  std::string(CodeName(group.code)),
+                  group.plugin.empty() ? "-" : std::string(group.plugin),
+                  absl::StrJoin(group.reasons, "; "), std::string(CodeName(group.code)),
                   Examples(judgement, group.nodes, limits.examples)});
   }
   out += "\n  Rejected nodes, nearest misses first:\n";

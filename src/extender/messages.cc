@@ -6,14 +6,11 @@
 
 #include "berth/config_value.h"
 #include "src/api/decode.h"
+#include "src/base/json.h"
 #include "src/documents/parse.h"
 
 namespace berth::extender {
 namespace {
-
-void AppendQuoted(std::string_view text, std::string& out) {
-  out += ConfigValue(std::string(text)).ToJson();
-}
 
 template <typename T>
 void AppendObject(const T& object, std::string& out) {
@@ -163,7 +160,7 @@ std::string ArgsBody(const api::Pod& pod, const Snapshot& snapshot, std::span<co
   if (names_only) {
     body += ",\"Nodes\":null,\"NodeNames\":[";
     AppendJoined(nodes, body,
-                 [&](NodeRow row) { AppendQuoted(snapshot.node(row).metadata.name, body); });
+                 [&](NodeRow row) { base::AppendJson(snapshot.node(row).metadata.name, body); });
     body += "]}";
   } else {
     body += ",\"Nodes\":{\"metadata\":{},\"items\":[";
@@ -188,7 +185,7 @@ std::string PreemptionArgsBody(const api::Pod& pod, const Snapshot& snapshot,
   body += uids_only ? ",\"NodeNameToVictims\":null,\"NodeNameToMetaVictims\":{"
                     : ",\"NodeNameToVictims\":{";
   AppendJoined(sorted, body, [&](const PreemptionCandidate* candidate) {
-    AppendQuoted(name_of(candidate), body);
+    base::AppendJson(name_of(candidate), body);
     body += ":{\"Pods\":[";
     AppendJoined(candidate->victims, body, [&](const PodInfo* victim) {
       if (!uids_only) {
@@ -196,7 +193,7 @@ std::string PreemptionArgsBody(const api::Pod& pod, const Snapshot& snapshot,
         return;
       }
       body += "{\"UID\":";
-      AppendQuoted(victim->pod->metadata.uid, body);
+      base::AppendJson(victim->pod->metadata.uid, body);
       body += '}';
     });
     body += "],\"NumPDBViolations\":" + std::to_string(candidate->num_pdb_violations) + "}";

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/extender/tls_files.h"
 
-#include <cerrno>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <system_error>
+
+#include "src/base/file.h"
 
 namespace berth::extender {
 namespace {
@@ -13,13 +11,7 @@ namespace {
 // `data` if there is any, else what is in the file, else nothing.
 Result<std::string> DataOrFile(const std::string& data, const std::string& path) {
   if (!data.empty() || path.empty()) return data;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail("open " + path + ": " + std::generic_category().message(errno));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad() || text.bad()) return Fail("read " + path + ": failed");
-  return text.str();
+  return base::ReadFile(path);
 }
 
 }  // namespace

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include "src/base/file.h"
 
 // jemalloc's, in programs that are linked with it; null in others.
 extern "C" [[gnu::weak]] int mallctl(const char* name, void* old_value, size_t* old_size,
@@ -22,18 +22,13 @@ extern "C" [[gnu::weak]] int mallctl(const char* name, void* old_value, size_t* 
 namespace berth::metrics {
 namespace {
 
-std::string ReadText(const char* path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
 // When the machine was started, in seconds since the epoch; 0 if unknown.
 double BootTime() {
-  std::istringstream text(ReadText("/proc/stat"));
+  std::istringstream text(base::ReadFile("/proc/stat").value_or(""));
   for (std::string word; text >> word;) {
     double seconds = 0;
     if (word == "btime" && text >> seconds) return seconds;
@@ -43,7 +38,7 @@ double BootTime() {
 
 // What follows the command's name in /proc/self/stat; proc(5) numbers the first of them 3.
 std::vector<double> StatFields() {
-  const std::string stat = ReadText("/proc/self/stat");
+  const std::string stat = base::ReadFile("/proc/self/stat").value_or("");
   const size_t name_end = stat.rfind(')');
   std::vector<double> fields;
   if (name_end == std::string::npos) return fields;
@@ -62,7 +57,7 @@ struct Traffic {
 
 // Of all interfaces that this network namespace has.
 Traffic ReadTraffic() {
-  std::istringstream text(ReadText("/proc/self/net/dev"));
+  std::istringstream text(base::ReadFile("/proc/self/net/dev").value_or(""));
   Traffic traffic;
   for (std::string line; std::getline(text, line);) {
     const size_t colon = line.find(':');

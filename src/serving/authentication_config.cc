@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/serving/authentication_config.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "src/base/logging.h"
@@ -15,12 +16,6 @@ constexpr std::string_view kConfigMapPath =
     "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 constexpr Duration kLookupPeriod = std::chrono::minutes(1);
 constexpr Duration kRetryPeriod = std::chrono::seconds(5);
-
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 // A member that holds a list of strings as JSON text; empty where it does not.
 Result<std::vector<std::string>> ListIn(const ConfigValue& data, std::string_view key) {
@@ -42,7 +37,7 @@ Result<std::vector<std::string>> HeadersIn(const ConfigValue& data, std::string_
   auto names = ListIn(data, key);
   if (!names) return names;
   for (std::string& name : *names) {
-    name = Lower(std::move(name));
+    absl::AsciiStrToLower(&name);
     if (name.empty()) return Fail(std::string(key) + ": an empty name");
   }
   return names;
@@ -97,14 +92,14 @@ Result<std::shared_ptr<AuthenticationConfig>> AuthenticationConfig::Make(
 Result<void> AuthenticationConfig::OpenFiles() {
   const Time now = clock_.Now();
   if (!options_.client_ca_file.empty()) {
-    client_file_.emplace(FileBundle{client::WatchedFile(options_.client_ca_file), "", nullptr});
+    client_file_.emplace(FileBundle{base::WatchedFile(options_.client_ca_file), "", nullptr});
     if (auto read = client_file_->Refresh(now); !read) {
       return Fail(read.error().Within("--client-ca-file"));
     }
   }
   if (!options_.request_header_client_ca_file.empty()) {
     proxy_file_.emplace(
-        FileBundle{client::WatchedFile(options_.request_header_client_ca_file), "", nullptr});
+        FileBundle{base::WatchedFile(options_.request_header_client_ca_file), "", nullptr});
     if (auto read = proxy_file_->Refresh(now); !read) {
       return Fail(read.error().Within("--requestheader-client-ca-file"));
     }

@@ -9,8 +9,8 @@
 
 #include "berth/result.h"
 #include "berth/time.h"
+#include "src/base/file.h"
 #include "src/client/api_client.h"
-#include "src/client/file.h"
 #include "src/serving/certificate_authorities.h"
 
 namespace berth::serving {
@@ -69,7 +69,7 @@ class AuthenticationConfig : public std::enable_shared_from_this<AuthenticationC
  private:
   // A bundle in a file and what it was parsed from.
   struct FileBundle {
-    client::WatchedFile file;
+    base::WatchedFile file;
     std::string pem;
     AuthoritiesPtr authorities;
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "src/base/text.h"
+
 namespace berth::serving {
 namespace {
 
@@ -32,29 +34,6 @@ std::vector<std::string> AllValues(const Request& request, const std::vector<std
   return values;
 }
 
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
-// The key of an extra header, whose %-escapes a proxy made; as it is where they are no such.
-std::string ExtraKey(std::string_view text) {
-  std::string key;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      key += text[i];
-      continue;
-    }
-    const int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? HexValue(text[i + 2]) : -1;
-    if (high < 0 || low < 0) return std::string(text);
-    key += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return key;
-}
-
 User UserInHeaders(const Request& request, const RequestHeaderNames& names) {
   User user;
   user.name = FirstValue(request, names.username);
@@ -64,7 +43,9 @@ User UserInHeaders(const Request& request, const RequestHeaderNames& names) {
   for (const std::string& prefix : names.extra_prefix) {
     for (const auto& [name, value] : request.headers) {
       if (!name.starts_with(prefix)) continue;
-      extra[ExtraKey(std::string_view(name).substr(prefix.size()))].push_back(value);
+      // A proxy made the %-escapes; a key that has no such is taken as it is.
+      const std::string key = name.substr(prefix.size());
+      extra[base::Unescape(key).value_or(key)].push_back(value);
     }
   }
   user.extra.assign(extra.begin(), extra.end());

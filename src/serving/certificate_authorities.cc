@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/serving/certificate_authorities.h"
 
+#include <absl/strings/escaping.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -11,18 +12,12 @@
 #include <array>
 #include <utility>
 
+#include "src/client/openssl_ptr.h"
+
 namespace berth::serving {
 namespace {
 
-struct Free {
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(X509_STORE* store) const { X509_STORE_free(store); }
-  void operator()(X509_STORE_CTX* context) const { X509_STORE_CTX_free(context); }
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(STACK_OF(X509) * certificates) const { sk_X509_free(certificates); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Free>;
+using client::OpensslPtr;
 
 constexpr const char* kUidAttribute = "1.3.6.1.4.1.57683.2";
 
@@ -39,13 +34,7 @@ std::string Fingerprint(const X509* certificate) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   if (X509_digest(certificate, EVP_sha256(), digest.data(), &size) != 1) return "";
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
-  }
-  return hex;
+  return absl::BytesToHexString(std::string(reinterpret_cast<const char*>(digest.data()), size));
 }
 
 // Errors: an attribute that must be there once at most.
@@ -69,15 +58,15 @@ Result<CertificateSubject> SubjectOf(const X509* certificate) {
   return subject;
 }
 
-Owned<X509> FromDer(const std::string& der) {
+OpensslPtr<X509> FromDer(const std::string& der) {
   const auto* data = reinterpret_cast<const unsigned char*>(der.data());
-  return Owned<X509>(d2i_X509(nullptr, &data, static_cast<long>(der.size())));
+  return OpensslPtr<X509>(d2i_X509(nullptr, &data, static_cast<long>(der.size())));
 }
 
 }  // namespace
 
 struct CertificateAuthorities::Impl {
-  Owned<X509_STORE> store{X509_STORE_new()};
+  OpensslPtr<X509_STORE> store{X509_STORE_new()};
 };
 
 CertificateAuthorities::CertificateAuthorities(std::unique_ptr<Impl> impl)
@@ -86,10 +75,10 @@ CertificateAuthorities::~CertificateAuthorities() = default;
 
 Result<AuthoritiesPtr> CertificateAuthorities::FromPem(std::string_view pem) {
   auto impl = std::make_unique<Impl>();
-  const Owned<BIO> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  const OpensslPtr<BIO> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   int count = 0;
   while (true) {
-    const Owned<X509> certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+    const OpensslPtr<X509> certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
     if (certificate == nullptr) break;
     if (X509_STORE_add_cert(impl->store.get(), certificate.get()) == 1) ++count;
   }
@@ -104,8 +93,8 @@ Result<AuthoritiesPtr> CertificateAuthorities::FromPem(std::string_view pem) {
 Result<CertificateSubject> CertificateAuthorities::Verify(const std::vector<std::string>& chain,
                                                           Time now) const {
   if (chain.empty()) return Fail("no certificate");
-  std::vector<Owned<X509>> certificates;
-  const Owned<STACK_OF(X509)> intermediates(sk_X509_new_null());
+  std::vector<OpensslPtr<X509>> certificates;
+  const OpensslPtr<STACK_OF(X509)> intermediates(sk_X509_new_null());
   for (const std::string& der : chain) {
     certificates.push_back(FromDer(der));
     if (certificates.back() == nullptr) {
@@ -114,7 +103,7 @@ Result<CertificateSubject> CertificateAuthorities::Verify(const std::vector<std:
     }
     if (certificates.size() > 1) sk_X509_push(intermediates.get(), certificates.back().get());
   }
-  const Owned<X509_STORE_CTX> context(X509_STORE_CTX_new());
+  const OpensslPtr<X509_STORE_CTX> context(X509_STORE_CTX_new());
   if (X509_STORE_CTX_init(context.get(), impl_->store.get(), certificates.front().get(),
                           intermediates.get()) != 1) {
     ERR_clear_error();

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/serving/http_head.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
+
+#include "src/base/text.h"
 
 namespace berth::serving {
 namespace {
@@ -32,47 +36,6 @@ bool IsFieldValue(std::string_view text) {
   });
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
-std::string_view TrimBlanks(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// nullopt: a '%' that no two hexadecimal digits follow.
-std::optional<std::string> Unescape(std::string_view text, bool plus_is_blank) {
-  std::string plain;
-  plain.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_blank) {
-      plain += ' ';
-    } else if (text[i] != '%') {
-      plain += text[i];
-    } else {
-      const int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? HexValue(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return std::nullopt;
-      plain += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-  }
-  return plain;
-}
-
 // Pairs that cannot be decoded are left out, as Go does. nullopt: there are too many.
 std::optional<Fields> ParseQuery(std::string_view text) {
   Fields query;
@@ -83,8 +46,8 @@ std::optional<Fields> ParseQuery(std::string_view text) {
     if (pair.empty()) continue;
     if (query.size() == kMaxFields) return std::nullopt;
     const size_t equals = std::min(pair.find('='), pair.size());
-    auto name = Unescape(pair.substr(0, equals), true);
-    auto value = Unescape(pair.substr(std::min(equals + 1, pair.size())), true);
+    auto name = base::Unescape(pair.substr(0, equals), base::Plus::kBlank);
+    auto value = base::Unescape(pair.substr(std::min(equals + 1, pair.size())), base::Plus::kBlank);
     if (name && value) query.emplace_back(std::move(*name), std::move(*value));
   }
   return query;
@@ -108,7 +71,7 @@ int ParseRequestLine(std::string_view line, RequestHead& head) {
   const auto is_visible = [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; };
   if (!std::all_of(target.begin(), target.end(), is_visible)) return 400;
   const size_t mark = std::min(target.find('?'), target.size());
-  auto path = Unescape(target.substr(0, mark), false);
+  auto path = base::Unescape(target.substr(0, mark));
   if (!path) return 400;
   head.request.method = method;
   head.request.path = std::move(*path);
@@ -132,9 +95,10 @@ int ParseFieldLine(std::string_view line, RequestHead& head) {
   if (head.request.headers.size() == kMaxFields) return 431;
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || !IsToken(line.substr(0, colon))) return 400;
-  const std::string_view value = TrimBlanks(line.substr(colon + 1));
+  const std::string_view value = base::Trim(line.substr(colon + 1), " \t");
   if (!IsFieldValue(value)) return 400;
-  head.request.headers.emplace_back(Lower(line.substr(0, colon)), value);
+  head.request.headers.emplace_back(absl::AsciiStrToLower(std::string(line.substr(0, colon))),
+                                    value);
   return 0;
 }
 
@@ -148,7 +112,8 @@ int ReadFraming(RequestHead& head, bool http11) {
     if (name == "content-length") {
       if (const int refused = ParseContentLength(value, length)) return refused;
     }
-    if (name == "connection" && Lower(value).find("close") != std::string::npos) {
+    if (name == "connection" &&
+        base::Contains(absl::AsciiStrToLower(std::string(value)), "close")) {
       head.keep_alive = false;
     }
   }

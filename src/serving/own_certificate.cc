@@ -9,20 +9,13 @@
 #include <array>
 #include <memory>
 
+#include "src/client/openssl_ptr.h"
 #include "src/serving/tls_context.h"
 
 namespace berth::serving {
 namespace {
 
-struct Free {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(X509_EXTENSION* extension) const { X509_EXTENSION_free(extension); }
-  void operator()(BIGNUM* number) const { BN_free(number); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Free>;
+using client::OpensslPtr;
 
 std::string Text(BIO* bio) {
   char* data = nullptr;
@@ -33,7 +26,7 @@ std::string Text(BIO* bio) {
 bool AddExtension(X509* certificate, int nid, const char* value) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, certificate, certificate, nullptr, nullptr, 0);
-  const Owned<X509_EXTENSION> extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value));
+  const OpensslPtr<X509_EXTENSION> extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value));
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
@@ -41,7 +34,7 @@ bool SetSerial(X509* certificate) {
   std::array<unsigned char, 16> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return false;
   bytes[0] &= 0x7f;
-  const Owned<BIGNUM> number(BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr));
+  const OpensslPtr<BIGNUM> number(BN_bin2bn(bytes.data(), static_cast<int>(bytes.size()), nullptr));
   return number != nullptr &&
          BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(certificate)) != nullptr;
 }
@@ -52,8 +45,8 @@ Result<CertifiedKeyPem> MakeOwnCertificate(Time now) {
   constexpr std::time_t kHour = 3600;
   const std::time_t start =
       std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
-  const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
-  const Owned<X509> certificate(X509_new());
+  const OpensslPtr<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  const OpensslPtr<X509> certificate(X509_new());
   X509* made = certificate.get();
   const std::string name = "localhost@" + std::to_string(start);
   const bool ok = key != nullptr && made != nullptr && X509_set_version(made, 2) == 1 &&
@@ -71,8 +64,8 @@ Result<CertifiedKeyPem> MakeOwnCertificate(Time now) {
                   AddExtension(made, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1") &&
                   X509_sign(made, key.get(), EVP_sha256()) != 0;
   if (!ok) return Fail("a certificate of our own cannot be made");
-  const Owned<BIO> certificate_bio(BIO_new(BIO_s_mem()));
-  const Owned<BIO> key_bio(BIO_new(BIO_s_mem()));
+  const OpensslPtr<BIO> certificate_bio(BIO_new(BIO_s_mem()));
+  const OpensslPtr<BIO> key_bio(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(certificate_bio.get(), made);
   PEM_write_bio_PrivateKey(key_bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
   return CertifiedKeyPem{Text(certificate_bio.get()), Text(key_bio.get())};

@@ -12,20 +12,14 @@
 #include <filesystem>
 #include <system_error>
 
-#include "src/client/file.h"
+#include "src/base/file.h"
+#include "src/client/openssl_ptr.h"
 #include "src/serving/tls_settings.h"
 
 namespace berth::serving {
 namespace {
 
-struct Free {
-  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(BIO* bio) const { BIO_free(bio); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Free>;
+using client::OpensslPtr;
 
 // Client certificates with their chains beyond this are refused.
 constexpr long kMaxClientChain = 32 * 1024;
@@ -58,26 +52,27 @@ int SelectProtocol(SSL* /*session*/, const unsigned char** chosen, unsigned char
   return SSL_TLSEXT_ERR_OK;
 }
 
-Owned<BIO> Memory(const std::string& text) {
-  return Owned<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+OpensslPtr<BIO> Memory(const std::string& text) {
+  return OpensslPtr<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
 // The certificates of the file, first its own and then those that signed it, and the key.
 Result<void> UsePair(SSL_CTX* context, const CertifiedKeyPem& pair) {
-  const Owned<BIO> bio = Memory(pair.certificate_pem);
-  const Owned<X509> own(PEM_read_bio_X509_AUX(bio.get(), nullptr, nullptr, nullptr));
+  const OpensslPtr<BIO> bio = Memory(pair.certificate_pem);
+  const OpensslPtr<X509> own(PEM_read_bio_X509_AUX(bio.get(), nullptr, nullptr, nullptr));
   if (own == nullptr || SSL_CTX_use_certificate(context, own.get()) != 1) {
     return Fail(OpensslError("the certificate cannot be used"));
   }
   while (true) {
-    const Owned<X509> next(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+    const OpensslPtr<X509> next(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
     if (next == nullptr) break;
     SSL_CTX_add1_chain_cert(context, next.get());
   }
   ERR_clear_error();
-  const Owned<BIO> key_bio = Memory(pair.key_pem);
+  const OpensslPtr<BIO> key_bio = Memory(pair.key_pem);
   const auto no_password = [](char*, int, int, void*) { return 0; };
-  const Owned<EVP_PKEY> key(PEM_read_bio_PrivateKey(key_bio.get(), nullptr, no_password, nullptr));
+  const OpensslPtr<EVP_PKEY> key(
+      PEM_read_bio_PrivateKey(key_bio.get(), nullptr, no_password, nullptr));
   if (key == nullptr || SSL_CTX_use_PrivateKey(context, key.get()) != 1 ||
       SSL_CTX_check_private_key(context) != 1) {
     return Fail(OpensslError("the key cannot be used with the certificate"));
@@ -85,8 +80,8 @@ Result<void> UsePair(SSL_CTX* context, const CertifiedKeyPem& pair) {
   return {};
 }
 
-Result<Owned<SSL_CTX>> MakeContext(const CertifiedKeyPem& pair, const Settings& settings) {
-  Owned<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
+Result<OpensslPtr<SSL_CTX>> MakeContext(const CertifiedKeyPem& pair, const Settings& settings) {
+  OpensslPtr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
   if (context == nullptr) return Fail(OpensslError("TLS cannot be set up"));
   SSL_CTX* made = context.get();
   SSL_CTX_set_min_proto_version(made, settings.min_version);
@@ -117,9 +112,9 @@ Result<Owned<SSL_CTX>> MakeContext(const CertifiedKeyPem& pair, const Settings& 
 }
 
 Result<CertifiedKeyPem> ReadPair(const std::string& certificate_file, const std::string& key_file) {
-  auto certificate = client::ReadFile(certificate_file);
+  auto certificate = base::ReadFile(certificate_file);
   if (!certificate) return Fail(certificate.error());
-  auto key = client::ReadFile(key_file);
+  auto key = base::ReadFile(key_file);
   if (!key) return Fail(key.error());
   return CertifiedKeyPem{std::move(*certificate), std::move(*key)};
 }
@@ -159,7 +154,7 @@ struct TlsContext::Impl {
     std::string key_file;
     std::vector<std::string> names;
     CertifiedKeyPem pair;
-    Owned<SSL_CTX> context;
+    OpensslPtr<SSL_CTX> context;
 
     Result<bool> Load(const Settings& settings) {
       if (certificate_file.empty() && context != nullptr) return false;

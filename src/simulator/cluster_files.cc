@@ -9,8 +9,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "berth/field_errors.h"
 #include "src/api/kinds.h"
+#include "src/base/file.h"
 #include "src/base/string_map.h"
-#include "src/client/file.h"
 #include "src/documents/dump_reader.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/object_checks.h"
@@ -67,7 +67,7 @@ constexpr size_t kMostDumpBytes = size_t{16} << 30;
 class Loader {
  public:
   Result<void> Read(const std::string& file, const LoadProgress& progress) {
-    const auto text = client::ReadFile(file, kMostDumpBytes);
+    const auto text = base::ReadFile(file, kMostDumpBytes);
     if (!text) return Fail(text.error());
     const auto stats = documents::ReadDump(
         *text, file,
@@ -132,7 +132,7 @@ class Loader {
   // Places are not kept for thousands of pods, so the files are read once more to name this one.
   Error UnknownNode(const std::vector<std::string>& files) const {
     for (const std::string& file : files) {
-      const auto text = client::ReadFile(file, kMostDumpBytes);
+      const auto text = base::ReadFile(file, kMostDumpBytes);
       if (!text) return text.error();
       const auto stats = documents::ReadDump(
           *text, file,

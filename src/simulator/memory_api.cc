@@ -5,6 +5,7 @@
 
 #include "berth/check.h"
 #include "src/api/decode.h"
+#include "src/base/text.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/status_patch.h"
@@ -30,27 +31,12 @@ client::Response Ok(int code, std::string body = "{}") {
   return {code, "application/json", std::move(body)};
 }
 
-// What client::Escape escaped.
-std::string Unescape(std::string_view text) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 // The text up to the next '/', which is taken off `path` with it.
 std::string TakeSegment(std::string_view& path) {
   const size_t end = path.find('/');
   const std::string_view segment = path.substr(0, end);
   path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
-  return Unescape(segment);
+  return base::Unescape(segment).value_or(std::string(segment));
 }
 
 std::string StringAt(const ConfigValue& object, std::initializer_list<std::string_view> path) {
@@ -317,7 +303,7 @@ client::ResponseResult MemoryApi::WriteEvent(const client::Request& request) {
   if (!body) return Refuse(400, "BadRequest", body.error().message);
   if (request.verb == client::Verb::kPatch) {
     const std::string name = request.path.substr(request.path.rfind('/') + 1);
-    const auto it = event_by_name_.find(Unescape(name));
+    const auto it = event_by_name_.find(base::Unescape(name).value_or(name));
     if (it == event_by_name_.end()) {
       return Refuse(404, "NotFound", "events \"" + name + "\" not found");
     }

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "src/explain/json_text.h"
+#include "src/base/json.h"
 
 namespace berth::simulator {
 namespace {
@@ -15,16 +15,13 @@ std::string MessageOf(const api::Pod& pod) {
   return "";
 }
 
-int64_t Signed(uint64_t count) { return static_cast<int64_t>(count); }
-
 }  // namespace
 
 void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out) {
-  explain::JsonObject line(out);
+  base::JsonObject line(out);
   line.Add("pod", outcome.pod.metadata.Key());
   if (outcome.node_name.empty()) {
-    line.Key("node");
-    out += "null";
+    line.AddNull("node");
     line.Add("message", outcome.message);
   } else {
     line.Add("node", outcome.node_name);
@@ -66,20 +63,18 @@ Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts
 
 void AppendSummary(const Report& report, std::string& out) {
   using std::chrono::duration_cast;
-  explain::JsonObject line(out);
-  line.Key("summary");
-  explain::JsonObject summary(out);
-  summary.Add("attempts", Signed(report.facts.attempts));
-  summary.Add("bound", Signed(report.bound));
-  summary.Add("evicted", Signed(report.evicted.size()));
-  summary.Add("gated", Signed(report.gated.size()));
-  summary.Add("ignored", Signed(report.ignored.size()));
-  summary.Add("nodes", Signed(report.nodes));
-  summary.Add("pods", Signed(report.pods));
-  summary.Key("seed");
-  out += std::to_string(report.facts.seed);
-  summary.Add("unfinished", Signed(report.unfinished.size()));
-  summary.Add("unschedulable", Signed(report.unschedulable.size()));
+  base::JsonObject line(out);
+  base::JsonObject summary(line.Key("summary"));
+  summary.Add("attempts", report.facts.attempts);
+  summary.Add("bound", report.bound);
+  summary.Add("evicted", report.evicted.size());
+  summary.Add("gated", report.gated.size());
+  summary.Add("ignored", report.ignored.size());
+  summary.Add("nodes", report.nodes);
+  summary.Add("pods", report.pods);
+  summary.Add("seed", report.facts.seed);
+  summary.Add("unfinished", report.unfinished.size());
+  summary.Add("unschedulable", report.unschedulable.size());
   summary.Add("virtualSeconds",
               std::chrono::ceil<std::chrono::seconds>(report.facts.virtual_time).count());
   summary.Add("wallMicroseconds",

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "berth/field_errors.h"
-#include "src/client/file.h"
+#include "src/base/file.h"
 #include "src/documents/parse.h"
 #include "tests/bench/engine/workload.h"
 #include "tests/scenarios/runner/objects.h"
@@ -220,7 +220,7 @@ size_t CountOf(const Crowd& crowd, const Size& size) {
 }
 
 Result<Workload> ReadWorkload(const std::string& file_name) {
-  const auto text = client::ReadFile(file_name);
+  const auto text = base::ReadFile(file_name);
   if (!text) return Fail(text.error());
   const auto documents = documents::ParseYaml(*text, file_name);
   if (!documents) return Fail(documents.error());

@@ -8,7 +8,7 @@
 
 #include "berth/field_errors.h"
 #include "src/app/in_tree_plugins.h"
-#include "src/client/file.h"
+#include "src/base/file.h"
 #include "src/config/feature_gates.h"
 #include "src/config/load.h"
 #include "src/documents/parse.h"
@@ -248,7 +248,7 @@ Result<Scenario> ParseScenario(std::string_view text, std::string_view file_name
 }
 
 Result<Scenario> ReadScenario(const std::string& file_name) {
-  const auto text = client::ReadFile(file_name);
+  const auto text = base::ReadFile(file_name);
   if (!text) return Fail(text.error());
   return ParseScenario(*text, file_name);
 }

@@ -33,7 +33,7 @@ TEST(BackoffTest, WaitsGrowByTheFactorUpToTheCap) {
   }
 }
 
-TEST(BackoffTest, ResetBeginsAnew) {
+TEST(BackoffTest, ResetStartsOver) {
   Random random(1);
   Backoff backoff({.first = seconds(1), .factor = 3, .cap = seconds(30), .jitter = 0});
   backoff.Next(random);

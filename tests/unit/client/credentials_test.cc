@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "src/client/text.h"
+#include "src/base/text.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/test_certificates.h"
 #include "tests/unit/client/temp_folder.h"
@@ -195,7 +195,8 @@ TEST(CredentialsTest, WhatIsEmptyOrHalfWrittenLeavesTheLastGoodContent) {
     const size_t whole = file.good.size();
     for (size_t size = 0; size < whole; size += size + 60 < whole ? 13 : 1) {
       // The whole but for blanks at its end; or, of a bundle, its first certificate alone.
-      if (Trim(file.good.substr(size)).empty() || file.good.substr(0, size) == first->ca_pem ||
+      if (base::Trim(file.good.substr(size)).empty() ||
+          file.good.substr(0, size) == first->ca_pem ||
           file.good.substr(0, size) + "\n" == first->ca_pem) {
         continue;
       }

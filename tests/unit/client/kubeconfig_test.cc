@@ -162,7 +162,7 @@ TEST(KubeconfigTest, AFileThatItNamesMustBeReadable) {
       folder.Write("config", File("server: s, certificate-authority: ca.crt", ""));
   const auto missing = LoadKubeconfig({.path = path, .context = "", .master = ""});
   ASSERT_FALSE(missing);
-  EXPECT_THAT(missing.error().message, HasSubstr(folder.Path("ca.crt") + ": No such file"));
+  EXPECT_THAT(missing.error().message, HasSubstr(folder.Path("ca.crt") + ": no such file"));
   folder.Write("ca.crt", "x");
   EXPECT_TRUE(LoadKubeconfig({.path = path, .context = "", .master = ""}));
 }

@@ -94,7 +94,7 @@ TEST(RetryTest, BackoffDoublesUpToTenSecondsWithJitter) {
     Duration least = Duration::max();
     Duration most{};
     for (int i = 0; i < 200; ++i) {
-      const Duration wait = Backoff(attempt, random);
+      const Duration wait = base::Backoff::Wait(kRetryBackoff, attempt, random);
       least = std::min(least, wait);
       most = std::max(most, wait);
     }

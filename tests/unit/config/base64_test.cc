@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/config/base64.h"
 
+#include <absl/strings/escaping.h>
 #include <gtest/gtest.h>
 
 namespace berth::config {
 namespace {
 
-TEST(Base64Test, DecodesWhatItEncodes) {
+TEST(Base64Test, DecodesWhatIsEncoded) {
   std::string bytes;
   for (int length = 0; length < 300; ++length) {
     SCOPED_TRACE(length);
-    const auto decoded = DecodeBase64(EncodeBase64(bytes));
+    const auto decoded = DecodeBase64(absl::Base64Escape(bytes));
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(*decoded, bytes);
     bytes += static_cast<char>(length * 7);
   }
-  EXPECT_EQ(EncodeBase64("a"), "YQ==");
-  EXPECT_EQ(EncodeBase64("ab"), "YWI=");
-  EXPECT_EQ(EncodeBase64("abc"), "YWJj");
   EXPECT_EQ(*DecodeBase64("YW\r\nJj\n"), "abc");
 }
 

@@ -417,7 +417,7 @@ TEST_F(HttpExtenderTest, ABadConfigurationIsToldAtStart) {
   } cases[] = {
       {"no scheme", At("localhost:80"), "the URL has no scheme"},
       {"not HTTP", At("ftp://localhost"), "URI scheme must be 'http' or 'https'"},
-      {"no file", At("https://a", no_file), "open /no/such/file: No such file or directory"},
+      {"no file", At("https://a", no_file), "open /no/such/file: no such file or directory"},
       {"no certificate", At("https://a", SignedBy("rubbish")), ""},
       {"both", At("https://a", both),
        "specifying a root certificates file with the insecure flag is not allowed"},

@@ -192,7 +192,7 @@ TEST_F(TlsContextTest, WhatCannotBeUsedIsNamed) {
     const char* problem;
   } cases[] = {
       {"no key", {.certificate_file = Path("tls.crt")}, "go together"},
-      {"no file", {.certificate_file = "/no", .key_file = "/no"}, "open /no: No such file"},
+      {"no file", {.certificate_file = "/no", .key_file = "/no"}, "open /no: no such file"},
       {"another's key",
        {.certificate_file = Path("tls.crt"), .key_file = Path("other.key")},
        "tls.crt: the key cannot be used with the certificate"},

@@ -165,7 +165,7 @@ TEST_F(ClusterFilesTest, TwoPodsHaveTwoUids) {
 TEST_F(ClusterFilesTest, AFileThatIsNotThereIsNamed) {
   const auto cluster = LoadCluster({"/no/such/file"});
   ASSERT_FALSE(cluster);
-  EXPECT_EQ(cluster.error().message, "open /no/such/file: No such file or directory");
+  EXPECT_EQ(cluster.error().message, "open /no/such/file: no such file or directory");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/explain/json_text.h"
+#include "src/base/json.h"
 
 #include <gmock/gmock.h>
 
-namespace berth::explain {
+namespace berth::base {
 namespace {
 
 std::string Json(std::string_view text) {
@@ -64,16 +64,22 @@ TEST(JsonTextTest, NumbersAreIntegers) {
   }
 }
 
-TEST(JsonTextTest, AnObjectSeparatesItsMembers) {
+TEST(JsonTextTest, ObjectsAndListsSeparateTheirParts) {
   std::string out;
   JsonObject object(out);
+  EXPECT_TRUE(object.empty());
   object.Add("a", "x");
   object.Add("b", 2);
-  object.Key("c");
-  out += "null";
+  object.AddNull("c");
+  object.AddIfNotEmpty("d", "");
+  object.Add("e", false);
+  JsonList list(object.Key("f"));
+  for (const uint64_t number : {uint64_t{0}, UINT64_MAX}) AppendJson(number, list.Next());
+  list.Close();
   object.Close();
-  EXPECT_EQ(out, R"({"a":"x","b":2,"c":null})");
+  EXPECT_FALSE(object.empty());
+  EXPECT_EQ(out, R"({"a":"x","b":2,"c":null,"e":false,"f":[0,18446744073709551615]})");
 }
 
 }  // namespace
-}  // namespace berth::explain
+}  // namespace berth::base

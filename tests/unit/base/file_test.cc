@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/client/file.h"
+#include "src/base/file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/client/temp_folder.h"
 
-namespace berth::client {
+namespace berth::base {
 namespace {
 
 using testing::HasSubstr;
@@ -31,4 +31,4 @@ TEST(WatchedFileTest, AFileThatGrewBeyondTheBoundLeavesItsOldContent) {
 }
 
 }  // namespace
-}  // namespace berth::client
+}  // namespace berth::base

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/client/file.h"
+#include "src/base/file.h"
 
+#include <absl/strings/ascii.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,19 +10,23 @@
 
 #include "src/base/logging.h"
 
-namespace berth::client {
+namespace berth::base {
 
 Result<std::string> ReadFile(const std::string& path, size_t most) {
-  const auto fail = [&path] { return Fail("open " + path + ": " + std::strerror(errno)); };
+  const auto fail = [&path](const char* what) {
+    std::string why = std::strerror(errno);
+    why[0] = absl::ascii_tolower(static_cast<unsigned char>(why[0]));  // as Go writes it
+    return Fail(what + path + ": " + why);
+  };
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail();
+  if (fd < 0) return fail("open ");
   std::string content;
   char chunk[16384];
   for (;;) {
     const ssize_t got = read(fd, chunk, sizeof chunk);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      auto error = fail();
+      auto error = fail("read ");
       close(fd);
       return error;
     }
@@ -45,9 +50,9 @@ Result<std::string> WatchedFile::Get(Time now) {
     return read;
   }
   if (!content_) return read;
-  base::LogWarning("File cannot be read again; its old content stays in use",
-                   {{"file", path_}, {"err", read.error().message}});
+  LogWarning("File cannot be read again; its old content stays in use",
+             {{"file", path_}, {"err", read.error().message}});
   return *content_;
 }
 
-}  // namespace berth::client
+}  // namespace berth::base

@@ -8,12 +8,13 @@
 #include "berth/result.h"
 #include "berth/time.h"
 
-namespace berth::client {
+namespace berth::base {
 
 // A kubeconfig, a key or a bundle of certificates is far smaller.
 inline constexpr size_t kMostFileBytes = size_t{16} << 20;
 
-// Errors: "open /path: No such file or directory"; more than `most` bytes.
+// Errors, in Go's words: "open /path: no such file or directory", "read /path: is a directory";
+// more than `most` bytes.
 Result<std::string> ReadFile(const std::string& path, size_t most = kMostFileBytes);
 
 // The content of a file that is rotated from outside, read again once a minute: half of the
@@ -40,4 +41,4 @@ class WatchedFile {
   std::optional<std::string> content_;
 };
 
-}  // namespace berth::client
+}  // namespace berth::base

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <string>
+#include <string_view>
+
+// JSON straight into a string: what is sent for each bind, and documents with thousands of members.
+// A tree of values that is written as JSON is a ConfigValue.
+//
+// Thread safety: any thread.
+namespace berth::base {
+
+// Appends `text` as a JSON string. Only what JSON demands is escaped; bytes that are not UTF-8
+// become U+FFFD.
+void AppendJson(std::string_view text, std::string& out);
+// A number, or true or false.
+template <std::integral T>
+void AppendJson(T value, std::string& out) {
+  if constexpr (std::same_as<T, bool>) {
+    out += value ? "true" : "false";
+  } else {
+    char digits[24];
+    out.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
+  }
+}
+
+// Writes the members of one object in the order given, with the commas between them.
+class JsonObject {
+ public:
+  // `out` must outlive the object.
+  explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
+
+  // Begins a member; its value is what is appended next to the string, which is returned.
+  std::string& Key(std::string_view name) {
+    if (!empty_) out_ += ',';
+    empty_ = false;
+    AppendJson(name, out_);
+    out_ += ':';
+    return out_;
+  }
+  void Add(std::string_view name, std::string_view value) { AppendJson(value, Key(name)); }
+  template <std::integral T>
+  void Add(std::string_view name, T value) {
+    AppendJson(value, Key(name));
+  }
+  void AddNull(std::string_view name) { Key(name) += "null"; }
+  void AddIfNotEmpty(std::string_view name, std::string_view value) {
+    if (!value.empty()) Add(name, value);
+  }
+  void Close() { out_ += '}'; }
+
+  bool empty() const { return empty_; }
+
+ private:
+  std::string& out_;
+  bool empty_ = true;
+};
+
+// The same for the elements of a list.
+class JsonList {
+ public:
+  explicit JsonList(std::string& out) : out_(out) { out_ += '['; }
+
+  // Begins an element, as JsonObject::Key() begins a member.
+  std::string& Next() {
+    if (!empty_) out_ += ',';
+    empty_ = false;
+    return out_;
+  }
+  void Close() { out_ += ']'; }
+
+ private:
+  std::string& out_;
+  bool empty_ = true;
+};
+
+// A list of strings.
+template <typename Strings>
+void AppendJsonList(const Strings& strings, std::string& out) {
+  JsonList list(out);
+  for (std::string_view text : strings) AppendJson(text, list.Next());
+  list.Close();
+}
+
+}  // namespace berth::base

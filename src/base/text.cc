@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/base/text.h"
+
+#include <cstdio>
+
+namespace berth::base {
+namespace {
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::optional<std::string> Unescape(std::string_view text, Plus plus) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus == Plus::kBlank) {
+      plain += ' ';
+    } else if (text[i] != '%') {
+      plain += text[i];
+    } else {
+      const int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
+      const int low = i + 2 < text.size() ? HexValue(text[i + 2]) : -1;
+      if (high < 0 || low < 0) return std::nullopt;
+      plain += static_cast<char>(high * 16 + low);
+      i += 2;
+    }
+  }
+  return plain;
+}
+
+std::optional<bool> ParseBool(std::string_view text) {
+  for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == yes) return true;
+  }
+  for (std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
+std::string UuidText(uint64_t high, uint64_t low) {
+  high = (high & ~uint64_t{0xf000}) | 0x4000;                // the version
+  low = (low & ~(uint64_t{3} << 62)) | (uint64_t{2} << 62);  // the variant
+  char text[40];
+  std::snprintf(text, sizeof(text), "%08x-%04x-%04x-%04x-%012llx",
+                static_cast<unsigned>(high >> 32), static_cast<unsigned>((high >> 16) & 0xffff),
+                static_cast<unsigned>(high & 0xffff), static_cast<unsigned>(low >> 48),
+                static_cast<unsigned long long>(low & 0xffffffffffff));
+  return text;
+}
+
+}  // namespace berth::base
