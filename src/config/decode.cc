@@ -157,7 +157,7 @@ Result<std::string> TypeMetaOf(const ConfigValue& args, std::string_view field,
   if (value->string() != nullptr) {
     return value->string()->empty() ? std::string(fallback) : *value->string();
   }
-  const auto problems = CheckAgainst({SchemaKind::kString, "string"}, *value, true);
+  const auto problems = CheckAgainst({SchemaKind::kString, "string"}, *value, MemberOrder::kByName);
   return Fail("couldn't get version/kind; json parse error: " + *problems.mistyped);
 }
 
@@ -189,7 +189,7 @@ Result<void> CheckArgsKind(const ConfigValue& args, const std::string& plugin) {
 constexpr std::string_view kStrict = "strict decoding error: ";
 
 // Checks one entry of a pluginConfig; unknown fields in its args are added to `unknown`.
-Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, bool sorted,
+Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, MemberOrder order,
                        std::vector<std::string>& unknown) {
   const ConfigValue* name = entry.Find("name");
   const ConfigValue* args = entry.Find("args");
@@ -198,7 +198,7 @@ Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, bool s
   const std::string& plugin = *name->string();
   const std::string where = "decoding ." + path;
   if (auto kind = CheckArgsKind(*args, plugin); !kind) return Fail(kind.error().Within(where));
-  const SchemaProblems problems = CheckAgainst(*schema, *args, sorted);
+  const SchemaProblems problems = CheckAgainst(*schema, *args, order);
   const std::string while_decoding = "decoding args for plugin " + plugin;
   if (problems.mistyped) {
     return Fail(Error{*problems.mistyped}.Within(while_decoding).Within(where));
@@ -213,8 +213,8 @@ Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, bool s
 
 // The types of all fields, and that they exist. Errors: the first of a wrong type, or else all that
 // are unknown.
-Result<void> CheckTypes(const ConfigValue& document, bool sorted) {
-  SchemaProblems problems = CheckAgainst(ConfigurationSchema(), document, sorted);
+Result<void> CheckTypes(const ConfigValue& document, MemberOrder order) {
+  SchemaProblems problems = CheckAgainst(ConfigurationSchema(), document, order);
   if (problems.mistyped) return Fail(*problems.mistyped);
   const auto list_at = [](const ConfigValue& value, std::string_view field) {
     const ConfigValue* list = value.Find(field);
@@ -225,7 +225,7 @@ Result<void> CheckTypes(const ConfigValue& document, bool sorted) {
     const ConfigValue::List entries = list_at(profiles[i], "pluginConfig");
     for (size_t j = 0; j < entries.size(); ++j) {
       const std::string path = Indexed(Indexed("profiles", i) + ".pluginConfig", j);
-      if (auto args = CheckArgs(entries[j], path, sorted, problems.unknown_fields); !args) {
+      if (auto args = CheckArgs(entries[j], path, order, problems.unknown_fields); !args) {
         return args;
       }
     }
@@ -236,8 +236,8 @@ Result<void> CheckTypes(const ConfigValue& document, bool sorted) {
 
 }  // namespace
 
-Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document, bool sorted) {
-  if (auto checked = CheckTypes(document, sorted); !checked) return Fail(checked.error());
+Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document, MemberOrder order) {
+  if (auto checked = CheckTypes(document, order); !checked) return Fail(checked.error());
   FieldReader fields(document, "");
   SchedulerConfiguration config;
   fields.Get("apiVersion");

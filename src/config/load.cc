@@ -134,7 +134,8 @@ Result<SchedulerConfiguration> Decode(std::string_view text, std::string_view fi
   if (const auto problem = TypeProblem(document)) {
     return Fail(Error{*problem}.Within(file_name));
   }
-  auto config = DecodeFields(document, !IsJson(text));
+  auto config =
+      DecodeFields(document, IsJson(text) ? MemberOrder::kAsWritten : MemberOrder::kByName);
   if (!config) return Fail(config.error().Within(file_name));
   SetDefaults(*config, known);
   return config;

@@ -35,7 +35,7 @@ bool FitsFloat(const ConfigValue& value) {
 
 class Checker {
  public:
-  explicit Checker(bool sorted) : sorted_(sorted) {}
+  explicit Checker(MemberOrder order) : order_(order) {}
 
   void Check(const Schema& schema, const ConfigValue& value) {
     if (value.is_null()) return;
@@ -124,7 +124,7 @@ class Checker {
   void CheckStruct(const Schema& schema, const ConfigValue::Map& map) {
     std::vector<const ConfigValue::Map::value_type*> members;
     for (const auto& member : map) members.push_back(&member);
-    if (sorted_) {
+    if (order_ == MemberOrder::kByName) {
       std::stable_sort(members.begin(), members.end(),
                        [](const auto* a, const auto* b) { return a->first < b->first; });
     }
@@ -151,7 +151,7 @@ class Checker {
     struct_ = outer_struct;
   }
 
-  bool sorted_;
+  MemberOrder order_;
   std::string path_;     // with indexes
   std::string go_path_;  // without
   std::string struct_;   // the Go struct that holds the field
@@ -212,8 +212,8 @@ ConfigValue PrintedFloat(double value) {
 
 }  // namespace
 
-SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, bool sorted) {
-  Checker checker(sorted);
+SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, MemberOrder order) {
+  Checker checker(order);
   checker.Check(schema, value);
   return checker.Take();
 }

@@ -54,9 +54,12 @@ struct SchemaProblems {
   std::vector<std::string> unknown_fields;  // each with its path: `unknown field "a.b[0].c"`
 };
 
-// Holds `value` against `schema`. With `sorted`, members of maps are taken in the order of their
-// names, as YAML is read, else as they stand.
-SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, bool sorted);
+// In which order the members of a map are looked at: as they are written, as kube-scheduler reads
+// JSON, or by name, as it reads YAML.
+enum class MemberOrder { kAsWritten, kByName };
+
+// Holds `value` against `schema`.
+SchemaProblems CheckAgainst(const Schema& schema, const ConfigValue& value, MemberOrder order);
 
 // A value that CheckAgainst() found nothing wrong with, as Kubernetes prints it: with the fields
 // that are always there, without those that are empty, durations and numbers in one form.

@@ -39,8 +39,7 @@ bool Reflector::Session::Break(Reflector& reflector, const Error& error) {
   return false;
 }
 
-void Reflector::WatchSession::Begin(Reflector& reflector, api::Encoding encoding) {
-  (void)reflector;
+void Reflector::WatchSession::Begin(Reflector&, api::Encoding encoding) {
   encoding_ = encoding;
   frames_.emplace(encoding);
 }
@@ -58,7 +57,7 @@ bool Reflector::WatchSession::Take(Reflector& reflector, std::string_view data) 
 }
 
 // A frame cut off at the end is sent again when the watch is resumed.
-void Reflector::WatchSession::End(Reflector& reflector) { (void)reflector; }
+void Reflector::WatchSession::End(Reflector&) {}
 
 void Reflector::PageSession::Begin(Reflector& reflector, api::Encoding encoding) {
   // The reader lives in the session, which is alive only while the reflector is.

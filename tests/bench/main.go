@@ -20,13 +20,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon"
+	"berth.dev/tests/program"
 )
 
 type options struct {
@@ -41,23 +40,7 @@ type options struct {
 	output              string
 }
 
-func main() {
-	o, err := parse(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(0)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { program.Main("bench", parse, run) }
 
 func parse(args []string) (options, error) {
 	var o options

@@ -19,11 +19,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"berth.dev/tests/daemon"
+	"berth.dev/tests/program"
 )
 
 type options struct {
@@ -40,23 +39,7 @@ type options struct {
 // errJudged says that the run went to its end and was found wanting.
 var errJudged = errors.New("not all that should hold holds")
 
-func main() {
-	o, err := parse(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(0)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { program.Main("soak", parse, run) }
 
 func parse(args []string) (options, error) {
 	var o options
@@ -104,11 +87,11 @@ func (o options) validate(rest []string) error {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	program, err := daemon.Berth(o.berth)
+	berth, err := daemon.Berth(o.berth)
 	if err != nil {
 		return err
 	}
-	s, err := newSoak(ctx, o, program)
+	s, err := newSoak(ctx, o, berth)
 	if err != nil {
 		return err
 	}

@@ -11,17 +11,16 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
+
+	"berth.dev/tests/program"
 )
 
 type options struct {
@@ -31,26 +30,7 @@ type options struct {
 	berth, out                 string
 }
 
-func main() {
-	o, err := parse(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(0)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	same, err := run(ctx, o)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "parity:", err)
-	}
-	if err != nil || !same {
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { program.Main("parity", parse, run) }
 
 func parse(args []string) (options, error) {
 	o := options{seed: uint64(rand.Uint32())}

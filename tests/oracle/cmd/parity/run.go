@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,24 +22,27 @@ type finding struct {
 	difference *parity.Difference
 }
 
-// run compares all cases and says whether none differs.
-func run(ctx context.Context, o options) (bool, error) {
+// errDiffers says that Berth and kube-scheduler decided differently somewhere.
+var errDiffers = errors.New("there are differences")
+
+// run compares all cases and fails where one differs.
+func run(ctx context.Context, o options) error {
 	fmt.Printf("%d cases from seed %d\n", o.seeds, o.seed)
 	scratch, err := os.MkdirTemp("", "berth-parity-")
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer os.RemoveAll(scratch)
 
 	findings, err := compareAll(ctx, o, scratch)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if len(findings) == 0 {
 		fmt.Println("no difference")
-		return true, nil
+		return nil
 	}
-	return false, report(ctx, o, scratch, findings)
+	return errors.Join(errDiffers, report(ctx, o, scratch, findings))
 }
 
 // compareAll has the findings in the order of their seeds.
