@@ -44,8 +44,6 @@ class AffinityTermTable {
   // Terms that pods have; those that wait for Sweep().
   size_t size() const { return by_identity_.size() - num_unused_; }
   size_t num_unused() const { return num_unused_; }
-  // How long the terms are that wait for Sweep(); they take about twice as much memory.
-  size_t unused_bytes() const { return unused_bytes_; }
 
  private:
   using Slot = uint32_t;
@@ -71,7 +69,7 @@ class AffinityTermTable {
   absl::flat_hash_map<std::string_view, Slot> by_identity_;
   SelectorIndex index_;
   size_t num_unused_ = 0;
-  size_t unused_bytes_ = 0;  // of their identities
+  size_t unused_bytes_ = 0;  // of their identities; they take about twice as much memory
   size_t used_bytes_ = 0;    // of the identities of the others
   uint64_t last_serial_ = 0;
   std::string scratch_;

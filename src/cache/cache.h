@@ -85,7 +85,6 @@ class Cache final : public Snapshot {
   // Puts a pod that names its node there and confirms it; replaces what is known of the UID.
   // Errors: no UID or no node name.
   Result<void> AddPod(PodInfoPtr info);
-  Result<void> UpdatePod(PodInfoPtr info) { return AddPod(std::move(info)); }
   // Takes the pod away, assumed or confirmed. False when it is unknown.
   bool RemovePod(std::string_view uid);
   // Puts a pod on `row` ahead of the API server. Errors: the UID is known (or empty), the row has

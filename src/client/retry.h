@@ -50,9 +50,6 @@ class Availability {
   // The server answered something. Logs if it had been away.
   void OnAnswer(Time now, const std::string& host);
 
-  bool away() const { return since_.has_value(); }
-  int steps() const { return steps_; }
-
  private:
   std::optional<Time> since_;
   Time step_ends_{};

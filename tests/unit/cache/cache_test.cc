@@ -181,7 +181,7 @@ TEST(CacheTest, APodVersionCountsWhenSomebodyCouldTellItFromTheOldOne) {
     api::Pod changed = base();
     c.change(changed);
     const PodInfoPtr now = cache.MakePodInfo(std::make_shared<const api::Pod>(changed));
-    ASSERT_TRUE(cache.UpdatePod(now));
+    ASSERT_TRUE(cache.AddPod(now));
     EXPECT_EQ(cache.usage_generation(row) > before, c.counts);
     EXPECT_THAT(cache.pods(row), ElementsAre(now.get()));
     EXPECT_EQ(cache.requested(kCpu)[row], now->placed.milli_cpu);

@@ -116,14 +116,15 @@ TEST(AvailabilityTest, ManyFailuresInOneStepAreOneStep) {
     EXPECT_EQ(availability.OnUnreachable(clock.Now(), "h", "refused", random),
               first - milliseconds(10));
   }
-  EXPECT_EQ(availability.steps(), 1);
-  clock.Advance(first);
-  availability.OnUnreachable(clock.Now(), "h", "refused", random);
-  EXPECT_EQ(availability.steps(), 2);
-  EXPECT_TRUE(availability.away());
+  Duration wait = first;
+  for (int step = 1; step <= 4; ++step) {
+    clock.Advance(wait);
+    wait = availability.OnUnreachable(clock.Now(), "h", "refused", random);
+    EXPECT_GE(wait, milliseconds(50) * (1 << step));
+    EXPECT_LE(wait, milliseconds(150) * (1 << step));
+  }
   availability.OnAnswer(clock.Now(), "h");
-  EXPECT_FALSE(availability.away());
-  EXPECT_EQ(availability.steps(), 0);
+  EXPECT_LE(availability.OnUnreachable(clock.Now(), "h", "refused", random), milliseconds(150));
 }
 
 std::string ProtobufStatus() {
