@@ -143,10 +143,4 @@ void LogDump(const Scheduler& scheduler) {
                                              {"pods", DumpQueue(scheduler.queue())}});
 }
 
-std::string Dump(const Scheduler& scheduler) {
-  return "Dump of cached NodeInfo\n" + DumpNodes(scheduler.cache(), scheduler.nominator()) +
-         "\nDump of scheduling queue: " + QueueSummary(scheduler.queue()) + "\n" +
-         DumpQueue(scheduler.queue());
-}
-
 }  // namespace berth::scheduler

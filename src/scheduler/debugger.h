@@ -54,8 +54,7 @@ std::string DumpQueue(const queue::SchedulingQueue& queue);
 // Log where the scheduler's cache and queue differ from what the informers hold.
 void LogNodeMismatch(const Scheduler& scheduler, const KnownObjects& nodes);
 void LogPodMismatch(const Scheduler& scheduler, const KnownObjects& pods);
-// Logs a dump of cache and queue; the same as text.
+// Logs a dump of cache and queue.
 void LogDump(const Scheduler& scheduler);
-std::string Dump(const Scheduler& scheduler);
 
 }  // namespace berth::scheduler

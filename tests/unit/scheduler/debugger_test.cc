@@ -70,7 +70,9 @@ TEST_F(DebuggerTest, TheDumpShowsNodesWithTheirPodsAndTheQueue) {
   AddPod(test::MakePod().Name("lost").Uid("u2").OnNode("gone"));
   AddPod(test::MakePod().Name("huge").Uid("u3").NominatedNode("n1").Gate("wait"));
   Turn();
-  const std::string dump = Dump(scheduler());
+  const std::string dump = DumpNodes(scheduler().cache(), scheduler().nominator()) +
+                           QueueSummary(scheduler().queue()) + "\n" +
+                           DumpQueue(scheduler().queue());
   for (const char* part : {
            "Node name: n1\nDeleted: false\nRequested Resources: pods: 1, cpu: 500m\n"
            "Allocatable Resources: pods: 10, cpu: 2000m, example.com/gpu: 4\nScheduled "
