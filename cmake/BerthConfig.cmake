@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a project that builds plugins for Berth gets from find_package(Berth):
 #
-#   Berth::plugin                    the headers berth/abi.h and berth/plugin.hpp
+#   Berth::plugin                    the headers berth/loadable/abi.h and berth/loadable/plugin.hpp
 #   berth_add_plugin(<name> <source>...)
 #                                    a library <name>.so that `berth run --plugin-dir` loads
 include_guard()

@@ -5,10 +5,7 @@ include(GNUInstallDirs)
 
 install(TARGETS berth RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT berth)
 
-install(FILES include/berth/abi.h include/berth/plugin.hpp
-        DESTINATION include/berth COMPONENT sdk)
-install(DIRECTORY include/berth/abi include/berth/plugin
-        DESTINATION include/berth COMPONENT sdk)
+install(DIRECTORY include/berth/loadable DESTINATION include/berth COMPONENT sdk)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/BerthConfigVersion.cmake
                                  COMPATIBILITY AnyNewerVersion ARCH_INDEPENDENT)
 install(FILES cmake/BerthConfig.cmake ${CMAKE_BINARY_DIR}/BerthConfigVersion.cmake

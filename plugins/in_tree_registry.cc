@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/in_tree_registry.h"
 
+#include <type_traits>
+
+#include "berth/config_value.h"
+#include "berth/in_tree/handle.h"
 #include "plugins/default_binder/default_binder.h"
 #include "plugins/default_preemption/args.h"
 #include "plugins/default_preemption/default_preemption.h"
@@ -29,9 +33,26 @@
 namespace berth::plugins {
 namespace {
 
+// A plugin without args.
 template <typename PluginType>
 PluginRegistration Register() {
-  return {PluginType::kName, PluginType::Make};
+  return {PluginType::kName, [](const ConfigValue&, Handle& handle) -> Result<Plugin> {
+            if constexpr (std::is_constructible_v<PluginType, Handle&>) {
+              return MakePlugin<PluginType>(handle);
+            } else {
+              return MakePlugin<PluginType>();
+            }
+          }};
+}
+
+// A plugin whose args parse() reads and checks.
+template <typename PluginType, typename Parse>
+PluginRegistration Register(Parse parse) {
+  return {PluginType::kName, [parse](const ConfigValue& args, Handle& handle) -> Result<Plugin> {
+            const auto parsed = parse(args);
+            if (!parsed) return Fail(parsed.error());
+            return MakePlugin<PluginType>(*parsed, handle);
+          }};
 }
 
 // Of kube-scheduler's plugins those that are not there yet and without which pods do as well.
@@ -46,13 +67,13 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeName>(),
       Register<NodeUnschedulable>(),
       Register<TaintToleration>(),
-      Register<NodeAffinity>(),
+      Register<NodeAffinity>(ParseNodeAffinityArgs),
       Register<NodePorts>(),
-      Register<NodeResourcesFit>(),
-      Register<PodTopologySpread>(),
-      Register<InterPodAffinity>(),
-      Register<DefaultPreemption>(),
-      Register<NodeResourcesBalancedAllocation>(),
+      Register<NodeResourcesFit>(ParseNodeResourcesFitArgs),
+      Register<PodTopologySpread>(ParsePodTopologySpreadArgs),
+      Register<InterPodAffinity>(ParseInterPodAffinityArgs),
+      Register<DefaultPreemption>(ParseDefaultPreemptionArgs),
+      Register<NodeResourcesBalancedAllocation>(ParseNodeResourcesBalancedAllocationArgs),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/plugin.h"
-#include "berth/plugin_args.h"
+#include "berth/in_tree/plugin.h"
+#include "berth/in_tree/plugin_args.h"
 
 namespace berth::plugins {
 

@@ -105,10 +105,6 @@ class Snapshot {
   // Nodes that must take no new pod because a pod on them could not be read.
   virtual const NodeSet& closed_nodes() const = 0;
 
-  // Counters that grow with every change of the row's node object, or of the pods on it.
-  virtual uint64_t node_generation(NodeRow row) const = 0;
-  virtual uint64_t usage_generation(NodeRow row) const = 0;
-
   virtual const ResourceNames& resource_names() const = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -15,11 +15,9 @@ class DefaultBinder final : public BindPlugin {
 
   // `handle` outlives the plugin.
   explicit DefaultBinder(Handle& handle) : handle_(&handle) {}
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
   // Filters and scores nothing.
-  Inputs DeclaredInputs() const override { return Inputs::Of(0, {}); }
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {}); }
   void Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,
             Cancellation& cancellation, AsyncDone done) override;
 

@@ -79,9 +79,9 @@ Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& 
   budgets_.Restart();
   for (Victim& victim : potential_) victim.violates = budgets_.Violates(*victim.pod);
 
-  if (Status status = Reprieve(true); !status.ok()) return status;
+  if (Status status = Reprieve(Budget::kBroken); !status.ok()) return status;
   candidate.num_pdb_violations = static_cast<int64_t>(victims_.size());
-  if (Status status = Reprieve(false); !status.ok()) return status;
+  if (Status status = Reprieve(Budget::kKept); !status.ok()) return status;
   // As kube-scheduler has it, pods that have not started did so in the order of the node's list.
   StableSort(victims_, [this](const Victim& a, const Victim& b) {
     if (MoreImportant(*a.pod, *b.pod, now_)) return true;
@@ -92,9 +92,9 @@ Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& 
   return Status::Success();
 }
 
-Status VictimSelection::Reprieve(bool violating) {
+Status VictimSelection::Reprieve(Budget budget) {
   for (const Victim& victim : potential_) {
-    if (victim.violates != violating) continue;
+    if (victim.violates != (budget == Budget::kBroken)) continue;
     if (Status status = dry_run_.AddPod(*victim.pod); !status.ok()) return status;
     const Status status = dry_run_.Filter();
     if (status.ok()) continue;

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "berth/dry_run.h"
+#include "berth/in_tree/dry_run.h"
+#include "berth/in_tree/preemption.h"
 #include "berth/pod_info.h"
-#include "berth/preemption.h"
 #include "berth/random.h"
 #include "berth/snapshot.h"
 #include "berth/time.h"
@@ -44,8 +44,10 @@ class VictimSelection {
     bool violates = false;
     size_t position = 0;  // in the node's list of pods
   };
-  // Brings back those who can stay; adds the others to `victims_`.
-  Status Reprieve(bool violating);
+  enum class Budget : uint8_t { kBroken, kKept };
+  // Of the pods whose eviction breaks a disruption budget, or of the others, brings back those that
+  // can stay and adds the rest to `victims_`.
+  Status Reprieve(Budget budget);
 
   const PodInfo& pod_;
   const Snapshot& snapshot_;

@@ -24,7 +24,7 @@ bool TerminatingByPreemption(const api::Pod& pod) {
 
 }  // namespace
 
-DefaultPreemption::DefaultPreemption(Handle& handle, DefaultPreemptionArgs args)
+DefaultPreemption::DefaultPreemption(const DefaultPreemptionArgs& args, Handle& handle)
     : handle_(handle),
       args_(args),
       evictions_(std::make_shared<Evictions>(handle)),
@@ -33,12 +33,6 @@ DefaultPreemption::DefaultPreemption(Handle& handle, DefaultPreemptionArgs args)
       waiting_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                      "waiting for the preemption for this pod to be finished")) {}
 
-Result<std::unique_ptr<Plugin>> DefaultPreemption::Make(const ConfigValue& args, Handle& handle) {
-  auto parsed = ParseDefaultPreemptionArgs(args);
-  if (!parsed) return Fail(std::move(parsed.error()));
-  return std::make_unique<DefaultPreemption>(handle, *parsed);
-}
-
 PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo& pod,
                                                const Snapshot& snapshot,
                                                const NodeToStatus& statuses) {
@@ -46,7 +40,7 @@ PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo&
   if (const Status status = MayPreempt(state, pod, snapshot, statuses); !status.ok()) {
     return {status};
   }
-  Search search = FindCandidates(state, pod, snapshot, statuses, false);
+  Search search = FindCandidates(state, pod, snapshot, statuses, Nodes::kSome);
   if (search.candidates.empty()) return Unhelpful(state, snapshot, search);
   const auto candidates = handle_.ProcessPreemption(pod, std::move(search.candidates));
   if (!candidates) {
@@ -72,7 +66,7 @@ PreemptionPreview DefaultPreemption::Preview(CycleState& state, const PodInfo& p
     preview.message = status.message();
     return preview;
   }
-  Search search = FindCandidates(state, pod, snapshot, statuses, true);
+  Search search = FindCandidates(state, pod, snapshot, statuses, Nodes::kAll);
   if (search.candidates.empty()) {
     preview.message = Unhelpful(state, snapshot, search).status.message();
     return preview;
@@ -85,9 +79,7 @@ PreemptionPreview DefaultPreemption::Preview(CycleState& state, const PodInfo& p
 }
 
 void DefaultPreemption::TakeOver(PreemptionPlugin& predecessor) {
-  if (const auto* other = dynamic_cast<DefaultPreemption*>(&predecessor)) {
-    evictions_ = other->evictions_;
-  }
+  evictions_ = static_cast<DefaultPreemption&>(predecessor).evictions_;
 }
 
 Status DefaultPreemption::MayPreempt(const CycleState& state, const PodInfo& pod,
@@ -127,7 +119,8 @@ size_t DefaultPreemption::NumCandidates(size_t nodes) const {
 DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, const PodInfo& pod,
                                                             const Snapshot& snapshot,
                                                             const NodeToStatus& statuses,
-                                                            bool all) {
+                                                            Nodes nodes) {
+  const bool all = nodes == Nodes::kAll;
   Search search;
   std::vector<NodeRow> potential;
   snapshot.nodes().ForEach([&](NodeRow row) {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
-#include "berth/preemption.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
+#include "berth/in_tree/preemption.h"
 #include "plugins/default_preemption/args.h"
 #include "plugins/default_preemption/candidates.h"
 #include "plugins/default_preemption/evictions.h"
@@ -26,11 +26,10 @@ class DefaultPreemption final : public PreemptionPlugin,
  public:
   static constexpr std::string_view kName = "DefaultPreemption";
 
-  DefaultPreemption(Handle& handle, DefaultPreemptionArgs args);
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
+  // `handle` outlives the plugin.
+  DefaultPreemption(const DefaultPreemptionArgs& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override { return Inputs::Of(pod_part::kPriority, {}); }
+  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kPriority, {}); }
 
   // Success with a nomination when victims were found; their eviction goes on meanwhile.
   // Unschedulable when preemption does not help, with kube-scheduler's account of why.
@@ -53,8 +52,10 @@ class DefaultPreemption final : public PreemptionPlugin,
     // Why nodes on which preemption was tried are none.
     std::vector<std::pair<NodeRow, Status>> rejected;
   };
+  // A random part of the nodes, as many as the args ask for, or all of them.
+  enum class Nodes : uint8_t { kSome, kAll };
   Search FindCandidates(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                        const NodeToStatus& statuses, bool all);
+                        const NodeToStatus& statuses, Nodes nodes);
   // Success, or why the pod may not preempt at all.
   Status MayPreempt(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                     const NodeToStatus& statuses) const;

@@ -34,7 +34,7 @@ bool Evictions::Running(const api::Pod& preemptor) const {
   const auto it = runs_.find(preemptor.metadata.uid);
   if (it == runs_.end()) return false;
   // The deletion of the last victim may be seen before the answer to the request for it.
-  return !it->second.last_asked || Stands(*it->second.victims.back(), it->second.node_name);
+  return !it->second.last_asked || StillOnNode(*it->second.victims.back(), it->second.node_name);
 }
 
 void Evictions::Evict(const std::string& preemptor_uid, Run& run,
@@ -42,40 +42,41 @@ void Evictions::Evict(const std::string& preemptor_uid, Run& run,
   ++run.unanswered;
   const auto answered = [handle = &handle_, self = std::weak_ptr<Evictions*>(self_),
                          asked = Asked{run.id, preemptor_uid, run.node_name, victim}](
-                            bool in_memory, AsyncStatus answer) {
-    handle->Post([self, asked, in_memory, answer = std::move(answer)] {
-      if (const auto evictions = self.lock()) (*evictions)->OnAnswer(asked, in_memory, answer);
+                            Place place, AsyncStatus answer) {
+    handle->Post([self, asked, place, answer = std::move(answer)] {
+      if (const auto evictions = self.lock()) (*evictions)->OnAnswer(asked, place, answer);
     });
   };
   // A pod that has its place only in memory gives it up without being deleted.
   const std::string& uid = victim->metadata.uid;
   if (WaitingPod* waiting = handle_.FindWaitingPod(uid)) {
     waiting->Preempt(DefaultPreemption::kName, "preempted");
-    answered(true, {});
+    answered(Place::kInMemory, {});
     return;
   }
   if (handle_.CancelPreBind(uid, "preempted by " + std::string(DefaultPreemption::kName))) {
-    answered(true, {});
+    answered(Place::kInMemory, {});
     return;
   }
   handle_.EvictPod(
       victim,
       std::string(handle_.scheduler_name()) + ": preempting to accommodate a higher priority pod",
-      [answered](AsyncStatus answer) { answered(false, std::move(answer)); });
+      [answered](AsyncStatus answer) { answered(Place::kOnNode, std::move(answer)); });
 }
 
-void Evictions::OnAnswer(const Asked& asked, bool in_memory, const AsyncStatus& answer) {
+void Evictions::OnAnswer(const Asked& asked, Place place, const AsyncStatus& answer) {
   if (answer.ok()) {
     std::string note = "Preempted by pod " + asked.preemptor_uid + " on node " + asked.node_name;
-    if (in_memory) note += " (in kube-scheduler memory).";
-    handle_.RecordEvent(*asked.victim, false, "Preempted", "Preempting", std::move(note));
+    if (place == Place::kInMemory) note += " (in kube-scheduler memory).";
+    handle_.RecordEvent(*asked.victim, PodEventType::kNormal, "Preempted", "Preempting",
+                        std::move(note));
   }
   const auto it = runs_.find(asked.preemptor_uid);
   if (it == runs_.end() || it->second.id != asked.run) return;
   Run& run = it->second;
   --run.unanswered;
   if (answer.ok()) {
-    run.last_in_memory = run.last_asked && in_memory;
+    run.last_in_memory = run.last_asked && place == Place::kInMemory;
   } else {
     run.failed = true;
   }
@@ -86,26 +87,28 @@ void Evictions::Advance(Runs::iterator it) {
   Run& run = it->second;
   if (run.unanswered > 0) return;
   if (run.failed) {
-    Finish(it, true);
+    handle_.Activate({Finish(it)});
   } else if (!run.last_asked) {
     run.last_asked = true;
     Evict(it->first, run, run.victims.back());
   } else {
-    Finish(it, run.last_in_memory);
+    const bool activate = run.last_in_memory;
+    const std::string preemptor = Finish(it);
+    if (activate) handle_.Activate({preemptor});
   }
 }
 
-void Evictions::Finish(Runs::iterator it, bool activate) {
+std::string Evictions::Finish(Runs::iterator it) {
   const std::string_view result = it->second.failed ? "error" : "success";
   handle_.CountMetric("preemption_goroutines_execution_total", {result}, 1);
   const std::chrono::duration<double> took = handle_.clock().Now() - it->second.started;
   handle_.ObserveMetric("preemption_goroutines_duration_seconds", {result}, took.count());
-  const std::string key = std::move(it->second.preemptor_key);
+  std::string key = std::move(it->second.preemptor_key);
   runs_.erase(it);
-  if (activate) handle_.Activate({key});
+  return key;
 }
 
-bool Evictions::Stands(const api::Pod& victim, std::string_view node_name) const {
+bool Evictions::StillOnNode(const api::Pod& victim, std::string_view node_name) const {
   const Snapshot& snapshot = handle_.snapshot();
   const NodeRow row = snapshot.FindNode(node_name);
   if (row == kNoRow) return false;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 
 namespace berth::plugins {
 
@@ -55,11 +55,14 @@ class Evictions {
     std::string node_name;
     std::shared_ptr<const api::Pod> victim;
   };
-  void OnAnswer(const Asked& asked, bool in_memory, const AsyncStatus& answer);
-  void Finish(Runs::iterator run, bool activate);
+  // Where the victim had its place.
+  enum class Place : uint8_t { kOnNode, kInMemory };
+  void OnAnswer(const Asked& asked, Place place, const AsyncStatus& answer);
+  // Returns the preemptor's key.
+  std::string Finish(Runs::iterator run);
   void Advance(Runs::iterator run);
-  // Whether the victim is still on the node and nobody has begun to delete it.
-  bool Stands(const api::Pod& victim, std::string_view node_name) const;
+  // Whether the victim is still on the node and its deletion has not begun.
+  bool StillOnNode(const api::Pod& victim, std::string_view node_name) const;
 
   Handle& handle_;
   Runs runs_;  // by preemptor UID

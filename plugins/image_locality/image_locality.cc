@@ -51,19 +51,13 @@ int64_t Priority(int64_t sum, int64_t image_count) {
 
 }  // namespace
 
-Result<std::unique_ptr<Plugin>> ImageLocality::Make(const ConfigValue& args, Handle& handle) {
-  (void)args, (void)handle;
-  return std::make_unique<ImageLocality>();
-}
-
 // A node that comes, goes or pulls an image changes the spread, and so the score, of all others.
 Inputs ImageLocality::DeclaredInputs() const {
   return Inputs::Of(pod_part::kImages, {{Reach::kAllNodes}});
 }
 
-ScoreResult ImageLocality::Score(const CycleState& state, const PodInfo& pod,
+ScoreResult ImageLocality::Score(const CycleState&, const PodInfo& pod,
                                  const NodeView& node) const {
-  (void)state;
   const Snapshot& snapshot = node.snapshot();
   int64_t sum = 0;
   const int64_t count = ForEachImage(*pod.pod, [&](const std::string& name) {
@@ -75,10 +69,8 @@ ScoreResult ImageLocality::Score(const CycleState& state, const PodInfo& pod,
   return {Priority(sum, count)};
 }
 
-void ImageLocality::ScoreNodes(const CycleState& state, const PodInfo& pod,
-                               const Snapshot& snapshot, std::span<const NodeRow> nodes,
-                               std::span<int64_t> scores) const {
-  (void)state;
+void ImageLocality::ScoreNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
+                               std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
   std::vector<int64_t> sums;  // by row; empty until some node has some image
   const int64_t count = ForEachImage(*pod.pod, [&](const std::string& name) {
     const auto image = snapshot.FindImage(name);

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -17,10 +17,7 @@ class ImageLocality final : public ColumnScorePlugin {
  public:
   static constexpr std::string_view kName = "ImageLocality";
 
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
-
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // From 0 (below 23 MiB in all) to 100 (1000 MiB an image); needs no normalising.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/cycle_state.h"
+#include "berth/in_tree/cycle_state.h"
 #include "berth/snapshot.h"
 #include "plugins/inter_pod_affinity/terms.h"
 #include "plugins/inter_pod_affinity/topology_counts.h"
@@ -18,17 +18,14 @@ namespace berth::plugins {
 // near, where pods are that it must keep away from, and where pods keep it away.
 //
 // Thread safety: that of TopologyCounts.
-class PodAffinityFilterState final : public StateData {
+class PodAffinityFilterState final {
  public:
   // `pod`, and the namespaces that `resolver` knows, must outlive the state. `placed` are the
   // required anti-affinity terms of placed pods that mean the pod.
   PodAffinityFilterState(const PodInfo& pod, const Snapshot& snapshot, TermResolver& resolver,
                          const std::vector<AffinityTermCounts>& placed);
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PodAffinityFilterState>(*this);
-  }
 
-  size_t bytes() const override;
+  size_t bytes() const;
 
   // Nothing keeps the pod away from any node, and the pod asks for nothing.
   bool nothing_to_say() const;

@@ -2,7 +2,6 @@
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "plugins/inter_pod_affinity/filter_state.h"
@@ -11,11 +10,6 @@
 
 namespace berth::plugins {
 namespace {
-
-constexpr std::string_view kNoPreFilter =
-    "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
-constexpr std::string_view kNoPreScore =
-    "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found";
 
 bool HasUnreadableTerms(const PodInfo& pod) {
   return pod.affinity != nullptr && !pod.affinity->error.empty();
@@ -29,15 +23,7 @@ InterPodAffinity::InterPodAffinity(const InterPodAffinityArgs& args, Handle& han
       affinity_rejection_(
           handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kAffinityReason)),
       anti_affinity_rejection_(handle.reasons().Make(Code::kUnschedulable, kAntiAffinityReason)),
-      placed_pods_rejection_(handle.reasons().Make(Code::kUnschedulable, kPlacedPodsReason)),
-      no_pre_filter_(handle.reasons().Error(kNoPreFilter)),
-      no_pre_score_(handle.reasons().Error(kNoPreScore)) {}
-
-Result<std::unique_ptr<Plugin>> InterPodAffinity::Make(const ConfigValue& args, Handle& handle) {
-  const auto parsed = ParseInterPodAffinityArgs(args);
-  if (!parsed) return Fail(parsed.error());
-  return std::make_unique<InterPodAffinity>(*parsed, handle);
-}
+      placed_pods_rejection_(handle.reasons().Make(Code::kUnschedulable, kPlacedPodsReason)) {}
 
 // Placed pods may name any topology key, so a change anywhere may matter anywhere.
 Inputs InterPodAffinity::DeclaredInputs() const {
@@ -55,8 +41,8 @@ PreFilterResult InterPodAffinity::PreFilter(CycleState& state, const PodInfo& po
   if (placed_.empty() && (pod.affinity == nullptr || !pod.affinity->any_required())) {
     return {.status = Status::Skip()};
   }
-  auto data = std::make_unique<PodAffinityFilterState>(pod, snapshot, resolver_, placed_);
-  if (data->nothing_to_say()) return {.status = Status::Skip()};
+  PodAffinityFilterState data(pod, snapshot, resolver_, placed_);
+  if (data.nothing_to_say()) return {.status = Status::Skip()};
   state.Write(std::move(data));
   return {};
 }
@@ -65,67 +51,53 @@ bool InterPodAffinity::UpdatePreFilter(CycleState& state, const PodInfo& pod,
                                        const Snapshot& snapshot, std::span<const NodeRow> rows,
                                        NodeSet& touched) {
   FindPlaced(pod, snapshot, Only(AffinityTermKind::kRequiredAntiAffinity));
-  auto* data = state.Mutable<PodAffinityFilterState>();
-  if (data == nullptr) {
+  auto* data = state.Find<PodAffinityFilterState>();
+  if (data == nullptr) {  // PreFilter said Skip
     return placed_.empty() && (pod.affinity == nullptr || !pod.affinity->any_required());
   }
   return data->Update(rows, placed_, touched);
 }
 
-Status InterPodAffinity::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
+Status InterPodAffinity::AddPod(CycleState& state, const PodInfo&, const PodInfo& added,
                                 const NodeView& node) {
-  (void)pod;
-  auto* data = state.Mutable<PodAffinityFilterState>();
-  if (data == nullptr) return no_pre_filter_;
-  data->UpdateWithPod(node.snapshot(), added, node.row(), 1);
+  state.Mutable<PodAffinityFilterState>().UpdateWithPod(node.snapshot(), added, node.row(), 1);
   return Status::Success();
 }
 
-Status InterPodAffinity::RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
+Status InterPodAffinity::RemovePod(CycleState& state, const PodInfo&, const PodInfo& removed,
                                    const NodeView& node) {
-  (void)pod;
-  auto* data = state.Mutable<PodAffinityFilterState>();
-  if (data == nullptr) return no_pre_filter_;
-  data->UpdateWithPod(node.snapshot(), removed, node.row(), -1);
+  state.Mutable<PodAffinityFilterState>().UpdateWithPod(node.snapshot(), removed, node.row(), -1);
   return Status::Success();
 }
 
-Status InterPodAffinity::Filter(const CycleState& state, const PodInfo& pod,
+Status InterPodAffinity::Filter(const CycleState& state, const PodInfo&,
                                 const NodeView& node) const {
-  (void)pod;
-  const auto* data = state.Read<PodAffinityFilterState>();
-  if (data == nullptr) return no_pre_filter_;
-  if (!data->SatisfiesAffinity(node.row())) return affinity_rejection_;
-  if (!data->SatisfiesAntiAffinity(node.row())) return anti_affinity_rejection_;
-  if (!data->SatisfiesPlacedPods(node.row())) return placed_pods_rejection_;
+  const auto& data = state.Read<PodAffinityFilterState>();
+  if (!data.SatisfiesAffinity(node.row())) return affinity_rejection_;
+  if (!data.SatisfiesAntiAffinity(node.row())) return anti_affinity_rejection_;
+  if (!data.SatisfiesPlacedPods(node.row())) return placed_pods_rejection_;
   return Status::Success();
 }
 
-void InterPodAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                   const Snapshot& snapshot, NodeSet& nodes) const {
-  (void)pod, (void)snapshot;
-  if (const auto* data = state.Read<PodAffinityFilterState>()) {
-    data->FilterNodes(nodes);
-  } else {
-    nodes.Assign(nodes.size(), false);
-  }
+void InterPodAffinity::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot&,
+                                   NodeSet& nodes) const {
+  state.Read<PodAffinityFilterState>().FilterNodes(nodes);
 }
 
 Status InterPodAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                                  const NodeSet& feasible) {
-  (void)feasible;
+                                  const NodeSet&) {
   if (HasUnreadableTerms(pod)) {
     return state.reasons().Error("failed to parse pod: " + pod.affinity->error);
   }
   const bool prefers = pod.affinity != nullptr && pod.affinity->any_preferred();
   if (args_.ignore_preferred_terms_of_existing_pods && !prefers) return Status::Skip();
 
-  auto data = std::make_unique<PodAffinityScoreState>();
+  PodAffinityScoreState data;
   const auto add_own = [&](const std::vector<AffinityTerm>& terms, int64_t sign) {
     for (const AffinityTerm& term : terms) {
       const PodQuery query{.all_of = {resolver_.Resolve(term)}};
-      data->AddOwn(snapshot, term.topology_key, CountByDomain(snapshot, query, term.topology_key),
-                   sign * term.weight);
+      data.AddOwn(snapshot, term.topology_key, CountByDomain(snapshot, query, term.topology_key),
+                  sign * term.weight);
     }
   };
   if (prefers) {
@@ -134,26 +106,25 @@ Status InterPodAffinity::PreScore(CycleState& state, const PodInfo& pod, const S
   }
   FindPlaced(pod, snapshot, ScoredKinds());
   for (const AffinityTermCounts& placed : placed_) {
-    data->AddPlaced(snapshot, placed, WeightOf(*placed.term));
+    data.AddPlaced(snapshot, placed, WeightOf(*placed.term));
   }
-  if (data->empty()) return Status::Skip();
-  data->MakeGroups();
+  if (data.empty()) return Status::Skip();
+  data.MakeGroups();
   state.Write(std::move(data));
   return Status::Success();
 }
 
 std::optional<ScoreGroups> InterPodAffinity::Groups(const CycleState& state) const {
-  const auto* data = state.Read<PodAffinityScoreState>();
+  const auto* data = state.Find<PodAffinityScoreState>();
   return data == nullptr ? std::nullopt : data->Groups();
 }
 
 bool InterPodAffinity::UpdatePreScore(CycleState& state, const PodInfo& pod,
                                       const Snapshot& snapshot, std::span<const NodeRow> rows,
-                                      const NodeSet& feasible, NodeSet& touched) {
-  (void)feasible;
+                                      const NodeSet&, NodeSet& touched) {
   const bool prefers = pod.affinity != nullptr && pod.affinity->any_preferred();
   if (args_.ignore_preferred_terms_of_existing_pods && !prefers) return true;
-  auto* data = state.Mutable<PodAffinityScoreState>();
+  auto* data = state.Find<PodAffinityScoreState>();  // nullptr: PreScore said Skip
   if (data == nullptr && prefers) return false;
   FindPlaced(pod, snapshot, ScoredKinds());
   return data == nullptr ? placed_.empty() : data->Update(rows, placed_, touched);
@@ -179,30 +150,18 @@ int64_t InterPodAffinity::WeightOf(const AffinityTerm& placed) const {
   return args_.hard_pod_affinity_weight;
 }
 
-ScoreResult InterPodAffinity::Score(const CycleState& state, const PodInfo& pod,
+ScoreResult InterPodAffinity::Score(const CycleState& state, const PodInfo&,
                                     const NodeView& node) const {
-  (void)pod;
-  const auto* data = state.Read<PodAffinityScoreState>();
-  if (data == nullptr) return {0, no_pre_score_};
-  return {data->Score(node.row())};
+  return {state.Read<PodAffinityScoreState>().Score(node.row())};
 }
 
-void InterPodAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod,
-                                  const Snapshot& snapshot, std::span<const NodeRow> nodes,
-                                  std::span<int64_t> scores) const {
-  (void)pod, (void)snapshot;
-  if (const auto* data = state.Read<PodAffinityScoreState>()) {
-    data->ScoreNodes(nodes, scores);
-  } else {
-    std::fill(scores.begin(), scores.end(), 0);
-  }
+void InterPodAffinity::ScoreNodes(const CycleState& state, const PodInfo&, const Snapshot&,
+                                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
+  state.Read<PodAffinityScoreState>().ScoreNodes(nodes, scores);
 }
 
-Status InterPodAffinity::NormalizeScore(const CycleState& state, const PodInfo& pod,
-                                        std::span<const NodeRow> nodes,
+Status InterPodAffinity::NormalizeScore(const CycleState&, const PodInfo&, std::span<const NodeRow>,
                                         std::span<int64_t> scores) const {
-  (void)pod, (void)nodes;
-  if (state.Read<PodAffinityScoreState>() == nullptr) return no_pre_score_;
   if (scores.empty()) return Status::Success();
   const auto [min_at, max_at] = std::minmax_element(scores.begin(), scores.end());
   const int64_t min = *min_at;

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 #include "plugins/inter_pod_affinity/args.h"
 #include "plugins/inter_pod_affinity/terms.h"
 
@@ -26,6 +26,7 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
                                public ColumnFilterPlugin,
                                public UpdatablePreScorePlugin,
                                public ColumnScorePlugin,
+                               public ScoreExtensions,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "InterPodAffinity";
@@ -34,13 +35,15 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
       "node(s) didn't match pod anti-affinity rules";
   static constexpr std::string_view kPlacedPodsReason =
       "node(s) didn't satisfy existing pods anti-affinity rules";
+  static constexpr std::string_view kFilterWithoutPreFilter =
+      "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
+  static constexpr std::string_view kScoreWithoutPreScore =
+      "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found";
 
   // `args` are valid.
   InterPodAffinity(const InterPodAffinityArgs& args, Handle& handle);
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // Skips pods without required terms that no placed pod keeps away. Terms that cannot be read
   // reject the pod.
@@ -48,15 +51,13 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
                             const Snapshot& snapshot) override;
   bool UpdatePreFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                        std::span<const NodeRow> rows, NodeSet& touched) override;
-  PreFilterExtensions* Extensions() override { return this; }
   Status AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
                 const NodeView& node) override;
   Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                    const NodeView& node) override;
 
   // Affinity is asked first, and its rejection is UnschedulableAndUnresolvable: evicting pods
-  // brings none near. Then the pod's anti-affinity, then that of placed pods. Error without what
-  // PreFilter leaves.
+  // brings none near. Then the pod's anti-affinity, then that of placed pods.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
   void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                    NodeSet& nodes) const override;
@@ -69,16 +70,12 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
                       std::span<const NodeRow> rows, const NodeSet& feasible,
                       NodeSet& touched) override;
   // The weights of all terms, once for each pod they match near the node; anti-affinity is
-  // negative. Error without what PreScore leaves.
+  // negative.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
-  bool Normalizes() const override { return true; }
-  bool NormalizesByValue(const CycleState& state) const override {
-    (void)state;
-    return true;
-  }
+  bool NormalizesByValue(const CycleState&) const override { return true; }
   // Spreads the scores over 0 to 100; all become 0 when they are equal.
   Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
                         std::span<int64_t> scores) const override;
@@ -99,8 +96,6 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
   Status affinity_rejection_;
   Status anti_affinity_rejection_;
   Status placed_pods_rejection_;
-  Status no_pre_filter_;
-  Status no_pre_score_;
 };
 
 }  // namespace berth::plugins

@@ -63,8 +63,6 @@ struct Meant {
   }
 };
 
-QueueingHint QueueIf(bool helps) { return helps ? QueueingHint::kQueue : QueueingHint::kQueueSkip; }
-
 Result<QueueingHint> AfterAssignedPodChange(const TermResolver& resolver, const api::Pod& pod,
                                             const api::ObjectPtr& old_object,
                                             const api::ObjectPtr& new_object) {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/cycle_state.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/cycle_state.h"
+#include "berth/in_tree/points.h"
 #include "berth/snapshot.h"
 
 namespace berth::plugins {
@@ -17,19 +17,15 @@ namespace berth::plugins {
 // The score of each domain of each topology key that some term gives a score.
 //
 // Thread safety: one owner; any number of readers while nobody writes.
-class PodAffinityScoreState final : public StateData {
+class PodAffinityScoreState final {
  public:
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PodAffinityScoreState>(*this);
-  }
-
   // Every counted pod adds `weight` to its domain of the key: pods that a term of the incoming pod
   // means, and pods that have a term which means it.
   void AddOwn(const Snapshot& snapshot, std::string_view key, std::shared_ptr<const Counts> counts,
               int64_t weight);
   void AddPlaced(const Snapshot& snapshot, const AffinityTermCounts& term, int64_t weight);
 
-  size_t bytes() const override;
+  size_t bytes() const;
 
   // To be called once everything is added.
   void MakeGroups();

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "berth/cycle_state.h"
+#include "berth/in_tree/cycle_state.h"
 #include "plugins/inter_pod_affinity/terms.h"
 #include "plugins/shared/touch_domain.h"
 

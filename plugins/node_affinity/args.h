@@ -7,7 +7,7 @@
 
 #include "berth/api/pod.h"
 #include "berth/config_value.h"
-#include "berth/plugin_args.h"
+#include "berth/in_tree/plugin_args.h"
 #include "berth/result.h"
 
 namespace berth::plugins {

@@ -13,23 +13,21 @@ namespace {
 // Few rows are matched one by one: cheaper than building the sets of all matching nodes.
 constexpr size_t kFewRows = 8;
 
-struct PreFilterState final : StateData {
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PreFilterState>(*this);
-  }
+struct PreFilterState {
   std::shared_ptr<const RequiredNodeAffinity> required;
 };
 
-struct PreScoreState final : StateData {
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PreScoreState>(*this);
-  }
+struct PreScoreState {
   std::shared_ptr<const PreferredTerms> preferred;
 };
 
 const api::NodeAffinity* AffinityOf(const api::Pod& pod) {
   if (!pod.spec.affinity || !pod.spec.affinity->node_affinity) return nullptr;
   return &*pod.spec.affinity->node_affinity;
+}
+
+PreFilterState RequiredOf(const api::Pod& pod) {
+  return {std::make_shared<const RequiredNodeAffinity>(RequiredNodeAffinity::Make(pod))};
 }
 
 // Null when the pod prefers nothing.
@@ -106,24 +104,13 @@ NodeAffinity::NodeAffinity(const NodeAffinityArgs& args, Handle& handle)
   }
 }
 
-Result<std::unique_ptr<Plugin>> NodeAffinity::Make(const ConfigValue& args, Handle& handle) {
-  const auto parsed = ParseNodeAffinityArgs(args);
-  if (!parsed) return Fail(parsed.error());
-  return std::make_unique<NodeAffinity>(*parsed, handle);
-}
-
 Inputs NodeAffinity::DeclaredInputs() const {
   return Inputs::Of(pod_part::kNodeAffinity, {{Reach::kNode}});
 }
 
-PreFilterResult NodeAffinity::PreFilter(CycleState& state, const PodInfo& pod,
-                                        const Snapshot& snapshot) {
-  (void)snapshot;
-  auto required =
-      std::make_shared<const RequiredNodeAffinity>(RequiredNodeAffinity::Make(*pod.pod));
-  if (required->empty() && !added_required_) return {.status = Status::Skip()};
-  auto data = std::make_unique<PreFilterState>();
-  data->required = std::move(required);
+PreFilterResult NodeAffinity::PreFilter(CycleState& state, const PodInfo& pod, const Snapshot&) {
+  PreFilterState data = RequiredOf(*pod.pod);
+  if (data.required->empty() && !added_required_) return {.status = Status::Skip()};
   state.Write(std::move(data));
 
   const api::NodeAffinity* affinity = AffinityOf(*pod.pod);
@@ -139,18 +126,14 @@ PreFilterResult NodeAffinity::PreFilter(CycleState& state, const PodInfo& pod,
 Status NodeAffinity::Filter(const CycleState& state, const PodInfo& pod,
                             const NodeView& node) const {
   if (added_required_ && !added_required_->Matches(node.node())) return added_rejection_;
-  const auto* data = state.Read<PreFilterState>();
-  const bool matches = data ? data->required->Matches(node.node())
-                            : RequiredNodeAffinity::Make(*pod.pod).Matches(node.node());
-  return matches ? Status::Success() : pod_rejection_;
+  const auto data = state.ReadOr<PreFilterState>([&] { return RequiredOf(*pod.pod); });
+  return data->required->Matches(node.node()) ? Status::Success() : pod_rejection_;
 }
 
 void NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
                                const Snapshot& snapshot, NodeSet& nodes) const {
-  const auto* data = state.Read<PreFilterState>();
-  const RequiredNodeAffinity own =
-      data ? RequiredNodeAffinity() : RequiredNodeAffinity::Make(*pod.pod);
-  const RequiredNodeAffinity& required = data ? *data->required : own;
+  const auto data = state.ReadOr<PreFilterState>([&] { return RequiredOf(*pod.pod); });
+  const RequiredNodeAffinity& required = *data->required;
   if (nodes.Count() <= kFewRows) {
     nodes.Filter([&](NodeRow row) {
       const api::Node& node = snapshot.node(row);
@@ -166,22 +149,19 @@ void NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
   required.FilterNodes(snapshot, nodes);
 }
 
-Status NodeAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                              const NodeSet& feasible) {
-  (void)snapshot, (void)feasible;
+Status NodeAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
+                              const NodeSet&) {
   auto preferred = PreferredOf(*pod.pod);
   if (!preferred) return state.reasons().Error(preferred.error().message);
   if (*preferred == nullptr && !added_preferred_) return Status::Skip();
-  auto data = std::make_unique<PreScoreState>();
-  data->preferred = std::move(*preferred);
-  state.Write(std::move(data));
+  state.Write(PreScoreState{std::move(*preferred)});
   return Status::Success();
 }
 
 ScoreResult NodeAffinity::Score(const CycleState& state, const PodInfo& pod,
                                 const NodeView& node) const {
   int64_t score = added_preferred_ ? added_preferred_->Score(node.node()) : 0;
-  if (const auto* data = state.Read<PreScoreState>()) {
+  if (const auto* data = state.Find<PreScoreState>()) {
     if (data->preferred) score += data->preferred->Score(node.node());
     return {score};
   }
@@ -196,7 +176,7 @@ void NodeAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod, const
   std::fill(scores.begin(), scores.end(), 0);
   if (added_preferred_) added_preferred_->AddScores(snapshot, nodes, scores);
   std::shared_ptr<const PreferredTerms> preferred;
-  if (const auto* data = state.Read<PreScoreState>()) {
+  if (const auto* data = state.Find<PreScoreState>()) {
     preferred = data->preferred;
   } else if (auto own = PreferredOf(*pod.pod)) {
     preferred = *own;
@@ -204,11 +184,9 @@ void NodeAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod, const
   if (preferred) preferred->AddScores(snapshot, nodes, scores);
 }
 
-Status NodeAffinity::NormalizeScore(const CycleState& state, const PodInfo& pod,
-                                    std::span<const NodeRow> nodes,
+Status NodeAffinity::NormalizeScore(const CycleState&, const PodInfo&, std::span<const NodeRow>,
                                     std::span<int64_t> scores) const {
-  (void)state, (void)pod, (void)nodes;
-  DefaultNormalizeScore(false, scores);
+  DefaultNormalizeScore(Best::kMost, scores);
   return Status::Success();
 }
 
@@ -227,7 +205,7 @@ Result<QueueingHint> NodeAffinity::AfterNodeChange(const api::Pod& pod,
   if (change->old_object == nullptr) return QueueingHint::kQueue;
   const auto matched = MatchesOrError(required, pod, *change->old_object);
   if (!matched) return Fail(matched.error());
-  return *matched ? QueueingHint::kQueueSkip : QueueingHint::kQueue;
+  return QueueIf(!*matched);
 }
 
 std::vector<ClusterEventWithHint> NodeAffinity::EventsToRegister() const {

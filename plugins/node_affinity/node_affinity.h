@@ -4,9 +4,9 @@
 #include <optional>
 #include <span>
 
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 #include "berth/matching.h"
-#include "berth/plugin.h"
 #include "plugins/node_affinity/args.h"
 #include "plugins/node_affinity/preferred_terms.h"
 
@@ -22,6 +22,7 @@ class NodeAffinity final : public PreFilterPlugin,
                            public ColumnFilterPlugin,
                            public PreScorePlugin,
                            public ColumnScorePlugin,
+                           public ScoreExtensions,
                            public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeAffinity";
@@ -33,10 +34,8 @@ class NodeAffinity final : public PreFilterPlugin,
 
   // `args` are valid.
   NodeAffinity(const NodeAffinityArgs& args, Handle& handle);
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // Skips pods without required affinity when none is added. When every term names nodes by
   // metadata.name, the search is narrowed to these.
@@ -54,11 +53,7 @@ class NodeAffinity final : public PreFilterPlugin,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
-  bool Normalizes() const override { return true; }
-  bool NormalizesByValue(const CycleState& state) const override {
-    (void)state;
-    return true;
-  }
+  bool NormalizesByValue(const CycleState&) const override { return true; }
   Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
                         std::span<int64_t> scores) const override;
 

@@ -10,10 +10,7 @@
 namespace berth::plugins {
 namespace {
 
-struct PreFilterState final : StateData {
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PreFilterState>(*this);
-  }
+struct PreFilterState {
   std::vector<std::string_view> required;
 };
 
@@ -24,20 +21,16 @@ bool DeclaresAll(const api::Node& node, std::span<const std::string_view> requir
   });
 }
 
-QueueingHint QueueIf(bool helps) { return helps ? QueueingHint::kQueue : QueueingHint::kQueueSkip; }
-
-Result<QueueingHint> AfterNodeChange(const api::Pod& pod, const api::ObjectPtr& old_object,
+Result<QueueingHint> AfterNodeChange(const api::Pod&, const api::ObjectPtr& old_object,
                                      const api::ObjectPtr& new_object) {
-  (void)pod;
   const auto change = AsUpdate<api::Node>(old_object, new_object);
   if (!change) return Fail(change.error());
   return QueueIf(change->old_object == nullptr || change->old_object->status.declared_features !=
                                                       change->new_object->status.declared_features);
 }
 
-Result<QueueingHint> AfterPodUpdate(const api::Pod& pod, const api::ObjectPtr& old_object,
+Result<QueueingHint> AfterPodUpdate(const api::Pod&, const api::ObjectPtr& old_object,
                                     const api::ObjectPtr& new_object) {
-  (void)pod;
   const auto change = AsUpdate<api::Pod>(old_object, new_object);
   if (!change) return Fail(change.error());
   if (change->old_object == nullptr) return Fail("the event has no old object");
@@ -47,33 +40,23 @@ Result<QueueingHint> AfterPodUpdate(const api::Pod& pod, const api::ObjectPtr& o
 
 }  // namespace
 
-Result<std::unique_ptr<Plugin>> NodeDeclaredFeatures::Make(const ConfigValue& args,
-                                                           Handle& handle) {
-  (void)args;
-  return std::make_unique<NodeDeclaredFeatures>(handle);
-}
-
 Inputs NodeDeclaredFeatures::DeclaredInputs() const {
   return Inputs::Of(pod_part::kNodeFeatures, {{Reach::kNode}});
 }
 
 PreFilterResult NodeDeclaredFeatures::PreFilter(CycleState& state, const PodInfo& pod,
-                                                const Snapshot& snapshot) {
-  (void)snapshot;
+                                                const Snapshot&) {
   std::vector<std::string_view> required = RequiredNodeFeatures(*pod.pod);
   if (required.empty()) return {.status = Status::Skip()};
-  auto data = std::make_unique<PreFilterState>();
-  data->required = std::move(required);
-  state.Write(std::move(data));
+  state.Write(PreFilterState{std::move(required)});
   return {};
 }
 
 Status NodeDeclaredFeatures::Filter(const CycleState& state, const PodInfo& pod,
                                     const NodeView& node) const {
-  const auto* data = state.Read<PreFilterState>();
-  const bool declared =
-      DeclaresAll(node.node(), data != nullptr ? data->required : RequiredNodeFeatures(*pod.pod));
-  return declared ? Status::Success() : rejection_;
+  const auto data =
+      state.ReadOr<PreFilterState>([&] { return PreFilterState{RequiredNodeFeatures(*pod.pod)}; });
+  return DeclaresAll(node.node(), data->required) ? Status::Success() : rejection_;
 }
 
 std::vector<ClusterEventWithHint> NodeDeclaredFeatures::EventsToRegister() const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -20,10 +20,8 @@ class NodeDeclaredFeatures final : public PreFilterPlugin,
 
   explicit NodeDeclaredFeatures(Handle& handle)
       : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)) {}
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // Skips pods that need no feature.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,

@@ -3,33 +3,24 @@
 
 namespace berth::plugins {
 
-Result<std::unique_ptr<Plugin>> NodeName::Make(const ConfigValue& args, Handle& handle) {
-  (void)args;
-  return std::make_unique<NodeName>(handle);
-}
-
 Inputs NodeName::DeclaredInputs() const {
   return Inputs::Of(pod_part::kNodeName, {{Reach::kNode}});
 }
 
-PreFilterResult NodeName::PreFilter(CycleState& state, const PodInfo& pod,
-                                    const Snapshot& snapshot) {
-  (void)state, (void)snapshot;
+PreFilterResult NodeName::PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) {
   const std::string& wanted = pod.pod->spec.node_name;
   if (wanted.empty()) return {};
   return {.status = {}, .node_names = std::vector<std::string>{wanted}};
 }
 
-Status NodeName::Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const {
-  (void)state;
+Status NodeName::Filter(const CycleState&, const PodInfo& pod, const NodeView& node) const {
   const std::string& wanted = pod.pod->spec.node_name;
   if (wanted.empty() || wanted == node.node().metadata.name) return Status::Success();
   return rejection_;
 }
 
-void NodeName::FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+void NodeName::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
                            NodeSet& nodes) const {
-  (void)state;
   const std::string& wanted = pod.pod->spec.node_name;
   if (wanted.empty()) return;
   const NodeRow row = snapshot.FindNode(wanted);

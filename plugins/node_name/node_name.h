@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -19,10 +19,8 @@ class NodeName final : public PreFilterPlugin, public ColumnFilterPlugin, public
 
   explicit NodeName(Handle& handle)
       : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)) {}
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // Narrows the search to the node the pod names.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,

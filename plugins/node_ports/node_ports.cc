@@ -21,30 +21,21 @@ Result<QueueingHint> AfterPodDelete(const api::Pod& pod, const api::ObjectPtr& o
   if (!change) return Fail(change.error());
   const api::Pod& deleted = *change->old_object;
   if (!IsPlaced(deleted)) return QueueingHint::kQueueSkip;
-  return Conflict(HostPorts(pod), HostPorts(deleted)) ? QueueingHint::kQueue
-                                                      : QueueingHint::kQueueSkip;
+  return QueueIf(Conflict(HostPorts(pod), HostPorts(deleted)));
 }
 
 }  // namespace
-
-Result<std::unique_ptr<Plugin>> NodePorts::Make(const ConfigValue& args, Handle& handle) {
-  (void)args;
-  return std::make_unique<NodePorts>(handle);
-}
 
 Inputs NodePorts::DeclaredInputs() const {
   return Inputs::Of(pod_part::kHostPorts, {{Reach::kUsage}});
 }
 
-PreFilterResult NodePorts::PreFilter(CycleState& state, const PodInfo& pod,
-                                     const Snapshot& snapshot) {
-  (void)state, (void)snapshot;
+PreFilterResult NodePorts::PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) {
   if (pod.host_ports.empty()) return {.status = Status::Skip()};
   return {};
 }
 
-Status NodePorts::Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const {
-  (void)state;
+Status NodePorts::Filter(const CycleState&, const PodInfo& pod, const NodeView& node) const {
   bool conflict = false;
   if (node.overlay() == nullptr) {
     conflict = Conflict(pod.host_ports, node.snapshot().host_ports(node.row()));
@@ -56,9 +47,8 @@ Status NodePorts::Filter(const CycleState& state, const PodInfo& pod, const Node
   return conflict ? rejection_ : Status::Success();
 }
 
-void NodePorts::FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+void NodePorts::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
                             NodeSet& nodes) const {
-  (void)state;
   if (pod.host_ports.empty()) return;
   const NodeSet& with_ports = snapshot.nodes_with_host_ports();
   nodes.Filter([&](NodeRow row) {

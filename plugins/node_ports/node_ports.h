@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -21,10 +21,8 @@ class NodePorts final : public PreFilterPlugin,
 
   explicit NodePorts(Handle& handle)
       : rejection_(handle.reasons().Make(Code::kUnschedulable, kReason)) {}
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // Skips pods without host ports.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,

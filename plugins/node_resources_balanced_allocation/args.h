@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "berth/config_value.h"
-#include "berth/plugin_args.h"
+#include "berth/in_tree/plugin_args.h"
 #include "berth/result.h"
 #include "plugins/shared/args_reader.h"
 

@@ -7,10 +7,7 @@
 namespace berth::plugins {
 namespace {
 
-struct PreScoreState final : StateData {
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PreScoreState>(*this);
-  }
+struct PreScoreState {
   std::vector<AllocationTerm> terms;
 };
 
@@ -76,13 +73,6 @@ NodeResourcesBalancedAllocation::NodeResourcesBalancedAllocation(
           .pod_level = handle.features().pod_level_resources,
           .pod_level_status = handle.features().in_place_pod_level_resources_vertical_scaling} {}
 
-Result<std::unique_ptr<Plugin>> NodeResourcesBalancedAllocation::Make(const ConfigValue& args,
-                                                                      Handle& handle) {
-  const auto parsed = ParseNodeResourcesBalancedAllocationArgs(args);
-  if (!parsed) return Fail(parsed.error());
-  return std::make_unique<NodeResourcesBalancedAllocation>(*parsed, handle);
-}
-
 Inputs NodeResourcesBalancedAllocation::DeclaredInputs() const {
   return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
 }
@@ -96,21 +86,17 @@ std::vector<AllocationTerm> NodeResourcesBalancedAllocation::TermsFor(const PodI
 }
 
 Status NodeResourcesBalancedAllocation::PreScore(CycleState& state, const PodInfo& pod,
-                                                 const Snapshot& snapshot,
-                                                 const NodeSet& feasible) {
-  (void)snapshot, (void)feasible;
-  auto data = std::make_unique<PreScoreState>();
-  data->terms = TermsFor(pod);
-  if (data->terms.empty()) return Status::Skip();
+                                                 const Snapshot&, const NodeSet&) {
+  PreScoreState data{TermsFor(pod)};
+  if (data.terms.empty()) return Status::Skip();
   state.Write(std::move(data));
   return Status::Success();
 }
 
 ScoreResult NodeResourcesBalancedAllocation::Score(const CycleState& state, const PodInfo& pod,
                                                    const NodeView& node) const {
-  const auto* data = state.Read<PreScoreState>();
-  const std::vector<AllocationTerm> own = data ? std::vector<AllocationTerm>() : TermsFor(pod);
-  const std::span<const AllocationTerm> terms = data ? data->terms : own;
+  const auto data = state.ReadOr<PreScoreState>([&] { return PreScoreState{TermsFor(pod)}; });
+  const std::span<const AllocationTerm> terms = data->terms;
   return {ScoreOf(terms, ViewAllocations(node, terms, NodeAmounts::kRequested))};
 }
 
@@ -118,9 +104,8 @@ void NodeResourcesBalancedAllocation::ScoreNodes(const CycleState& state, const 
                                                  const Snapshot& snapshot,
                                                  std::span<const NodeRow> nodes,
                                                  std::span<int64_t> scores) const {
-  const auto* data = state.Read<PreScoreState>();
-  const std::vector<AllocationTerm> own = data ? std::vector<AllocationTerm>() : TermsFor(pod);
-  const std::span<const AllocationTerm> terms = data ? data->terms : own;
+  const auto data = state.ReadOr<PreScoreState>([&] { return PreScoreState{TermsFor(pod)}; });
+  const std::span<const AllocationTerm> terms = data->terms;
   ColumnAllocations allocations(snapshot, terms, NodeAmounts::kRequested);
   for (size_t i = 0; i < nodes.size(); ++i) {
     allocations.MoveTo(nodes[i]);

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 #include "plugins/node_resources_balanced_allocation/args.h"
 #include "plugins/shared/allocation.h"
 
@@ -22,10 +22,8 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin, public Colu
 
   // `args` are valid.
   NodeResourcesBalancedAllocation(const NodeResourcesBalancedAllocationArgs& args, Handle& handle);
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // Skips pods that request none of the resources.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "plugins/shared/allocation.h"
 #include "plugins/shared/function_shape.h"
 

@@ -10,18 +10,12 @@
 namespace berth::plugins {
 namespace {
 
-struct PreFilterState final : StateData {
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PreFilterState>(*this);
-  }
+struct PreFilterState {
   std::vector<FitCheck> checks;
   std::shared_ptr<const FitReasons> reasons;  // nullptr: made up node by node
 };
 
-struct PreScoreState final : StateData {
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PreScoreState>(*this);
-  }
+struct PreScoreState {
   std::vector<AllocationTerm> terms;
 };
 
@@ -38,12 +32,6 @@ NodeResourcesFit::NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& han
   if (strategy_ == ScoringStrategyType::kRequestedToCapacityRatio) {
     shape_.emplace(args.scoring_strategy.shape);
   }
-}
-
-Result<std::unique_ptr<Plugin>> NodeResourcesFit::Make(const ConfigValue& args, Handle& handle) {
-  const auto parsed = ParseNodeResourcesFitArgs(args);
-  if (!parsed) return Fail(parsed.error());
-  return std::make_unique<NodeResourcesFit>(*parsed, handle);
 }
 
 Inputs NodeResourcesFit::DeclaredInputs() const {
@@ -78,35 +66,30 @@ std::vector<FitCheck> NodeResourcesFit::ChecksFor(const PodInfo& pod) const {
 }
 
 PreFilterResult NodeResourcesFit::PreFilter(CycleState& state, const PodInfo& pod,
-                                            const Snapshot& snapshot) {
-  (void)snapshot;
-  auto data = std::make_unique<PreFilterState>();
-  data->checks = ChecksFor(pod);
-  data->reasons = reason_memo_.Find(data->checks);
+                                            const Snapshot&) {
+  PreFilterState data{ChecksFor(pod), nullptr};
+  data.reasons = reason_memo_.Find(data.checks);
   state.Write(std::move(data));
   return {};
 }
 
 Status NodeResourcesFit::Filter(const CycleState& state, const PodInfo& pod,
                                 const NodeView& node) const {
-  const auto* data = state.Read<PreFilterState>();
-  const std::vector<FitCheck> own = data ? std::vector<FitCheck>() : ChecksFor(pod);
-  const std::span<const FitCheck> checks = data ? data->checks : own;
-  const FitResult result = RunFitChecks(checks, node);
+  const auto data =
+      state.ReadOr<PreFilterState>([&] { return PreFilterState{ChecksFor(pod), nullptr}; });
+  const FitResult result = RunFitChecks(data->checks, node);
   if (result.fits) return Status::Success();
   const Code code =
       result.unresolvable ? Code::kUnschedulableAndUnresolvable : Code::kUnschedulable;
-  if (data && data->reasons) return Status(code, data->reasons->by_failures[result.failures]);
-  return state.reasons().Make(code, ReasonsOnNode(checks, node, handle_->resource_names()));
+  if (data->reasons) return Status(code, data->reasons->by_failures[result.failures]);
+  return state.reasons().Make(code, ReasonsOnNode(data->checks, node, handle_->resource_names()));
 }
 
 void NodeResourcesFit::FilterNodes(const CycleState& state, const PodInfo& pod,
                                    const Snapshot& snapshot, NodeSet& nodes) const {
-  if (const auto* data = state.Read<PreFilterState>()) {
-    FilterByFitChecks(data->checks, snapshot, nodes);
-  } else {
-    FilterByFitChecks(ChecksFor(pod), snapshot, nodes);
-  }
+  const auto data =
+      state.ReadOr<PreFilterState>([&] { return PreFilterState{ChecksFor(pod), nullptr}; });
+  FilterByFitChecks(data->checks, snapshot, nodes);
 }
 
 // As upstream, the score counts what containers request: no pod-level resources, no status, but
@@ -117,12 +100,9 @@ std::vector<AllocationTerm> NodeResourcesFit::TermsFor(const PodInfo& pod) const
   return scored_.Terms(scored_.PodAmounts(*pod.pod, options));
 }
 
-Status NodeResourcesFit::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                                  const NodeSet& feasible) {
-  (void)snapshot, (void)feasible;
-  auto data = std::make_unique<PreScoreState>();
-  data->terms = TermsFor(pod);
-  state.Write(std::move(data));
+Status NodeResourcesFit::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
+                                  const NodeSet&) {
+  state.Write(PreScoreState{TermsFor(pod)});
   return Status::Success();
 }
 
@@ -143,18 +123,16 @@ int64_t NodeResourcesFit::ScoreOf(std::span<const AllocationTerm> terms,
 
 ScoreResult NodeResourcesFit::Score(const CycleState& state, const PodInfo& pod,
                                     const NodeView& node) const {
-  const auto* data = state.Read<PreScoreState>();
-  const std::vector<AllocationTerm> own = data ? std::vector<AllocationTerm>() : TermsFor(pod);
-  const std::span<const AllocationTerm> terms = data ? data->terms : own;
+  const auto data = state.ReadOr<PreScoreState>([&] { return PreScoreState{TermsFor(pod)}; });
+  const std::span<const AllocationTerm> terms = data->terms;
   return {ScoreOf(terms, ViewAllocations(node, terms, NodeAmounts::kNonZeroRequested))};
 }
 
 void NodeResourcesFit::ScoreNodes(const CycleState& state, const PodInfo& pod,
                                   const Snapshot& snapshot, std::span<const NodeRow> nodes,
                                   std::span<int64_t> scores) const {
-  const auto* data = state.Read<PreScoreState>();
-  const std::vector<AllocationTerm> own = data ? std::vector<AllocationTerm>() : TermsFor(pod);
-  const std::span<const AllocationTerm> terms = data ? data->terms : own;
+  const auto data = state.ReadOr<PreScoreState>([&] { return PreScoreState{TermsFor(pod)}; });
+  const std::span<const AllocationTerm> terms = data->terms;
   ColumnAllocations allocations(snapshot, terms, NodeAmounts::kNonZeroRequested);
   for (size_t i = 0; i < nodes.size(); ++i) {
     allocations.MoveTo(nodes[i]);

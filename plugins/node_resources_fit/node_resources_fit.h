@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 #include "plugins/node_resources_fit/args.h"
 #include "plugins/node_resources_fit/fit_checks.h"
 #include "plugins/shared/allocation.h"
@@ -31,10 +31,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
 
   // `args` are valid; `handle` outlives the plugin.
   NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& handle);
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // Never skips: the number of pods is always checked.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,

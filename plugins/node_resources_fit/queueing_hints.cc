@@ -49,7 +49,7 @@ Result<QueueingHint> AfterPodDelete(const api::ObjectPtr& old_object,
   const auto change = AsChange<api::Pod>(old_object, new_object);
   if (!change) return Fail(change.error());
   if (change->old_object == nullptr) return Fail("the event has no deleted object");
-  return IsPlaced(*change->old_object) ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
+  return QueueIf(IsPlaced(*change->old_object));
 }
 
 Result<QueueingHint> AfterNodeChange(const PodRequestsOptions& options, const api::Pod& pod,
@@ -80,7 +80,7 @@ Result<QueueingHint> AfterPodScaleDown(const PodRequestsOptions& options, const 
     const auto& [name, amount] = entry;
     return !amount.IsZero() && IsCounted(name) && AmountOf(before, name) > AmountOf(after, name);
   });
-  return freed ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
+  return QueueIf(freed);
 }
 
 }  // namespace

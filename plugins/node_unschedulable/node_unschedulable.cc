@@ -12,8 +12,7 @@ Result<QueueingHint> AfterNodeChange(const api::ObjectPtr& old_object,
   const auto change = AsUpdate<api::Node>(old_object, new_object);
   if (!change) return Fail(change.error());
   const bool was_closed = change->old_object == nullptr || change->old_object->spec.unschedulable;
-  return was_closed && !change->new_object->spec.unschedulable ? QueueingHint::kQueue
-                                                               : QueueingHint::kQueueSkip;
+  return QueueIf(was_closed && !change->new_object->spec.unschedulable);
 }
 
 }  // namespace
@@ -21,11 +20,6 @@ Result<QueueingHint> AfterNodeChange(const api::ObjectPtr& old_object,
 NodeUnschedulable::NodeUnschedulable(Handle& handle)
     : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)),
       comparison_operators_(handle.features().taint_toleration_comparison_operators) {}
-
-Result<std::unique_ptr<Plugin>> NodeUnschedulable::Make(const ConfigValue& args, Handle& handle) {
-  (void)args;
-  return std::make_unique<NodeUnschedulable>(handle);
-}
 
 Inputs NodeUnschedulable::DeclaredInputs() const {
   return Inputs::Of(pod_part::kTolerations, {{Reach::kNode}});
@@ -37,24 +31,20 @@ bool NodeUnschedulable::ToleratesUnschedulable(const api::Pod& pod) const {
   return Tolerates(pod.spec.tolerations, kTaint, comparison_operators_);
 }
 
-PreFilterResult NodeUnschedulable::PreFilter(CycleState& state, const PodInfo& pod,
-                                             const Snapshot& snapshot) {
-  (void)state, (void)pod, (void)snapshot;
+PreFilterResult NodeUnschedulable::PreFilter(CycleState&, const PodInfo&, const Snapshot&) {
   return {};
 }
 
-Status NodeUnschedulable::Filter(const CycleState& state, const PodInfo& pod,
+Status NodeUnschedulable::Filter(const CycleState&, const PodInfo& pod,
                                  const NodeView& node) const {
-  (void)state;
   if (!node.node().spec.unschedulable || ToleratesUnschedulable(*pod.pod)) {
     return Status::Success();
   }
   return rejection_;
 }
 
-void NodeUnschedulable::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                    const Snapshot& snapshot, NodeSet& nodes) const {
-  (void)state;
+void NodeUnschedulable::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
+                                    NodeSet& nodes) const {
   if (!ToleratesUnschedulable(*pod.pod)) nodes -= snapshot.unschedulable_nodes();
 }
 
@@ -69,8 +59,7 @@ std::vector<ClusterEventWithHint> NodeUnschedulable::EventsToRegister() const {
               const api::ObjectPtr& new_object) -> Result<QueueingHint> {
          const auto change = AsUpdate<api::Pod>(old_object, new_object);
          if (!change) return Fail(change.error());
-         return ToleratesUnschedulable(*change->new_object) ? QueueingHint::kQueue
-                                                            : QueueingHint::kQueueSkip;
+         return QueueIf(ToleratesUnschedulable(*change->new_object));
        }},
   };
 }

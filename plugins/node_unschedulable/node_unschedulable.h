@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -18,10 +18,8 @@ class NodeUnschedulable final : public PreFilterPlugin,
   static constexpr std::string_view kReason = "node(s) were unschedulable";
 
   explicit NodeUnschedulable(Handle& handle);
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;

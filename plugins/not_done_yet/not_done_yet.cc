@@ -15,7 +15,7 @@ bool HasClaim(const api::Volume& volume) {
   return volume.persistent_volume_claim || volume.ephemeral;
 }
 
-constexpr NotDoneYet::Stand kStands[] = {
+constexpr NotDoneYet::Missing kMissing[] = {
     {"VolumeRestrictions",
      "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume, whose conflicts with "
      "other pods Berth cannot judge yet",
@@ -38,25 +38,22 @@ constexpr NotDoneYet::Stand kStands[] = {
 
 }  // namespace
 
-PreFilterResult NotDoneYet::PreFilter(CycleState& state, const PodInfo& pod,
-                                      const Snapshot& snapshot) {
-  (void)state, (void)snapshot;
-  return {.status = stand_.needed_by(pod.pod->spec) ? rejection_ : Status::Skip()};
+PreFilterResult NotDoneYet::PreFilter(CycleState&, const PodInfo& pod, const Snapshot&) {
+  return {.status = missing_.needed_by(pod.pod->spec) ? rejection_ : Status::Skip()};
 }
 
 std::vector<PluginRegistration> PluginsNotDoneYet() {
   std::vector<PluginRegistration> registrations;
-  for (const NotDoneYet::Stand& stand : kStands) {
-    registrations.push_back({.name = stand.name,
-                             .factory = [&stand](const ConfigValue& args, Handle& handle)
-                                 -> Result<std::unique_ptr<Plugin>> {
-                               (void)args;
-                               return std::make_unique<NotDoneYet>(stand, handle);
-                             },
-                             .partial = true,
-                             // kube-scheduler heeds groups only with the gate GenericWorkload;
-                             // where the API server has it, pods have groups all the same.
-                             .in_every_profile = stand.name == "GangScheduling"});
+  for (const NotDoneYet::Missing& missing : kMissing) {
+    registrations.push_back(
+        {.name = missing.name,
+         .factory = [&missing](const ConfigValue&, Handle& handle) -> Result<Plugin> {
+           return AsPlugin(missing.name, std::make_unique<NotDoneYet>(missing, handle));
+         },
+         .partial = true,
+         // kube-scheduler heeds groups only with the gate GenericWorkload;
+         // where the API server has it, pods have groups all the same.
+         .in_every_profile = missing.name == "GangScheduling"});
   }
   return registrations;
 }

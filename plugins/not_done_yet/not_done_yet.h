@@ -4,8 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/plugin.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -20,26 +21,25 @@ namespace berth::plugins {
 class NotDoneYet final : public PreFilterPlugin, public EnqueueExtensions {
  public:
   // A plugin that this class stands for.
-  struct Stand {
+  struct Missing {
     std::string_view name;
     std::string_view reason;
     PodParts reads = 0;
     bool (*needed_by)(const api::PodSpec& spec) = nullptr;
   };
 
-  // `stand` must outlive the plugin.
-  NotDoneYet(const Stand& stand, Handle& handle)
-      : stand_(stand),
-        rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, stand.reason)) {}
+  // `missing` must outlive the plugin.
+  NotDoneYet(const Missing& missing, Handle& handle)
+      : missing_(missing),
+        rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, missing.reason)) {}
 
-  std::string_view Name() const override { return stand_.name; }
-  Inputs DeclaredInputs() const override { return Inputs::Of(stand_.reads, {}); }
+  Inputs DeclaredInputs() const { return Inputs::Of(missing_.reads, {}); }
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
   std::vector<ClusterEventWithHint> EventsToRegister() const override { return {}; }
 
  private:
-  const Stand& stand_;
+  const Missing& missing_;
   const Status rejection_;
 };
 

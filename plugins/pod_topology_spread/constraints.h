@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "berth/api/pod.h"
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 #include "berth/label_selector.h"
 #include "berth/result.h"
 #include "plugins/pod_topology_spread/args.h"

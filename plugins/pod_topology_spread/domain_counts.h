@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "berth/api/pod.h"
-#include "berth/cycle_state.h"
+#include "berth/in_tree/cycle_state.h"
 #include "berth/matching.h"
 #include "berth/node_set.h"
 #include "berth/snapshot.h"

@@ -15,11 +15,6 @@ namespace {
 
 using Verdict = SpreadPreFilterState::Verdict;
 
-constexpr std::string_view kNoPreFilter =
-    "reading \"PreFilterPodTopologySpread\" from cycleState: not found";
-constexpr std::string_view kNoPreScore =
-    "error reading \"PreScorePodTopologySpread\" from cycleState: not found";
-
 Status ErrorWithin(const CycleState& state, std::string_view what, const Error& error) {
   return state.reasons().Error(std::string(what) + ": " + error.message);
 }
@@ -30,15 +25,7 @@ PodTopologySpread::PodTopologySpread(const PodTopologySpreadArgs& args, Handle& 
     : constraints_(args, handle),
       comparison_operators_(handle.features().taint_toleration_comparison_operators),
       skew_rejection_(handle.reasons().Make(Code::kUnschedulable, kSkewReason)),
-      label_rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kLabelReason)),
-      no_pre_filter_(handle.reasons().Error(kNoPreFilter)),
-      no_pre_score_(handle.reasons().Error(kNoPreScore)) {}
-
-Result<std::unique_ptr<Plugin>> PodTopologySpread::Make(const ConfigValue& args, Handle& handle) {
-  const auto parsed = ParsePodTopologySpreadArgs(args);
-  if (!parsed) return Fail(parsed.error());
-  return std::make_unique<PodTopologySpread>(*parsed, handle);
-}
+      label_rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kLabelReason)) {}
 
 Inputs PodTopologySpread::DeclaredInputs() const {
   // The keys whose domains matter are the pod's, so no single domain bounds the reach. The owner
@@ -55,17 +42,15 @@ PreFilterResult PodTopologySpread::PreFilter(CycleState& state, const PodInfo& p
     return {.status = ErrorWithin(state, "get constraints from pod", constraints.error())};
   }
   if (constraints->empty()) return {.status = Status::Skip()};
-  state.Write(std::make_unique<SpreadPreFilterState>(*pod.pod, snapshot, std::move(*constraints),
-                                                     comparison_operators_));
+  state.Write(
+      SpreadPreFilterState(*pod.pod, snapshot, std::move(*constraints), comparison_operators_));
   return {};
 }
 
 // The pod's constraints do not depend on other pods: a pod without any stays so.
-bool PodTopologySpread::UpdatePreFilter(CycleState& state, const PodInfo& pod,
-                                        const Snapshot& snapshot, std::span<const NodeRow> rows,
-                                        NodeSet& touched) {
-  (void)pod, (void)snapshot;
-  if (auto* data = state.Mutable<SpreadPreFilterState>()) data->Update(rows, touched);
+bool PodTopologySpread::UpdatePreFilter(CycleState& state, const PodInfo&, const Snapshot&,
+                                        std::span<const NodeRow> rows, NodeSet& touched) {
+  if (auto* data = state.Find<SpreadPreFilterState>()) data->Update(rows, touched);
   return true;
 }
 
@@ -81,20 +66,15 @@ Status PodTopologySpread::RemovePod(CycleState& state, const PodInfo& pod, const
 
 Status PodTopologySpread::Count(CycleState& state, const PodInfo& pod, const PodInfo& changed,
                                 const NodeView& node, int32_t delta) const {
-  auto* data = state.Mutable<SpreadPreFilterState>();
-  if (data == nullptr) return no_pre_filter_;
   if (changed.pod->metadata.namespace_ == pod.pod->metadata.namespace_) {
-    data->Count(*changed.pod, node.row(), delta);
+    state.Mutable<SpreadPreFilterState>().Count(*changed.pod, node.row(), delta);
   }
   return Status::Success();
 }
 
-Status PodTopologySpread::Filter(const CycleState& state, const PodInfo& pod,
+Status PodTopologySpread::Filter(const CycleState& state, const PodInfo&,
                                  const NodeView& node) const {
-  (void)pod;
-  const auto* data = state.Read<SpreadPreFilterState>();
-  if (data == nullptr) return no_pre_filter_;
-  switch (data->Judge(node.row())) {
+  switch (state.Read<SpreadPreFilterState>().Judge(node.row())) {
     case Verdict::kPass:
       return Status::Success();
     case Verdict::kMissingLabel:
@@ -105,15 +85,9 @@ Status PodTopologySpread::Filter(const CycleState& state, const PodInfo& pod,
   return skew_rejection_;
 }
 
-void PodTopologySpread::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                    const Snapshot& snapshot, NodeSet& nodes) const {
-  (void)pod, (void)snapshot;
-  const auto* data = state.Read<SpreadPreFilterState>();
-  if (data == nullptr) {
-    nodes.Assign(nodes.size(), false);
-    return;
-  }
-  data->FilterNodes(nodes);
+void PodTopologySpread::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot&,
+                                    NodeSet& nodes) const {
+  state.Read<SpreadPreFilterState>().FilterNodes(nodes);
 }
 
 Status PodTopologySpread::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
@@ -122,64 +96,51 @@ Status PodTopologySpread::PreScore(CycleState& state, const PodInfo& pod, const 
   auto constraints = constraints_.Soft(*pod.pod);
   if (!constraints) return ErrorWithin(state, "calculating preScoreState", constraints.error());
   if (constraints->empty()) return Status::Skip();
-  state.Write(std::make_unique<SpreadPreScoreState>(
-      *pod.pod, snapshot, std::move(*constraints), feasible, constraints_.RequiresAllKeys(*pod.pod),
-      comparison_operators_));
+  state.Write(SpreadPreScoreState(*pod.pod, snapshot, std::move(*constraints), feasible,
+                                  constraints_.RequiresAllKeys(*pod.pod), comparison_operators_));
   return Status::Success();
 }
 
-bool PodTopologySpread::UpdatePreScore(CycleState& state, const PodInfo& pod,
-                                       const Snapshot& snapshot, std::span<const NodeRow> rows,
-                                       const NodeSet& feasible, NodeSet& touched) {
-  (void)pod, (void)snapshot;
-  auto* data = state.Mutable<SpreadPreScoreState>();
+bool PodTopologySpread::UpdatePreScore(CycleState& state, const PodInfo&, const Snapshot&,
+                                       std::span<const NodeRow> rows, const NodeSet& feasible,
+                                       NodeSet& touched) {
+  auto* data = state.Find<SpreadPreScoreState>();  // nullptr: PreScore said Skip
   return data == nullptr || data->Update(rows, feasible, touched);
 }
 
 std::optional<ScoreGroups> PodTopologySpread::Groups(const CycleState& state) const {
-  const auto* data = state.Read<SpreadPreScoreState>();
+  const auto* data = state.Find<SpreadPreScoreState>();
   return data == nullptr ? std::nullopt : data->Groups();
 }
 
-ScoreResult PodTopologySpread::Score(const CycleState& state, const PodInfo& pod,
+ScoreResult PodTopologySpread::Score(const CycleState& state, const PodInfo&,
                                      const NodeView& node) const {
-  (void)pod;
-  const auto* data = state.Read<SpreadPreScoreState>();
-  if (data == nullptr) return {0, no_pre_score_};
-  return {data->Score(node.row())};
+  return {state.Read<SpreadPreScoreState>().Score(node.row())};
 }
 
-void PodTopologySpread::ScoreNodes(const CycleState& state, const PodInfo& pod,
-                                   const Snapshot& snapshot, std::span<const NodeRow> nodes,
+void PodTopologySpread::ScoreNodes(const CycleState& state, const PodInfo&, const Snapshot&,
+                                   std::span<const NodeRow> nodes,
                                    std::span<int64_t> scores) const {
-  (void)pod, (void)snapshot;
-  if (const auto* data = state.Read<SpreadPreScoreState>()) {
-    data->ScoreNodes(nodes, scores);
-  } else {
-    std::ranges::fill(scores, 0);
-  }
+  state.Read<SpreadPreScoreState>().ScoreNodes(nodes, scores);
 }
 
 bool PodTopologySpread::NormalizesByValue(const CycleState& state) const {
-  const auto* data = state.Read<SpreadPreScoreState>();
-  return data != nullptr && data->ignored().Empty();
+  return state.Read<SpreadPreScoreState>().ignored().Empty();
 }
 
-Status PodTopologySpread::NormalizeScore(const CycleState& state, const PodInfo& pod,
+Status PodTopologySpread::NormalizeScore(const CycleState& state, const PodInfo&,
                                          std::span<const NodeRow> nodes,
                                          std::span<int64_t> scores) const {
-  (void)pod;
-  const auto* data = state.Read<SpreadPreScoreState>();
-  if (data == nullptr) return no_pre_score_;
+  const NodeSet& ignored = state.Read<SpreadPreScoreState>().ignored();
   int64_t least = std::numeric_limits<int64_t>::max();
   int64_t most = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (data->ignored().Test(nodes[i])) continue;
+    if (ignored.Test(nodes[i])) continue;
     least = std::min(least, scores[i]);
     most = std::max(most, scores[i]);
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (data->ignored().Test(nodes[i])) {
+    if (ignored.Test(nodes[i])) {
       scores[i] = 0;
     } else {
       scores[i] = most == 0 ? kMaxNodeScore : kMaxNodeScore * (most + least - scores[i]) / most;

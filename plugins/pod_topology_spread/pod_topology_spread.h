@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 #include "plugins/pod_topology_spread/args.h"
 #include "plugins/pod_topology_spread/constraints.h"
 
@@ -24,6 +24,7 @@ class PodTopologySpread final : public UpdatablePreFilterPlugin,
                                 public ColumnFilterPlugin,
                                 public UpdatablePreScorePlugin,
                                 public ColumnScorePlugin,
+                                public ScoreExtensions,
                                 public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "PodTopologySpread";
@@ -31,27 +32,28 @@ class PodTopologySpread final : public UpdatablePreFilterPlugin,
       "node(s) didn't match pod topology spread constraints";
   static constexpr std::string_view kLabelReason =
       "node(s) didn't match pod topology spread constraints (missing required label)";
+  static constexpr std::string_view kFilterWithoutPreFilter =
+      "reading \"PreFilterPodTopologySpread\" from cycleState: not found";
+  static constexpr std::string_view kScoreWithoutPreScore =
+      "error reading \"PreScorePodTopologySpread\" from cycleState: not found";
 
   // `args` are valid.
   PodTopologySpread(const PodTopologySpreadArgs& args, Handle& handle);
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   // Skips pods without hard constraints. Error: a selector that cannot be parsed.
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
   bool UpdatePreFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                        std::span<const NodeRow> rows, NodeSet& touched) override;
-  PreFilterExtensions* Extensions() override { return this; }
   Status AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
                 const NodeView& node) override;
   Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                    const NodeView& node) override;
 
   // Unschedulable where the pod would make the skew too large, UnschedulableAndUnresolvable where
-  // the node lacks a topology key. Error when PreFilter was not called.
+  // the node lacks a topology key.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
   void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                    NodeSet& nodes) const override;
@@ -63,13 +65,11 @@ class PodTopologySpread final : public UpdatablePreFilterPlugin,
                       std::span<const NodeRow> rows, const NodeSet& feasible,
                       NodeSet& touched) override;
   std::optional<ScoreGroups> Groups(const CycleState& state) const override;
-  // How crowded the node's domains are: more is worse until normalised. Error when PreScore was not
-  // called.
+  // How crowded the node's domains are: more is worse until normalised.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
-  bool Normalizes() const override { return true; }
   // Not where some feasible nodes get no score: theirs counts for nobody.
   bool NormalizesByValue(const CycleState& state) const override;
   // The emptiest domains get 100; nodes that lack a required key get 0.
@@ -88,8 +88,6 @@ class PodTopologySpread final : public UpdatablePreFilterPlugin,
   bool comparison_operators_;
   Status skew_rejection_;
   Status label_rejection_;
-  Status no_pre_filter_;
-  Status no_pre_score_;
 };
 
 }  // namespace berth::plugins

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "berth/api/pod.h"
-#include "berth/cycle_state.h"
+#include "berth/in_tree/cycle_state.h"
 #include "berth/snapshot.h"
 #include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/domain_counts.h"
@@ -18,17 +18,14 @@ namespace berth::plugins {
 // PreFilter found and keep apart what AddPod and RemovePod changed.
 //
 // Thread safety: one owner; any number of readers while nobody writes.
-class SpreadPreFilterState final : public StateData {
+class SpreadPreFilterState final {
  public:
   enum class Verdict : uint8_t { kPass, kMissingLabel, kTooSkewed };
 
   SpreadPreFilterState(const api::Pod& pod, const Snapshot& snapshot, SpreadConstraints constraints,
                        bool comparison_operators);
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<SpreadPreFilterState>(*this);
-  }
 
-  size_t bytes() const override;
+  size_t bytes() const;
 
   Verdict Judge(NodeRow row) const;
   // Takes out the rows that do not pass.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "berth/api/pod.h"
-#include "berth/cycle_state.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/cycle_state.h"
+#include "berth/in_tree/points.h"
 #include "berth/snapshot.h"
 #include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/domain_counts.h"
@@ -19,17 +19,14 @@ namespace berth::plugins {
 // How crowded each domain is with the pods that a pod's soft constraints count. Copies share it.
 //
 // Thread safety: one owner; any number of readers while nobody writes.
-class SpreadPreScoreState final : public StateData {
+class SpreadPreScoreState final {
  public:
   // `require_all_keys`: nodes that lack the key of some constraint neither count nor get a score;
   // otherwise they count as if their value were "".
   SpreadPreScoreState(const api::Pod& pod, const Snapshot& snapshot, SpreadConstraints constraints,
                       const NodeSet& feasible, bool require_all_keys, bool comparison_operators);
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<SpreadPreScoreState>(*this);
-  }
 
-  size_t bytes() const override;
+  size_t bytes() const;
 
   // The feasible nodes that get no score.
   const NodeSet& ignored() const { return content_->ignored; }

@@ -8,10 +8,6 @@
 namespace berth::plugins {
 namespace {
 
-QueueingHint QueueIf(bool wanted) {
-  return wanted ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
-}
-
 bool AnySelects(const SpreadConstraints& constraints, const api::Pod& pod) {
   return std::ranges::any_of(constraints, [&](const SpreadConstraint& constraint) {
     return constraint.selector.Matches(pod.metadata.labels);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -13,11 +13,8 @@ class PrioritySort final : public QueueSortPlugin {
  public:
   static constexpr std::string_view kName = "PrioritySort";
 
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
-
-  std::string_view Name() const override { return kName; }
   // Filters and scores nothing.
-  Inputs DeclaredInputs() const override { return Inputs::Of(0, {}); }
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {}); }
   bool Less(const QueueSortKey& a, const QueueSortKey& b) const override;
 };
 

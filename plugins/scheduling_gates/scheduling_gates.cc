@@ -3,11 +3,6 @@
 
 namespace berth::plugins {
 
-Result<std::unique_ptr<Plugin>> SchedulingGates::Make(const ConfigValue& args, Handle& handle) {
-  (void)args;
-  return std::make_unique<SchedulingGates>(handle);
-}
-
 Status SchedulingGates::PreEnqueue(const PodInfo& pod) {
   const auto& gates = pod.pod->spec.scheduling_gates;
   if (gates.empty()) return Status::Success();

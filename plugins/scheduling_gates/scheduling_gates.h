@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -16,12 +16,8 @@ class SchedulingGates final : public PreEnqueuePlugin, public EnqueueExtensions 
  public:
   static constexpr std::string_view kName = "SchedulingGates";
 
-  explicit SchedulingGates(Handle& handle) { (void)handle; }
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
-
-  std::string_view Name() const override { return kName; }
   // Filters and scores nothing.
-  Inputs DeclaredInputs() const override { return Inputs::Of(0, {}); }
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {}); }
   // The reasons name the gates, which are the pod's own: they last until the next call.
   Status PreEnqueue(const PodInfo& pod) override;
   std::vector<ClusterEventWithHint> EventsToRegister() const override;

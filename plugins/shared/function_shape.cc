@@ -2,7 +2,7 @@
 #include "plugins/shared/function_shape.h"
 
 #include "berth/field_errors.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "plugins/shared/args_reader.h"
 
 namespace berth::plugins {

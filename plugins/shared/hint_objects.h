@@ -2,6 +2,7 @@
 #pragma once
 
 #include "berth/api/object.h"
+#include "berth/cluster_event.h"
 #include "berth/result.h"
 
 namespace berth::plugins {
@@ -32,6 +33,10 @@ Result<Change<T>> AsUpdate(const api::ObjectPtr& old_object, const api::ObjectPt
   auto change = AsChange<T>(old_object, new_object);
   if (change && change->new_object == nullptr) return Fail("the event has no new object");
   return change;
+}
+
+inline QueueingHint QueueIf(bool helps) {
+  return helps ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
 }
 
 // Whether the pod has a node, or a nomination for one: only such a pod's end leaves room.

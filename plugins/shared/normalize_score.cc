@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
-void DefaultNormalizeScore(bool reverse, std::span<int64_t> scores) {
+void DefaultNormalizeScore(Best best, std::span<int64_t> scores) {
+  const bool reverse = best == Best::kLeast;
   int64_t largest = 0;
   for (int64_t score : scores) largest = std::max(largest, score);
   if (largest == 0) {

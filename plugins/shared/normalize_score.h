@@ -6,8 +6,10 @@
 
 namespace berth::plugins {
 
-// Scales scores so that the largest becomes 100; `reverse` turns that into 0 and 0 into 100. When
-// no score is above 0, all become 100 (reverse) or stay as they are. Division truncates.
-void DefaultNormalizeScore(bool reverse, std::span<int64_t> scores);
+enum class Best : uint8_t { kMost, kLeast };
+
+// Scales scores so that the largest becomes 100, or, where the least is best, 0, and 0 becomes 100.
+// When no score is above 0, all stay as they are, or become 100. Division truncates.
+void DefaultNormalizeScore(Best best, std::span<int64_t> scores);
 
 }  // namespace berth::plugins

@@ -11,24 +11,19 @@
 namespace berth::plugins {
 namespace {
 
-using Tolerations = std::vector<api::Toleration>;
-
-struct PreScoreState final : StateData {
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PreScoreState>(*this);
-  }
+struct PreScoreState {
   // Those that can tolerate a PreferNoSchedule taint.
-  Tolerations tolerations;
+  std::vector<api::Toleration> tolerations;
 };
 
-Tolerations ForPreferNoSchedule(const api::Pod& pod) {
-  Tolerations tolerations;
+PreScoreState ForPreferNoSchedule(const api::Pod& pod) {
+  PreScoreState state;
   for (const api::Toleration& toleration : pod.spec.tolerations) {
     if (toleration.effect.empty() || toleration.effect == api::kTaintEffectPreferNoSchedule) {
-      tolerations.push_back(toleration);
+      state.tolerations.push_back(toleration);
     }
   }
-  return tolerations;
+  return state;
 }
 
 }  // namespace
@@ -36,11 +31,6 @@ Tolerations ForPreferNoSchedule(const api::Pod& pod) {
 TaintToleration::TaintToleration(Handle& handle)
     : rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)),
       comparison_operators_(handle.features().taint_toleration_comparison_operators) {}
-
-Result<std::unique_ptr<Plugin>> TaintToleration::Make(const ConfigValue& args, Handle& handle) {
-  (void)args;
-  return std::make_unique<TaintToleration>(handle);
-}
 
 Inputs TaintToleration::DeclaredInputs() const {
   return Inputs::Of(pod_part::kTolerations, {{Reach::kNode}});
@@ -54,65 +44,54 @@ int64_t TaintToleration::CountIntolerable(std::span<const api::Toleration> toler
   });
 }
 
-PreFilterResult TaintToleration::PreFilter(CycleState& state, const PodInfo& pod,
-                                           const Snapshot& snapshot) {
-  (void)state, (void)pod, (void)snapshot;
+PreFilterResult TaintToleration::PreFilter(CycleState&, const PodInfo&, const Snapshot&) {
   return {};
 }
 
-Status TaintToleration::Filter(const CycleState& state, const PodInfo& pod,
-                               const NodeView& node) const {
-  (void)state;
+Status TaintToleration::Filter(const CycleState&, const PodInfo& pod, const NodeView& node) const {
   return ToleratesRepellingTaints(pod.pod->spec.tolerations, node.node().spec.taints,
                                   comparison_operators_)
              ? Status::Success()
              : rejection_;
 }
 
-void TaintToleration::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                  const Snapshot& snapshot, NodeSet& nodes) const {
-  (void)state;
+void TaintToleration::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
+                                  NodeSet& nodes) const {
   FilterTolerated(pod.pod->spec.tolerations, comparison_operators_, snapshot, nodes);
 }
 
-Status TaintToleration::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                                 const NodeSet& feasible) {
-  (void)snapshot, (void)feasible;
-  auto data = std::make_unique<PreScoreState>();
-  data->tolerations = ForPreferNoSchedule(*pod.pod);
-  state.Write(std::move(data));
+Status TaintToleration::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
+                                 const NodeSet&) {
+  state.Write(ForPreferNoSchedule(*pod.pod));
   return Status::Success();
 }
 
 ScoreResult TaintToleration::Score(const CycleState& state, const PodInfo& pod,
                                    const NodeView& node) const {
   const std::vector<api::Taint>& taints = node.node().spec.taints;
-  const auto* data = state.Read<PreScoreState>();
-  return {CountIntolerable(data ? data->tolerations : ForPreferNoSchedule(*pod.pod), taints)};
+  const auto data = state.ReadOr<PreScoreState>([&] { return ForPreferNoSchedule(*pod.pod); });
+  return {CountIntolerable(data->tolerations, taints)};
 }
 
 void TaintToleration::ScoreNodes(const CycleState& state, const PodInfo& pod,
                                  const Snapshot& snapshot, std::span<const NodeRow> nodes,
                                  std::span<int64_t> scores) const {
-  const auto* data = state.Read<PreScoreState>();
-  const Tolerations tolerations = data ? data->tolerations : ForPreferNoSchedule(*pod.pod);
+  const auto data = state.ReadOr<PreScoreState>([&] { return ForPreferNoSchedule(*pod.pod); });
   const std::span<const TaintSetId> taint_set_of = snapshot.taint_sets();
   constexpr int64_t kUnknown = -1;
   std::vector<int64_t> counts(snapshot.num_taint_sets(), kUnknown);
   for (size_t i = 0; i < nodes.size(); ++i) {
     int64_t& count = counts[taint_set_of[nodes[i]]];
     if (count == kUnknown) {
-      count = CountIntolerable(tolerations, snapshot.taints(taint_set_of[nodes[i]]));
+      count = CountIntolerable(data->tolerations, snapshot.taints(taint_set_of[nodes[i]]));
     }
     scores[i] = count;
   }
 }
 
-Status TaintToleration::NormalizeScore(const CycleState& state, const PodInfo& pod,
-                                       std::span<const NodeRow> nodes,
+Status TaintToleration::NormalizeScore(const CycleState&, const PodInfo&, std::span<const NodeRow>,
                                        std::span<int64_t> scores) const {
-  (void)state, (void)pod, (void)nodes;
-  DefaultNormalizeScore(true, scores);
+  DefaultNormalizeScore(Best::kLeast, scores);
   return Status::Success();
 }
 
@@ -128,8 +107,7 @@ std::vector<ClusterEventWithHint> TaintToleration::EventsToRegister() const {
                                            comparison_operators_);
          };
          const bool was_tolerated = change->old_object != nullptr && tolerates(*change->old_object);
-         return !was_tolerated && tolerates(*change->new_object) ? QueueingHint::kQueue
-                                                                 : QueueingHint::kQueueSkip;
+         return QueueIf(!was_tolerated && tolerates(*change->new_object));
        }},
       {{EventResource::kTargetPod, action::kUpdatePodToleration}, nullptr},
   };

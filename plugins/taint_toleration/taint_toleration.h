@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::plugins {
 
@@ -18,16 +18,15 @@ class TaintToleration final : public PreFilterPlugin,
                               public ColumnFilterPlugin,
                               public PreScorePlugin,
                               public ColumnScorePlugin,
+                              public ScoreExtensions,
                               public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "TaintToleration";
   static constexpr std::string_view kReason = "node(s) had untolerated taint(s)";
 
   explicit TaintToleration(Handle& handle);
-  static Result<std::unique_ptr<Plugin>> Make(const ConfigValue& args, Handle& handle);
 
-  std::string_view Name() const override { return kName; }
-  Inputs DeclaredInputs() const override;
+  Inputs DeclaredInputs() const;
 
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
@@ -43,11 +42,7 @@ class TaintToleration final : public PreFilterPlugin,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
-  bool Normalizes() const override { return true; }
-  bool NormalizesByValue(const CycleState& state) const override {
-    (void)state;
-    return true;
-  }
+  bool NormalizesByValue(const CycleState&) const override { return true; }
   Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
                         std::span<int64_t> scores) const override;
 

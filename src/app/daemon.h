@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/plugin.h"
 #include "berth/result.h"
 #include "src/app/loop_watch.h"
 #include "src/app/request_metrics.h"

@@ -41,11 +41,10 @@ Result<InTreePlugins> WithLoadedPlugins(InTreePlugins plugins,
   auto loaded = framework::LoadPlugins(folders, taken);
   if (!loaded) return Fail(loaded.error().Within("--plugin-dir"));
   for (const framework::PluginLibrary& library : loaded->libraries) {
-    base::LogInfo("Loaded a plugin library",
-                  {{"file", library.file},
-                   {"version", library.version},
-                   {"interface", "1." + std::to_string(library.abi_minor)},
-                   {"plugins", framework::PluginList(library.plugins)}});
+    base::LogInfo("Loaded a plugin library", {{"file", library.file},
+                                              {"version", library.version},
+                                              {"interface", library.interface},
+                                              {"plugins", framework::PluginList(library.plugins)}});
   }
   for (PluginRegistration& plugin : loaded->registrations) {
     plugins.registry.push_back(std::move(plugin));

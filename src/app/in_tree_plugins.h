@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "berth/plugin.h"
-#include "berth/plugin_args.h"
+#include "berth/in_tree/plugin.h"
+#include "berth/in_tree/plugin_args.h"
 #include "src/config/feature_gates.h"
 #include "src/config/known_plugins.h"
 #include "src/config/types.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "berth/random.h"
 #include "berth/time.h"
 #include "src/base/backoff.h"

@@ -10,11 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "src/base/mutex.h"
 #include "src/base/string_map.h"
 #include "src/binding/bind_attempt.h"
 #include "src/client/api_client.h"
+#include "src/framework/profile.h"
 
 namespace berth::binding {
 
@@ -24,11 +25,11 @@ struct BindingCycle {
   std::string node_name;
   CycleState state;
   // In profile order, without those whose PreBindPreFlight said Skip.
-  std::vector<PreBindPlugin*> pre_bind;
+  std::vector<framework::Entry<PreBindPlugin>> pre_bind;
   // Asked before all others, if there is one; its failures stay as they are, in no plugin's name.
-  BindPlugin* extender = nullptr;
-  std::vector<BindPlugin*> bind;
-  std::vector<PostBindPlugin*> post_bind;
+  framework::Entry<BindPlugin> extender;
+  std::vector<framework::Entry<BindPlugin>> bind;
+  std::vector<framework::Entry<PostBindPlugin>> post_bind;
   // Also time each plugin call, not only each extension point.
   bool time_plugins = false;
 };

@@ -102,13 +102,15 @@ void Binder::Run::PreBind() {
     return;
   }
   const size_t begin = next_++;
-  if (cycle_.pre_bind[begin]->AllowParallel()) {
-    while (next_ < cycle_.pre_bind.size() && cycle_.pre_bind[next_]->AllowParallel()) ++next_;
+  if (cycle_.pre_bind[begin].plugin->AllowParallel()) {
+    while (next_ < cycle_.pre_bind.size() && cycle_.pre_bind[next_].plugin->AllowParallel())
+      ++next_;
   }
   for (size_t i = begin; i < next_; ++i) {
-    PreBindPlugin& plugin = *cycle_.pre_bind[i];
-    CallPlugin(plugin.Name(), [&](Cancellation& cancellation, AsyncDone done) {
-      plugin.PreBind(cycle_.state, *cycle_.pod, cycle_.node_name, cancellation, std::move(done));
+    const framework::Entry<PreBindPlugin>& entry = cycle_.pre_bind[i];
+    CallPlugin(entry.name, [&](Cancellation& cancellation, AsyncDone done) {
+      entry.plugin->PreBind(cycle_.state, *cycle_.pod, cycle_.node_name, cancellation,
+                            std::move(done));
     });
   }
 }
@@ -145,8 +147,8 @@ void Binder::Run::Bind() {
     End({Code::kError, std::string(kShuttingDown)});
     return;
   }
-  BindPlugin* plugin = std::exchange(cycle_.extender, nullptr);
-  asks_extender_ = plugin != nullptr;
+  framework::Entry<BindPlugin> entry = std::exchange(cycle_.extender, {});
+  asks_extender_ = entry.plugin != nullptr;
   if (!asks_extender_) {
     if (next_ == 0) stage_began_ = Now();
     if (next_ == cycle_.bind.size()) {
@@ -154,10 +156,10 @@ void Binder::Run::Bind() {
       End({Code::kError, "every Bind plugin skipped the pod"});
       return;
     }
-    plugin = cycle_.bind[next_++];
+    entry = cycle_.bind[next_++];
   }
-  CallPlugin(plugin->Name(), [&](Cancellation& cancellation, AsyncDone done) {
-    plugin->Bind(cycle_.state, *cycle_.pod, cycle_.node_name, cancellation, std::move(done));
+  CallPlugin(entry.name, [&](Cancellation& cancellation, AsyncDone done) {
+    entry.plugin->Bind(cycle_.state, *cycle_.pod, cycle_.node_name, cancellation, std::move(done));
   });
 }
 
@@ -173,17 +175,17 @@ void Binder::Run::OnBindAnswer(std::string_view plugin, AsyncStatus status) {
 
 void Binder::Run::PostBind() {
   stage_began_ = Now();
-  for (PostBindPlugin* plugin : cycle_.post_bind) {
+  for (const auto& entry : cycle_.post_bind) {
     const Time called = cycle_.time_plugins ? Now() : stage_began_;
-    const auto thrown =
-        framework::ThrownBy([&] { plugin->PostBind(cycle_.state, *cycle_.pod, cycle_.node_name); });
+    const auto thrown = framework::ThrownBy(
+        [&] { entry.plugin->PostBind(cycle_.state, *cycle_.pod, cycle_.node_name); });
     // The pod is bound all the same.
     if (thrown) {
       base::LogError(
           "PostBind plugin failed",
-          {{"plugin", plugin->Name()}, {"pod", cycle_.pod->pod->metadata.Key()}, {"err", *thrown}});
+          {{"plugin", entry.name}, {"pod", cycle_.pod->pod->metadata.Key()}, {"err", *thrown}});
     }
-    if (cycle_.time_plugins) Timed(plugin->Name(), Code::kSuccess, called);
+    if (cycle_.time_plugins) Timed(entry.name, Code::kSuccess, called);
   }
   if (!cycle_.post_bind.empty()) Timed("", Code::kSuccess, stage_began_);
   End({});

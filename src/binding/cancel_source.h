@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/async.h"
 #include "src/base/mutex.h"
 
 namespace berth::binding {

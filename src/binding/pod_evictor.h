@@ -5,7 +5,7 @@
 #include <string>
 
 #include "berth/api/pod.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/async.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {

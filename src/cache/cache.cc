@@ -55,7 +55,7 @@ NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {
   unschedulable_.Put(row, node->spec.unschedulable);
   with_host_ports_.Put(row, !rows_[row].ports.empty());
   closed_.Put(row, closed_names_.contains(node->metadata.name));
-  NodeChanged(row, before == nullptr ? ChangeKind::kNodeAdded : ChangeKind::kNodeUpdated);
+  changes_.Append(row, before == nullptr ? ChangeKind::kNodeAdded : ChangeKind::kNodeUpdated);
   return row;
 }
 
@@ -73,7 +73,7 @@ void Cache::RemoveNode(std::string_view name) {
   for (NodeSet* set : {&nodes_, &unschedulable_, &with_host_ports_, &closed_}) set->Clear(row);
   --num_nodes_;
   node_order_.Remove(row, *node);
-  NodeChanged(row, ChangeKind::kNodeRemoved);
+  changes_.Append(row, ChangeKind::kNodeRemoved);
   FreeIfUnused(row);
 }
 
@@ -166,8 +166,6 @@ void Cache::AddRow() {
   for (NodeSet* set : {&nodes_, &free_rows_, &unschedulable_, &with_host_ports_, &closed_})
     set->Resize(rows);
   taint_sets_.resize(rows);
-  node_generation_.resize(rows);
-  usage_generation_.resize(rows);
 }
 
 void Cache::FreeIfUnused(NodeRow row) {
@@ -175,10 +173,6 @@ void Cache::FreeIfUnused(NodeRow row) {
   row_by_name_.erase(rows_[row].name);
   rows_[row].name.clear();
   free_rows_.Set(row);
-}
-
-void Cache::NodeChanged(NodeRow row, ChangeKind kind) {
-  node_generation_[row] = changes_.Append(row, kind);
 }
 
 }  // namespace berth::cache

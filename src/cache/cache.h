@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "berth/api/node.h"
-#include "berth/inputs.h"
+#include "berth/in_tree/inputs.h"
 #include "berth/result.h"
 #include "berth/snapshot.h"
 #include "src/base/string_map.h"
@@ -184,8 +184,6 @@ class Cache final : public Snapshot {
     return images_.Find(name);
   }
   const NodeSet& closed_nodes() const override { return closed_; }
-  uint64_t node_generation(NodeRow row) const override { return node_generation_[row]; }
-  uint64_t usage_generation(NodeRow row) const override { return usage_generation_[row]; }
   const ResourceNames& resource_names() const override { return resources_; }
 
  private:
@@ -201,8 +199,7 @@ class Cache final : public Snapshot {
   struct Undo {
     bool added = false;  // else removed
     NodeRow row = 0;
-    uint64_t usage_generation = 0;  // of the row, before
-    PodTable::Removed removed;      // only the slot when added
+    PodTable::Removed removed;  // only the slot when added
   };
 
   template <typename Visit>
@@ -212,7 +209,6 @@ class Cache final : public Snapshot {
   NodeRow RowFor(std::string_view name);
   void AddRow();
   void FreeIfUnused(NodeRow row);
-  void NodeChanged(NodeRow row, ChangeKind kind);
   void UpdateClosed(std::string_view node_name);
   void Place(CachedPod pod);
   void TakeAway(PodTable::Slot slot);
@@ -245,8 +241,6 @@ class Cache final : public Snapshot {
   AffinityTermTable affinity_terms_;
   ImageTable images_;
   PodClasses classes_;
-  std::vector<uint64_t> node_generation_;
-  std::vector<uint64_t> usage_generation_;
   ChangeLog changes_;
   // Undecodable pods and the nodes they close; how many close each node.
   base::StringMap<std::string> closing_pods_;

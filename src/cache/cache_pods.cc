@@ -68,7 +68,7 @@ Result<void> Cache::AddPod(PodInfoPtr info) {
     if (!same) {
       CountUsage(row, *known.info, false);
       CountUsage(row, *info, true);
-      usage_generation_[row] = changes_.Append(row, ChangeKind::kPods);
+      changes_.Append(row, ChangeKind::kPods);
     }
     pods_.Replace(slot, std::move(info), false);
     return {};
@@ -135,8 +135,8 @@ void Cache::Place(CachedPod pod) {
   const NodeRow row = pod.row;
   CountUsage(row, *pod.info, true);
   const PodTable::Slot slot = pods_.Add(std::move(pod));
-  if (trial_depth_ > 0) undo_.push_back({true, row, usage_generation_[row], {{}, slot, 0}});
-  usage_generation_[row] = changes_.Append(row, ChangeKind::kPods);
+  if (trial_depth_ > 0) undo_.push_back({true, row, {{}, slot, 0}});
+  changes_.Append(row, ChangeKind::kPods);
   // In a trial the terms that it took away must stay as they are for the rollback.
   if (trial_depth_ == 0) affinity_terms_.Sweep();
 }
@@ -146,9 +146,9 @@ void Cache::TakeAway(PodTable::Slot slot) {
   const NodeRow row = removed.pod.row;
   CountUsage(row, *removed.pod.info, false);
   if (trial_depth_ > 0) {
-    undo_.push_back({false, row, usage_generation_[row], std::move(removed)});
+    undo_.push_back({false, row, std::move(removed)});
   }
-  usage_generation_[row] = changes_.Append(row, ChangeKind::kPods);
+  changes_.Append(row, ChangeKind::kPods);
 }
 
 void Cache::CountUsage(NodeRow row, const PodInfo& pod, bool add) {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "berth/inputs.h"
+#include "berth/in_tree/inputs.h"
 #include "berth/pod_info.h"
 #include "src/cache/pod_fragments.h"
 #include "src/cache/resource_table.h"

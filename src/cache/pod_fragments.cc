@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "berth/check.h"
-#include "berth/inputs.h"
+#include "berth/in_tree/inputs.h"
 #include "berth/node_features.h"
 
 namespace berth::cache {

@@ -48,7 +48,6 @@ void Cache::RollBackTo(const Trial& trial) {
       pods_.PutBack(std::move(undo.removed));
     }
     changes_.Append(undo.row, ChangeKind::kPods);
-    usage_generation_[undo.row] = undo.usage_generation;
   }
   --trial_depth_;
 }

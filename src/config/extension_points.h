@@ -17,24 +17,15 @@ struct ExtensionPoint {
 };
 
 // All of them, in the order in which problems are reported.
-inline constexpr std::array<ExtensionPoint, 16> kExtensionPoints = {{
-    {"preEnqueue", &Plugins::pre_enqueue},
-    {"queueSort", &Plugins::queue_sort},
-    {"preFilter", &Plugins::pre_filter},
-    {"filter", &Plugins::filter},
-    {"postFilter", &Plugins::post_filter},
-    {"preScore", &Plugins::pre_score},
-    {"score", &Plugins::score},
-    {"reserve", &Plugins::reserve},
-    {"permit", &Plugins::permit},
-    {"preBind", &Plugins::pre_bind},
-    {"bind", &Plugins::bind},
-    {"postBind", &Plugins::post_bind},
-    {"podGroupPostFilter", &Plugins::pod_group_post_filter},
+inline constexpr auto kExtensionPoints = std::to_array<ExtensionPoint>({
+#define BERTH_CONFIG_POINT(Name, member, field, ...) {#field, &Plugins::member},
+    BERTH_EXTENSION_POINTS(BERTH_CONFIG_POINT)
+#undef BERTH_CONFIG_POINT
+        {"podGroupPostFilter", &Plugins::pod_group_post_filter},
     {"multiPoint", &Plugins::multi_point, false},
     {"placementGenerate", &Plugins::placement_generate, false},
     {"placementScore", &Plugins::placement_score, false},
-}};
+});
 
 // Whether any point has the plugin in its enabled list.
 inline bool IsEnabled(const Plugins& plugins, std::string_view name) {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/handle.h"
-#include "berth/plugin_args.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/plugin_args.h"
 #include "berth/result.h"
 
 namespace berth::config {

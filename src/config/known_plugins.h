@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/plugin_args.h"
+#include "berth/in_tree/plugin_args.h"
 #include "src/config/types.h"
 
 namespace berth::config {

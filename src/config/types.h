@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "berth/config_value.h"
+#include "berth/in_tree/extension_points.h"
 #include "berth/time.h"
 
 // KubeSchedulerConfiguration kubescheduler.config.k8s.io/v1, field by field. A default-constructed
@@ -31,19 +32,11 @@ struct PluginSet {
 
 // One set for each extension point, and `multi_point`, which stands for all of them.
 struct Plugins {
-  PluginSet pre_enqueue;
-  PluginSet queue_sort;
-  PluginSet pre_filter;
-  PluginSet filter;
-  PluginSet post_filter;
-  PluginSet pre_score;
-  PluginSet score;
-  PluginSet reserve;
-  PluginSet permit;
-  PluginSet pre_bind;
-  PluginSet bind;
-  PluginSet post_bind;
+#define BERTH_PLUGIN_SET(Name, member, ...) PluginSet member;
+  BERTH_EXTENSION_POINTS(BERTH_PLUGIN_SET)
+#undef BERTH_PLUGIN_SET
   PluginSet multi_point;
+  // Points that nothing is called at yet.
   PluginSet placement_generate;
   PluginSet placement_score;
   PluginSet pod_group_post_filter;

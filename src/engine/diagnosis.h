@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/in_tree/points.h"
 #include "berth/node_set.h"
-#include "berth/plugin.h"
 #include "berth/status.h"
 
 namespace berth::engine {

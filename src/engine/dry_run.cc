@@ -8,7 +8,7 @@ namespace {
 
 // Whether pods on nodes are nothing to the filter.
 bool ReadsOnlyTheNode(const framework::FilterEntry& entry) {
-  const Inputs inputs = entry.plugin->DeclaredInputs();
+  const Inputs& inputs = entry.instance->inputs;
   return inputs.declared &&
          std::all_of(inputs.inputs.begin(), inputs.inputs.end(),
                      [](const Input& input) { return input.reach == Reach::kNode; });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "berth/dry_run.h"
+#include "berth/in_tree/dry_run.h"
 #include "src/engine/engine.h"
 
 namespace berth::engine {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "berth/preemption.h"
+#include "berth/in_tree/preemption.h"
 
 namespace berth::engine {
 
@@ -36,28 +36,28 @@ Span Span::Of(const Inputs& inputs) {
 EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(profile) {
   const framework::PluginLists& lists = profile.plugins();
   for (const framework::FilterEntry& entry : lists.filter) {
-    FilterAt(*entry.plugin, entry.name, entry.index).filter = &entry;
+    FilterAt(*entry.instance, entry.index).filter = &entry;
   }
   for (const auto& entry : lists.pre_filter) {
-    FilterStep& step = FilterAt(*entry.plugin, entry.name, entry.index);
+    FilterStep& step = FilterAt(*entry.instance, entry.index);
     step.pre_filter = entry.plugin;
-    step.updatable = dynamic_cast<UpdatablePreFilterPlugin*>(entry.plugin);
+    step.updatable = entry.instance->update_pre_filter;
   }
   keepable_ = keepable_ && !AnyWorksLater(filters_);
   keeps_refusals_ = keepable_;
   for (const auto& entry : lists.post_filter) {
-    const Inputs inputs = entry.plugin->DeclaredInputs();
+    const Inputs& inputs = entry.instance->inputs;
     keeps_refusals_ = keeps_refusals_ && inputs.declared;
-    if (PluginCast<PreemptionPlugin>(entry.plugin) != nullptr) continue;
+    if (entry.instance->preemption != nullptr) continue;
     post_filter_reads_cluster_ = post_filter_reads_cluster_ || !inputs.inputs.empty();
   }
   for (const framework::ScoreEntry& entry : lists.score) {
     scores_.push_back({.name = entry.name,
                        .index = entry.index,
-                       .span = Span::Of(entry.plugin->DeclaredInputs()),
+                       .span = Span::Of(entry.instance->inputs),
                        .score = &entry,
-                       .normalises = entry.plugin->Normalizes()});
-    keepable_ = keepable_ && entry.plugin->DeclaredInputs().declared;
+                       .normalises = entry.extensions != nullptr});
+    keepable_ = keepable_ && entry.instance->inputs.declared;
   }
   for (const auto& entry : lists.pre_score) {
     const auto step = std::ranges::find(scores_, entry.index, &ScoreStep::index);
@@ -66,17 +66,17 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
       continue;
     }
     step->pre_score = entry.plugin;
-    step->updatable = dynamic_cast<UpdatablePreScorePlugin*>(entry.plugin);
+    step->updatable = entry.instance->update_pre_score;
   }
   keepable_ = keepable_ && !AnyWorksLater(scores_);
 }
 
-FilterStep& EvaluationPlan::FilterAt(Plugin& plugin, std::string_view name, size_t index) {
+FilterStep& EvaluationPlan::FilterAt(const Plugin& plugin, size_t index) {
   const auto known = std::ranges::find(filters_, index, &FilterStep::index);
   if (known != filters_.end()) return *known;
-  const Inputs inputs = plugin.DeclaredInputs();
-  keepable_ = keepable_ && inputs.declared;
-  return filters_.emplace_back(FilterStep{.name = name, .index = index, .span = Span::Of(inputs)});
+  keepable_ = keepable_ && plugin.inputs.declared;
+  return filters_.emplace_back(
+      FilterStep{.name = plugin.name, .index = index, .span = Span::Of(plugin.inputs)});
 }
 
 template <typename Step>

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/inputs.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/inputs.h"
+#include "berth/in_tree/points.h"
 #include "src/framework/profile.h"
 
 namespace berth::engine {
@@ -70,7 +70,7 @@ class EvaluationPlan {
   const std::vector<ScoreStep>& scores() const { return scores_; }
 
  private:
-  FilterStep& FilterAt(Plugin& plugin, std::string_view name, size_t index);
+  FilterStep& FilterAt(const Plugin& plugin, size_t index);
   // Whether a plugin with one of these also works at Reserve or later.
   template <typename Step>
   bool AnyWorksLater(const std::vector<Step>& steps) const;

@@ -214,7 +214,7 @@ bool KeptClass::PutOnBoard(NodeRow row) {
 bool KeptClass::UpdateWorth(const Occasion& occasion) {
   for (size_t i = 0; i < normalised_.size(); ++i) {
     const KeptScores& scores = *scores_[normalised_[i]];
-    if (!scores.skipped() && !scores.step().score->plugin->NormalizesByValue(scores.state())) {
+    if (!scores.skipped() && !scores.step().score->extensions->NormalizesByValue(scores.state())) {
       return false;
     }
     if (board_.values(i).changed() && !Normalise(occasion, i)) return false;
@@ -229,7 +229,7 @@ bool KeptClass::Normalise(const Occasion& occasion, size_t normalised) {
   values.Live(live_raw_, live_ids_);
   no_rows_.assign(live_raw_.size(), kNoRow);
   const Status status = framework::Guarded(scores.state(), [&] {
-    return entry.plugin->NormalizeScore(scores.state(), occasion.pod, no_rows_, live_raw_);
+    return entry.extensions->NormalizeScore(scores.state(), occasion.pod, no_rows_, live_raw_);
   });
   if (!status.ok() || !std::ranges::all_of(live_raw_, InRange)) return false;
   // What all rows share decides nothing, and mostly stays that way while its worth moves.

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/in_tree/points.h"
 #include "berth/node_set.h"
-#include "berth/plugin.h"
 #include "berth/pod_info.h"
 #include "src/engine/changes.h"
 #include "src/engine/counted_bytes.h"

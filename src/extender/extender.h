@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "berth/plugin.h"
-#include "berth/preemption.h"
+#include "berth/in_tree/points.h"
+#include "berth/in_tree/preemption.h"
 #include "berth/result.h"
 
 namespace berth::binding {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "src/binding/bind_attempt.h"
 #include "src/extender/extender.h"
 
@@ -23,7 +23,6 @@ class ExtenderBind final : public BindPlugin {
       : extenders_(std::make_shared<const ExtenderList>(std::move(extenders))),
         context_(std::move(context)) {}
 
-  std::string_view Name() const override { return kExtenderName; }
   // Whether an extender wants to bind the pod. Any thread.
   bool IsInterested(const api::Pod& pod) const;
   void Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/preemption.h"
+#include "berth/in_tree/preemption.h"
 #include "src/extender/extender.h"
 #include "src/extender/extender_watch.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/preemption.h"
+#include "berth/in_tree/preemption.h"
 #include "berth/result.h"
 #include "berth/snapshot.h"
 

@@ -4,30 +4,34 @@
 #include <cstdint>
 #include <string_view>
 
+#include "berth/in_tree/extension_points.h"
+
 namespace berth::framework {
 
-// The extension points under the names that metrics and messages use.
-enum class ExtensionPoint : uint8_t {
-  kPreEnqueue,
-  kQueueSort,
-  kPreFilter,
-  kFilter,
-  kPreFilterExtensionAddPod,
-  kPreFilterExtensionRemovePod,
-  kPostFilter,
-  kPreScore,
-  kScore,
-  kScoreExtensionNormalize,
-  kReserve,
-  kUnreserve,
-  kPermit,
-  kPreBindPreFlight,
-  kPreBind,
-  kBind,
-  kPostBind,
-};
-inline constexpr int kNumExtensionPoints = static_cast<int>(ExtensionPoint::kPostBind) + 1;
+// What is measured by itself: the extension points, and calls that belong to one of them.
+#define BERTH_MEASURED_CALLS(X)  \
+  BERTH_EXTENSION_POINTS(X)      \
+  X(PreFilterExtensionAddPod)    \
+  X(PreFilterExtensionRemovePod) \
+  X(ScoreExtensionNormalize)     \
+  X(Unreserve)                   \
+  X(PreBindPreFlight)
 
-std::string_view ExtensionPointName(ExtensionPoint point);
+enum class ExtensionPoint : uint8_t {
+#define BERTH_ENUMERATOR(Name, ...) k##Name,
+  BERTH_MEASURED_CALLS(BERTH_ENUMERATOR)
+#undef BERTH_ENUMERATOR
+};
+
+// The name that metrics and messages use.
+constexpr std::string_view ExtensionPointName(ExtensionPoint point) {
+  constexpr std::string_view kNames[] = {
+#define BERTH_NAME(Name, ...) #Name,
+      BERTH_MEASURED_CALLS(BERTH_NAME)
+#undef BERTH_NAME
+  };
+  return kNames[static_cast<size_t>(point)];
+}
+#undef BERTH_MEASURED_CALLS
 
 }  // namespace berth::framework

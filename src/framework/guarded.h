@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "berth/cycle_state.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/async.h"
+#include "berth/in_tree/cycle_state.h"
 
 namespace berth::framework {
 

@@ -4,14 +4,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <utility>
 
-#include "berth/abi.h"
 #include "berth/field_errors.h"
+#include "berth/loadable/abi.h"
 #include "src/base/logging.h"
 #include "src/framework/loadable/host_table.h"
 #include "src/framework/loadable/loaded_plugin.h"
@@ -24,9 +23,16 @@ using loadable::Grown;
 using loadable::LoadedPlugin;
 using loadable::Text;
 
-// The structs of version 1.0; later members are zero where a library does not have them.
-constexpr size_t kSmallestPlugin = offsetof(berth_plugin, post_bind) + sizeof(void*);
-constexpr size_t kSmallestLibrary = offsetof(berth_library, num_plugins) + sizeof(size_t);
+// The structs of the oldest version that is loaded; later members are zero where a library does not
+// have them. There is no such version before the first release.
+constexpr size_t kSmallestPlugin = sizeof(berth_plugin);
+constexpr size_t kSmallestLibrary = sizeof(berth_library);
+
+// Whether libraries of that version are loaded; see abi.h.
+bool Fits(uint32_t major, uint32_t minor) {
+  if (major != BERTH_ABI_MAJOR) return false;
+  return BERTH_ABI_MAJOR == 0 ? minor == BERTH_ABI_MINOR : minor <= BERTH_ABI_MINOR;
+}
 
 std::string Version(uint32_t major, uint32_t minor) {
   return std::to_string(major) + "." + std::to_string(minor);
@@ -86,8 +92,10 @@ class Loader {
     if (auto checked = CheckTrusted(file); !checked) return checked;
     auto library = Open(file);
     if (!library) return Fail(library.error().Within(file));
-    loaded_.libraries.push_back(
-        {file, std::string(Text(library->version)), library->abi_minor, {}});
+    loaded_.libraries.push_back({file,
+                                 std::string(Text(library->version)),
+                                 Version(library->abi_major, library->abi_minor),
+                                 {}});
     for (size_t i = 0; i < library->num_plugins; ++i) {
       if (auto added = Add(file, library->plugins[i]); !added) {
         return Fail(added.error().Within(file));
@@ -118,7 +126,7 @@ class Loader {
           "the library says that it cannot work with this Berth, whose plugin interface is " +
           Version(BERTH_ABI_MAJOR, BERTH_ABI_MINOR));
     }
-    if (library->abi_major != BERTH_ABI_MAJOR || library->abi_minor > BERTH_ABI_MINOR) {
+    if (!Fits(library->abi_major, library->abi_minor)) {
       return Fail("built for plugin interface " + Version(library->abi_major, library->abi_minor) +
                   ", but this Berth has " + Version(BERTH_ABI_MAJOR, BERTH_ABI_MINOR) +
                   "; build the plugin against the headers of this Berth");

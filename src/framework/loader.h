@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/plugin.h"
 #include "berth/result.h"
 
 namespace berth::framework {
@@ -14,8 +14,8 @@ namespace berth::framework {
 // A plugin library that was loaded.
 struct PluginLibrary {
   std::string file;
-  std::string version;  // the library's own
-  uint32_t abi_minor = 0;
+  std::string version;    // the library's own
+  std::string interface;  // the version of the plugin interface it was built for
   std::vector<std::string> plugins;
 };
 

@@ -9,9 +9,9 @@ std::optional<PreemptionPreview> RunPreemptionPreview(const Profile& profile, Cy
                                                       const PodInfo& pod, const Snapshot& snapshot,
                                                       const NodeToStatus& statuses) {
   for (const auto& entry : profile.plugins().post_filter) {
-    auto* plugin = dynamic_cast<PreemptionPlugin*>(entry.plugin);
+    PreemptionPlugin* plugin = entry.instance->preemption;
     if (plugin == nullptr) continue;
-    cycle.state.Write(std::make_unique<PostFilterCycle>(profile, cycle));
+    cycle.state.Write(PostFilterCycle{profile, cycle});
     PreemptionPreview preview;
     const Status status = Guarded(cycle.state, [&] {
       preview = plugin->Preview(cycle.state, pod, snapshot, statuses);

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "berth/preemption.h"
+#include "berth/in_tree/preemption.h"
 #include "src/framework/profile.h"
 #include "src/framework/runtime.h"
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <type_traits>
 #include <utility>
 
 #include "berth/field_errors.h"
+#include "src/config/extension_points.h"
 
 namespace berth::framework {
 namespace {
@@ -19,6 +19,22 @@ bool Names(const std::vector<config::PluginRef>& list, std::string_view name) {
 }
 
 }  // namespace
+
+// Takes the place of a Filter or Score that needs what PreFilter or PreScore leaves in the state,
+// in a profile that does not call that.
+class Profile::Unprepared final : public FilterPlugin, public ScorePlugin {
+ public:
+  explicit Unprepared(const Status& error) : error_(error) {}
+  Status Filter(const CycleState&, const PodInfo&, const NodeView&) const override {
+    return error_;
+  }
+  ScoreResult Score(const CycleState&, const PodInfo&, const NodeView&) const override {
+    return {0, error_};
+  }
+
+ private:
+  const Status error_;
+};
 
 // Assembles one profile; the rules are kube-scheduler's framework construction.
 class Profile::Builder {
@@ -59,12 +75,10 @@ class Profile::Builder {
 
   std::set<std::string> NeededPlugins() const {
     std::set<std::string> needed;
-    const config::Plugins& p = config_.plugins;
-    for (const config::PluginSet* set :
-         {&p.pre_enqueue, &p.queue_sort, &p.pre_filter, &p.filter, &p.post_filter, &p.pre_score,
-          &p.score, &p.reserve, &p.permit, &p.pre_bind, &p.bind, &p.post_bind, &p.multi_point,
-          &p.placement_generate, &p.placement_score, &p.pod_group_post_filter}) {
-      for (const config::PluginRef& ref : set->enabled) needed.insert(ref.name);
+    for (const config::ExtensionPoint& point : config::kExtensionPoints) {
+      for (const config::PluginRef& ref : (config_.plugins.*point.set).enabled) {
+        needed.insert(ref.name);
+      }
     }
     for (const PluginRegistration& registration : registry_) {
       if (InEveryProfile(registration)) needed.emplace(registration.name);
@@ -96,41 +110,66 @@ class Profile::Builder {
                     std::to_string(kMaxPlugins) + " plugins");
       }
       by_name_[name] = profile_.instances_.size();
-      profile_.instances_.push_back(std::move(*made));
+      profile_.instances_.push_back(std::make_unique<const Plugin>(std::move(*made)));
       if (registration.partial) partial_.insert(name);
       if (InEveryProfile(registration)) in_every_profile_.push_back(name);
     }
     return {};
   }
 
-  template <typename E>
-  using InterfaceOf = std::remove_pointer_t<decltype(E::plugin)>;
+  const Plugin& Instance(const std::string& name) const {
+    return *profile_.instances_[by_name_.at(name)];
+  }
 
-  template <typename E>
-  void Append(std::vector<E>& list, const std::string& name) {
-    const size_t index = by_name_.at(name);
-    Plugin* plugin = profile_.instances_[index].get();
-    E entry;
-    entry.plugin = PluginCast<InterfaceOf<E>>(plugin);
-    entry.name = plugin->Name();
-    entry.index = index;
-    if constexpr (std::is_same_v<E, FilterEntry>) {
-      entry.column = PluginCast<ColumnFilterPlugin>(plugin);
-    } else if constexpr (std::is_same_v<E, ScoreEntry>) {
-      entry.column = PluginCast<ColumnScorePlugin>(plugin);
+  template <typename Interface>
+  auto EntryFor(const std::string& name, Interface* Plugin::* point) const {
+    const Plugin& plugin = Instance(name);
+    typename EntryOf<Interface>::Type entry;
+    entry.plugin = plugin.*point;
+    entry.instance = &plugin;
+    entry.name = plugin.name;
+    entry.index = by_name_.at(name);
+    return entry;
+  }
+  template <typename E, typename Interface>
+  void Append(std::vector<E>& list, const std::string& name, Interface* Plugin::* point) {
+    list.push_back(EntryFor(name, point));
+  }
+  void Append(std::vector<FilterEntry>& list, const std::string& name,
+              FilterPlugin* Plugin::* point) {
+    FilterEntry& entry = list.emplace_back(EntryFor(name, point));
+    entry.column = entry.instance->column_filter;
+    if (Unprepared* stand_in = StandIn(entry.instance->filter_without_pre_filter,
+                                       Listed(profile_.lists_.pre_filter, name))) {
+      entry.plugin = stand_in;
+      entry.column = nullptr;
     }
-    list.push_back(std::move(entry));
+  }
+  void Append(std::vector<ScoreEntry>& list, const std::string& name,
+              ScorePlugin* Plugin::* point) {
+    ScoreEntry& entry = list.emplace_back(EntryFor(name, point));
+    entry.column = entry.instance->column_score;
+    entry.extensions = entry.instance->score_extensions;
+    if (Unprepared* stand_in = StandIn(entry.instance->score_without_pre_score,
+                                       Listed(profile_.lists_.pre_score, name))) {
+      entry.plugin = stand_in;
+      entry.column = nullptr;
+      entry.extensions = nullptr;
+    }
+  }
+
+  // What answers in the plugin's place, where it cannot do without what is not called.
+  Unprepared* StandIn(std::string_view error, bool prepared) {
+    if (error.empty() || prepared) return nullptr;
+    return profile_.unprepared_
+        .emplace_back(std::make_unique<Unprepared>(profile_.handle_.reasons().Error(error)))
+        .get();
   }
 
   template <typename E>
   static bool Listed(const std::vector<E>& list, const std::string& name) {
     return std::any_of(list.begin(), list.end(),
                        [&](const E& entry) { return entry.name == name; });
-  }
-
-  template <typename E>
-  bool Implements(const std::string& name) const {
-    return PluginCast<InterfaceOf<E>>(profile_.instances_[by_name_.at(name)].get()) != nullptr;
   }
 
   tl::unexpected<Error> NotThere(std::string_view type, const std::string& name) const {
@@ -149,15 +188,19 @@ class Profile::Builder {
 
   // One extension point: overrides in their own order, then MultiPoint, then what only this point
   // names.
-  template <typename E>
-  Result<void> Fill(std::vector<E>& list, const config::PluginSet& set, std::string_view type) {
+  template <typename E, typename Interface>
+  Result<void> Fill(std::vector<E>& list, Interface* Plugin::* point, const config::PluginSet& set,
+                    std::string_view type) {
+    const auto implements = [&](const std::string& name) {
+      return Instance(name).*point != nullptr;
+    };
     std::vector<std::string> explicit_names;
     for (const config::PluginRef& ref : set.enabled) {
       if (not_yet_.contains(ref.name)) continue;
       if (!by_name_.contains(ref.name)) {
         return NotThere(type, ref.name);
       }
-      if (!Implements<E>(ref.name)) {
+      if (!implements(ref.name)) {
         if (partial_.contains(ref.name)) continue;
         return Fail("plugin " + Quoted(ref.name) + " does not extend " + std::string(type) +
                     " plugin");
@@ -176,7 +219,7 @@ class Profile::Builder {
         if (!by_name_.contains(ref.name)) {
           return NotThere(type, ref.name);
         }
-        if (!Implements<E>(ref.name) || Names(set.disabled, ref.name)) continue;
+        if (!implements(ref.name) || Names(set.disabled, ref.name)) continue;
         if (Names(set.enabled, ref.name)) {
           overrides.push_back(ref.name);
         } else if (std::find(multi_point.begin(), multi_point.end(), ref.name) !=
@@ -191,12 +234,12 @@ class Profile::Builder {
       return std::find(overrides.begin(), overrides.end(), name) != overrides.end();
     };
     for (const std::string& name : explicit_names)
-      if (overridden(name)) Append(list, name);
-    for (const std::string& name : multi_point) Append(list, name);
+      if (overridden(name)) Append(list, name, point);
+    for (const std::string& name : multi_point) Append(list, name, point);
     for (const std::string& name : explicit_names)
-      if (!overridden(name)) Append(list, name);
+      if (!overridden(name)) Append(list, name, point);
     for (const std::string& name : in_every_profile_) {
-      if (Implements<E>(name) && !Listed(list, name)) Append(list, name);
+      if (implements(name) && !Listed(list, name)) Append(list, name, point);
     }
     return {};
   }
@@ -212,25 +255,22 @@ class Profile::Builder {
 
   Result<void> FillLists() {
     const config::Plugins& p = config_.plugins;
-    PluginLists& l = profile_.lists_;
-    Result<void> result;
-    // The order decides which of several errors is reported; it is kube-scheduler's.
-    (void)((result = Fill(l.pre_filter, p.pre_filter, "PreFilterPlugin")) &&
-           (result = Fill(l.filter, p.filter, "FilterPlugin")) &&
-           (result = Fill(l.post_filter, p.post_filter, "PostFilterPlugin")) &&
-           (result = Fill(l.reserve, p.reserve, "ReservePlugin")) &&
-           (result = Fill(l.pre_score, p.pre_score, "PreScorePlugin")) &&
-           (result = Fill(l.score, p.score, "ScorePlugin")) &&
-           (result = Fill(l.pre_bind, p.pre_bind, "PreBindPlugin")) &&
-           (result = Fill(l.bind, p.bind, "BindPlugin")) &&
-           (result = Fill(l.post_bind, p.post_bind, "PostBindPlugin")) &&
-           (result = Fill(l.permit, p.permit, "PermitPlugin")) &&
-           (result = Fill(l.pre_enqueue, p.pre_enqueue, "PreEnqueuePlugin")) &&
-           (result = Fill(l.queue_sort, p.queue_sort, "QueueSortPlugin")) &&
-           (result = CheckNames(p.placement_generate, "PlacementGeneratePlugin")) &&
-           (result = CheckNames(p.placement_score, "PlacementScorePlugin")) &&
-           (result = CheckNames(p.pod_group_post_filter, "PodGroupPostFilterPlugin")));
-    return result;
+    PluginLists& lists = profile_.lists_;
+    // Of several errors the one is reported that kube-scheduler comes upon first.
+    std::map<int, Result<void>> filled;
+#define BERTH_FILL(Name, member, field, build_order) \
+  filled[build_order] = Fill(lists.member, &Plugin::member, p.member, #Name "Plugin");
+    BERTH_EXTENSION_POINTS(BERTH_FILL)
+#undef BERTH_FILL
+    for (const auto& [order, result] : filled)
+      if (!result) return result;
+    if (auto checked = CheckNames(p.placement_generate, "PlacementGeneratePlugin"); !checked) {
+      return checked;
+    }
+    if (auto checked = CheckNames(p.placement_score, "PlacementScorePlugin"); !checked) {
+      return checked;
+    }
+    return CheckNames(p.pod_group_post_filter, "PodGroupPostFilterPlugin");
   }
 
   // A weight at the score point beats the MultiPoint one; 0 means 1.
@@ -256,21 +296,18 @@ class Profile::Builder {
   // Only plugins that can reject a pod take part in requeueing.
   void RegisterEvents() {
     for (const auto& instance : profile_.instances_) {
-      Plugin* plugin = instance.get();
-      const Inputs inputs = plugin->DeclaredInputs();
-      if (inputs.declared) profile_.signature_parts_ |= inputs.pod;
-      const bool rejects = PluginCast<PreEnqueuePlugin>(plugin) != nullptr ||
-                           PluginCast<PreFilterPlugin>(plugin) != nullptr ||
-                           PluginCast<FilterPlugin>(plugin) != nullptr ||
-                           PluginCast<ReservePlugin>(plugin) != nullptr ||
-                           PluginCast<PermitPlugin>(plugin) != nullptr;
+      const Plugin& plugin = *instance;
+      if (plugin.inputs.declared) profile_.signature_parts_ |= plugin.inputs.pod;
+      const bool rejects = plugin.pre_enqueue != nullptr || plugin.pre_filter != nullptr ||
+                           plugin.filter != nullptr || plugin.reserve != nullptr ||
+                           plugin.permit != nullptr;
       if (!rejects) continue;
-      const auto* extensions = PluginCast<EnqueueExtensions>(plugin);
+      const EnqueueExtensions* extensions = plugin.enqueue_extensions;
       const auto events =
           extensions == nullptr ? AllClusterEvents() : extensions->EventsToRegister();
       for (const ClusterEventWithHint& event : events) {
         profile_.events_.push_back(
-            {std::string(plugin->Name()), event, inputs.declared, extensions != nullptr});
+            {plugin.name, event, plugin.inputs.declared, extensions != nullptr});
       }
     }
   }
@@ -283,6 +320,9 @@ class Profile::Builder {
   std::set<std::string> partial_;
   std::vector<std::string> in_every_profile_;
 };
+
+Profile::Profile(Handle& handle) : handle_(handle) {}
+Profile::~Profile() = default;
 
 Result<std::unique_ptr<Profile>> Profile::Make(const config::Profile& config,
                                                const std::vector<PluginRegistration>& registry,

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/handle.h"
-#include "berth/plugin.h"
+#include "berth/cluster_event.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/plugin.h"
+#include "berth/in_tree/points.h"
 #include "berth/result.h"
 #include "src/config/types.h"
 
@@ -23,8 +25,9 @@ using PluginMask = std::bitset<kMaxPlugins>;
 template <typename Interface>
 struct Entry {
   Interface* plugin = nullptr;
-  std::string_view name;  // the plugin's own, cached
-  size_t index = 0;       // of the plugin in its profile
+  const Plugin* instance = nullptr;  // what else it offers
+  std::string_view name;             // the plugin's own, cached
+  size_t index = 0;                  // of the plugin in its profile
 };
 
 struct FilterEntry : Entry<FilterPlugin> {
@@ -33,23 +36,28 @@ struct FilterEntry : Entry<FilterPlugin> {
 
 struct ScoreEntry : Entry<ScorePlugin> {
   const ColumnScorePlugin* column = nullptr;
+  const ScoreExtensions* extensions = nullptr;
   int64_t weight = 1;
+};
+
+template <typename Interface>
+struct EntryOf {
+  using Type = Entry<Interface>;
+};
+template <>
+struct EntryOf<FilterPlugin> {
+  using Type = FilterEntry;
+};
+template <>
+struct EntryOf<ScorePlugin> {
+  using Type = ScoreEntry;
 };
 
 // The plugins of each extension point, in the order they are called.
 struct PluginLists {
-  std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
-  std::vector<Entry<QueueSortPlugin>> queue_sort;
-  std::vector<Entry<PreFilterPlugin>> pre_filter;
-  std::vector<FilterEntry> filter;
-  std::vector<Entry<PostFilterPlugin>> post_filter;
-  std::vector<Entry<PreScorePlugin>> pre_score;
-  std::vector<ScoreEntry> score;
-  std::vector<Entry<ReservePlugin>> reserve;
-  std::vector<Entry<PermitPlugin>> permit;
-  std::vector<Entry<PreBindPlugin>> pre_bind;
-  std::vector<Entry<BindPlugin>> bind;
-  std::vector<Entry<PostBindPlugin>> post_bind;
+#define BERTH_LIST(Name, member, ...) std::vector<EntryOf<Name##Plugin>::Type> member;
+  BERTH_EXTENSION_POINTS(BERTH_LIST)
+#undef BERTH_LIST
 };
 
 // A plugin's registration for one cluster event.
@@ -64,7 +72,7 @@ struct RegisteredEvent {
 // kube-scheduler does (per-point settings override MultiPoint, then MultiPoint order, then the
 // rest).
 //
-// Thread safety: immutable after Make; the plugins keep to the threads plugin.h names.
+// Thread safety: immutable after Make; the plugins keep to the threads points.h names.
 class Profile {
  public:
   // `registry` lists every known plugin; those without a factory are left out of the profile.
@@ -74,6 +82,8 @@ class Profile {
   static Result<std::unique_ptr<Profile>> Make(const config::Profile& config,
                                                const std::vector<PluginRegistration>& registry,
                                                Handle& handle);
+
+  ~Profile();
 
   const std::string& scheduler_name() const { return scheduler_name_; }
   // nullopt: the global value applies.
@@ -88,12 +98,14 @@ class Profile {
 
  private:
   class Builder;
-  explicit Profile(Handle& handle) : handle_(handle) {}
+  class Unprepared;
+  explicit Profile(Handle& handle);
 
   Handle& handle_;
   std::string scheduler_name_;
   std::optional<int32_t> percentage_;
-  std::vector<std::unique_ptr<Plugin>> instances_;
+  std::vector<std::unique_ptr<const Plugin>> instances_;
+  std::vector<std::unique_ptr<Unprepared>> unprepared_;
   PluginLists lists_;
   std::vector<RegisteredEvent> events_;
   PodParts signature_parts_ = 0;

@@ -146,7 +146,9 @@ PluginStatus RunFilter(const Profile& profile, const Cycle& cycle, const CycleSt
 
 bool HasPreFilterExtensions(const Profile& profile, const Cycle& cycle) {
   for (const auto& entry : profile.plugins().pre_filter) {
-    if (entry.plugin->Extensions() != nullptr && !cycle.skip_filter.test(entry.index)) return true;
+    if (entry.instance->pre_filter_extensions != nullptr && !cycle.skip_filter.test(entry.index)) {
+      return true;
+    }
   }
   return false;
 }
@@ -158,7 +160,7 @@ template <typename Call>
 Status RunExtensions(const Profile& profile, const Cycle& cycle, const CycleState& state,
                      ExtensionPoint point, std::string_view method, Call call) {
   for (const auto& entry : profile.plugins().pre_filter) {
-    PreFilterExtensions* extensions = entry.plugin->Extensions();
+    PreFilterExtensions* extensions = entry.instance->pre_filter_extensions;
     if (extensions == nullptr || cycle.skip_filter.test(entry.index)) continue;
     PluginTimer timer(cycle, entry.name, point);
     const Status status = Guarded(state, [&] { return call(*extensions); });
@@ -191,7 +193,7 @@ Status RunRemovePod(const Profile& profile, const Cycle& cycle, CycleState& stat
 PostFilterVerdict RunPostFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                                 const Snapshot& snapshot, const NodeToStatus& statuses) {
   PointTimer timer(profile, cycle.observer, ExtensionPoint::kPostFilter);
-  cycle.state.Write(std::make_unique<PostFilterCycle>(profile, cycle));
+  cycle.state.Write(PostFilterCycle{profile, cycle});
   PostFilterVerdict result;
   ReasonSet reasons;
   const auto finish = [&](PluginStatus verdict) {
@@ -314,7 +316,7 @@ PreFlightVerdict RunPreBindPreFlight(const Profile& profile, Cycle& cycle, const
     if (status.skip()) continue;
     if (status.ok()) {
       result.status = Status::Success();
-      result.to_run.push_back(entry.plugin);
+      result.to_run.push_back(entry);
       continue;
     }
     const std::string text =

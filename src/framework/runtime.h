@@ -78,12 +78,7 @@ Status RunRemovePod(const Profile& profile, const Cycle& cycle, CycleState& stat
                     const PodInfo& pod, const PodInfo& removed, const NodeView& node);
 
 // In a cycle's state from PostFilter on, for plugins that ask for a dry run: whose state it is.
-struct PostFilterCycle final : StateData {
-  PostFilterCycle(const Profile& a_profile, const Cycle& a_cycle)
-      : profile(a_profile), cycle(a_cycle) {}
-  std::unique_ptr<StateData> Clone() const override {
-    return std::make_unique<PostFilterCycle>(*this);
-  }
+struct PostFilterCycle {
   const Profile& profile;
   const Cycle& cycle;
 };
@@ -125,8 +120,8 @@ PermitVerdict RunPermit(const Profile& profile, Cycle& cycle, const PodInfo& pod
                         std::string_view node_name);
 
 struct PreFlightVerdict {
-  Status status;                       // Success: some plugin has work; Skip: none has; else Error
-  std::vector<PreBindPlugin*> to_run;  // in order
+  Status status;  // Success: some plugin has work; Skip: none has; else Error
+  std::vector<Entry<PreBindPlugin>> to_run;  // in order
 };
 PreFlightVerdict RunPreBindPreFlight(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                                      std::string_view node_name);

@@ -58,9 +58,9 @@ Status ScorePluginNodes(const Profile& profile, const Cycle& cycle, const ScoreE
                                    " failed with: " + raw.message());
     }
     if (detail != nullptr) detail->raw.assign(scores.begin(), scores.end());
-    if (!entry.plugin->Normalizes()) return CheckRange(entry, state, scores);
+    if (entry.extensions == nullptr) return CheckRange(entry, state, scores);
     PluginTimer normalize_timer(cycle, entry.name, ExtensionPoint::kScoreExtensionNormalize);
-    const Status normalized = entry.plugin->NormalizeScore(state, pod, nodes, scores);
+    const Status normalized = entry.extensions->NormalizeScore(state, pod, nodes, scores);
     normalize_timer.Finish(normalized.code());
     if (!normalized.ok()) {
       return state.reasons().Error("running Normalize on Score plugins: plugin " +

@@ -26,11 +26,6 @@ class WaitingPods::Waiter final : public WaitingPod {
 
   const PodInfo& pod() const override { return *pod_; }
   std::string_view node_name() const override { return node_name_; }
-  std::vector<std::string_view> PendingPlugins() const override {
-    std::vector<std::string_view> names;
-    for (const Pending& pending : pending_) names.push_back(pending.plugin);
-    return names;
-  }
   void Allow(std::string_view plugin) override {
     std::erase_if(pending_, [plugin](const Pending& p) { return p.plugin == plugin; });
     if (pending_.empty()) owner_.End(*this, Code::kSuccess, "", "");

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 
 namespace berth::framework {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/plugin_metrics.h"
+#include "berth/in_tree/plugin_metrics.h"
 #include "src/base/mutex.h"
 
 namespace prometheus {

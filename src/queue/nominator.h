@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "berth/pod_info.h"
 #include "src/base/string_map.h"
 

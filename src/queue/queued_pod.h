@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "berth/cluster_event.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "berth/pod_info.h"
 #include "berth/time.h"
 

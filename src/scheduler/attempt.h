@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "src/framework/profile.h"
 #include "src/framework/runtime.h"
 #include "src/queue/queued_pod.h"

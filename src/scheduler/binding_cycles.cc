@@ -73,9 +73,12 @@ void BindingCycles::StartBinding(AssumedPod& pod) {
   cycle.node_name = pod.node_name;
   cycle.state = std::move(pod.attempt.cycle.state);
   cycle.pre_bind = std::move(pod.pre_bind);
-  if (state_.extender_bind.IsInterested(*cycle.pod->pod)) cycle.extender = &state_.extender_bind;
-  for (const auto& entry : plugins.bind) cycle.bind.push_back(entry.plugin);
-  for (const auto& entry : plugins.post_bind) cycle.post_bind.push_back(entry.plugin);
+  if (state_.extender_bind.IsInterested(*cycle.pod->pod)) {
+    cycle.extender.plugin = &state_.extender_bind;
+    cycle.extender.name = extender::kExtenderName;
+  }
+  cycle.bind = plugins.bind;
+  cycle.post_bind = plugins.post_bind;
   cycle.time_plugins = pod.attempt.cycle.observe_plugins;
   if (cycle.pre_bind.empty()) SetAwaitingBind(pod, true);
   state_.binder.Start(std::move(cycle));
@@ -177,7 +180,7 @@ void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
   }
   if (queued.was_flushed_from_unschedulable) state_.metrics.Add(flushed_series_);
   pod.attempt.profile->handle().RecordEvent(
-      queued.pod(), false, "Scheduled", "Binding",
+      queued.pod(), PodEventType::kNormal, "Scheduled", "Binding",
       "Successfully assigned " + key + " to " + pod.node_name);
 }
 

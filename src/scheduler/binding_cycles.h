@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 #include "src/base/string_map.h"
 #include "src/binding/binder.h"
 #include "src/framework/runtime.h"
@@ -61,7 +61,7 @@ class BindingCycles {
   struct AssumedPod {
     Attempt attempt;
     std::string node_name;
-    std::vector<PreBindPlugin*> pre_bind;  // those with work
+    std::vector<framework::Entry<PreBindPlugin>> pre_bind;  // those with work
     bool awaiting_bind = false;
   };
   using AssumedPods = base::StringMap<AssumedPod>;  // by UID

@@ -50,7 +50,8 @@ void FailureHandler::PutBack(std::unique_ptr<queue::QueuedPod> queued, PodInfoPt
 void FailureHandler::Tell(const PodInfoPtr& info, const framework::Profile& profile,
                           Failure failure) {
   const api::Pod& pod = *info->pod;
-  profile.handle().RecordEvent(pod, true, "FailedScheduling", "Scheduling", failure.message);
+  profile.handle().RecordEvent(pod, PodEventType::kWarning, "FailedScheduling", "Scheduling",
+                               failure.message);
   api::PodStatusChange change;
   if (failure.nominating.mode == NominatingMode::kOverride) {
     change.nominated_node_name = failure.nominating.nominated_node_name;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 #include "src/config/types.h"
 #include "src/extender/extender.h"
 

@@ -16,10 +16,9 @@ metrics::Metric MetricNamed(std::string_view name) {
 }  // namespace
 
 std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodInfo& pod) {
-  const auto* asked = state.Read<framework::PostFilterCycle>();
-  BERTH_CHECK(asked != nullptr && &asked->cycle.state == &state,
-              "a dry run belongs to the PostFilter that asks for it");
-  return std::make_unique<engine::PreemptionDryRun>(asked->profile, asked->cycle, pod,
+  const auto& asked = state.Read<framework::PostFilterCycle>();
+  BERTH_CHECK(&asked.cycle.state == &state, "a dry run belongs to the PostFilter that asks for it");
+  return std::make_unique<engine::PreemptionDryRun>(asked.profile, asked.cycle, pod,
                                                     engine::World{state_.cache, *state_.nominated});
 }
 
@@ -39,7 +38,7 @@ std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view n
   return state_.pods.Find(std::string(namespace_) + "/" + std::string(name));
 }
 
-void ProfileHandle::RecordEvent(const api::Pod& pod, bool warning, std::string_view reason,
+void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                                 std::string_view action, std::string note) {
   binding::EventRecord record;
   record.regarding.namespace_ = pod.metadata.namespace_;
@@ -47,11 +46,11 @@ void ProfileHandle::RecordEvent(const api::Pod& pod, bool warning, std::string_v
   record.regarding.uid = pod.metadata.uid;
   record.regarding.resource_version = pod.metadata.resource_version;
   record.controller = scheduler_name_;
-  record.warning = warning;
+  record.warning = type == PodEventType::kWarning;
   record.reason = reason;
   record.action = action;
   record.note = std::move(note);
-  record.may_repeat = warning;
+  record.may_repeat = record.warning;
   state_.events.Record(std::move(record));
 }
 

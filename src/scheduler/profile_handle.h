@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
 
-// One profile's Handle; see berth/handle.h for the threads.
+// One profile's Handle; see berth/in_tree/handle.h for the threads.
 class ProfileHandle final : public Handle {
  public:
   // `state` must outlive the handle.
@@ -55,7 +55,7 @@ class ProfileHandle final : public Handle {
   bool CancelPreBind(std::string_view uid, std::string cause) override {
     return state_.binder.CancelPreBind(uid, std::move(cause));
   }
-  void RecordEvent(const api::Pod& pod, bool warning, std::string_view reason,
+  void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                    std::string_view action, std::string note) override;
   void Post(std::function<void()> work) override { state_.Post(Query{std::move(work)}); }
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "berth/preemption.h"
+#include "berth/in_tree/preemption.h"
 #include "src/config/reload.h"
 #include "src/extender/extender.h"
 #include "src/scheduler/profile_handle.h"
@@ -28,11 +28,11 @@ std::string ArgsOf(const config::SchedulerConfiguration& configuration,
 // A pod whose victims are being evicted must not preempt others because the configuration changed.
 void HandOverEvictions(const framework::Profile& from, const framework::Profile& to) {
   for (const auto& entry : to.plugins().post_filter) {
-    auto* successor = PluginCast<PreemptionPlugin>(entry.plugin);
+    PreemptionPlugin* successor = entry.instance->preemption;
     for (const auto& old : from.plugins().post_filter) {
-      auto* predecessor = PluginCast<PreemptionPlugin>(old.plugin);
+      PreemptionPlugin* predecessor = old.instance->preemption;
       if (successor == nullptr || predecessor == nullptr) continue;
-      if (successor->Name() == predecessor->Name()) successor->TakeOver(*predecessor);
+      if (entry.name == old.name) successor->TakeOver(*predecessor);
     }
   }
 }
@@ -106,8 +106,8 @@ int32_t Profiles::PercentageOfNodesToScore(const framework::Profile& profile) co
 Result<void> Profiles::CheckQueueSort(const Made& made,
                                       const config::SchedulerConfiguration& next) const {
   for (const auto& [name, profile] : made.profiles) {
-    const std::string_view sort = profile->queue_sort().Name();
-    if (sort != current_.profiles.at(name)->queue_sort().Name() ||
+    const std::string_view sort = profile->plugins().queue_sort.front().name;
+    if (sort != current_.profiles.at(name)->plugins().queue_sort.front().name ||
         ArgsOf(configuration_, name, sort) != ArgsOf(next, name, sort)) {
       return Fail("profiles: the queueSort plugin of \"" + name +
                   "\" cannot change without a restart");

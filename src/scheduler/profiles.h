@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 #include "src/config/types.h"
 #include "src/framework/profile.h"
 #include "src/queue/queued_pod.h"

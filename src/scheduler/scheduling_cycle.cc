@@ -75,7 +75,8 @@ std::optional<Attempt> SchedulingCycle::Begin() {
 bool SchedulingCycle::Skip(const Attempt& attempt) {
   const api::Pod& pod = attempt.pod();
   if (pod.metadata.deletion_timestamp) {
-    attempt.profile->handle().RecordEvent(pod, true, "FailedScheduling", "Scheduling",
+    attempt.profile->handle().RecordEvent(pod, PodEventType::kWarning, "FailedScheduling",
+                                          "Scheduling",
                                           "skip schedule deleting pod: " + pod.metadata.Key());
     return true;
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 #include "src/base/inbox.h"
 #include "src/base/thread.h"
 #include "src/binding/binder.h"

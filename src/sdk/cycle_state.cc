@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "berth/cycle_state.h"
+#include "berth/in_tree/cycle_state.h"
 
 namespace berth {
 

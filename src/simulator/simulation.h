@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/plugin.h"
 #include "src/base/virtual_time.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"

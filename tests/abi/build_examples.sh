@@ -12,7 +12,8 @@ mkdir -p "$build/plugins"
 if [ -n "$headers" ]; then
   cp -r "$sdk" "$build/sdk"
   rm -rf "$build/sdk/include/berth"
-  cp -r "$headers/berth" "$build/sdk/include/berth"
+  mkdir "$build/sdk/include/berth"
+  cp -r "$headers/loadable" "$build/sdk/include/berth/"
   sdk=$build/sdk
 fi
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"

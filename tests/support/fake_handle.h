@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "berth/check.h"
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 #include "src/metrics/plugin_metric_table.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/plain_listers.h"
@@ -102,13 +102,11 @@ class FakeHandle final : public Handle {
   void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override {
     evictions.push_back({std::move(pod), std::move(message), std::move(done)});
   }
-  bool CancelPreBind(std::string_view uid, std::string cause) override {
-    (void)cause;
+  bool CancelPreBind(std::string_view uid, std::string) override {
     return std::erase(pods_in_pre_bind, uid) > 0;
   }
-  void RecordEvent(const api::Pod& pod, bool warning, std::string_view reason,
-                   std::string_view action, std::string note) override {
-    (void)warning, (void)action;
+  void RecordEvent(const api::Pod& pod, PodEventType, std::string_view reason, std::string_view,
+                   std::string note) override {
     events.push_back(pod.metadata.name + " " + std::string(reason) + ": " + note);
   }
   // Kept until RunPosted().
@@ -135,9 +133,8 @@ class FakeHandle final : public Handle {
   }
 
   // The test calls `done` of the recorded bind.
-  void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
+  void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation&,
                AsyncDone done) override {
-    (void)cancellation;
     binds.push_back({pod, std::string(node_name), std::move(done)});
   }
 

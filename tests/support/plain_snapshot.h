@@ -63,8 +63,6 @@ class PlainSnapshot final : public Snapshot {
   std::span<const HostPort> host_ports(NodeRow row) const override { return host_ports_[row]; }
   std::optional<ImageState> FindImage(std::string_view name) const override;
   const NodeSet& closed_nodes() const override { return closed_; }
-  uint64_t node_generation(NodeRow) const override { return 1; }
-  uint64_t usage_generation(NodeRow) const override { return 1; }
   const ResourceNames& resource_names() const override { return *names_; }
 
  private:

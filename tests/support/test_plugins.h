@@ -8,41 +8,31 @@
 #include <utility>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
 
 namespace berth::test {
 
 // What all test plugins of a profile did, in order: "Name.Point".
 using CallLog = std::vector<std::string>;
 
-// A plugin that only has a name.
-class NamedPlugin : public virtual Plugin {
- public:
-  explicit NamedPlugin(std::string name) : name_(std::move(name)) {}
-  std::string_view Name() const override { return name_; }
-
- private:
-  std::string name_;
-};
-
 // A plugin with nothing but PreFilter, which says Skip.
-class PreFilterOnly : public NamedPlugin, public PreFilterPlugin {
+class PreFilterOnly : public PreFilterPlugin {
  public:
-  PreFilterOnly(std::string name, CallLog& log) : NamedPlugin(std::move(name)), log_(log) {}
+  PreFilterOnly(std::string name, CallLog& log) : name_(std::move(name)), log_(log) {}
 
   PreFilterResult PreFilter(CycleState&, const PodInfo&, const Snapshot&) override {
-    log_.push_back(std::string(Name()) + ".PreFilter");
+    log_.push_back(name_ + ".PreFilter");
     return {.status = Status::Skip()};
   }
 
  private:
+  const std::string name_;
   CallLog& log_;
 };
 
 // A plugin at every extension point but QueueSort and PostFilter. It logs its calls and answers
 // what it is told to; Success unless told otherwise.
-class EverywherePlugin : public NamedPlugin,
-                         public PreEnqueuePlugin,
+class EverywherePlugin : public PreEnqueuePlugin,
                          public PreFilterPlugin,
                          public FilterPlugin,
                          public PreScorePlugin,
@@ -53,7 +43,7 @@ class EverywherePlugin : public NamedPlugin,
                          public BindPlugin,
                          public PostBindPlugin {
  public:
-  EverywherePlugin(std::string name, CallLog& log) : NamedPlugin(std::move(name)), log_(log) {}
+  EverywherePlugin(std::string name, CallLog& log) : name_(std::move(name)), log_(log) {}
 
   Status PreEnqueue(const PodInfo&) override {
     Log("PreEnqueue");
@@ -117,26 +107,25 @@ class EverywherePlugin : public NamedPlugin,
 
  private:
   void Log(std::string_view point) const {
-    log_.push_back(std::string(Name()) + '.' + std::string(point));
+    log_.push_back(name_ + '.' + std::string(point));
     if (point == throws_at) throw std::runtime_error("out of cheese");
   }
 
+  const std::string name_;
   CallLog& log_;
 };
 
 // Orders by timestamp.
-class TimeSortPlugin : public NamedPlugin, public QueueSortPlugin {
+class TimeSortPlugin : public QueueSortPlugin {
  public:
-  using NamedPlugin::NamedPlugin;
   bool Less(const QueueSortKey& a, const QueueSortKey& b) const override {
     return a.timestamp < b.timestamp;
   }
 };
 
 // A PostFilter that answers what it is told to.
-class FixedPostFilter : public NamedPlugin, public PostFilterPlugin {
+class FixedPostFilter : public PostFilterPlugin {
  public:
-  using NamedPlugin::NamedPlugin;
   PostFilterResult PostFilter(CycleState&, const PodInfo&, const Snapshot&,
                               const NodeToStatus&) override {
     return result;

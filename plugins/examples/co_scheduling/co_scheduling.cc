@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <berth/plugin.hpp>
+#include <berth/loadable/plugin.hpp>
 #include <charconv>
 #include <chrono>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps pods off nodes that are marked for maintenance with the annotation
 // example.com/maintenance: "true". A pod with the same annotation goes there all the same. No args.
-#include <berth/abi.h>
+#include <berth/loadable/abi.h>
 #include <stdlib.h>
 #include <string.h>
 

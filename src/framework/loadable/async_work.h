@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "berth/abi.h"
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
+#include "berth/loadable/abi.h"
 #include "src/framework/loadable/plugin_state.h"
 #include "src/framework/loadable/views.h"
 

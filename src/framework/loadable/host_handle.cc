@@ -29,8 +29,8 @@ void Log(const berth_handle* handle, int32_t level, berth_string text) {
 
 void RecordEvent(const berth_handle* handle, const berth_pod* pod, bool warning,
                  berth_string reason, berth_string action, berth_string note) {
-  HandleOf(handle).RecordEvent(PodOf(pod), warning, Text(reason), Text(action),
-                               std::string(Text(note)));
+  HandleOf(handle).RecordEvent(PodOf(pod), warning ? PodEventType::kWarning : PodEventType::kNormal,
+                               Text(reason), Text(action), std::string(Text(note)));
 }
 
 void Activate(const berth_handle* handle, const berth_string* pods, size_t n) {

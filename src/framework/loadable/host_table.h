@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "berth/abi.h"
+#include "berth/loadable/abi.h"
 
 namespace berth::framework::loadable {
 
-// What Berth offers to libraries; see berth/abi/host.h.
+// What Berth offers to libraries; see berth/loadable/abi/host.h.
 const berth_host& HostTable();
 
 // Parts of the table, by what they are about.

@@ -41,6 +41,22 @@ static_assert(BERTH_CPU == kCpu && BERTH_MEMORY == kMemory &&
 
 int64_t Nanos(Time time) { return time.time_since_epoch().count(); }
 
+// `plugin`, which offers everything, without what the library's does not have.
+Plugin OfTable(const berth_plugin& table, Plugin plugin) {
+  const auto keep_if = [](bool has, auto*& point) {
+    if (!has) point = nullptr;
+  };
+#define BERTH_KEEP_POINT(Name, member, ...) keep_if(table.member != nullptr, plugin.member);
+  BERTH_EXTENSION_POINTS(BERTH_KEEP_POINT)
+#undef BERTH_KEEP_POINT
+  keep_if(table.events_to_register != nullptr, plugin.enqueue_extensions);
+  keep_if(table.add_pod != nullptr, plugin.pre_filter_extensions);
+  keep_if(table.filter_nodes != nullptr, plugin.column_filter);
+  keep_if(table.score_nodes != nullptr, plugin.column_score);
+  keep_if(table.normalize_score != nullptr, plugin.score_extensions);
+  return plugin;
+}
+
 }  // namespace
 
 Status ToStatus(berth_code code, const berth_verdict& verdict, ReasonTable& reasons) {
@@ -59,8 +75,8 @@ LoadedPlugin::LoadedPlugin(const berth_plugin& table, Handle& handle)
   workers_ = std::make_unique<WorkerPool>("berth-plugin", std::min(workers, kMaxWorkers));
 }
 
-Result<std::unique_ptr<Plugin>> LoadedPlugin::Make(const berth_plugin& table,
-                                                   const ConfigValue& args, Handle& handle) {
+Result<Plugin> LoadedPlugin::Make(const berth_plugin& table, const ConfigValue& args,
+                                  Handle& handle) {
   std::unique_ptr<LoadedPlugin> plugin(new LoadedPlugin(table, handle));
   berth_text error;
   try {
@@ -71,7 +87,8 @@ Result<std::unique_ptr<Plugin>> LoadedPlugin::Make(const berth_plugin& table,
   if (plugin->self_ == nullptr) {
     return Fail(error.text.empty() ? "the plugin gave no reason" : error.text);
   }
-  return plugin;
+  const std::string_view name = Text(table.name);
+  return OfTable(table, AsPlugin(name, std::move(plugin)));
 }
 
 LoadedPlugin::~LoadedPlugin() {
@@ -91,29 +108,6 @@ Inputs LoadedPlugin::DeclaredInputs() const {
     if ((table_.reach & bit) != 0) inputs.push_back({reach});
   }
   return Inputs::Of(table_.pod_parts & kOfferedParts, std::move(inputs));
-}
-
-bool LoadedPlugin::Implements(const std::type_info& interface) const {
-  const std::pair<const std::type_info&, bool> has[] = {
-      {typeid(EnqueueExtensions), table_.events_to_register != nullptr},
-      {typeid(PreEnqueuePlugin), table_.pre_enqueue != nullptr},
-      {typeid(QueueSortPlugin), table_.less != nullptr},
-      {typeid(PreFilterPlugin), table_.pre_filter != nullptr},
-      {typeid(FilterPlugin), table_.filter != nullptr},
-      {typeid(ColumnFilterPlugin), table_.filter_nodes != nullptr},
-      {typeid(PostFilterPlugin), table_.post_filter != nullptr},
-      {typeid(PreScorePlugin), table_.pre_score != nullptr},
-      {typeid(ScorePlugin), table_.score != nullptr},
-      {typeid(ColumnScorePlugin), table_.score_nodes != nullptr},
-      {typeid(ReservePlugin), table_.reserve != nullptr},
-      {typeid(PermitPlugin), table_.permit != nullptr},
-      {typeid(PreBindPlugin), table_.pre_bind != nullptr},
-      {typeid(BindPlugin), table_.bind != nullptr},
-      {typeid(PostBindPlugin), table_.post_bind != nullptr},
-  };
-  for (const auto& [type, implemented] : has)
-    if (type == interface) return implemented;
-  return false;
 }
 
 EventObject LoadedPlugin::Describe(const api::ObjectPtr& object) const {
@@ -155,7 +149,7 @@ std::vector<ClusterEventWithHint> LoadedPlugin::EventsToRegister() const {
   for (const berth_cluster_event& event : sink.events) {
     if (event.kind < BERTH_KIND_WILDCARD || event.kind > BERTH_KIND_DEVICE_CLASS) {
       base::LogWarning("A plugin registers for a kind of object that does not exist",
-                       {{"plugin", Name()}, {"kind", event.kind}});
+                       {{"plugin", handle_.plugin_name}, {"kind", event.kind}});
       continue;
     }
     ClusterEventWithHint& out = registered.emplace_back();
@@ -175,8 +169,9 @@ Status LoadedPlugin::PreEnqueue(const PodInfo& pod) {
   const berth_code code = table_.pre_enqueue(self_, &verdict, &view);
   // There is no cycle whose end frees the text.
   for (const std::string& reason : verdict.reasons) {
-    base::LogV(4, "PreEnqueue",
-               {{"plugin", Name()}, {"pod", pod.pod->metadata.Key()}, {"reason", reason}});
+    base::LogV(
+        4, "PreEnqueue",
+        {{"plugin", handle_.plugin_name}, {"pod", pod.pod->metadata.Key()}, {"reason", reason}});
   }
   return ToStatus(code, {}, handle_.handle.reasons());
 }
@@ -184,7 +179,7 @@ Status LoadedPlugin::PreEnqueue(const PodInfo& pod) {
 bool LoadedPlugin::Less(const QueueSortKey& a, const QueueSortKey& b) const {
   const berth_pod first = View(*a.pod);
   const berth_pod second = View(*b.pod);
-  return table_.less(self_, &first, Nanos(a.timestamp), &second, Nanos(b.timestamp));
+  return table_.queue_sort(self_, &first, Nanos(a.timestamp), &second, Nanos(b.timestamp));
 }
 
 PreFilterResult LoadedPlugin::PreFilter(CycleState& state, const PodInfo& pod,
@@ -201,10 +196,6 @@ PreFilterResult LoadedPlugin::PreFilter(CycleState& state, const PodInfo& pod,
                              result.node_names->end());
   }
   return result;
-}
-
-PreFilterExtensions* LoadedPlugin::Extensions() {
-  return table_.add_pod == nullptr ? nullptr : this;
 }
 
 Status LoadedPlugin::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,

@@ -5,11 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <vector>
 
-#include "berth/abi.h"
-#include "berth/plugin.h"
+#include "berth/in_tree/plugin.h"
+#include "berth/in_tree/points.h"
+#include "berth/loadable/abi.h"
 #include "src/framework/loadable/plugin_handle.h"
 #include "src/framework/loadable/views.h"
 #include "src/framework/loadable/worker_pool.h"
@@ -19,8 +19,8 @@ namespace berth::framework::loadable {
 // A plugin's verdict; a code that does not exist is an Error.
 Status ToStatus(berth_code code, const berth_verdict& verdict, ReasonTable& reasons);
 
-// One instance of a plugin from a library: each interface of the SDK on top of a function of
-// berth_plugin. Implements() says which of them the plugin has.
+// One instance of a plugin from a library: each interface of an extension point on top of a
+// function of berth_plugin. Make() leaves out the points that the plugin does not have.
 //
 // Thread safety: that of the interfaces; the plugin keeps to what abi.h says.
 class LoadedPlugin final : public EnqueueExtensions,
@@ -32,6 +32,7 @@ class LoadedPlugin final : public EnqueueExtensions,
                            public PostFilterPlugin,
                            public PreScorePlugin,
                            public ColumnScorePlugin,
+                           public ScoreExtensions,
                            public ReservePlugin,
                            public PermitPlugin,
                            public PreBindPlugin,
@@ -39,20 +40,16 @@ class LoadedPlugin final : public EnqueueExtensions,
                            public PostBindPlugin {
  public:
   // `table` has passed the loader's checks. Errors: what the plugin says of its args.
-  static Result<std::unique_ptr<Plugin>> Make(const berth_plugin& table, const ConfigValue& args,
-                                              Handle& handle);
+  static Result<Plugin> Make(const berth_plugin& table, const ConfigValue& args, Handle& handle);
   ~LoadedPlugin() override;
 
-  std::string_view Name() const override { return handle_.plugin_name; }
-  Inputs DeclaredInputs() const override;
-  bool Implements(const std::type_info& interface) const override;
+  Inputs DeclaredInputs() const;
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
   Status PreEnqueue(const PodInfo& pod) override;
   bool Less(const QueueSortKey& a, const QueueSortKey& b) const override;
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
-  PreFilterExtensions* Extensions() override;
   Status AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
                 const NodeView& node) override;
   Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
@@ -68,7 +65,6 @@ class LoadedPlugin final : public EnqueueExtensions,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
-  bool Normalizes() const override { return table_.normalize_score != nullptr; }
   Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
                         std::span<int64_t> scores) const override;
   Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;

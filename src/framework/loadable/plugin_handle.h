@@ -4,8 +4,8 @@
 #include <deque>
 #include <string>
 
-#include "berth/abi.h"
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
+#include "berth/loadable/abi.h"
 #include "src/base/mutex.h"
 
 struct berth_host_metric {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/cycle_state.h"
+#include "berth/in_tree/cycle_state.h"
 
 namespace berth::framework::loadable {
 
@@ -34,16 +34,19 @@ class PluginData {
 };
 
 // The entry of all loaded plugins in a CycleState, by plugin instance.
-class PluginStates final : public StateData {
+class PluginStates final {
  public:
-  std::unique_ptr<StateData> Clone() const override {
-    auto copy = std::make_unique<PluginStates>();
-    for (const auto& [plugin, data] : entries_) {
+  PluginStates() = default;
+  PluginStates(const PluginStates& other) {
+    for (const auto& [plugin, data] : other.entries_) {
       auto cloned = data->Clone();
-      copy->entries_.emplace_back(plugin, cloned == nullptr ? data : std::move(cloned));
+      entries_.emplace_back(plugin, cloned == nullptr ? data : std::move(cloned));
     }
-    return copy;
   }
+  PluginStates(PluginStates&&) = default;
+  PluginStates& operator=(const PluginStates&) = delete;
+  PluginStates& operator=(PluginStates&&) = delete;
+  ~PluginStates() = default;
 
   std::shared_ptr<PluginData> Get(const void* plugin) const {
     for (const auto& [owner, data] : entries_)
@@ -80,7 +83,7 @@ struct berth_host_state {
 
   std::shared_ptr<PluginData> Get() const {
     if (read_ == nullptr) return detached_;
-    const auto* states = read_->Read<PluginStates>();
+    const auto* states = read_->Find<PluginStates>();
     return states == nullptr ? nullptr : states->Get(plugin_);
   }
   void Set(std::shared_ptr<PluginData> data) {
@@ -89,8 +92,8 @@ struct berth_host_state {
       return;
     }
     if (write_ == nullptr) return;
-    auto* states = write_->Mutable<PluginStates>();
-    if (states == nullptr) states = &write_->Write(std::make_unique<PluginStates>());
+    auto* states = write_->Find<PluginStates>();
+    if (states == nullptr) states = &write_->Write(PluginStates());
     states->Set(plugin_, std::move(data));
   }
 

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "berth/abi.h"
 #include "berth/api/object.h"
 #include "berth/config_value.h"
-#include "berth/cycle_state.h"
-#include "berth/handle.h"
+#include "berth/in_tree/cycle_state.h"
+#include "berth/in_tree/handle.h"
+#include "berth/loadable/abi.h"
 
-// What stands behind the names of berth/abi.h: the SDK's own types as views, and back. A plugin
-// holds the pointers only for as long as abi.h says.
+// What stands behind the names of berth/loadable/abi.h: the SDK's own types as views, and back. A
+// plugin holds the pointers only for as long as abi.h says.
 
 struct berth_host_text {
   std::string text;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/plugin.hpp"
+#include "berth/loadable/plugin.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library of another major version, of which only the first three members can be read.
-#include "berth/abi.h"
+#include "berth/loadable/abi.h"
 
 struct foreign_library {
   size_t size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library that was built against newer headers.
-#include "berth/abi.h"
+#include "berth/loadable/abi.h"
 
 const berth_library* berth_plugin_entry(const berth_host* host) {
   static const berth_library library = {

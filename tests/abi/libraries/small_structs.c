@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin whose struct is smaller than in the first version.
-#include "berth/abi.h"
+#include "berth/loadable/abi.h"
 
 const berth_library* berth_plugin_entry(const berth_host* host) {
   static const berth_plugin plugin = {.size = 24, .name = {"Small", 5}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin that is called like a built-in one.
-#include "berth/abi.h"
+#include "berth/loadable/abi.h"
 
 static void* create(const berth_handle* handle, const berth_value* args, berth_text* error) {
   (void)handle, (void)args, (void)error;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/plugin.h"
 #include "tests/scenarios/runner/scenario.h"
 
 namespace berth::scenarios {

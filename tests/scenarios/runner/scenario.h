@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "berth/config_value.h"
-#include "berth/handle.h"
+#include "berth/in_tree/handle.h"
 #include "berth/time.h"
 #include "src/config/types.h"
 #include "src/informers/informer_event.h"

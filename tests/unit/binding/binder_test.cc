@@ -25,25 +25,25 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Marker final : StateData {
+struct Marker {
   int value = 7;
-  std::unique_ptr<StateData> Clone() const override { return std::make_unique<Marker>(*this); }
 };
 
 class BinderTest : public testing::Test {
  protected:
   BinderTest() { bind_.ObeyCancel(); }
 
-  BindingCycle Cycle(const std::string& name = "web", std::vector<PreBindPlugin*> pre_bind = {}) {
+  BindingCycle Cycle(const std::string& name = "web",
+                     std::vector<framework::Entry<PreBindPlugin>> pre_bind = {}) {
     BindingCycle cycle;
     auto info = std::make_shared<PodInfo>();
     info->pod = test::PodBuilder().Name(name).Uid("uid-" + name).Ptr();
     cycle.pod = info;
     cycle.node_name = "node-1";
-    cycle.state.Write(std::make_unique<Marker>());
+    cycle.state.Write(Marker());
     cycle.pre_bind = std::move(pre_bind);
-    cycle.bind = {&bind_};
-    cycle.post_bind = {&post_bind_};
+    cycle.bind = {bind_.entry()};
+    cycle.post_bind = {post_bind_.entry()};
     return cycle;
   }
   void Start(BindingCycle cycle) {
@@ -87,7 +87,7 @@ class BinderTest : public testing::Test {
 
 TEST_F(BinderTest, ACycleRunsPreBindBindAndPostBindInThatOrder) {
   FakePreBind volumes("Volumes");
-  Start(Cycle("web", {&volumes}));
+  Start(Cycle("web", {volumes.entry()}));
   ASSERT_EQ(volumes.calls.size(), 1u);
   EXPECT_EQ(volumes.calls[0]->node_name, "node-1");
   EXPECT_THAT(bind_.calls, IsEmpty());
@@ -106,14 +106,13 @@ TEST_F(BinderTest, ACycleRunsPreBindBindAndPostBindInThatOrder) {
   EXPECT_EQ(outcome.node_name, "node-1");
   EXPECT_EQ(outcome.stage, BindingStage::kPostBind);
   EXPECT_FALSE(outcome.unknown);
-  ASSERT_NE(outcome.state.Read<Marker>(), nullptr);
-  EXPECT_EQ(outcome.state.Read<Marker>()->value, 7);
+  ASSERT_NE(outcome.state.Find<Marker>(), nullptr);
+  EXPECT_EQ(outcome.state.Read<Marker>().value, 7);
 }
 
 // To the executor's thread with Start(), and back with the outcome.
 TEST_F(BinderTest, APlainBindIsPostedOnce) {
   struct ByApi final : BindPlugin {
-    std::string_view Name() const override { return "ByApi"; }
     void Bind(CycleState&, const PodInfo& pod, std::string_view node_name,
               Cancellation& cancellation, AsyncDone done) override {
       binder->BindPod(pod.pod, node_name, cancellation, std::move(done));
@@ -122,7 +121,7 @@ TEST_F(BinderTest, APlainBindIsPostedOnce) {
   } by_api;
   by_api.binder = binder_.get();
   BindingCycle cycle = Cycle();
-  cycle.bind = {&by_api};
+  cycle.bind = {{.plugin = &by_api, .name = "ByApi"}};
   Start(std::move(cycle));
   EXPECT_EQ(NumPosted(), 1u);
   api_.last().Reply(201);
@@ -140,8 +139,8 @@ TEST_F(BinderTest, PluginsMayAnswerWithinTheirCalls) {
     plugin->AnswerAtOnce({});
   }
   skips.AnswerAtOnce({Code::kSkip});
-  BindingCycle cycle = Cycle("web", {&volumes, &first, &second});
-  cycle.bind.insert(cycle.bind.begin(), 1000, &skips);
+  BindingCycle cycle = Cycle("web", {volumes.entry(), first.entry(), second.entry()});
+  cycle.bind.insert(cycle.bind.begin(), 1000, skips.entry());
   Start(std::move(cycle));
   EXPECT_EQ(NumPosted(), 1u);
   EXPECT_TRUE(Outcome().status.ok());
@@ -152,7 +151,7 @@ TEST_F(BinderTest, PluginsMayAnswerWithinTheirCalls) {
 TEST_F(BinderTest, AFailureWithinTheCallCancelsTheNeighboursThatComeAfter) {
   FakePreBind first("First", true), second("Second", true);
   first.AnswerAtOnce({Code::kError, "no disk"});
-  Start(Cycle("web", {&first, &second}));
+  Start(Cycle("web", {first.entry(), second.entry()}));
   ASSERT_EQ(second.calls.size(), 1u);
   EXPECT_TRUE(second.calls[0]->heard_cancel);
   EXPECT_THAT(outcomes_, IsEmpty()) << "Second still holds the state";
@@ -178,7 +177,7 @@ TEST_F(BinderTest, AnExtenderIsAskedBeforeThePlugins) {
     extender.AnswerAtOnce(c.answer);
     bind_.AnswerAtOnce({});
     BindingCycle cycle = Cycle();
-    cycle.extender = &extender;
+    cycle.extender = extender.entry();
     cycle.time_plugins = true;
     Start(std::move(cycle));
     EXPECT_EQ(Outcome().status.message, c.message);
@@ -195,7 +194,7 @@ TEST_F(BinderTest, ACycleWithoutPreBindGoesStraightToBind) {
 
 TEST_F(BinderTest, NeighboursThatAllowItRunTogetherAndOthersAlone) {
   FakePreBind a("A", true), b("B", true), c("C"), d("D", true);
-  Start(Cycle("web", {&a, &b, &c, &d}));
+  Start(Cycle("web", {a.entry(), b.entry(), c.entry(), d.entry()}));
   EXPECT_EQ(a.calls.size(), 1u);
   EXPECT_EQ(b.calls.size(), 1u);
   EXPECT_THAT(c.calls, IsEmpty());
@@ -233,8 +232,8 @@ TEST_F(BinderTest, AFailureNamesThePointThePluginAndTheReason) {
       BindingCycle cycle = Cycle();
       pre_bind.AnswerAtOnce(in_bind ? AsyncStatus{} : c.answer);
       bind.AnswerAtOnce(c.answer);
-      cycle.pre_bind = {&pre_bind};
-      cycle.bind = {&bind};
+      cycle.pre_bind = {pre_bind.entry()};
+      cycle.bind = {bind.entry()};
       Start(std::move(cycle));
       std::string text = c.text;
       if (const size_t at = text.find("%s"); at != std::string::npos) {
@@ -245,7 +244,7 @@ TEST_F(BinderTest, AFailureNamesThePointThePluginAndTheReason) {
       EXPECT_EQ(outcome.status.message, text);
       EXPECT_EQ(outcome.failed_plugin, "P");
       EXPECT_EQ(outcome.stage, in_bind ? BindingStage::kBind : BindingStage::kPreBind);
-      EXPECT_NE(outcome.state.Read<Marker>(), nullptr);
+      EXPECT_NE(outcome.state.Find<Marker>(), nullptr);
       EXPECT_THAT(post_bind_.bound, IsEmpty());
     }
   }
@@ -253,7 +252,7 @@ TEST_F(BinderTest, AFailureNamesThePointThePluginAndTheReason) {
 
 TEST_F(BinderTest, TheFirstFailureOfAGroupCancelsTheOthersAndWaitsForThem) {
   FakePreBind a("A", true), b("B", true), c("C", true);
-  Start(Cycle("web", {&a, &b, &c}));
+  Start(Cycle("web", {a.entry(), b.entry(), c.entry()}));
   Finish(b, {Code::kError, "first"});
   EXPECT_TRUE(a.calls[0]->heard_cancel);
   EXPECT_TRUE(c.calls[0]->heard_cancel);
@@ -270,7 +269,7 @@ TEST_F(BinderTest, BindPassesThePodOnUntilAPluginDoesNotSkip) {
   FakeBind skips("Skips"), other("Other");
   skips.AnswerAtOnce({Code::kSkip});
   BindingCycle cycle = Cycle();
-  cycle.bind = {&skips, &bind_, &other};
+  cycle.bind = {skips.entry(), bind_.entry(), other.entry()};
   Start(std::move(cycle));
   Finish(bind_);
   EXPECT_TRUE(Outcome().status.ok());
@@ -282,7 +281,7 @@ TEST_F(BinderTest, APodThatEveryBindPluginSkipsFails) {
   FakeBind skips("Skips");
   skips.AnswerAtOnce({Code::kSkip});
   BindingCycle cycle = Cycle();
-  cycle.bind = {&skips};
+  cycle.bind = {skips.entry()};
   Start(std::move(cycle));
   EXPECT_EQ(Outcome().status.code, Code::kError);
   EXPECT_THAT(Outcome().status.message, HasSubstr("skipped"));
@@ -291,7 +290,7 @@ TEST_F(BinderTest, APodThatEveryBindPluginSkipsFails) {
 TEST_F(BinderTest, APluginThatLosesItsCompletionHasFailed) {
   FakePreBind forgets("Forgets");
   forgets.LoseCompletions();
-  Start(Cycle("web", {&forgets}));
+  Start(Cycle("web", {forgets.entry()}));
   EXPECT_EQ(Outcome().status.message,
             "running PreBind plugin \"Forgets\": the plugin ended without a verdict");
 }
@@ -308,8 +307,8 @@ TEST_F(BinderTest, APluginThatThrowsHasFailed) {
     } else {
       pre_bind.Throw("out of order");
     }
-    BindingCycle cycle = Cycle("web", {&pre_bind});
-    cycle.bind = {&bind};
+    BindingCycle cycle = Cycle("web", {pre_bind.entry()});
+    cycle.bind = {bind.entry()};
     Start(std::move(cycle));
     EXPECT_EQ(Outcome().status.code, Code::kError);
     EXPECT_EQ(Outcome().status.message,
@@ -326,7 +325,7 @@ TEST_F(BinderTest, APostBindThatThrowsChangesNothing) {
   post_bind_.throws = true;
   bind_.AnswerAtOnce({});
   BindingCycle cycle = Cycle();
-  cycle.post_bind = {&post_bind_, &second};
+  cycle.post_bind = {post_bind_.entry(), second.entry()};
   Start(std::move(cycle));
   EXPECT_TRUE(Outcome().status.ok());
   EXPECT_THAT(second.bound, ElementsAre("web on node-1"));
@@ -346,7 +345,7 @@ TEST_F(BinderTest, CancelReachesAPodOnlyInPreBind) {
   volumes.ObeyCancel();
   EXPECT_FALSE(binder_->CancelPreBind("uid-web", "x")) << "unknown pod";
 
-  Start(Cycle("web", {&volumes}));
+  Start(Cycle("web", {volumes.entry()}));
   EXPECT_TRUE(binder_->CancelPreBind("uid-web", "preempted by DefaultPreemption"));
   EXPECT_TRUE(binder_->CancelPreBind("uid-web", "again"));
   executor_.RunDue();
@@ -356,7 +355,7 @@ TEST_F(BinderTest, CancelReachesAPodOnlyInPreBind) {
   EXPECT_FALSE(Outcome().unknown);
   EXPECT_FALSE(binder_->CancelPreBind("uid-web", "x")) << "the cycle is over";
 
-  Start(Cycle("late", {&volumes}));
+  Start(Cycle("late", {volumes.entry()}));
   volumes.calls.back()->Finish();
   executor_.RunDue();
   EXPECT_FALSE(binder_->CancelPreBind("uid-late", "x")) << "in Bind";
@@ -365,7 +364,7 @@ TEST_F(BinderTest, CancelReachesAPodOnlyInPreBind) {
 
 TEST_F(BinderTest, ACancelThatPreBindDoesNotNoticeStillStopsTheBind) {
   FakePreBind deaf("Deaf");
-  Start(Cycle("web", {&deaf}));
+  Start(Cycle("web", {deaf.entry()}));
   Elsewhere([&] { deaf.calls[0]->Finish(); });
   // PreBind has answered, but the binder has not heard of it yet.
   EXPECT_TRUE(binder_->CancelPreBind("uid-web", "preempted by DefaultPreemption"));
@@ -378,7 +377,7 @@ TEST_F(BinderTest, ACancelThatPreBindDoesNotNoticeStillStopsTheBind) {
 
 TEST_F(BinderTest, ACancelBetweenTwoGroupsStopsTheSecond) {
   FakePreBind first("First"), second("Second");
-  Start(Cycle("web", {&first, &second}));
+  Start(Cycle("web", {first.entry(), second.entry()}));
   Elsewhere([&] { first.calls[0]->Finish(); });
   EXPECT_TRUE(binder_->CancelPreBind("uid-web", "preempted"));
   executor_.RunDue();
@@ -388,7 +387,7 @@ TEST_F(BinderTest, ACancelBetweenTwoGroupsStopsTheSecond) {
 
 TEST_F(BinderTest, ACancelBeforeTheFirstStepStopsTheCycle) {
   FakePreBind first("First");
-  binder_->Start(Cycle("web", {&first}));
+  binder_->Start(Cycle("web", {first.entry()}));
   EXPECT_TRUE(binder_->CancelPreBind("uid-web", "preempted"));
   executor_.RunDue();
   EXPECT_THAT(first.calls, IsEmpty());
@@ -397,7 +396,7 @@ TEST_F(BinderTest, ACancelBeforeTheFirstStepStopsTheCycle) {
 
 TEST_F(BinderTest, TimingsCoverEachPointAndEachPluginWhenAsked) {
   FakePreBind a("A"), b("B");
-  BindingCycle cycle = Cycle("web", {&a, &b});
+  BindingCycle cycle = Cycle("web", {a.entry(), b.entry()});
   cycle.time_plugins = true;
   Start(std::move(cycle));
   executor_.Advance(seconds(1));
@@ -430,8 +429,8 @@ TEST_F(BinderTest, TimingsCoverEachPointAndEachPluginWhenAsked) {
 TEST_F(BinderTest, CloseCancelsPreBindsWaitsForBindsAndStartsNothing) {
   FakePreBind volumes("Volumes"), slow("Slow");
   volumes.ObeyCancel();
-  Start(Cycle("in-pre-bind", {&volumes}));
-  Start(Cycle("ends-anyway", {&slow}));
+  Start(Cycle("in-pre-bind", {volumes.entry()}));
+  Start(Cycle("ends-anyway", {slow.entry()}));
   Start(Cycle("in-bind"));
   binder_->Start(Cycle("not-begun"));
   std::optional<size_t> closed;
@@ -467,7 +466,7 @@ TEST_F(BinderTest, CloseWithNothingInHandReportsAtOnce) {
 TEST_F(BinderTest, CloseGivesUpWhatTakesTooLong) {
   FakeBind deaf("Deaf");
   BindingCycle cycle = Cycle("deaf");
-  cycle.bind = {&deaf};
+  cycle.bind = {deaf.entry()};
   Start(std::move(cycle));
   Start(Cycle("obeys"));
   int closed = 0;
@@ -549,7 +548,7 @@ TEST_F(BinderTest, BindPodObeysItsCancellation) {
 
 TEST_F(BinderTest, ABinderThatIsGoneReportsNothing) {
   FakePreBind volumes("Volumes");
-  Start(Cycle("waits", {&volumes}));
+  Start(Cycle("waits", {volumes.entry()}));
   binder_->Start(Cycle("not-begun"));
   binder_.reset();
   volumes.calls[0]->Finish();

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/points.h"
+#include "src/framework/profile.h"
 
 namespace berth::test {
 
@@ -75,7 +76,7 @@ class FakePreBind final : public PreBindPlugin, public AsyncCalls {
  public:
   explicit FakePreBind(std::string name, bool parallel = false)
       : name_(std::move(name)), parallel_(parallel) {}
-  std::string_view Name() const override { return name_; }
+  framework::Entry<PreBindPlugin> entry() { return {.plugin = this, .name = name_}; }
   Status PreBindPreFlight(CycleState&, const PodInfo&, std::string_view) override {
     return Status::Success();
   }
@@ -93,7 +94,7 @@ class FakePreBind final : public PreBindPlugin, public AsyncCalls {
 class FakeBind final : public BindPlugin, public AsyncCalls {
  public:
   explicit FakeBind(std::string name) : name_(std::move(name)) {}
-  std::string_view Name() const override { return name_; }
+  framework::Entry<BindPlugin> entry() { return {.plugin = this, .name = name_}; }
   void Bind(CycleState& state, const PodInfo& pod, std::string_view node_name,
             Cancellation& cancellation, AsyncDone done) override {
     Take(state, pod, node_name, cancellation, std::move(done));
@@ -105,7 +106,7 @@ class FakeBind final : public BindPlugin, public AsyncCalls {
 
 class FakePostBind final : public PostBindPlugin {
  public:
-  std::string_view Name() const override { return "Post"; }
+  framework::Entry<PostBindPlugin> entry() { return {.plugin = this, .name = "Post"}; }
   void PostBind(CycleState&, const PodInfo& pod, std::string_view node_name) override {
     bound.push_back(pod.pod->metadata.name + " on " + std::string(node_name));
     if (throws) throw std::runtime_error("out of order");

@@ -79,7 +79,6 @@ class WillingApi final : public client::ApiClient {
 class ElsewherePreBind final : public PreBindPlugin {
  public:
   explicit ElsewherePreBind(ThreadExecutor& thread) : thread_(thread) {}
-  std::string_view Name() const override { return "Elsewhere"; }
   Status PreBindPreFlight(CycleState&, const PodInfo&, std::string_view) override {
     return Status::Success();
   }
@@ -101,7 +100,6 @@ class ElsewherePreBind final : public PreBindPlugin {
 // What the DefaultBinder does.
 class BindByApi final : public BindPlugin {
  public:
-  std::string_view Name() const override { return "BindByApi"; }
   void Bind(CycleState&, const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
             AsyncDone done) override {
     binder->BindPod(pod.pod, node_name, cancellation, std::move(done));
@@ -131,8 +129,8 @@ TEST(BindingThreadsTest, EveryCycleEndsOnceAndAnAcceptedCancelKeepsThePodUnbound
     BindingCycle cycle;
     cycle.pod = info;
     cycle.node_name = "node-1";
-    cycle.pre_bind = {&first, &second};
-    cycle.bind = {&bind};
+    cycle.pre_bind = {{.plugin = &first, .name = "First"}, {.plugin = &second, .name = "Second"}};
+    cycle.bind = {{.plugin = &bind, .name = "BindByApi"}};
     binder->Start(std::move(cycle));
     if (i % 2 == 0) cancelled[name] = binder->CancelPreBind(name, "preempted");
   }

@@ -63,15 +63,13 @@ RowText TextOf(const Cache& cache, NodeRow row) {
   return text;
 }
 
-// Everything, row numbers, order of pods and generations included.
+// Everything, row numbers and order of pods included.
 std::string TextOf(const Cache& cache) {
   std::string text = std::to_string(cache.num_pods()) + " " + std::to_string(cache.num_assumed());
   for (NodeRow row = 0; row < cache.num_rows(); ++row) {
     const RowText parts = TextOf(cache, row);
     text += "\n" + parts.node + " |" + parts.usage + " | " +
-            std::to_string(cache.taint_sets()[row]) + " " +
-            std::to_string(cache.node_generation(row)) + " " +
-            std::to_string(cache.usage_generation(row)) +
+            std::to_string(cache.taint_sets()[row]) +
             (cache.nodes_with_host_ports().Test(row) ? " ports" : "") +
             (cache.closed_nodes().Test(row) ? " closed" : "");
   }
@@ -143,7 +141,6 @@ class Walk {
         break;
     }
     CompareWithModel();
-    CheckGenerations();
     CheckChanges(start, before);
   }
 
@@ -250,7 +247,6 @@ class Walk {
     for (uint64_t i = random_.Below(6); i > 0; --i) {
       ChangePods(&trial);
       if (Chance(3)) CompareWithModel();
-      if (Chance(3)) CheckGenerations();
       if (depth >= 3 || !Chance(3)) continue;
       const Model outer = model_;
       Trial inner = cache_.BeginTrial();
@@ -381,20 +377,6 @@ class Walk {
     }
   }
 
-  // A row that shows a generation again must look as it did then.
-  void CheckGenerations() {
-    for (NodeRow row = 0; row < cache_.num_rows(); ++row) {
-      const RowText text = TextOf(cache_, row);
-      const auto node = node_texts_.try_emplace({row, cache_.node_generation(row)}, text.node);
-      const auto usage = usage_texts_.try_emplace({row, cache_.usage_generation(row)}, text.usage);
-      // A ghost gets and loses its name without a change: it is not in nodes().
-      if (cache_.nodes().Test(row)) {
-        EXPECT_EQ(text.node, node.first->second);
-      }
-      EXPECT_EQ(text.usage, usage.first->second);
-    }
-  }
-
   void CheckChanges(uint64_t start, const std::vector<RowText>& before) {
     std::vector<Change> changes;
     ASSERT_TRUE(cache_.ChangesSince(start, changes));
@@ -412,8 +394,6 @@ class Walk {
   PlainResourceNames names_;
   Cache cache_;
   Model model_;
-  std::map<std::pair<NodeRow, uint64_t>, std::string> node_texts_;
-  std::map<std::pair<NodeRow, uint64_t>, std::string> usage_texts_;
 };
 
 TEST(CachePropertyTest, EveryAnswerIsThatOfASnapshotMadeFromScratch) {

@@ -177,12 +177,12 @@ TEST(CacheTest, APodVersionCountsWhenSomebodyCouldTellItFromTheOldOne) {
     Cache cache;
     const NodeRow row = cache.SetNode(MakeNode("a").Ptr());
     ASSERT_TRUE(cache.AddPod(cache.MakePodInfo(base().Ptr())));
-    const uint64_t before = cache.usage_generation(row);
+    const uint64_t before = cache.generation();
     api::Pod changed = base();
     c.change(changed);
     const PodInfoPtr now = cache.MakePodInfo(std::make_shared<const api::Pod>(changed));
     ASSERT_TRUE(cache.AddPod(now));
-    EXPECT_EQ(cache.usage_generation(row) > before, c.counts);
+    EXPECT_EQ(cache.generation() > before, c.counts);
     EXPECT_THAT(cache.pods(row), ElementsAre(now.get()));
     EXPECT_EQ(cache.requested(kCpu)[row], now->placed.milli_cpu);
   }
@@ -209,11 +209,11 @@ TEST(CacheTest, ANodeVersionCountsUnlessOnlyItsResourceVersionMoved) {
     SCOPED_TRACE(c.name);
     Cache cache;
     const NodeRow row = cache.SetNode(MakeNode("a").Ptr());
-    const uint64_t before = cache.node_generation(row);
+    const uint64_t before = cache.generation();
     api::Node changed = MakeNode("a");
     c.change(changed);
     cache.SetNode(std::make_shared<const api::Node>(changed));
-    EXPECT_EQ(cache.node_generation(row) > before, c.counts);
+    EXPECT_EQ(cache.generation() > before, c.counts);
     EXPECT_EQ(cache.node(row), changed);
   }
 }

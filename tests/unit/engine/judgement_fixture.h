@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "berth/preemption.h"
+#include "berth/in_tree/preemption.h"
 #include "src/engine/judgement.h"
 #include "tests/support/fixed_nominations.h"
 #include "tests/unit/framework/profile_fixture.h"
@@ -15,9 +15,9 @@
 namespace berth::test {
 
 // Rejects nodes that have or expect a pod.
-class OnePodFilter final : public NamedPlugin, public FilterPlugin {
+class OnePodFilter final : public FilterPlugin {
  public:
-  explicit OnePodFilter(const Status& full) : NamedPlugin("OnePod"), full_(full) {}
+  explicit OnePodFilter(const Status& full) : full_(full) {}
   Status Filter(const CycleState&, const PodInfo&, const NodeView& node) const override {
     return node.pod_count() >= 1 ? full_ : Status::Success();
   }
@@ -27,9 +27,8 @@ class OnePodFilter final : public NamedPlugin, public FilterPlugin {
 };
 
 // A PostFilter named "Preempts" that would do what it is told to.
-class FixedPreemption final : public NamedPlugin, public PreemptionPlugin {
+class FixedPreemption final : public PreemptionPlugin {
  public:
-  FixedPreemption() : NamedPlugin("Preempts") {}
   PostFilterResult PostFilter(CycleState&, const PodInfo&, const Snapshot&,
                               const NodeToStatus&) override {
     return {};
@@ -68,7 +67,7 @@ class JudgementFixture : public ProfileFixture {
     registry.push_back({"Preempts", [this](const ConfigValue&, Handle&) {
                           auto preemption = std::make_unique<FixedPreemption>();
                           preemption_ = preemption.get();
-                          return Result<std::unique_ptr<Plugin>>(std::move(preemption));
+                          return Result<Plugin>(AsPlugin("Preempts", std::move(preemption)));
                         }});
     auto made = framework::Profile::Make(config, registry, handle_);
     ASSERT_TRUE(made) << made.error().message;

@@ -152,10 +152,11 @@ TEST_F(JudgementTest, WithoutNodesThereIsAnErrorInUpstreamsWords) {
 
 TEST_F(JudgementTest, OthersNominationsCountAndThePodsOwnDoesNot) {
   std::vector<PluginRegistration> registry = Registry();
-  registry.push_back({"OnePod", [this](const ConfigValue&, Handle&) {
-                        return Result<std::unique_ptr<Plugin>>(std::make_unique<test::OnePodFilter>(
-                            Make(Code::kUnschedulable, "full")));
-                      }});
+  registry.push_back(
+      {"OnePod", [this](const ConfigValue&, Handle&) {
+         return Result<Plugin>(AsPlugin(
+             "OnePod", std::make_unique<test::OnePodFilter>(Make(Code::kUnschedulable, "full"))));
+       }});
   config::Profile config;
   config.plugins.multi_point.enabled = {{"Sort"}, {"A"}, {"OnePod"}};
   profile_ = std::move(*framework::Profile::Make(config, registry, handle_));

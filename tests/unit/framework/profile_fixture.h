@@ -41,34 +41,33 @@ class ProfileFixture : public testing::Test {
   std::vector<PluginRegistration> Registry() {
     std::vector<PluginRegistration> registry;
     registry.push_back({"Sort", [](const ConfigValue&, Handle&) {
-                          return Result<std::unique_ptr<Plugin>>(
-                              std::make_unique<TimeSortPlugin>("Sort"));
+                          return Result<Plugin>(
+                              AsPlugin("Sort", std::make_unique<TimeSortPlugin>()));
                         }});
     for (std::string_view name : {"A", "B", "C", "D"}) {
       registry.push_back({name, [this, name](const ConfigValue&, Handle&) {
                             auto made = std::make_unique<EverywherePlugin>(std::string(name), log_);
                             plugins_[std::string(name)] = made.get();
-                            return Result<std::unique_ptr<Plugin>>(std::move(made));
+                            return Result<Plugin>(AsPlugin(name, std::move(made)));
                           }});
     }
     for (std::string_view name : {"PostX", "PostY"}) {
       registry.push_back({name, [this, name](const ConfigValue&, Handle&) {
-                            auto made = std::make_unique<FixedPostFilter>(std::string(name));
+                            auto made = std::make_unique<FixedPostFilter>();
                             post_filters_[std::string(name)] = made.get();
-                            return Result<std::unique_ptr<Plugin>>(std::move(made));
+                            return Result<Plugin>(AsPlugin(name, std::move(made)));
                           }});
     }
     const auto make_part = [this](std::string name) {
       return [this, name](const ConfigValue&, Handle&) {
-        return Result<std::unique_ptr<Plugin>>(std::make_unique<PreFilterOnly>(name, log_));
+        return Result<Plugin>(AsPlugin(name, std::make_unique<PreFilterOnly>(name, log_)));
       };
     };
     registry.push_back({.name = "Part", .factory = make_part("Part"), .partial = true});
     registry.push_back(
         {.name = "Always", .factory = make_part("Always"), .in_every_profile = in_every_profile_});
-    registry.push_back({"Broken", [](const ConfigValue&, Handle&) {
-                          return Result<std::unique_ptr<Plugin>>(Fail("bad args"));
-                        }});
+    registry.push_back(
+        {"Broken", [](const ConfigValue&, Handle&) { return Result<Plugin>(Fail("bad args")); }});
     return registry;
   }
 

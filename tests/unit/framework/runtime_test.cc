@@ -174,7 +174,9 @@ TEST_F(RuntimeTest, PreFlightListsThePluginsThatHaveWork) {
   plugin("B").pre_flight = Status::Success();
   PreFlightVerdict verdict = RunPreBindPreFlight(*profile_, cycle_, *pod_, "n1");
   EXPECT_TRUE(verdict.status.ok());
-  EXPECT_THAT(verdict.to_run, ElementsAre(&plugin("B")));
+  ASSERT_EQ(verdict.to_run.size(), 1u);
+  EXPECT_EQ(verdict.to_run.front().plugin, &plugin("B"));
+  EXPECT_EQ(verdict.to_run.front().name, "B");
   plugin("A").pre_flight = Make(Code::kUnschedulable, "no");
   verdict = RunPreBindPreFlight(*profile_, cycle_, *pod_, "n1");
   EXPECT_EQ(verdict.status.code(), Code::kError);

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <deque>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "berth/in_tree/points.h"
 #include "src/framework/loader.h"
 #include "tests/support/fake_handle.h"
 
@@ -32,7 +35,7 @@ inline const std::vector<PluginRegistration>& Everywhere() {
 // Instances of the plugins in everywhere.cc.
 class LoadedFixture : public testing::Test {
  protected:
-  Result<std::unique_ptr<Plugin>> TryMake(std::string_view name, std::string_view throw_at = "") {
+  Result<Plugin> TryMake(std::string_view name, std::string_view throw_at = "") {
     ConfigValue args;
     if (!throw_at.empty()) {
       args = ConfigValue(ConfigValue::Map{{"throwAt", ConfigValue(std::string(throw_at))}});
@@ -41,19 +44,30 @@ class LoadedFixture : public testing::Test {
       if (registration.name == name) return registration.factory(args, handle_);
     return Fail("no such plugin");
   }
-  // The plugin at one extension point; it lives as long as the fixture.
-  template <typename Interface>
-  Interface& Make(std::string_view name, std::string_view throw_at = "") {
+  // The plugin; it lives as long as the fixture.
+  const Plugin& MakePlugin(std::string_view name, std::string_view throw_at = "") {
     auto made = TryMake(name, throw_at);
     EXPECT_TRUE(made) << made.error().message;
-    instances_.push_back(std::move(*made));
-    auto* plugin = PluginCast<Interface>(instances_.back().get());
-    EXPECT_NE(plugin, nullptr);
-    return *plugin;
+    return plugins_.emplace_back(std::move(*made));
+  }
+  // The plugin at one extension point.
+  template <typename Interface>
+  Interface& Make(std::string_view name, std::string_view throw_at = "") {
+    const Plugin& plugin = MakePlugin(name, throw_at);
+    Interface* found = nullptr;
+    const auto look = [&](auto* point) {
+      if constexpr (std::is_same_v<decltype(point), Interface*>) found = point;
+    };
+#define BERTH_LOOK(Name, member, ...) look(plugin.member);
+    BERTH_EXTENSION_POINTS(BERTH_LOOK)
+    BERTH_PLUGIN_EXTENSIONS(BERTH_LOOK)
+#undef BERTH_LOOK
+    EXPECT_NE(found, nullptr);
+    return *found;
   }
 
   FakeHandle handle_;
-  std::vector<std::unique_ptr<Plugin>> instances_;
+  std::deque<Plugin> plugins_;
 };
 
 }  // namespace berth::test

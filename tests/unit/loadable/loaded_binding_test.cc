@@ -59,13 +59,14 @@ class LoadedBindingTest : public test::LoadedFixture {
 };
 
 TEST_F(LoadedBindingTest, PreBindHasTheStateThatPreFilterWrote) {
-  auto& plugin = Make<PreBindPlugin>("Everywhere");
+  const Plugin& points = MakePlugin("Everywhere");
+  PreBindPlugin& plugin = *points.pre_bind;
   const PlainSnapshot snapshot(handle_.names, {MakeNode("a")});
   const auto pod = Info(MakePod());
   Answer without;
   plugin.PreBind(state_, *pod, "a", cancellation_, without.Done());
   EXPECT_EQ(without.Wait().message, "no state");
-  ASSERT_TRUE(dynamic_cast<PreFilterPlugin&>(plugin).PreFilter(state_, *pod, snapshot).status.ok());
+  ASSERT_TRUE(points.pre_filter->PreFilter(state_, *pod, snapshot).status.ok());
   Answer with;
   plugin.PreBind(state_, *pod, "a", cancellation_, with.Done());
   EXPECT_TRUE(with.Wait().ok());
@@ -135,7 +136,7 @@ TEST_F(LoadedBindingTest, PostBindOfAPluginThatBlocksOutlivesThePod) {
     auto& plugin = Make<PostBindPlugin>("Blocking");
     for (int i = 0; i < 20; ++i) plugin.PostBind(state, *pod, "a");
   }
-  instances_.clear();  // waits for what is under way
+  plugins_.clear();  // waits for what is under way
   EXPECT_EQ(handle_.own_metrics.Value("berth_plugin_blocking_bound_total", {}), 20);
 }
 

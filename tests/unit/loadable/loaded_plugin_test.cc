@@ -32,6 +32,21 @@ class LoadedPluginTest : public test::LoadedFixture {
   CycleState state_;
 };
 
+TEST_F(LoadedPluginTest, OnlyThePointsThatTheLibraryHasAreThere) {
+  const Plugin& everywhere = MakePlugin("Everywhere");
+#define BERTH_THERE(Name, member, ...) EXPECT_NE(everywhere.member, nullptr) << #member;
+  BERTH_EXTENSION_POINTS(BERTH_THERE)
+#undef BERTH_THERE
+  const Plugin& scores = MakePlugin("ScoresOnly");
+  std::vector<std::string> there;
+#define BERTH_LIST(Name, member, ...) \
+  if (scores.member != nullptr) there.emplace_back(#member);
+  BERTH_EXTENSION_POINTS(BERTH_LIST)
+  BERTH_PLUGIN_EXTENSIONS(BERTH_LIST)
+#undef BERTH_LIST
+  EXPECT_THAT(there, ElementsAre("score"));
+}
+
 TEST_F(LoadedPluginTest, PreEnqueueSeesThePod) {
   auto& plugin = Make<PreEnqueuePlugin>("Everywhere");
   EXPECT_TRUE(plugin.PreEnqueue(*Info(MakePod())).ok());
@@ -67,23 +82,22 @@ TEST_F(LoadedPluginTest, PreFilterSkipsNarrowsAndRejects) {
 }
 
 TEST_F(LoadedPluginTest, StateBelongsToOneInstanceAndIsClonedForTrials) {
-  auto& plugin = Make<PreFilterPlugin>("Everywhere");
-  auto& other = Make<PreFilterPlugin>("Everywhere");
-  auto& filter = dynamic_cast<FilterPlugin&>(plugin);
-  auto& other_filter = dynamic_cast<FilterPlugin&>(other);
+  const Plugin& plugin = MakePlugin("Everywhere");
+  const Plugin& other = MakePlugin("Everywhere");
   const PlainSnapshot snapshot(handle_.names, Nodes());
   const auto pod = Info(MakePod());
   for (auto* each : {&plugin, &other}) {
-    ASSERT_TRUE(each->PreFilter(state_, *pod, snapshot).status.ok());
+    ASSERT_TRUE(each->pre_filter->PreFilter(state_, *pod, snapshot).status.ok());
   }
-  ASSERT_NE(plugin.Extensions(), nullptr);
+  PreFilterExtensions* const extensions = plugin.pre_filter_extensions;
+  ASSERT_NE(extensions, nullptr);
   CycleState trial = state_.Clone();
-  ASSERT_TRUE(plugin.Extensions()->AddPod(trial, *pod, *pod, snapshot.view("a")).ok());
-  ASSERT_TRUE(plugin.Extensions()->AddPod(trial, *pod, *pod, snapshot.view("a")).ok());
-  ASSERT_TRUE(plugin.Extensions()->RemovePod(trial, *pod, *pod, snapshot.view("a")).ok());
-  EXPECT_EQ(filter.Filter(trial, *pod, snapshot.view("a")).message(), "imagined 1");
-  EXPECT_TRUE(other_filter.Filter(trial, *pod, snapshot.view("a")).ok());
-  EXPECT_TRUE(filter.Filter(state_, *pod, snapshot.view("a")).ok());
+  ASSERT_TRUE(extensions->AddPod(trial, *pod, *pod, snapshot.view("a")).ok());
+  ASSERT_TRUE(extensions->AddPod(trial, *pod, *pod, snapshot.view("a")).ok());
+  ASSERT_TRUE(extensions->RemovePod(trial, *pod, *pod, snapshot.view("a")).ok());
+  EXPECT_EQ(plugin.filter->Filter(trial, *pod, snapshot.view("a")).message(), "imagined 1");
+  EXPECT_TRUE(other.filter->Filter(trial, *pod, snapshot.view("a")).ok());
+  EXPECT_TRUE(plugin.filter->Filter(state_, *pod, snapshot.view("a")).ok());
 }
 
 TEST_F(LoadedPluginTest, FilterSeesAmountsOfNodesAndOverlays) {
@@ -130,17 +144,19 @@ TEST_F(LoadedPluginTest, ColumnFormsAgreeWithTheOthersOnRandomClusters) {
 }
 
 TEST_F(LoadedPluginTest, ScoresAreNormalised) {
-  auto& plugin = Make<ScorePlugin>("Everywhere");
+  const Plugin& plugin = MakePlugin("Everywhere");
   const PlainSnapshot snapshot(handle_.names, Nodes());
   handle_.current_snapshot = &snapshot;
   const auto pod = Info(MakePod());
-  std::vector<int64_t> scores{plugin.Score(state_, *pod, snapshot.view("a")).score,
-                              plugin.Score(state_, *pod, snapshot.view("b")).score};
+  std::vector<int64_t> scores{plugin.score->Score(state_, *pod, snapshot.view("a")).score,
+                              plugin.score->Score(state_, *pod, snapshot.view("b")).score};
   EXPECT_THAT(scores, ElementsAre(50, 200));
-  ASSERT_TRUE(plugin.Normalizes());
-  ASSERT_TRUE(plugin.NormalizeScore(state_, *pod, std::vector<NodeRow>{0, 1}, scores).ok());
+  ASSERT_NE(plugin.score_extensions, nullptr);
+  ASSERT_TRUE(
+      plugin.score_extensions->NormalizeScore(state_, *pod, std::vector<NodeRow>{0, 1}, scores)
+          .ok());
   EXPECT_THAT(scores, ElementsAre(0, 100));
-  EXPECT_FALSE(Make<ScorePlugin>("ScoresOnly").Normalizes());
+  EXPECT_EQ(MakePlugin("ScoresOnly").score_extensions, nullptr);
 }
 
 // Rejects every row with one code, and row 0 for good.
@@ -214,8 +230,8 @@ TEST_F(LoadedPluginTest, HintsSeeThePodAndTheObjects) {
 }
 
 TEST_F(LoadedPluginTest, InputsAreDeclaredOnlyByPluginsThatDoSo) {
-  EXPECT_FALSE(Make<ScorePlugin>("Everywhere").DeclaredInputs().declared);
-  const Inputs inputs = Make<ScorePlugin>("ScoresOnly").DeclaredInputs();
+  EXPECT_FALSE(MakePlugin("Everywhere").inputs.declared);
+  const Inputs inputs = MakePlugin("ScoresOnly").inputs;
   EXPECT_TRUE(inputs.declared);
   EXPECT_EQ(inputs.pod, PodParts{pod_part::kRequests});
   ASSERT_EQ(inputs.inputs.size(), 1u);
@@ -232,9 +248,8 @@ TEST_F(LoadedPluginTest, WhatAPluginThrowsIsAnErrorWithItsText) {
   } cases[] = {
       {"PreFilter",
        Make<PreFilterPlugin>("Everywhere", "PreFilter").PreFilter(state_, *pod, snapshot).status},
-      {"AddPod", Make<PreFilterPlugin>("Everywhere", "AddPod")
-                     .Extensions()
-                     ->AddPod(state_, *pod, *pod, node)},
+      {"AddPod",
+       Make<PreFilterExtensions>("Everywhere", "AddPod").AddPod(state_, *pod, *pod, node)},
       {"Filter", Make<FilterPlugin>("Everywhere", "Filter").Filter(state_, *pod, node)},
       {"PreScore", Make<PreScorePlugin>("Everywhere", "PreScore")
                        .PreScore(state_, *pod, snapshot, snapshot.nodes())},

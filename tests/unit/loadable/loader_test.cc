@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "berth/abi.h"
+#include "berth/loadable/abi.h"
 #include "src/framework/profile.h"
 #include "tests/unit/loadable/loaded.h"
 
@@ -54,6 +54,9 @@ TEST(LoaderTest, ALibraryThatDoesNotFitIsRefusedByItsName) {
                             ".3, but this Berth has"},
       {"newer_minor", "built for plugin interface " + std::to_string(BERTH_ABI_MAJOR) + "." +
                           std::to_string(BERTH_ABI_MINOR + 1)},
+      // Nothing is promised before the first release.
+      {"older_minor", "built for plugin interface " + std::to_string(BERTH_ABI_MAJOR) + "." +
+                          std::to_string(BERTH_ABI_MINOR - 1)},
       {"refusing", "the library says that it cannot work with this Berth"},
       {"small_structs", "a berth_plugin has a size of 24 bytes"},
       {"broken_tables", "plugin \"Half\": reserve and unreserve come together"},
@@ -155,7 +158,8 @@ TEST(LoaderTest, TellsWhatItLoaded) {
   const PluginLibrary& library = loaded->libraries.front();
   EXPECT_EQ(library.file, folders.front() + "/everywhere.so");
   EXPECT_EQ(library.version, "0.9");
-  EXPECT_EQ(library.abi_minor, uint32_t{BERTH_ABI_MINOR});
+  EXPECT_EQ(library.interface,
+            std::to_string(BERTH_ABI_MAJOR) + "." + std::to_string(BERTH_ABI_MINOR));
   EXPECT_THAT(library.plugins, testing::ElementsAre("Everywhere", "Blocking", "ScoresOnly"));
   ASSERT_EQ(loaded->registrations.size(), 3u);
   EXPECT_EQ(loaded->registrations.front().library, library.file);

@@ -24,7 +24,7 @@ struct Tally {
 
 struct Instance {
   std::string name;
-  std::unique_ptr<Plugin> plugin;
+  Plugin plugin;
 };
 
 ConfigValue FitStrategy(const char* type, bool shape) {
@@ -117,27 +117,33 @@ class ColumnFormsTest : public testing::Test, public PluginFixture {
   }
 
   // With and without the state that PreFilter and PreScore leave.
-  void CompareBothForms(Plugin& plugin, const PodInfo& pod, const PlainSnapshot& snapshot,
+  void CompareBothForms(const Plugin& plugin, const PodInfo& pod, const PlainSnapshot& snapshot,
                         const NodeSet& candidates, Tally& tally) {
     std::vector<NodeRow> rows;
     candidates.ForEach([&](NodeRow row) { rows.push_back(row); });
     CycleState cycle;
     bool prepared = true;
-    if (auto* pre_filter = dynamic_cast<PreFilterPlugin*>(&plugin)) {
-      prepared = pre_filter->PreFilter(cycle, pod, snapshot).status.ok();
+    if (plugin.pre_filter != nullptr) {
+      prepared = plugin.pre_filter->PreFilter(cycle, pod, snapshot).status.ok();
     }
     Tally unprepared;
-    if (const auto* filter = dynamic_cast<ColumnFilterPlugin*>(&plugin)) {
-      CompareFilter(*filter, cycle, pod, snapshot, candidates, prepared ? tally : unprepared);
-      CompareFilter(*filter, CycleState(), pod, snapshot, candidates, unprepared);
+    if (const ColumnFilterPlugin* filter = plugin.column_filter) {
+      const bool needs_state = !plugin.filter_without_pre_filter.empty();
+      if (prepared || !needs_state) {
+        CompareFilter(*filter, cycle, pod, snapshot, candidates, prepared ? tally : unprepared);
+      }
+      if (!needs_state) CompareFilter(*filter, CycleState(), pod, snapshot, candidates, unprepared);
     }
     prepared = true;
-    if (auto* pre_score = dynamic_cast<PreScorePlugin*>(&plugin)) {
-      prepared = pre_score->PreScore(cycle, pod, snapshot, candidates).ok();
+    if (plugin.pre_score != nullptr) {
+      prepared = plugin.pre_score->PreScore(cycle, pod, snapshot, candidates).ok();
     }
-    if (const auto* score = dynamic_cast<ColumnScorePlugin*>(&plugin)) {
-      CompareScore(*score, prepared, cycle, pod, snapshot, rows, tally);
-      CompareScore(*score, false, CycleState(), pod, snapshot, rows, tally);
+    if (const ColumnScorePlugin* score = plugin.column_score) {
+      const bool needs_state = !plugin.score_without_pre_score.empty();
+      if (prepared || !needs_state) {
+        CompareScore(*score, prepared, cycle, pod, snapshot, rows, tally);
+      }
+      if (!needs_state) CompareScore(*score, false, CycleState(), pod, snapshot, rows, tally);
     }
   }
 };
@@ -161,18 +167,18 @@ TEST_F(ColumnFormsTest, EveryPluginAgreesWithItselfOnRandomClusters) {
       for (Instance& instance : instances) {
         SCOPED_TRACE("round " + std::to_string(round) + ", pod " + std::to_string(i) + ", " +
                      instance.name);
-        CompareBothForms(*instance.plugin, *pod, snapshot, candidates, tallies[instance.name]);
+        CompareBothForms(instance.plugin, *pod, snapshot, candidates, tallies[instance.name]);
       }
     }
   }
   for (const Instance& instance : instances) {
     SCOPED_TRACE(instance.name);
     const Tally& tally = tallies[instance.name];
-    if (dynamic_cast<const ColumnFilterPlugin*>(instance.plugin.get()) != nullptr) {
+    if (instance.plugin.column_filter != nullptr) {
       EXPECT_GT(tally.kept, 100u);
       EXPECT_GT(tally.dropped, 100u);
     }
-    if (dynamic_cast<const ColumnScorePlugin*>(instance.plugin.get()) != nullptr) {
+    if (instance.plugin.column_score != nullptr) {
       EXPECT_GT(tally.scored, 100u);
     }
   }

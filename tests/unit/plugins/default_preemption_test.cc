@@ -71,7 +71,7 @@ class DefaultPreemptionTest : public testing::Test, protected test::PluginFixtur
   }
 
   void Make(const DefaultPreemptionArgs& args = {}) {
-    plugin_ = std::make_unique<DefaultPreemption>(handle, args);
+    plugin_ = std::make_unique<DefaultPreemption>(args, handle);
   }
   PostFilterResult PostFilter(const test::PodBuilder& builder, const PlainSnapshot& snapshot) {
     Prepare(builder, snapshot);

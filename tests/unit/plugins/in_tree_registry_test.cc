@@ -20,8 +20,8 @@ TEST(InTreeRegistryTest, EveryPluginIsMadeWithoutArgsUnderItsOwnName) {
     if (!registration.factory) continue;  // not done yet
     const auto plugin = registration.factory(ConfigValue(), handle);
     ASSERT_TRUE(plugin.has_value()) << plugin.error().message;
-    EXPECT_EQ((*plugin)->Name(), registration.name);
-    EXPECT_TRUE((*plugin)->DeclaredInputs().declared);
+    EXPECT_EQ(plugin->name, registration.name);
+    EXPECT_TRUE(plugin->inputs.declared);
   }
 }
 

@@ -398,9 +398,9 @@ TEST_F(NodeResourcesFitTest, ArgsAreValidatedInKubeSchedulersWords) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    const auto plugin = NodeResourcesFit::Make(c.args, handle);
-    ASSERT_FALSE(plugin.has_value());
-    EXPECT_EQ(plugin.error().message, c.want);
+    const auto parsed = ParseNodeResourcesFitArgs(c.args);
+    ASSERT_FALSE(parsed.has_value());
+    EXPECT_EQ(parsed.error().message, c.want);
   }
 }
 

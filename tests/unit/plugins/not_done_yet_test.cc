@@ -24,11 +24,10 @@ class NotDoneYetTest : public testing::Test, public PluginFixture {
     for (const PluginRegistration& registration : PluginsNotDoneYet()) {
       auto plugin = registration.factory(ConfigValue(), handle);
       EXPECT_TRUE(plugin.has_value());
-      auto* const pre_filter = PluginCast<PreFilterPlugin>(plugin->get());
-      const Status status = pre_filter->PreFilter(state, *Info(pod), snapshot).status;
+      const Status status = plugin->pre_filter->PreFilter(state, *Info(pod), snapshot).status;
       if (status.skip()) continue;
       EXPECT_EQ(status.code(), Code::kUnschedulableAndUnresolvable);
-      held.emplace((*plugin)->Name(), status.message());
+      held.emplace(plugin->name, status.message());
     }
     return held;
   }
@@ -98,9 +97,8 @@ TEST_F(NotDoneYetTest, EachDiskThatVolumeRestrictionsJudgesHoldsThePod) {
 TEST_F(NotDoneYetTest, NoEventWakesAHeldPod) {
   for (const PluginRegistration& registration : PluginsNotDoneYet()) {
     const auto plugin = registration.factory(ConfigValue(), handle);
-    const auto* const extensions = PluginCast<EnqueueExtensions>(plugin->get());
-    ASSERT_NE(extensions, nullptr);
-    EXPECT_THAT(extensions->EventsToRegister(), testing::IsEmpty());
+    ASSERT_NE(plugin->enqueue_extensions, nullptr);
+    EXPECT_THAT(plugin->enqueue_extensions->EventsToRegister(), testing::IsEmpty());
   }
 }
 

@@ -81,9 +81,8 @@ TEST_F(BalancedAllocationTest, ArgsAreDefaultedAndValidated) {
   };
   EXPECT_EQ(ParseNodeResourcesBalancedAllocationArgs(ConfigValue())->resources,
             DefaultResourceSpecs());
-  const auto error = NodeResourcesBalancedAllocation::Make(
-      Args({{"resources", Items({resource("cpu", 1), resource("cpu", 0), resource("memory", 2)})}}),
-      handle);
+  const auto error = ParseNodeResourcesBalancedAllocationArgs(Args(
+      {{"resources", Items({resource("cpu", 1), resource("cpu", 0), resource("memory", 2)})}}));
   ASSERT_FALSE(error.has_value());
   EXPECT_EQ(error.error().message,
             "[resources[1].name: Duplicate value: \"cpu\", resources[2].weight: Invalid value: 2: "

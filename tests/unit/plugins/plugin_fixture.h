@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/plugin.h"
+#include "berth/in_tree/plugin.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_handle.h"
 #include "tests/support/plain_snapshot.h"

@@ -387,25 +387,6 @@ TEST_F(PodTopologySpreadTest, ASelectorThatCannotBeParsedIsAnError) {
   EXPECT_TRUE(plugin.PreFilter(state, *soft, snapshot).status.ok());
 }
 
-TEST_F(PodTopologySpreadTest, WithoutPreFilterAndPreScoreFilterAndScoreFail) {
-  const PlainSnapshot snapshot = Cluster({Node("a1", "a")});
-  PodTopologySpread plugin = Plugin();
-  const auto pod = Info(Spread(Web(), {Hard(1), Soft(1)}));
-  const NodeView node(snapshot, 0);
-  const char* const no_pre_filter =
-      "reading \"PreFilterPodTopologySpread\" from cycleState: not found";
-  const char* const no_pre_score =
-      "error reading \"PreScorePodTopologySpread\" from cycleState: not found";
-  EXPECT_EQ(plugin.Filter(state, *pod, node).message(), no_pre_filter);
-  EXPECT_EQ(plugin.AddPod(state, *pod, *pod, node).message(), no_pre_filter);
-  EXPECT_EQ(plugin.RemovePod(state, *pod, *pod, node).message(), no_pre_filter);
-  NodeSet nodes = snapshot.nodes();
-  plugin.FilterNodes(state, *pod, snapshot, nodes);
-  EXPECT_TRUE(nodes.Empty());
-  EXPECT_EQ(plugin.Score(state, *pod, node).status.message(), no_pre_score);
-  EXPECT_EQ(plugin.NormalizeScore(state, *pod, {}, {}).message(), no_pre_score);
-}
-
 TEST_F(PodTopologySpreadTest, AddPodAndRemovePodCountOnACopyOnly) {
   const PlainSnapshot snapshot = Cluster({Node("a1", "a"), Node("b1", "b"), Node("none", "-")},
                                          WebPods({{"a1", 1}, {"b1", 1}}));

@@ -21,7 +21,7 @@ using namespace berth::test;
 class SimplePluginsTest : public testing::Test, public PluginFixture {};
 
 TEST_F(SimplePluginsTest, SchedulingGatesHoldsPodsWithGatesAndNamesThem) {
-  SchedulingGates plugin(handle);
+  SchedulingGates plugin;
   EXPECT_TRUE(plugin.PreEnqueue(*Info(MakePod())).ok());
   const Status status = plugin.PreEnqueue(*Info(MakePod().Gate("quota").Gate("approval")));
   EXPECT_EQ(status.code(), Code::kUnschedulableAndUnresolvable);
@@ -29,7 +29,7 @@ TEST_F(SimplePluginsTest, SchedulingGatesHoldsPodsWithGatesAndNamesThem) {
 }
 
 TEST_F(SimplePluginsTest, SchedulingGatesKeepsNoTextOfPods) {
-  SchedulingGates plugin(handle);
+  SchedulingGates plugin;
   const std::string gate(1000, 'g');
   const size_t before = HeapBytes();
   for (int i = 0; i < 10'000; ++i) {
@@ -39,7 +39,7 @@ TEST_F(SimplePluginsTest, SchedulingGatesKeepsNoTextOfPods) {
 }
 
 TEST_F(SimplePluginsTest, SchedulingGatesQueuesAPodThatLostItsLastGate) {
-  SchedulingGates plugin(handle);
+  SchedulingGates plugin;
   const ClusterEvent gone{EventResource::kTargetPod, action::kUpdatePodSchedulingGatesEliminated};
   EXPECT_EQ(Hint(plugin, gone, MakePod(), Object(MakePod().Obj()), Object(MakePod().Obj())),
             "queue");

@@ -25,7 +25,6 @@ class Claims final : public ReservePlugin, public PreBindPlugin {
     Code pre_flight = Code::kSuccess;
   };
   explicit Claims(Book& book) : book_(book) {}
-  std::string_view Name() const override { return "Claims"; }
   Status Reserve(CycleState&, const PodInfo&, std::string_view) override {
     return Status::Success();
   }
@@ -49,7 +48,8 @@ class BindingCyclesTest : public test::PartsFixture {
  protected:
   BindingCyclesTest() {
     plugins_.push_back({"Claims", [this](const ConfigValue&, Handle&) {
-                          return Result<std::unique_ptr<Plugin>>(std::make_unique<Claims>(book_));
+                          return Result<Plugin>(
+                              AsPlugin("Claims", std::make_unique<Claims>(book_)));
                         }});
     options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Claims", 0});
     Begin();

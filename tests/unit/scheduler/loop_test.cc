@@ -107,14 +107,11 @@ TEST_F(LoopTest, ATurnSaysWhenTheNextIsDue) {
 
 TEST_F(LoopTest, PodsThatAPluginActivatesLeaveBeforeTheNextDecision) {
   Handle* handle = nullptr;
-  // Takes no part in any decision.
-  class Caller final : public Plugin {
-   public:
-    std::string_view Name() const override { return "Caller"; }
-  };
   plugins_.push_back({"Caller", [&handle](const ConfigValue&, Handle& given) {
                         handle = &given;
-                        return Result<std::unique_ptr<Plugin>>(std::make_unique<Caller>());
+                        Plugin caller;  // takes no part in any decision
+                        caller.name = "Caller";
+                        return Result<Plugin>(std::move(caller));
                       }});
   options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Caller", 0});
   Restart();

@@ -85,7 +85,6 @@ class Listener final : public FilterPlugin, public EnqueueExtensions {
  public:
   Listener(std::vector<ClusterEvent> events, int& attempts)
       : events_(std::move(events)), attempts_(attempts) {}
-  std::string_view Name() const override { return "Listener"; }
   Status Filter(const CycleState&, const PodInfo&, const NodeView&) const override {
     ++attempts_;
     return Status(Code::kUnschedulable);
@@ -105,11 +104,11 @@ class ListenerTest : public OtherObjectsTest {
  protected:
   // What is logged when a profile has the plugin.
   std::string RegisterFor(std::vector<ClusterEvent> events) {
-    plugins_.push_back(
-        {.name = "Listener",
-         .factory = [this, events](const ConfigValue&, Handle&) -> Result<std::unique_ptr<Plugin>> {
-           return std::make_unique<Listener>(events, attempts_);
-         }});
+    plugins_.push_back({.name = "Listener",
+                        .factory = [this, events](const ConfigValue&, Handle&) -> Result<Plugin> {
+                          return AsPlugin("Listener",
+                                          std::make_unique<Listener>(events, attempts_));
+                        }});
     options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Listener", 0});
     testing::internal::CaptureStderr();
     Restart();

@@ -32,11 +32,10 @@ struct Answers {
 };
 
 // Registers for new nodes only: nothing that happens to pods wakes one that it rejected.
-class NodesOnly : public test::NamedPlugin, public FilterPlugin, public EnqueueExtensions {
+class NodesOnly : public FilterPlugin, public EnqueueExtensions {
  public:
-  NodesOnly(std::string name, Inputs inputs, Answers& answers)
-      : NamedPlugin(std::move(name)), inputs_(std::move(inputs)), answers_(answers) {}
-  Inputs DeclaredInputs() const override { return inputs_; }
+  NodesOnly(Inputs inputs, Answers& answers) : inputs_(std::move(inputs)), answers_(answers) {}
+  Inputs DeclaredInputs() const { return inputs_; }
   Status Filter(const CycleState& state, const PodInfo&, const NodeView& node) const override {
     ++answers_.filters;
     if (answers_.passes(node)) return Status::Success();
@@ -51,10 +50,9 @@ class NodesOnly : public test::NamedPlugin, public FilterPlugin, public EnqueueE
   Answers& answers_;
 };
 
-class UndeclaredPreFilter : public test::NamedPlugin, public PreFilterPlugin {
+class UndeclaredPreFilter : public PreFilterPlugin {
  public:
-  explicit UndeclaredPreFilter(Answers& answers)
-      : NamedPlugin("UndeclaredPreFilter"), answers_(answers) {}
+  explicit UndeclaredPreFilter(Answers& answers) : answers_(answers) {}
   PreFilterResult PreFilter(CycleState&, const PodInfo&, const Snapshot&) override {
     ++answers_.pre_filters;
     return {};
@@ -64,10 +62,9 @@ class UndeclaredPreFilter : public test::NamedPlugin, public PreFilterPlugin {
   Answers& answers_;
 };
 
-class UndeclaredPostFilter : public test::NamedPlugin, public PostFilterPlugin {
+class UndeclaredPostFilter : public PostFilterPlugin {
  public:
-  explicit UndeclaredPostFilter(Answers& answers)
-      : NamedPlugin("UndeclaredPostFilter"), answers_(answers) {}
+  explicit UndeclaredPostFilter(Answers& answers) : answers_(answers) {}
   PostFilterResult PostFilter(CycleState& state, const PodInfo&, const Snapshot&,
                               const NodeToStatus&) override {
     ++answers_.post_filters;
@@ -78,10 +75,10 @@ class UndeclaredPostFilter : public test::NamedPlugin, public PostFilterPlugin {
   Answers& answers_;
 };
 
-class GateByName : public test::NamedPlugin, public PreEnqueuePlugin, public EnqueueExtensions {
+class GateByName : public PreEnqueuePlugin, public EnqueueExtensions {
  public:
-  explicit GateByName(Answers& answers) : NamedPlugin("GateByName"), answers_(answers) {}
-  Inputs DeclaredInputs() const override { return Inputs::Of(0, {}); }
+  explicit GateByName(Answers& answers) : answers_(answers) {}
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {}); }
   Status PreEnqueue(const PodInfo& pod) override {
     return answers_.gated.contains(pod.pod->metadata.name)
                ? Status(Code::kUnschedulableAndUnresolvable)
@@ -98,16 +95,14 @@ class RefusedClassesTest : public test::SchedulerFixture {
   template <typename Make>
   void Add(std::string_view name, Make make) {
     plugins_.push_back(
-        {.name = name,
-         .factory = [make](const ConfigValue&, Handle&) -> Result<std::unique_ptr<Plugin>> {
-           return make();
+        {.name = name, .factory = [make, name](const ConfigValue&, Handle&) -> Result<Plugin> {
+           return AsPlugin(name, make());
          }});
     options_.configuration.profiles[0].plugins.multi_point.enabled.push_back(
         {std::string(name), 0});
   }
   void AddFilter(std::string_view name, const Inputs& inputs) {
-    Add(name,
-        [=, this] { return std::make_unique<NodesOnly>(std::string(name), inputs, answers_); });
+    Add(name, [=, this] { return std::make_unique<NodesOnly>(inputs, answers_); });
   }
   void Disable(std::string_view plugin) {
     std::erase_if(options_.configuration.profiles[0].plugins.multi_point.enabled,

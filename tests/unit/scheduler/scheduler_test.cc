@@ -246,7 +246,6 @@ TEST_F(SchedulerTest, ConditionsThatAreNotWrittenYetAreDroppedWhenTheBindBegins)
 
 class NoDisk final : public PreBindPlugin {
  public:
-  std::string_view Name() const override { return "NoDisk"; }
   Status PreBindPreFlight(CycleState&, const PodInfo&, std::string_view) override {
     return Status::Success();
   }
@@ -258,7 +257,7 @@ class NoDisk final : public PreBindPlugin {
 
 TEST_F(SchedulerTest, ARejectionAtPreBindKeepsItsPluginsName) {
   plugins_.push_back({"NoDisk", [](const ConfigValue&, Handle&) {
-                        return Result<std::unique_ptr<Plugin>>(std::make_unique<NoDisk>());
+                        return Result<Plugin>(AsPlugin("NoDisk", std::make_unique<NoDisk>()));
                       }});
   options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"NoDisk", 0});
   Restart();

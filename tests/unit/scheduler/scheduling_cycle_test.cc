@@ -22,7 +22,6 @@ class Guard final : public ReservePlugin, public PermitPlugin {
     int unreserved = 0;
   };
   explicit Guard(Book& book) : book_(book) {}
-  std::string_view Name() const override { return "Guard"; }
   Status Reserve(CycleState& state, const PodInfo&, std::string_view) override {
     return Say(state, book_.reserve);
   }
@@ -42,7 +41,7 @@ class SchedulingCycleTest : public test::PartsFixture {
  protected:
   SchedulingCycleTest() {
     plugins_.push_back({"Guard", [this](const ConfigValue&, Handle&) {
-                          return Result<std::unique_ptr<Plugin>>(std::make_unique<Guard>(book_));
+                          return Result<Plugin>(AsPlugin("Guard", std::make_unique<Guard>(book_)));
                         }});
     options_.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Guard", 0});
     options_.on_cycle = [this](const CycleOutcome& outcome) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "berth/cycle_state.h"
+#include "berth/in_tree/cycle_state.h"
 
 namespace berth {
 namespace {
@@ -42,29 +42,34 @@ TEST(StatusTest, CodesHaveTheNamesOfMetrics) {
   EXPECT_EQ(CodeName(Code::kPending), "Pending");
 }
 
-struct Counter final : StateData {
-  explicit Counter(int n) : value(n) {}
-  std::unique_ptr<StateData> Clone() const override { return std::make_unique<Counter>(*this); }
-  int value;
+struct Counter {
+  int value = 0;
 };
-struct Other final : StateData {
-  std::unique_ptr<StateData> Clone() const override { return std::make_unique<Other>(*this); }
+struct Sized {
+  size_t bytes() const { return 1000; }
 };
+
+TEST(CycleStateDeathTest, WhatWasNotWrittenIsNotRead) {
+  EXPECT_DEATH((void)CycleState().Read<Counter>(), "reads what it has not written");
+}
 
 TEST(CycleStateTest, KeepsOneEntryForEachTypeAndClonesThem) {
   CycleState state;
-  EXPECT_EQ(state.Read<Counter>(), nullptr);
-  state.Write(std::make_unique<Counter>(1));
-  state.Write(std::make_unique<Counter>(2));
-  state.Write(std::make_unique<Other>());
-  ASSERT_NE(state.Read<Counter>(), nullptr);
-  EXPECT_EQ(state.Read<Counter>()->value, 2);
+  EXPECT_EQ(state.Find<Counter>(), nullptr);
+  EXPECT_EQ(state.ReadOr<Counter>([] { return Counter{5}; })->value, 5);
+  state.Write(Counter{1});
+  state.Write(Counter{2});
+  const size_t before = state.bytes();
+  state.Write(Sized());
+  EXPECT_GE(state.bytes(), before + 1000);
+  EXPECT_EQ(state.Read<Counter>().value, 2);
+  EXPECT_EQ(state.ReadOr<Counter>([] { return Counter{5}; })->value, 2);
 
   CycleState clone = state.Clone();
-  clone.Mutable<Counter>()->value = 7;
-  EXPECT_EQ(state.Read<Counter>()->value, 2);
-  EXPECT_EQ(clone.Read<Counter>()->value, 7);
-  EXPECT_NE(clone.Read<Other>(), nullptr);
+  clone.Mutable<Counter>().value = 7;
+  EXPECT_EQ(state.Read<Counter>().value, 2);
+  EXPECT_EQ(clone.Read<Counter>().value, 7);
+  EXPECT_NE(clone.Find<Sized>(), nullptr);
   EXPECT_NE(&clone.reasons(), &state.reasons());
 }
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/api/pod.h"
+#include "berth/in_tree/async.h"
+#include "berth/in_tree/dry_run.h"
+#include "berth/in_tree/plugin_metrics.h"
+#include "berth/in_tree/preemption.h"
+#include "berth/listers.h"
+#include "berth/pod_info.h"
+#include "berth/random.h"
+#include "berth/snapshot.h"
+#include "berth/time.h"
+
+namespace berth::inline in_tree {
+
+// Feature gates that change what plugins do, as resolved at start. Defaults are Kubernetes 1.37's.
+struct Features {
+  bool pod_level_resources = true;
+  bool in_place_pod_level_resources_vertical_scaling = true;
+  bool nominated_node_name_for_expectation = true;
+  bool scheduler_async_preemption = true;
+  bool scheduler_pop_from_backoff_q = true;
+  bool taint_toleration_comparison_operators = false;
+  bool match_label_keys_in_pod_topology_spread = true;
+};
+
+// The type of an event in the API.
+enum class PodEventType : uint8_t { kNormal, kWarning };
+
+// A pod held back by Permit. Scheduling thread only.
+class WaitingPod {
+ public:
+  virtual ~WaitingPod() = default;
+  virtual const PodInfo& pod() const = 0;
+  virtual std::string_view node_name() const = 0;
+  // `plugin` no longer objects; the pod goes on once nobody does.
+  virtual void Allow(std::string_view plugin) = 0;
+  // The pod is rejected in the name of `plugin`.
+  virtual void Reject(std::string_view plugin, std::string_view reason) = 0;
+  // The pod gives up its place, in the name of `plugin`, and is tried again after a backoff.
+  virtual void Preempt(std::string_view plugin, std::string_view reason) = 0;
+};
+
+// What the scheduler offers its plugins. Each profile has its own; it outlives its plugins.
+//
+// Thread safety: the scheduling thread only, except clock(), BindPod(), EvictPod(), Post() and
+// plugin_metrics().
+class Handle {
+ public:
+  virtual ~Handle() = default;
+
+  virtual const Clock& clock() const = 0;
+  virtual Random& random() = 0;
+  virtual const Features& features() const = 0;
+  virtual std::string_view scheduler_name() const = 0;
+
+  // The cluster as the running cycle sees it.
+  virtual const Snapshot& snapshot() const = 0;
+  // The objects of other kinds.
+  virtual const Listers& listers() const = 0;
+  virtual ResourceNames& resource_names() = 0;
+  // For reasons that live as long as the plugin.
+  virtual ReasonTable& reasons() = 0;
+
+  // nullptr when no such pod waits.
+  virtual WaitingPod* FindWaitingPod(std::string_view uid) = 0;
+  virtual void ForEachWaitingPod(const std::function<void(WaitingPod&)>& visit) = 0;
+
+  // Moves the pods named by "namespace/name" to activeQ at the end of the running cycle, if they
+  // are parked or backing off.
+  virtual void Activate(const std::vector<std::string>& pod_keys) = 0;
+
+  // For a PostFilter: imagines pods away from nodes. `state` is what PostFilter was given.
+  virtual std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) = 0;
+  // For a PostFilter: the candidates that the extenders leave, ascending by row, with the victims
+  // they want; `candidates` itself where no extender knows preemption or cares about the pod.
+  // Blocks while they are asked. Error: one failed that scheduling must not go on without.
+  virtual Result<std::vector<PreemptionCandidate>> ProcessPreemption(
+      const PodInfo& /*pod*/, std::vector<PreemptionCandidate> candidates) {
+    return candidates;
+  }
+  // Calls visit(pod) for every pod that is nominated for the node.
+  virtual void ForEachNominatedPod(std::string_view node_name,
+                                   const std::function<void(const PodInfoPtr&)>& visit) = 0;
+  // Takes the nomination out of the pod's status. Nobody waits for the answer.
+  virtual void ClearNominatedNode(const PodInfo& pod) = 0;
+  // The newest version of a pending pod of one of the profiles, or nullptr.
+  virtual std::shared_ptr<const api::Pod> FindPendingPod(std::string_view namespace_,
+                                                         std::string_view name) const = 0;
+
+  // Marks the pod as a target of disruption (DisruptionTarget, PreemptionByScheduler) with this
+  // message, then deletes it. `done` gets Success also when there is no such pod any more.
+  virtual void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message,
+                        AsyncDone done) = 0;
+  // Ends the pod's PreBind, and with it its binding cycle. False: it is in none.
+  virtual bool CancelPreBind(std::string_view uid, std::string cause) = 0;
+  // An event about `pod`, in the name of this profile.
+  virtual void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
+                           std::string_view action, std::string note) = 0;
+  // Runs `work` on the scheduling thread, between two cycles. Any thread.
+  virtual void Post(std::function<void()> work) = 0;
+
+  // The scheduler's own metrics, by name, as kube-scheduler calls them, without the prefix
+  // "scheduler_". Labels in the metric's order. An unknown name is a bug.
+  virtual void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
+                           double by) = 0;
+  virtual void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,
+                             double value) = 0;
+  // Metrics that plugins define themselves. Any thread.
+  virtual PluginMetrics& plugin_metrics() = 0;
+
+  // Binds the pod by the API server's binding subresource. `done` gets Success once the pod is
+  // known to be on the node and Error once it is known not to be; an answer that never came is
+  // settled by reading the pod back. Any thread.
+  virtual void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
+                       AsyncDone done) = 0;
+};
+
+}  // namespace berth::inline in_tree

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "berth/in_tree/points.h"
+
+namespace berth::inline in_tree {
+
+// A node, and the pods on it that must go for another pod to fit, most important first.
+struct PreemptionCandidate {
+  NodeRow row = kNoRow;
+  std::vector<const PodInfo*> victims;  // good for the running cycle
+  // How many of the evictions break a PodDisruptionBudget.
+  int64_t num_pdb_violations = 0;
+};
+
+// What a PostFilter would do for a pod.
+struct PreemptionPreview {
+  // Every node where evictions make room, ascending.
+  std::vector<PreemptionCandidate> candidates;
+  // Indices of the candidates that one would be drawn from, ascending.
+  std::vector<size_t> best;
+  // Without candidates: what PostFilter's status would say.
+  std::string message;
+};
+
+// A PostFilter that can tell what it would do.
+class PreemptionPlugin : public PostFilterPlugin {
+ public:
+  // What PostFilter, given the same, would find if it looked at all nodes. Nothing is evicted,
+  // drawn or counted. The candidates are good as long as the cycle and the snapshot.
+  virtual PreemptionPreview Preview(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                                    const NodeToStatus& statuses) = 0;
+  // This plugin takes the place of `predecessor`, which the same factory made for the same profile,
+  // and so is of the same class: from now on it knows of the evictions that the other has under
+  // way.
+  virtual void TakeOver(PreemptionPlugin& /*predecessor*/) {}
+};
+
+}  // namespace berth::inline in_tree

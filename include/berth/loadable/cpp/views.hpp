@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "berth/loadable/cpp/status.hpp"
+
+BERTH_NAMESPACE_BEGIN
+
+using ResourceId = uint32_t;
+inline constexpr ResourceId kCpu = BERTH_CPU;                             // in milli-cores
+inline constexpr ResourceId kMemory = BERTH_MEMORY;                       // in bytes
+inline constexpr ResourceId kEphemeralStorage = BERTH_EPHEMERAL_STORAGE;  // in bytes
+
+// Labels or annotations; sorted by key.
+class StringMap {
+ public:
+  explicit StringMap(berth_map map) : map_(map) {}
+
+  std::optional<std::string_view> Find(std::string_view key) const {
+    berth_string value{};
+    if (!internal::host->map_find(map_, internal::C(key), &value)) return std::nullopt;
+    return internal::Cpp(value);
+  }
+  // The value, or "" when the key is not there.
+  std::string_view Get(std::string_view key) const { return Find(key).value_or(""); }
+  size_t size() const { return internal::host->map_size(map_); }
+  // Calls visit(key, value) for each entry.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    berth_string key{};
+    berth_string value{};
+    for (size_t i = 0; internal::host->map_at(map_, i, &key, &value); ++i) {
+      visit(internal::Cpp(key), internal::Cpp(value));
+    }
+  }
+
+ private:
+  berth_map map_;
+};
+
+struct Toleration {
+  std::string_view key;
+  std::string_view op;  // "" and Equal compare values, Exists ignores them
+  std::string_view value;
+  std::string_view effect;  // "": every effect
+};
+
+struct Taint {
+  std::string_view key;
+  std::string_view value;
+  std::string_view effect;
+};
+
+class PodView {
+ public:
+  explicit PodView(const berth_pod& pod) : pod_(pod) {}
+
+  std::string_view name() const { return Text(BERTH_POD_NAME); }
+  std::string_view namespace_() const { return Text(BERTH_POD_NAMESPACE); }
+  std::string_view uid() const { return Text(BERTH_POD_UID); }
+  std::string_view scheduler_name() const { return Text(BERTH_POD_SCHEDULER_NAME); }
+  std::string_view node_name() const { return Text(BERTH_POD_NODE_NAME); }
+  std::string_view nominated_node_name() const { return Text(BERTH_POD_NOMINATED_NODE_NAME); }
+  std::string_view preemption_policy() const { return Text(BERTH_POD_PREEMPTION_POLICY); }
+  std::string_view phase() const { return Text(BERTH_POD_PHASE); }
+  // The owner that controls it; "" when nobody does.
+  std::string_view owner_kind() const { return Text(BERTH_POD_OWNER_KIND); }
+  std::string_view owner_name() const { return Text(BERTH_POD_OWNER_NAME); }
+  std::string_view owner_uid() const { return Text(BERTH_POD_OWNER_UID); }
+  // "namespace/name".
+  std::string Key() const { return std::string(namespace_()) + "/" + std::string(name()); }
+
+  int32_t priority() const { return static_cast<int32_t>(Number(BERTH_POD_PRIORITY)); }
+  bool host_network() const { return Number(BERTH_POD_HOST_NETWORK) != 0; }
+  Time creation_time() const { return internal::ToTime(Number(BERTH_POD_CREATION_TIME)); }
+  bool being_deleted() const { return Number(BERTH_POD_DELETION_TIME) != 0; }
+  // Since 1970 when it has not started.
+  Time start_time() const { return internal::ToTime(Number(BERTH_POD_START_TIME)); }
+
+  StringMap labels() const { return StringMap(internal::host->pod_labels(&pod_)); }
+  StringMap annotations() const { return StringMap(internal::host->pod_annotations(&pod_)); }
+  StringMap node_selector() const { return StringMap(internal::host->pod_node_selector(&pod_)); }
+  int64_t request(ResourceId id) const { return internal::host->pod_request(&pod_, id); }
+  std::vector<Toleration> tolerations() const {
+    std::vector<Toleration> all;
+    berth_toleration one{};
+    for (size_t i = 0; internal::host->pod_toleration(&pod_, i, &one); ++i) {
+      all.push_back({internal::Cpp(one.key), internal::Cpp(one.op), internal::Cpp(one.value),
+                     internal::Cpp(one.effect)});
+    }
+    return all;
+  }
+
+  const berth_pod& c() const { return pod_; }
+
+ private:
+  std::string_view Text(int32_t name) const {
+    return internal::Cpp(internal::host->pod_text(&pod_, name));
+  }
+  int64_t Number(int32_t name) const { return internal::host->pod_number(&pod_, name); }
+
+  berth_pod pod_;
+};
+
+// A node of the cluster as the running cycle sees it, or one of an event, which has no row, pods or
+// amounts.
+class NodeView {
+ public:
+  explicit NodeView(const berth_node& node) : node_(node) {}
+
+  std::string_view name() const {
+    return internal::Cpp(internal::host->node_text(&node_, BERTH_NODE_NAME));
+  }
+  uint32_t row() const { return node_.row; }
+  bool unschedulable() const { return Number(BERTH_NODE_UNSCHEDULABLE) != 0; }
+  int64_t allowed_pods() const { return Number(BERTH_NODE_ALLOWED_PODS); }
+  int64_t pod_count() const { return Number(BERTH_NODE_POD_COUNT); }
+  StringMap labels() const { return StringMap(internal::host->node_labels(&node_)); }
+  StringMap annotations() const { return StringMap(internal::host->node_annotations(&node_)); }
+  int64_t allocatable(ResourceId id) const { return internal::host->node_allocatable(&node_, id); }
+  int64_t requested(ResourceId id) const { return internal::host->node_requested(&node_, id); }
+  std::vector<Taint> taints() const {
+    std::vector<Taint> all;
+    berth_taint one{};
+    for (size_t i = 0; internal::host->node_taint(&node_, i, &one); ++i) {
+      all.push_back({internal::Cpp(one.key), internal::Cpp(one.value), internal::Cpp(one.effect)});
+    }
+    return all;
+  }
+  // Calls visit(PodView) for each pod on the node, until it returns false.
+  template <typename Visit>
+  void ForEachPod(Visit visit) const;
+
+ private:
+  int64_t Number(int32_t name) const { return internal::host->node_number(&node_, name); }
+
+  berth_node node_;
+};
+
+// A set of node rows, one bit a row.
+template <typename Word>
+class BasicNodeSet {
+ public:
+  BasicNodeSet(Word* words, size_t num_words) : words_(words), num_words_(num_words) {}
+
+  bool Test(uint32_t row) const { return ((words_[row / 64] >> (row % 64)) & 1) != 0; }
+  void Clear(uint32_t row) { words_[row / 64] &= ~(uint64_t{1} << (row % 64)); }
+  // Calls visit(row) for each row, ascending; it may clear the row it is given.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (size_t i = 0; i < num_words_; ++i) {
+      uint64_t word = words_[i];
+      for (uint32_t row = static_cast<uint32_t>(i * 64); word != 0; word >>= 1, ++row) {
+        if ((word & 1) != 0) visit(row);
+      }
+    }
+  }
+  Word* words() const { return words_; }
+  size_t num_words() const { return num_words_; }
+
+ private:
+  Word* words_;
+  size_t num_words_;
+};
+using NodeSet = BasicNodeSet<uint64_t>;
+using ConstNodeSet = BasicNodeSet<const uint64_t>;
+
+// One value a row; reads as 0 everywhere when nobody has any.
+class Column {
+ public:
+  explicit Column(const int64_t* values) : values_(values) {}
+  int64_t operator[](uint32_t row) const { return values_ == nullptr ? 0 : values_[row]; }
+
+ private:
+  const int64_t* values_;
+};
+
+// The cluster as the running cycle sees it.
+class Snapshot {
+ public:
+  explicit Snapshot(const berth_nodes* nodes) : nodes_(nodes) {}
+
+  size_t num_nodes() const { return internal::host->nodes_count(nodes_); }
+  size_t num_rows() const { return internal::host->nodes_num_rows(nodes_); }
+  // The rows that hold a node.
+  ConstNodeSet nodes() const {
+    return {internal::host->nodes_words(nodes_), (num_rows() + 63) / 64};
+  }
+  // `row` must hold a node.
+  NodeView node(uint32_t row) const {
+    berth_node node{};
+    internal::host->nodes_at(nodes_, row, &node);
+    return NodeView(node);
+  }
+  std::optional<NodeView> FindNode(std::string_view name) const {
+    berth_node node{};
+    if (!internal::host->nodes_find(nodes_, internal::C(name), &node)) return std::nullopt;
+    return NodeView(node);
+  }
+  // Calls visit(NodeView) for each node.
+  template <typename Visit>
+  void ForEachNode(Visit visit) const {
+    nodes().ForEach([&](uint32_t row) { visit(node(row)); });
+  }
+
+  Column allocatable(ResourceId id) const { return Of(BERTH_COLUMN_ALLOCATABLE, id); }
+  Column requested(ResourceId id) const { return Of(BERTH_COLUMN_REQUESTED, id); }
+  Column allowed_pods() const { return Of(BERTH_COLUMN_ALLOWED_PODS, 0); }
+  Column pod_count() const { return Of(BERTH_COLUMN_POD_COUNT, 0); }
+
+  // The rows of nodes with the label, 64 a word; for NodeSet. Scheduling thread.
+  std::vector<uint64_t> NodesWithLabel(std::string_view key, std::string_view value) const {
+    std::vector<uint64_t> words((num_rows() + 63) / 64);
+    internal::host->nodes_with_label(nodes_, internal::C(key), internal::C(value), words.data());
+    return words;
+  }
+  // How many pods of the namespace with the label are placed or assumed. Scheduling thread.
+  int64_t CountPods(std::string_view namespace_, std::string_view key,
+                    std::string_view value) const {
+    return internal::host->nodes_count_pods(nodes_, internal::C(namespace_), internal::C(key),
+                                            internal::C(value));
+  }
+
+ private:
+  Column Of(int32_t column, ResourceId id) const {
+    return Column(internal::host->nodes_column(nodes_, column, id));
+  }
+
+  const berth_nodes* nodes_;
+};
+
+// An object of a cluster event.
+class ObjectView {
+ public:
+  explicit ObjectView(const berth_object* object) : object_(object) {}
+
+  // False: an addition has no old object, a deletion no new one.
+  explicit operator bool() const { return object_ != nullptr; }
+  std::optional<PodView> pod() const {
+    berth_pod pod{};
+    if (object_ == nullptr || !internal::host->object_pod(object_, &pod)) return std::nullopt;
+    return PodView(pod);
+  }
+  std::optional<NodeView> node() const {
+    berth_node node{};
+    if (object_ == nullptr || !internal::host->object_node(object_, &node)) return std::nullopt;
+    return NodeView(node);
+  }
+  // Of objects that are there.
+  std::string_view name() const { return Text(BERTH_OBJECT_NAME); }
+  std::string_view namespace_() const { return Text(BERTH_OBJECT_NAMESPACE); }
+  StringMap labels() const { return StringMap(internal::host->object_labels(object_)); }
+  StringMap annotations() const { return StringMap(internal::host->object_annotations(object_)); }
+
+ private:
+  std::string_view Text(int32_t name) const {
+    return internal::Cpp(internal::host->object_text(object_, name));
+  }
+
+  const berth_object* object_;
+};
+
+// What the plugin keeps for one pod between its extension points: one object, of one type.
+class CycleState {
+ public:
+  explicit CycleState(berth_state* state) : read_(state), write_(state) {}
+  // Of an extension point that only reads.
+  explicit CycleState(const berth_state* state) : read_(state) {}
+
+  // Keeps `data`. Where AddPod and RemovePod are to change it, T must be copyable.
+  template <typename T>
+  T& Write(std::unique_ptr<T> data) {
+    T& kept = *data;
+    void* (*clone)(const void*) = nullptr;
+    if constexpr (std::is_copy_constructible_v<T>) {
+      clone = [](const void* from) -> void* { return new T(*static_cast<const T*>(from)); };
+    }
+    internal::host->state_set(
+        write_, data.release(), [](void* old) { delete static_cast<T*>(old); }, clone);
+    return kept;
+  }
+  // What was kept, or nullptr.
+  template <typename T>
+  const T* Read() const {
+    return static_cast<const T*>(internal::host->state_get(read_));
+  }
+  template <typename T>
+  T* Mutable() {
+    return static_cast<T*>(internal::host->state_get(read_));
+  }
+
+ private:
+  const berth_state* read_;
+  berth_state* write_ = nullptr;
+};
+
+template <typename Visit>
+void NodeView::ForEachPod(Visit visit) const {
+  internal::host->node_each_pod(
+      &node_,
+      [](void* context, const berth_pod* pod) {
+        return static_cast<bool>((*static_cast<Visit*>(context))(PodView(*pod)));
+      },
+      &visit);
+}
+
+BERTH_NAMESPACE_END
