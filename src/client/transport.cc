@@ -155,7 +155,9 @@ std::unique_ptr<Transport::Attempt> Transport::MakeAttempt() {
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  set(CURLOPT_PIPEWAIT, 1L);
+  // A request waits for the connection of another where that may speak HTTP/2. Without TLS it does
+  // not, and libcurl would wait for an answer that, of a watch, does not end.
+  set(CURLOPT_PIPEWAIT, base_url_.starts_with("https:") ? 1L : 0L);
   // Names are looked up in a thread of libcurl's, which it joins when the request ends early: that
   // would hold the I/O thread up for as long as the name server is silent. The thread is let go.
   set(CURLOPT_QUICK_EXIT, 1L);

@@ -63,6 +63,26 @@ Request Watch() {
   return request;
 }
 
+TEST(CurlStreamTest, WithoutTlsStreamsDoNotWaitForEachOther) {
+  std::promise<void> all_read;
+  const std::shared_future<void> end = all_read.get_future().share();
+  TestServer server(
+      [end](const ServedRequest&, ServerPeer& peer) {
+        peer.Send(kHead + Chunk("one"));
+        end.wait_for(std::chrono::seconds(60));
+        peer.Send(Chunk(""));
+      },
+      {.tls = false});
+  TestClient client(server);
+  std::vector<std::shared_ptr<test::Watch>> watches;
+  for (int i = 0; i < 5; ++i) watches.push_back(test::StartWatch(*client));
+  for (const auto& watch : watches) {
+    EXPECT_EQ(watch->data.get_future().wait_for(std::chrono::seconds(20)),
+              std::future_status::ready);
+  }
+  all_read.set_value();
+}
+
 TEST(CurlStreamTest, DataArrivesAsItComesAndTheEndIsOrderly) {
   std::promise<void> first_read;
   TestServer server([&](const ServedRequest&, ServerPeer& peer) {
