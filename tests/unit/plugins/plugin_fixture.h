@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/config_value.h"
 #include "berth/in_tree/plugin.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_handle.h"
