@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/config_value.h"
 #include "berth/in_tree/points.h"
 #include "src/framework/loader.h"
 #include "tests/support/fake_handle.h"
