@@ -17,18 +17,14 @@ bool ReadsOnlyTheNode(const framework::FilterEntry& entry) {
 }  // namespace
 
 PreemptionDryRun::PreemptionDryRun(const framework::Profile& profile, const framework::Cycle& cycle,
-                                   const PodInfo& pod, World world)
+                                   const PodInfo& pod, ClusterState cluster)
     : profile_(profile),
       cycle_(cycle),
       pod_(pod),
-      world_(world),
+      cluster_(cluster),
       extensions_(framework::HasPreFilterExtensions(profile, cycle)),
-      passed_fixed_(world.snapshot.nodes()) {
-  world_.nominated.ForEach([&](std::string_view node_name, const PodInfo& nominated) {
-    if (!world_.nominated.Counts(pod_, nominated)) return;
-    const NodeRow row = world_.snapshot.FindNode(node_name);
-    if (row != kNoRow) nominated_[row].push_back(&nominated);
-  });
+      nominated_(NominatedRowsFor(pod, cluster)),
+      passed_fixed_(cluster.snapshot.nodes()) {
   FindFixedFilters();
 }
 
@@ -39,7 +35,7 @@ void PreemptionDryRun::FindFixedFilters() {
     // A filter that fails is asked again for each node, and answers for itself there.
     const bool fixed =
         entry.column != nullptr && ReadsOnlyTheNode(entry) &&
-        framework::RunFilterNodes(entry, cycle_.state, pod_, world_.snapshot, passed_fixed_).ok();
+        framework::RunFilterNodes(entry, cycle_.state, pod_, cluster_.snapshot, passed_fixed_).ok();
     if (!fixed) changing_filters_.push_back(&entry);
   }
 }
@@ -55,14 +51,14 @@ Status PreemptionDryRun::RemovePod(const PodInfo& pod) {
   overlay_.RemovePod(pod);
   if (!extensions_) return Status::Success();
   return Keep(framework::RunRemovePod(profile_, cycle_, *imagined_, pod_, pod,
-                                      NodeView(world_.snapshot, row_, &overlay_)));
+                                      NodeView(cluster_.snapshot, row_, &overlay_)));
 }
 
 Status PreemptionDryRun::AddPod(const PodInfo& pod) {
   overlay_.AddPod(pod);
   if (!extensions_) return Status::Success();
   return Keep(framework::RunAddPod(profile_, cycle_, *imagined_, pod_, pod,
-                                   NodeView(world_.snapshot, row_, &overlay_)));
+                                   NodeView(cluster_.snapshot, row_, &overlay_)));
 }
 
 Status PreemptionDryRun::Filter() {
@@ -72,20 +68,19 @@ Status PreemptionDryRun::Filter() {
       if (!status.ok()) return status;
     }
   }
-  const Status status = RunFilters(state(), NodeView(world_.snapshot, row_, &overlay_));
+  const Status status = RunFilters(state(), NodeView(cluster_.snapshot, row_, &overlay_));
   return imagined_ ? Keep(status) : status;
 }
 
 Status PreemptionDryRun::FilterWithNominatedPods(const std::vector<const PodInfo*>& nominated) {
   CycleState with = state().Clone();
   Overlay overlay = overlay_;
-  const NodeView node(world_.snapshot, row_, &overlay);
-  for (const PodInfo* pod : nominated) {
-    overlay.AddPod(*pod);
-    const Status status = framework::RunAddPod(profile_, cycle_, with, pod_, *pod, node);
-    if (!status.ok()) return Keep(status);
+  if (const Status status = ImagineNominated(profile_, cycle_, pod_, cluster_.snapshot, row_,
+                                             nominated, with, overlay);
+      !status.ok()) {
+    return Keep(status);
   }
-  return Keep(RunFilters(with, node));
+  return Keep(RunFilters(with, NodeView(cluster_.snapshot, row_, &overlay)));
 }
 
 Status PreemptionDryRun::RunFilters(const CycleState& state, const NodeView& node) const {

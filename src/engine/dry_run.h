@@ -5,9 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "berth/in_tree/dry_run.h"
-#include "src/engine/engine.h"
+#include "src/engine/nominated_rows.h"
 
 namespace berth::engine {
 
@@ -22,7 +21,7 @@ namespace berth::engine {
 class PreemptionDryRun final : public DryRun {
  public:
   PreemptionDryRun(const framework::Profile& profile, const framework::Cycle& cycle,
-                   const PodInfo& pod, World world);
+                   const PodInfo& pod, ClusterState cluster);
 
   void Begin(NodeRow row) override;
   Status RemovePod(const PodInfo& pod) override;
@@ -40,10 +39,10 @@ class PreemptionDryRun final : public DryRun {
   const framework::Profile& profile_;
   const framework::Cycle& cycle_;
   const PodInfo& pod_;
-  const World world_;
+  const ClusterState cluster_;
   const bool extensions_;
   // Nominated pods that the pod must also fit with, by row.
-  absl::flat_hash_map<NodeRow, std::vector<const PodInfo*>> nominated_;
+  const NominatedRows nominated_;
   // The filters that were not skipped, and those of them that do not read only the node.
   std::vector<const framework::FilterEntry*> filters_;
   std::vector<const framework::FilterEntry*> changing_filters_;

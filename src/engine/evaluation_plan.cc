@@ -7,30 +7,30 @@
 
 namespace berth::engine {
 
-Span Span::Of(const Inputs& inputs) {
-  Span span;
-  span.pod = inputs.pod;
+InputScope InputScope::Of(const Inputs& inputs) {
+  InputScope scope;
+  scope.pod = inputs.pod;
   for (const Input& input : inputs.inputs) {
     switch (input.reach) {
       case Reach::kNode:
         break;
       case Reach::kUsage:
-        span.usage = true;
+        scope.usage = true;
         break;
       case Reach::kAllNodes:
-        span.all_nodes = true;
+        scope.all_nodes = true;
         break;
       case Reach::kDomain:
       case Reach::kCluster:
         // Which domain a row is in, and which rows there are, the nodes say.
-        span.usage = span.all_nodes = span.all_usage = true;
+        scope.usage = scope.all_nodes = scope.all_usage = true;
         break;
       case Reach::kOtherObjects:
-        span.other_objects = true;
+        scope.other_objects = true;
         break;
     }
   }
-  return span;
+  return scope;
 }
 
 EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(profile) {
@@ -54,7 +54,7 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
   for (const framework::ScoreEntry& entry : lists.score) {
     scores_.push_back({.name = entry.name,
                        .index = entry.index,
-                       .span = Span::Of(entry.instance->inputs),
+                       .scope = InputScope::Of(entry.instance->inputs),
                        .score = &entry,
                        .normalises = entry.extensions != nullptr});
     keepable_ = keepable_ && entry.instance->inputs.declared;
@@ -76,7 +76,7 @@ FilterStep& EvaluationPlan::FilterAt(const Plugin& plugin, size_t index) {
   if (known != filters_.end()) return *known;
   keepable_ = keepable_ && plugin.inputs.declared;
   return filters_.emplace_back(
-      FilterStep{.name = plugin.name, .index = index, .span = Span::Of(plugin.inputs)});
+      FilterStep{.name = plugin.name, .index = index, .scope = InputScope::Of(plugin.inputs)});
 }
 
 template <typename Step>

@@ -14,7 +14,7 @@ namespace berth::engine {
 
 // What a plugin's declared inputs come to: which changes of the cluster can change its verdict on,
 // or raw score of, which nodes.
-struct Span {
+struct InputScope {
   PodParts pod = 0;            // what of the pod it reads
   bool usage = false;          // pods on a node matter for that node
   bool all_nodes = false;      // a node object matters for other nodes
@@ -25,14 +25,14 @@ struct Span {
   // pod that is alike in `pod`.
   bool local() const { return !all_nodes && !all_usage && !other_objects; }
 
-  static Span Of(const Inputs& inputs);
+  static InputScope Of(const Inputs& inputs);
 };
 
 // A plugin as PreFilter and Filter ask it; either may be missing.
 struct FilterStep {
   std::string_view name;
   size_t index = 0;
-  Span span;
+  InputScope scope;
   PreFilterPlugin* pre_filter = nullptr;
   UpdatablePreFilterPlugin* updatable = nullptr;  // the same plugin, if it is
   const framework::FilterEntry* filter = nullptr;
@@ -42,7 +42,7 @@ struct FilterStep {
 struct ScoreStep {
   std::string_view name;
   size_t index = 0;
-  Span span;
+  InputScope scope;
   PreScorePlugin* pre_score = nullptr;
   UpdatablePreScorePlugin* updatable = nullptr;  // the same plugin, if it is
   const framework::ScoreEntry* score = nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/engine/filter.h"
 
-#include <map>
 #include <utility>
 
+#include "src/engine/nominated_rows.h"
 #include "src/framework/timing.h"
 
 namespace berth::engine {
@@ -52,11 +52,11 @@ Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle
 }
 
 Status FilterPass::Run(NodeSet& nodes) {
-  const Snapshot& snapshot = world_.snapshot;
+  const Snapshot& snapshot = cluster_.snapshot;
   closed_ = nodes;
   closed_ &= snapshot.closed_nodes();
   nodes -= closed_;
-  if (!world_.nominated.empty()) {
+  if (!cluster_.nominated.empty()) {
     if (const Status status = RunWithNominatedPods(nodes); !status.ok()) return status;
   }
   for (const framework::FilterEntry& entry : profile_.plugins().filter) {
@@ -76,7 +76,7 @@ Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes
   framework::PluginTimer timer(cycle_, entry.name, framework::ExtensionPoint::kFilter);
   if (entry.column != nullptr) {
     NodeSet before = nodes;
-    const Status status = framework::RunFilterNodes(entry, state, pod_, world_.snapshot, nodes);
+    const Status status = framework::RunFilterNodes(entry, state, pod_, cluster_.snapshot, nodes);
     timer.Finish(status.code());
     if (!status.ok()) return status;
     if (before == nodes) return Status::Success();
@@ -88,7 +88,7 @@ Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes
   nodes.Filter([&](NodeRow row) {
     if (!failure.ok()) return true;
     const Status status =
-        framework::RunFilterPlugin(entry, state, pod_, NodeView(world_.snapshot, row));
+        framework::RunFilterPlugin(entry, state, pod_, NodeView(cluster_.snapshot, row));
     if (status.code() == Code::kError) {
       failure = status;
     } else if (!status.ok()) {
@@ -103,20 +103,15 @@ Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes
 // Nodes that expect pods of equal or higher priority must also pass with those pods on them; the
 // plain pass, which all nodes take afterwards, is the one without.
 Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
-  const Snapshot& snapshot = world_.snapshot;
-  std::map<NodeRow, Overlay> overlays;
-  world_.nominated.ForEach([&](std::string_view node_name, const PodInfo& nominated) {
-    if (!world_.nominated.Counts(pod_, nominated)) return;
-    const NodeRow row = snapshot.FindNode(node_name);
-    if (row != kNoRow && nodes.Test(row)) overlays[row].AddPod(nominated);
-  });
-  for (const auto& [row, overlay] : overlays) {
+  const Snapshot& snapshot = cluster_.snapshot;
+  for (const auto& [row, nominated] : NominatedRowsFor(pod_, cluster_)) {
+    if (!nodes.Test(row)) continue;
     CycleState imagined = cycle_.state.Clone();
+    Overlay overlay;
+    const Status added =
+        ImagineNominated(profile_, cycle_, pod_, snapshot, row, nominated, imagined, overlay);
+    if (!added.ok()) return cycle_.state.reasons().Error(added.message());
     const NodeView view(snapshot, row, &overlay);
-    for (const PodInfo* added : overlay.added()) {
-      const Status status = framework::RunAddPod(profile_, cycle_, imagined, pod_, *added, view);
-      if (!status.ok()) return cycle_.state.reasons().Error(status.message());
-    }
     const framework::PluginStatus verdict =
         framework::RunFilter(profile_, cycle_, imagined, pod_, view);
     if (verdict.status.ok()) continue;
@@ -157,17 +152,17 @@ Status FilterPass::ForEachRejected(const NodeSet& wanted, const Visit& visit) {
   for (const Rejected& rejected : rejected_) {
     rejected.nodes.ForEach([&](NodeRow row) {
       if (!wanted.Test(row) || !failure.ok()) return;
-      const Status status =
-          framework::RunFilterPlugin(*rejected.entry, state, pod_, NodeView(world_.snapshot, row));
+      const Status status = framework::RunFilterPlugin(*rejected.entry, state, pod_,
+                                                       NodeView(cluster_.snapshot, row));
       if (status.rejected()) {
         visit(row, status, rejected.entry->name);
         return;
       }
-      failure = status.ok()
-                    ? state.reasons().Error(
-                          "plugin \"" + std::string(rejected.entry->name) + "\" rejects node \"" +
-                          world_.snapshot.node(row).metadata.name + "\" by column but not by node")
-                    : status;
+      failure = status.ok() ? state.reasons().Error(
+                                  "plugin \"" + std::string(rejected.entry->name) +
+                                  "\" rejects node \"" + cluster_.snapshot.node(row).metadata.name +
+                                  "\" by column but not by node")
+                            : status;
     });
   }
   return failure;

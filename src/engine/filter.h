@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "src/engine/engine.h"
+#include "src/engine/cluster_state.h"
+#include "src/engine/diagnosis.h"
+#include "src/framework/runtime.h"
 
 namespace berth::engine {
 
@@ -28,8 +30,8 @@ void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis);
 class FilterPass {
  public:
   FilterPass(const framework::Profile& profile, const framework::Cycle& cycle, const PodInfo& pod,
-             const World& world)
-      : profile_(profile), cycle_(cycle), pod_(pod), world_(world) {}
+             const ClusterState& cluster)
+      : profile_(profile), cycle_(cycle), pod_(pod), cluster_(cluster) {}
 
   // Takes the rows that do not pass out of `nodes`. Returns an Error status, and leaves `nodes` in
   // no particular state, when a plugin failed.
@@ -59,7 +61,7 @@ class FilterPass {
   const framework::Profile& profile_;
   const framework::Cycle& cycle_;
   const PodInfo& pod_;
-  const World& world_;
+  const ClusterState& cluster_;
   NodeSet closed_;
   std::vector<Rejected> rejected_;
   std::vector<Verdict> explicit_;  // verdicts that came with a status

@@ -7,22 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "src/engine/diagnosis.h"
-#include "src/engine/engine.h"
-#include "src/engine/filter.h"
+#include "src/engine/evaluation.h"
 #include "src/framework/preemption_preview.h"
 #include "src/framework/runtime.h"
 
 namespace berth::engine {
 
-// What a profile makes of one pod that is judged alone, over all nodes: who rejected which node and
-// why, and how every feasible node scored. Nominated pods count as they do in a scheduling cycle.
-// PreScore and Score run for a single feasible node, too; no node is chosen.
+// What a profile makes of one pod that is judged alone: an evaluation over all nodes with nothing
+// left out, who rejected which node and why, and how every feasible node scored. Nominated pods
+// count as they do in a scheduling cycle. PreScore and Score run for a single feasible node, too;
+// no node is chosen.
 //
 // Made in two steps, since reasons cost more than the decision: the constructor decides, Explain()
 // asks the plugins for their reasons. Neither changes anything that a decision depends on.
 //
-// Thread safety: the scheduling thread; the world must stay as it is while the judgement is read.
+// Thread safety: the scheduling thread; the cluster must stay as it is while the judgement is read.
 class Judgement {
  public:
   enum class Kind {
@@ -33,9 +32,10 @@ class Judgement {
     kError,          // a plugin failed, or there are no nodes
   };
 
-  // `profile` is that of the pod's schedulerName, nullptr where there is none. It and what `world`
-  // refers to must outlive the judgement.
-  Judgement(const framework::Profile* profile, PodInfoPtr pod, const World& world);
+  // `profile` is that of the pod's schedulerName, nullptr where there is none. It and what
+  // `cluster` refers to must outlive the judgement. `extenders_not_asked`: see below.
+  Judgement(const framework::Profile* profile, PodInfoPtr pod, const ClusterState& cluster,
+            std::vector<std::string> extenders_not_asked = {});
   Judgement(const Judgement&) = delete;
   Judgement& operator=(const Judgement&) = delete;
 
@@ -48,17 +48,19 @@ class Judgement {
   void PreviewPreemption();
 
   Kind kind() const { return kind_; }
+  // The extenders, by URL, that have a say in where the pod goes and were left out.
+  const std::vector<std::string>& extenders_not_asked() const { return extenders_not_asked_; }
   const api::Pod& pod() const { return *pod_->pod; }
   // nullptr where the pod's schedulerName has none.
   const framework::Profile* profile() const { return profile_; }
-  const Snapshot& snapshot() const { return world_.snapshot; }
+  const Snapshot& snapshot() const { return cluster_.snapshot; }
   // kGated, kError: why. kUnschedulable: what FitError says, without PostFilter's part.
   const std::string& message() const { return message_; }
 
   // Only of kScheduled: the feasible nodes, ascending, and what they scored; totals()[i] and
   // scores()[plugin].raw[i] belong to feasible()[i].
-  const std::vector<NodeRow>& feasible() const { return feasible_; }
-  const std::vector<int64_t>& totals() const { return totals_; }
+  const std::vector<NodeRow>& feasible() const { return findings_.rows; }
+  const std::vector<int64_t>& totals() const { return findings_.totals; }
   // In profile order, without the plugins that PreScore skipped.
   const std::vector<framework::PluginScores>& scores() const { return scores_; }
   // Those with the highest total, ascending.
@@ -66,27 +68,24 @@ class Judgement {
 
   // After Explain(): the verdicts of the rejected nodes. Those without one of their own are outside
   // the set that PreFilter left.
-  const NodeStatuses& statuses() const { return diagnosis_.statuses; }
+  const NodeStatuses& statuses() const { return findings_.diagnosis.statuses; }
 
   // After PreviewPreemption(): what evictions would come to. nullopt: no plugin was asked, or none
   // could tell.
   const std::optional<PreemptionPreview>& preemption() const { return preemption_; }
 
  private:
-  void Decide();
   void Fail(std::string message);
 
   const framework::Profile* profile_;
   PodInfoPtr pod_;
-  World world_;
+  const std::vector<std::string> extenders_not_asked_;
+  ClusterState cluster_;
   Kind kind_ = Kind::kError;
   std::string message_;
   framework::Cycle cycle_;
-  Diagnosis diagnosis_;
-  NodeSet candidates_;  // what PreFilter left
-  std::optional<FilterPass> pass_;
-  std::vector<NodeRow> feasible_;
-  std::vector<int64_t> totals_;
+  Findings findings_;
+  std::optional<Evaluation> evaluation_;
   std::vector<framework::PluginScores> scores_;
   bool explained_ = false;
   std::optional<PreemptionPreview> preemption_;

@@ -18,7 +18,7 @@
 namespace berth::engine {
 
 // What one evaluation is about, and what the answers come from.
-struct Occasion {
+struct DecisionInput {
   const framework::Profile& profile;
   framework::RuntimeObserver* observer;  // nullptr: nothing is measured
   const PodInfo& pod;
@@ -27,8 +27,8 @@ struct Occasion {
 };
 
 // At which rows a plugin must look again.
-struct Extent {
-  bool anew = false;    // at all, beginning with PreFilter or PreScore
+struct Stale {
+  bool all = false;     // at all, beginning with PreFilter or PreScore
   bool update = false;  // at those that the plugin itself names
   bool nodes = false;   // at those whose node changed
   bool pods = false;    // at those whose pods changed
@@ -48,9 +48,10 @@ class KeptAnswers {
   ~KeptAnswers() = default;
 
   // Begins a refresh. Nullopt: the answers are those of now.
-  std::optional<Extent> Stale(const Occasion& occasion, const Span& span, bool updatable);
+  std::optional<Stale> FindStale(const DecisionInput& input, const InputScope& scope,
+                                 bool updatable);
   // Ends it, and returns `done`: whether the answers are now those of now.
-  bool Settle(const Occasion& occasion, bool done);
+  bool Finish(const DecisionInput& input, bool done);
 
   bool valid_ = false;
   size_t num_asked_ = 0;
@@ -72,8 +73,8 @@ class KeptVerdicts : public KeptAnswers {
 
   // Makes the verdicts those of now, and adds to `touched`, over all rows, those that may
   // have changed. False: the plugin rejects the pod, names nodes, or fails, and only a cycle of the
-  // pod's own can tell why; the next Refresh() begins again.
-  bool Refresh(const Occasion& occasion, TouchedRows& touched);
+  // pod's own can tell why; the next Refresh() starts over.
+  bool Refresh(const DecisionInput& input, TouchedRows& touched);
 
   const FilterStep& step() const { return step_; }
   // PreFilter said Skip, or there is no Filter: the set below means nothing.
@@ -83,12 +84,12 @@ class KeptVerdicts : public KeptAnswers {
 
  private:
   void CountBytes();
-  bool Continue(const Occasion& occasion, const Extent& extent, TouchedRows& touched);
-  bool BeginAnew(const Occasion& occasion, TouchedRows& touched);
-  bool AskPreFilter(const Occasion& occasion);
-  bool AskAll(const Occasion& occasion);
-  bool AskSome(const Occasion& occasion, NodeSet& rows);
-  bool AskRow(const Occasion& occasion, NodeRow row);
+  bool Continue(const DecisionInput& input, const Stale& stale, TouchedRows& touched);
+  bool StartOver(const DecisionInput& input, TouchedRows& touched);
+  bool AskPreFilter(const DecisionInput& input);
+  bool AskAll(const DecisionInput& input);
+  bool AskSome(const DecisionInput& input, NodeSet& rows);
+  bool AskRow(const DecisionInput& input, NodeRow row);
 
   const FilterStep& step_;
   bool skipped_ = false;
@@ -106,7 +107,7 @@ class KeptScores : public KeptAnswers {
   KeptScores(const ScoreStep& step, size_t& kept_bytes) : KeptAnswers(kept_bytes), step_(step) {}
 
   // As KeptVerdicts::Refresh; `feasible` is what PreScore is told.
-  bool Refresh(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched);
+  bool Refresh(const DecisionInput& input, const NodeSet& feasible, TouchedRows& touched);
 
   const ScoreStep& step() const { return step_; }
   // PreScore said Skip: the scores below mean nothing.
@@ -119,13 +120,13 @@ class KeptScores : public KeptAnswers {
 
  private:
   void CountBytes();
-  bool Continue(const Occasion& occasion, const Extent& extent, const NodeSet& feasible,
+  bool Continue(const DecisionInput& input, const Stale& stale, const NodeSet& feasible,
                 TouchedRows& touched);
-  bool BeginAnew(const Occasion& occasion, const NodeSet& feasible, TouchedRows& touched);
-  bool AskPreScore(const Occasion& occasion, const NodeSet& feasible);
+  bool StartOver(const DecisionInput& input, const NodeSet& feasible, TouchedRows& touched);
+  bool AskPreScore(const DecisionInput& input, const NodeSet& feasible);
   // Sets the scores of `rows`.
-  bool Ask(const Occasion& occasion, std::span<const NodeRow> rows);
-  bool AskOne(const Occasion& occasion, NodeRow row);
+  bool Ask(const DecisionInput& input, std::span<const NodeRow> rows);
+  bool AskOne(const DecisionInput& input, NodeRow row);
 
   const ScoreStep& step_;
   bool skipped_ = false;

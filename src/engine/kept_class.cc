@@ -25,27 +25,28 @@ KeptClass::KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedSco
       pod_bytes_(pod_bytes),
       bytes_(kept_bytes) {}
 
-KeptClass::Outcome KeptClass::Decide(const Occasion& occasion, Random& random, Decision& decision) {
-  const Outcome outcome = DecideAmongNodes(occasion, random, decision);
+KeptClass::Outcome KeptClass::Decide(const DecisionInput& input, Random& random,
+                                     Decision& decision) {
+  const Outcome outcome = DecideAmongNodes(input, random, decision);
   CountBytes();
   return outcome;
 }
 
-KeptClass::Outcome KeptClass::DecideAmongNodes(const Occasion& occasion, Random& random,
+KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Random& random,
                                                Decision& decision) {
-  framework::PointTimer filter_timer(occasion.profile, occasion.observer, ExtensionPoint::kFilter);
-  const cache::Cache& cache = occasion.changes.cache();
-  NoteChanges(occasion.changes);
-  if (!RefreshVerdicts(occasion)) return Outcome::kNotKept;
+  framework::PointTimer filter_timer(input.profile, input.observer, ExtensionPoint::kFilter);
+  const cache::Cache& cache = input.changes.cache();
+  NoteChanges(input.changes);
+  if (!RefreshVerdicts(input)) return Outcome::kNotKept;
   FindFeasible(cache);
   if (feasible_.Empty()) return Outcome::kNothingFeasible;
   filter_timer.Finish(Code::kSuccess);
 
-  framework::PointTimer score_timer(occasion.profile, occasion.observer, ExtensionPoint::kScore);
-  if (!RefreshScores(occasion)) return Outcome::kNotKept;
+  framework::PointTimer score_timer(input.profile, input.observer, ExtensionPoint::kScore);
+  if (!RefreshScores(input)) return Outcome::kNotKept;
   SortScores();
   if (!UpdateBoard()) return Outcome::kNotKept;
-  if (!UpdateWorth(occasion)) return Outcome::kNotKept;
+  if (!UpdateWeighted(input)) return Outcome::kNotKept;
   const ScoreBoard::Best best = board_.FindBest();
   decision.kind = Decision::Kind::kScheduled;
   decision.kept = true;
@@ -84,11 +85,11 @@ void KeptClass::ResetBoard(size_t rows) {
   touched_scores_.AssignAll(rows);
 }
 
-bool KeptClass::RefreshVerdicts(const Occasion& occasion) {
+bool KeptClass::RefreshVerdicts(const DecisionInput& input) {
   for (const SharedVerdicts& verdicts : verdicts_) {
-    if (!verdicts->Refresh(occasion, touched_)) return false;
+    if (!verdicts->Refresh(input, touched_)) return false;
     if (verdicts->num_asked() > 0) {
-      framework::CountEvaluations(occasion.profile, occasion.observer, verdicts->step().name,
+      framework::CountEvaluations(input.profile, input.observer, verdicts->step().name,
                                   ExtensionPoint::kFilter, verdicts->num_asked());
     }
   }
@@ -111,16 +112,16 @@ void KeptClass::FindFeasible(const cache::Cache& cache) {
   }
 }
 
-bool KeptClass::RefreshScores(const Occasion& occasion) {
+bool KeptClass::RefreshScores(const DecisionInput& input) {
   for (size_t i = 0; i < scores_.size(); ++i) {
     KeptScores& scores = *scores_[i];
     // Scores that others share are normalised often and change for many rows at once.
     const bool apart = scores.step().updatable != nullptr && scores.step().normalises;
     TouchedRows& touched = apart ? touched_by_plugin_[i] : touched_scores_;
     if (apart) touched.Resize(touched_scores_.size());
-    if (!scores.Refresh(occasion, feasible_, touched)) return false;
+    if (!scores.Refresh(input, feasible_, touched)) return false;
     if (scores.num_asked() > 0) {
-      framework::CountEvaluations(occasion.profile, occasion.observer, scores.step().name,
+      framework::CountEvaluations(input.profile, input.observer, scores.step().name,
                                   ExtensionPoint::kScore, scores.num_asked());
     }
   }
@@ -211,31 +212,31 @@ bool KeptClass::PutOnBoard(NodeRow row) {
   return board_.Put(row, base, raw_) && in_range;
 }
 
-bool KeptClass::UpdateWorth(const Occasion& occasion) {
+bool KeptClass::UpdateWeighted(const DecisionInput& input) {
   for (size_t i = 0; i < normalised_.size(); ++i) {
     const KeptScores& scores = *scores_[normalised_[i]];
     if (!scores.skipped() && !scores.step().score->extensions->NormalizesByValue(scores.state())) {
       return false;
     }
-    if (board_.values(i).changed() && !Normalise(occasion, i)) return false;
+    if (board_.values(i).changed() && !Normalise(input, i)) return false;
   }
   return true;
 }
 
-bool KeptClass::Normalise(const Occasion& occasion, size_t normalised) {
+bool KeptClass::Normalise(const DecisionInput& input, size_t normalised) {
   const KeptScores& scores = *scores_[normalised_[normalised]];
   const framework::ScoreEntry& entry = *scores.step().score;
   ScoreValues& values = board_.values(normalised);
   values.Live(live_raw_, live_ids_);
   no_rows_.assign(live_raw_.size(), kNoRow);
   const Status status = framework::Guarded(scores.state(), [&] {
-    return entry.extensions->NormalizeScore(scores.state(), occasion.pod, no_rows_, live_raw_);
+    return entry.extensions->NormalizeScore(scores.state(), input.pod, no_rows_, live_raw_);
   });
   if (!status.ok() || !std::ranges::all_of(live_raw_, InRange)) return false;
-  // What all rows share decides nothing, and mostly stays that way while its worth moves.
+  // What all rows share decides nothing, and mostly stays that way while its score moves.
   if (live_raw_.size() == 1) live_raw_.front() = 0;
-  for (int64_t& worth : live_raw_) worth *= entry.weight;
-  if (values.SetWorth(live_ids_, live_raw_)) board_.Recount();
+  for (int64_t& weighted : live_raw_) weighted *= entry.weight;
+  if (values.SetWeighted(live_ids_, live_raw_)) board_.Recount();
   return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include "berth/random.h"
 #include "src/engine/counted_bytes.h"
-#include "src/engine/engine.h"
+#include "src/engine/decision.h"
 #include "src/engine/kept_answers.h"
 #include "src/engine/score_board.h"
 #include "src/engine/touched_rows.h"
@@ -39,21 +39,21 @@ class KeptClass {
     kNotKept,          // something cannot be kept; the class must be dropped
   };
   // Decides as Engine::Schedule would; draws from `random` only when it has decided.
-  Outcome Decide(const Occasion& occasion, Random& random, Decision& decision);
+  Outcome Decide(const DecisionInput& input, Random& random, Decision& decision);
 
  private:
-  Outcome DecideAmongNodes(const Occasion& occasion, Random& random, Decision& decision);
+  Outcome DecideAmongNodes(const DecisionInput& input, Random& random, Decision& decision);
   void CountBytes();
   void NoteChanges(Changes& changes);
-  bool RefreshVerdicts(const Occasion& occasion);
-  bool RefreshScores(const Occasion& occasion);
+  bool RefreshVerdicts(const DecisionInput& input);
+  bool RefreshScores(const DecisionInput& input);
   void FindFeasible(const cache::Cache& cache);
   void SortScores();
   void ResetBoard(size_t rows);
   bool UpdateBoard();
   bool PutOnBoard(NodeRow row);
-  bool UpdateWorth(const Occasion& occasion);
-  bool Normalise(const Occasion& occasion, size_t normalised);
+  bool UpdateWeighted(const DecisionInput& input);
+  bool Normalise(const DecisionInput& input, size_t normalised);
 
   std::vector<SharedVerdicts> verdicts_;
   std::vector<SharedScores> scores_;

@@ -24,8 +24,8 @@ cache::Fragments Masked(const cache::Fragments& fragments, PodParts parts) {
 template <typename Answers, typename Step, typename Table>
 std::shared_ptr<Answers> AnswersOf(const Step& step, const cache::Fragments& fragments,
                                    Table& table, size_t& bytes) {
-  if (!step.span.local()) return std::make_shared<Answers>(step, bytes);
-  auto& known = table[{&step, Masked(fragments, step.span.pod)}];
+  if (!step.scope.local()) return std::make_shared<Answers>(step, bytes);
+  auto& known = table[{&step, Masked(fragments, step.scope.pod)}];
   auto answers = known.lock();
   if (answers == nullptr) {
     answers = std::make_shared<Answers>(step, bytes);
@@ -74,24 +74,24 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
 }
 
 const Refusal* KeptEvaluations::FindRefusal(const framework::Profile& profile, const PodInfo& pod,
-                                            const World& world) {
+                                            const ClusterState& cluster) {
   const auto known = by_class_.find({&profile, pod.pod_class});
   if (known == by_class_.end() || known->second->refusal == nullptr) return nullptr;
   Entry& entry = Find(profile, pod.pod_class);
-  if (entry.refusal->Holds(pod, world, changes_)) return &entry.refusal->refusal();
+  if (entry.refusal->Holds(pod, cluster, changes_)) return &entry.refusal->refusal();
   entry.refusal.reset();
   return nullptr;
 }
 
 void KeptEvaluations::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,
-                                  const PodInfo& pod, const World& world,
+                                  const PodInfo& pod, const ClusterState& cluster,
                                   const Diagnosis& diagnosis, Refusal refusal) {
   if (pod.pod_class == kNoPodClass) return;
   const EvaluationPlan& plan = PlanOf(profile);
   if (!plan.keeps_refusals()) return;
   Entry& entry = Find(profile, pod.pod_class);
   entry.refused = age_;
-  entry.refusal = std::make_unique<KeptRefusal>(plan, std::move(cycle), pod, world, diagnosis,
+  entry.refusal = std::make_unique<KeptRefusal>(plan, std::move(cycle), pod, cluster, diagnosis,
                                                 std::move(refusal), cache_.generation(), bytes_);
   Evict();
 }

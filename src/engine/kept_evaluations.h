@@ -11,7 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/random.h"
 #include "src/cache/pod_classes.h"
-#include "src/engine/engine.h"
+#include "src/engine/cluster_state.h"
+#include "src/engine/decision.h"
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/kept_class.h"
 #include "src/engine/kept_refusal.h"
@@ -40,10 +41,10 @@ class KeptEvaluations {
 
   // What the pods of the class are told when no node takes them; nullptr where that is not known.
   const Refusal* FindRefusal(const framework::Profile& profile, const PodInfo& pod,
-                             const World& world);
+                             const ClusterState& cluster);
   // A pod of the class has just been evaluated in `cycle` and was told this.
   void KeepRefusal(const framework::Profile& profile, framework::Cycle cycle, const PodInfo& pod,
-                   const World& world, const Diagnosis& diagnosis, Refusal refusal);
+                   const ClusterState& cluster, const Diagnosis& diagnosis, Refusal refusal);
   // Some node takes a pod of the class.
   void DropRefusal(const framework::Profile& profile, const PodInfo& pod);
 

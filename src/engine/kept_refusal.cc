@@ -18,32 +18,33 @@ constexpr size_t kPart = 4;
 }  // namespace
 
 KeptRefusal::KeptRefusal(const EvaluationPlan& plan, framework::Cycle cycle, const PodInfo& pod,
-                         const World& world, const Diagnosis& diagnosis, Refusal refusal,
+                         const ClusterState& cluster, const Diagnosis& diagnosis, Refusal refusal,
                          uint64_t generation, size_t& kept_bytes)
     : plan_(plan),
       cycle_(std::move(cycle)),
       refusal_(std::move(refusal)),
       generation_(generation),
-      objects_generation_(world.objects_generation),
-      budgets_generation_(world.budgets_generation),
-      nominations_matter_(world.nominated.Matter(pod)),
-      nominations_generation_(world.nominated.generation()),
+      objects_generation_(cluster.objects_generation),
+      budgets_generation_(cluster.budgets_generation),
+      nominations_matter_(cluster.nominated.Matter(pod)),
+      nominations_generation_(cluster.nominated.generation()),
       priority_(pod.priority()),
       bytes_(kept_bytes) {
   cycle_.observer = nullptr;
   cycle_.observe_plugins = false;
-  by_row_ = !plan_.post_filter_reads_cluster() && KeepVerdicts(pod, world, diagnosis);
+  by_row_ = !plan_.post_filter_reads_cluster() && KeepVerdicts(pod, cluster, diagnosis);
   bytes_.Set(sizeof(*this) + cycle_.state.bytes() + refusal_.message.size() +
              verdicts_.size() * sizeof(Verdict) + verdict_of_.size() * sizeof(VerdictId) +
              nodes_.words().size_bytes() + with_victims_.words().size_bytes());
 }
 
 // False where the refusal depends on more than the verdict on each row.
-bool KeptRefusal::KeepVerdicts(const PodInfo& pod, const World& world, const Diagnosis& diagnosis) {
+bool KeptRefusal::KeepVerdicts(const PodInfo& pod, const ClusterState& cluster,
+                               const Diagnosis& diagnosis) {
   const NodeStatuses& statuses = diagnosis.statuses;
   if (statuses.num_explicit() != diagnosis.num_all_nodes) return false;
   for (const FilterStep& step : plan_.filters()) {
-    if (!step.span.local() && !cycle_.skip_filter.test(step.index)) return false;
+    if (!step.scope.local() && !cycle_.skip_filter.test(step.index)) return false;
   }
   nodes_ = statuses.explicit_nodes();
   verdict_of_.resize(nodes_.size());
@@ -61,7 +62,8 @@ bool KeptRefusal::KeepVerdicts(const PodInfo& pod, const World& world, const Dia
       last_id = IdOf(status, plugin);
     }
     verdict_of_[row] = last_id;
-    if (status.code() == Code::kUnschedulable) with_victims_.Put(row, HasVictims(pod, world, row));
+    if (status.code() == Code::kUnschedulable)
+      with_victims_.Put(row, HasVictims(pod, cluster, row));
   });
   return verdicts_.size() < std::numeric_limits<VerdictId>::max();
 }
@@ -79,59 +81,61 @@ KeptRefusal::VerdictId KeptRefusal::IdOf(const Status& status, std::string_view 
 }
 
 // Preemption evicts pods of lower priority, from nodes whose verdict is Unschedulable.
-bool KeptRefusal::HasVictims(const PodInfo& pod, const World& world, NodeRow row) const {
+bool KeptRefusal::HasVictims(const PodInfo& pod, const ClusterState& cluster, NodeRow row) const {
   if (plan_.profile().plugins().post_filter.empty()) return false;
-  const auto pods = world.snapshot.pods(row);
+  const auto pods = cluster.snapshot.pods(row);
   return std::any_of(pods.begin(), pods.end(),
                      [&pod](const PodInfo* placed) { return placed->priority() < pod.priority(); });
 }
 
-bool KeptRefusal::Holds(const PodInfo& pod, const World& world, Changes& changes) {
-  if (objects_generation_ != world.objects_generation ||
-      budgets_generation_ != world.budgets_generation || !SameNominations(pod, world)) {
+bool KeptRefusal::Holds(const PodInfo& pod, const ClusterState& cluster, Changes& changes) {
+  if (objects_generation_ != cluster.objects_generation ||
+      budgets_generation_ != cluster.budgets_generation || !SameNominations(pod, cluster)) {
     return false;
   }
   if (generation_ == changes.cache().generation()) return true;
   if (!by_row_) return false;
   changes.Read(generation_);
-  if (!changes.complete() || !WideFiltersAreSkipped(pod, world) ||
-      !SameVerdicts(pod, world, changes)) {
+  if (!changes.complete() || !WideFiltersAreSkipped(pod, cluster) ||
+      !SameVerdicts(pod, cluster, changes)) {
     return false;
   }
   generation_ = changes.generation();
   return true;
 }
 
-bool KeptRefusal::SameNominations(const PodInfo& pod, const World& world) const {
-  if (world.nominated.Matter(pod) != nominations_matter_) return false;
+bool KeptRefusal::SameNominations(const PodInfo& pod, const ClusterState& cluster) const {
+  if (cluster.nominated.Matter(pod) != nominations_matter_) return false;
   return !nominations_matter_ ||
-         (world.nominated.generation() == nominations_generation_ && pod.priority() == priority_);
+         (cluster.nominated.generation() == nominations_generation_ && pod.priority() == priority_);
 }
 
-bool KeptRefusal::WideFiltersAreSkipped(const PodInfo& pod, const World& world) const {
+bool KeptRefusal::WideFiltersAreSkipped(const PodInfo& pod, const ClusterState& cluster) const {
   return std::ranges::all_of(plan_.filters(), [&](const FilterStep& step) {
-    if (step.span.local()) return true;
+    if (step.scope.local()) return true;
     CycleState state;
     return framework::Guarded(
-               state, [&] { return step.pre_filter->PreFilter(state, pod, world.snapshot).status; })
+               state,
+               [&] { return step.pre_filter->PreFilter(state, pod, cluster.snapshot).status; })
         .skip();
   });
 }
 
-bool KeptRefusal::SameVerdicts(const PodInfo& pod, const World& world, const Changes& changes) {
+bool KeptRefusal::SameVerdicts(const PodInfo& pod, const ClusterState& cluster,
+                               const Changes& changes) {
   const size_t changed = changes.pods().size() + changes.nodes().size();
-  if (changed > std::max(kFewRows, world.snapshot.num_nodes() / kPart)) return false;
-  NodeSet rows(world.snapshot.num_rows());
+  if (changed > std::max(kFewRows, cluster.snapshot.num_nodes() / kPart)) return false;
+  NodeSet rows(cluster.snapshot.num_rows());
   for (const auto* changed_rows : {&changes.pods(), &changes.nodes()}) {
     for (const NodeRow row : *changed_rows) {
-      const bool is_node = world.snapshot.nodes().Test(row);
+      const bool is_node = cluster.snapshot.nodes().Test(row);
       if (is_node != nodes_.Test(row)) return false;
       if (is_node) rows.Set(row);
     }
   }
   if (rows.Empty()) return true;
   NodeSet passed = rows;
-  FilterPass pass(plan_.profile(), cycle_, pod, world);
+  FilterPass pass(plan_.profile(), cycle_, pod, cluster);
   if (!pass.Run(passed).ok() || !passed.Empty()) return false;
   bool same = true;
   const auto compare = [&](NodeRow row, const Status& status, std::string_view plugin) {
@@ -139,7 +143,7 @@ bool KeptRefusal::SameVerdicts(const PodInfo& pod, const World& world, const Cha
     same = same && verdict.code == status.code() && verdict.plugin == plugin &&
            verdict.reasons == status.reasons() &&
            (status.code() != Code::kUnschedulable ||
-            (!with_victims_.Test(row) && !HasVictims(pod, world, row)));
+            (!with_victims_.Test(row) && !HasVictims(pod, cluster, row)));
   };
   return pass.ForEachRejected(rows, compare).ok() && same;
 }

@@ -11,9 +11,10 @@
 #include "berth/node_set.h"
 #include "berth/pod_info.h"
 #include "src/engine/changes.h"
+#include "src/engine/cluster_state.h"
 #include "src/engine/counted_bytes.h"
+#include "src/engine/decision.h"
 #include "src/engine/diagnosis.h"
-#include "src/engine/engine.h"
 #include "src/engine/evaluation_plan.h"
 #include "src/framework/runtime.h"
 
@@ -32,14 +33,14 @@ namespace berth::engine {
 // Thread safety: the scheduling thread.
 class KeptRefusal {
  public:
-  // What was found for `pod` in `cycle`, in the world as it is. `plan`, which must keep refusals,
+  // What was found for `pod` in `cycle`, in the cluster as it is. `plan`, which must keep refusals,
   // and `kept_bytes`, to which it adds what it takes, must outlive it.
   KeptRefusal(const EvaluationPlan& plan, framework::Cycle cycle, const PodInfo& pod,
-              const World& world, const Diagnosis& diagnosis, Refusal refusal, uint64_t generation,
-              size_t& kept_bytes);
+              const ClusterState& cluster, const Diagnosis& diagnosis, Refusal refusal,
+              uint64_t generation, size_t& kept_bytes);
 
   // Whether an evaluation of `pod`, which is of the same class, would come to the same.
-  bool Holds(const PodInfo& pod, const World& world, Changes& changes);
+  bool Holds(const PodInfo& pod, const ClusterState& cluster, Changes& changes);
   const Refusal& refusal() const { return refusal_; }
 
  private:
@@ -51,12 +52,12 @@ class KeptRefusal {
     ReasonSet reasons;
   };
 
-  bool KeepVerdicts(const PodInfo& pod, const World& world, const Diagnosis& diagnosis);
+  bool KeepVerdicts(const PodInfo& pod, const ClusterState& cluster, const Diagnosis& diagnosis);
   VerdictId IdOf(const Status& status, std::string_view plugin);
-  bool SameNominations(const PodInfo& pod, const World& world) const;
-  bool WideFiltersAreSkipped(const PodInfo& pod, const World& world) const;
-  bool SameVerdicts(const PodInfo& pod, const World& world, const Changes& changes);
-  bool HasVictims(const PodInfo& pod, const World& world, NodeRow row) const;
+  bool SameNominations(const PodInfo& pod, const ClusterState& cluster) const;
+  bool WideFiltersAreSkipped(const PodInfo& pod, const ClusterState& cluster) const;
+  bool SameVerdicts(const PodInfo& pod, const ClusterState& cluster, const Changes& changes);
+  bool HasVictims(const PodInfo& pod, const ClusterState& cluster, NodeRow row) const;
 
   const EvaluationPlan& plan_;
   framework::Cycle cycle_;

@@ -43,7 +43,7 @@ ScoreValues::Id ScoreValues::NewId() {
   }
   if (values_.size() == kMaxValues) return kMaxValues;
   values_.emplace_back();
-  worth_.push_back(0);
+  weighted_.push_back(0);
   return static_cast<Id>(values_.size() - 1);
 }
 
@@ -51,7 +51,7 @@ void ScoreValues::SetNumbers(std::span<const int64_t> raw) {
   numbered_ = true;
   if (raw.size() > values_.size()) {
     values_.resize(raw.size());
-    worth_.resize(raw.size());
+    weighted_.resize(raw.size());
   }
   for (size_t id = 0; id < raw.size(); ++id) {
     const bool differs = std::exchange(values_[id].raw, raw[id]) != raw[id];
@@ -69,11 +69,11 @@ void ScoreValues::Live(std::vector<int64_t>& raw, std::vector<Id>& ids) const {
   for (const Id id : ids) raw.push_back(values_[id].raw);
 }
 
-bool ScoreValues::SetWorth(std::span<const Id> ids, std::span<const int64_t> worth) {
+bool ScoreValues::SetWeighted(std::span<const Id> ids, std::span<const int64_t> weighted) {
   changed_ = false;
   bool differs = false;
   for (size_t i = 0; i < ids.size(); ++i) {
-    differs = std::exchange(worth_[ids[i]], worth[i]) != worth[i] || differs;
+    differs = std::exchange(weighted_[ids[i]], weighted[i]) != weighted[i] || differs;
   }
   return differs;
 }
@@ -82,13 +82,13 @@ void ScoreValues::Clear() {
   changed_ = true;
   numbered_ = false;
   values_.clear();
-  worth_.clear();
+  weighted_.clear();
   ids_.clear();
   unused_.clear();
 }
 
 size_t ScoreValues::bytes() const {
-  return values_.capacity() * sizeof(values_[0]) + worth_.capacity() * sizeof(worth_[0]) +
+  return values_.capacity() * sizeof(values_[0]) + weighted_.capacity() * sizeof(weighted_[0]) +
          ids_.capacity() * (sizeof(std::pair<int64_t, Id>) + 1);
 }
 
@@ -184,10 +184,10 @@ void ScoreBoard::RecountBlock(size_t block) {
             base_.begin() + static_cast<std::ptrdiff_t>(end),
             totals_.begin() + static_cast<std::ptrdiff_t>(begin));
   for (const Normalised& normalised : normalised_) {
-    const std::span<const int64_t> worth = normalised.values.worth();
-    if (worth.empty()) continue;
+    const std::span<const int64_t> weighted = normalised.values.weighted();
+    if (weighted.empty()) continue;
     const ScoreValues::Id* ids = normalised.ids.data();
-    for (size_t row = begin; row < end; ++row) totals_[row] += worth[ids[row]];
+    for (size_t row = begin; row < end; ++row) totals_[row] += weighted[ids[row]];
   }
 }
 

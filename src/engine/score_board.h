@@ -14,10 +14,10 @@
 
 namespace berth::engine {
 
-// How often each raw score of a normalising plugin stands on a feasible row, and what it is worth.
+// How often each raw score of a normalising plugin is that of a feasible row, and what it weighs.
 //
-// Scores are numbered as they turn up, so that a row holds a small number and the worth of all rows
-// with one score changes in one place.
+// Scores are numbered as they turn up, so that a row holds a small number and the weighted scores
+// of all rows with one score changes in one place.
 //
 // Thread safety: one owner.
 class ScoreValues {
@@ -49,10 +49,11 @@ class ScoreValues {
   bool changed() const { return changed_; }
   // The scores that some row has, ascending, and their numbers.
   void Live(std::vector<int64_t>& raw, std::vector<Id>& ids) const;
-  // Sets what the live scores, numbered `ids`, are worth. Returns whether any of them differs.
-  bool SetWorth(std::span<const Id> ids, std::span<const int64_t> worth);
+  // Sets what the live scores, numbered `ids`, come to once normalised and weighted. Returns
+  // whether any of them differs.
+  bool SetWeighted(std::span<const Id> ids, std::span<const int64_t> weighted);
   // By number.
-  std::span<const int64_t> worth() const { return worth_; }
+  std::span<const int64_t> weighted() const { return weighted_; }
   void Clear();
   size_t bytes() const;
 
@@ -69,7 +70,7 @@ class ScoreValues {
   int64_t last_raw_ = 0;
   Id last_id_ = 0;
   std::vector<Value> values_;
-  std::vector<int64_t> worth_;
+  std::vector<int64_t> weighted_;
   absl::flat_hash_map<int64_t, Id> ids_;
   std::vector<Id> unused_;  // had no row when they got here; may have one again
 };
@@ -78,9 +79,9 @@ class ScoreValues {
 // every row. Rows stand in blocks of 64, one word of a NodeSet each; a block knows its highest
 // total and how many rows have it.
 //
-// A total is what the row has of its own (`base`) plus, for each normalising plugin, the worth of
-// its raw score. What all feasible rows share may be left out of both. A row that is only hidden
-// keeps what it has.
+// A total is what the row has of its own (`base`) plus, for each normalising plugin, the weighted
+// score of its raw score. What all feasible rows share may be left out of both. A row that is only
+// hidden keeps what it has.
 //
 // Thread safety: one owner.
 class ScoreBoard {
@@ -113,7 +114,7 @@ class ScoreBoard {
   bool SetRaw(size_t normalised, const TouchedRows& rows, RawOf raw_of);
 
   ScoreValues& values(size_t normalised) { return normalised_[normalised].values; }
-  // The worth of scores has changed: all totals are made again.
+  // Weighted scores have changed: all totals are added up again.
   void Recount() { recount_ = true; }
 
   struct Best {

@@ -138,6 +138,9 @@ void VerdictWriter::Append(const Judgement& judgement, std::string& out) const {
   if (const std::vector<NodeRow> best = judgement.Best(); !best.empty()) {
     AppendNames(best, document.Key("best"));
   }
+  if (!judgement.extenders_not_asked().empty()) {
+    base::AppendJsonList(judgement.extenders_not_asked(), document.Key("extendersNotAsked"));
+  }
   if (!judgement.message().empty()) document.Add("message", judgement.message());
   AppendNodes(judgement, document.Key("nodes"));
   document.Add("pod", judgement.pod().metadata.Key());

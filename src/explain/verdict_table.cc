@@ -47,6 +47,9 @@ void AppendHead(const Judgement& judgement, std::string& out) {
                : "  the pod is being deleted\n";
   }
   if (!judgement.message().empty()) out += "  " + judgement.message() + '\n';
+  for (const std::string& url : judgement.extenders_not_asked()) {
+    out += "  extender not asked: " + url + '\n';
+  }
 }
 
 void AppendRejected(const Judgement& judgement, const TableLimits& limits, std::string& out) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "berth/field_errors.h"
+#include "src/extender/interest.h"
 #include "src/extender/messages.h"
 #include "src/extender/request.h"
 #include "src/extender/tls_files.h"
@@ -19,13 +20,6 @@ constexpr Duration kGrace = std::chrono::seconds(5);
 std::string WithoutSlashes(std::string url) {
   while (url.ends_with('/')) url.pop_back();
   return url;
-}
-
-bool NamesAny(const api::ResourceList& list,
-              const std::vector<config::ExtenderManagedResource>& resources) {
-  return std::any_of(resources.begin(), resources.end(), [&list](const auto& resource) {
-    return api::Find(list, resource.name) != nullptr;
-  });
 }
 
 // How long the answer to a question of so many bytes about so many nodes may be: it repeats what
@@ -116,14 +110,7 @@ Result<std::shared_ptr<HttpExtender>> HttpExtender::Make(const config::Extender&
 }
 
 bool HttpExtender::IsInterested(const api::Pod& pod) const {
-  const auto& resources = config_.managed_resources;
-  const auto asks = [&resources](const api::Container& container) {
-    return NamesAny(container.resources.requests, resources) ||
-           NamesAny(container.resources.limits, resources);
-  };
-  const api::PodSpec& spec = pod.spec;
-  return resources.empty() || std::any_of(spec.containers.begin(), spec.containers.end(), asks) ||
-         std::any_of(spec.init_containers.begin(), spec.init_containers.end(), asks);
+  return extender::IsInterested(config_, pod);
 }
 
 Result<FilterResult> HttpExtender::Filter(const api::Pod& pod, const Snapshot& snapshot,

@@ -18,8 +18,8 @@ metrics::Metric MetricNamed(std::string_view name) {
 std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodInfo& pod) {
   const auto& asked = state.Read<framework::PostFilterCycle>();
   BERTH_CHECK(&asked.cycle.state == &state, "a dry run belongs to the PostFilter that asks for it");
-  return std::make_unique<engine::PreemptionDryRun>(asked.profile, asked.cycle, pod,
-                                                    engine::World{state_.cache, *state_.nominated});
+  return std::make_unique<engine::PreemptionDryRun>(
+      asked.profile, asked.cycle, pod, engine::ClusterState{state_.cache, *state_.nominated});
 }
 
 void ProfileHandle::ForEachNominatedPod(std::string_view node_name,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/extender/interest.h"
 
 namespace berth::scheduler {
 namespace {
@@ -86,9 +87,18 @@ void Scheduler::FlushEvents(Duration patience, std::function<void()> done) {
 
 std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const api::Pod>& pod) {
   BERTH_ON_THREAD(state_->owner);
-  return std::make_unique<engine::Judgement>(profiles_.Find(pod->spec.scheduler_name),
-                                             state_->cache.MakePodInfo(pod),
-                                             engine::World{state_->cache, *state_->nominated});
+  // An answer would be waited for on this thread, and asking may have effects.
+  std::vector<std::string> extenders_not_asked;
+  for (const config::Extender& extender : profiles_.configuration().extenders) {
+    const bool has_a_say = !extender.filter_verb.empty() || !extender.prioritize_verb.empty() ||
+                           !extender.preempt_verb.empty();
+    if (has_a_say && extender::IsInterested(extender, *pod)) {
+      extenders_not_asked.push_back(extender.url_prefix);
+    }
+  }
+  return std::make_unique<engine::Judgement>(
+      profiles_.Find(pod->spec.scheduler_name), state_->cache.MakePodInfo(pod),
+      engine::ClusterState{state_->cache, *state_->nominated}, std::move(extenders_not_asked));
 }
 
 Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {

@@ -33,7 +33,7 @@ void SchedulingCycle::ScheduleOne() {
                                 ? engine::RefuseAlike::kNo
                                 : engine::RefuseAlike::kYes;
   const engine::Decision decision = parts_.engine.Schedule(
-      *attempt->profile, attempt->cycle, *attempt->info(), MakeWorld(),
+      *attempt->profile, attempt->cycle, *attempt->info(), Cluster(),
       parts_.profiles.PercentageOfNodesToScore(*attempt->profile), refuse_alike);
   if (decision.kind == engine::Decision::Kind::kScheduled) {
     if (decision.kept) state_.metrics.Add(reused_decisions_series_);
@@ -44,7 +44,7 @@ void SchedulingCycle::ScheduleOne() {
   }
 }
 
-engine::World SchedulingCycle::MakeWorld() {
+engine::ClusterState SchedulingCycle::Cluster() {
   return {state_.cache,
           *state_.nominated,
           state_.objects.generation(),
@@ -159,7 +159,7 @@ engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {
   refusal.unschedulable_plugins = diagnosis.unschedulable_plugins;
   refusal.pending_plugins = diagnosis.pending_plugins;
   if (!preempted) {
-    parts_.engine.KeepRefusal(profile, std::move(attempt.cycle), *attempt.info(), MakeWorld(),
+    parts_.engine.KeepRefusal(profile, std::move(attempt.cycle), *attempt.info(), Cluster(),
                               refusal);
   }
   return refusal;

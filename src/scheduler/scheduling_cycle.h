@@ -58,7 +58,7 @@ class SchedulingCycle {
   void FailUndecided(Attempt attempt, const engine::Decision& decision);
   // Asks PostFilter for a way out, and lets the engine keep that there is none.
   engine::Refusal Refuse(Attempt& attempt);
-  engine::World MakeWorld();
+  engine::ClusterState Cluster();
   void Fail(Attempt attempt, Failure failure);
   void EndDecision(Attempt& attempt);
   void Report(const Attempt& attempt, Code code, std::string_view node_name,

@@ -28,7 +28,7 @@ class EngineTest : public test::ProfileFixture {
     info_ = pod.Info(handle_.names);
     return engine_.Schedule(
         *profile_, cycle_, *info_,
-        World{.snapshot = *snapshot_, .nominated = nominated_, .node_order = node_order_},
+        ClusterState{.snapshot = *snapshot_, .nominated = nominated_, .node_order = node_order_},
         percentage);
   }
   std::string NodeOf(const Decision& decision) {

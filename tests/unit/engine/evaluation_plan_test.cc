@@ -22,13 +22,13 @@ TEST(SpanTest, SaysWhichChangesMatterForWhichNodes) {
       {{{Reach::kOtherObjects}}, false, false, false, true, false},
   };
   for (const Case& c : cases) {
-    const Span span = Span::Of(Inputs::Of(pod_part::kRequests, c.inputs));
-    EXPECT_EQ(span.pod, pod_part::kRequests);
-    EXPECT_EQ(span.usage, c.usage);
-    EXPECT_EQ(span.all_nodes, c.all_nodes);
-    EXPECT_EQ(span.all_usage, c.all_usage);
-    EXPECT_EQ(span.other_objects, c.other_objects);
-    EXPECT_EQ(span.local(), c.local);
+    const InputScope scope = InputScope::Of(Inputs::Of(pod_part::kRequests, c.inputs));
+    EXPECT_EQ(scope.pod, pod_part::kRequests);
+    EXPECT_EQ(scope.usage, c.usage);
+    EXPECT_EQ(scope.all_nodes, c.all_nodes);
+    EXPECT_EQ(scope.all_usage, c.all_usage);
+    EXPECT_EQ(scope.other_objects, c.other_objects);
+    EXPECT_EQ(scope.local(), c.local);
   }
 }
 

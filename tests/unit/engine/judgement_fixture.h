@@ -75,8 +75,11 @@ class JudgementFixture : public ProfileFixture {
   }
   // Decided, but not explained.
   engine::Judgement& Decide(const PodBuilder& pod) {
-    judgement_ = std::make_unique<engine::Judgement>(profile_.get(), pod.Info(handle_.names),
-                                                     engine::World{*snapshot_, nominated_});
+    judgement_ = std::make_unique<engine::Judgement>(
+        profile_.get(), pod.Info(handle_.names),
+        engine::ClusterState{
+            .snapshot = *snapshot_, .nominated = nominated_, .extenders = extenders_},
+        extenders_not_asked_);
     return *judgement_;
   }
   engine::Judgement& Judge(const PodBuilder& pod = MakePod()) {
@@ -90,6 +93,8 @@ class JudgementFixture : public ProfileFixture {
 
   std::unique_ptr<PlainSnapshot> snapshot_;
   FixedNominations nominated_;
+  extender::Extenders* extenders_ = nullptr;
+  std::vector<std::string> extenders_not_asked_;
   FixedPreemption* preemption_ = nullptr;
   std::unique_ptr<engine::Judgement> judgement_;
 };

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_extender.h"
 #include "tests/unit/engine/judgement_fixture.h"
 
 namespace berth::engine {
@@ -167,6 +169,24 @@ TEST_F(JudgementTest, OthersNominationsCountAndThePodsOwnDoesNot) {
   EXPECT_THAT(Judge(test::MakePod().Name("vip")).feasible(), ElementsAre(0, 1));
   // All nodes are looked at, not just the one that the pod is nominated for.
   EXPECT_THAT(Judge(test::MakePod().Name("vip").NominatedNode("n0")).feasible(), ElementsAre(0, 1));
+}
+
+TEST_F(JudgementTest, ExtendersHaveTheirSayWhereTheyAreAsked) {
+  Make({"A"});
+  SetNodes(3);
+  plugin("A").score_by_node = {{"n0", 3}};
+  const auto extender = std::make_shared<test::FakeExtender>();
+  extender->filters = extender->prioritizes = true;
+  extender->failed["n1"] = "busy";
+  extender->scores = {{"n2", 7}};
+  test::FakeClock clock;
+  extender::Extenders extenders({extender}, clock);
+  extenders_ = &extenders;
+  const Judgement& judgement = Judge();
+  EXPECT_THAT(judgement.feasible(), ElementsAre(0, 2));
+  EXPECT_THAT(judgement.totals(), ElementsAre(3, 70));
+  EXPECT_EQ(judgement.statuses().plugin(1), "Extender");
+  EXPECT_EQ(judgement.statuses().Get(1).message(), "busy");
 }
 
 TEST_F(JudgementTest, OnlyForAnUnschedulablePodIsPostFilterAskedWhatItWouldDo) {

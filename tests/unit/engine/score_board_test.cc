@@ -20,10 +20,10 @@ struct Row {
   std::vector<int64_t> raw;
 };
 
-// What a raw score is worth depends on the highest that some row has, as in many a plugin.
-int64_t Worth(int64_t raw, int64_t highest) { return highest == 0 ? 100 : 100 * raw / highest; }
+// What a raw score comes to depends on the highest that some row has, as in many a plugin.
+int64_t Weighted(int64_t raw, int64_t highest) { return highest == 0 ? 100 : 100 * raw / highest; }
 
-void SetWorth(ScoreBoard& board, size_t normalised) {
+void SetWeighted(ScoreBoard& board, size_t normalised) {
   std::vector<int64_t> raw;
   std::vector<ScoreValues::Id> ids;
   ScoreValues& values = board.values(normalised);
@@ -31,8 +31,8 @@ void SetWorth(ScoreBoard& board, size_t normalised) {
   values.Live(raw, ids);
   ASSERT_TRUE(std::ranges::is_sorted(raw));
   const int64_t highest = raw.empty() ? 0 : raw.back();
-  for (int64_t& value : raw) value = Worth(value, highest);
-  if (values.SetWorth(ids, raw)) board.Recount();
+  for (int64_t& value : raw) value = Weighted(value, highest);
+  if (values.SetWeighted(ids, raw)) board.Recount();
 }
 
 TEST(ScoreBoardTest, FindsWhatALookAtEveryRowFinds) {
@@ -77,7 +77,7 @@ TEST(ScoreBoardTest, FindsWhatALookAtEveryRowFinds) {
       ASSERT_EQ(board.num_feasible(), rows.size());
       if (rows.empty() || random.Below(3) != 0) continue;
 
-      for (size_t i = 0; i < num_normalised; ++i) SetWorth(board, i);
+      for (size_t i = 0; i < num_normalised; ++i) SetWeighted(board, i);
       std::vector<int64_t> highest(num_normalised, 0);
       for (const auto& [number, known] : rows) {
         for (size_t i = 0; i < num_normalised; ++i) highest[i] = std::max(highest[i], known.raw[i]);
@@ -86,7 +86,7 @@ TEST(ScoreBoardTest, FindsWhatALookAtEveryRowFinds) {
       std::vector<NodeRow> ties;
       for (const auto& [number, known] : rows) {
         int64_t total = known.base;
-        for (size_t i = 0; i < num_normalised; ++i) total += Worth(known.raw[i], highest[i]);
+        for (size_t i = 0; i < num_normalised; ++i) total += Weighted(known.raw[i], highest[i]);
         if (total > best) ties.clear();
         best = std::max(best, total);
         if (total == best) ties.push_back(number);
@@ -126,7 +126,7 @@ TEST(ScoreValuesTest, NumbersThatOthersGiveMayChangeWhatTheyStandFor) {
   values.Live(raw, ids);
   EXPECT_EQ(raw, (std::vector<int64_t>{3, 5}));
   EXPECT_EQ(ids, (std::vector<ScoreValues::Id>{2, 0}));
-  EXPECT_TRUE(values.SetWorth(ids, raw));
+  EXPECT_TRUE(values.SetWeighted(ids, raw));
   values.SetNumbers(std::vector<int64_t>{5, 4, 3});
   EXPECT_FALSE(values.changed()) << "no row has that score";
   values.SetNumbers(std::vector<int64_t>{5, 4, 2});

@@ -50,6 +50,19 @@ TEST_F(VerdictTest, ADocumentHasItsMembersByNameAndLeavesOutWhatIsEmptyOrZero) {
       "\n");
 }
 
+TEST_F(VerdictTest, ExtendersThatWereNotAskedAreNamed) {
+  Make({"A"});
+  SetNodes(1);
+  extenders_not_asked_ = {"http://first", "http://second"};
+  EXPECT_THAT(
+      Document(),
+      testing::StartsWith(R"({"best":["n0"],"extendersNotAsked":["http://first","http://second"],)"
+                          R"("nodes":)"));
+  EXPECT_THAT(Table(), testing::StartsWith("default/pod: scheduled (profile test-scheduler)\n"
+                                           "  extender not asked: http://first\n"
+                                           "  extender not asked: http://second\n"));
+}
+
 TEST_F(VerdictTest, NodesAreSortedAsTextAndSoIsTheBest) {
   Make({"A"});
   SetNodes(11);

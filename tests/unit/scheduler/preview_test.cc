@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "src/engine/judgement.h"
+#include "tests/support/fake_extender.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
 namespace berth::scheduler {
@@ -53,6 +54,36 @@ TEST_F(PreviewTest, AnExplanationAndItsPreviewOfPreemptionCountInNoMetric) {
   ASSERT_TRUE(judgement->preemption().has_value());
   EXPECT_EQ(judgement->preemption()->candidates.size(), 1u);
   EXPECT_EQ(Counts(), before);
+}
+
+TEST_F(PreviewTest, AnExplanationAsksNoExtenderAndSaysWhich) {
+  config::Extender all;
+  all.url_prefix = "http://all";
+  all.filter_verb = "filter";
+  config::Extender of_gpus = all;
+  of_gpus.url_prefix = "http://gpus";
+  of_gpus.managed_resources = {{"example.com/gpu", false}};
+  config::Extender binder = all;
+  binder.url_prefix = "http://binder";
+  binder.filter_verb.clear();
+  binder.bind_verb = "bind";
+  options_.configuration.extenders = {all, of_gpus, binder};
+  const auto fake = std::make_shared<test::FakeExtender>();
+  fake->filters = true;
+  fake->failed["n1"] = "busy";
+  options_.extenders = {fake};
+  Restart();
+  AddNode(test::MakeNode("n1"));
+  const auto pod = test::MakePod().Name("web").Ptr();
+  AddPod(pod);
+  Turn();
+  const auto judgement = scheduler().Judge(pod);
+  EXPECT_EQ(judgement->kind(), engine::Judgement::Kind::kScheduled);
+  EXPECT_THAT(judgement->extenders_not_asked(), testing::ElementsAre("http://all"));
+  EXPECT_THAT(fake->calls, testing::IsEmpty());
+  const auto with_gpu = test::MakePod().Name("ai").Req({{"example.com/gpu", "1"}}).Ptr();
+  EXPECT_THAT(scheduler().Judge(with_gpu)->extenders_not_asked(),
+              testing::ElementsAre("http://all", "http://gpus"));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class KeptBytesTest : public testing::Test {
     framework::Cycle cycle;
     const PodInfoPtr info = cache_.MakePodInfo(std::make_shared<const api::Pod>(std::move(made)));
     infos_.push_back(info);
-    const World world{cache_, nominations_, handle_.plain_listers.generation()};
+    const ClusterState world{cache_, nominations_, handle_.plain_listers.generation()};
     EXPECT_EQ(engine.Schedule(*profile_, cycle, *info, world, 0).kind, Decision::Kind::kScheduled);
   }
 

@@ -111,7 +111,7 @@ class RandomWorld {
     test::FixedNominations nominations;
     std::vector<std::vector<api::Pod>> nominated(kNodes);
     Nominate(nominations, nominated);
-    PreemptionDryRun dry_run(*profile_, cycle, *info, World{snapshot, nominations});
+    PreemptionDryRun dry_run(*profile_, cycle, *info, ClusterState{snapshot, nominations});
     for (NodeRow row = 0; row < kNodes; ++row) {
       SCOPED_TRACE(snapshot.node(row).metadata.name);
       const auto pods = snapshot.pods(row);

@@ -15,7 +15,7 @@
 #include "src/engine/kept_evaluations.h"
 #include "src/framework/preemption_preview.h"
 #include "tests/support/fixed_nominations.h"
-#include "tests/unit/simulator/restless_cluster.h"
+#include "tests/unit/engine/restless_cluster.h"
 
 namespace berth::engine {
 namespace {
@@ -55,8 +55,7 @@ class Walk {
         max_kept_bytes_(random().Below(4) == 0 ? 40'000 : 64u << 20),
         kept_(Random(seed), cache(), max_kept_bytes_) {
     cluster_.handle.make_dry_run = [this](CycleState&, const PodInfo& pod) {
-      return std::make_unique<PreemptionDryRun>(*cluster_.profile, *running_cycle_, pod,
-                                                MakeWorld());
+      return std::make_unique<PreemptionDryRun>(*cluster_.profile, *running_cycle_, pod, Cluster());
     };
   }
 
@@ -73,7 +72,7 @@ class Walk {
  private:
   Random& random() { return cluster_.random; }
   cache::Cache& cache() { return cluster_.cache; }
-  World MakeWorld() {
+  ClusterState Cluster() {
     const test::PlainListers& listers = cluster_.handle.plain_listers;
     return {cache(), nominations_, listers.generation(), listers.disruption_budgets_generation()};
   }
@@ -117,8 +116,8 @@ class Walk {
   Told Ask(Engine& engine, const PodInfoPtr& pod) {
     Told told;
     framework::Cycle cycle;
-    const World world = MakeWorld();
-    told.decision = engine.Schedule(*cluster_.profile, cycle, *pod, world, 0);
+    const ClusterState cluster = Cluster();
+    told.decision = engine.Schedule(*cluster_.profile, cycle, *pod, cluster, 0);
     if (told.decision.kind != Decision::Kind::kUnfit) return told;
     if (told.decision.refusal != nullptr) {
       told.refusal = *told.decision.refusal;
@@ -137,7 +136,7 @@ class Walk {
       told.victims_on = best.row;
       told.victims = best.victims;
     } else {
-      engine.KeepRefusal(*cluster_.profile, std::move(cycle), *pod, world, told.refusal);
+      engine.KeepRefusal(*cluster_.profile, std::move(cycle), *pod, cluster, told.refusal);
     }
     return told;
   }

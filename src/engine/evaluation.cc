@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/engine/evaluation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/cache/node_order.h"
+#include "src/framework/timing.h"
+
+namespace berth::engine {
+namespace {
+
+constexpr size_t kMinFeasibleNodesToFind = 100;
+
+}  // namespace
+
+size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage) {
+  if (nodes < kMinFeasibleNodesToFind) return nodes;
+  const size_t wanted = nodes * static_cast<size_t>(percentage) / 100;
+  return std::max(wanted, kMinFeasibleNodesToFind);
+}
+
+int32_t AdaptivePercentageOfNodesToScore(size_t nodes) {
+  constexpr int64_t kDefault = 50;
+  constexpr int64_t kLeast = 5;
+  constexpr int64_t kNodesForOneLess = 125;
+  return static_cast<int32_t>(
+      std::max(kDefault - static_cast<int64_t>(nodes) / kNodesForOneLess, kLeast));
+}
+
+Evaluation::Evaluation(const framework::Profile& profile, framework::Cycle& cycle,
+                       const PodInfo& pod, const ClusterState& cluster, Findings& findings)
+    : profile_(profile),
+      cycle_(cycle),
+      pod_(pod),
+      cluster_(cluster),
+      asks_extenders_(cluster.extenders != nullptr && cluster.extenders->Involved(*pod.pod)),
+      findings_(findings) {
+  findings_.diagnosis.Reset(cluster.snapshot.num_rows());
+  findings_.diagnosis.num_all_nodes = cluster.snapshot.num_nodes();
+  findings_.rows.clear();
+  findings_.order.clear();
+}
+
+Evaluation::Outcome Evaluation::Search(int32_t percentage, size_t& next_start_node_index) {
+  if (const Outcome outcome = PreFilter(); outcome != Outcome::kFeasible) return outcome;
+  if (AskNominatedNode(findings_.diagnosis)) {
+    findings_.candidates = findings_.feasible;
+    return ListFeasible();
+  }
+  if (!FilterCandidates()) return Outcome::kError;
+  Sample(percentage, next_start_node_index);
+  if (!AskExtenders(findings_.feasible, findings_.diagnosis)) return Outcome::kError;
+  return ListFeasible();
+}
+
+Evaluation::Outcome Evaluation::FilterAllNodes() {
+  if (const Outcome outcome = PreFilter(); outcome != Outcome::kFeasible) return outcome;
+  if (!FilterCandidates()) return Outcome::kError;
+  if (asks_extenders_) Order(0);
+  if (!AskExtenders(findings_.feasible, findings_.diagnosis)) return Outcome::kError;
+  return ListFeasible();
+}
+
+Evaluation::Outcome Evaluation::PreFilter() {
+  if (cluster_.snapshot.num_nodes() == 0) return Outcome::kNoNodes;
+  const Status status = PreFilterNodes(profile_, cycle_, pod_, cluster_.snapshot,
+                                       findings_.diagnosis, findings_.candidates);
+  if (status.ok()) return Outcome::kFeasible;
+  return status.rejected() ? Outcome::kUnfit : Fail(status);
+}
+
+bool Evaluation::AskNominatedNode(Diagnosis& diagnosis) {
+  const std::string& nominated_node = pod_.pod->status.nominated_node_name;
+  if (nominated_node.empty()) return false;
+  const NodeRow row = cluster_.snapshot.FindNode(nominated_node);
+  if (row == kNoRow) return false;
+  NodeSet only(cluster_.snapshot.num_rows());
+  only.Set(row);
+  NodeSet& left = findings_.feasible;
+  left = only;
+  FilterPass pass(profile_, cycle_, pod_, cluster_);
+  findings_.order.assign(1, row);
+  if (pass.Run(left).ok() && AskExtenders(left, diagnosis) && !left.Empty()) return true;
+  // What is said of it counts, even where PreFilter leaves it out.
+  const bool narrowed = !diagnosis.statuses.absent().reasons().empty();
+  if (pass.Explain(only, diagnosis).ok() && narrowed) SetNarrowedReason(cycle_.state, diagnosis);
+  return false;
+}
+
+bool Evaluation::FilterCandidates() {
+  framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
+  pass_.emplace(profile_, cycle_, pod_, cluster_);
+  findings_.feasible = findings_.candidates;
+  const Status status = pass_->Run(findings_.feasible);
+  timer.Finish(status.code());
+  if (!status.ok()) Fail(status);
+  return status.ok();
+}
+
+void Evaluation::Order(size_t start) {
+  std::vector<NodeRow>& order = findings_.order;
+  order.clear();
+  const NodeSet& candidates = findings_.candidates;
+  if (cluster_.node_order != nullptr) {
+    for (const NodeRow row : cluster_.node_order->rows()) {
+      if (candidates.Test(row)) order.push_back(row);
+    }
+  } else {
+    candidates.ForEach([&order](NodeRow row) { order.push_back(row); });
+  }
+  if (order.empty()) return;
+  std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(start % order.size()),
+              order.end());
+}
+
+void Evaluation::Sample(int32_t percentage, size_t& next_start_node_index) {
+  NodeSet& candidates = findings_.candidates;
+  NodeSet& feasible = findings_.feasible;
+  const size_t count = candidates.Count();
+  if (percentage == 0 && asks_extenders_) percentage = AdaptivePercentageOfNodesToScore(count);
+  const bool samples = percentage > 0 && percentage < 100;
+  if (!samples && !asks_extenders_) return;
+  Order(next_start_node_index);
+  if (samples) {
+    const extender::Extenders* extenders = cluster_.extenders;
+    const bool any_will_do =
+        profile_.plugins().score.empty() &&
+        (extenders == nullptr || (!extenders->HasFilter() && !extenders->HasPrioritizer()));
+    const size_t wanted = any_will_do ? 1 : NumFeasibleNodesToFind(count, percentage);
+    // The search ends at the feasible node that is one too many; that one counts as not looked at.
+    size_t found = 0;
+    if (feasible.Count() > wanted) {
+      for (const NodeRow row : findings_.order) {
+        if (found <= wanted && feasible.Test(row)) ++found;
+        if (found <= wanted) continue;
+        candidates.Clear(row);
+        feasible.Clear(row);
+      }
+    }
+  }
+  next_start_node_index =
+      (next_start_node_index + candidates.Count()) % cluster_.snapshot.num_nodes();
+}
+
+bool Evaluation::AskExtenders(NodeSet& feasible, Diagnosis& diagnosis) {
+  if (!asks_extenders_) return true;
+  std::vector<NodeRow>& order = findings_.order;
+  std::erase_if(order, [&feasible](NodeRow row) { return !feasible.Test(row); });
+  const size_t asked = order.size();
+  auto left = cluster_.extenders->Filter(*pod_.pod, cluster_.snapshot, std::move(order));
+  if (!left) {
+    Fail(cycle_.state.reasons().Error(left.error().message));
+    return false;
+  }
+  for (const auto& [row, code, reason] : left->rejected) {
+    diagnosis.statuses.Set(row, cycle_.state.reasons().Make(code, reason), extender::kExtenderName);
+  }
+  order = std::move(left->nodes);
+  feasible.Assign(feasible.size(), false);
+  for (const NodeRow row : order) feasible.Set(row);
+  // No event tells what would change an extender's mind, so any may.
+  if (order.size() != asked) diagnosis.AddPlugin(extender::kExtenderName);
+  return true;
+}
+
+Evaluation::Outcome Evaluation::ListFeasible() {
+  findings_.feasible.ForEach([this](NodeRow row) { findings_.rows.push_back(row); });
+  return findings_.rows.empty() ? Outcome::kUnfit : Outcome::kFeasible;
+}
+
+Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* details) {
+  const Snapshot& snapshot = cluster_.snapshot;
+  if (const Status status =
+          framework::RunPreScore(profile_, cycle_, pod_, snapshot, findings_.feasible);
+      !status.ok()) {
+    return Fail(status);
+  }
+  if (const Status status = framework::RunScore(profile_, cycle_, pod_, snapshot, findings_.rows,
+                                                findings_.totals, details);
+      !status.ok()) {
+    return Fail(status);
+  }
+  if (asks_extenders_) {
+    cluster_.extenders->Prioritize(*pod_.pod, snapshot, findings_.order, findings_.rows,
+                                   findings_.totals);
+  }
+  return Outcome::kFeasible;
+}
+
+Evaluation::Outcome Evaluation::Explain() {
+  if (!pass_) return Outcome::kUnfit;
+  const Status status = pass_->Explain(findings_.candidates, findings_.diagnosis);
+  return status.ok() ? Outcome::kUnfit : Fail(status);
+}
+
+Evaluation::Outcome Evaluation::Fail(const Status& status) {
+  error_ = status.message();
+  return Outcome::kError;
+}
+
+}  // namespace berth::engine

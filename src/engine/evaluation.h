@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/node_set.h"
+#include "berth/pod_info.h"
+#include "src/engine/cluster_state.h"
+#include "src/engine/diagnosis.h"
+#include "src/engine/filter.h"
+#include "src/framework/runtime.h"
+
+namespace berth::engine {
+
+// What an evaluation found; made once and used again for its capacity.
+struct Findings {
+  Diagnosis diagnosis;  // why the other nodes were rejected
+  NodeSet candidates;   // the nodes that were looked at
+  NodeSet feasible;
+  std::vector<NodeRow> rows;    // the feasible ones, ascending
+  std::vector<NodeRow> order;   // the same in the order in which extenders are asked about them
+  std::vector<int64_t> totals;  // what each of `rows` scored
+};
+
+// One pod evaluated by itself against the nodes: PreFilter, the nominated node, Filter, extenders,
+// PreScore, Score, and the reasons. The engine chooses from what it finds, a judgement shows it,
+// and PostFilter goes on from it. Changes nothing but the cycle, the findings and a rotating start.
+//
+// Thread safety: the scheduling thread.
+class Evaluation {
+ public:
+  enum class Outcome {
+    kFeasible,  // some node is: rows are set
+    kUnfit,     // none is
+    kNoNodes,   // there are no nodes at all
+    kError,     // error() tells which plugin or extender failed
+  };
+
+  // All of it must outlive the evaluation.
+  Evaluation(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
+             const ClusterState& cluster, Findings& findings);
+
+  // Looks at the nominated node first and, where that is feasible, at no other; then for as many
+  // feasible nodes as kube-scheduler would with this percentageOfNodesToScore (0: all, or its
+  // default where an extender takes part), zone by zone in turn from `next_start_node_index`, which
+  // it moves.
+  Outcome Search(int32_t percentage, size_t& next_start_node_index);
+  // Looks at all nodes.
+  Outcome FilterAllNodes();
+  // After kFeasible: sets the totals and, unless it is nullptr, what each plugin gave.
+  Outcome Score(std::vector<framework::PluginScores>* details);
+  // Whether PreFilter has left some nodes, which the filters were asked about.
+  bool has_filtered() const { return pass_.has_value(); }
+  // Writes why the nodes that were looked at were rejected to the diagnosis. kError, else kUnfit.
+  Outcome Explain();
+  // Once PreFilter has left some nodes: whether the node that the pod is nominated for, which
+  // PreFilter may have left out, is feasible. If not, `diagnosis` hears why.
+  bool AskNominatedNode(Diagnosis& diagnosis);
+
+  const std::string& error() const { return error_; }
+
+ private:
+  Outcome PreFilter();
+  bool FilterCandidates();
+  void Sample(int32_t percentage, size_t& next_start_node_index);
+  // Of `feasible`, which findings_.order lists, leaves those that no extender drops.
+  bool AskExtenders(NodeSet& feasible, Diagnosis& diagnosis);
+  Outcome ListFeasible();
+  // The candidates, node `start` of them first.
+  void Order(size_t start);
+  Outcome Fail(const Status& status);
+
+  const framework::Profile& profile_;
+  framework::Cycle& cycle_;
+  const PodInfo& pod_;
+  const ClusterState& cluster_;
+  const bool asks_extenders_;
+  Findings& findings_;
+  std::optional<FilterPass> pass_;  // over the candidates
+  std::string error_;
+};
+
+// How many feasible nodes to look for among `nodes` when only `percentage` (1..100) of them are to
+// be scored: at least 100, or all. kube-scheduler's numFeasibleNodesToFind.
+size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage);
+// What part of the nodes kube-scheduler looks at by default, in percent: 50 less one for each 125
+// nodes, at least 5.
+int32_t AdaptivePercentageOfNodesToScore(size_t nodes);
+
+}  // namespace berth::engine
