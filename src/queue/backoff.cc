@@ -20,15 +20,16 @@ Duration Backoff::Length(int failures) const {
   return Duration(options_.pod_initial_backoff.count() << doublings);
 }
 
-Time Backoff::Expiration(QueuedPod& pod) const {
+Time Backoff::Expiration(const QueuedPod& pod) const {
   if (options_.pod_max_backoff == Duration::zero()) return Time::min();
   const int failures =
       pod.consecutive_errors_count > 0 ? pod.consecutive_errors_count : pod.unschedulable_count;
   if (failures == 0) return Time::min();
-  if (!pod.backoff_expiration) pod.backoff_expiration = Align(pod.timestamp + Length(failures));
-  return *pod.backoff_expiration;
+  return Align(pod.timestamp + Length(failures));
 }
 
-bool Backoff::IsBackingOff(QueuedPod& pod, Time now) const { return Expiration(pod) >= Align(now); }
+bool Backoff::IsBackingOff(const QueuedPod& pod, Time now) const {
+  return Expiration(pod) >= Align(now);
+}
 
 }  // namespace berth::queue

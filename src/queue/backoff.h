@@ -17,9 +17,9 @@ class Backoff {
  public:
   explicit Backoff(const QueueOptions& options) : options_(options) {}
 
-  // When the backoff ends; Time::min() for a pod that need not wait. Kept in `pod`.
-  Time Expiration(QueuedPod& pod) const;
-  bool IsBackingOff(QueuedPod& pod, Time now) const;
+  // When the backoff ends; Time::min() for a pod that need not wait.
+  Time Expiration(const QueuedPod& pod) const;
+  bool IsBackingOff(const QueuedPod& pod, Time now) const;
 
  private:
   Duration Length(int failures) const;

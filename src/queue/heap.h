@@ -1,81 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "berth/time.h"
 #include "src/queue/entry.h"
 
 namespace berth::queue {
 
 // A binary min-heap of entries that knows where each one is, so that any of them can be moved or
-// removed in O(log n). `less` must be a strict total order for the order of equals to be fixed.
+// removed in O(log n). What orders the entries lies in the heap itself: a comparison follows no
+// pointer.
 //
 // Thread safety: one owner.
 class EntryHeap {
  public:
-  using Less = std::function<bool(const Entry&, const Entry&)>;
-  explicit EntryHeap(Less less) : less_(std::move(less)) {}
+  // The end of the backoff comes first, then the higher priority, then the earlier timestamp (as
+  // PrioritySort has it), then the order of arrival. A heap that goes by less leaves the rest at
+  // the same value for all.
+  struct Key {
+    Time backoff_ends;
+    int32_t priority = 0;
+    Time timestamp;
+    uint64_t sequence = 0;
+  };
 
-  bool empty() const { return entries_.empty(); }
-  size_t size() const { return entries_.size(); }
-  // The least entry; the heap must not be empty.
-  Entry* Top() const { return entries_.front(); }
-  // All entries, in heap order.
-  const std::vector<Entry*>& entries() const { return entries_; }
-  bool Before(const Entry& a, const Entry& b) const { return less_(a, b); }
+  // `less` takes the place of priority and timestamp; nullptr: those count.
+  explicit EntryHeap(QueueLess less = nullptr) : less_(std::move(less)) {}
 
-  void Push(Entry* entry) {
-    entries_.push_back(entry);
-    entry->heap_index = entries_.size() - 1;
-    Up(entry->heap_index);
+  bool empty() const { return items_.empty(); }
+  size_t size() const { return items_.size(); }
+  // The least entry and its key; the heap must not be empty.
+  Entry* Top() const { return items_.front().entry; }
+  const Key& TopKey() const { return items_.front().key; }
+  // All entries, the least first.
+  std::vector<Entry*> InOrder() const {
+    std::vector<Item> items = items_;
+    std::sort(items.begin(), items.end(),
+              [this](const Item& a, const Item& b) { return Before(a, b); });
+    std::vector<Entry*> entries;
+    entries.reserve(items.size());
+    for (const Item& item : items) entries.push_back(item.entry);
+    return entries;
   }
-  // Restores the order after `entry`, which is in this heap, changed.
-  void Fix(Entry* entry) {
+
+  void Push(Entry* entry, const Key& key) {
+    items_.push_back({key, entry});
+    Up(items_.size() - 1);
+  }
+  // `entry`, which is in this heap, has changed.
+  void Update(Entry* entry, const Key& key) {
+    items_[entry->heap_index].key = key;
     Up(entry->heap_index);
     Down(entry->heap_index);
   }
   void Remove(Entry* entry) {
     const size_t hole = entry->heap_index;
-    Entry* last = entries_.back();
-    entries_.pop_back();
-    if (last == entry) return;
+    const Item last = items_.back();
+    items_.pop_back();
+    if (last.entry == entry) return;
     Place(hole, last);
-    Fix(last);
+    Up(hole);
+    Down(last.entry->heap_index);
   }
 
  private:
-  void Place(size_t index, Entry* entry) {
-    entries_[index] = entry;
-    entry->heap_index = index;
+  struct Item {
+    Key key;
+    Entry* entry;
+  };
+
+  bool Before(const Item& a, const Item& b) const {
+    if (a.key.backoff_ends != b.key.backoff_ends) return a.key.backoff_ends < b.key.backoff_ends;
+    if (less_ != nullptr) {
+      const QueueSortKey key_a = {a.entry->pod->info.get(), a.entry->pod->timestamp};
+      const QueueSortKey key_b = {b.entry->pod->info.get(), b.entry->pod->timestamp};
+      if (less_(key_a, key_b)) return true;
+      if (less_(key_b, key_a)) return false;
+    } else {
+      if (a.key.priority != b.key.priority) return a.key.priority > b.key.priority;
+      if (a.key.timestamp != b.key.timestamp) return a.key.timestamp < b.key.timestamp;
+    }
+    return a.key.sequence < b.key.sequence;
+  }
+  void Place(size_t index, const Item& item) {
+    items_[index] = item;
+    item.entry->heap_index = index;
   }
   void Up(size_t index) {
-    Entry* entry = entries_[index];
+    const Item item = items_[index];
     while (index > 0) {
       const size_t parent = (index - 1) / 2;
-      if (!less_(*entry, *entries_[parent])) break;
-      Place(index, entries_[parent]);
+      if (!Before(item, items_[parent])) break;
+      Place(index, items_[parent]);
       index = parent;
     }
-    Place(index, entry);
+    Place(index, item);
   }
   void Down(size_t index) {
-    Entry* entry = entries_[index];
+    const Item item = items_[index];
     while (true) {
       size_t child = 2 * index + 1;
-      if (child >= entries_.size()) break;
-      if (child + 1 < entries_.size() && less_(*entries_[child + 1], *entries_[child])) ++child;
-      if (!less_(*entries_[child], *entry)) break;
-      Place(index, entries_[child]);
+      if (child >= items_.size()) break;
+      if (child + 1 < items_.size() && Before(items_[child + 1], items_[child])) ++child;
+      if (!Before(items_[child], item)) break;
+      Place(index, items_[child]);
       index = child;
     }
-    Place(index, entry);
+    Place(index, item);
   }
 
-  Less less_;
-  std::vector<Entry*> entries_;
+  QueueLess less_;
+  std::vector<Item> items_;
 };
 
 }  // namespace berth::queue

@@ -9,8 +9,6 @@
 namespace berth::queue {
 namespace {
 
-QueueSortKey SortKey(const Entry& entry) { return {entry.pod->info.get(), entry.pod->timestamp}; }
-
 // kube-scheduler counts an entity that enters a queue only if the strategy alone would not have
 // told so.
 bool Moved(QueueState::Strategy strategy, QueueingStrategy usual) {
@@ -23,32 +21,24 @@ QueueState::QueueState(QueueOptions options, QueueHooks hooks, QueueMetrics metr
     : options_(options),
       metrics_(std::move(metrics)),
       backoffs_(options),
-      less_(std::move(hooks.less)),
       pre_enqueue_(std::move(hooks.pre_enqueue)),
       reclass_(std::move(hooks.reclass)),
       hints_(std::move(hooks.profiles)),
-      active_(ActiveLess()),
-      backoff_(BackoffLess(options.pop_from_backoff_q)),
-      error_backoff_(BackoffLess(false)),
-      parked_(hints_) {
-  BERTH_CHECK(less_ != nullptr, "the queue needs a QueueSort");
-}
+      active_(hooks.less),
+      backoff_(options.pop_from_backoff_q ? hooks.less : nullptr),
+      parked_(hints_) {}
 
-EntryHeap::Less QueueState::ActiveLess() const {
-  return [this](const Entry& a, const Entry& b) {
-    if (less_(SortKey(a), SortKey(b))) return true;
-    if (less_(SortKey(b), SortKey(a))) return false;
-    return a.sequence < b.sequence;
-  };
-}
-
-EntryHeap::Less QueueState::BackoffLess(bool by_priority) const {
-  return [this, by_priority, active = ActiveLess()](const Entry& a, const Entry& b) {
-    const Time ends_a = backoffs_.Expiration(*a.pod);
-    const Time ends_b = backoffs_.Expiration(*b.pod);
-    if (ends_a != ends_b) return ends_a < ends_b;
-    return by_priority ? active(a, b) : a.sequence < b.sequence;
-  };
+EntryHeap::Key QueueState::KeyOf(const Entry& entry) const {
+  EntryHeap::Key key;
+  key.sequence = entry.sequence;
+  if (entry.holder != Holder::kActive) key.backoff_ends = backoffs_.Expiration(*entry.pod);
+  // Pop() takes none from the others, so only the time counts there.
+  if (entry.holder == Holder::kActive ||
+      (entry.holder == Holder::kBackoff && options_.pop_from_backoff_q)) {
+    key.priority = entry.pod->info->priority();
+    key.timestamp = entry.pod->timestamp;
+  }
+  return key;
 }
 
 void QueueState::ReplaceHints(std::vector<ProfileHints> profiles) {
@@ -105,8 +95,8 @@ void QueueState::Replace(Entry* entry, PodInfoPtr info) {
     return;
   }
   entry->pod->info = std::move(info);
-  if (entry->holder == Holder::kActive) active_.Fix(entry);
-  if (entry->holder == Holder::kBackoff) backoff_.Fix(entry);
+  if (entry->holder == Holder::kActive) active_.Update(entry, KeyOf(*entry));
+  if (entry->holder == Holder::kBackoff) backoff_.Update(entry, KeyOf(*entry));
 }
 
 bool QueueState::Detach(Entry* entry) {
@@ -179,7 +169,7 @@ void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy st
   if (!entry->pod->initial_attempt_timestamp) entry->pod->initial_attempt_timestamp = now;
   entry->sequence = ++last_sequence_;
   entry->holder = Holder::kActive;
-  active_.Push(entry);
+  active_.Push(entry, KeyOf(*entry));
   metrics_.Incoming(QueueMetrics::Queue::kActive, event,
                     Moved(strategy, QueueingStrategy::kImmediately));
 }
@@ -198,7 +188,7 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
   entry->sequence = ++last_sequence_;
   const bool error = !entry->rejected() || entry->pod->rejected_in_binding;
   entry->holder = error ? Holder::kErrorBackoff : Holder::kBackoff;
-  (error ? error_backoff_ : backoff_).Push(entry);
+  (error ? error_backoff_ : backoff_).Push(entry, KeyOf(*entry));
   metrics_.Incoming(QueueMetrics::Queue::kBackoff, event,
                     Moved(strategy, QueueingStrategy::kAfterBackoff));
 }
@@ -250,7 +240,7 @@ std::optional<Time> QueueState::FirstExpiration() const {
   std::optional<Time> first;
   for (const EntryHeap* heap : {&backoff_, &error_backoff_}) {
     if (heap->empty()) continue;
-    const Time ends = backoffs_.Expiration(*heap->Top()->pod);
+    const Time ends = heap->TopKey().backoff_ends;
     if (!first || ends < *first) first = ends;
   }
   return first;

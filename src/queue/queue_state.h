@@ -83,13 +83,12 @@ class QueueState {
   // Whether the plugin that gates the parked entry holds it back still.
   bool StillGated(const Entry& entry) const;
   bool GoesToBackoffQ(const Entry& entry, QueueingStrategy strategy, Time now) const;
-  EntryHeap::Less ActiveLess() const;
-  EntryHeap::Less BackoffLess(bool by_priority) const;
+  // What orders the entry in the heap that holds it.
+  EntryHeap::Key KeyOf(const Entry& entry) const;
 
   QueueOptions options_;
   QueueMetrics metrics_;
   Backoff backoffs_;
-  std::function<bool(const QueueSortKey&, const QueueSortKey&)> less_;
   std::function<PreEnqueueResult(const PodInfo&, std::string_view)> pre_enqueue_;
   std::function<PodInfoPtr(PodInfoPtr)> reclass_;
   HintTable hints_;

@@ -29,8 +29,6 @@ struct QueuedPod {
   int unschedulable_count = 0;
   // Attempts that ended in an error, since the last rejection.
   int consecutive_errors_count = 0;
-  // Worked out on demand, for the counts above; none means not yet.
-  std::optional<Time> backoff_expiration;
   // Who rejected the last attempt or gated the pod; sorted, unique. Pop() leaves them in place, so
   // whoever returns the pod after a failure sets both afresh.
   std::vector<std::string> unschedulable_plugins;
@@ -62,6 +60,8 @@ struct QueueOptions {
   bool pop_from_backoff_q = true;
 };
 
+using QueueLess = std::function<bool(const QueueSortKey&, const QueueSortKey&)>;
+
 struct PreEnqueueResult {
   // The first plugin that did not answer Success, or "".
   std::string gating_plugin;
@@ -82,8 +82,9 @@ struct ProfileHints {
 
 // What the queue knows of the profiles.
 struct QueueHooks {
-  // QueueSort's Less. Ties go to the pod that entered the queue first.
-  std::function<bool(const QueueSortKey&, const QueueSortKey&)> less;
+  // QueueSort's Less. Ties go to the pod that entered the queue first. nullptr: PrioritySort's
+  // order, for which the queue calls nothing.
+  QueueLess less;
   // Runs the PreEnqueue plugins of the pod's profile, `last_gating_plugin` (or "") first. nullptr:
   // every pod may enter.
   std::function<PreEnqueueResult(const PodInfo& pod, std::string_view last_gating_plugin)>

@@ -12,8 +12,11 @@
 
 #include "berth/cluster_event.h"
 #include "berth/time.h"
+#include "src/base/thread.h"
+#include "src/queue/in_flight.h"
 #include "src/queue/nominator.h"
 #include "src/queue/queue_metrics.h"
+#include "src/queue/queue_state.h"
 #include "src/queue/queued_pod.h"
 
 namespace berth::queue {
@@ -65,7 +68,6 @@ class SchedulingQueue {
   // queue.
   SchedulingQueue(QueueOptions options, QueueHooks hooks, Nominator& nominator,
                   QueueMetrics metrics, Time start);
-  ~SchedulingQueue();
   SchedulingQueue(const SchedulingQueue&) = delete;
   SchedulingQueue& operator=(const SchedulingQueue&) = delete;
 
@@ -129,8 +131,22 @@ class SchedulingQueue {
   void UpdateGauges();
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  // Where a pod goes that comes back: decided by what happened while it was in flight.
+  QueueingStrategy StrategyAfterAttempt(const Entry& entry);
+  // Moves the parked pods that the event may help, and records it.
+  void MoveGroups(const EventMatch& match, const api::ObjectPtr& old_object,
+                  const api::ObjectPtr& new_object, Time now, const PodPredicate& concerns);
+  void UpdateParked(Entry* entry, const std::vector<ClusterEvent>& events,
+                    const api::ObjectPtr& old_object, const api::ObjectPtr& new_object, Time now);
+
+  base::ThreadOwner owner_;
+  QueueState state_;
+  InFlightPods in_flight_;
+  Nominator& nominator_;
+  const Time backoff_start_;
+  const Time unschedulable_start_;
+  Time next_backoff_flush_;
+  Time next_unschedulable_flush_;
 };
 
 }  // namespace berth::queue

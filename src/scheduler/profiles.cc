@@ -71,8 +71,8 @@ const framework::Profile* Profiles::Find(std::string_view scheduler_name) const 
   return it == current_.profiles.end() ? nullptr : it->second.get();
 }
 
-const QueueSortPlugin& Profiles::queue_sort() const {
-  return current_.profiles.begin()->second->queue_sort();
+const framework::Entry<QueueSortPlugin>& Profiles::queue_sort() const {
+  return current_.profiles.begin()->second->plugins().queue_sort.front();
 }
 
 PodParts Profiles::signature_parts() const {

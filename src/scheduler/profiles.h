@@ -34,7 +34,7 @@ class Profiles {
   // nullptr: pods of that schedulerName are not ours.
   const framework::Profile* Find(std::string_view scheduler_name) const;
   // Of all profiles, which agree on it; the configuration is refused otherwise.
-  const QueueSortPlugin& queue_sort() const;
+  const framework::Entry<QueueSortPlugin>& queue_sort() const;
   // The parts of a pod that declared plugins of any profile read.
   PodParts signature_parts() const;
   // What the plugins of each profile registered for, and the extenders, where there are any.

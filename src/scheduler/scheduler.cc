@@ -62,9 +62,12 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
 
 queue::QueueHooks Scheduler::MakeQueueHooks() {
   queue::QueueHooks hooks;
-  hooks.less = [sort = &profiles_.queue_sort()](const QueueSortKey& a, const QueueSortKey& b) {
-    return sort->Less(a, b);
-  };
+  // PrioritySort's order is the queue's own.
+  if (const auto& sort = profiles_.queue_sort(); sort.name != "PrioritySort") {
+    hooks.less = [plugin = sort.plugin](const QueueSortKey& a, const QueueSortKey& b) {
+      return plugin->Less(a, b);
+    };
+  }
   hooks.pre_enqueue = [this](const PodInfo& pod, std::string_view last) {
     const framework::Profile* profile = profiles_.Find(pod.pod->spec.scheduler_name);
     if (profile == nullptr) return queue::PreEnqueueResult{};

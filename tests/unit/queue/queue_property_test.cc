@@ -24,8 +24,9 @@ constexpr ClusterEvent kEvents[] = {kNodeAdd,
 
 // The world outside the queue, the same for queue and model: gates and hints change with `phase`.
 struct World {
+  bool queue_sort = false;  // a plugin orders the queue, not the queue itself
   uint64_t phase = 0;
-  std::set<std::string> gated;  // pod names
+  std::set<std::string> gated = {};  // pod names
 
   std::string Gate(const api::Pod& pod) const {
     return gated.count(pod.metadata.name) != 0 ? kPlugins[pod.metadata.name.size() % 2] : "";
@@ -38,7 +39,7 @@ struct World {
 
   QueueHooks Hooks() const {
     QueueHooks hooks;
-    hooks.less = PriorityLess;
+    if (queue_sort) hooks.less = PriorityLess;
     hooks.pre_enqueue = [this](const PodInfo& pod, std::string_view) {
       return PreEnqueueResult{Gate(*pod.pod)};
     };
@@ -299,8 +300,11 @@ class Model {
 // Runs one random history and compares after each step.
 class History {
  public:
-  explicit History(uint64_t seed)
-      : random_(seed), model_(world_), queue_({}, world_.Hooks(), nominator_, {}, clock_.Now()) {}
+  History(uint64_t seed, bool queue_sort)
+      : random_(seed),
+        world_{.queue_sort = queue_sort},
+        model_(world_),
+        queue_({}, world_.Hooks(), nominator_, {}, clock_.Now()) {}
 
   void Run(int steps) {
     for (int step = 0; step < steps && !::testing::Test::HasFailure(); ++step) {
@@ -467,7 +471,7 @@ class History {
 TEST(SchedulingQueuePropertyTest, DoesWhatTheModelDoesThroughRandomHistories) {
   for (uint64_t seed = 1; seed <= 40 && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    History(seed).Run(1500);
+    History(seed, seed % 2 == 0).Run(1500);
   }
 }
 

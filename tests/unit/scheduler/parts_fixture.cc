@@ -31,9 +31,8 @@ void PartsFixture::Restart() {
   profiles_.emplace(std::move(*made));
   state_->cache.SetSignatureParts(profiles_->signature_parts());
   queue::QueueHooks hooks;
-  hooks.less = [sort = &profiles_->queue_sort()](const QueueSortKey& a, const QueueSortKey& b) {
-    return sort->Less(a, b);
-  };
+  hooks.less = [sort = profiles_->queue_sort().plugin](
+                   const QueueSortKey& a, const QueueSortKey& b) { return sort->Less(a, b); };
   hooks.profiles = profiles_->Hints();
   queue_ = std::make_unique<queue::SchedulingQueue>(
       queue::QueueOptions{}, std::move(hooks), state_->nominator,
