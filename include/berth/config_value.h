@@ -50,7 +50,7 @@ class ConfigValue {
 };
 
 // Reads the fields of a map strictly: every problem is collected with the field's path, and a
-// field that nobody asked for is one.
+// field that was not asked for is one.
 //
 //   FieldReader fields(args, "");
 //   fields.Read("hardPodAffinityWeight", weight);

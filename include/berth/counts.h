@@ -11,7 +11,7 @@ namespace berth {
 // Counts by a small dense id (a node row, a domain); ids that were never counted read as 0. Takes
 // memory for what is not 0 while that is little, and becomes an array when it is much.
 //
-// Thread safety: one owner; any number of readers while nobody writes.
+// Thread safety: one owner; any number of readers while it does not write.
 class Counts {
  public:
   int32_t Get(uint32_t id) const;

@@ -46,7 +46,7 @@ struct Resources {
 
 // The defaults that stand in for a container's missing request when scoring.
 inline constexpr int64_t kDefaultMilliCpuRequest = 100;
-inline constexpr int64_t kDefaultMemoryRequest = 200 * 1024 * 1024;
+inline constexpr int64_t kDefaultMemoryRequest = int64_t{200} * 1024 * 1024;
 
 // How pod requests are added up; see k8s.io/component-helpers resource.PodRequests.
 struct PodRequestsOptions {

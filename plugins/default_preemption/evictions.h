@@ -14,7 +14,7 @@ namespace berth::plugins {
 
 // Evictions under way, by the pod they make room for.
 //
-// All victims but the last are evicted at once, the last when they are gone or going: so whoever
+// All victims but the last are evicted at once, the last when they are gone or going: so a pod that
 // sees the last one going knows that the others were asked to. When an eviction fails the rest is
 // left alone, and the pod is tried again at once: no deletion may come that would wake it. A pod
 // that is tried meanwhile and preempts again starts over: answers to what it asked for before are
@@ -67,7 +67,7 @@ class Evictions {
   Handle& handle_;
   Runs runs_;  // by preemptor UID
   uint64_t last_run_ = 0;
-  // Answers that come after the plugin has gone find nobody.
+  // Answers that come after the plugin has gone find no receiver.
   std::shared_ptr<Evictions*> self_;
 };
 

@@ -34,7 +34,7 @@ class PodAffinityFilterState final {
   void UpdateWithPod(const Snapshot& snapshot, const PodInfo& other, NodeRow row, int32_t delta);
 
   // Pods came to or left `rows`, and `placed` are the terms as they are now: brings the counts up
-  // to date and adds the rows whose verdict may differ to `touched`. False: make the state anew.
+  // to date and adds the rows whose verdict may differ to `touched`. False: make a new state.
   // Not for copies.
   bool Update(std::span<const NodeRow> rows, const std::vector<AffinityTermCounts>& placed,
               NodeSet& touched);

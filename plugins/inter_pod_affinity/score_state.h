@@ -16,7 +16,7 @@ namespace berth::plugins {
 
 // The score of each domain of each topology key that some term gives a score.
 //
-// Thread safety: one owner; any number of readers while nobody writes.
+// Thread safety: one owner; any number of readers while it does not write.
 class PodAffinityScoreState final {
  public:
   // Every counted pod adds `weight` to its domain of the key: pods that a term of the incoming pod
@@ -34,7 +34,7 @@ class PodAffinityScoreState final {
 
   // Pods came to or left `rows`, and `placed` are the terms as they are now: brings the scores up
   // to date and adds the rows whose score may differ to `touched`; none where there are groups.
-  // False: make the state anew. Not for copies.
+  // False: make a new state. Not for copies.
   bool Update(std::span<const NodeRow> rows, const std::vector<AffinityTermCounts>& placed,
               NodeSet& touched);
 

@@ -79,7 +79,7 @@ void TopologyCounts::Update(std::span<const NodeRow> rows, NodeSet& touched) {
       }
     }
     if (entry.positive.empty()) {
-      // What it was before, nobody has written down.
+      // What it was before is not written down.
       entry.positive = entry.PositiveDomains();
       touched |= topology.nodes;
     }

@@ -69,7 +69,7 @@ std::shared_ptr<const PodCounts> CountPods(const Snapshot& snapshot,
 
 // Pods on some nodes by domain of a topology.
 //
-// Thread safety: one owner; any number of readers while nobody writes.
+// Thread safety: one owner; any number of readers while it does not write.
 class DomainPods {
  public:
   DomainPods() = default;

@@ -70,7 +70,7 @@ class PodTopologySpread final : public UpdatablePreFilterPlugin,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
-  // Not where some feasible nodes get no score: theirs counts for nobody.
+  // Not where some feasible nodes get no score: theirs does not count.
   bool NormalizesByValue(const CycleState& state) const override;
   // The emptiest domains get 100; nodes that lack a required key get 0.
   Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,

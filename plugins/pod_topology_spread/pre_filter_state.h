@@ -17,7 +17,7 @@ namespace berth::plugins {
 // How the pods that a pod's hard constraints count stand over their domains. Copies share what
 // PreFilter found and keep apart what AddPod and RemovePod changed.
 //
-// Thread safety: one owner; any number of readers while nobody writes.
+// Thread safety: one owner; any number of readers while it does not write.
 class SpreadPreFilterState final {
  public:
   enum class Verdict : uint8_t { kPass, kMissingLabel, kTooSkewed };

@@ -18,7 +18,7 @@ namespace berth::plugins {
 
 // How crowded each domain is with the pods that a pod's soft constraints count. Copies share it.
 //
-// Thread safety: one owner; any number of readers while nobody writes.
+// Thread safety: one owner; any number of readers while it does not write.
 class SpreadPreScoreState final {
  public:
   // `require_all_keys`: nodes that lack the key of some constraint neither count nor get a score;
@@ -42,7 +42,7 @@ class SpreadPreScoreState final {
 
   // Pods came to or left `rows`, and other nodes may be feasible: brings everything up to date and
   // adds the rows whose score (with groups: whose group) may differ to `touched`. False: make the
-  // state anew. Not for copies.
+  // state new. Not for copies.
   bool Update(std::span<const NodeRow> rows, const NodeSet& feasible, NodeSet& touched);
 
  private:

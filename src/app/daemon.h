@@ -40,7 +40,7 @@ struct DaemonOptions {
 //   API server <-> CurlClient ("berth-io") -> Informers -> Scheduler's inbox ("berth-sched")
 //                      ^        |
 //                      |        +-> LeaderElector: lets the scheduler begin, and holds back every
-//                      +----------- write while the lease may be somebody else's
+//                      +----------- write while the lease may be another's
 //
 // A standby watches and fills its cache and its queue like a leader, unless delayCacheUntilActive.
 //

@@ -154,7 +154,7 @@ void AddAuthentication(FlagSet& flags, AuthenticationFlags& out) {
 void AddAuthorization(FlagSet& flags, AuthorizationFlags& out) {
   flags.Group("Authorization flags");
   flags.Value("authorization-always-allow-paths",
-              "Paths that anybody may get; a trailing * stands for any rest "
+              "Paths that every caller may get; a trailing * stands for any rest "
               "(/healthz,/readyz,/livez).",
               out.always_allow_paths);
   flags.Value("authorization-kubeconfig",

@@ -44,7 +44,7 @@ class EventLoop final : public Executor {
   // Calls `listener` from now on while one of `events` holds; replaces an earlier call for `fd`.
   void Watch(int fd, uint32_t events, FdListener& listener);
   // No call of `listener` for `fd` any more, not even for an event that has been read already. Does
-  // nothing when somebody else watches `fd` by now: a number is given out again once it is closed.
+  // nothing when another watches `fd` by now: a number is given out again once it is closed.
   void Unwatch(int fd, const FdListener& listener);
 
   // Serves until Stop(). What was posted before Stop() has run when this returns; timers have not.

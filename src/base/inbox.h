@@ -21,7 +21,7 @@ class Inbox {
   }
 
   // Leaves the receiver asleep, for a sender that has more to send. True: the inbox was empty, so
-  // somebody must Wake() the receiver soon.
+  // the sender must Wake() the receiver soon.
   bool PushQuietly(Message message) {
     MutexLock lock(mutex_);
     messages_.push_back(std::move(message));

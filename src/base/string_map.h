@@ -11,7 +11,7 @@
 namespace berth::base {
 
 // Hashes std::string and std::string_view alike: Abseil's own default takes only its own
-// string_view where that is another type. Seeded anew in each process, so that nobody can choose
+// string_view where that is another type. Seeded in each process, so that a stranger cannot choose
 // names that collide.
 struct StringHash {
   using is_transparent = void;

@@ -58,7 +58,7 @@ class Cache final : public Snapshot {
  public:
   struct Options {
     LabelIndex::Limits labels = {};
-    // How much is kept of what nobody holds: topologies, pod counts, terms that no pod has.
+    // How much is kept of what nothing holds: topologies, pod counts, terms that no pod has.
     size_t max_topologies = 64;
     size_t max_pod_counts_bytes = 32u << 20;
     size_t max_unused_affinity_terms = 256;

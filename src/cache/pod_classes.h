@@ -26,7 +26,7 @@ using Fragments = std::array<FragmentId, kNumPodParts>;
 //
 // A class is the tuple of the pod's fragments. It lives as long as a PodInfo names it; ids are
 // never given to another class, so what is kept for a dead class can only go to waste. When
-// somebody reads the whole pod (pod_part::kEverything), or ids run out, pods get kNoPodClass.
+// a plugin reads the whole pod (pod_part::kEverything), or ids run out, pods get kNoPodClass.
 //
 // Thread safety: one owner; a PodInfo may be dropped on any thread.
 class PodClasses {

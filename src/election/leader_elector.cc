@@ -218,7 +218,7 @@ void LeaderElector::Impl::Try() {
   }
 }
 
-// Nobody else may have written in between, so that no read is needed.
+// No other process may have written in between, so that no read is needed.
 void LeaderElector::Impl::UpdateKnownLease() {
   api::LeaseRecord record = OwnRecord();
   record.acquire_time = observed_.acquire_time;

@@ -26,7 +26,7 @@ void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis);
 // Which nodes of a set pass a profile's filters, by columns where a plugin offers them.
 //
 // A row's verdict is that of the first plugin to reject it, in profile order. Reasons are asked
-// for only when somebody needs them (Explain), by the per-node form.
+// for only when they are needed (Explain), by the per-node form.
 class FilterPass {
  public:
   FilterPass(const framework::Profile& profile, const framework::Cycle& cycle, const PodInfo& pod,

@@ -24,7 +24,7 @@ namespace berth::engine {
 //
 // It holds until an answer that went into it may be another:
 //   - a row that changed since is judged again, by itself. Its verdict must be the same, and
-//     preemption must have had nobody to evict there and have nobody now;
+//     preemption must have had no pod to evict there and have none now;
 //   - filters that read more than a row must have been skipped, and be skipped again;
 //   - no object that is neither pod nor node, and no nomination that counts for the pod, has
 //     changed;

@@ -20,7 +20,7 @@ std::string Problem(const struct stat& status, bool is_end) {
     return "it belongs to user " + std::to_string(status.st_uid) +
            ", who is neither root nor the scheduler's; change that (chown root)";
   }
-  // Everybody may write to a link, and nobody can: what counts is the folder that it is in.
+  // All users may write to a link, and none can: what counts is the folder that it is in.
   if (S_ISLNK(status.st_mode)) return "";
   if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0 && !is_end) return "";
   if ((status.st_mode & S_IWOTH) != 0) return "everybody may write to it (chmod o-w)";

@@ -30,7 +30,7 @@ struct QueuedPod {
   // Attempts that ended in an error, since the last rejection.
   int consecutive_errors_count = 0;
   // Who rejected the last attempt or gated the pod; sorted, unique. Pop() leaves them in place, so
-  // whoever returns the pod after a failure sets both afresh.
+  // what returns the pod after a failure sets both again.
   std::vector<std::string> unschedulable_plugins;
   // Those whose code was Pending: their event skips the backoff.
   std::vector<std::string> pending_plugins;

@@ -38,7 +38,7 @@ struct Mismatch {
 Mismatch CompareNodes(const KnownObjects& nodes, const cache::Cache& cache);
 // By UID: pods on nodes with those of the cache, the others with those that wait in the queue, on
 // Permit or for their Bind (which the cache holds as assumed). Pods without a node that no profile
-// is for, as `is_ours` tells, are nobody's business; kube-scheduler calls them missed.
+// is for, as `is_ours` tells, do not concern us; kube-scheduler calls them missed.
 Mismatch ComparePods(const KnownObjects& pods, const cache::Cache& cache,
                      const queue::SchedulingQueue& queue,
                      const std::function<bool(std::string_view)>& is_ours);

@@ -62,7 +62,7 @@ class AuthenticationConfig : public std::enable_shared_from_this<AuthenticationC
   // Whether Start() would look anything up.
   bool looks_up() const;
 
-  // nullptr: nobody's certificates are believed.
+  // nullptr: no certificates are believed.
   AuthoritiesPtr client_authorities();
   std::optional<FrontProxy> front_proxy();
 

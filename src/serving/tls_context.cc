@@ -98,7 +98,7 @@ Result<OpensslPtr<SSL_CTX>> MakeContext(const CertifiedKeyPem& pair, const Setti
   SSL_CTX_set_cert_verify_callback(made, AcceptAnyCertificate, nullptr);
   SSL_CTX_set_max_cert_list(made, kMaxClientChain);
   SSL_CTX_set_alpn_select_cb(made, SelectProtocol, nullptr);
-  // As in Go, whoever names suites of TLS 1.3 only gets nothing older.
+  // As in Go, naming suites of TLS 1.3 only gives nothing older.
   if (settings.ciphers.empty()) SSL_CTX_set_min_proto_version(made, TLS1_3_VERSION);
   if ((!settings.ciphers.empty() && SSL_CTX_set_cipher_list(made, settings.ciphers.c_str()) != 1) ||
       SSL_CTX_set_ciphersuites(made, kTls13CipherSuites) != 1) {

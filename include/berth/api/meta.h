@@ -60,7 +60,7 @@ struct ObjectMeta {
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
 };
 
-// The JSON that an object was read from, whole, where somebody needs more of it than the struct
+// The JSON that an object was read from, whole, where more of it is needed than the struct
 // holds; else nullptr. No part of the object's value: comparisons pass it over.
 struct SourceText {
   std::shared_ptr<const std::string> json;

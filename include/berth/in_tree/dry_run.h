@@ -8,7 +8,7 @@
 namespace berth::inline in_tree {
 
 // What would be if pods left a node: pods are imagined away, and back, and the filters asked
-// again. Nothing that anybody else sees changes.
+// again. Nothing that others see changes.
 //
 // Thread safety: the scheduling thread, within the PostFilter that asked for it.
 class DryRun {

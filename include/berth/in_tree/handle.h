@@ -42,7 +42,7 @@ class WaitingPod {
   virtual ~WaitingPod() = default;
   virtual const PodInfo& pod() const = 0;
   virtual std::string_view node_name() const = 0;
-  // `plugin` no longer objects; the pod goes on once nobody does.
+  // `plugin` no longer objects; the pod goes on once none does.
   virtual void Allow(std::string_view plugin) = 0;
   // The pod is rejected in the name of `plugin`.
   virtual void Reject(std::string_view plugin, std::string_view reason) = 0;
@@ -91,7 +91,7 @@ class Handle {
   // Calls visit(pod) for every pod that is nominated for the node.
   virtual void ForEachNominatedPod(std::string_view node_name,
                                    const std::function<void(const PodInfoPtr&)>& visit) = 0;
-  // Takes the nomination out of the pod's status. Nobody waits for the answer.
+  // Takes the nomination out of the pod's status. The answer is not waited for.
   virtual void ClearNominatedNode(const PodInfo& pod) = 0;
   // The newest version of a pending pod of one of the profiles, or nullptr.
   virtual std::shared_ptr<const api::Pod> FindPendingPod(std::string_view namespace_,

@@ -82,15 +82,15 @@ class PreFilterPlugin {
                                     const Snapshot& snapshot) = 0;
 };
 
-// Brings what PreFilter left in the state up to date, where asking anew would cost more. For
-// plugins that reach beyond the node; those that do not implement it are asked anew about every
+// Brings what PreFilter left in the state up to date, where asking again would cost more. For
+// plugins that reach beyond the node; those that do not implement it are asked again about every
 // node whenever something has changed.
 class UpdatablePreFilterPlugin : public PreFilterPlugin {
  public:
   // `state` is what PreFilter, for a pod alike in the parts that this plugin reads, and earlier
   // calls made of it; empty when PreFilter said Skip. Since then pods have come to or left `rows`
   // (which may repeat), and nothing else has changed. Adds to `touched` the rows whose verdict may
-  // differ now. False: PreFilter must be asked anew, also where it would not say Skip any more.
+  // differ now. False: PreFilter must be asked again, also where it would not say Skip any more.
   virtual bool UpdatePreFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                                std::span<const NodeRow> rows, NodeSet& touched) = 0;
 };
@@ -158,13 +158,13 @@ struct ScoreGroups {
 class UpdatablePreScorePlugin : public PreScorePlugin {
  public:
   // What Score would say, group by group, where a few numbers say it for all rows; nullopt where
-  // that is not so. Must stay one or the other until PreScore is asked anew.
+  // that is not so. Must stay one or the other until PreScore is asked again.
   virtual std::optional<ScoreGroups> Groups(const CycleState& /*state*/) const {
     return std::nullopt;
   }
   // `feasible` may differ from that of PreScore and earlier calls. Adds to `touched` the rows whose
   // raw score (with Groups(): whose group) may differ now, feasible or not. False: PreScore must be
-  // asked anew.
+  // asked again.
   virtual bool UpdatePreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               std::span<const NodeRow> rows, const NodeSet& feasible,
                               NodeSet& touched) = 0;
@@ -218,7 +218,7 @@ struct PermitResult {
   Duration timeout{};  // with Code::kWait: how long to wait, at most 15 minutes
 };
 
-// The last word before binding: yes, no, or wait for somebody's approval.
+// The last word before binding: yes, no, or wait for an approval.
 class PermitPlugin {
  public:
   virtual ~PermitPlugin() = default;

@@ -45,7 +45,7 @@ class CoScheduling final : public berth::PreEnqueuePlugin,
     return {{BERTH_KIND_ASSIGNED_POD, BERTH_ACTION_DELETE}, {BERTH_KIND_NODE, BERTH_ACTION_ADD}};
   }
 
-  // Rejects nobody; learns which pods the group has.
+  // Rejects no pod; learns which pods the group has.
   berth::Status PreEnqueue(const berth::PodView& pod) override {
     if (MinOf(pod) > 1) queued_[GroupOf(pod)].insert(std::string(pod.name()));
     return berth::Status::Success();
@@ -77,7 +77,7 @@ class CoScheduling final : public berth::PreEnqueuePlugin,
     return {};
   }
 
-  // Also called when a pod was let go and could not be bound; then nobody waits any more.
+  // Also called when a pod was let go and could not be bound; then no pod waits any more.
   void Unreserve(berth::CycleState&, const berth::PodView& pod, std::string_view) override {
     if (MinOf(pod) <= 1) return;
     bool any = false;

@@ -86,7 +86,7 @@ typedef struct berth_host {
   void (*nodes_with_label)(const berth_nodes* nodes, berth_string key, berth_string value,
                            uint64_t* words);
   // How many pods of the namespace with the label are placed or assumed, those that are being
-  // deleted left out. Scheduling thread; the number is kept up to date while somebody asks for it.
+  // deleted left out. Scheduling thread; the number is kept up to date while it is asked for.
   int64_t (*nodes_count_pods)(const berth_nodes* nodes, berth_string namespace_, berth_string key,
                               berth_string value);
 
@@ -155,8 +155,9 @@ typedef struct berth_host {
 
   void (*async_done)(berth_async* async, berth_code code, berth_string message);
   bool (*async_cancelled)(const berth_async* async);
-  // Runs the task when nobody waits any more; at once if that has happened. It may still run while
-  // async_done is called elsewhere: free what it uses in `drop`. At most one task for each work.
+  // Runs the task when the answer is waited for no more; at once if that has happened. It may still
+  // run while async_done is called elsewhere: free what it uses in `drop`. At most one task for
+  // each work.
   void (*async_on_cancel)(berth_async* async, berth_task task);
   // Binds the pod as DefaultBinder does, and ends the work with the outcome in place of async_done.
   // In bind only.

@@ -99,7 +99,7 @@ enum {
   BERTH_POD_NOMINATED_NODE_NAME = 5,
   BERTH_POD_PREEMPTION_POLICY = 6,
   BERTH_POD_PHASE = 7,
-  BERTH_POD_OWNER_KIND = 8,  // of the owner that controls it; "" when nobody does
+  BERTH_POD_OWNER_KIND = 8,  // of the owner that controls it; "" when none does
   BERTH_POD_OWNER_NAME = 9,
   BERTH_POD_OWNER_UID = 10
 };

@@ -38,7 +38,7 @@ class ConfigValue {
 };
 
 // Reads the fields of a map strictly: every problem is collected with the field's name, and a field
-// that nobody asked for is one.
+// that was not asked for is one.
 //
 //   berth::FieldReader fields(args);
 //   fields.Require("label", label_);

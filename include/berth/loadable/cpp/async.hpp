@@ -37,7 +37,7 @@ class Async {
       internal::host->async_bind_by_default(async);
     }
   }
-  // Nobody waits any more. Done() is still wanted. False once that was called.
+  // The answer is waited for no more. Done() is still wanted. False once that was called.
   bool cancelled() const { return async_ != nullptr && internal::host->async_cancelled(async_); }
   // Runs `hook` when cancelled, on any thread, possibly still while Done() is called elsewhere; at
   // once if that has happened. One hook.
@@ -50,7 +50,7 @@ class Async {
   berth_async* async_;
 };
 
-// Tells work on a thread of its own that nobody waits for it any more.
+// Tells work on a thread of its own that it is waited for no more.
 class Cancellation {
  public:
   explicit Cancellation(const berth_async* async) : async_(async) {}

@@ -20,7 +20,7 @@ inline berth_task ToTask(std::function<void()> work) {
   return {[](void* work_pointer) {
             try {
               (*static_cast<Work*>(work_pointer))();
-            } catch (...) {  // nobody is there to hear of it
+            } catch (...) {  // none is there to hear of it
             }
           },
           [](void* work_pointer) { delete static_cast<Work*>(work_pointer); },

@@ -72,7 +72,7 @@ class PodView {
   std::string_view nominated_node_name() const { return Text(BERTH_POD_NOMINATED_NODE_NAME); }
   std::string_view preemption_policy() const { return Text(BERTH_POD_PREEMPTION_POLICY); }
   std::string_view phase() const { return Text(BERTH_POD_PHASE); }
-  // The owner that controls it; "" when nobody does.
+  // The owner that controls it; "" when none does.
   std::string_view owner_kind() const { return Text(BERTH_POD_OWNER_KIND); }
   std::string_view owner_name() const { return Text(BERTH_POD_OWNER_NAME); }
   std::string_view owner_uid() const { return Text(BERTH_POD_OWNER_UID); }
@@ -174,7 +174,7 @@ class BasicNodeSet {
 using NodeSet = BasicNodeSet<uint64_t>;
 using ConstNodeSet = BasicNodeSet<const uint64_t>;
 
-// One value a row; reads as 0 everywhere when nobody has any.
+// One value a row; reads as 0 everywhere when no node has any.
 class Column {
  public:
   explicit Column(const int64_t* values) : values_(values) {}
