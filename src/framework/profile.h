@@ -89,7 +89,6 @@ class Profile {
   // nullopt: the global value applies.
   std::optional<int32_t> percentage_of_nodes_to_score() const { return percentage_; }
   const PluginLists& plugins() const { return lists_; }
-  const QueueSortPlugin& queue_sort() const { return *lists_.queue_sort.front().plugin; }
   // What the plugins that can reject a pod registered for, in plugin order.
   const std::vector<RegisteredEvent>& events() const { return events_; }
   // The parts of a pod that declared plugins read.
