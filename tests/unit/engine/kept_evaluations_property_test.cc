@@ -246,7 +246,8 @@ class Walk {
     ++nominations_.changes;
   }
 
-  void Forget(const std::string& uid) {
+  // A copy: the UID may be part of the nomination that goes.
+  void Forget(std::string uid) {
     if (std::erase_if(nominations_.pods, [&](const auto& nominated) {
           return nominated.second->pod->metadata.uid == uid;
         }) > 0) {
