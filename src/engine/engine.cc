@@ -53,8 +53,8 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
                           const PodInfo& pod, const ClusterState& cluster,
                           int32_t percentage_of_nodes_to_score, RefuseAlike refuse_alike) {
   if (cluster.extenders != nullptr) extender_calls_ = cluster.extenders->num_calls();
-  if (auto kept = DecideFromKept(profile, cycle.observer, pod, cluster,
-                                 percentage_of_nodes_to_score, refuse_alike)) {
+  if (auto kept = DecideFromKept(profile, cycle, pod, cluster, percentage_of_nodes_to_score,
+                                 refuse_alike)) {
     return *std::move(kept);
   }
   Evaluation evaluation(profile, cycle, pod, cluster, findings_);
@@ -80,9 +80,9 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
 }
 
 std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile,
-                                               framework::RuntimeObserver* observer,
-                                               const PodInfo& pod, const ClusterState& cluster,
-                                               int32_t percentage, RefuseAlike refuse_alike) {
+                                               framework::Cycle& cycle, const PodInfo& pod,
+                                               const ClusterState& cluster, int32_t percentage,
+                                               RefuseAlike refuse_alike) {
   if (kept_ == nullptr) return std::nullopt;
   // Why a pod is refused that is nominated itself is its own affair.
   if (refuse_alike == RefuseAlike::kYes && !IsNominated(pod, cluster.nominated)) {
@@ -100,7 +100,7 @@ std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile
       cluster.nominated.Matter(pod)) {
     return std::nullopt;
   }
-  return kept_->Decide(profile, observer, pod, cluster.objects_generation, random_);
+  return kept_->Decide(profile, cycle, pod, cluster.objects_generation, random_);
 }
 
 void Engine::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,

@@ -70,10 +70,9 @@ class Engine {
   Diagnosis& diagnosis() { return findings_.diagnosis; }
 
  private:
-  std::optional<Decision> DecideFromKept(const framework::Profile& profile,
-                                         framework::RuntimeObserver* observer, const PodInfo& pod,
-                                         const ClusterState& cluster, int32_t percentage,
-                                         RefuseAlike refuse_alike);
+  std::optional<Decision> DecideFromKept(const framework::Profile& profile, framework::Cycle& cycle,
+                                         const PodInfo& pod, const ClusterState& cluster,
+                                         int32_t percentage, RefuseAlike refuse_alike);
   Decision Choose(Evaluation& evaluation);
 
   Random random_;

@@ -4,8 +4,14 @@
 #include <algorithm>
 
 #include "berth/in_tree/preemption.h"
+#include "src/framework/guarded.h"
 
 namespace berth::engine {
+namespace {
+
+bool MayBeKept(const Inputs& inputs) { return inputs.declared || inputs.each_pod; }
+
+}  // namespace
 
 InputScope InputScope::Of(const Inputs& inputs) {
   InputScope scope;
@@ -55,9 +61,10 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
     scores_.push_back({.name = entry.name,
                        .index = entry.index,
                        .scope = InputScope::Of(entry.instance->inputs),
+                       .each_pod = entry.instance->inputs.each_pod,
                        .score = &entry,
                        .normalises = entry.extensions != nullptr});
-    keepable_ = keepable_ && entry.instance->inputs.declared;
+    keepable_ = keepable_ && MayBeKept(entry.instance->inputs);
   }
   for (const auto& entry : lists.pre_score) {
     const auto step = std::ranges::find(scores_, entry.index, &ScoreStep::index);
@@ -69,14 +76,31 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
     step->updatable = entry.instance->update_pre_score;
   }
   keepable_ = keepable_ && !AnyWorksLater(scores_);
+  // Without PreScore, nothing says that it leaves a pod alone.
+  keepable_ = keepable_ && std::ranges::none_of(scores_, [](const ScoreStep& step) {
+                return step.each_pod && step.pre_score == nullptr;
+              });
+}
+
+bool EvaluationPlan::SkipsOwnFilters(const PodInfo& pod, const Snapshot& snapshot) const {
+  CycleState state;
+  return std::ranges::all_of(filters_, [&](const FilterStep& step) {
+    if (!step.each_pod) return true;
+    if (step.pre_filter == nullptr) return false;
+    return framework::Guarded(
+               state, [&] { return step.pre_filter->PreFilter(state, pod, snapshot).status; })
+        .skip();
+  });
 }
 
 FilterStep& EvaluationPlan::FilterAt(const Plugin& plugin, size_t index) {
   const auto known = std::ranges::find(filters_, index, &FilterStep::index);
   if (known != filters_.end()) return *known;
-  keepable_ = keepable_ && plugin.inputs.declared;
-  return filters_.emplace_back(
-      FilterStep{.name = plugin.name, .index = index, .scope = InputScope::Of(plugin.inputs)});
+  keepable_ = keepable_ && MayBeKept(plugin.inputs);
+  return filters_.emplace_back(FilterStep{.name = plugin.name,
+                                          .index = index,
+                                          .scope = InputScope::Of(plugin.inputs),
+                                          .each_pod = plugin.inputs.each_pod});
 }
 
 template <typename Step>
@@ -84,7 +108,8 @@ bool EvaluationPlan::AnyWorksLater(const std::vector<Step>& steps) const {
   const framework::PluginLists& lists = profile_.plugins();
   const auto any = [&steps](const auto& entries) {
     return std::ranges::any_of(entries, [&steps](const auto& entry) {
-      return std::ranges::find(steps, entry.index, &Step::index) != steps.end();
+      const auto step = std::ranges::find(steps, entry.index, &Step::index);
+      return step != steps.end() && !step->each_pod;
     });
   };
   return any(lists.reserve) || any(lists.permit) || any(lists.pre_bind) || any(lists.bind) ||

@@ -33,6 +33,7 @@ struct FilterStep {
   std::string_view name;
   size_t index = 0;
   InputScope scope;
+  bool each_pod = false;
   PreFilterPlugin* pre_filter = nullptr;
   UpdatablePreFilterPlugin* updatable = nullptr;  // the same plugin, if it is
   const framework::FilterEntry* filter = nullptr;
@@ -43,6 +44,7 @@ struct ScoreStep {
   std::string_view name;
   size_t index = 0;
   InputScope scope;
+  bool each_pod = false;
   PreScorePlugin* pre_score = nullptr;
   UpdatablePreScorePlugin* updatable = nullptr;  // the same plugin, if it is
   const framework::ScoreEntry* score = nullptr;
@@ -58,13 +60,16 @@ class EvaluationPlan {
   explicit EvaluationPlan(const framework::Profile& profile);
 
   // Whether answers may be kept at all. Not so where a plugin does not declare its inputs, or works
-  // at Reserve or later, too, and so may look for what it left in the pod's own state.
+  // at Reserve or later, too, and so may look for what it left in the pod's own state; those that
+  // are asked about each pod find it there.
   bool keepable() const { return keepable_; }
   // The same of what makes a refusal: PreFilter, Filter and PostFilter.
   bool keeps_refusals() const { return keeps_refusals_; }
   // Whether a PostFilter reads more of the cluster than preemption does.
   bool post_filter_reads_cluster() const { return post_filter_reads_cluster_; }
   const framework::Profile& profile() const { return profile_; }
+  // Whether the filters that are asked about each pod have nothing to say about this one.
+  bool SkipsOwnFilters(const PodInfo& pod, const Snapshot& snapshot) const;
   // In profile order.
   const std::vector<FilterStep>& filters() const { return filters_; }
   const std::vector<ScoreStep>& scores() const { return scores_; }

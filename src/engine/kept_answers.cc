@@ -12,13 +12,14 @@ namespace {
 constexpr size_t kFewRows = 16;
 
 Stale StaleParts(const InputScope& scope, bool updatable, const Changes& changes,
-                 bool objects_changed) {
+                 bool objects_changed, bool feasible_changed) {
   const bool nodes = !changes.nodes().empty();
   const bool pods = !changes.pods().empty();
+  const bool far = scope.all_usage && (pods || feasible_changed);
   Stale stale;
   stale.all = !changes.complete() || (scope.other_objects && objects_changed) ||
-              (scope.all_nodes && nodes) || (scope.all_usage && pods && !updatable);
-  stale.update = scope.all_usage && pods;
+              (scope.all_nodes && nodes) || (far && !updatable);
+  stale.update = far;
   stale.nodes = nodes;
   stale.pods = pods && scope.usage && !scope.all_usage;
   return stale;
@@ -41,16 +42,17 @@ void MakeRoom(size_t num_rows, bool looked_at, NodeSet& rows) {
 }  // namespace
 
 std::optional<Stale> KeptAnswers::FindStale(const DecisionInput& input, const InputScope& scope,
-                                            bool updatable) {
+                                            bool updatable, bool feasible_changed) {
   num_asked_ = 0;
   if (!valid_) return Stale{.all = true};
   const bool objects_changed = objects_generation_ != input.objects_generation;
   Changes& changes = input.changes;
-  if (generation_ == changes.cache().generation() && !(scope.other_objects && objects_changed)) {
+  if (generation_ == changes.cache().generation() && !(scope.other_objects && objects_changed) &&
+      !(scope.all_usage && feasible_changed)) {
     return std::nullopt;
   }
   changes.Read(generation_);
-  return StaleParts(scope, updatable, changes, objects_changed);
+  return StaleParts(scope, updatable, changes, objects_changed, feasible_changed);
 }
 
 bool KeptAnswers::Finish(const DecisionInput& input, bool done) {
@@ -61,7 +63,8 @@ bool KeptAnswers::Finish(const DecisionInput& input, bool done) {
 }
 
 bool KeptVerdicts::Refresh(const DecisionInput& input, TouchedRows& touched) {
-  const std::optional<Stale> stale = FindStale(input, step_.scope, step_.updatable != nullptr);
+  const std::optional<Stale> stale =
+      FindStale(input, step_.scope, step_.updatable != nullptr, false);
   if (!stale) return true;
   const bool done = stale->all ? StartOver(input, touched) : Continue(input, *stale, touched);
   if (stale->all) CountBytes();
@@ -145,19 +148,8 @@ bool KeptVerdicts::AskPreFilter(const DecisionInput& input) {
 
 bool KeptVerdicts::AskAll(const DecisionInput& input) {
   num_asked_ = input.changes.cache().num_nodes();
-  if (step_.filter->column != nullptr) {
-    return framework::RunFilterNodes(*step_.filter, state_, input.pod, input.changes.cache(),
-                                     passed_)
-        .ok();
-  }
-  bool asked = true;
-  passed_.Filter([&](NodeRow row) {
-    const Status status = framework::RunFilterPlugin(*step_.filter, state_, input.pod,
-                                                     NodeView(input.changes.cache(), row));
-    asked = asked && status.code() != Code::kError;
-    return status.ok();
-  });
-  return asked;
+  return framework::RunFilterNodes(*step_.filter, state_, input.pod, input.changes.cache(), passed_)
+      .ok();
 }
 
 // `rows` comes back as those of them that pass.
@@ -192,9 +184,10 @@ bool KeptVerdicts::AskRow(const DecisionInput& input, NodeRow row) {
   return status.code() != Code::kError;
 }
 
-bool KeptScores::Refresh(const DecisionInput& input, const NodeSet& feasible,
+bool KeptScores::Refresh(const DecisionInput& input, const NodeSet& feasible, bool feasible_changed,
                          TouchedRows& touched) {
-  const std::optional<Stale> stale = FindStale(input, step_.scope, step_.updatable != nullptr);
+  const std::optional<Stale> stale =
+      FindStale(input, step_.scope, step_.updatable != nullptr, feasible_changed);
   if (!stale) return true;
   const bool done =
       stale->all ? StartOver(input, feasible, touched) : Continue(input, *stale, feasible, touched);

@@ -20,7 +20,7 @@ namespace berth::engine {
 // What one evaluation is about, and what the answers come from.
 struct DecisionInput {
   const framework::Profile& profile;
-  framework::RuntimeObserver* observer;  // nullptr: nothing is measured
+  framework::Cycle& cycle;  // the pod's own; what is kept has states of its own
   const PodInfo& pod;
   Changes& changes;
   uint64_t objects_generation = 0;  // of objects that are neither pods nor nodes
@@ -48,8 +48,10 @@ class KeptAnswers {
   ~KeptAnswers() = default;
 
   // Begins a refresh. Nullopt: the answers are those of now.
+  // `feasible_changed`: PreScore may hear of other nodes than the last time, though the cluster has
+  // not changed. Those that reach beyond the node build on it.
   std::optional<Stale> FindStale(const DecisionInput& input, const InputScope& scope,
-                                 bool updatable);
+                                 bool updatable, bool feasible_changed);
   // Ends it, and returns `done`: whether the answers are now those of now.
   bool Finish(const DecisionInput& input, bool done);
 
@@ -106,8 +108,10 @@ class KeptScores : public KeptAnswers {
   // As KeptVerdicts.
   KeptScores(const ScoreStep& step, size_t& kept_bytes) : KeptAnswers(kept_bytes), step_(step) {}
 
-  // As KeptVerdicts::Refresh; `feasible` is what PreScore is told.
-  bool Refresh(const DecisionInput& input, const NodeSet& feasible, TouchedRows& touched);
+  // As KeptVerdicts::Refresh; `feasible` is what PreScore is told. `feasible_changed`: it may
+  // differ from the last time though the cluster does not.
+  bool Refresh(const DecisionInput& input, const NodeSet& feasible, bool feasible_changed,
+               TouchedRows& touched);
 
   const ScoreStep& step() const { return step_; }
   // PreScore said Skip: the scores below mean nothing.

@@ -17,9 +17,10 @@ bool InRange(int64_t score) { return score >= kMinNodeScore && score <= kMaxNode
 
 }  // namespace
 
-KeptClass::KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedScores> scores,
-                     size_t pod_bytes, size_t& kept_bytes)
-    : verdicts_(std::move(verdicts)),
+KeptClass::KeptClass(const EvaluationPlan& plan, std::vector<SharedVerdicts> verdicts,
+                     std::vector<SharedScores> scores, size_t pod_bytes, size_t& kept_bytes)
+    : plan_(plan),
+      verdicts_(std::move(verdicts)),
       scores_(std::move(scores)),
       touched_by_plugin_(scores_.size()),
       pod_bytes_(pod_bytes),
@@ -34,15 +35,16 @@ KeptClass::Outcome KeptClass::Decide(const DecisionInput& input, Random& random,
 
 KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Random& random,
                                                Decision& decision) {
-  framework::PointTimer filter_timer(input.profile, input.observer, ExtensionPoint::kFilter);
+  framework::PointTimer filter_timer(input.profile, input.cycle.observer, ExtensionPoint::kFilter);
   const cache::Cache& cache = input.changes.cache();
   NoteChanges(input.changes);
   if (!RefreshVerdicts(input)) return Outcome::kNotKept;
-  FindFeasible(cache);
-  if (feasible_.Empty()) return Outcome::kNothingFeasible;
+  FindPassed(cache);
+  if (!AskOwnFilters(input)) return Outcome::kByItself;
+  if (feasible_.Empty() || !SkipsOwnScores(input)) return Outcome::kByItself;
   filter_timer.Finish(Code::kSuccess);
 
-  framework::PointTimer score_timer(input.profile, input.observer, ExtensionPoint::kScore);
+  framework::PointTimer score_timer(input.profile, input.cycle.observer, ExtensionPoint::kScore);
   if (!RefreshScores(input)) return Outcome::kNotKept;
   SortScores();
   if (!UpdateBoard()) return Outcome::kNotKept;
@@ -89,16 +91,16 @@ bool KeptClass::RefreshVerdicts(const DecisionInput& input) {
   for (const SharedVerdicts& verdicts : verdicts_) {
     if (!verdicts->Refresh(input, touched_)) return false;
     if (verdicts->num_asked() > 0) {
-      framework::CountEvaluations(input.profile, input.observer, verdicts->step().name,
+      framework::CountEvaluations(input.profile, input.cycle.observer, verdicts->step().name,
                                   ExtensionPoint::kFilter, verdicts->num_asked());
     }
   }
   return true;
 }
 
-void KeptClass::FindFeasible(const cache::Cache& cache) {
-  feasible_.Resize(cache.num_rows());
-  const std::span<uint64_t> feasible = feasible_.words();
+void KeptClass::FindPassed(const cache::Cache& cache) {
+  passed_.Resize(cache.num_rows());
+  const std::span<uint64_t> passed = passed_.words();
   const std::span<const uint64_t> nodes = cache.nodes().words();
   const std::span<const uint64_t> closed = cache.closed_nodes().words();
   for (size_t i = touched_.first(); i < touched_.end(); ++i) {
@@ -108,20 +110,90 @@ void KeptClass::FindFeasible(const cache::Cache& cache) {
     for (const SharedVerdicts& verdicts : verdicts_) {
       if (!verdicts->passes_all()) now &= std::as_const(*verdicts).passed().words()[i];
     }
-    feasible[i] = (feasible[i] & ~touched) | (now & touched);
+    passed[i] = (passed[i] & ~touched) | (now & touched);
   }
 }
 
+// False: the pod is rejected for all nodes, or some are named for it, or a plugin fails.
+bool KeptClass::AskOwnPreFilters(const DecisionInput& input) {
+  own_filters_.clear();
+  for (const FilterStep& step : plan_.filters()) {
+    if (!step.each_pod) continue;
+    bool names_nodes = false;
+    Status status;
+    if (step.pre_filter != nullptr) {
+      status = framework::Guarded(input.cycle.state, [&] {
+        PreFilterResult result =
+            step.pre_filter->PreFilter(input.cycle.state, input.pod, input.changes.cache());
+        names_nodes = result.node_names.has_value();
+        return std::move(result.status);
+      });
+    }
+    if (status.skip()) continue;
+    if (!status.ok() || names_nodes) return false;
+    if (step.filter != nullptr) own_filters_.push_back(&step);
+  }
+  return true;
+}
+
+// Takes out of what the class passes what the pod's own filters reject.
+bool KeptClass::AskOwnFilters(const DecisionInput& input) {
+  if (!AskOwnPreFilters(input)) return false;
+  const cache::Cache& cache = input.changes.cache();
+  const std::span<const uint64_t> passed = std::as_const(passed_).words();
+  rejected_.Resize(cache.num_rows());
+  feasible_.Resize(cache.num_rows());
+  if (own_filters_.empty() && !any_rejected_) {
+    for (size_t i = touched_.first(); i < touched_.end(); ++i) feasible_.words()[i] = passed[i];
+    return true;
+  }
+  left_ = passed_;
+  for (const FilterStep* step : own_filters_) {
+    framework::CountEvaluations(input.profile, input.cycle.observer, step->name,
+                                ExtensionPoint::kFilter, left_.Count());
+    if (!framework::RunFilterNodes(*step->filter, input.cycle.state, input.pod, cache, left_)
+             .ok()) {
+      return false;
+    }
+  }
+  any_rejected_ = false;
+  const std::span<const uint64_t> left = std::as_const(left_).words();
+  for (size_t i = 0; i < passed.size(); ++i) {
+    const uint64_t rejected = passed[i] & ~left[i];
+    any_rejected_ = any_rejected_ || rejected != 0;
+    uint64_t differ = std::exchange(rejected_.words()[i], rejected) ^ rejected;
+    rejected_changed_ = rejected_changed_ || differ != 0;
+    for (; differ != 0; differ &= differ - 1) {
+      touched_.Set(static_cast<NodeRow>(i * 64 + static_cast<size_t>(std::countr_zero(differ))));
+    }
+    feasible_.words()[i] = left[i];
+  }
+  return true;
+}
+
+bool KeptClass::SkipsOwnScores(const DecisionInput& input) const {
+  return std::ranges::all_of(plan_.scores(), [&](const ScoreStep& step) {
+    if (!step.each_pod) return true;
+    return framework::Guarded(input.cycle.state,
+                              [&] {
+                                return step.pre_score->PreScore(input.cycle.state, input.pod,
+                                                                input.changes.cache(), feasible_);
+                              })
+        .skip();
+  });
+}
+
 bool KeptClass::RefreshScores(const DecisionInput& input) {
+  const bool feasible_changed = std::exchange(rejected_changed_, false);
   for (size_t i = 0; i < scores_.size(); ++i) {
     KeptScores& scores = *scores_[i];
     // Scores that others share are normalised often and change for many rows at once.
     const bool apart = scores.step().updatable != nullptr && scores.step().normalises;
     TouchedRows& touched = apart ? touched_by_plugin_[i] : touched_scores_;
     if (apart) touched.Resize(touched_scores_.size());
-    if (!scores.Refresh(input, feasible_, touched)) return false;
+    if (!scores.Refresh(input, feasible_, feasible_changed, touched)) return false;
     if (scores.num_asked() > 0) {
-      framework::CountEvaluations(input.profile, input.observer, scores.step().name,
+      framework::CountEvaluations(input.profile, input.cycle.observer, scores.step().name,
                                   ExtensionPoint::kScore, scores.num_asked());
     }
   }
@@ -241,7 +313,8 @@ bool KeptClass::Normalise(const DecisionInput& input, size_t normalised) {
 }
 
 void KeptClass::CountBytes() {
-  size_t sets = 3;  // feasible_, touched_ and touched_scores_
+  // passed_, rejected_, left_, feasible_, touched_ and touched_scores_
+  size_t sets = 6;
   for (const TouchedRows& touched : touched_by_plugin_) sets += touched.size() > 0 ? 1 : 0;
   // Plugins derive something from the pod to filter by, and to score by.
   bytes_.Set(sizeof(*this) + 2 * pod_bytes_ + board_.bytes() +

@@ -27,16 +27,16 @@ class KeptClass {
   using SharedVerdicts = std::shared_ptr<KeptVerdicts>;
   using SharedScores = std::shared_ptr<KeptScores>;
 
-  // The answers of every filter and score of the profile's plan, in its order; how long the parts
-  // of its pods are. `kept_bytes`, to which it adds what it takes besides the answers, must outlive
-  // it.
-  KeptClass(std::vector<SharedVerdicts> verdicts, std::vector<SharedScores> scores,
-            size_t pod_bytes, size_t& kept_bytes);
+  // The answers of the filters and scores of the profile's `plan`, in its order, but for those that
+  // are asked about each pod; how long the parts of its pods are. `plan`, and `kept_bytes`, to
+  // which it adds what it takes besides the answers, must outlive it.
+  KeptClass(const EvaluationPlan& plan, std::vector<SharedVerdicts> verdicts,
+            std::vector<SharedScores> scores, size_t pod_bytes, size_t& kept_bytes);
 
   enum class Outcome {
     kDecided,
-    kNothingFeasible,  // why, only an evaluation of the pod's own can tell
-    kNotKept,          // something cannot be kept; the class must be dropped
+    kByItself,  // the pod must be evaluated by itself, be it only to tell why no node takes it
+    kNotKept,   // something cannot be kept; the class must be dropped
   };
   // Decides as Engine::Schedule would; draws from `random` only when it has decided.
   Outcome Decide(const DecisionInput& input, Random& random, Decision& decision);
@@ -46,8 +46,11 @@ class KeptClass {
   void CountBytes();
   void NoteChanges(Changes& changes);
   bool RefreshVerdicts(const DecisionInput& input);
+  bool AskOwnFilters(const DecisionInput& input);
+  bool AskOwnPreFilters(const DecisionInput& input);
+  bool SkipsOwnScores(const DecisionInput& input) const;
   bool RefreshScores(const DecisionInput& input);
-  void FindFeasible(const cache::Cache& cache);
+  void FindPassed(const cache::Cache& cache);
   void SortScores();
   void ResetBoard(size_t rows);
   bool UpdateBoard();
@@ -55,6 +58,7 @@ class KeptClass {
   bool UpdateWeighted(const DecisionInput& input);
   bool Normalise(const DecisionInput& input, size_t normalised);
 
+  const EvaluationPlan& plan_;
   std::vector<SharedVerdicts> verdicts_;
   std::vector<SharedScores> scores_;
   // Of scores_ those that PreScore did not skip: those that do not normalise, and those that do, as
@@ -68,10 +72,16 @@ class KeptClass {
   TouchedRows touched_;
   TouchedRows touched_scores_;
   std::vector<TouchedRows> touched_by_plugin_;
-  NodeSet feasible_;  // now; the board learns of it row by row
+  NodeSet passed_;    // what the kept verdicts leave
+  NodeSet rejected_;  // of these, what the filters took out that were asked about the last pod
+  bool any_rejected_ = false;
+  bool rejected_changed_ = false;  // and scores have not been asked since
+  NodeSet feasible_;               // both together, now; the board learns of it row by row
   ScoreBoard board_;
 
   // Room for one decision.
+  std::vector<const FilterStep*> own_filters_;  // that PreFilter did not skip
+  NodeSet left_;
   std::vector<int64_t> raw_;
   std::vector<int64_t> live_raw_;
   std::vector<ScoreValues::Id> live_ids_;

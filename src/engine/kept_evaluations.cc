@@ -37,9 +37,8 @@ std::shared_ptr<Answers> AnswersOf(const Step& step, const cache::Fragments& fra
 }  // namespace
 
 std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profile,
-                                                framework::RuntimeObserver* observer,
-                                                const PodInfo& pod, uint64_t objects_generation,
-                                                Random& random) {
+                                                framework::Cycle& cycle, const PodInfo& pod,
+                                                uint64_t objects_generation, Random& random) {
   if (pod.pod_class == kNoPodClass) return std::nullopt;
   const EvaluationPlan& plan = PlanOf(profile);
   if (!plan.keepable()) return std::nullopt;
@@ -54,14 +53,14 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
     entry.kept = MakeClass(plan, *fragments, cache_.pod_classes().BytesOf(pod.pod_class));
   }
   Decision decision;
-  switch (entry.kept->Decide({profile, observer, pod, changes_, objects_generation}, random,
-                             decision)) {
+  switch (
+      entry.kept->Decide({profile, cycle, pod, changes_, objects_generation}, random, decision)) {
     case KeptClass::Outcome::kDecided:
       entry.refusal.reset();
       Evict();
       ++num_decided_;
       return decision;
-    case KeptClass::Outcome::kNothingFeasible:
+    case KeptClass::Outcome::kByItself:
       Evict();
       return std::nullopt;
     case KeptClass::Outcome::kNotKept:
@@ -88,7 +87,7 @@ void KeptEvaluations::KeepRefusal(const framework::Profile& profile, framework::
                                   const Diagnosis& diagnosis, Refusal refusal) {
   if (pod.pod_class == kNoPodClass) return;
   const EvaluationPlan& plan = PlanOf(profile);
-  if (!plan.keeps_refusals()) return;
+  if (!plan.keeps_refusals() || !plan.SkipsOwnFilters(pod, cluster.snapshot)) return;
   Entry& entry = Find(profile, pod.pod_class);
   entry.refused = age_;
   entry.refusal = std::make_unique<KeptRefusal>(plan, std::move(cycle), pod, cluster, diagnosis,
@@ -141,13 +140,16 @@ std::unique_ptr<KeptClass> KeptEvaluations::MakeClass(const EvaluationPlan& plan
   }
   std::vector<KeptClass::SharedVerdicts> verdicts;
   for (const FilterStep& step : plan.filters()) {
+    if (step.each_pod) continue;
     verdicts.push_back(AnswersOf<KeptVerdicts>(step, fragments, verdicts_, bytes_));
   }
   std::vector<KeptClass::SharedScores> scores;
   for (const ScoreStep& step : plan.scores()) {
+    if (step.each_pod) continue;
     scores.push_back(AnswersOf<KeptScores>(step, fragments, scores_, bytes_));
   }
-  return std::make_unique<KeptClass>(std::move(verdicts), std::move(scores), pod_bytes, bytes_);
+  return std::make_unique<KeptClass>(plan, std::move(verdicts), std::move(scores), pod_bytes,
+                                     bytes_);
 }
 
 void KeptEvaluations::Evict() {

@@ -34,10 +34,10 @@ class KeptEvaluations {
       : cache_(cache), changes_(cache), max_bytes_(max_bytes) {}
 
   // What Engine::Schedule would decide, without its diagnosis: nullopt where the pod must be
-  // evaluated by itself, be it only to tell why no node takes it. `observer` may be nullptr.
-  std::optional<Decision> Decide(const framework::Profile& profile,
-                                 framework::RuntimeObserver* observer, const PodInfo& pod,
-                                 uint64_t objects_generation, Random& random);
+  // evaluated by itself, be it only to tell why no node takes it. Of the plugins, those that are
+  // asked about each pod leave their data in `cycle`.
+  std::optional<Decision> Decide(const framework::Profile& profile, framework::Cycle& cycle,
+                                 const PodInfo& pod, uint64_t objects_generation, Random& random);
 
   // What the pods of the class are told when no node takes them; nullptr where that is not known.
   const Refusal* FindRefusal(const framework::Profile& profile, const PodInfo& pod,

@@ -44,6 +44,7 @@ bool KeptRefusal::KeepVerdicts(const PodInfo& pod, const ClusterState& cluster,
   const NodeStatuses& statuses = diagnosis.statuses;
   if (statuses.num_explicit() != diagnosis.num_all_nodes) return false;
   for (const FilterStep& step : plan_.filters()) {
+    if (step.each_pod) continue;
     if (!step.scope.local() && !cycle_.skip_filter.test(step.index)) return false;
   }
   nodes_ = statuses.explicit_nodes();
@@ -90,7 +91,8 @@ bool KeptRefusal::HasVictims(const PodInfo& pod, const ClusterState& cluster, No
 
 bool KeptRefusal::Holds(const PodInfo& pod, const ClusterState& cluster, Changes& changes) {
   if (objects_generation_ != cluster.objects_generation ||
-      budgets_generation_ != cluster.budgets_generation || !SameNominations(pod, cluster)) {
+      budgets_generation_ != cluster.budgets_generation || !SameNominations(pod, cluster) ||
+      !plan_.SkipsOwnFilters(pod, cluster.snapshot)) {
     return false;
   }
   if (generation_ == changes.cache().generation()) return true;
@@ -112,7 +114,7 @@ bool KeptRefusal::SameNominations(const PodInfo& pod, const ClusterState& cluste
 
 bool KeptRefusal::WideFiltersAreSkipped(const PodInfo& pod, const ClusterState& cluster) const {
   return std::ranges::all_of(plan_.filters(), [&](const FilterStep& step) {
-    if (step.scope.local()) return true;
+    if (step.scope.local() || step.each_pod) return true;
     CycleState state;
     return framework::Guarded(
                state,

@@ -25,7 +25,8 @@ namespace berth::engine {
 // It holds until an answer that went into it may be another:
 //   - a row that changed since is judged again, by itself. Its verdict must be the same, and
 //     preemption must have had no pod to evict there and have none now;
-//   - filters that read more than a row must have been skipped, and be skipped again;
+//   - filters that read more than a row must have been skipped, and be skipped again, those that
+//     are asked about each pod for every pod that hears it;
 //   - no object that is neither pod nor node, and no nomination that counts for the pod, has
 //     changed;
 //   - where PreFilter spoke for all nodes, nothing at all has changed.
@@ -33,8 +34,9 @@ namespace berth::engine {
 // Thread safety: the scheduling thread.
 class KeptRefusal {
  public:
-  // What was found for `pod` in `cycle`, in the cluster as it is. `plan`, which must keep refusals,
-  // and `kept_bytes`, to which it adds what it takes, must outlive it.
+  // What was found for `pod` in `cycle`, in the cluster as it is. `plan`, which must keep refusals
+  // and skip its own filters for the pod, and `kept_bytes`, to which it adds what it takes, must
+  // outlive it.
   KeptRefusal(const EvaluationPlan& plan, framework::Cycle cycle, const PodInfo& pod,
               const ClusterState& cluster, const Diagnosis& diagnosis, Refusal refusal,
               uint64_t generation, size_t& kept_bytes);

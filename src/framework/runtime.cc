@@ -125,6 +125,16 @@ Status RunFilterPlugin(const FilterEntry& entry, const CycleState& state, const 
 
 Status RunFilterNodes(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
                       const Snapshot& snapshot, NodeSet& nodes) {
+  if (entry.column == nullptr) {
+    Status failed;
+    nodes.Filter([&](NodeRow row) {
+      Status status = RunFilterPlugin(entry, state, pod, NodeView(snapshot, row));
+      const bool passes = status.ok();
+      if (status.code() == Code::kError) failed = std::move(status);
+      return passes;
+    });
+    return failed;
+  }
   const Status status = Guarded(state, [&] {
     entry.column->FilterNodes(state, pod, snapshot, nodes);
     return Status::Success();

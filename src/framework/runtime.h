@@ -64,7 +64,8 @@ PluginStatus RunFilter(const Profile& profile, const Cycle& cycle, const CycleSt
 Status RunFilterPlugin(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
                        const NodeView& node);
 
-// One filter's column form: takes the rows it rejects out of `nodes`. Error when it throws.
+// One filter about many nodes, by its column form if it has one: takes the rows it rejects out of
+// `nodes`. Error when it fails for any.
 Status RunFilterNodes(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
                       const Snapshot& snapshot, NodeSet& nodes);
 

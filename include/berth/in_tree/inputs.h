@@ -49,17 +49,24 @@ struct Input {
 };
 
 // What a plugin's Filter and Score depend on. Verdicts are kept, and only rows within reach of a
-// change evaluated again, for plugins that declare; an undeclared plugin is evaluated each time.
+// change evaluated again, for plugins that declare; an undeclared plugin is evaluated each time,
+// and so are all others of its profile.
 struct Inputs {
   // The plugin's signature: pods alike in these parts get alike verdicts and raw scores.
   PodParts pod = pod_part::kEverything;
-  std::vector<Input> inputs;
+  std::vector<Input> inputs = {};
   bool declared = false;
+  bool each_pod = false;
 
   static Inputs Undeclared() { return {}; }
   static Inputs Of(PodParts pod, std::vector<Input> inputs) {
-    return {pod, std::move(inputs), true};
+    return {.pod = pod, .inputs = std::move(inputs), .declared = true};
   }
+  // For a plugin that depends on what belongs to one pod, such as its claims. PreFilter is asked
+  // about each pod and, unless it says Skip, so is Filter, about every node that the other plugins
+  // leave; their answers are kept. A pod for which PreFilter names nodes, or PreScore does not say
+  // Skip, is evaluated by itself.
+  static Inputs EachPod() { return {.each_pod = true}; }
 };
 
 }  // namespace berth::inline in_tree

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/engine/own_nodes_plugin.h"
 #include "tests/unit/framework/profile_fixture.h"
 
 namespace berth::engine {
@@ -42,6 +43,23 @@ TEST_F(EvaluationPlanTest, KeepsNothingOfPluginsThatDeclareNothing) {
   EXPECT_NE(plan.filters().front().pre_filter, nullptr);
   EXPECT_NE(plan.filters().front().filter, nullptr);
   EXPECT_EQ(plan.filters().front().updatable, nullptr);
+}
+
+TEST_F(EvaluationPlanTest, KeepsTheOthersBesideAPluginThatIsAskedAboutEachPod) {
+  // It works at Reserve, too, and finds there what it left in the pod's own state.
+  more_plugins_.push_back({test::OwnNodes::kName, [](const ConfigValue&, Handle&) {
+                             return Result<Plugin>(MakePlugin<test::OwnNodes>());
+                           }});
+  config::Plugins plugins;
+  plugins.multi_point.enabled = {{"Sort"}, {std::string(test::OwnNodes::kName)}};
+  plugins.bind.enabled = {{"A"}};
+  const auto profile = TryMake(plugins);
+  ASSERT_TRUE(profile) << profile.error().message;
+  const EvaluationPlan plan(**profile);
+  EXPECT_TRUE(plan.keepable());
+  EXPECT_TRUE(plan.keeps_refusals());
+  ASSERT_EQ(plan.filters().size(), 1U);
+  EXPECT_TRUE(plan.filters().front().each_pod);
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ class KeptAnswersTest : public test::ProfileFixture, public testing::WithParamIn
     TouchedRows touched;
     touched.Resize(cache_.num_rows());
     plugin_.rows.clear();
-    EXPECT_TRUE(kept.Refresh(Input(), cache_.nodes(), touched));
+    EXPECT_TRUE(kept.Refresh(Input(), cache_.nodes(), feasible_changed_, touched));
     return plugin_.rows;
   }
 
@@ -146,10 +146,11 @@ class KeptAnswersTest : public test::ProfileFixture, public testing::WithParamIn
     EXPECT_EQ(Refresh(kept), expected.object) << "another object changed";
   }
 
-  DecisionInput Input() { return {*profile_, nullptr, *pod_, changes_, objects_generation_}; }
+  DecisionInput Input() { return {*profile_, cycle_, *pod_, changes_, objects_generation_}; }
 
   cache::Cache cache_;
   Changes changes_{cache_};
+  framework::Cycle cycle_;
   PodInfoPtr pod_;
   Asked plugin_;
   framework::FilterEntry filter_;
@@ -157,6 +158,7 @@ class KeptAnswersTest : public test::ProfileFixture, public testing::WithParamIn
   FilterStep filter_step_;
   ScoreStep score_step_;
   uint64_t objects_generation_ = 1;
+  bool feasible_changed_ = false;
   size_t bytes_ = 0;
 };
 
@@ -168,6 +170,9 @@ TEST_P(KeptAnswersTest, VerdictsAreAskedForWithinReachOfAChange) {
 TEST_P(KeptAnswersTest, ScoresAreAskedForWithinReachOfAChange) {
   KeptScores kept(score_step_, bytes_);
   RunCase(kept);
+  // As after a pod that came, for plugins that reach beyond the node.
+  feasible_changed_ = true;
+  EXPECT_EQ(Refresh(kept), score_step_.scope.all_usage ? GetParam().pod : Rows{});
 }
 
 INSTANTIATE_TEST_SUITE_P(Reaches, KeptAnswersTest, testing::ValuesIn(Cases()),

@@ -36,6 +36,7 @@ struct Tally {
   uint64_t refused_alike = 0;
   uint64_t nominated = 0;  // decisions for pods that were nominated
   uint64_t preempted = 0;
+  uint64_t kept_with_own_nodes = 0;  // decided from what is kept, and by a filter about the pod
 };
 
 // What one engine came to for a pod.
@@ -67,6 +68,7 @@ class Walk {
       Step(tally);
     }
     tally.kept += kept_.kept()->num_decided();
+    tally.kept_with_own_nodes += kept_with_own_nodes_;
   }
 
  private:
@@ -118,6 +120,13 @@ class Walk {
     framework::Cycle cycle;
     const ClusterState cluster = Cluster();
     told.decision = engine.Schedule(*cluster_.profile, cycle, *pod, cluster, 0);
+    if (told.decision.kind == Decision::Kind::kScheduled) {
+      const auto* asks = api::Find(pod->pod->metadata.annotations, test::OwnNodes::kName);
+      const auto* state = cycle.state.Find<test::OwnNodes::State>();
+      EXPECT_EQ(asks == nullptr, state == nullptr);
+      EXPECT_TRUE(asks == nullptr || state->asks == *asks);
+      if (asks != nullptr && told.decision.kept) ++kept_with_own_nodes_;
+    }
     if (told.decision.kind != Decision::Kind::kUnfit) return told;
     if (told.decision.refusal != nullptr) {
       told.refusal = *told.decision.refusal;
@@ -294,6 +303,7 @@ class Walk {
   std::vector<PodInfoPtr> placed_;
   std::vector<std::pair<PodInfoPtr, std::string>> binding_;  // with their nodes
   size_t last_template_ = 0;
+  uint64_t kept_with_own_nodes_ = 0;
   bool in_trial_ = false;
 };
 
@@ -308,6 +318,7 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
   EXPECT_GT(tally.refused_alike, (tally.decisions - tally.scheduled) / 10);
   EXPECT_GT(tally.preempted, tally.decisions / 500);
   EXPECT_GT(tally.nominated, tally.decisions / 500);
+  EXPECT_GT(tally.kept_with_own_nodes, tally.kept / 30);
   RecordProperty("refused_alike", std::to_string(tally.refused_alike));
   RecordProperty("preempted", std::to_string(tally.preempted));
   RecordProperty("nominated", std::to_string(tally.nominated));

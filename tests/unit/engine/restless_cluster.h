@@ -17,6 +17,7 @@
 #include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
 #include "tests/support/random_cluster.h"
+#include "tests/unit/engine/own_nodes_plugin.h"
 
 namespace berth::test {
 
@@ -44,7 +45,12 @@ class RestlessCluster {
       std::erase_if(config.plugins.multi_point.enabled,
                     [](const config::PluginRef& ref) { return ref.name == "DefaultPreemption"; });
     }
-    auto made = framework::Profile::Make(config, plugins::InTreeRegistry(), handle);
+    std::vector<PluginRegistration> registry = plugins::InTreeRegistry();
+    registry.push_back({OwnNodes::kName, [](const ConfigValue&, Handle&) -> Result<Plugin> {
+                          return MakePlugin<OwnNodes>();
+                        }});
+    config.plugins.multi_point.enabled.push_back({std::string(OwnNodes::kName)});
+    auto made = framework::Profile::Make(config, registry, handle);
     EXPECT_TRUE(made.has_value());
     profile = std::move(*made);
     cache.SetSignatureParts(profile->signature_parts());
@@ -90,6 +96,20 @@ class RestlessCluster {
     pod.metadata.uid = "uid-" + number;
     if ((profile->signature_parts() & pod_part::kPriority) == 0) {
       pod.spec.priority = static_cast<int32_t>(random.Below(3));
+    }
+    if (random.Below(4) == 0) {
+      static constexpr std::string_view kAsks[] = {OwnNodes::kNone,
+                                                   OwnNodes::kRejected,
+                                                   OwnNodes::kNamed,
+                                                   OwnNodes::kScored,
+                                                   "1",
+                                                   "2",
+                                                   "2",
+                                                   "3",
+                                                   "7",
+                                                   "50"};
+      const std::string_view asks = kAsks[random.Below(std::size(kAsks))];
+      pod.metadata.annotations.assign({{std::string(OwnNodes::kName), std::string(asks)}});
     }
     api::StringMap& labels = pod.metadata.labels;
     const std::pair<std::string, std::string> index{kIndex, number.substr(number.size() - 1)};

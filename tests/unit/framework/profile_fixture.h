@@ -68,6 +68,7 @@ class ProfileFixture : public testing::Test {
         {.name = "Always", .factory = make_part("Always"), .in_every_profile = in_every_profile_});
     registry.push_back(
         {"Broken", [](const ConfigValue&, Handle&) { return Result<Plugin>(Fail("bad args")); }});
+    registry.insert(registry.end(), more_plugins_.begin(), more_plugins_.end());
     return registry;
   }
 
@@ -75,6 +76,7 @@ class ProfileFixture : public testing::Test {
     return handle_.reason_table.Make(code, reason);
   }
 
+  std::vector<PluginRegistration> more_plugins_;
   // Whether "Always", which has nothing but PreFilter, is in every profile.
   bool in_every_profile_ = false;
   CallLog log_;
