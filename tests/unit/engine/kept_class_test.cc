@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kept class tells score plugins when a filter that is asked about each pod takes nodes out.
+#include "src/engine/kept_class.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "src/cache/cache.h"
+#include "src/engine/engine.h"
+#include "tests/support/builders.h"
+#include "tests/support/fixed_nominations.h"
+#include "tests/unit/engine/own_nodes_plugin.h"
+#include "tests/unit/framework/profile_fixture.h"
+
+namespace berth::engine {
+namespace {
+
+constexpr size_t kNodes = 6;
+
+// Scores by all feasible nodes, as far as it was told of them.
+class CountsFeasible final : public UpdatablePreScorePlugin, public ScorePlugin {
+ public:
+  static constexpr std::string_view kName = "CountsFeasible";
+
+  explicit CountsFeasible(size_t& told) : told_(told) {}
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {{Reach::kCluster}}); }
+
+  Status PreScore(CycleState&, const PodInfo&, const Snapshot&, const NodeSet& feasible) override {
+    told_ = feasible.Count();
+    return Status::Success();
+  }
+  bool UpdatePreScore(CycleState&, const PodInfo&, const Snapshot&, std::span<const NodeRow>,
+                      const NodeSet& feasible, NodeSet&) override {
+    told_ = feasible.Count();
+    return true;
+  }
+  ScoreResult Score(const CycleState&, const PodInfo&, const NodeView&) const override {
+    return {};
+  }
+
+ private:
+  size_t& told_;
+};
+
+class KeptClassTest : public test::ProfileFixture {
+ protected:
+  KeptClassTest() {
+    more_plugins_ = {{test::OwnNodes::kName,
+                      [](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return MakePlugin<test::OwnNodes>();
+                      }},
+                     {CountsFeasible::kName, [this](const ConfigValue&, Handle&) -> Result<Plugin> {
+                        return MakePlugin<CountsFeasible>(told_);
+                      }}};
+    config::Plugins plugins;
+    plugins.multi_point.enabled = {
+        {"Sort"}, {std::string(test::OwnNodes::kName)}, {std::string(CountsFeasible::kName)}};
+    plugins.bind.enabled = {{"A"}};
+    auto made = TryMake(plugins);
+    EXPECT_TRUE(made) << made.error().message;
+    profile_ = std::move(*made);
+    for (size_t i = 0; i < kNodes; ++i) {
+      cache_.SetNode(test::MakeNode("node-" + std::to_string(i)).Ptr());
+    }
+    cache_.SetSignatureParts(profile_->signature_parts());
+  }
+
+  // Decides a pod whose annotation asks for this ("": it has none).
+  Decision Decide(std::string_view asks) {
+    test::PodBuilder pod = test::MakePod();
+    if (!asks.empty()) pod.Annotation(test::OwnNodes::kName, asks);
+    framework::Cycle cycle;
+    return engine_.Schedule(*profile_, cycle, *cache_.MakePodInfo(pod.Ptr()),
+                            {cache_, nominations_}, 0);
+  }
+
+  size_t told_ = 0;
+  cache::Cache cache_;
+  test::FixedNominations nominations_;
+  Engine engine_{Random(1), cache_, 1u << 20};
+};
+
+TEST_F(KeptClassTest, ScoresHearWhichNodesThePodsOwnFilterLeft) {
+  Decide("");
+  Decide("");
+  struct Case {
+    std::string asks;
+    size_t feasible;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {"", kNodes}, {"2", kNodes / 2}, {"2", kNodes / 2}, {"", kNodes}, {"3", 4}, {"2", 3}}) {
+    const Decision decision = Decide(c.asks);
+    EXPECT_TRUE(decision.kept);
+    EXPECT_EQ(decision.feasible_nodes, c.feasible) << c.asks;
+    EXPECT_EQ(told_, c.feasible) << c.asks;
+  }
+}
+
+TEST_F(KeptClassTest, APodThatItsOwnFilterRejectsLeavesTheClassKept) {
+  Decide("");
+  Decide("");
+  for (const std::string_view asks : {test::OwnNodes::kNone, test::OwnNodes::kRejected,
+                                      test::OwnNodes::kNamed, test::OwnNodes::kScored}) {
+    EXPECT_FALSE(Decide(asks).kept) << asks;
+    EXPECT_TRUE(Decide("").kept) << asks;
+  }
+}
+
+}  // namespace
+}  // namespace berth::engine
