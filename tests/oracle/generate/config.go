@@ -24,6 +24,10 @@ var compared = []dict{
 	{"name": names.NodeAffinity, "weight": 2},
 	{"name": names.NodePorts},
 	{"name": names.NodeResourcesFit, "weight": 1},
+	{"name": names.VolumeRestrictions},
+	{"name": names.NodeVolumeLimits},
+	{"name": names.VolumeBinding},
+	{"name": names.VolumeZone},
 	{"name": names.PodTopologySpread, "weight": 2},
 	{"name": names.InterPodAffinity, "weight": 2},
 	{"name": names.DefaultPreemption},
@@ -38,9 +42,12 @@ var mustBe = []string{names.SchedulingGates, names.PrioritySort, names.DefaultBi
 
 var (
 	filters = []string{names.NodeName, names.NodeUnschedulable, names.TaintToleration, names.NodeAffinity, names.NodePorts,
-		names.NodeResourcesFit, names.PodTopologySpread, names.InterPodAffinity, names.NodeDeclaredFeatures}
-	scorers = []string{names.TaintToleration, names.NodeAffinity, names.NodeResourcesFit, names.PodTopologySpread,
-		names.InterPodAffinity, names.NodeResourcesBalancedAllocation, names.ImageLocality}
+		names.NodeResourcesFit, names.VolumeRestrictions, names.NodeVolumeLimits, names.VolumeBinding, names.VolumeZone,
+		names.PodTopologySpread, names.InterPodAffinity, names.NodeDeclaredFeatures}
+	scorers = []string{names.TaintToleration, names.NodeAffinity, names.NodeResourcesFit, names.VolumeBinding,
+		names.PodTopologySpread, names.InterPodAffinity, names.NodeResourcesBalancedAllocation, names.ImageLocality}
+
+	volumePlugins = []string{names.VolumeRestrictions, names.NodeVolumeLimits, names.VolumeBinding, names.VolumeZone}
 )
 
 // weights of Score plugins; without one it is 1.
@@ -122,6 +129,13 @@ func (g *generator) pointByPoint(filters, scorers []string) dict {
 	r := g.random
 	filters = some(r, filters, len(filters)-2, len(filters))
 	scorers = some(r, scorers, len(scorers)-2, len(scorers))
+	var binders []string
+	if slices.Contains(filters, names.VolumeBinding) {
+		binders = []string{names.VolumeBinding}
+	} else {
+		// It scores by what it has found at PreFilter.
+		scorers = except(scorers, []string{names.VolumeBinding})
+	}
 	preScorers := slices.DeleteFunc(slices.Clone(scorers), func(name string) bool { return name == names.ImageLocality })
 	weighed := dict{"enabled": []any{}}
 	for _, name := range scorers {
@@ -140,6 +154,8 @@ func (g *generator) pointByPoint(filters, scorers []string) dict {
 		"postFilter": dict{"enabled": named(postFilters)},
 		"preScore":   dict{"enabled": named(preScorers)},
 		"score":      weighed,
+		"reserve":    dict{"enabled": named(binders)},
+		"preBind":    dict{"enabled": named(binders)},
 		"bind":       dict{"enabled": named([]string{names.DefaultBinder})},
 	}
 }
@@ -185,6 +201,7 @@ func (g *generator) pluginConfig() []any {
 	add(names.NodeResourcesFit, g.fitArgs())
 	add(names.NodeResourcesBalancedAllocation, dict{"resources": g.weighedResources(1)})
 	add(names.PodTopologySpread, g.spreadArgs())
+	add(names.VolumeBinding, dict{"bindTimeoutSeconds": g.between(0, 600), "shape": g.shape()})
 	add(names.DefaultPreemption, dict{
 		"minCandidateNodesPercentage": g.between(0, 100), "minCandidateNodesAbsolute": g.between(1, 20)})
 	add(names.InterPodAffinity, dict{

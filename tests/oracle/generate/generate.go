@@ -7,8 +7,11 @@ package generate
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"sigs.k8s.io/yaml"
 
 	"berth.dev/tests/oracle/upstream"
@@ -38,6 +41,11 @@ type generator struct {
 	// onNode counts the pods that have been placed.
 	onNode     []int
 	portsTaken map[string]bool
+
+	classes []*storagev1.StorageClass
+	volumes []*corev1.PersistentVolume
+	// claims are by namespace, and those of a pod's ephemeral volumes by the pod.
+	claims map[string][]*corev1.PersistentVolumeClaim
 }
 
 // Options bound what is made.
@@ -46,24 +54,37 @@ type Options struct {
 	Nodes int
 	// Without names plugins to switch off in every profile, beside those that are never compared.
 	Without []string
+	// Volumes compares the plugins of volumes too.
+	Volumes bool
 }
 
 // New makes the case of a seed.
 func New(seed uint64, options Options) Case {
 	r := newRandom(seed)
-	g := &generator{random: r, mood: newMood(r, options.Nodes), off: slices.Concat(upstream.NotCompared, options.Without)}
+	g := &generator{random: r, mood: newMood(r, options.Nodes, options.Volumes), off: slices.Concat(upstream.NotCompared, options.Without)}
+	if !options.Volumes {
+		g.off = append(g.off, volumePlugins...)
+	}
 	g.profiles = []string{"default-scheduler", "packer", "spreader"}[:pick(r, []int{1, 1, 2, 3})]
 	g.onNode, g.portsTaken = make([]int, g.mood.nodes), map[string]bool{}
 	g.zones = g.between(1, len(zones))
 	g.betaZones = g.chance(0.1)
 	g.imageSizes = r.imageSizes()
 
-	objects := slices.Concat(g.namespaceObjects(), g.workloads(), g.budgets())
+	objects := slices.Concat(g.namespaceObjects(), g.workloads(), g.budgets(), g.storageObjects())
 	for i := range g.mood.nodes {
 		objects = append(objects, g.node(i))
 	}
 	for i := range g.mood.pods {
 		objects = append(objects, g.pod(i, g.chance(g.mood.placed)))
+	}
+	for _, pv := range g.volumes {
+		objects = append(objects, pv)
+	}
+	for _, of := range slices.Sorted(maps.Keys(g.claims)) {
+		for _, claim := range g.claims[of] {
+			objects = append(objects, claim)
+		}
 	}
 	// Files have their objects in any order.
 	if g.chance(0.3) {

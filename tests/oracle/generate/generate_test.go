@@ -15,7 +15,7 @@ import (
 
 func TestTheSameSeedMakesTheSameCase(t *testing.T) {
 	for seed := range uint64(20) {
-		a, b := generate.New(seed, generate.Options{Nodes: 60}), generate.New(seed, generate.Options{Nodes: 60})
+		a, b := generate.New(seed, generate.Options{Nodes: 60, Volumes: true}), generate.New(seed, generate.Options{Nodes: 60, Volumes: true})
 		if !bytes.Equal(a.ClusterJSON(), b.ClusterJSON()) || !bytes.Equal(a.ConfigYAML(), b.ConfigYAML()) {
 			t.Errorf("seed %d makes two cases", seed)
 		}
@@ -27,7 +27,7 @@ func TestTheSameSeedMakesTheSameCase(t *testing.T) {
 
 func TestBothFormsOfAClusterAreReadAlike(t *testing.T) {
 	for seed := range uint64(10) {
-		c := generate.New(seed, generate.Options{Nodes: 20})
+		c := generate.New(seed, generate.Options{Nodes: 20, Volumes: true})
 		if a, b := judge(t, c, c.ClusterJSON()), judge(t, c, c.ClusterYAML()); !bytes.Equal(a, b) {
 			t.Errorf("seed %d: YAML and JSON differ", seed)
 		}
@@ -65,12 +65,13 @@ func verdicts(t *testing.T, c generate.Case, text []byte) []*upstream.Verdict {
 // Clusters in which everything fits, or nothing, or where a plugin never speaks, would prove little.
 func TestCasesAreOfAllKinds(t *testing.T) {
 	var c census
-	for seed := range uint64(150) {
-		kase := generate.New(seed, generate.Options{Nodes: 30})
+	for seed := range uint64(250) {
+		kase := generate.New(seed, generate.Options{Nodes: 30, Volumes: true})
 		c.add(verdicts(t, kase, kase.ClusterJSON()))
 	}
-	t.Logf("%+v", c)
+	t.Logf("%v %v %v, %d of %d pods mixed", c.results, c.rejected, c.scored, c.mixed, c.pods)
 	c.preemptions.check(t)
+	c.volumes.check(t)
 	for _, result := range []upstream.Result{upstream.Scheduled, upstream.Unschedulable, upstream.Gated, upstream.Ignored} {
 		if c.results[result] < 20 {
 			t.Errorf("%d pods are %s", c.results[result], result)
@@ -80,13 +81,14 @@ func TestCasesAreOfAllKinds(t *testing.T) {
 		t.Errorf("only %.2f of the pods fit on some nodes and not on others", share)
 	}
 	for _, plugin := range []string{names.NodeUnschedulable, names.TaintToleration, names.NodeAffinity, names.NodePorts,
-		names.NodeResourcesFit, names.PodTopologySpread, names.InterPodAffinity, names.NodeDeclaredFeatures} {
+		names.NodeResourcesFit, names.PodTopologySpread, names.InterPodAffinity, names.NodeDeclaredFeatures,
+		names.VolumeRestrictions, names.NodeVolumeLimits, names.VolumeBinding, names.VolumeZone} {
 		if c.rejected[plugin] < 100 {
 			t.Errorf("%s rejects %d times", plugin, c.rejected[plugin])
 		}
 	}
 	for _, plugin := range []string{names.TaintToleration, names.NodeAffinity, names.NodeResourcesFit, names.PodTopologySpread,
-		names.InterPodAffinity, names.NodeResourcesBalancedAllocation, names.ImageLocality} {
+		names.InterPodAffinity, names.NodeResourcesBalancedAllocation, names.ImageLocality, names.VolumeBinding} {
 		if c.scored[plugin] < 100 {
 			t.Errorf("%s gives a score %d times", plugin, c.scored[plugin])
 		}
@@ -144,12 +146,60 @@ func (p *preemptions) add(of *upstream.Preemption) {
 	}
 }
 
+// volumes counts pods and nodes by what volumes come to.
+type volumes struct {
+	static, provisioned, both int
+	reasons, messages         string
+}
+
+func (c *volumes) add(v *upstream.Verdict) {
+	if v.Result == upstream.Unschedulable || v.Result == upstream.Error {
+		c.messages += v.Message + "\n"
+	}
+	static, provisioned := false, false
+	for _, node := range v.Nodes {
+		static, provisioned = static || len(node.Volumes) > 0, provisioned || len(node.Provision) > 0
+		c.reasons += strings.Join(node.Reasons, "\n") + "\n"
+	}
+	switch {
+	case static && provisioned:
+		c.both++
+	case static:
+		c.static++
+	case provisioned:
+		c.provisioned++
+	}
+}
+
+func (c *volumes) check(t *testing.T) {
+	t.Logf("%d pods take volumes, %d new ones, %d the one or the other", c.static, c.provisioned, c.both)
+	if min(c.static, c.provisioned) < 50 || c.both < 1 {
+		t.Error("one of these is too rare")
+	}
+	for _, reason := range []string{"node(s) didn't match PersistentVolume's node affinity",
+		"node(s) didn't find available persistent volumes to bind", "node(s) did not have enough free storage",
+		"node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", "node(s) had no available disk",
+		"node(s) had no available volume zone", "node(s) exceed max volume count", "CSI driver is not installed on the node",
+		"ReadWriteOncePod access mode already in-use by another pod"} {
+		if !strings.Contains(c.reasons, reason) {
+			t.Errorf("a node never has the reason %q", reason)
+		}
+	}
+	for _, message := range []string{"pod has unbound immediate PersistentVolumeClaims", "not found", "is being deleted",
+		"bound to non-existent persistentvolume", "waiting for ephemeral volume controller", "pod is not owner"} {
+		if !strings.Contains(c.messages, message) {
+			t.Errorf("a message never says %q", message)
+		}
+	}
+}
+
 // census counts what verdicts say.
 type census struct {
 	results                   map[upstream.Result]int
 	rejected, reasons, scored map[string]int
 	pods, mixed               int
 	preemptions               preemptions
+	volumes                   volumes
 }
 
 func (c *census) add(verdicts []*upstream.Verdict) {
@@ -160,6 +210,7 @@ func (c *census) add(verdicts []*upstream.Verdict) {
 	for _, v := range verdicts {
 		c.results[v.Result]++
 		c.preemptions.add(v.Preemption)
+		c.volumes.add(v)
 		feasible := 0
 		for _, node := range v.Nodes {
 			if node.Feasible {

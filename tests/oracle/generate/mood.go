@@ -30,6 +30,12 @@ type mood struct {
 	// never is the share of pods that must not preempt.
 	never float64
 
+	// storage says that there are volumes. Of the pods, of the nodes, and of the volumes:
+	storage                               bool
+	claims, ephemeral, disks              float64
+	csiNodes, volumeLimits                float64
+	volumeAffinity, zonedVolumes, oncePod float64
+
 	// budgets is how many PodDisruptionBudgets there are.
 	budgets int
 
@@ -52,7 +58,7 @@ func (r random) feature(lot float64) float64 {
 }
 
 // newMood draws a mood; nodes is the greatest number of nodes.
-func newMood(r random, nodes int) mood {
+func newMood(r random, nodes int, storage bool) mood {
 	m := mood{
 		nodes: r.between(min(5, nodes), max(5, nodes/pick(r, []int{1, 2, 2, 4, 4}))), pods: r.between(20, 40),
 		placed: 0.3 + 0.5*r.Float64(),
@@ -77,10 +83,25 @@ func newMood(r random, nodes int) mood {
 	if r.chance(0.3) {
 		m.budgets = r.between(1, 8)
 	}
-	if r.chance(0.5) {
+	if r.chance(0.6) {
 		m.crowd(r)
 	}
+	if storage && r.chance(0.4) {
+		m.store(r)
+	}
 	return m
+}
+
+// store has pods that want volumes, and little else that keeps them off nodes.
+func (m *mood) store(r random) {
+	m.storage = true
+	m.claims, m.ephemeral, m.disks = 0.4+r.feature(0.6), r.feature(0.3), r.feature(0.5)
+	m.csiNodes, m.volumeLimits = pick(r, []float64{0, 0.8, 1, 1}), r.feature(0.9)
+	m.volumeAffinity, m.zonedVolumes, m.oncePod = r.feature(0.8), r.feature(0.6), r.feature(0.5)
+	for _, feature := range []*float64{&m.taints, &m.unschedulable, &m.nodeSelector, &m.nodeAffinity, &m.affinity,
+		&m.antiAffinity, &m.hardSpread, &m.wantsExtended, &m.wantsHuge, &m.huge, &m.needsFeature, &m.ports, &m.small} {
+		*feature /= 4
+	}
 }
 
 // crowd leaves important pods no room but what evictions make.

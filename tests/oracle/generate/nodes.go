@@ -59,6 +59,11 @@ func (g *generator) nodeLabels(i int) map[string]string {
 	}
 	set(corev1.LabelTopologyZone, zone)
 	set(corev1.LabelTopologyRegion, "europe")
+	if g.mood.storage {
+		for _, key := range csiZoneLabels {
+			set(key, zone)
+		}
+	}
 	for _, key := range []string{diskLabel, coresLabel, rackLabel} {
 		if r.chance(0.7) {
 			set(key, pick(r, nodeLabels[key]))

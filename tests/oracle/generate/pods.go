@@ -57,6 +57,9 @@ func (g *generator) pod(i int, placed bool) *corev1.Pod {
 	} else {
 		g.queue(pod)
 	}
+	if g.mood.storage {
+		g.mount(pod)
+	}
 	return pod
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,14 +16,17 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core"
 	_ "k8s.io/kubernetes/pkg/apis/core/install" // Registers the types and their defaults.
 	"k8s.io/kubernetes/pkg/apis/core/validation"
+	"k8s.io/kubernetes/pkg/apis/storage"
+	_ "k8s.io/kubernetes/pkg/apis/storage/install" // As above.
+	storagevalidation "k8s.io/kubernetes/pkg/apis/storage/validation"
 
 	"berth.dev/tests/oracle/generate"
 )
 
 // An API server validates what it has defaulted. The other kinds are too plain to be wrong.
-func TestPodsAndNodesAreSuchAsAnAPIServerAdmits(t *testing.T) {
+func TestObjectsAreSuchAsAnAPIServerAdmits(t *testing.T) {
 	for seed := range uint64(200) {
-		c := generate.New(seed, generate.Options{Nodes: 30})
+		c := generate.New(seed, generate.Options{Nodes: 30, Volumes: true})
 		for _, object := range c.Objects {
 			text, err := json.Marshal(object)
 			if err != nil {
@@ -34,6 +38,12 @@ func TestPodsAndNodesAreSuchAsAnAPIServerAdmits(t *testing.T) {
 				problems = podProblems(t, text)
 			case "Node":
 				problems = nodeProblems(t, text)
+			case "PersistentVolume":
+				problems = volumeProblems(t, text)
+			case "PersistentVolumeClaim":
+				problems = claimProblems(t, text)
+			default:
+				problems = storageProblems(t, object["kind"].(string), text)
 			}
 			for _, problem := range problems {
 				t.Errorf("seed %d: %v\n%s", seed, problem, text)
@@ -61,6 +71,53 @@ func nodeProblems(t *testing.T, text []byte) field.ErrorList {
 	var internal core.Node
 	admit(t, text, &node, &internal)
 	return validation.ValidateNode(&internal)
+}
+
+func volumeProblems(t *testing.T, text []byte) field.ErrorList {
+	var pv corev1.PersistentVolume
+	var internal core.PersistentVolume
+	admit(t, text, &pv, &internal)
+	internal.DeletionTimestamp = nil
+	return validation.ValidatePersistentVolume(&internal, validation.ValidationOptionsForPersistentVolume(&internal, nil))
+}
+
+func claimProblems(t *testing.T, text []byte) field.ErrorList {
+	var claim corev1.PersistentVolumeClaim
+	var internal core.PersistentVolumeClaim
+	admit(t, text, &claim, &internal)
+	internal.DeletionTimestamp = nil
+	return validation.ValidatePersistentVolumeClaim(&internal, validation.ValidationOptionsForPersistentVolumeClaim(&internal, nil))
+}
+
+// storageProblems are those of the kinds of group storage.k8s.io; none of others.
+func storageProblems(t *testing.T, kind string, text []byte) field.ErrorList {
+	switch kind {
+	case "StorageClass":
+		var internal storage.StorageClass
+		admit(t, text, &storagev1.StorageClass{}, &internal)
+		return storagevalidation.ValidateStorageClass(&internal)
+	case "CSINode":
+		var internal storage.CSINode
+		admit(t, text, &storagev1.CSINode{}, &internal)
+		return storagevalidation.ValidateCSINode(&internal)
+	case "CSIDriver":
+		var internal storage.CSIDriver
+		admit(t, text, &storagev1.CSIDriver{}, &internal)
+		return storagevalidation.ValidateCSIDriver(&internal)
+	case "CSIStorageCapacity":
+		var internal storage.CSIStorageCapacity
+		admit(t, text, &storagev1.CSIStorageCapacity{}, &internal)
+		return storagevalidation.ValidateCSIStorageCapacity(&internal, storagevalidation.CSIStorageCapacityValidateOptions{})
+	case "VolumeAttachment":
+		var internal storage.VolumeAttachment
+		admit(t, text, &storagev1.VolumeAttachment{}, &internal)
+		return storagevalidation.ValidateVolumeAttachment(&internal)
+	case "VolumeAttributesClass":
+		var internal storage.VolumeAttributesClass
+		admit(t, text, &storagev1.VolumeAttributesClass{}, &internal)
+		return storagevalidation.ValidateVolumeAttributesClass(&internal)
+	}
+	return nil
 }
 
 // admit does what an API server does with a new object before it validates it.

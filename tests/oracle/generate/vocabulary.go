@@ -80,3 +80,29 @@ var (
 	hugeCPURequests    = []string{"100", "1000000", "1P"}
 	hugeMemoryRequests = []string{"1Ti", "1E", "1e15"}
 )
+
+const noProvisioner = "kubernetes.io/no-provisioner"
+
+// Volumes have classes, which are there or not, and drivers; in-tree plugins have moved to the later two drivers.
+var (
+	classNames        = []string{"fast", "slow", "local", "zonal", "absent"}
+	provisioners      = []string{"a.csi.example", "a.csi.example", "b.csi.example", noProvisioner, noProvisioner, "example.com/nfs", "kubernetes.io/gce-pd", "kubernetes.io/aws-ebs"}
+	csiDrivers        = []string{"a.csi.example", "b.csi.example", "pd.csi.storage.gke.io", "ebs.csi.aws.com"}
+	inTreePlugins     = []string{"kubernetes.io/gce-pd", "kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/vsphere-volume"}
+	attributesClasses = []string{"gold", "silver"}
+
+	accessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany}
+
+	claimSizes    = []string{"1Gi", "1Gi", "5Gi", "10Gi", "50Gi"}
+	capacitySizes = []string{"500Mi", "4Gi", "20Gi", "100Gi"}
+
+	volumeLabels    = map[string][]string{"media": {"flash", "tape"}, "owner": {"red", "blue"}}
+	volumeLabelKeys = []string{"media", "owner"}
+
+	disks      = []string{"disk-1", "disk-2", "disk-3"}
+	ebsVolumes = []string{"vol-1", "vol-2", "aws://za/vol-3"}
+
+	// csiZoneLabels are the labels by which the drivers of in-tree plugins know a node's zone.
+	csiZoneLabels = []string{"topology.gke.io/zone", "topology.ebs.csi.aws.com/zone", "topology.disk.csi.azure.com/zone",
+		"topology.cinder.csi.openstack.org/zone"}
+)

@@ -103,6 +103,9 @@ func (d *differ) compare(path []string, want, got any) {
 	switch {
 	case len(general) > 1 && general[0] == "nodes":
 		general[1] = "*"
+		if len(general) > 3 && general[2] == "volumes" {
+			general = general[:3]
+		}
 	case len(general) > 2 && general[0] == "preemption" && general[1] == "candidates":
 		general[2] = "*"
 	}
@@ -118,7 +121,7 @@ func rankOf(path []string) int {
 	switch {
 	case path[0] == "result", last == "feasible":
 		return 5
-	case last == "raw", last == "reasons", last == "plugin", last == "code":
+	case last == "raw", last == "reasons", last == "plugin", last == "code", last == "volumes", last == "provision":
 		return 4
 	case last == "weighted":
 		return 3

@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -30,6 +31,14 @@ type Cluster struct {
 	ReplicaSets            []*appsv1.ReplicaSet
 	StatefulSets           []*appsv1.StatefulSet
 	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget
+
+	PersistentVolumes      []*corev1.PersistentVolume
+	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
+	StorageClasses         []*storagev1.StorageClass
+	CSINodes               []*storagev1.CSINode
+	CSIDrivers             []*storagev1.CSIDriver
+	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
+	VolumeAttachments      []*storagev1.VolumeAttachment
 }
 
 // ReadCluster reads what `kubectl get -o json|yaml` prints: documents and Lists, YAML or JSON. Kinds that
@@ -104,6 +113,20 @@ func (c *Cluster) readObject(text []byte, ofList metav1.TypeMeta) error {
 		return read(text, &c.StatefulSets)
 	case "policy/v1/PodDisruptionBudget":
 		return read(text, &c.PodDisruptionBudgets)
+	case "v1/PersistentVolume":
+		return read(text, &c.PersistentVolumes)
+	case "v1/PersistentVolumeClaim":
+		return read(text, &c.PersistentVolumeClaims)
+	case "storage.k8s.io/v1/StorageClass":
+		return read(text, &c.StorageClasses)
+	case "storage.k8s.io/v1/CSINode":
+		return read(text, &c.CSINodes)
+	case "storage.k8s.io/v1/CSIDriver":
+		return read(text, &c.CSIDrivers)
+	case "storage.k8s.io/v1/CSIStorageCapacity":
+		return read(text, &c.CSIStorageCapacities)
+	case "storage.k8s.io/v1/VolumeAttachment":
+		return read(text, &c.VolumeAttachments)
 	}
 	return nil
 }
@@ -120,7 +143,8 @@ func read[T any, P object[T]](text []byte, into *[]P) error {
 		return fmt.Errorf("%T %s/%s: %w", o, o.GetNamespace(), o.GetName(), err)
 	}
 	switch any(o).(type) {
-	case *corev1.Node, *corev1.Namespace:
+	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode,
+		*storagev1.CSIDriver, *storagev1.VolumeAttachment:
 		o.SetNamespace("")
 	default:
 		if o.GetNamespace() == "" {

@@ -14,13 +14,7 @@ import (
 
 // NotCompared has the plugins that configurations of a comparison must disable by
 // plugins.multiPoint.disabled, for both sides: the cluster files do not have what they read.
-var NotCompared = []string{
-	names.VolumeRestrictions,
-	names.NodeVolumeLimits,
-	names.VolumeBinding,
-	names.VolumeZone,
-	names.DynamicResources,
-}
+var NotCompared = []string{names.DynamicResources}
 
 // ReadConfig reads a KubeSchedulerConfiguration strictly, defaults and validates it. No text at all stands
 // for the default one.

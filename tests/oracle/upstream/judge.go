@@ -91,7 +91,10 @@ func (c *cycle) run(nodes []fwk.NodeInfo) error {
 		return err
 	}
 	c.verdict.Result = Scheduled
-	return c.score(feasible)
+	if err := c.score(feasible); err != nil {
+		return err
+	}
+	return c.chooseVolumes(feasible)
 }
 
 // findFeasible runs PreFilter, and Filter on every node that PreFilter left.

@@ -33,6 +33,7 @@ type State struct {
 	scheduler *scheduler.Scheduler
 	snapshot  *internalcache.Snapshot
 	pods      cache.SharedIndexInformer
+	volumes   volumes
 	pending   map[string]*corev1.Pod
 	placed    map[string]*corev1.Pod
 	// budgets are in the order of their names: where several cover a pod, the order counts, and upstream's is random.
@@ -91,10 +92,11 @@ func (s *State) Close() {
 }
 
 func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) error {
-	client, err := kubernetes.NewForConfig(&rest.Config{})
+	unconnected, err := kubernetes.NewForConfig(&rest.Config{})
 	if err != nil {
 		return err
 	}
+	client := client{unconnected, &s.volumes.asked}
 	// The informers are never started: what they know is put into their stores.
 	factory := scheduler.NewInformerFactory(client, 0, nil)
 	s.scheduler, err = scheduler.New(s.ctx, client, factory, nil, noEvents,
@@ -110,6 +112,7 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 		return err
 	}
 	s.pods = factory.Core().V1().Pods().Informer()
+	s.volumes.use(factory)
 	logger := klog.FromContext(s.ctx)
 	for _, node := range cluster.Nodes {
 		s.scheduler.Cache.AddNode(logger, node)
@@ -132,7 +135,7 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 }
 
 func fillListers(factory informers.SharedInformerFactory, cluster *Cluster) error {
-	core, apps := factory.Core().V1(), factory.Apps().V1()
+	core, apps, storage := factory.Core().V1(), factory.Apps().V1(), factory.Storage().V1()
 	return firstError(
 		put(core.Nodes().Informer(), cluster.Nodes),
 		put(core.Pods().Informer(), cluster.Pods),
@@ -142,6 +145,13 @@ func fillListers(factory informers.SharedInformerFactory, cluster *Cluster) erro
 		put(apps.ReplicaSets().Informer(), cluster.ReplicaSets),
 		put(apps.StatefulSets().Informer(), cluster.StatefulSets),
 		put(factory.Policy().V1().PodDisruptionBudgets().Informer(), cluster.PodDisruptionBudgets),
+		put(core.PersistentVolumes().Informer(), cluster.PersistentVolumes),
+		put(core.PersistentVolumeClaims().Informer(), cluster.PersistentVolumeClaims),
+		put(storage.StorageClasses().Informer(), cluster.StorageClasses),
+		put(storage.CSINodes().Informer(), cluster.CSINodes),
+		put(storage.CSIDrivers().Informer(), cluster.CSIDrivers),
+		put(storage.CSIStorageCapacities().Informer(), cluster.CSIStorageCapacities),
+		put(storage.VolumeAttachments().Informer(), cluster.VolumeAttachments),
 	)
 }
 
@@ -176,8 +186,11 @@ func (droppedEvents) Eventf(runtime.Object, runtime.Object, string, string, stri
 
 var _ profile.RecorderFactory = noEvents
 
-// place puts a pending pod on a node, as upstream's assume does.
-func (s *State) place(pod *corev1.Pod, node string) error {
+// place puts a pending pod on a node, as upstream's assume does, with the volumes chosen for it there.
+func (s *State) place(pod *corev1.Pod, node string, chosen choice) error {
+	if err := s.bindVolumes(node, chosen); err != nil {
+		return err
+	}
 	logger := klog.FromContext(s.ctx)
 	assumed := pod.DeepCopy()
 	assumed.Spec.NodeName = node

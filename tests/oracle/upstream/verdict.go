@@ -33,6 +33,9 @@ type Verdict struct {
 	Preemption *Preemption `json:"preemption,omitempty"`
 	Profile    string      `json:"profile,omitempty"`
 	Result     Result      `json:"result"`
+
+	// choices are what Reserve takes for the pod, by node.
+	choices map[string]choice
 }
 
 // Node is what a verdict says about one node.
@@ -40,10 +43,14 @@ type Node struct {
 	Code     string `json:"code,omitempty"`
 	Feasible bool   `json:"feasible"`
 	// Plugin is the one that rejected the node first; nodes outside PreFilter's set have none.
-	Plugin  string           `json:"plugin,omitempty"`
-	Reasons []string         `json:"reasons,omitempty"`
-	Scores  map[string]Score `json:"scores,omitempty"`
-	Total   int64            `json:"total,omitempty"`
+	Plugin string `json:"plugin,omitempty"`
+	// Provision has the claims for which a volume would be made for this node, sorted.
+	Provision []string         `json:"provision,omitempty"`
+	Reasons   []string         `json:"reasons,omitempty"`
+	Scores    map[string]Score `json:"scores,omitempty"`
+	Total     int64            `json:"total,omitempty"`
+	// Volumes has the volume that each claim would be bound to.
+	Volumes map[string]string `json:"volumes,omitempty"`
 }
 
 // Score is one plugin's score of one node.

@@ -14,7 +14,7 @@ import (
 func TestVerdictsAgreeWithUpstreamsOwnWalk(t *testing.T) {
 	pods := 0
 	for seed := range uint64(100) {
-		kase := generate.New(seed, generate.Options{Nodes: 40})
+		kase := generate.New(seed, generate.Options{Nodes: 40, Volumes: true})
 		state := open(t, kase.ClusterJSON(), kase.ConfigYAML())
 		for _, judged := range state.JudgeAll() {
 			if judged.Result == upstream.Gated || judged.Result == upstream.Ignored {

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	storagelisters "k8s.io/client-go/listers/storage/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-helpers/storage/volume"
+	fwk "k8s.io/kube-scheduler/framework"
+)
+
+// volumes is what the oracle knows of volumes besides upstream's own caches.
+type volumes struct {
+	// asked is what VolumeBinding has asked the API server for.
+	asked    choice
+	pvs      cache.Indexer
+	claims   cache.Indexer
+	classes  storagelisters.StorageClassLister
+	csiNodes storagelisters.CSINodeLister
+}
+
+// choice is what VolumeBinding writes when it binds a pod's volumes.
+type choice struct {
+	// bound are volumes that refer to the claim chosen for them.
+	bound []*corev1.PersistentVolume
+	// selected are claims that name the node for which a volume is to be made.
+	selected []*corev1.PersistentVolumeClaim
+}
+
+func (v *volumes) use(factory informers.SharedInformerFactory) {
+	core, storage := factory.Core().V1(), factory.Storage().V1()
+	v.pvs, v.claims = core.PersistentVolumes().Informer().GetIndexer(), core.PersistentVolumeClaims().Informer().GetIndexer()
+	v.classes, v.csiNodes = storage.StorageClasses().Lister(), storage.CSINodes().Lister()
+}
+
+// chooseVolumes notes for each node what Reserve and PreBind do there, and has them undone.
+func (c *cycle) chooseVolumes(nodes []fwk.NodeInfo) error {
+	if !slices.ContainsFunc(c.pod.Spec.Volumes, hasClaim) {
+		return nil
+	}
+	c.verdict.choices = map[string]choice{}
+	for _, info := range nodes {
+		name := info.Node().Name
+		chosen, err := c.chooseVolumesOn(name)
+		if err != nil {
+			return err
+		}
+		c.verdict.choices[name] = chosen
+		node := c.verdict.Nodes[name]
+		for _, pv := range chosen.bound {
+			if node.Volumes == nil {
+				node.Volumes = map[string]string{}
+			}
+			node.Volumes[pv.Spec.ClaimRef.Name] = pv.Name
+		}
+		for _, claim := range chosen.selected {
+			node.Provision = append(node.Provision, claim.Name)
+		}
+		slices.Sort(node.Provision)
+		c.verdict.Nodes[name] = node
+	}
+	return nil
+}
+
+func hasClaim(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }
+
+func (c *cycle) chooseVolumesOn(node string) (choice, error) {
+	defer c.RunReservePluginsUnreserve(c.ctx, c.state, c.pod, node)
+	if status := c.RunReservePluginsReserve(c.ctx, c.state, c.pod, node); !status.IsSuccess() {
+		return choice{}, status.AsError()
+	}
+	switch status := c.RunPreBindPreFlights(c.ctx, c.state, c.pod, node); {
+	case status.IsSkip():
+		return choice{}, nil
+	case !status.IsSuccess():
+		return choice{}, status.AsError()
+	}
+	// PreBind asks the API server first, and then waits for the binding: in vain, and here not at all.
+	over, end := context.WithCancel(c.ctx)
+	end()
+	c.volumes.asked = choice{}
+	c.RunPreBindPlugins(over, c.state, c.pod, node)
+	return c.volumes.asked, nil
+}
+
+// bindVolumes does what the PV controller and a provisioner do when a pod's volumes are chosen.
+func (s *State) bindVolumes(node string, chosen choice) error {
+	for _, pv := range chosen.bound {
+		claim, exists, err := s.volumes.claims.GetByKey(pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name)
+		if err != nil {
+			return err
+		}
+		if !exists {
+			return fmt.Errorf("volume %s is chosen for a claim that is not there", pv.Name)
+		}
+		if err := s.volumes.bind(pv, claim.(*corev1.PersistentVolumeClaim)); err != nil {
+			return err
+		}
+	}
+	for _, claim := range chosen.selected {
+		pv, err := s.provision(claim, node)
+		if err != nil {
+			return err
+		}
+		if err := s.volumes.bind(pv, claim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *volumes) bind(pv *corev1.PersistentVolume, claim *corev1.PersistentVolumeClaim) error {
+	pv, claim = pv.DeepCopy(), claim.DeepCopy()
+	pv.Status.Phase = corev1.VolumeBound
+	claim.Spec.VolumeName = pv.Name
+	claim.Status.Phase = corev1.ClaimBound
+	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volume.AnnBindCompleted, "yes")
+	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volume.AnnBoundByController, "yes")
+	return firstError(v.pvs.Add(pv), v.claims.Update(claim))
+}
+
+// provision makes a volume that the node can reach, by what its CSI driver says of the topology.
+func (s *State) provision(claim *corev1.PersistentVolumeClaim, nodeName string) (*corev1.PersistentVolume, error) {
+	className := volume.GetPersistentVolumeClaimClass(claim)
+	class, err := s.volumes.classes.Get(className)
+	if err != nil {
+		return nil, err
+	}
+	pv := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "pvc-" + string(claim.UID)},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity:                  corev1.ResourceList{corev1.ResourceStorage: claim.Spec.Resources.Requests[corev1.ResourceStorage]},
+			AccessModes:               claim.Spec.AccessModes,
+			StorageClassName:          className,
+			VolumeMode:                claim.Spec.VolumeMode,
+			VolumeAttributesClassName: claim.Spec.VolumeAttributesClassName,
+			ClaimRef: &corev1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1",
+				Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID},
+		},
+	}
+	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: class.Provisioner, VolumeHandle: pv.Name}
+	if terms := s.topology(class.Provisioner, nodeName); len(terms) > 0 {
+		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: terms}}}}
+	}
+	return pv, nil
+}
+
+// topology has the node's labels of the keys that the driver reports there.
+func (s *State) topology(driver, nodeName string) []corev1.NodeSelectorRequirement {
+	csiNode, err := s.volumes.csiNodes.Get(nodeName)
+	if err != nil {
+		return nil // Most nodes of a cluster without CSI drivers have none.
+	}
+	node, err := s.snapshot.Get(nodeName)
+	if err != nil {
+		return nil
+	}
+	var terms []corev1.NodeSelectorRequirement
+	for _, d := range csiNode.Spec.Drivers {
+		if d.Name != driver {
+			continue
+		}
+		for _, key := range d.TopologyKeys {
+			if value, has := node.Node().Labels[key]; has {
+				terms = append(terms, corev1.NodeSelectorRequirement{
+					Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
+			}
+		}
+	}
+	return terms
+}
+
+// client keeps what VolumeBinding asks of the API server, and says that it is done. For all else there is no server.
+type client struct {
+	kubernetes.Interface
+	asked *choice
+}
+
+func (c client) CoreV1() typedcorev1.CoreV1Interface {
+	return coreClient{c.Interface.CoreV1(), c.asked}
+}
+
+type coreClient struct {
+	typedcorev1.CoreV1Interface
+	asked *choice
+}
+
+func (c coreClient) PersistentVolumes() typedcorev1.PersistentVolumeInterface {
+	return volumeClient{c.CoreV1Interface.PersistentVolumes(), c.asked}
+}
+
+func (c coreClient) PersistentVolumeClaims(namespace string) typedcorev1.PersistentVolumeClaimInterface {
+	return claimClient{c.CoreV1Interface.PersistentVolumeClaims(namespace), c.asked}
+}
+
+type volumeClient struct {
+	typedcorev1.PersistentVolumeInterface
+	asked *choice
+}
+
+func (c volumeClient) Update(_ context.Context, pv *corev1.PersistentVolume, _ metav1.UpdateOptions) (*corev1.PersistentVolume, error) {
+	c.asked.bound = append(c.asked.bound, pv)
+	return pv, nil
+}
+
+type claimClient struct {
+	typedcorev1.PersistentVolumeClaimInterface
+	asked *choice
+}
+
+func (c claimClient) Update(_ context.Context, claim *corev1.PersistentVolumeClaim, _ metav1.UpdateOptions) (*corev1.PersistentVolumeClaim, error) {
+	c.asked.selected = append(c.asked.selected, claim)
+	return claim, nil
+}

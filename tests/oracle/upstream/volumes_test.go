@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"berth.dev/tests/oracle/upstream"
+)
+
+// Two zones with a node each. Class local has volumes in za alone, the smaller of which is enough for claim data; class made
+// gets a volume wherever its pod goes. The two pods share both claims.
+const withVolumes = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a, labels: {zone: za}}, status: {allocatable: {cpu: 9, memory: 8Gi, pods: 9}}},
+{apiVersion: v1, kind: Node, metadata: {name: b, labels: {zone: zb}}, status: {allocatable: {cpu: 9, memory: 8Gi, pods: 9}}},
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: local}, provisioner: kubernetes.io/no-provisioner,
+ volumeBindingMode: WaitForFirstConsumer},
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: made}, provisioner: a.csi.example,
+ volumeBindingMode: WaitForFirstConsumer},
+{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: a}, spec: {drivers: [
+ {name: a.csi.example, nodeID: a, topologyKeys: [zone]}]}},
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: big}, spec: {capacity: {storage: 9Gi}, storageClassName: local,
+ accessModes: [ReadWriteOnce], nodeAffinity: {required: {nodeSelectorTerms: [
+  {matchExpressions: [{key: zone, operator: In, values: [za]}]}]}}}, status: {phase: Available}},
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: small}, spec: {capacity: {storage: 5Gi}, storageClassName: local,
+ accessModes: [ReadWriteOnce], nodeAffinity: {required: {nodeSelectorTerms: [
+  {matchExpressions: [{key: zone, operator: In, values: [za]}]}]}}}, status: {phase: Available}},
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, uid: u1}, spec: {storageClassName: local,
+ accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}},
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: logs, uid: u2}, spec: {storageClassName: made,
+ accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}},
+{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c}], volumes: [
+ {name: d, persistentVolumeClaim: {claimName: data}}, {name: l, persistentVolumeClaim: {claimName: logs}}]}},
+{apiVersion: v1, kind: Pod, metadata: {name: z}, spec: {containers: [{name: c}], volumes: [
+ {name: l, persistentVolumeClaim: {claimName: logs}}]}}]`
+
+func TestVerdictsHaveTheVolumesOfReserve(t *testing.T) {
+	state := open(t, []byte(withVolumes), configOf(""))
+	for range 2 { // The first judgement reserves nothing for good.
+		verdicts := state.JudgeAll()
+		x, z := string(verdicts[0].Line()), string(verdicts[1].Line())
+		for _, part := range []string{`"a":{"feasible":true,"provision":["logs"],`, `"volumes":{"data":"small"}}`,
+			`"b":{"code":"UnschedulableAndUnresolvable","feasible":false,"plugin":"VolumeBinding","reasons":["node(s) didn't find available persistent volumes to bind"]}`} {
+			if !strings.Contains(x, part) {
+				t.Errorf("x: %s\nlacks %s", x, part)
+			}
+		}
+		if strings.Count(z, `"provision":["logs"]`) != 2 || strings.Contains(z, `"volumes"`) {
+			t.Errorf("z: %s", z)
+		}
+	}
+}
+
+func TestReplayBindsVolumes(t *testing.T) {
+	const (
+		x   = `{"pod":"default/x","node":"a","volumes":{"data":"small"},"provision":["logs"]}` + "\n"
+		z   = `{"pod":"default/z","node":"a"}` + "\n"
+		end = `{"summary":{}}`
+	)
+	for _, c := range []struct{ name, decisions, want string }{
+		// The volume made for x is of the zone of its node, which z must follow.
+		{"what upstream could do", x + z + end, ""},
+		{"another volume", strings.Replace(x, "small", "big", 1) + end, "volumes"},
+		{"no new volume", strings.Replace(x, `"logs"`, "", 1) + end, "volumes"},
+		{"a new volume for a claim that has one", x + `{"pod":"default/z","node":"a","provision":["logs"]}` + "\n" + end, "volumes"},
+		{"a node that the volume does not reach", x + strings.Replace(z, `"a"`, `"b"`, 1) + end, "not the best node"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			decisions, err := upstream.ParseDecisions([]byte(c.decisions))
+			if err == nil {
+				err = open(t, []byte(withVolumes), configOf("", names.DefaultPreemption)).Replay(decisions)
+			}
+			switch {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
