@@ -6,7 +6,10 @@
 #include <string_view>
 
 #include "berth/api/meta.h"
+#include "berth/api/persistent_volume.h"
+#include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/storage.h"
 #include "berth/api/workloads.h"
 
 namespace berth {
@@ -41,10 +44,30 @@ class Listers {
   virtual const api::StatefulSet* FindStatefulSet(std::string_view namespace_,
                                                   std::string_view name) const = 0;
 
-  // Grows when one of these objects comes, goes or changes, PodDisruptionBudgets apart: what was
-  // derived from them is good for as long as the number stays. A change is one of labels, owners,
-  // deletion or what the struct holds besides metadata; of a Namespace one of annotations, too.
-  // Other versions (most of them writes of a status that is not decoded) are shown and not counted.
+  virtual const api::PersistentVolume* FindPersistentVolume(std::string_view name) const = 0;
+  virtual void ForEachPersistentVolume(const Visit<api::PersistentVolume>& visit) const = 0;
+  // The volumes whose storage class (StorageClassOf in berth/volumes.h) is `storage_class`.
+  virtual void ForEachPersistentVolumeOfClass(std::string_view storage_class,
+                                              const Visit<api::PersistentVolume>& visit) const = 0;
+  virtual const api::PersistentVolumeClaim* FindPersistentVolumeClaim(
+      std::string_view namespace_, std::string_view name) const = 0;
+  virtual const api::StorageClass* FindStorageClass(std::string_view name) const = 0;
+  virtual const api::CSINode* FindCSINode(std::string_view name) const = 0;
+  virtual const api::CSIDriver* FindCSIDriver(std::string_view name) const = 0;
+  // Of every namespace, in order of namespace and name.
+  virtual void ForEachCSIStorageCapacityOfClass(
+      std::string_view storage_class, const Visit<api::CSIStorageCapacity>& visit) const = 0;
+  // What is attached to the node, or on its way there.
+  virtual void ForEachVolumeAttachmentOfNode(std::string_view node_name,
+                                             const Visit<api::VolumeAttachment>& visit) const = 0;
+  virtual const api::VolumeAttributesClass* FindVolumeAttributesClass(
+      std::string_view name) const = 0;
+
+  // Grows when one of these objects comes, goes or changes, PodDisruptionBudgets and the kinds of
+  // volumes_generation() apart: what was derived from them is good for as long as the number stays.
+  // A change is one of labels, owners, deletion or what the struct holds besides metadata; of a
+  // Namespace one of annotations, too. Other versions (most of them writes of a status that is not
+  // decoded) are shown and not counted.
   virtual uint64_t generation() const = 0;
   // The same for namespaces alone.
   virtual uint64_t namespaces_generation() const = 0;
@@ -52,6 +75,10 @@ class Listers {
   // and what keeps verdicts does not look here: a Filter or Score that reads them must not declare
   // its inputs.
   virtual uint64_t disruption_budgets_generation() const = 0;
+  // The same for PersistentVolumes, PersistentVolumeClaims, StorageClasses, CSINodes, CSIDrivers,
+  // CSIStorageCapacities, VolumeAttachments and VolumeAttributesClasses alone. A change of their
+  // annotations counts, too; of a status only what the struct holds.
+  virtual uint64_t volumes_generation() const = 0;
 };
 
 }  // namespace berth

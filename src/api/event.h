@@ -5,20 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "berth/api/meta.h"
 #include "berth/time.h"
 
 namespace berth::api {
-
-struct ObjectReference {
-  std::string kind;
-  std::string namespace_;
-  std::string name;
-  std::string uid;
-  std::string api_version;
-  std::string resource_version;
-
-  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
-};
 
 struct EventSeries {
   int32_t count = 0;

@@ -8,8 +8,11 @@
 #include "berth/api/lease.h"
 #include "berth/api/meta.h"
 #include "berth/api/node.h"
+#include "berth/api/persistent_volume.h"
+#include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/storage.h"
 #include "berth/api/workloads.h"
 #include "berth/time.h"
 
@@ -72,6 +75,14 @@ BERTH_API_KIND(ReplicationController, "v1", "ReplicationController")
 BERTH_API_KIND(ReplicaSet, "apps/v1", "ReplicaSet")
 BERTH_API_KIND(StatefulSet, "apps/v1", "StatefulSet")
 BERTH_API_KIND(PodDisruptionBudget, "policy/v1", "PodDisruptionBudget")
+BERTH_API_KIND(PersistentVolume, "v1", "PersistentVolume")
+BERTH_API_KIND(PersistentVolumeClaim, "v1", "PersistentVolumeClaim")
+BERTH_API_KIND(StorageClass, "storage.k8s.io/v1", "StorageClass")
+BERTH_API_KIND(CSINode, "storage.k8s.io/v1", "CSINode")
+BERTH_API_KIND(CSIDriver, "storage.k8s.io/v1", "CSIDriver")
+BERTH_API_KIND(CSIStorageCapacity, "storage.k8s.io/v1", "CSIStorageCapacity")
+BERTH_API_KIND(VolumeAttachment, "storage.k8s.io/v1", "VolumeAttachment")
+BERTH_API_KIND(VolumeAttributesClass, "storage.k8s.io/v1", "VolumeAttributesClass")
 BERTH_API_KIND(Lease, "coordination.k8s.io/v1", "Lease")
 BERTH_API_KIND(ApiStatus, "v1", "Status")
 #undef BERTH_API_KIND
@@ -86,6 +97,14 @@ BERTH_API_KIND(ApiStatus, "v1", "Status")
   X(ReplicaSet)            \
   X(StatefulSet)           \
   X(PodDisruptionBudget)   \
+  X(PersistentVolume)      \
+  X(PersistentVolumeClaim) \
+  X(StorageClass)          \
+  X(CSINode)               \
+  X(CSIDriver)             \
+  X(CSIStorageCapacity)    \
+  X(VolumeAttachment)      \
+  X(VolumeAttributesClass) \
   X(Lease)                 \
   X(ApiStatus)
 

@@ -5,4 +5,6 @@
 #include "src/api/tables_meta.h"
 #include "src/api/tables_node.h"
 #include "src/api/tables_pod.h"
+#include "src/api/tables_storage.h"
+#include "src/api/tables_volume.h"
 #include "src/api/tables_workloads.h"

@@ -5,6 +5,7 @@
 #include "src/api/field_table.h"
 #include "src/api/tables_affinity.h"
 #include "src/api/tables_meta.h"
+#include "src/api/tables_volume.h"
 
 // Field tables of Pod. Numbers are those of k8s.io/api/core/v1/generated.proto.
 namespace berth::api {
@@ -56,23 +57,6 @@ struct FieldsOf<PodSchedulingGate> {
 };
 
 template <>
-struct FieldsOf<ImageVolumeSource> {
-  static constexpr auto kFields = Table(Field<1, &ImageVolumeSource::reference>("reference"));
-};
-
-template <>
-struct FieldsOf<PersistentVolumeClaimVolumeSource> {
-  static constexpr auto kFields =
-      Table(Field<1, &PersistentVolumeClaimVolumeSource::claim_name>("claimName"),
-            Field<2, &PersistentVolumeClaimVolumeSource::read_only>("readOnly"));
-};
-
-template <>
-struct FieldsOf<UnreadVolumeSource> {
-  static constexpr auto kFields = Table();
-};
-
-template <>
 struct FieldsOf<Volume> {
   static constexpr auto kFields =
       Table(Field<1, &Volume::name>("name"),
@@ -80,7 +64,12 @@ struct FieldsOf<Volume> {
                       Field<4, &Volume::aws_elastic_block_store>("awsElasticBlockStore"),
                       Field<8, &Volume::iscsi>("iscsi"),
                       Field<10, &Volume::persistent_volume_claim>("persistentVolumeClaim"),
-                      Field<11, &Volume::rbd>("rbd"), Field<29, &Volume::ephemeral>("ephemeral"),
+                      Field<11, &Volume::rbd>("rbd"), Field<13, &Volume::cinder>("cinder"),
+                      Field<18, &Volume::azure_file>("azureFile"),
+                      Field<20, &Volume::vsphere_volume>("vsphereVolume"),
+                      Field<22, &Volume::azure_disk>("azureDisk"),
+                      Field<24, &Volume::portworx_volume>("portworxVolume"),
+                      Field<28, &Volume::csi>("csi"), Field<29, &Volume::ephemeral>("ephemeral"),
                       Field<30, &Volume::image>("image")));
 };
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "berth/check.h"
+#include "berth/volumes.h"
 #include "src/cache/same_objects.h"
 
 namespace berth::cache {
@@ -16,6 +17,22 @@ template <typename Pointer>
 inline constexpr bool kIsHeld = !std::is_same_v<Pointer, std::monostate> &&
                                 !std::is_same_v<Pointer, std::shared_ptr<const api::Pod>> &&
                                 !std::is_same_v<Pointer, std::shared_ptr<const api::Node>>;
+
+template <typename T>
+inline constexpr bool kIsOfVolumes =
+    std::is_same_v<T, api::PersistentVolume> || std::is_same_v<T, api::PersistentVolumeClaim> ||
+    std::is_same_v<T, api::StorageClass> || std::is_same_v<T, api::CSINode> ||
+    std::is_same_v<T, api::CSIDriver> || std::is_same_v<T, api::CSIStorageCapacity> ||
+    std::is_same_v<T, api::VolumeAttachment> || std::is_same_v<T, api::VolumeAttributesClass>;
+
+// What the kinds that have an index are looked up by, besides their name.
+std::string_view IndexedBy(const api::PersistentVolume& volume) { return StorageClassOf(volume); }
+std::string_view IndexedBy(const api::CSIStorageCapacity& capacity) {
+  return capacity.storage_class_name;
+}
+std::string_view IndexedBy(const api::VolumeAttachment& attachment) {
+  return attachment.spec.node_name;
+}
 
 constexpr const char* kOtherPlace = "pods and nodes have tables of their own";
 
@@ -29,6 +46,7 @@ void ObjectTables::Set(const api::ObjectPtr& object) {
           const api::ObjectMeta& meta = held->metadata;
           std::shared_ptr<const T>& known = std::get<Table<T>>(tables_)[meta.namespace_][meta.name];
           const std::shared_ptr<const T> before = std::exchange(known, held);
+          Reindex(before, held);
           if (before == nullptr || !SameObject(*before, *held)) CountChange<T>();
         } else {
           BERTH_CHECK(false, kOtherPlace);
@@ -44,7 +62,11 @@ void ObjectTables::Remove(const api::ObjectPtr& object) {
           using T = std::remove_const_t<typename Pointer::element_type>;
           auto& table = std::get<Table<T>>(tables_);
           const auto row = table.find(held->metadata.namespace_);
-          if (row == table.end() || row->second.erase(held->metadata.name) == 0) return;
+          if (row == table.end()) return;
+          const auto known = row->second.find(held->metadata.name);
+          if (known == row->second.end()) return;
+          Reindex<T>(known->second, nullptr);
+          row->second.erase(known);
           if (row->second.empty()) table.erase(row);
           CountChange<T>();
         } else {
@@ -58,10 +80,37 @@ template <typename T>
 void ObjectTables::CountChange() {
   if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) {
     ++disruption_budgets_generation_;
+  } else if constexpr (kIsOfVolumes<T>) {
+    ++volumes_generation_;
   } else {
     ++generation_;
     if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;
   }
+}
+
+template <typename T>
+void ObjectTables::Reindex(const std::shared_ptr<const T>& before,
+                           const std::shared_ptr<const T>& after) {
+  if constexpr (requires(const T& object) { IndexedBy(object); }) {
+    auto& index = std::get<Index<T>>(indices_);
+    const auto key = [](const T& object) {
+      return std::pair(object.metadata.namespace_, object.metadata.name);
+    };
+    if (before != nullptr && (after == nullptr || IndexedBy(*before) != IndexedBy(*after))) {
+      const auto row = index.find(IndexedBy(*before));
+      row->second.erase(key(*before));
+      if (row->second.empty()) index.erase(row);
+    }
+    if (after != nullptr) index[std::string(IndexedBy(*after))][key(*after)] = after;
+  }
+}
+
+template <typename T>
+void ObjectTables::ForEachIn(std::string_view value, const Visit<T>& visit) const {
+  const auto& index = std::get<Index<T>>(indices_);
+  const auto row = index.find(value);
+  if (row == index.end()) return;
+  for (const auto& [key, object] : row->second) visit(*object);
 }
 
 template <typename T>
@@ -112,6 +161,51 @@ const api::ReplicaSet* ObjectTables::FindReplicaSet(std::string_view namespace_,
 const api::StatefulSet* ObjectTables::FindStatefulSet(std::string_view namespace_,
                                                       std::string_view name) const {
   return Find<api::StatefulSet>(namespace_, name);
+}
+
+const api::PersistentVolume* ObjectTables::FindPersistentVolume(std::string_view name) const {
+  return Find<api::PersistentVolume>("", name);
+}
+
+void ObjectTables::ForEachPersistentVolume(const Visit<api::PersistentVolume>& visit) const {
+  ForEach<api::PersistentVolume>("", visit);
+}
+
+void ObjectTables::ForEachPersistentVolumeOfClass(std::string_view storage_class,
+                                                  const Visit<api::PersistentVolume>& visit) const {
+  ForEachIn<api::PersistentVolume>(storage_class, visit);
+}
+
+const api::PersistentVolumeClaim* ObjectTables::FindPersistentVolumeClaim(
+    std::string_view namespace_, std::string_view name) const {
+  return Find<api::PersistentVolumeClaim>(namespace_, name);
+}
+
+const api::StorageClass* ObjectTables::FindStorageClass(std::string_view name) const {
+  return Find<api::StorageClass>("", name);
+}
+
+const api::CSINode* ObjectTables::FindCSINode(std::string_view name) const {
+  return Find<api::CSINode>("", name);
+}
+
+const api::CSIDriver* ObjectTables::FindCSIDriver(std::string_view name) const {
+  return Find<api::CSIDriver>("", name);
+}
+
+void ObjectTables::ForEachCSIStorageCapacityOfClass(
+    std::string_view storage_class, const Visit<api::CSIStorageCapacity>& visit) const {
+  ForEachIn<api::CSIStorageCapacity>(storage_class, visit);
+}
+
+void ObjectTables::ForEachVolumeAttachmentOfNode(std::string_view node_name,
+                                                 const Visit<api::VolumeAttachment>& visit) const {
+  ForEachIn<api::VolumeAttachment>(node_name, visit);
+}
+
+const api::VolumeAttributesClass* ObjectTables::FindVolumeAttributesClass(
+    std::string_view name) const {
+  return Find<api::VolumeAttributesClass>("", name);
 }
 
 }  // namespace berth::cache

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "berth/api/object.h"
 #include "berth/listers.h"
@@ -34,9 +35,24 @@ class ObjectTables final : public Listers {
                                         std::string_view name) const override;
   const api::StatefulSet* FindStatefulSet(std::string_view namespace_,
                                           std::string_view name) const override;
+  const api::PersistentVolume* FindPersistentVolume(std::string_view name) const override;
+  void ForEachPersistentVolume(const Visit<api::PersistentVolume>& visit) const override;
+  void ForEachPersistentVolumeOfClass(std::string_view storage_class,
+                                      const Visit<api::PersistentVolume>& visit) const override;
+  const api::PersistentVolumeClaim* FindPersistentVolumeClaim(std::string_view namespace_,
+                                                              std::string_view name) const override;
+  const api::StorageClass* FindStorageClass(std::string_view name) const override;
+  const api::CSINode* FindCSINode(std::string_view name) const override;
+  const api::CSIDriver* FindCSIDriver(std::string_view name) const override;
+  void ForEachCSIStorageCapacityOfClass(std::string_view storage_class,
+                                        const Visit<api::CSIStorageCapacity>& visit) const override;
+  void ForEachVolumeAttachmentOfNode(std::string_view node_name,
+                                     const Visit<api::VolumeAttachment>& visit) const override;
+  const api::VolumeAttributesClass* FindVolumeAttributesClass(std::string_view name) const override;
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
+  uint64_t volumes_generation() const override { return volumes_generation_; }
 
  private:
   template <typename T>
@@ -45,19 +61,40 @@ class ObjectTables final : public Listers {
   template <typename T>
   using Table = std::map<std::string, ByName<T>, std::less<>>;
 
+  // The objects of a kind that have one value in common, by that value, then namespace and name.
+  template <typename T>
+  using Index =
+      std::map<std::string, std::map<std::pair<std::string, std::string>, std::shared_ptr<const T>>,
+               std::less<>>;
+
   template <typename T>
   const T* Find(std::string_view namespace_, std::string_view name) const;
   template <typename T>
   void ForEach(std::string_view namespace_, const Visit<T>& visit) const;
   template <typename T>
   void CountChange();
+  // Keeps the index of T, if it has one, in step with a change from `before` to `after`; either
+  // may be nullptr.
+  template <typename T>
+  void Reindex(const std::shared_ptr<const T>& before, const std::shared_ptr<const T>& after);
+  template <typename T>
+  void ForEachIn(std::string_view value, const Visit<T>& visit) const;
 
   std::tuple<Table<api::Namespace>, Table<api::Service>, Table<api::ReplicationController>,
-             Table<api::ReplicaSet>, Table<api::StatefulSet>, Table<api::PodDisruptionBudget>>
+             Table<api::ReplicaSet>, Table<api::StatefulSet>, Table<api::PodDisruptionBudget>,
+             Table<api::PersistentVolume>, Table<api::PersistentVolumeClaim>,
+             Table<api::StorageClass>, Table<api::CSINode>, Table<api::CSIDriver>,
+             Table<api::CSIStorageCapacity>, Table<api::VolumeAttachment>,
+             Table<api::VolumeAttributesClass>>
       tables_;
+  // Volumes by class, capacities by class, attachments by node.
+  std::tuple<Index<api::PersistentVolume>, Index<api::CSIStorageCapacity>,
+             Index<api::VolumeAttachment>>
+      indices_;
   uint64_t generation_ = 0;
   uint64_t namespaces_generation_ = 0;
   uint64_t disruption_budgets_generation_ = 0;
+  uint64_t volumes_generation_ = 0;
 };
 
 }  // namespace berth::cache

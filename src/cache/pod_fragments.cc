@@ -94,12 +94,34 @@ class Writer {
     WriteAll(v.claim_name, v.read_only);
   }
   void Write(const api::ImageVolumeSource& v) { Write(v.reference); }
-  // The name of an ephemeral volume is half the name of its claim; that of others only ties the
-  // volume to its mounts.
+  void Write(const api::GCEPersistentDiskVolumeSource& v) {
+    WriteAll(v.pd_name, v.partition, v.read_only);
+  }
+  void Write(const api::AWSElasticBlockStoreVolumeSource& v) {
+    WriteAll(v.volume_id, v.partition, v.read_only);
+  }
+  void Write(const api::ISCSIVolumeSource& v) {
+    WriteAll(v.target_portal, v.iqn, v.lun, v.read_only);
+  }
+  void Write(const api::RBDVolumeSource& v) { WriteAll(v.monitors, v.image, v.pool, v.read_only); }
+  void Write(const api::AzureDiskVolumeSource& v) {
+    WriteAll(v.disk_name, v.disk_uri, v.kind, v.read_only);
+  }
+  void Write(const api::AzureFileVolumeSource& v) {
+    WriteAll(v.secret_name, v.share_name, v.read_only);
+  }
+  void Write(const api::CinderVolumeSource& v) { WriteAll(v.volume_id, v.read_only); }
+  void Write(const api::PortworxVolumeSource& v) { WriteAll(v.volume_id, v.read_only); }
+  void Write(const api::VsphereVirtualDiskVolumeSource& v) { Write(v.volume_path); }
+  void Write(const api::CSIVolumeSource& v) {
+    WriteAll(v.driver, v.read_only, v.volume_attributes);
+  }
+  // But the image, which is a part of its own, and the name, which ties the volume to its mounts;
+  // that of an ephemeral volume is half the name of its claim.
   void Write(const api::Volume& v) {
-    WriteAll(v.persistent_volume_claim, v.gce_persistent_disk.has_value(),
-             v.aws_elastic_block_store.has_value(), v.iscsi.has_value(), v.rbd.has_value(),
-             v.ephemeral.has_value());
+    WriteAll(v.persistent_volume_claim, v.gce_persistent_disk, v.aws_elastic_block_store, v.iscsi,
+             v.rbd, v.azure_disk, v.azure_file, v.cinder, v.portworx_volume, v.vsphere_volume,
+             v.csi, v.ephemeral.has_value());
     if (v.ephemeral) Write(v.name);
   }
   void Write(const api::PodResourceClaim& c) {
@@ -139,11 +161,18 @@ void WriteImages(const api::Pod& pod, Writer& writer) {
 }
 
 void WriteVolumes(const api::Pod& pod, Writer& writer) {
+  const auto is_read = [](const api::Volume& v) {
+    return v.persistent_volume_claim || v.ephemeral || v.gce_persistent_disk ||
+           v.aws_elastic_block_store || v.iscsi || v.rbd || v.azure_disk || v.azure_file ||
+           v.cinder || v.portworx_volume || v.vsphere_volume || v.csi;
+  };
+  const auto is_ephemeral = [](const api::Volume& v) { return v.ephemeral.has_value(); };
   for (const api::Volume& v : pod.spec.volumes) {
-    if (v.persistent_volume_claim || v.ephemeral || v.gce_persistent_disk ||
-        v.aws_elastic_block_store || v.iscsi || v.rbd) {
-      writer.Write(v);
-    }
+    if (is_read(v)) writer.Write(v);
+  }
+  // Two pods that are alike otherwise have claims of their own.
+  if (std::ranges::any_of(pod.spec.volumes, is_ephemeral)) {
+    writer.WriteAll(pod.metadata.name, pod.metadata.uid);
   }
 }
 

@@ -22,6 +22,26 @@ auto Compared(const PodInfo& p) {
   return std::tie(p.requests, p.placed, p.non_zero_milli_cpu, p.non_zero_memory, p.host_ports);
 }
 
+// The annotations of volumes and of what is near them hold facts: migration, class, binding.
+auto CountedWithAnnotations(const api::ObjectMeta& m) {
+  return std::tie(m.uid, m.creation_timestamp, m.deletion_timestamp, m.labels, m.annotations,
+                  m.owner_references);
+}
+
+template <typename T>
+bool SameVolumeSpec(const T& a, const T& b) {
+  return CountedWithAnnotations(a.metadata) == CountedWithAnnotations(b.metadata) &&
+         a.spec == b.spec;
+}
+
+// A kind without a spec: all but the metadata is a fact.
+template <typename T>
+bool SameBesidesVersion(const T& a, T b) {
+  if (CountedWithAnnotations(a.metadata) != CountedWithAnnotations(b.metadata)) return false;
+  b.metadata = a.metadata;
+  return a == b;
+}
+
 auto Counted(const api::ObjectMeta& m) {
   return std::tie(m.uid, m.deletion_timestamp, m.labels, m.owner_references);
 }
@@ -60,6 +80,34 @@ bool SameObject(const api::StatefulSet& a, const api::StatefulSet& b) { return S
 
 bool SameObject(const api::PodDisruptionBudget& a, const api::PodDisruptionBudget& b) {
   return SameSpec(a, b) && a.status == b.status;
+}
+
+bool SameObject(const api::PersistentVolume& a, const api::PersistentVolume& b) {
+  return SameVolumeSpec(a, b) && a.status == b.status;
+}
+
+bool SameObject(const api::PersistentVolumeClaim& a, const api::PersistentVolumeClaim& b) {
+  return SameVolumeSpec(a, b) && a.status == b.status;
+}
+
+bool SameObject(const api::StorageClass& a, const api::StorageClass& b) {
+  return SameBesidesVersion(a, b);
+}
+
+bool SameObject(const api::CSINode& a, const api::CSINode& b) { return SameVolumeSpec(a, b); }
+
+bool SameObject(const api::CSIDriver& a, const api::CSIDriver& b) { return SameVolumeSpec(a, b); }
+
+bool SameObject(const api::CSIStorageCapacity& a, const api::CSIStorageCapacity& b) {
+  return SameBesidesVersion(a, b);
+}
+
+bool SameObject(const api::VolumeAttachment& a, const api::VolumeAttachment& b) {
+  return SameVolumeSpec(a, b) && a.status == b.status;
+}
+
+bool SameObject(const api::VolumeAttributesClass& a, const api::VolumeAttributesClass& b) {
+  return SameBesidesVersion(a, b);
 }
 
 }  // namespace berth::cache

@@ -3,7 +3,10 @@
 
 #include "berth/api/meta.h"
 #include "berth/api/node.h"
+#include "berth/api/persistent_volume.h"
+#include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/storage.h"
 #include "berth/api/workloads.h"
 #include "berth/pod_info.h"
 
@@ -17,12 +20,20 @@ bool SamePlacedPod(const PodInfo& a, const PodInfo& b);
 // Whether two versions of a node differ in resourceVersion and generation at most.
 bool SameNode(const api::Node& a, const api::Node& b);
 
-// Whether two versions of an object are alike in all that Listers::generation() counts.
+// Whether two versions of an object are alike in all that Listers' generations count.
 bool SameObject(const api::Namespace& a, const api::Namespace& b);
 bool SameObject(const api::Service& a, const api::Service& b);
 bool SameObject(const api::ReplicationController& a, const api::ReplicationController& b);
 bool SameObject(const api::ReplicaSet& a, const api::ReplicaSet& b);
 bool SameObject(const api::StatefulSet& a, const api::StatefulSet& b);
 bool SameObject(const api::PodDisruptionBudget& a, const api::PodDisruptionBudget& b);
+bool SameObject(const api::PersistentVolume& a, const api::PersistentVolume& b);
+bool SameObject(const api::PersistentVolumeClaim& a, const api::PersistentVolumeClaim& b);
+bool SameObject(const api::StorageClass& a, const api::StorageClass& b);
+bool SameObject(const api::CSINode& a, const api::CSINode& b);
+bool SameObject(const api::CSIDriver& a, const api::CSIDriver& b);
+bool SameObject(const api::CSIStorageCapacity& a, const api::CSIStorageCapacity& b);
+bool SameObject(const api::VolumeAttachment& a, const api::VolumeAttachment& b);
+bool SameObject(const api::VolumeAttributesClass& a, const api::VolumeAttributesClass& b);
 
 }  // namespace berth::cache

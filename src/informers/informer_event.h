@@ -19,6 +19,14 @@ enum class Kind {
   kReplicaSet,
   kStatefulSet,
   kPodDisruptionBudget,
+  kPersistentVolume,
+  kPersistentVolumeClaim,
+  kStorageClass,
+  kCsiNode,
+  kCsiDriver,
+  kCsiStorageCapacity,
+  kVolumeAttachment,
+  kVolumeAttributesClass,
 };
 
 // All of the above, in their order.

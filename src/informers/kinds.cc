@@ -34,6 +34,9 @@ Result<api::ObjectPtr> DecodeAs(api::Encoding encoding, std::string_view bytes,
   return api::ObjectPtr(std::make_shared<const T>(std::move(*object)));
 }
 
+// Kinds that most pods do without, and that the rights of an older installation do not name.
+constexpr bool kOptional = true;
+
 constexpr KindInfo kKinds[] = {
     // Finished pods take nothing from their node.
     {Kind::kPod, "pods", "/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed",
@@ -48,6 +51,24 @@ constexpr KindInfo kKinds[] = {
      DecodeAs<api::StatefulSet>},
     {Kind::kPodDisruptionBudget, "poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets", "",
      DecodeAs<api::PodDisruptionBudget>},
+    {Kind::kPersistentVolume, "persistentvolumes", "/api/v1/persistentvolumes", "",
+     DecodeAs<api::PersistentVolume>, kOptional},
+    {Kind::kPersistentVolumeClaim, "persistentvolumeclaims", "/api/v1/persistentvolumeclaims", "",
+     DecodeAs<api::PersistentVolumeClaim>, kOptional},
+    {Kind::kStorageClass, "storageclasses", "/apis/storage.k8s.io/v1/storageclasses", "",
+     DecodeAs<api::StorageClass>, kOptional},
+    {Kind::kCsiNode, "csinodes", "/apis/storage.k8s.io/v1/csinodes", "", DecodeAs<api::CSINode>,
+     kOptional},
+    {Kind::kCsiDriver, "csidrivers", "/apis/storage.k8s.io/v1/csidrivers", "",
+     DecodeAs<api::CSIDriver>, kOptional},
+    {Kind::kCsiStorageCapacity, "csistoragecapacities",
+     "/apis/storage.k8s.io/v1/csistoragecapacities", "", DecodeAs<api::CSIStorageCapacity>,
+     kOptional},
+    {Kind::kVolumeAttachment, "volumeattachments", "/apis/storage.k8s.io/v1/volumeattachments", "",
+     DecodeAs<api::VolumeAttachment>, kOptional},
+    {Kind::kVolumeAttributesClass, "volumeattributesclasses",
+     "/apis/storage.k8s.io/v1/volumeattributesclasses", "", DecodeAs<api::VolumeAttributesClass>,
+     kOptional},
 };
 
 }  // namespace

@@ -31,6 +31,9 @@ struct KindInfo {
   std::string_view version() const;
   Result<api::ObjectPtr> (*decode)(api::Encoding encoding, std::string_view bytes,
                                    const KeptText& kept) = nullptr;
+  // Counts as empty while the API server forbids to list it; of other kinds the right is waited
+  // for.
+  bool optional = false;
 };
 
 const KindInfo& InfoOf(Kind kind);

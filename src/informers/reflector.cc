@@ -282,7 +282,13 @@ void Reflector::OnPage(const api::ListMeta& meta) {
 
 void Reflector::OnListFailed(const client::ApiError& error) {
   if (error.code == 404 && !served_) {
-    OnNotServed(error);
+    CountAsEmpty("The server does not serve this kind; it counts as empty", error);
+    After(client::Stretched(kAbsentWait, random_), &Reflector::StartList);
+    return;
+  }
+  if (error.code == 403 && info_.optional && !served_) {
+    CountAsEmpty("Not permitted to list this kind; it counts as empty until that changes", error);
+    After(backoff_.Next(random_), &Reflector::StartList);
     return;
   }
   if (phase_ == Phase::kStreamingList) {
@@ -328,14 +334,12 @@ void Reflector::OnWatchEnded(const std::optional<client::ApiError>& error) {
   }
 }
 
-void Reflector::OnNotServed(const client::ApiError& error) {
+void Reflector::CountAsEmpty(std::string_view why, const client::ApiError& error) {
   if (!told_absent_) {
-    base::LogWarning("The server does not serve this kind; it counts as empty",
-                     {{"resource", info_.resource}, {"err", error.ToString()}});
+    base::LogWarning(why, {{"resource", info_.resource}, {"err", error.ToString()}});
   }
   told_absent_ = true;
   MarkSynced();
-  After(client::Stretched(kAbsentWait, random_), &Reflector::StartList);
 }
 
 void Reflector::RetryLater(const client::ApiError& error, void (Reflector::*step)()) {

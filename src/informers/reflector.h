@@ -40,7 +40,8 @@ namespace berth::informers {
 // Errors are tried again after a growing wait, at random longer, a list page from the page it had
 // reached; lists that follow each other within two minutes after one that grows apart. A kind that
 // the server does not serve (404, unless it has been served before) counts as empty, and is asked
-// for again every five minutes.
+// for again every five minutes; so does an optional one that it forbids to list (403), which is
+// asked for again as after other errors. Both are logged once.
 //
 // Thread safety: the executor's thread.
 class Reflector : public std::enable_shared_from_this<Reflector> {
@@ -87,7 +88,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   void OnStreamEnd(std::optional<client::ApiError> error);
   void OnListFailed(const client::ApiError& error);
   void OnWatchEnded(const std::optional<client::ApiError>& error);
-  void OnNotServed(const client::ApiError& error);
+  void CountAsEmpty(std::string_view why, const client::ApiError& error);
   void MarkSynced();
 
   void RetryLater(const client::ApiError& error, void (Reflector::*step)());
@@ -112,7 +113,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool stopped_ = false;
   bool streaming_refused_ = false;
   bool served_ = false;                // a list has been completed
-  bool told_absent_ = false;           // the warning about a kind that is not served
+  bool told_absent_ = false;           // the warning about a kind that counts as empty
   int broken_lists_ = 0;               // streaming lists in a row that broke off
   int fruitless_watches_ = 0;          // in a row
   std::string continue_;               // of the paged list

@@ -44,6 +44,14 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     case informers::Kind::kReplicaSet:
     case informers::Kind::kStatefulSet:
     case informers::Kind::kPodDisruptionBudget:
+    case informers::Kind::kPersistentVolume:
+    case informers::Kind::kPersistentVolumeClaim:
+    case informers::Kind::kStorageClass:
+    case informers::Kind::kCsiNode:
+    case informers::Kind::kCsiDriver:
+    case informers::Kind::kCsiStorageCapacity:
+    case informers::Kind::kVolumeAttachment:
+    case informers::Kind::kVolumeAttributesClass:
       HandleOtherObject(event, now);
       break;
   }

@@ -14,12 +14,27 @@ std::optional<EventResource> EventResourceOf(informers::Kind kind) {
       return EventResource::kNode;
     case informers::Kind::kNamespace:
       return EventResource::kNamespace;
+    case informers::Kind::kPersistentVolume:
+      return EventResource::kPersistentVolume;
+    case informers::Kind::kPersistentVolumeClaim:
+      return EventResource::kPersistentVolumeClaim;
+    case informers::Kind::kStorageClass:
+      return EventResource::kStorageClass;
+    case informers::Kind::kCsiNode:
+      return EventResource::kCsiNode;
+    case informers::Kind::kCsiDriver:
+      return EventResource::kCsiDriver;
+    case informers::Kind::kCsiStorageCapacity:
+      return EventResource::kCsiStorageCapacity;
+    case informers::Kind::kVolumeAttachment:
+      return EventResource::kVolumeAttachment;
     case informers::Kind::kPod:
     case informers::Kind::kService:
     case informers::Kind::kReplicationController:
     case informers::Kind::kReplicaSet:
     case informers::Kind::kStatefulSet:
     case informers::Kind::kPodDisruptionBudget:
+    case informers::Kind::kVolumeAttributesClass:
       break;
   }
   return std::nullopt;

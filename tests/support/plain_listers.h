@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/listers.h"
+#include "berth/volumes.h"
 
 namespace berth::test {
 
@@ -30,7 +31,10 @@ class PlainListers final : public Listers {
     }
     auto& all = All<T>();
     auto at = all.begin();
-    while (at != all.end() && at->metadata.name < object.metadata.name) ++at;
+    const auto key = [](const T& known) {
+      return std::tie(known.metadata.namespace_, known.metadata.name);
+    };
+    while (at != all.end() && key(*at) < key(object)) ++at;
     all.insert(at, std::move(object));
   }
 
@@ -64,9 +68,46 @@ class PlainListers final : public Listers {
                                           std::string_view name) const override {
     return FindOf<api::StatefulSet>(namespace_, name);
   }
+  const api::PersistentVolume* FindPersistentVolume(std::string_view name) const override {
+    return FindOf<api::PersistentVolume>("", name);
+  }
+  void ForEachPersistentVolume(const Visit<api::PersistentVolume>& visit) const override {
+    VisitOf("", visit);
+  }
+  void ForEachPersistentVolumeOfClass(std::string_view storage_class,
+                                      const Visit<api::PersistentVolume>& visit) const override {
+    VisitIf(visit, [&](const auto& volume) { return StorageClassOf(volume) == storage_class; });
+  }
+  const api::PersistentVolumeClaim* FindPersistentVolumeClaim(
+      std::string_view namespace_, std::string_view name) const override {
+    return FindOf<api::PersistentVolumeClaim>(namespace_, name);
+  }
+  const api::StorageClass* FindStorageClass(std::string_view name) const override {
+    return FindOf<api::StorageClass>("", name);
+  }
+  const api::CSINode* FindCSINode(std::string_view name) const override {
+    return FindOf<api::CSINode>("", name);
+  }
+  const api::CSIDriver* FindCSIDriver(std::string_view name) const override {
+    return FindOf<api::CSIDriver>("", name);
+  }
+  void ForEachCSIStorageCapacityOfClass(
+      std::string_view storage_class, const Visit<api::CSIStorageCapacity>& visit) const override {
+    VisitIf(visit,
+            [&](const auto& capacity) { return capacity.storage_class_name == storage_class; });
+  }
+  void ForEachVolumeAttachmentOfNode(std::string_view node_name,
+                                     const Visit<api::VolumeAttachment>& visit) const override {
+    VisitIf(visit, [&](const auto& attachment) { return attachment.spec.node_name == node_name; });
+  }
+  const api::VolumeAttributesClass* FindVolumeAttributesClass(
+      std::string_view name) const override {
+    return FindOf<api::VolumeAttributesClass>("", name);
+  }
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
+  uint64_t volumes_generation() const override { return volumes_generation_; }
 
  private:
   template <typename T>
@@ -79,7 +120,13 @@ class PlainListers final : public Listers {
   }
   template <typename T>
   void Bump() {
-    ++(std::is_same_v<T, api::PodDisruptionBudget> ? disruption_budgets_generation_ : generation_);
+    if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) {
+      ++disruption_budgets_generation_;
+    } else if constexpr (kIsOfVolumes<T>) {
+      ++volumes_generation_;
+    } else {
+      ++generation_;
+    }
     if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;
   }
   template <typename T>
@@ -96,14 +143,33 @@ class PlainListers final : public Listers {
     }
   }
 
-  // Each sorted by name.
+  template <typename T, typename Wanted>
+  void VisitIf(const Visit<T>& visit, Wanted wanted) const {
+    for (const T& object : std::get<std::vector<T>>(objects_)) {
+      if (wanted(object)) visit(object);
+    }
+  }
+
+  template <typename T>
+  static constexpr bool kIsOfVolumes =
+      std::is_same_v<T, api::PersistentVolume> || std::is_same_v<T, api::PersistentVolumeClaim> ||
+      std::is_same_v<T, api::StorageClass> || std::is_same_v<T, api::CSINode> ||
+      std::is_same_v<T, api::CSIDriver> || std::is_same_v<T, api::CSIStorageCapacity> ||
+      std::is_same_v<T, api::VolumeAttachment> || std::is_same_v<T, api::VolumeAttributesClass>;
+
+  // Each sorted by namespace and name.
   std::tuple<std::vector<api::Namespace>, std::vector<api::Service>,
              std::vector<api::ReplicationController>, std::vector<api::ReplicaSet>,
-             std::vector<api::StatefulSet>, std::vector<api::PodDisruptionBudget>>
+             std::vector<api::StatefulSet>, std::vector<api::PodDisruptionBudget>,
+             std::vector<api::PersistentVolume>, std::vector<api::PersistentVolumeClaim>,
+             std::vector<api::StorageClass>, std::vector<api::CSINode>, std::vector<api::CSIDriver>,
+             std::vector<api::CSIStorageCapacity>, std::vector<api::VolumeAttachment>,
+             std::vector<api::VolumeAttributesClass>>
       objects_;
   uint64_t generation_ = 0;
   uint64_t namespaces_generation_ = 0;
   uint64_t disruption_budgets_generation_ = 0;
+  uint64_t volumes_generation_ = 0;
 };
 
 }  // namespace berth::test

@@ -43,6 +43,17 @@ struct OwnerReference {
   friend bool operator==(const OwnerReference&, const OwnerReference&) = default;
 };
 
+struct ObjectReference {
+  std::string kind;
+  std::string namespace_;
+  std::string name;
+  std::string uid;
+  std::string api_version;
+  std::string resource_version;
+
+  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
+};
+
 struct ObjectMeta {
   std::string name;
   std::string namespace_;

@@ -5,8 +5,11 @@
 #include <variant>
 
 #include "berth/api/node.h"
+#include "berth/api/persistent_volume.h"
+#include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/storage.h"
 #include "berth/api/workloads.h"
 
 namespace berth::api {
@@ -16,7 +19,12 @@ using ObjectPtr =
     std::variant<std::monostate, std::shared_ptr<const Pod>, std::shared_ptr<const Node>,
                  std::shared_ptr<const Namespace>, std::shared_ptr<const Service>,
                  std::shared_ptr<const ReplicationController>, std::shared_ptr<const ReplicaSet>,
-                 std::shared_ptr<const StatefulSet>, std::shared_ptr<const PodDisruptionBudget>>;
+                 std::shared_ptr<const StatefulSet>, std::shared_ptr<const PodDisruptionBudget>,
+                 std::shared_ptr<const PersistentVolume>,
+                 std::shared_ptr<const PersistentVolumeClaim>, std::shared_ptr<const StorageClass>,
+                 std::shared_ptr<const CSINode>, std::shared_ptr<const CSIDriver>,
+                 std::shared_ptr<const CSIStorageCapacity>, std::shared_ptr<const VolumeAttachment>,
+                 std::shared_ptr<const VolumeAttributesClass>>;
 
 // The object when `object` holds one of kind T, else nullptr.
 template <typename T>

@@ -9,6 +9,7 @@
 #include "berth/api/boxed.h"
 #include "berth/api/meta.h"
 #include "berth/api/quantity.h"
+#include "berth/api/volume_sources.h"
 
 namespace berth::api {
 
@@ -162,35 +163,22 @@ struct PodSchedulingGate {
   friend bool operator==(const PodSchedulingGate&, const PodSchedulingGate&) = default;
 };
 
-struct ImageVolumeSource {
-  std::string reference;
-
-  friend bool operator==(const ImageVolumeSource&, const ImageVolumeSource&) = default;
-};
-
-struct PersistentVolumeClaimVolumeSource {
-  std::string claim_name;
-  bool read_only = false;
-
-  friend bool operator==(const PersistentVolumeClaimVolumeSource&,
-                         const PersistentVolumeClaimVolumeSource&) = default;
-};
-
-// A source of which only its presence is read.
-struct UnreadVolumeSource {
-  friend bool operator==(const UnreadVolumeSource&, const UnreadVolumeSource&) = default;
-};
-
 // A volume; sources that scheduling does not read leave all members empty.
 struct Volume {
   std::string name;
+  Boxed<GCEPersistentDiskVolumeSource> gce_persistent_disk;
+  Boxed<AWSElasticBlockStoreVolumeSource> aws_elastic_block_store;
+  Boxed<ISCSIVolumeSource> iscsi;
   Boxed<PersistentVolumeClaimVolumeSource> persistent_volume_claim;
+  Boxed<RBDVolumeSource> rbd;
+  Boxed<CinderVolumeSource> cinder;
+  Boxed<AzureFileVolumeSource> azure_file;
+  Boxed<VsphereVirtualDiskVolumeSource> vsphere_volume;
+  Boxed<AzureDiskVolumeSource> azure_disk;
+  Boxed<PortworxVolumeSource> portworx_volume;
+  Boxed<CSIVolumeSource> csi;
+  Boxed<EphemeralVolumeSource> ephemeral;
   Boxed<ImageVolumeSource> image;
-  std::optional<UnreadVolumeSource> ephemeral;
-  std::optional<UnreadVolumeSource> gce_persistent_disk;
-  std::optional<UnreadVolumeSource> aws_elastic_block_store;
-  std::optional<UnreadVolumeSource> iscsi;
-  std::optional<UnreadVolumeSource> rbd;
 
   friend bool operator==(const Volume&, const Volume&) = default;
 };

@@ -19,7 +19,7 @@ namespace {
 using informers::Kind;
 using Map = ConfigValue::Map;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 8> kLists = {{
+constexpr std::array<std::pair<std::string_view, Kind>, 16> kLists = {{
     {"pods", Kind::kPod},
     {"nodes", Kind::kNode},
     {"namespaces", Kind::kNamespace},
@@ -28,11 +28,33 @@ constexpr std::array<std::pair<std::string_view, Kind>, 8> kLists = {{
     {"replicaSets", Kind::kReplicaSet},
     {"statefulSets", Kind::kStatefulSet},
     {"podDisruptionBudgets", Kind::kPodDisruptionBudget},
+    {"persistentVolumes", Kind::kPersistentVolume},
+    {"persistentVolumeClaims", Kind::kPersistentVolumeClaim},
+    {"storageClasses", Kind::kStorageClass},
+    {"csiNodes", Kind::kCsiNode},
+    {"csiDrivers", Kind::kCsiDriver},
+    {"csiStorageCapacities", Kind::kCsiStorageCapacity},
+    {"volumeAttachments", Kind::kVolumeAttachment},
+    {"volumeAttributesClasses", Kind::kVolumeAttributesClass},
 }};
 constexpr std::array<std::string_view, 4> kMetadataShortCuts = {"name", "namespace", "labels",
                                                                 "annotations"};
 
-bool HasNamespace(Kind kind) { return kind != Kind::kNode && kind != Kind::kNamespace; }
+bool HasNamespace(Kind kind) {
+  switch (kind) {
+    case Kind::kNode:
+    case Kind::kNamespace:
+    case Kind::kPersistentVolume:
+    case Kind::kStorageClass:
+    case Kind::kCsiNode:
+    case Kind::kCsiDriver:
+    case Kind::kVolumeAttachment:
+    case Kind::kVolumeAttributesClass:
+      return false;
+    default:
+      return true;
+  }
+}
 
 ConfigValue Text(std::string_view text, int line) { return ConfigValue(std::string(text), line); }
 
@@ -128,9 +150,25 @@ Result<api::ObjectPtr> Decode(Kind kind, const ConfigValue& tree) {
     case Kind::kStatefulSet:
       return Decode<api::StatefulSet>(tree);
     case Kind::kPodDisruptionBudget:
+      return Decode<api::PodDisruptionBudget>(tree);
+    case Kind::kPersistentVolume:
+      return Decode<api::PersistentVolume>(tree);
+    case Kind::kPersistentVolumeClaim:
+      return Decode<api::PersistentVolumeClaim>(tree);
+    case Kind::kStorageClass:
+      return Decode<api::StorageClass>(tree);
+    case Kind::kCsiNode:
+      return Decode<api::CSINode>(tree);
+    case Kind::kCsiDriver:
+      return Decode<api::CSIDriver>(tree);
+    case Kind::kCsiStorageCapacity:
+      return Decode<api::CSIStorageCapacity>(tree);
+    case Kind::kVolumeAttachment:
+      return Decode<api::VolumeAttachment>(tree);
+    case Kind::kVolumeAttributesClass:
       break;
   }
-  return Decode<api::PodDisruptionBudget>(tree);
+  return Decode<api::VolumeAttributesClass>(tree);
 }
 
 std::string Encode(const api::ObjectPtr& object) {

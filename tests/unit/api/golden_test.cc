@@ -80,6 +80,14 @@ TEST(GoldenTest, EveryFieldOfTheTablesIsReadFromProtobufAndJsonAlike) {
   ExpectEveryFieldIsRead<ReplicaSet>("replica_set_full");
   ExpectEveryFieldIsRead<StatefulSet>("stateful_set_full");
   ExpectEveryFieldIsRead<PodDisruptionBudget>("pod_disruption_budget_full");
+  ExpectEveryFieldIsRead<PersistentVolume>("persistent_volume_full");
+  ExpectEveryFieldIsRead<PersistentVolumeClaim>("persistent_volume_claim_full");
+  ExpectEveryFieldIsRead<StorageClass>("storage_class_full");
+  ExpectEveryFieldIsRead<CSINode>("csi_node_full");
+  ExpectEveryFieldIsRead<CSIDriver>("csi_driver_full");
+  ExpectEveryFieldIsRead<CSIStorageCapacity>("csi_storage_capacity_full");
+  ExpectEveryFieldIsRead<VolumeAttachment>("volume_attachment_full");
+  ExpectEveryFieldIsRead<VolumeAttributesClass>("volume_attributes_class_full");
   ExpectEveryFieldIsRead<Lease>("lease_full");
   ExpectEveryFieldIsRead<ApiStatus>("status_full");
 }

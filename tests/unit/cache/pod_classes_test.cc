@@ -60,6 +60,12 @@ TEST(PodClassesTest, PodsThatDifferInAPartShareAClassUnlessThePartIsInUse) {
        [](auto& p) { p.Spread(2, "rack", "ScheduleAnyway", {}); }},
       {"claim", pod_part::kVolumes, [](auto& p) { p.ClaimVolume("data"); }},
       {"ephemeral volume", pod_part::kVolumes, [](auto& p) { p.EphemeralVolume("scratch"); }},
+      {"disk", pod_part::kVolumes,
+       [](auto& p) {
+         api::Volume volume;
+         volume.azure_disk.emplace().disk_name = "data";
+         p.Volume(std::move(volume));
+       }},
       {"volume that only kubelet reads", 0, [](auto& p) { p.Volume(api::Volume()); }},
       {"resource claim", pod_part::kResourceClaims, [](auto& p) { p.ResourceClaim("gpu"); }},
       {"scheduling group", pod_part::kSchedulingGroup, [](auto& p) { p.SchedulingGroup("g"); }},
@@ -86,6 +92,17 @@ TEST(PodClassesTest, PodsThatDifferInAPartShareAClassUnlessThePartIsInUse) {
     others.SetParts(kAllKnown & ~c.part);
     EXPECT_EQ(Classed(others, changed)->pod_class, Classed(others, Plain())->pod_class);
   }
+}
+
+TEST(PodClassesTest, PodsWithAnEphemeralVolumeHaveClaimsOfTheirOwn) {
+  PodClasses classes;
+  classes.SetParts(pod_part::kVolumes);
+  const auto first = Classed(classes, Plain().EphemeralVolume("scratch"));
+  EXPECT_EQ(Classed(classes, Plain().EphemeralVolume("scratch"))->pod_class, first->pod_class);
+  EXPECT_NE(Classed(classes, Plain().EphemeralVolume("scratch").Name("other"))->pod_class,
+            first->pod_class);
+  EXPECT_NE(Classed(classes, Plain().EphemeralVolume("scratch").Uid("other"))->pod_class,
+            first->pod_class);
 }
 
 TEST(PodClassesTest, ContainersAreComparedByWhatEachPartNamesOfThem) {

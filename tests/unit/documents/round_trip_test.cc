@@ -89,8 +89,11 @@ class Filler {
 template <typename T>
 class RoundTripTest : public testing::Test {};
 
-using Kinds = testing::Types<Pod, Node, Namespace, Service, ReplicationController, ReplicaSet,
-                             StatefulSet, PodDisruptionBudget, Lease, ApiStatus>;
+using Kinds =
+    testing::Types<Pod, Node, Namespace, Service, ReplicationController, ReplicaSet, StatefulSet,
+                   PodDisruptionBudget, PersistentVolume, PersistentVolumeClaim, StorageClass,
+                   CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment, VolumeAttributesClass,
+                   Lease, ApiStatus>;
 TYPED_TEST_SUITE(RoundTripTest, Kinds);
 
 TYPED_TEST(RoundTripTest, WhatIsEncodedAsJsonReadsBackEqualAsJsonAndAsYaml) {
@@ -143,6 +146,14 @@ TEST(GoldenTest, ADocumentReadsAsTheJsonOfTheWire) {
   ExpectYamlReadsAsJson<ReplicaSet>("replica_set_full");
   ExpectYamlReadsAsJson<StatefulSet>("stateful_set_full");
   ExpectYamlReadsAsJson<PodDisruptionBudget>("pod_disruption_budget_full");
+  ExpectYamlReadsAsJson<PersistentVolume>("persistent_volume_full");
+  ExpectYamlReadsAsJson<PersistentVolumeClaim>("persistent_volume_claim_full");
+  ExpectYamlReadsAsJson<StorageClass>("storage_class_full");
+  ExpectYamlReadsAsJson<CSINode>("csi_node_full");
+  ExpectYamlReadsAsJson<CSIDriver>("csi_driver_full");
+  ExpectYamlReadsAsJson<CSIStorageCapacity>("csi_storage_capacity_full");
+  ExpectYamlReadsAsJson<VolumeAttachment>("volume_attachment_full");
+  ExpectYamlReadsAsJson<VolumeAttributesClass>("volume_attributes_class_full");
   ExpectYamlReadsAsJson<Lease>("lease_full");
   ExpectYamlReadsAsJson<ApiStatus>("status_full");
 }

@@ -192,6 +192,22 @@ TEST(KindsTest, EveryKindHasItsLine) {
        R"({"kind":"StatefulSet","metadata":{"name":"x"}})"},
       {Kind::kPodDisruptionBudget, "/apis/policy/v1/poddisruptionbudgets",
        R"({"kind":"PodDisruptionBudget","metadata":{"name":"x"}})"},
+      {Kind::kPersistentVolume, "/api/v1/persistentvolumes",
+       R"({"kind":"PersistentVolume","metadata":{"name":"x"}})"},
+      {Kind::kPersistentVolumeClaim, "/api/v1/persistentvolumeclaims",
+       R"({"kind":"PersistentVolumeClaim","metadata":{"name":"x"}})"},
+      {Kind::kStorageClass, "/apis/storage.k8s.io/v1/storageclasses",
+       R"({"kind":"StorageClass","metadata":{"name":"x"}})"},
+      {Kind::kCsiNode, "/apis/storage.k8s.io/v1/csinodes",
+       R"({"kind":"CSINode","metadata":{"name":"x"}})"},
+      {Kind::kCsiDriver, "/apis/storage.k8s.io/v1/csidrivers",
+       R"({"kind":"CSIDriver","metadata":{"name":"x"}})"},
+      {Kind::kCsiStorageCapacity, "/apis/storage.k8s.io/v1/csistoragecapacities",
+       R"({"kind":"CSIStorageCapacity","metadata":{"name":"x"}})"},
+      {Kind::kVolumeAttachment, "/apis/storage.k8s.io/v1/volumeattachments",
+       R"({"kind":"VolumeAttachment","metadata":{"name":"x"}})"},
+      {Kind::kVolumeAttributesClass, "/apis/storage.k8s.io/v1/volumeattributesclasses",
+       R"({"kind":"VolumeAttributesClass","metadata":{"name":"x"}})"},
   };
   ASSERT_EQ(AllKinds().size(), std::size(cases));
   for (const auto& c : cases) {

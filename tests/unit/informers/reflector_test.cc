@@ -81,9 +81,9 @@ class ReflectorTest : public testing::Test {
     for (const InformerEvent& event : std::exchange(events_, {})) lines.push_back(Describe(event));
     return lines;
   }
-  std::shared_ptr<Reflector> Make() {
+  std::shared_ptr<Reflector> Make(Kind kind = Kind::kPod) {
     return std::make_shared<Reflector>(
-        api_, clock_, 1, InfoOf(Kind::kPod),
+        api_, clock_, 1, InfoOf(kind),
         [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
   }
   const std::string& Path() { return api_.last().request.path; }
@@ -585,6 +585,20 @@ TEST_F(ReflectorTest, AServedKindDoesNotVanishBecauseOfA404) {
     EXPECT_LT(AwaitRequest(), minutes(1));
   }
   EXPECT_THAT(Sent(), IsEmpty());
+  EXPECT_EQ(reflector_->stats().objects, 1u);
+}
+
+TEST_F(ReflectorTest, AnOptionalKindThatIsForbiddenCountsAsEmptyAndIsAskedForAgain) {
+  reflector_ = Make(Kind::kPersistentVolume);
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    Fail(Rejection(403, "persistentvolumes is forbidden"));
+    EXPECT_LT(AwaitRequest(), minutes(1));
+  }
+  EXPECT_THAT(Sent(), ElementsAre("synced"));
+  api_.last().Begin();
+  Push(Frame("ADDED", R"({"metadata":{"name":"a"}})"));
+  Push(BookmarkFrame(10, true));
   EXPECT_EQ(reflector_->stats().objects, 1u);
 }
 

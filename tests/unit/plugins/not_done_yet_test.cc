@@ -85,13 +85,15 @@ TEST_F(NotDoneYetTest, APodIsHeldByThePluginThatItNeeds) {
 }
 
 TEST_F(NotDoneYetTest, EachDiskThatVolumeRestrictionsJudgesHoldsThePod) {
-  for (const auto member :
-       {&api::Volume::gce_persistent_disk, &api::Volume::aws_elastic_block_store,
-        &api::Volume::iscsi, &api::Volume::rbd}) {
+  const auto expect_held = [this](auto member) {
     api::Pod pod = MakePod();
     (pod.spec.volumes.emplace_back().*member).emplace();
     EXPECT_THAT(Held(pod), testing::ElementsAre(testing::Key("VolumeRestrictions")));
-  }
+  };
+  expect_held(&api::Volume::gce_persistent_disk);
+  expect_held(&api::Volume::aws_elastic_block_store);
+  expect_held(&api::Volume::iscsi);
+  expect_held(&api::Volume::rbd);
 }
 
 TEST_F(NotDoneYetTest, NoEventWakesAHeldPod) {
