@@ -31,6 +31,15 @@ var DefaultControllers = []string{
 	"statefulset-controller",
 }
 
+// VolumeControllers bind volumes to claims, make claims from templates, and let the deletion of both end.
+var VolumeControllers = []string{
+	"ephemeral-volume-controller",
+	"persistentvolume-binder-controller",
+	"persistentvolume-protection-controller",
+	"persistentvolumeclaim-protection-controller",
+	"statefulset-controller",
+}
+
 // nodeLifecycleControllers taint nodes that are not ready and evict their pods.
 var nodeLifecycleControllers = []string{"node-lifecycle-controller", "taint-eviction-controller"}
 
@@ -138,15 +147,20 @@ func (c *ControlPlane) apiServerLaunch() launch {
 	return c.launch(APIServer, port, append(args, c.options.APIServerArgs...)...)
 }
 
-func (c *ControlPlane) controllerManagerLaunch() launch {
-	port := c.state.Ports[ControllerManager]
-	controllersToRun := c.options.Controllers
-	if len(controllersToRun) == 0 {
-		controllersToRun = DefaultControllers
+// controllersToRun are those of the options.
+func (c *ControlPlane) controllersToRun() []string {
+	chosen := c.options.Controllers
+	if len(chosen) == 0 {
+		chosen = DefaultControllers
 	}
 	if c.options.NodeLifecycle {
-		controllersToRun = slices.Concat(controllersToRun, nodeLifecycleControllers)
+		chosen = slices.Concat(chosen, nodeLifecycleControllers)
 	}
+	return chosen
+}
+
+func (c *ControlPlane) controllerManagerLaunch(controllersToRun []string) launch {
+	port := c.state.Ports[ControllerManager]
 	args := []string{
 		"--kubeconfig=" + c.Kubeconfig(controllers),
 		"--authentication-kubeconfig=" + c.Kubeconfig(controllers),

@@ -178,7 +178,7 @@ func (c *ControlPlane) startAll(ctx context.Context) error {
 	}
 	var started []*Process
 	if c.options.ControllerManager {
-		p, err := c.run(c.controllerManagerLaunch())
+		p, err := c.run(c.controllerManagerLaunch(c.controllersToRun()))
 		if err != nil {
 			return err
 		}
@@ -253,6 +253,19 @@ func (c *ControlPlane) Process(name string) *Process {
 		}
 	}
 	return nil
+}
+
+// StartControllers runs these controllers on a control plane that was started without any, and waits until they are
+// healthy. Pods still need no service account.
+func (c *ControlPlane) StartControllers(ctx context.Context, names ...string) (*Process, error) {
+	if c.Process(ControllerManager) != nil {
+		return nil, errors.New("the controller manager runs already")
+	}
+	p, err := c.run(c.controllerManagerLaunch(names))
+	if err != nil {
+		return nil, err
+	}
+	return p, c.awaitHTTPS(ctx, p, "/healthz")
 }
 
 // StartAPIServer starts the API server, on the same port as ever, and waits for /readyz.

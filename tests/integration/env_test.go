@@ -40,6 +40,8 @@ type env struct {
 
 	// refusals lets the daemon's log speak of missing rights.
 	refusals bool
+	// volumes are there, to be deleted at the end.
+	volumes bool
 }
 
 // newEnv makes a namespace of the test's name. When the test ends, its daemons are stopped, and its
@@ -89,6 +91,14 @@ func (e *env) cleanUp() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	if e.volumes {
+		if err := workload.DeleteStatefulSets(ctx, e.admin, e.namespace); err != nil {
+			e.Error(err)
+		}
+		if err := workload.DeleteVolumes(ctx, e.admin, e.namespace); err != nil {
+			e.Error(err)
+		}
+	}
 	if err := workload.DeletePods(ctx, e.admin, e.namespace); err != nil {
 		e.Error(err)
 	}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// NoProvisioner is the provisioner of classes whose volumes are made beforehand.
+const NoProvisioner = "kubernetes.io/no-provisioner"
+
+// WaitingClass is a storage class whose claims wait for a pod.
+func WaitingClass(name, provisioner string) *storagev1.StorageClass {
+	mode := storagev1.VolumeBindingWaitForFirstConsumer
+	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: &mode}
+}
+
+// Claim asks for a volume of that class and size which one node at a time uses.
+func Claim(name, class, size string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			StorageClassName: &class,
+			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}},
+		},
+	}
+}
+
+// Volume is a CSI volume that nodes with the label reach; with key "" all nodes do.
+func Volume(name, class, size, key, value string) *corev1.PersistentVolume {
+	pv := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeSpec{
+			StorageClassName:              class,
+			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)},
+			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			PersistentVolumeSource: corev1.PersistentVolumeSource{
+				CSI: &corev1.CSIPersistentVolumeSource{Driver: "disk.csi.example", VolumeHandle: name}},
+		},
+	}
+	if key != "" {
+		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{labelIn(key, []string{value})}}}
+	}
+	return pv
+}
+
+// UseClaim mounts a claim of the pod's namespace.
+func UseClaim(name string) PodOption {
+	return func(pod *corev1.Pod) {
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}})
+	}
+}
+
+// DeleteVolumes deletes all claims of the namespace, and all volumes, storage classes and what drivers report.
+func DeleteVolumes(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	core, storage := client.CoreV1(), client.StorageV1()
+	for what, deleteAll := range map[string]func(context.Context, metav1.DeleteOptions, metav1.ListOptions) error{
+		"claims":      core.PersistentVolumeClaims(namespace).DeleteCollection,
+		"volumes":     core.PersistentVolumes().DeleteCollection,
+		"classes":     storage.StorageClasses().DeleteCollection,
+		"CSI drivers": storage.CSIDrivers().DeleteCollection,
+		"capacities":  storage.CSIStorageCapacities(namespace).DeleteCollection,
+	} {
+		if err := deleteAll(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			return fmt.Errorf("delete the %s: %w", what, err)
+		}
+	}
+	return nil
+}
