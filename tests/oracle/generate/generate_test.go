@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-helpers/storage/volume"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"berth.dev/tests/oracle/generate"
@@ -22,6 +25,31 @@ func TestTheSameSeedMakesTheSameCase(t *testing.T) {
 	}
 	if a, b := generate.New(1, generate.Options{Nodes: 60}), generate.New(2, generate.Options{Nodes: 60}); bytes.Equal(a.ClusterJSON(), b.ClusterJSON()) {
 		t.Error("seeds 1 and 2 make the same cluster")
+	}
+}
+
+func TestASettledCaseHasNoClaimForControllersToBind(t *testing.T) {
+	for seed := range uint64(50) {
+		c := generate.New(seed, generate.Options{Nodes: 20, Volumes: true}).Settled()
+		if again := c.Settled(); !bytes.Equal(c.ClusterJSON(), again.ClusterJSON()) {
+			t.Errorf("seed %d: settling it twice changes it", seed)
+		}
+		cluster, err := upstream.ReadCluster(c.ClusterJSON())
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims := map[types.UID]bool{}
+		for _, claim := range cluster.PersistentVolumeClaims {
+			claims[claim.UID] = claim.Status.Phase == corev1.ClaimBound
+			if claim.Status.Phase == corev1.ClaimPending && claim.Annotations[volume.AnnSelectedNode] != "" {
+				t.Errorf("seed %d: claim %s has a node and no volume", seed, claim.Name)
+			}
+		}
+		for _, pv := range cluster.PersistentVolumes {
+			if pv.Spec.ClaimRef != nil && !claims[pv.Spec.ClaimRef.UID] {
+				t.Errorf("seed %d: volume %s waits for a claim", seed, pv.Name)
+			}
+		}
 	}
 }
 
@@ -146,13 +174,13 @@ func (p *preemptions) add(of *upstream.Preemption) {
 	}
 }
 
-// volumes counts pods and nodes by what volumes come to.
-type volumes struct {
+// volumeCounts counts pods and nodes by what volumes come to.
+type volumeCounts struct {
 	static, provisioned, both int
 	reasons, messages         string
 }
 
-func (c *volumes) add(v *upstream.Verdict) {
+func (c *volumeCounts) add(v *upstream.Verdict) {
 	if v.Result == upstream.Unschedulable || v.Result == upstream.Error {
 		c.messages += v.Message + "\n"
 	}
@@ -171,7 +199,7 @@ func (c *volumes) add(v *upstream.Verdict) {
 	}
 }
 
-func (c *volumes) check(t *testing.T) {
+func (c *volumeCounts) check(t *testing.T) {
 	t.Logf("%d pods take volumes, %d new ones, %d the one or the other", c.static, c.provisioned, c.both)
 	if min(c.static, c.provisioned) < 50 || c.both < 1 {
 		t.Error("one of these is too rare")
@@ -199,7 +227,7 @@ type census struct {
 	rejected, reasons, scored map[string]int
 	pods, mixed               int
 	preemptions               preemptions
-	volumes                   volumes
+	volumes                   volumeCounts
 }
 
 func (c *census) add(verdicts []*upstream.Verdict) {

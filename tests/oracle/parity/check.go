@@ -37,6 +37,7 @@ func (c *Checker) Check(ctx context.Context, kase generate.Case) (*Difference, e
 	if difference != nil || err != nil {
 		return difference, err
 	}
+	kase = kase.Settled()
 	if difference, err = c.check(ctx, kase, c.compareFirstPreemption); difference != nil || err != nil {
 		return difference, err
 	}

@@ -52,9 +52,9 @@ func (s *shrinker) try(smaller generate.Case) bool {
 	compare := s.compareVerdicts
 	switch {
 	case strings.HasPrefix(s.difference.Kind, ofSimulation):
-		compare = s.compareDecisions
+		smaller, compare = smaller.Settled(), s.compareDecisions
 	case strings.HasPrefix(s.difference.Kind, ofPreemption):
-		compare = s.compareFirstPreemption
+		smaller, compare = smaller.Settled(), s.compareFirstPreemption
 	}
 	difference, err := s.check(s.ctx, smaller, compare)
 	if s.ctx.Err() != nil || err != nil || difference == nil || difference.Kind != s.difference.Kind {

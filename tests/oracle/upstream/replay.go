@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
@@ -117,6 +118,11 @@ func (s *State) step(d Decision) error {
 	if pod == nil {
 		return &Refusal{Kind: "not pending", Pod: d.Pod, Detail: "there is no such pod, or it has a node"}
 	}
+	return s.withVolumesOrWithout(pod, func() error { return s.decide(pod, d) })
+}
+
+// decide takes one decision about a pending pod.
+func (s *State) decide(pod *corev1.Pod, d Decision) error {
 	v := s.judge(pod, nominatedFirst)
 	refuse := func(kind, format string, args ...any) error {
 		return &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: v.Best}

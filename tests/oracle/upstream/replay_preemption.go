@@ -5,6 +5,8 @@ package upstream
 import (
 	"fmt"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // ReplayToPreemption takes decisions of profiles that may preempt, and reports the first that upstream could not have
@@ -27,9 +29,17 @@ func (s *State) stepToPreemption(d Decision) (evicts bool, err error) {
 	if pod == nil || d.Node != nil {
 		return false, s.step(d)
 	}
+	err = s.withVolumesOrWithout(pod, func() error {
+		evicts, err = s.decideToPreempt(pod, d)
+		return err
+	})
+	return evicts, err
+}
+
+func (s *State) decideToPreempt(pod *corev1.Pod, d Decision) (evicts bool, err error) {
 	v := s.judge(pod, nominatedFirst)
 	if v.Result != Unschedulable || v.Preemption == nil {
-		return false, s.step(d)
+		return false, s.decide(pod, d)
 	}
 	if messages := v.messages(); !slices.Contains(messages, d.Message) {
 		return false, &Refusal{Kind: "message", Pod: d.Pod, Verdict: v,

@@ -26,6 +26,14 @@ type volumes struct {
 	claims   cache.Indexer
 	classes  storagelisters.StorageClassLister
 	csiNodes storagelisters.CSINodeLister
+	// chosen has how volume and claim were between choice and binding, bound how they are since, by the claim's name.
+	chosen, bound map[string]binding
+}
+
+// binding is a claim and its volume; it has none while it is still to be made.
+type binding struct {
+	pv    *corev1.PersistentVolume
+	claim *corev1.PersistentVolumeClaim
 }
 
 // choice is what VolumeBinding writes when it binds a pod's volumes.
@@ -39,6 +47,7 @@ type choice struct {
 func (v *volumes) use(factory informers.SharedInformerFactory) {
 	core, storage := factory.Core().V1(), factory.Storage().V1()
 	v.pvs, v.claims = core.PersistentVolumes().Informer().GetIndexer(), core.PersistentVolumeClaims().Informer().GetIndexer()
+	v.chosen, v.bound = map[string]binding{}, map[string]binding{}
 	v.classes, v.csiNodes = storage.StorageClasses().Lister(), storage.CSINodes().Lister()
 }
 
@@ -102,7 +111,7 @@ func (s *State) bindVolumes(node string, chosen choice) error {
 		if !exists {
 			return fmt.Errorf("volume %s is chosen for a claim that is not there", pv.Name)
 		}
-		if err := s.volumes.bind(pv, claim.(*corev1.PersistentVolumeClaim)); err != nil {
+		if err := s.volumes.bind(binding{pv, claim.(*corev1.PersistentVolumeClaim)}, pv); err != nil {
 			return err
 		}
 	}
@@ -111,24 +120,74 @@ func (s *State) bindVolumes(node string, chosen choice) error {
 		if err != nil {
 			return err
 		}
-		if err := s.volumes.bind(pv, claim); err != nil {
+		if err := s.volumes.bind(binding{claim: claim}, pv); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *volumes) bind(pv *corev1.PersistentVolume, claim *corev1.PersistentVolumeClaim) error {
-	pv, claim = pv.DeepCopy(), claim.DeepCopy()
+// bind binds what is chosen: the volume is the one chosen or one made since.
+func (v *volumes) bind(chosen binding, pv *corev1.PersistentVolume) error {
+	pv, claim := pv.DeepCopy(), chosen.claim.DeepCopy()
 	pv.Status.Phase = corev1.VolumeBound
 	claim.Spec.VolumeName = pv.Name
 	claim.Status.Phase = corev1.ClaimBound
 	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volume.AnnBindCompleted, "yes")
 	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volume.AnnBoundByController, "yes")
-	return firstError(v.pvs.Add(pv), v.claims.Update(claim))
+	if _, again := v.chosen[Name(claim)]; !again {
+		v.chosen[Name(claim)] = chosen
+	}
+	v.bound[Name(claim)] = binding{pv, claim}
+	return v.store(v.bound[Name(claim)])
 }
 
-// provision makes a volume that the node can reach, by what its CSI driver says of the topology.
+func (v *volumes) store(b binding) error {
+	var err error
+	if b.pv != nil {
+		err = v.pvs.Add(b.pv)
+	}
+	return firstError(err, v.claims.Update(b.claim))
+}
+
+// withVolumesOrWithout tries a decision. Where the pod shares claims with pods that were placed before it, their volumes may
+// be bound by now, or only chosen: either may be what the decision came from.
+func (s *State) withVolumesOrWithout(pod *corev1.Pod, try func() error) error {
+	refused := try()
+	if refused == nil || !s.volumes.show(pod, s.volumes.chosen) {
+		return refused
+	}
+	again := try()
+	s.volumes.show(pod, s.volumes.bound)
+	if again != nil {
+		return refused
+	}
+	return nil
+}
+
+// show stores the pod's claims, and their volumes, as they are there. It says whether there are any.
+func (v *volumes) show(pod *corev1.Pod, as map[string]binding) bool {
+	shown := false
+	for _, name := range claimsOf(pod) {
+		if b, has := as[name]; has {
+			_ = v.store(b) // The stores are in memory and take everything.
+			shown = true
+		}
+	}
+	return shown
+}
+
+func claimsOf(pod *corev1.Pod) []string {
+	var claims []string
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			claims = append(claims, pod.Namespace+"/"+v.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	return claims
+}
+
+// provision makes a volume that the node can reach, by what its CSI driver says of the topology, or else its class.
 func (s *State) provision(claim *corev1.PersistentVolumeClaim, nodeName string) (*corev1.PersistentVolume, error) {
 	className := volume.GetPersistentVolumeClaimClass(claim)
 	class, err := s.volumes.classes.Get(className)
@@ -148,9 +207,21 @@ func (s *State) provision(claim *corev1.PersistentVolumeClaim, nodeName string) 
 		},
 	}
 	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: class.Provisioner, VolumeHandle: pv.Name}
-	if terms := s.topology(class.Provisioner, nodeName); len(terms) > 0 {
-		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
-			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: terms}}}}
+	var terms []corev1.NodeSelectorTerm
+	if labels := s.topology(class.Provisioner, nodeName); len(labels) > 0 {
+		terms = []corev1.NodeSelectorTerm{{MatchExpressions: labels}}
+	} else {
+		for _, allowed := range class.AllowedTopologies {
+			var term corev1.NodeSelectorTerm
+			for _, label := range allowed.MatchLabelExpressions {
+				term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{
+					Key: label.Key, Operator: corev1.NodeSelectorOpIn, Values: label.Values})
+			}
+			terms = append(terms, term)
+		}
+	}
+	if len(terms) > 0 {
+		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: terms}}
 	}
 	return pv, nil
 }

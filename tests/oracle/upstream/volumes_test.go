@@ -68,7 +68,8 @@ func TestReplayBindsVolumes(t *testing.T) {
 		{"what upstream could do", x + z + end, ""},
 		{"another volume", strings.Replace(x, "small", "big", 1) + end, "volumes"},
 		{"no new volume", strings.Replace(x, `"logs"`, "", 1) + end, "volumes"},
-		{"a new volume for a claim that has one", x + `{"pod":"default/z","node":"a","provision":["logs"]}` + "\n" + end, "volumes"},
+		{"a claim whose volume is chosen and not made yet", x + `{"pod":"default/z","node":"a","provision":["logs"]}` + "\n" + end, ""},
+		{"a claim without a volume", z + x + end, "volumes"},
 		{"a node that the volume does not reach", x + strings.Replace(z, `"a"`, `"b"`, 1) + end, "not the best node"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
