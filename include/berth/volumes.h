@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
+#include "berth/api/pod.h"
 
 // What the annotations and fields of volumes and claims mean to all who read them.
 //
@@ -18,5 +21,25 @@ inline constexpr std::string_view kStorageClassAnnotation =
 // The name of the class, "" where there is none. Views point into the object.
 std::string_view StorageClassOf(const api::PersistentVolume& volume);
 std::string_view StorageClassOf(const api::PersistentVolumeClaim& claim);
+
+// Of a claim: its binding is complete, on both sides. The value does not matter.
+inline constexpr std::string_view kBindCompletedAnnotation = "pv.kubernetes.io/bind-completed";
+// Of a volume: it was bound by a controller, not promised by its owner.
+inline constexpr std::string_view kBoundByControllerAnnotation =
+    "pv.kubernetes.io/bound-by-controller";
+// Of a claim: the node that a volume is to be made for.
+inline constexpr std::string_view kSelectedNodeAnnotation = "volume.kubernetes.io/selected-node";
+// The provisioner of classes whose volumes are made by hand.
+inline constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+
+// The name of the claim, in the pod's namespace, that a volume of the pod stands for; nullopt: it
+// is no claim. That of an ephemeral volume is made up.
+std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& volume);
+// Whether the claim was made for an ephemeral volume of the pod.
+bool IsMadeFor(const api::PersistentVolumeClaim& claim, const api::Pod& pod);
+// Whether the claim has its volume, and both sides know.
+bool IsFullyBound(const api::PersistentVolumeClaim& claim);
+// Whether the volume is bound to the claim, or promised to a claim of its name.
+bool IsPromisedTo(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim);
 
 }  // namespace berth

@@ -13,4 +13,13 @@ inline std::string PodPath(std::string_view pod_namespace, std::string_view name
   return "/api/v1/namespaces/" + client::Escape(pod_namespace) + "/pods/" + client::Escape(name);
 }
 
+// The paths of a PersistentVolume and of a PersistentVolumeClaim, escaped.
+inline std::string VolumePath(std::string_view name) {
+  return "/api/v1/persistentvolumes/" + client::Escape(name);
+}
+inline std::string ClaimPath(std::string_view claim_namespace, std::string_view name) {
+  return "/api/v1/namespaces/" + client::Escape(claim_namespace) + "/persistentvolumeclaims/" +
+         client::Escape(name);
+}
+
 }  // namespace berth::binding

@@ -40,7 +40,6 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({
     "NativeHistograms",
     "PodGroupPreemptionPolicy",
     "SchedulerAsyncAPICalls",
-    "StorageCapacityScoring",
     "TopologyAwareWorkloadScheduling",
     "VolumeLimitScaling",
     "WatchListClient",
@@ -199,6 +198,7 @@ Features FeatureGates::Resolve() const {
   features.scheduler_pop_from_backoff_q = Enabled("SchedulerPopFromBackoffQ");
   features.taint_toleration_comparison_operators = Enabled("TaintTolerationComparisonOperators");
   features.match_label_keys_in_pod_topology_spread = Enabled("MatchLabelKeysInPodTopologySpread");
+  features.storage_capacity_scoring = Enabled("StorageCapacityScoring");
   return features;
 }
 

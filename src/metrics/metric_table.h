@@ -37,6 +37,7 @@ enum class Metric : uint16_t {
   kCacheSize,
   kUnschedulablePods,
   kPluginEvaluation,
+  kVolumeSchedulingStageErrors,
   kInFlightEvents,
   kRestClientRequestDuration,
   kRestClientRateLimiterDuration,

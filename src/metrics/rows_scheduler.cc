@@ -99,6 +99,9 @@ std::vector<MetricRow> SchedulerRows() {
        Counter("scheduler_plugin_evaluation_total", kBeta, {"plugin", "extension_point", "profile"},
                "Number of attempts to schedule pods by each plugin and the extension point "
                "(available only in PreFilter, Filter, PreScore, and Score).")},
+      {Metric::kVolumeSchedulingStageErrors,
+       Counter("scheduler_volume_scheduling_stage_error_total", kAlpha, {"operation"},
+               "Volume scheduling stage error count")},
       {Metric::kInFlightEvents,
        Gauge("scheduler_inflight_events", kAlpha, {"event"},
              "Number of events currently tracked in the scheduling queue.")},

@@ -55,6 +55,7 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
       HandleOtherObject(event, now);
       break;
   }
+  state_.object_waits.Tell(event);
   metrics_.Finish(event.kind);
 }
 
@@ -239,10 +240,12 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
   ActionType action = action::kAdd;
   if (event.type != informers::EventType::kDeleted) {
     state_.objects.Set(event.new_object);
+    state_.assumed_volumes.Expire(event.new_object);
     state_.cache.TestSelectorOf(event.new_object);
     if (event.type == informers::EventType::kUpdated) action = action::kUpdate;
   } else if (!std::holds_alternative<std::monostate>(event.old_object)) {
     state_.objects.Remove(event.old_object);
+    state_.assumed_volumes.Expire(event.old_object);
     action = action::kDelete;
   } else {
     return;  // the end of an object that could never be read

@@ -66,6 +66,7 @@ std::optional<Time> Loop::Turn(Time now) {
     ApplyArrived(now);
     parts_.queue.Tick(now);
     state_.waiting_pods.Expire(now);
+    state_.object_waits.Expire(now);
     parts_.binding_cycles.HandlePermitOutcomes(now);
     ActivatePods(now);
     if (stopped_ || !MayDecide()) break;
@@ -139,7 +140,8 @@ bool Loop::MayDecide() const {
 std::optional<Time> Loop::NextWakeup(Time now) const {
   Time next = now + kPublishInterval;
   for (const std::optional<Time>& due :
-       {parts_.queue.NextWakeup(), state_.waiting_pods.NextExpiry()}) {
+       {parts_.queue.NextWakeup(), state_.waiting_pods.NextExpiry(),
+        state_.object_waits.NextExpiry()}) {
     if (due) next = std::min(next, *due);
   }
   return next;

@@ -54,6 +54,20 @@ void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::str
   state_.events.Record(std::move(record));
 }
 
+// `cancellation` lives until `done` is called.
+void ProfileHandle::WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) {
+  Post([&state = state_, wait = std::move(wait), &cancellation, done = std::move(done)]() mutable {
+    if (cancellation.cancelled()) {
+      done(std::move(wait.cancelled));
+      return;
+    }
+    const auto id = state.object_waits.Add(std::move(wait), done, state.clock.Now());
+    if (!id) return;
+    cancellation.OnCancel(
+        [&state, id = *id] { state.Post(Query{[&state, id] { state.object_waits.Cancel(id); }}); });
+  });
+}
+
 void ProfileHandle::CountMetric(std::string_view name,
                                 std::initializer_list<std::string_view> labels, double by) {
   state_.metrics.Add(state_.metrics.Series(MetricNamed(name), labels), by);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "berth/in_tree/handle.h"
+#include "src/binding/volume_writes.h"
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
@@ -25,6 +26,7 @@ class ProfileHandle final : public Handle {
   std::string_view scheduler_name() const override { return scheduler_name_; }
   const Snapshot& snapshot() const override { return state_.cache; }
   const Listers& listers() const override { return state_.objects; }
+  AssumedVolumes& assumed_volumes() override { return state_.assumed_volumes; }
   ResourceNames& resource_names() override { return state_.cache.mutable_resource_names(); }
   ReasonTable& reasons() override { return state_.reasons; }
 
@@ -57,6 +59,15 @@ class ProfileHandle final : public Handle {
   }
   void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                    std::string_view action, std::string note) override;
+  void WriteAssumed(const api::PersistentVolume& volume, Cancellation& cancellation,
+                    AsyncDone done) override {
+    binding::WriteAssumed(state_.api, volume, cancellation, std::move(done));
+  }
+  void WriteAssumed(const api::PersistentVolumeClaim& claim, Cancellation& cancellation,
+                    AsyncDone done) override {
+    binding::WriteAssumed(state_.api, claim, cancellation, std::move(done));
+  }
+  void WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) override;
   void Post(std::function<void()> work) override { state_.Post(Query{std::move(work)}); }
 
   void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,

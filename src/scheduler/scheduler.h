@@ -57,6 +57,8 @@ class Scheduler {
   void Run() { loop_.Run(); }
   // See Loop.
   std::optional<Time> Turn(Time now) { return loop_.Turn(now); }
+  // Whether something has arrived that the next turn takes in.
+  bool has_messages() const { return state_->inbox.size() > 0; }
   bool stopped() const { return loop_.stopped(); }
   // Once Run() has ended: calls `done` on the executor's thread when the events that are still
   // unsent have been answered, after `patience` at the latest. Any thread.

@@ -12,6 +12,7 @@
 #include "src/binding/event_recorder.h"
 #include "src/binding/pod_evictor.h"
 #include "src/binding/pod_status.h"
+#include "src/cache/assumed_volume_table.h"
 #include "src/cache/cache.h"
 #include "src/cache/object_tables.h"
 #include "src/client/api_client.h"
@@ -23,6 +24,7 @@
 #include "src/queue/nominator.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/metrics_observer.h"
+#include "src/scheduler/object_waits.h"
 #include "src/scheduler/options.h"
 #include "src/scheduler/pod_store.h"
 
@@ -58,6 +60,8 @@ struct SchedulerState {
 
   cache::Cache cache;
   cache::ObjectTables objects;
+  cache::AssumedVolumeTable assumed_volumes{objects};
+  ObjectWaits object_waits;  // outlives the binder, whose cycles wait here
   PodStore pods;
   queue::Nominator nominator;
   std::unique_ptr<engine::NominatedPods> nominated;  // the nominator, as the engine sees it

@@ -12,6 +12,7 @@
 #include "berth/in_tree/handle.h"
 #include "src/metrics/plugin_metric_table.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/plain_assumed_volumes.h"
 #include "tests/support/plain_listers.h"
 #include "tests/support/plain_resource_names.h"
 
@@ -52,6 +53,17 @@ class FakeHandle final : public Handle {
     std::string node_name;
     AsyncDone done;
   };
+  // The volume or the claim that was to be written.
+  struct Write {
+    std::shared_ptr<const api::PersistentVolume> volume;
+    std::shared_ptr<const api::PersistentVolumeClaim> claim;
+    AsyncDone done;
+  };
+  struct Wait {
+    ObjectWait wait;
+    Cancellation* cancellation = nullptr;
+    AsyncDone done;
+  };
 
   const Clock& clock() const override { return fake_clock; }
   Random& random() override { return seeded_random; }
@@ -62,6 +74,7 @@ class FakeHandle final : public Handle {
     return *current_snapshot;
   }
   const Listers& listers() const override { return plain_listers; }
+  AssumedVolumes& assumed_volumes() override { return assumed; }
   ResourceNames& resource_names() override { return names; }
   ReasonTable& reasons() override { return reason_table; }
 
@@ -109,6 +122,19 @@ class FakeHandle final : public Handle {
                    std::string note) override {
     events.push_back(pod.metadata.name + " " + std::string(reason) + ": " + note);
   }
+  // The test calls `done` of the recorded write or wait.
+  void WriteAssumed(const api::PersistentVolume& volume, Cancellation&, AsyncDone done) override {
+    writes.push_back(
+        {std::make_shared<const api::PersistentVolume>(volume), nullptr, std::move(done)});
+  }
+  void WriteAssumed(const api::PersistentVolumeClaim& claim, Cancellation&,
+                    AsyncDone done) override {
+    writes.push_back(
+        {nullptr, std::make_shared<const api::PersistentVolumeClaim>(claim), std::move(done)});
+  }
+  void WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) override {
+    waits.push_back({std::move(wait), &cancellation, std::move(done)});
+  }
   // Kept until RunPosted().
   void Post(std::function<void()> work) override { posted.push_back(std::move(work)); }
   void RunPosted() {
@@ -143,11 +169,14 @@ class FakeHandle final : public Handle {
   Features gates;
   const Snapshot* current_snapshot = nullptr;
   PlainListers plain_listers;
+  PlainAssumedVolumes assumed{plain_listers};
   PlainResourceNames names;
   ReasonTable reason_table;
   std::vector<WaitingPod*> waiting_pods;
   std::vector<std::string> activated;
   std::vector<Bind> binds;
+  std::vector<Write> writes;
+  std::vector<Wait> waits;
   std::function<std::unique_ptr<DryRun>(CycleState&, const PodInfo&)> make_dry_run;
   std::vector<std::pair<std::string, PodInfoPtr>> nominated_pods;
   std::vector<std::string> cleared_nominations;

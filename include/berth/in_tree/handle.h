@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "berth/api/pod.h"
+#include "berth/in_tree/assumed_volumes.h"
 #include "berth/in_tree/async.h"
 #include "berth/in_tree/dry_run.h"
+#include "berth/in_tree/object_wait.h"
 #include "berth/in_tree/plugin_metrics.h"
 #include "berth/in_tree/preemption.h"
 #include "berth/listers.h"
@@ -31,6 +33,7 @@ struct Features {
   bool scheduler_pop_from_backoff_q = true;
   bool taint_toleration_comparison_operators = false;
   bool match_label_keys_in_pod_topology_spread = true;
+  bool storage_capacity_scoring = true;
 };
 
 // The type of an event in the API.
@@ -52,8 +55,8 @@ class WaitingPod {
 
 // What the scheduler offers its plugins. Each profile has its own; it outlives its plugins.
 //
-// Thread safety: the scheduling thread only, except clock(), BindPod(), EvictPod(), Post() and
-// plugin_metrics().
+// Thread safety: the scheduling thread only, except clock(), BindPod(), EvictPod(), WaitFor(),
+// Post() and plugin_metrics(), and WriteAssumed(), which is for the binding thread.
 class Handle {
  public:
   virtual ~Handle() = default;
@@ -67,6 +70,8 @@ class Handle {
   virtual const Snapshot& snapshot() const = 0;
   // The objects of other kinds.
   virtual const Listers& listers() const = 0;
+  // Of these kinds, what pods that are on their way to a node have been given, too.
+  virtual AssumedVolumes& assumed_volumes() = 0;
   virtual ResourceNames& resource_names() = 0;
   // For reasons that live as long as the plugin.
   virtual ReasonTable& reasons() = 0;
@@ -106,6 +111,18 @@ class Handle {
   // An event about `pod`, in the name of this profile.
   virtual void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                            std::string_view action, std::string note) = 0;
+  // Writes what is assumed of the object: the volume's claimRef, with the annotation
+  // pv.kubernetes.io/bound-by-controller where it has one, or the claim's annotation
+  // volume.kubernetes.io/selected-node. Error, with the API server's words, where the object is no
+  // longer of the same resourceVersion, or the write failed otherwise. Within PreBind, or what that
+  // is answered with.
+  virtual void WriteAssumed(const api::PersistentVolume& volume, Cancellation& cancellation,
+                            AsyncDone done) = 0;
+  virtual void WriteAssumed(const api::PersistentVolumeClaim& claim, Cancellation& cancellation,
+                            AsyncDone done) = 0;
+  // Asks wait.check at the next opportunity and after each change that it names, until it gives a
+  // verdict, time is up or the wait is cancelled. No thread is held meanwhile. Any thread.
+  virtual void WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) = 0;
   // Runs `work` on the scheduling thread, between two cycles. Any thread.
   virtual void Post(std::function<void()> work) = 0;
 

@@ -123,12 +123,12 @@ TEST_F(ListenerTest, EventsOfAKindThatIsNotWatchedAreWarnedOf) {
   const std::string log = RegisterFor({{EventResource::kNode, action::kAdd},
                                        {EventResource::kPod, action::kDelete},
                                        {EventResource::kNamespace, action::kAll},
-                                       {EventResource::kStorageClass, action::kAdd}});
+                                       {EventResource::kDeviceClass, action::kAdd}});
   EXPECT_THAT(log, testing::HasSubstr(
                        "A plugin registers for events of a kind that is not watched; none will "
                        "come"));
   EXPECT_THAT(log, testing::HasSubstr("Listener"));
-  EXPECT_THAT(log, testing::HasSubstr("StorageClassAdd"));
+  EXPECT_THAT(log, testing::HasSubstr("DeviceClassAdd"));
   EXPECT_EQ(log.find("registers for"), log.rfind("registers for")) << log;
 }
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "berth/in_tree/assumed_volumes.h"
+#include "berth/listers.h"
+
+namespace berth::test {
+
+// AssumedVolumes over the listers of a test; what is assumed stays until it is restored. Thread
+// safety: one owner.
+class PlainAssumedVolumes final : public AssumedVolumes {
+ public:
+  explicit PlainAssumedVolumes(const Listers& listers) : listers_(listers) {}
+
+  const api::PersistentVolume* FindVolume(std::string_view name) const override {
+    return Latest(volumes, listers_.FindPersistentVolume(name));
+  }
+  const api::PersistentVolumeClaim* FindClaim(std::string_view namespace_,
+                                              std::string_view name) const override {
+    return Latest(claims, listers_.FindPersistentVolumeClaim(namespace_, name));
+  }
+  void ForEachVolumeOfClass(
+      std::string_view storage_class,
+      const std::function<void(const api::PersistentVolume&)>& visit) const override {
+    listers_.ForEachPersistentVolumeOfClass(
+        storage_class,
+        [&](const api::PersistentVolume& volume) { visit(*Latest(volumes, &volume)); });
+  }
+  Result<void> Assume(std::shared_ptr<const api::PersistentVolume> volume) override {
+    if (refuse_after == 0) return Fail("out of sync");
+    --refuse_after;
+    volumes[volume->metadata.Key()] = std::move(volume);
+    return {};
+  }
+  Result<void> Assume(std::shared_ptr<const api::PersistentVolumeClaim> claim) override {
+    if (refuse_after == 0) return Fail("out of sync");
+    --refuse_after;
+    claims[claim->metadata.Key()] = std::move(claim);
+    return {};
+  }
+  void Restore(const api::PersistentVolume& volume) override { RestoreIn(volumes, volume); }
+  void Restore(const api::PersistentVolumeClaim& claim) override { RestoreIn(claims, claim); }
+
+  std::map<std::string, std::shared_ptr<const api::PersistentVolume>> volumes;
+  std::map<std::string, std::shared_ptr<const api::PersistentVolumeClaim>> claims;
+  // So many more are assumed; then Assume fails.
+  size_t refuse_after = SIZE_MAX;
+
+ private:
+  template <typename T>
+  static const T* Latest(const std::map<std::string, std::shared_ptr<const T>>& assumed,
+                         const T* shown) {
+    if (shown == nullptr) return nullptr;
+    const auto found = assumed.find(shown->metadata.Key());
+    const bool holds = found != assumed.end() &&
+                       found->second->metadata.resource_version == shown->metadata.resource_version;
+    return holds ? found->second.get() : shown;
+  }
+  template <typename T>
+  static void RestoreIn(std::map<std::string, std::shared_ptr<const T>>& assumed, const T& object) {
+    const auto found = assumed.find(object.metadata.Key());
+    if (found != assumed.end() && found->second.get() == &object) assumed.erase(found);
+  }
+
+  const Listers& listers_;
+};
+
+}  // namespace berth::test
