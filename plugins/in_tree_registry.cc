@@ -29,6 +29,7 @@
 #include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/taint_toleration/taint_toleration.h"
 #include "plugins/volume_binding/args.h"
+#include "plugins/volume_binding/volume_binding.h"
 
 namespace berth::plugins {
 namespace {
@@ -72,6 +73,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeResourcesFit>(ParseNodeResourcesFitArgs),
       Register<PodTopologySpread>(ParsePodTopologySpreadArgs),
       Register<InterPodAffinity>(ParseInterPodAffinityArgs),
+      Register<VolumeBinding>(ParseVolumeBindingArgs),
       Register<DefaultPreemption>(ParseDefaultPreemptionArgs),
       Register<NodeResourcesBalancedAllocation>(ParseNodeResourcesBalancedAllocationArgs),
       Register<ImageLocality>(),
@@ -100,7 +102,7 @@ std::vector<PluginArgs> InTreeArgs() {
       // kube-scheduler checks these only when it makes the plugin.
       {NodeResourcesFit::kName, NodeResourcesFitArgsWithDefaults, nullptr},
       {PodTopologySpread::kName, PodTopologySpreadArgsWithDefaults, PodTopologySpreadArgsProblems},
-      {"VolumeBinding", VolumeBindingArgsWithDefaults, VolumeBindingArgsProblems},
+      {VolumeBinding::kName, VolumeBindingArgsWithDefaults, VolumeBindingArgsProblems},
   };
 }
 
@@ -117,7 +119,7 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {NodeResourcesFit::kName, 1},
       {"VolumeRestrictions"},
       {"NodeVolumeLimits"},
-      {"VolumeBinding"},
+      {VolumeBinding::kName},
       {"VolumeZone"},
       {PodTopologySpread::kName, 2},
       {InterPodAffinity::kName, 2},

@@ -11,21 +11,12 @@ bool HasDiskOfItsOwn(const api::Volume& volume) {
   return volume.gce_persistent_disk || volume.aws_elastic_block_store || volume.iscsi || volume.rbd;
 }
 
-bool HasClaim(const api::Volume& volume) {
-  return volume.persistent_volume_claim || volume.ephemeral;
-}
-
 constexpr NotDoneYet::Missing kMissing[] = {
     {"VolumeRestrictions",
      "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume, whose conflicts with "
      "other pods Berth cannot judge yet",
      pod_part::kVolumes,
      [](const api::PodSpec& spec) { return std::ranges::any_of(spec.volumes, HasDiskOfItsOwn); }},
-    {"VolumeBinding",
-     "pod has volume claims (persistentVolumeClaim or ephemeral volumes), which Berth does not "
-     "support yet",
-     pod_part::kVolumes,
-     [](const api::PodSpec& spec) { return std::ranges::any_of(spec.volumes, HasClaim); }},
     {"DynamicResources",
      "pod has resource claims (spec.resourceClaims), which Berth does not support yet",
      pod_part::kResourceClaims,

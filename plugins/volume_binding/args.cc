@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/volume_binding/args.h"
 
+#include <chrono>
 #include <optional>
+#include <utility>
 
 #include "berth/field_errors.h"
 #include "plugins/shared/args_reader.h"
@@ -20,6 +22,19 @@ ConfigValue Point(int64_t utilization, int64_t score) {
 }
 
 }  // namespace
+
+Result<VolumeBindingArgs> ParseVolumeBindingArgs(const ConfigValue& value) {
+  FieldReader fields(value, "");
+  ReadTypeMeta(fields, "VolumeBinding");
+  int64_t timeout = kDefaultTimeoutSeconds;
+  fields.Read(kTimeout, timeout);
+  VolumeBindingArgs args;
+  std::vector<UtilizationShapePoint> shape = ReadShape(fields, kShape);
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  args.bind_timeout = std::chrono::seconds(timeout);
+  if (!shape.empty()) args.shape = std::move(shape);
+  return args;
+}
 
 ConfigValue VolumeBindingArgsWithDefaults(const ConfigValue& args, const ArgsFeatures& features) {
   ConfigValue result = WithDefault(args, kTimeout, ConfigValue(kDefaultTimeoutSeconds));

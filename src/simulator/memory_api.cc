@@ -9,6 +9,7 @@
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/simulator/status_patch.h"
+#include "src/simulator/volume_patch.h"
 
 namespace berth::simulator {
 namespace {
@@ -206,13 +207,16 @@ size_t MemoryApi::Count(informers::Kind kind) const {
   return objects == objects_.end() ? 0 : objects->second.size();
 }
 
-std::optional<MemoryApi::PodPath> MemoryApi::ParsePodPath(std::string_view path) {
-  constexpr std::string_view kHead = "/api/v1/namespaces/";
+std::optional<MemoryApi::ObjectPath> MemoryApi::ParsePath(std::string_view path) {
+  constexpr std::string_view kHead = "/api/v1/";
   if (!path.starts_with(kHead)) return std::nullopt;
   path.remove_prefix(kHead.size());
-  PodPath out;
-  out.namespace_ = TakeSegment(path);
-  if (TakeSegment(path) != "pods") return std::nullopt;
+  ObjectPath out;
+  out.resource = TakeSegment(path);
+  if (out.resource == "namespaces") {
+    out.namespace_ = TakeSegment(path);
+    out.resource = TakeSegment(path);
+  }
   out.name = TakeSegment(path);
   out.subresource = TakeSegment(path);
   return out;
@@ -222,12 +226,24 @@ client::ResponseResult MemoryApi::Answer(const client::Request& request) {
   if (fault_) {
     if (auto answer = fault_(request)) return *std::move(answer);
   }
-  if (const auto path = ParsePodPath(request.path)) return AnswerPod(request, *path);
+  if (const auto path = ParsePath(request.path)) {
+    if (path->resource == "pods") return AnswerPod(request, *path);
+    if (path->resource == "persistentvolumes") {
+      return Patch<api::PersistentVolume>(request, path->resource,
+                                          informers::Kind::kPersistentVolume, path->name);
+    }
+    if (path->resource == "persistentvolumeclaims") {
+      return Patch<api::PersistentVolumeClaim>(request, path->resource,
+                                               informers::Kind::kPersistentVolumeClaim,
+                                               path->namespace_ + "/" + path->name);
+    }
+  }
   if (request.path.starts_with("/apis/events.k8s.io/v1/namespaces/")) return WriteEvent(request);
   return Refuse(404, "NotFound", "the server could not find the requested resource");
 }
 
-client::ResponseResult MemoryApi::AnswerPod(const client::Request& request, const PodPath& path) {
+client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
+                                            const ObjectPath& path) {
   const PodPtr pod = FindPod(path.namespace_ + "/" + path.name);
   if (pod == nullptr) return Refuse(404, "NotFound", "pods \"" + path.name + "\" not found");
   if (request.verb == client::Verb::kGet && path.subresource.empty()) {
@@ -288,6 +304,31 @@ client::ResponseResult MemoryApi::PatchStatus(const PodPtr& pod, const ConfigVal
     }
   }
   Replace(std::move(patched));
+  return Ok(200);
+}
+
+template <typename T>
+client::ResponseResult MemoryApi::Patch(const client::Request& request, std::string_view resource,
+                                        informers::Kind kind, const std::string& key) {
+  if (request.verb != client::Verb::kPatch) {
+    return Refuse(405, "MethodNotAllowed", "the simulator does not do that to a volume");
+  }
+  const api::ObjectPtr found = Find(kind, key);
+  const T* object = api::As<T>(found);
+  const std::string name = std::string(resource) + " \"" + key.substr(key.rfind('/') + 1) + "\"";
+  if (object == nullptr) return Refuse(404, "NotFound", name + " not found");
+  const auto body = documents::ParseJson(request.body, "");
+  if (!body) return Refuse(400, "BadRequest", body.error().message);
+  const std::string version = StringAt(*body, {"metadata", "resourceVersion"});
+  if (!version.empty() && version != object->metadata.resource_version) {
+    return Conflict("Operation cannot be fulfilled on " + name +
+                    ": the object has been modified; please apply your changes to the latest "
+                    "version and try again");
+  }
+  auto patched = std::make_shared<T>(*object);
+  ApplyPatch(*body, *patched);
+  if (*patched == *object) return Ok(200);
+  Store(std::shared_ptr<const T>(std::move(patched)));
   return Ok(200);
 }
 

@@ -32,7 +32,8 @@ struct WrittenEvent {
 };
 
 // An API server in memory, for what src/binding and plugins send: binds, patches of a pod's status,
-// events, reads and deletions of pods. All else is answered 404. As in Kubernetes, a bind that does
+// of volumes and of claims, events, reads and deletions of pods. All else is answered 404. As in
+// Kubernetes, a patch that names another resourceVersion is refused with 409; a bind that does
 // not name the pod's UID, or comes second, is refused with 409; a bind sets the PodScheduled
 // condition and clears the nominated node. A deleted pod is gone at once: there is no kubelet to
 // wait for.
@@ -87,19 +88,25 @@ class MemoryApi final : public client::ApiClient {
  private:
   class Handle;
   using Objects = base::StringMap<api::ObjectPtr>;  // by key
-  // A pod named by a request's path, and what stands behind it: "", "binding" or "status".
-  struct PodPath {
+  // An object named by a request's path, and what stands behind it: "", "binding" or "status".
+  struct ObjectPath {
     std::string namespace_;
+    std::string resource;
     std::string name;
     std::string subresource;
   };
 
-  static std::optional<PodPath> ParsePodPath(std::string_view path);
+  // Of the core group.
+  static std::optional<ObjectPath> ParsePath(std::string_view path);
   client::ResponseResult Answer(const client::Request& request);
-  client::ResponseResult AnswerPod(const client::Request& request, const PodPath& path);
+  client::ResponseResult AnswerPod(const client::Request& request, const ObjectPath& path);
   client::ResponseResult Bind(const std::shared_ptr<const api::Pod>& pod, const ConfigValue& body);
   client::ResponseResult PatchStatus(const std::shared_ptr<const api::Pod>& pod,
                                      const ConfigValue& body);
+  // T is PersistentVolume or PersistentVolumeClaim.
+  template <typename T>
+  client::ResponseResult Patch(const client::Request& request, std::string_view resource,
+                               informers::Kind kind, const std::string& key);
   client::ResponseResult WriteEvent(const client::Request& request);
 
   std::string NextVersion() { return "sim-" + std::to_string(++last_version_); }

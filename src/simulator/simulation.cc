@@ -43,7 +43,7 @@ void Simulation::Settle() {
     loop_due_ = scheduler_->Turn(clock_.Now()).value_or(Time::max());
     scheduler_time_ += base::ThreadCpuTime() - before;
     if (timed_) clock_.Halt();
-  } while (executor_.RunDue());
+  } while (executor_.RunDue() || scheduler_->has_messages());
 }
 
 bool Simulation::quiet() const {

@@ -21,8 +21,8 @@ func withVolume(source corev1.VolumeSource) workload.PodOption {
 	})
 }
 
-// TestPodsThatNeedWhatIsNotDoneYetWait with the default profile, while pods with other volumes go on.
-func TestPodsThatNeedWhatIsNotDoneYetWait(t *testing.T) {
+// TestPodsThatNeedWhatIsNotThereWait with the default profile, while pods with other volumes go on.
+func TestPodsThatNeedWhatIsNotThereWait(t *testing.T) {
 	if program.Peer {
 		t.Skip("kube-scheduler schedules them")
 	}
@@ -42,8 +42,7 @@ func TestPodsThatNeedWhatIsNotDoneYetWait(t *testing.T) {
 		workload.Pod("inline", withVolume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "inline.example.com"}})),
 	)
 	const ending = " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
-	e.awaitUnschedulable("claim", "0/1 nodes are available: pod has volume claims "+
-		"(persistentVolumeClaim or ephemeral volumes), which Berth does not support yet."+ending)
+	e.awaitUnschedulable("claim", "0/1 nodes are available: persistentvolumeclaim \"data\" not found."+ending)
 	e.awaitUnschedulable("disk", "0/1 nodes are available: pod has a gcePersistentDisk, awsElasticBlockStore, "+
 		"iscsi or rbd volume, whose conflicts with other pods Berth cannot judge yet."+ending)
 	e.awaitUnschedulable("device", "0/1 nodes are available: pod has resource claims (spec.resourceClaims), "+

@@ -55,7 +55,8 @@ status: {startTime: "2026-03-01T00:00:00Z"}
 {apiVersion: v1, kind: Pod, metadata: {name: low}, spec: {containers: [{name: c}]}}
 )";
 
-// A pod with every volume that needs no plugin, and pods that need one which is not done yet.
+// A pod with every volume that needs no plugin, pods whose claims are not there, and pods that need
+// a plugin which is not done yet.
 constexpr const char* kVolumes = R"(---
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}
 ---
@@ -217,10 +218,10 @@ TEST_F(OfflineCommandsTest, ExplainOfOnePodEndsWithItsVerdict) {
   EXPECT_THAT(out_, StartsWith("default/large: unschedulable"));
 }
 
-TEST_F(OfflineCommandsTest, PodsThatNeedWhatIsNotDoneYetStayPendingAndSayWhy) {
+TEST_F(OfflineCommandsTest, PodsThatNeedWhatIsNotThereStayPendingAndSayWhy) {
   const std::vector<std::pair<std::string, std::string>> held = {
-      {"claim", "pod has volume claims (persistentVolumeClaim or ephemeral volumes)"},
-      {"ephemeral", "pod has volume claims (persistentVolumeClaim or ephemeral volumes)"},
+      {"claim", "persistentvolumeclaim "},
+      {"ephemeral", "waiting for ephemeral volume controller to create the persistentvolumeclaim "},
       {"disk", "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume"},
       {"device", "pod has resource claims (spec.resourceClaims)"},
       {"group", "pod belongs to a pod group (spec.schedulingGroup)"},

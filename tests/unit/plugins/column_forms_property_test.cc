@@ -7,6 +7,7 @@
 
 #include "plugins/in_tree_registry.h"
 #include "tests/support/random_cluster.h"
+#include "tests/support/volume_builders.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
 namespace berth::plugins {
@@ -87,6 +88,28 @@ class ColumnFormsTest : public testing::Test, public PluginFixture {
     return instances;
   }
 
+  void SetUp() override {
+    handle.plain_listers.Set(MakeWaitingClass("local", kNoProvisioner));
+    for (const char* zone : {"a", "b"}) {
+      const auto in_zone = [&](const std::string& name) {
+        return MakeVolume(name + zone, "local")
+            .RequireNode({MakeRequirement("zone", "In", {zone})});
+      };
+      handle.plain_listers.Set(in_zone("bound-").Phase("Bound").Obj());
+      handle.plain_listers.Set(in_zone("free-").Obj());
+    }
+  }
+
+  // Gives the pod a claim that is bound to a volume in a zone, or waits for one.
+  void AddClaim(Random& random, api::Pod& pod) {
+    ClaimBuilder claim = MakeClaim("data", "local");
+    claim->metadata.namespace_ = pod.metadata.namespace_;
+    if (random.Below(2) == 0) claim.BoundTo(random.Below(2) == 0 ? "bound-a" : "bound-b");
+    handle.plain_listers.Set(claim.Obj());
+    pod.spec.volumes.emplace_back().persistent_volume_claim =
+        api::PersistentVolumeClaimVolumeSource{"data", false};
+  }
+
   void CompareFilter(const ColumnFilterPlugin& plugin, const CycleState& cycle, const PodInfo& pod,
                      const PlainSnapshot& snapshot, const NodeSet& candidates, Tally& tally) {
     NodeSet want = candidates;
@@ -158,7 +181,9 @@ TEST_F(ColumnFormsTest, EveryPluginAgreesWithItselfOnRandomClusters) {
         Cluster(RandomNodes(random, count), RandomPlacedPods(random, 2 * count, count));
     if (round % 2 == 1) snapshot.ListFew();
     for (size_t i = 0; i < 8; ++i) {
-      const PodInfoPtr pod = Info(RandomPod(random, i, count));
+      api::Pod drawn = RandomPod(random, i, count);
+      if (i % 2 == 0) AddClaim(random, drawn);
+      const PodInfoPtr pod = Info(drawn);
       NodeSet candidates = snapshot.nodes();
       const uint64_t holes = 1 + random.Below(20);
       for (NodeRow row = 0; row < count; ++row) {

@@ -48,20 +48,6 @@ TEST_F(NotDoneYetTest, APodIsHeldByThePluginThatItNeeds) {
          spec.volumes.emplace_back().image = api::ImageVolumeSource{"web"};
        },
        {}},
-      {"persistentVolumeClaim after one that is not read",
-       [](api::PodSpec& spec) {
-         spec.volumes.resize(2);
-         spec.volumes[1].persistent_volume_claim =
-             api::PersistentVolumeClaimVolumeSource{"data", false};
-       },
-       {{"VolumeBinding",
-         "pod has volume claims (persistentVolumeClaim or ephemeral volumes), which Berth does not "
-         "support yet"}}},
-      {"ephemeral",
-       [](api::PodSpec& spec) { spec.volumes.emplace_back().ephemeral.emplace(); },
-       {{"VolumeBinding",
-         "pod has volume claims (persistentVolumeClaim or ephemeral volumes), which Berth does not "
-         "support yet"}}},
       {"iscsi",
        [](api::PodSpec& spec) { spec.volumes.emplace_back().iscsi.emplace(); },
        {{"VolumeRestrictions",

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/api/pod.h"
+#include "berth/in_tree/async.h"
+#include "berth/in_tree/handle.h"
+#include "berth/result.h"
+#include "plugins/volume_binding/find_volumes.h"
+
+namespace berth::plugins {
+
+// What a pod was given on its node, from Reserve until it is bound or unreserved.
+//
+// Thread safety: made, checked and reverted on the scheduling thread; between Reserve and the end
+// of PreBind the binding thread sets `written`, which nothing else reads meanwhile.
+struct AssumedPodVolumes {
+  // A volume bound to a claim.
+  struct Binding {
+    std::shared_ptr<const api::PersistentVolume> volume;
+    std::string claim_namespace;
+    std::string claim_name;
+    bool to_write = false;  // the API server has not shown it so
+    bool written = false;
+  };
+  // A claim that a volume is to be made for.
+  struct Provision {
+    std::shared_ptr<const api::PersistentVolumeClaim> claim;
+    bool to_write = false;
+    bool written = false;
+  };
+
+  std::string node_name;
+  std::vector<Binding> bindings;
+  std::vector<Provision> provisions;
+};
+
+// Assumes that the node gives the pod what was found there. Errors: as AssumedVolumes::Assume;
+// then nothing is assumed.
+Result<std::shared_ptr<AssumedPodVolumes>> AssumePodVolumes(const NodeVolumes& found,
+                                                            std::string_view node_name,
+                                                            Handle& handle);
+
+// Restores what is assumed and has not been written.
+void RevertAssumed(const AssumedPodVolumes& volumes, AssumedVolumes& assumed);
+
+// Whether all that was given is bound, as the API server shows it: Success, nullopt while it is not
+// yet, or why it never will be, in kube-scheduler's words.
+std::optional<AsyncStatus> CheckBindings(const AssumedPodVolumes& volumes, const api::Pod& pod,
+                                         const Handle& handle);
+
+}  // namespace berth::plugins

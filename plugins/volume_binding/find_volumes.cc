@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/volume_binding/find_volumes.h"
+
+#include <algorithm>
+#include <array>
+
+#include "berth/volumes.h"
+#include "plugins/volume_binding/migrated_volume.h"
+
+namespace berth::plugins {
+namespace {
+
+// A list on the stack, as long as it is short.
+template <typename T>
+class ShortList {
+ public:
+  void Add(T item) {
+    if (size_ < few_.size()) {
+      few_[size_++] = item;
+    } else {
+      more_.push_back(item);
+    }
+  }
+  bool Contains(T item) const {
+    return std::find(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(size_), item) !=
+               few_.begin() + static_cast<std::ptrdiff_t>(size_) ||
+           std::ranges::find(more_, item) != more_.end();
+  }
+
+ private:
+  std::array<T, 16> few_{};
+  size_t size_ = 0;
+  std::vector<T> more_;
+};
+
+using ChosenVolumes = ShortList<const api::PersistentVolume*>;
+
+void CheckBound(const std::vector<BoundClaim>& bound, const api::Node& node, const Listers& listers,
+                NodeVerdict& verdict) {
+  for (const BoundClaim& claim : bound) {
+    if (claim.volume == nullptr) {
+      verdict.reasons |= volume_reason::kVolumeNotFound;
+      return;
+    }
+    const VolumeAffinity* affinity = &claim.affinity;
+    if (claim.migrated != nullptr &&
+        IsMigratedOn(listers.FindCSINode(node.metadata.name), claim.migrated->plugin)) {
+      if (!claim.migrated->error.empty()) {
+        verdict.error = claim.migrated->error;
+        return;
+      }
+      affinity = &claim.migrated->affinity;
+    }
+    if (!affinity->Matches(node)) {
+      verdict.reasons |= volume_reason::kNodeConflict;
+      return;
+    }
+  }
+}
+
+// A volume that is promised to the claim is taken or, where the node cannot reach it, keeps the
+// claim from all others.
+const api::PersistentVolume* FindMatching(const DelayedClaim& delayed, const api::Node& node,
+                                          const ChosenVolumes& chosen) {
+  for (const MatchingVolume& promised : delayed.promised) {
+    if (chosen.Contains(promised.volume)) continue;
+    return promised.affinity.Matches(node) ? promised.volume : nullptr;
+  }
+  for (const MatchingVolume& free : delayed.free) {
+    if (free.affinity.Matches(node) && !chosen.Contains(free.volume)) return free.volume;
+  }
+  return nullptr;
+}
+
+bool MatchesTerm(const api::TopologySelectorTerm& term, const api::Node& node) {
+  return !term.match_label_expressions.empty() &&
+         std::ranges::all_of(term.match_label_expressions, [&](const auto& expression) {
+           const std::string* label = api::Find(node.metadata.labels, expression.key);
+           return label != nullptr &&
+                  std::ranges::find(expression.values, *label) != expression.values.end();
+         });
+}
+
+bool IsAllowed(const api::StorageClass& storage_class, const api::Node& node) {
+  const auto& terms = storage_class.allowed_topologies;
+  return terms.empty() ||
+         std::ranges::any_of(terms, [&](const auto& term) { return MatchesTerm(term, node); });
+}
+
+// Whether a volume can be made for the claim; false sets the verdict.
+bool CheckProvision(const DelayedClaim& delayed, const api::Node& node, NodeVerdict& verdict,
+                    NodeVolumes* found) {
+  const Provisioning& provisioning = delayed.provisioning;
+  if (provisioning.storage_class == nullptr) {
+    verdict.error =
+        "failed to find storage class \"" + std::string(StorageClassOf(*delayed.claim)) + "\"";
+    return false;
+  }
+  if (!provisioning.has_provisioner || !IsAllowed(*provisioning.storage_class, node)) {
+    verdict.reasons |= volume_reason::kBindConflict;
+    return false;
+  }
+  const api::CSIStorageCapacity* capacity = nullptr;
+  if (provisioning.room) {
+    const auto room = std::ranges::find_if(*provisioning.room, [&](const RoomForClaim& some) {
+      return some.nodes.Matches(node.metadata.labels);
+    });
+    if (room == provisioning.room->end()) {
+      verdict.reasons |= volume_reason::kNotEnoughSpace;
+      return false;
+    }
+    capacity = room->capacity;
+  }
+  if (found != nullptr) found->provisions.push_back({delayed.claim, capacity});
+  return true;
+}
+
+void CheckDelayed(const std::vector<DelayedClaim>& claims, const api::Node& node,
+                  NodeVerdict& verdict, NodeVolumes* found) {
+  for (const DelayedClaim& delayed : claims) {
+    if (delayed.selected_node == nullptr || *delayed.selected_node == node.metadata.name) continue;
+    verdict.reasons |= volume_reason::kBindConflict;
+    return;
+  }
+  ChosenVolumes chosen;
+  ShortList<const DelayedClaim*> matched;
+  for (const DelayedClaim& delayed : claims) {
+    if (delayed.selected_node != nullptr) continue;
+    if (!delayed.match_error.empty()) {
+      verdict.error = delayed.match_error;
+      return;
+    }
+    const api::PersistentVolume* volume = FindMatching(delayed, node, chosen);
+    if (volume == nullptr) continue;
+    chosen.Add(volume);
+    matched.Add(&delayed);
+    if (found != nullptr) found->bindings.push_back({delayed.claim, volume});
+  }
+  for (const DelayedClaim& delayed : claims) {
+    if (matched.Contains(&delayed)) continue;
+    if (!CheckProvision(delayed, node, verdict, found)) return;
+  }
+}
+
+}  // namespace
+
+NodeVerdict FindNodeVolumes(const PodClaims& claims, const api::Node& node, const Listers& listers,
+                            NodeVolumes* found) {
+  if (found != nullptr) found->Clear();
+  NodeVerdict verdict;
+  CheckBound(claims.bound, node, listers, verdict);
+  if (verdict.error.empty()) CheckDelayed(claims.delayed, node, verdict, found);
+  return verdict;
+}
+
+}  // namespace berth::plugins

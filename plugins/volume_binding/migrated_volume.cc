@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/volume_binding/migrated_volume.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace berth::plugins {
+namespace {
+
+using Affinity = std::optional<api::VolumeNodeAffinity>;
+
+constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+constexpr std::string_view kRegion = "topology.kubernetes.io/region";
+constexpr std::string_view kBetaZone = "failure-domain.beta.kubernetes.io/zone";
+constexpr std::string_view kBetaRegion = "failure-domain.beta.kubernetes.io/region";
+constexpr std::string_view kBlanks = " \t\n\v\f\r";
+// Between the zones of a volume that is in several.
+constexpr std::string_view kZoneDelimiter = "__";
+
+std::vector<std::string> Split(std::string_view text, std::string_view delimiter) {
+  std::vector<std::string> parts;
+  for (size_t end = text.find(delimiter); end != std::string_view::npos;
+       end = text.find(delimiter)) {
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + delimiter.size());
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+std::string_view Trim(std::string_view text, std::string_view characters) {
+  const size_t begin = text.find_first_not_of(characters);
+  if (begin == std::string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(characters) - begin + 1);
+}
+
+template <typename Visit>
+void ForEachExpression(Affinity& affinity, Visit visit) {
+  if (!affinity || !affinity->required) return;
+  for (api::NodeSelectorTerm& term : affinity->required->node_selector_terms) {
+    for (api::NodeSelectorRequirement& expression : term.match_expressions) visit(expression);
+  }
+}
+
+bool HasKey(Affinity& affinity, std::string_view key) {
+  bool has = false;
+  ForEachExpression(affinity, [&](const auto& expression) { has |= expression.key == key; });
+  return has;
+}
+
+// False where no expression with the key has a value: then nothing is changed.
+bool ReplaceKey(Affinity& affinity, std::string_view key, std::string_view by) {
+  bool has_values = false;
+  ForEachExpression(affinity, [&](const auto& expression) {
+    has_values |= expression.key == key && !expression.values.empty();
+  });
+  if (!has_values) return false;
+  ForEachExpression(affinity, [&](auto& expression) {
+    if (expression.key == key) expression.key = by;
+  });
+  return true;
+}
+
+void AddZones(Affinity& affinity, std::string_view key, const std::string& label) {
+  std::set<std::string> zones;
+  for (const std::string& zone : Split(label, kZoneDelimiter)) {
+    if (const std::string_view trimmed = Trim(zone, kBlanks); !trimmed.empty()) {
+      zones.emplace(trimmed);
+    }
+  }
+  if (zones.empty()) return;
+  if (!affinity) affinity.emplace();
+  if (!affinity->required) affinity->required.emplace();
+  auto& terms = affinity->required->node_selector_terms;
+  if (terms.empty()) terms.emplace_back();
+  for (api::NodeSelectorTerm& term : terms) {
+    term.match_expressions.push_back(
+        {std::string(key), "In", std::vector<std::string>(zones.begin(), zones.end())});
+  }
+}
+
+// Whether the volume's zone and region stand under their old names. Its affinity goes before its
+// labels, and the present names before the old ones.
+bool UsesBetaLabels(const api::PersistentVolume& volume, Affinity& affinity) {
+  if (HasKey(affinity, kZone)) return false;
+  if (HasKey(affinity, kBetaZone)) return true;
+  return api::Find(volume.metadata.labels, kZone) == nullptr &&
+         api::Find(volume.metadata.labels, kBetaZone) != nullptr;
+}
+
+Affinity TranslateTopology(const api::PersistentVolume& volume, std::string_view csi_key) {
+  Affinity affinity = volume.spec.node_affinity;
+  const bool beta = UsesBetaLabels(volume, affinity);
+  const std::string_view zone_key = beta ? kBetaZone : kZone;
+  if (!ReplaceKey(affinity, zone_key, csi_key)) {
+    const std::string* label = api::Find(volume.metadata.labels, zone_key);
+    if (label != nullptr) AddZones(affinity, csi_key, *label);
+  }
+  if (beta) ReplaceKey(affinity, kBetaRegion, kRegion);
+  return affinity;
+}
+
+std::optional<Error> CheckEbsVolumeId(const std::string& id) {
+  constexpr std::string_view kScheme = "aws://";
+  if (!id.starts_with(kScheme)) return std::nullopt;
+  const std::string_view rest = std::string_view(id).substr(kScheme.size());
+  const size_t slash = rest.find('/');
+  const std::string_view name =
+      Trim(slash == std::string_view::npos ? "" : rest.substr(slash), "/");
+  if (name.starts_with("vol-") && name.find('/') == std::string_view::npos) return std::nullopt;
+  return Error{
+      "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (" + id +
+      ")"};
+}
+
+// A volume in several zones is named by the region that they must share.
+std::optional<Error> CheckGceZones(const api::PersistentVolume& volume) {
+  const std::string* label = api::Find(volume.metadata.labels, kBetaZone);
+  if (label == nullptr || label->empty()) label = api::Find(volume.metadata.labels, kZone);
+  if (label == nullptr) return std::nullopt;
+  const std::vector<std::string> zones = Split(*label, kZoneDelimiter);
+  if (zones.size() == 1) return std::nullopt;
+  const std::string failed = "failed to get region from zones: ";
+  std::set<std::string> regions;
+  for (const std::string& zone : zones) {
+    const std::vector<std::string> parts = Split(zone, "-");
+    if (parts.size() != 3) {
+      return Error{failed +
+                   "zone in unexpected format, expected: {locale}-{region}-{zone}, got: " + zone};
+    }
+    regions.insert(parts[0] + "-" + parts[1]);
+  }
+  if (regions.size() == 1) return std::nullopt;
+  std::string list;
+  for (const std::string& region : regions) list += (list.empty() ? "" : " ") + region + ":{}";
+  return Error{failed + "multiple or no regions gotten from zones, got: map[" + list + "]"};
+}
+
+std::optional<Error> CheckAzureDisk(const api::AzureDiskVolumeSource& disk) {
+  if (!disk.kind) return std::nullopt;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  const bool managed = std::ranges::equal(*disk.kind, std::string_view("managed"), {}, lower);
+  if (managed) return std::nullopt;
+  return Error{"kind(" + *disk.kind + ") is not supported in csi migration"};
+}
+
+}  // namespace
+
+std::string_view MigratablePlugin(const api::PersistentVolume& volume) {
+  const api::PersistentVolumeSpec& spec = volume.spec;
+  if (spec.aws_elastic_block_store) return "kubernetes.io/aws-ebs";
+  if (spec.gce_persistent_disk) return "kubernetes.io/gce-pd";
+  if (spec.azure_disk) return "kubernetes.io/azure-disk";
+  if (spec.cinder) return "kubernetes.io/cinder";
+  if (spec.portworx_volume) return "kubernetes.io/portworx-volume";
+  return "";
+}
+
+bool IsMigratedOn(const api::CSINode* node, std::string_view plugin) {
+  if (node == nullptr) return false;
+  const std::string* plugins = api::Find(node->metadata.annotations, kMigratedPluginsAnnotation);
+  if (plugins == nullptr) return false;
+  std::string_view rest = *plugins;
+  for (;;) {
+    const size_t comma = rest.find(',');
+    if (rest.substr(0, comma) == plugin) return true;
+    if (comma == std::string_view::npos) return false;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Result<Affinity> MigratedAffinity(const api::PersistentVolume& volume) {
+  const api::PersistentVolumeSpec& spec = volume.spec;
+  std::optional<Error> error;
+  std::string_view csi_key;
+  if (spec.aws_elastic_block_store) {
+    error = CheckEbsVolumeId(spec.aws_elastic_block_store->volume_id);
+    csi_key = "topology.ebs.csi.aws.com/zone";
+  } else if (spec.gce_persistent_disk) {
+    error = CheckGceZones(volume);
+    csi_key = "topology.gke.io/zone";
+  } else if (spec.cinder) {
+    csi_key = "topology.cinder.csi.openstack.org/zone";
+  } else if (spec.azure_disk) {
+    error = CheckAzureDisk(*spec.azure_disk);
+  }
+  if (error) return Fail("could not translate pv: " + error->message);
+  if (csi_key.empty()) return spec.node_affinity;
+  return TranslateTopology(volume, csi_key);
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/volume_binding/pod_claims.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "berth/volumes.h"
+#include "plugins/volume_binding/migrated_volume.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kStorage = "storage";
+
+std::string Quote(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+api::Quantity StorageOf(const api::ResourceList& list) {
+  const api::Quantity* storage = api::Find(list, kStorage);
+  return storage == nullptr ? api::Quantity() : *storage;
+}
+
+const api::Quantity* SizeLimit(const api::CSIStorageCapacity& capacity) {
+  if (capacity.maximum_volume_size) return &*capacity.maximum_volume_size;
+  return capacity.capacity ? &*capacity.capacity : nullptr;
+}
+
+std::string_view VolumeMode(const std::optional<std::string>& mode) {
+  return mode ? std::string_view(*mode) : "Filesystem";
+}
+
+bool HasModes(const std::vector<std::string>& modes, const std::vector<std::string>& wanted) {
+  return std::ranges::all_of(wanted, [&](const std::string& mode) {
+    return std::ranges::find(modes, mode) != modes.end();
+  });
+}
+
+BoundClaim LookAtBound(const api::PersistentVolumeClaim& claim, const AssumedVolumes& volumes) {
+  BoundClaim bound{.claim = &claim, .volume = volumes.FindVolume(claim.spec.volume_name)};
+  if (bound.volume == nullptr) return bound;
+  bound.affinity = VolumeAffinity(bound.volume->spec.node_affinity);
+  const std::string_view plugin = MigratablePlugin(*bound.volume);
+  if (plugin.empty()) return bound;
+  const auto affinity = MigratedAffinity(*bound.volume);
+  if (affinity && *affinity == bound.volume->spec.node_affinity) return bound;
+  MigratedVolume migrated{.plugin = plugin};
+  if (affinity) {
+    migrated.affinity = VolumeAffinity(*affinity);
+  } else {
+    migrated.error = affinity.error().message;
+  }
+  bound.migrated = std::make_shared<const MigratedVolume>(std::move(migrated));
+  return bound;
+}
+
+// Whether the volume would do for the claim, to which it may be promised already.
+bool Fits(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) {
+  return StorageOf(volume.spec.capacity) >= StorageOf(claim.spec.resources.requests) &&
+         VolumeMode(volume.spec.volume_mode) == VolumeMode(claim.spec.volume_mode) &&
+         volume.spec.volume_attributes_class_name.value_or("") ==
+             claim.spec.volume_attributes_class_name.value_or("") &&
+         !volume.metadata.deletion_timestamp;
+}
+
+void FindMatching(const AssumedVolumes& volumes, DelayedClaim& delayed) {
+  const api::PersistentVolumeClaim& claim = *delayed.claim;
+  std::optional<LabelSelectorMatcher> selector;
+  if (claim.spec.selector) {
+    auto made = LabelSelectorMatcher::Make(claim.spec.selector);
+    if (!made) {
+      delayed.match_error =
+          "error creating internal label selector for claim: " + claim.metadata.Key() + ": " +
+          made.error().message;
+      return;
+    }
+    selector = *std::move(made);
+  }
+  volumes.ForEachVolumeOfClass(StorageClassOf(claim), [&](const api::PersistentVolume& volume) {
+    const bool promised = IsPromisedTo(volume, claim);
+    if ((volume.spec.claim_ref && !promised) || !Fits(volume, claim)) return;
+    if (promised) {
+      delayed.promised.push_back({&volume, VolumeAffinity(volume.spec.node_affinity)});
+    } else if (volume.status.phase == api::kVolumeAvailable &&
+               (!selector || selector->Matches(volume.metadata.labels)) &&
+               HasModes(volume.spec.access_modes, claim.spec.access_modes)) {
+      delayed.free.push_back({&volume, VolumeAffinity(volume.spec.node_affinity)});
+    }
+  });
+  std::ranges::stable_sort(delayed.free, {}, [](const MatchingVolume& matching) {
+    return StorageOf(matching.volume->spec.capacity);
+  });
+}
+
+Provisioning FindProvisioning(const api::PersistentVolumeClaim& claim, const Listers& listers) {
+  Provisioning provisioning;
+  provisioning.storage_class = listers.FindStorageClass(StorageClassOf(claim));
+  if (provisioning.storage_class == nullptr) return provisioning;
+  const std::string& provisioner = provisioning.storage_class->provisioner;
+  provisioning.has_provisioner = !provisioner.empty() && provisioner != kNoProvisioner;
+  const api::Quantity* size = api::Find(claim.spec.resources.requests, kStorage);
+  if (!provisioning.has_provisioner || size == nullptr) return provisioning;
+  const api::CSIDriver* driver = listers.FindCSIDriver(provisioner);
+  if (driver == nullptr || !driver->spec.storage_capacity.value_or(false)) return provisioning;
+  auto& room = provisioning.room.emplace();
+  listers.ForEachCSIStorageCapacityOfClass(
+      provisioning.storage_class->metadata.name, [&](const api::CSIStorageCapacity& capacity) {
+        const api::Quantity* limit = SizeLimit(capacity);
+        if (limit == nullptr || limit->Value() < size->Value() || !capacity.node_topology) return;
+        if (auto nodes = LabelSelectorMatcher::Make(capacity.node_topology)) {
+          room.push_back({&capacity, *std::move(nodes)});
+        }
+      });
+  return provisioning;
+}
+
+// Errors: the class does not say.
+Result<bool> WaitsForConsumer(const api::PersistentVolumeClaim& claim, const Listers& listers) {
+  const std::string_view name = StorageClassOf(claim);
+  const api::StorageClass* found = name.empty() ? nullptr : listers.FindStorageClass(name);
+  if (found == nullptr) return false;
+  if (!found->volume_binding_mode) {
+    return Fail("VolumeBindingMode not set for StorageClass " + Quote(name));
+  }
+  return *found->volume_binding_mode == api::kBindWaitForFirstConsumer;
+}
+
+}  // namespace
+
+bool HasClaims(const api::Pod& pod) {
+  return std::ranges::any_of(pod.spec.volumes, [](const api::Volume& volume) {
+    return volume.persistent_volume_claim.has_value() || volume.ephemeral.has_value();
+  });
+}
+
+std::optional<std::string> FindClaimProblem(const api::Pod& pod, const Listers& listers) {
+  for (const api::Volume& volume : pod.spec.volumes) {
+    const auto name = ClaimNameOf(pod, volume);
+    if (!name) continue;
+    const auto* claim = listers.FindPersistentVolumeClaim(pod.metadata.namespace_, *name);
+    if (claim == nullptr) {
+      if (!volume.ephemeral) return "persistentvolumeclaim " + Quote(*name) + " not found";
+      return "waiting for ephemeral volume controller to create the persistentvolumeclaim " +
+             Quote(*name);
+    }
+    if (claim->status.phase == api::kClaimLost) {
+      return "persistentvolumeclaim " + Quote(*name) + " bound to non-existent persistentvolume " +
+             Quote(claim->spec.volume_name);
+    }
+    if (claim->metadata.deletion_timestamp) {
+      return "persistentvolumeclaim " + Quote(*name) + " is being deleted";
+    }
+    if (volume.ephemeral && !IsMadeFor(*claim, pod)) {
+      return "PVC " + claim->metadata.Key() + " was not created for pod " + pod.metadata.Key() +
+             " (pod is not owner)";
+    }
+  }
+  return std::nullopt;
+}
+
+Result<PodClaims> FindPodClaims(const api::Pod& pod, Handle& handle) {
+  const AssumedVolumes& volumes = handle.assumed_volumes();
+  const Listers& listers = handle.listers();
+  PodClaims claims;
+  for (const api::Volume& volume : pod.spec.volumes) {
+    const auto name = ClaimNameOf(pod, volume);
+    if (!name) continue;
+    const auto* claim = volumes.FindClaim(pod.metadata.namespace_, *name);
+    if (claim == nullptr) continue;
+    if (IsFullyBound(*claim)) {
+      claims.bound.push_back(LookAtBound(*claim, volumes));
+      continue;
+    }
+    const auto waits = WaitsForConsumer(*claim, listers);
+    if (!waits) return Fail(waits.error());
+    // One that names its volume waits for that volume, not for a node.
+    if (!*waits || !claim->spec.volume_name.empty()) {
+      claims.has_unbound_immediate = true;
+      continue;
+    }
+    claims.delayed.push_back(
+        {.claim = claim,
+         .selected_node = api::Find(claim->metadata.annotations, kSelectedNodeAnnotation)});
+  }
+  if (claims.has_unbound_immediate) return claims;
+  const auto rest = std::ranges::stable_partition(
+      claims.delayed, [](const DelayedClaim& delayed) { return delayed.selected_node != nullptr; });
+  std::ranges::stable_sort(rest, {}, [](const DelayedClaim& delayed) {
+    return StorageOf(delayed.claim->spec.resources.requests);
+  });
+  for (DelayedClaim& delayed : claims.delayed) {
+    if (delayed.selected_node == nullptr) FindMatching(volumes, delayed);
+    delayed.provisioning = FindProvisioning(*delayed.claim, listers);
+  }
+  return claims;
+}
+
+bool AllClaimsBound(const api::Pod& pod, const AssumedVolumes& volumes) {
+  return std::ranges::all_of(pod.spec.volumes, [&](const api::Volume& volume) {
+    const auto name = ClaimNameOf(pod, volume);
+    if (!name) return true;
+    const auto* claim = volumes.FindClaim(pod.metadata.namespace_, *name);
+    return claim != nullptr && IsFullyBound(*claim);
+  });
+}
+
+}  // namespace berth::plugins

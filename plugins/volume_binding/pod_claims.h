@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "berth/api/persistent_volume.h"
+#include "berth/api/persistent_volume_claim.h"
+#include "berth/api/pod.h"
+#include "berth/api/storage.h"
+#include "berth/in_tree/handle.h"
+#include "berth/label_selector.h"
+#include "berth/result.h"
+#include "plugins/volume_binding/volume_affinity.h"
+
+// What a pod asks for by its claims, looked up once for all nodes. Pointers are those of Listers
+// and AssumedVolumes: good for the running cycle.
+namespace berth::plugins {
+
+// What is so on nodes to which the volume's in-tree plugin has been migrated.
+struct MigratedVolume {
+  std::string_view plugin;
+  VolumeAffinity affinity = {};
+  std::string error = {};  // "" unless the volume cannot be served there
+};
+
+// A claim that is fully bound: its pod must go where the volume is.
+struct BoundClaim {
+  const api::PersistentVolumeClaim* claim = nullptr;
+  const api::PersistentVolume* volume = nullptr;  // nullptr: there is no such volume
+  VolumeAffinity affinity = {};
+  // nullptr where migration makes no difference.
+  std::shared_ptr<const MigratedVolume> migrated = nullptr;
+};
+
+// A volume that would do for a claim, as far as nodes do not matter.
+struct MatchingVolume {
+  const api::PersistentVolume* volume = nullptr;
+  VolumeAffinity affinity;
+};
+
+// Room for more volumes of a class, enough for the claim.
+struct RoomForClaim {
+  const api::CSIStorageCapacity* capacity = nullptr;
+  LabelSelectorMatcher nodes;
+};
+
+// How a volume would be made for a claim.
+struct Provisioning {
+  const api::StorageClass* storage_class = nullptr;  // nullptr: there is none of that name
+  bool has_provisioner = false;
+  // nullopt: the driver does not tell of its room, or the claim of its size.
+  std::optional<std::vector<RoomForClaim>> room = std::nullopt;
+};
+
+// An unbound claim of a class that waits for its first consumer.
+struct DelayedClaim {
+  const api::PersistentVolumeClaim* claim = nullptr;
+  // The node that a volume is being made for; nullptr: no such node is chosen, so that a volume
+  // that is there may be taken.
+  const std::string* selected_node = nullptr;
+  // Volumes that are promised to the claim, by name; then those that are free, the smallest first
+  // and of one size by name.
+  std::vector<MatchingVolume> promised = {};
+  std::vector<MatchingVolume> free = {};
+  std::string match_error = {};  // "" unless no volume can be looked for
+  Provisioning provisioning = {};
+};
+
+struct PodClaims {
+  std::vector<BoundClaim> bound;  // in the order of the pod's volumes
+  // Those with a selected node in the order of the pod's volumes, then the others, the smallest
+  // request first.
+  std::vector<DelayedClaim> delayed;
+  // Some claim is unbound and of no class that waits.
+  bool has_unbound_immediate = false;
+};
+
+// Whether the pod has any volume that is a claim.
+bool HasClaims(const api::Pod& pod);
+
+// Why the pod's claims, as the API server shows them, let it be scheduled nowhere; nullopt: they
+// are all there and alive.
+std::optional<std::string> FindClaimProblem(const api::Pod& pod, const Listers& listers);
+
+// The pod's claims, all of which are there, and what there is for them. Errors: a class that does
+// not say when volumes are bound.
+Result<PodClaims> FindPodClaims(const api::Pod& pod, Handle& handle);
+
+// Whether all claims of the pod are bound.
+bool AllClaimsBound(const api::Pod& pod, const AssumedVolumes& volumes);
+
+}  // namespace berth::plugins
