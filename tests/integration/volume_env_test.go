@@ -40,9 +40,6 @@ profiles:
 // bind volumes run from the first such test on.
 func newVolumeEnv(t *testing.T) *env {
 	t.Helper()
-	if !program.Peer {
-		t.Skip("Berth does not bind volumes yet")
-	}
 	e := newEnv(t)
 	e.volumes = true
 	if shared.Process(controlplane.ControllerManager) == nil {
