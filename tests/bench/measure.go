@@ -69,6 +69,8 @@ type bench struct {
 	bar     *progress.Line
 	taken   []measurement
 	starts  []startMeasurement
+	// hasVolumes: those of the pods' claims are made.
+	hasVolumes bool
 }
 
 func newBench(ctx context.Context, o options, c *controlplane.ControlPlane) (*bench, error) {
@@ -132,6 +134,11 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	}
 	defer tracker.Stop()
 	crowd := crowd{kind: k, created: make([]time.Time, b.pods)}
+	if k.withVolumes {
+		if err := b.createVolumes(ctx, crowd); err != nil {
+			return m, err
+		}
+	}
 	if variant == pending {
 		b.bar.Say("%s: creating pods", title)
 		if err := b.create(ctx, crowd); err != nil {

@@ -18,7 +18,9 @@ type kind struct {
 	oneToANode bool
 	// ofDeployments: controllers make them from Deployments behind Services, and they become Ready.
 	ofDeployments bool
-	change        func(*corev1.Pod)
+	// withVolumes: each has a claim that is bound to a CSI volume.
+	withVolumes bool
+	change      func(*corev1.Pod)
 }
 
 var kinds = []kind{
@@ -33,6 +35,8 @@ var kinds = []kind{
 		}}
 	}},
 	{name: "anti-affinity", about: "required pod anti-affinity to their kind, by host", oneToANode: true, change: workload.Apart()},
+	{name: "csi-volumes", about: "a claim each, bound to a CSI volume; each node may attach 39", withVolumes: true,
+		change: func(pod *corev1.Pod) { workload.UseClaim(claimOf(pod.Name))(pod) }},
 	{name: "deployments", about: "no constraint, of Deployments behind Services", ofDeployments: true, change: func(*corev1.Pod) {}},
 }
 
