@@ -11,6 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
 // reasonOfPreFilter stands for a node that PreFilter ruled out.
@@ -177,6 +178,10 @@ func (c *cycle) score(feasible []fwk.NodeInfo) error {
 			score := node.Scores[raw.Name]
 			score.Raw = raw.Score
 			node.Scores[raw.Name] = score
+		}
+		if !c.waitsForVolumes() {
+			// It has 0 for every node; Berth does not ask it.
+			delete(node.Scores, names.VolumeBinding)
 		}
 		c.verdict.Nodes[ofNode.Name] = node
 	}

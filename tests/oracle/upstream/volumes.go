@@ -14,6 +14,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	storagelisters "k8s.io/client-go/listers/storage/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-helpers/storage/ephemeral"
 	"k8s.io/component-helpers/storage/volume"
 	fwk "k8s.io/kube-scheduler/framework"
 )
@@ -180,11 +181,22 @@ func (v *volumes) show(pod *corev1.Pod, as map[string]binding) bool {
 func claimsOf(pod *corev1.Pod) []string {
 	var claims []string
 	for _, v := range pod.Spec.Volumes {
-		if v.PersistentVolumeClaim != nil {
+		switch {
+		case v.PersistentVolumeClaim != nil:
 			claims = append(claims, pod.Namespace+"/"+v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			claims = append(claims, pod.Namespace+"/"+ephemeral.VolumeClaimName(pod, &v))
 		}
 	}
 	return claims
+}
+
+// waitsForVolumes says whether a claim of the pod is not bound.
+func (c *cycle) waitsForVolumes() bool {
+	return slices.ContainsFunc(claimsOf(c.pod), func(name string) bool {
+		claim, exists, err := c.volumes.claims.GetByKey(name)
+		return err == nil && exists && !metav1.HasAnnotation(claim.(*corev1.PersistentVolumeClaim).ObjectMeta, volume.AnnBindCompleted)
+	})
 }
 
 // provision makes a volume that the node can reach, by what its CSI driver says of the topology, or else its class.
