@@ -8,9 +8,6 @@
 namespace berth::engine {
 namespace {
 
-// Below this many rows one call a row is cheaper than what a column form sets up.
-constexpr size_t kFewRows = 16;
-
 Stale StaleParts(const InputScope& scope, bool updatable, const Changes& changes,
                  bool objects_changed, bool feasible_changed) {
   const bool nodes = !changes.nodes().empty();
@@ -81,7 +78,7 @@ bool KeptVerdicts::Continue(const DecisionInput& input, const Stale& stale, Touc
     const size_t count =
         (stale.nodes ? changes.nodes().size() : 0) + (stale.pods ? changes.pods().size() : 0);
     if (count == 0) return true;
-    if (count <= kFewRows) {
+    if (count <= framework::kFewNodes) {
       bool asked = true;
       const auto ask = [&](std::span<const NodeRow> rows) {
         for (const NodeRow row : rows) asked = AskRow(input, row) && asked;
@@ -158,7 +155,7 @@ bool KeptVerdicts::AskSome(const DecisionInput& input, NodeSet& rows) {
   passed_ -= rows;
   rows &= cache.nodes();
   const size_t count = rows.Count();
-  if (count > kFewRows && step_.filter->column != nullptr) {
+  if (count > framework::kFewNodes && step_.filter->column != nullptr) {
     num_asked_ += count;
     if (!framework::RunFilterNodes(*step_.filter, state_, input.pod, cache, rows).ok()) {
       return false;
@@ -264,28 +261,11 @@ bool KeptScores::AskPreScore(const DecisionInput& input, const NodeSet& feasible
 
 bool KeptScores::Ask(const DecisionInput& input, std::span<const NodeRow> rows) {
   num_asked_ += rows.size();
-  if (rows.empty()) return true;
-  bool asked = true;
-  const Status status = framework::Guarded(state_, [&] {
-    if (rows.size() <= kFewRows || step_.score->column == nullptr) {
-      for (const NodeRow row : rows) asked = AskOne(input, row) && asked;
-      return Status::Success();
-    }
-    // As in a plain evaluation: one node tells whether the plugin can score at all.
-    asked = AskOne(input, rows.front());
-    scores_.resize(rows.size());
-    step_.score->column->ScoreNodes(state_, input.pod, input.changes.cache(), rows, scores_);
-    for (size_t i = 0; i < rows.size(); ++i) raw_[rows[i]] = scores_[i];
-    return Status::Success();
-  });
-  return asked && status.ok();
-}
-
-bool KeptScores::AskOne(const DecisionInput& input, NodeRow row) {
-  const ScoreResult result =
-      step_.score->plugin->Score(state_, input.pod, NodeView(input.changes.cache(), row));
-  raw_[row] = result.score;
-  return result.status.ok();
+  scores_.resize(rows.size());
+  const Status status = framework::RunScorePlugin(*step_.score, state_, input.pod,
+                                                  input.changes.cache(), rows, scores_);
+  for (size_t i = 0; i < rows.size(); ++i) raw_[rows[i]] = scores_[i];
+  return status.ok();
 }
 
 }  // namespace berth::engine

@@ -130,7 +130,6 @@ class KeptScores : public KeptAnswers {
   bool AskPreScore(const DecisionInput& input, const NodeSet& feasible);
   // Sets the scores of `rows`.
   bool Ask(const DecisionInput& input, std::span<const NodeRow> rows);
-  bool AskOne(const DecisionInput& input, NodeRow row);
 
   const ScoreStep& step_;
   bool skipped_ = false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/engine/kept_class.h"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -12,8 +11,6 @@ namespace berth::engine {
 namespace {
 
 using framework::ExtensionPoint;
-
-bool InRange(int64_t score) { return score >= kMinNodeScore && score <= kMaxNodeScore; }
 
 }  // namespace
 
@@ -274,7 +271,7 @@ bool KeptClass::PutOnBoard(NodeRow row) {
   for (const size_t i : plain_) {
     const KeptScores& scores = *scores_[i];
     const int64_t raw = scores.raw()[row];
-    in_range = in_range && InRange(raw);
+    in_range = in_range && framework::IsNodeScore(raw);
     base += raw * scores.step().score->weight;
   }
   for (size_t i = 0; i < normalised_.size(); ++i) {
@@ -301,10 +298,9 @@ bool KeptClass::Normalise(const DecisionInput& input, size_t normalised) {
   ScoreValues& values = board_.values(normalised);
   values.Live(live_raw_, live_ids_);
   no_rows_.assign(live_raw_.size(), kNoRow);
-  const Status status = framework::Guarded(scores.state(), [&] {
-    return entry.extensions->NormalizeScore(scores.state(), input.pod, no_rows_, live_raw_);
-  });
-  if (!status.ok() || !std::ranges::all_of(live_raw_, InRange)) return false;
+  if (!framework::RunNormalizeScore(entry, scores.state(), input.pod, no_rows_, live_raw_).ok()) {
+    return false;
+  }
   // What all rows share decides nothing, and mostly stays that way while its score moves.
   if (live_raw_.size() == 1) live_raw_.front() = 0;
   for (int64_t& weighted : live_raw_) weighted *= entry.weight;

@@ -95,6 +95,19 @@ PostFilterVerdict RunPostFilter(const Profile& profile, Cycle& cycle, const PodI
 Status RunPreScore(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                    const Snapshot& snapshot, const NodeSet& feasible);
 
+// Up to so many nodes, one call a node is cheaper than what a column form sets up.
+inline constexpr size_t kFewNodes = 16;
+
+inline bool IsNodeScore(int64_t score) { return score >= kMinNodeScore && score <= kMaxNodeScore; }
+
+// One plugin's raw scores of `nodes`. Error also when it throws.
+Status RunScorePlugin(const ScoreEntry& entry, const CycleState& state, const PodInfo& pod,
+                      const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                      std::span<int64_t> scores);
+// Normalises the raw scores of a plugin that does so. Error also when one is out of range then.
+Status RunNormalizeScore(const ScoreEntry& entry, const CycleState& state, const PodInfo& pod,
+                         std::span<const NodeRow> nodes, std::span<int64_t> scores);
+
 // One score plugin over the feasible nodes: raw scores first, then normalised in place.
 struct PluginScores {
   const ScoreEntry* entry = nullptr;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <exception>
 #include <string>
 
 #include "berth/field_errors.h"
@@ -10,29 +9,10 @@
 namespace berth::framework {
 namespace {
 
-// Raw scores of one plugin.
-Status RawScores(const ScoreEntry& entry, const CycleState& state, const PodInfo& pod,
-                 const Snapshot& snapshot, std::span<const NodeRow> nodes,
-                 std::span<int64_t> scores) {
-  if (entry.column != nullptr) {
-    // The column form cannot fail; one node tells whether the plugin can score at all.
-    const ScoreResult probe = entry.plugin->Score(state, pod, NodeView(snapshot, nodes.front()));
-    if (!probe.status.ok()) return probe.status;
-    entry.column->ScoreNodes(state, pod, snapshot, nodes, scores);
-    return Status::Success();
-  }
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const ScoreResult result = entry.plugin->Score(state, pod, NodeView(snapshot, nodes[i]));
-    if (!result.status.ok()) return result.status;
-    scores[i] = result.score;
-  }
-  return Status::Success();
-}
-
 Status CheckRange(const ScoreEntry& entry, const CycleState& state,
                   std::span<const int64_t> scores) {
   for (int64_t score : scores) {
-    if (score >= kMinNodeScore && score <= kMaxNodeScore) continue;
+    if (IsNodeScore(score)) continue;
     return state.reasons().Error("applying score defaultWeights on Score plugins: plugin " +
                                  Quoted(entry.name) + " returns an invalid score " +
                                  std::to_string(score) + ", it should in the range of [" +
@@ -48,34 +28,53 @@ Status ScorePluginNodes(const Profile& profile, const Cycle& cycle, const ScoreE
                         std::span<const NodeRow> nodes, std::span<int64_t> scores,
                         PluginScores* detail) {
   const CycleState& state = cycle.state;
-  try {
-    PluginTimer timer(cycle, entry.name, ExtensionPoint::kScore);
-    const Status raw = RawScores(entry, state, pod, snapshot, nodes, scores);
-    timer.Finish(raw.code());
-    CountEvaluations(profile, cycle.observer, entry.name, ExtensionPoint::kScore, nodes.size());
-    if (!raw.ok()) {
-      return state.reasons().Error("running Score plugins: plugin " + Quoted(entry.name) +
-                                   " failed with: " + raw.message());
-    }
-    if (detail != nullptr) detail->raw.assign(scores.begin(), scores.end());
-    if (entry.extensions == nullptr) return CheckRange(entry, state, scores);
-    PluginTimer normalize_timer(cycle, entry.name, ExtensionPoint::kScoreExtensionNormalize);
-    const Status normalized = entry.extensions->NormalizeScore(state, pod, nodes, scores);
-    normalize_timer.Finish(normalized.code());
-    if (!normalized.ok()) {
-      return state.reasons().Error("running Normalize on Score plugins: plugin " +
-                                   Quoted(entry.name) + " failed with: " + normalized.message());
-    }
-    return CheckRange(entry, state, scores);
-  } catch (const std::exception& e) {
+  PluginTimer timer(cycle, entry.name, ExtensionPoint::kScore);
+  const Status raw = RunScorePlugin(entry, state, pod, snapshot, nodes, scores);
+  timer.Finish(raw.code());
+  CountEvaluations(profile, cycle.observer, entry.name, ExtensionPoint::kScore, nodes.size());
+  if (!raw.ok()) {
     return state.reasons().Error("running Score plugins: plugin " + Quoted(entry.name) +
-                                 " threw: " + e.what());
-  } catch (...) {
-    return state.reasons().Error("running Score plugins: plugin " + Quoted(entry.name) + " threw");
+                                 " failed with: " + raw.message());
   }
+  if (detail != nullptr) detail->raw.assign(scores.begin(), scores.end());
+  if (entry.extensions == nullptr) return CheckRange(entry, state, scores);
+  PluginTimer normalize_timer(cycle, entry.name, ExtensionPoint::kScoreExtensionNormalize);
+  const Status normalized = RunNormalizeScore(entry, state, pod, nodes, scores);
+  normalize_timer.Finish(normalized.code());
+  return normalized;
 }
 
 }  // namespace
+
+Status RunScorePlugin(const ScoreEntry& entry, const CycleState& state, const PodInfo& pod,
+                      const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                      std::span<int64_t> scores) {
+  if (nodes.empty()) return Status::Success();
+  return Guarded(state, [&] {
+    if (entry.column != nullptr && nodes.size() > kFewNodes) {
+      // The column form cannot fail; one node tells whether the plugin can score at all.
+      const ScoreResult probe = entry.plugin->Score(state, pod, NodeView(snapshot, nodes.front()));
+      if (!probe.status.ok()) return probe.status;
+      entry.column->ScoreNodes(state, pod, snapshot, nodes, scores);
+      return Status::Success();
+    }
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const ScoreResult result = entry.plugin->Score(state, pod, NodeView(snapshot, nodes[i]));
+      if (!result.status.ok()) return result.status;
+      scores[i] = result.score;
+    }
+    return Status::Success();
+  });
+}
+
+Status RunNormalizeScore(const ScoreEntry& entry, const CycleState& state, const PodInfo& pod,
+                         std::span<const NodeRow> nodes, std::span<int64_t> scores) {
+  const Status status =
+      Guarded(state, [&] { return entry.extensions->NormalizeScore(state, pod, nodes, scores); });
+  if (status.ok()) return CheckRange(entry, state, scores);
+  return state.reasons().Error("running Normalize on Score plugins: plugin " + Quoted(entry.name) +
+                               " failed with: " + status.message());
+}
 
 Status RunPreScore(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                    const Snapshot& snapshot, const NodeSet& feasible) {

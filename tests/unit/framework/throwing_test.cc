@@ -43,7 +43,7 @@ TEST_F(ThrowingTest, WhatAPluginThrowsIsAnErrorInItsNameAtEveryPoint) {
        "running PreScore plugin \"A\": plugin threw: out of cheese"},
       {"Score",
        [&] { return RunScore(*profile_, cycle_, *pod_, snapshot_, nodes, totals, nullptr); },
-       "running Score plugins: plugin \"A\" threw: out of cheese"},
+       "running Score plugins: plugin \"A\" failed with: plugin threw: out of cheese"},
       {"Reserve", [&] { return RunReserve(*profile_, cycle_, *pod_, "n1").status; },
        "running Reserve plugin \"A\": plugin threw: out of cheese"},
       {"Permit", [&] { return RunPermit(*profile_, cycle_, *pod_, "n1").verdict.status; },
