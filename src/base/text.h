@@ -39,6 +39,8 @@ inline bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+// Percent-escapes one path segment or query value.
+std::string Escape(std::string_view text);
 // What a '+' stands for in a text with %-escapes: itself in a path, a blank in a query.
 enum class Plus { kPlus, kBlank };
 // Takes %-escapes back. nullopt: a '%' that no two hexadecimal digits follow.

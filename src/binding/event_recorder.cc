@@ -10,6 +10,7 @@
 #include "src/api/writes.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
+#include "src/base/text.h"
 #include "src/binding/event_series.h"
 
 namespace berth::binding {
@@ -222,11 +223,10 @@ void EventRecorder::Impl::Send(const WritePtr& write) {
   const api::Event& event = write->event;
   client::Request request;
   request.priority = client::Priority::kEvent;
-  request.path =
-      "/apis/events.k8s.io/v1/namespaces/" + client::Escape(event.namespace_) + "/events";
+  request.path = "/apis/events.k8s.io/v1/namespaces/" + base::Escape(event.namespace_) + "/events";
   if (event.series && !write->create_series) {
     request.verb = client::Verb::kPatch;
-    request.path += "/" + client::Escape(event.name);
+    request.path += "/" + base::Escape(event.name);
     request.content_type = api::kStrategicMergePatchContentType;
     request.body = api::EventSeriesPatch(event.series->count, event.series->last_observed_time);
   } else {

@@ -4,22 +4,22 @@
 #include <string>
 #include <string_view>
 
-#include "src/client/api_client.h"
+#include "src/base/text.h"
 
 namespace berth::binding {
 
 // The path of a pod, escaped.
 inline std::string PodPath(std::string_view pod_namespace, std::string_view name) {
-  return "/api/v1/namespaces/" + client::Escape(pod_namespace) + "/pods/" + client::Escape(name);
+  return "/api/v1/namespaces/" + base::Escape(pod_namespace) + "/pods/" + base::Escape(name);
 }
 
 // The paths of a PersistentVolume and of a PersistentVolumeClaim, escaped.
 inline std::string VolumePath(std::string_view name) {
-  return "/api/v1/persistentvolumes/" + client::Escape(name);
+  return "/api/v1/persistentvolumes/" + base::Escape(name);
 }
 inline std::string ClaimPath(std::string_view claim_namespace, std::string_view name) {
-  return "/api/v1/namespaces/" + client::Escape(claim_namespace) + "/persistentvolumeclaims/" +
-         client::Escape(name);
+  return "/api/v1/namespaces/" + base::Escape(claim_namespace) + "/persistentvolumeclaims/" +
+         base::Escape(name);
 }
 
 }  // namespace berth::binding

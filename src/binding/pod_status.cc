@@ -25,6 +25,9 @@ bool IsTooLate(const client::ApiError& error) {
   return error.code == 422 && error.message.find("already bound to a node") != std::string::npos;
 }
 
+// What of a pod's patches is withdrawn: the PodScheduled condition, or nominations, too.
+enum class Withdrawn { kCondition, kAll };
+
 }  // namespace
 
 class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatcher::Impl> {
@@ -33,8 +36,7 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
       : api_(api), clock_(clock), random_(seed) {}
 
   void Add(std::shared_ptr<const api::Pod> pod, api::PodStatusChange change, Done done);
-  // `all`: nominations, too.
-  void Withdraw(std::string_view uid, bool all);
+  void Withdraw(std::string_view uid, Withdrawn what);
   Counts counts() const {
     base::MutexLock lock(mutex_);
     return counts_;
@@ -68,7 +70,7 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
   bool Send(const std::string& uid, Entry& entry);
   void OnWritten(const std::string& uid, const std::optional<client::ApiError>& error);
   void Report(const Patch& patch, const client::ApiError& error);
-  void DoWithdraw(const std::string& uid, bool all);
+  void DoWithdraw(const std::string& uid, Withdrawn what);
   void Finish(const Patch& patch, const std::optional<client::ApiError>& error);
   void Count(uint64_t Counts::* counter) {
     base::MutexLock lock(mutex_);
@@ -264,18 +266,19 @@ void PodStatusPatcher::Impl::Report(const Patch& patch, const client::ApiError& 
   }
 }
 
-void PodStatusPatcher::Impl::Withdraw(std::string_view uid, bool all) {
+void PodStatusPatcher::Impl::Withdraw(std::string_view uid, Withdrawn what) {
   {
     // Every bind comes by here, and most find nothing.
     base::MutexLock lock(mutex_);
     if (in_hand_ == 0) return;
   }
-  api_.executor().Post([weak = weak_from_this(), uid = std::string(uid), all] {
-    if (const auto self = weak.lock()) self->DoWithdraw(uid, all);
+  api_.executor().Post([weak = weak_from_this(), uid = std::string(uid), what] {
+    if (const auto self = weak.lock()) self->DoWithdraw(uid, what);
   });
 }
 
-void PodStatusPatcher::Impl::DoWithdraw(const std::string& uid, bool all) {
+void PodStatusPatcher::Impl::DoWithdraw(const std::string& uid, Withdrawn what) {
+  const bool all = what == Withdrawn::kAll;
   const auto found = entries_.find(uid);
   if (found == entries_.end()) return;
   Entry& entry = found->second;
@@ -320,8 +323,12 @@ void PodStatusPatcher::Patch(std::shared_ptr<const api::Pod> pod, api::PodStatus
   impl_->Add(std::move(pod), std::move(change), std::move(done));
 }
 
-void PodStatusPatcher::DropCondition(std::string_view pod_uid) { impl_->Withdraw(pod_uid, false); }
-void PodStatusPatcher::Forget(std::string_view pod_uid) { impl_->Withdraw(pod_uid, true); }
+void PodStatusPatcher::DropCondition(std::string_view pod_uid) {
+  impl_->Withdraw(pod_uid, Withdrawn::kCondition);
+}
+void PodStatusPatcher::Forget(std::string_view pod_uid) {
+  impl_->Withdraw(pod_uid, Withdrawn::kAll);
+}
 
 PodStatusPatcher::Counts PodStatusPatcher::counts() const { return impl_->counts(); }
 

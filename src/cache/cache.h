@@ -212,8 +212,9 @@ class Cache final : public Snapshot {
   void UpdateClosed(std::string_view node_name);
   void Place(CachedPod pod);
   void TakeAway(PodTable::Slot slot);
-  void CountUsage(NodeRow row, const PodInfo& pod, bool add);
-  void CountAcrossNodes(NodeRow row, const PodInfo& pod, bool add);
+  // `delta`: 1 for a pod that comes, -1 for one that goes.
+  void CountUsage(NodeRow row, const PodInfo& pod, int32_t delta);
+  void CountAcrossNodes(NodeRow row, const PodInfo& pod, int32_t delta);
   void LabelsChanged(NodeRow row, const api::StringMap& before, const api::StringMap& now);
   void RollBackTo(const Trial& trial);
   void Commit(const Trial& trial);

@@ -20,8 +20,7 @@ void Cache::MatchingAffinityTerms(const api::Pod& pod, const api::StringMap& nam
   affinity_terms_.AddMatching(pod, namespace_labels, kinds, out);
 }
 
-void Cache::CountAcrossNodes(NodeRow row, const PodInfo& pod, bool add) {
-  const int32_t delta = add ? 1 : -1;
+void Cache::CountAcrossNodes(NodeRow row, const PodInfo& pod, int32_t delta) {
   pod_counts_.Count(row, pod.pod, delta);
   if (pod.affinity != nullptr) affinity_terms_.Count(row, *pod.affinity, delta);
 }
@@ -30,9 +29,9 @@ void Cache::LabelsChanged(NodeRow row, const api::StringMap& before, const api::
   labels_.Update(row, before, now);
   if (!topologies_.Moves(before, now)) return;
   // The pods leave the domains that the node leaves, and come to those that it comes to.
-  for (const PodInfo* pod : pods_.pods(row)) CountAcrossNodes(row, *pod, false);
+  for (const PodInfo* pod : pods_.pods(row)) CountAcrossNodes(row, *pod, -1);
   topologies_.Update(row, now);
-  for (const PodInfo* pod : pods_.pods(row)) CountAcrossNodes(row, *pod, true);
+  for (const PodInfo* pod : pods_.pods(row)) CountAcrossNodes(row, *pod, 1);
 }
 
 }  // namespace berth::cache

@@ -66,11 +66,11 @@ Result<void> Cache::AddPod(PodInfoPtr info) {
   if (known.row == row) {
     const bool same = SamePlacedPod(*known.info, *info);
     if (!same) {
-      CountUsage(row, *known.info, false);
-      CountUsage(row, *info, true);
+      CountUsage(row, *known.info, -1);
+      CountUsage(row, *info, 1);
       changes_.Append(row, ChangeKind::kPods);
     }
-    pods_.Replace(slot, std::move(info), false);
+    pods_.Confirm(slot, std::move(info));
     return {};
   }
   if (known.assumed) {
@@ -133,7 +133,7 @@ std::optional<CachedPod> Cache::FindPod(std::string_view uid) const {
 
 void Cache::Place(CachedPod pod) {
   const NodeRow row = pod.row;
-  CountUsage(row, *pod.info, true);
+  CountUsage(row, *pod.info, 1);
   const PodTable::Slot slot = pods_.Add(std::move(pod));
   if (trial_depth_ > 0) undo_.push_back({true, row, {{}, slot, 0}});
   changes_.Append(row, ChangeKind::kPods);
@@ -144,16 +144,16 @@ void Cache::Place(CachedPod pod) {
 void Cache::TakeAway(PodTable::Slot slot) {
   PodTable::Removed removed = pods_.Remove(slot);
   const NodeRow row = removed.pod.row;
-  CountUsage(row, *removed.pod.info, false);
+  CountUsage(row, *removed.pod.info, -1);
   if (trial_depth_ > 0) {
     undo_.push_back({false, row, std::move(removed)});
   }
   changes_.Append(row, ChangeKind::kPods);
 }
 
-void Cache::CountUsage(NodeRow row, const PodInfo& pod, bool add) {
+void Cache::CountUsage(NodeRow row, const PodInfo& pod, int32_t delta) {
   PortCounts& ports = rows_[row].ports;
-  if (add) {
+  if (delta > 0) {
     columns_.AddPod(row, pod);
     for (const HostPort& port : pod.host_ports) ports.Add(port);
   } else {
@@ -161,7 +161,7 @@ void Cache::CountUsage(NodeRow row, const PodInfo& pod, bool add) {
     for (const HostPort& port : pod.host_ports) ports.Remove(port);
   }
   if (!pod.host_ports.empty()) with_host_ports_.Put(row, nodes_.Test(row) && !ports.empty());
-  CountAcrossNodes(row, pod, add);
+  CountAcrossNodes(row, pod, delta);
 }
 
 }  // namespace berth::cache

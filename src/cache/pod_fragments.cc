@@ -188,14 +188,18 @@ void WriteNodeFeatures(const api::Pod& pod, Writer& writer) {
   }
 }
 
-void WriteAffinity(bool to_nodes, const api::PodSpec& spec, Writer& writer) {
+const api::Affinity& AffinityOf(const api::PodSpec& spec) {
   static const auto kNone = api::Affinity{};
-  const api::Affinity& affinity = spec.affinity ? *spec.affinity : kNone;
-  if (to_nodes) {
-    writer.WriteAll(spec.node_selector, affinity.node_affinity);
-  } else {
-    writer.WriteAll(affinity.pod_affinity, affinity.pod_anti_affinity);
-  }
+  return spec.affinity ? *spec.affinity : kNone;
+}
+
+void WriteNodeAffinity(const api::PodSpec& spec, Writer& writer) {
+  writer.WriteAll(spec.node_selector, AffinityOf(spec).node_affinity);
+}
+
+void WritePodAffinity(const api::PodSpec& spec, Writer& writer) {
+  const api::Affinity& affinity = AffinityOf(spec);
+  writer.WriteAll(affinity.pod_affinity, affinity.pod_anti_affinity);
 }
 
 }  // namespace
@@ -210,7 +214,7 @@ void AppendFragment(size_t part, const PodInfo& info, const TestedLabelKeys& tes
     case pod_part::kTolerations:
       return writer.Write(pod.spec.tolerations);
     case pod_part::kNodeAffinity:
-      return WriteAffinity(true, pod.spec, writer);
+      return WriteNodeAffinity(pod.spec, writer);
     case pod_part::kHostPorts:
       return writer.Write(info.host_ports);
     case pod_part::kRequests:
@@ -224,7 +228,7 @@ void AppendFragment(size_t part, const PodInfo& info, const TestedLabelKeys& tes
     case pod_part::kPriority:
       return writer.WriteAll(pod.spec.priority, pod.spec.preemption_policy);
     case pod_part::kPodAffinity:
-      return WriteAffinity(false, pod.spec, writer);
+      return WritePodAffinity(pod.spec, writer);
     case pod_part::kTopologySpread:
       return writer.Write(pod.spec.topology_spread_constraints);
     case pod_part::kVolumes:

@@ -57,13 +57,11 @@ void PodTable::PutBack(Removed removed) {
   entry.index = index;
 }
 
-void PodTable::Replace(Slot slot, PodInfoPtr info, bool assumed) {
+void PodTable::Confirm(Slot slot, PodInfoPtr info) {
   Entry& entry = entries_[slot];
-  if (entry.pod.assumed && !assumed) --num_assumed_;
-  if (!entry.pod.assumed && assumed) ++num_assumed_;
+  if (std::exchange(entry.pod.assumed, false)) --num_assumed_;
   rows_[entry.pod.row].infos[entry.index] = info.get();
   entry.pod.info = std::move(info);
-  entry.pod.assumed = assumed;
 }
 
 }  // namespace berth::cache

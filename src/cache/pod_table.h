@@ -53,8 +53,8 @@ class PodTable {
   Removed Remove(Slot slot);
   // Undoes a Remove() that nothing but undone changes followed.
   void PutBack(Removed removed);
-  // Another version of the same pod, where it is.
-  void Replace(Slot slot, PodInfoPtr info, bool assumed);
+  // The newest version of a pod, read from the API server on the node where the table has it.
+  void Confirm(Slot slot, PodInfoPtr info);
 
   // Of the row, in no particular order.
   std::span<const PodInfo* const> pods(NodeRow row) const { return rows_[row].infos; }

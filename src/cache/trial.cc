@@ -42,9 +42,9 @@ void Cache::RollBackTo(const Trial& trial) {
     undo_.pop_back();
     if (undo.added) {
       undo.removed = pods_.Remove(undo.removed.slot);
-      CountUsage(undo.row, *undo.removed.pod.info, false);
+      CountUsage(undo.row, *undo.removed.pod.info, -1);
     } else {
-      CountUsage(undo.row, *undo.removed.pod.info, true);
+      CountUsage(undo.row, *undo.removed.pod.info, 1);
       pods_.PutBack(std::move(undo.removed));
     }
     changes_.Append(undo.row, ChangeKind::kPods);

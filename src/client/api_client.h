@@ -124,7 +124,4 @@ class ApiClient {
   virtual base::Executor& executor() = 0;
 };
 
-// Percent-escapes one path segment or query value.
-std::string Escape(std::string_view text);
-
 }  // namespace berth::client

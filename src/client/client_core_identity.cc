@@ -21,7 +21,7 @@ void AddImpersonation(const UserConfig& user, std::vector<std::string>& lines) {
   }
   for (const auto& [key, values] : user.impersonate_extra) {
     for (const std::string& value : values) {
-      lines.push_back(base::Concat("Impersonate-Extra-", Escape(key), ": ", value));
+      lines.push_back(base::Concat("Impersonate-Extra-", base::Escape(key), ": ", value));
     }
   }
 }

@@ -23,14 +23,15 @@ std::string StringMember(const ConfigValue& object, std::string_view name) {
   return found == nullptr || found->string() == nullptr ? "" : *found->string();
 }
 
-Result<bool> IsInteractive(const ExecConfig& exec) {
+Result<StandardInput> InputOf(const ExecConfig& exec) {
   const bool terminal = isatty(STDIN_FILENO) == 1;
   if (exec.interactive_mode == "Always" && !terminal) {
     return Fail(
         base::Concat("exec: executable ", exec.command,
                      " needs a terminal (interactiveMode Always), and standard input is none"));
   }
-  return terminal && exec.interactive_mode != "Never";
+  return terminal && exec.interactive_mode != "Never" ? StandardInput::kTerminal
+                                                      : StandardInput::kNone;
 }
 
 // Our environment, overridden by the plugin's own variables.
@@ -83,12 +84,12 @@ class ThreadedExecPlugin final : public ExecPlugin {
  private:
   // On the helper thread; reads only what never changes.
   Result<ExecCredential> Fetch(const std::string& ca_pem) const {
-    const Result<bool> interactive = IsInteractive(exec_);
-    if (!interactive) return Fail(interactive.error());
+    const Result<StandardInput> input = InputOf(exec_);
+    if (!input) return Fail(input.error());
     auto variables = exec_.env;
-    variables.emplace_back("KUBERNETES_EXEC_INFO", ExecInfo(exec_, cluster_, ca_pem, *interactive));
-    auto output = RunProgram(exec_.command, exec_.args, Environment(variables), *interactive,
-                             timeout_, cancel_fd_);
+    variables.emplace_back("KUBERNETES_EXEC_INFO", ExecInfo(exec_, cluster_, ca_pem, *input));
+    auto output =
+        RunProgram(exec_.command, exec_.args, Environment(variables), *input, timeout_, cancel_fd_);
     if (!output) {
       const bool missing = output.error().message.ends_with(" not found");
       if (!missing || exec_.install_hint.empty()) return Fail(output.error());
@@ -111,8 +112,8 @@ class ThreadedExecPlugin final : public ExecPlugin {
 }  // namespace
 
 std::string ExecInfo(const ExecConfig& exec, const ClusterConfig& cluster, std::string_view ca_pem,
-                     bool interactive) {
-  ConfigValue::Map spec = {{"interactive", ConfigValue(interactive)}};
+                     StandardInput input) {
+  ConfigValue::Map spec = {{"interactive", ConfigValue(input == StandardInput::kTerminal)}};
   if (exec.provide_cluster_info) {
     ConfigValue::Map info = {{"server", ConfigValue(cluster.server)}};
     const auto add_text = [&info](std::string_view name, std::string text) {

@@ -23,19 +23,21 @@ struct ExecCredential {
   std::optional<Time> expires;
 };
 
+// What a program reads: nothing, or our own standard input, which is a terminal.
+enum class StandardInput { kNone, kTerminal };
+
 // What the program finds in KUBERNETES_EXEC_INFO. `ca_pem` is the cluster's, read from its file.
 std::string ExecInfo(const ExecConfig& exec, const ClusterConfig& cluster, std::string_view ca_pem,
-                     bool interactive);
+                     StandardInput input);
 
 // Reads what the program printed. Errors: no ExecCredential of `api_version`, no status, neither
 // token nor certificate, half a certificate.
 Result<ExecCredential> ParseExecCredential(std::string_view output, const std::string& api_version);
 
 // Runs a program and gathers what it prints. Errors: not found, exit code, signal, `timeout`,
-// output without end, `cancel_fd` became readable. The program gets our standard error, and our
-// standard input if `interactive`, else none. Blocks.
+// output without end, `cancel_fd` became readable. The program gets our standard error. Blocks.
 Result<std::string> RunProgram(const std::string& command, const std::vector<std::string>& args,
-                               const std::vector<std::string>& environment, bool interactive,
+                               const std::vector<std::string>& environment, StandardInput input,
                                Duration timeout, int cancel_fd);
 
 // Fetches credentials without blocking the caller.

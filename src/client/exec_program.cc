@@ -31,10 +31,11 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 
 // Starts the program with `output` as its standard output. Returns 0 or errno.
 int Spawn(const std::string& command, const std::vector<std::string>& args,
-          const std::vector<std::string>& environment, bool interactive, int output, pid_t& pid) {
+          const std::vector<std::string>& environment, StandardInput input, int output,
+          pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (!interactive) {
+  if (input == StandardInput::kNone) {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   }
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
@@ -52,7 +53,7 @@ int Spawn(const std::string& command, const std::vector<std::string>& args,
   posix_spawnattr_setsigdefault(&attributes, &usual);
   int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
   // A group of its own, to be killed whole; but only ours may read the terminal.
-  if (!interactive) flags |= POSIX_SPAWN_SETPGROUP;
+  if (input == StandardInput::kNone) flags |= POSIX_SPAWN_SETPGROUP;
   posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
 
   std::vector<std::string> argv = {command};
@@ -118,7 +119,7 @@ std::optional<std::string> AwaitExit(pid_t pid, const Limits& limits, int& statu
 }  // namespace
 
 Result<std::string> RunProgram(const std::string& command, const std::vector<std::string>& args,
-                               const std::vector<std::string>& environment, bool interactive,
+                               const std::vector<std::string>& environment, StandardInput input,
                                Duration timeout, int cancel_fd) {
   const auto fail = [&command](const auto&... why) {
     return Fail(base::Concat("exec: executable ", command, " ", why...));
@@ -129,7 +130,7 @@ Result<std::string> RunProgram(const std::string& command, const std::vector<std
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   const Limits limits(timeout, cancel_fd);
   pid_t pid = 0;
-  const int spawn_error = Spawn(command, args, environment, interactive, ends[1], pid);
+  const int spawn_error = Spawn(command, args, environment, input, ends[1], pid);
   close(ends[1]);
   if (spawn_error != 0) {
     close(ends[0]);
@@ -142,7 +143,7 @@ Result<std::string> RunProgram(const std::string& command, const std::vector<std
   close(ends[0]);
   if (!given_up) given_up = AwaitExit(pid, limits, status);
   if (given_up) {
-    kill(interactive ? pid : -pid, SIGKILL);
+    kill(input == StandardInput::kTerminal ? pid : -pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
   }

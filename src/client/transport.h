@@ -36,9 +36,9 @@ struct AttemptResult {
   bool timed_out = false;
   bool stopped_by_listener = false;
   bool http2 = false;
-  std::string content_type;
-  std::optional<Duration> retry_after;
-  std::string error;
+  std::string content_type = {};
+  std::optional<Duration> retry_after = {};
+  std::string error = {};
 };
 
 // Told what an attempt brings. Only OnDone() may call the transport back from inside.
@@ -126,7 +126,7 @@ class Transport final : public base::FdListener {
   void OnDialled(int fd, const std::string& error);
   void OnSessionNews(Http2Session& session);
   void FinishOnSession(Http2Session& session, const Http2End& end);
-  void FailWaiting(Attempt* attempt, bool timed_out, const std::string& error);
+  void FailWaiting(Attempt* attempt, const AttemptResult& result);
   void RetireSession();
   // Destroys sessions that have ended, later: one may be calling us.
   void SweepSessions();

@@ -118,15 +118,12 @@ void Transport::Await(Attempt* attempt) {
   const Duration left = std::max(attempt->deadline - loop_.Now(), Duration::zero());
   attempt->deadline_timer = loop_.PostAfter(left, [this, attempt] {
     attempt->deadline_timer = 0;
-    FailWaiting(attempt, /*timed_out=*/true, "no connection in time");
+    FailWaiting(attempt, {.timed_out = true, .error = "no connection in time"});
   });
 }
 
-void Transport::FailWaiting(Attempt* attempt, bool timed_out, const std::string& error) {
+void Transport::FailWaiting(Attempt* attempt, const AttemptResult& result) {
   std::erase(waiting_, attempt);
-  AttemptResult result;
-  result.timed_out = timed_out;
-  result.error = error;
   AttemptListener* listener = attempt->listener;
   Release(attempt);
   listener->OnDone(result);
@@ -162,7 +159,7 @@ void Transport::OnDialled(int fd, const std::string& error) {
   dialling_ = false;
   if (fd < 0) {
     // The dialer is calling us: it lives on until the next one is made.
-    while (!waiting_.empty()) FailWaiting(waiting_.front(), /*timed_out=*/false, error);
+    while (!waiting_.empty()) FailWaiting(waiting_.front(), {.error = error});
     return;
   }
   auto bytes = std::make_unique<CurlBytes>(std::move(dialer_));

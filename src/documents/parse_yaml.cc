@@ -95,12 +95,12 @@ class Builder final : public YAML::EventHandler {
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    Open(mark, anchor, false);
+    Open(mark, anchor, Collection::kSequence);
   }
   void OnSequenceEnd() override { Close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    Open(mark, anchor, true);
+    Open(mark, anchor, Collection::kMap);
   }
   void OnMapEnd() override { Close(); }
 
@@ -126,9 +126,10 @@ class Builder final : public YAML::EventHandler {
   static int LineOf(const YAML::Mark& mark) { return mark.line + 1; }
 
  private:
-  // A list or map that has begun and not ended.
+  enum class Collection { kSequence, kMap };
+  // One that has begun and not ended.
   struct Frame {
-    bool is_map = false;
+    Collection collection = Collection::kSequence;
     int line = 0;
     YAML::anchor_t anchor = 0;
     ConfigValue::List list;
@@ -142,8 +143,8 @@ class Builder final : public YAML::EventHandler {
   }
 
   bool ExpectsKey() const {
-    return !frames_.empty() && frames_.back().is_map && !frames_.back().key &&
-           !frames_.back().merging;
+    return !frames_.empty() && frames_.back().collection == Collection::kMap &&
+           !frames_.back().key && !frames_.back().merging;
   }
 
   static bool HasType(const ConfigValue& value, std::string_view name) {
@@ -152,11 +153,11 @@ class Builder final : public YAML::EventHandler {
     return value.integer() != nullptr || (name == "float" && value.real() != nullptr);
   }
 
-  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, bool is_map) {
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, Collection collection) {
     if (fatal_) return;
     if (ExpectsKey()) return Fatal(LineOf(mark), "invalid map key: not a scalar");
     Frame& frame = frames_.emplace_back();
-    frame.is_map = is_map;
+    frame.collection = collection;
     frame.line = LineOf(mark);
     frame.anchor = anchor;
     const auto at = static_cast<size_t>(mark.pos);
@@ -170,7 +171,8 @@ class Builder final : public YAML::EventHandler {
     if (fatal_) return;
     Frame frame = std::move(frames_.back());
     frames_.pop_back();
-    if (!frame.is_map) return Add(ConfigValue(std::move(frame.list), frame.line), frame.anchor);
+    if (frame.collection == Collection::kSequence)
+      return Add(ConfigValue(std::move(frame.list), frame.line), frame.anchor);
     ForEachDuplicate(frame.map, [&](const auto& member) {
       problems_.push_back(
           {member.second.line(), "key " + Quoted(member.first) + " already set in map"});
@@ -191,7 +193,7 @@ class Builder final : public YAML::EventHandler {
       return;
     }
     Frame& frame = frames_.back();
-    if (!frame.is_map) {
+    if (frame.collection == Collection::kSequence) {
       frame.list.push_back(std::move(value));
     } else if (frame.merging) {
       frame.merging = false;

@@ -82,6 +82,10 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   // Our write succeeded: `lease` is what it left.
   void Accept(api::Lease lease);
 
+  enum class Outcome { kFailed, kSucceeded };
+  static Outcome OutcomeOf(const LeaseResult& result) {
+    return result ? Outcome::kSucceeded : Outcome::kFailed;
+  }
   // One try to acquire or to renew; ends in OnTried().
   void Try();
   void UpdateKnownLease();
@@ -89,11 +93,11 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   void CreateLease();
   void OnLeaseRead(api::Lease lease);
   void UpdateReadLease(const api::Lease& lease);
-  void OnTried(bool succeeded);
+  void OnTried(Outcome outcome);
 
   void BecomeLeader();
   void BeginRenewal();
-  void OnRenewalTried(bool succeeded);
+  void OnRenewalTried(Outcome outcome);
   void OnDeadline();
   void Lose(const std::string& why);
   void StopLeading();
@@ -210,7 +214,7 @@ void LeaderElector::Impl::Accept(api::Lease lease) {
 void LeaderElector::Impl::Try() {
   tried_ = clock_.Now();
   if (callbacks_.healthy && !callbacks_.healthy()) {
-    OnTried(false);
+    OnTried(Outcome::kFailed);
   } else if (IsHolder() && LeaseValid(tried_) && lease_) {
     UpdateKnownLease();
   } else {
@@ -227,7 +231,7 @@ void LeaderElector::Impl::UpdateKnownLease() {
   leases_.Update(*lease_, record, [this](LeaseResult result) {
     if (result) {
       Accept(std::move(*result));
-      OnTried(true);
+      OnTried(Outcome::kSucceeded);
       return;
     }
     base::LogV(2, "Failed to update lease optimistically, falling back to slow path",
@@ -245,7 +249,7 @@ void LeaderElector::Impl::ReadLease() {
     } else {
       base::LogError("Error retrieving lease lock",
                      {{"lock", leases_.Describe()}, {"err", result.error().ToString()}});
-      OnTried(false);
+      OnTried(Outcome::kFailed);
     }
   });
 }
@@ -260,7 +264,7 @@ void LeaderElector::Impl::CreateLease() {
       base::LogError("Error initially creating lease lock",
                      {{"lock", leases_.Describe()}, {"err", result.error().ToString()}});
     }
-    OnTried(result.has_value());
+    OnTried(OutcomeOf(result));
   });
 }
 
@@ -275,7 +279,7 @@ void LeaderElector::Impl::OnLeaseRead(api::Lease lease) {
     if (LeaseValid(tried_)) {
       base::LogV(4, "Lease is held by and has not yet expired",
                  {{"lock", leases_.Describe()}, {"holder", observed_.holder_identity}});
-      OnTried(false);
+      OnTried(Outcome::kFailed);
       return;
     }
   }
@@ -299,14 +303,14 @@ void LeaderElector::Impl::UpdateReadLease(const api::Lease& lease) {
       base::LogError("Failed to update lease",
                      {{"lock", leases_.Describe()}, {"err", result.error().ToString()}});
     }
-    OnTried(result.has_value());
+    OnTried(OutcomeOf(result));
   });
 }
 
-void LeaderElector::Impl::OnTried(bool succeeded) {
+void LeaderElector::Impl::OnTried(Outcome outcome) {
   if (state_ == State::kLeading) {
-    OnRenewalTried(succeeded);
-  } else if (succeeded) {
+    OnRenewalTried(outcome);
+  } else if (outcome == Outcome::kSucceeded) {
     BecomeLeader();
   } else {
     base::LogV(4, "Failed to acquire lease", {{"lock", leases_.Describe()}});
@@ -333,9 +337,9 @@ void LeaderElector::Impl::BeginRenewal() {
   Try();
 }
 
-void LeaderElector::Impl::OnRenewalTried(bool succeeded) {
+void LeaderElector::Impl::OnRenewalTried(Outcome outcome) {
   const Duration period = options_.config.retry_period;
-  if (succeeded) {
+  if (outcome == Outcome::kSucceeded) {
     base::LogV(5, "Successfully renewed lease", {{"lock", leases_.Describe()}});
     Cancel(deadline_);
     After(next_, period, &Impl::BeginRenewal);

@@ -5,28 +5,29 @@
 
 #include "src/api/writes.h"
 #include "src/base/logging.h"
+#include "src/base/text.h"
 
 namespace berth::election {
 
 using client::ApiError;
 
-std::string LeaseClient::Path(bool collection) const {
-  std::string path =
-      "/apis/coordination.k8s.io/v1/namespaces/" + client::Escape(namespace_) + "/leases";
-  return collection ? path : path + "/" + client::Escape(name_);
+std::string LeaseClient::LeasesPath() const {
+  return "/apis/coordination.k8s.io/v1/namespaces/" + base::Escape(namespace_) + "/leases";
 }
+
+std::string LeaseClient::LeasePath() const { return LeasesPath() + "/" + base::Escape(name_); }
 
 void LeaseClient::Get(OnLease done) {
   client::Request request;
   request.verb = client::Verb::kGet;
-  request.path = Path(/*collection=*/false);
+  request.path = LeasePath();
   Send(std::move(request), std::move(done));
 }
 
 void LeaseClient::Create(const api::LeaseRecord& record, OnLease done) {
   client::Request request;
   request.verb = client::Verb::kCreate;
-  request.path = Path(/*collection=*/true);
+  request.path = LeasesPath();
   request.body = api::NewLeaseBody(namespace_, name_, record);
   Send(std::move(request), std::move(done));
 }
@@ -34,7 +35,7 @@ void LeaseClient::Create(const api::LeaseRecord& record, OnLease done) {
 void LeaseClient::Update(const api::Lease& lease, const api::LeaseRecord& record, OnLease done) {
   client::Request request;
   request.verb = client::Verb::kUpdate;
-  request.path = Path(/*collection=*/false);
+  request.path = LeasePath();
   request.body = api::LeaseBody(lease, record);
   Send(std::move(request), std::move(done));
 }
@@ -78,7 +79,7 @@ void LeaseClient::RecordEvent(const api::Lease& lease, const std::string& compon
   client::Request request;
   request.verb = client::Verb::kCreate;
   request.priority = client::Priority::kEvent;
-  request.path = "/api/v1/namespaces/" + client::Escape(namespace_) + "/events";
+  request.path = "/api/v1/namespaces/" + base::Escape(namespace_) + "/events";
   request.content_type = api::kJsonContentType;
   request.body = api::LeaseEventBody(namespace_, name_, lease, component, message, now);
   api_.Send(std::move(request), [](const client::ResponseResult& result) {

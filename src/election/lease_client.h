@@ -43,7 +43,8 @@ class LeaseClient {
                    const std::string& message, Time now);
 
  private:
-  std::string Path(bool collection) const;
+  std::string LeasesPath() const;  // of the namespace
+  std::string LeasePath() const;
   void Send(client::Request request, OnLease done);
 
   client::ApiClient& api_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/base/text.h"
 #include "src/client/retry.h"
 #include "src/informers/reflector_sessions.h"
 
@@ -119,14 +120,14 @@ void Reflector::RequestPage() {
   phase_ = Phase::kPagedList;
   page_.reset();
   std::string query = "limit=500";
-  if (!continue_.empty()) query += "&continue=" + client::Escape(continue_);
+  if (!continue_.empty()) query += "&continue=" + base::Escape(continue_);
   Open(client::Verb::kList, std::move(query), std::make_shared<PageSession>(shared_from_this()));
 }
 
 void Reflector::RequestWatch() {
   phase_ = Phase::kWatching;
   ++stats_.watches;
-  Open(client::Verb::kWatch, "resourceVersion=" + client::Escape(resource_version_),
+  Open(client::Verb::kWatch, "resourceVersion=" + base::Escape(resource_version_),
        std::make_shared<WatchSession>(shared_from_this()));
 }
 
@@ -147,7 +148,7 @@ void Reflector::Open(client::Verb verb, std::string query, std::shared_ptr<Sessi
   // Kinds without a protobuf form, and servers without protobuf, are told apart by their answer.
   if (encoding_ == api::Encoding::kProtobuf) request.accept += ",application/json";
   if (!info_.field_selector.empty()) {
-    request.path += "&fieldSelector=" + client::Escape(info_.field_selector);
+    request.path += "&fieldSelector=" + base::Escape(info_.field_selector);
   }
   opened_ = clock_.Now();
   head_arrived_ = false;

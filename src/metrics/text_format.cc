@@ -8,12 +8,15 @@
 namespace berth::metrics {
 namespace {
 
-void AppendEscaped(std::string& text, std::string_view value, bool quotes) {
+// Quotation marks end a label's value, but are plain text in a help line.
+enum class QuotationMarks { kPlain, kEscaped };
+
+void AppendEscaped(std::string& text, std::string_view value, QuotationMarks marks) {
   for (const char c : value) {
     if (c == '\n') {
       text.append("\\n");
     } else {
-      if (c == '\\' || (quotes && c == '"')) text.push_back('\\');
+      if (c == '\\' || (c == '"' && marks == QuotationMarks::kEscaped)) text.push_back('\\');
       text.push_back(c);
     }
   }
@@ -42,7 +45,7 @@ std::string FormatValue(double value) {
 void AppendHeader(std::string& text, std::string_view name, std::string_view type,
                   std::string_view help) {
   text.append("# HELP ").append(name).append(" ");
-  AppendEscaped(text, help, false);
+  AppendEscaped(text, help, QuotationMarks::kPlain);
   text.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
 }
 
@@ -53,7 +56,7 @@ void AppendSample(std::string& text, std::string_view name, std::string_view suf
   for (const Label& label : labels) {
     text.push_back(separator);
     text.append(label.name).append("=\"");
-    AppendEscaped(text, label.value, true);
+    AppendEscaped(text, label.value, QuotationMarks::kEscaped);
     text.push_back('"');
     separator = ',';
   }

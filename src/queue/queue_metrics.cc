@@ -40,7 +40,7 @@ QueueMetrics::QueueMetrics(metrics::LocalMetrics* local, const Clock* clock)
   SetGauges({});
 }
 
-void QueueMetrics::Incoming(Queue queue, std::string_view event, bool as_entity) {
+void QueueMetrics::Incoming(Queue queue, std::string_view event, Count count) {
   if (local_ == nullptr) return;
   const auto index = static_cast<size_t>(queue);
   auto found = incoming_.find(event);
@@ -48,7 +48,7 @@ void QueueMetrics::Incoming(Queue queue, std::string_view event, bool as_entity)
   EventSeries& series = found->second;
   local_->Add(Resolve(series.pods[index], *local_, Metric::kQueueIncomingPods,
                       {kQueueNames[index], event}));
-  if (!as_entity) return;
+  if (count == Count::kPod) return;
   local_->Add(Resolve(series.entities[index], *local_, Metric::kQueueIncomingEntities,
                       {kQueueNames[index], event, "pod"}));
 }

@@ -25,8 +25,10 @@ class QueueMetrics {
   explicit QueueMetrics(metrics::LocalMetrics* local, const Clock* clock = nullptr);
 
   enum class Queue { kActive, kBackoff, kUnschedulable };
-  // One pod entered `queue`. `as_entity`: queue_incoming_entities_total counts it, too.
-  void Incoming(Queue queue, std::string_view event, bool as_entity);
+  // Whether queue_incoming_entities_total counts a pod that enters a queue, too.
+  enum class Count { kPod, kPodAndEntity };
+  // One pod entered `queue`.
+  void Incoming(Queue queue, std::string_view event, Count count);
   // A plugin rejected one pod more, or fewer.
   void AddUnschedulable(std::string_view plugin, std::string_view profile, int by);
   void AddInFlightEvents(std::string_view event, int by);

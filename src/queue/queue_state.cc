@@ -11,8 +11,8 @@ namespace {
 
 // kube-scheduler counts an entity that enters a queue only if the strategy alone would not have
 // told so.
-bool Moved(QueueState::Strategy strategy, QueueingStrategy usual) {
-  return !strategy || *strategy != usual;
+QueueMetrics::Count CountOf(QueueState::Strategy strategy, QueueingStrategy usual) {
+  return strategy == usual ? QueueMetrics::Count::kPod : QueueMetrics::Count::kPodAndEntity;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ void QueueState::Replace(Entry* entry, PodInfoPtr info) {
   if (entry->holder == Holder::kBackoff) backoff_.Update(entry, KeyOf(*entry));
 }
 
-bool QueueState::Detach(Entry* entry) {
+Holder QueueState::Detach(Entry* entry) {
   const Holder holder = std::exchange(entry->holder, Holder::kNone);
   switch (holder) {
     case Holder::kNone:
@@ -117,7 +117,7 @@ bool QueueState::Detach(Entry* entry) {
       parked_.Remove(entry);
       break;
   }
-  return holder == Holder::kParked;
+  return holder;
 }
 
 void QueueState::RunPreEnqueue(Entry* entry) {
@@ -145,11 +145,11 @@ bool QueueState::StillGated(const Entry& entry) const {
          pre_enqueue_(*pod.info, pod.gating_plugin).gating_plugin == pod.gating_plugin;
 }
 
-void QueueState::Park(Entry* entry, bool was_parked, std::string_view event, Strategy strategy) {
-  if (!was_parked) {
+void QueueState::Park(Entry* entry, Holder before, std::string_view event, Strategy strategy) {
+  if (before != Holder::kParked) {
     entry->sequence = ++last_sequence_;
     metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
-                      Moved(strategy, QueueingStrategy::kSkip));
+                      CountOf(strategy, QueueingStrategy::kSkip));
   }
   Reclass(entry);
   parked_.Add(entry);
@@ -158,12 +158,12 @@ void QueueState::Park(Entry* entry, bool was_parked, std::string_view event, Str
 void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy strategy, Time now) {
   const bool checked = options_.pop_from_backoff_q && (entry->holder == Holder::kBackoff ||
                                                        entry->holder == Holder::kErrorBackoff);
-  const bool was_parked = Detach(entry);
+  const Holder before = Detach(entry);
   if (!checked) RunPreEnqueue(entry);
   if (entry->pod->gated()) {
     // Only an attempt clears this otherwise, and a gated pod makes none.
     entry->pod->was_flushed_from_unschedulable = false;
-    Park(entry, was_parked, event, strategy);
+    Park(entry, before, event, strategy);
     return;
   }
   if (!entry->pod->initial_attempt_timestamp) entry->pod->initial_attempt_timestamp = now;
@@ -171,17 +171,17 @@ void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy st
   entry->holder = Holder::kActive;
   active_.Push(entry, KeyOf(*entry));
   metrics_.Incoming(QueueMetrics::Queue::kActive, event,
-                    Moved(strategy, QueueingStrategy::kImmediately));
+                    CountOf(strategy, QueueingStrategy::kImmediately));
 }
 
 void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy) {
-  const bool was_parked = Detach(entry);
+  const Holder before = Detach(entry);
   if (options_.pop_from_backoff_q) {
     // Pop may take the pod from here, so nothing would ask PreEnqueue later.
     RunPreEnqueue(entry);
     if (entry->pod->gated()) {
       entry->pod->was_flushed_from_unschedulable = false;
-      Park(entry, was_parked, event, strategy);
+      Park(entry, before, event, strategy);
       return;
     }
   }
@@ -190,14 +190,14 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
   entry->holder = error ? Holder::kErrorBackoff : Holder::kBackoff;
   (error ? error_backoff_ : backoff_).Push(entry, KeyOf(*entry));
   metrics_.Incoming(QueueMetrics::Queue::kBackoff, event,
-                    Moved(strategy, QueueingStrategy::kAfterBackoff));
+                    CountOf(strategy, QueueingStrategy::kAfterBackoff));
 }
 
 void QueueState::Requeue(Entry* entry, QueueingStrategy strategy, std::string_view event,
                          Time now) {
   if (strategy == QueueingStrategy::kSkip) {
-    const bool was_parked = Detach(entry);
-    Park(entry, was_parked, event, strategy);
+    const Holder before = Detach(entry);
+    Park(entry, before, event, strategy);
   } else if (GoesToBackoffQ(*entry, strategy, now)) {
     MoveToBackoffQ(entry, event, strategy);
   } else {
@@ -216,7 +216,7 @@ void QueueState::Wake(Entry* entry, QueueingStrategy strategy, std::string_view 
   if (asks_gate && StillGated(*entry)) {
     entry->pod->was_flushed_from_unschedulable = false;
     metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
-                      Moved(strategy, QueueingStrategy::kSkip));
+                      CountOf(strategy, QueueingStrategy::kSkip));
     return;
   }
   parked_.Remove(entry);

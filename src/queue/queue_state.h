@@ -75,10 +75,10 @@ class QueueState {
   // Takes all parked pods out, calls `meanwhile`, and parks them again.
   void Repark(const std::function<void()>& meanwhile);
   void Reclass(Entry* entry);
-  // `was_parked` keeps the entry's place in the order of parking.
-  void Park(Entry* entry, bool was_parked, std::string_view event, Strategy strategy);
-  // Whether the entry was parked.
-  bool Detach(Entry* entry);
+  // An entry that was parked `before` keeps its place in the order of parking.
+  void Park(Entry* entry, Holder before, std::string_view event, Strategy strategy);
+  // Out of its container; returns which that was.
+  Holder Detach(Entry* entry);
   void RunPreEnqueue(Entry* entry);
   // Whether the plugin that gates the parked entry holds it back still.
   bool StillGated(const Entry& entry) const;

@@ -155,7 +155,8 @@ std::unique_ptr<QueuedPod> SchedulingQueue::Pop() {
   BERTH_ON_THREAD(owner_);
   while (Entry* entry = state_.Next()) {
     if (entry->holder == Holder::kBackoff) {
-      state_.metrics().Incoming(QueueMetrics::Queue::kActive, kPopFromBackoffQ, true);
+      state_.metrics().Incoming(QueueMetrics::Queue::kActive, kPopFromBackoffQ,
+                                QueueMetrics::Count::kPodAndEntity);
     }
     std::unique_ptr<QueuedPod> pod = state_.Extract(entry);
     state_.CountRejectors(*pod, -1);

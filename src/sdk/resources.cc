@@ -57,12 +57,15 @@ bool IsPodLevelResource(std::string_view name) {
   return name == kCpuName || name == kMemoryName || name.starts_with(kHugePagesPrefix);
 }
 
+enum class Resize { kFeasible, kInfeasible };
+
 // Only the first PodResizePending condition counts.
-bool ResizeInfeasible(const api::Pod& pod) {
+Resize ResizeOf(const api::Pod& pod) {
   for (const api::PodCondition& condition : pod.status.conditions) {
-    if (condition.type == "PodResizePending") return condition.reason == "Infeasible";
+    if (condition.type != "PodResizePending") continue;
+    return condition.reason == "Infeasible" ? Resize::kInfeasible : Resize::kFeasible;
   }
-  return false;
+  return Resize::kFeasible;
 }
 
 const api::ContainerStatus* FindStatus(const api::Pod& pod, std::string_view container) {
@@ -79,7 +82,7 @@ const api::ContainerStatus* FindStatus(const api::Pod& pod, std::string_view con
 enum class Source { kSpec, kAllocated, kActuated };
 
 const ResourceList& RequestsOf(const api::Pod& pod, const api::Container& container, Source source,
-                               bool infeasible) {
+                               Resize resize) {
   static const ResourceList kNothing;
   if (source == Source::kSpec) return container.resources.requests;
   const api::ContainerStatus* status = FindStatus(pod, container.name);
@@ -91,7 +94,7 @@ const ResourceList& RequestsOf(const api::Pod& pod, const api::Container& contai
     if (!status->allocated_resources.empty()) return status->allocated_resources;
   }
   // A resize that cannot be done will not be: the wish in the spec takes nothing.
-  return infeasible ? kNothing : container.resources.requests;
+  return resize == Resize::kInfeasible ? kNothing : container.resources.requests;
 }
 
 // Adds up what `of` says of each container.
@@ -123,9 +126,9 @@ ResourceList SumContainersBy(const api::Pod& pod, const Fn& of) {
   return running;
 }
 
-ResourceList SumContainers(const api::Pod& pod, Source source, bool infeasible, bool non_missing) {
+ResourceList SumContainers(const api::Pod& pod, Source source, Resize resize, bool non_missing) {
   const auto of = [&](const api::Container& container) -> const ResourceList& {
-    return RequestsOf(pod, container, source, infeasible);
+    return RequestsOf(pod, container, source, resize);
   };
   if (!non_missing) return SumContainersBy(pod, of);
   return SumContainersBy(pod, [&](const api::Container& container) {
@@ -141,18 +144,20 @@ ResourceList SumContainers(const api::Pod& pod, Source source, bool infeasible, 
 }
 
 ResourceList ContainerRequests(const api::Pod& pod, const PodRequestsOptions& options) {
-  if (!options.use_status) return SumContainers(pod, Source::kSpec, false, options.non_missing);
-  const bool infeasible = ResizeInfeasible(pod);
+  if (!options.use_status)
+    return SumContainers(pod, Source::kSpec, Resize::kFeasible, options.non_missing);
+  const Resize resize = ResizeOf(pod);
   ResourceList result;
-  if (!infeasible) result = SumContainers(pod, Source::kSpec, false, options.non_missing);
+  if (resize == Resize::kFeasible)
+    result = SumContainers(pod, Source::kSpec, Resize::kFeasible, options.non_missing);
   // The pod-level status already is the sum over all containers.
   if (options.pod_level_status && !pod.status.allocated_resources.empty() &&
       pod.status.resources.has_value() && !pod.status.resources->requests.empty()) {
     MaxInto(result, pod.status.resources->requests);
     MaxInto(result, pod.status.allocated_resources);
   } else {
-    MaxInto(result, SumContainers(pod, Source::kActuated, infeasible, options.non_missing));
-    MaxInto(result, SumContainers(pod, Source::kAllocated, infeasible, options.non_missing));
+    MaxInto(result, SumContainers(pod, Source::kActuated, resize, options.non_missing));
+    MaxInto(result, SumContainers(pod, Source::kAllocated, resize, options.non_missing));
   }
   return result;
 }
@@ -166,7 +171,7 @@ void ApplyPodLevel(const api::Pod& pod, const PodRequestsOptions& options, Resou
   }
   ResourceList effective = spec;
   if (options.use_status && options.pod_level_status && pod.status.resources.has_value()) {
-    if (ResizeInfeasible(pod)) effective.clear();
+    if (ResizeOf(pod) == Resize::kInfeasible) effective.clear();
     MaxInto(effective, pod.status.resources->requests);
     MaxInto(effective, pod.status.allocated_resources);
   }

@@ -12,8 +12,11 @@ namespace {
 
 ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
 
+// Whether a refusal has a member "details", as the API server's own has it.
+enum class Details { kNone, kEmpty };
+
 // A meta/v1 Status that says no.
-Response Refusal(int code, std::string_view reason, std::string_view message, bool details) {
+Response Refusal(int code, std::string_view reason, std::string_view message, Details details) {
   ConfigValue::Map status;
   status.emplace_back("kind", Text("Status"));
   status.emplace_back("apiVersion", Text("v1"));
@@ -21,7 +24,7 @@ Response Refusal(int code, std::string_view reason, std::string_view message, bo
   status.emplace_back("status", Text("Failure"));
   status.emplace_back("message", Text(message));
   status.emplace_back("reason", Text(reason));
-  if (details) status.emplace_back("details", ConfigValue::Map());
+  if (details == Details::kEmpty) status.emplace_back("details", ConfigValue::Map());
   status.emplace_back("code", int64_t{code});
   Response response;
   response.code = code;
@@ -55,13 +58,13 @@ Response Forbidden(const AccessAttributes& attributes, const std::string& reason
       "forbidden: " + Sanitized("User " + Quoted(attributes.user.name) + " cannot " +
                                 attributes.verb + " path " + Quoted(attributes.path));
   if (!reason.empty()) message += ": " + reason;
-  return Refusal(403, "Forbidden", message, true);
+  return Refusal(403, "Forbidden", message, Details::kEmpty);
 }
 
 // As the API server says it of itself.
 Response Overloaded() {
   Response response =
-      Refusal(429, "TooManyRequests", "too many requests, please try again later", false);
+      Refusal(429, "TooManyRequests", "too many requests, please try again later", Details::kNone);
   response.headers.emplace_back("Retry-After", "1");
   return response;
 }
@@ -106,7 +109,7 @@ void AccessGate::Serve(const RequestPtr& request, const Respond& respond) {
     if (!user) {
       base::LogV(2, "Unable to authenticate the request",
                  {{"path", request->path}, {"err", user.error().message}});
-      return answer(Refusal(401, "Unauthorized", "Unauthorized", false));
+      return answer(Refusal(401, "Unauthorized", "Unauthorized", Details::kNone));
     }
     Authorize(request, std::move(*user), answer);
   });

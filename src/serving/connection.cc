@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 // TLS records that one turn of the loop reads from a client before the others have theirs.
 constexpr int kRecordsATurn = 2;
-constexpr size_t kRecord = 16 * 1024;
+constexpr size_t kRecord = size_t{16} * 1024;
 // Records one after another that bring no data, as key updates do. Each costs the server more than
 // the client; Go's limit.
 constexpr int kMaxUselessRecords = 16;
@@ -182,8 +182,8 @@ bool Connection::TakeRequest() {
 
 void Connection::Handle(RequestHead head) {
   Enter(State::kHandling, server_.limits_.answer);
-  head_only_ = head.request.method == "HEAD";
-  keep_alive_ = head.keep_alive;
+  parts_ = head.request.method == "HEAD" ? Parts::kHead : Parts::kHeadAndBody;
+  persistence_ = head.keep_alive ? Persistence::kKeepAlive : Persistence::kClose;
   head.request.client_chain = client_chain_;
   departure_ = head.request.departure;
   const uint64_t number = ++number_;
@@ -204,7 +204,7 @@ void Connection::Handle(RequestHead head) {
 void Connection::Answer(uint64_t number, const Response& response) {
   if (state_ != State::kHandling || number != number_) return;
   departure_.reset();
-  Enqueue(response, keep_alive_ && !server_.drained_);
+  Enqueue(response, server_.drained_ ? Persistence::kClose : persistence_);
   if (!Drive()) server_.Close(id_);
 }
 
@@ -222,13 +222,14 @@ void Connection::GiveUp() {
 void Connection::Refuse(int code) {
   in_.clear();
   searched_ = 0;
-  head_only_ = false;
-  Enqueue(ErrorText(code, std::to_string(code) + " " + std::string(StatusText(code))), false);
+  parts_ = Parts::kHeadAndBody;
+  Enqueue(ErrorText(code, std::to_string(code) + " " + std::string(StatusText(code))),
+          Persistence::kClose);
 }
 
-void Connection::Enqueue(const Response& response, bool keep_alive) {
-  keep_alive_ = keep_alive;
-  out_ = Serialize(response, head_only_, keep_alive);
+void Connection::Enqueue(const Response& response, Persistence persistence) {
+  persistence_ = persistence;
+  out_ = Serialize(response, parts_, persistence);
   written_ = 0;
   Enter(State::kWriting, server_.limits_.write);
 }
@@ -240,7 +241,7 @@ Connection::Progress Connection::Write() {
     if (put <= 0) return Blocked(put);
     written_ += static_cast<size_t>(put);
   }
-  if (!keep_alive_) return Progress::kClosed;
+  if (persistence_ == Persistence::kClose) return Progress::kClosed;
   out_.clear();
   out_.shrink_to_fit();
   Enter(State::kReading, server_.limits_.idle);

@@ -67,7 +67,7 @@ class Connection final : public base::FdListener {
   // The client waits no longer for the answer to the request.
   void GiveUp();
   void Refuse(int code);
-  void Enqueue(const Response& response, bool keep_alive);
+  void Enqueue(const Response& response, Persistence persistence);
   void Enter(State state, Duration limit);
 
   HttpsServer& server_;
@@ -85,8 +85,8 @@ class Connection final : public base::FdListener {
   std::optional<RequestHead> head_;  // of the request whose body is being read
   std::string out_;
   size_t written_ = 0;
-  bool head_only_ = false;
-  bool keep_alive_ = false;
+  Parts parts_ = Parts::kHeadAndBody;
+  Persistence persistence_ = Persistence::kClose;
   uint64_t number_ = 0;
   std::shared_ptr<Departure> departure_;  // of the request that is handled
 };

@@ -145,16 +145,16 @@ tl::expected<RequestHead, int> ParseRequestHead(std::string_view text) {
   return head;
 }
 
-std::string Serialize(const Response& response, bool head_only, bool keep_alive) {
+std::string Serialize(const Response& response, Parts parts, Persistence persistence) {
   std::string text = "HTTP/1.1 " + std::to_string(response.code) + " ";
   text += StatusText(response.code);
   text += kLineEnd;
   for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
   text += "Content-Type: " + response.content_type + "\r\n";
   text += "Content-Length: " + std::to_string(response.body.size()) + "\r\n";
-  if (!keep_alive) text += "Connection: close\r\n";
+  if (persistence == Persistence::kClose) text += "Connection: close\r\n";
   text += kLineEnd;
-  if (!head_only) text += response.body;
+  if (parts == Parts::kHeadAndBody) text += response.body;
   return text;
 }
 

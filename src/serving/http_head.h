@@ -26,7 +26,10 @@ struct RequestHead {
 // 2 KiB. There are at most 100 headers, and as many pairs in the query.
 tl::expected<RequestHead, int> ParseRequestHead(std::string_view text);
 
-// The head of a response and, unless the request was HEAD, its body.
-std::string Serialize(const Response& response, bool head_only, bool keep_alive);
+// What of a response is sent: without its body where the request was HEAD.
+enum class Parts { kHeadAndBody, kHead };
+enum class Persistence { kKeepAlive, kClose };
+
+std::string Serialize(const Response& response, Parts parts, Persistence persistence);
 
 }  // namespace berth::serving

@@ -15,6 +15,11 @@ TEST(TextTest, TrimTakesBlanksOffBothEnds) {
   EXPECT_EQ(Trim(" a\n ", " "), "a\n");
 }
 
+TEST(TextTest, EscapeLeavesOnlyWhatIsUnreserved) {
+  EXPECT_EQ(Escape("aZ09-_.~"), "aZ09-_.~");
+  EXPECT_EQ(Escape("a/b=c d\xff"), "a%2Fb%3Dc%20d%FF");
+}
+
 TEST(TextTest, UnescapeTakesBackWhatIsEscapedAndRefusesHalfAnEscape) {
   const struct {
     const char* text;

@@ -44,6 +44,17 @@ class Served {
   std::vector<ServedRequest> requests_;
 };
 
+// The machine's time, and what a test adds to it. Thread safety: any thread.
+class AheadClock final : public Clock {
+ public:
+  Time Now() const override { return machine_.Now() + ahead_.load(); }
+  void Advance(Duration by) { ahead_ = ahead_.load() + by; }
+
+ private:
+  const base::RealClock machine_;
+  std::atomic<Duration> ahead_{Duration::zero()};
+};
+
 // A client of one test; `configure` changes its options first.
 class TestClient {
  public:
@@ -76,8 +87,19 @@ class TestClient {
   }
   client::ResponseResult Do(client::Request request) { return Await(Start(std::move(request))); }
 
+  // Returns once everything that was asked of the client so far has begun.
+  void Flush() {
+    std::promise<void> flushed;
+    client_->executor().Post([&flushed] { flushed.set_value(); });
+    Await(flushed.get_future());
+  }
+  void Advance(Duration by) {
+    clock_.Advance(by);
+    Flush();  // the loop looks at its timers
+  }
+
  private:
-  base::RealClock clock_;
+  AheadClock clock_;
   std::unique_ptr<client::CurlClient> client_;
 };
 
@@ -87,17 +109,6 @@ inline client::Request Get(const std::string& path, int max_retries = 0) {
   request.max_retries = max_retries;
   return request;
 }
-
-// The machine's time, and what a test adds to it. Thread safety: any thread.
-class AheadClock final : public Clock {
- public:
-  Time Now() const override { return machine_.Now() + ahead_.load(); }
-  void Advance(Duration by) { ahead_ = ahead_.load() + by; }
-
- private:
-  const base::RealClock machine_;
-  std::atomic<Duration> ahead_{Duration::zero()};
-};
 
 // A stream, and when its first data and its end come.
 class Watch final : public client::StreamHandler {

@@ -363,6 +363,8 @@ TEST(CurlClientTest, CloseCancelsAllAndLaterCallsToo) {
   kept->Cancel();
 }
 
+// A token comes only as the test lets time pass: after less than the 10 s that let a request go
+// ahead of binds.
 TEST(CurlClientTest, BindsOvertakeOtherRequestsWhenTheRateIsShort) {
   Served served;
   TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
@@ -370,19 +372,20 @@ TEST(CurlClientTest, BindsOvertakeOtherRequestsWhenTheRateIsShort) {
     peer.Answer(200, "{}");
   });
   TestClient client(server, [](ClientOptions& options) {
-    options.qps = 50;
+    options.qps = 1.0 / 8;
     options.burst = 1;
   });
-  std::vector<std::future<ResponseResult>> calls;
-  // From the client's own thread, so that all stand in line before the second token is there.
-  std::promise<void> sent;
-  client->executor().Post([&] {
-    for (const char* path : {"/get1", "/get2", "/get3"}) calls.push_back(client.Start(Get(path)));
-    calls.push_back(client.Start(Post("/bind", "{}")));
-    sent.set_value();
-  });
-  Await(sent.get_future());
-  for (auto& call : calls) EXPECT_TRUE(Await(std::move(call)));
+  std::vector<std::future<ResponseResult>> gets;
+  for (const char* path : {"/get1", "/get2", "/get3"}) gets.push_back(client.Start(Get(path)));
+  auto bind = client.Start(Post("/bind", "{}"));
+  client.Flush();
+  EXPECT_TRUE(Await(std::move(gets[0])));
+  client.Advance(seconds(8));
+  EXPECT_TRUE(Await(std::move(bind)));
+  for (const size_t later : {1, 2}) {
+    client.Advance(seconds(8));
+    EXPECT_TRUE(Await(std::move(gets[later])));
+  }
   std::vector<std::string> order;
   for (const ServedRequest& request : served.all()) order.push_back(request.target);
   EXPECT_THAT(order, ElementsAre("/get1", "/bind", "/get2", "/get3"));

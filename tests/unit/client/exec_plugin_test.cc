@@ -25,8 +25,8 @@ constexpr char kV1[] = "client.authentication.k8s.io/v1";
 
 Result<std::string> Shell(const std::string& script, Duration timeout = seconds(30),
                           int cancel_fd = -1) {
-  return RunProgram("sh", {"-c", script}, {"PATH=/usr/bin:/bin", "A=b c"}, false, timeout,
-                    cancel_fd);
+  return RunProgram("sh", {"-c", script}, {"PATH=/usr/bin:/bin", "A=b c"}, StandardInput::kNone,
+                    timeout, cancel_fd);
 }
 
 TEST(RunProgramTest, OutputEnvironmentAndInputAreThePrograms) {
@@ -48,7 +48,9 @@ TEST(RunProgramTest, FailuresSayWhatHappened) {
             "exec: executable sh took too long and was killed");
   EXPECT_EQ(Shell("cat /dev/zero").error().message,
             "exec: executable sh printed too much and was killed");
-  EXPECT_EQ(RunProgram("berth-no-such-program", {}, {}, false, seconds(1), -1).error().message,
+  EXPECT_EQ(RunProgram("berth-no-such-program", {}, {}, StandardInput::kNone, seconds(1), -1)
+                .error()
+                .message,
             "exec: executable berth-no-such-program not found");
 }
 
@@ -90,11 +92,11 @@ TEST(ExecInfoTest, ClusterIsTheresOnlyWhenAskedFor) {
       ConfigValue(ConfigValue::Map{{"audience", ConfigValue(std::string("x"))}});
   ExecConfig exec;
   exec.api_version = kV1;
-  EXPECT_EQ(nlohmann::json::parse(ExecInfo(exec, cluster, "CA", false)),
+  EXPECT_EQ(nlohmann::json::parse(ExecInfo(exec, cluster, "CA", StandardInput::kNone)),
             nlohmann::json::parse(R"({"apiVersion":"client.authentication.k8s.io/v1",
               "kind":"ExecCredential","spec":{"interactive":false}})"));
   exec.provide_cluster_info = true;
-  EXPECT_EQ(nlohmann::json::parse(ExecInfo(exec, cluster, "CA", true)),
+  EXPECT_EQ(nlohmann::json::parse(ExecInfo(exec, cluster, "CA", StandardInput::kTerminal)),
             nlohmann::json::parse(R"({"apiVersion":"client.authentication.k8s.io/v1",
               "kind":"ExecCredential","spec":{"interactive":true,"cluster":{"server":"https://s",
               "tls-server-name":"n","certificate-authority-data":"Q0E=",
@@ -175,7 +177,7 @@ TEST(ExecPluginTest, TheProgramGetsItsEnvironmentAndItsOutputIsTheCredential) {
   ExecConfig exec = Program(
       R"(test "$KUBERNETES_EXEC_INFO" = "$WANT" && printf '{"kind":"ExecCredential","apiVersion":")"
       R"(client.authentication.k8s.io/v1","status":{"token":"%s"}}' "$TOKEN")");
-  exec.env = {{"TOKEN", "abc"}, {"WANT", ExecInfo(exec, {}, "", false)}};
+  exec.env = {{"TOKEN", "abc"}, {"WANT", ExecInfo(exec, {}, "", StandardInput::kNone)}};
   const auto credential = RunPlugin(exec);
   ASSERT_TRUE(credential) << credential.error().message;
   EXPECT_EQ(credential->token, "abc");

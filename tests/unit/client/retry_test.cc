@@ -231,10 +231,5 @@ TEST(ApiErrorTest, ToStringSaysWhatHappened) {
   EXPECT_EQ(error.ToString(), "connection refused (Unreachable)");
 }
 
-TEST(EscapeTest, EverythingButUnreservedIsEscaped) {
-  EXPECT_EQ(Escape("aZ09-_.~"), "aZ09-_.~");
-  EXPECT_EQ(Escape("a/b=c d\xff"), "a%2Fb%3Dc%20d%FF");
-}
-
 }  // namespace
 }  // namespace berth::client

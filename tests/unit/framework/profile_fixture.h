@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/config/types.h"
 #include "src/framework/profile.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_handle.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "berth/loadable/abi.h"
+#include "src/config/types.h"
 #include "src/framework/profile.h"
 #include "tests/unit/loadable/loaded.h"
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plugins/in_tree_registry.h"
+#include "src/config/types.h"
 #include "src/framework/runtime.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 

@@ -101,8 +101,9 @@ TEST(HttpHeadTest, AnAnswerSaysItsLengthAlsoWithoutItsBody) {
   const std::string head =
       "HTTP/1.1 200 OK\r\nX-Y: z\r\nContent-Type: text/plain; charset=utf-8\r\n"
       "Content-Length: 2\r\n";
-  EXPECT_EQ(Serialize(response, false, true), head + "\r\nok");
-  EXPECT_EQ(Serialize(response, true, false), head + "Connection: close\r\n\r\n");
+  EXPECT_EQ(Serialize(response, Parts::kHeadAndBody, Persistence::kKeepAlive), head + "\r\nok");
+  EXPECT_EQ(Serialize(response, Parts::kHead, Persistence::kClose),
+            head + "Connection: close\r\n\r\n");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "src/api/decode.h"
 #include "src/api/writes.h"
+#include "src/base/text.h"
 #include "src/base/virtual_time.h"
 #include "src/informers/kinds.h"
 #include "tests/support/builders.h"
@@ -214,7 +215,7 @@ TEST_F(MemoryApiTest, ARequestCancelledInTimeIsNeverCarriedOut) {
 
 TEST_F(MemoryApiTest, EscapedPathsAreRead) {
   api_.Apply(test::MakePod().Name("a b").Uid("u").Ptr());
-  EXPECT_EQ(Send(client::Verb::kGet, "/api/v1/namespaces/default/pods/" + client::Escape("a b")),
+  EXPECT_EQ(Send(client::Verb::kGet, "/api/v1/namespaces/default/pods/" + base::Escape("a b")),
             200);
 }
 
