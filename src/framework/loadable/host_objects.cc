@@ -100,7 +100,7 @@ berth_string ObjectText(const berth_object* object, int32_t name) {
     case BERTH_OBJECT_UID:
       return View(meta.uid);
     default:
-      return {};
+      return View(VolumeText(*ObjectOf(object).object, name));
   }
 }
 

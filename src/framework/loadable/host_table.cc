@@ -13,6 +13,7 @@ const berth_host& HostTable() {
     FillObjects(table);
     FillNodes(table);
     FillHandle(table);
+    FillVolumes(table);
     FillAsync(table);
     return table;
   }();

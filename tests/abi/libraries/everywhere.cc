@@ -265,6 +265,65 @@ class ScoresOnly final : public berth::ScorePlugin {
   }
 };
 
+// Rejects each node with all that the host shows of the pod's volumes.
+class ShowsVolumes final : public berth::FilterPlugin {
+ public:
+  ShowsVolumes(const berth::ConfigValue&, berth::Handle handle) : handle_(handle) {}
+
+  Status Filter(const CycleState&, const PodView& pod, const NodeView& node) const override {
+    std::string seen;
+    const auto add = [&seen](std::string_view text) { seen.append(text).append(" "); };
+    pod.ForEachClaim([&](std::string_view name, bool ephemeral) {
+      add(ephemeral ? "ephemeral" : "claim");
+      add(name);
+      handle_.FindObject(BERTH_KIND_PERSISTENT_VOLUME_CLAIM, pod.namespace_(), name,
+                         [&](const berth::ObjectView& claim) {
+                           add(claim.phase());
+                           add(std::to_string(claim.storage()));
+                           ShowClass(claim.storage_class(), node, add);
+                           ShowVolume(claim.volume_name(), node, add);
+                         });
+    });
+    handle_.ForEachObject(BERTH_KIND_VOLUME_ATTACHMENT, node.name(),
+                          [&](const berth::ObjectView& attachment) {
+                            add(attachment.driver());
+                            add(attachment.volume_name());
+                            add(attachment.node_name());
+                          });
+    return Status::Unschedulable(seen);
+  }
+
+ private:
+  template <typename Add>
+  void ShowClass(std::string_view name, const NodeView& node, Add add) const {
+    handle_.FindObject(BERTH_KIND_STORAGE_CLASS, "", name,
+                       [&](const berth::ObjectView& storage_class) {
+                         add(storage_class.driver());
+                         add(storage_class.binding_mode());
+                       });
+    handle_.ForEachObject(BERTH_KIND_CSI_STORAGE_CAPACITY, name,
+                          [&](const berth::ObjectView& capacity) {
+                            if (capacity.Reaches(node)) add(std::to_string(capacity.storage()));
+                          });
+    handle_.ForEachObject(BERTH_KIND_PERSISTENT_VOLUME, name, [&](const berth::ObjectView& volume) {
+      if (volume.Reaches(node)) add(volume.name());
+    });
+  }
+  template <typename Add>
+  void ShowVolume(std::string_view name, const NodeView& node, Add add) const {
+    const bool found = handle_.FindObject(
+        BERTH_KIND_PERSISTENT_VOLUME, "", name, [&](const berth::ObjectView& volume) {
+          add(volume.driver());
+          add(volume.volume_handle());
+          add(std::string(volume.claim_namespace()) + "/" + std::string(volume.claim_name()));
+          add(volume.Reaches(node) ? "here" : "elsewhere");
+        });
+    if (!found) add("unbound");
+  }
+
+  berth::Handle handle_;
+};
+
 berth::PluginOptions Declared() {
   berth::PluginOptions options;
   options.declares_inputs = true;
@@ -276,4 +335,5 @@ berth::PluginOptions Declared() {
 }  // namespace
 
 BERTH_PLUGINS("0.9", berth::Define<Everywhere>("Everywhere"), berth::Define<Blocking>("Blocking"),
-              berth::Define<ScoresOnly>("ScoresOnly", Declared()))
+              berth::Define<ScoresOnly>("ScoresOnly", Declared()),
+              berth::Define<ShowsVolumes>("ShowsVolumes"))

@@ -229,6 +229,63 @@ TEST_F(LoadedPluginTest, HintsSeeThePodAndTheObjects) {
   EXPECT_EQ(*events[0].hint(pod, without, with), QueueingHint::kQueueSkip);
 }
 
+TEST_F(LoadedPluginTest, VolumesAndWhatIsNearThemAreShown) {
+  api::PersistentVolumeClaim claim;
+  claim.metadata.namespace_ = "default";
+  claim.metadata.name = "data";
+  claim.spec.storage_class_name = "fast";
+  claim.spec.resources.requests = {{"storage", api::Quantity::FromUnits(7)}};
+  claim.status.phase = "Pending";
+  handle_.plain_listers.Set(claim);
+  api::StorageClass storage_class;
+  storage_class.metadata.name = "fast";
+  storage_class.provisioner = "disks.example.com";
+  storage_class.volume_binding_mode = "WaitForFirstConsumer";
+  handle_.plain_listers.Set(storage_class);
+  api::CSIStorageCapacity capacity;
+  capacity.metadata.name = "room";
+  capacity.storage_class_name = "fast";
+  capacity.capacity = api::Quantity::FromUnits(99);
+  capacity.node_topology.emplace().match_labels = {{"zone", "a"}};
+  handle_.plain_listers.Set(capacity);
+  api::PersistentVolume volume;
+  volume.metadata.name = "pv-1";
+  volume.spec.storage_class_name = "fast";
+  volume.spec.csi.emplace().driver = "disks.example.com";
+  volume.spec.csi->volume_handle = "disk-1";
+  volume.spec.claim_ref.emplace().name = "data";
+  volume.spec.claim_ref->namespace_ = "default";
+  volume.spec.node_affinity.emplace().required.emplace().node_selector_terms = {
+      {{test::MakeRequirement("zone", "In", {"a"})}, {}}};
+  handle_.plain_listers.Set(volume);
+  api::VolumeAttachment attachment;
+  attachment.metadata.name = "attached";
+  attachment.spec.attacher = "disks.example.com";
+  attachment.spec.node_name = "a";
+  attachment.spec.source.persistent_volume_name = "pv-1";
+  handle_.plain_listers.Set(attachment);
+
+  auto& plugin = Make<FilterPlugin>("ShowsVolumes");
+  const PlainSnapshot snapshot(
+      handle_.names, {MakeNode("a").Label("zone", "a"), MakeNode("b").Label("zone", "b")});
+  const auto seen = [&](const api::Pod& pod, const char* node) {
+    return plugin.Filter(state_, *Info(pod), snapshot.view(node)).reasons().front();
+  };
+  const api::Pod pod = MakePod().Name("web").ClaimVolume("data").EphemeralVolume("scratch");
+  EXPECT_EQ(seen(pod, "a"),
+            "claim data Pending 7 disks.example.com WaitForFirstConsumer 99 pv-1 unbound "
+            "ephemeral web-scratch disks.example.com pv-1 a ");
+  EXPECT_EQ(seen(pod, "b"),
+            "claim data Pending 7 disks.example.com WaitForFirstConsumer unbound "
+            "ephemeral web-scratch ");
+  claim.spec.volume_name = "pv-1";
+  claim.status.phase = "Bound";
+  handle_.plain_listers.Set(claim);
+  EXPECT_EQ(seen(pod, "b"),
+            "claim data Bound 7 disks.example.com WaitForFirstConsumer disks.example.com disk-1 "
+            "default/data elsewhere ephemeral web-scratch ");
+}
+
 TEST_F(LoadedPluginTest, InputsAreDeclaredOnlyByPluginsThatDoSo) {
   EXPECT_FALSE(MakePlugin("Everywhere").inputs.declared);
   const Inputs inputs = MakePlugin("ScoresOnly").inputs;

@@ -161,8 +161,9 @@ TEST(LoaderTest, TellsWhatItLoaded) {
   EXPECT_EQ(library.version, "0.9");
   EXPECT_EQ(library.interface,
             std::to_string(BERTH_ABI_MAJOR) + "." + std::to_string(BERTH_ABI_MINOR));
-  EXPECT_THAT(library.plugins, testing::ElementsAre("Everywhere", "Blocking", "ScoresOnly"));
-  ASSERT_EQ(loaded->registrations.size(), 3u);
+  EXPECT_THAT(library.plugins,
+              testing::ElementsAre("Everywhere", "Blocking", "ScoresOnly", "ShowsVolumes"));
+  ASSERT_EQ(loaded->registrations.size(), 4u);
   EXPECT_EQ(loaded->registrations.front().library, library.file);
 }
 

@@ -167,6 +167,28 @@ typedef struct berth_host {
 
   // Why the node on the row was rejected; success: it was not.
   berth_code (*statuses_code)(const berth_statuses* statuses, uint32_t row);
+
+  // --- Volumes, and what else is neither pod nor node.
+
+  int64_t (*object_number)(const berth_object* object, int32_t name);
+  // Whether a PersistentVolume can be used on the node, by its node affinity, or a
+  // CSIStorageCapacity is about it, by its topology. Of other kinds: true.
+  bool (*object_reaches)(const berth_object* object, const berth_node* node);
+  // Calls visit() for each claim that the pod's volumes name, until it returns false; an ephemeral
+  // volume's claim is the pod's own.
+  void (*pod_each_claim)(const berth_pod* pod,
+                         bool (*visit)(void* context, berth_string claim, bool ephemeral),
+                         void* context);
+  // Calls visit() with the object of a kind of cluster events, pods and nodes apart. False: there
+  // is none, or objects of the kind are not looked up by name. Scheduling thread.
+  bool (*find_object)(const berth_handle* handle, int32_t kind, berth_string namespace_,
+                      berth_string name, void (*visit)(void* context, const berth_object* object),
+                      void* context);
+  // Calls visit() for each object of the kind until it returns false: the PersistentVolumes or
+  // CSIStorageCapacities of storage class `of`, the VolumeAttachments of node `of`; of a
+  // BERTH_KIND_NAMESPACE all, of others none. Scheduling thread.
+  void (*each_object)(const berth_handle* handle, int32_t kind, berth_string of,
+                      bool (*visit)(void* context, const berth_object* object), void* context);
 } berth_host;
 
 #ifdef __cplusplus

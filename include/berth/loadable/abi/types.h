@@ -7,7 +7,7 @@
 
 // 0 until the first release of Berth: any change is a new minor version. See abi.h.
 #define BERTH_ABI_MAJOR 0
-#define BERTH_ABI_MINOR 1
+#define BERTH_ABI_MINOR 2
 
 // Whether the struct that `pointer` points to is of a version that has `member`.
 #define BERTH_HAS(pointer, member) \
@@ -89,7 +89,8 @@ enum {
   BERTH_EPHEMERAL_STORAGE = 2  // in bytes; all others are counted in whole units
 };
 
-// Names for berth_host::pod_text, pod_number, node_text, node_number, object_text and nodes_column.
+// Names for berth_host::pod_text, pod_number, node_text, node_number, object_text, object_number
+// and nodes_column.
 enum {
   BERTH_POD_NAME = 0,
   BERTH_POD_NAMESPACE = 1,
@@ -116,7 +117,26 @@ enum {
   BERTH_NODE_ALLOWED_PODS = 1,
   BERTH_NODE_POD_COUNT = 2
 };
-enum { BERTH_OBJECT_NAME = 0, BERTH_OBJECT_NAMESPACE = 1, BERTH_OBJECT_UID = 2 };
+enum {
+  BERTH_OBJECT_NAME = 0,
+  BERTH_OBJECT_NAMESPACE = 1,
+  BERTH_OBJECT_UID = 2,
+  // Of volumes and what is near them; "" where the kind has no such thing.
+  BERTH_OBJECT_STORAGE_CLASS = 3,    // PersistentVolume, PersistentVolumeClaim, CSIStorageCapacity
+  BERTH_OBJECT_PHASE = 4,            // PersistentVolume, PersistentVolumeClaim
+  BERTH_OBJECT_VOLUME_NAME = 5,      // PersistentVolumeClaim, VolumeAttachment
+  BERTH_OBJECT_CLAIM_NAMESPACE = 6,  // of a PersistentVolume's claimRef
+  BERTH_OBJECT_CLAIM_NAME = 7,
+  BERTH_OBJECT_DRIVER = 8,         // PersistentVolume (CSI), StorageClass, VolumeAttachment
+  BERTH_OBJECT_VOLUME_HANDLE = 9,  // PersistentVolume (CSI)
+  BERTH_OBJECT_NODE_NAME = 10,     // VolumeAttachment
+  BERTH_OBJECT_BINDING_MODE = 11   // StorageClass
+};
+enum {
+  // In bytes: what a PersistentVolume or a CSIStorageCapacity has, what a PersistentVolumeClaim
+  // asks for.
+  BERTH_OBJECT_STORAGE = 0
+};
 enum {
   BERTH_COLUMN_ALLOCATABLE = 0,  // of a resource
   BERTH_COLUMN_REQUESTED = 1,

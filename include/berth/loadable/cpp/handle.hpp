@@ -124,6 +124,30 @@ class Handle {
         [](void* context, const berth_pod* pod) { (*static_cast<Visit*>(context))(PodView(*pod)); },
         &visit);
   }
+  // Calls visit(ObjectView) with the object of a BERTH_KIND_... that is neither pod nor node.
+  // False: there is none.
+  template <typename Visit>
+  bool FindObject(int32_t kind, std::string_view namespace_, std::string_view name,
+                  Visit visit) const {
+    return internal::host->find_object(
+        handle_, kind, internal::C(namespace_), internal::C(name),
+        [](void* context, const berth_object* object) {
+          (*static_cast<Visit*>(context))(ObjectView(object));
+        },
+        &visit);
+  }
+  // Calls visit(ObjectView) for each PersistentVolume or CSIStorageCapacity of storage class `of`,
+  // or each VolumeAttachment of node `of`.
+  template <typename Visit>
+  void ForEachObject(int32_t kind, std::string_view of, Visit visit) const {
+    internal::host->each_object(
+        handle_, kind, internal::C(of),
+        [](void* context, const berth_object* object) {
+          (*static_cast<Visit*>(context))(ObjectView(object));
+          return true;
+        },
+        &visit);
+  }
   // Runs `work` on the scheduling thread, between two cycles. Any thread.
   void Post(std::function<void()> work) const {
     internal::host->post(handle_, internal::ToTask(std::move(work)));

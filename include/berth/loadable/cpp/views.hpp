@@ -86,6 +86,19 @@ class PodView {
   // Since 1970 when it has not started.
   Time start_time() const { return internal::ToTime(Number(BERTH_POD_START_TIME)); }
 
+  // Calls visit(claim, ephemeral) for each PersistentVolumeClaim that the volumes name, in the
+  // pod's namespace; an ephemeral volume's claim is the pod's own.
+  template <typename Visit>
+  void ForEachClaim(Visit visit) const {
+    internal::host->pod_each_claim(
+        &pod_,
+        [](void* context, berth_string claim, bool ephemeral) {
+          (*static_cast<Visit*>(context))(internal::Cpp(claim), ephemeral);
+          return true;
+        },
+        &visit);
+  }
+
   StringMap labels() const { return StringMap(internal::host->pod_labels(&pod_)); }
   StringMap annotations() const { return StringMap(internal::host->pod_annotations(&pod_)); }
   StringMap node_selector() const { return StringMap(internal::host->pod_node_selector(&pod_)); }
@@ -136,6 +149,7 @@ class NodeView {
     }
     return all;
   }
+  const berth_node& c() const { return node_; }
   // Calls visit(PodView) for each pod on the node, until it returns false.
   template <typename Visit>
   void ForEachPod(Visit visit) const;
@@ -238,7 +252,7 @@ class Snapshot {
   const berth_nodes* nodes_;
 };
 
-// An object of a cluster event.
+// An object of a cluster event, or of Handle::FindObject and ForEachObject.
 class ObjectView {
  public:
   explicit ObjectView(const berth_object* object) : object_(object) {}
@@ -258,6 +272,23 @@ class ObjectView {
   // Of objects that are there.
   std::string_view name() const { return Text(BERTH_OBJECT_NAME); }
   std::string_view namespace_() const { return Text(BERTH_OBJECT_NAMESPACE); }
+  std::string_view uid() const { return Text(BERTH_OBJECT_UID); }
+  // Of volumes and what is near them, "" and 0 elsewhere; types.h says which kind has what.
+  std::string_view storage_class() const { return Text(BERTH_OBJECT_STORAGE_CLASS); }
+  std::string_view phase() const { return Text(BERTH_OBJECT_PHASE); }
+  std::string_view volume_name() const { return Text(BERTH_OBJECT_VOLUME_NAME); }
+  std::string_view claim_namespace() const { return Text(BERTH_OBJECT_CLAIM_NAMESPACE); }
+  std::string_view claim_name() const { return Text(BERTH_OBJECT_CLAIM_NAME); }
+  std::string_view driver() const { return Text(BERTH_OBJECT_DRIVER); }
+  std::string_view volume_handle() const { return Text(BERTH_OBJECT_VOLUME_HANDLE); }
+  std::string_view node_name() const { return Text(BERTH_OBJECT_NODE_NAME); }
+  std::string_view binding_mode() const { return Text(BERTH_OBJECT_BINDING_MODE); }
+  // In bytes.
+  int64_t storage() const { return internal::host->object_number(object_, BERTH_OBJECT_STORAGE); }
+  // Whether the volume can be used on the node, or the capacity is about it.
+  bool Reaches(const NodeView& node) const {
+    return internal::host->object_reaches(object_, &node.c());
+  }
   StringMap labels() const { return StringMap(internal::host->object_labels(object_)); }
   StringMap annotations() const { return StringMap(internal::host->object_annotations(object_)); }
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+
+#include "berth/label_selector.h"
+#include "berth/matching.h"
+#include "berth/volumes.h"
+#include "src/framework/loadable/host_table.h"
+#include "src/framework/loadable/plugin_handle.h"
+#include "src/framework/loadable/views.h"
+
+namespace berth::framework::loadable {
+namespace {
+
+constexpr std::string_view kStorage = "storage";
+
+int64_t StorageIn(const api::ResourceList& amounts) {
+  const api::Quantity* storage = api::Find(amounts, kStorage);
+  return storage == nullptr ? 0 : storage->Value();
+}
+
+int64_t ObjectNumber(const berth_object* view, int32_t name) {
+  if (name != BERTH_OBJECT_STORAGE) return 0;
+  const api::ObjectPtr& object = *ObjectOf(view).object;
+  if (const auto* volume = api::As<api::PersistentVolume>(object)) {
+    return StorageIn(volume->spec.capacity);
+  }
+  if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
+    return StorageIn(claim->spec.resources.requests);
+  }
+  const auto* capacity = api::As<api::CSIStorageCapacity>(object);
+  return capacity != nullptr && capacity->capacity ? capacity->capacity->Value() : 0;
+}
+
+bool ObjectReaches(const berth_object* view, const berth_node* node) {
+  const api::ObjectPtr& object = *ObjectOf(view).object;
+  if (const auto* volume = api::As<api::PersistentVolume>(object)) {
+    const auto& affinity = volume->spec.node_affinity;
+    return !affinity || !affinity->required ||
+           NodeSelectorMatcher::Make(*affinity->required).Matches(NodeOf(node));
+  }
+  if (const auto* capacity = api::As<api::CSIStorageCapacity>(object)) {
+    const auto topology = LabelSelectorMatcher::Make(capacity->node_topology);
+    return topology && topology->Matches(NodeOf(node).metadata.labels);
+  }
+  return true;
+}
+
+void PodEachClaim(const berth_pod* view, bool (*visit)(void*, berth_string, bool), void* context) {
+  const api::Pod& pod = PodOf(view);
+  for (const api::Volume& volume : pod.spec.volumes) {
+    if (volume.persistent_volume_claim) {
+      if (!visit(context, View(volume.persistent_volume_claim->claim_name), false)) return;
+    } else if (volume.ephemeral) {
+      const std::string claim = pod.metadata.name + "-" + volume.name;
+      if (!visit(context, View(claim), true)) return;
+    }
+  }
+}
+
+// Calls `visit` with the object, which outlives the call.
+template <typename T, typename Visit>
+auto Show(const T& object, Visit visit) {
+  const api::ObjectPtr pointer = std::shared_ptr<const T>(std::shared_ptr<void>(), &object);
+  const EventObject shown{&pointer, nullptr};
+  const berth_object view = View(shown);
+  return visit(&view);
+}
+
+bool FindObject(const berth_handle* handle, int32_t kind, berth_string namespace_,
+                berth_string name, void (*visit)(void*, const berth_object*), void* context) {
+  const Listers& listers = handle->handle.listers();
+  const auto show = [&](const auto* object) {
+    if (object == nullptr) return false;
+    Show(*object, [&](const berth_object* view) { visit(context, view); });
+    return true;
+  };
+  switch (kind) {
+    case BERTH_KIND_NAMESPACE:
+      return show(listers.FindNamespace(Text(name)));
+    case BERTH_KIND_PERSISTENT_VOLUME:
+      return show(listers.FindPersistentVolume(Text(name)));
+    case BERTH_KIND_PERSISTENT_VOLUME_CLAIM:
+      return show(listers.FindPersistentVolumeClaim(Text(namespace_), Text(name)));
+    case BERTH_KIND_CSI_NODE:
+      return show(listers.FindCSINode(Text(name)));
+    case BERTH_KIND_CSI_DRIVER:
+      return show(listers.FindCSIDriver(Text(name)));
+    case BERTH_KIND_STORAGE_CLASS:
+      return show(listers.FindStorageClass(Text(name)));
+    default:
+      return false;
+  }
+}
+
+void EachObject(const berth_handle* handle, int32_t kind, berth_string of,
+                bool (*visit)(void*, const berth_object*), void* context) {
+  const Listers& listers = handle->handle.listers();
+  bool more = true;
+  const auto show = [&](const auto& object) {
+    if (more) more = Show(object, [&](const berth_object* view) { return visit(context, view); });
+  };
+  switch (kind) {
+    case BERTH_KIND_NAMESPACE:
+      return listers.ForEachNamespace(show);
+    case BERTH_KIND_PERSISTENT_VOLUME:
+      return listers.ForEachPersistentVolumeOfClass(Text(of), show);
+    case BERTH_KIND_CSI_STORAGE_CAPACITY:
+      return listers.ForEachCSIStorageCapacityOfClass(Text(of), show);
+    case BERTH_KIND_VOLUME_ATTACHMENT:
+      return listers.ForEachVolumeAttachmentOfNode(Text(of), show);
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+std::string_view VolumeText(const api::ObjectPtr& object, int32_t name) {
+  if (const auto* volume = api::As<api::PersistentVolume>(object)) {
+    const auto& csi = volume->spec.csi;
+    const auto& claim = volume->spec.claim_ref;
+    switch (name) {
+      case BERTH_OBJECT_STORAGE_CLASS:
+        return StorageClassOf(*volume);
+      case BERTH_OBJECT_PHASE:
+        return volume->status.phase;
+      case BERTH_OBJECT_CLAIM_NAMESPACE:
+        return claim ? claim->namespace_ : std::string_view();
+      case BERTH_OBJECT_CLAIM_NAME:
+        return claim ? claim->name : std::string_view();
+      case BERTH_OBJECT_DRIVER:
+        return csi ? csi->driver : std::string_view();
+      case BERTH_OBJECT_VOLUME_HANDLE:
+        return csi ? csi->volume_handle : std::string_view();
+      default:
+        return {};
+    }
+  }
+  if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
+    if (name == BERTH_OBJECT_STORAGE_CLASS) return StorageClassOf(*claim);
+    if (name == BERTH_OBJECT_PHASE) return claim->status.phase;
+    if (name == BERTH_OBJECT_VOLUME_NAME) return claim->spec.volume_name;
+  } else if (const auto* storage_class = api::As<api::StorageClass>(object)) {
+    const auto& mode = storage_class->volume_binding_mode;
+    if (name == BERTH_OBJECT_DRIVER) return storage_class->provisioner;
+    if (name == BERTH_OBJECT_BINDING_MODE) return mode ? *mode : api::kBindImmediate;
+  } else if (const auto* capacity = api::As<api::CSIStorageCapacity>(object)) {
+    if (name == BERTH_OBJECT_STORAGE_CLASS) return capacity->storage_class_name;
+  } else if (const auto* attachment = api::As<api::VolumeAttachment>(object)) {
+    const auto& volume = attachment->spec.source.persistent_volume_name;
+    if (name == BERTH_OBJECT_VOLUME_NAME) return volume ? *volume : std::string_view();
+    if (name == BERTH_OBJECT_DRIVER) return attachment->spec.attacher;
+    if (name == BERTH_OBJECT_NODE_NAME) return attachment->spec.node_name;
+  }
+  return {};
+}
+
+void FillVolumes(berth_host& host) {
+  host.object_number = ObjectNumber;
+  host.object_reaches = ObjectReaches;
+  host.pod_each_claim = PodEachClaim;
+  host.find_object = FindObject;
+  host.each_object = EachObject;
+}
+
+}  // namespace berth::framework::loadable
