@@ -20,8 +20,12 @@ namespace {
 
 using StringSet = absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>>;
 
+template <typename T, typename... Kinds>
+constexpr bool kIsOneOf = (std::is_same_v<T, Kinds> || ...);
 template <typename T>
-constexpr bool kClusterScoped = std::is_same_v<T, api::Node> || std::is_same_v<T, api::Namespace>;
+constexpr bool kClusterScoped =
+    kIsOneOf<T, api::Node, api::Namespace, api::PersistentVolume, api::StorageClass, api::CSINode,
+             api::CSIDriver, api::VolumeAttachment, api::VolumeAttributesClass>;
 
 // `object` with what is missing filled in; itself where nothing is.
 template <typename T>

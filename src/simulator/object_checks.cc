@@ -97,11 +97,23 @@ Problem Check(const api::Pod& pod) {
   return std::nullopt;
 }
 
+Problem Check(const api::PersistentVolume& volume) {
+  const auto& affinity = volume.spec.node_affinity;
+  if (!affinity || !affinity->required) return std::nullopt;
+  const NodeSelectorMatcher matcher = NodeSelectorMatcher::Make(*affinity->required);
+  if (matcher.errors().empty()) return std::nullopt;
+  return Error{"spec.nodeAffinity.required." + matcher.errors().front().message};
+}
+
+Problem Check(const api::CSIStorageCapacity& capacity) {
+  return CheckLabels("nodeTopology", capacity.node_topology);
+}
+
 // Whether T's spec.selector is a label selector.
 template <typename T>
 constexpr bool kSelectsByLabels =
     std::is_same_v<T, api::ReplicaSet> || std::is_same_v<T, api::StatefulSet> ||
-    std::is_same_v<T, api::PodDisruptionBudget>;
+    std::is_same_v<T, api::PodDisruptionBudget> || std::is_same_v<T, api::PersistentVolumeClaim>;
 
 }  // namespace
 
@@ -109,11 +121,11 @@ std::optional<Error> FindBadSelector(const api::ObjectPtr& object) {
   return std::visit(
       [](const auto& held) -> Problem {
         using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, std::shared_ptr<const api::Pod>>) {
-          return Check(*held);
-        } else if constexpr (!std::is_same_v<Held, std::monostate>) {
+        if constexpr (!std::is_same_v<Held, std::monostate>) {
           using Object = std::remove_const_t<typename Held::element_type>;
-          if constexpr (kSelectsByLabels<Object>) {
+          if constexpr (requires { Check(*held); }) {
+            return Check(*held);
+          } else if constexpr (kSelectsByLabels<Object>) {
             return CheckLabels("spec.selector", held->spec.selector);
           }
         }

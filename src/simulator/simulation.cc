@@ -10,7 +10,11 @@ namespace berth::simulator {
 
 Simulation::Simulation(Time start)
     : clock_(start),
-      api_(clock_, executor_, [this](informers::InformerEvent event) { Tell(std::move(event)); }),
+      api_(clock_, executor_,
+           [this](informers::InformerEvent event) {
+             if (volume_controllers_ != nullptr) volume_controllers_->See(event);
+             Tell(std::move(event));
+           }),
       loop_due_(start) {}
 
 Result<std::unique_ptr<Simulation>> Simulation::Make(
@@ -24,6 +28,10 @@ Result<std::unique_ptr<Simulation>> Simulation::Make(
   if (!scheduler) return Fail(scheduler.error());
   simulation->scheduler_ = std::move(*scheduler);
   return simulation;
+}
+
+void Simulation::StartVolumeControllers() {
+  volume_controllers_ = std::make_unique<VolumeControllers>(api_, executor_);
 }
 
 void Simulation::Start() {

@@ -10,6 +10,7 @@
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
 #include "src/simulator/memory_api.h"
+#include "src/simulator/volume_controllers.h"
 
 namespace berth::simulator {
 
@@ -48,6 +49,9 @@ class Simulation {
   // Tells the scheduler what an informer saw that the API in memory has not.
   void Tell(informers::InformerEvent event) { scheduler_->Post(std::move(event)); }
 
+  // From now on claims are bound and volumes are made, too: see VolumeControllers. Before the first
+  // object comes.
+  void StartVolumeControllers();
   // The first lists are in: from now on pods are decided. Does nothing the second time.
   void Start();
 
@@ -80,6 +84,7 @@ class Simulation {
   base::VirtualExecutor executor_{clock_};
   metrics::Registry metrics_;
   MemoryApi api_;
+  std::unique_ptr<VolumeControllers> volume_controllers_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   Time loop_due_;
   Duration scheduler_time_{};

@@ -7,6 +7,7 @@
 #include "berth/field_errors.h"
 #include "src/documents/parse.h"
 #include "src/explain/verdict_json.h"
+#include "tests/scenarios/runner/objects.h"
 
 namespace berth::scenarios {
 namespace {
@@ -61,6 +62,7 @@ std::vector<Mismatch> Comparison::Check(const Expect& expect, int line) {
   for (const CountExpectation& count : expect.counts) CheckCount(count, line);
   for (const PodExpectation& pod : expect.pods) CheckPod(pod);
   for (const VerdictExpectation& verdict : expect.verdicts) CheckVerdict(verdict);
+  for (const ObjectExpectation& object : expect.objects) CheckObject(object);
   for (const EventExpectation& event : expect.events) CheckEvent(event);
   if (expect.evicted && *expect.evicted != simulation_.api().evicted()) {
     Add(line, "evicted", QuotedList(*expect.evicted), QuotedList(simulation_.api().evicted()));
@@ -180,6 +182,17 @@ void Comparison::CheckVerdict(const VerdictExpectation& expected) {
   for (Mismatch& mismatch : CompareTrees(expected.verdict, *document, path)) {
     mismatches_.push_back(std::move(mismatch));
   }
+}
+
+void Comparison::CheckObject(const ObjectExpectation& expected) {
+  const api::ObjectPtr object = simulation_.api().Find(expected.kind, expected.key);
+  std::optional<ConfigValue> tree;
+  if (!std::holds_alternative<std::monostate>(object)) {
+    auto made = TreeOf(object);
+    if (!made) return Add(expected.object.line(), expected.path, "an object", made.error().message);
+    tree = *std::move(made);
+  }
+  CompareInto(expected.object, tree ? &*tree : nullptr, expected.path, mismatches_);
 }
 
 void Comparison::CheckEvent(const EventExpectation& expected) {

@@ -28,6 +28,7 @@ class Comparison {
   void CheckCount(const CountExpectation& expected, int line);
   void CheckPod(const PodExpectation& expected);
   void CheckVerdict(const VerdictExpectation& expected);
+  void CheckObject(const ObjectExpectation& expected);
   void CheckEvent(const EventExpectation& expected);
   std::string PlaceOf(std::string_view key) const;
   std::vector<std::string> RejectorsOf(std::string_view key) const;

@@ -202,6 +202,8 @@ std::string ReplaceIndex(std::string_view text, size_t index) {
 
 }  // namespace
 
+std::span<const std::pair<std::string_view, Kind>> Lists() { return kLists; }
+
 std::optional<Kind> KindOfList(std::string_view list) {
   for (const auto& [name, kind] : kLists) {
     if (name == list) return kind;
@@ -268,9 +270,13 @@ Result<api::ObjectPtr> MakeObject(Kind kind, const ConfigValue& expanded, std::s
   return Decode(kind, ConfigValue(std::move(object), line));
 }
 
+Result<ConfigValue> TreeOf(const api::ObjectPtr& object) {
+  return documents::ParseJson(Encode(object), "");
+}
+
 Result<api::ObjectPtr> PatchObject(const api::ObjectPtr& object,
                                    const ConfigValue& expanded_patch) {
-  const auto tree = documents::ParseJson(Encode(object), "");
+  const auto tree = TreeOf(object);
   if (!tree) return Fail(tree.error());
   return Decode(simulator::KindOf(object), Merge(*tree, expanded_patch));
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "berth/api/object.h"
 #include "berth/config_value.h"
@@ -15,6 +17,8 @@
 // Thread safety: any thread.
 namespace berth::scenarios {
 
+// The names of lists, such as "pods", and the kinds that they hold.
+std::span<const std::pair<std::string_view, informers::Kind>> Lists();
 // The kind that a list of this name holds, such as "pods".
 std::optional<informers::Kind> KindOfList(std::string_view list);
 
@@ -34,6 +38,9 @@ std::string KeyOfExpanded(informers::Kind kind, const ConfigValue& expanded);
 // type, a selector that the API server would not have taken.
 Result<api::ObjectPtr> MakeObject(informers::Kind kind, const ConfigValue& expanded,
                                   std::string_view uid);
+
+// The object as the API has it, members with zero values left out.
+Result<ConfigValue> TreeOf(const api::ObjectPtr& object);
 
 // `object` with a JSON merge patch (RFC 7386) laid over it. Errors: as above.
 Result<api::ObjectPtr> PatchObject(const api::ObjectPtr& object, const ConfigValue& expanded_patch);

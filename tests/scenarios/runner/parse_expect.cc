@@ -101,6 +101,12 @@ Result<Expect> ParseExpect(const ConfigValue& written) {
     if (value.map() == nullptr) return FailAt(value, "expect.explain." + name + ": expected a map");
     expect.verdicts.push_back({PodKey(name), value});
   }
+  for (const auto& [list, kind] : Lists()) {
+    if (kind == informers::Kind::kPod) continue;
+    for (const auto& [name, value] : members(list)) {
+      expect.objects.push_back({kind, KeyOf(kind, name), std::string(list) + "." + name, value});
+    }
+  }
   for (const ConfigValue& value : fields.GetList("events")) {
     auto event = ParseEvent(value);
     if (!event) return Fail(event.error());

@@ -64,6 +64,14 @@ struct VerdictExpectation {
   ConfigValue verdict;
 };
 
+// Members of an object that is no pod; null: it is not there.
+struct ObjectExpectation {
+  informers::Kind kind = informers::Kind::kNode;
+  std::string key;
+  std::string path;
+  ConfigValue object;
+};
+
 // An event that has been recorded; "" matches everything.
 struct EventExpectation {
   int line = 0;
@@ -81,12 +89,14 @@ struct Expect {
   std::vector<CountExpectation> counts;
   std::vector<PodExpectation> pods;
   std::vector<VerdictExpectation> verdicts;
+  std::vector<ObjectExpectation> objects;
   std::vector<EventExpectation> events;
   std::optional<std::vector<std::string>> evicted;
 
   // Whether pods are only judged, so that nothing needs to have been decided.
   bool only_explains() const {
-    return counts.empty() && pods.empty() && events.empty() && !evicted && !verdicts.empty();
+    return counts.empty() && pods.empty() && objects.empty() && events.empty() && !evicted &&
+           !verdicts.empty();
   }
 };
 
@@ -110,6 +120,8 @@ struct Scenario {
   config::SchedulerConfiguration configuration;
   Features features;
   std::map<std::string, Eviction, std::less<>> evictions;  // by pod; others are gone at once
+  // Claims are bound and volumes made as a cluster's controllers would.
+  bool volume_controllers = false;
   std::vector<Step> steps;
 };
 

@@ -83,6 +83,28 @@ items:
   EXPECT_THAT(cluster_.skipped, ElementsAre(Pair("Secret", 1)));
 }
 
+TEST_F(ClusterFilesTest, VolumesAndWhatIsNearThemAreRead) {
+  Write(R"(---
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: a}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}}
+---
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: a}}
+---
+{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: a}}
+---
+{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: a}}
+---
+{apiVersion: storage.k8s.io/v1, kind: CSIStorageCapacity, metadata: {name: a, namespace: disks}}
+---
+{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: a}}
+---
+{apiVersion: storage.k8s.io/v1, kind: VolumeAttributesClass, metadata: {name: a}}
+)");
+  EXPECT_THAT(Keys(), ElementsAre("a", "default/a", "a", "a", "a", "disks/a", "a", "a"));
+  EXPECT_THAT(cluster_.skipped, testing::IsEmpty());
+}
+
 TEST_F(ClusterFilesTest, PodsThatHaveEndedAreLeftOut) {
   Write(R"(---
 {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {nodeName: gone}, status: {phase: Succeeded}}
@@ -137,6 +159,19 @@ TEST_F(ClusterFilesTest, ErrorsNameFilePlaceAndField) {
        "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: r}, spec: {selector: "
        "{matchExpressions: [{key: a, operator: Near}]}}}",
        "spec.selector: \"Near\" is not a valid label selector operator"},
+      {"a claim's selector",
+       "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {selector: "
+       "{matchExpressions: [{key: a, operator: Near}]}}}",
+       "spec.selector: \"Near\" is not a valid label selector operator"},
+      {"a volume's node affinity",
+       "{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, spec: {nodeAffinity: "
+       "{required: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In}]}]}}}}",
+       "spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values: Invalid "
+       "value: "},
+      {"a capacity's topology",
+       "{apiVersion: storage.k8s.io/v1, kind: CSIStorageCapacity, metadata: {name: c}, "
+       "nodeTopology: {matchExpressions: [{key: a, operator: Near}]}}",
+       "nodeTopology: \"Near\" is not a valid label selector operator"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "berth/api/object.h"
+#include "src/base/executor.h"
+#include "src/informers/informer_event.h"
+#include "src/simulator/memory_api.h"
+
+namespace berth::simulator {
+
+// What kube-controller-manager and a CSI provisioner do about volumes, over an API server in
+// memory, at once and without fail:
+//
+//   the ephemeral volume controller makes a pod's claims from its volumes' templates;
+//   the PV controller gives claims without a class the default one, binds claims of immediate
+//     classes, completes the binding of volumes that name a claim, and sets the phases of both;
+//   the provisioner makes a volume for each claim of an immediate class that finds none, and for
+//     each claim with a selected node (volume_provisioner.h).
+//
+// All of it is done on the executor's next turn after the change that asks for it.
+//
+// Thread safety: one owner, who runs the executor too.
+class VolumeControllers {
+ public:
+  // Both must outlive it.
+  VolumeControllers(MemoryApi& api, base::Executor& executor);
+  VolumeControllers(const VolumeControllers&) = delete;
+  VolumeControllers& operator=(const VolumeControllers&) = delete;
+
+  // Takes a change of the API in; of every kind, in order.
+  void See(const informers::InformerEvent& event);
+
+ private:
+  using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
+  using ClaimPtr = std::shared_ptr<const api::PersistentVolumeClaim>;
+  using Names = std::set<std::string, std::less<>>;
+
+  void SeeVolume(const api::PersistentVolume* before, const api::PersistentVolume* after);
+  // Does what is due, on the executor's next turn.
+  void Wake();
+  void Work();
+
+  void MakeClaimsOf(const std::string& pod_key);
+  void SyncVolume(const std::string& name);
+  void SyncClaim(const std::string& key);
+  void SyncBoundClaim(const ClaimPtr& claim);
+  // The claim with the default class where it has none and there is one.
+  ClaimPtr WithDefaultClass(ClaimPtr claim);
+  // The volume that the claim is to be bound to; nullptr: there is none.
+  VolumePtr FindVolumeFor(const api::PersistentVolumeClaim& claim, bool waits_for_consumer) const;
+  void Bind(VolumePtr volume, const ClaimPtr& claim);
+
+  MemoryApi& api_;
+  base::Executor& executor_;
+  bool awake_ = false;
+  // Keys of what has to be looked at.
+  Names due_pods_;
+  Names due_volumes_;
+  Names due_claims_;
+  Names unbound_claims_;
+  // Names of volumes: those without a claim by class, the others by their claim's key.
+  std::map<std::string, Names, std::less<>> free_volumes_;
+  std::map<std::string, Names, std::less<>> volumes_of_;
+};
+
+}  // namespace berth::simulator
