@@ -186,7 +186,9 @@ func (c *volumeCounts) add(v *upstream.Verdict) {
 	}
 	static, provisioned := false, false
 	for _, node := range v.Nodes {
-		static, provisioned = static || len(node.Volumes) > 0, provisioned || len(node.Provision) > 0
+		for _, claim := range node.Claims {
+			static, provisioned = static || claim.Volume != "", provisioned || claim.Provisioner != ""
+		}
 		c.reasons += strings.Join(node.Reasons, "\n") + "\n"
 	}
 	switch {
@@ -200,7 +202,7 @@ func (c *volumeCounts) add(v *upstream.Verdict) {
 }
 
 func (c *volumeCounts) check(t *testing.T) {
-	t.Logf("%d pods take volumes, %d new ones, %d the one or the other", c.static, c.provisioned, c.both)
+	t.Logf("%d pods have or take volumes, %d get new ones, %d both", c.static, c.provisioned, c.both)
 	if min(c.static, c.provisioned) < 50 || c.both < 1 {
 		t.Error("one of these is too rare")
 	}

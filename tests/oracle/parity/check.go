@@ -29,6 +29,8 @@ type Checker struct {
 	Berth string
 	// Dir is where the files of the case at hand are written.
 	Dir string
+	// Claims compares what each claim comes to on the nodes that a pod fits.
+	Claims bool
 }
 
 // Check reports the first difference, or nil. An error says that the case is none: upstream refuses it.
@@ -66,7 +68,11 @@ func (c *Checker) check(ctx context.Context, kase generate.Case, compare compari
 
 // compareVerdicts holds the documents of `berth explain --preemption` against upstream's.
 func (c *Checker) compareVerdicts(ctx context.Context, f files, state *upstream.State) *Difference {
-	out, failure := c.run(ctx, "explain", f, "--preemption", "-o", "json")
+	flags := []string{"--preemption", "-o", "json"}
+	if c.Claims {
+		flags = append(flags, "--claims")
+	}
+	out, failure := c.run(ctx, "explain", f, flags...)
 	if failure != nil {
 		return failure
 	}

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,9 +19,6 @@ type Decision struct {
 	// Node is nil where the pod fitted nowhere; Message then says why.
 	Node    *string `json:"node"`
 	Message string  `json:"message,omitempty"`
-	// Volumes and Provision are those of the node, as in a verdict.
-	Volumes   map[string]string `json:"volumes,omitempty"`
-	Provision []string          `json:"provision,omitempty"`
 }
 
 // ParseDecisions reads what `berth simulate -o json` printed: decisions, and a summary as the last line.
@@ -139,10 +135,6 @@ func (s *State) decide(pod *corev1.Pod, d Decision) error {
 		return refuse("node of a pod that fits nowhere", "%s; upstream: %s, %q", *d.Node, v.Result, v.Message)
 	case !slices.Contains(v.Best, *d.Node):
 		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, v.Best)
-	}
-	if there := v.Nodes[*d.Node]; !maps.Equal(d.Volumes, there.Volumes) || !slices.Equal(d.Provision, there.Provision) {
-		return refuse("volumes", "%v and new ones for %v; upstream takes %v and new ones for %v",
-			d.Volumes, d.Provision, there.Volumes, there.Provision)
 	}
 	return s.place(pod, *d.Node, v.choices[*d.Node])
 }

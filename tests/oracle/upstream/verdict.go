@@ -21,7 +21,8 @@ const (
 	Error   Result = "error"
 )
 
-// Verdict is the verdict document of one pod: the same as `berth explain --preemption -o json` prints, a line each.
+// Verdict is the verdict document of one pod: the same as `berth explain --preemption --claims -o json` prints, a
+// line each, but for claims of nodes that are not feasible.
 // The members are in the order of their names.
 type Verdict struct {
 	// Best has every node with the highest total, sorted.
@@ -40,17 +41,24 @@ type Verdict struct {
 
 // Node is what a verdict says about one node.
 type Node struct {
-	Code     string `json:"code,omitempty"`
-	Feasible bool   `json:"feasible"`
+	// Claims are what the pod's claims come to on a feasible node, in the order of its volumes.
+	Claims   []Claim `json:"claims,omitempty"`
+	Code     string  `json:"code,omitempty"`
+	Feasible bool    `json:"feasible"`
 	// Plugin is the one that rejected the node first; nodes outside PreFilter's set have none.
-	Plugin string `json:"plugin,omitempty"`
-	// Provision has the claims for which a volume would be made for this node, sorted.
-	Provision []string         `json:"provision,omitempty"`
-	Reasons   []string         `json:"reasons,omitempty"`
-	Scores    map[string]Score `json:"scores,omitempty"`
-	Total     int64            `json:"total,omitempty"`
-	// Volumes has the volume that each claim would be bound to.
-	Volumes map[string]string `json:"volumes,omitempty"`
+	Plugin  string           `json:"plugin,omitempty"`
+	Reasons []string         `json:"reasons,omitempty"`
+	Scores  map[string]Score `json:"scores,omitempty"`
+	Total   int64            `json:"total,omitempty"`
+}
+
+// Claim is a claim of the pod with the volume that it has or would take, or who would make one.
+type Claim struct {
+	Claim string `json:"claim"`
+	// Problem is only in Berth's documents, on nodes that are not feasible.
+	Problem     string `json:"problem,omitempty"`
+	Provisioner string `json:"provisioner,omitempty"`
+	Volume      string `json:"volume,omitempty"`
 }
 
 // Score is one plugin's score of one node.

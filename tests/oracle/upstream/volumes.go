@@ -17,6 +17,8 @@ import (
 	"k8s.io/component-helpers/storage/ephemeral"
 	"k8s.io/component-helpers/storage/volume"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
 // volumes is what the oracle knows of volumes besides upstream's own caches.
@@ -54,7 +56,8 @@ func (v *volumes) use(factory informers.SharedInformerFactory) {
 
 // chooseVolumes notes for each node what Reserve and PreBind do there, and has them undone.
 func (c *cycle) chooseVolumes(nodes []fwk.NodeInfo) error {
-	if !slices.ContainsFunc(c.pod.Spec.Volumes, hasClaim) {
+	tells := func(plugin config.Plugin) bool { return plugin.Name == names.VolumeBinding }
+	if !slices.ContainsFunc(c.pod.Spec.Volumes, hasClaim) || !slices.ContainsFunc(c.ListPlugins().Filter.Enabled, tells) {
 		return nil
 	}
 	c.verdict.choices = map[string]choice{}
@@ -66,19 +69,41 @@ func (c *cycle) chooseVolumes(nodes []fwk.NodeInfo) error {
 		}
 		c.verdict.choices[name] = chosen
 		node := c.verdict.Nodes[name]
-		for _, pv := range chosen.bound {
-			if node.Volumes == nil {
-				node.Volumes = map[string]string{}
-			}
-			node.Volumes[pv.Spec.ClaimRef.Name] = pv.Name
+		if node.Claims, err = c.claimsWith(chosen); err != nil {
+			return err
 		}
-		for _, claim := range chosen.selected {
-			node.Provision = append(node.Provision, claim.Name)
-		}
-		slices.Sort(node.Provision)
 		c.verdict.Nodes[name] = node
 	}
 	return nil
+}
+
+// claimsWith are the pod's claims as they are with these volumes.
+func (c *cycle) claimsWith(chosen choice) ([]Claim, error) {
+	volumes := map[string]string{}
+	for _, pv := range chosen.bound {
+		volumes[pv.Spec.ClaimRef.Namespace+"/"+pv.Spec.ClaimRef.Name] = pv.Name
+	}
+	var claims []Claim
+	for _, name := range claimsOf(c.pod) {
+		stored, exists, err := c.volumes.claims.GetByKey(name)
+		if err != nil || !exists {
+			continue // Profiles without the plugins of volumes do not mind.
+		}
+		claim := stored.(*corev1.PersistentVolumeClaim)
+		shown := Claim{Claim: name, Volume: volumes[name]}
+		if claim.Spec.VolumeName != "" {
+			shown.Volume = claim.Spec.VolumeName
+		}
+		if slices.ContainsFunc(chosen.selected, func(s *corev1.PersistentVolumeClaim) bool { return Name(s) == name }) {
+			class, err := c.volumes.classes.Get(volume.GetPersistentVolumeClaimClass(claim))
+			if err != nil {
+				return nil, err
+			}
+			shown.Provisioner = class.Provisioner
+		}
+		claims = append(claims, shown)
+	}
+	return claims, nil
 }
 
 func hasClaim(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }

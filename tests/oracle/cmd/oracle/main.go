@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command oracle prints what kube-scheduler's own code says about each pending pod of cluster files:
-// one verdict document a line, as `berth explain --preemption -o json` does.
+// one verdict document a line, as `berth explain --preemption --claims -o json` does.
 //
 //	go run ./oracle/cmd/oracle --cluster cluster.yaml --config config.yaml
 //	go run ./oracle/cmd/oracle --cluster cluster.yaml --replay decisions.jsonl   # checks `berth simulate -o json`
