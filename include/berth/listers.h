@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "berth/api/meta.h"
@@ -13,6 +14,22 @@
 #include "berth/api/workloads.h"
 
 namespace berth {
+
+// A change of an object of volumes.
+struct VolumeChange {
+  enum class Kind : uint8_t {
+    kPersistentVolume,
+    kPersistentVolumeClaim,
+    kStorageClass,
+    kCsiNode,
+    kVolumeAttachment,
+    kOther,
+  };
+
+  Kind kind = Kind::kOther;
+  std::string namespace_ = {};
+  std::string name = {};  // of a VolumeAttachment that of its node
+};
 
 // What the API server has shown of the kinds that are neither pods nor nodes.
 //
@@ -79,6 +96,9 @@ class Listers {
   // CSIStorageCapacities, VolumeAttachments and VolumeAttributesClasses alone. A change of their
   // annotations counts, too; of a status only what the struct holds.
   virtual uint64_t volumes_generation() const = 0;
+  // Calls visit(change) for what volumes_generation() has counted after `generation`, in any order.
+  // False: it is not known any more, and anything may have changed.
+  virtual bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const = 0;
 };
 
 }  // namespace berth

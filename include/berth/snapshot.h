@@ -99,6 +99,9 @@ class Snapshot {
   virtual const NodeSet& nodes_with_host_ports() const = 0;
   virtual std::span<const HostPort> host_ports(NodeRow row) const = 0;
 
+  // Whether a pod on one of nodes() has a persistentVolumeClaim volume of that claim.
+  virtual bool IsClaimUsed(std::string_view namespace_, std::string_view claim) const = 0;
+
   // By normalised name (with tag or digest); nullopt when no node has it.
   virtual std::optional<ImageState> FindImage(std::string_view name) const = 0;
 
@@ -106,6 +109,13 @@ class Snapshot {
   virtual const NodeSet& closed_nodes() const = 0;
 
   virtual const ResourceNames& resource_names() const = 0;
+
+  // The number of the newest change of a node or of a row's pods: what was derived from them is
+  // good for as long as it stays.
+  virtual uint64_t generation() const = 0;
+  // Adds to `rows` those that changed after `generation`; a row may repeat. False: that is not
+  // known any more, and any may have.
+  virtual bool RowsChangedSince(uint64_t generation, std::vector<NodeRow>& rows) const = 0;
 };
 
 // Pods to imagine on a node, and pods of it to imagine away.

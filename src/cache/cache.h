@@ -18,6 +18,7 @@
 #include "src/base/thread.h"
 #include "src/cache/affinity_term_table.h"
 #include "src/cache/change_log.h"
+#include "src/cache/claim_uses.h"
 #include "src/cache/columns.h"
 #include "src/cache/image_table.h"
 #include "src/cache/label_index.h"
@@ -118,7 +119,7 @@ class Cache final : public Snapshot {
 
   // The number of the newest change, and the changes after `generation`; see ChangeLog. A
   // rollback is a change, too, although it takes the rows' generations back.
-  uint64_t generation() const { return changes_.generation(); }
+  uint64_t generation() const override { return changes_.generation(); }
   bool ChangesSince(uint64_t generation, std::vector<Change>& out) const {
     return changes_.Since(generation, out);
   }
@@ -180,11 +181,17 @@ class Cache final : public Snapshot {
   std::span<const HostPort> host_ports(NodeRow row) const override {
     return rows_[row].ports.ports();
   }
+  bool IsClaimUsed(std::string_view namespace_, std::string_view claim) const override {
+    return claim_uses_.AnyOn(nodes_, namespace_, claim);
+  }
   std::optional<ImageState> FindImage(std::string_view name) const override {
     return images_.Find(name);
   }
   const NodeSet& closed_nodes() const override { return closed_; }
   const ResourceNames& resource_names() const override { return resources_; }
+  bool RowsChangedSince(uint64_t generation, std::vector<NodeRow>& rows) const override {
+    return changes_.RowsSince(generation, rows);
+  }
 
  private:
   friend class Trial;
@@ -240,6 +247,7 @@ class Cache final : public Snapshot {
   mutable TopologyTable topologies_;
   mutable PodCountsTable pod_counts_;
   AffinityTermTable affinity_terms_;
+  ClaimUses claim_uses_;
   ImageTable images_;
   PodClasses classes_;
   ChangeLog changes_;

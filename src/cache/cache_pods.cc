@@ -161,6 +161,7 @@ void Cache::CountUsage(NodeRow row, const PodInfo& pod, int32_t delta) {
     for (const HostPort& port : pod.host_ports) ports.Remove(port);
   }
   if (!pod.host_ports.empty()) with_host_ports_.Put(row, nodes_.Test(row) && !ports.empty());
+  claim_uses_.Count(row, *pod.pod, delta);
   CountAcrossNodes(row, pod, delta);
 }
 

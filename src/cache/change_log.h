@@ -47,13 +47,26 @@ class ChangeLog {
   // longer remembered, or `generation` has not been given out yet: anything may have changed.
   bool Since(uint64_t generation, std::vector<Change>& out) const {
     out.clear();
-    if (generation > generation_ || generation_ - generation > ring_.size()) return false;
+    if (!Remembers(generation)) return false;
     out.reserve(generation_ - generation);
     for (uint64_t g = generation + 1; g <= generation_; ++g) out.push_back(ring_[g % ring_.size()]);
     return true;
   }
 
+  // Adds the rows of these changes to `rows`; false as above.
+  bool RowsSince(uint64_t generation, std::vector<NodeRow>& rows) const {
+    if (!Remembers(generation)) return false;
+    for (uint64_t g = generation + 1; g <= generation_; ++g) {
+      rows.push_back(ring_[g % ring_.size()].row);
+    }
+    return true;
+  }
+
  private:
+  bool Remembers(uint64_t generation) const {
+    return generation <= generation_ && generation_ - generation <= ring_.size();
+  }
+
   std::vector<Change> ring_;
   uint64_t generation_ = 0;
 };

@@ -47,7 +47,8 @@ void ObjectTables::Set(const api::ObjectPtr& object) {
           std::shared_ptr<const T>& known = std::get<Table<T>>(tables_)[meta.namespace_][meta.name];
           const std::shared_ptr<const T> before = std::exchange(known, held);
           Reindex(before, held);
-          if (before == nullptr || !SameObject(*before, *held)) CountChange<T>();
+          if (before == nullptr || !SameObject(*before, *held))
+            CountChange<T>(before.get(), held.get());
         } else {
           BERTH_CHECK(false, kOtherPlace);
         }
@@ -65,10 +66,11 @@ void ObjectTables::Remove(const api::ObjectPtr& object) {
           if (row == table.end()) return;
           const auto known = row->second.find(held->metadata.name);
           if (known == row->second.end()) return;
-          Reindex<T>(known->second, nullptr);
+          const std::shared_ptr<const T> before = known->second;
+          Reindex<T>(before, nullptr);
           row->second.erase(known);
           if (row->second.empty()) table.erase(row);
-          CountChange<T>();
+          CountChange<T>(before.get(), nullptr);
         } else {
           BERTH_CHECK(false, kOtherPlace);
         }
@@ -77,11 +79,11 @@ void ObjectTables::Remove(const api::ObjectPtr& object) {
 }
 
 template <typename T>
-void ObjectTables::CountChange() {
+void ObjectTables::CountChange(const T* before, const T* after) {
   if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) {
     ++disruption_budgets_generation_;
   } else if constexpr (kIsOfVolumes<T>) {
-    ++volumes_generation_;
+    volume_changes_.Append(before, after);
   } else {
     ++generation_;
     if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;

@@ -11,6 +11,7 @@
 
 #include "berth/api/object.h"
 #include "berth/listers.h"
+#include "src/cache/volume_change_log.h"
 
 namespace berth::cache {
 
@@ -52,7 +53,10 @@ class ObjectTables final : public Listers {
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
-  uint64_t volumes_generation() const override { return volumes_generation_; }
+  uint64_t volumes_generation() const override { return volume_changes_.generation(); }
+  bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const override {
+    return volume_changes_.Since(generation, visit);
+  }
 
  private:
   template <typename T>
@@ -71,8 +75,9 @@ class ObjectTables final : public Listers {
   const T* Find(std::string_view namespace_, std::string_view name) const;
   template <typename T>
   void ForEach(std::string_view namespace_, const Visit<T>& visit) const;
+  // From `before` to `after`; either may be nullptr.
   template <typename T>
-  void CountChange();
+  void CountChange(const T* before, const T* after);
   // Keeps the index of T, if it has one, in step with a change from `before` to `after`; either
   // may be nullptr.
   template <typename T>
@@ -94,7 +99,7 @@ class ObjectTables final : public Listers {
   uint64_t generation_ = 0;
   uint64_t namespaces_generation_ = 0;
   uint64_t disruption_budgets_generation_ = 0;
-  uint64_t volumes_generation_ = 0;
+  VolumeChangeLog volume_changes_;
 };
 
 }  // namespace berth::cache

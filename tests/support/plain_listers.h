@@ -23,8 +23,10 @@ class PlainListers final : public Listers {
   template <typename T>
   void Set(T object) {
     Bump<T>();
+    Note(object);
     for (T& known : All<T>()) {
       if (SameName(known, object.metadata.namespace_, object.metadata.name)) {
+        Note(known);
         known = std::move(object);
         return;
       }
@@ -41,7 +43,11 @@ class PlainListers final : public Listers {
   template <typename T>
   void Remove(std::string_view namespace_, std::string_view name) {
     Bump<T>();
-    std::erase_if(All<T>(), [&](const T& known) { return SameName(known, namespace_, name); });
+    std::erase_if(All<T>(), [&](const T& known) {
+      if (!SameName(known, namespace_, name)) return false;
+      Note(known);
+      return true;
+    });
   }
 
   const api::Namespace* FindNamespace(std::string_view name) const override {
@@ -108,6 +114,12 @@ class PlainListers final : public Listers {
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
   uint64_t volumes_generation() const override { return volumes_generation_; }
+  bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const override {
+    for (const auto& [number, change] : volume_changes_) {
+      if (number > generation) visit(change);
+    }
+    return true;
+  }
 
  private:
   template <typename T>
@@ -128,6 +140,24 @@ class PlainListers final : public Listers {
       ++generation_;
     }
     if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;
+  }
+  // The object was or is part of the newest change.
+  template <typename T>
+  void Note(const T& object) {
+    using Kind = VolumeChange::Kind;
+    Kind kind = Kind::kOther;
+    std::string name = object.metadata.name;
+    if constexpr (std::is_same_v<T, api::PersistentVolume>) kind = Kind::kPersistentVolume;
+    if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) {
+      kind = Kind::kPersistentVolumeClaim;
+    }
+    if constexpr (std::is_same_v<T, api::StorageClass>) kind = Kind::kStorageClass;
+    if constexpr (std::is_same_v<T, api::CSINode>) kind = Kind::kCsiNode;
+    if constexpr (std::is_same_v<T, api::VolumeAttachment>) {
+      kind = Kind::kVolumeAttachment;
+      name = object.spec.node_name;
+    }
+    volume_changes_.push_back({volumes_generation_, {kind, object.metadata.namespace_, name}});
   }
   template <typename T>
   const T* FindOf(std::string_view namespace_, std::string_view name) const {
@@ -170,6 +200,7 @@ class PlainListers final : public Listers {
   uint64_t namespaces_generation_ = 0;
   uint64_t disruption_budgets_generation_ = 0;
   uint64_t volumes_generation_ = 0;
+  std::vector<std::pair<uint64_t, VolumeChange>> volume_changes_;
 };
 
 }  // namespace berth::test

@@ -208,6 +208,23 @@ void PlainSnapshot::MatchingAffinityTerms(const api::Pod& pod,
   }
 }
 
+uint64_t PlainSnapshot::NextGeneration() {
+  static uint64_t generation = 0;
+  return ++generation;
+}
+
+bool PlainSnapshot::IsClaimUsed(std::string_view namespace_, std::string_view claim) const {
+  const auto names = [&](const api::Volume& volume) {
+    return volume.persistent_volume_claim && volume.persistent_volume_claim->claim_name == claim;
+  };
+  return std::ranges::any_of(pods_, [&](const auto& on_node) {
+    return std::ranges::any_of(on_node, [&](const PodInfo* pod) {
+      return pod->pod->metadata.namespace_ == namespace_ &&
+             std::ranges::any_of(pod->pod->spec.volumes, names);
+    });
+  });
+}
+
 std::optional<ImageState> PlainSnapshot::FindImage(std::string_view name) const {
   const auto found = images_.find(name);
   if (found == images_.end()) return std::nullopt;

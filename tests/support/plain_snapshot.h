@@ -61,9 +61,15 @@ class PlainSnapshot final : public Snapshot {
 
   const NodeSet& nodes_with_host_ports() const override { return with_host_ports_; }
   std::span<const HostPort> host_ports(NodeRow row) const override { return host_ports_[row]; }
+  bool IsClaimUsed(std::string_view namespace_, std::string_view claim) const override;
   std::optional<ImageState> FindImage(std::string_view name) const override;
   const NodeSet& closed_nodes() const override { return closed_; }
   const ResourceNames& resource_names() const override { return *names_; }
+  // Of every snapshot another one; none knows of those before.
+  uint64_t generation() const override { return generation_; }
+  bool RowsChangedSince(uint64_t generation, std::vector<NodeRow>&) const override {
+    return generation == generation_;
+  }
 
  private:
   using Columns = std::map<ResourceId, std::vector<int64_t>>;
@@ -85,7 +91,10 @@ class PlainSnapshot final : public Snapshot {
   void AddPod(NodeRow row, const api::Pod& pod);
   void CountTerm(NodeRow row, const AffinityTerm& term);
 
+  static uint64_t NextGeneration();
+
   PlainResourceNames* names_;
+  uint64_t generation_ = NextGeneration();
   std::vector<std::shared_ptr<const api::Node>> nodes_;
   std::vector<PodInfoPtr> pod_infos_;
   NodeSet all_;

@@ -24,7 +24,8 @@
 
 namespace berth::inline in_tree {
 
-// Feature gates that change what plugins do, as resolved at start. Defaults are Kubernetes 1.37's.
+// Feature gates that change what plugins do, as resolved at start, and what the environment says
+// about them. Defaults are Kubernetes 1.37's.
 struct Features {
   bool pod_level_resources = true;
   bool in_place_pod_level_resources_vertical_scaling = true;
@@ -34,6 +35,9 @@ struct Features {
   bool taint_toleration_comparison_operators = false;
   bool match_label_keys_in_pod_topology_spread = true;
   bool storage_capacity_scoring = true;
+  bool volume_limit_scaling = true;
+  // KUBE_MAX_PD_VOLS: how many disks of one cloud provider a node takes; 0: not set.
+  int32_t max_pd_volumes = 0;
 };
 
 // The type of an event in the API.

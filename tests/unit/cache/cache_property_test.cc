@@ -26,6 +26,7 @@ const char* const kResources[] = {"cpu", "memory", "ephemeral-storage", "nvidia.
                                   "hugepages-2Mi"};
 const char* const kLabelKeys[] = {"zone", "kubernetes.io/hostname", "disk", "absent"};
 const char* const kImages[] = {"nginx:1", "redis:7", "postgres:16"};
+const char* const kClaims[] = {"data-0", "data-1", "shared"};
 
 struct Model {
   struct KnownPod {
@@ -180,6 +181,7 @@ class Walk {
     if (Chance(6)) pod.Req({{"hugepages-2Mi", "4Mi"}});
     if (Chance(3)) pod.HostPort(8080 + static_cast<int32_t>(random_.Below(2)));
     if (Chance(3)) pod.Label("app", std::to_string(random_.Below(2)));
+    while (Chance(8)) pod.ClaimVolume(kClaims[random_.Below(std::size(kClaims))]);
     return pod;
   }
 
@@ -297,6 +299,10 @@ class Walk {
     const PlainSnapshot plain(names_, nodes, pods);
     CompareSets(plain);
     for (NodeRow row = 0; row < plain.num_rows(); ++row) CompareRow(plain, row);
+    for (const char* claim : kClaims) {
+      EXPECT_EQ(cache_.IsClaimUsed("default", claim), plain.IsClaimUsed("default", claim));
+      EXPECT_FALSE(cache_.IsClaimUsed("other", claim));
+    }
     for (const char* name : kImages) {
       const auto want = plain.FindImage(name);
       const auto got = cache_.FindImage(name);
