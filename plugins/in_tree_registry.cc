@@ -12,6 +12,12 @@
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/args.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "plugins/legacy/disk_limits.h"
+#include "plugins/legacy/node_label.h"
+#include "plugins/legacy/node_prefer_avoid_pods.h"
+#include "plugins/legacy/resource_scores.h"
+#include "plugins/legacy/selector_spread.h"
+#include "plugins/legacy/service_affinity.h"
 #include "plugins/node_affinity/args.h"
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugins/node_declared_features/node_declared_features.h"
@@ -22,6 +28,7 @@
 #include "plugins/node_resources_fit/args.h"
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/node_volume_limits/node_volume_limits.h"
 #include "plugins/not_done_yet/not_done_yet.h"
 #include "plugins/pod_topology_spread/args.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
@@ -30,6 +37,8 @@
 #include "plugins/taint_toleration/taint_toleration.h"
 #include "plugins/volume_binding/args.h"
 #include "plugins/volume_binding/volume_binding.h"
+#include "plugins/volume_restrictions/volume_restrictions.h"
+#include "plugins/volume_zone/volume_zone.h"
 
 namespace berth::plugins {
 namespace {
@@ -56,6 +65,23 @@ PluginRegistration Register(Parse parse) {
           }};
 }
 
+// What kube-scheduler had once and profiles may still name.
+std::vector<PluginRegistration> LegacyPlugins() {
+  return {
+      Register<AzureDiskLimits>(),
+      Register<CinderLimits>(),
+      Register<EBSLimits>(),
+      Register<GCEPDLimits>(),
+      Register<NodeLabel>(ParseNodeLabelArgs),
+      Register<NodePreferAvoidPods>(),
+      Register<NodeResourcesLeastAllocated>(ParseNodeResourcesLeastAllocatedArgs),
+      Register<NodeResourcesMostAllocated>(ParseNodeResourcesMostAllocatedArgs),
+      Register<RequestedToCapacityRatio>(ParseRequestedToCapacityRatioArgs),
+      Register<SelectorSpread>(),
+      Register<ServiceAffinity>(ParseServiceAffinityArgs),
+  };
+}
+
 // Of kube-scheduler's plugins those that are not there yet and without which pods do as well.
 PluginRegistration NotYet(std::string_view name) { return {name, nullptr}; }
 
@@ -79,13 +105,17 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),
-      NotYet("NodeVolumeLimits"),
-      NotYet("VolumeZone"),
+      Register<VolumeRestrictions>(),
+      Register<NodeVolumeLimits>(),
+      Register<VolumeZone>(),
       NotYet("DeferredPodScheduling"),
       NotYet("TopologyPlacementGenerator"),
       NotYet("PodGroupPodsCount"),
   };
   for (PluginRegistration& registration : PluginsNotDoneYet()) {
+    registry.push_back(std::move(registration));
+  }
+  for (PluginRegistration& registration : LegacyPlugins()) {
     registry.push_back(std::move(registration));
   }
   return registry;
@@ -103,6 +133,14 @@ std::vector<PluginArgs> InTreeArgs() {
       {NodeResourcesFit::kName, NodeResourcesFitArgsWithDefaults, nullptr},
       {PodTopologySpread::kName, PodTopologySpreadArgsWithDefaults, PodTopologySpreadArgsProblems},
       {VolumeBinding::kName, VolumeBindingArgsWithDefaults, VolumeBindingArgsProblems},
+      {NodeLabel::kName, nullptr, NodeLabelArgsProblems},
+      {NodeResourcesLeastAllocated::kName, AllocatedArgsWithDefaults,
+       NodeResourcesLeastAllocatedArgsProblems},
+      {NodeResourcesMostAllocated::kName, AllocatedArgsWithDefaults,
+       NodeResourcesMostAllocatedArgsProblems},
+      {RequestedToCapacityRatio::kName, RequestedToCapacityRatioArgsWithDefaults,
+       RequestedToCapacityRatioArgsProblems},
+      {ServiceAffinity::kName, nullptr, ServiceAffinityArgsProblems},
   };
 }
 
@@ -117,10 +155,10 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {NodePorts::kName},
       {"DeferredPodScheduling", 0, "InPlacePodVerticalScalingSchedulerPreemption"},
       {NodeResourcesFit::kName, 1},
-      {"VolumeRestrictions"},
-      {"NodeVolumeLimits"},
+      {VolumeRestrictions::kName},
+      {NodeVolumeLimits::kName},
       {VolumeBinding::kName},
-      {"VolumeZone"},
+      {VolumeZone::kName},
       {PodTopologySpread::kName, 2},
       {InterPodAffinity::kName, 2},
       {"DynamicResources", 2},

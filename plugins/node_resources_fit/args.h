@@ -8,12 +8,11 @@
 #include "berth/config_value.h"
 #include "berth/in_tree/plugin_args.h"
 #include "berth/result.h"
+#include "plugins/shared/allocation_strategy.h"
 #include "plugins/shared/args_reader.h"
 #include "plugins/shared/function_shape.h"
 
 namespace berth::plugins {
-
-enum class ScoringStrategyType { kLeastAllocated, kMostAllocated, kRequestedToCapacityRatio };
 
 struct ScoringStrategy {
   ScoringStrategyType type = ScoringStrategyType::kLeastAllocated;

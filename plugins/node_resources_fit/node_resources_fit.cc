@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "berth/check.h"
-#include "plugins/node_resources_fit/allocation_strategy.h"
 #include "plugins/node_resources_fit/queueing_hints.h"
 
 namespace berth::plugins {
@@ -27,12 +25,8 @@ NodeResourcesFit::NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& han
       ignored_resource_groups_(args.ignored_resource_groups.begin(),
                                args.ignored_resource_groups.end()),
       reason_memo_(handle.resource_names()),
-      strategy_(args.scoring_strategy.type),
-      scored_(args.scoring_strategy.resources, handle.resource_names()) {
-  if (strategy_ == ScoringStrategyType::kRequestedToCapacityRatio) {
-    shape_.emplace(args.scoring_strategy.shape);
-  }
-}
+      strategy_(args.scoring_strategy.type, args.scoring_strategy.shape),
+      scored_(args.scoring_strategy.resources, handle.resource_names()) {}
 
 Inputs NodeResourcesFit::DeclaredInputs() const {
   return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
@@ -106,26 +100,11 @@ Status NodeResourcesFit::PreScore(CycleState& state, const PodInfo& pod, const S
   return Status::Success();
 }
 
-template <typename Allocations>
-int64_t NodeResourcesFit::ScoreOf(std::span<const AllocationTerm> terms,
-                                  const Allocations& of) const {
-  switch (strategy_) {
-    case ScoringStrategyType::kLeastAllocated:
-      return LeastAllocatedScore(terms, of);
-    case ScoringStrategyType::kMostAllocated:
-      return MostAllocatedScore(terms, of);
-    case ScoringStrategyType::kRequestedToCapacityRatio:
-      return RequestedToCapacityRatioScore(terms, of, *shape_);
-  }
-  BERTH_CHECK(false, "no such scoring strategy");
-  return 0;
-}
-
 ScoreResult NodeResourcesFit::Score(const CycleState& state, const PodInfo& pod,
                                     const NodeView& node) const {
   const auto data = state.ReadOr<PreScoreState>([&] { return PreScoreState{TermsFor(pod)}; });
   const std::span<const AllocationTerm> terms = data->terms;
-  return {ScoreOf(terms, ViewAllocations(node, terms, NodeAmounts::kNonZeroRequested))};
+  return {strategy_.Score(terms, ViewAllocations(node, terms, NodeAmounts::kNonZeroRequested))};
 }
 
 void NodeResourcesFit::ScoreNodes(const CycleState& state, const PodInfo& pod,
@@ -136,7 +115,7 @@ void NodeResourcesFit::ScoreNodes(const CycleState& state, const PodInfo& pod,
   ColumnAllocations allocations(snapshot, terms, NodeAmounts::kNonZeroRequested);
   for (size_t i = 0; i < nodes.size(); ++i) {
     allocations.MoveTo(nodes[i]);
-    scores[i] = ScoreOf(terms, allocations);
+    scores[i] = strategy_.Score(terms, allocations);
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include "plugins/node_resources_fit/args.h"
 #include "plugins/node_resources_fit/fit_checks.h"
 #include "plugins/shared/allocation.h"
+#include "plugins/shared/allocation_strategy.h"
 
 namespace berth::plugins {
 
@@ -59,17 +59,13 @@ class NodeResourcesFit final : public PreFilterPlugin,
   std::vector<FitCheck> ChecksFor(const PodInfo& pod) const;
   bool IsIgnored(std::string_view resource) const;
   std::vector<AllocationTerm> TermsFor(const PodInfo& pod) const;
-  // The strategy's score of one node; `of(i)` reads its amounts for terms[i].
-  template <typename Allocations>
-  int64_t ScoreOf(std::span<const AllocationTerm> terms, const Allocations& of) const;
 
   Handle* handle_;
   std::set<std::string, std::less<>> ignored_resources_;
   std::set<std::string, std::less<>> ignored_resource_groups_;
   FitReasonMemo reason_memo_;
-  ScoringStrategyType strategy_;
+  AllocationStrategy strategy_;
   ScoredResources scored_;
-  std::optional<BrokenLinearFunction> shape_;  // RequestedToCapacityRatio only
 };
 
 }  // namespace berth::plugins

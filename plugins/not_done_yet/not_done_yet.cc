@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/not_done_yet/not_done_yet.h"
 
-#include <algorithm>
 #include <memory>
 
 namespace berth::plugins {
 namespace {
 
-bool HasDiskOfItsOwn(const api::Volume& volume) {
-  return volume.gce_persistent_disk || volume.aws_elastic_block_store || volume.iscsi || volume.rbd;
-}
-
 constexpr NotDoneYet::Missing kMissing[] = {
-    {"VolumeRestrictions",
-     "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume, whose conflicts with "
-     "other pods Berth cannot judge yet",
-     pod_part::kVolumes,
-     [](const api::PodSpec& spec) { return std::ranges::any_of(spec.volumes, HasDiskOfItsOwn); }},
     {"DynamicResources",
      "pod has resource claims (spec.resourceClaims), which Berth does not support yet",
      pod_part::kResourceClaims,

@@ -43,7 +43,7 @@ class NotDoneYet final : public PreFilterPlugin, public EnqueueExtensions {
   const Status rejection_;
 };
 
-// VolumeRestrictions, DynamicResources, GangScheduling.
+// DynamicResources, GangScheduling.
 std::vector<PluginRegistration> PluginsNotDoneYet();
 
 }  // namespace berth::plugins

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plugins/pod_topology_spread/default_selector.h"
+#include "plugins/shared/default_selector.h"
 
 namespace berth::plugins {
 namespace {

@@ -77,7 +77,7 @@ Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
   }
   simulator::SimulationOptions options;
   options.scheduler.configuration = std::move(settings->configuration);
-  options.scheduler.features = settings->feature_gates.Resolve();
+  options.scheduler.features = settings->features();
   options.scheduler.seed = flags.seed;
   options.scheduler.hostname = "simulator";
   options.scheduler.on_cycle = std::move(on_cycle);

@@ -185,7 +185,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   Signals signals;
   DaemonOptions options;
   options.configuration = settings->configuration;
-  options.features = settings->feature_gates.Resolve();
+  options.features = settings->features();
   options.master = flags->master;
   options.config_file = flags->config;
   options.pod_max_in_unschedulable_pods_duration = flags->pod_max_in_unschedulable_pods_duration;

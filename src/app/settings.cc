@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/settings.h"
 
+#include <charconv>
+#include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "berth/field_errors.h"
 #include "src/base/file.h"
+#include "src/base/logging.h"
 #include "src/config/extenders.h"
 #include "src/config/load.h"
 #include "src/config/validate.h"
@@ -59,7 +65,31 @@ Result<config::SchedulerConfiguration> FromFlags(const RunFlags& flags,
   return configuration;
 }
 
+int32_t MaxPdVolumes() {
+  const auto volumes = ParseMaxPdVolumes(std::getenv("KUBE_MAX_PD_VOLS"));
+  if (volumes) return *volumes;
+  base::LogError("KUBE_MAX_PD_VOLS counts for nothing", {{"err", volumes.error().message}});
+  return 0;
+}
+
 }  // namespace
+
+Features Settings::features() const {
+  Features features = feature_gates.Resolve();
+  features.max_pd_volumes = max_pd_volumes;
+  return features;
+}
+
+Result<int32_t> ParseMaxPdVolumes(const char* text) {
+  std::string_view digits = text == nullptr ? "" : text;
+  if (digits.empty()) return 0;
+  if (digits.size() > 1 && digits.starts_with('+')) digits.remove_prefix(1);
+  int32_t volumes = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, volumes);
+  if (read.ec == std::errc() && read.ptr == end && volumes > 0) return volumes;
+  return Fail(Quoted(text) + " is no number above 0");
+}
 
 Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plugins) {
   auto gates = config::FeatureGates::Parse(flags.feature_gates, flags.min_compatibility_minor);
@@ -70,7 +100,7 @@ Result<Settings> ResolveSettings(const RunFlags& flags, const InTreePlugins& plu
   if (auto left = config::LeaveManagedResources(*configuration); !left) {
     return Fail(left.error().Within("couldn't build extenders"));
   }
-  return Settings{std::move(*configuration), std::move(*gates)};
+  return Settings{std::move(*configuration), std::move(*gates), MaxPdVolumes()};
 }
 
 }  // namespace berth::app

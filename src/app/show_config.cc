@@ -59,7 +59,7 @@ Result<ShowConfigFlags> ParseFlags(const std::vector<std::string>& arguments,
 Result<void> TryProfiles(const Settings& settings, const InTreePlugins& plugins) {
   simulator::SimulationOptions options;
   options.scheduler.configuration = settings.configuration;
-  options.scheduler.features = settings.feature_gates.Resolve();
+  options.scheduler.features = settings.features();
   options.scheduler.hostname = "config";
   options.start = base::RealClock().Now();
   auto simulation = simulator::Simulation::Make(std::move(options), plugins.registry);

@@ -41,7 +41,6 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({
     "PodGroupPreemptionPolicy",
     "SchedulerAsyncAPICalls",
     "TopologyAwareWorkloadScheduling",
-    "VolumeLimitScaling",
     "WatchListClient",
 });
 
@@ -199,6 +198,7 @@ Features FeatureGates::Resolve() const {
   features.taint_toleration_comparison_operators = Enabled("TaintTolerationComparisonOperators");
   features.match_label_keys_in_pod_topology_spread = Enabled("MatchLabelKeysInPodTopologySpread");
   features.storage_capacity_scoring = Enabled("StorageCapacityScoring");
+  features.volume_limit_scaling = Enabled("VolumeLimitScaling");
   return features;
 }
 

@@ -219,6 +219,30 @@ constexpr SchemaField kVolumeBindingFields[] = {
     {"shape", &kShape},
 };
 
+// Of plugins that kube-scheduler has no more; the kinds as v1beta1 had them.
+constexpr SchemaField kNodeLabelFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"presentLabels", &kTextList},
+    {"absentLabels", &kTextList},
+    {"presentLabelsPreference", &kTextList},
+    {"absentLabelsPreference", &kTextList},
+};
+constexpr SchemaField kAllocatedFields[] = {
+    kApiVersionField, kKindField, {"resources", &kResourceList}};
+constexpr SchemaField kCapacityRatioFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"shape", &kShape},
+    {"resources", &kResourceList},
+};
+constexpr SchemaField kServiceAffinityFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"affinityLabels", &kTextList},
+    {"antiAffinityLabelsPreference", &kTextList},
+};
+
 constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
     {"DefaultPreemption", {kStruct, "v1.DefaultPreemptionArgs", nullptr, kPreemptionFields}},
     {"DynamicResources", {kStruct, "v1.DynamicResourcesArgs", nullptr, kDynamicResourcesFields}},
@@ -226,8 +250,16 @@ constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
     {"NodeAffinity", {kStruct, "v1.NodeAffinityArgs", nullptr, kNodeAffinityArgsFields}},
     {"NodeResourcesBalancedAllocation",
      {kStruct, "v1.NodeResourcesBalancedAllocationArgs", nullptr, kBalancedFields}},
+    {"NodeLabel", {kStruct, "v1.NodeLabelArgs", nullptr, kNodeLabelFields}},
     {"NodeResourcesFit", {kStruct, "v1.NodeResourcesFitArgs", nullptr, kFitFields}},
+    {"NodeResourcesLeastAllocated",
+     {kStruct, "v1.NodeResourcesLeastAllocatedArgs", nullptr, kAllocatedFields}},
+    {"NodeResourcesMostAllocated",
+     {kStruct, "v1.NodeResourcesMostAllocatedArgs", nullptr, kAllocatedFields}},
     {"PodTopologySpread", {kStruct, "v1.PodTopologySpreadArgs", nullptr, kSpreadFields}},
+    {"RequestedToCapacityRatio",
+     {kStruct, "v1.RequestedToCapacityRatioArgs", nullptr, kCapacityRatioFields}},
+    {"ServiceAffinity", {kStruct, "v1.ServiceAffinityArgs", nullptr, kServiceAffinityFields}},
     {"VolumeBinding", {kStruct, "v1.VolumeBindingArgs", nullptr, kVolumeBindingFields}},
 });
 

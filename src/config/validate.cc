@@ -24,6 +24,12 @@ bool IsRemoved(std::string_view name) {
   return std::find(kRemovedPlugins.begin(), kRemovedPlugins.end(), name) != kRemovedPlugins.end();
 }
 
+// kube-scheduler refuses them wherever it looks for them; Berth has them still, as filters.
+bool RefusesRemoved(const ExtensionPoint& point) {
+  return point.refuses_removed_plugins && point.set != &Plugins::pre_filter &&
+         point.set != &Plugins::filter;
+}
+
 // kube-scheduler names the wrong group's version here; the text is kept.
 std::string RemovedPlugin(const std::string& path, std::string_view name) {
   return InvalidField(path, Quoted(name),
@@ -85,7 +91,7 @@ void CheckProfile(const Profile& profile, const std::string& path, const KnownPl
                     problems);
   }
   for (const ExtensionPoint& point : kExtensionPoints) {
-    if (!point.refuses_removed_plugins) continue;
+    if (!RefusesRemoved(point)) continue;
     const std::vector<PluginRef>& enabled = (profile.plugins.*point.set).enabled;
     const std::string list = path + ".plugins." + std::string(point.field) + ".enabled";
     for (size_t i = 0; i < enabled.size(); ++i) {

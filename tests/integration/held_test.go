@@ -42,12 +42,10 @@ func TestPodsThatNeedWhatIsNotThereWait(t *testing.T) {
 		workload.Pod("inline", withVolume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "inline.example.com"}})),
 	)
 	const ending = " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
-	e.awaitUnschedulable("claim", "0/1 nodes are available: persistentvolumeclaim \"data\" not found."+ending)
-	e.awaitUnschedulable("disk", "0/1 nodes are available: pod has a gcePersistentDisk, awsElasticBlockStore, "+
-		"iscsi or rbd volume, whose conflicts with other pods Berth cannot judge yet."+ending)
+	e.awaitUnschedulable("claim", `0/1 nodes are available: persistentvolumeclaim "data" not found.`+ending)
 	e.awaitUnschedulable("device", "0/1 nodes are available: pod has resource claims (spec.resourceClaims), "+
 		"which Berth does not support yet."+ending)
-	for _, name := range []string{"scratch", "inline"} {
+	for _, name := range []string{"disk", "scratch", "inline"} {
 		e.awaitNode(e.within(30*time.Second), name, "node-0")
 	}
 }

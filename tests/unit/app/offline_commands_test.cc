@@ -222,14 +222,14 @@ TEST_F(OfflineCommandsTest, PodsThatNeedWhatIsNotThereStayPendingAndSayWhy) {
   const std::vector<std::pair<std::string, std::string>> held = {
       {"claim", "persistentvolumeclaim "},
       {"ephemeral", "waiting for ephemeral volume controller to create the persistentvolumeclaim "},
-      {"disk", "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume"},
       {"device", "pod has resource claims (spec.resourceClaims)"},
       {"group", "pod belongs to a pod group (spec.schedulingGroup)"},
   };
   file_ = folder_.Write("volumes.yaml", kVolumes);
   EXPECT_EQ(Run(Simulate, {"-o", "json"}), 0);
   EXPECT_THAT(out_, HasSubstr("{\"pod\":\"default/plain\",\"node\":\"n1\"}\n"));
-  EXPECT_THAT(out_, HasSubstr("{\"summary\":{\"attempts\":6,\"bound\":1,"));
+  EXPECT_THAT(out_, HasSubstr("{\"pod\":\"default/disk\",\"node\":\"n1\"}\n"));
+  EXPECT_THAT(out_, HasSubstr("{\"summary\":{\"attempts\":6,\"bound\":2,"));
   for (const auto& [pod, reason] : held) {
     EXPECT_THAT(out_,
                 HasSubstr("{\"pod\":\"default/" + pod +

@@ -156,5 +156,18 @@ TEST_F(SettingsTest, NamesTheFileOrTheFlagThatIsWrong) {
             "--feature-gates: unrecognized feature gate: Foo");
 }
 
+TEST(MaxPdVolumesTest, IsANumberAboveNought) {
+  EXPECT_EQ(ParseMaxPdVolumes(nullptr).value_or(-1), 0);
+  EXPECT_EQ(ParseMaxPdVolumes("").value_or(-1), 0);
+  EXPECT_EQ(ParseMaxPdVolumes("12").value_or(-1), 12);
+  EXPECT_EQ(ParseMaxPdVolumes("+7").value_or(-1), 7);
+  for (const char* text : {"0", "-1", "x", "1x", " 1", "+", "1.5", "99999999999"}) {
+    SCOPED_TRACE(text);
+    const auto volumes = ParseMaxPdVolumes(text);
+    ASSERT_FALSE(volumes);
+    EXPECT_EQ(volumes.error().message, "\"" + std::string(text) + "\" is no number above 0");
+  }
+}
+
 }  // namespace
 }  // namespace berth::app

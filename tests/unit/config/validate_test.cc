@@ -201,20 +201,22 @@ TEST(ValidateTest, AcceptsTheEdgesOfEachRange) {
   }
 }
 
-TEST(ValidateTest, RefusesRemovedPluginsAtEachPointButTheThreeThatKubeSchedulerForgets) {
+TEST(ValidateTest, RefusesRemovedPluginsWhereTheyAreNoFiltersAndKubeSchedulerLooks) {
   for (const char* plugin : {"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"}) {
     for (const ExtensionPoint& point : kExtensionPoints) {
       SCOPED_TRACE(std::string(plugin) + " at " + std::string(point.field));
       const bool forgotten = point.field == "multiPoint" || point.field == "placementGenerate" ||
                              point.field == "placementScore";
+      const bool filters = point.field == "preFilter" || point.field == "filter";
       const std::string got = ProblemsAfter([&](SchedulerConfiguration& config) {
         PluginSet& set = config.profiles[0].plugins.*point.set;
         // queueSort may have one plugin only.
         set.enabled = {{plugin, 0}};
       });
-      EXPECT_EQ(got, forgotten ? ""
-                               : "profiles[0].plugins." + std::string(point.field) +
-                                     ".enabled[0]: Invalid value: \"" + plugin + "\": " + kRemoved);
+      EXPECT_EQ(got, forgotten || filters
+                         ? ""
+                         : "profiles[0].plugins." + std::string(point.field) +
+                               ".enabled[0]: Invalid value: \"" + plugin + "\": " + kRemoved);
     }
   }
 }
@@ -239,7 +241,7 @@ TEST(ValidateTest, ReportsAllProblemsInKubeSchedulersOrder) {
     c.leader_election.resource_lock = "endpoints";
     c.profiles[0].scheduler_name = "a";
     c.profiles[0].percentage_of_nodes_to_score = -1;
-    c.profiles[0].plugins.filter.enabled = {{"EBSLimits", 0}};
+    c.profiles[0].plugins.score.enabled = {{"EBSLimits", 0}};
     c.profiles[0].plugins.queue_sort.enabled = {{"x", 2}, {"yy", 0}};
     c.profiles[0].plugin_config = {{"a", {}}, {"a", {}}, {"EBSLimits", {}}};
     c.profiles.push_back(Named("a"));
@@ -257,7 +259,7 @@ TEST(ValidateTest, ReportsAllProblemsInKubeSchedulersOrder) {
       "\"leases\", "
       "parallelism: Invalid value: 0: should be an integer value greater than zero, "
       "profiles[0].percentageOfNodesToScore: Invalid value: -1: not in valid range [0-100], "
-      "profiles[0].plugins.filter.enabled[0]: Invalid value: \"EBSLimits\": was invalid in version "
+      "profiles[0].plugins.score.enabled[0]: Invalid value: \"EBSLimits\": was invalid in version "
       "\"v1\" (KubeSchedulerConfiguration is version \"kubescheduler.config.k8s.io/v1\"), "
       "profiles[0].pluginConfig[1]: Duplicate value: \"a\", "
       "profiles[0].pluginConfig[2]: Invalid value: \"EBSLimits\": was invalid in version \"v1\" "

@@ -48,11 +48,14 @@ TEST_F(NotDoneYetTest, APodIsHeldByThePluginThatItNeeds) {
          spec.volumes.emplace_back().image = api::ImageVolumeSource{"web"};
        },
        {}},
-      {"iscsi",
-       [](api::PodSpec& spec) { spec.volumes.emplace_back().iscsi.emplace(); },
-       {{"VolumeRestrictions",
-         "pod has a gcePersistentDisk, awsElasticBlockStore, iscsi or rbd volume, whose conflicts "
-         "with other pods Berth cannot judge yet"}}},
+      {"claims and disks",
+       [](api::PodSpec& spec) {
+         spec.volumes.resize(2);
+         spec.volumes[0].gce_persistent_disk.emplace();
+         spec.volumes[1].persistent_volume_claim =
+             api::PersistentVolumeClaimVolumeSource{"data", false};
+       },
+       {}},
       {"resource claim",
        [](api::PodSpec& spec) { spec.resource_claims.emplace_back().name = "gpu"; },
        {{"DynamicResources",
@@ -68,18 +71,6 @@ TEST_F(NotDoneYetTest, APodIsHeldByThePluginThatItNeeds) {
     c.change(pod.spec);
     EXPECT_EQ(Held(pod), c.want);
   }
-}
-
-TEST_F(NotDoneYetTest, EachDiskThatVolumeRestrictionsJudgesHoldsThePod) {
-  const auto expect_held = [this](auto member) {
-    api::Pod pod = MakePod();
-    (pod.spec.volumes.emplace_back().*member).emplace();
-    EXPECT_THAT(Held(pod), testing::ElementsAre(testing::Key("VolumeRestrictions")));
-  };
-  expect_held(&api::Volume::gce_persistent_disk);
-  expect_held(&api::Volume::aws_elastic_block_store);
-  expect_held(&api::Volume::iscsi);
-  expect_held(&api::Volume::rbd);
 }
 
 TEST_F(NotDoneYetTest, NoEventWakesAHeldPod) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plugins/pod_topology_spread/args.h"
-#include "plugins/pod_topology_spread/default_selector.h"
+#include "plugins/shared/default_selector.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
 namespace berth::plugins {

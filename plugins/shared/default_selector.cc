@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/pod_topology_spread/default_selector.h"
+#include "plugins/shared/default_selector.h"
 
 #include <algorithm>
 #include <optional>

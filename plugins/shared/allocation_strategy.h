@@ -3,15 +3,20 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 
+#include "berth/check.h"
 #include "berth/in_tree/points.h"
 #include "plugins/shared/allocation.h"
 #include "plugins/shared/function_shape.h"
 
-// The scoring strategies of NodeResourcesFit. Each is a weighted mean over the resources a node has
-// at all; `of(i)` reads the node's amounts for terms[i]. All divisions truncate.
+// How full a node may best be: the scoring strategies of NodeResourcesFit, which were plugins of
+// their own once. Each is a weighted mean over the resources a node has at all; `of(i)` reads the
+// node's amounts for terms[i]. All divisions truncate.
 namespace berth::plugins {
+
+enum class ScoringStrategyType { kLeastAllocated, kMostAllocated, kRequestedToCapacityRatio };
 
 template <typename Allocations, typename ResourceScore>
 int64_t WeightedMean(std::span<const AllocationTerm> terms, const Allocations& of,
@@ -68,5 +73,34 @@ int64_t RequestedToCapacityRatioScore(std::span<const AllocationTerm> terms, con
   return static_cast<int64_t>(
       std::round(static_cast<double>(score_sum) / static_cast<double>(weight_sum)));
 }
+
+// One of them. Thread safety: immutable.
+class AllocationStrategy {
+ public:
+  // `shape` counts for kRequestedToCapacityRatio only, and is valid then.
+  AllocationStrategy(ScoringStrategyType type, std::span<const UtilizationShapePoint> shape)
+      : type_(type) {
+    if (type == ScoringStrategyType::kRequestedToCapacityRatio) shape_.emplace(shape);
+  }
+
+  // From 0 to 100.
+  template <typename Allocations>
+  int64_t Score(std::span<const AllocationTerm> terms, const Allocations& of) const {
+    switch (type_) {
+      case ScoringStrategyType::kLeastAllocated:
+        return LeastAllocatedScore(terms, of);
+      case ScoringStrategyType::kMostAllocated:
+        return MostAllocatedScore(terms, of);
+      case ScoringStrategyType::kRequestedToCapacityRatio:
+        return RequestedToCapacityRatioScore(terms, of, *shape_);
+    }
+    BERTH_CHECK(false, "no such scoring strategy");
+    return 0;
+  }
+
+ private:
+  ScoringStrategyType type_;
+  std::optional<BrokenLinearFunction> shape_;
+};
 
 }  // namespace berth::plugins

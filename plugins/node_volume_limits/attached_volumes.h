@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "berth/api/pod.h"
+#include "berth/api/storage.h"
+#include "berth/listers.h"
+
+// The volumes that a pod attaches to its node, by the CSI driver that attaches them.
+namespace berth::plugins {
+
+struct AttachedVolume {
+  std::string driver;
+  // What the driver calls the volume; of a claim whose volume is not there yet its own name, marked
+  // as such.
+  std::string handle;
+
+  friend auto operator<=>(const AttachedVolume&, const AttachedVolume&) = default;
+};
+
+// Whether the volume may have to be attached by a CSI driver: a claim, or a disk of a plugin that
+// one stands for.
+bool MayBeAttached(const api::Volume& volume);
+
+// Why a pod's volumes cannot be told.
+struct VolumeProblem {
+  std::string message = {};  // "": there is none
+  bool claim_missing = false;
+};
+
+// Adds the pod's volumes to `out`. Disks of built-in plugins count only with `migrated`. A claim
+// that does not exist is a problem for a new pod; for one that is placed it counts for nothing, and
+// so do, for both, claims of no class or of none that is there, and volumes of no CSI driver. Stops
+// at the first problem.
+VolumeProblem AddVolumesOf(const api::Pod& pod, bool migrated, bool is_new, const Listers& listers,
+                           std::vector<AttachedVolume>& out);
+
+// Adds the volumes that VolumeAttachments say are attached to the node, or are to be.
+void AddAttachmentsOf(const std::string& node_name, const Listers& listers,
+                      std::vector<AttachedVolume>& out);
+
+// Sorts, and drops what stands twice.
+void MakeUnique(std::vector<AttachedVolume>& volumes);
+
+}  // namespace berth::plugins

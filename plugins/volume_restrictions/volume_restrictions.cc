@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/volume_restrictions/volume_restrictions.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "plugins/shared/hint_objects.h"
+#include "plugins/shared/pod_claims.h"
+#include "plugins/volume_restrictions/disk_conflicts.h"
+
+namespace berth::plugins {
+namespace {
+
+struct PreFilterState {
+  std::set<std::string> claims;  // of the pod, with access mode ReadWriteOncePod
+  int64_t uses = 0;              // of these by placed pods
+};
+
+// As upstream, in whatever namespace the other pod is.
+int64_t UsesBy(const PodInfo& other, const std::set<std::string>& claims) {
+  int64_t uses = 0;
+  ForEachClaimName(*other.pod, [&](const std::string& name) { uses += claims.contains(name); });
+  return uses;
+}
+
+bool SharesClaim(const api::Pod& pod, const api::Pod& other) {
+  bool shares = false;
+  ForEachClaimName(other,
+                   [&](const std::string& name) { shares = shares || UsesClaim(pod, name); });
+  return shares;
+}
+
+Result<QueueingHint> AfterPodDelete(const api::Pod& pod, const api::ObjectPtr& old_object,
+                                    const api::ObjectPtr& new_object) {
+  const auto change = AsChange<api::Pod>(old_object, new_object);
+  if (!change) return Fail(change.error());
+  const api::Pod* deleted = change->old_object;
+  if (deleted == nullptr) return Fail("the event has no deleted object");
+  return QueueIf(deleted->metadata.namespace_ == pod.metadata.namespace_ &&
+                 (DisksConflict(pod, *deleted) || SharesClaim(pod, *deleted)));
+}
+
+}  // namespace
+
+VolumeRestrictions::VolumeRestrictions(Handle& handle)
+    : handle_(&handle),
+      disk_rejection_(handle.reasons().Make(Code::kUnschedulable, kDiskReason)),
+      claim_rejection_(handle.reasons().Make(Code::kUnschedulable, kClaimReason)) {}
+
+PreFilterResult VolumeRestrictions::PreFilter(CycleState& state, const PodInfo& pod,
+                                              const Snapshot& snapshot) {
+  const std::string& namespace_ = pod.pod->metadata.namespace_;
+  PreFilterState data;
+  bool has_disk = false;
+  for (const api::Volume& volume : pod.pod->spec.volumes) {
+    has_disk = has_disk || HasDisk(volume);
+    if (!volume.persistent_volume_claim) continue;
+    const std::string& name = volume.persistent_volume_claim->claim_name;
+    const api::PersistentVolumeClaim* claim =
+        handle_->listers().FindPersistentVolumeClaim(namespace_, name);
+    if (claim == nullptr) {
+      return {.status =
+                  state.reasons().Make(Code::kUnschedulableAndUnresolvable, ClaimNotFound(name))};
+    }
+    if (std::ranges::find(claim->spec.access_modes, api::kReadWriteOncePod) !=
+        claim->spec.access_modes.end()) {
+      data.claims.insert(name);
+    }
+  }
+  for (const std::string& name : data.claims) {
+    data.uses += snapshot.IsClaimUsed(namespace_, name) ? 1 : 0;
+  }
+  if (!has_disk && data.uses == 0) return {.status = Status::Skip()};
+  state.Write(std::move(data));
+  return {};
+}
+
+Status VolumeRestrictions::AddPod(CycleState& state, const PodInfo&, const PodInfo& added,
+                                  const NodeView&) {
+  auto& data = state.Mutable<PreFilterState>();
+  data.uses += UsesBy(added, data.claims);
+  return Status::Success();
+}
+
+Status VolumeRestrictions::RemovePod(CycleState& state, const PodInfo&, const PodInfo& removed,
+                                     const NodeView&) {
+  auto& data = state.Mutable<PreFilterState>();
+  data.uses -= UsesBy(removed, data.claims);
+  return Status::Success();
+}
+
+Status VolumeRestrictions::Filter(const CycleState& state, const PodInfo& pod,
+                                  const NodeView& node) const {
+  if (std::ranges::any_of(pod.pod->spec.volumes, HasDisk)) {
+    bool conflict = false;
+    node.ForEachPod(
+        [&](const PodInfo& other) { conflict = conflict || DisksConflict(*pod.pod, *other.pod); });
+    if (conflict) return disk_rejection_;
+  }
+  return state.Read<PreFilterState>().uses > 0 ? claim_rejection_ : Status::Success();
+}
+
+std::vector<ClusterEventWithHint> VolumeRestrictions::EventsToRegister() const {
+  return {
+      {{EventResource::kAssignedPod, action::kDelete}, AfterPodDelete},
+      {{EventResource::kNode, action::kAdd}, nullptr},
+      {{EventResource::kPersistentVolumeClaim, action::kAdd},
+       [](const api::Pod& pod, const api::ObjectPtr& old_object,
+          const api::ObjectPtr& new_object) -> Result<QueueingHint> {
+         const auto change = AsUpdate<api::PersistentVolumeClaim>(old_object, new_object);
+         if (!change) return Fail(change.error());
+         return QueueIf(IsClaimOf(pod, *change->new_object));
+       }},
+  };
+}
+
+}  // namespace berth::plugins

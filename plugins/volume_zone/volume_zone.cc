@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/volume_zone/volume_zone.h"
+
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "berth/volumes.h"
+#include "plugins/shared/hint_objects.h"
+#include "plugins/shared/pod_claims.h"
+#include "plugins/volume_zone/volume_topology.h"
+
+namespace berth::plugins {
+namespace {
+
+struct PreFilterState {
+  std::vector<VolumeTopology> topologies;
+};
+
+// Why a claim without a volume lets the pod be scheduled nowhere; "" where it waits for the pod.
+std::string ProblemOfUnbound(const api::PersistentVolumeClaim& claim, const Listers& listers) {
+  const std::string name(StorageClassOf(claim));
+  if (name.empty()) return "PersistentVolumeClaim had no pv name and storageClass name";
+  const api::StorageClass* storage_class = listers.FindStorageClass(name);
+  if (storage_class == nullptr) {
+    return "storageclass.storage.k8s.io " + Quoted(name) + " not found";
+  }
+  if (!storage_class->volume_binding_mode) {
+    return "VolumeBindingMode not set for StorageClass " + Quoted(name);
+  }
+  if (*storage_class->volume_binding_mode == api::kBindWaitForFirstConsumer) return "";
+  return "PersistentVolume had no name";
+}
+
+// Adds where the claim's volume is. Why the pod can be scheduled nowhere, or "".
+std::string AddTopologiesOf(const std::string& claim_name, const std::string& namespace_,
+                            const Listers& listers, std::vector<VolumeTopology>& topologies) {
+  if (claim_name.empty()) return "PersistentVolumeClaim had no name";
+  const api::PersistentVolumeClaim* claim =
+      listers.FindPersistentVolumeClaim(namespace_, claim_name);
+  if (claim == nullptr) return ClaimNotFound(claim_name);
+  const std::string& volume_name = claim->spec.volume_name;
+  if (volume_name.empty()) return ProblemOfUnbound(*claim, listers);
+  const api::PersistentVolume* volume = listers.FindPersistentVolume(volume_name);
+  if (volume == nullptr) return "persistentvolume " + Quoted(volume_name) + " not found";
+  std::vector<VolumeTopology> found = TopologiesOf(*volume);
+  topologies.insert(topologies.end(), std::move_iterator(found.begin()),
+                    std::move_iterator(found.end()));
+  return "";
+}
+
+// Where the volumes of the pod's claims are; `problem` says why it can be scheduled nowhere, or "".
+std::vector<VolumeTopology> TopologiesFor(const api::Pod& pod, const Listers& listers,
+                                          std::string& problem) {
+  std::vector<VolumeTopology> topologies;
+  ForEachClaimName(pod, [&](const std::string& name) {
+    if (!problem.empty()) return;
+    problem = AddTopologiesOf(name, pod.metadata.namespace_, listers, topologies);
+  });
+  return topologies;
+}
+
+Result<QueueingHint> AfterClassAdd(const api::Pod&, const api::ObjectPtr& old_object,
+                                   const api::ObjectPtr& new_object) {
+  const auto change = AsUpdate<api::StorageClass>(old_object, new_object);
+  if (!change) return Fail(change.error());
+  return QueueIf(change->new_object->volume_binding_mode == api::kBindWaitForFirstConsumer);
+}
+
+Result<QueueingHint> AfterClaimChange(const api::Pod& pod, const api::ObjectPtr& old_object,
+                                      const api::ObjectPtr& new_object) {
+  const auto change = AsUpdate<api::PersistentVolumeClaim>(old_object, new_object);
+  if (!change) return Fail(change.error());
+  return QueueIf(IsClaimOf(pod, *change->new_object));
+}
+
+Result<QueueingHint> AfterVolumeChange(const api::Pod&, const api::ObjectPtr& old_object,
+                                       const api::ObjectPtr& new_object) {
+  const auto change = AsUpdate<api::PersistentVolume>(old_object, new_object);
+  if (!change) return Fail(change.error());
+  return QueueIf(change->old_object == nullptr ||
+                 TopologiesOf(*change->old_object) != TopologiesOf(*change->new_object));
+}
+
+}  // namespace
+
+PreFilterResult VolumeZone::PreFilter(CycleState& state, const PodInfo& pod, const Snapshot&) {
+  std::string problem;
+  PreFilterState data{TopologiesFor(*pod.pod, handle_->listers(), problem)};
+  if (!problem.empty()) {
+    return {.status = state.reasons().Make(Code::kUnschedulableAndUnresolvable, problem)};
+  }
+  if (data.topologies.empty()) return {.status = Status::Skip()};
+  state.Write(std::move(data));
+  return {};
+}
+
+Status VolumeZone::Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const {
+  std::string problem;
+  const auto data = state.ReadOr<PreFilterState>(
+      [&] { return PreFilterState{TopologiesFor(*pod.pod, handle_->listers(), problem)}; });
+  if (!problem.empty()) return state.reasons().Make(Code::kUnschedulableAndUnresolvable, problem);
+  return IsWithin(data->topologies, node.node()) ? Status::Success() : rejection_;
+}
+
+void VolumeZone::FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                             NodeSet& nodes) const {
+  std::string problem;
+  const auto data = state.ReadOr<PreFilterState>(
+      [&] { return PreFilterState{TopologiesFor(*pod.pod, handle_->listers(), problem)}; });
+  if (!problem.empty()) {
+    nodes.Assign(nodes.size(), false);
+  } else {
+    KeepWithin(data->topologies, snapshot, nodes);
+  }
+}
+
+std::vector<ClusterEventWithHint> VolumeZone::EventsToRegister() const {
+  return {
+      {{EventResource::kStorageClass, action::kAdd}, AfterClassAdd},
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel}, nullptr},
+      {{EventResource::kPersistentVolumeClaim, action::kAdd | action::kUpdate}, AfterClaimChange},
+      {{EventResource::kPersistentVolume, action::kAdd | action::kUpdate}, AfterVolumeChange},
+  };
+}
+
+}  // namespace berth::plugins

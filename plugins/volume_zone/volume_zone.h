@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
+
+namespace berth::plugins {
+
+// Keeps a pod off nodes that are in another zone or region than the volumes of its claims say by
+// their labels.
+//
+// Every rejection is UnschedulableAndUnresolvable: no eviction moves a volume.
+//
+// Thread safety: Filter and FilterNodes may run concurrently; the rest on the scheduling thread.
+class VolumeZone final : public PreFilterPlugin,
+                         public ColumnFilterPlugin,
+                         public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "VolumeZone";
+  static constexpr std::string_view kReason = "node(s) had no available volume zone";
+
+  explicit VolumeZone(Handle& handle)
+      : handle_(&handle),
+        rejection_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kReason)) {}
+
+  // The claims are the pod's own.
+  Inputs DeclaredInputs() const { return Inputs::EachPod(); }
+
+  // Skips pods none of whose volumes has such labels. Claims that are not there, have no volume and
+  // do not wait for their first consumer, or whose volume is not there, reject the pod.
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  // A node without any such label may have every volume.
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+
+  // Queues the pod when a class comes that waits for the first consumer, a node comes or changes
+  // its labels, one of its claims comes or changes, and when any volume comes or changes its zone.
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+ private:
+  Handle* handle_;
+  Status rejection_;
+};
+
+}  // namespace berth::plugins
