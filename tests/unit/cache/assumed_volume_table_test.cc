@@ -92,7 +92,7 @@ TEST_F(AssumedVolumeTableTest, OnlyTheVersionThatIsShownCanBeAssumed) {
 }
 
 // The one that assumed it first fails late: what the second one assumed stays.
-TEST_F(AssumedVolumeTableTest, OneThatWasAssumedAnewIsRestoredOnlyByItself) {
+TEST_F(AssumedVolumeTableTest, OneThatWasAssumedTwiceIsRestoredOnlyByTheSecond) {
   Show(MakeVolume("v", "fast").Ptr());
   const auto first = MakeVolume("v", "fast").Claim("a").Ptr();
   const auto second = MakeVolume("v", "fast").Claim("b").Ptr();
