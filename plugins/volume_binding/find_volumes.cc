@@ -10,6 +10,14 @@
 namespace berth::plugins {
 namespace {
 
+// In the order of their bits.
+constexpr std::string_view kReasons[] = {
+    "node(s) didn't match PersistentVolume's node affinity",
+    "node(s) didn't find available persistent volumes to bind",
+    "node(s) did not have enough free storage",
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+};
+
 // A list on the stack, as long as it is short.
 template <typename T>
 class ShortList {
@@ -143,6 +151,14 @@ void CheckDelayed(const std::vector<DelayedClaim>& claims, const api::Node& node
 }
 
 }  // namespace
+
+ReasonSet ReasonsOf(uint32_t bits) {
+  ReasonSet reasons;
+  for (size_t i = 0; i < std::size(kReasons); ++i) {
+    if ((bits & (1u << i)) != 0) reasons.emplace_back(kReasons[i]);
+  }
+  return reasons;
+}
 
 NodeVerdict FindNodeVolumes(const PodClaims& claims, const api::Node& node, const Listers& listers,
                             NodeVolumes* found) {

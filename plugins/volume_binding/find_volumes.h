@@ -7,6 +7,7 @@
 
 #include "berth/api/node.h"
 #include "berth/listers.h"
+#include "berth/status.h"
 #include "plugins/volume_binding/pod_claims.h"
 
 namespace berth::plugins {
@@ -19,6 +20,9 @@ inline constexpr uint32_t kNotEnoughSpace = 1u << 2;
 inline constexpr uint32_t kVolumeNotFound = 1u << 3;
 inline constexpr uint32_t kAll = (1u << 4) - 1;
 }  // namespace volume_reason
+
+// The reasons that these bits stand for, in kube-scheduler's words.
+ReasonSet ReasonsOf(uint32_t bits);
 
 // What a node would give a pod for its delayed claims.
 struct NodeVolumes {

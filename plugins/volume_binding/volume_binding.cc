@@ -9,6 +9,7 @@
 #include "plugins/volume_binding/assumed_pod_volumes.h"
 #include "plugins/volume_binding/bind_run.h"
 #include "plugins/volume_binding/pod_claims.h"
+#include "plugins/volume_binding/preview_claims.h"
 #include "plugins/volume_binding/queueing_hints.h"
 #include "plugins/volume_binding/stage_errors.h"
 #include "plugins/volume_binding/volume_score.h"
@@ -17,13 +18,6 @@ namespace berth::plugins {
 namespace {
 
 constexpr std::string_view kUnboundImmediate = "pod has unbound immediate PersistentVolumeClaims";
-// In the order of their bits.
-constexpr std::string_view kReasons[] = {
-    "node(s) didn't match PersistentVolume's node affinity",
-    "node(s) didn't find available persistent volumes to bind",
-    "node(s) did not have enough free storage",
-    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
-};
 
 // What PreFilter found; good for the running cycle.
 struct PreFilterState {
@@ -44,11 +38,7 @@ VolumeBinding::VolumeBinding(const VolumeBindingArgs& args, Handle& handle)
           handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kUnboundImmediate)) {
   if (handle.features().storage_capacity_scoring) shape_.emplace(args.shape);
   for (uint32_t bits = 1; bits < rejections_.size(); ++bits) {
-    ReasonSet reasons;
-    for (size_t i = 0; i < std::size(kReasons); ++i) {
-      if ((bits & (1u << i)) != 0) reasons.emplace_back(kReasons[i]);
-    }
-    rejections_[bits] = handle.reasons().Make(Code::kUnschedulableAndUnresolvable, reasons);
+    rejections_[bits] = handle.reasons().Make(Code::kUnschedulableAndUnresolvable, ReasonsOf(bits));
   }
 }
 
@@ -176,6 +166,10 @@ void VolumeBinding::PreBind(CycleState& state, const PodInfo& pod, std::string_v
   const auto run = std::make_shared<BindRun>(state.Read<ReserveState>().volumes, pod.pod,
                                              bind_timeout_, handle_, cancellation, std::move(done));
   run->Start();
+}
+
+ClaimPreviewPlugin::ByNode VolumeBinding::PreviewClaims(const PodInfo& pod) const {
+  return plugins::PreviewClaims(*pod.pod, handle_);
 }
 
 std::vector<ClusterEventWithHint> VolumeBinding::EventsToRegister() const {

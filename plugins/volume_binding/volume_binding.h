@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 #include "plugins/shared/function_shape.h"
@@ -37,6 +38,7 @@ class VolumeBinding final : public PreFilterPlugin,
                             public ColumnScorePlugin,
                             public ReservePlugin,
                             public PreBindPlugin,
+                            public ClaimPreviewPlugin,
                             public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "VolumeBinding";
@@ -70,6 +72,8 @@ class VolumeBinding final : public PreFilterPlugin,
   bool AllowParallel() const override { return true; }
   void PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
                Cancellation& cancellation, AsyncDone done) override;
+
+  ByNode PreviewClaims(const PodInfo& pod) const override;
 
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 

@@ -146,7 +146,8 @@ void InstallDebug(Router& router, scheduler::Scheduler& scheduler) {
   InstallLiveState(router, "/debug/explain", scheduler,
                    [](scheduler::Scheduler& live, const Request& request) {
                      return ExplainJson(live, QueryOr(request, "pod", ""),
-                                        QueryOr(request, "preemption", "") == "true");
+                                        QueryOr(request, "preemption", "") == "true",
+                                        QueryOr(request, "claims", "") == "true");
                    });
 }
 

@@ -79,6 +79,7 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
     const Time decided = clock.Now();
     judgement->Explain();
     if (flags.preemption) judgement->PreviewPreemption();
+    if (flags.claims || !json) judgement->PreviewClaims();
     timings.Add(decided - began, clock.Now() - decided);
     scheduled = judgement->kind() == Judgement::Kind::kScheduled;
     if (json) {

@@ -137,7 +137,7 @@ std::string QueueJson(scheduler::Scheduler& scheduler) {
 }
 
 Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
-                                bool preemption) {
+                                bool preemption, bool claims) {
   const auto pod = scheduler.FindPendingPod(pod_key);
   if (pod == nullptr) {
     const std::string node = NodeOf(scheduler.cache(), pod_key);
@@ -147,6 +147,7 @@ Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_vie
   const std::unique_ptr<engine::Judgement> judgement = scheduler.Judge(pod);
   judgement->Explain();
   if (preemption) judgement->PreviewPreemption();
+  if (claims) judgement->PreviewClaims();
   std::string out;
   explain::VerdictWriter(scheduler.cache()).Append(*judgement, out);
   return out;

@@ -23,6 +23,6 @@ std::string QueueJson(scheduler::Scheduler& scheduler);
 // The verdict document of a pending pod ("namespace/name"), as `berth explain -o json` prints it.
 // Errors: it is unknown, or has a node already.
 Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
-                                bool preemption);
+                                bool preemption, bool claims);
 
 }  // namespace berth::app

@@ -42,6 +42,9 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   flags.Value("preemption",
               "Also tells of each unschedulable pod which evictions would make room for it.",
               out.preemption);
+  flags.Value("claims",
+              "Also in documents (-o json): what each claim of a pod comes to on each node.",
+              out.claims);
 }
 
 void AddScheduling(FlagSet& flags, OfflineFlags& out) {

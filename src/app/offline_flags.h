@@ -19,6 +19,7 @@ struct OfflineFlags {
   std::string kubeconfig;
   std::string pod;  // "namespace/name"
   bool preemption = false;
+  bool claims = false;
 
   uint64_t seed = 1;
   OutputFormat output = OutputFormat::kTable;

@@ -62,6 +62,24 @@ void Judgement::PreviewPreemption() {
                                                 diagnosis.statuses);
 }
 
+void Judgement::PreviewClaims() {
+  if (kind_ != Kind::kScheduled && kind_ != Kind::kUnschedulable) return;
+  const bool any = std::ranges::any_of(pod().spec.volumes, [](const api::Volume& volume) {
+    return volume.persistent_volume_claim || volume.ephemeral;
+  });
+  if (!any) return;
+  for (const auto& entry : profile_->plugins().filter) {
+    if (entry.instance->claim_preview == nullptr) continue;
+    claims_ = entry.instance->claim_preview->PreviewClaims(*pod_);
+    has_claims_ = true;
+    return;
+  }
+}
+
+std::vector<ClaimPreview> Judgement::ClaimsOn(NodeRow row) const {
+  return claims_(NodeView(cluster_.snapshot, row));
+}
+
 std::vector<NodeRow> Judgement::Best() const {
   std::vector<NodeRow> best;
   if (kind_ != Kind::kScheduled) return best;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/in_tree/claim_preview.h"
 #include "src/engine/evaluation.h"
 #include "src/framework/preemption_preview.h"
 #include "src/framework/runtime.h"
@@ -47,6 +48,10 @@ class Judgement {
   // preemption().
   void PreviewPreemption();
 
+  // Asks what the pod's claims come to on each node, for a pod that has been explained; sets
+  // has_claims().
+  void PreviewClaims();
+
   Kind kind() const { return kind_; }
   // The extenders, by URL, that have a say in where the pod goes and were left out.
   const std::vector<std::string>& extenders_not_asked() const { return extenders_not_asked_; }
@@ -74,6 +79,11 @@ class Judgement {
   // could tell.
   const std::optional<PreemptionPreview>& preemption() const { return preemption_; }
 
+  // After PreviewClaims(): whether the pod has claims and a plugin of its profile can tell of them.
+  bool has_claims() const { return has_claims_; }
+  // What each of them comes to on a node, in the order of the pod's volumes.
+  std::vector<ClaimPreview> ClaimsOn(NodeRow row) const;
+
  private:
   void Fail(std::string message);
 
@@ -89,6 +99,8 @@ class Judgement {
   std::vector<framework::PluginScores> scores_;
   bool explained_ = false;
   std::optional<PreemptionPreview> preemption_;
+  ClaimPreviewPlugin::ByNode claims_;
+  bool has_claims_ = false;
 };
 
 }  // namespace berth::engine

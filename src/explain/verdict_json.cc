@@ -16,7 +16,7 @@ using base::AppendJson;
 using base::JsonObject;
 using engine::Judgement;
 
-// The text of a rejected node; many nodes share one.
+// The text of a rejected node without its first brace; many nodes share one.
 class Rejections {
  public:
   explicit Rejections(const Judgement& judgement) : statuses_(judgement.statuses()) {
@@ -45,7 +45,7 @@ class Rejections {
     if (!plugin.empty()) node.Add("plugin", plugin);
     if (!reasons.empty()) base::AppendJsonList(reasons, node.Key("reasons"));
     node.Close();
-    return out;
+    return out.substr(1);
   }
 
   const engine::NodeStatuses& statuses_;
@@ -73,10 +73,10 @@ std::vector<ScoreColumn> ColumnsByName(const Judgement& judgement) {
   return columns;
 }
 
-// The entry of the feasible node at `index`.
+// The entry of the feasible node at `index`, without its first brace.
 void AppendFeasible(const Judgement& judgement, const std::vector<ScoreColumn>& columns,
                     size_t index, std::string& out) {
-  out += "{\"feasible\":true";
+  out += "\"feasible\":true";
   if (!columns.empty()) {
     out += ",\"scores\":{";
     for (const ScoreColumn& column : columns) {
@@ -93,6 +93,22 @@ void AppendFeasible(const Judgement& judgement, const std::vector<ScoreColumn>& 
     AppendJson(total, out);
   }
   out += '}';
+}
+
+// The member that the entry of a node begins with, and a comma.
+void AppendClaims(const std::vector<ClaimPreview>& claims, std::string& out) {
+  out += "\"claims\":";
+  base::JsonList list(out);
+  for (const ClaimPreview& preview : claims) {
+    JsonObject claim(list.Next());
+    claim.Add("claim", preview.claim);
+    claim.AddIfNotEmpty("problem", preview.problem);
+    claim.AddIfNotEmpty("provisioner", preview.provisioner);
+    claim.AddIfNotEmpty("volume", preview.volume);
+    claim.Close();
+  }
+  list.Close();
+  out += ',';
 }
 
 void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
@@ -194,9 +210,12 @@ void VerdictWriter::AppendNodes(const Judgement& judgement, std::string& out) co
     for (size_t i = 0; i < by_name_.size(); ++i) {
       if (i > 0) out += ',';
       out += names_[i];
-      const size_t index = index_of[by_name_[i]];
+      const NodeRow row = by_name_[i];
+      const size_t index = index_of[row];
+      out += '{';
+      if (judgement.has_claims()) AppendClaims(judgement.ClaimsOn(row), out);
       if (index == kRejected) {
-        out += rejections.Of(by_name_[i]);
+        out += rejections.Of(row);
       } else {
         AppendFeasible(judgement, columns, index, out);
       }

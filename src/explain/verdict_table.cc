@@ -4,9 +4,11 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,45 @@ void AppendRejected(const Judgement& judgement, const TableLimits& limits, std::
   out += "\n  Rejected nodes, nearest misses first:\n";
   table.Append("  ", out);
   if (shown < groups.size()) out += "  ... and " + Counted(groups.size() - shown, "group") + '\n';
+}
+
+std::string VolumeCell(const ClaimPreview& claim) {
+  if (!claim.provisioner.empty()) return "made by " + claim.provisioner;
+  return claim.volume.empty() ? "-" : claim.volume;
+}
+
+// One line for all nodes on which a claim comes to the same.
+void AppendClaims(const Judgement& judgement, const TableLimits& limits, std::string& out) {
+  if (!judgement.has_claims()) return;
+  // By the claim's place, what keeps the pod out, and the volume.
+  std::map<std::tuple<size_t, std::string, std::string>, std::vector<NodeRow>> groups;
+  std::vector<std::string> names;
+  judgement.snapshot().nodes().ForEach([&](NodeRow row) {
+    const std::vector<ClaimPreview> claims = judgement.ClaimsOn(row);
+    names.resize(claims.size());
+    for (size_t i = 0; i < claims.size(); ++i) {
+      names[i] = claims[i].claim;
+      groups[{i, claims[i].problem, VolumeCell(claims[i])}].push_back(row);
+    }
+  });
+  TextTable table;
+  table.AddColumn("NODES", TextTable::Align::kRight);
+  table.AddColumn("CLAIM");
+  table.AddColumn("VOLUME");
+  table.AddColumn("KEEPS THE POD OUT");
+  table.AddColumn("EXAMPLES");
+  size_t shown = 0;
+  for (const auto& [what, rows] : groups) {
+    if (shown++ >= limits.groups) break;
+    const auto& [place, problem, volume] = what;
+    table.AddRow({std::to_string(rows.size()), names[place], volume,
+                  problem.empty() ? "-" : problem, Examples(judgement, rows, limits.examples)});
+  }
+  out += "\n  Claims, alike nodes together:\n";
+  table.Append("  ", out);
+  if (groups.size() > limits.groups) {
+    out += "  ... and " + Counted(groups.size() - limits.groups, "group") + '\n';
+  }
 }
 
 std::string ScoreCell(const framework::PluginScores& scores, size_t index) {
@@ -163,6 +204,7 @@ void AppendPreemption(const Judgement& judgement, const TableLimits& limits, std
 void AppendTable(const Judgement& judgement, const TableLimits& limits, std::string& out) {
   AppendHead(judgement, out);
   AppendRejected(judgement, limits, out);
+  AppendClaims(judgement, limits, out);
   AppendBest(judgement, limits, out);
   AppendPreemption(judgement, limits, out);
 }

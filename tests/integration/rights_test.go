@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -166,4 +167,25 @@ func TestWithoutTheRightToBindThePodSaysSoAndIsBoundLater(t *testing.T) {
 	}
 	repair()
 	e.awaitNode(e.within(30*time.Second), "pod", "a")
+}
+
+func TestWithoutTheRightToReadVolumesThePodsWithoutClaimsAreBound(t *testing.T) {
+	e := newVolumeEnv(t)
+	e.refusals = true
+	repair := e.grantNobodyAllBut("", "persistentvolumes", "list", "watch")
+	e.createVolume("volume", "5Gi", "zb")
+	e.awaitVolumesAvailable()
+	d := e.startAs(controlplane.Nobody, fast())
+	e.createClaims(workload.Claim("data", "static", "3Gi"))
+	e.createPods(workload.Pod("plain", workload.NodeSelector(corev1.LabelTopologyZone, "za")),
+		workload.Pod("claiming", workload.UseClaim("data")))
+	e.awaitZone("plain", "za")
+	e.awaitUnschedulable("claiming", "0/4 nodes are available: 4 node(s) didn't find available persistent volumes to bind. "+
+		"preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.")
+	repair()
+	e.awaitZone("claiming", "zb")
+	told := `"nobody" cannot (list|watch) resource "persistentvolumes"`
+	if times := len(regexp.MustCompile(told).FindAllString(strings.ReplaceAll(d.Log(), `\`, ""), -1)); times != 1 {
+		e.Errorf("the log says %d times that volumes may not be read, want once", times)
+	}
 }

@@ -27,6 +27,7 @@
   X(PreFilterExtensions, pre_filter_extensions)  \
   X(UpdatablePreFilterPlugin, update_pre_filter) \
   X(ColumnFilterPlugin, column_filter)           \
+  X(ClaimPreviewPlugin, claim_preview)           \
   X(PreemptionPlugin, preemption)                \
   X(UpdatablePreScorePlugin, update_pre_score)   \
   X(ColumnScorePlugin, column_score)             \

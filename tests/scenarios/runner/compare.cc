@@ -175,6 +175,7 @@ void Comparison::CheckVerdict(const VerdictExpectation& expected) {
   if (expected.verdict.Find("preemption") != nullptr) {
     judgement->PreviewPreemption();
   }
+  judgement->PreviewClaims();
   std::string text;
   explain::VerdictWriter(judgement->snapshot()).Append(*judgement, text);
   const auto document = documents::ParseJson(text, "");

@@ -55,6 +55,39 @@ status: {startTime: "2026-03-01T00:00:00Z"}
 {apiVersion: v1, kind: Pod, metadata: {name: low}, spec: {containers: [{name: c}]}}
 )";
 
+// A pod whose claim fits one of two nodes, by a volume that is there.
+constexpr const char* kClaims = R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {zone: a}}, status: {allocatable: {cpu: 4, pods: 2}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2, labels: {zone: b}}, status: {allocatable: {cpu: 4, pods: 2}}}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-1}
+spec:
+  capacity: {storage: 10Gi}
+  accessModes: [ReadWriteOnce]
+  storageClassName: local
+  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a]}]}]}}
+status: {phase: Available}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {requests: {storage: 5Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: c}], volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]}
+)";
+
 // A pod with every volume that needs no plugin, pods whose claims are not there, and pods that need
 // a plugin which is not done yet.
 constexpr const char* kVolumes = R"(---
@@ -253,6 +286,35 @@ TEST_F(OfflineCommandsTest, ExplainTellsWhatPreemptionWouldDoWhenAsked) {
   EXPECT_EQ(Run(Explain, {"--pod=low", "--preemption"}), kNegative);
   EXPECT_THAT(out_, HasSubstr("\n  preemption: 0/1 nodes are available: 1 No preemption victims "
                               "found for incoming pod.\n"));
+}
+
+TEST_F(OfflineCommandsTest, ExplainTellsWhatAClaimComesToOnEachNode) {
+  file_ = folder_.Write("claims.yaml", kClaims);
+  EXPECT_EQ(Run(Explain, {"--pod=web"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n  Claims, alike nodes together:\n"
+                              "  NODES  CLAIM         VOLUME  KEEPS THE POD OUT                    "
+                              "                     "
+                              "EXAMPLES\n"
+                              "      1  default/data  pv-1    -                                    "
+                              "                     "
+                              "n1\n"
+                              "      1  default/data  -       node(s) didn't find available "
+                              "persistent volumes to bind  "
+                              "n2\n"));
+  EXPECT_EQ(Run(Explain, {"--pod=web", "-o=json"}), kDone);
+  EXPECT_THAT(out_, Not(HasSubstr("claims")));
+  EXPECT_EQ(Run(Explain, {"--pod=web", "-o=json", "--claims"}), kDone);
+  EXPECT_THAT(out_,
+              HasSubstr(R"("n1":{"claims":[{"claim":"default/data","volume":"pv-1"}],"feasible")"));
+  EXPECT_THAT(out_,
+              HasSubstr(R"("n2":{"claims":[{"claim":"default/data","problem":"node(s) didn't )"
+                        R"(find available persistent volumes to bind"}],"code":)"));
+}
+
+TEST_F(OfflineCommandsTest, SimulateBindsClaimsAsAClusterWould) {
+  file_ = folder_.Write("claims.yaml", kClaims);
+  EXPECT_EQ(Run(Simulate, {"-o", "json"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("{\"pod\":\"default/web\",\"node\":\"n1\"}\n"));
 }
 
 TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/base/logging.h"
+#include "src/informers/kinds.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
 // Objects that are neither pods nor nodes, on their way to the plugins.
@@ -174,6 +175,54 @@ TEST_F(OtherObjectsTest, AStatusWriteLeavesWhatIsKnownAboutPodsAlone) {
   allowing->status.disruptions_allowed = 1;
   Post(EventType::kUpdated, Kind::kPodDisruptionBudget, budget, allowing);
   EXPECT_EQ(add("web-3"), 1u);
+}
+
+TEST_F(ListenerTest, EachKindOfVolumesWakesThePodsThatItsEventsAreFor) {
+  const struct {
+    Kind kind;
+    EventResource resource;
+    api::ObjectPtr object;
+  } cases[] = {
+      {Kind::kPersistentVolume, EventResource::kPersistentVolume,
+       Make<api::PersistentVolume>("", "a", "1")},
+      {Kind::kPersistentVolumeClaim, EventResource::kPersistentVolumeClaim,
+       Make<api::PersistentVolumeClaim>("default", "a", "1")},
+      {Kind::kStorageClass, EventResource::kStorageClass, Make<api::StorageClass>("", "a", "1")},
+      {Kind::kCsiNode, EventResource::kCsiNode, Make<api::CSINode>("", "a", "1")},
+      {Kind::kCsiDriver, EventResource::kCsiDriver, Make<api::CSIDriver>("", "a", "1")},
+      {Kind::kCsiStorageCapacity, EventResource::kCsiStorageCapacity,
+       Make<api::CSIStorageCapacity>("default", "a", "1")},
+      {Kind::kVolumeAttachment, EventResource::kVolumeAttachment,
+       Make<api::VolumeAttachment>("", "a", "1")},
+  };
+  std::vector<ClusterEvent> events;
+  for (const auto& c : cases) {
+    events.push_back({c.resource, action::kAdd | action::kUpdate | action::kDelete});
+  }
+  EXPECT_THAT(RegisterFor(events), testing::Not(testing::HasSubstr("none will come")));
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  int seen = attempts_;
+  const auto wakes = [&] {
+    Advance(std::chrono::seconds(30));
+    return std::exchange(seen, attempts_) != attempts_;
+  };
+  EXPECT_FALSE(wakes());
+  for (const auto& c : cases) {
+    SCOPED_TRACE(informers::InfoOf(c.kind).resource);
+    Post(EventType::kAdded, c.kind, {}, c.object);
+    EXPECT_TRUE(wakes());
+    Post(EventType::kUpdated, c.kind, c.object, c.object);
+    EXPECT_TRUE(wakes());
+    Post(EventType::kDeleted, c.kind, c.object, {});
+    EXPECT_TRUE(wakes());
+  }
+  // What no plugin of kube-scheduler asks for wakes no pod.
+  Post(EventType::kAdded, Kind::kVolumeAttributesClass, {},
+       Make<api::VolumeAttributesClass>("", "a", "1"));
+  EXPECT_FALSE(wakes());
 }
 
 TEST_F(OtherObjectsTest, TheEndOfAnObjectThatCouldNeverBeReadIsNoNews) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "berth/pod_info.h"
+#include "berth/snapshot.h"
+
+namespace berth::inline in_tree {
+
+// What one of a pod's claims comes to on a node.
+struct ClaimPreview {
+  std::string claim;        // "namespace/name"
+  std::string volume;       // the volume that it has or would take; "" where there is none
+  std::string provisioner;  // who would make a volume for it; "" where none is to be made
+  std::string problem;      // why it keeps the pod off the node; "" where it does not
+};
+
+// A Filter that can tell what a pod's claims come to.
+class ClaimPreviewPlugin {
+ public:
+  // By node, what each claim comes to, in the order of the pod's volumes.
+  using ByNode = std::function<std::vector<ClaimPreview>(const NodeView& node)>;
+
+  virtual ~ClaimPreviewPlugin() = default;
+  // Looks the claims up once; what is returned is good as long as the cycle. Scheduling thread.
+  virtual ByNode PreviewClaims(const PodInfo& pod) const = 0;
+};
+
+}  // namespace berth::inline in_tree
