@@ -62,8 +62,7 @@ bool WaitsForConsumer(const MemoryApi& api, const api::PersistentVolumeClaim& cl
   const auto storage_class =
       FindIn<api::StorageClass>(api, Kind::kStorageClass, StorageClassOf(claim));
   return storage_class != nullptr &&
-         storage_class->volume_binding_mode == api::kBindWaitForFirstConsumer &&
-         api::Find(claim.metadata.annotations, kSelectedNodeAnnotation) == nullptr;
+         storage_class->volume_binding_mode == api::kBindWaitForFirstConsumer;
 }
 
 }  // namespace
@@ -192,9 +191,12 @@ void VolumeControllers::SyncClaim(const std::string& key) {
                                               : Fits(*volume, *claim) && HasModes(*volume, *claim));
     if (!free) return;
   } else {
+    // With a selected node a volume is made there; one that is free would be anywhere.
     const bool waits = WaitsForConsumer(api_, *claim);
+    const bool has_node =
+        api::Find(claim->metadata.annotations, kSelectedNodeAnnotation) != nullptr;
     volume = FindVolumeFor(*claim, waits);
-    if (volume == nullptr && !waits) volume = Provision(api_, *claim);
+    if (volume == nullptr && (!waits || has_node)) volume = Provision(api_, *claim);
   }
   if (volume != nullptr) Bind(std::move(volume), claim);
 }

@@ -214,6 +214,16 @@ TEST_F(VolumeControllersTest, AClaimThatWaitsGetsAVolumeForItsSelectedNode) {
   EXPECT_TRUE(IsFullyBound(Claim("data")));
 }
 
+TEST_F(VolumeControllersTest, ASelectedNodeGetsANewVolumeThoughOneIsFree) {
+  ApplyZones();
+  Apply(NewClass("made", kDriver, api::kBindWaitForFirstConsumer));
+  Apply(NewVolume("free", 5, "made"));
+  Apply(Selected(NewClaim("data", 1, "made"), "b"));
+  Run();
+  EXPECT_EQ(Claim("data").spec.volume_name, "pvc-uid-data");
+  EXPECT_FALSE(Volume("free").spec.claim_ref);
+}
+
 TEST_F(VolumeControllersTest, WithoutTopologyKeysTheClassSaysWhereAVolumeIsReached) {
   Apply(MakeNode("a").Label("zone", "a").Obj());
   api::StorageClass anywhere = NewClass("anywhere", kDriver, api::kBindImmediate);
