@@ -35,6 +35,11 @@ func (c Case) Settled() Case {
 	return c
 }
 
+// HasVolumes says whether there are claims.
+func (c Case) HasVolumes() bool {
+	return slices.ContainsFunc(c.Objects, func(o dict) bool { return o["kind"] == "PersistentVolumeClaim" })
+}
+
 type settler struct {
 	claims  map[string]dict
 	waiting map[string]bool

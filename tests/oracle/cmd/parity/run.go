@@ -63,7 +63,7 @@ func compareAll(ctx context.Context, o options, scratch string) ([]finding, erro
 				cancel(err)
 				return
 			}
-			checker := &parity.Checker{Berth: o.berth, Dir: dir, Claims: o.volumes}
+			checker := &parity.Checker{Berth: o.berth, Dir: dir, Claims: o.volumes, ReplayVolumes: o.replayVolumes}
 			for ctx.Err() == nil {
 				i := int(next.Add(1) - 1)
 				if i >= o.seeds {
@@ -107,7 +107,7 @@ func report(ctx context.Context, o options, scratch string, findings []finding) 
 		}
 	}
 	fmt.Printf("%d of %d cases differ, in %d ways\n", len(findings), o.seeds, len(kinds))
-	checker := &parity.Checker{Berth: o.berth, Dir: scratch, Claims: o.volumes}
+	checker := &parity.Checker{Berth: o.berth, Dir: scratch, Claims: o.volumes, ReplayVolumes: o.replayVolumes}
 	for i, f := range kinds {
 		fmt.Printf("\nseed %d, and %d others:\n", f.kase.Seed, ofKind[f.difference.Kind]-1)
 		if i >= o.shrink || ctx.Err() != nil {
