@@ -98,6 +98,9 @@ class Reader {
     if (auto read = ReadCrowds("measure.pods", informers::Kind::kPod, *pods, step.create); !read) {
       return Fail(read.error());
     }
+    if (const ConfigValue* before = written.Find("before")) {
+      if (auto read = ReadTemplates(*before, step.before); !read) return Fail(read.error());
+    }
     if (const ConfigValue* meanwhile = written.Find("meanwhile")) {
       if (meanwhile->list() == nullptr) return FailAt(*meanwhile, "meanwhile: expected a list");
       for (const ConfigValue& one : *meanwhile->list()) {

@@ -140,18 +140,23 @@ class Run {
     const double before = HeapBytes();
     const Duration thread_before = sim_->scheduler_time();
     Duration loop{};
-    std::vector<api::ObjectPtr> pods;
+    std::vector<api::ObjectPtr> objects;
     for (size_t begin = 0; begin < count;) {
       const size_t end = EndOfBatch(step, begin, count);
-      for (size_t i = begin; i < end; ++i) pods.push_back(crowd.object.Copy(i, NextUid()));
+      for (size_t i = begin; i < end; ++i) {
+        for (const ObjectTemplate& object : step.before) {
+          objects.push_back(object.Copy(i, NextUid()));
+        }
+        objects.push_back(crowd.object.Copy(i, NextUid()));
+      }
       const std::vector<api::ObjectPtr> others = ObjectsMeanwhile(step, begin);
       const Duration start = base::ThreadCpuTime();
       ActMeanwhile(step, begin, others);
-      for (api::ObjectPtr& pod : pods) sim_->Apply(std::move(pod));
+      for (api::ObjectPtr& object : objects) sim_->Apply(std::move(object));
       sim_->Settle();
       if (end == count) sim_->RunUntilQuiet(std::chrono::hours(1));
       loop += base::ThreadCpuTime() - start;
-      pods.clear();
+      objects.clear();
       begin = end;
       Progress(end, count);
     }

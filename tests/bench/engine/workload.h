@@ -55,6 +55,7 @@ struct Meanwhile {
 struct WorkloadStep {
   std::vector<Crowd> create;
   bool measured = false;
+  std::vector<ObjectTemplate> before;  // what comes with each measured pod, before it
   std::vector<Meanwhile> meanwhile;
 };
 
