@@ -113,7 +113,7 @@ int Explain(const std::vector<std::string>& arguments, const std::string& progra
     return FailWith(filled.error().message);
   }
   // Takes the objects in; nothing is decided, since the simulation is not started.
-  simulation.Settle();
+  simulation.RunDue();
   const auto keys = PodsToJudge(*flags, simulation);
   if (!keys) return FailWith(keys.error().message);
   Timings timings;

@@ -68,7 +68,7 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
     return FailWith(filled.error().message);
   }
   const std::vector<std::string> pending = PendingPods(simulation);
-  simulation.Settle();
+  simulation.RunDue();
   // The lines of the decisions would mix with a bar on the same terminal.
   if (!listener.json || isatty(STDOUT_FILENO) != 1) listener.progress.emplace("Scheduling");
   listener.pods = pending.size();

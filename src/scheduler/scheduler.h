@@ -87,7 +87,7 @@ class Scheduler {
   const Profiles& profiles() const { return profiles_; }
   const BindingCycles& binding_cycles() const { return binding_cycles_; }
   // Attempts that failed as another pod of the class had.
-  uint64_t num_reused_verdicts() const { return scheduling_cycle_.num_reused_verdicts(); }
+  uint64_t num_reused_refusals() const { return scheduling_cycle_.num_reused_refusals(); }
   // The newest version of a pod of ours that has no node, by "namespace/name"; else nullptr.
   std::shared_ptr<const api::Pod> FindPendingPod(std::string_view key) const {
     return state_->pods.Find(key);

@@ -124,7 +124,7 @@ void SchedulingCycle::FailUndecided(Attempt attempt, const engine::Decision& dec
       break;
     case engine::Decision::Kind::kUnfit: {
       if (decision.refusal != nullptr) {
-        ++num_reused_verdicts_;
+        ++num_reused_refusals_;
         state_.metrics.Add(reused_rejections_series_);
       }
       engine::Refusal refusal = decision.refusal != nullptr ? *decision.refusal : Refuse(attempt);

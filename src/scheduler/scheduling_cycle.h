@@ -46,7 +46,7 @@ class SchedulingCycle {
   void ScheduleOne();
 
   // Attempts that failed as another pod of the class had.
-  uint64_t num_reused_verdicts() const { return num_reused_verdicts_; }
+  uint64_t num_reused_refusals() const { return num_reused_refusals_; }
 
  private:
   // The next pod that is to be decided; nullopt: none, or it needs no node any more.
@@ -69,7 +69,7 @@ class SchedulingCycle {
   SchedulerState& state_;
   const std::function<void(const CycleOutcome&)> on_cycle_;
   const std::function<Duration()> stopwatch_;
-  uint64_t num_reused_verdicts_ = 0;
+  uint64_t num_reused_refusals_ = 0;
   const metrics::SeriesId algorithm_series_;
   const metrics::SeriesId reused_rejections_series_;
   const metrics::SeriesId reused_decisions_series_;

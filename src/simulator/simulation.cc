@@ -44,7 +44,7 @@ void Simulation::Start() {
   }
 }
 
-void Simulation::Settle() {
+void Simulation::RunDue() {
   do {
     if (timed_) clock_.Run();
     const Duration before = base::ThreadCpuTime();
@@ -62,14 +62,14 @@ bool Simulation::quiet() const {
 
 void Simulation::Step(Time end) {
   const Time next = std::min(loop_due_, executor_.NextDue().value_or(Time::max()));
-  // Settled, nothing is due now; time must pass all the same.
+  // After RunDue() nothing is due now; time must pass all the same.
   clock_.Set(std::clamp(next, std::min(clock_.Now() + Duration(1), end), end));
-  Settle();
+  RunDue();
 }
 
 bool Simulation::RunUntilQuiet(Duration limit, Duration patience) {
   Start();
-  Settle();
+  RunDue();
   const Time end = clock_.Now() + limit;
   uint64_t changes = api_.changes();
   Time changed = clock_.Now();
@@ -84,7 +84,7 @@ bool Simulation::RunUntilQuiet(Duration limit, Duration patience) {
 
 void Simulation::Advance(Duration by) {
   const Time end = clock_.Now() + by;
-  Settle();
+  RunDue();
   while (clock_.Now() < end) Step(end);
 }
 

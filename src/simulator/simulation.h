@@ -43,7 +43,7 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   // Changes of the cluster, as others make them: see MemoryApi. The scheduler takes them in with
-  // the next Settle(), or whatever else lets it run.
+  // the next RunDue(), or whatever else lets it run.
   void Apply(api::ObjectPtr object) { api_.Apply(std::move(object)); }
   bool Delete(informers::Kind kind, std::string_view key) { return api_.Delete(kind, key); }
   // Tells the scheduler what an informer saw that the API in memory has not.
@@ -56,7 +56,7 @@ class Simulation {
   void Start();
 
   // Runs until nothing is left to do without time passing.
-  void Settle();
+  void RunDue();
   // Starts; then lets time pass, from one due time to the next, until no pod is active, backing off
   // or on its way to a node: what is left is parked or gated. False: `limit` passed before that, or
   // for `patience` no object changed and no pod was on its way, so that those which still back off
@@ -77,7 +77,7 @@ class Simulation {
 
  private:
   explicit Simulation(Time start);
-  // Sets the clock to what is due next, but not past `end`, and settles.
+  // Sets the clock to what is due next, but not past `end`, and runs that.
   void Step(Time end);
 
   base::VirtualClock clock_;

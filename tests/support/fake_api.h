@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/virtual_time.h"
 #include "src/client/api_client.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::test {
 
@@ -21,7 +21,7 @@ client::ApiError NeverSent();
 // One request to a FakeApi, answered by the test. Answers arrive on the executor's next turn.
 class FakeCall {
  public:
-  FakeCall(FakeExecutor& executor, client::Request a_request)
+  FakeCall(base::VirtualExecutor& executor, client::Request a_request)
       : request(std::move(a_request)), executor_(executor) {}
 
   const client::Request request;
@@ -45,7 +45,7 @@ class FakeCall {
   friend class FakeApi;
   void Finish(client::ResponseResult result);
 
-  FakeExecutor& executor_;
+  base::VirtualExecutor& executor_;
   client::OnResponse done_;
   std::shared_ptr<client::StreamHandler> handler_;
   bool open_ = true;
@@ -59,7 +59,7 @@ class FakeApi final : public client::ApiClient {
   // Answers a request at once, or leaves it open with nullopt.
   using Model = std::function<std::optional<client::ResponseResult>(const client::Request&)>;
 
-  explicit FakeApi(FakeExecutor& executor) : executor_(executor) {}
+  explicit FakeApi(base::VirtualExecutor& executor) : executor_(executor) {}
   // What waits for an answer that does not come may keep its call, and is let go.
   ~FakeApi() override;
 
@@ -84,7 +84,7 @@ class FakeApi final : public client::ApiClient {
  private:
   class Handle;
 
-  FakeExecutor& executor_;
+  base::VirtualExecutor& executor_;
   Model model_;
   std::vector<std::shared_ptr<FakeCall>> calls_;
 };

@@ -10,8 +10,8 @@
 
 #include "berth/check.h"
 #include "berth/in_tree/handle.h"
+#include "src/base/virtual_time.h"
 #include "src/metrics/plugin_metric_table.h"
-#include "tests/support/fake_clock.h"
 #include "tests/support/plain_assumed_volumes.h"
 #include "tests/support/plain_listers.h"
 #include "tests/support/plain_resource_names.h"
@@ -65,7 +65,7 @@ class FakeHandle final : public Handle {
     AsyncDone done;
   };
 
-  const Clock& clock() const override { return fake_clock; }
+  const Clock& clock() const override { return virtual_clock; }
   Random& random() override { return seeded_random; }
   const Features& features() const override { return gates; }
   std::string_view scheduler_name() const override { return "default-scheduler"; }
@@ -164,7 +164,7 @@ class FakeHandle final : public Handle {
     binds.push_back({pod, std::string(node_name), std::move(done)});
   }
 
-  FakeClock fake_clock;
+  base::VirtualClock virtual_clock;
   Random seeded_random{1};
   Features gates;
   const Snapshot* current_snapshot = nullptr;

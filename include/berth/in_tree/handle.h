@@ -141,7 +141,7 @@ class Handle {
 
   // Binds the pod by the API server's binding subresource. `done` gets Success once the pod is
   // known to be on the node and Error once it is known not to be; an answer that never came is
-  // settled by reading the pod back. Any thread.
+  // replaced by a read of the pod. Any thread.
   virtual void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
                        AsyncDone done) = 0;
 };

@@ -88,7 +88,7 @@ class Run {
     if (!made) return Fail(made.error().Within("config"));
     sim_ = *std::move(made);
     sim_->Start();
-    sim_->Settle();
+    sim_->RunDue();
     return {};
   }
 
@@ -117,10 +117,10 @@ class Run {
       for (size_t i = 0; i < count; ++i) {
         sim_->Apply(crowd.object.Copy(i, NextUid()));
         if (i % kBatch != kBatch - 1) continue;
-        sim_->Settle();
+        sim_->RunDue();
         Progress(i, count);
       }
-      sim_->Settle();
+      sim_->RunDue();
       if (crowd.object.kind() == informers::Kind::kNode) {
         node_bytes_ += HeapBytes() - before;
         result_.nodes += count;
@@ -153,7 +153,7 @@ class Run {
       const Duration start = base::ThreadCpuTime();
       ActMeanwhile(step, begin, others);
       for (api::ObjectPtr& object : objects) sim_->Apply(std::move(object));
-      sim_->Settle();
+      sim_->RunDue();
       if (end == count) sim_->RunUntilQuiet(std::chrono::hours(1));
       loop += base::ThreadCpuTime() - start;
       objects.clear();

@@ -89,7 +89,7 @@ std::vector<Figure> Preemption(const Sizes& sizes) {
                    .Ptr());
   }
   sim->Start();
-  sim->Settle();
+  sim->RunDue();
   std::vector<std::shared_ptr<const api::Pod>> pods;
   for (size_t i = 0; i < sizes.arrive; ++i) {
     pods.push_back(Pod(Numbered("high", i), "900m").Priority(1000).Ptr());
@@ -100,7 +100,7 @@ std::vector<Figure> Preemption(const Sizes& sizes) {
     begin = base::ThreadCpuTime();
     decided = false;
     sim->Apply(std::move(pod));
-    sim->Settle();
+    sim->RunDue();
     each.push_back(Microseconds(base::ThreadCpuTime() - begin));
   }
   const double total = duration<double>(base::ThreadCpuTime() - start).count();
@@ -142,7 +142,7 @@ std::vector<double> Waits(const Sizes& sizes, size_t crowd, uint64_t& reused) {
   sim->api().set_latency(kApiLatency);
   AddNodes(*sim, sizes.nodes);
   sim->Start();
-  sim->Settle();
+  sim->RunDue();
   // Each pod that fits comes at the same time with the crowd and without it.
   constexpr Duration kBetween = milliseconds(3);
   const Time start = sim->now() + kApiLatency;
@@ -156,10 +156,10 @@ std::vector<double> Waits(const Sizes& sizes, size_t crowd, uint64_t& reused) {
     const std::string name = Numbered("fits", i);
     created[name] = arrives - kApiLatency;
     sim->Apply(Pod(name, "100m").Ptr());
-    sim->Settle();
+    sim->RunDue();
   }
   while (waits.size() < sizes.arrive) sim->Advance(kBetween);
-  reused = sim->scheduler().num_reused_verdicts();
+  reused = sim->scheduler().num_reused_refusals();
   return waits;
 }
 

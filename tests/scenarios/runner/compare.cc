@@ -162,7 +162,7 @@ void Comparison::CheckVerdict(const VerdictExpectation& expected) {
   const int line = expected.verdict.line();
   const std::string path = "explain." + expected.key;
   // The scheduler may not have seen the last steps yet.
-  simulation_.Settle();
+  simulation_.RunDue();
   const auto pod = simulation_.FindPod(expected.key);
   if (pod == nullptr) return Add(line, path, "a pod", "none of this name");
   if (!pod->spec.node_name.empty()) {

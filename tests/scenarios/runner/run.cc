@@ -37,7 +37,7 @@ class Runner {
       outcome.step = static_cast<size_t>(&step - scenario_.steps.data());
       Begin(step);
       if (auto done = Carry(step, outcome.mismatches); !done) outcome.error = done.error().message;
-      simulation_->Settle();
+      simulation_->RunDue();
       if (!outcome.ok()) break;
     }
     for (const auto& [pod, attempts] : attempts_) outcome.cycles += static_cast<uint64_t>(attempts);
@@ -93,7 +93,7 @@ class Runner {
     const auto* expect = std::get_if<Expect>(&step.action);
     if (expect != nullptr && expect->only_explains()) return;
     simulation_->Start();
-    simulation_->Settle();
+    simulation_->RunDue();
   }
 
   Result<void> Carry(const Step& step, std::vector<Mismatch>& mismatches) {

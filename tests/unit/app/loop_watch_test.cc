@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/base/logging.h"
-#include "tests/support/fake_clock.h"
+#include "src/base/virtual_time.h"
 
 namespace berth::app {
 namespace {
@@ -13,8 +13,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 TEST(LoopWatchTest, ALoopThatTurnedLatelyIsNoProblem) {
-  test::FakeClock clock;
-  test::FakeExecutor executor(clock);
+  base::VirtualClock clock;
+  base::VirtualExecutor executor(clock);
   Time last = clock.Now();
   std::string plugin = "Slow at Filter";
   const auto watch = std::make_shared<LoopWatch>(
@@ -32,8 +32,8 @@ TEST(LoopWatchTest, ALoopThatTurnedLatelyIsNoProblem) {
 }
 
 TEST(LoopWatchTest, TellsOnceOfEachTimeTheLoopIsStuck) {
-  test::FakeClock clock;
-  test::FakeExecutor executor(clock);
+  base::VirtualClock clock;
+  base::VirtualExecutor executor(clock);
   Time last = clock.Now();
   const auto watch = std::make_shared<LoopWatch>(
       executor, clock,

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/base/thread.h"
-#include "tests/support/fake_clock.h"
+#include "src/base/virtual_time.h"
 
 namespace berth::base {
 namespace {
@@ -23,8 +23,8 @@ class ExecutorLinkTest : public testing::Test {
     link_->Run([this, what = std::move(what)] { notes_.push_back(what); });
   }
 
-  test::FakeClock clock_;
-  std::optional<test::FakeExecutor> executor_{std::in_place, clock_};
+  base::VirtualClock clock_;
+  std::optional<base::VirtualExecutor> executor_{std::in_place, clock_};
   std::shared_ptr<ExecutorLink> link_ = std::make_shared<ExecutorLink>(*executor_);
   std::vector<std::string> notes_;
 };

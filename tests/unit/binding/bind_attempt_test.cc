@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string>
 
+#include "src/base/virtual_time.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::binding {
 namespace {
@@ -92,8 +92,8 @@ class BindAttemptTest : public testing::Test {
     EXPECT_EQ(api_.size(), requests) << "a request was made after the end";
   }
 
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::shared_ptr<const api::Pod> pod_ =
       test::MakePod().Namespace("ns").Name("web").Uid("uid-1").Ptr();

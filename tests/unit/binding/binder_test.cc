@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "src/base/thread.h"
+#include "src/base/virtual_time.h"
 #include "src/binding/cancel_source.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 #include "tests/unit/binding/fake_plugins.h"
 
 namespace berth::binding {
@@ -70,8 +70,8 @@ class BinderTest : public testing::Test {
   }
 
   uint64_t probes_ = 0;
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   FakeBind bind_{"Bind"};
   FakePostBind post_bind_;

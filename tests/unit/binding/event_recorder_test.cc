@@ -9,10 +9,10 @@
 #include <optional>
 #include <set>
 
+#include "src/base/virtual_time.h"
 #include "src/binding/event_series.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::binding {
 namespace {
@@ -57,8 +57,8 @@ class EventRecorderTest : public testing::Test {
   nlohmann::json Body() { return nlohmann::json::parse(Last().body); }
   int SeriesCount() { return Body().at("series").at("count").get<int>(); }
 
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::unique_ptr<EventRecorder> recorder_ =
       std::make_unique<EventRecorder>(api_, clock_, 1, "host-1");

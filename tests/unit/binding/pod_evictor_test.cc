@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
+#include "src/base/virtual_time.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::binding {
 namespace {
@@ -41,8 +41,8 @@ class PodEvictorTest : public testing::Test {
     EXPECT_EQ(api_.last().request.priority, client::Priority::kEviction);
   }
 
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::unique_ptr<PodEvictor> evictor_ = std::make_unique<PodEvictor>(api_, clock_, 1);
   std::optional<AsyncStatus> end_;

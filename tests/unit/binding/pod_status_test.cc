@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "berth/random.h"
+#include "src/base/virtual_time.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::binding {
 namespace {
@@ -57,8 +57,8 @@ class PodStatusPatcherTest : public testing::Test {
   }
   nlohmann::json Status() { return nlohmann::json::parse(api_.last().request.body).at("status"); }
 
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::vector<std::optional<client::ApiError>> ends_;
   std::unique_ptr<PodStatusPatcher> patcher_ = std::make_unique<PodStatusPatcher>(api_, clock_, 1);

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "src/api/volume_patches.h"
+#include "src/base/virtual_time.h"
 #include "src/binding/cancel_source.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 #include "tests/support/volume_builders.h"
 
 namespace berth::binding {
@@ -25,8 +25,8 @@ class VolumeWritesTest : public testing::Test {
     executor_.RunDue();
   }
 
-  FakeClock clock_;
-  FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   FakeApi api_{executor_};
   CancelSource cancel_;
   std::optional<AsyncStatus> done_;

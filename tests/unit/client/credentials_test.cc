@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/base/text.h"
-#include "tests/support/fake_clock.h"
+#include "src/base/virtual_time.h"
 #include "tests/support/test_certificates.h"
 #include "tests/unit/client/temp_folder.h"
 
@@ -16,7 +16,6 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
-using test::FakeClock;
 using test::TempFolder;
 using testing::HasSubstr;
 
@@ -80,7 +79,7 @@ TEST(CredentialsTest, EachKindBecomesItsHeader) {
     config.user.username = c.username;
     config.user.password = c.password;
     config.cluster.ca_data = "CA";
-    FakeClock clock;
+    base::VirtualClock clock;
     Credentials credentials(config, clock, nullptr);
     ASSERT_NE(Now(credentials), nullptr);
     EXPECT_EQ(Now(credentials)->authorization, c.want);
@@ -91,7 +90,7 @@ TEST(CredentialsTest, EachKindBecomesItsHeader) {
 
 TEST(CredentialsTest, ARotatedTokenFileIsReadAgainAfterAMinute) {
   const TempFolder folder;
-  FakeClock clock;
+  base::VirtualClock clock;
   Credentials credentials(TokenFile(folder.Write("token", " one\n")), clock, nullptr);
   const IdentityPtr first = Now(credentials);
   ASSERT_NE(first, nullptr);
@@ -105,7 +104,7 @@ TEST(CredentialsTest, ARotatedTokenFileIsReadAgainAfterAMinute) {
 
 TEST(CredentialsTest, ARejectedTokenFileIsReadAgainAtOnce) {
   const TempFolder folder;
-  FakeClock clock;
+  base::VirtualClock clock;
   Credentials credentials(TokenFile(folder.Write("token", "one")), clock, nullptr);
   const IdentityPtr first = Now(credentials);
   folder.Write("token", "two");
@@ -115,7 +114,7 @@ TEST(CredentialsTest, ARejectedTokenFileIsReadAgainAtOnce) {
 
 TEST(CredentialsTest, ATokenFileThatIsGoneLeavesTheOldToken) {
   const TempFolder folder;
-  FakeClock clock;
+  base::VirtualClock clock;
   Credentials credentials(TokenFile(folder.Write("token", "one")), clock, nullptr);
   ASSERT_NE(Now(credentials), nullptr);
   folder.Remove("token");
@@ -125,7 +124,7 @@ TEST(CredentialsTest, ATokenFileThatIsGoneLeavesTheOldToken) {
 
 TEST(CredentialsTest, ATokenFileThatNeverWasIsAnErrorUnlessThereIsAToken) {
   const TempFolder folder;
-  FakeClock clock;
+  base::VirtualClock clock;
   ServerConfig config = TokenFile(folder.Path("token"));
   Credentials alone(config, clock, nullptr);
   EXPECT_THAT(Failure(alone), HasSubstr("getting credentials: open " + folder.Path("token")));
@@ -140,7 +139,7 @@ TEST(CredentialsTest, ATokenFileThatNeverWasIsAnErrorUnlessThereIsAToken) {
 
 TEST(CredentialsTest, RotatedCertificateFilesMakeAnotherTlsIdentity) {
   const TempFolder folder;
-  FakeClock clock;
+  base::VirtualClock clock;
   ServerConfig config;
   config.user.client_certificate_file = folder.Write("crt", "C1");
   config.user.client_key_file = folder.Write("key", "K1");
@@ -172,7 +171,7 @@ struct Rotated {
   static constexpr char kToken[] = "e30.e30.c2lnbmF0dXJl";
   const test::TestAuthority authority;
   const TempFolder folder;
-  FakeClock clock;
+  base::VirtualClock clock;
   ServerConfig config;
 };
 
@@ -259,7 +258,7 @@ struct WithPlugin {
     plugin = made.get();
     credentials = std::make_unique<Credentials>(config, clock, std::move(made));
   }
-  FakeClock clock;
+  base::VirtualClock clock;
   FakeExecPlugin* plugin;
   std::unique_ptr<Credentials> credentials;
 };
@@ -359,7 +358,7 @@ TEST(CredentialsTest, OtherCredentialsGoBeforeThePlugin) {
   ServerConfig config;
   config.user.token = "fixed";
   config.cluster.ca_data = "CA";
-  FakeClock clock;
+  base::VirtualClock clock;
   auto plugin = std::make_unique<FakeExecPlugin>();
   Credentials credentials(config, clock, std::move(plugin));
   ASSERT_NE(Now(credentials), nullptr);

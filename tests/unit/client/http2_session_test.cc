@@ -8,7 +8,7 @@
 
 #include <map>
 
-#include "tests/support/fake_clock.h"
+#include "src/base/virtual_time.h"
 
 namespace berth::client {
 namespace {
@@ -195,7 +195,7 @@ class Http2SessionTest : public testing::Test {
     session_->OnReady(fd_, 1 /* EPOLLIN */);
   }
 
-  test::FakeClock clock_;
+  base::VirtualClock clock_;
   base::EventLoop loop_{clock_};
   int fd_;
   Wire wire_;

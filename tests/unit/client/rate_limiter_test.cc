@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "berth/random.h"
-#include "tests/support/fake_clock.h"
+#include "src/base/virtual_time.h"
 
 namespace berth::client {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using test::FakeClock;
 
 std::vector<uint64_t> PopAll(RequestQueue& queue, Time now) {
   std::vector<uint64_t> out;
@@ -24,7 +23,7 @@ std::vector<uint64_t> PopAll(RequestQueue& queue, Time now) {
 }
 
 TEST(TokenBucketTest, StartsFullAndGainsQpsTokensASecondUpToBurst) {
-  FakeClock clock;
+  base::VirtualClock clock;
   TokenBucket bucket(10, 3);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(bucket.TryTake(clock.Now()));
   EXPECT_FALSE(bucket.TryTake(clock.Now()));
@@ -39,14 +38,14 @@ TEST(TokenBucketTest, StartsFullAndGainsQpsTokensASecondUpToBurst) {
 }
 
 TEST(TokenBucketTest, NegativeQpsMeansNoLimit) {
-  FakeClock clock;
+  base::VirtualClock clock;
   TokenBucket bucket(-1, 1);
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(bucket.TryTake(clock.Now()));
   EXPECT_EQ(bucket.UntilNext(clock.Now()), Duration::zero());
 }
 
 TEST(TokenBucketTest, TimeThatGoesBackwardsGivesNoTokens) {
-  FakeClock clock;
+  base::VirtualClock clock;
   TokenBucket bucket(10, 1);
   clock.Advance(seconds(10));
   EXPECT_TRUE(bucket.TryTake(clock.Now()));
@@ -55,7 +54,7 @@ TEST(TokenBucketTest, TimeThatGoesBackwardsGivesNoTokens) {
 }
 
 TEST(RequestQueueTest, BindsGoFirstThenStatusPatchesThenTheRest) {
-  FakeClock clock;
+  base::VirtualClock clock;
   RequestQueue queue(50, 100);
   queue.Push(1, Priority::kOther, clock.Now());
   queue.Push(2, Priority::kStatusPatch, clock.Now());
@@ -66,7 +65,7 @@ TEST(RequestQueueTest, BindsGoFirstThenStatusPatchesThenTheRest) {
 }
 
 TEST(RequestQueueTest, EvictionsTakeTurnsWithBindsAndWaitForNothingElse) {
-  FakeClock clock;
+  base::VirtualClock clock;
   RequestQueue queue(0.000001, 8);
   for (uint64_t i = 1; i <= 100; ++i) queue.Push(i, Priority::kStatusPatch, clock.Now());
   clock.Advance(seconds(60));
@@ -77,7 +76,7 @@ TEST(RequestQueueTest, EvictionsTakeTurnsWithBindsAndWaitForNothingElse) {
 }
 
 TEST(RequestQueueTest, TimeWaitedElsewhereCounts) {
-  FakeClock clock;
+  base::VirtualClock clock;
   RequestQueue queue(1, 100);
   queue.Push(1, Priority::kBind, clock.Now());
   queue.Push(2, Priority::kStatusPatch, clock.Now() - seconds(6));
@@ -96,7 +95,7 @@ TEST(RequestQueueTest, OverdueRequestsGoAheadOfBindsButNeverTwoInARow) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    FakeClock clock;
+    base::VirtualClock clock;
     RequestQueue queue(0.000001, 8);
     // Events have a bucket of their own, which must be empty here too.
     for (uint64_t i = 100; i < 108; ++i) {
@@ -113,7 +112,7 @@ TEST(RequestQueueTest, OverdueRequestsGoAheadOfBindsButNeverTwoInARow) {
 }
 
 TEST(RequestQueueTest, OverdueRequestsFollowEachOtherWhereNoBindWaits) {
-  FakeClock clock;
+  base::VirtualClock clock;
   RequestQueue queue(1, 100);
   for (uint64_t i = 1; i <= 3; ++i) queue.Push(i, Priority::kStatusPatch, clock.Now());
   clock.Advance(seconds(6));
@@ -121,7 +120,7 @@ TEST(RequestQueueTest, OverdueRequestsFollowEachOtherWhereNoBindWaits) {
 }
 
 TEST(RequestQueueTest, EventsHaveTheirOwnBucket) {
-  FakeClock clock;
+  base::VirtualClock clock;
   RequestQueue queue(10, 2);
   for (uint64_t i = 1; i <= 3; ++i) queue.Push(i, Priority::kBind, clock.Now());
   for (uint64_t i = 11; i <= 13; ++i) queue.Push(i, Priority::kEvent, clock.Now());
@@ -131,7 +130,7 @@ TEST(RequestQueueTest, EventsHaveTheirOwnBucket) {
 }
 
 TEST(RequestQueueTest, ARemovedRequestGetsNoTurn) {
-  FakeClock clock;
+  base::VirtualClock clock;
   RequestQueue queue(50, 100);
   queue.Push(1, Priority::kBind, clock.Now());
   queue.Push(2, Priority::kBind, clock.Now());
@@ -150,7 +149,7 @@ TEST(RequestQueueTest, NextTurnIsExactlyWhenTheNextRequestMayGo) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    FakeClock clock;
+    base::VirtualClock clock;
     const Time start = clock.Now();
     const double qps = 5 + static_cast<double>(random.Below(50));
     const int burst = 1 + static_cast<int>(random.Below(10));

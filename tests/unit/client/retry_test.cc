@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "src/base/virtual_time.h"
 #include "src/client/status_body.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::client {
 namespace {
@@ -106,7 +106,7 @@ TEST(RetryTest, BackoffDoublesUpToTenSecondsWithJitter) {
 }
 
 TEST(AvailabilityTest, ManyFailuresInOneStepAreOneStep) {
-  test::FakeClock clock;
+  base::VirtualClock clock;
   Random random(1);
   Availability availability;
   const Duration first = availability.OnUnreachable(clock.Now(), "h", "refused", random);

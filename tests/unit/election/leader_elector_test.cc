@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "berth/random.h"
-#include "tests/support/fake_clock.h"
+#include "src/base/virtual_time.h"
 #include "tests/unit/election/lease_server.h"
 
 namespace berth::election {
@@ -72,8 +72,8 @@ class LeaderElectorTest : public testing::Test {
   }
   void Advance(Duration by) { executor_.Advance(by); }
 
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   LeaseServer server_{executor_};
   config::LeaderElection config_;  // 15 s, 10 s, 2 s
   uint64_t seed_ = 0;
@@ -230,7 +230,7 @@ TEST_F(LeaderElectorTest, OfTwoThatTakeTheLeaseAtOnceOneWaits) {
   EXPECT_EQ(server_.record().holder_identity, "faster");
 }
 
-TEST_F(LeaderElectorTest, AConflictOfARenewalIsSettledByReading) {
+TEST_F(LeaderElectorTest, AConflictOfARenewalIsResolvedByReading) {
   const auto a = Stand("a");
   Advance(seconds(3));
   server_.Write(server_.record());  // another client wrote to its metadata

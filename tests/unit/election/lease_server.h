@@ -24,11 +24,11 @@ class LeaseServer {
     kNeverEnds  // neither executed nor answered
   };
 
-  explicit LeaseServer(FakeExecutor& executor) : executor_(executor) {}
+  explicit LeaseServer(base::VirtualExecutor& executor) : executor_(executor) {}
 
   // A client of this server; its requests meet with `fate`.
   struct Client {
-    explicit Client(FakeExecutor& executor) : api(executor) {}
+    explicit Client(base::VirtualExecutor& executor) : api(executor) {}
     FakeApi api;
     Fate fate = Fate::kAnswered;
     // How many of its requests were executed or failed, by verb.
@@ -51,7 +51,7 @@ class LeaseServer {
   std::optional<client::ResponseResult> Serve(Client& client, const client::Request& request);
   client::ResponseResult Execute(Client& client, const client::Request& request);
 
-  FakeExecutor& executor_;
+  base::VirtualExecutor& executor_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::optional<std::string> document_;
   int version_ = 0;

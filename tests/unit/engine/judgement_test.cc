@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/support/fake_clock.h"
+#include "src/base/virtual_time.h"
 #include "tests/support/fake_extender.h"
 #include "tests/unit/engine/judgement_fixture.h"
 
@@ -179,7 +179,7 @@ TEST_F(JudgementTest, ExtendersHaveTheirSayWhereTheyAreAsked) {
   extender->filters = extender->prioritizes = true;
   extender->failed["n1"] = "busy";
   extender->scores = {{"n2", 7}};
-  test::FakeClock clock;
+  base::VirtualClock clock;
   extender::Extenders extenders({extender}, clock);
   extenders_ = &extenders;
   const Judgement& judgement = Judge();

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "src/api/decode.h"
+#include "src/base/virtual_time.h"
 #include "src/binding/cancel_source.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 #include "tests/support/fake_extender.h"
 
 namespace berth::extender {
@@ -67,8 +67,8 @@ class ExtenderBindTest : public testing::Test {
     return lines;
   }
 
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::shared_ptr<test::FakeExtender> first_ = std::make_shared<test::FakeExtender>("first");
   std::shared_ptr<test::FakeExtender> second_ = std::make_shared<test::FakeExtender>("second");

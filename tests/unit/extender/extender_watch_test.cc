@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "src/base/logging.h"
-#include "tests/support/fake_clock.h"
+#include "src/base/virtual_time.h"
 
 namespace berth::extender {
 namespace {
@@ -25,7 +25,7 @@ class ExtenderWatchTest : public testing::Test {
     return testing::internal::GetCapturedStderr();
   }
 
-  test::FakeClock clock_;
+  base::VirtualClock clock_;
   ExtenderWatch watch_{clock_};
 };
 

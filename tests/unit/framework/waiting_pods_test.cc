@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/base/virtual_time.h"
 #include "tests/support/builders.h"
-#include "tests/support/fake_clock.h"
 #include "tests/support/plain_resource_names.h"
 
 namespace berth::framework {
@@ -20,7 +20,7 @@ class WaitingPodsTest : public testing::Test {
   }
 
   test::PlainResourceNames names_;
-  test::FakeClock clock_;
+  base::VirtualClock clock_;
   WaitingPods pods_;
 };
 

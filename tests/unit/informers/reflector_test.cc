@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/virtual_time.h"
 #include "src/client/retry.h"
 #include "src/informers/informers.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 #include "tests/unit/informers/wire.h"
 
 namespace berth::informers {
@@ -103,8 +103,8 @@ class ReflectorTest : public testing::Test {
                             : testing::Matcher<std::string>(HasSubstr("continue=" + token)));
   }
 
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::vector<InformerEvent> events_;
   std::shared_ptr<Reflector> reflector_ = Make();
@@ -640,8 +640,8 @@ TEST_F(ReflectorTest, ALateAnswerToAnEarlierStreamIsIgnored) {
 }
 
 TEST(InformersTest, EveryKindAskedForIsWatchedOnce) {
-  test::FakeClock clock;
-  test::FakeExecutor executor(clock);
+  base::VirtualClock clock;
+  base::VirtualExecutor executor(clock);
   test::FakeApi api(executor);
   std::vector<InformerEvent> events;
   Informers informers(

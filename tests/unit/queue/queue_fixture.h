@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/virtual_time.h"
 #include "src/queue/scheduling_queue.h"
 #include "tests/support/builders.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::queue {
 
@@ -132,7 +132,7 @@ class QueueTest : public ::testing::Test {
   }
   Place Where(std::string_view name) const { return queue->WhereIs(Key(name)); }
 
-  test::FakeClock clock;
+  base::VirtualClock clock;
   Nominator nominator;
   std::unique_ptr<SchedulingQueue> queue;
   std::map<std::string, std::string> gated_by;  // pod name to plugin

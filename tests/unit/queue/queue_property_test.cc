@@ -460,7 +460,7 @@ class History {
   }
 
   Random random_;
-  test::FakeClock clock_;
+  base::VirtualClock clock_;
   World world_;
   Model model_;
   Nominator nominator_;

@@ -168,14 +168,14 @@ TEST_F(ExtendersTest, NoVerdictIsSharedWhereOneWasAsked) {
   for (int i = 0; i < 3; ++i) AddPod(Pod("web-" + std::to_string(i)));
   Turn();
   EXPECT_THAT(first_->calls, SizeIs(3));
-  EXPECT_EQ(scheduler().num_reused_verdicts(), 0u);
+  EXPECT_EQ(scheduler().num_reused_refusals(), 0u);
   // Where the plugins leave no node there is nothing to ask, and all is as without extenders.
   for (int i = 0; i < 3; ++i) {
     AddPod(test::MakePod().Name("big-" + std::to_string(i)).Req({{"cpu", "64"}}));
   }
   Turn();
   EXPECT_THAT(first_->calls, SizeIs(3));
-  EXPECT_EQ(scheduler().num_reused_verdicts(), 2u);
+  EXPECT_EQ(scheduler().num_reused_refusals(), 2u);
 }
 
 TEST_F(ExtendersTest, ManyNodesAreSampledOnlyForPodsOfInterest) {

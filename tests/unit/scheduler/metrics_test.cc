@@ -56,7 +56,7 @@ TEST_F(MetricsTest, ABoundPodCountsByItsAttempts) {
 TEST(MetricsObserverTest, FifteenAttemptsAndMoreCountTogether) {
   metrics::Registry registry;
   metrics::LocalMetrics local(registry);
-  FakeClock clock;
+  base::VirtualClock clock;
   scheduler::MetricsObserver observer(local, clock);
   for (const int attempts : {14, 15, 40}) {
     observer.ObservePodScheduled(attempts, std::chrono::seconds(1));

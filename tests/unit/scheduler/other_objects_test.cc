@@ -163,7 +163,7 @@ TEST_F(OtherObjectsTest, AStatusWriteLeavesWhatIsKnownAboutPodsAlone) {
   const auto add = [this](const char* name) {
     AddPod(test::MakePod().Name(name).Req({{"cpu", "2"}}));
     Turn();
-    return scheduler().num_reused_verdicts();
+    return scheduler().num_reused_refusals();
   };
   EXPECT_EQ(add("web-1"), 0u);
   Post(EventType::kUpdated, Kind::kReplicaSet, set, Make<api::ReplicaSet>("default", "web", "2"));

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/virtual_time.h"
 #include "src/metrics/registry.h"
 #include "src/queue/scheduling_queue.h"
 #include "src/scheduler/attempt.h"
@@ -18,7 +19,6 @@
 #include "src/scheduler/state.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::test {
 
@@ -63,8 +63,8 @@ class PartsFixture : public testing::Test {
   std::vector<PluginRegistration> plugins_;
 
  private:
-  FakeClock clock_;
-  FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   std::unique_ptr<FakeApi> api_;
   std::unique_ptr<metrics::Registry> metrics_;
   std::unique_ptr<scheduler::SchedulerState> state_;

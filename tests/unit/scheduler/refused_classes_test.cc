@@ -125,7 +125,7 @@ TEST_F(RefusedClassesTest, ThePodsOfAClassThatFitsNowhereAreRefusedAlike) {
   AddPod(Pod("small", "100m").OnNode("n1"));
   for (const char* name : {"a", "b", "c"}) AddPod(Pod(name, "4"));
   Turn();
-  EXPECT_EQ(scheduler().num_reused_verdicts(), 2u);
+  EXPECT_EQ(scheduler().num_reused_refusals(), 2u);
   EXPECT_THAT(Events("FailedScheduling"),
               testing::AllOf(SizeIs(3), testing::Each(Events("FailedScheduling").front())));
   // A pod that takes some of the room changes no verdict.
@@ -133,7 +133,7 @@ TEST_F(RefusedClassesTest, ThePodsOfAClassThatFitsNowhereAreRefusedAlike) {
   AddPod(Pod("d", "4"));
   Turn();
   EXPECT_THAT(Bindings(), ElementsAre("default/fits -> n1"));
-  EXPECT_EQ(scheduler().num_reused_verdicts(), 3u);
+  EXPECT_EQ(scheduler().num_reused_refusals(), 3u);
   // One that takes the last of it changes what the others are told.
   AddPod(Pod("last", "1700m"));
   for (int i = 0; i < 6; ++i) AddPod(test::MakePod().Name("idle-" + std::to_string(i)));
@@ -141,7 +141,7 @@ TEST_F(RefusedClassesTest, ThePodsOfAClassThatFitsNowhereAreRefusedAlike) {
   ASSERT_THAT(Bindings(), SizeIs(8));
   AddPod(Pod("e", "4"));
   Turn();
-  EXPECT_EQ(scheduler().num_reused_verdicts(), 3u);
+  EXPECT_EQ(scheduler().num_reused_refusals(), 3u);
   EXPECT_THAT(Events("FailedScheduling").back(), HasSubstr("1 Too many pods"));
 }
 

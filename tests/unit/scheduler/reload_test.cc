@@ -116,14 +116,14 @@ TEST_F(ReloadTest, WhatOtherPodsOfTheClassFoundIsForgotten) {
   AddNode(test::MakeNode("n1").Taint("gpu", "", "NoSchedule"));
   for (const char* name : {"a", "b", "c"}) AddPod(test::MakePod().Name(name));
   Turn();
-  const uint64_t reused = scheduler().num_reused_verdicts();
+  const uint64_t reused = scheduler().num_reused_refusals();
   EXPECT_GT(reused, 0u);
   Advance(seconds(20));
   EXPECT_TRUE(Reload([](auto& next) { Disable(next, "NodeName"); }));
   Advance(seconds(1));
   EXPECT_THAT(Bindings(), IsEmpty());
   // One of them was evaluated afresh.
-  EXPECT_EQ(scheduler().num_reused_verdicts(), 2 * reused);
+  EXPECT_EQ(scheduler().num_reused_refusals(), 2 * reused);
 }
 
 TEST_F(ReloadTest, WhatCannotChangeIsNamedAndNothingChanges) {

@@ -39,7 +39,7 @@ void SchedulerFixture::Restart() {
   bindings_.clear();
   patches_.clear();
   held_.clear();
-  executor_ = std::make_unique<FakeExecutor>(clock_);
+  executor_ = std::make_unique<base::VirtualExecutor>(clock_);
   api_ = std::make_unique<FakeApi>(*executor_);
   server_ = std::make_unique<simulator::MemoryApi>(clock_, *executor_,
                                                    [](const informers::InformerEvent&) {});

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "plugins/in_tree_registry.h"
+#include "src/base/virtual_time.h"
 #include "src/config/load.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
 #include "src/simulator/memory_api.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
-#include "tests/support/fake_clock.h"
 
 namespace berth::test {
 
@@ -33,7 +33,7 @@ class SchedulerFixture : public testing::Test {
   void Restart();
   scheduler::Scheduler& scheduler() { return *scheduler_; }
   Time Now() const { return clock_.Now(); }
-  FakeClock& clock() { return clock_; }
+  base::VirtualClock& clock() { return clock_; }
 
   // Runs the loop and the I/O until neither has anything left to do at this time.
   void Turn();
@@ -78,7 +78,7 @@ class SchedulerFixture : public testing::Test {
   bool hold_status_patches_ = false;
   // So many evictions fail.
   int refuse_deletions_ = 0;
-  FakeClock clock_;
+  base::VirtualClock clock_;
 
  private:
   std::optional<client::ResponseResult> Answer(const client::Request& request);
@@ -87,7 +87,7 @@ class SchedulerFixture : public testing::Test {
   void PostEvent(informers::EventType type, informers::Kind kind, api::ObjectPtr old_object,
                  api::ObjectPtr new_object);
 
-  std::unique_ptr<FakeExecutor> executor_;
+  std::unique_ptr<base::VirtualExecutor> executor_;
   std::unique_ptr<FakeApi> api_;
   std::unique_ptr<simulator::MemoryApi> server_;
   std::unique_ptr<metrics::Registry> metrics_;

@@ -102,8 +102,8 @@ class AccessGateTest : public testing::Test {
     });
   }
 
-  test::FakeClock clock_;
-  test::FakeExecutor executor_{clock_};
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::shared_ptr<AuthenticationConfig> config_;
   std::unique_ptr<AccessGate> gate_;

@@ -31,11 +31,11 @@ test::PodBuilder Pod(std::string_view name, std::string_view cpu = "1") {
 TEST_F(SimulationTest, NothingIsDecidedBeforeItStarts) {
   Apply(Node("n1"));
   Apply(Pod("a"));
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_FALSE(simulation_->quiet());
   EXPECT_THAT(decisions_, IsEmpty());
   simulation_->Start();
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_THAT(decisions_, ElementsAre("default/a -> n1"));
   EXPECT_TRUE(simulation_->quiet());
 }
@@ -103,7 +103,7 @@ TEST_F(SimulationTest, TheLimitEndsTheRun) {
 TEST_F(SimulationTest, AdvanceEndsBackoffsOnTheWay) {
   Apply(Pod("a"));
   simulation_->Start();
-  simulation_->Settle();
+  simulation_->RunDue();
   const size_t before = decisions_.size();
   Apply(Node("n1"));
   simulation_->Advance(15s);
@@ -198,7 +198,7 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
       const auto& pod = pending_[i];
       const std::string key = pod->metadata.Key();
       simulation_->Apply(pod);
-      simulation_->Settle();
+      simulation_->RunDue();
       Kind kind{};
       std::string message;
       std::vector<std::string> best;
@@ -252,7 +252,7 @@ TEST_F(RandomSimulationTest, TheSameSeedGivesTheSameDecisionsWhoeverAskedBefore)
       Restart();
       Fill(seed);
       for (const auto& pod : pending_) simulation_->Apply(pod);
-      simulation_->Settle();
+      simulation_->RunDue();
       // Judging leaves no trace in what is decided later.
       for (const auto& pod : pending_) {
         if (round != 2) continue;

@@ -106,24 +106,24 @@ TEST_F(VolumesTest, APodGoesWhereAVolumeForItsClaimIsOnceThatIsBound) {
   Show(MakeVolume("v2", "local").On("n2"));
   Show(MakeClaim("data", "local"));
   Apply(Web("web", "data"));
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(ClaimOf("v2"), "data");
   EXPECT_EQ(*api::Find(Volume("v2").metadata.annotations, kBoundByControllerAnnotation), "yes");
   EXPECT_EQ(NodeOf("default/web"), "") << "the claim is not bound yet";
   EXPECT_EQ(simulation_->FindPod("default/web")->status.nominated_node_name, "n2");
   Bind("data", "v2");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(NodeOf("default/web"), "n2");
 }
 
 TEST_F(VolumesTest, AVolumeIsMadeForTheNodeThatThePodGoesTo) {
   Show(MakeClaim("data", "made"));
   Apply(Web("web", "data"));
-  simulation_->Settle();
+  simulation_->RunDue();
   const std::string node = SelectedNode("data");
   EXPECT_THAT(node, testing::AnyOf("n1", "n2"));
   Provision("data", "pvc-1");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(NodeOf("default/web"), node);
 }
 
@@ -133,19 +133,19 @@ TEST_F(VolumesTest, OfTwoPodsThatWantOneVolumeOneGetsIt) {
   Show(MakeClaim("b", "local"));
   Apply(Web("first", "a"));
   Apply(Web("second", "b"));
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(ClaimOf("v"), "a");
   EXPECT_THAT(MessageOf("default/second"),
               HasSubstr("0/2 nodes are available: 2 node(s) didn't find available persistent "
                         "volumes to bind."));
   Bind("a", "v");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(NodeOf("default/first"), "n1");
   // Another volume lets the other one go.
   Show(MakeVolume("w", "local").On("n2"));
   simulation_->Advance(seconds(2));
   Bind("b", "w");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(NodeOf("default/second"), "n2");
 }
 
@@ -163,7 +163,7 @@ TEST_F(VolumesTest, TwoProfilesGiveNoVolumeAwayTwice) {
   simulation_->Start();
   Apply(Web("first", "a"));
   Apply(Web("second", "b").SchedulerName("other-scheduler"));
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(ClaimOf("v"), "a");
   EXPECT_THAT(FailedNotes(), Not(Contains(HasSubstr("Operation cannot be fulfilled"))))
       << "the second never tried to write";
@@ -183,7 +183,7 @@ TEST_F(VolumesTest, AVolumeThatIsTakenAtTheLastMomentIsLookedForAgain) {
         return std::nullopt;
       });
   Apply(Web("web", "a"));
-  simulation_->Settle();
+  simulation_->RunDue();
   ASSERT_TRUE(taken);
   EXPECT_EQ(ClaimOf("v"), "x");
   EXPECT_THAT(FailedNotes(),
@@ -193,27 +193,27 @@ TEST_F(VolumesTest, AVolumeThatIsTakenAtTheLastMomentIsLookedForAgain) {
   simulation_->Advance(seconds(3));
   EXPECT_EQ(ClaimOf("w"), "a");
   Bind("a", "w");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(NodeOf("default/web"), "n2");
 }
 
 TEST_F(VolumesTest, AProvisionerThatGivesUpHasThePodScheduledAgain) {
   Show(MakeClaim("data", "made"));
   Apply(Web("web", "data"));
-  simulation_->Settle();
+  simulation_->RunDue();
   const std::string first = SelectedNode("data");
   ASSERT_NE(first, "");
   // The node goes out of service meanwhile.
   Apply(MakeNode(first).Label("kubernetes.io/hostname", first).Unschedulable());
   GiveUp("data");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_THAT(FailedNotes(), Contains("running PreBind plugin \"VolumeBinding\": binding volumes: "
                                       "selectedNode annotation reset for PVC \"data\""));
   simulation_->Advance(seconds(3));
   EXPECT_NE(SelectedNode("data"), "");
   EXPECT_NE(SelectedNode("data"), first);
   Provision("data", "pvc-1");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(NodeOf("default/web"), SelectedNode("data"));
 }
 
@@ -221,7 +221,7 @@ TEST_F(VolumesTest, APodWhoseVolumeTakesTooLongTriesAgainAndTakesUpWhatWasWritte
   Show(MakeVolume("v", "local").On("n1"));
   Show(MakeClaim("a", "local"));
   Apply(Web("web", "a"));
-  simulation_->Settle();
+  simulation_->RunDue();
   simulation_->Advance(seconds(599));
   EXPECT_EQ(Waiting(), 1u);
   EXPECT_THAT(FailedNotes(), testing::IsEmpty());
@@ -232,7 +232,7 @@ TEST_F(VolumesTest, APodWhoseVolumeTakesTooLongTriesAgainAndTakesUpWhatWasWritte
   simulation_->Advance(seconds(3));
   EXPECT_EQ(Waiting(), 1u) << "it waits again";
   Bind("a", "v");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(NodeOf("default/web"), "n1");
 }
 
@@ -240,9 +240,9 @@ TEST_F(VolumesTest, TheVolumeGoesWhileThePodWaits) {
   Show(MakeVolume("v", "local").On("n1"));
   Show(MakeClaim("a", "local"));
   Apply(Web("web", "a"));
-  simulation_->Settle();
+  simulation_->RunDue();
   simulation_->Delete(Kind::kPersistentVolume, "v");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_THAT(FailedNotes(),
               Contains("running PreBind plugin \"VolumeBinding\": binding volumes: "
                        "failed to check binding: persistentvolumes \"v\" not found"));
@@ -253,13 +253,13 @@ TEST_F(VolumesTest, AClaimThatIsBoundElsewhereMeanwhileTakesThePodThere) {
   Show(MakeVolume("w", "local").Capacity("6Gi").On("n2"));
   Show(MakeClaim("a", "local"));
   Apply(Web("web", "a"));
-  simulation_->Settle();
+  simulation_->RunDue();
   ASSERT_EQ(ClaimOf("v"), "a");
   api::PersistentVolume other = Volume("w");
   other.spec.claim_ref = Volume("v").spec.claim_ref;
   Show(other);
   Bind("a", "w");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(NodeOf("default/web"), "");
   simulation_->Advance(seconds(3));
   EXPECT_EQ(NodeOf("default/web"), "n2");
@@ -269,10 +269,10 @@ TEST_F(VolumesTest, APodThatIsDeletedWhileItWaitsIsLetGoAtOnce) {
   Show(MakeVolume("v", "local").On("n1"));
   Show(MakeClaim("a", "local"));
   Apply(Web("web", "a"));
-  simulation_->Settle();
+  simulation_->RunDue();
   ASSERT_EQ(Waiting(), 1u);
   simulation_->Delete(Kind::kPod, "default/web");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(Waiting(), 0u);
   EXPECT_EQ(simulation_->scheduler().cache().num_assumed(), 0u);
 }
@@ -286,7 +286,7 @@ TEST_F(VolumesTest, ADaemonThatDiedBetweenItsWritesAndTheBindLeavesNothingStuck)
     Show(MakeClaim("a", "local"));
     Show(MakeClaim("m", "made"));
     Apply(Web("web", "a").ClaimVolume("m"));
-    simulation_->Settle();
+    simulation_->RunDue();
     ASSERT_EQ(SelectedNode("m"), "n2");
     if (bound) Bind("a", "v");
     const api::PersistentVolume volume = Volume("v");
@@ -298,11 +298,11 @@ TEST_F(VolumesTest, ADaemonThatDiedBetweenItsWritesAndTheBindLeavesNothingStuck)
     Show(claim);
     Show(made);
     Apply(Web("web", "a").ClaimVolume("m"));
-    simulation_->Settle();
+    simulation_->RunDue();
     EXPECT_EQ(Waiting(), 1u);
     if (!bound) Bind("a", "v");
     Provision("m", "pvc-1");
-    simulation_->Settle();
+    simulation_->RunDue();
     EXPECT_EQ(NodeOf("default/web"), "n2");
   }
 }
@@ -313,13 +313,13 @@ TEST_F(VolumesTest, AThousandPodsThatWaitForVolumesHoldUpNoOthers) {
     Show(MakeClaim(name, "made"));
     Apply(Web("web-" + name, name));
   }
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_EQ(Waiting(), 1000u);
   Apply(PodBuilder().Name("plain"));
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_NE(NodeOf("default/plain"), "");
   Provision("500", "pvc-500");
-  simulation_->Settle();
+  simulation_->RunDue();
   EXPECT_NE(NodeOf("default/web-500"), "");
   EXPECT_EQ(Waiting(), 999u);
 }

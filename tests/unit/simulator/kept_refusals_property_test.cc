@@ -94,18 +94,18 @@ std::map<std::string, std::string> Play(uint64_t seed, bool keep, double& reused
     const api::Pod& pod = *api::As<api::Pod>(object);
     ends[pod.metadata.name] = pod.spec.node_name;
   });
-  reused += static_cast<double>(sim.scheduler().num_reused_verdicts());
+  reused += static_cast<double>(sim.scheduler().num_reused_refusals());
   return ends;
 }
 
-TEST(SharedVerdictsPropertyTest, SharingAnEvaluationChangesNoDecision) {
+TEST(KeptRefusalsPropertyTest, KeepingRefusalsChangesNoDecision) {
   double reused = 0;
   double never = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     EXPECT_EQ(Play(seed, true, reused), Play(seed, false, never));
   }
-  EXPECT_GT(reused, 100) << "nothing was shared, so nothing was compared";
+  EXPECT_GT(reused, 100) << "no refusal was kept, so nothing was compared";
   EXPECT_EQ(never, 0);
 }
 
