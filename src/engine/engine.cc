@@ -16,19 +16,12 @@ Decision Failed(const std::string& error) {
   return decision;
 }
 
-bool IsNominated(const PodInfo& pod, const NominatedPods& nominated) {
+bool IsNominated(const PodInfo& pod, const cache::Nominator& nominated) {
   return !pod.pod->status.nominated_node_name.empty() ||
-         !nominated.NodeOf(pod.pod->metadata.uid).empty();
+         !nominated.NominatedNode(pod.pod->metadata.uid).empty();
 }
 
 }  // namespace
-
-bool NominatedPods::Matter(const PodInfo& pod) const {
-  if (empty()) return false;
-  bool matter = false;
-  ForEach([&](std::string_view, const PodInfo& other) { matter = matter || Counts(pod, other); });
-  return matter;
-}
 
 Engine::Engine(Random random) : random_(random) {}
 

@@ -5,10 +5,10 @@ namespace berth::engine {
 
 NominatedRows NominatedRowsFor(const PodInfo& pod, const ClusterState& cluster) {
   NominatedRows rows;
-  cluster.nominated.ForEach([&](std::string_view node_name, const PodInfo& nominated) {
-    if (!cluster.nominated.Counts(pod, nominated)) return;
+  cluster.nominated.ForEach([&](std::string_view node_name, const PodInfoPtr& nominated) {
+    if (!cluster.nominated.Counts(pod, *nominated)) return;
     const NodeRow row = cluster.snapshot.FindNode(node_name);
-    if (row != kNoRow) rows[row].push_back(&nominated);
+    if (row != kNoRow) rows[row].push_back(nominated.get());
   });
   return rows;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/cache/nominator.h"
 
 namespace berth::queue {
 namespace {
@@ -62,8 +63,8 @@ std::string_view PlaceName(Place place) {
 
 }  // namespace
 
-SchedulingQueue::SchedulingQueue(QueueOptions options, QueueHooks hooks, Nominator& nominator,
-                                 QueueMetrics metrics, Time start)
+SchedulingQueue::SchedulingQueue(QueueOptions options, QueueHooks hooks,
+                                 cache::Nominator& nominator, QueueMetrics metrics, Time start)
     : state_(options, std::move(hooks), std::move(metrics)),
       in_flight_(state_.metrics()),
       nominator_(nominator),

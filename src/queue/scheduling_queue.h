@@ -14,10 +14,13 @@
 #include "berth/time.h"
 #include "src/base/thread.h"
 #include "src/queue/in_flight.h"
-#include "src/queue/nominator.h"
 #include "src/queue/queue_metrics.h"
 #include "src/queue/queue_state.h"
 #include "src/queue/queued_pod.h"
+
+namespace berth::cache {
+class Nominator;
+}  // namespace berth::cache
 
 namespace berth::queue {
 
@@ -66,7 +69,7 @@ class SchedulingQueue {
  public:
   // `start` sets the phase of the timers. `nominator` and what `metrics` refers to outlive the
   // queue.
-  SchedulingQueue(QueueOptions options, QueueHooks hooks, Nominator& nominator,
+  SchedulingQueue(QueueOptions options, QueueHooks hooks, cache::Nominator& nominator,
                   QueueMetrics metrics, Time start);
   SchedulingQueue(const SchedulingQueue&) = delete;
   SchedulingQueue& operator=(const SchedulingQueue&) = delete;
@@ -142,7 +145,7 @@ class SchedulingQueue {
   base::ThreadOwner owner_;
   QueueState state_;
   InFlightPods in_flight_;
-  Nominator& nominator_;
+  cache::Nominator& nominator_;
   const Time backoff_start_;
   const Time unschedulable_start_;
   Time next_backoff_flush_;

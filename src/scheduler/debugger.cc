@@ -47,7 +47,7 @@ std::string Amounts(const cache::Cache& cache, NodeRow row, int64_t pods, Column
   return text;
 }
 
-std::string DumpNode(const cache::Cache& cache, NodeRow row, const queue::Nominator& nominator) {
+std::string DumpNode(const cache::Cache& cache, NodeRow row, const cache::Nominator& nominator) {
   const std::string_view name = cache.node_name(row);
   const auto pods = cache.pods(row);
   std::string text = "Node name: " + std::string(name) +
@@ -97,7 +97,7 @@ Mismatch ComparePods(const KnownObjects& pods, const cache::Cache& cache,
   return Compare(std::move(wanted), std::move(found));
 }
 
-std::string DumpNodes(const cache::Cache& cache, const queue::Nominator& nominator) {
+std::string DumpNodes(const cache::Cache& cache, const cache::Nominator& nominator) {
   std::string text;
   for (NodeRow row = 0; row < cache.num_rows(); ++row) {
     if (cache.node_name(row).empty()) continue;

@@ -9,7 +9,7 @@
 
 #include "berth/api/object.h"
 #include "src/cache/cache.h"
-#include "src/queue/nominator.h"
+#include "src/cache/nominator.h"
 #include "src/queue/scheduling_queue.h"
 
 // What SIGUSR2 asks for: the scheduler's state as text, and a comparison of it with what the API
@@ -45,7 +45,7 @@ Mismatch ComparePods(const KnownObjects& pods, const cache::Cache& cache,
 
 // Every node with what it has, what is requested of it, its pods and those nominated for it, blank
 // lines between nodes.
-std::string DumpNodes(const cache::Cache& cache, const queue::Nominator& nominator);
+std::string DumpNodes(const cache::Cache& cache, const cache::Nominator& nominator);
 // "activeQ:2; backoffQ:0; unschedulableEntities:1".
 std::string QueueSummary(const queue::SchedulingQueue& queue);
 // A line for each pod in the queue, in the order in which they would leave.

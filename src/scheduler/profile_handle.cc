@@ -19,7 +19,7 @@ std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodI
   const auto& asked = state.Read<framework::PostFilterCycle>();
   BERTH_CHECK(&asked.cycle.state == &state, "a dry run belongs to the PostFilter that asks for it");
   return std::make_unique<engine::PreemptionDryRun>(
-      asked.profile, asked.cycle, pod, engine::ClusterState{state_.cache, *state_.nominated});
+      asked.profile, asked.cycle, pod, engine::ClusterState{state_.cache, state_.nominator});
 }
 
 void ProfileHandle::ForEachNominatedPod(std::string_view node_name,

@@ -101,7 +101,7 @@ std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const 
   }
   return std::make_unique<engine::Judgement>(
       profiles_.Find(pod->spec.scheduler_name), state_->cache.MakePodInfo(pod),
-      engine::ClusterState{state_->cache, *state_->nominated}, std::move(extenders_not_asked));
+      engine::ClusterState{state_->cache, state_->nominator}, std::move(extenders_not_asked));
 }
 
 Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {

@@ -81,7 +81,7 @@ class Scheduler {
   cache::Cache& cache() { return state_->cache; }
   const cache::Cache& cache() const { return state_->cache; }
   const cache::ObjectTables& objects() const { return state_->objects; }
-  const queue::Nominator& nominator() const { return state_->nominator; }
+  const cache::Nominator& nominator() const { return state_->nominator; }
   queue::SchedulingQueue& queue() { return queue_; }
   const queue::SchedulingQueue& queue() const { return queue_; }
   const Profiles& profiles() const { return profiles_; }

@@ -46,7 +46,7 @@ void SchedulingCycle::ScheduleOne() {
 
 engine::ClusterState SchedulingCycle::Cluster() {
   return {state_.cache,
-          *state_.nominated,
+          state_.nominator,
           state_.objects.generation(),
           state_.objects.disruption_budgets_generation(),
           state_.extenders.empty() ? nullptr : &state_.extenders,

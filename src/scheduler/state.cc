@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/scheduler/state.h"
 
-#include <functional>
-#include <string_view>
 #include <utility>
 
 namespace berth::scheduler {
@@ -14,27 +12,6 @@ cache::Cache::Options CacheOptions(const Features& features) {
                       .pod_level_status = features.in_place_pod_level_resources_vertical_scaling};
   return options;
 }
-
-// The nominator as the engine wants to see it.
-class NominatorView final : public engine::NominatedPods {
- public:
-  explicit NominatorView(const queue::Nominator& nominator) : nominator_(nominator) {}
-  bool empty() const override { return nominator_.empty(); }
-  void ForEach(const std::function<void(std::string_view, const PodInfo&)>& visit) const override {
-    nominator_.ForEach(
-        [&visit](std::string_view node, const PodInfoPtr& pod) { visit(node, *pod); });
-  }
-  uint64_t generation() const override { return nominator_.generation(); }
-  std::string_view NodeOf(std::string_view uid) const override {
-    return nominator_.NominatedNode(uid);
-  }
-  bool GoesBefore(const PodInfo& pod, const PodInfo& other) const override {
-    return nominator_.GoesBefore(pod.pod->metadata.uid, other.pod->metadata.uid);
-  }
-
- private:
-  const queue::Nominator& nominator_;
-};
 
 }  // namespace
 
@@ -51,7 +28,6 @@ SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_c
         const auto known = pods.Find(pod.metadata.Key());
         return known != nullptr && known->metadata.uid == pod.metadata.uid;
       }),
-      nominated(std::make_unique<NominatorView>(nominator)),
       extenders(options.extenders, clock),
       binder(api, clock, random.Next(),
              {[this](binding::BindOutcome outcome) { PostFromExecutor(std::move(outcome)); },

@@ -14,6 +14,7 @@
 #include "src/binding/pod_status.h"
 #include "src/cache/assumed_volume_table.h"
 #include "src/cache/cache.h"
+#include "src/cache/nominator.h"
 #include "src/cache/object_tables.h"
 #include "src/client/api_client.h"
 #include "src/engine/engine.h"
@@ -21,7 +22,6 @@
 #include "src/extender/extenders.h"
 #include "src/framework/waiting_pods.h"
 #include "src/metrics/local_metrics.h"
-#include "src/queue/nominator.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/metrics_observer.h"
 #include "src/scheduler/object_waits.h"
@@ -63,8 +63,7 @@ struct SchedulerState {
   cache::AssumedVolumeTable assumed_volumes{objects};
   ObjectWaits object_waits;  // outlives the binder, whose cycles wait here
   PodStore pods;
-  queue::Nominator nominator;
-  std::unique_ptr<engine::NominatedPods> nominated;  // the nominator, as the engine sees it
+  cache::Nominator nominator;
   framework::WaitingPods waiting_pods;
   ReasonTable reasons;
   // Keys of pods to move to activeQ once the running cycle or message is done with.

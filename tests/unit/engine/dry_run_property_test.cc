@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "plugins/in_tree_registry.h"
+#include "src/config/types.h"
 #include "src/engine/dry_run.h"
 #include "src/framework/runtime.h"
 #include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
-#include "tests/support/fixed_nominations.h"
 #include "tests/support/plain_snapshot.h"
 #include "tests/support/random_cluster.h"
 
@@ -108,7 +108,7 @@ class RandomWorld {
     const test::PlainSnapshot snapshot(handle_.names, nodes_, placed);
     framework::Cycle cycle;
     if (!framework::RunPreFilter(*profile_, cycle, *info, snapshot).verdict.status.ok()) return;
-    test::FixedNominations nominations;
+    cache::Nominator nominations;
     std::vector<std::vector<api::Pod>> nominated(kNodes);
     Nominate(nominations, nominated);
     PreemptionDryRun dry_run(*profile_, cycle, *info, ClusterState{snapshot, nominations});
@@ -131,15 +131,14 @@ class RandomWorld {
   }
 
   // Some pods of all priorities, for some nodes.
-  void Nominate(test::FixedNominations& nominations,
-                std::vector<std::vector<api::Pod>>& nominated) {
+  void Nominate(cache::Nominator& nominations, std::vector<std::vector<api::Pod>>& nominated) {
     for (size_t i = random_.Below(kNodes); i > 0; --i) {
       api::Pod pod = test::RandomPod(random_, 500 + i, kNodes);
       const size_t node = random_.Below(kNodes);
       pod.metadata.deletion_timestamp.reset();
       pod.spec.node_name.clear();
       const std::string name = "node-" + std::to_string(node);
-      nominations.pods.emplace_back(name, Info(pod));
+      nominations.AddNominatedPod(Info(pod), {NominatingMode::kOverride, name});
       if (pod.spec.priority.value_or(0) < 1) continue;
       pod.spec.node_name = name;
       nominated[node].push_back(std::move(pod));

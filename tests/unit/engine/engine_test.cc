@@ -44,7 +44,7 @@ class EngineTest : public test::ProfileFixture {
   }
 
   std::unique_ptr<test::PlainSnapshot> snapshot_;
-  test::FixedNominations nominated_;
+  cache::Nominator nominated_;
   const cache::NodeOrder* node_order_ = nullptr;
   Engine engine_{Random(7)};
   framework::Cycle cycle_;
@@ -168,7 +168,8 @@ TEST_F(EngineTest, NodesMustAlsoHaveRoomForNominatedPodsOfAtLeastEqualPriority) 
   config.plugins.multi_point.enabled = {{"Sort"}, {"A"}, {"OnePod"}};
   profile_ = std::move(*framework::Profile::Make(config, registry, handle_));
   SetNodes(2);
-  nominated_.pods.emplace_back("n0", test::MakePod().Name("vip").Priority(10).Info(handle_.names));
+  nominated_.AddNominatedPod(test::MakePod().Name("vip").Priority(10).Info(handle_.names),
+                             {NominatingMode::kOverride, "n0"});
   const struct {
     const char* name;
     test::PodBuilder pod;

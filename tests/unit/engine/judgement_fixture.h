@@ -9,7 +9,6 @@
 
 #include "berth/in_tree/preemption.h"
 #include "src/engine/judgement.h"
-#include "tests/support/fixed_nominations.h"
 #include "tests/unit/framework/profile_fixture.h"
 
 namespace berth::test {
@@ -92,7 +91,7 @@ class JudgementFixture : public ProfileFixture {
   }
 
   std::unique_ptr<PlainSnapshot> snapshot_;
-  FixedNominations nominated_;
+  cache::Nominator nominated_;
   extender::Extenders* extenders_ = nullptr;
   std::vector<std::string> extenders_not_asked_;
   FixedPreemption* preemption_ = nullptr;

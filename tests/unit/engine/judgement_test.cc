@@ -163,7 +163,8 @@ TEST_F(JudgementTest, OthersNominationsCountAndThePodsOwnDoesNot) {
   config.plugins.multi_point.enabled = {{"Sort"}, {"A"}, {"OnePod"}};
   profile_ = std::move(*framework::Profile::Make(config, registry, handle_));
   SetNodes(2);
-  nominated_.pods.emplace_back("n0", test::MakePod().Name("vip").Info(handle_.names));
+  nominated_.AddNominatedPod(test::MakePod().Name("vip").Info(handle_.names),
+                             {NominatingMode::kOverride, "n0"});
   EXPECT_THAT(Judge(test::MakePod().Name("other")).feasible(), ElementsAre(1));
   EXPECT_EQ(judgement_->statuses().Get(0).message(), "full");
   EXPECT_THAT(Judge(test::MakePod().Name("vip")).feasible(), ElementsAre(0, 1));

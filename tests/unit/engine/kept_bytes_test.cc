@@ -8,12 +8,12 @@
 
 #include "plugins/in_tree_registry.h"
 #include "src/cache/cache.h"
+#include "src/config/types.h"
 #include "src/engine/engine.h"
 #include "src/engine/kept_evaluations.h"
 #include "tests/support/builders.h"
 #include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
-#include "tests/support/fixed_nominations.h"
 #include "tests/support/heap_bytes.h"
 
 namespace berth::engine {
@@ -63,7 +63,7 @@ class KeptBytesTest : public testing::Test {
   test::FakeHandle handle_;
   cache::Cache cache_;
   std::unique_ptr<framework::Profile> profile_;
-  test::FixedNominations nominations_;
+  cache::Nominator nominations_;
   std::vector<PodInfoPtr> infos_;
 };
 

@@ -10,7 +10,6 @@
 #include "src/cache/cache.h"
 #include "src/engine/engine.h"
 #include "tests/support/builders.h"
-#include "tests/support/fixed_nominations.h"
 #include "tests/unit/engine/own_nodes_plugin.h"
 #include "tests/unit/framework/profile_fixture.h"
 
@@ -78,7 +77,7 @@ class KeptClassTest : public test::ProfileFixture {
 
   size_t told_ = 0;
   cache::Cache cache_;
-  test::FixedNominations nominations_;
+  cache::Nominator nominations_;
   Engine engine_{Random(1), cache_, 1u << 20};
 };
 

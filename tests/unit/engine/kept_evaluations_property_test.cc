@@ -14,7 +14,6 @@
 #include "src/engine/engine.h"
 #include "src/engine/kept_evaluations.h"
 #include "src/framework/preemption_preview.h"
-#include "tests/support/fixed_nominations.h"
 #include "tests/unit/engine/restless_cluster.h"
 
 namespace berth::engine {
@@ -175,7 +174,7 @@ class Walk {
   }
 
   void Place(const PodInfoPtr& pod, NodeRow row) {
-    Forget(pod->pod->metadata.uid);
+    Forget(pod);
     // As if Reserve rejected it: the next pod of its class finds nothing changed.
     if (random().Below(6) == 0) return;
     const std::string node(cache().node_name(row));
@@ -247,36 +246,35 @@ class Walk {
   }
 
   void Nominate(const PodInfoPtr& pod, const std::string& node) {
-    Forget(pod->pod->metadata.uid);
+    Forget(pod);
     api::Pod nominated = *pod->pod;
     nominated.status.nominated_node_name = random().Below(2) == 0 ? node : "";
-    nominations_.pods.emplace_back(
-        node, cache().MakePodInfo(std::make_shared<const api::Pod>(std::move(nominated))));
-    ++nominations_.changes;
+    nominations_.AddNominatedPod(
+        cache().MakePodInfo(std::make_shared<const api::Pod>(std::move(nominated))),
+        {NominatingMode::kOverride, node});
   }
 
-  // A copy: the UID may be part of the nomination that goes.
-  void Forget(std::string uid) {
-    if (std::erase_if(nominations_.pods, [&](const auto& nominated) {
-          return nominated.second->pod->metadata.uid == uid;
-        }) > 0) {
-      ++nominations_.changes;
-    }
+  void Forget(const PodInfoPtr& pod) { nominations_.DeleteNominatedPodIfExists(*pod->pod); }
+
+  PodInfoPtr RandomNominated() {
+    std::vector<PodInfoPtr> pods;
+    nominations_.ForEach(
+        [&pods](std::string_view /*node*/, const PodInfoPtr& pod) { pods.push_back(pod); });
+    return pods[random().Below(pods.size())];
   }
 
   void NominateOrForget() {
-    if (nominations_.pods.size() < 3 && random().Below(3) == 0) {
+    if (nominations_.size() < 3 && random().Below(3) == 0) {
       Nominate(cluster_.NewPod(random().Below(cluster_.kTemplates)), cluster_.RandomNode());
-    } else if (!nominations_.pods.empty()) {
-      Forget(nominations_.pods[random().Below(nominations_.pods.size())].second->pod->metadata.uid);
+    } else if (!nominations_.empty()) {
+      Forget(RandomNominated());
     }
   }
 
   void DecideNominated(Tally& tally) {
-    if (nominations_.pods.empty()) return;
+    if (nominations_.empty()) return;
     ++tally.nominated;
-    const PodInfoPtr pod = nominations_.pods[random().Below(nominations_.pods.size())].second;
-    Decide(cache().Reclass(pod), tally);
+    Decide(cache().Reclass(RandomNominated()), tally);
   }
 
   // What is decided on trial must not be taken for true later.
@@ -295,7 +293,7 @@ class Walk {
   }
 
   test::RestlessCluster cluster_;
-  test::FixedNominations nominations_;
+  cache::Nominator nominations_;
   Engine plain_;
   const size_t max_kept_bytes_;
   Engine kept_;

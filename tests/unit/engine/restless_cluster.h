@@ -12,6 +12,7 @@
 
 #include "plugins/in_tree_registry.h"
 #include "src/cache/cache.h"
+#include "src/config/types.h"
 #include "src/framework/profile.h"
 #include "tests/support/builders.h"
 #include "tests/support/default_plugins.h"

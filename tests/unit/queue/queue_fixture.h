@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/base/virtual_time.h"
+#include "src/cache/nominator.h"
 #include "src/queue/scheduling_queue.h"
 #include "tests/support/builders.h"
 
@@ -133,7 +134,7 @@ class QueueTest : public ::testing::Test {
   Place Where(std::string_view name) const { return queue->WhereIs(Key(name)); }
 
   base::VirtualClock clock;
-  Nominator nominator;
+  cache::Nominator nominator;
   std::unique_ptr<SchedulingQueue> queue;
   std::map<std::string, std::string> gated_by;  // pod name to plugin
   std::map<std::string, PodClassId> class_of;   // by pod name; others are in none

@@ -463,7 +463,7 @@ class History {
   base::VirtualClock clock_;
   World world_;
   Model model_;
-  Nominator nominator_;
+  cache::Nominator nominator_;
   SchedulingQueue queue_;
   std::map<std::string, std::unique_ptr<QueuedPod>> popped_;
 };

@@ -7,6 +7,7 @@
 
 #include "berth/random.h"
 #include "plugins/priority_sort/priority_sort.h"
+#include "src/cache/nominator.h"
 #include "src/queue/scheduling_queue.h"
 #include "tests/support/builders.h"
 #include "tests/support/plain_resource_names.h"
@@ -19,7 +20,7 @@ TEST(QueueOrderTest, TheQueuesOwnOrderIsPrioritySorts) {
   const plugins::PrioritySort sort;
   queue::QueueHooks asks;
   asks.less = [&](const QueueSortKey& a, const QueueSortKey& b) { return sort.Less(a, b); };
-  queue::Nominator nominator;
+  cache::Nominator nominator;
   queue::SchedulingQueue asking({}, std::move(asks), nominator, queue::QueueMetrics(), Time());
   queue::SchedulingQueue own({}, {}, nominator, queue::QueueMetrics(), Time());
   Random random(3);

@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/queue/nominator.h"
+#include "src/cache/nominator.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
-#include "tests/unit/queue/queue_fixture.h"
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-namespace berth::queue {
+#include "tests/support/builders.h"
+
+namespace berth::cache {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+
+PodInfoPtr MakeInfo(std::shared_ptr<const api::Pod> pod) {
+  auto info = std::make_shared<PodInfo>();
+  info->pod_priority = pod->priority();
+  info->pod = std::move(pod);
+  return info;
+}
+
+// A pod whose UID is "uid-<name>".
+test::PodBuilder NamedPod(std::string_view name, int32_t priority = 0) {
+  return test::MakePod().Name(name).Uid("uid-" + std::string(name)).Priority(priority);
+}
 
 std::vector<std::string> On(const Nominator& nominator, std::string_view node) {
   std::vector<std::string> names;
@@ -74,6 +93,26 @@ TEST(NominatorTest, WhatWasPromisedHereStandsInTheOrderOfThePromises) {
   EXPECT_FALSE(nominator.GoesBefore("uid-first", "uid-second"));
 }
 
+TEST(NominatorTest, APodLeavesRoomForHigherPrioritiesAndForItsEqualsUnlessItWasFirst) {
+  Nominator nominator;
+  const auto matter = [&nominator](const PodInfoPtr& pod) { return nominator.Matter(*pod); };
+  const PodInfoPtr first = MakeInfo(NamedPod("first", 5).Ptr());
+  const PodInfoPtr second = MakeInfo(NamedPod("second", 5).Ptr());
+  const PodInfoPtr low = MakeInfo(NamedPod("low", 4).Ptr());
+  EXPECT_FALSE(matter(low));
+  nominator.AddNominatedPod(first, Override("n1"));
+  EXPECT_FALSE(matter(first)) << "its own";
+  nominator.AddNominatedPod(second, Override("n1"));
+  EXPECT_TRUE(nominator.Counts(*low, *first));
+  EXPECT_TRUE(nominator.Counts(*MakeInfo(NamedPod("equal", 5).Ptr()), *first));
+  EXPECT_FALSE(nominator.Counts(*MakeInfo(NamedPod("high", 6).Ptr()), *first));
+  EXPECT_TRUE(nominator.Counts(*second, *first));
+  EXPECT_FALSE(nominator.Counts(*first, *second));
+  EXPECT_TRUE(matter(low));
+  EXPECT_TRUE(matter(second));
+  EXPECT_FALSE(matter(first)) << "it was promised the room before";
+}
+
 TEST(NominatorTest, PodsOfANodeStandInTheOrderOfNomination) {
   Nominator nominator;
   for (const char* name : {"c", "a", "b"}) {
@@ -135,4 +174,4 @@ TEST(NominatorTest, ForEachGoesByNodeName) {
 }
 
 }  // namespace
-}  // namespace berth::queue
+}  // namespace berth::cache

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/queue/nominator.h"
+#include "src/cache/nominator.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace berth::queue {
+namespace berth::cache {
 
 void Nominator::Remove(const std::string& uid) {
   auto found = place_of_.find(uid);
@@ -52,6 +52,20 @@ void Nominator::UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod) 
   AddNominatedPod(std::move(new_pod), info);
 }
 
+bool Nominator::Counts(const PodInfo& pod, const PodInfo& nominated) const {
+  if (nominated.priority() != pod.priority()) return nominated.priority() > pod.priority();
+  const std::string& uid = pod.pod->metadata.uid;
+  const std::string& nominated_uid = nominated.pod->metadata.uid;
+  return nominated_uid != uid && !GoesBefore(uid, nominated_uid);
+}
+
+bool Nominator::Matter(const PodInfo& pod) const {
+  return std::ranges::any_of(pods_on_, [&](const auto& on_node) {
+    return std::ranges::any_of(
+        on_node.second, [&](const PodInfoPtr& nominated) { return Counts(pod, *nominated); });
+  });
+}
+
 bool Nominator::GoesBefore(std::string_view uid, std::string_view other_uid) const {
   const auto place = place_of_.find(uid);
   const auto other = place_of_.find(other_uid);
@@ -73,4 +87,4 @@ std::string_view Nominator::NominatedNode(std::string_view uid) const {
   return found->second.node;
 }
 
-}  // namespace berth::queue
+}  // namespace berth::cache

@@ -13,7 +13,7 @@
 #include "berth/pod_info.h"
 #include "src/base/string_map.h"
 
-namespace berth::queue {
+namespace berth::cache {
 
 // Which pods expect to run on which node once their victims are gone. Filters count them in; the
 // pods themselves wait in the queue.
@@ -44,8 +44,13 @@ class Nominator {
     for (const auto& [node_name, pods] : pods_on_)
       for (const PodInfoPtr& pod : pods) visit(std::string_view(node_name), pod);
   }
+  // Whether `pod` must fit on a node together with `nominated`, which is nominated for it: another
+  // pod of higher priority, or of equal one unless `pod` goes before it.
+  bool Counts(const PodInfo& pod, const PodInfo& nominated) const;
+  // Whether `pod` must leave room for any of the nominated pods.
+  bool Matter(const PodInfo& pod) const;
   // Whether this process nominated `uid` for a node, and `other_uid` was nominated for the same one
-  // later.
+  // later: then the first need not leave room for the second (docs/decisions/0005).
   bool GoesBefore(std::string_view uid, std::string_view other_uid) const;
   // The node, or "". Valid until the next change.
   std::string_view NominatedNode(std::string_view uid) const;
@@ -70,4 +75,4 @@ class Nominator {
   uint64_t generation_ = 0;
 };
 
-}  // namespace berth::queue
+}  // namespace berth::cache
