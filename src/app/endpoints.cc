@@ -37,6 +37,11 @@ std::string QueryOr(const Request& request, std::string_view name, const std::st
   return value == nullptr ? otherwise : *value;
 }
 
+bool IsAsked(const Request& request, std::string_view name) {
+  const std::string* value = request.FindQuery(name);
+  return value != nullptr && *value == "true";
+}
+
 void InstallHealthChecks(Router& router, const EndpointSources& sources) {
   const HealthCheck ping{"ping", [] { return std::nullopt; }};
   std::vector<HealthCheck> healthz;
@@ -143,12 +148,12 @@ void InstallDebug(Router& router, scheduler::Scheduler& scheduler) {
                    [](scheduler::Scheduler& live, const Request& /*request*/) {
                      return Result<std::string>(QueueJson(live));
                    });
-  InstallLiveState(router, "/debug/explain", scheduler,
-                   [](scheduler::Scheduler& live, const Request& request) {
-                     return ExplainJson(live, QueryOr(request, "pod", ""),
-                                        QueryOr(request, "preemption", "") == "true",
-                                        QueryOr(request, "claims", "") == "true");
-                   });
+  InstallLiveState(
+      router, "/debug/explain", scheduler, [](scheduler::Scheduler& live, const Request& request) {
+        return ExplainJson(
+            live, QueryOr(request, "pod", ""),
+            {.preemption = IsAsked(request, "preemption"), .claims = IsAsked(request, "claims")});
+      });
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ std::string QueueJson(scheduler::Scheduler& scheduler) {
 }
 
 Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
-                                bool preemption, bool claims) {
+                                const Previews& previews) {
   const auto pod = scheduler.FindPendingPod(pod_key);
   if (pod == nullptr) {
     const std::string node = NodeOf(scheduler.cache(), pod_key);
@@ -146,8 +146,8 @@ Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_vie
   }
   const std::unique_ptr<engine::Judgement> judgement = scheduler.Judge(pod);
   judgement->Explain();
-  if (preemption) judgement->PreviewPreemption();
-  if (claims) judgement->PreviewClaims();
+  if (previews.preemption) judgement->PreviewPreemption();
+  if (previews.claims) judgement->PreviewClaims();
   std::string out;
   explain::VerdictWriter(scheduler.cache()).Append(*judgement, out);
   return out;

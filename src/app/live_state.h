@@ -20,9 +20,15 @@ Result<std::string> CacheJson(scheduler::Scheduler& scheduler, std::string_view 
 // Every pod that waits, in the order in which they will leave, with what is known of its attempts.
 std::string QueueJson(scheduler::Scheduler& scheduler);
 
+// What a verdict document shows besides.
+struct Previews {
+  bool preemption = false;  // whom an eviction would hit
+  bool claims = false;      // which volumes each node would give
+};
+
 // The verdict document of a pending pod ("namespace/name"), as `berth explain -o json` prints it.
 // Errors: it is unknown, or has a node already.
 Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
-                                bool preemption, bool claims);
+                                const Previews& previews);
 
 }  // namespace berth::app

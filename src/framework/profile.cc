@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "berth/field_errors.h"
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
 #include "src/config/extension_points.h"
+#include "src/config/types.h"
 
 namespace berth::framework {
 namespace {

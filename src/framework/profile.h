@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "berth/cluster_event.h"
-#include "berth/in_tree/handle.h"
 #include "berth/in_tree/plugin.h"
-#include "berth/in_tree/points.h"
 #include "berth/result.h"
-#include "src/config/types.h"
+
+namespace berth::config {
+struct Profile;
+}  // namespace berth::config
 
 namespace berth::framework {
 
@@ -76,9 +77,9 @@ struct RegisteredEvent {
 class Profile {
  public:
   // `registry` lists every known plugin; those without a factory are left out of the profile.
-  // `handle` must outlive the profile. Errors: an unknown or
-  // repeated plugin, one that lacks the extension point, bad args, no or several QueueSort
-  // plugins, no Bind plugin, weights that overflow.
+  // `handle` must outlive the profile. Errors: an unknown or repeated plugin, one that lacks the
+  // extension point, bad args, no or several QueueSort plugins, no Bind plugin, weights that
+  // overflow.
   static Result<std::unique_ptr<Profile>> Make(const config::Profile& config,
                                                const std::vector<PluginRegistration>& registry,
                                                Handle& handle);
