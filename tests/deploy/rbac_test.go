@@ -129,6 +129,7 @@ func TestTheRulesAreWhatAFullRunAsksFor(t *testing.T) {
 	busy(t, "rights", "berth")
 	failAgain(t)
 	refuseABinding(t)
+	bindVolumes(t)
 	get(t, port, "/metrics")
 	var requests []controlplane.Request
 	lists := listRequests(t)
@@ -185,6 +186,36 @@ func failAgain(t *testing.T) {
 	for i := range others {
 		waitFor(t, "its refusal", func() bool { return refusals(t, name, "big") > i })
 		must(t, workload.DeletePod(ctx, admin, name, fmt.Sprintf("goes-%d", i)))
+	}
+}
+
+// bindVolumes lets one pod be given a volume that is there, and another one that is to be made. Nothing completes the
+// bindings, so that both pods wait.
+func bindVolumes(t *testing.T) {
+	t.Helper()
+	const name = "rights-volumes"
+	ctx, admin := t.Context(), shared.Client(controlplane.Admin)
+	inNamespace(t, name)
+	must(t, workload.CreateNodes(ctx, admin, workload.Node(name, workload.NodeLabel("for", name))))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := workload.DeleteVolumes(ctx, admin, name); err != nil {
+			t.Error(err)
+		}
+	})
+	volume, err := admin.CoreV1().PersistentVolumes().Create(ctx, workload.Volume(name, "there", "1Gi", "for", name), metav1.CreateOptions{})
+	must(t, err)
+	volume.Status.Phase = corev1.VolumeAvailable
+	_, err = admin.CoreV1().PersistentVolumes().UpdateStatus(ctx, volume, metav1.UpdateOptions{})
+	must(t, err)
+	for class, provisioner := range map[string]string{"there": workload.NoProvisioner, "made": "disk.csi.example"} {
+		_, err := admin.StorageV1().StorageClasses().Create(ctx, workload.WaitingClass(class, provisioner), metav1.CreateOptions{})
+		must(t, err)
+		_, err = admin.CoreV1().PersistentVolumeClaims(name).Create(ctx, workload.Claim(class, class, "1Gi"), metav1.CreateOptions{})
+		must(t, err)
+		pod := workload.Pod(class, workload.UseClaim(class), workload.Scheduler("berth"), workload.NodeSelector("for", name))
+		must(t, workload.CreatePods(ctx, admin, name, 1, func(int) *corev1.Pod { return pod }))
 	}
 }
 

@@ -175,7 +175,7 @@ func TestWithoutTheRightToReadVolumesThePodsWithoutClaimsAreBound(t *testing.T) 
 	repair := e.grantNobodyAllBut("", "persistentvolumes", "list", "watch")
 	e.createVolume("volume", "5Gi", "zb")
 	e.awaitVolumesAvailable()
-	d := e.startAs(controlplane.Nobody, fast())
+	d := e.startAs(controlplane.Nobody, volumeConfig(time.Minute))
 	e.createClaims(workload.Claim("data", "static", "3Gi"))
 	e.createPods(workload.Pod("plain", workload.NodeSelector(corev1.LabelTopologyZone, "za")),
 		workload.Pod("claiming", workload.UseClaim("data")))

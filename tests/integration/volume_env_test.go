@@ -27,13 +27,17 @@ func (e *env) startForVolumes(bindTimeout time.Duration) *daemon.Daemon {
 	if program.Peer {
 		user = controlplane.KubeScheduler
 	}
-	return e.startAs(user, fmt.Sprintf(`
+	return e.startAs(user, volumeConfig(bindTimeout))
+}
+
+func volumeConfig(bindTimeout time.Duration) string {
+	return fmt.Sprintf(`
 clientConnection: {qps: 5000, burst: 5000}
 profiles:
 - plugins: {multiPoint: {disabled: [{name: DynamicResources}]}}
   pluginConfig:
   - name: VolumeBinding
-    args: {bindTimeoutSeconds: %d}`, int(bindTimeout.Seconds())))
+    args: {bindTimeoutSeconds: %d}`, int(bindTimeout.Seconds()))
 }
 
 // newVolumeEnv has two nodes in zone za and two in zb, and classes "static" and "made"; the controllers that
