@@ -41,6 +41,9 @@ function(berth_precompiled target from)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     # g++ 12 forgets that a precompiled function is the standard library's, and warns of its own.
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict)
+    if(BERTH_SANITIZE STREQUAL "thread")
+      target_compile_options(${target} PRIVATE -Wno-stringop-overflow)
+    endif()
   endif()
 endfunction()
 
