@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "plugins/legacy/counted_pods.h"
 #include "plugins/shared/default_selector.h"
 
 namespace berth::plugins {
@@ -15,16 +16,15 @@ namespace {
 
 constexpr double kZoneWeighting = 2.0 / 3.0;
 
-struct PreScoreState {
-  std::shared_ptr<const PodCounts> counts;  // nullptr: nothing selects the pod
+struct PreScoreState : CountedPods {};
 
-  size_t bytes() const { return ShareOf(counts, counts ? counts->by_row().bytes() : 0); }
-};
-
-int64_t CountOn(const NodeView& node, const PodQuery& query) {
-  int64_t count = 0;
-  node.ForEachPod([&](const PodInfo& pod) { count += query.Matches(*pod.pod) ? 1 : 0; });
-  return count;
+// The pods that what selects `pod` selects; nullopt: nothing does.
+std::optional<PodQuery> SelectedWith(const api::Pod& pod, const Listers& listers) {
+  LabelSelectorMatcher selector = DefaultSelector(pod, listers);
+  if (selector.everything()) return std::nullopt;
+  return PodQuery{
+      .all_of = {{.namespaces = {pod.metadata.namespace_}, .selector = std::move(selector)}},
+      .skip_terminating = true};
 }
 
 // Region and zone; both empty: the node is in none. The beta labels win, as in the order of nodes.
@@ -60,12 +60,9 @@ Inputs SelectorSpread::DeclaredInputs() const {
 Status SelectorSpread::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                                 const NodeSet&) {
   if (!pod.pod->spec.topology_spread_constraints.empty()) return Status::Skip();
-  LabelSelectorMatcher selector = DefaultSelector(*pod.pod, handle_->listers());
   PreScoreState data;
-  if (!selector.everything()) {
-    const PodTerm alike{.namespaces = {pod.pod->metadata.namespace_},
-                        .selector = std::move(selector)};
-    data.counts = snapshot.CountPods({.all_of = {alike}, .skip_terminating = true});
+  if (const auto query = SelectedWith(*pod.pod, handle_->listers())) {
+    data.counts = snapshot.CountPods(*query);
   }
   state.Write(std::move(data));
   return Status::Success();
@@ -82,22 +79,13 @@ ScoreResult SelectorSpread::Score(const CycleState& state, const PodInfo& pod,
 void SelectorSpread::ScoreNodes(const CycleState& state, const PodInfo& pod,
                                 const Snapshot& snapshot, std::span<const NodeRow> nodes,
                                 std::span<int64_t> scores) const {
-  std::ranges::fill(scores, 0);
-  if (const auto* data = state.Find<PreScoreState>()) {
-    if (data->counts == nullptr) return;
-    const Counts& counts = data->counts->by_row();
-    for (size_t i = 0; i < nodes.size(); ++i) scores[i] = counts.Get(nodes[i]);
+  if (const auto* counted = state.Find<PreScoreState>()) {
+    ScoreCounted(*counted, nodes, scores);
     return;
   }
-  if (!pod.pod->spec.topology_spread_constraints.empty()) return;
-  const LabelSelectorMatcher selector = DefaultSelector(*pod.pod, handle_->listers());
-  if (selector.everything()) return;
-  const PodQuery query{
-      .all_of = {{.namespaces = {pod.pod->metadata.namespace_}, .selector = selector}},
-      .skip_terminating = true};
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = CountOn(NodeView(snapshot, nodes[i]), query);
-  }
+  const bool spread = !pod.pod->spec.topology_spread_constraints.empty();
+  ScoreUncounted(spread ? std::nullopt : SelectedWith(*pod.pod, handle_->listers()), snapshot,
+                 nodes, scores);
 }
 
 Status SelectorSpread::NormalizeScore(const CycleState&, const PodInfo& pod,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/legacy/counted_pods.h"
 #include "plugins/shared/hint_objects.h"
 
 namespace berth::plugins {
@@ -27,11 +28,7 @@ struct PreFilterState {
   size_t bytes() const { return ShareOf(counts, counts ? counts->by_row().bytes() : 0); }
 };
 
-struct PreScoreState {
-  std::shared_ptr<const PodCounts> counts;  // nullptr: the pod has no service
-
-  size_t bytes() const { return ShareOf(counts, counts ? counts->by_row().bytes() : 0); }
-};
+struct PreScoreState : CountedPods {};
 
 PodQuery Alike(const api::Pod& pod) {
   return {.all_of = {{.namespaces = {pod.metadata.namespace_},
@@ -188,19 +185,10 @@ ScoreResult ServiceAffinity::Score(const CycleState& state, const PodInfo& pod,
 void ServiceAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod,
                                  const Snapshot& snapshot, std::span<const NodeRow> nodes,
                                  std::span<int64_t> scores) const {
-  std::ranges::fill(scores, 0);
-  if (const auto* data = state.Find<PreScoreState>()) {
-    if (data->counts == nullptr) return;
-    const Counts& counts = data->counts->by_row();
-    for (size_t i = 0; i < nodes.size(); ++i) scores[i] = counts.Get(nodes[i]);
-    return;
-  }
-  const auto query = ServicePods(*pod.pod, handle_->listers());
-  if (!query) return;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    for (const PodInfo* placed : snapshot.pods(nodes[i])) {
-      scores[i] += query->Matches(*placed->pod) ? 1 : 0;
-    }
+  if (const auto* counted = state.Find<PreScoreState>()) {
+    ScoreCounted(*counted, nodes, scores);
+  } else {
+    ScoreUncounted(ServicePods(*pod.pod, handle_->listers()), snapshot, nodes, scores);
   }
 }
 
