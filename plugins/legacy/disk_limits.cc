@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "plugins/shared/csi_migration.h"
 #include "plugins/shared/pod_claims.h"
 
 namespace berth::plugins {
@@ -172,18 +173,7 @@ AzureDiskLimits::AzureDiskLimits(Handle& handle) : DiskLimits(kAzureDisk, handle
 CinderLimits::CinderLimits(Handle& handle) : DiskLimits(kCinder, handle) {}
 
 bool DiskLimits::IsMigrated(const api::Node& node) const {
-  const api::CSINode* csi_node = handle_->listers().FindCSINode(node.metadata.name);
-  if (csi_node == nullptr) return false;
-  const std::string* listed =
-      api::Find(csi_node->metadata.annotations, "storage.alpha.kubernetes.io/migrated-plugins");
-  if (listed == nullptr) return false;
-  std::string_view rest = *listed;
-  for (;;) {
-    const size_t comma = rest.find(',');
-    if (rest.substr(0, comma) == kind_.in_tree_plugin) return true;
-    if (comma == rest.npos) return false;
-    rest.remove_prefix(comma + 1);
-  }
+  return IsMigratedOn(handle_->listers().FindCSINode(node.metadata.name), kind_.in_tree_plugin);
 }
 
 // What the node says goes before what the environment says, and that before the default.

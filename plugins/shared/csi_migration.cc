@@ -123,6 +123,19 @@ std::string_view CsiDriverOf(std::string_view in_tree_plugin) {
   return migration == std::end(kMigrations) ? "" : migration->driver;
 }
 
+bool IsMigratedOn(const api::CSINode* node, std::string_view plugin) {
+  if (node == nullptr) return false;
+  const std::string* plugins = api::Find(node->metadata.annotations, kMigratedPluginsAnnotation);
+  if (plugins == nullptr) return false;
+  std::string_view rest = *plugins;
+  for (;;) {
+    const size_t comma = rest.find(',');
+    if (rest.substr(0, comma) == plugin) return true;
+    if (comma == std::string_view::npos) return false;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
 Result<std::string> CsiHandleOf(const api::Volume& volume) { return HandleOf(volume, {}); }
 
 Result<std::string> CsiHandleOf(const api::PersistentVolume& volume) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "berth/volumes.h"
+#include "plugins/shared/csi_migration.h"
 #include "plugins/volume_binding/migrated_volume.h"
 #include "plugins/volume_binding/volume_affinity.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "berth/volumes.h"
-#include "plugins/volume_binding/migrated_volume.h"
+#include "plugins/shared/csi_migration.h"
 
 namespace berth::plugins {
 namespace {

@@ -158,19 +158,6 @@ std::string_view MigratablePlugin(const api::PersistentVolume& volume) {
   return "";
 }
 
-bool IsMigratedOn(const api::CSINode* node, std::string_view plugin) {
-  if (node == nullptr) return false;
-  const std::string* plugins = api::Find(node->metadata.annotations, kMigratedPluginsAnnotation);
-  if (plugins == nullptr) return false;
-  std::string_view rest = *plugins;
-  for (;;) {
-    const size_t comma = rest.find(',');
-    if (rest.substr(0, comma) == plugin) return true;
-    if (comma == std::string_view::npos) return false;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
 Result<Affinity> MigratedAffinity(const api::PersistentVolume& volume) {
   const api::PersistentVolumeSpec& spec = volume.spec;
   std::optional<Error> error;

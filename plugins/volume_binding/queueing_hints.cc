@@ -6,8 +6,8 @@
 #include <string>
 
 #include "berth/volumes.h"
+#include "plugins/shared/csi_migration.h"
 #include "plugins/shared/hint_objects.h"
-#include "plugins/volume_binding/migrated_volume.h"
 
 namespace berth::plugins {
 namespace {
