@@ -2,10 +2,13 @@
 #include "berth/api/quantity.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace berth::api {
 namespace {
@@ -60,9 +63,9 @@ std::optional<Parts> Split(std::string_view text) {
   return parts;
 }
 
-// A multiplier: base to the power of exponent.
+// A multiplier: 2 or 10 to the power of exponent.
 struct Scale {
-  bool binary = false;
+  Quantity::Format format = Quantity::Format::kDecimalSI;
   int exponent = 0;
 };
 
@@ -70,14 +73,17 @@ std::optional<Scale> ReadSuffix(std::string_view suffix) {
   if (suffix.empty()) return Scale{};
   if (suffix.size() == 1) {
     const size_t small = std::string_view("num").find(suffix.front());
-    if (small != std::string_view::npos) return Scale{false, static_cast<int>(small) * 3 - 9};
+    if (small != std::string_view::npos)
+      return Scale{Quantity::Format::kDecimalSI, static_cast<int>(small) * 3 - 9};
     const size_t large = std::string_view("kMGTPE").find(suffix.front());
-    if (large != std::string_view::npos) return Scale{false, static_cast<int>(large) * 3 + 3};
+    if (large != std::string_view::npos)
+      return Scale{Quantity::Format::kDecimalSI, static_cast<int>(large) * 3 + 3};
     return std::nullopt;
   }
   if (suffix.size() == 2 && suffix[1] == 'i') {
     const size_t power = std::string_view("KMGTPE").find(suffix.front());
-    if (power != std::string_view::npos) return Scale{true, static_cast<int>(power) * 10 + 10};
+    if (power != std::string_view::npos)
+      return Scale{Quantity::Format::kBinarySI, static_cast<int>(power) * 10 + 10};
   }
   if (suffix.front() != 'e' && suffix.front() != 'E') return std::nullopt;
   suffix.remove_prefix(1);
@@ -85,7 +91,7 @@ std::optional<Scale> ReadSuffix(std::string_view suffix) {
   int exponent = 0;
   const auto [end, error] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), exponent);
   if (error != std::errc{} || end != suffix.data() + suffix.size()) return std::nullopt;
-  return Scale{false, exponent};
+  return Scale{Quantity::Format::kDecimalExponent, exponent};
 }
 
 // whole.fraction * 10^exponent in nanos, rounded up, at most kMaxNanos.
@@ -132,6 +138,30 @@ Nanos BinaryNanos(std::string_view whole, std::string_view fraction, int exponen
   return static_cast<Nanos>(std::min(nanos, static_cast<Wide>(kMaxNanos)));
 }
 
+constexpr std::array<std::string_view, 10> kDecimalSuffixes = {"n", "u", "m", "",  "k",
+                                                               "M", "G", "T", "P", "E"};
+constexpr std::array<std::string_view, 7> kBinarySuffixes = {"",   "Ki", "Mi", "Gi",
+                                                             "Ti", "Pi", "Ei"};
+
+// number * base^powers.
+struct Shortened {
+  std::string number;
+  size_t powers = 0;
+};
+
+// `number`, not 0, without the powers of `base` that divide it, at most so many of them.
+Shortened Shorten(Nanos number, int base, size_t most_powers) {
+  Shortened shortened;
+  const bool negative = number < 0;
+  if (negative) number = -number;
+  for (; number % base == 0 && shortened.powers < most_powers; ++shortened.powers) number /= base;
+  for (; number != 0; number /= 10)
+    shortened.number += static_cast<char>('0' + static_cast<int>(number % 10));
+  if (negative) shortened.number += '-';
+  std::reverse(shortened.number.begin(), shortened.number.end());
+  return shortened;
+}
+
 // nanos / divisor, rounded away from zero, saturated.
 int64_t DivideUp(Nanos nanos, Nanos divisor) {
   Nanos quotient = nanos / divisor;
@@ -148,29 +178,44 @@ Result<Quantity> Quantity::Parse(std::string_view text) {
   if (!parts) return Fail(kFormatError);
   const std::optional<Scale> scale = ReadSuffix(parts->suffix);
   if (!scale) return Fail(kSuffixError);
-  const Nanos nanos = scale->binary ? BinaryNanos(parts->whole, parts->fraction, scale->exponent)
-                                    : DecimalNanos(parts->whole, parts->fraction, scale->exponent);
-  return Quantity(parts->negative ? -nanos : nanos);
+  const bool binary = scale->format == Format::kBinarySI;
+  const Nanos nanos = binary ? BinaryNanos(parts->whole, parts->fraction, scale->exponent)
+                             : DecimalNanos(parts->whole, parts->fraction, scale->exponent);
+  const bool below_one = nanos > 0 && nanos < kNanosPerUnit;
+  return Quantity(parts->negative ? -nanos : nanos,
+                  binary && below_one ? Format::kDecimalSI : scale->format);
 }
 
-int64_t Quantity::Value() const { return DivideUp(nanos_, kNanosPerUnit); }
+int64_t Quantity::Value() const { return DivideUp(nanos(), kNanosPerUnit); }
 
-int64_t Quantity::MilliValue() const { return DivideUp(nanos_, kNanosPerUnit / 1000); }
+int64_t Quantity::MilliValue() const { return DivideUp(nanos(), kNanosPerUnit / 1000); }
 
 std::string Quantity::ToString() const {
-  if (nanos_ == 0) return "0";
-  constexpr std::string_view kSuffixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
-  Nanos number = nanos_ < 0 ? -nanos_ : nanos_;
-  size_t suffix = 0;
-  while (number % 1000 == 0 && suffix + 1 < std::size(kSuffixes)) {
-    number /= 1000;
-    ++suffix;
+  if (IsZero()) return "0";
+  Shortened shortened = Shorten(nanos(), 1000, kDecimalSuffixes.size() - 1);
+  return shortened.number.append(kDecimalSuffixes[shortened.powers]);
+}
+
+std::string Quantity::ToCanonicalString() const {
+  if (IsZero()) return "0";
+  switch (format()) {
+    case Format::kDecimalSI:
+      break;
+    case Format::kDecimalExponent: {
+      const Shortened shortened = Shorten(nanos(), 1000, std::numeric_limits<size_t>::max());
+      const int exponent = static_cast<int>(shortened.powers) * 3 - kNanoDigits;
+      return exponent == 0 ? shortened.number : shortened.number + "e" + std::to_string(exponent);
+    }
+    case Format::kBinarySI: {
+      constexpr Nanos kKibi = Nanos{1024} * kNanosPerUnit;
+      const bool small = nanos() > -kKibi && nanos() < kKibi;
+      if (small || nanos() % kNanosPerUnit != 0) break;
+      const Shortened shortened =
+          Shorten(nanos() / kNanosPerUnit, 1024, kBinarySuffixes.size() - 1);
+      return shortened.number + std::string(kBinarySuffixes[shortened.powers]);
+    }
   }
-  std::string text;
-  for (; number != 0; number /= 10) text += static_cast<char>('0' + static_cast<int>(number % 10));
-  if (nanos_ < 0) text += '-';
-  std::reverse(text.begin(), text.end());
-  return text.append(kSuffixes[suffix]);
+  return ToString();
 }
 
 }  // namespace berth::api

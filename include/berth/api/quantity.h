@@ -15,15 +15,24 @@ namespace berth::api {
 // A Kubernetes resource.Quantity, exact to 1e-9 of a unit.
 //
 // Source of the syntax and the rounding: k8s.io/apimachinery pkg/api/resource. Finer digits are
-// rounded away from zero; magnitudes are capped at 2^63-1 units.
+// rounded away from zero; magnitudes are capped at 2^63-1 units. The format is no part of the
+// value: comparisons pass it over.
 class Quantity {
  public:
   __extension__ typedef __int128 Nanos;
+  // How the text was written: "1500m", "1536Mi", "15e-1".
+  enum class Format : uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
 
   Quantity() = default;
-  static Quantity FromUnits(int64_t units) { return Quantity(Nanos{units} * 1'000'000'000); }
-  static Quantity FromMilli(int64_t milli) { return Quantity(Nanos{milli} * 1'000'000); }
-  static Quantity FromNanos(Nanos nanos) { return Quantity(nanos); }
+  static Quantity FromUnits(int64_t units, Format format = Format::kDecimalSI) {
+    return Quantity(Nanos{units} * 1'000'000'000, format);
+  }
+  static Quantity FromMilli(int64_t milli, Format format = Format::kDecimalSI) {
+    return Quantity(Nanos{milli} * 1'000'000, format);
+  }
+  static Quantity FromNanos(Nanos nanos, Format format = Format::kDecimalSI) {
+    return Quantity(nanos, format);
+  }
 
   // "100m", "1.5Gi", "1e3", "0.1", ... Errors: text that is no quantity.
   static Result<Quantity> Parse(std::string_view text);
@@ -31,22 +40,32 @@ class Quantity {
   // In whole units and in thousandths, rounded up, saturated to int64.
   int64_t Value() const;
   int64_t MilliValue() const;
-  Nanos nanos() const { return nanos_; }
-  bool IsZero() const { return nanos_ == 0; }
+  Nanos nanos() const { return bits_ >> kFormatBits; }
+  bool IsZero() const { return nanos() == 0; }
+  Format format() const { return static_cast<Format>(bits_ & kFormatMask); }
 
   // The shortest exact decimal form with decimal SI suffix ("1500m", "2", "500n").
   std::string ToString() const;
+  // As Kubernetes writes it: in its format, or with decimal SI suffix where a binary one would not
+  // be exact.
+  std::string ToCanonicalString() const;
 
   Quantity& operator+=(const Quantity& other) {
-    nanos_ += other.nanos_;
-    return *this;
+    return *this = Quantity(nanos() + other.nanos(), IsZero() ? other.format() : format());
   }
-  friend auto operator<=>(const Quantity&, const Quantity&) = default;
+  friend bool operator==(const Quantity& a, const Quantity& b) { return a.nanos() == b.nanos(); }
+  friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) {
+    return a.nanos() <=> b.nanos();
+  }
 
  private:
-  explicit Quantity(Nanos nanos) : nanos_(nanos) {}
+  static constexpr int kFormatBits = 2;
+  static constexpr Nanos kFormatMask = (1 << kFormatBits) - 1;
 
-  Nanos nanos_ = 0;
+  Quantity(Nanos nanos, Format format)
+      : bits_((nanos << kFormatBits) | static_cast<Nanos>(format)) {}
+
+  Nanos bits_ = 0;  // the format in the lowest two: 2^63 units of nanos leave them free
 };
 
 // Resource name to amount, sorted by name, names unique.

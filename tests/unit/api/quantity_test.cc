@@ -150,5 +150,64 @@ TEST(QuantityTest, ToStringReadsBackAsTheSameAmount) {
   }
 }
 
+TEST(QuantityTest, CanonicalTextKeepsTheFormat) {
+  const struct {
+    const char* text;
+    const char* want;
+  } cases[] = {
+      {"0", "0"},
+      {"0Ki", "0"},
+      {"100", "100"},
+      {"1000", "1k"},
+      {"1500m", "1500m"},
+      {"1000m", "1"},
+      {"1Gi", "1Gi"},
+      {"1024Mi", "1Gi"},
+      {"1025Ki", "1025Ki"},
+      {"1.5Gi", "1536Mi"},
+      {"-2Gi", "-2Gi"},
+      {"0.5Ki", "512"},             // too small for a binary suffix
+      {"1.0001Ki", "1024102400u"},  // and no whole number
+      {"0.001Ki", "1024m"},
+      {"0.0001Ki", "102400u"},
+      {"1e3", "1e3"},
+      {"120e5", "12e6"},
+      {"15e-1", "1500e-3"},
+      {"2E", "2E"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    const auto quantity = Quantity::Parse(c.text);
+    ASSERT_TRUE(quantity);
+    EXPECT_EQ(quantity->ToCanonicalString(), c.want);
+  }
+}
+
+TEST(QuantityTest, FormatIsNoPartOfTheValue) {
+  const Quantity binary = *Quantity::Parse("1Ki");
+  const Quantity decimal = *Quantity::Parse("1024");
+  EXPECT_EQ(binary, decimal);
+  EXPECT_EQ(binary <=> decimal, std::strong_ordering::equal);
+  EXPECT_EQ(binary.format(), Quantity::Format::kBinarySI);
+  EXPECT_EQ(decimal.format(), Quantity::Format::kDecimalSI);
+
+  // A sum has the format of what it began with, unless that was nothing.
+  Quantity sum = decimal;
+  sum += binary;
+  EXPECT_EQ(sum.ToCanonicalString(), "2048");
+  Quantity from_nothing;
+  from_nothing += binary;
+  EXPECT_EQ(from_nothing.ToCanonicalString(), "1Ki");
+}
+
+TEST(QuantityTest, NegativeAmountsKeepValueAndFormat) {
+  for (const Quantity::Format format : {Quantity::Format::kDecimalSI, Quantity::Format::kBinarySI,
+                                        Quantity::Format::kDecimalExponent}) {
+    const Quantity quantity = Quantity::FromUnits(std::numeric_limits<int64_t>::min(), format);
+    EXPECT_EQ(quantity.Value(), std::numeric_limits<int64_t>::min());
+    EXPECT_EQ(quantity.format(), format);
+  }
+}
+
 }  // namespace
 }  // namespace berth::api
