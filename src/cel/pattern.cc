@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cel/pattern.h"
+
+#include <re2/re2.h>
+
+#include <utility>
+
+#include "src/cel/go_text.h"
+
+namespace berth::cel {
+
+Pattern::Pattern(std::unique_ptr<const re2::RE2> regex) : regex_(std::move(regex)) {}
+Pattern::~Pattern() = default;
+
+Result<std::shared_ptr<const Pattern>> Pattern::Compile(const std::string& text) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  auto regex = std::make_unique<const re2::RE2>(text, options);
+  if (!regex->ok())
+    return Fail("error parsing regexp: " + regex->error() + ": `" + regex->error_arg() + "`");
+  return std::make_shared<const Pattern>(std::move(regex));
+}
+
+bool Pattern::Matches(std::string_view text) const {
+  return regex_->Match({text.data(), text.size()}, 0, text.size(), re2::RE2::UNANCHORED, nullptr,
+                       0);
+}
+
+std::string Pattern::Find(std::string_view text) const {
+  re2::StringPiece found;
+  if (!regex_->Match({text.data(), text.size()}, 0, text.size(), re2::RE2::UNANCHORED, &found, 1))
+    return "";
+  return std::string(found.data(), found.size());
+}
+
+std::vector<std::string> Pattern::FindAll(std::string_view text, int64_t most) const {
+  std::vector<std::string> all;
+  const re2::StringPiece whole(text.data(), text.size());
+  size_t at = 0;
+  // An empty match right after another match does not count.
+  size_t last_end = std::string_view::npos;
+  while (at <= text.size() && (most < 0 || static_cast<int64_t>(all.size()) < most)) {
+    re2::StringPiece found;
+    if (!regex_->Match(whole, at, text.size(), re2::RE2::UNANCHORED, &found, 1)) break;
+    const auto begin = static_cast<size_t>(found.data() - text.data());
+    const size_t end = begin + found.size();
+    if (!found.empty() || begin != last_end) all.emplace_back(found.data(), found.size());
+    last_end = end;
+    if (!found.empty()) {
+      at = end;
+    } else {
+      at = end < text.size() ? end + FirstRune(text.substr(end)).length : end + 1;
+    }
+  }
+  return all;
+}
+
+}  // namespace berth::cel
