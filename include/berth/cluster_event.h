@@ -53,6 +53,8 @@ enum class EventResource : uint8_t {
   kResourceClaim,
   kResourceSlice,
   kDeviceClass,
+  kPodGroup,
+  kCompositePodGroup,
 };
 
 // A change in the cluster that may make a parked pod schedulable.

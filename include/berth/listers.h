@@ -3,13 +3,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "berth/api/device_class.h"
 #include "berth/api/meta.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/resource_claim.h"
+#include "berth/api/resource_slice.h"
+#include "berth/api/scheduling.h"
 #include "berth/api/storage.h"
 #include "berth/api/workloads.h"
 
@@ -80,11 +85,37 @@ class Listers {
   virtual const api::VolumeAttributesClass* FindVolumeAttributesClass(
       std::string_view name) const = 0;
 
-  // Grows when one of these objects comes, goes or changes, PodDisruptionBudgets and the kinds of
-  // volumes_generation() apart: what was derived from them is good for as long as the number stays.
-  // A change is one of labels, owners, deletion or what the struct holds besides metadata; of a
-  // Namespace one of annotations, too. Other versions (most of them writes of a status that is not
-  // decoded) are shown and not counted.
+  virtual const api::ResourceClaim* FindResourceClaim(std::string_view namespace_,
+                                                      std::string_view name) const = 0;
+  // The claims that the object of this uid owns as their controller, of every namespace, in order
+  // of namespace and name. "": those that have no controller.
+  virtual void ForEachResourceClaimOfOwner(std::string_view owner_uid,
+                                           const Visit<api::ResourceClaim>& visit) const = 0;
+  // Templates are known from files only: nothing watches them.
+  virtual const api::ResourceClaimTemplate* FindResourceClaimTemplate(
+      std::string_view namespace_, std::string_view name) const = 0;
+  virtual const api::DeviceClass* FindDeviceClass(std::string_view name) const = 0;
+  virtual void ForEachDeviceClass(const Visit<api::DeviceClass>& visit) const = 0;
+  virtual void ForEachResourceSlice(
+      const Visit<std::shared_ptr<const api::ResourceSlice>>& visit) const = 0;
+  // With the gate DRADeviceTaintRules.
+  virtual void ForEachDeviceTaintRule(const Visit<api::DeviceTaintRule>& visit) const = 0;
+
+  // With the gate GenericWorkload, and CompositePodGroup.
+  virtual const api::PodGroup* FindPodGroup(std::string_view namespace_,
+                                            std::string_view name) const = 0;
+  virtual void ForEachPodGroup(std::string_view namespace_,
+                               const Visit<api::PodGroup>& visit) const = 0;
+  virtual const api::CompositePodGroup* FindCompositePodGroup(std::string_view namespace_,
+                                                              std::string_view name) const = 0;
+  virtual const api::Workload* FindWorkload(std::string_view namespace_,
+                                            std::string_view name) const = 0;
+
+  // Grows when one of these objects comes, goes or changes, those apart that have a generation of
+  // their own, ResourceClaims (ClaimTracker has theirs) and ResourceClaimTemplates: what was
+  // derived from them is good for as long as the number stays. A change is one of labels, owners,
+  // deletion or what the struct holds besides metadata; of a Namespace one of annotations, too.
+  // Other versions (most of them writes of a status that is not decoded) are shown and not counted.
   virtual uint64_t generation() const = 0;
   // The same for namespaces alone.
   virtual uint64_t namespaces_generation() const = 0;
@@ -96,6 +127,11 @@ class Listers {
   // CSIStorageCapacities, VolumeAttachments and VolumeAttributesClasses alone. A change of their
   // annotations counts, too; of a status only what the struct holds.
   virtual uint64_t volumes_generation() const = 0;
+  // The same for DeviceClasses, ResourceSlices and DeviceTaintRules alone. Of their
+  // metadata only the uid counts.
+  virtual uint64_t devices_generation() const = 0;
+  // The same for PodGroups, CompositePodGroups and Workloads alone.
+  virtual uint64_t pod_groups_generation() const = 0;
   // Calls visit(change) for what volumes_generation() has counted after `generation`, in any order.
   // False: it is not known any more, and anything may have changed.
   virtual bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const = 0;

@@ -44,6 +44,10 @@ Result<T> Decode(Encoding encoding, std::string_view bytes) {
 template <typename T>
 std::string EncodeJson(const T& object);
 
+// Appends a part of an object as JSON. Instantiated for what src/api/claim_patches.cc writes.
+template <typename T>
+void WriteJson(const T& value, std::string& out);
+
 // What could be read of an object that could not be decoded; members not found are "".
 struct PartialIdentity {
   std::string namespace_;

@@ -15,8 +15,11 @@ void Write(bool value, std::string& out) { AppendJson(value, out); }
 void Write(int32_t value, std::string& out) { AppendJson(value, out); }
 void Write(int64_t value, std::string& out) { AppendJson(value, out); }
 void Write(const std::string& value, std::string& out) { AppendJson(value, out); }
-void Write(const Quantity& value, std::string& out) { AppendJson(value.ToString(), out); }
+void Write(const Quantity& value, std::string& out) { AppendJson(value.ToCanonicalString(), out); }
 void Write(Time value, std::string& out) { AppendJson(FormatTime(value), out); }
+void Write(const RawJson& value, std::string& out) {
+  out += value.text.empty() ? "null" : value.text;
+}
 void Write(MicroTime value, std::string& out) { AppendJson(FormatMicroTime(value.time), out); }
 void Write(const IntOrString& value, std::string& out) {
   std::visit([&out](const auto& held) { AppendJson(held, out); }, value);
@@ -38,7 +41,7 @@ void Write(const std::vector<T>& values, std::string& out) {
     object.Close();
   } else {
     JsonList list(out);
-    for (const T& value : values) Write(value, list.Next());
+    for (const auto& value : values) Write(value, list.Next());
     list.Close();
   }
 }
@@ -77,6 +80,16 @@ std::string EncodeJson(const T& value) {
   object.Close();
   return out;
 }
+
+template <typename T>
+void WriteJson(const T& value, std::string& out) {
+  Write(value, out);
+}
+
+template void WriteJson(const ResourceClaimSpec&, std::string&);
+template void WriteJson(const ResourceClaimStatus&, std::string&);
+template void WriteJson(const PodExtendedResourceClaimStatus&, std::string&);
+template void WriteJson(const std::vector<OwnerReference>&, std::string&);
 
 #define BERTH_INSTANTIATE(type) template std::string EncodeJson(const type&);
 BERTH_API_KINDS(BERTH_INSTANTIATE)

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "berth/api/device_class.h"
 #include "berth/api/lease.h"
 #include "berth/api/meta.h"
 #include "berth/api/node.h"
@@ -12,6 +13,9 @@
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/resource_claim.h"
+#include "berth/api/resource_slice.h"
+#include "berth/api/scheduling.h"
 #include "berth/api/storage.h"
 #include "berth/api/workloads.h"
 #include "berth/time.h"
@@ -83,6 +87,14 @@ BERTH_API_KIND(CSIDriver, "storage.k8s.io/v1", "CSIDriver")
 BERTH_API_KIND(CSIStorageCapacity, "storage.k8s.io/v1", "CSIStorageCapacity")
 BERTH_API_KIND(VolumeAttachment, "storage.k8s.io/v1", "VolumeAttachment")
 BERTH_API_KIND(VolumeAttributesClass, "storage.k8s.io/v1", "VolumeAttributesClass")
+BERTH_API_KIND(ResourceClaim, "resource.k8s.io/v1", "ResourceClaim")
+BERTH_API_KIND(ResourceClaimTemplate, "resource.k8s.io/v1", "ResourceClaimTemplate")
+BERTH_API_KIND(DeviceClass, "resource.k8s.io/v1", "DeviceClass")
+BERTH_API_KIND(ResourceSlice, "resource.k8s.io/v1", "ResourceSlice")
+BERTH_API_KIND(DeviceTaintRule, "resource.k8s.io/v1", "DeviceTaintRule")
+BERTH_API_KIND(PodGroup, "scheduling.k8s.io/v1beta1", "PodGroup")
+BERTH_API_KIND(CompositePodGroup, "scheduling.k8s.io/v1alpha3", "CompositePodGroup")
+BERTH_API_KIND(Workload, "scheduling.k8s.io/v1beta1", "Workload")
 BERTH_API_KIND(Lease, "coordination.k8s.io/v1", "Lease")
 BERTH_API_KIND(ApiStatus, "v1", "Status")
 #undef BERTH_API_KIND
@@ -105,6 +117,14 @@ BERTH_API_KIND(ApiStatus, "v1", "Status")
   X(CSIStorageCapacity)    \
   X(VolumeAttachment)      \
   X(VolumeAttributesClass) \
+  X(ResourceClaim)         \
+  X(ResourceClaimTemplate) \
+  X(DeviceClass)           \
+  X(ResourceSlice)         \
+  X(DeviceTaintRule)       \
+  X(PodGroup)              \
+  X(CompositePodGroup)     \
+  X(Workload)              \
   X(Lease)                 \
   X(ApiStatus)
 

@@ -147,6 +147,27 @@ bool Read(pbf_reader& message, IntOrString& out, Trail& trail) {
   return true;
 }
 
+// runtime.RawExtension.
+bool Read(pbf_reader& message, RawJson& out, Trail& trail) {
+  if (!IsMessage(message)) return WrongWireType(trail);
+  pbf_reader extension = message.get_message();
+  while (extension.next()) {
+    if (extension.tag() != 1) {
+      extension.skip();
+    } else if (!Read(extension, out.text, trail)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Read(pbf_reader& message, std::vector<bool>& out, Trail& trail) {
+  bool value = false;
+  if (!Read(message, value, trail)) return trail.InElement(out.size());
+  out.push_back(value);
+  return true;
+}
+
 template <Struct T>
 bool Read(pbf_reader& message, T& out, Trail& trail) {
   if (!IsMessage(message)) return WrongWireType(trail);

@@ -30,6 +30,15 @@ struct FieldsOf<ApiStatus> {
 };
 
 template <>
+struct FieldsOf<Condition> {
+  static constexpr auto kFields =
+      Table(Field<1, &Condition::type>("type"), Field<2, &Condition::status>("status"),
+            Field<3, &Condition::observed_generation>("observedGeneration"),
+            Field<4, &Condition::last_transition_time>("lastTransitionTime"),
+            Field<5, &Condition::reason>("reason"), Field<6, &Condition::message>("message"));
+};
+
+template <>
 struct FieldsOf<OwnerReference> {
   static constexpr auto kFields = Table(
       Field<1, &OwnerReference::kind>("kind"), Field<3, &OwnerReference::name>("name"),

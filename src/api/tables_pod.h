@@ -19,9 +19,16 @@ struct FieldsOf<ContainerPort> {
 };
 
 template <>
+struct FieldsOf<ContainerResourceClaim> {
+  static constexpr auto kFields = Table(Field<1, &ContainerResourceClaim::name>("name"),
+                                        Field<2, &ContainerResourceClaim::request>("request"));
+};
+
+template <>
 struct FieldsOf<ResourceRequirements> {
   static constexpr auto kFields = Table(Field<1, &ResourceRequirements::limits>("limits"),
-                                        Field<2, &ResourceRequirements::requests>("requests"));
+                                        Field<2, &ResourceRequirements::requests>("requests"),
+                                        Field<3, &ResourceRequirements::claims>("claims"));
 };
 
 template <>
@@ -125,6 +132,52 @@ struct FieldsOf<ContainerStatus> {
 };
 
 template <>
+struct FieldsOf<PodResourceClaimStatus> {
+  static constexpr auto kFields =
+      Table(Field<1, &PodResourceClaimStatus::name>("name"),
+            Field<2, &PodResourceClaimStatus::resource_claim_name>("resourceClaimName"));
+};
+
+template <>
+struct FieldsOf<ContainerExtendedResourceRequest> {
+  static constexpr auto kFields =
+      Table(Field<1, &ContainerExtendedResourceRequest::container_name>("containerName"),
+            Field<2, &ContainerExtendedResourceRequest::resource_name>("resourceName"),
+            Field<3, &ContainerExtendedResourceRequest::request_name>("requestName"));
+};
+
+template <>
+struct FieldsOf<PodExtendedResourceClaimStatus> {
+  static constexpr auto kFields =
+      Table(Field<1, &PodExtendedResourceClaimStatus::request_mappings>("requestMappings"),
+            Field<2, &PodExtendedResourceClaimStatus::resource_claim_name>("resourceClaimName"));
+};
+
+template <>
+struct FieldsOf<NodeAllocatableMappedResources> {
+  static constexpr auto kFields =
+      Table(Field<1, &NodeAllocatableMappedResources::name>("name"),
+            Field<2, &NodeAllocatableMappedResources::quantity>("quantity"));
+};
+
+template <>
+struct FieldsOf<NodeAllocatableOverheadResources> {
+  static constexpr auto kFields =
+      Table(Field<1, &NodeAllocatableOverheadResources::name>("name"),
+            Field<2, &NodeAllocatableOverheadResources::per_pod>("perPod"),
+            Field<3, &NodeAllocatableOverheadResources::per_container>("perContainer"));
+};
+
+template <>
+struct FieldsOf<NodeAllocatableResourceClaimStatus> {
+  static constexpr auto kFields =
+      Table(Field<1, &NodeAllocatableResourceClaimStatus::resource_claim_name>("resourceClaimName"),
+            Field<2, &NodeAllocatableResourceClaimStatus::containers>("containers"),
+            Field<4, &NodeAllocatableResourceClaimStatus::mapping>("mapping"),
+            Field<5, &NodeAllocatableResourceClaimStatus::overhead>("overhead"));
+};
+
+template <>
 struct FieldsOf<PodStatus> {
   static constexpr auto kFields =
       Table(Field<1, &PodStatus::phase>("phase"), Field<2, &PodStatus::conditions>("conditions"),
@@ -132,8 +185,12 @@ struct FieldsOf<PodStatus> {
             Field<8, &PodStatus::container_statuses>("containerStatuses"),
             Field<10, &PodStatus::init_container_statuses>("initContainerStatuses"),
             Field<11, &PodStatus::nominated_node_name>("nominatedNodeName"),
+            Field<15, &PodStatus::resource_claim_statuses>("resourceClaimStatuses"),
+            Field<18, &PodStatus::extended_resource_claim_status>("extendedResourceClaimStatus"),
             Field<19, &PodStatus::allocated_resources>("allocatedResources"),
-            Field<20, &PodStatus::resources>("resources"));
+            Field<20, &PodStatus::resources>("resources"),
+            Field<21, &PodStatus::node_allocatable_resource_claim_statuses>(
+                "nodeAllocatableResourceClaimStatuses"));
 };
 
 template <>

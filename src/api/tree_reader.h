@@ -12,6 +12,7 @@
 #include "src/api/tables.h"
 #include "src/api/time_format.h"
 #include "src/api/wire_types.h"
+#include "src/base/json.h"
 
 namespace berth::api {
 
@@ -163,6 +164,25 @@ class TreeReader {
     return true;
   }
 
+  bool Read(Node node, RawJson& out) {
+    if (Tree::IsNull(node)) return true;
+    out.text.clear();
+    AppendText(node, out.text);
+    return true;
+  }
+
+  bool Read(Node node, std::vector<bool>& out) {
+    if (Tree::IsNull(node)) return true;
+    if (!Tree::IsList(node)) return WrongType("a list", node);
+    out.clear();
+    return Tree::ForEachElement(node, [&](Node element) {
+      bool value = false;
+      if (!Read(element, value)) return trail_.InElement(out.size());
+      out.push_back(value);
+      return true;
+    });
+  }
+
   template <Optional T>
   bool Read(Node node, T& out) {
     if (Tree::IsNull(node)) return true;
@@ -201,6 +221,32 @@ class TreeReader {
     });
     SortMap(out);
     return ok;
+  }
+
+  static void AppendText(Node node, std::string& out) {
+    if (Tree::IsObject(node)) {
+      base::JsonObject object(out);
+      Tree::ForEachMember(node, [&](std::string_view key, Node value) {
+        AppendText(value, object.Key(key));
+        return true;
+      });
+      object.Close();
+    } else if (Tree::IsList(node)) {
+      base::JsonList list(out);
+      Tree::ForEachElement(node, [&](Node element) {
+        AppendText(element, list.Next());
+        return true;
+      });
+      list.Close();
+    } else if (const auto text = Tree::String(node)) {
+      base::AppendJson(*text, out);
+    } else if (const auto boolean = Tree::Bool(node)) {
+      base::AppendJson(*boolean, out);
+    } else if (const auto number = Tree::NumberText(node)) {
+      out += *number;
+    } else {
+      out += "null";
+    }
   }
 
   UnknownFields unknown_;

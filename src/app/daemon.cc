@@ -76,6 +76,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   const bool json = connection.content_type == "application/json";
   scheduler_options.configuration = std::move(options.configuration);
   scheduler_options.features = options.features;
+  daemon->kinds_ = informers::WatchedKinds(options.features);
   scheduler_options.pod_max_in_unschedulable_pods_duration =
       options.pod_max_in_unschedulable_pods_duration;
   scheduler_options.seed = seeds.Next();
@@ -119,7 +120,7 @@ void Daemon::MakeElector(const config::LeaderElection& election, std::string com
   election::ElectionCallbacks callbacks;
   callbacks.healthy = [watch = loop_watch_] { return !watch->Problem(); };
   callbacks.started_leading = [this] {
-    if (delay_cache_) informers_->Start(informers::AllKinds());
+    if (delay_cache_) informers_->Start(kinds_);
     scheduler_->Post(scheduler::LeadingBegan{});
   };
   callbacks.lost = [this] {
@@ -161,7 +162,7 @@ void Daemon::Start(std::function<void()> ended) {
     }
   });
   loop_watch_->Start();
-  if (!delay_cache_) informers_->Start(informers::AllKinds());
+  if (!delay_cache_) informers_->Start(kinds_);
   if (elector_ != nullptr) elector_->Start();
 }
 

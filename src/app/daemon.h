@@ -98,6 +98,7 @@ class Daemon {
   std::unique_ptr<informers::Informers> informers_;
   std::shared_ptr<LoopWatch> loop_watch_;
   std::unique_ptr<election::LeaderElector> elector_;  // nullptr without leader election
+  std::vector<informers::Kind> kinds_;
   bool delay_cache_ = false;
   std::function<void()> ended_;
   std::atomic<bool> lost_lease_ = false;

@@ -28,7 +28,8 @@ std::string Names(const std::set<informers::Kind>& kinds) {
 }  // namespace
 
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
-    const config::ClientConnection& connection, uint64_t seed, Duration patience) {
+    const config::ClientConnection& connection, const Features& features, uint64_t seed,
+    Duration patience) {
   auto server = client::FindServer(connection.kubeconfig, "");
   if (!server) return Fail(server.error());
   const base::RealClock clock;
@@ -46,7 +47,7 @@ Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
       **client, clock, seed,
       [&inbox](informers::InformerEvent event) { inbox.Push(std::move(event)); },
       informers::InformerOptions{connection.content_type == "application/json"});
-  const std::vector<informers::Kind> kinds = informers::AllKinds();
+  const std::vector<informers::Kind> kinds = informers::WatchedKinds(features);
   std::set<informers::Kind> missing(kinds.begin(), kinds.end());
   informers->Start(kinds);
 

@@ -11,10 +11,11 @@
 
 namespace berth::app {
 
-// Lists every kind that the daemon watches, and returns what the informers told up to the moment
-// when all of them had synced. Only reads. Errors: no API server to be found, or not all lists came
-// within `patience`.
+// Lists every kind that the daemon watches with these gates, and returns what the informers told up
+// to the moment when all of them had synced. Only reads. Errors: no API server to be found, or not
+// all lists came within `patience`.
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
-    const config::ClientConnection& connection, uint64_t seed, Duration patience);
+    const config::ClientConnection& connection, const Features& features, uint64_t seed,
+    Duration patience);
 
 }  // namespace berth::app

@@ -33,7 +33,10 @@ Result<void> FillFromFiles(const std::vector<std::string>& files,
 Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& simulation) {
   config::ClientConnection connection;
   connection.kubeconfig = flags.kubeconfig;
-  auto events = ReadLiveCluster(connection, flags.seed, kSyncPatience);
+  const auto gates =
+      config::FeatureGates::Parse(flags.run.feature_gates, flags.run.min_compatibility_minor);
+  if (!gates) return Fail(gates.error());
+  auto events = ReadLiveCluster(connection, gates->Resolve(), flags.seed, kSyncPatience);
   if (!events) return Fail(events.error().Within(flags.kubeconfig));
   for (informers::InformerEvent& event : *events) {
     switch (event.type) {

@@ -22,4 +22,12 @@ inline std::string ClaimPath(std::string_view claim_namespace, std::string_view 
          base::Escape(name);
 }
 
+// The paths of the ResourceClaims of a namespace and of one of them, escaped.
+inline std::string ResourceClaimsPath(std::string_view claim_namespace) {
+  return "/apis/resource.k8s.io/v1/namespaces/" + base::Escape(claim_namespace) + "/resourceclaims";
+}
+inline std::string ResourceClaimPath(std::string_view claim_namespace, std::string_view name) {
+  return ResourceClaimsPath(claim_namespace) + "/" + base::Escape(name);
+}
+
 }  // namespace berth::binding

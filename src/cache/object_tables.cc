@@ -25,6 +25,16 @@ inline constexpr bool kIsOfVolumes =
     std::is_same_v<T, api::CSIDriver> || std::is_same_v<T, api::CSIStorageCapacity> ||
     std::is_same_v<T, api::VolumeAttachment> || std::is_same_v<T, api::VolumeAttributesClass>;
 
+template <typename T>
+inline constexpr bool kIsOfDevices =
+    std::is_same_v<T, api::DeviceClass> || std::is_same_v<T, api::ResourceSlice> ||
+    std::is_same_v<T, api::DeviceTaintRule>;
+
+template <typename T>
+inline constexpr bool kIsOfPodGroups =
+    std::is_same_v<T, api::PodGroup> || std::is_same_v<T, api::CompositePodGroup> ||
+    std::is_same_v<T, api::Workload>;
+
 // What the kinds that have an index are looked up by, besides their name.
 std::string_view IndexedBy(const api::PersistentVolume& volume) { return StorageClassOf(volume); }
 std::string_view IndexedBy(const api::CSIStorageCapacity& capacity) {
@@ -32,6 +42,12 @@ std::string_view IndexedBy(const api::CSIStorageCapacity& capacity) {
 }
 std::string_view IndexedBy(const api::VolumeAttachment& attachment) {
   return attachment.spec.node_name;
+}
+std::string_view IndexedBy(const api::ResourceClaim& claim) {
+  for (const api::OwnerReference& owner : claim.metadata.owner_references) {
+    if (owner.controller) return owner.uid;
+  }
+  return "";
 }
 
 constexpr const char* kOtherPlace = "pods and nodes have tables of their own";
@@ -84,7 +100,12 @@ void ObjectTables::CountChange(const T* before, const T* after) {
     ++disruption_budgets_generation_;
   } else if constexpr (kIsOfVolumes<T>) {
     volume_changes_.Append(before, after);
-  } else {
+  } else if constexpr (kIsOfDevices<T>) {
+    ++devices_generation_;
+  } else if constexpr (kIsOfPodGroups<T>) {
+    ++pod_groups_generation_;
+  } else if constexpr (!std::is_same_v<T, api::ResourceClaim> &&
+                       !std::is_same_v<T, api::ResourceClaimTemplate>) {
     ++generation_;
     if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;
   }
@@ -208,6 +229,61 @@ void ObjectTables::ForEachVolumeAttachmentOfNode(std::string_view node_name,
 const api::VolumeAttributesClass* ObjectTables::FindVolumeAttributesClass(
     std::string_view name) const {
   return Find<api::VolumeAttributesClass>("", name);
+}
+
+const api::ResourceClaim* ObjectTables::FindResourceClaim(std::string_view namespace_,
+                                                          std::string_view name) const {
+  return Find<api::ResourceClaim>(namespace_, name);
+}
+
+void ObjectTables::ForEachResourceClaimOfOwner(std::string_view owner_uid,
+                                               const Visit<api::ResourceClaim>& visit) const {
+  ForEachIn<api::ResourceClaim>(owner_uid, visit);
+}
+
+const api::ResourceClaimTemplate* ObjectTables::FindResourceClaimTemplate(
+    std::string_view namespace_, std::string_view name) const {
+  return Find<api::ResourceClaimTemplate>(namespace_, name);
+}
+
+const api::DeviceClass* ObjectTables::FindDeviceClass(std::string_view name) const {
+  return Find<api::DeviceClass>("", name);
+}
+
+void ObjectTables::ForEachDeviceClass(const Visit<api::DeviceClass>& visit) const {
+  ForEach<api::DeviceClass>("", visit);
+}
+
+void ObjectTables::ForEachResourceSlice(
+    const Visit<std::shared_ptr<const api::ResourceSlice>>& visit) const {
+  const auto& table = std::get<Table<api::ResourceSlice>>(tables_);
+  const auto row = table.find("");
+  if (row == table.end()) return;
+  for (const auto& [name, slice] : row->second) visit(slice);
+}
+
+void ObjectTables::ForEachDeviceTaintRule(const Visit<api::DeviceTaintRule>& visit) const {
+  ForEach<api::DeviceTaintRule>("", visit);
+}
+
+const api::PodGroup* ObjectTables::FindPodGroup(std::string_view namespace_,
+                                                std::string_view name) const {
+  return Find<api::PodGroup>(namespace_, name);
+}
+
+void ObjectTables::ForEachPodGroup(std::string_view namespace_,
+                                   const Visit<api::PodGroup>& visit) const {
+  ForEach<api::PodGroup>(namespace_, visit);
+}
+
+const api::CompositePodGroup* ObjectTables::FindCompositePodGroup(std::string_view namespace_,
+                                                                  std::string_view name) const {
+  return Find<api::CompositePodGroup>(namespace_, name);
+}
+
+const api::Workload* ObjectTables::FindWorkload(std::string_view namespace_,
+                                                std::string_view name) const {
+  return Find<api::Workload>(namespace_, name);
 }
 
 }  // namespace berth::cache

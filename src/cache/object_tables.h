@@ -50,10 +50,31 @@ class ObjectTables final : public Listers {
   void ForEachVolumeAttachmentOfNode(std::string_view node_name,
                                      const Visit<api::VolumeAttachment>& visit) const override;
   const api::VolumeAttributesClass* FindVolumeAttributesClass(std::string_view name) const override;
+  const api::ResourceClaim* FindResourceClaim(std::string_view namespace_,
+                                              std::string_view name) const override;
+  void ForEachResourceClaimOfOwner(std::string_view owner_uid,
+                                   const Visit<api::ResourceClaim>& visit) const override;
+  const api::ResourceClaimTemplate* FindResourceClaimTemplate(std::string_view namespace_,
+                                                              std::string_view name) const override;
+  const api::DeviceClass* FindDeviceClass(std::string_view name) const override;
+  void ForEachDeviceClass(const Visit<api::DeviceClass>& visit) const override;
+  void ForEachResourceSlice(
+      const Visit<std::shared_ptr<const api::ResourceSlice>>& visit) const override;
+  void ForEachDeviceTaintRule(const Visit<api::DeviceTaintRule>& visit) const override;
+  const api::PodGroup* FindPodGroup(std::string_view namespace_,
+                                    std::string_view name) const override;
+  void ForEachPodGroup(std::string_view namespace_,
+                       const Visit<api::PodGroup>& visit) const override;
+  const api::CompositePodGroup* FindCompositePodGroup(std::string_view namespace_,
+                                                      std::string_view name) const override;
+  const api::Workload* FindWorkload(std::string_view namespace_,
+                                    std::string_view name) const override;
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
   uint64_t volumes_generation() const override { return volume_changes_.generation(); }
+  uint64_t devices_generation() const override { return devices_generation_; }
+  uint64_t pod_groups_generation() const override { return pod_groups_generation_; }
   bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const override {
     return volume_changes_.Since(generation, visit);
   }
@@ -90,15 +111,20 @@ class ObjectTables final : public Listers {
              Table<api::PersistentVolume>, Table<api::PersistentVolumeClaim>,
              Table<api::StorageClass>, Table<api::CSINode>, Table<api::CSIDriver>,
              Table<api::CSIStorageCapacity>, Table<api::VolumeAttachment>,
-             Table<api::VolumeAttributesClass>>
+             Table<api::VolumeAttributesClass>, Table<api::ResourceClaim>,
+             Table<api::ResourceClaimTemplate>, Table<api::DeviceClass>, Table<api::ResourceSlice>,
+             Table<api::DeviceTaintRule>, Table<api::PodGroup>, Table<api::CompositePodGroup>,
+             Table<api::Workload>>
       tables_;
-  // Volumes by class, capacities by class, attachments by node.
+  // Volumes by class, capacities by class, attachments by node, device claims by owner.
   std::tuple<Index<api::PersistentVolume>, Index<api::CSIStorageCapacity>,
-             Index<api::VolumeAttachment>>
+             Index<api::VolumeAttachment>, Index<api::ResourceClaim>>
       indices_;
   uint64_t generation_ = 0;
   uint64_t namespaces_generation_ = 0;
   uint64_t disruption_budgets_generation_ = 0;
+  uint64_t devices_generation_ = 0;
+  uint64_t pod_groups_generation_ = 0;
   VolumeChangeLog volume_changes_;
 };
 

@@ -22,14 +22,15 @@ auto Compared(const PodInfo& p) {
   return std::tie(p.requests, p.placed, p.non_zero_milli_cpu, p.non_zero_memory, p.host_ports);
 }
 
-// The annotations of volumes and of what is near them hold facts: migration, class, binding.
+// The annotations of volumes, claims and of what is near them hold facts: migration, class,
+// binding.
 auto CountedWithAnnotations(const api::ObjectMeta& m) {
   return std::tie(m.uid, m.creation_timestamp, m.deletion_timestamp, m.labels, m.annotations,
                   m.owner_references);
 }
 
 template <typename T>
-bool SameVolumeSpec(const T& a, const T& b) {
+bool SameAnnotatedSpec(const T& a, const T& b) {
   return CountedWithAnnotations(a.metadata) == CountedWithAnnotations(b.metadata) &&
          a.spec == b.spec;
 }
@@ -49,6 +50,12 @@ auto Counted(const api::ObjectMeta& m) {
 template <typename T>
 bool SameSpec(const T& a, const T& b) {
   return Counted(a.metadata) == Counted(b.metadata) && a.spec == b.spec;
+}
+
+// Of devices the name says all that metadata says.
+template <typename T>
+bool SameDevices(const T& a, const T& b) {
+  return a.metadata.uid == b.metadata.uid && a.spec == b.spec;
 }
 
 }  // namespace
@@ -83,31 +90,61 @@ bool SameObject(const api::PodDisruptionBudget& a, const api::PodDisruptionBudge
 }
 
 bool SameObject(const api::PersistentVolume& a, const api::PersistentVolume& b) {
-  return SameVolumeSpec(a, b) && a.status == b.status;
+  return SameAnnotatedSpec(a, b) && a.status == b.status;
 }
 
 bool SameObject(const api::PersistentVolumeClaim& a, const api::PersistentVolumeClaim& b) {
-  return SameVolumeSpec(a, b) && a.status == b.status;
+  return SameAnnotatedSpec(a, b) && a.status == b.status;
 }
 
 bool SameObject(const api::StorageClass& a, const api::StorageClass& b) {
   return SameBesidesVersion(a, b);
 }
 
-bool SameObject(const api::CSINode& a, const api::CSINode& b) { return SameVolumeSpec(a, b); }
+bool SameObject(const api::CSINode& a, const api::CSINode& b) { return SameAnnotatedSpec(a, b); }
 
-bool SameObject(const api::CSIDriver& a, const api::CSIDriver& b) { return SameVolumeSpec(a, b); }
+bool SameObject(const api::CSIDriver& a, const api::CSIDriver& b) {
+  return SameAnnotatedSpec(a, b);
+}
 
 bool SameObject(const api::CSIStorageCapacity& a, const api::CSIStorageCapacity& b) {
   return SameBesidesVersion(a, b);
 }
 
 bool SameObject(const api::VolumeAttachment& a, const api::VolumeAttachment& b) {
-  return SameVolumeSpec(a, b) && a.status == b.status;
+  return SameAnnotatedSpec(a, b) && a.status == b.status;
 }
 
 bool SameObject(const api::VolumeAttributesClass& a, const api::VolumeAttributesClass& b) {
   return SameBesidesVersion(a, b);
 }
+
+bool SameObject(const api::ResourceClaim& a, const api::ResourceClaim& b) {
+  return SameAnnotatedSpec(a, b) && a.status == b.status;
+}
+
+bool SameObject(const api::ResourceClaimTemplate& a, const api::ResourceClaimTemplate& b) {
+  return SameSpec(a, b);
+}
+
+bool SameObject(const api::DeviceClass& a, const api::DeviceClass& b) { return SameDevices(a, b); }
+
+bool SameObject(const api::ResourceSlice& a, const api::ResourceSlice& b) {
+  return SameDevices(a, b);
+}
+
+bool SameObject(const api::DeviceTaintRule& a, const api::DeviceTaintRule& b) {
+  return SameDevices(a, b);
+}
+
+bool SameObject(const api::PodGroup& a, const api::PodGroup& b) {
+  return SameSpec(a, b) && a.status == b.status;
+}
+
+bool SameObject(const api::CompositePodGroup& a, const api::CompositePodGroup& b) {
+  return SameSpec(a, b) && a.status == b.status;
+}
+
+bool SameObject(const api::Workload& a, const api::Workload& b) { return SameSpec(a, b); }
 
 }  // namespace berth::cache

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "berth/api/device_class.h"
 #include "berth/api/meta.h"
 #include "berth/api/node.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/resource_claim.h"
+#include "berth/api/resource_slice.h"
+#include "berth/api/scheduling.h"
 #include "berth/api/storage.h"
 #include "berth/api/workloads.h"
 #include "berth/pod_info.h"
@@ -35,5 +39,13 @@ bool SameObject(const api::CSIDriver& a, const api::CSIDriver& b);
 bool SameObject(const api::CSIStorageCapacity& a, const api::CSIStorageCapacity& b);
 bool SameObject(const api::VolumeAttachment& a, const api::VolumeAttachment& b);
 bool SameObject(const api::VolumeAttributesClass& a, const api::VolumeAttributesClass& b);
+bool SameObject(const api::ResourceClaim& a, const api::ResourceClaim& b);
+bool SameObject(const api::ResourceClaimTemplate& a, const api::ResourceClaimTemplate& b);
+bool SameObject(const api::DeviceClass& a, const api::DeviceClass& b);
+bool SameObject(const api::ResourceSlice& a, const api::ResourceSlice& b);
+bool SameObject(const api::DeviceTaintRule& a, const api::DeviceTaintRule& b);
+bool SameObject(const api::PodGroup& a, const api::PodGroup& b);
+bool SameObject(const api::CompositePodGroup& a, const api::CompositePodGroup& b);
+bool SameObject(const api::Workload& a, const api::Workload& b);
 
 }  // namespace berth::cache

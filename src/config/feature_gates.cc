@@ -199,6 +199,24 @@ Features FeatureGates::Resolve() const {
   features.match_label_keys_in_pod_topology_spread = Enabled("MatchLabelKeysInPodTopologySpread");
   features.storage_capacity_scoring = Enabled("StorageCapacityScoring");
   features.volume_limit_scaling = Enabled("VolumeLimitScaling");
+  features.dra_consumable_capacity = Enabled("DRAConsumableCapacity");
+  features.dra_derived_attributes = Enabled("DRADerivedAttributes");
+  features.dra_device_binding_conditions =
+      Enabled("DRADeviceBindingConditions") && Enabled("DRAResourceClaimDeviceStatus");
+  features.dra_device_compatibility_groups = Enabled("DRADeviceCompatibilityGroups");
+  features.dra_device_taint_rules = Enabled("DRADeviceTaintRules");
+  features.dra_device_taints = Enabled("DRADeviceTaints");
+  features.dra_fractional_capacity_range = Enabled("DRAFractionalCapacityRange");
+  features.dra_list_type_attributes = Enabled("DRAListTypeAttributes");
+  features.dra_node_allocatable_resources = Enabled("DRANodeAllocatableResources");
+  features.dra_optional_node_operations = Enabled("DRAOptionalNodeOperations");
+  features.dra_partitionable_devices = Enabled("DRAPartitionableDevices");
+  features.dra_scheduler_filter_timeout = Enabled("DRASchedulerFilterTimeout");
+  features.dra_workload_resource_claims = Enabled("DRAWorkloadResourceClaims");
+  features.generic_workload = Enabled("GenericWorkload");
+  features.composite_pod_group = Enabled("CompositePodGroup");
+  features.pod_group_preemption_policy = Enabled("PodGroupPreemptionPolicy");
+  features.topology_aware_workload_scheduling = Enabled("TopologyAwareWorkloadScheduling");
   return features;
 }
 

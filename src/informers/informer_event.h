@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "berth/api/object.h"
+#include "berth/in_tree/features.h"
 
 namespace berth::informers {
 
@@ -27,10 +28,20 @@ enum class Kind {
   kCsiStorageCapacity,
   kVolumeAttachment,
   kVolumeAttributesClass,
+  kResourceClaim,
+  kResourceClaimTemplate,
+  kDeviceClass,
+  kResourceSlice,
+  kDeviceTaintRule,
+  kPodGroup,
+  kCompositePodGroup,
+  kWorkload,
 };
 
 // All of the above, in their order.
 std::vector<Kind> AllKinds();
+// Those that are watched with these feature gates, in their order.
+std::vector<Kind> WatchedKinds(const Features& features);
 
 enum class EventType {
   kAdded,    // new_object

@@ -37,6 +37,13 @@ Result<api::ObjectPtr> DecodeAs(api::Encoding encoding, std::string_view bytes,
 // Kinds that most pods do without, and that the rights of an older installation do not name.
 constexpr bool kOptional = true;
 
+bool Never(const Features&) { return false; }
+bool WithTaintRules(const Features& features) {
+  return features.dra_device_taints && features.dra_device_taint_rules;
+}
+bool WithPodGroups(const Features& features) { return features.generic_workload; }
+bool WithCompositePodGroups(const Features& features) { return features.composite_pod_group; }
+
 constexpr KindInfo kKinds[] = {
     // Finished pods take nothing from their node.
     {Kind::kPod, "pods", "/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed",
@@ -69,6 +76,25 @@ constexpr KindInfo kKinds[] = {
     {Kind::kVolumeAttributesClass, "volumeattributesclasses",
      "/apis/storage.k8s.io/v1/volumeattributesclasses", "", DecodeAs<api::VolumeAttributesClass>,
      kOptional},
+    {Kind::kResourceClaim, "resourceclaims", "/apis/resource.k8s.io/v1/resourceclaims", "",
+     DecodeAs<api::ResourceClaim>, kOptional},
+    // The controller that makes claims from them is not the scheduler.
+    {Kind::kResourceClaimTemplate, "resourceclaimtemplates",
+     "/apis/resource.k8s.io/v1/resourceclaimtemplates", "", DecodeAs<api::ResourceClaimTemplate>,
+     kOptional, Never},
+    {Kind::kDeviceClass, "deviceclasses", "/apis/resource.k8s.io/v1/deviceclasses", "",
+     DecodeAs<api::DeviceClass>, kOptional},
+    {Kind::kResourceSlice, "resourceslices", "/apis/resource.k8s.io/v1/resourceslices", "",
+     DecodeAs<api::ResourceSlice>, kOptional},
+    {Kind::kDeviceTaintRule, "devicetaintrules", "/apis/resource.k8s.io/v1/devicetaintrules", "",
+     DecodeAs<api::DeviceTaintRule>, kOptional, WithTaintRules},
+    {Kind::kPodGroup, "podgroups", "/apis/scheduling.k8s.io/v1beta1/podgroups", "",
+     DecodeAs<api::PodGroup>, kOptional, WithPodGroups},
+    {Kind::kCompositePodGroup, "compositepodgroups",
+     "/apis/scheduling.k8s.io/v1alpha3/compositepodgroups", "", DecodeAs<api::CompositePodGroup>,
+     kOptional, WithCompositePodGroups},
+    {Kind::kWorkload, "workloads", "/apis/scheduling.k8s.io/v1beta1/workloads", "",
+     DecodeAs<api::Workload>, kOptional, WithPodGroups},
 };
 
 }  // namespace
@@ -89,6 +115,14 @@ std::string_view KindInfo::version() const {
 std::vector<Kind> AllKinds() {
   std::vector<Kind> kinds;
   for (const KindInfo& info : kKinds) kinds.push_back(info.kind);
+  return kinds;
+}
+
+std::vector<Kind> WatchedKinds(const Features& features) {
+  std::vector<Kind> kinds;
+  for (const KindInfo& info : kKinds) {
+    if (info.watched == nullptr || info.watched(features)) kinds.push_back(info.kind);
+  }
   return kinds;
 }
 

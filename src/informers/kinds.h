@@ -34,6 +34,8 @@ struct KindInfo {
   // Counts as empty while the API server forbids to list it; of other kinds the right is waited
   // for.
   bool optional = false;
+  // Whether it is watched with these feature gates; nullptr: always.
+  bool (*watched)(const Features& features) = nullptr;
 };
 
 const KindInfo& InfoOf(Kind kind);

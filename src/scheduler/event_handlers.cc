@@ -18,7 +18,7 @@ bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
 EventHandlers::EventHandlers(SchedulerState& state, queue::SchedulingQueue& queue,
                              const Profiles& profiles)
     : state_(state), queue_(queue), profiles_(profiles), metrics_(state.metrics, state.clock) {
-  for (const informers::Kind kind : informers::AllKinds()) unsynced_.insert(kind);
+  for (const informers::Kind kind : informers::WatchedKinds(state.features)) unsynced_.insert(kind);
 }
 
 void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
@@ -52,6 +52,14 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     case informers::Kind::kCsiStorageCapacity:
     case informers::Kind::kVolumeAttachment:
     case informers::Kind::kVolumeAttributesClass:
+    case informers::Kind::kResourceClaim:
+    case informers::Kind::kResourceClaimTemplate:
+    case informers::Kind::kDeviceClass:
+    case informers::Kind::kResourceSlice:
+    case informers::Kind::kDeviceTaintRule:
+    case informers::Kind::kPodGroup:
+    case informers::Kind::kCompositePodGroup:
+    case informers::Kind::kWorkload:
       HandleOtherObject(event, now);
       break;
   }
@@ -241,11 +249,13 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
   if (event.type != informers::EventType::kDeleted) {
     state_.objects.Set(event.new_object);
     state_.assumed_volumes.Expire(event.new_object);
+    if (const auto* claim = std::get_if<ClaimPtr>(&event.new_object)) state_.claims.Show(*claim);
     state_.cache.TestSelectorOf(event.new_object);
     if (event.type == informers::EventType::kUpdated) action = action::kUpdate;
   } else if (!std::holds_alternative<std::monostate>(event.old_object)) {
     state_.objects.Remove(event.old_object);
     state_.assumed_volumes.Expire(event.old_object);
+    if (const auto* claim = std::get_if<ClaimPtr>(&event.old_object)) state_.claims.Remove(**claim);
     action = action::kDelete;
   } else {
     return;  // the end of an object that could never be read
@@ -254,6 +264,22 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
     Move(*resource, action, event.old_object, event.new_object, now);
     metrics_.Handled(*resource, action);
   }
+  if (event.kind == informers::Kind::kDeviceTaintRule) MoveForTaintRule(event, now);
+}
+
+void EventHandlers::MoveForTaintRule(const informers::InformerEvent& event, Time now) {
+  const auto concerns = [](const api::ObjectPtr& object, const api::ResourceSlice& slice) {
+    const auto* rule = api::As<api::DeviceTaintRule>(object);
+    if (rule == nullptr || !rule->spec.device_selector) return false;
+    const api::DeviceTaintSelector& selector = *rule->spec.device_selector;
+    return (!selector.driver || *selector.driver == slice.spec.driver) &&
+           (!selector.pool || *selector.pool == slice.spec.pool.name);
+  };
+  state_.objects.ForEachResourceSlice([&](const std::shared_ptr<const api::ResourceSlice>& slice) {
+    if (!concerns(event.old_object, *slice) && !concerns(event.new_object, *slice)) return;
+    Move(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
+    metrics_.Handled(EventResource::kResourceSlice, action::kUpdate);
+  });
 }
 
 void EventHandlers::HandleUndecodable(const informers::InformerEvent& event, Time now) {

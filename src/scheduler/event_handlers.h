@@ -37,6 +37,8 @@ class EventHandlers {
   void TellOfPod(const informers::InformerEvent& event, Time now);
   void HandleNode(const informers::InformerEvent& event, Time now);
   void HandleOtherObject(const informers::InformerEvent& event, Time now);
+  // The devices of slices are tainted by a rule, or no longer: as if the slices had changed.
+  void MoveForTaintRule(const informers::InformerEvent& event, Time now);
   void HandleUndecodable(const informers::InformerEvent& event, Time now);
 
   void AddPod(const PodPtr& pod, Time now);

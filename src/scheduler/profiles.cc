@@ -60,7 +60,7 @@ Result<Profiles::Made> Profiles::MakeAll(
       return Fail(
           profile.error().Within("creating profile for scheduler name " + config.scheduler_name));
     }
-    WarnOfUnwatchedEvents(**profile);
+    WarnOfUnwatchedEvents(**profile, state_->features);
     made.profiles.emplace(config.scheduler_name, std::move(*profile));
   }
   return made;

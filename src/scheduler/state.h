@@ -9,11 +9,13 @@
 #include "src/base/inbox.h"
 #include "src/base/thread.h"
 #include "src/binding/binder.h"
+#include "src/binding/claim_writes.h"
 #include "src/binding/event_recorder.h"
 #include "src/binding/pod_evictor.h"
 #include "src/binding/pod_status.h"
 #include "src/cache/assumed_volume_table.h"
 #include "src/cache/cache.h"
+#include "src/cache/claim_table.h"
 #include "src/cache/nominator.h"
 #include "src/cache/object_tables.h"
 #include "src/client/api_client.h"
@@ -61,6 +63,7 @@ struct SchedulerState {
   cache::Cache cache;
   cache::ObjectTables objects;
   cache::AssumedVolumeTable assumed_volumes{objects};
+  cache::ClaimTable claims{objects};
   ObjectWaits object_waits;  // outlives the binder, whose cycles wait here
   PodStore pods;
   cache::Nominator nominator;
@@ -75,6 +78,7 @@ struct SchedulerState {
   binding::EventRecorder events;
   binding::PodStatusPatcher status_patcher;
   binding::PodEvictor evictor;
+  binding::ClaimWrites claim_writes{api};
 };
 
 }  // namespace berth::scheduler

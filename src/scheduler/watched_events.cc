@@ -28,6 +28,16 @@ std::optional<EventResource> EventResourceOf(informers::Kind kind) {
       return EventResource::kCsiStorageCapacity;
     case informers::Kind::kVolumeAttachment:
       return EventResource::kVolumeAttachment;
+    case informers::Kind::kResourceClaim:
+      return EventResource::kResourceClaim;
+    case informers::Kind::kDeviceClass:
+      return EventResource::kDeviceClass;
+    case informers::Kind::kResourceSlice:
+      return EventResource::kResourceSlice;
+    case informers::Kind::kPodGroup:
+      return EventResource::kPodGroup;
+    case informers::Kind::kCompositePodGroup:
+      return EventResource::kCompositePodGroup;
     case informers::Kind::kPod:
     case informers::Kind::kService:
     case informers::Kind::kReplicationController:
@@ -35,12 +45,15 @@ std::optional<EventResource> EventResourceOf(informers::Kind kind) {
     case informers::Kind::kStatefulSet:
     case informers::Kind::kPodDisruptionBudget:
     case informers::Kind::kVolumeAttributesClass:
+    case informers::Kind::kResourceClaimTemplate:
+    case informers::Kind::kDeviceTaintRule:
+    case informers::Kind::kWorkload:
       break;
   }
   return std::nullopt;
 }
 
-bool IsWatched(EventResource resource) {
+bool IsWatched(EventResource resource, const Features& features) {
   switch (resource) {
     case EventResource::kWildcard:
     case EventResource::kPod:
@@ -49,15 +62,15 @@ bool IsWatched(EventResource resource) {
     case EventResource::kTargetPod:
       return true;
     default:
-      return std::ranges::any_of(informers::AllKinds(), [resource](informers::Kind kind) {
-        return EventResourceOf(kind) == resource;
-      });
+      return std::ranges::any_of(
+          informers::WatchedKinds(features),
+          [resource](informers::Kind kind) { return EventResourceOf(kind) == resource; });
   }
 }
 
-void WarnOfUnwatchedEvents(const framework::Profile& profile) {
+void WarnOfUnwatchedEvents(const framework::Profile& profile, const Features& features) {
   for (const framework::RegisteredEvent& registered : profile.events()) {
-    if (!registered.named || IsWatched(registered.event.event.resource)) continue;
+    if (!registered.named || IsWatched(registered.event.event.resource, features)) continue;
     base::LogWarning("A plugin registers for events of a kind that is not watched; none will come",
                      {{"plugin", registered.plugin},
                       {"profile", profile.scheduler_name()},

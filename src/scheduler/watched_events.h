@@ -13,9 +13,9 @@ namespace berth::scheduler {
 // Of cluster events about objects of this kind, but for pods: theirs differ by pod; nullopt: none
 // are made.
 std::optional<EventResource> EventResourceOf(informers::Kind kind);
-// Whether any watched kind makes events of `resource`.
-bool IsWatched(EventResource resource);
+// Whether any kind that is watched with these gates makes events of `resource`.
+bool IsWatched(EventResource resource, const Features& features);
 // Logs which of the profile's plugins registered for events that there will be none of.
-void WarnOfUnwatchedEvents(const framework::Profile& profile);
+void WarnOfUnwatchedEvents(const framework::Profile& profile, const Features& features);
 
 }  // namespace berth::scheduler

@@ -44,6 +44,10 @@ std::string_view ResourceName(EventResource resource) {
       return "resource.k8s.io/ResourceSlice";
     case EventResource::kDeviceClass:
       return "resource.k8s.io/DeviceClass";
+    case EventResource::kPodGroup:
+      return "scheduling.k8s.io/PodGroup";
+    case EventResource::kCompositePodGroup:
+      return "scheduling.k8s.io/CompositePodGroup";
   }
   return "";
 }
@@ -156,6 +160,10 @@ std::vector<ClusterEvent> PodUpdateEvents(EventResource resource, const api::Pod
   // Tolerations can be added but neither changed nor removed, so their number tells.
   add(old_pod.spec.tolerations.size() != new_pod.spec.tolerations.size(),
       action::kUpdatePodToleration);
+  add(old_pod.status.resource_claim_statuses != new_pod.status.resource_claim_statuses ||
+          old_pod.status.extended_resource_claim_status !=
+              new_pod.status.extended_resource_claim_status,
+      action::kUpdatePodGeneratedResourceClaim);
   add(events.empty(), action::kUpdate);
   return events;
 }

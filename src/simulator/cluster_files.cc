@@ -25,7 +25,8 @@ constexpr bool kIsOneOf = (std::is_same_v<T, Kinds> || ...);
 template <typename T>
 constexpr bool kClusterScoped =
     kIsOneOf<T, api::Node, api::Namespace, api::PersistentVolume, api::StorageClass, api::CSINode,
-             api::CSIDriver, api::VolumeAttachment, api::VolumeAttributesClass>;
+             api::CSIDriver, api::VolumeAttachment, api::VolumeAttributesClass, api::DeviceClass,
+             api::ResourceSlice, api::DeviceTaintRule>;
 
 // `object` with what is missing filled in; itself where nothing is.
 template <typename T>

@@ -11,7 +11,9 @@
 #include "berth/check.h"
 #include "berth/in_tree/handle.h"
 #include "src/base/virtual_time.h"
+#include "src/cache/claim_table.h"
 #include "src/metrics/plugin_metric_table.h"
+#include "tests/support/fake_claim_writer.h"
 #include "tests/support/plain_assumed_volumes.h"
 #include "tests/support/plain_listers.h"
 #include "tests/support/plain_resource_names.h"
@@ -75,6 +77,13 @@ class FakeHandle final : public Handle {
   }
   const Listers& listers() const override { return plain_listers; }
   AssumedVolumes& assumed_volumes() override { return assumed; }
+  ClaimTracker& claims() override { return claim_table; }
+  ClaimWriter& claim_writer() override { return claims_written; }
+  // The API server shows the claim.
+  void ShowClaim(api::ResourceClaim claim) {
+    plain_listers.Set(claim);
+    claim_table.Show(std::make_shared<const api::ResourceClaim>(std::move(claim)));
+  }
   ResourceNames& resource_names() override { return names; }
   ReasonTable& reasons() override { return reason_table; }
 
@@ -170,6 +179,8 @@ class FakeHandle final : public Handle {
   const Snapshot* current_snapshot = nullptr;
   PlainListers plain_listers;
   PlainAssumedVolumes assumed{plain_listers};
+  cache::ClaimTable claim_table{plain_listers};
+  FakeClaimWriter claims_written;
   PlainResourceNames names;
   ReasonTable reason_table;
   std::vector<WaitingPod*> waiting_pods;

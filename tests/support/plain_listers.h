@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -23,6 +25,9 @@ class PlainListers final : public Listers {
   template <typename T>
   void Set(T object) {
     Bump<T>();
+    if constexpr (std::is_same_v<T, api::ResourceSlice>) {
+      slices_[object.metadata.name] = std::make_shared<const T>(object);
+    }
     Note(object);
     for (T& known : All<T>()) {
       if (SameName(known, object.metadata.namespace_, object.metadata.name)) {
@@ -43,6 +48,7 @@ class PlainListers final : public Listers {
   template <typename T>
   void Remove(std::string_view namespace_, std::string_view name) {
     Bump<T>();
+    if constexpr (std::is_same_v<T, api::ResourceSlice>) slices_.erase(std::string(name));
     std::erase_if(All<T>(), [&](const T& known) {
       if (!SameName(known, namespace_, name)) return false;
       Note(known);
@@ -110,10 +116,59 @@ class PlainListers final : public Listers {
       std::string_view name) const override {
     return FindOf<api::VolumeAttributesClass>("", name);
   }
+  const api::ResourceClaim* FindResourceClaim(std::string_view namespace_,
+                                              std::string_view name) const override {
+    return FindOf<api::ResourceClaim>(namespace_, name);
+  }
+  void ForEachResourceClaimOfOwner(std::string_view owner_uid,
+                                   const Visit<api::ResourceClaim>& visit) const override {
+    VisitIf(visit, [&](const auto& claim) {
+      std::string_view controller;
+      for (const auto& owner : claim.metadata.owner_references) {
+        if (owner.controller && controller.empty()) controller = owner.uid;
+      }
+      return controller == owner_uid;
+    });
+  }
+  const api::ResourceClaimTemplate* FindResourceClaimTemplate(
+      std::string_view namespace_, std::string_view name) const override {
+    return FindOf<api::ResourceClaimTemplate>(namespace_, name);
+  }
+  const api::DeviceClass* FindDeviceClass(std::string_view name) const override {
+    return FindOf<api::DeviceClass>("", name);
+  }
+  void ForEachDeviceClass(const Visit<api::DeviceClass>& visit) const override {
+    VisitOf("", visit);
+  }
+  void ForEachResourceSlice(
+      const Visit<std::shared_ptr<const api::ResourceSlice>>& visit) const override {
+    for (const auto& [name, slice] : slices_) visit(slice);
+  }
+  void ForEachDeviceTaintRule(const Visit<api::DeviceTaintRule>& visit) const override {
+    VisitOf("", visit);
+  }
+  const api::PodGroup* FindPodGroup(std::string_view namespace_,
+                                    std::string_view name) const override {
+    return FindOf<api::PodGroup>(namespace_, name);
+  }
+  void ForEachPodGroup(std::string_view namespace_,
+                       const Visit<api::PodGroup>& visit) const override {
+    VisitOf(namespace_, visit);
+  }
+  const api::CompositePodGroup* FindCompositePodGroup(std::string_view namespace_,
+                                                      std::string_view name) const override {
+    return FindOf<api::CompositePodGroup>(namespace_, name);
+  }
+  const api::Workload* FindWorkload(std::string_view namespace_,
+                                    std::string_view name) const override {
+    return FindOf<api::Workload>(namespace_, name);
+  }
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
   uint64_t volumes_generation() const override { return volumes_generation_; }
+  uint64_t devices_generation() const override { return devices_generation_; }
+  uint64_t pod_groups_generation() const override { return pod_groups_generation_; }
   bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const override {
     for (const auto& [number, change] : volume_changes_) {
       if (number > generation) visit(change);
@@ -136,7 +191,11 @@ class PlainListers final : public Listers {
       ++disruption_budgets_generation_;
     } else if constexpr (kIsOfVolumes<T>) {
       ++volumes_generation_;
-    } else {
+    } else if constexpr (kIsOneOf<T, api::DeviceClass, api::ResourceSlice, api::DeviceTaintRule>) {
+      ++devices_generation_;
+    } else if constexpr (kIsOneOf<T, api::PodGroup, api::CompositePodGroup, api::Workload>) {
+      ++pod_groups_generation_;
+    } else if constexpr (!kIsOneOf<T, api::ResourceClaim, api::ResourceClaimTemplate>) {
       ++generation_;
     }
     if constexpr (std::is_same_v<T, api::Namespace>) ++namespaces_generation_;
@@ -180,12 +239,13 @@ class PlainListers final : public Listers {
     }
   }
 
+  template <typename T, typename... Kinds>
+  static constexpr bool kIsOneOf = (std::is_same_v<T, Kinds> || ...);
   template <typename T>
   static constexpr bool kIsOfVolumes =
-      std::is_same_v<T, api::PersistentVolume> || std::is_same_v<T, api::PersistentVolumeClaim> ||
-      std::is_same_v<T, api::StorageClass> || std::is_same_v<T, api::CSINode> ||
-      std::is_same_v<T, api::CSIDriver> || std::is_same_v<T, api::CSIStorageCapacity> ||
-      std::is_same_v<T, api::VolumeAttachment> || std::is_same_v<T, api::VolumeAttributesClass>;
+      kIsOneOf<T, api::PersistentVolume, api::PersistentVolumeClaim, api::StorageClass,
+               api::CSINode, api::CSIDriver, api::CSIStorageCapacity, api::VolumeAttachment,
+               api::VolumeAttributesClass>;
 
   // Each sorted by namespace and name.
   std::tuple<std::vector<api::Namespace>, std::vector<api::Service>,
@@ -194,10 +254,17 @@ class PlainListers final : public Listers {
              std::vector<api::PersistentVolume>, std::vector<api::PersistentVolumeClaim>,
              std::vector<api::StorageClass>, std::vector<api::CSINode>, std::vector<api::CSIDriver>,
              std::vector<api::CSIStorageCapacity>, std::vector<api::VolumeAttachment>,
-             std::vector<api::VolumeAttributesClass>>
+             std::vector<api::VolumeAttributesClass>, std::vector<api::ResourceClaim>,
+             std::vector<api::ResourceClaimTemplate>, std::vector<api::DeviceClass>,
+             std::vector<api::ResourceSlice>, std::vector<api::DeviceTaintRule>,
+             std::vector<api::PodGroup>, std::vector<api::CompositePodGroup>,
+             std::vector<api::Workload>>
       objects_;
+  std::map<std::string, std::shared_ptr<const api::ResourceSlice>> slices_;
   uint64_t generation_ = 0;
   uint64_t namespaces_generation_ = 0;
+  uint64_t devices_generation_ = 0;
+  uint64_t pod_groups_generation_ = 0;
   uint64_t disruption_budgets_generation_ = 0;
   uint64_t volumes_generation_ = 0;
   std::vector<std::pair<uint64_t, VolumeChange>> volume_changes_;

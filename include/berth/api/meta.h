@@ -33,6 +33,25 @@ struct MicroTime {
 // An integer, or a string such as "50%".
 using IntOrString = std::variant<int32_t, std::string>;
 
+// JSON that is passed on unread; "" where there is none.
+struct RawJson {
+  std::string text;
+
+  friend bool operator==(const RawJson&, const RawJson&) = default;
+};
+
+struct Condition {
+  std::string type;
+  // True, False, Unknown.
+  std::string status;
+  int64_t observed_generation = 0;
+  std::optional<Time> last_transition_time;
+  std::string reason;
+  std::string message;
+
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
 struct OwnerReference {
   std::string api_version;
   std::string kind;

@@ -4,11 +4,15 @@
 #include <memory>
 #include <variant>
 
+#include "berth/api/device_class.h"
 #include "berth/api/node.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod.h"
 #include "berth/api/pod_disruption_budget.h"
+#include "berth/api/resource_claim.h"
+#include "berth/api/resource_slice.h"
+#include "berth/api/scheduling.h"
 #include "berth/api/storage.h"
 #include "berth/api/workloads.h"
 
@@ -24,7 +28,11 @@ using ObjectPtr =
                  std::shared_ptr<const PersistentVolumeClaim>, std::shared_ptr<const StorageClass>,
                  std::shared_ptr<const CSINode>, std::shared_ptr<const CSIDriver>,
                  std::shared_ptr<const CSIStorageCapacity>, std::shared_ptr<const VolumeAttachment>,
-                 std::shared_ptr<const VolumeAttributesClass>>;
+                 std::shared_ptr<const VolumeAttributesClass>, std::shared_ptr<const ResourceClaim>,
+                 std::shared_ptr<const ResourceClaimTemplate>, std::shared_ptr<const DeviceClass>,
+                 std::shared_ptr<const ResourceSlice>, std::shared_ptr<const DeviceTaintRule>,
+                 std::shared_ptr<const PodGroup>, std::shared_ptr<const CompositePodGroup>,
+                 std::shared_ptr<const Workload>>;
 
 // The object when `object` holds one of kind T, else nullptr.
 template <typename T>

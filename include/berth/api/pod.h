@@ -118,9 +118,20 @@ struct ContainerPort {
   friend bool operator==(const ContainerPort&, const ContainerPort&) = default;
 };
 
+// A claim of the pod that a container uses; resource.k8s.io has the claim itself.
+struct ContainerResourceClaim {
+  // Of a PodResourceClaim.
+  std::string name;
+  // "": all requests of the claim.
+  std::string request;
+
+  friend bool operator==(const ContainerResourceClaim&, const ContainerResourceClaim&) = default;
+};
+
 struct ResourceRequirements {
   ResourceList limits;
   ResourceList requests;
+  std::vector<ContainerResourceClaim> claims;
 
   friend bool operator==(const ResourceRequirements&, const ResourceRequirements&) = default;
 };
@@ -241,6 +252,61 @@ struct ContainerStatus {
   friend bool operator==(const ContainerStatus&, const ContainerStatus&) = default;
 };
 
+struct PodResourceClaimStatus {
+  // Of a PodResourceClaim.
+  std::string name;
+  // nullopt: no claim is needed.
+  std::optional<std::string> resource_claim_name;
+
+  friend bool operator==(const PodResourceClaimStatus&, const PodResourceClaimStatus&) = default;
+};
+
+struct ContainerExtendedResourceRequest {
+  std::string container_name;
+  std::string resource_name;
+  // In the claim that stands for the pod's extended resources.
+  std::string request_name;
+
+  friend bool operator==(const ContainerExtendedResourceRequest&,
+                         const ContainerExtendedResourceRequest&) = default;
+};
+
+struct PodExtendedResourceClaimStatus {
+  std::vector<ContainerExtendedResourceRequest> request_mappings;
+  std::string resource_claim_name;
+
+  friend bool operator==(const PodExtendedResourceClaimStatus&,
+                         const PodExtendedResourceClaimStatus&) = default;
+};
+
+struct NodeAllocatableMappedResources {
+  std::string name;
+  std::optional<Quantity> quantity;
+
+  friend bool operator==(const NodeAllocatableMappedResources&,
+                         const NodeAllocatableMappedResources&) = default;
+};
+
+struct NodeAllocatableOverheadResources {
+  std::string name;
+  std::optional<Quantity> per_pod;
+  std::optional<Quantity> per_container;
+
+  friend bool operator==(const NodeAllocatableOverheadResources&,
+                         const NodeAllocatableOverheadResources&) = default;
+};
+
+// What a claim's devices take of the node's allocatable resources.
+struct NodeAllocatableResourceClaimStatus {
+  std::string resource_claim_name;
+  std::vector<std::string> containers;
+  std::vector<NodeAllocatableMappedResources> mapping;
+  std::vector<NodeAllocatableOverheadResources> overhead;
+
+  friend bool operator==(const NodeAllocatableResourceClaimStatus&,
+                         const NodeAllocatableResourceClaimStatus&) = default;
+};
+
 struct PodStatus {
   std::string phase;
   std::string nominated_node_name;
@@ -248,6 +314,9 @@ struct PodStatus {
   std::vector<PodCondition> conditions;
   std::vector<ContainerStatus> init_container_statuses;
   std::vector<ContainerStatus> container_statuses;
+  std::vector<PodResourceClaimStatus> resource_claim_statuses;
+  Boxed<PodExtendedResourceClaimStatus> extended_resource_claim_status;
+  std::vector<NodeAllocatableResourceClaimStatus> node_allocatable_resource_claim_statuses;
   ResourceList allocated_resources;
   Boxed<ResourceRequirements> resources;
 

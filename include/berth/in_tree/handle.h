@@ -12,7 +12,10 @@
 #include "berth/api/pod.h"
 #include "berth/in_tree/assumed_volumes.h"
 #include "berth/in_tree/async.h"
+#include "berth/in_tree/claim_tracker.h"
+#include "berth/in_tree/claim_writer.h"
 #include "berth/in_tree/dry_run.h"
+#include "berth/in_tree/features.h"
 #include "berth/in_tree/object_wait.h"
 #include "berth/in_tree/plugin_metrics.h"
 #include "berth/in_tree/preemption.h"
@@ -23,22 +26,6 @@
 #include "berth/time.h"
 
 namespace berth::inline in_tree {
-
-// Feature gates that change what plugins do, as resolved at start, and what the environment says
-// about them. Defaults are Kubernetes 1.37's.
-struct Features {
-  bool pod_level_resources = true;
-  bool in_place_pod_level_resources_vertical_scaling = true;
-  bool nominated_node_name_for_expectation = true;
-  bool scheduler_async_preemption = true;
-  bool scheduler_pop_from_backoff_q = true;
-  bool taint_toleration_comparison_operators = false;
-  bool match_label_keys_in_pod_topology_spread = true;
-  bool storage_capacity_scoring = true;
-  bool volume_limit_scaling = true;
-  // KUBE_MAX_PD_VOLS: how many disks of one cloud provider a node takes; 0: not set.
-  int32_t max_pd_volumes = 0;
-};
 
 // The type of an event in the API.
 enum class PodEventType : uint8_t { kNormal, kWarning };
@@ -60,7 +47,7 @@ class WaitingPod {
 // What the scheduler offers its plugins. Each profile has its own; it outlives its plugins.
 //
 // Thread safety: the scheduling thread only, except clock(), BindPod(), EvictPod(), WaitFor(),
-// Post() and plugin_metrics(), and WriteAssumed(), which is for the binding thread.
+// Post(), claim_writer() and plugin_metrics(), and WriteAssumed(), which is for the binding thread.
 class Handle {
  public:
   virtual ~Handle() = default;
@@ -76,6 +63,9 @@ class Handle {
   virtual const Listers& listers() const = 0;
   // Of these kinds, what pods that are on their way to a node have been given, too.
   virtual AssumedVolumes& assumed_volumes() = 0;
+  virtual ClaimTracker& claims() = 0;
+  // Any thread.
+  virtual ClaimWriter& claim_writer() = 0;
   virtual ResourceNames& resource_names() = 0;
   // For reasons that live as long as the plugin.
   virtual ReasonTable& reasons() = 0;

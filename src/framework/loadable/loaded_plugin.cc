@@ -27,7 +27,8 @@ static_assert(BERTH_READS_POD_NODE_NAME == pod_part::kNodeName &&
               BERTH_READS_POD_NAMESPACE == pod_part::kNamespace &&
               BERTH_READS_POD_PRIORITY == pod_part::kPriority &&
               BERTH_READS_POD_OWNER == pod_part::kOwner);
-static_assert(BERTH_KIND_DEVICE_CLASS == static_cast<int>(EventResource::kDeviceClass) &&
+static_assert(BERTH_KIND_COMPOSITE_POD_GROUP ==
+                  static_cast<int>(EventResource::kCompositePodGroup) &&
               BERTH_KIND_NODE == static_cast<int>(EventResource::kNode) &&
               BERTH_ACTION_ALL == action::kAll &&
               BERTH_ACTION_UPDATE_POD_LABEL == action::kUpdatePodLabel &&
@@ -147,7 +148,7 @@ std::vector<ClusterEventWithHint> LoadedPlugin::EventsToRegister() const {
                             });
   std::vector<ClusterEventWithHint> registered;
   for (const berth_cluster_event& event : sink.events) {
-    if (event.kind < BERTH_KIND_WILDCARD || event.kind > BERTH_KIND_DEVICE_CLASS) {
+    if (event.kind < BERTH_KIND_WILDCARD || event.kind > BERTH_KIND_COMPOSITE_POD_GROUP) {
       base::LogWarning("A plugin registers for a kind of object that does not exist",
                        {{"plugin", handle_.plugin_name}, {"kind", event.kind}});
       continue;

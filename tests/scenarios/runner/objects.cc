@@ -19,7 +19,7 @@ namespace {
 using informers::Kind;
 using Map = ConfigValue::Map;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 16> kLists = {{
+constexpr std::array<std::pair<std::string_view, Kind>, 24> kLists = {{
     {"pods", Kind::kPod},
     {"nodes", Kind::kNode},
     {"namespaces", Kind::kNamespace},
@@ -36,6 +36,14 @@ constexpr std::array<std::pair<std::string_view, Kind>, 16> kLists = {{
     {"csiStorageCapacities", Kind::kCsiStorageCapacity},
     {"volumeAttachments", Kind::kVolumeAttachment},
     {"volumeAttributesClasses", Kind::kVolumeAttributesClass},
+    {"resourceClaims", Kind::kResourceClaim},
+    {"resourceClaimTemplates", Kind::kResourceClaimTemplate},
+    {"deviceClasses", Kind::kDeviceClass},
+    {"resourceSlices", Kind::kResourceSlice},
+    {"deviceTaintRules", Kind::kDeviceTaintRule},
+    {"podGroups", Kind::kPodGroup},
+    {"compositePodGroups", Kind::kCompositePodGroup},
+    {"workloads", Kind::kWorkload},
 }};
 constexpr std::array<std::string_view, 4> kMetadataShortCuts = {"name", "namespace", "labels",
                                                                 "annotations"};
@@ -50,6 +58,9 @@ bool HasNamespace(Kind kind) {
     case Kind::kCsiDriver:
     case Kind::kVolumeAttachment:
     case Kind::kVolumeAttributesClass:
+    case Kind::kDeviceClass:
+    case Kind::kResourceSlice:
+    case Kind::kDeviceTaintRule:
       return false;
     default:
       return true;
@@ -166,9 +177,25 @@ Result<api::ObjectPtr> Decode(Kind kind, const ConfigValue& tree) {
     case Kind::kVolumeAttachment:
       return Decode<api::VolumeAttachment>(tree);
     case Kind::kVolumeAttributesClass:
+      return Decode<api::VolumeAttributesClass>(tree);
+    case Kind::kResourceClaim:
+      return Decode<api::ResourceClaim>(tree);
+    case Kind::kResourceClaimTemplate:
+      return Decode<api::ResourceClaimTemplate>(tree);
+    case Kind::kDeviceClass:
+      return Decode<api::DeviceClass>(tree);
+    case Kind::kResourceSlice:
+      return Decode<api::ResourceSlice>(tree);
+    case Kind::kDeviceTaintRule:
+      return Decode<api::DeviceTaintRule>(tree);
+    case Kind::kPodGroup:
+      return Decode<api::PodGroup>(tree);
+    case Kind::kCompositePodGroup:
+      return Decode<api::CompositePodGroup>(tree);
+    case Kind::kWorkload:
       break;
   }
-  return Decode<api::VolumeAttributesClass>(tree);
+  return Decode<api::Workload>(tree);
 }
 
 std::string Encode(const api::ObjectPtr& object) {

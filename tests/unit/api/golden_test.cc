@@ -88,6 +88,14 @@ TEST(GoldenTest, EveryFieldOfTheTablesIsReadFromProtobufAndJsonAlike) {
   ExpectEveryFieldIsRead<CSIStorageCapacity>("csi_storage_capacity_full");
   ExpectEveryFieldIsRead<VolumeAttachment>("volume_attachment_full");
   ExpectEveryFieldIsRead<VolumeAttributesClass>("volume_attributes_class_full");
+  ExpectEveryFieldIsRead<ResourceClaim>("resource_claim_full");
+  ExpectEveryFieldIsRead<ResourceClaimTemplate>("resource_claim_template_full");
+  ExpectEveryFieldIsRead<DeviceClass>("device_class_full");
+  ExpectEveryFieldIsRead<ResourceSlice>("resource_slice_full");
+  ExpectEveryFieldIsRead<DeviceTaintRule>("device_taint_rule_full");
+  ExpectEveryFieldIsRead<PodGroup>("pod_group_full");
+  ExpectEveryFieldIsRead<CompositePodGroup>("composite_pod_group_full");
+  ExpectEveryFieldIsRead<Workload>("workload_full");
   ExpectEveryFieldIsRead<Lease>("lease_full");
   ExpectEveryFieldIsRead<ApiStatus>("status_full");
 }

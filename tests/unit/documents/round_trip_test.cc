@@ -40,6 +40,14 @@ class Filler {
   void Fill(Quantity& out) {
     out = Quantity::FromNanos(static_cast<Quantity::Nanos>(random_() >> (1 + Pick(63))));
   }
+  void Fill(RawJson& out) {
+    static constexpr const char* kTexts[] = {
+        "{}", "[]", "-1", "2.5", "true", "\"x\"", R"({"a":[1,{"b":null}],"c":"\n"})"};
+    out.text = kTexts[Pick(std::size(kTexts))];
+  }
+  void Fill(std::vector<bool>& out) {
+    for (uint64_t i = Pick(3); i > 0; --i) out.push_back(Pick(2) == 0);
+  }
   void Fill(Time& out) {
     out = Time(std::chrono::seconds(static_cast<int64_t>(random_() % 9'000'000'000)));
   }
@@ -93,7 +101,8 @@ using Kinds =
     testing::Types<Pod, Node, Namespace, Service, ReplicationController, ReplicaSet, StatefulSet,
                    PodDisruptionBudget, PersistentVolume, PersistentVolumeClaim, StorageClass,
                    CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment, VolumeAttributesClass,
-                   Lease, ApiStatus>;
+                   ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice,
+                   DeviceTaintRule, PodGroup, CompositePodGroup, Workload, Lease, ApiStatus>;
 TYPED_TEST_SUITE(RoundTripTest, Kinds);
 
 TYPED_TEST(RoundTripTest, WhatIsEncodedAsJsonReadsBackEqualAsJsonAndAsYaml) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -208,6 +209,22 @@ TEST(KindsTest, EveryKindHasItsLine) {
        R"({"kind":"VolumeAttachment","metadata":{"name":"x"}})"},
       {Kind::kVolumeAttributesClass, "/apis/storage.k8s.io/v1/volumeattributesclasses",
        R"({"kind":"VolumeAttributesClass","metadata":{"name":"x"}})"},
+      {Kind::kResourceClaim, "/apis/resource.k8s.io/v1/resourceclaims",
+       R"({"kind":"ResourceClaim","metadata":{"name":"x"}})"},
+      {Kind::kResourceClaimTemplate, "/apis/resource.k8s.io/v1/resourceclaimtemplates",
+       R"({"kind":"ResourceClaimTemplate","metadata":{"name":"x"}})"},
+      {Kind::kDeviceClass, "/apis/resource.k8s.io/v1/deviceclasses",
+       R"({"kind":"DeviceClass","metadata":{"name":"x"}})"},
+      {Kind::kResourceSlice, "/apis/resource.k8s.io/v1/resourceslices",
+       R"({"kind":"ResourceSlice","metadata":{"name":"x"}})"},
+      {Kind::kDeviceTaintRule, "/apis/resource.k8s.io/v1/devicetaintrules",
+       R"({"kind":"DeviceTaintRule","metadata":{"name":"x"}})"},
+      {Kind::kPodGroup, "/apis/scheduling.k8s.io/v1beta1/podgroups",
+       R"({"kind":"PodGroup","metadata":{"name":"x"}})"},
+      {Kind::kCompositePodGroup, "/apis/scheduling.k8s.io/v1alpha3/compositepodgroups",
+       R"({"kind":"CompositePodGroup","metadata":{"name":"x"}})"},
+      {Kind::kWorkload, "/apis/scheduling.k8s.io/v1beta1/workloads",
+       R"({"kind":"Workload","metadata":{"name":"x"}})"},
   };
   ASSERT_EQ(AllKinds().size(), std::size(cases));
   for (const auto& c : cases) {
@@ -220,6 +237,31 @@ TEST(KindsTest, EveryKindHasItsLine) {
   }
   EXPECT_EQ(InfoOf(Kind::kPod).field_selector, "status.phase!=Succeeded,status.phase!=Failed");
   EXPECT_EQ(MetaOf({}), nullptr);
+}
+
+TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
+  const auto watched = [](Kind kind, const Features& features) {
+    const auto kinds = WatchedKinds(features);
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  };
+  const Features defaults;
+  for (const Kind kind : {Kind::kResourceClaim, Kind::kDeviceClass, Kind::kResourceSlice,
+                          Kind::kDeviceTaintRule, Kind::kPod}) {
+    EXPECT_TRUE(watched(kind, defaults)) << InfoOf(kind).resource;
+  }
+  for (const Kind kind :
+       {Kind::kResourceClaimTemplate, Kind::kPodGroup, Kind::kCompositePodGroup, Kind::kWorkload}) {
+    EXPECT_FALSE(watched(kind, defaults)) << InfoOf(kind).resource;
+  }
+  Features other;
+  other.dra_device_taint_rules = false;
+  other.generic_workload = true;
+  other.composite_pod_group = true;
+  EXPECT_FALSE(watched(Kind::kDeviceTaintRule, other));
+  EXPECT_TRUE(watched(Kind::kPodGroup, other));
+  EXPECT_TRUE(watched(Kind::kWorkload, other));
+  EXPECT_TRUE(watched(Kind::kCompositePodGroup, other));
+  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - 2);
 }
 
 TEST(KeptTextTest, OnlyWhatIsAskedForKeepsItsJson) {

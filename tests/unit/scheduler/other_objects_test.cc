@@ -124,12 +124,12 @@ TEST_F(ListenerTest, EventsOfAKindThatIsNotWatchedAreWarnedOf) {
   const std::string log = RegisterFor({{EventResource::kNode, action::kAdd},
                                        {EventResource::kPod, action::kDelete},
                                        {EventResource::kNamespace, action::kAll},
-                                       {EventResource::kDeviceClass, action::kAdd}});
+                                       {EventResource::kPodGroup, action::kAdd}});
   EXPECT_THAT(log, testing::HasSubstr(
                        "A plugin registers for events of a kind that is not watched; none will "
                        "come"));
   EXPECT_THAT(log, testing::HasSubstr("Listener"));
-  EXPECT_THAT(log, testing::HasSubstr("DeviceClassAdd"));
+  EXPECT_THAT(log, testing::HasSubstr("PodGroupAdd"));
   EXPECT_EQ(log.find("registers for"), log.rfind("registers for")) << log;
 }
 
@@ -177,7 +177,7 @@ TEST_F(OtherObjectsTest, AStatusWriteLeavesWhatIsKnownAboutPodsAlone) {
   EXPECT_EQ(add("web-3"), 1u);
 }
 
-TEST_F(ListenerTest, EachKindOfVolumesWakesThePodsThatItsEventsAreFor) {
+TEST_F(ListenerTest, EachKindOfVolumesAndDevicesWakesThePodsThatItsEventsAreFor) {
   const struct {
     Kind kind;
     EventResource resource;
@@ -194,6 +194,10 @@ TEST_F(ListenerTest, EachKindOfVolumesWakesThePodsThatItsEventsAreFor) {
        Make<api::CSIStorageCapacity>("default", "a", "1")},
       {Kind::kVolumeAttachment, EventResource::kVolumeAttachment,
        Make<api::VolumeAttachment>("", "a", "1")},
+      {Kind::kResourceClaim, EventResource::kResourceClaim,
+       Make<api::ResourceClaim>("default", "a", "1")},
+      {Kind::kDeviceClass, EventResource::kDeviceClass, Make<api::DeviceClass>("", "a", "1")},
+      {Kind::kResourceSlice, EventResource::kResourceSlice, Make<api::ResourceSlice>("", "a", "1")},
   };
   std::vector<ClusterEvent> events;
   for (const auto& c : cases) {
@@ -223,6 +227,43 @@ TEST_F(ListenerTest, EachKindOfVolumesWakesThePodsThatItsEventsAreFor) {
   Post(EventType::kAdded, Kind::kVolumeAttributesClass, {},
        Make<api::VolumeAttributesClass>("", "a", "1"));
   EXPECT_FALSE(wakes());
+}
+
+TEST_F(ListenerTest, ATaintRuleThatConcernsASliceIsAChangeOfTheSlice) {
+  RegisterFor({{EventResource::kResourceSlice, action::kUpdate}});
+  Synced();
+  AddNode(test::MakeNode("n1"));
+  auto slice = std::make_shared<api::ResourceSlice>();
+  slice->metadata.name = "n1-gpus";
+  slice->spec.driver = "gpu.example.com";
+  slice->spec.pool.name = "n1";
+  Post(EventType::kAdded, Kind::kResourceSlice, {}, slice);
+  AddPod(test::MakePod().Name("web"));
+  Turn();
+  int seen = attempts_;
+  const auto wakes = [&] {
+    Advance(std::chrono::seconds(30));
+    return std::exchange(seen, attempts_) != attempts_;
+  };
+  const auto rule = [](const char* driver, const char* pool) {
+    auto made = std::make_shared<api::DeviceTaintRule>();
+    made->metadata.name = "r";
+    made->spec.device_selector.emplace();
+    if (*driver != 0) made->spec.device_selector->driver = driver;
+    if (*pool != 0) made->spec.device_selector->pool = pool;
+    return made;
+  };
+  Post(EventType::kAdded, Kind::kDeviceTaintRule, {}, rule("nic.example.com", ""));
+  EXPECT_FALSE(wakes());
+  const auto of_pool = rule("gpu.example.com", "n1");
+  Post(EventType::kAdded, Kind::kDeviceTaintRule, {}, of_pool);
+  EXPECT_TRUE(wakes());
+  // It concerned the slice before.
+  Post(EventType::kUpdated, Kind::kDeviceTaintRule, of_pool, rule("gpu.example.com", "n2"));
+  EXPECT_TRUE(wakes());
+  const auto of_all = rule("", "");
+  Post(EventType::kDeleted, Kind::kDeviceTaintRule, of_all, {});
+  EXPECT_TRUE(wakes());
 }
 
 TEST_F(OtherObjectsTest, TheEndOfAnObjectThatCouldNeverBeReadIsNoNews) {

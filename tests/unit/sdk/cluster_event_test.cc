@@ -104,6 +104,21 @@ TEST(PodUpdateEventsTest, EachChangeIsAnEventInUpstreamsOrder) {
   }
 }
 
+TEST(PodUpdateEventsTest, ClaimsThatAreMadeForThePodAreAnEventOfTheirOwn) {
+  const auto labels = [](const api::Pod& before, const api::Pod& after) {
+    return Labels(PodUpdateEvents(EventResource::kTargetPod, before, after));
+  };
+  const std::vector<std::string> want = {"TargetPodUpdatePodGeneratedResourceClaim"};
+  const api::Pod before = MakePod();
+  api::Pod named = before;
+  named.status.resource_claim_statuses.push_back({"gpu", "p-gpu-x"});
+  EXPECT_EQ(labels(before, named), want);
+  api::Pod extended = before;
+  extended.status.extended_resource_claim_status =
+      api::PodExtendedResourceClaimStatus{{{"main", "example.com/gpu", "r"}}, "p-1"};
+  EXPECT_EQ(labels(before, extended), want);
+}
+
 TEST(PodUpdateEventsTest, AShrinkingPodScalesDownOnlyWhenTheKubeletHasDoneIt) {
   api::Pod before = MakePod().OnNode("n").Req({{"cpu", "2"}});
   before.status.container_statuses = {{"container-0", test::MakeResources({{"cpu", "2"}}), {}}};

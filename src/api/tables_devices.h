@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "berth/api/resource_slice.h"
+#include "src/api/field_table.h"
+#include "src/api/tables_affinity.h"
+#include "src/api/tables_meta.h"
+
+// Field tables of ResourceSlice and DeviceTaintRule. Numbers are those of generated.proto in
+// k8s.io/api/resource/v1.
+namespace berth::api {
+
+template <>
+struct FieldsOf<DeviceAttribute> {
+  static constexpr auto kFields = Table(
+      Field<2, &DeviceAttribute::int_>("int"), Field<3, &DeviceAttribute::bool_>("bool"),
+      Field<4, &DeviceAttribute::string>("string"), Field<5, &DeviceAttribute::version>("version"),
+      Field<6, &DeviceAttribute::ints>("ints"), Field<7, &DeviceAttribute::bools>("bools"),
+      Field<8, &DeviceAttribute::strings>("strings"),
+      Field<9, &DeviceAttribute::versions>("versions"));
+};
+
+template <>
+struct FieldsOf<CapacityRequestPolicyRange> {
+  static constexpr auto kFields = Table(Field<1, &CapacityRequestPolicyRange::min>("min"),
+                                        Field<2, &CapacityRequestPolicyRange::max>("max"),
+                                        Field<3, &CapacityRequestPolicyRange::step>("step"));
+};
+
+template <>
+struct FieldsOf<CapacityRequestPolicy> {
+  static constexpr auto kFields =
+      Table(Field<1, &CapacityRequestPolicy::default_>("default"),
+            Field<3, &CapacityRequestPolicy::valid_values>("validValues"),
+            Field<4, &CapacityRequestPolicy::valid_range>("validRange"));
+};
+
+template <>
+struct FieldsOf<DeviceCapacity> {
+  static constexpr auto kFields = Table(Field<1, &DeviceCapacity::value>("value"),
+                                        Field<2, &DeviceCapacity::request_policy>("requestPolicy"));
+};
+
+template <>
+struct FieldsOf<Counter> {
+  static constexpr auto kFields = Table(Field<1, &Counter::value>("value"));
+};
+
+template <>
+struct FieldsOf<CounterSet> {
+  static constexpr auto kFields =
+      Table(Field<1, &CounterSet::name>("name"), Field<2, &CounterSet::counters>("counters"));
+};
+
+template <>
+struct FieldsOf<DeviceCounterConsumption> {
+  static constexpr auto kFields =
+      Table(Field<1, &DeviceCounterConsumption::counter_set>("counterSet"),
+            Field<2, &DeviceCounterConsumption::counters>("counters"),
+            Field<3, &DeviceCounterConsumption::compatibility_groups>("compatibilityGroups"));
+};
+
+template <>
+struct FieldsOf<DeviceTaint> {
+  static constexpr auto kFields = Table(
+      Field<1, &DeviceTaint::key>("key"), Field<2, &DeviceTaint::value>("value"),
+      Field<3, &DeviceTaint::effect>("effect"), Field<4, &DeviceTaint::time_added>("timeAdded"));
+};
+
+template <>
+struct FieldsOf<NodeAllocatableMapping> {
+  static constexpr auto kFields =
+      Table(Field<1, &NodeAllocatableMapping::capacity_key>("capacityKey"),
+            Field<2, &NodeAllocatableMapping::capacity_multiplier>("capacityMultiplier"),
+            Field<3, &NodeAllocatableMapping::device_multiplier>("deviceMultiplier"));
+};
+
+template <>
+struct FieldsOf<NodeAllocatableOverhead> {
+  static constexpr auto kFields =
+      Table(Field<1, &NodeAllocatableOverhead::per_pod>("perPod"),
+            Field<2, &NodeAllocatableOverhead::per_container>("perContainer"));
+};
+
+template <>
+struct FieldsOf<NodeAllocatableResource> {
+  static constexpr auto kFields = Table(Field<3, &NodeAllocatableResource::mapping>("mapping"),
+                                        Field<4, &NodeAllocatableResource::overhead>("overhead"));
+};
+
+template <>
+struct FieldsOf<Device> {
+  static constexpr auto kFields = Table(
+      Field<1, &Device::name>("name"), Field<2, &Device::attributes>("attributes"),
+      Field<3, &Device::capacity>("capacity"),
+      Field<4, &Device::consumes_counters>("consumesCounters"),
+      Field<5, &Device::node_name>("nodeName"), Field<6, &Device::node_selector>("nodeSelector"),
+      Field<7, &Device::all_nodes>("allNodes"), Field<8, &Device::taints>("taints"),
+      Field<9, &Device::binds_to_node>("bindsToNode"),
+      Field<10, &Device::binding_conditions>("bindingConditions"),
+      Field<11, &Device::binding_failure_conditions>("bindingFailureConditions"),
+      Field<12, &Device::allow_multiple_allocations>("allowMultipleAllocations"),
+      Field<14, &Device::node_allocatable_resources>("nodeAllocatableResources"));
+};
+
+template <>
+struct FieldsOf<ResourcePool> {
+  static constexpr auto kFields = Table(
+      Field<1, &ResourcePool::name>("name"), Field<2, &ResourcePool::generation>("generation"),
+      Field<3, &ResourcePool::resource_slice_count>("resourceSliceCount"));
+};
+
+template <>
+struct FieldsOf<ResourceSliceSpec> {
+  static constexpr auto kFields = Table(
+      Field<1, &ResourceSliceSpec::driver>("driver"), Field<2, &ResourceSliceSpec::pool>("pool"),
+      Field<3, &ResourceSliceSpec::node_name>("nodeName"),
+      Field<4, &ResourceSliceSpec::node_selector>("nodeSelector"),
+      Field<5, &ResourceSliceSpec::all_nodes>("allNodes"),
+      Field<6, &ResourceSliceSpec::devices>("devices"),
+      Field<7, &ResourceSliceSpec::per_device_node_selection>("perDeviceNodeSelection"),
+      Field<8, &ResourceSliceSpec::shared_counters>("sharedCounters"),
+      Field<9, &ResourceSliceSpec::partition_type_attribute>("partitionTypeAttribute"),
+      Field<10, &ResourceSliceSpec::skip_node_operations>("skipNodeOperations"));
+};
+
+template <>
+struct FieldsOf<ResourceSlice> {
+  static constexpr auto kFields =
+      Table(Field<1, &ResourceSlice::metadata>("metadata"), Field<2, &ResourceSlice::spec>("spec"));
+};
+
+template <>
+struct FieldsOf<DeviceTaintSelector> {
+  static constexpr auto kFields = Table(Field<2, &DeviceTaintSelector::driver>("driver"),
+                                        Field<3, &DeviceTaintSelector::pool>("pool"),
+                                        Field<4, &DeviceTaintSelector::device>("device"));
+};
+
+template <>
+struct FieldsOf<DeviceTaintRuleSpec> {
+  static constexpr auto kFields =
+      Table(Field<1, &DeviceTaintRuleSpec::device_selector>("deviceSelector"),
+            Field<2, &DeviceTaintRuleSpec::taint>("taint"));
+};
+
+template <>
+struct FieldsOf<DeviceTaintRule> {
+  static constexpr auto kFields = Table(Field<1, &DeviceTaintRule::metadata>("metadata"),
+                                        Field<2, &DeviceTaintRule::spec>("spec"));
+};
+
+}  // namespace berth::api
