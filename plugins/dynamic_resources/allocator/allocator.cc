@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/dynamic_resources/allocator/allocator.h"
+
+namespace berth::plugins::dra {
+
+Allocator::Allocator(DeviceInventory& inventory, DeviceExpressions& expressions,
+                     const AllocatorLimits& limits)
+    : inventory_(inventory),
+      expression_table_(limits.answer_bytes),
+      node_pools_(inventory),
+      search_(inventory, expressions) {}
+
+ClaimsToAllocate Allocator::Prepare(std::span<const api::ResourceClaim* const> claims,
+                                    const FindDeviceClass& find_class) {
+  if (expression_table_.full()) {
+    expression_table_.ForgetOldest();
+    inventory_.DropForgottenAnswers();
+  }
+  return ReadClaims(claims, find_class, inventory_.features(), expression_table_);
+}
+
+void Allocator::Allocate(const ClaimsToAllocate& claims, NodeRow row, const api::Node& node,
+                         uint64_t max_steps, NodeAllocation& found) {
+  search_.Run(claims, node, node_pools_.Find(row, node), max_steps, found);
+}
+
+}  // namespace berth::plugins::dra
