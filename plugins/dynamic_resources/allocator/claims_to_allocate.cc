@@ -57,7 +57,8 @@ class Reader {
   void ReadClaim(const api::ResourceClaim& claim) {
     ClaimToAllocate& to_allocate = read_.claims.emplace_back();
     to_allocate.claim = &claim;
-    prefix_ = "claim " + to_allocate.Key();
+    to_allocate.key = claim.metadata.Key();
+    prefix_ = "claim " + to_allocate.key;
     first_constraint_ = read_.constraints.size();
     to_allocate.constraint_error = ReadConstraints(claim.spec.devices);
     for (const api::DeviceRequest& request : claim.spec.devices.requests) {
@@ -138,6 +139,7 @@ class Reader {
       return ": admin access is requested, but the feature is disabled";
     if (fields.device_class_name.empty())
       return ": missing device class name (unsupported request type?)";
+    request.class_name = fields.device_class_name;
     request.device_class = find_class_(fields.device_class_name);
     if (request.device_class == nullptr) {
       return ": could not retrieve device class " + fields.device_class_name +

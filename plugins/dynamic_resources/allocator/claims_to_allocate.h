@@ -49,6 +49,7 @@ struct RequestToAllocate {
   // Why it cannot be asked on any node, in upstream's words; "": it can.
   std::string error = {};
   const api::DeviceClass* device_class = nullptr;
+  std::string class_name = {};
   std::vector<Selector> selectors = {};  // the class's, then its own
   bool all = false;                      // allocationMode All
   int64_t count = 0;                     // of ExactCount
@@ -69,10 +70,9 @@ struct ClaimToAllocate {
   };
 
   const api::ResourceClaim* claim = nullptr;
+  std::string key = {};  // "namespace/name"
   std::vector<Request> requests = {};
   std::string constraint_error = {};
-
-  std::string Key() const { return claim->metadata.Key(); }
 };
 
 // The claims of one pod that need devices, looked up once for all nodes. Errors in them are kept:

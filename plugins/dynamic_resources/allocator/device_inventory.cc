@@ -2,6 +2,7 @@
 #include "plugins/dynamic_resources/allocator/device_inventory.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "berth/check.h"
 #include "plugins/dynamic_resources/allocator/pool_view.h"
@@ -25,6 +26,11 @@ bool ReadsLabels(const PublishedSlice& slice) {
          std::any_of(slice.devices.begin(), slice.devices.end(),
                      [](const PublishedDevice& device) { return device.nodes.has_selector(); });
 }
+
+// The log of what was taken and released is cut at this length.
+constexpr size_t kMostLogged = 8192;
+// A pool that more nodes see is not listed node by node.
+constexpr size_t kManyNodes = 64;
 
 // Nodes cannot go on with what they saw of the pool.
 void ForgetViews(Pool& pool) {
@@ -170,8 +176,32 @@ void DeviceInventory::Hold(const api::DeviceRequestAllocationResult& result, int
     }
     if (held.shares == 0) held.consumed.clear();
   }
+  LogHeld(pool);
   ReleaseIfUnused(row);
   DropIfUnused(pool);
+}
+
+void DeviceInventory::LogHeld(const Pool& pool) {
+  if (held_log_.size() >= kMostLogged) {
+    const auto half = held_log_.begin() + static_cast<std::ptrdiff_t>(kMostLogged / 2);
+    held_log_floor_ = std::prev(half)->version;
+    held_log_.erase(held_log_.begin(), half);
+  }
+  if (pool.seen_from.size() > kManyNodes) {
+    held_log_.push_back({held_version_, kNoRow});
+    return;
+  }
+  for (const NodeRow row : pool.seen_from) held_log_.push_back({held_version_, row});
+}
+
+bool DeviceInventory::HeldChangedSince(uint64_t version, std::vector<NodeRow>& rows) const {
+  if (version < held_log_floor_) return false;
+  for (auto change = held_log_.rbegin(); change != held_log_.rend() && change->version > version;
+       ++change) {
+    if (change->row == kNoRow) return false;
+    rows.push_back(change->row);
+  }
+  return true;
 }
 
 bool DeviceInventory::IsAllocated(std::string_view driver, std::string_view pool,

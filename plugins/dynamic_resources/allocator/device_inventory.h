@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "berth/api/quantity.h"
 #include "berth/api/resource_claim.h"
 #include "berth/api/resource_slice.h"
+#include "berth/node_set.h"
 #include "plugins/dynamic_resources/allocator/features.h"
 #include "plugins/dynamic_resources/allocator/kept_answers.h"
 #include "plugins/dynamic_resources/allocator/node_choice.h"
@@ -62,6 +64,8 @@ struct Pool {
   absl::flat_hash_map<std::vector<PublishedSlice*>, std::shared_ptr<PoolView>> views = {};
   absl::flat_hash_map<int64_t, std::shared_ptr<const PoolGeneration>> generations = {};
   uint64_t held_version = 0;  // grows when claims take or release devices of the pool
+  // Nodes that have looked at the pool, and may look at it still.
+  absl::flat_hash_set<NodeRow> seen_from = {};
 
   std::string Id() const { return driver + "/" + name; }
 };
@@ -115,6 +119,9 @@ class DeviceInventory {
   uint64_t shared_version() const { return shared_version_; }
   // Grows when claims take or release a device.
   uint64_t held_version() const { return held_version_; }
+  // Adds to `rows` those of the nodes that see a device which was taken or released after
+  // `version`; a row may repeat. False: that is not known any more, or they are very many.
+  bool HeldChangedSince(uint64_t version, std::vector<NodeRow>& rows) const;
 
   // Drops what is kept for expressions that are forgotten.
   void DropForgottenAnswers();
@@ -139,6 +146,13 @@ class DeviceInventory {
   void Link(PublishedSlice& slice);
   void Unlink(PublishedSlice& slice);
   void Hold(const api::DeviceRequestAllocationResult& result, int sign);
+  void LogHeld(const Pool& pool);
+
+  // Who sees a device that was taken or released when held_version_ became `version`.
+  struct HeldChange {
+    uint64_t version = 0;
+    NodeRow row = kNoRow;  // kNoRow: many nodes
+  };
 
   const AllocatorFeatures features_;
   absl::flat_hash_map<std::pair<std::string, std::string>, std::unique_ptr<Pool>> pools_;
@@ -151,6 +165,8 @@ class DeviceInventory {
   uint64_t slices_version_ = 0;
   uint64_t shared_version_ = 0;
   uint64_t held_version_ = 0;
+  std::vector<HeldChange> held_log_;  // the newest last
+  uint64_t held_log_floor_ = 0;       // all changes after this one are there
 };
 
 }  // namespace berth::plugins::dra

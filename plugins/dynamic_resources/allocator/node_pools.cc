@@ -20,7 +20,7 @@ bool SearchedBefore(const std::shared_ptr<PoolView>& a, const std::shared_ptr<Po
 const PoolsOfNode& NodePools::Find(NodeRow row, const api::Node& node) {
   if (rows_.size() <= row) rows_.resize(row + 1);
   Kept& kept = rows_[row];
-  if (!Holds(kept, node)) Gather(kept, node);
+  if (!Holds(kept, node)) Gather(kept, row, node);
   return kept.found;
 }
 
@@ -36,7 +36,7 @@ bool NodePools::Holds(Kept& kept, const api::Node& node) const {
   return true;
 }
 
-void NodePools::Gather(Kept& kept, const api::Node& node) {
+void NodePools::Gather(Kept& kept, NodeRow row, const api::Node& node) {
   kept.found = {};
   kept.views.clear();
   kept.is_filled = true;
@@ -56,6 +56,7 @@ void NodePools::Gather(Kept& kept, const api::Node& node) {
 
   PoolsOfNode& found = kept.found;
   for (Pool* pool : candidates_) {
+    pool->seen_from.insert(row);
     auto view = PoolView::Find(*pool, node, of_node, inventory_.features());
     if (!view) {
       found.error = "gather pool information: " + view.error().message;

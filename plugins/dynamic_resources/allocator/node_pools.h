@@ -54,7 +54,7 @@ class NodePools {
   };
 
   bool Holds(Kept& kept, const api::Node& node) const;
-  void Gather(Kept& kept, const api::Node& node);
+  void Gather(Kept& kept, NodeRow row, const api::Node& node);
 
   DeviceInventory& inventory_;
   std::vector<Kept> rows_;

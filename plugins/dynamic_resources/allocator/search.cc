@@ -76,7 +76,7 @@ bool Search::BeginRequest(size_t claim, const ClaimToAllocate::Request& of_claim
   }
   if (least_of_request > kMostResults - least) {
     const RequestToAllocate& request = claims_->requests[of_claim.first];
-    return Fail("claim " + claims_->claims[claim].Key() + ", request " +
+    return Fail("claim " + claims_->claims[claim].key + ", request " +
                 (request.parent.empty() ? request.name : request.parent) + ": adding " +
                 std::to_string(least_of_request) + " devices exceeds the claim limit of " +
                 std::to_string(kMostResults) + ", with " + std::to_string(least) +
@@ -90,7 +90,7 @@ bool Search::BeginRequest(size_t claim, const ClaimToAllocate::Request& of_claim
 bool Search::FindAllDevices(size_t claim, size_t request_index) {
   const RequestToAllocate& request = claims_->requests[request_index];
   const auto where = [&] {
-    return "claim " + claims_->claims[claim].Key() + ", request " + request.name + ": ";
+    return "claim " + claims_->claims[claim].key + ", request " + request.name + ": ";
   };
   for (uint32_t pool = 0; pool < pools_->pools.size(); ++pool) {
     const PoolView& view = *pools_->pools[pool];

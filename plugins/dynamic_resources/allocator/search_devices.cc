@@ -102,9 +102,9 @@ bool Search::FailSelector(size_t claim, const RequestToAllocate& request, size_t
                           const ViewedDevice& viewed) {
   const RequestToAllocate::Selector& selector = request.selectors[selector_index];
   const AnswerColumn& column = ColumnOf(viewed, selector.expression);
-  const std::string where = (selector.of_class ? "class " + request.device_class->metadata.name
-                                               : "claim " + claims_->claims[claim].Key()) +
-                            ": selector #" + std::to_string(selector.number);
+  const std::string where =
+      (selector.of_class ? "class " + request.class_name : "claim " + claims_->claims[claim].key) +
+      ": selector #" + std::to_string(selector.number);
   if (column.answer(viewed.index) == AnswerColumn::Answer::kCompileError)
     return Fail(where + ": CEL compile error: " + column.error(viewed.index));
   return Fail(where + " on device " + IdOf(viewed) +
@@ -131,7 +131,7 @@ bool Search::HasCapacity(const Position& at, const ViewedDevice& viewed, uint32_
   }
   if (!CouldHaveCapacity(request, viewed)) {
     if (demand_.kind != CapacityDemand::Kind::kError) return false;
-    return Fail("claim " + claims_->claims[at.claim].Key() + ", request " + request.name + ": " +
+    return Fail("claim " + claims_->claims[at.claim].key + ", request " + request.name + ": " +
                 std::string(doing) + " capacity for device " + IdOf(viewed) + ": " + demand_.error);
   }
   const bool is_shared = inventory_.is_shared(viewed.row);
@@ -227,7 +227,7 @@ bool Search::MeetsConstraints(const Position& at, const ViewedDevice& viewed, bo
     if (!FindAttributeOf(constraint, viewed, attribute)) return false;
     if (!constraints_[constraint.constraint].Add(attribute)) {
       // A claim for all devices whose constraint not all of them can meet makes no sense.
-      return must && Fail("claim " + claims_->claims[at.claim].Key() + ", request " + request.name +
+      return must && Fail("claim " + claims_->claims[at.claim].key + ", request " + request.name +
                           ": cannot add device " + IdOf(viewed) +
                           " because a claim constraint would not be satisfied");
     }
