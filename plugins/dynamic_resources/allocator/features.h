@@ -3,17 +3,15 @@
 
 namespace berth::plugins::dra {
 
-// What the allocator looks at: one flag for each feature gate that concerns it. For
-// DRADeviceCompatibilityGroups there is none: slices that use the groups are left out, as
-// kube-scheduler does without the gate.
+// What the allocator looks at: one flag for each feature gate that concerns it.
 struct AllocatorFeatures {
   bool admin_access = false;          // DRAAdminAccess
   bool compatibility_groups = false;  // DRADeviceCompatibilityGroups
   bool consumable_capacity = false;   // DRAConsumableCapacity
   bool derived_attributes = false;    // DRADerivedAttributes
-  bool device_binding_and_status =
-      false;                   // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
-  bool device_taints = false;  // DRADeviceTaints
+  // DRADeviceBindingConditions and DRAResourceClaimDeviceStatus together.
+  bool device_binding_and_status = false;
+  bool device_taints = false;              // DRADeviceTaints
   bool fractional_capacity_range = false;  // DRAFractionalCapacityRange
   bool list_type_attributes = false;       // DRAListTypeAttributes
   bool optional_node_operations = false;   // DRAOptionalNodeOperations
@@ -23,7 +21,8 @@ struct AllocatorFeatures {
   // Whether upstream chooses its "experimental" allocator: what others refuse or leave out, it
   // does.
   bool UsesExperimental() const {
-    return derived_attributes || list_type_attributes || optional_node_operations;
+    return compatibility_groups || derived_attributes || list_type_attributes ||
+           optional_node_operations;
   }
 
   friend bool operator==(const AllocatorFeatures&, const AllocatorFeatures&) = default;

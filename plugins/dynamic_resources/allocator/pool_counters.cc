@@ -51,7 +51,7 @@ void PoolCounters::AddConsumer(const PublishedDevice& device) {
     }
   }
   if (!device.device->consumes_counters.empty())
-    consumers_.push_back({device.row, static_cast<uint32_t>(uses_.size())});
+    consumers_.push_back({device.row, device.device, static_cast<uint32_t>(uses_.size())});
 }
 
 void PoolCounters::AppendUses(const api::Device& device, std::vector<CounterUse>& uses) const {
@@ -67,15 +67,25 @@ std::span<const api::Quantity::Nanos> PoolCounters::Available(const DeviceInvent
   if (held_version_ == held_version && !available_.empty()) return available_;
   held_version_ = held_version;
   available_ = amounts_;
+  held_groups_.clear();
   uint32_t use = 0;
   for (const Consumer& consumer : consumers_) {
     const bool held = inventory.is_held(consumer.row);
     for (; use < consumer.uses_end; ++use)
       if (held) available_[uses_[use].counter] -= uses_[use].amount;
+    if (!held) continue;
+    for (const api::DeviceCounterConsumption& consumption : consumer.device->consumes_counters)
+      held_groups_[consumption.counter_set].Add(consumption.compatibility_groups);
   }
   overdrawn_ = std::any_of(available_.begin(), available_.end(),
                            [](api::Quantity::Nanos left) { return left < 0; });
   return available_;
+}
+
+const absl::flat_hash_map<std::string, SharedGroups>& PoolCounters::HeldGroups(
+    const DeviceInventory& inventory, uint64_t held_version) {
+  Available(inventory, held_version);
+  return held_groups_;
 }
 
 }  // namespace berth::plugins::dra

@@ -15,7 +15,7 @@ bool IsReadable(const PublishedSlice& slice, const AllocatorFeatures& features) 
       slice.spec().per_device_node_selection.has_value() || !slice.spec().shared_counters.empty();
   if (partitionable && !features.partitionable_devices) return false;
   // Devices of different groups could not be kept apart.
-  return !slice.has_groups;
+  return features.compatibility_groups || !slice.has_groups;
 }
 
 // Whether the slice, or a device of it, reaches the node. Errors: as PoolView::Find.
@@ -51,7 +51,7 @@ const PoolGeneration& FindGeneration(Pool& pool, int64_t number,
     const int64_t published = slice->spec().pool.generation;
     generation->is_old |= published > number;
     if (published != number) continue;
-    if (!slice->has_groups) slices.push_back(slice);
+    if (features.compatibility_groups || !slice->has_groups) slices.push_back(slice);
   }
   generation->num_slices = static_cast<int64_t>(slices.size());
   if (features.partitionable_devices) generation->counters = MakeCounters(slices);

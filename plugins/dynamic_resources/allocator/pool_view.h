@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/api/node.h"
 #include "berth/api/quantity.h"
+#include "plugins/dynamic_resources/allocator/compatibility_groups.h"
 #include "plugins/dynamic_resources/allocator/device_inventory.h"
 
 namespace berth::plugins::dra {
@@ -37,6 +38,10 @@ class PoolCounters {
   // 0. `held_version` is the pool's; good until that changes.
   std::span<const api::Quantity::Nanos> Available(const DeviceInventory& inventory,
                                                   uint64_t held_version);
+  // What the devices that claims hold leave of the groups of each counter set; sets that none of
+  // them takes from are not there. Good as Available().
+  const absl::flat_hash_map<std::string, SharedGroups>& HeldGroups(const DeviceInventory& inventory,
+                                                                   uint64_t held_version);
   // Some counter has less than nothing left: no device that takes of a counter may be allocated.
   bool overdrawn() const { return overdrawn_; }
 
@@ -46,6 +51,7 @@ class PoolCounters {
 
   struct Consumer {
     DeviceRow row = 0;
+    const api::Device* device = nullptr;
     uint32_t uses_end = 0;  // from the one before
   };
 
@@ -58,6 +64,7 @@ class PoolCounters {
   uint64_t held_version_ = 0;
   std::vector<api::Quantity::Nanos> available_;  // as of held_version_; empty: not counted yet
   bool overdrawn_ = false;
+  absl::flat_hash_map<std::string, SharedGroups> held_groups_;
 };
 
 // All slices of one generation of a pool, whatever they reach.

@@ -45,6 +45,10 @@ bool Search::Begin() {
   }
   for (auto& counters : counters_) counters.clear();
   counters_.resize(std::max(counters_.size(), pools_->pools.size()));
+  if (features_.compatibility_groups) {
+    for (auto& groups : groups_) groups.clear();
+    groups_.resize(std::max(groups_.size(), pools_->pools.size()));
+  }
 
   if (!pools_->error.empty()) return Fail(pools_->error);
   for (size_t claim = 0; claim < claims_->claims.size(); ++claim) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -105,6 +106,7 @@ class Search {
     Place place = {};
     size_t num_constraints = 0;
     bool took_counters = false;
+    size_t num_groups = 0;  // of saved_groups_, its own
     bool is_share = false;
     int32_t share_before = kNoShare;  // in taken_: the share of the same device before this one
     size_t amounts_begin = 0;         // in amounts_
@@ -166,6 +168,9 @@ class Search {
   bool FindAttributeOf(const RequestToAllocate::Constraint& constraint, const ViewedDevice& viewed,
                        const api::DeviceAttribute*& attribute);
   void RemoveConstraints(size_t request, size_t num_constraints);
+  // Whether the device may take from its counter sets beside those that do already.
+  bool JoinGroups(uint32_t pool, const ViewedDevice& viewed, size_t& num_groups);
+  void LeaveGroups(size_t num_groups);
   bool TakeCounters(uint32_t pool, const ViewedDevice& viewed);
   void ReturnCounters(uint32_t pool, const ViewedDevice& viewed);
 
@@ -197,6 +202,14 @@ class Search {
   std::vector<int32_t> last_share_;
   // By pool: what the path takes of its counters; empty: nothing yet.
   std::vector<std::vector<api::Quantity::Nanos>> counters_;
+  // By pool: the groups of the counter sets that the path takes from; and what they were before.
+  std::vector<absl::flat_hash_map<std::string, SharedGroups>> groups_;
+  struct SavedGroups {
+    uint32_t pool = 0;
+    std::string set = {};
+    std::optional<SharedGroups> before = std::nullopt;
+  };
+  std::vector<SavedGroups> saved_groups_;
 };
 
 }  // namespace berth::plugins::dra

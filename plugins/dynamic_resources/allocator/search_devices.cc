@@ -176,7 +176,11 @@ bool Search::Take(const Position& at, Place place, const ViewedDevice& viewed, b
   const bool counted =
       is_share && (inventory_.is_shared(viewed.row) || last_share_[place.device] != kNoShare);
   if (!device.consumes_counters.empty() && !counted) {
-    if (!TakeCounters(place.pool, viewed)) return false;
+    if (!JoinGroups(place.pool, viewed, taken.num_groups)) return false;
+    if (!TakeCounters(place.pool, viewed)) {
+      LeaveGroups(taken.num_groups);
+      return false;
+    }
     taken.took_counters = true;
   }
   const bool fits = MeetsConstraints(at, viewed, must, taken.num_constraints) &&
@@ -184,6 +188,7 @@ bool Search::Take(const Position& at, Place place, const ViewedDevice& viewed, b
   if (!fits) {
     RemoveConstraints(request_index, taken.num_constraints);
     if (taken.took_counters) ReturnCounters(place.pool, viewed);
+    LeaveGroups(taken.num_groups);
     return false;
   }
   if (is_share) {
@@ -210,6 +215,7 @@ void Search::PutBack() {
   --num_results_[taken.claim];
   RemoveConstraints(taken.request, taken.num_constraints);
   if (taken.took_counters) ReturnCounters(taken.place.pool, DeviceAt(taken.place));
+  LeaveGroups(taken.num_groups);
   taken_.pop_back();
 }
 
@@ -267,6 +273,39 @@ bool Search::FindAttributeOf(const RequestToAllocate::Constraint& constraint,
 void Search::RemoveConstraints(size_t request, size_t num_constraints) {
   const auto& constraints = claims_->requests[request].constraints;
   for (size_t i = num_constraints; i-- > 0;) constraints_[constraints[i].constraint].Remove();
+}
+
+bool Search::JoinGroups(uint32_t pool, const ViewedDevice& viewed, size_t& num_groups) {
+  if (!features_.compatibility_groups) return true;
+  const PoolView& view = *pools_->pools[pool];
+  const auto& held = view.counters()->HeldGroups(inventory_, view.pool().held_version);
+  for (const api::DeviceCounterConsumption& consumption : viewed.device().consumes_counters) {
+    const auto [entry, is_new] = groups_[pool].try_emplace(consumption.counter_set);
+    if (const auto found = held.find(consumption.counter_set); is_new && found != held.end())
+      entry->second = found->second;
+    SavedGroups& saved = saved_groups_.emplace_back(pool, consumption.counter_set);
+    if (!is_new) saved.before = entry->second;
+    ++num_groups;
+    if (!entry->second.Admits(consumption.compatibility_groups)) {
+      LeaveGroups(num_groups);
+      num_groups = 0;
+      return false;
+    }
+    entry->second.Add(consumption.compatibility_groups);
+  }
+  return true;
+}
+
+void Search::LeaveGroups(size_t num_groups) {
+  for (; num_groups > 0; --num_groups) {
+    SavedGroups& saved = saved_groups_.back();
+    if (saved.before) {
+      groups_[saved.pool][saved.set] = *std::move(saved.before);
+    } else {
+      groups_[saved.pool].erase(saved.set);
+    }
+    saved_groups_.pop_back();
+  }
 }
 
 bool Search::TakeCounters(uint32_t pool, const ViewedDevice& viewed) {

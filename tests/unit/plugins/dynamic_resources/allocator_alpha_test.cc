@@ -130,7 +130,55 @@ TEST(AllocatorAlphaTest, DevicesThatSkipNodeOperationsNeedANodeThatCan) {
   EXPECT_EQ(outcome_on(DefaultFeatures(), true), "all operations");
 }
 
-TEST(AllocatorAlphaTest, SlicesWithCompatibilityGroupsAreLeftOut) {
+// A card whose devices name groups; "plain" names none.
+void AddGroups(F& f) {
+  f.Add(SliceBuilder("counters", "driver-a", "pool-1").Of(2).Counter("card", "unit", "8"));
+  f.Add(SliceBuilder("devices", "driver-a", "pool-1")
+            .Of(2)
+            .Device(DeviceBuilder("g").Consumes("card", "unit", "1").Groups({"g"}))
+            .Device(DeviceBuilder("h").Consumes("card", "unit", "1").Groups({"h"}))
+            .Device(DeviceBuilder("gh").Consumes("card", "unit", "1").Groups({"h", "g"}))
+            .Device(DeviceBuilder("hi").Consumes("card", "unit", "1").Groups({"h", "i"}))
+            .Device(DeviceBuilder("plain").Consumes("card", "unit", "1")));
+}
+
+TEST(AllocatorAlphaTest, DevicesOfOneCounterSetShareAGroup) {
+  Check({{"two that share one",
+          [](F& f) {
+            AddGroups(f);
+            f.Add(ClaimBuilder("c").Request({"r", "a", 2}));
+          },
+          "r=driver-a/pool-1/g r=driver-a/pool-1/gh"},
+         {"three, after a step back",
+          [](F& f) {
+            AddGroups(f);
+            f.Add(ClaimBuilder("c").Request({"r", "a", 3}));
+          },
+          "r=driver-a/pool-1/h r=driver-a/pool-1/gh r=driver-a/pool-1/hi"},
+         {"four do not",
+          [](F& f) {
+            AddGroups(f);
+            f.Add(ClaimBuilder("c").Request({"r", "a", 4}));
+          },
+          ""},
+         {"beside one that is held",
+          [](F& f) {
+            AddGroups(f);
+            f.inventory.AddAllocation(F::Held("hi"));
+            f.Add(ClaimBuilder("c").Request({"r", "a"}));
+          },
+          "r=driver-a/pool-1/h"},
+         {"beside one that names none",
+          [](F& f) {
+            AddGroups(f);
+            f.inventory.AddAllocation(F::Held("plain"));
+            f.Add(ClaimBuilder("c").Request({"r", "a"}));
+          },
+          ""}},
+        With(&AllocatorFeatures::compatibility_groups));
+}
+
+TEST(AllocatorAlphaTest, WithoutTheGateSlicesWithCompatibilityGroupsAreLeftOut) {
   F f;
   f.Add(SliceBuilder("counters", "driver-a", "pool-1").Of(3).Counter("card", "unit", "8"));
   f.Add(SliceBuilder("grouped", "driver-a", "pool-1")
