@@ -13,6 +13,8 @@ namespace {
 
 using api::Quantity;
 
+using Wide = Quantity::Nanos;  // no sum or difference of two int64_t overflows it
+
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 // The amount in thousandths; nullopt: it is not a whole number of them, or too many.
@@ -30,16 +32,12 @@ bool UsesMilli(const api::CapacityRequestPolicyRange& range, bool fractional_ran
   return !range.step.has_value() || *Milli(*range.step) >= 1;
 }
 
-Error NotRepresentable(std::string why) {
-  return Error{"capacity request cannot be represented in the device's range arithmetic: " +
-               std::move(why)};
-}
-
 // min + step * n, not below `wanted`, which is at least min. nullopt: it passes the largest number.
 std::optional<int64_t> RoundUp(int64_t wanted, int64_t min, int64_t step) {
-  const int64_t steps = (wanted - min) / step + ((wanted - min) % step != 0 ? 1 : 0);
-  if (steps > (kMost - std::max<int64_t>(min, 0)) / step) return std::nullopt;
-  return min + step * steps;
+  const Wide above = Wide{wanted} - min;
+  const Wide rounded = min + (above / step + (above % step != 0 ? 1 : 0)) * step;
+  if (rounded > kMost) return std::nullopt;
+  return static_cast<int64_t>(rounded);
 }
 
 Result<Quantity> RoundUpToRange(const Quantity& wanted,
@@ -48,25 +46,21 @@ Result<Quantity> RoundUpToRange(const Quantity& wanted,
   if (wanted < *range.min) return *range.min;
   if (!range.step.has_value() || range.step->nanos() <= 0) return wanted;
   const Quantity::Format format = range.step->format();
-  const std::string text = wanted.ToCanonicalString();
+  const auto fail = [&wanted](const char* before, const char* after) {
+    return Fail("capacity request cannot be represented in the device's range arithmetic: " +
+                std::string(before) + wanted.ToCanonicalString() + after);
+  };
   if (UsesMilli(range, fractional_range)) {
     const std::optional<int64_t> milli = Milli(wanted);
-    if (!milli)
-      return Fail(NotRepresentable("request " + text + " is not a representable milli value"));
+    if (!milli) return fail("request ", " is not a representable milli value");
     const auto rounded = RoundUp(*milli, range.min->MilliValue(), range.step->MilliValue());
-    if (!rounded) {
-      return Fail(NotRepresentable("rounding request " + text +
-                                   " up to the next step passes the milli-value range"));
-    }
+    if (!rounded)
+      return fail("rounding request ", " up to the next step passes the milli-value range");
     return Quantity::FromMilli(*rounded, format);
   }
-  if (wanted > Quantity::FromUnits(kMost))
-    return Fail(NotRepresentable("request " + text + " exceeds MaxInt64"));
+  if (wanted > Quantity::FromUnits(kMost)) return fail("request ", " exceeds MaxInt64");
   const auto rounded = RoundUp(wanted.Value(), range.min->Value(), range.step->Value());
-  if (!rounded) {
-    return Fail(
-        NotRepresentable("rounding request " + text + " up to the next step passes MaxInt64"));
-  }
+  if (!rounded) return fail("rounding request ", " up to the next step passes MaxInt64");
   return Quantity::FromUnits(*rounded, format);
 }
 
@@ -95,9 +89,9 @@ bool IsInRange(const Quantity& amount, const api::CapacityRequestPolicyRange& ra
   const Quantity min = range.min.value_or(Quantity());
   if (UsesMilli(range, fractional_range)) {
     const std::optional<int64_t> milli = Milli(amount);
-    return milli && (*milli - min.MilliValue()) % range.step->MilliValue() == 0;
+    return milli && (Wide{*milli} - min.MilliValue()) % range.step->MilliValue() == 0;
   }
-  return (amount.Value() - min.Value()) % range.step->Value() == 0;
+  return (Wide{amount.Value()} - min.Value()) % range.step->Value() == 0;
 }
 
 bool IsAllowed(const Quantity& amount, const api::CapacityRequestPolicy& policy,
