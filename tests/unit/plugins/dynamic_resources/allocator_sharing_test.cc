@@ -343,7 +343,10 @@ TEST(AllocatorCapacityTest, PoliciesRoundUpAndRefuse) {
        "request 9223372036854775807 up to the next step passes MaxInt64"},
       {"from a negative least to the largest number",
        DeviceBuilder("d").Shared().Capacity("c", "10").Range("-9", "", "9223372036854775807"),
-       "9223372036854775806", ""},
+       "9223372036854775806",
+       "error: claim ns/c, request r: checking capacity for device driver-a/pool-1/d: capacity "
+       "\"c\": capacity request cannot be represented in the device's range arithmetic: rounding "
+       "request 9223372036854775806 up to the next step passes MaxInt64"},
       {"negative", DeviceBuilder("d").Shared().Capacity("c", "10"), "-1",
        "error: claim ns/c, request r: checking capacity for device driver-a/pool-1/d: capacity "
        "\"c\": capacity value is negative"},
