@@ -63,9 +63,10 @@ function(berth_room name)
   berth_library(berth_${name} ${sources} LINKS ${rooms} ${ROOM_LINKS})
 endfunction()
 
-# The in-tree plugins: one library from plugins/<snake_name>/; they see only the SDK.
+# The in-tree plugins: one library from plugins/<snake_name>/; they see what layers.txt says.
 function(berth_plugins)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*.cc)
   list(FILTER sources EXCLUDE REGEX "/plugins/examples/")
-  berth_library(berth_plugins ${sources} LINKS berth_sdk)
+  berth_layers_of(plugins rooms)
+  berth_library(berth_plugins ${sources} LINKS ${rooms})
 endfunction()

@@ -164,7 +164,10 @@ class Checker {
         if (const Type* const found = environment_.FindField(target->name, field)) {
           result = found;
         } else {
-          issues_.Report(expr->offset, "undefined field '" + field + "'");
+          issues_.Report(expr->offset,
+                         environment_.HasFields(target->name)
+                             ? "undefined field '" + field + "'"
+                             : "unexpected failed resolution of '" + target->name + "'");
         }
         break;
       case TypeKind::kTypeParam:
@@ -233,7 +236,6 @@ class Checker {
 
   // The type of the result, or nullptr when the arguments do not fit.
   const Type* TryOverload(const Overload& overload, const std::vector<const Type*>& types) {
-    if (types.size() != overload.params.size()) return nullptr;
     if (overload.type_params.empty())
       return unifier_.Assign(types, overload.params) ? overload.result : nullptr;
     std::vector<const Type*> fresh;
@@ -281,18 +283,18 @@ class Checker {
     return element->type;
   }
 
-  const Type* Join(const Expr* at, const Type* before, const Type* type) {
+  const Type* Join(const Type* before, const Type* type) {
     if (before == nullptr) return type;
-    if (unifier_.Assign(before, type)) return Unifier::MoreGeneral(before, type);
-    Mismatch(at->offset, before, type);
-    return Basic(TypeKind::kError);
+    // Whether mixed types are allowed is for CheckLiterals to say.
+    return unifier_.Assign(before, type) ? Unifier::MoreGeneral(before, type)
+                                         : Basic(TypeKind::kDyn);
   }
 
   void VisitList(Expr* expr) {
     const Type* elements = nullptr;
     for (size_t i = 0; i < expr->args.size(); ++i) {
       Visit(expr->args[i]);
-      elements = Join(expr->args[i], elements, ElementType(expr->args[i], expr->optional[i]));
+      elements = Join(elements, ElementType(expr->args[i], expr->optional[i]));
     }
     expr->type = arena_.List(elements == nullptr ? unifier_.Fresh() : elements);
   }
@@ -302,10 +304,9 @@ class Checker {
     const Type* values = nullptr;
     for (size_t i = 0; i + 1 < expr->args.size(); i += 2) {
       Visit(expr->args[i]);
-      keys = Join(expr->args[i], keys, expr->args[i]->type);
+      keys = Join(keys, expr->args[i]->type);
       Visit(expr->args[i + 1]);
-      values =
-          Join(expr->args[i + 1], values, ElementType(expr->args[i + 1], expr->optional[i / 2]));
+      values = Join(values, ElementType(expr->args[i + 1], expr->optional[i / 2]));
     }
     if (keys == nullptr) {
       keys = unifier_.Fresh();

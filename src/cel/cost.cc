@@ -25,20 +25,25 @@ uint64_t RegexCost(uint64_t text, uint64_t pattern) {
          RoundedUp(static_cast<double>(pattern) * kPerPatternCharacter);
 }
 
-uint64_t TraversalCost(const Value& value) {
+uint64_t TraversalCost(const Value& value, uint64_t& steps) {
+  if (steps == 0) return 0;
+  --steps;
   switch (value.kind()) {
     case Kind::kString:
     case Kind::kBytes:
       return static_cast<uint64_t>(static_cast<double>(value.text().size()) * kPerCharacter);
     case Kind::kList: {
       uint64_t cost = 0;
-      for (const Value& item : value.list().items) cost += TraversalCost(item);
+      for (const Value& item : value.list().items) {
+        if (steps == 0) break;
+        cost += TraversalCost(item, steps);
+      }
       return cost;
     }
     case Kind::kMap: {
       uint64_t cost = 0;
       for (const auto& [key, held] : value.map().entries())
-        cost += TraversalCost(key) + TraversalCost(held);
+        cost += TraversalCost(key, steps) + TraversalCost(held, steps);
       return cost;
     }
     default:
@@ -81,7 +86,8 @@ uint64_t SubnetCost(uint64_t prefix) {
 
 }  // namespace
 
-std::optional<uint64_t> CostOf(Cost rule, std::span<const Value> args, const Value& result) {
+std::optional<uint64_t> CostOf(Cost rule, std::span<const Value> args, const Value& result,
+                               uint64_t& steps) {
   switch (rule) {
     case Cost::kDefault:
     case Cost::kOne:
@@ -105,7 +111,7 @@ std::optional<uint64_t> CostOf(Cost rule, std::span<const Value> args, const Val
     case Cost::kResultTwice:
       return Characters(SizeOf(result), 2);
     case Cost::kTraversal:
-      return TraversalCost(args[0]);
+      return TraversalCost(args[0], steps);
     case Cost::kMadeList:
       return MadeListCost(1, SizeOf(result));
     case Cost::kFlatten:

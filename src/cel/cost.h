@@ -10,7 +10,9 @@
 namespace berth::cel {
 
 // What a call costs, its result known. nullopt: the rule cannot be applied to these arguments.
-std::optional<uint64_t> CostOf(Cost rule, std::span<const Value> args, const Value& result);
+// `steps`: of values that may be looked at.
+std::optional<uint64_t> CostOf(Cost rule, std::span<const Value> args, const Value& result,
+                               uint64_t& steps);
 
 // Of == and !=: a tenth of the smaller side; 1 for extensions without a size to compare.
 uint64_t CostOfEquality(const Value& a, const Value& b, bool negated);

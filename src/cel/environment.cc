@@ -45,6 +45,8 @@ Environment::Environment() {
   AddTypeName("list", "list(A)");
   AddTypeName("map", "map(A, B)");
   AddTypeName("null_type", "null");
+  AddTypeName("duration", "duration");
+  AddTypeName("timestamp", "timestamp");
   AddTypeName("google.protobuf.Duration", "duration");
   AddTypeName("google.protobuf.Timestamp", "timestamp");
   AddTypeName("optional_type", "optional_type(dyn)");
@@ -80,6 +82,7 @@ void Environment::AddVariable(std::string name, std::string_view type) {
 }
 
 void Environment::AddField(const std::string& object, std::string name, std::string_view type) {
+  objects_.insert(object);
   fields_[object + "." + name] = TypeReader(types_, type).Read();
 }
 

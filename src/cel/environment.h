@@ -2,6 +2,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <cstdint>
 #include <memory>
@@ -21,33 +22,39 @@ namespace berth::cel {
 // What an evaluation may still spend.
 class Budget {
  public:
-  explicit Budget(uint64_t cost_limit) : cost_left_(cost_limit), cost_limit_(cost_limit) {}
+  explicit Budget(uint64_t cost_limit) : cost_limit_(cost_limit) {}
 
   // False: it is used up. Whatever a function returns then is dropped.
   bool Spend(uint64_t cost) {
-    if (cost > cost_left_) exhausted_ = true;
-    cost_left_ -= cost > cost_left_ ? cost_left_ : cost;
-    return !exhausted_;
+    if (__builtin_add_overflow(spent_, cost, &spent_)) spent_ = ~uint64_t{0};
+    return !exhausted();
   }
-  // Bytes or elements that a function is about to make; what was made before still counts.
+  // What is about to be done costs more than is left.
+  void Refuse() { refused_ = true; }
+  // Gives back what was spent.
+  void Refund(uint64_t cost) { spent_ -= cost; }
+  // Bytes that a function is about to take; what was given back still counts.
   bool Allocate(uint64_t bytes) {
     if (bytes > memory_left_) out_of_memory_ = true;
     memory_left_ -= bytes > memory_left_ ? memory_left_ : bytes;
     return !out_of_memory_;
   }
-  bool exhausted() const { return exhausted_; }
+  // How many values may yet be looked at in comparisons and traversals, whose cost counts too
+  // little where values hold each other many times.
+  uint64_t& steps() { return steps_; }
+  bool exhausted() const { return refused_ || steps_ == 0 || spent_ > cost_limit_; }
   bool out_of_memory() const { return out_of_memory_; }
-  uint64_t cost_left() const { return cost_left_; }
-  // Of an evaluation that was not cut short.
-  uint64_t spent() const { return cost_limit_ - cost_left_; }
+  uint64_t cost_left() const { return exhausted() ? 0 : cost_limit_ - spent_; }
+  uint64_t spent() const { return spent_; }
 
  private:
   static constexpr uint64_t kMemory = 64 << 20;
 
-  uint64_t cost_left_;
-  uint64_t cost_limit_;
+  const uint64_t cost_limit_;
+  uint64_t spent_ = 0;
   uint64_t memory_left_ = kMemory;
-  bool exhausted_ = false;
+  uint64_t steps_ = 20'000'000;
+  bool refused_ = false;
   bool out_of_memory_ = false;
 };
 
@@ -134,6 +141,8 @@ class Environment {
   const Function* FindFunction(const std::string& name) const;
   // nullptr: no such field.
   const Type* FindField(const std::string& object, const std::string& field) const;
+  // Whether the fields of the object type are declared: some types have functions only.
+  bool HasFields(const std::string& object) const { return objects_.contains(object); }
   const Type* FindTypeName(const std::string& name) const;
   struct Variable {
     std::string name;
@@ -150,6 +159,7 @@ class Environment {
   absl::flat_hash_map<std::string, std::unique_ptr<Function>> functions_;
   std::vector<Variable> variables_;
   absl::flat_hash_map<std::string, const Type*> fields_;  // "object.field"
+  absl::flat_hash_set<std::string> objects_;
   absl::flat_hash_map<std::string, const Type*> type_names_;
 };
 

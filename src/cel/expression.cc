@@ -9,21 +9,23 @@
 
 namespace berth::cel {
 
-Expression::Expression(Program program, std::string result_type)
-    : program_(std::make_shared<const Program>(std::move(program))),
-      result_type_(std::move(result_type)) {}
+Expression::Expression(Program program)
+    : program_(std::make_shared<const Program>(std::move(program))) {}
 
-Result<Expression> Expression::Compile(std::string_view text, const Environment& environment) {
+Result<Expression> Expression::Compile(std::string_view text, const Environment& environment,
+                                       const TypeCheck& check_type) {
   Tree tree;
   TypeArena types;
   Issues issues(text);
   Expr* const root = Parse(text, tree, issues);
   if (issues.empty()) Check(root, environment, types, issues);
   if (!issues.empty()) return Fail("compilation failed: " + issues.ToString());
-  std::string result_type = ResultName(*root->type);
+  if (check_type)
+    if (Result<void> checked = check_type(ResultName(*root->type)); !checked)
+      return Fail(checked.error());
   Result<Program> program = Plan(root, environment);
   if (!program) return Fail("program instantiation failed: " + program.error().message);
-  return Expression(*std::move(program), std::move(result_type));
+  return Expression(*std::move(program));
 }
 
 Evaluation Expression::Evaluate(std::span<const Value> variables, uint64_t cost_limit) const {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,24 +23,25 @@ namespace berth::cel {
 
 class Expression {
  public:
-  // `environment` outlives the expression.
+  // What a caller says of the type of a result ("bool", "list(dyn)", ...).
+  using TypeCheck = std::function<Result<void>(const std::string& type)>;
+
+  // `environment` outlives the expression. `check_type` may refuse the type of the result, if any
+  // is given.
   //
   // Errors: "compilation failed: " and every fault with its position and line; "program
-  // instantiation failed: " and the constant that cannot be computed.
-  static Result<Expression> Compile(std::string_view text, const Environment& environment);
+  // instantiation failed: " and the constant that cannot be computed; or what `check_type` says.
+  static Result<Expression> Compile(std::string_view text, const Environment& environment,
+                                    const TypeCheck& check_type = nullptr);
 
-  // `variables`: as the environment numbers them. The cost counts up to where an evaluation that
-  // would cost more than `cost_limit` was cut short.
+  // `variables`: as the environment numbers them. An evaluation that costs more than `cost_limit`
+  // is cut short; its cost counts what went beyond.
   Evaluation Evaluate(std::span<const Value> variables, uint64_t cost_limit) const;
 
-  // "bool", "list(dyn)", ...: what the type checker knows of the result.
-  const std::string& result_type() const { return result_type_; }
-
  private:
-  Expression(Program program, std::string result_type);
+  explicit Expression(Program program);
 
   std::shared_ptr<const Program> program_;
-  std::string result_type_;
 };
 
 }  // namespace berth::cel

@@ -32,6 +32,24 @@ void Become(Expr* expr, Value value) {
   expr->args.clear();
 }
 
+bool IsSearchInNothing(const Expr& expr) {
+  return expr.kind == Expr::Kind::kCall && expr.name == "@in" && expr.overloads.size() == 1 &&
+         expr.overloads.front()->id == "in_list" && IsConstant(expr.args[1]) &&
+         SizeOf(expr.args[1]->constant) == 0;
+}
+
+// Of matches, find and findAll: the pattern is none.
+Result<void> CheckPattern(const Expr& expr) {
+  const bool searches = expr.name == "matches" || expr.name == "find" || expr.name == "findAll";
+  if (expr.kind != Expr::Kind::kCall || !searches || expr.args.size() < 2 ||
+      !IsConstant(expr.args[1]) || expr.args[1]->constant.kind() != Kind::kString)
+    return {};
+  const Result<std::shared_ptr<const Pattern>> pattern =
+      Pattern::Compile(expr.args[1]->constant.text());
+  if (!pattern) return Fail(pattern.error());
+  return {};
+}
+
 Value MakeAggregate(const Expr& expr) {
   if (expr.kind == Expr::Kind::kList) {
     std::vector<Value> items;
@@ -61,10 +79,12 @@ Result<void> FoldConstants(Expr* expr, const Environment& environment) {
     if (Result<void> folded = FoldConstants(arg, environment); !folded) return folded;
   if (expr->comprehension != nullptr) {
     const Comprehension& parts = *expr->comprehension;
-    for (Expr* const part : {parts.range, parts.init, parts.condition, parts.step, parts.result})
+    for (Expr* const part : {parts.init, parts.range, parts.condition, parts.step, parts.result})
       if (Result<void> folded = FoldConstants(part, environment); !folded) return folded;
     return {};
   }
+  if (Result<void> checked = CheckPattern(*expr); !checked) return checked;
+  if (IsSearchInNothing(*expr)) Become(expr, Value::Bool(false));
   if (!std::all_of(expr->args.begin(), expr->args.end(), IsConstant)) return {};
   if (IsPlainAggregate(*expr)) {
     Become(expr, MakeAggregate(*expr));

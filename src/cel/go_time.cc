@@ -112,7 +112,9 @@ std::optional<Timestamp> ParseTimestamp(std::string_view text) {
   const std::optional<int> day = TakeNumber(text, 2);
   if (!day || *day < 1 || *day > DaysInMonth(*year, *month) || !Take(text, 'T'))
     return std::nullopt;
-  const std::optional<int> hour = TakeNumber(text, 2);
+  // Go reads an hour of one digit, too.
+  const bool one_digit = text.size() > 1 && text[1] == ':';
+  const std::optional<int> hour = TakeNumber(text, one_digit ? 1 : 2);
   if (!hour || *hour > 23 || !Take(text, ':')) return std::nullopt;
   const std::optional<int> minute = TakeNumber(text, 2);
   if (!minute || *minute > 59 || !Take(text, ':')) return std::nullopt;

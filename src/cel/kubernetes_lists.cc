@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
+#include <algorithm>
 #include <string>
 
 #include "src/cel/arithmetic.h"
@@ -8,8 +8,14 @@
 namespace berth::cel {
 namespace {
 
+bool HaveOrder(const std::vector<Value>& items) {
+  return std::all_of(items.begin(), items.end(),
+                     [](const Value& item) { return HasOrder(item.kind()); });
+}
+
 Value IsSorted(Budget&, std::span<Value> args) {
   const std::vector<Value>& items = args[0].list().items;
+  if (!HaveOrder(items)) return NoSuchOverload();
   for (size_t i = 0; i + 1 < items.size(); ++i) {
     const Value order = Compare(items[i], items[i + 1]);
     if (order.kind() == Kind::kInt && order.integer() > 0) return Value::Bool(false);
@@ -37,6 +43,7 @@ Value Extreme(Budget&, std::span<Value> args) {
   const std::vector<Value>& items = args[0].list().items;
   if (items.empty())
     return Value::Error(std::string(kOrder < 0 ? "max" : "min") + " called on empty list");
+  if (!HaveOrder(items)) return NoSuchOverload();
   const Value* kept = &items.front();
   for (const Value& item : items) {
     const Value order = Compare(*kept, item);
@@ -46,18 +53,18 @@ Value Extreme(Budget&, std::span<Value> args) {
 }
 
 template <bool kLast>
-Value IndexOf(Budget&, std::span<Value> args) {
+Value IndexOf(Budget& budget, std::span<Value> args) {
   const std::vector<Value>& items = args[0].list().items;
   int64_t found = -1;
   for (size_t i = 0; i < items.size() && (kLast || found < 0); ++i)
-    if (AreEqual(items[i], args[1])) found = static_cast<int64_t>(i);
+    if (AreEqual(items[i], args[1], budget.steps())) found = static_cast<int64_t>(i);
   return Value::Int(found);
 }
 
-Value Includes(Budget&, std::span<Value> args) {
-  if (args[0].kind() != Kind::kList) return Value::Bool(AreEqual(args[0], args[1]));
+Value Includes(Budget& budget, std::span<Value> args) {
+  if (args[0].kind() != Kind::kList) return Value::Bool(AreEqual(args[0], args[1], budget.steps()));
   for (const Value& item : args[0].list().items)
-    if (AreEqual(item, args[1])) return Value::Bool(true);
+    if (AreEqual(item, args[1], budget.steps())) return Value::Bool(true);
   return Value::Bool(false);
 }
 

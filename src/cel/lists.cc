@@ -13,13 +13,16 @@ namespace {
 
 using Items = std::vector<Value>;
 
-// False, and the budget is spent: what the call will cost is more than is left. Asked before the
+constexpr int64_t kLongestRange = 1'000'000;
+
+// False, and the budget refuses: what the call will cost is more than is left. Asked before the
 // work is done.
 bool CanAfford(Budget& budget, uint64_t factor, uint64_t a, uint64_t b) {
   uint64_t cost = 0;
   if (__builtin_mul_overflow(a, b, &cost) || __builtin_mul_overflow(cost, factor, &cost))
     cost = ~uint64_t{0};
-  return cost <= budget.cost_left() || budget.Spend(cost);
+  if (cost > budget.cost_left()) budget.Refuse();
+  return !budget.exhausted();
 }
 
 Value Slice(Budget& budget, std::span<Value> args) {
@@ -88,6 +91,7 @@ Value SortByKeys(Budget& budget, const Items& items, const Items& keys) {
 }
 
 Value Sort(Budget& budget, std::span<Value> args) {
+  if (args[0].kind() == Kind::kString) return NoSuchOverload();
   if (args[0].kind() != Kind::kList) return Value::Error("no such overload: sort");
   return SortByKeys(budget, args[0].list().items, args[0].list().items);
 }
@@ -102,6 +106,9 @@ Value Range(Budget& budget, std::span<Value> args) {
   const int64_t count = args[0].integer();
   if (count < 0)
     return Value::Error("lists.range: size must be non-negative, got " + std::to_string(count));
+  if (count > kLongestRange)
+    return Value::Error("lists.range: size " + std::to_string(count) +
+                        " exceeds maximum allowed (" + std::to_string(kLongestRange) + ")");
   const auto size = static_cast<uint64_t>(count);
   if (!CanAfford(budget, 1, size, 1) || !budget.Allocate(size * sizeof(Value)))
     return NoSuchOverload();
@@ -123,19 +130,19 @@ Value Distinct(Budget& budget, std::span<Value> args) {
   Items distinct;
   for (const Value& item : items)
     if (std::none_of(distinct.begin(), distinct.end(),
-                     [&](const Value& other) { return AreEqual(item, other); }))
+                     [&](const Value& other) { return AreEqual(item, other, budget.steps()); }))
       distinct.push_back(item);
   return Value::ListOf(std::move(distinct));
 }
 
-bool Holds(const Items& items, const Value& wanted) {
+bool Holds(Budget& budget, const Items& items, const Value& wanted) {
   return std::any_of(items.begin(), items.end(),
-                     [&](const Value& item) { return AreEqual(wanted, item); });
+                     [&](const Value& item) { return AreEqual(wanted, item, budget.steps()); });
 }
 
-bool HoldsAll(const Items& items, const Items& wanted) {
+bool HoldsAll(Budget& budget, const Items& items, const Items& wanted) {
   return std::all_of(wanted.begin(), wanted.end(),
-                     [&](const Value& one) { return Holds(items, one); });
+                     [&](const Value& one) { return Holds(budget, items, one); });
 }
 
 template <char kWhich>
@@ -143,10 +150,10 @@ Value CompareSets(Budget& budget, std::span<Value> args) {
   const Items& a = args[0].list().items;
   const Items& b = args[1].list().items;
   if (!CanAfford(budget, kWhich == '=' ? 2 : 1, a.size(), b.size())) return NoSuchOverload();
-  if (kWhich == '<') return Value::Bool(HoldsAll(a, b));
-  if (kWhich == '=') return Value::Bool(HoldsAll(a, b) && HoldsAll(b, a));
+  if (kWhich == '<') return Value::Bool(HoldsAll(budget, a, b));
+  if (kWhich == '=') return Value::Bool(HoldsAll(budget, a, b) && HoldsAll(budget, b, a));
   return Value::Bool(
-      std::any_of(a.begin(), a.end(), [&](const Value& one) { return Holds(b, one); }));
+      std::any_of(a.begin(), a.end(), [&](const Value& one) { return Holds(budget, b, one); }));
 }
 
 constexpr std::array<const char*, 8> kComparable = {"int",      "uint",      "double", "bool",

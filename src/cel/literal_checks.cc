@@ -4,6 +4,7 @@
 #include <string>
 
 #include "src/cel/conversions.h"
+#include "src/cel/format_clause.h"
 #include "src/cel/pattern.h"
 
 namespace berth::cel {
@@ -13,29 +14,36 @@ class LiteralChecks {
  public:
   explicit LiteralChecks(Issues& issues) : issues_(issues) {}
 
+  // What is inside comes first.
   void Visit(const Expr& expr, bool mixed_types_allowed) {
-    if (expr.kind == Expr::Kind::kCall) {
-      CheckArgument(expr);
-      mixed_types_allowed |= expr.name == "format";
+    const bool is_call = expr.kind == Expr::Kind::kCall;
+    const bool mixed_inside = mixed_types_allowed || (is_call && expr.name == "format");
+    for (const Expr* const arg : expr.args) Visit(*arg, mixed_inside);
+    if (expr.comprehension != nullptr) {
+      const Comprehension& parts = *expr.comprehension;
+      for (const Expr* const part :
+           {parts.range, parts.init, parts.condition, parts.step, parts.result})
+        Visit(*part, mixed_types_allowed);
     }
+    if (is_call) CheckCall(expr);
     if (expr.kind == Expr::Kind::kList && !mixed_types_allowed) CheckList(expr);
     if (expr.kind == Expr::Kind::kMap && !mixed_types_allowed) CheckMap(expr);
-    for (const Expr* const arg : expr.args) Visit(*arg, mixed_types_allowed);
-    if (expr.comprehension == nullptr) return;
-    const Comprehension& parts = *expr.comprehension;
-    for (const Expr* const part :
-         {parts.range, parts.init, parts.condition, parts.step, parts.result})
-      Visit(*part, mixed_types_allowed);
   }
 
  private:
-  void CheckArgument(const Expr& call) {
+  static bool IsText(const Expr& expr) {
+    return expr.kind == Expr::Kind::kConstant && expr.constant.kind() == Kind::kString;
+  }
+
+  void CheckCall(const Expr& call) {
+    if (call.name == "format" && call.member && call.args.size() == 2 && IsText(*call.args[0]) &&
+        call.args[1]->kind == Expr::Kind::kList)
+      CheckFormat(call, issues_);
     const size_t at = call.member ? 1 : 0;
     if (call.args.size() <= at || call.args[at]->kind != Expr::Kind::kConstant) return;
     const Expr& literal = *call.args[at];
-    const bool is_text = literal.constant.kind() == Kind::kString;
     bool valid = true;
-    if (call.name == "matches" && is_text) {
+    if (call.name == "matches" && IsText(literal)) {
       valid = Pattern::Compile(literal.constant.text()).has_value();
     } else if (call.name == "duration") {
       valid = !ToDuration(literal.constant).IsError();

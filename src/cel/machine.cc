@@ -100,8 +100,7 @@ class Machine {
       case Op::kNotEqual:
         return Compare(step.op == Op::kNotEqual);
       case Op::kInSet:
-        if (!Top().IsError()) Top() = Value::Bool(program_.constants[step.a].map().Contains(Top()));
-        return;
+        return FindInSet(program_.constants[step.a].map());
       case Op::kList:
         return MakeList(program_.literals[step.a]);
       case Op::kMap:
@@ -158,6 +157,7 @@ class Machine {
       }
       default:
         Spend(step.a);
+        if (step.b == kHasOfChoice) budget_.Refund(1);
         EndChain(Top(), step.b != 0);
     }
   }
@@ -227,11 +227,34 @@ class Machine {
     } else if (right.IsError()) {
       result = right;
     } else {
-      result = Equal(left, right);
+      result = Equal(left, right, budget_.steps());
       if (negated) result = Value::Bool(!result.IsBool(true));
     }
     Spend(CostOfEquality(left, right, negated));
     stack_.push_back(std::move(result));
+  }
+
+  void FindInSet(const Map& set) {
+    if (CanBeKey(Top()) && !Top().IsError()) Top() = Value::Bool(set.Contains(Top()));
+  }
+
+  // False, and the evaluation fails: Go has no hash of it.
+  bool CanBeKey(const Value& value) {
+    if (value.kind() != Kind::kBytes && value.kind() != Kind::kExtension) return true;
+    const std::string name = ImplementationName(value);
+    if (name != "types.Bytes" && name != "cel.Semver" && name != "cel.NamedFormat") return true;
+    Fail("internal error: runtime error: hash of unhashable type " + name);
+    return false;
+  }
+
+  // How Go words that a rule for costs finds no list, or no number, among the arguments.
+  static std::string Uncountable(Cost rule, std::span<const Value> args) {
+    if (rule == Cost::kFlatten)
+      return "ref.Val is " + ImplementationName(args[1]) + ", not types.Int";
+    const Value& bad = args[rule == Cost::kKeysCompare ? 1 : 0];
+    const bool adds = bad.kind() != Kind::kBool && HasOrder(bad.kind());
+    return ImplementationName(bad) + " is not traits.Lister: missing method " +
+           (adds ? "Contains" : "Add");
   }
 
   void Call(const CallSite& site) {
@@ -242,11 +265,11 @@ class Machine {
     for (const Value& arg : args)
       if (strict && error == nullptr && arg.IsError()) error = &arg;
     result = error != nullptr ? *error : Invoke(site, budget_, args);
-    const std::optional<uint64_t> cost = CostOf(site.cost, args, result);
+    const std::optional<uint64_t> cost = CostOf(site.cost, args, result, budget_.steps());
     if (cost) {
       Spend(*cost);
     } else {
-      Fail("internal error: no cost follows from an error");
+      Fail("internal error: interface conversion: " + Uncountable(site.cost, args));
     }
     Drop(site.count);
     stack_.push_back(std::move(result));
@@ -281,9 +304,12 @@ class Machine {
   }
 
   void MakeMap(const Literal& literal) {
-    Spend(kMapCost);
     const size_t count = size_t{literal.count} * 2;
-    if (count > 0 && Top().IsError()) return;
+    const bool stopped = count > 0 && Top().IsError();
+    for (size_t i = 0; i < literal.count && !stopped; ++i)
+      if (!CanBeKey(stack_[stack_.size() - count + 2 * i])) return;
+    Spend(kMapCost);
+    if (stopped) return;
     budget_.Allocate(count * kValueBytes);
     auto map = std::make_shared<Map>();
     const size_t begin = stack_.size() - count;
@@ -373,35 +399,10 @@ class Machine {
   Value failure_;
 };
 
-bool Fits(const Overload& overload, std::span<const Value> args) {
-  if (overload.params.size() != args.size()) return false;
-  for (size_t i = 0; i < args.size(); ++i)
-    if (!FitsAtRunTime(*overload.params[i], args[i])) return false;
-  return true;
-}
-
 }  // namespace
 
 Evaluation Run(const Program& program, std::span<const Value> variables, uint64_t cost_limit) {
   return Machine(program, variables, cost_limit).Run();
-}
-
-Value Invoke(const CallSite& site, Budget& budget, std::span<Value> args) {
-  const Function& function = *site.function;
-  if (site.pattern != nullptr && args[0].kind() == Kind::kString)
-    return ApplyPattern(*site.pattern, function.name, args);
-  if (function.dispatch == Dispatch::kUnguarded)
-    return (site.overload != nullptr ? *site.overload : *function.overloads.front())
-        .implement(budget, args);
-  if (site.overload != nullptr) {
-    if (Fits(*site.overload, args)) return site.overload->implement(budget, args);
-  } else {
-    for (const auto& overload : function.overloads)
-      if (Fits(*overload, args)) return overload->implement(budget, args);
-  }
-  std::string types;
-  for (const Value& arg : args) types += (types.empty() ? "" : ", ") + std::string(TypeNameOf(arg));
-  return Value::Error("no such overload: " + function.name + "(" + types + ")");
 }
 
 }  // namespace berth::cel

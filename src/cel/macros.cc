@@ -19,8 +19,9 @@ class Expander {
     const std::string& name = call_.function;
     const size_t count = call_.args.size();
     if (call_.target == nullptr) return name == "has" && count == 1 ? Has() : nullptr;
-    if (name == "all" || name == "exists" || name == "exists_one" || name == "existsOne")
+    if (name == "all" || name == "exists" || name == "exists_one")
       return count == 2 || count == 3 ? Quantifier() : nullptr;
+    if (name == "existsOne" && count == 3) return Quantifier();
     if (name == "map" && (count == 2 || count == 3)) return MapList();
     if (name == "filter" && count == 2) return Filter();
     if (name == "transformList" && (count == 3 || count == 4)) return Transform(Kind::kList);

@@ -17,22 +17,6 @@ Value NotStrictlyFalse(Budget&, std::span<Value> args) {
   return args[0].kind() == Kind::kBool ? args[0] : Value::Bool(true);
 }
 
-bool HasOrder(Kind kind) {
-  switch (kind) {
-    case Kind::kBool:
-    case Kind::kInt:
-    case Kind::kUint:
-    case Kind::kDouble:
-    case Kind::kString:
-    case Kind::kBytes:
-    case Kind::kDuration:
-    case Kind::kTimestamp:
-      return true;
-    default:
-      return false;
-  }
-}
-
 template <char kFirst, char kSecond>
 Value Ordered(Budget&, std::span<Value> args) {
   if (!HasOrder(args[0].kind())) {
@@ -47,11 +31,11 @@ Value Ordered(Budget&, std::span<Value> args) {
   return Value::Bool(kFirst == '<' ? sign < 0 : sign > 0);
 }
 
-Value In(Budget&, std::span<Value> args) {
+Value In(Budget& budget, std::span<Value> args) {
   if (args[1].kind() == Kind::kMap) return Value::Bool(args[1].map().Contains(args[0]));
   if (args[1].kind() != Kind::kList) return NoSuchOverload();
   for (const Value& item : args[1].list().items)
-    if (AreEqual(args[0], item)) return Value::Bool(true);
+    if (AreEqual(args[0], item, budget.steps())) return Value::Bool(true);
   return Value::Bool(false);
 }
 

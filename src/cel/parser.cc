@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "src/cel/go_text.h"
 #include "src/cel/lexer.h"
+#include "src/cel/literals.h"
 #include "src/cel/macros.h"
-#include "src/cel/unescape.h"
 
 namespace berth::cel {
 namespace {
@@ -356,52 +355,10 @@ class Parser {
   }
 
   Expr* Literal(const Token& token, const std::string& sign) {
-    switch (token.kind) {
-      case TokenKind::kTrue:
-        return Constant(token.offset, Value::Bool(true));
-      case TokenKind::kFalse:
-        return Constant(token.offset, Value::Bool(false));
-      case TokenKind::kNull:
-        return Constant(token.offset, Value());
-      case TokenKind::kInt:
-      case TokenKind::kUint:
-        return WholeNumber(token, sign);
-      case TokenKind::kFloat:
-        if (const auto number = ParseDouble(sign + std::string(token.text)))
-          return Constant(token.offset, Value::Double(*number));
-        Fail(token.offset, "invalid double literal");
-        return Missing();
-      default:
-        return Quoted(token);
-    }
-  }
-
-  Expr* WholeNumber(const Token& token, const std::string& sign) {
-    const bool is_uint = token.kind == TokenKind::kUint;
-    std::string_view digits = token.text;
-    if (is_uint) digits.remove_suffix(1);
-    const bool hexadecimal = digits.substr(0, 2) == "0x";
-    if (hexadecimal) digits.remove_prefix(2);
-    const int base = hexadecimal ? 16 : 10;
-    if (is_uint) {
-      if (const auto number = ParseUint(digits, base))
-        return Constant(token.offset, Value::Uint(*number));
-    } else if (const auto number = ParseInt(sign + std::string(digits), base)) {
-      return Constant(token.offset, Value::Int(*number));
-    }
-    Fail(token.offset, is_uint ? "invalid uint literal" : "invalid int literal");
+    Result<Value> value = ReadLiteral(token, sign);
+    if (value) return Constant(token.offset, *std::move(value));
+    Fail(token.offset, value.error().message);
     return Missing();
-  }
-
-  Expr* Quoted(const Token& token) {
-    const bool is_bytes = token.kind == TokenKind::kBytes;
-    Result<std::string> text = Unescape(token.text.substr(is_bytes ? 1 : 0), is_bytes);
-    if (!text) {
-      Fail(token.offset, text.error().message);
-      return Missing();
-    }
-    return Constant(token.offset,
-                    is_bytes ? Value::Bytes(*std::move(text)) : Value::String(*std::move(text)));
   }
 
   std::vector<Token> tokens_;

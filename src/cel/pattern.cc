@@ -8,6 +8,43 @@
 #include "src/cel/go_text.h"
 
 namespace berth::cel {
+namespace {
+
+// Go's words for what RE2 found.
+std::string GoError(re2::RE2::ErrorCode code) {
+  switch (code) {
+    case re2::RE2::ErrorBadEscape:
+      return "invalid escape sequence";
+    case re2::RE2::ErrorBadCharClass:
+      return "invalid character class";
+    case re2::RE2::ErrorBadCharRange:
+      return "invalid character class range";
+    case re2::RE2::ErrorMissingBracket:
+      return "missing closing ]";
+    case re2::RE2::ErrorMissingParen:
+      return "missing closing )";
+    case re2::RE2::ErrorUnexpectedParen:
+      return "unexpected )";
+    case re2::RE2::ErrorTrailingBackslash:
+      return "trailing backslash at end of expression";
+    case re2::RE2::ErrorRepeatArgument:
+      return "missing argument to repetition operator";
+    case re2::RE2::ErrorRepeatSize:
+      return "invalid repeat count";
+    case re2::RE2::ErrorRepeatOp:
+      return "invalid nested repetition operator";
+    case re2::RE2::ErrorBadPerlOp:
+      return "invalid or unsupported Perl syntax";
+    case re2::RE2::ErrorBadUTF8:
+      return "invalid UTF-8";
+    case re2::RE2::ErrorBadNamedCapture:
+      return "invalid named capture";
+    default:
+      return "expression too large";
+  }
+}
+
+}  // namespace
 
 Pattern::Pattern(std::unique_ptr<const re2::RE2> regex) : regex_(std::move(regex)) {}
 Pattern::~Pattern() = default;
@@ -17,7 +54,8 @@ Result<std::shared_ptr<const Pattern>> Pattern::Compile(const std::string& text)
   options.set_log_errors(false);
   auto regex = std::make_unique<const re2::RE2>(text, options);
   if (!regex->ok())
-    return Fail("error parsing regexp: " + regex->error() + ": `" + regex->error_arg() + "`");
+    return Fail("error parsing regexp: " + GoError(regex->error_code()) + ": `" +
+                regex->error_arg() + "`");
   return std::make_shared<const Pattern>(std::move(regex));
 }
 

@@ -94,7 +94,13 @@ class Planner {
   // A choice costs nothing itself, nor does has().
   void EmitChain(const Expr* expr) {
     EmitLink(expr, false);
-    Put(Op::kEndChain, expr->test_only || IsCall(expr, "_?_:_") ? 0 : 1, expr->test_only ? 1 : 0);
+    const Expr* root = expr;
+    while (root->kind == Expr::Kind::kSelect || IsIndex(root)) root = root->args[0];
+    const bool choice = IsCall(root, "_?_:_");
+    Put(Op::kEndChain, expr->test_only || choice ? 0 : 1,
+        !expr->test_only ? 0
+        : choice         ? kHasOfChoice
+                         : kHas);
   }
 
   // `selected_from`: something is selected from its value.
@@ -200,10 +206,6 @@ class Planner {
     if (expr->overloads.size() != 1 || expr->overloads.front()->id != "in_list" ||
         list->kind != Expr::Kind::kConstant || list->constant.kind() != Kind::kList)
       return false;
-    if (list->constant.list().items.empty()) {
-      Put(Op::kConstant, Constant(Value::Bool(false)));
-      return true;
-    }
     const Value set = SetOf(list->constant.list());
     if (set.IsError()) return false;
     Emit(expr->args[0]);
@@ -226,7 +228,8 @@ class Planner {
     std::vector<uint32_t> stop;
     for (uint32_t i = 0; i < site.count; ++i) {
       Emit(expr->args[i]);
-      if (stops) stop.push_back(Put(Op::kStopOnError, i));
+      // Not after the last: once all are there, the call costs what it costs.
+      if (stops && i + 1 < site.count) stop.push_back(Put(Op::kStopOnError, i));
     }
     program_.calls.push_back(std::move(site));
     Put(Op::kCall, static_cast<uint32_t>(program_.calls.size() - 1));

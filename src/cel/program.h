@@ -58,6 +58,11 @@ enum class Op : uint8_t {
   kEndLoop,   // loops[a]
 };
 
+// Of kEndChain: the chain was has()'s, and of such a one that it selected from a choice, which gets
+// back what it cost.
+inline constexpr uint32_t kHas = 1;
+inline constexpr uint32_t kHasOfChoice = 2;
+
 // Of kSelect and kIndex.
 inline constexpr uint32_t kOptionalKey = 1;  // ".?", "[?"
 inline constexpr uint32_t kPresence = 2;     // has()

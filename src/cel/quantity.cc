@@ -26,12 +26,11 @@ bool ReadsAsInteger(std::string_view text) {
   if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
   const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string_view suffix = text.substr(end);
-  std::string_view number = text.substr(0, end);
+  const std::string_view number = text.substr(0, end);
   const size_t point = std::min(number.find('.'), number.size());
   std::string_view whole = number.substr(0, point);
-  std::string_view fraction = number.substr(std::min(point + 1, number.size()));
+  const std::string_view fraction = number.substr(std::min(point + 1, number.size()));
   whole.remove_prefix(std::min(whole.find_first_not_of('0'), whole.size()));
-  fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
   const auto digits = static_cast<int>(whole.size() + fraction.size());
   if (suffix.size() == 2 && suffix[1] == 'i') {
     const auto power = static_cast<int>(std::string_view("KMGTPE").find(suffix[0]) + 1);
@@ -46,7 +45,8 @@ bool ReadsAsInteger(std::string_view text) {
   } else if (!suffix.empty()) {
     exponent = std::atoi(std::string(suffix.substr(1)).c_str());
   }
-  return digits <= 18 && exponent - static_cast<int>(fraction.size()) >= 0;
+  exponent -= static_cast<int>(fraction.size());
+  return digits <= 18 && exponent >= 0 && digits + exponent <= 19;
 }
 
 Value Make(Nanos nanos, bool whole, bool computed) {
@@ -114,7 +114,10 @@ Value AddInt(Budget&, std::span<Value> args) {
   return Sum(args, Nanos{args[1].integer()} * kUnit, true);
 }
 Value SubtractInt(Budget&, std::span<Value> args) {
-  return Sum(args, -Nanos{args[1].integer()} * kUnit, true);
+  const int64_t other = args[1].integer();
+  // Kubernetes negates it in 64 bits, where the least number stays what it is.
+  const bool least = Self(args).whole() && other == std::numeric_limits<int64_t>::min();
+  return Sum(args, (least ? 1 : -1) * Nanos{other} * kUnit, true);
 }
 
 }  // namespace

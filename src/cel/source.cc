@@ -54,7 +54,9 @@ void Issues::Report(size_t offset, std::string message) {
     ++truncated_;
     return;
   }
-  issues_.push_back({PositionOf(text_, offset), std::move(message)});
+  // An empty text has no column, and no line to show.
+  const Position position = text_.empty() ? Position{1, -1} : PositionOf(text_, offset);
+  issues_.push_back({position, std::move(message)});
 }
 
 void Issues::ReportNowhere(std::string message) {
@@ -75,7 +77,7 @@ std::string Issues::ToString() const {
     if (!text.empty()) text += '\n';
     text += "ERROR: <input>:" + std::to_string(line) + ":" + std::to_string(column + 1) + ": " +
             issue->message;
-    if (line < 1) continue;
+    if (column < 0) continue;
     const std::string_view shown = LineOf(text_, line);
     if (shown.size() <= kMaxSnippetBytes) text += Snippet(shown, column);
   }

@@ -11,22 +11,25 @@
 
 #include "berth/result.h"
 #include "src/cel/conversions.h"
+#include "src/cel/format_clause.h"
 #include "src/cel/go_text.h"
 
 namespace berth::cel {
 namespace {
 
 constexpr int kDefaultDigits = 6;
-constexpr int kMostDigits = 1'000;
 constexpr char kRuntime[] = "error during formatting: ";
 
 // A text, or an error value.
 using Formatted = Result<std::string>;
 
-Formatted WrongType(const char* clause, const char* allowed, const Value& value) {
-  return Fail(std::string(clause) + " clause can only be used on " + allowed + ", was given " +
-              std::string(TypeNameOf(value)));
+Formatted WrongType(char verb, const Value& value) {
+  return Fail(WrongFormatType(verb, TypeNameOf(value)));
 }
+
+// A list may hold the same large list many times.
+constexpr size_t kLongestText = 1 << 20;
+Formatted TooLong() { return Fail("the text is too long"); }
 
 Formatted Text(const Value& value);
 
@@ -60,12 +63,14 @@ Formatted ListText(const List& list) {
     const Formatted formatted = InsideAggregate(item);
     if (!formatted) return formatted;
     text += *formatted;
+    if (text.size() > kLongestText) return TooLong();
   }
   return text + "]";
 }
 
 Formatted MapText(const Map& map) {
   std::vector<std::pair<std::string, std::string>> entries;
+  size_t size = 0;
   for (const auto& [key, value] : map.entries()) {
     if (key.kind() != Kind::kString && key.kind() != Kind::kBool && key.kind() != Kind::kInt &&
         key.kind() != Kind::kUint)
@@ -73,6 +78,8 @@ Formatted MapText(const Map& map) {
     const Formatted key_text = InsideAggregate(key);
     const Formatted value_text = InsideAggregate(value);
     if (!key_text || !value_text) return key_text ? value_text : key_text;
+    size += key_text->size() + value_text->size();
+    if (size > kLongestText) return TooLong();
     entries.emplace_back(*key_text, *value_text);
   }
   std::stable_sort(entries.begin(), entries.end(),
@@ -93,10 +100,7 @@ Formatted Text(const Value& value) {
       return MapText(value.map());
     case Kind::kOptional:
     case Kind::kExtension:
-      return WrongType("string",
-                       "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
-                       "timestamps",
-                       value);
+      return WrongType('s', value);
     default: {
       const Value text = ToText(value);
       if (text.IsError())
@@ -107,8 +111,7 @@ Formatted Text(const Value& value) {
 }
 
 Formatted Decimal(const Value& value) {
-  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint)
-    return WrongType("decimal", "integers", value);
+  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint) return WrongType('d', value);
   return DebugText(value);
 }
 
@@ -128,7 +131,7 @@ std::string NotFinite(double number) {
 
 Formatted Fixed(const Value& value, int digits) {
   const std::optional<double> number = Number(value);
-  if (!number) return WrongType("fixed-point", "doubles", value);
+  if (!number) return WrongType('f', value);
   if (!std::isfinite(*number)) return NotFinite(*number);
   std::string text = FormatDoubleFixed(*number, digits);
   const size_t first = text.front() == '-' ? 1 : 0;
@@ -139,11 +142,11 @@ Formatted Fixed(const Value& value, int digits) {
 
 Formatted Scientific(const Value& value, int digits) {
   const std::optional<double> number = Number(value);
-  if (!number) return WrongType("scientific", "doubles", value);
+  if (!number) return WrongType('e', value);
   if (!std::isfinite(*number)) return NotFinite(*number);
   const std::string plain = FormatDoubleScientific(*number, digits);
   const size_t exponent = plain.find('e');
-  std::string text = plain.substr(0, exponent) + "\u202F\u00D7\u202F10";
+  std::string text = plain.substr(0, exponent) + "\u00D710";
   constexpr const char* kSuperscript[] = {"\u2070", "\u00B9", "\u00B2", "\u00B3", "\u2074",
                                           "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
   for (const char c : plain.substr(exponent + 1)) {
@@ -174,14 +177,12 @@ std::string Whole(const Value& value, unsigned bits) {
 
 Formatted Binary(const Value& value) {
   if (value.kind() == Kind::kBool) return std::string(value.boolean() ? "1" : "0");
-  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint)
-    return WrongType("binary", "integers and bools", value);
+  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint) return WrongType('b', value);
   return Whole(value, 1);
 }
 
 Formatted Octal(const Value& value) {
-  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint)
-    return WrongType("octal", "integers", value);
+  if (value.kind() != Kind::kInt && value.kind() != Kind::kUint) return WrongType('o', value);
   return Whole(value, 3);
 }
 
@@ -195,7 +196,7 @@ Formatted Hexadecimal(const Value& value, bool upper) {
   } else if (value.kind() == Kind::kInt || value.kind() == Kind::kUint) {
     text = Whole(value, 4);
   } else {
-    return WrongType("hex", "integers, byte buffers, and strings", value);
+    return WrongType('x', value);
   }
   if (upper)
     for (char& c : text)
@@ -203,42 +204,7 @@ Formatted Hexadecimal(const Value& value, bool upper) {
   return text;
 }
 
-struct Clause {
-  char verb = 0;
-  int digits = kDefaultDigits;
-  size_t length = 0;  // after the '%'
-};
-
-Result<Clause> ReadClause(std::string_view text) {
-  constexpr char kIn[] = "could not parse formatting clause: ";
-  constexpr char kInPrecision[] =
-      "could not parse formatting clause: error while parsing precision: ";
-  Clause clause;
-  if (text.front() == '.') {
-    const size_t end = text.find_first_not_of("0123456789", 1);
-    if (end == std::string_view::npos)
-      return Fail(std::string(kInPrecision) + "could not find end of precision specifier");
-    const std::optional<int64_t> digits = ParseInt(text.substr(1, end - 1));
-    if (!digits)
-      return Fail(std::string(kInPrecision) +
-                  "error while converting precision to integer: strconv.Atoi: parsing " +
-                  GoQuote(text.substr(1, end - 1)) + ": invalid syntax");
-    if (*digits > kMostDigits)
-      return Fail(std::string(kInPrecision) + "precision " + std::to_string(*digits) +
-                  " exceeds maximum allowed precision " + std::to_string(kMostDigits));
-    clause.digits = static_cast<int>(*digits);
-    clause.length = end;
-  }
-  clause.verb = text[clause.length++];
-  if (std::string_view("sdfebxXo").find(clause.verb) == std::string_view::npos) {
-    std::string verb;
-    AppendRune(verb, static_cast<unsigned char>(clause.verb));
-    return Fail(std::string(kIn) + "unrecognized formatting clause \"" + verb + "\"");
-  }
-  return clause;
-}
-
-Formatted Apply(const Clause& clause, const Value& value) {
+Formatted Apply(const FormatClause& clause, const Value& value) {
   switch (clause.verb) {
     case 's':
       return Text(value);
@@ -278,7 +244,7 @@ Value FormatText(Budget& budget, const std::string& format, const List& args) {
     if (used >= args.items.size())
       return Value::Error("index " + std::to_string(used) + " out of range");
     if (rest.empty()) return Value::Error("unexpected end of string");
-    const Result<Clause> clause = ReadClause(rest);
+    const Result<FormatClause> clause = ReadFormatClause(rest);
     if (!clause) return Value::Error(clause.error().message);
     const Formatted formatted = Apply(*clause, args.items[used++]);
     if (!formatted) return Value::Error(kRuntime + formatted.error().message);

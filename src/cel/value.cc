@@ -46,8 +46,11 @@ size_t HashOf(const Value& key) {
   }
 }
 
-// Of two keys of one kind.
-bool SameKey(const Value& a, const Value& b) { return a.kind() == b.kind() && AreEqual(a, b); }
+// Of two keys of one kind. What is looked at in a key that is no scalar is limited.
+bool SameKey(const Value& a, const Value& b) {
+  uint64_t steps = 1'000;
+  return a.kind() == b.kind() && AreEqual(a, b, steps);
+}
 
 int Sign(bool less, bool greater) { return less ? -1 : greater ? 1 : 0; }
 
@@ -97,31 +100,34 @@ int CompareTimes(const Timestamp& a, const Timestamp& b) {
 }
 
 // Elements that cannot be compared do not make two lists unequal.
-bool EqualLists(const List& a, const List& b) {
+bool EqualLists(const List& a, const List& b, uint64_t& steps) {
   if (a.items.size() != b.items.size()) return false;
   for (size_t i = 0; i < a.items.size(); ++i)
-    if (Equal(a.items[i], b.items[i]).IsBool(false)) return false;
+    if (steps == 0 || Equal(a.items[i], b.items[i], steps).IsBool(false)) return false;
   return true;
 }
 
-bool EqualMaps(const Map& a, const Map& b) {
+bool EqualMaps(const Map& a, const Map& b, uint64_t& steps) {
   if (a.size() != b.size()) return false;
   for (const auto& [key, value] : a.entries()) {
     const Value* const other = b.Find(key);
-    if (other == nullptr || Equal(value, *other).IsBool(false)) return false;
+    if (steps == 0 || other == nullptr || Equal(value, *other, steps).IsBool(false)) return false;
   }
   return true;
 }
 
-Value EqualOptionals(const Value& a, const Value& b) {
+Value EqualOptionals(const Value& a, const Value& b, uint64_t& steps) {
   if (b.kind() != Kind::kOptional) return Value::Bool(false);
   if (a.held() == nullptr || b.held() == nullptr) return Value::Bool(a.held() == b.held());
-  return Equal(*a.held(), *b.held());
+  return Equal(*a.held(), *b.held(), steps);
 }
+
+constexpr size_t kLongText = 4'096;
 
 std::string MapText(const Map& map) {
   std::string text = "{";
   for (const auto& [key, value] : map.entries()) {
+    if (text.size() > kLongText) break;
     if (text.size() > 1) text += ", ";
     text += DebugText(key) + ": " + DebugText(value);
   }
@@ -261,11 +267,12 @@ std::string_view TypeNameOf(const Value& value) {
   return kNames[static_cast<size_t>(value.kind())];
 }
 
-Value Equal(const Value& a, const Value& b) {
+Value Equal(const Value& a, const Value& b, uint64_t& steps) {
+  if (steps > 0) --steps;
   if (a.IsError()) return a;
   if (a.kind() == Kind::kNull || b.kind() == Kind::kNull) return Value::Bool(a.kind() == b.kind());
   if (a.kind() == Kind::kExtension) return b.IsError() ? b : a.extension().Equal(b);
-  if (a.kind() == Kind::kOptional) return EqualOptionals(a, b);
+  if (a.kind() == Kind::kOptional) return EqualOptionals(a, b, steps);
   if (IsNumber(a))
     return Value::Bool(IsNumber(b) && !IsNan(a) && !IsNan(b) && CompareNumbers(a, b) == 0);
   if (a.kind() != b.kind()) return Value::Bool(false);
@@ -281,11 +288,27 @@ Value Equal(const Value& a, const Value& b) {
     case Kind::kType:
       return Value::Bool(a.text() == b.text());
     case Kind::kList:
-      return Value::Bool(EqualLists(a.list(), b.list()));
+      return Value::Bool(EqualLists(a.list(), b.list(), steps));
     case Kind::kMap:
-      return Value::Bool(EqualMaps(a.map(), b.map()));
+      return Value::Bool(EqualMaps(a.map(), b.map(), steps));
     default:
       return Value::Bool(false);
+  }
+}
+
+bool HasOrder(Kind kind) {
+  switch (kind) {
+    case Kind::kBool:
+    case Kind::kInt:
+    case Kind::kUint:
+    case Kind::kDouble:
+    case Kind::kString:
+    case Kind::kBytes:
+    case Kind::kDuration:
+    case Kind::kTimestamp:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -357,6 +380,7 @@ std::string DebugText(const Value& value) {
     case Kind::kList: {
       std::string text = "[";
       for (const Value& item : value.list().items) {
+        if (text.size() > kLongText) break;
         if (text.size() > 1) text += ", ";
         text += DebugText(item);
       }

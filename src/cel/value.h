@@ -171,8 +171,16 @@ std::string_view TypeNameOf(const Value& value);
 
 // Equality across kinds, as == has it: numbers by value, anything else of two kinds is unequal. A
 // bool, or an error where an extension compares with no other type.
-Value Equal(const Value& a, const Value& b);
-inline bool AreEqual(const Value& a, const Value& b) { return Equal(a, b).IsBool(true); }
+//
+// A list may hold the same large list many times, so `steps` says how many more values may be
+// looked at, here and by those who share it; at 0 the answer means nothing.
+Value Equal(const Value& a, const Value& b, uint64_t& steps);
+inline bool AreEqual(const Value& a, const Value& b, uint64_t& steps) {
+  return Equal(a, b, steps).IsBool(true);
+}
+
+// Whether values of the kind compare by < and >.
+bool HasOrder(Kind kind);
 
 // -1, 0 or 1 as an int, or an error when the two have no order.
 Value Compare(const Value& a, const Value& b);
@@ -184,7 +192,7 @@ std::optional<uint64_t> MeasuredSize(const Value& value);
 
 size_t CodePoints(std::string_view text);
 
-// As messages show a value ("%v").
+// As messages show a value ("%v"); cut off where it gets long.
 std::string DebugText(const Value& value);
 
 inline Value NoSuchOverload() { return Value::Error("no such overload"); }

@@ -87,7 +87,7 @@ TEST(ExpressionTest, MacrosLoop) {
   ExpectAll({
       {"[1, 2, 3].all(x, x > 0)", "true"},
       {"[1, 2, 3].exists_one(x, x > 2)", "true"},
-      {"[1, 2, 2].existsOne(x, x == 2)", "false"},
+      {"[1, 2, 2].existsOne(i, x, x == 2)", "false"},
       {"[1, 2, 3].map(x, x * 2)", "[2, 4, 6]"},
       {"[1, 2, 3].map(x, x > 1, x * 2)", "[4, 6]"},
       {"[1, 2, 3].filter(x, x != 2)", "[1, 3]"},
@@ -156,6 +156,15 @@ TEST(ExpressionTest, DeepAndLargeInputIsRefused) {
   std::string doubled = "a";
   for (int i = 0; i < 60; ++i) doubled = "cel.bind(a, {a: a}, " + doubled + ")";
   EXPECT_THAT(Evaluated("cel.bind(a, 1, " + doubled + ")"), HasSubstr("too large"));
+  // Lists that hold each other many times: what they cost says little of the work.
+  const std::string nested =
+      "cel.bind(a, lists.range(9000), cel.bind(b, a.map(x, a), cel.bind(c, a.map(x, b), %s)))";
+  for (const char* const work :
+       {"c == c", "c in [c]", "c.indexOf(b) == 1", "[c, c].distinct() == []"})
+    EXPECT_THAT(Evaluated(std::string(nested).replace(nested.find("%s"), 2, work)),
+                HasSubstr("limit exceeded"));
+  EXPECT_THAT(Evaluated(std::string(nested).replace(nested.find("%s"), 2, "'%s'.format([c])")),
+              HasSubstr("too long"));
   // A string that doubles with each binding.
   std::string text = "size(a)";
   for (int i = 0; i < 60; ++i) text = "cel.bind(a, a + a, " + text + ")";
