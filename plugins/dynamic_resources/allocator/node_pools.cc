@@ -56,15 +56,21 @@ void NodePools::Gather(Kept& kept, NodeRow row, const api::Node& node) {
 
   PoolsOfNode& found = kept.found;
   for (Pool* pool : candidates_) {
-    pool->seen_from.insert(row);
     auto view = PoolView::Find(*pool, node, of_node, inventory_.features());
     if (!view) {
       found.error = "gather pool information: " + view.error().message;
       break;
     }
-    if ((*view)->state() != PoolView::State::kNothing) found.pools.push_back(*view);
-    found.has_invalid |= (*view)->state() == PoolView::State::kInvalid;
-    kept.views.push_back(std::move(*view));
+    const PoolView::State state = (*view)->state();
+    found.has_invalid |= state == PoolView::State::kInvalid;
+    if (state != PoolView::State::kNothing) {
+      pool->seen_from.insert(row);
+      found.pools.push_back(*view);
+    }
+    // Where none of the pool's shared slices reaches the node, only those could change that.
+    const bool has_own = std::any_of(of_node.begin(), of_node.end(),
+                                     [pool](const auto* slice) { return slice->pool == pool; });
+    if (has_own || (*view)->reaches_node()) kept.views.push_back(std::move(*view));
   }
   std::sort(found.pools.begin(), found.pools.end(), SearchedBefore);
   found.first_device.push_back(0);

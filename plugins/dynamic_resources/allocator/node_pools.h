@@ -44,7 +44,7 @@ class NodePools {
  private:
   struct Kept {
     PoolsOfNode found = {};
-    // All that were looked at, those left out of `found`, too.
+    // All whose change could matter, those left out of `found`, too.
     std::vector<std::shared_ptr<PoolView>> views = {};
     bool is_filled = false;
     uint64_t slices_version = 0;

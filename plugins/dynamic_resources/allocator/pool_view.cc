@@ -93,6 +93,7 @@ PoolView::PoolView(Pool& pool, std::vector<PublishedSlice*> reaching,
                    const AllocatorFeatures& features)
     : pool_(pool) {
   if (reaching.empty()) return;
+  reaches_node_ = true;
   const api::ResourcePool published = reaching.front()->spec().pool;
   if (static_cast<int64_t>(reaching.size()) == published.resource_slice_count) {
     if (features.partitionable_devices) counters_ = MakeCounters(reaching);

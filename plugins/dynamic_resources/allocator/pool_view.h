@@ -107,6 +107,8 @@ class PoolView {
 
   Pool& pool() const { return pool_; }
   State state() const { return state_; }
+  // Some slice of the pool that can be read does.
+  bool reaches_node() const { return reaches_node_; }
   // Why the state is kInvalid.
   const std::string& problem() const { return problem_; }
   // By slice name, then in the slice's order; empty unless kUsable.
@@ -129,6 +131,7 @@ class PoolView {
   State state_ = State::kNothing;
   std::string problem_;
   bool outdated_ = false;
+  bool reaches_node_ = false;
   bool has_binding_conditions_ = false;
   std::vector<ViewedDevice> devices_;
   std::vector<CounterUse> uses_;
