@@ -32,6 +32,13 @@ inline constexpr std::string_view kSelectedNodeAnnotation = "volume.kubernetes.i
 // The provisioner of classes whose volumes are made by hand.
 inline constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 
+// The name of the plugin whose disk the volume is, "kubernetes.io/aws-ebs": one of those that were
+// built into Kubernetes and have a CSI driver today; "" for all others.
+std::string_view InTreePluginOf(const api::Volume& volume);
+std::string_view InTreePluginOf(const api::PersistentVolume& volume);
+// The driver that stands for the plugin, "ebs.csi.aws.com"; "" where there is none.
+std::string_view CsiDriverOf(std::string_view in_tree_plugin);
+
 // The name of the claim, in the pod's namespace, that a volume of the pod stands for; nullopt: it
 // is no claim. That of an ephemeral volume is made up.
 std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& volume);

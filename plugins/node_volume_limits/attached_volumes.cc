@@ -14,11 +14,6 @@
 namespace berth::plugins {
 namespace {
 
-// Of the plugins that drivers stand for, these two are left out here, as upstream.
-bool CountsWhenMigrated(std::string_view plugin) {
-  return plugin != "kubernetes.io/azure-file" && plugin != "kubernetes.io/vsphere-volume";
-}
-
 // No handle of a driver can begin like this: what is counted under a claim's name is no volume.
 std::string ClaimHandle(const api::PersistentVolumeClaim& claim) {
   return std::string(1, '\0') + claim.metadata.Key();
@@ -36,7 +31,7 @@ std::optional<AttachedVolume> VolumeToBeMade(const api::PersistentVolumeClaim& c
     if (provisioner.empty()) return std::nullopt;
     return AttachedVolume{provisioner, ClaimHandle(claim)};
   }
-  if (!migrated || !CountsWhenMigrated(provisioner)) return std::nullopt;
+  if (!migrated || !IsMigrated(provisioner)) return std::nullopt;
   return AttachedVolume{std::string(driver), ClaimHandle(claim)};
 }
 
@@ -51,7 +46,7 @@ std::optional<AttachedVolume> VolumeOf(const api::PersistentVolumeClaim& claim, 
     return AttachedVolume{csi->driver, csi->volume_handle};
   }
   const std::string_view plugin = InTreePluginOf(*volume);
-  if (plugin.empty() || !migrated || !CountsWhenMigrated(plugin)) return std::nullopt;
+  if (!migrated || !IsMigrated(plugin)) return std::nullopt;
   auto handle = CsiHandleOf(*volume);
   if (!handle || handle->empty()) return std::nullopt;
   return AttachedVolume{std::string(CsiDriverOf(plugin)), std::move(*handle)};
@@ -59,7 +54,7 @@ std::optional<AttachedVolume> VolumeOf(const api::PersistentVolumeClaim& claim, 
 
 VolumeProblem AddDisk(const api::Volume& volume, bool migrated, std::vector<AttachedVolume>& out) {
   const std::string_view plugin = InTreePluginOf(volume);
-  if (plugin.empty() || !migrated || !CountsWhenMigrated(plugin)) return {};
+  if (!migrated || !IsMigrated(plugin)) return {};
   auto handle = CsiHandleOf(volume);
   if (!handle) {
     return {"converting volume(" + volume.name + ") from inline to csi: " + handle.error().message};

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <functional>
 
+#include "berth/volumes.h"
 #include "plugins/shared/pod_claims.h"
 
 namespace berth::plugins {
 namespace {
 
-enum class TraceOf : uint8_t { kClaim, kPersistentVolume, kVolume };
+enum class TraceOf : uint8_t { kClaim, kPersistentVolume, kStorageClass, kVolume };
 
 uint64_t TraceFor(TraceOf what, std::string_view first, std::string_view second) {
   constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
@@ -109,8 +110,7 @@ void NodeAttachments::MarkChanged(const Snapshot& snapshot, const VolumeChange& 
       if (const NodeRow row = snapshot.FindNode(change.name); row != kNoRow) stale_.Set(row);
       break;
     case VolumeChange::Kind::kStorageClass:
-      // Any claim may be of it, and classes hardly change.
-      stale_.Assign(stale_.size(), true);
+      MarkTraces(TraceFor(TraceOf::kStorageClass, "", change.name), stale_);
       break;
     case VolumeChange::Kind::kOther:
       break;
@@ -180,8 +180,15 @@ void NodeAttachments::LookAtPods(NodeRow row, const Snapshot& snapshot, const Li
       Trace(TraceFor(TraceOf::kClaim, namespace_, *name), row);
       const api::PersistentVolumeClaim* claim =
           listers.FindPersistentVolumeClaim(namespace_, *name);
-      if (claim == nullptr || claim->spec.volume_name.empty()) continue;
-      Trace(TraceFor(TraceOf::kPersistentVolume, "", claim->spec.volume_name), row);
+      if (claim == nullptr) continue;
+      const std::string& volume_name = claim->spec.volume_name;
+      if (!volume_name.empty()) {
+        Trace(TraceFor(TraceOf::kPersistentVolume, "", volume_name), row);
+      }
+      // Without its volume the claim counts for its class.
+      if (volume_name.empty() || listers.FindPersistentVolume(volume_name) == nullptr) {
+        Trace(TraceFor(TraceOf::kStorageClass, "", StorageClassOf(*claim)), row);
+      }
     }
     if (!AddVolumesOf(pod, true, /*is_new=*/false, listers, attached_).message.empty()) {
       untold_.Set(row);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "berth/api/storage.h"
+#include "berth/volumes.h"
 #include "plugins/node_volume_limits/attached_volumes.h"
 #include "plugins/shared/csi_migration.h"
 #include "plugins/shared/hint_objects.h"

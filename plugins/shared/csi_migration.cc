@@ -2,40 +2,12 @@
 #include "plugins/shared/csi_migration.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <vector>
+
+#include "berth/volumes.h"
 
 namespace berth::plugins {
 namespace {
-
-struct Migration {
-  std::string_view plugin;
-  std::string_view driver;
-};
-
-constexpr Migration kAwsEbs = {"kubernetes.io/aws-ebs", "ebs.csi.aws.com"};
-constexpr Migration kAzureDisk = {"kubernetes.io/azure-disk", "disk.csi.azure.com"};
-constexpr Migration kAzureFile = {"kubernetes.io/azure-file", "file.csi.azure.com"};
-constexpr Migration kCinder = {"kubernetes.io/cinder", "cinder.csi.openstack.org"};
-constexpr Migration kGcePd = {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io"};
-constexpr Migration kPortworx = {"kubernetes.io/portworx-volume", "pxd.portworx.com"};
-constexpr Migration kVsphere = {"kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"};
-constexpr Migration kMigrations[] = {kAwsEbs, kAzureDisk, kAzureFile, kCinder,
-                                     kGcePd,  kPortworx,  kVsphere};
-
-// A pod's volume and a PersistentVolume's spec name their sources alike.
-template <typename Sources>
-std::string_view PluginOf(const Sources& sources) {
-  if (sources.aws_elastic_block_store) return kAwsEbs.plugin;
-  if (sources.azure_disk) return kAzureDisk.plugin;
-  if (sources.azure_file) return kAzureFile.plugin;
-  if (sources.cinder) return kCinder.plugin;
-  if (sources.gce_persistent_disk) return kGcePd.plugin;
-  if (sources.portworx_volume) return kPortworx.plugin;
-  if (sources.vsphere_volume) return kVsphere.plugin;
-  return "";
-}
 
 // "aws://us-east-1a/vol-1" and "aws:///vol-1" are vol-1; all else is taken for the disk's own name.
 Result<std::string> EbsHandle(const std::string& volume_id) {
@@ -80,10 +52,14 @@ Result<std::string> GceRegionOf(std::string_view zones) {
     }
     regions.insert(zone.substr(0, zone.rfind('-')));
   }
-  if (regions.size() != 1) {
-    return Fail("failed to get region from zones: multiple or no regions gotten from zones");
+  if (regions.size() == 1) return std::string(*regions.begin());
+  std::string list;
+  for (const std::string_view region : regions) {
+    list.append(list.empty() ? "" : " ").append(region).append(":{}");
   }
-  return std::string(*regions.begin());
+  return Fail(
+      "failed to get region from zones: multiple or no regions gotten from zones, got: map[" +
+      list + "]");
 }
 
 // Only a PersistentVolume says in which zone or zones the disk is.
@@ -112,15 +88,9 @@ Result<std::string> HandleOf(const Sources& sources, const api::StringMap& label
 
 }  // namespace
 
-std::string_view InTreePluginOf(const api::Volume& volume) { return PluginOf(volume); }
-
-std::string_view InTreePluginOf(const api::PersistentVolume& volume) {
-  return PluginOf(volume.spec);
-}
-
-std::string_view CsiDriverOf(std::string_view in_tree_plugin) {
-  const auto* migration = std::ranges::find(kMigrations, in_tree_plugin, &Migration::plugin);
-  return migration == std::end(kMigrations) ? "" : migration->driver;
+bool IsMigrated(std::string_view plugin) {
+  return !CsiDriverOf(plugin).empty() && plugin != "kubernetes.io/azure-file" &&
+         plugin != "kubernetes.io/vsphere-volume";
 }
 
 bool IsMigratedOn(const api::CSINode* node, std::string_view plugin) {

@@ -13,13 +13,9 @@
 // CSI drivers serve today.
 namespace berth::plugins {
 
-// The name of the plugin whose disk the volume is, "kubernetes.io/aws-ebs"; "" where no CSI driver
-// stands for it.
-std::string_view InTreePluginOf(const api::Volume& volume);
-std::string_view InTreePluginOf(const api::PersistentVolume& volume);
-
-// The driver that stands for the plugin, "ebs.csi.aws.com"; "" where there is none.
-std::string_view CsiDriverOf(std::string_view in_tree_plugin);
+// Whether kube-scheduler lets the plugin's driver (berth::CsiDriverOf) stand for it. Azure Files
+// and vSphere volumes have drivers, too; it takes them for what they were.
+bool IsMigrated(std::string_view plugin);
 
 // Of CSINodes: the in-tree plugins, joined by commas, whose volumes a CSI driver serves there.
 inline constexpr std::string_view kMigratedPluginsAnnotation =
@@ -28,9 +24,8 @@ inline constexpr std::string_view kMigratedPluginsAnnotation =
 // Whether the node's volumes of the plugin are served by a CSI driver. nullptr: not known of.
 bool IsMigratedOn(const api::CSINode* node, std::string_view plugin);
 
-// What that driver calls the disk. The volume must be one of those plugins'; of Azure Files and
-// vSphere volumes only that they are. Errors: the driver cannot serve it, in kube-scheduler's
-// words.
+// What the driver of the volume's plugin calls the disk; "" where the plugin is not migrated.
+// Errors: the driver cannot serve it, in kube-scheduler's words.
 Result<std::string> CsiHandleOf(const api::Volume& volume);
 Result<std::string> CsiHandleOf(const api::PersistentVolume& volume);
 

@@ -4,6 +4,38 @@
 #include <algorithm>
 
 namespace berth {
+namespace {
+
+// A plugin that was built into Kubernetes, and the CSI driver that stands for it.
+struct Migration {
+  std::string_view plugin;
+  std::string_view driver;
+};
+
+constexpr Migration kAwsEbs = {"kubernetes.io/aws-ebs", "ebs.csi.aws.com"};
+constexpr Migration kAzureDisk = {"kubernetes.io/azure-disk", "disk.csi.azure.com"};
+constexpr Migration kAzureFile = {"kubernetes.io/azure-file", "file.csi.azure.com"};
+constexpr Migration kCinder = {"kubernetes.io/cinder", "cinder.csi.openstack.org"};
+constexpr Migration kGcePd = {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io"};
+constexpr Migration kPortworx = {"kubernetes.io/portworx-volume", "pxd.portworx.com"};
+constexpr Migration kVsphere = {"kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"};
+constexpr Migration kMigrations[] = {kAwsEbs, kAzureDisk, kAzureFile, kCinder,
+                                     kGcePd,  kPortworx,  kVsphere};
+
+// A pod's volume and a PersistentVolume's spec name their sources alike.
+template <typename Sources>
+std::string_view PluginOf(const Sources& sources) {
+  if (sources.aws_elastic_block_store) return kAwsEbs.plugin;
+  if (sources.azure_disk) return kAzureDisk.plugin;
+  if (sources.azure_file) return kAzureFile.plugin;
+  if (sources.cinder) return kCinder.plugin;
+  if (sources.gce_persistent_disk) return kGcePd.plugin;
+  if (sources.portworx_volume) return kPortworx.plugin;
+  if (sources.vsphere_volume) return kVsphere.plugin;
+  return "";
+}
+
+}  // namespace
 
 std::string_view StorageClassOf(const api::PersistentVolume& volume) {
   const std::string* old = api::Find(volume.metadata.annotations, kStorageClassAnnotation);
@@ -14,6 +46,17 @@ std::string_view StorageClassOf(const api::PersistentVolumeClaim& claim) {
   const std::string* old = api::Find(claim.metadata.annotations, kStorageClassAnnotation);
   if (old != nullptr) return *old;
   return claim.spec.storage_class_name ? *claim.spec.storage_class_name : std::string_view();
+}
+
+std::string_view InTreePluginOf(const api::Volume& volume) { return PluginOf(volume); }
+
+std::string_view InTreePluginOf(const api::PersistentVolume& volume) {
+  return PluginOf(volume.spec);
+}
+
+std::string_view CsiDriverOf(std::string_view in_tree_plugin) {
+  const auto* migration = std::ranges::find(kMigrations, in_tree_plugin, &Migration::plugin);
+  return migration == std::end(kMigrations) ? "" : migration->driver;
 }
 
 std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& volume) {

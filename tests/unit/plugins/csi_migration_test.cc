@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "berth/volumes.h"
 #include "tests/support/builders.h"
 
 namespace berth::plugins {
@@ -45,6 +46,13 @@ TEST(CsiMigrationTest, EachDiskHasItsPluginAndItsDriver) {
   EXPECT_EQ(CsiDriverOf("kubernetes.io/vsphere-volume"), "csi.vsphere.vmware.com");
   EXPECT_EQ(CsiDriverOf("kubernetes.io/rbd"), "");
   EXPECT_EQ(CsiDriverOf(""), "");
+
+  EXPECT_TRUE(IsMigrated("kubernetes.io/aws-ebs"));
+  EXPECT_TRUE(IsMigrated("kubernetes.io/portworx-volume"));
+  EXPECT_FALSE(IsMigrated("kubernetes.io/azure-file"));
+  EXPECT_FALSE(IsMigrated("kubernetes.io/vsphere-volume"));
+  EXPECT_FALSE(IsMigrated("kubernetes.io/rbd"));
+  EXPECT_FALSE(IsMigrated(""));
 }
 
 TEST(CsiMigrationTest, AnEbsVolumeLosesItsZone) {
@@ -81,7 +89,10 @@ TEST(CsiMigrationTest, AGceDiskIsNamedWithItsZoneOrRegion) {
             "projects/UNSPECIFIED/zones/us-east1-b/disks/d");
   EXPECT_EQ(handle_of({{kZone, "us-east1-a__us-east1-b"}}),
             "projects/UNSPECIFIED/regions/us-east1/disks/d");
-  EXPECT_THAT(handle_of({{kZone, "us-east1-a__us-west1-b"}}), testing::StartsWith("error: "));
+  EXPECT_EQ(
+      handle_of({{kZone, "us-east1-a__us-west1-b"}}),
+      "error: failed to get region from zones: multiple or no regions gotten from zones, got: "
+      "map[us-east1:{} us-west1:{}]");
   EXPECT_EQ(handle_of({{kZone, "us-east1-a__b"}}),
             "error: failed to get region from zones: zone in unexpected format, expected: "
             "{locale}-{region}-{zone}, got: b");
