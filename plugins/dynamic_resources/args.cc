@@ -17,6 +17,16 @@ ConfigValue Text(Duration duration) { return ConfigValue(FormatGoDuration(durati
 
 }  // namespace
 
+Result<DynamicResourcesArgs> ParseDynamicResourcesArgs(const ConfigValue& value) {
+  FieldReader fields(value, "");
+  ReadTypeMeta(fields, "DynamicResources");
+  DynamicResourcesArgs args;
+  fields.Read(kFilterTimeout, args.filter_timeout);
+  fields.Read(kBindingTimeout, args.binding_timeout);
+  if (auto error = fields.Finish()) return Fail(*std::move(error));
+  return args;
+}
+
 ConfigValue DynamicResourcesArgsWithDefaults(const ConfigValue& args,
                                              const ArgsFeatures& features) {
   ConfigValue result = args;

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/dynamic_resources/claim_binding.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "plugins/dynamic_resources/binding_conditions.h"
+#include "plugins/dynamic_resources/device_claims.h"
+
+namespace berth::plugins {
+namespace {
+
+using Outcome = ClaimAnswer::Outcome;
+
+bool IsReservedFor(const api::ResourceClaim& claim,
+                   const api::ResourceClaimConsumerReference& consumer) {
+  return std::ranges::find(claim.status.reserved_for, consumer.uid,
+                           &api::ResourceClaimConsumerReference::uid) !=
+         claim.status.reserved_for.end();
+}
+
+// Whether two allocations have the same devices. The API server may write other parts in its own
+// way, such as drivers' parameters.
+bool HasSameDevices(const api::AllocationResult& a, const api::AllocationResult& b) {
+  return std::ranges::equal(a.devices.results, b.devices.results, [](const auto& x, const auto& y) {
+    return x.request == y.request && x.driver == y.driver && x.pool == y.pool &&
+           x.device == y.device && x.share_id == y.share_id;
+  });
+}
+
+}  // namespace
+
+ClaimBinding::ClaimBinding(std::shared_ptr<ReservedClaims> reserved,
+                           std::shared_ptr<const api::Pod> pod, std::string node_name,
+                           Duration binding_timeout, Handle& handle, Cancellation& cancellation,
+                           AsyncDone done)
+    : reserved_(std::move(reserved)),
+      pod_(std::move(pod)),
+      node_name_(std::move(node_name)),
+      binding_timeout_(binding_timeout),
+      handle_(handle),
+      cancellation_(cancellation),
+      done_(std::move(done)) {}
+
+void ClaimBinding::Next() {
+  const GroupReservations groups = handle_.features().dra_workload_resource_claims
+                                       ? GroupReservations::kCount
+                                       : GroupReservations::kIgnored;
+  while (index_ < reserved_->claims.size() && IsReservedForPod(*pod_, *current().claim, groups)) {
+    ++index_;
+  }
+  if (cancellation_.cancelled()) return FailWith("binding devices: context canceled");
+  if (index_ == reserved_->claims.size()) return Wait();
+  tries_ = 0;
+  if (current().to_be_made) return Make();
+  Try();
+}
+
+void ClaimBinding::Make() {
+  const std::string prefix = pod_->metadata.name + "-extended-resources-";
+  handle_.claim_writer().Create(
+      *current().claim, prefix, [self = shared_from_this()](ClaimAnswer answer) {
+        ReservedClaims::Claim& claim = self->current();
+        if (!answer.ok()) {
+          return self->FailWith("create claim for extended resources " +
+                                claim.claim->metadata.namespace_ + "/: " + answer.error);
+        }
+        claim.claim = std::move(answer.claim);
+        claim.to_be_made = false;
+        self->Try();
+      });
+}
+
+void ClaimBinding::Try() {
+  if (cancellation_.cancelled()) return FailWith("binding devices: context canceled");
+  const ReservedClaims::Claim& claim = current();
+  const std::string name = claim.claim->metadata.Key();
+  if (claim.claim->metadata.deletion_timestamp) {
+    return FailWith("claim " + name + " got deleted in the meantime");
+  }
+  if (claim.allocation == nullptr) return WriteStatus(claim.claim);
+  if (!claim.claim->status.allocation) return AddFinalizer(claim.claim);
+  // An answer got lost, and this is what was written.
+  if (HasSameDevices(*claim.claim->status.allocation, *claim.allocation) &&
+      IsReservedFor(*claim.claim, claim.consumer)) {
+    return OnWritten(claim.claim);
+  }
+  FailWith("claim " + name + " got allocated elsewhere in the meantime");
+}
+
+void ClaimBinding::AddFinalizer(ClaimPtr claim) {
+  handle_.claim_writer().AddFinalizer(
+      *claim, [self = shared_from_this(), name = claim->metadata.Key()](ClaimAnswer answer) {
+        if (!answer.ok()) return self->OnFailed(answer, "add finalizer to claim " + name);
+        self->WriteStatus(answer.claim);
+      });
+}
+
+void ClaimBinding::WriteStatus(const ClaimPtr& claim) {
+  const ReservedClaims::Claim& wanted = current();
+  api::ResourceClaim changed = *claim;
+  if (wanted.allocation != nullptr) changed.status.allocation = *wanted.allocation;
+  changed.status.reserved_for.push_back(wanted.consumer);
+  if (handle_.features().dra_device_binding_conditions) {
+    if (!changed.status.allocation) {
+      return FailWith("claim " + claim->metadata.Key() +
+                      " got deallocated elsewhere in the meantime");
+    }
+    auto& timestamp = changed.status.allocation->allocation_timestamp;
+    if (!timestamp) timestamp = handle_.clock().WallNow();
+  }
+  const std::string doing =
+      std::string(wanted.allocation != nullptr ? "add allocation and reservation to claim "
+                                               : "add reservation to claim ") +
+      claim->metadata.Key();
+  handle_.claim_writer().WriteStatus(changed,
+                                     [self = shared_from_this(), doing](ClaimAnswer answer) {
+                                       if (!answer.ok()) return self->OnFailed(answer, doing);
+                                       self->OnWritten(std::move(answer.claim));
+                                     });
+}
+
+void ClaimBinding::OnFailed(const ClaimAnswer& answer, const std::string& doing) {
+  const bool again = answer.outcome == Outcome::kConflict || answer.outcome == Outcome::kUnknown;
+  if (!again || ++tries_ >= kMaxTries) return FailWith(doing + ": " + answer.error);
+  Reread();
+}
+
+void ClaimBinding::Reread() {
+  const api::ObjectMeta& meta = current().claim->metadata;
+  handle_.claim_writer().Read(
+      meta.namespace_, meta.name,
+      [self = shared_from_this(), name = meta.Key(), uid = meta.uid](ClaimAnswer answer) {
+        if (answer.ok() && answer.claim->metadata.uid != uid) {
+          return self->FailWith("claim " + name + " got deleted in the meantime");
+        }
+        if (!answer.ok()) {
+          return self->OnFailed(answer, "get updated claim " + name + " after conflict");
+        }
+        self->current().claim = std::move(answer.claim);
+        self->Try();
+      });
+}
+
+void ClaimBinding::OnWritten(ClaimPtr claim) {
+  ReservedClaims::Claim& written = current();
+  written.claim = claim;
+  written.written = true;
+  // What is assumed is assumed before the pod's outcome is heard of: both come in order.
+  handle_.Post([&claims = handle_.claims(), claim = std::move(claim)] {
+    // Fails where something newer has been shown, or a claim that was made has not been yet; until
+    // it is, the allocation stays pending.
+    (void)claims.Assume(claim);
+  });
+  if (written.extended) return TellPod();
+  ++index_;
+  Next();
+}
+
+void ClaimBinding::TellPod() {
+  handle_.claim_writer().WriteExtendedResourceClaimStatus(
+      *pod_, {reserved_->mappings, current().claim->metadata.name},
+      [self = shared_from_this()](AsyncStatus status) {
+        if (!status.ok()) {
+          return self->FailWith("update pod " + self->pod_->metadata.Key() +
+                                " ExtendedResourceClaimStatus: " + status.message);
+        }
+        ++self->index_;
+        self->Next();
+      });
+}
+
+void ClaimBinding::Wait() {
+  const bool has_conditions =
+      handle_.features().dra_device_binding_conditions &&
+      std::ranges::any_of(reserved_->claims, [](const ReservedClaims::Claim& claim) {
+        return claim.claim->status.allocation &&
+               HasBindingConditions(*claim.claim->status.allocation);
+      });
+  if (!has_conditions) return Finish({});
+  ObjectWait wait;
+  for (const ReservedClaims::Claim& claim : reserved_->claims) {
+    wait.objects.push_back({EventResource::kResourceClaim, claim.claim->metadata.Key()});
+  }
+  wait.check = [self = shared_from_this()] { return self->CheckConditions(); };
+  wait.timeout = binding_timeout_;
+  wait.timed_out = {Code::kError, "device binding timeout: context deadline exceeded"};
+  wait.cancelled = {Code::kError, "context canceled"};
+  wait_began_ = handle_.clock().Now();
+  handle_.Post([self = shared_from_this()] {
+    self->handle_.RecordEvent(
+        *self->pod_, PodEventType::kNormal, "BindingConditionsPending", "Scheduling",
+        "waiting for binding conditions for device on node " + self->node_name_);
+  });
+  handle_.WaitFor(std::move(wait), cancellation_, [self = shared_from_this()](AsyncStatus status) {
+    self->Finish(std::move(status));
+  });
+}
+
+// On the scheduling thread, while nothing else goes on here.
+std::optional<AsyncStatus> ClaimBinding::CheckConditions() {
+  for (ReservedClaims::Claim& waiting : reserved_->claims) {
+    const api::ObjectMeta& meta = waiting.claim->metadata;
+    ClaimPtr latest = handle_.claims().Find(meta.namespace_, meta.name);
+    if (latest == nullptr) {
+      // A claim that has just been made has not been shown yet.
+      if (waiting.extended) return std::nullopt;
+      return AsyncStatus{Code::kError, "could not find ResourceClaim \"" + meta.Key() + "\""};
+    }
+    waiting.claim = std::move(latest);
+    const auto ready = IsReadyForBinding(*waiting.claim);
+    if (!ready) return AsyncStatus{Code::kError, ready.error().message};
+    if (*ready) continue;
+    if (IsBindingTimedOut(*waiting.claim, binding_timeout_, handle_.clock().WallNow())) {
+      return AsyncStatus{Code::kError,
+                         "device binding timeout: claim=" + waiting.claim->metadata.name};
+    }
+    return std::nullopt;
+  }
+  return AsyncStatus{};
+}
+
+void ClaimBinding::Finish(AsyncStatus status) {
+  if (status.ok()) {
+    handle_.Post([&claims = handle_.claims(), reserved = reserved_] {
+      for (ReservedClaims::Claim& claim : reserved->claims) {
+        if (claim.pending_uid.empty()) continue;
+        claims.RemovePending(claim.pending_uid, ClaimTracker::Sharers::kAll);
+        claim.pending_uid.clear();
+      }
+    });
+  }
+  done_(std::move(status));
+}
+
+}  // namespace berth::plugins

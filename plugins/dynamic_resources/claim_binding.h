@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "berth/in_tree/handle.h"
+#include "plugins/dynamic_resources/reserved_claims.h"
+
+namespace berth::plugins {
+
+// The PreBind of one pod: claim by claim writes allocation and reservation, then waits for what the
+// devices demand.
+//
+//          +---------------------------- conflict, or no answer ----------------+
+//          v                                                                     |
+//        Read (not the first time) -> AddFinalizer -> WriteStatus ---------------+
+//     the claim is made first           where it is to      |
+//     where it is to be                 be allocated        +-> next claim ... -> Wait -> done
+//
+// Thread safety: the binding thread; what it leaves behind is the scheduling thread's once `done`
+// has been called.
+class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
+ public:
+  static constexpr int kMaxTries = 5;  // of one claim
+
+  // `handle` and `cancellation` must live until `done` is called.
+  ClaimBinding(std::shared_ptr<ReservedClaims> reserved, std::shared_ptr<const api::Pod> pod,
+               std::string node_name, Duration binding_timeout, Handle& handle,
+               Cancellation& cancellation, AsyncDone done);
+
+  void Start() { Next(); }
+
+ private:
+  ReservedClaims::Claim& current() { return reserved_->claims[index_]; }
+
+  // Goes on with claims_[index_].
+  void Next();
+  void Make();
+  void Try();
+  void Reread();
+  void AddFinalizer(ClaimPtr claim);
+  void WriteStatus(const ClaimPtr& claim);
+  // The claim is allocated and reserved.
+  void OnWritten(ClaimPtr claim);
+  void TellPod();
+  // A write failed: again, where that may help.
+  void OnFailed(const ClaimAnswer& answer, const std::string& doing);
+  void Wait();
+  std::optional<AsyncStatus> CheckConditions();
+  void Finish(AsyncStatus status);
+  void FailWith(std::string text) { Finish({Code::kError, std::move(text)}); }
+
+  std::shared_ptr<ReservedClaims> reserved_;
+  std::shared_ptr<const api::Pod> pod_;
+  std::string node_name_;
+  Duration binding_timeout_;
+  Handle& handle_;
+  Cancellation& cancellation_;
+  AsyncDone done_;
+
+  size_t index_ = 0;
+  int tries_ = 0;
+  Time wait_began_;
+};
+
+}  // namespace berth::plugins

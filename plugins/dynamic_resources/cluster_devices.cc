@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/dynamic_resources/cluster_devices.h"
+
+#include <tuple>
+#include <utility>
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kImplicitResourcePrefix = "deviceclass.resource.kubernetes.io/";
+
+dra::AllocatorFeatures FeaturesOf(const Features& features) {
+  return {
+      .admin_access = true,
+      .compatibility_groups = features.dra_device_compatibility_groups,
+      .consumable_capacity = features.dra_consumable_capacity,
+      .derived_attributes = features.dra_derived_attributes,
+      .device_binding_and_status = features.dra_device_binding_conditions,
+      .device_taints = features.dra_device_taints,
+      .fractional_capacity_range = features.dra_fractional_capacity_range,
+      .list_type_attributes = features.dra_list_type_attributes,
+      .optional_node_operations = features.dra_optional_node_operations,
+      .partitionable_devices = features.dra_partitionable_devices,
+      .prioritized_list = true,
+  };
+}
+
+bool Concerns(const api::DeviceTaintRule& rule, const api::ResourceSlice& slice) {
+  const auto& selector = rule.spec.device_selector;
+  return selector && (!selector->driver || *selector->driver == slice.spec.driver) &&
+         (!selector->pool || *selector->pool == slice.spec.pool.name);
+}
+
+// The slice with the taints that the rules add, or nullptr where they add none.
+std::shared_ptr<const api::ResourceSlice> Tainted(const api::ResourceSlice& slice,
+                                                  const std::vector<api::DeviceTaintRule>& rules) {
+  std::shared_ptr<api::ResourceSlice> tainted;
+  for (const api::DeviceTaintRule& rule : rules) {
+    if (!Concerns(rule, slice)) continue;
+    const std::optional<std::string>& name = rule.spec.device_selector->device;
+    for (size_t i = 0; i < slice.spec.devices.size(); ++i) {
+      if (name && *name != slice.spec.devices[i].name) continue;
+      if (tainted == nullptr) tainted = std::make_shared<api::ResourceSlice>(slice);
+      tainted->spec.devices[i].taints.push_back(rule.spec.taint);
+    }
+  }
+  return tainted;
+}
+
+}  // namespace
+
+ClusterDevices::ClusterDevices(Handle& handle, dra::DeviceExpressions& expressions)
+    : handle_(handle),
+      inventory_(FeaturesOf(handle.features())),
+      allocator_(inventory_, expressions) {}
+
+void ClusterDevices::Update() {
+  const uint64_t generation = handle_.listers().devices_generation();
+  if (devices_generation_ != generation) {
+    UpdateRules();
+    UpdateSlices();
+    UpdateClasses();
+    devices_generation_ = generation;
+  }
+  UpdateHolders();
+}
+
+void ClusterDevices::UpdateRules() {
+  const Features& features = handle_.features();
+  if (!features.dra_device_taints || !features.dra_device_taint_rules) return;
+  std::vector<api::DeviceTaintRule> rules;
+  handle_.listers().ForEachDeviceTaintRule([&](const api::DeviceTaintRule& rule) {
+    api::DeviceTaintRule& kept = rules.emplace_back();
+    kept.spec = rule.spec;
+  });
+  if (rules == rules_) return;
+  rules_ = std::move(rules);
+  ++rules_version_;
+}
+
+void ClusterDevices::UpdateSlices() {
+  ++scan_;
+  handle_.listers().ForEachResourceSlice([&](const SlicePtr& slice) {
+    KnownSlice& known = slices_[slice->metadata.name];
+    const bool is_new = known.shown != slice;
+    known.seen = scan_;
+    if (!is_new && known.rules_version == rules_version_) return;
+    const SlicePtr tainted = Tainted(*slice, rules_);
+    if (is_new || tainted != nullptr || known.tainted) {
+      inventory_.SetSlice(tainted != nullptr ? tainted : slice);
+    }
+    known.shown = slice;
+    known.rules_version = rules_version_;
+    known.tainted = tainted != nullptr;
+  });
+  for (auto known = slices_.begin(); known != slices_.end();) {
+    if (known->second.seen == scan_) {
+      ++known;
+    } else {
+      inventory_.RemoveSlice(known->first);
+      known = slices_.erase(known);
+    }
+  }
+}
+
+// Of several classes for one resource the newest counts, of those of an age the first by name.
+void ClusterDevices::UpdateClasses() {
+  class_of_resource_.clear();
+  absl::flat_hash_map<std::string_view, std::optional<Time>> made;
+  handle_.listers().ForEachDeviceClass([&](const api::DeviceClass& device_class) {
+    const std::string& name = device_class.metadata.name;
+    class_of_resource_[std::string(kImplicitResourcePrefix) + name] = name;
+    const std::optional<std::string>& resource = device_class.spec.extended_resource_name;
+    if (!resource) return;
+    const std::optional<Time>& created = device_class.metadata.creation_timestamp;
+    const auto [before, first] = made.try_emplace(*resource, created);
+    if (!first && created <= before->second) return;
+    before->second = created;
+    class_of_resource_[*resource] = name;
+  });
+}
+
+const api::DeviceClass* ClusterDevices::FindClassOf(std::string_view extended_resource) const {
+  const auto name = class_of_resource_.find(extended_resource);
+  return name == class_of_resource_.end() ? nullptr
+                                          : handle_.listers().FindDeviceClass(name->second);
+}
+
+void ClusterDevices::Hold(const ClaimPtr& claim) {
+  inventory_.AddAllocation(*claim->status.allocation);
+  holders_[claim->metadata.uid] = claim;
+}
+
+void ClusterDevices::Release(const ClaimPtr& claim) {
+  // What was added, for what is told may be a copy.
+  const auto held = holders_.find(claim->metadata.uid);
+  if (held == holders_.end()) return;
+  inventory_.RemoveAllocation(*held->second->status.allocation);
+  holders_.erase(held);
+}
+
+void ClusterDevices::UpdateHolders() {
+  const ClaimTracker& claims = handle_.claims();
+  const uint64_t generation = claims.generation();
+  if (claims_generation_ == generation) return;
+  const auto change = [this](const ClaimPtr& before, const ClaimPtr& after) {
+    if (before != nullptr) Release(before);
+    if (after != nullptr) Hold(after);
+  };
+  if (!claims_generation_ || !claims.ChangedSince(*claims_generation_, change)) {
+    for (const auto& [uid, claim] : holders_) {
+      inventory_.RemoveAllocation(*claim->status.allocation);
+    }
+    holders_.clear();
+    claims.ForEachHolder([this](const ClaimPtr& claim) { Hold(claim); });
+  }
+  claims_generation_ = generation;
+}
+
+}  // namespace berth::plugins

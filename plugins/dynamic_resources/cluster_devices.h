@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/in_tree/handle.h"
+#include "plugins/dynamic_resources/allocator/allocator.h"
+#include "plugins/dynamic_resources/allocator/device_inventory.h"
+#include "plugins/dynamic_resources/allocator/expressions.h"
+
+namespace berth::plugins {
+
+// The devices of the cluster as one profile's allocator sees them: what ResourceSlices publish,
+// with the taints that DeviceTaintRules add, and what claims hold.
+//
+// Thread safety: the scheduling thread.
+class ClusterDevices {
+ public:
+  // Both must outlive it.
+  ClusterDevices(Handle& handle, dra::DeviceExpressions& expressions);
+
+  // Takes in what has changed since the last call.
+  void Update();
+  dra::Allocator& allocator() { return allocator_; }
+  const dra::AllocatorFeatures& features() const { return inventory_.features(); }
+
+  // The class whose devices stand for the extended resource, or nullptr.
+  const api::DeviceClass* FindClassOf(std::string_view extended_resource) const;
+
+ private:
+  using SlicePtr = std::shared_ptr<const api::ResourceSlice>;
+  struct KnownSlice {
+    SlicePtr shown;
+    // Which rules it was looked at with, and whether one added a taint.
+    uint64_t rules_version = 0;
+    bool tainted = false;
+    uint64_t seen = 0;
+  };
+
+  void UpdateRules();
+  void UpdateSlices();
+  void UpdateClasses();
+  void UpdateHolders();
+  void Hold(const ClaimPtr& claim);
+  void Release(const ClaimPtr& claim);
+
+  Handle& handle_;
+  dra::DeviceInventory inventory_;
+  dra::Allocator allocator_;
+
+  std::optional<uint64_t> devices_generation_;
+  std::vector<api::DeviceTaintRule> rules_;
+  uint64_t rules_version_ = 0;
+  uint64_t scan_ = 0;
+  std::map<std::string, KnownSlice, std::less<>> slices_;
+  std::map<std::string, std::string, std::less<>> class_of_resource_;
+
+  std::optional<uint64_t> claims_generation_;
+  absl::flat_hash_map<std::string, ClaimPtr> holders_;  // by uid
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/dynamic_resources/dynamic_resources.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plugins/dynamic_resources/claim_binding.h"
+#include "plugins/dynamic_resources/device_claims.h"
+#include "plugins/dynamic_resources/queueing_hints.h"
+#include "plugins/dynamic_resources/reserved_claims.h"
+#include "plugins/shared/normalize_score.h"
+
+namespace berth::plugins {
+namespace {
+
+using Existence = ClaimTracker::Existence;
+using Sharers = ClaimTracker::Sharers;
+
+// Evaluates nothing: a claim or class with an expression is not allocated, and the pod says why.
+class NoExpressions final : public dra::DeviceExpressions {
+ public:
+  static constexpr const char* kError = "CEL expressions are not supported yet";
+
+  dra::SelectorAnswer Matches(std::string_view, const dra::DeviceOfDriver&) override {
+    return {.kind = dra::SelectorAnswer::Kind::kCompileError, .error = kError};
+  }
+  dra::DerivedAttribute Derive(std::string_view, const dra::DeviceOfDriver&) override {
+    return {.kind = dra::DerivedAttribute::Kind::kCompileError, .error = kError};
+  }
+};
+
+struct PreFilterState {
+  // Filter looks nodes up in it, and fills what depends on their extended resources.
+  std::shared_ptr<PodDevices> devices;
+};
+
+struct ScoreState {
+  std::vector<int64_t> by_row;
+};
+
+struct ReserveState {
+  std::shared_ptr<ReservedClaims> claims;
+};
+
+bool HasAlternatives(const api::ResourceClaim& claim) {
+  return std::ranges::any_of(claim.spec.devices.requests, [](const api::DeviceRequest& request) {
+    return !request.first_available.empty();
+  });
+}
+
+// What the subrequests that an allocation chose score.
+int64_t ScoreOf(const api::ResourceClaim& claim, const api::AllocationResult& allocation) {
+  int64_t score = 0;
+  for (const api::DeviceRequest& request : claim.spec.devices.requests) {
+    if (request.exactly) continue;
+    for (size_t i = 0; i < request.first_available.size(); ++i) {
+      const std::string name = request.name + "/" + request.first_available[i].name;
+      const bool chosen = std::ranges::any_of(
+          allocation.devices.results, [&](const auto& result) { return result.request == name; });
+      if (chosen) score += dra::kMostSubRequests - static_cast<int64_t>(i);
+    }
+  }
+  return score;
+}
+
+}  // namespace
+
+DynamicResources::DynamicResources(const DynamicResourcesArgs& args, Handle& handle)
+    : handle_(handle),
+      args_(args),
+      expressions_(std::make_unique<NoExpressions>()),
+      devices_(std::make_unique<ClusterDevices>(handle, *expressions_)),
+      found_(std::make_unique<dra::NodeAllocation>()),
+      not_available_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kNotAvailable)) {}
+
+Status DynamicResources::PreEnqueue(const PodInfo& pod) {
+  if (pod.pod->spec.resource_claims.empty()) return Status::Success();
+  const auto claims = FindDeviceClaims(*pod.pod, handle_.claims(), handle_.features());
+  if (claims) return Status::Success();
+  reasons_.emplace();
+  return reasons_->Make(Code::kUnschedulableAndUnresolvable, claims.error().message);
+}
+
+PreFilterResult DynamicResources::PreFilter(CycleState& state, const PodInfo& pod,
+                                            const Snapshot&) {
+  if (pod.pod->spec.resource_claims.empty() && pod.requests.scalars.empty()) {
+    return {.status = Status::Skip()};
+  }
+  devices_->Update();
+  auto devices = std::make_shared<PodDevices>();
+  const Status status = FindPodDevices(state, pod, *devices);
+  if (!status.ok()) return {.status = status};
+  state.Write(PreFilterState{std::move(devices)});
+  return {};
+}
+
+Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
+                                const NodeView& node) const {
+  PodDevices& devices = *state.Read<PreFilterState>().devices;
+  const NodeVerdict verdict = Judge(devices, *pod.pod, node, *found_);
+  if (verdict.ok()) return Status::Success();
+  if (verdict.reason == kNotAvailable) return not_available_;
+  return state.reasons().Make(verdict.code, verdict.reason);
+}
+
+void DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                   const Snapshot& snapshot, NodeSet& nodes) const {
+  PodDevices& devices = *state.Read<PreFilterState>().devices;
+  bool failed = false;
+  nodes.Filter([&](NodeRow row) {
+    if (failed) return false;
+    const NodeVerdict verdict = Judge(devices, *pod.pod, NodeView(snapshot, row), *found_);
+    failed = verdict.code == Code::kError;
+    return verdict.ok();
+  });
+  // The reasons of the nodes, which are asked for now, tell of the error.
+  if (failed) nodes.Assign(nodes.size(), false);
+}
+
+PostFilterResult DynamicResources::PostFilter(CycleState& state, const PodInfo& pod,
+                                              const Snapshot& snapshot,
+                                              const NodeToStatus& statuses) {
+  const auto unschedulable = [&](std::string_view text) -> PostFilterResult {
+    return {.status = handle_.reasons().Make(Code::kUnschedulable, text)};
+  };
+  const auto* kept = state.Find<PreFilterState>();
+  if (kept == nullptr) return {.status = Status(Code::kUnschedulable)};
+  const PodDevices& devices = *kept->devices;
+  // Filter said so where the allocator had nothing against the node.
+  std::vector<bool> unavailable(devices.claims.size(), false);
+  snapshot.nodes().ForEach([&](NodeRow row) {
+    const Status status = statuses.Get(row);
+    if (status != not_available_) return;
+    for (size_t i = 0; i < devices.claims.size(); ++i) {
+      if (!IsAvailable(devices.claims[i], snapshot.node(row))) unavailable[i] = true;
+    }
+  });
+  std::vector<const api::ResourceClaim*> candidates;
+  for (size_t i = 0; i < devices.num_user_claims(); ++i) {
+    const api::ResourceClaim& claim = *devices.claims[i].claim;
+    const auto& consumers = claim.status.reserved_for;
+    const bool free =
+        consumers.empty() || (consumers.size() == 1 && consumers[0].uid == pod.pod->metadata.uid);
+    if (unavailable[i] && free) candidates.push_back(&claim);
+  }
+  if (!candidates.empty()) {
+    Deallocate(*pod.pod, *candidates[handle_.random().Below(candidates.size())]);
+    return unschedulable("deallocation of ResourceClaim completed");
+  }
+  const PodDeviceClaim* extended = devices.extended();
+  if (extended != nullptr && extended->claim->metadata.name != kMadeUpName) {
+    Delete(*pod.pod, *extended->claim);
+    return unschedulable("deletion of ResourceClaim completed");
+  }
+  return {.status = Status(Code::kUnschedulable)};
+}
+
+// The claim's change wakes the pod; where there is none, it must be tried again all the same.
+void DynamicResources::Deallocate(const api::Pod& pod, const api::ResourceClaim& claim) {
+  api::ResourceClaim changed = claim;
+  changed.status = {};
+  handle_.claim_writer().WriteStatus(
+      changed, [&handle = handle_, key = pod.metadata.Key()](const ClaimAnswer& answer) {
+        if (!answer.ok()) handle.Post([&handle, key] { handle.Activate({key}); });
+      });
+}
+
+void DynamicResources::Delete(const api::Pod& pod, const api::ResourceClaim& claim) {
+  const auto again = [&handle = handle_, key = pod.metadata.Key()](const ClaimAnswer& answer) {
+    if (!answer.ok() && answer.outcome != ClaimAnswer::Outcome::kNotFound) {
+      handle.Post([&handle, key] { handle.Activate({key}); });
+    }
+  };
+  handle_.claim_writer().RemoveFinalizer(
+      claim, [&writer = handle_.claim_writer(), again](const ClaimAnswer& answer) {
+        if (answer.ok()) {
+          writer.Delete(*answer.claim, again);
+        } else {
+          again(answer);
+        }
+      });
+}
+
+Status DynamicResources::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                                  const NodeSet& feasible) {
+  const auto* kept = state.Find<PreFilterState>();
+  if (kept == nullptr) return Status::Skip();
+  PodDevices& devices = *kept->devices;
+  const bool alternatives = std::ranges::any_of(
+      devices.claims, [](const PodDeviceClaim& used) { return HasAlternatives(*used.claim); });
+  // Where nothing is to be allocated, all nodes score the same.
+  if (!alternatives || !devices.must_allocate) return Status::Skip();
+  int64_t allocated = 0;
+  for (const PodDeviceClaim& used : devices.claims) {
+    if (used.allocated()) allocated += ScoreOf(*used.claim, *used.claim->status.allocation);
+  }
+  ScoreState scores{std::vector<int64_t>(feasible.size(), 0)};
+  feasible.ForEach([&](NodeRow row) {
+    const NodeVerdict verdict = Judge(devices, *pod.pod, NodeView(snapshot, row), *found_);
+    if (verdict.ok() && verdict.asked != nullptr) scores.by_row[row] = allocated + found_->score;
+  });
+  state.Write(std::move(scores));
+  return Status::Success();
+}
+
+ScoreResult DynamicResources::Score(const CycleState& state, const PodInfo&,
+                                    const NodeView& node) const {
+  const auto* scores = state.Find<ScoreState>();
+  return {.score = scores == nullptr ? 0 : scores->by_row[node.row()]};
+}
+
+void DynamicResources::ScoreNodes(const CycleState& state, const PodInfo&, const Snapshot&,
+                                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
+  const auto* kept = state.Find<ScoreState>();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    scores[i] = kept == nullptr ? 0 : kept->by_row[nodes[i]];
+  }
+}
+
+Status DynamicResources::NormalizeScore(const CycleState&, const PodInfo&, std::span<const NodeRow>,
+                                        std::span<int64_t> scores) const {
+  DefaultNormalizeScore(Best::kMost, scores);
+  return Status::Success();
+}
+
+Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
+                                 std::string_view node_name) {
+  const auto* kept = state.Find<PreFilterState>();
+  if (kept == nullptr) return Status::Success();
+  PodDevices& devices = *kept->devices;
+  auto reserved = std::make_shared<ReservedClaims>();
+  const NodeClaims* asked = nullptr;
+  std::vector<api::AllocationResult> allocations;
+  if (devices.must_allocate) {
+    const Snapshot& snapshot = handle_.snapshot();
+    const NodeRow row = snapshot.FindNode(node_name);
+    if (row == kNoRow) return state.reasons().Error("claim allocation not found for node");
+    const NodeVerdict verdict = Judge(devices, *pod.pod, NodeView(snapshot, row), *found_);
+    if (!verdict.ok()) return state.reasons().Make(Code::kError, verdict.reason);
+    asked = verdict.asked;
+    if (asked != nullptr) {
+      auto made = dra::MakeAllocationResults(*asked->prepared, snapshot.node(row), *found_,
+                                             devices_->features(), handle_.random());
+      if (!made) return state.reasons().Error(made.error().message);
+      allocations = *std::move(made);
+    }
+  }
+  // From here on Unreserve gives back what is pending.
+  state.Write(ReserveState{reserved});
+  size_t next = 0;
+  for (const PodDeviceClaim& used : devices.claims) {
+    const bool is_extended = &used == devices.extended();
+    ReservedClaims::Claim claim;
+    claim.claim = used.claim;
+    claim.consumer = used.consumer;
+    claim.extended = is_extended;
+    if (!used.allocated()) {
+      if (asked == nullptr) continue;  // all extended resources are the node's own
+      const api::AllocationResult& allocation = allocations[next];
+      claim.claim = asked->claims[next];
+      ++next;
+      if (is_extended && asked->extended == nullptr) continue;
+      claim.to_be_made = is_extended;
+      claim.allocation = std::make_shared<const api::AllocationResult>(allocation);
+      auto allocated = std::make_shared<api::ResourceClaim>(*claim.claim);
+      allocated->status.allocation = allocation;
+      const std::string uid = allocated->metadata.uid;
+      const auto added = handle_.claims().AddPending(
+          std::move(allocated), is_extended ? Existence::kToBeMade : Existence::kExists);
+      if (!added) {
+        return state.reasons().Error("internal error, couldn't signal allocation for claim " +
+                                     claim.claim->metadata.name + ": " + added.error().message);
+      }
+      claim.pending_uid = uid;
+    }
+    reserved->claims.push_back(std::move(claim));
+  }
+  if (asked != nullptr) reserved->mappings = asked->mappings;
+  return Status::Success();
+}
+
+void DynamicResources::Unreserve(CycleState& state, const PodInfo& pod, std::string_view) {
+  auto* kept = state.Find<ReserveState>();
+  if (kept == nullptr || kept->claims == nullptr) return;
+  ClaimTracker& claims = handle_.claims();
+  for (const ReservedClaims::Claim& reserved : kept->claims->claims) {
+    const api::ResourceClaim& claim = *reserved.claim;
+    if (!reserved.pending_uid.empty() &&
+        claims.RemovePending(reserved.pending_uid, Sharers::kOne) && !reserved.written) {
+      claims.Restore(claim.metadata.namespace_, claim.metadata.name);
+    }
+    if (reserved.extended) {
+      if (!reserved.to_be_made) Delete(*pod.pod, claim);
+    } else if (claim.status.allocation &&
+               IsReservedForPod(*pod.pod, claim, GroupReservations::kIgnored)) {
+      // The claim's controller deallocates it where nothing else uses it.
+      handle_.claim_writer().RemoveReservation(claim, pod.pod->metadata.uid,
+                                               [](const ClaimAnswer&) {});
+    }
+  }
+  kept->claims.reset();
+}
+
+Status DynamicResources::PreBindPreFlight(CycleState& state, const PodInfo&, std::string_view) {
+  const auto* kept = state.Find<ReserveState>();
+  return kept == nullptr || kept->claims == nullptr || kept->claims->claims.empty()
+             ? Status::Skip()
+             : Status::Success();
+}
+
+void DynamicResources::PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+                               Cancellation& cancellation, AsyncDone done) {
+  const auto binding = std::make_shared<ClaimBinding>(state.Read<ReserveState>().claims, pod.pod,
+                                                      std::string(node_name), args_.binding_timeout,
+                                                      handle_, cancellation, std::move(done));
+  binding->Start();
+}
+
+std::vector<ClusterEventWithHint> DynamicResources::EventsToRegister() const {
+  return DynamicResourcesEvents(handle_);
+}
+
+}  // namespace berth::plugins

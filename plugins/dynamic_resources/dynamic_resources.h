@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
+#include "plugins/dynamic_resources/allocator/expressions.h"
+#include "plugins/dynamic_resources/args.h"
+#include "plugins/dynamic_resources/cluster_devices.h"
+#include "plugins/dynamic_resources/pod_devices.h"
+
+namespace berth::plugins {
+
+// Puts a pod only where the devices of its ResourceClaims are or can be had, and writes which it
+// was given before the pod is bound.
+//
+//   PreEnqueue  holds back pods whose claims are not there yet
+//   PreFilter   looks up the claims (pod_devices.h) and takes in what has changed of slices,
+//   classes
+//               and claims (cluster_devices.h)
+//   Filter      where allocated claims can be used, and what the allocator finds for the others
+//   PostFilter  gives up the allocation of a claim that keeps the pod off every node
+//   Score       the earlier subrequests of firstAvailable, the better
+//   Reserve     asks the allocator once more about the chosen node, and marks what it finds as
+//               pending: no other pod gets it (ClaimTracker)
+//   PreBind     writes allocations and reservations, and waits for the devices (claim_binding.h)
+//   Unreserve   gives back what was not written, and the pod's reservations
+//
+// All rejections are UnschedulableAndUnresolvable: evicting pods frees no device at once.
+//
+// Where the allocator stops with an error on some node, no node passes: the pod is not scheduled,
+// as in kube-scheduler, even where other nodes would do.
+//
+// Thread safety: see points.h; Filter and Score only on the scheduling thread.
+class DynamicResources final : public PreEnqueuePlugin,
+                               public PreFilterPlugin,
+                               public ColumnFilterPlugin,
+                               public PostFilterPlugin,
+                               public PreScorePlugin,
+                               public ColumnScorePlugin,
+                               public ScoreExtensions,
+                               public ReservePlugin,
+                               public PreBindPlugin,
+                               public EnqueueExtensions {
+ public:
+  static constexpr std::string_view kName = "DynamicResources";
+  // What keeps an allocated claim's pod off a node.
+  static constexpr std::string_view kNotAvailable = "resourceclaim not available on the node";
+
+  // `args` are valid; `handle` must outlive the plugin.
+  DynamicResources(const DynamicResourcesArgs& args, Handle& handle);
+
+  Inputs DeclaredInputs() const { return Inputs::EachPod(); }
+
+  Status PreEnqueue(const PodInfo& pod) override;
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
+                            const Snapshot& snapshot) override;
+  Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
+  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                   NodeSet& nodes) const override;
+  PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              const NodeToStatus& statuses) override;
+
+  // Skips pods without a request that has alternatives: they score 0 everywhere.
+  Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  const NodeSet& feasible) override;
+  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                    const NodeView& node) const override;
+  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+  Status NormalizeScore(const CycleState& state, const PodInfo& pod, std::span<const NodeRow> nodes,
+                        std::span<int64_t> scores) const override;
+  bool NormalizesByValue(const CycleState&) const override { return true; }
+
+  Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+  void Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
+
+  Status PreBindPreFlight(CycleState& state, const PodInfo& pod,
+                          std::string_view node_name) override;
+  bool AllowParallel() const override { return true; }
+  void PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
+               Cancellation& cancellation, AsyncDone done) override;
+
+  std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+ private:
+  // What becomes of the pod on one node.
+  struct NodeVerdict {
+    Code code = Code::kSuccess;
+    std::string reason = {};
+    // Code::kSuccess: what was asked of the allocator; nullptr: nothing.
+    const NodeClaims* asked = nullptr;
+
+    bool ok() const { return code == Code::kSuccess; }
+  };
+
+  // The pod's claims, with what they ask for checked. Code::kSkip: it has none.
+  Status FindPodDevices(const CycleState& state, const PodInfo& pod, PodDevices& devices) const;
+  Status CheckRequests(const CycleState& state, const api::ResourceClaim& claim) const;
+  // Finds the claim of the pod's extended resources, or makes one up; nullptr: it needs none.
+  ClaimPtr FindExtendedClaim(const PodInfo& pod, PodDevices& devices) const;
+
+  // `found` is filled with what the allocator would give, where it was asked.
+  NodeVerdict Judge(PodDevices& devices, const api::Pod& pod, const NodeView& node,
+                    dra::NodeAllocation& found) const;
+  bool IsAvailable(const PodDeviceClaim& claim, const api::Node& node) const;
+  // The claims to allocate on the node; nullptr: the node can never have the pod.
+  const NodeClaims* ClaimsFor(PodDevices& devices, const api::Pod& pod, const NodeView& node) const;
+  void Deallocate(const api::Pod& pod, const api::ResourceClaim& claim);
+  void Delete(const api::Pod& pod, const api::ResourceClaim& claim);
+
+  Handle& handle_;
+  const DynamicResourcesArgs args_;
+  const std::unique_ptr<dra::DeviceExpressions> expressions_;
+  const std::unique_ptr<ClusterDevices> devices_;
+  // Used again from node to node.
+  const std::unique_ptr<dra::NodeAllocation> found_;
+  const Status not_available_;
+  // Of the last PreEnqueue that rejected.
+  std::optional<ReasonTable> reasons_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What DynamicResources says about a pod on one node.
+#include <algorithm>
+#include <chrono>
+
+#include "plugins/dynamic_resources/binding_conditions.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/extended_resources.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kNodeOperations = "DRAOptionalNodeOperations";
+
+bool SkipsNodeOperations(const api::AllocationResult& allocation) {
+  return std::ranges::any_of(allocation.devices.results, [](const auto& result) {
+    return !result.skip_node_operations.empty();
+  });
+}
+
+bool Declares(const api::Node& node, std::string_view feature) {
+  const auto& declared = node.status.declared_features;
+  return std::ranges::find(declared, feature) != declared.end();
+}
+
+}  // namespace
+
+bool DynamicResources::IsAvailable(const PodDeviceClaim& used, const api::Node& node) const {
+  if (!used.allocated()) return true;
+  if (used.nodes && !used.nodes->Matches(node)) return false;
+  if (SkipsNodeOperations(*used.claim->status.allocation) && !Declares(node, kNodeOperations)) {
+    return false;
+  }
+  if (!handle_.features().dra_device_binding_conditions) return true;
+  const auto ready = IsReadyForBinding(*used.claim);
+  if (!ready) return false;
+  return *ready ||
+         !IsBindingTimedOut(*used.claim, args_.binding_timeout, handle_.clock().WallNow());
+}
+
+const NodeClaims* DynamicResources::ClaimsFor(PodDevices& devices, const api::Pod& pod,
+                                              const NodeView& node) const {
+  uint64_t from_devices = 0;
+  if (devices.has_extended) {
+    const api::ResourceList& allocatable = node.node().status.allocatable;
+    for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
+      const std::string& name = devices.extended_resources[i].first;
+      const api::Quantity* amount = api::Find(allocatable, name);
+      const bool by_class = devices_->FindClassOf(name) != nullptr;
+      if (by_class && (amount == nullptr || amount->Value() == 0)) {
+        from_devices |= uint64_t{1} << i;
+      } else if (amount == nullptr) {
+        return nullptr;
+      }
+    }
+  }
+  const auto [known, is_new] = devices.by_resources.try_emplace(from_devices);
+  NodeClaims& asked = known->second;
+  if (!is_new) return &asked;
+  if (from_devices != 0) {
+    std::vector<std::pair<std::string, std::string>> resources;
+    for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
+      if ((from_devices >> i & 1) == 0) continue;
+      const std::string& name = devices.extended_resources[i].first;
+      resources.emplace_back(name, devices_->FindClassOf(name)->metadata.name);
+    }
+    ExtendedRequests requests = MakeExtendedRequests(pod, resources);
+    auto claim = std::make_shared<api::ResourceClaim>(*devices.extended()->claim);
+    claim->spec.devices.requests = std::move(requests.requests);
+    asked.extended = std::move(claim);
+    asked.mappings = std::move(requests.mappings);
+  }
+  for (const PodDeviceClaim& used : devices.claims) {
+    if (used.allocated()) continue;
+    const bool extended = &used == devices.extended();
+    asked.claims.push_back(extended && asked.extended != nullptr ? asked.extended : used.claim);
+  }
+  std::vector<const api::ResourceClaim*> claims;
+  for (const ClaimPtr& claim : asked.claims) claims.push_back(claim.get());
+  asked.prepared = devices_->allocator().Prepare(
+      claims, [this](std::string_view name) { return handle_.listers().FindDeviceClass(name); });
+  return &asked;
+}
+
+DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const api::Pod& pod,
+                                                      const NodeView& node,
+                                                      dra::NodeAllocation& found) const {
+  constexpr Code kNever = Code::kUnschedulableAndUnresolvable;
+  const NodeClaims* asked = nullptr;
+  if (devices.has_extended && !devices.extended()->claim->spec.devices.requests.empty()) {
+    // Of an earlier cycle: PostFilter deletes it.
+    return {kNever, "cannot schedule extended resource claim"};
+  }
+  if (devices.must_allocate) {
+    asked = ClaimsFor(devices, pod, node);
+    if (asked == nullptr) return {kNever, "cannot fit resource"};
+    if (asked->extended == nullptr && devices.num_user_claims() == 0) return {};
+  }
+  const bool available = std::ranges::all_of(
+      devices.claims, [&](const PodDeviceClaim& used) { return IsAvailable(used, node.node()); });
+  if (asked != nullptr) {
+    const double seconds = std::chrono::duration<double>(args_.filter_timeout).count();
+    const uint64_t steps =
+        seconds <= 0 || !handle_.features().dra_scheduler_filter_timeout
+            ? UINT64_MAX
+            : static_cast<uint64_t>(seconds *
+                                    static_cast<double>(dra::AllocatorLimits::kStepsPerSecond));
+    devices_->allocator().Allocate(*asked->prepared, node.row(), node.node(), steps, found);
+    switch (found.outcome) {
+      case dra::AllocationOutcome::kAllocated:
+        break;
+      case dra::AllocationOutcome::kNone:
+        return {kNever, "cannot allocate all claims"};
+      case dra::AllocationOutcome::kInvalidPools:
+        return {kNever, found.error};
+      case dra::AllocationOutcome::kOutOfSteps:
+        return {Code::kError,
+                "node " + node.node().metadata.name + ": timed out trying to allocate devices"};
+      case dra::AllocationOutcome::kError:
+        return {Code::kError, found.error};
+    }
+  }
+  if (!available) return {kNever, std::string(kNotAvailable)};
+  return {.asked = asked};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "berth/api/pod.h"
+#include "berth/api/resource_claim.h"
+#include "berth/in_tree/claim_tracker.h"
+#include "berth/matching.h"
+#include "plugins/dynamic_resources/allocator/allocator.h"
+
+namespace berth::plugins {
+
+// The name of a claim for extended resources that is not made yet; no claim can be named so.
+inline constexpr std::string_view kMadeUpName = "<extended-resources>";
+
+// A claim that the pod uses.
+struct PodDeviceClaim {
+  ClaimPtr claim;
+  // Where its allocation can be used; nullopt: it has none, or everywhere.
+  std::optional<NodeSelectorMatcher> nodes;
+  // Its reservation, once the pod has it.
+  api::ResourceClaimConsumerReference consumer;
+
+  bool allocated() const { return claim->status.allocation.has_value(); }
+};
+
+// The claims that are to be allocated where the node's extended resources come from the same
+// devices: what Filter asks the allocator about such nodes.
+struct NodeClaims {
+  // The claim that stands for the extended resources, with their requests; nullptr: the node has
+  // none that come from devices.
+  ClaimPtr extended;
+  std::vector<api::ContainerExtendedResourceRequest> mappings;
+  // In the order of the pod's claims. Keeps what `prepared` points to.
+  std::vector<ClaimPtr> claims;
+  std::optional<dra::ClaimsToAllocate> prepared;
+};
+
+// What PreFilter found out about the pod; good for the running cycle.
+struct PodDevices {
+  // In the order of spec.resourceClaims; last the claim of extended resources, where there is one.
+  std::vector<PodDeviceClaim> claims;
+  bool has_extended = false;
+  // Some claim has no allocation.
+  bool must_allocate = false;
+  // The scalar resources that the pod requests, but 0, that could be extended ones.
+  std::vector<std::pair<std::string, int64_t>> extended_resources;
+  // By which of them a node gets from devices, as bits. Filled as nodes are looked at.
+  std::map<uint64_t, NodeClaims> by_resources;
+
+  const PodDeviceClaim* extended() const { return has_extended ? &claims.back() : nullptr; }
+  size_t num_user_claims() const { return claims.size() - (has_extended ? 1 : 0); }
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/dynamic_resources/dynamic_resources.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "tests/support/device_builders.h"
+#include "tests/unit/plugins/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using test::MakeDeviceClaim;
+using test::MakeDeviceClass;
+using test::MakeNode;
+using test::MakeNodeSlice;
+using test::MakePod;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Outcome = ClaimAnswer::Outcome;
+
+// A pod "p" with one claim for each of these, under the names "<claim>".
+api::Pod PodWith(const std::vector<std::string>& claims, const std::string& name = "p") {
+  api::Pod pod = MakePod().Name(name).Uid(name + "-uid");
+  for (const std::string& claim : claims) {
+    auto& entry = pod.spec.resource_claims.emplace_back();
+    entry.name = claim;
+    entry.resource_claim_name = claim;
+  }
+  return pod;
+}
+
+class DynamicResourcesTest : public testing::Test, public test::PluginFixture {
+ protected:
+  DynamicResourcesTest() {
+    handle.plain_listers.Set(MakeDeviceClass("gpus"));
+    handle.plain_listers.Set(MakeNodeSlice("n1", 1));
+    snapshot_.emplace(Cluster({MakeNode("n1"), MakeNode("n2")}));
+    handle.current_snapshot = &*snapshot_;
+  }
+
+  // What PreFilter says, "" for Success, or "Skip".
+  std::string PreFilter(const api::Pod& pod) {
+    state = CycleState();
+    info_ = Info(pod);
+    const Status status = plugin_->PreFilter(state, *info_, *snapshot_).status;
+    return status.skip() ? "Skip" : status.message();
+  }
+  // What Filter says about each node, once both forms agree.
+  std::vector<std::string> Verdicts(const api::Pod& pod) {
+    if (std::string text = PreFilter(pod); !text.empty()) return {text};
+    NodeSet nodes = snapshot_->nodes();
+    plugin_->FilterNodes(state, *info_, *snapshot_, nodes);
+    std::vector<std::string> verdicts;
+    for (NodeRow row = 0; row < 2; ++row) {
+      const Status status = plugin_->Filter(state, *info_, NodeView(*snapshot_, row));
+      EXPECT_EQ(status.ok(), nodes.Test(row));
+      verdicts.push_back(status.message());
+    }
+    return verdicts;
+  }
+  void Reserve(const api::Pod& pod, std::string_view node) {
+    ASSERT_EQ(PreFilter(pod), "");
+    ASSERT_TRUE(plugin_->Reserve(state, *info_, node).ok());
+  }
+  void StartPreBind(std::string_view node) {
+    ASSERT_TRUE(plugin_->PreBindPreFlight(state, *info_, node).ok());
+    plugin_->PreBind(state, *info_, node, cancellation_,
+                     [this](AsyncStatus status) { done_ = std::move(status); });
+  }
+  // Answers the oldest request as the API server does; what it was.
+  std::string Answer(std::string_view version) {
+    auto request = handle.claims_written.Take();
+    request.claim.metadata.resource_version = version;
+    request.done({.claim = std::make_shared<const api::ResourceClaim>(request.claim)});
+    return request.what;
+  }
+  std::string AnswerWith(Outcome outcome) {
+    auto request = handle.claims_written.Take();
+    request.done({.outcome = outcome, .error = "no"});
+    return request.what;
+  }
+  std::vector<std::string> Held() const {
+    std::vector<std::string> held;
+    handle.claim_table.ForEachHolder([&](const ClaimPtr& claim) {
+      for (const auto& result : claim->status.allocation->devices.results) {
+        held.push_back(claim->metadata.name + ":" + result.pool + "/" + result.device);
+      }
+    });
+    return held;
+  }
+
+  std::unique_ptr<DynamicResources> plugin_ =
+      std::make_unique<DynamicResources>(DynamicResourcesArgs(), handle);
+  std::optional<test::PlainSnapshot> snapshot_;
+  PodInfoPtr info_;
+  test::FakeCancellation cancellation_;
+  std::optional<AsyncStatus> done_;
+};
+
+TEST_F(DynamicResourcesTest, PodsWithoutClaimsAreSkipped) {
+  EXPECT_EQ(PreFilter(MakePod()), "Skip");
+  EXPECT_EQ(PreFilter(MakePod().Req({{"example.com/gpu", "1"}, {"cpu", "1"}})), "Skip");
+  EXPECT_TRUE(plugin_->Reserve(state, *info_, "n1").ok());
+  EXPECT_TRUE(plugin_->PreBindPreFlight(state, *info_, "n1").skip());
+  plugin_->Unreserve(state, *info_, "n1");
+}
+
+TEST_F(DynamicResourcesTest, AClaimIsAllocatedReservedAndKeptFromOthers) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  handle.ShowClaim(MakeDeviceClaim("b").Request("gpu", "gpus").Obj());
+  EXPECT_THAT(Verdicts(PodWith({"a"})), ElementsAre("", "cannot allocate all claims"));
+  Reserve(PodWith({"a"}), "n1");
+  EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
+  CycleState first = std::move(state);
+  const PodInfoPtr first_info = info_;
+  EXPECT_THAT(Verdicts(PodWith({"b"}, "q")),
+              ElementsAre("cannot allocate all claims", "cannot allocate all claims"));
+  EXPECT_THAT(Verdicts(PodWith({"a"}, "q")),
+              ElementsAre("resource claim default/a is in the process of being allocated"));
+
+  state = std::move(first);
+  info_ = first_info;
+  StartPreBind("n1");
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  const api::ResourceClaim& written = handle.claims_written.requests.at(0).claim;
+  EXPECT_EQ(written.metadata.resource_version, "2");
+  EXPECT_EQ(written.status.reserved_for,
+            (std::vector<api::ResourceClaimConsumerReference>{{"", "pods", "p", "p-uid"}}));
+  ASSERT_TRUE(written.status.allocation);
+  ASSERT_EQ(written.status.allocation->devices.results.size(), 1u);
+  const auto& result = written.status.allocation->devices.results[0];
+  EXPECT_EQ(result.request, "gpu");
+  EXPECT_EQ(result.driver, "gpu.example.com");
+  EXPECT_EQ(result.pool, "n1");
+  EXPECT_EQ(result.device, "gpu-0");
+  EXPECT_TRUE(written.status.allocation->allocation_timestamp);
+  ASSERT_TRUE(written.status.allocation->node_selector);
+  EXPECT_FALSE(done_);
+  EXPECT_EQ(Answer("3"), "WriteStatus");
+  ASSERT_TRUE(done_);
+  EXPECT_TRUE(done_->ok()) << done_->message;
+  handle.RunPosted();
+  EXPECT_EQ(handle.claim_table.pending(), 0u);
+  EXPECT_EQ(handle.claim_table.Find("default", "a")->metadata.resource_version, "3");
+  EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
+  // Another pod may use the claim where its device is.
+  EXPECT_THAT(Verdicts(PodWith({"a"}, "q")),
+              ElementsAre("", "resourceclaim not available on the node"));
+}
+
+TEST_F(DynamicResourcesTest, AConflictIsReadAgainAndALostAnswerIsFoundOut) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  EXPECT_EQ(AnswerWith(Outcome::kConflict), "AddFinalizer");
+  auto read = handle.claims_written.Take();
+  EXPECT_EQ(read.what, "Read");
+  read.done({.claim = MakeDeviceClaim("a").Version("5").Request("gpu", "gpus").Ptr()});
+  EXPECT_EQ(Answer("6"), "AddFinalizer");
+  auto write = handle.claims_written.Take();
+  EXPECT_EQ(write.what, "WriteStatus");
+  write.done({.outcome = Outcome::kUnknown, .error = "timeout"});
+  auto again = handle.claims_written.Take();
+  EXPECT_EQ(again.what, "Read");
+  // It had been carried out.
+  write.claim.metadata.resource_version = "7";
+  again.done({.claim = std::make_shared<const api::ResourceClaim>(write.claim)});
+  ASSERT_TRUE(done_);
+  EXPECT_TRUE(done_->ok()) << done_->message;
+  EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+}
+
+TEST_F(DynamicResourcesTest, AClaimThatGotItsDevicesElsewhereEndsPreBind) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  AnswerWith(Outcome::kConflict);
+  handle.claims_written.Take().done(
+      {.claim = MakeDeviceClaim("a").Version("5").Allocated("n2", "gpu-7").Ptr()});
+  ASSERT_TRUE(done_);
+  EXPECT_EQ(done_->message, "claim default/a got allocated elsewhere in the meantime");
+}
+
+TEST_F(DynamicResourcesTest, WhatIsNotWrittenIsGivenBack) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  EXPECT_EQ(AnswerWith(Outcome::kFailed), "AddFinalizer");
+  ASSERT_TRUE(done_);
+  EXPECT_EQ(done_->code, Code::kError);
+  EXPECT_EQ(done_->message, "add finalizer to claim default/a: no");
+  handle.RunPosted();
+  plugin_->Unreserve(state, *info_, "n1");
+  plugin_->Unreserve(state, *info_, "n1");
+  EXPECT_THAT(Held(), IsEmpty());
+  EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+}
+
+TEST_F(DynamicResourcesTest, AReservationIsTakenBackWhenThePodIsNotBoundAfterAll) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  Reserve(PodWith({"a"}), "n1");
+  StartPreBind("n1");
+  Answer("2");
+  Answer("3");
+  handle.RunPosted();
+  plugin_->Unreserve(state, *info_, "n1");
+  const auto request = handle.claims_written.Take();
+  EXPECT_EQ(request.what, "RemoveReservation");
+  EXPECT_EQ(request.text, "p-uid");
+  // The device is the claim's until the claim's controller deallocates it.
+  EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
+}
+
+TEST_F(DynamicResourcesTest, APodWaitsForItsClaimsInKubeSchedulersWords) {
+  handle.ShowClaim(MakeDeviceClaim("going").Deleting().Obj());
+  handle.ShowClaim(MakeDeviceClaim("other").Owner("q", "q-uid").Obj());
+  handle.ShowClaim(MakeDeviceClaim("classless").Request("gpu", "none").Obj());
+  api::Pod templated = PodWith({});
+  auto& entry = templated.spec.resource_claims.emplace_back();
+  entry.name = "gpu";
+  entry.resource_claim_template_name = "t";
+  api::Pod named = templated;
+  named.status.resource_claim_statuses.push_back({"gpu", "other"});
+  const struct {
+    api::Pod pod;
+    std::string want;
+  } cases[] = {
+      {PodWith({"absent"}), "could not find ResourceClaim \"default/absent\""},
+      {PodWith({"going"}), "resourceclaim \"going\" is being deleted"},
+      {templated, "pod \"default/p\": ResourceClaim not created yet"},
+      {named, "ResourceClaim default/other was not created for Pod default/p (Pod is not owner)"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(PreFilter(c.pod), c.want);
+    const Status held = plugin_->PreEnqueue(*Info(c.pod));
+    EXPECT_EQ(held.code(), Code::kUnschedulableAndUnresolvable);
+    EXPECT_EQ(held.message(), c.want);
+  }
+  EXPECT_EQ(PreFilter(PodWith({"classless"})), "request gpu: device class none does not exist");
+  EXPECT_TRUE(plugin_->PreEnqueue(*Info(PodWith({"classless"}))).ok());
+  // A template that makes no claim.
+  api::Pod nothing = templated;
+  nothing.status.resource_claim_statuses.push_back({"gpu", std::nullopt});
+  EXPECT_EQ(PreFilter(nothing), "Skip");
+}
+
+TEST_F(DynamicResourcesTest, AClaimThatKeepsItsPodOffEveryNodeIsDeallocated) {
+  handle.ShowClaim(
+      MakeDeviceClaim("a").Request("gpu", "gpus").Allocated("gone", "gpu-9").OnNode("n9").Obj());
+  const api::Pod pod = PodWith({"a"});
+  EXPECT_THAT(Verdicts(pod), ElementsAre("resourceclaim not available on the node",
+                                         "resourceclaim not available on the node"));
+  class Rejected final : public NodeToStatus {
+   public:
+    explicit Rejected(Status status) : status_(status) {}
+    Status Get(NodeRow) const override { return status_; }
+
+   private:
+    const Status status_;
+  };
+  const Rejected rejected(plugin_->Filter(state, *info_, NodeView(*snapshot_, 0)));
+  const auto result = plugin_->PostFilter(state, *info_, *snapshot_, rejected);
+  EXPECT_EQ(result.status.code(), Code::kUnschedulable);
+  EXPECT_EQ(result.status.message(), "deallocation of ResourceClaim completed");
+  auto request = handle.claims_written.Take();
+  EXPECT_EQ(request.what, "WriteStatus");
+  EXPECT_EQ(request.claim.status, api::ResourceClaimStatus());
+  request.done({.outcome = Outcome::kFailed, .error = "no"});
+  handle.RunPosted();
+  EXPECT_THAT(handle.activated, ElementsAre("default/p"));
+
+  // Another pod uses it.
+  handle.ShowClaim(MakeDeviceClaim("a")
+                       .Version("2")
+                       .Request("gpu", "gpus")
+                       .Allocated("gone", "gpu-9")
+                       .OnNode("n9")
+                       .ReservedFor("q", "q-uid")
+                       .Obj());
+  ASSERT_EQ(PreFilter(pod), "");
+  EXPECT_EQ(plugin_->PostFilter(state, *info_, *snapshot_, rejected).status.message(), "");
+  EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+}
+
+TEST_F(DynamicResourcesTest, ATaintRuleKeepsDevicesFromPodsUntilItGoes) {
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  api::DeviceTaintRule rule;
+  rule.metadata.name = "r";
+  rule.spec.device_selector.emplace().pool = "n1";
+  rule.spec.taint.key = "broken";
+  rule.spec.taint.effect = api::kDeviceTaintNoSchedule;
+  EXPECT_EQ(Verdicts(PodWith({"a"}))[0], "");
+  handle.plain_listers.Set(rule);
+  EXPECT_EQ(Verdicts(PodWith({"a"}))[0], "cannot allocate all claims");
+  handle.plain_listers.Remove<api::DeviceTaintRule>("", "r");
+  EXPECT_EQ(Verdicts(PodWith({"a"}))[0], "");
+  handle.plain_listers.Remove<api::ResourceSlice>("", "n1-gpus");
+  EXPECT_EQ(Verdicts(PodWith({"a"}))[0], "cannot allocate all claims");
+}
+
+TEST_F(DynamicResourcesTest, HintsQueueForAFreedDeviceAndForTheOwnClaim) {
+  const api::Pod pod = PodWith({"a"});
+  handle.ShowClaim(MakeDeviceClaim("a").Obj());
+  const api::ObjectPtr own = MakeDeviceClaim("a").Ptr();
+  const api::ObjectPtr own_reserved = MakeDeviceClaim("a").ReservedFor("q", "q-uid").Ptr();
+  const api::ObjectPtr other = MakeDeviceClaim("b").Ptr();
+  const api::ObjectPtr other_allocated = MakeDeviceClaim("b").Allocated("n1", "gpu-0").Ptr();
+  const auto hint = [&](ActionType action, const api::ObjectPtr& before,
+                        const api::ObjectPtr& after) {
+    return test::Hint(*plugin_, {EventResource::kResourceClaim, action}, pod, before, after);
+  };
+  EXPECT_EQ(hint(action::kAdd, {}, own), "queue");
+  EXPECT_EQ(hint(action::kAdd, {}, other), "skip");
+  EXPECT_EQ(hint(action::kUpdate, own, own_reserved), "queue");
+  EXPECT_EQ(hint(action::kUpdate, own, own), "skip");
+  EXPECT_EQ(hint(action::kUpdate, other, other_allocated), "skip");
+  EXPECT_EQ(hint(action::kUpdate, other_allocated, other), "queue");
+  EXPECT_EQ(hint(action::kDelete, other_allocated, {}), "queue");
+  EXPECT_EQ(hint(action::kDelete, other, {}), "skip");
+  EXPECT_EQ(test::Hint(*plugin_, {EventResource::kResourceSlice, action::kUpdate}, pod, {}, {}),
+            "queue");
+}
+
+}  // namespace
+}  // namespace berth::plugins
