@@ -38,6 +38,8 @@ std::string_view InTreePluginOf(const api::Volume& volume);
 std::string_view InTreePluginOf(const api::PersistentVolume& volume);
 // The driver that stands for the plugin, "ebs.csi.aws.com"; "" where there is none.
 std::string_view CsiDriverOf(std::string_view in_tree_plugin);
+// The label of nodes by which that driver knows their zone, where it has one of its own; else "".
+std::string_view CsiZoneLabelOf(std::string_view in_tree_plugin);
 
 // The name of the claim, in the pod's namespace, that a volume of the pod stands for; nullopt: it
 // is no claim. That of an ephemeral volume is made up.

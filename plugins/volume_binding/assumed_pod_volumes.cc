@@ -117,7 +117,7 @@ std::optional<std::string> FindAffinityProblem(const api::PersistentVolume& volu
                                                const TargetNode& target,
                                                std::string_view translation = "") {
   std::optional<api::VolumeNodeAffinity> affinity = volume.spec.node_affinity;
-  const std::string_view plugin = MigratablePlugin(volume);
+  const std::string_view plugin = MigratedPluginOf(volume);
   if (!plugin.empty() && IsMigratedOn(target.csi_node, plugin)) {
     auto migrated = MigratedAffinity(volume);
     if (!migrated) return std::string(translation) + migrated.error().message;

@@ -70,14 +70,12 @@ void CheckBound(const std::vector<BoundClaim>& bound, const api::Node& node, con
 // claim from all others.
 const api::PersistentVolume* FindMatching(const DelayedClaim& delayed, const api::Node& node,
                                           const ChosenVolumes& chosen) {
-  for (const MatchingVolume& promised : delayed.promised) {
+  for (const PromisedVolume& promised : delayed.promised) {
     if (chosen.Contains(promised.volume)) continue;
     return promised.affinity.Matches(node) ? promised.volume : nullptr;
   }
-  for (const MatchingVolume& free : delayed.free) {
-    if (free.affinity.Matches(node) && !chosen.Contains(free.volume)) return free.volume;
-  }
-  return nullptr;
+  return delayed.free.FindFirst(
+      node, [&](const api::PersistentVolume* volume) { return chosen.Contains(volume); });
 }
 
 bool MatchesTerm(const api::TopologySelectorTerm& term, const api::Node& node) {

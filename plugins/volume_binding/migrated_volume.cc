@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "berth/volumes.h"
+#include "plugins/shared/csi_migration.h"
+
 namespace berth::plugins {
 namespace {
 
@@ -102,80 +105,19 @@ Affinity TranslateTopology(const api::PersistentVolume& volume, std::string_view
   return affinity;
 }
 
-std::optional<Error> CheckEbsVolumeId(const std::string& id) {
-  constexpr std::string_view kScheme = "aws://";
-  if (!id.starts_with(kScheme)) return std::nullopt;
-  const std::string_view rest = std::string_view(id).substr(kScheme.size());
-  const size_t slash = rest.find('/');
-  const std::string_view name =
-      Trim(slash == std::string_view::npos ? "" : rest.substr(slash), "/");
-  if (name.starts_with("vol-") && name.find('/') == std::string_view::npos) return std::nullopt;
-  return Error{
-      "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (" + id +
-      ")"};
-}
-
-// A volume in several zones is named by the region that they must share.
-std::optional<Error> CheckGceZones(const api::PersistentVolume& volume) {
-  const std::string* label = api::Find(volume.metadata.labels, kBetaZone);
-  if (label == nullptr || label->empty()) label = api::Find(volume.metadata.labels, kZone);
-  if (label == nullptr) return std::nullopt;
-  const std::vector<std::string> zones = Split(*label, kZoneDelimiter);
-  if (zones.size() == 1) return std::nullopt;
-  const std::string failed = "failed to get region from zones: ";
-  std::set<std::string> regions;
-  for (const std::string& zone : zones) {
-    const std::vector<std::string> parts = Split(zone, "-");
-    if (parts.size() != 3) {
-      return Error{failed +
-                   "zone in unexpected format, expected: {locale}-{region}-{zone}, got: " + zone};
-    }
-    regions.insert(parts[0] + "-" + parts[1]);
-  }
-  if (regions.size() == 1) return std::nullopt;
-  std::string list;
-  for (const std::string& region : regions) list += (list.empty() ? "" : " ") + region + ":{}";
-  return Error{failed + "multiple or no regions gotten from zones, got: map[" + list + "]"};
-}
-
-std::optional<Error> CheckAzureDisk(const api::AzureDiskVolumeSource& disk) {
-  if (!disk.kind) return std::nullopt;
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  const bool managed = std::ranges::equal(*disk.kind, std::string_view("managed"), {}, lower);
-  if (managed) return std::nullopt;
-  return Error{"kind(" + *disk.kind + ") is not supported in csi migration"};
-}
-
 }  // namespace
 
-std::string_view MigratablePlugin(const api::PersistentVolume& volume) {
-  const api::PersistentVolumeSpec& spec = volume.spec;
-  if (spec.aws_elastic_block_store) return "kubernetes.io/aws-ebs";
-  if (spec.gce_persistent_disk) return "kubernetes.io/gce-pd";
-  if (spec.azure_disk) return "kubernetes.io/azure-disk";
-  if (spec.cinder) return "kubernetes.io/cinder";
-  if (spec.portworx_volume) return "kubernetes.io/portworx-volume";
-  return "";
+std::string_view MigratedPluginOf(const api::PersistentVolume& volume) {
+  const std::string_view plugin = InTreePluginOf(volume);
+  return IsMigrated(plugin) ? plugin : "";
 }
 
 Result<Affinity> MigratedAffinity(const api::PersistentVolume& volume) {
-  const api::PersistentVolumeSpec& spec = volume.spec;
-  std::optional<Error> error;
-  std::string_view csi_key;
-  if (spec.aws_elastic_block_store) {
-    error = CheckEbsVolumeId(spec.aws_elastic_block_store->volume_id);
-    csi_key = "topology.ebs.csi.aws.com/zone";
-  } else if (spec.gce_persistent_disk) {
-    error = CheckGceZones(volume);
-    csi_key = "topology.gke.io/zone";
-  } else if (spec.cinder) {
-    csi_key = "topology.cinder.csi.openstack.org/zone";
-  } else if (spec.azure_disk) {
-    error = CheckAzureDisk(*spec.azure_disk);
+  if (const auto handle = CsiHandleOf(volume); !handle) {
+    return Fail("could not translate pv: " + handle.error().message);
   }
-  if (error) return Fail("could not translate pv: " + error->message);
-  if (csi_key.empty()) return spec.node_affinity;
-  return TranslateTopology(volume, csi_key);
+  const std::string_view zone = CsiZoneLabelOf(InTreePluginOf(volume));
+  return zone.empty() ? volume.spec.node_affinity : TranslateTopology(volume, zone);
 }
 
 }  // namespace berth::plugins

@@ -10,10 +10,10 @@
 
 namespace berth::plugins {
 
-// The in-tree plugin of the volume, if its volumes can be served by a CSI driver instead; else "".
-std::string_view MigratablePlugin(const api::PersistentVolume& volume);
+// The in-tree plugin of the volume, if a CSI driver stands for it (IsMigrated); else "".
+std::string_view MigratedPluginOf(const api::PersistentVolume& volume);
 
-// The node affinity of the volume, whose plugin is migratable, as its CSI driver has it: the zone
+// The node affinity of the volume, whose plugin is migrated, as its CSI driver has it: the zone
 // stands under the driver's own key. Errors: the volume cannot be served by the driver, in
 // kube-scheduler's words.
 Result<std::optional<api::VolumeNodeAffinity>> MigratedAffinity(

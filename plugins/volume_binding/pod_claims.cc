@@ -38,7 +38,7 @@ BoundClaim LookAtBound(const api::PersistentVolumeClaim& claim, const AssumedVol
   BoundClaim bound{.claim = &claim, .volume = volumes.FindVolume(claim.spec.volume_name)};
   if (bound.volume == nullptr) return bound;
   bound.affinity = VolumeAffinity(bound.volume->spec.node_affinity);
-  const std::string_view plugin = MigratablePlugin(*bound.volume);
+  const std::string_view plugin = MigratedPluginOf(*bound.volume);
   if (plugin.empty()) return bound;
   const auto affinity = MigratedAffinity(*bound.volume);
   if (affinity && *affinity == bound.volume->spec.node_affinity) return bound;
@@ -74,6 +74,7 @@ void FindMatching(const AssumedVolumes& volumes, DelayedClaim& delayed) {
     }
     selector = *std::move(made);
   }
+  std::vector<const api::PersistentVolume*> free;
   volumes.ForEachVolumeOfClass(StorageClassOf(claim), [&](const api::PersistentVolume& volume) {
     const bool promised = IsPromisedTo(volume, claim);
     if ((volume.spec.claim_ref && !promised) || !Fits(volume, claim)) return;
@@ -82,12 +83,13 @@ void FindMatching(const AssumedVolumes& volumes, DelayedClaim& delayed) {
     } else if (volume.status.phase == api::kVolumeAvailable &&
                (!selector || selector->Matches(volume.metadata.labels)) &&
                HasModes(volume.spec.access_modes, claim.spec.access_modes)) {
-      delayed.free.push_back({&volume, VolumeAffinity(volume.spec.node_affinity)});
+      free.push_back(&volume);
     }
   });
-  std::ranges::stable_sort(delayed.free, {}, [](const MatchingVolume& matching) {
-    return StorageOf(matching.volume->spec.capacity);
+  std::ranges::stable_sort(free, {}, [](const api::PersistentVolume* volume) {
+    return StorageOf(volume->spec.capacity);
   });
+  for (const api::PersistentVolume* volume : free) delayed.free.Add(*volume);
 }
 
 Provisioning FindProvisioning(const api::PersistentVolumeClaim& claim, const Listers& listers) {

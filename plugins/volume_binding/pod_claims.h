@@ -14,6 +14,7 @@
 #include "berth/in_tree/handle.h"
 #include "berth/label_selector.h"
 #include "berth/result.h"
+#include "plugins/volume_binding/free_volumes.h"
 #include "plugins/volume_binding/volume_affinity.h"
 
 // What a pod asks for by its claims, looked up once for all nodes. Pointers are those of Listers
@@ -36,8 +37,8 @@ struct BoundClaim {
   std::shared_ptr<const MigratedVolume> migrated = nullptr;
 };
 
-// A volume that would do for a claim, as far as nodes do not matter.
-struct MatchingVolume {
+// A volume that is promised to a claim and would do for it, as far as nodes do not matter.
+struct PromisedVolume {
   const api::PersistentVolume* volume = nullptr;
   VolumeAffinity affinity;
 };
@@ -64,8 +65,8 @@ struct DelayedClaim {
   const std::string* selected_node = nullptr;
   // Volumes that are promised to the claim, by name; then those that are free, the smallest first
   // and of one size by name.
-  std::vector<MatchingVolume> promised = {};
-  std::vector<MatchingVolume> free = {};
+  std::vector<PromisedVolume> promised = {};
+  FreeVolumes free = {};
   std::string match_error = {};  // "" unless no volume can be looked for
   Provisioning provisioning = {};
 };

@@ -24,6 +24,9 @@ struct PreFilterState {
   std::shared_ptr<const PodClaims> claims;
 };
 
+// Reserve was called after PreFilter, whatever it gave the pod.
+struct WasReserved {};
+
 // What Reserve gave the pod.
 struct ReserveState {
   std::shared_ptr<AssumedPodVolumes> volumes;
@@ -63,6 +66,7 @@ Status VolumeBinding::Verdict(const NodeVerdict& verdict, const CycleState& stat
 }
 
 Status VolumeBinding::Filter(const CycleState& state, const PodInfo&, const NodeView& node) const {
+  filters_.store(true, std::memory_order_relaxed);
   const PodClaims& claims = *state.Read<PreFilterState>().claims;
   return Verdict(FindNodeVolumes(claims, node.node(), handle_.listers(), nullptr), state);
 }
@@ -71,6 +75,7 @@ Status VolumeBinding::Filter(const CycleState& state, const PodInfo&, const Node
 // once.
 void VolumeBinding::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot& snapshot,
                                 NodeSet& nodes) const {
+  filters_.store(true, std::memory_order_relaxed);
   const PodClaims& claims = *state.Read<PreFilterState>().claims;
   const bool only_affinities =
       claims.delayed.empty() && std::ranges::all_of(claims.bound, [](const BoundClaim& bound) {
@@ -107,7 +112,7 @@ void VolumeBinding::ScoreNodes(const CycleState& state, const PodInfo&, const Sn
                                std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
   std::ranges::fill(scores, 0);
   const PodClaims* claims = ToScore(state);
-  if (claims == nullptr) return;
+  if (claims == nullptr || !filters_.load(std::memory_order_relaxed)) return;
   NodeVolumes volumes;
   VolumeScorer scorer(*shape_);
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -124,7 +129,8 @@ Status VolumeBinding::Reserve(CycleState& state, const PodInfo& pod, std::string
     if (!HasClaims(*pod.pod) || AllClaimsBound(*pod.pod, handle_.assumed_volumes())) return {};
     return state.reasons().Error("not found");
   }
-  if (found->claims->delayed.empty()) return {};
+  state.Write(WasReserved{});
+  if (found->claims->delayed.empty() || !filters_.load(std::memory_order_relaxed)) return {};
   const Snapshot& snapshot = handle_.snapshot();
   const NodeRow row = snapshot.FindNode(node_name);
   if (row == kNoRow) {
@@ -155,7 +161,8 @@ void VolumeBinding::Unreserve(CycleState& state, const PodInfo&, std::string_vie
 Status VolumeBinding::PreBindPreFlight(CycleState& state, const PodInfo& pod,
                                        std::string_view node_name) {
   if (state.Find<ReserveState>() != nullptr) return Status::Success();
-  if (!HasClaims(*pod.pod) || AllClaimsBound(*pod.pod, handle_.assumed_volumes())) {
+  if (state.Find<WasReserved>() != nullptr || !HasClaims(*pod.pod) ||
+      AllClaimsBound(*pod.pod, handle_.assumed_volumes())) {
     return Status::Skip();
   }
   return state.reasons().Error("no pod volume found for node \"" + std::string(node_name) + "\"");

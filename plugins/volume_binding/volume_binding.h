@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -28,8 +29,9 @@ namespace berth::plugins {
 //
 // All rejections are UnschedulableAndUnresolvable: evicting pods frees no volume.
 //
-// Reserve looks at the chosen node again instead of remembering what Filter found on each: nothing
-// that Filter reads changes within a cycle.
+// Reserve and Score look at their nodes again instead of remembering what Filter found on each:
+// nothing that Filter reads changes within a cycle. Where the profile does not call Filter, there
+// is nothing to remember: all nodes score 0, and the pod is bound as if its claims were.
 //
 // Thread safety: see points.h.
 class VolumeBinding final : public PreFilterPlugin,
@@ -84,6 +86,8 @@ class VolumeBinding final : public PreFilterPlugin,
 
   Handle& handle_;
   const Duration bind_timeout_;
+  // Whether the profile calls Filter: if so, it has by the time a pod with claims gets further.
+  mutable std::atomic<bool> filters_ = false;
   // nullopt: the gate StorageCapacityScoring is off.
   std::optional<BrokenLinearFunction> shape_;
   // By the reasons' bits.

@@ -10,17 +10,26 @@ namespace {
 struct Migration {
   std::string_view plugin;
   std::string_view driver;
+  std::string_view zone_label = "";
 };
 
-constexpr Migration kAwsEbs = {"kubernetes.io/aws-ebs", "ebs.csi.aws.com"};
+constexpr Migration kAwsEbs = {"kubernetes.io/aws-ebs", "ebs.csi.aws.com",
+                               "topology.ebs.csi.aws.com/zone"};
 constexpr Migration kAzureDisk = {"kubernetes.io/azure-disk", "disk.csi.azure.com"};
 constexpr Migration kAzureFile = {"kubernetes.io/azure-file", "file.csi.azure.com"};
-constexpr Migration kCinder = {"kubernetes.io/cinder", "cinder.csi.openstack.org"};
-constexpr Migration kGcePd = {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io"};
+constexpr Migration kCinder = {"kubernetes.io/cinder", "cinder.csi.openstack.org",
+                               "topology.cinder.csi.openstack.org/zone"};
+constexpr Migration kGcePd = {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io",
+                              "topology.gke.io/zone"};
 constexpr Migration kPortworx = {"kubernetes.io/portworx-volume", "pxd.portworx.com"};
 constexpr Migration kVsphere = {"kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"};
 constexpr Migration kMigrations[] = {kAwsEbs, kAzureDisk, kAzureFile, kCinder,
                                      kGcePd,  kPortworx,  kVsphere};
+
+const Migration* FindMigration(std::string_view plugin) {
+  const auto* migration = std::ranges::find(kMigrations, plugin, &Migration::plugin);
+  return migration == std::end(kMigrations) ? nullptr : migration;
+}
 
 // A pod's volume and a PersistentVolume's spec name their sources alike.
 template <typename Sources>
@@ -55,8 +64,13 @@ std::string_view InTreePluginOf(const api::PersistentVolume& volume) {
 }
 
 std::string_view CsiDriverOf(std::string_view in_tree_plugin) {
-  const auto* migration = std::ranges::find(kMigrations, in_tree_plugin, &Migration::plugin);
-  return migration == std::end(kMigrations) ? "" : migration->driver;
+  const Migration* migration = FindMigration(in_tree_plugin);
+  return migration == nullptr ? "" : migration->driver;
+}
+
+std::string_view CsiZoneLabelOf(std::string_view in_tree_plugin) {
+  const Migration* migration = FindMigration(in_tree_plugin);
+  return migration == nullptr ? "" : migration->zone_label;
 }
 
 std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& volume) {

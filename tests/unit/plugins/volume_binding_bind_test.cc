@@ -134,6 +134,7 @@ TEST_F(VolumeBindingBindTest, APodThatSharesWhatIsAssumedDoesNotRestoreIt) {
 
 TEST_F(VolumeBindingBindTest, AReserveThatFailsLeavesNothingAssumed) {
   ASSERT_TRUE(PreFilter(pod_, {Node("n1")}).ok());
+  ASSERT_EQ(Filter(0), "");
   handle.assumed.refuse_after = 1;
   EXPECT_EQ(Text(plugin().Reserve(state, *info, "n1")), "Error; out of sync");
   EXPECT_THAT(handle.assumed.volumes, IsEmpty());
@@ -143,6 +144,7 @@ TEST_F(VolumeBindingBindTest, AReserveThatFailsLeavesNothingAssumed) {
 
 TEST_F(VolumeBindingBindTest, ANodeThatDoesNotDoIsNotReserved) {
   ASSERT_TRUE(PreFilter(pod_, {Node("n1"), Node("n2")}).ok());
+  ASSERT_EQ(Filter(0), "");
   EXPECT_EQ(Text(plugin().Reserve(state, *info, "n2")), Rejected({kBindConflict}));
   EXPECT_THAT(handle.assumed.volumes, IsEmpty());
 }
@@ -165,6 +167,17 @@ TEST_F(VolumeBindingBindTest, UnboundClaimsThatWereNotLookedAtAreNotBound) {
   EXPECT_EQ(Text(plugin().Reserve(state, *info, "n1")), "Error; not found");
   EXPECT_EQ(Text(plugin().PreBindPreFlight(state, *info, "n1")),
             "Error; no pod volume found for node \"n1\"");
+}
+
+TEST_F(VolumeBindingBindTest, AProfileWithoutFilterBindsThePodWithoutItsVolumes) {
+  ASSERT_TRUE(PreFilter(pod_, {Node("n1"), Node("n2")}).ok());
+  for (const char* node : {"n1", "n2"}) {
+    ASSERT_TRUE(plugin().Reserve(state, *info, node).ok());
+    EXPECT_THAT(handle.assumed.volumes, IsEmpty());
+    EXPECT_THAT(handle.assumed.claims, IsEmpty());
+    EXPECT_TRUE(plugin().PreBindPreFlight(state, *info, node).skip());
+    plugin().Unreserve(state, *info, node);
+  }
 }
 
 TEST_F(VolumeBindingBindTest, PreBindWritesVolumesThenClaimsThenWaits) {

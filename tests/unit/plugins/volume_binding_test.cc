@@ -445,6 +445,7 @@ TEST_F(VolumeBindingTest, ScorePrefersTheNodeWhoseVolumesAreFreer) {
   ASSERT_TRUE(PreFilter(MakePod().ClaimVolume("a").ClaimVolume("b"),
                         {Node("n1"), Node("n2"), Node("n3"), Node("n4")})
                   .ok());
+  EXPECT_EQ(Filter(3), Rejected({kNoSpace}));
   ASSERT_TRUE(plugin().PreScore(state, *info, *snapshot, snapshot->nodes()).ok());
   std::vector<int64_t> scores(4);
   const std::vector<NodeRow> rows = {0, 1, 2, 3};
@@ -469,6 +470,26 @@ TEST_F(VolumeBindingTest, ScoreOfVolumesThatAreThereIsTheMeanOverTheirClasses) {
   ASSERT_EQ(Filter(0), "");
   // 15 of 30 is 50, 9 of 9 is 0.
   EXPECT_EQ(plugin().Score(state, *info, NodeView(*snapshot, 0)).score, 25);
+}
+
+TEST_F(VolumeBindingTest, ScoreOfAClaimWhoseClassStandsInTheAnnotation) {
+  TellOfCapacity();
+  ClaimBuilder claim =
+      MakeClaim("a", "").Request("50Gi").Annotation(kStorageClassAnnotation, "wait");
+  claim->spec.storage_class_name = std::nullopt;
+  shown().Set(claim.Obj());
+  shown().Set(Capacity("c1", "100Gi", "n1"));
+  ASSERT_TRUE(PreFilter(MakePod().ClaimVolume("a"), {Node("n1"), Node("n2")}).ok());
+  EXPECT_EQ(Filter(0), "");
+  EXPECT_EQ(Filter(1), Rejected({kNoSpace}));
+  EXPECT_EQ(plugin().Score(state, *info, NodeView(*snapshot, 0)).score, 50);
+}
+
+TEST_F(VolumeBindingTest, NothingIsScoredThatFilterDidNotFind) {
+  shown().Set(MakeClaim("a", "local").Request("5Gi").Obj());
+  shown().Set(MakeVolume("a1", "local").Capacity("10Gi").Obj());
+  ASSERT_TRUE(PreFilter(MakePod().ClaimVolume("a"), {Node("n1")}).ok());
+  EXPECT_EQ(plugin().Score(state, *info, NodeView(*snapshot, 0)).score, 0);
 }
 
 TEST_F(VolumeBindingTest, ScoreIsSkippedWhereItCouldNotDiffer) {
