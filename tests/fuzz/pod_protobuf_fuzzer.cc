@@ -14,9 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)ReadIdentity(Encoding::kProtobuf, bytes);
   (void)DecodeProtobuf<Node>(bytes);
   (void)DecodeProtobuf<PodDisruptionBudget>(bytes);
-  (void)DecodeProtobuf<PersistentVolume>(bytes);
-  (void)DecodeProtobuf<PersistentVolumeClaim>(bytes);
-  (void)DecodeProtobuf<CSIStorageCapacity>(bytes);
   const auto pod = DecodeProtobuf<Pod>(bytes);
   if (!pod) return 0;
   const auto once = DecodeJson<Pod>(EncodeJson(*pod));
