@@ -69,8 +69,8 @@ type bench struct {
 	bar     *progress.Line
 	taken   []measurement
 	starts  []startMeasurement
-	// hasVolumes: those of the pods' claims are made.
-	hasVolumes bool
+	// hasCSINodes, hasVolumes, hasClass: these are made, and stay.
+	hasCSINodes, hasVolumes, hasClass bool
 }
 
 func newBench(ctx context.Context, o options, c *controlplane.ControlPlane) (*bench, error) {
@@ -136,6 +136,12 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	crowd := crowd{kind: k, created: make([]time.Time, b.pods)}
 	if k.withVolumes {
 		if err := b.createVolumes(ctx, crowd); err != nil {
+			return m, err
+		}
+	}
+	if k.provisioned {
+		ctx, err = b.provision(ctx, crowd)
+		if err != nil {
 			return m, err
 		}
 	}
@@ -224,7 +230,10 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 			return m, err
 		}
 	}
-	return m, b.cleanUp(ctx)
+	if err := b.cleanUp(ctx); err != nil || !k.provisioned {
+		return m, err
+	}
+	return m, b.deleteProvisioned(ctx)
 }
 
 // awaitReady lets one pod show that the daemon schedules, and returns the CPU time used until then.

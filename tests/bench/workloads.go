@@ -20,6 +20,8 @@ type kind struct {
 	ofDeployments bool
 	// withVolumes: each has a claim that is bound to a CSI volume.
 	withVolumes bool
+	// provisioned: each has a claim for which a CSI volume is made once the pod has its node.
+	provisioned bool
 	change      func(*corev1.Pod)
 }
 
@@ -37,6 +39,8 @@ var kinds = []kind{
 	{name: "anti-affinity", about: "required pod anti-affinity to their kind, by host", oneToANode: true, change: workload.Apart()},
 	{name: "csi-volumes", about: "a claim each, bound to a CSI volume; each node may attach 39", withVolumes: true,
 		change: func(pod *corev1.Pod) { workload.UseClaim(claimOf(pod.Name))(pod) }},
+	{name: "csi-provisioned", about: "a claim each, for which a CSI volume is made in the zone of the pod's node", provisioned: true,
+		change: func(pod *corev1.Pod) { workload.UseClaim(lateClaimOf(pod.Name))(pod) }},
 	{name: "deployments", about: "no constraint, of Deployments behind Services", ofDeployments: true, change: func(*corev1.Pod) {}},
 }
 
