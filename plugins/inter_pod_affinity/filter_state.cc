@@ -2,6 +2,7 @@
 #include "plugins/inter_pod_affinity/filter_state.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace berth::plugins {
@@ -50,7 +51,7 @@ size_t PodAffinityFilterState::bytes() const {
   // A selector of namespaces stands for all that it selects.
   const auto add = [&bytes](const PodQuery& query) {
     for (const PodTerm& term : query.all_of) {
-      bytes += sizeof(term) + term.namespaces.capacity() * sizeof(term.namespaces[0]);
+      bytes += sizeof(term) + term.namespaces.capacity() * sizeof(std::string);
     }
   };
   add(terms_->affinity);

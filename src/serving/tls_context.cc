@@ -156,7 +156,7 @@ struct TlsContext::Impl {
     CertifiedKeyPem pair;
     OpensslPtr<SSL_CTX> context;
 
-    Result<bool> Load(const Settings& settings) {
+    Result<bool> Load(const Settings& from) {
       if (certificate_file.empty() && context != nullptr) return false;
       if (!certificate_file.empty()) {
         auto read = ReadPair(certificate_file, key_file);
@@ -165,13 +165,13 @@ struct TlsContext::Impl {
             read->key_pem == pair.key_pem) {
           return false;
         }
-        auto made = MakeContext(*read, settings);
+        auto made = MakeContext(*read, from);
         if (!made) return Fail(made.error().Within(certificate_file));
         pair = std::move(*read);
         context = std::move(*made);
         return true;
       }
-      auto made = MakeContext(pair, settings);
+      auto made = MakeContext(pair, from);
       if (!made) return Fail(made.error());
       context = std::move(*made);
       return true;

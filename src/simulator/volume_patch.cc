@@ -11,8 +11,10 @@ void PatchAnnotations(const ConfigValue& patch, api::StringMap& annotations) {
   const ConfigValue* metadata = patch.Find("metadata");
   const ConfigValue* changes = metadata == nullptr ? nullptr : metadata->Find("annotations");
   if (changes == nullptr || changes->map() == nullptr) return;
-  for (const auto& [key, value] : *changes->map()) {
-    std::erase_if(annotations, [&key = key](const auto& entry) { return entry.first == key; });
+  for (const auto& change : *changes->map()) {
+    const std::string& key = change.first;
+    const ConfigValue& value = change.second;
+    std::erase_if(annotations, [&key](const auto& entry) { return entry.first == key; });
     if (value.string() == nullptr) continue;
     const auto at =
         std::ranges::lower_bound(annotations, key, {}, &api::StringMap::value_type::first);
