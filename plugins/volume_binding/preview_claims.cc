@@ -22,7 +22,7 @@ struct LoneClaim {
   PodClaims claims;
 };
 
-LoneClaim LookAt(api::Pod alone, const std::string& name, Handle& handle) {
+LoneClaim LookAt(const api::Pod& alone, const std::string& name, Handle& handle) {
   LoneClaim lone{alone.metadata.namespace_ + "/" + name, "", {}};
   if (auto problem = FindClaimProblem(alone, handle.listers())) {
     lone.problem = *std::move(problem);
@@ -69,7 +69,7 @@ ClaimPreviewPlugin::ByNode PreviewClaims(const api::Pod& pod, Handle& handle) {
     if (!name) continue;
     api::Pod alone = pod;
     alone.spec.volumes = {volume};
-    claims->each.push_back(LookAt(std::move(alone), *name, handle));
+    claims->each.push_back(LookAt(alone, *name, handle));
   }
   const bool possible = std::ranges::all_of(
       claims->each, [](const LoneClaim& claim) { return claim.problem.empty(); });

@@ -59,7 +59,7 @@ Result<std::string> FlagSet::Impl::LongForm(const std::string& argument) const {
   for (const auto& [letter, name] : kShortForms) {
     const Flag* flag = Find(name);
     if (letter != argument[1] || flag == nullptr) continue;
-    const std::string long_form = "--" + std::string(name);
+    std::string long_form = "--" + std::string(name);
     if (flag->is_switch || argument.size() == 2) return long_form;
     return long_form + "=" + argument.substr(argument[2] == '=' ? 3 : 2);
   }

@@ -208,7 +208,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   std::optional<ConfigReloader> reloader;
   if (flags->reload_config) {
     reloader.emplace(*flags, *plugins, (*daemon)->metrics(),
-                     [&daemon, &configz](config::SchedulerConfiguration next,
+                     [&daemon, &configz](const config::SchedulerConfiguration& next,
                                          const std::function<void(Result<void>)>& done) {
                        (*daemon)->Reload(next, [next, &configz, done](const Result<void>& result) {
                          if (result) configz.Set(next);
