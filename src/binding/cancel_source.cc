@@ -11,12 +11,13 @@ bool CancelSource::cancelled() const {
 }
 
 void CancelSource::OnCancel(std::function<void()> hook) {
+  State state;
   {
     base::MutexLock lock(mutex_);
-    if (state_ == State::kArmed) hooks_.push_back(std::move(hook));
-    if (state_ != State::kCancelled) return;
+    state = state_;
+    if (state == State::kArmed) return hooks_.push_back(std::move(hook));
   }
-  hook();
+  if (state == State::kCancelled) hook();
 }
 
 void CancelSource::Cancel() {

@@ -216,13 +216,17 @@ std::string ReplaceIndex(std::string_view text, size_t index) {
   for (size_t at = text.find("$i"); at != std::string_view::npos; at = text.find("$i")) {
     out += text.substr(0, at);
     text.remove_prefix(at + 2);
-    size_t modulus = 0;
-    if (text.starts_with('%')) {
+    size_t written = index;
+    if (text.starts_with('%') || text.starts_with('/')) {
       const char* end = text.data() + text.size();
-      const char* rest = std::from_chars(text.data() + 1, end, modulus).ptr;
-      if (modulus > 0) text = {rest, static_cast<size_t>(end - rest)};
+      size_t divisor = 0;
+      const char* rest = std::from_chars(text.data() + 1, end, divisor).ptr;
+      if (divisor > 0) {
+        written = text.front() == '%' ? index % divisor : index / divisor;
+        text = {rest, static_cast<size_t>(end - rest)};
+      }
     }
-    out += std::to_string(modulus > 0 ? index % modulus : index);
+    out += std::to_string(written);
   }
   return out.append(text);
 }

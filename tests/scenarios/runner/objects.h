@@ -45,8 +45,8 @@ Result<ConfigValue> TreeOf(const api::ObjectPtr& object);
 // `object` with a JSON merge patch (RFC 7386) laid over it. Errors: as above.
 Result<api::ObjectPtr> PatchObject(const api::ObjectPtr& object, const ConfigValue& expanded_patch);
 
-// `value` with every "$i" in its strings and keys replaced by the index, and "$i%7" by the index
-// modulo 7.
+// `value` with every "$i" in its strings and keys replaced by the index, "$i%7" by the index modulo
+// 7, and "$i/7" by the index divided by 7.
 ConfigValue WithIndex(const ConfigValue& value, size_t index);
 
 }  // namespace berth::scenarios
