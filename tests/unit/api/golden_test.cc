@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -197,7 +198,7 @@ std::vector<std::string> ReadList(Encoding encoding, const std::string& body, si
 }
 
 TEST(GoldenTest, ListsAreReadWhateverPartsTheyArriveIn) {
-  for (const size_t part : {1, 2, 3, 7, 64, 1000, 1'000'000}) {
+  for (const size_t part : std::initializer_list<size_t>{1, 2, 3, 7, 64, 1000, 1'000'000}) {
     SCOPED_TRACE(part);
     const std::vector<std::string> want = {"web-0", "web-1", "web-2", "web-3", "web-4"};
     ListMeta meta;
@@ -246,7 +247,7 @@ void ExpectTheWatch(Encoding encoding, const std::string& body, size_t part) {
 }
 
 TEST(GoldenTest, WatchesAreReadWhateverPartsTheyArriveIn) {
-  for (const size_t part : {1, 2, 3, 7, 64, 1000, 1'000'000}) {
+  for (const size_t part : std::initializer_list<size_t>{1, 2, 3, 7, 64, 1000, 1'000'000}) {
     SCOPED_TRACE(part);
     ExpectTheWatch(Encoding::kProtobuf, TestData("pod_watch.pb"), part);
     ExpectTheWatch(Encoding::kJson, TestData("pod_watch.json"), part);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <initializer_list>
 
 #include "src/base/thread.h"
 #include "tests/unit/client/client_harness.h"
@@ -382,7 +383,7 @@ TEST(CurlClientTest, BindsOvertakeOtherRequestsWhenTheRateIsShort) {
   EXPECT_TRUE(Await(std::move(gets[0])));
   client.Advance(seconds(8));
   EXPECT_TRUE(Await(std::move(bind)));
-  for (const size_t later : {1, 2}) {
+  for (const size_t later : std::initializer_list<size_t>{1, 2}) {
     client.Advance(seconds(8));
     EXPECT_TRUE(Await(std::move(gets[later])));
   }
