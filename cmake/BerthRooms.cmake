@@ -30,6 +30,7 @@ function(berth_library target)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PUBLIC ${LIBRARY_LINKS} Threads::Threads tl::expected
                         absl::flat_hash_map absl::flat_hash_set absl::btree absl::strings)
+  target_compile_options(${target} PRIVATE ${BERTH_COVERAGE})
   berth_precompiled(${target} berth_precompiled)
 endfunction()
 
@@ -47,8 +48,12 @@ function(berth_precompiled target from)
   endif()
 endfunction()
 
+# With fuzzers, the libraries report what they covered; libFuzzer's main comes with the fuzzers.
+set(BERTH_COVERAGE "$<$<BOOL:${BERTH_BUILD_FUZZERS}>:-fsanitize=fuzzer-no-link>")
+
 # The standard headers that nearly every source asks for, parsed once.
 add_library(berth_precompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/empty.cc)
+target_compile_options(berth_precompiled PRIVATE ${BERTH_COVERAGE})
 target_precompile_headers(berth_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/rooms.h)
 
 # berth_room(<name> [LINKS <target>...])

@@ -51,11 +51,6 @@ if(BERTH_SANITIZE)
   endif()
 endif()
 
-if(BERTH_BUILD_FUZZERS)
-  # The libraries report what they covered; libFuzzer's main comes with the fuzzers themselves.
-  add_compile_options(-fsanitize=fuzzer-no-link)
-endif()
-
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(tl-expected REQUIRED)

@@ -66,10 +66,10 @@ std::string SpecText(const LeaseRecord& record) {
 
 }  // namespace
 
-Result<Lease> ReadLease(std::string_view json) {
+Result<LeaseDocument> ReadLease(std::string_view json) {
   const auto document = ordered_json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) return Fail("the lease is no JSON object");
-  Lease lease;
+  LeaseDocument lease;
   lease.document = json;
   bool good = true;
   if (const ordered_json* metadata = Member(document, "metadata")) {
@@ -88,7 +88,7 @@ Result<Lease> ReadLease(std::string_view json) {
   return lease;
 }
 
-std::string LeaseBody(const Lease& lease, const LeaseRecord& record) {
+std::string LeaseBody(const LeaseDocument& lease, const LeaseRecord& record) {
   // It has been read before.
   auto document = ordered_json::parse(lease.document, nullptr, /*allow_exceptions=*/false);
   document["spec"] = ordered_json::parse(SpecText(record));
@@ -111,8 +111,8 @@ std::string NewLeaseBody(std::string_view namespace_name, std::string_view name,
 }
 
 std::string LeaseEventBody(std::string_view namespace_name, std::string_view name,
-                           const Lease& lease, std::string_view component, std::string_view message,
-                           Time now) {
+                           const LeaseDocument& lease, std::string_view component,
+                           std::string_view message, Time now) {
   const auto nanos = static_cast<uint64_t>(now.time_since_epoch().count());
   const std::string seconds = FormatTime(now);
   std::string body;

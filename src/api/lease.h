@@ -26,8 +26,8 @@ struct LeaseRecord {
   friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
 };
 
-// A Lease as the server sent it.
-struct Lease {
+// A Lease as the server sent it; api::Lease is what a field table reads of one.
+struct LeaseDocument {
   std::string document;  // JSON
   LeaseRecord record;
   std::string uid;
@@ -35,10 +35,10 @@ struct Lease {
 };
 
 // Errors: no JSON object, or a spec whose members have other types.
-Result<Lease> ReadLease(std::string_view json);
+Result<LeaseDocument> ReadLease(std::string_view json);
 
 // The body of a PUT: the Lease's own document with `record` in the place of its spec.
-std::string LeaseBody(const Lease& lease, const LeaseRecord& record);
+std::string LeaseBody(const LeaseDocument& lease, const LeaseRecord& record);
 
 // The body of a POST that creates the Lease.
 std::string NewLeaseBody(std::string_view namespace_name, std::string_view name,
@@ -47,7 +47,7 @@ std::string NewLeaseBody(std::string_view namespace_name, std::string_view name,
 // The body of a POST of a v1 Event about the Lease, in the form of client-go's older recorder,
 // which leader election still uses. `component` is its source.
 std::string LeaseEventBody(std::string_view namespace_name, std::string_view name,
-                           const Lease& lease, std::string_view component, std::string_view message,
-                           Time now);
+                           const LeaseDocument& lease, std::string_view component,
+                           std::string_view message, Time now);
 
 }  // namespace berth::api

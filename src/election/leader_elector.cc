@@ -15,7 +15,7 @@ namespace berth::election {
 namespace {
 
 using client::ApiError;
-using LeaseResult = tl::expected<api::Lease, ApiError>;
+using LeaseResult = tl::expected<api::LeaseDocument, ApiError>;
 using metrics::Metric;
 
 constexpr double kJitterFactor = 1.2;
@@ -80,7 +80,7 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   api::LeaseRecord OwnRecord() const;
   void Observe(const api::LeaseRecord& record);
   // Our write succeeded: `lease` is what it left.
-  void Accept(api::Lease lease);
+  void Accept(api::LeaseDocument lease);
 
   enum class Outcome { kFailed, kSucceeded };
   static Outcome OutcomeOf(const LeaseResult& result) {
@@ -91,8 +91,8 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   void UpdateKnownLease();
   void ReadLease();
   void CreateLease();
-  void OnLeaseRead(api::Lease lease);
-  void UpdateReadLease(const api::Lease& lease);
+  void OnLeaseRead(api::LeaseDocument lease);
+  void UpdateReadLease(const api::LeaseDocument& lease);
   void OnTried(Outcome outcome);
 
   void BecomeLeader();
@@ -120,7 +120,7 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   LeaseClient leases_;
   Random random_;
   State state_ = State::kIdle;
-  std::optional<api::Lease> lease_;  // as it was read or written last
+  std::optional<api::LeaseDocument> lease_;  // as it was read or written last
   api::LeaseRecord observed_;
   Time observed_time_;  // when `observed_` was first seen
   Time tried_;          // when the try under way began
@@ -201,7 +201,7 @@ void LeaderElector::Impl::Observe(const api::LeaseRecord& record) {
   observed_time_ = clock_.Now();
 }
 
-void LeaderElector::Impl::Accept(api::Lease lease) {
+void LeaderElector::Impl::Accept(api::LeaseDocument lease) {
   observed_ = lease.record;
   observed_time_ = clock_.Now();
   lease_ = std::move(lease);
@@ -268,7 +268,7 @@ void LeaderElector::Impl::CreateLease() {
   });
 }
 
-void LeaderElector::Impl::OnLeaseRead(api::Lease lease) {
+void LeaderElector::Impl::OnLeaseRead(api::LeaseDocument lease) {
   Observe(lease.record);
   lease_ = std::move(lease);
   if (!observed_.holder_identity.empty() && !IsHolder()) {
@@ -286,7 +286,7 @@ void LeaderElector::Impl::OnLeaseRead(api::Lease lease) {
   UpdateReadLease(*lease_);
 }
 
-void LeaderElector::Impl::UpdateReadLease(const api::Lease& lease) {
+void LeaderElector::Impl::UpdateReadLease(const api::LeaseDocument& lease) {
   api::LeaseRecord record = OwnRecord();
   record.lease_transitions = observed_.lease_transitions;
   if (IsHolder()) {

@@ -32,7 +32,8 @@ void LeaseClient::Create(const api::LeaseRecord& record, OnLease done) {
   Send(std::move(request), std::move(done));
 }
 
-void LeaseClient::Update(const api::Lease& lease, const api::LeaseRecord& record, OnLease done) {
+void LeaseClient::Update(const api::LeaseDocument& lease, const api::LeaseRecord& record,
+                         OnLease done) {
   client::Request request;
   request.verb = client::Verb::kUpdate;
   request.path = LeasePath();
@@ -74,7 +75,7 @@ void LeaseClient::Cancel() {
   if (const auto call = std::exchange(call_, nullptr)) call->Cancel();
 }
 
-void LeaseClient::RecordEvent(const api::Lease& lease, const std::string& component,
+void LeaseClient::RecordEvent(const api::LeaseDocument& lease, const std::string& component,
                               const std::string& message, Time now) {
   client::Request request;
   request.verb = client::Verb::kCreate;

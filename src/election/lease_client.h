@@ -16,7 +16,7 @@ namespace berth::election {
 // Thread safety: the executor's thread.
 class LeaseClient {
  public:
-  using OnLease = std::function<void(tl::expected<api::Lease, client::ApiError>)>;
+  using OnLease = std::function<void(tl::expected<api::LeaseDocument, client::ApiError>)>;
 
   // `api` must outlive the client. `timeout` is that of each request.
   LeaseClient(client::ApiClient& api, std::string lease_namespace, std::string name,
@@ -34,12 +34,12 @@ class LeaseClient {
   void Get(OnLease done);
   void Create(const api::LeaseRecord& record, OnLease done);
   // Replaces `lease` if it is still the newest version.
-  void Update(const api::Lease& lease, const api::LeaseRecord& record, OnLease done);
+  void Update(const api::LeaseDocument& lease, const api::LeaseRecord& record, OnLease done);
   // Forgets the request under way; it may be executed all the same.
   void Cancel();
 
   // Writes an event about the lease. Best effort: what comes of it is only logged.
-  void RecordEvent(const api::Lease& lease, const std::string& component,
+  void RecordEvent(const api::LeaseDocument& lease, const std::string& component,
                    const std::string& message, Time now);
 
  private:
