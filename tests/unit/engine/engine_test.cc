@@ -89,7 +89,7 @@ TEST_F(EngineTest, TiesAreDrawnEvenlyAndTheSeedDecides) {
   EXPECT_EQ(hits.size(), 3u);
   for (const auto& [node, count] : hits) EXPECT_GT(count, 140) << node;
   engine_ = Engine(Random(7));
-  for (int i = 0; i < 600; ++i) EXPECT_EQ(NodeOf(Schedule(test::MakePod())), first[i]);
+  for (const std::string& node : first) EXPECT_EQ(NodeOf(Schedule(test::MakePod())), node);
 }
 
 TEST_F(EngineTest, TheMessageCountsReasonsAndSortsThemAsText) {

@@ -45,7 +45,7 @@ class OtherObjectsTest : public test::SchedulerFixture {
 TEST_F(OtherObjectsTest, NothingIsDecidedUntilTheLastKindHasBeenListed) {
   AddNode(test::MakeNode("n1"));
   AddPod(test::MakePod().Name("web"));
-  for (const Kind kind : informers::AllKinds()) {
+  for (const Kind kind : informers::WatchedKinds(Features())) {
     Turn();
     EXPECT_THAT(Bindings(), IsEmpty());
     Post(EventType::kSynced, kind);
