@@ -17,16 +17,19 @@ make_tree() {
   mkdir -p "$tree/cmake/checks" "$tree/include/berth" "$tree"/plugins/{node_name,examples/mine} "$tree/tests"
   cp "$checks/layers.txt" "$tree/cmake/checks/"
   plant include/berth/status.h '#include <string>'
-  plant plugins/node_name/node_name.cc '#include "berth/status.h"'
   plant plugins/examples/mine/mine.cc 'void F() { throw 1; }'
-  local room rooms may
+  local room rooms may file
   while IFS=: read -r room rooms; do
-    case $room in include | plugins) continue ;; esac
+    case $room in
+      include) continue ;;
+      plugins) file=plugins/node_name/node_name.cc ;;
+      *) file=src/$room/$room.cc ;;
+    esac
     for may in ${rooms%%|*}; do
       case $may in
-        include) plant "src/$room/$room.cc" '#include "berth/status.h"' ;;
-        plugins) plant "src/$room/$room.cc" '#include "plugins/in_tree_registry.h"' ;;
-        *) plant "src/$room/$room.cc" "#include \"src/$may/$may.h\"" ;;
+        include) plant "$file" '#include "berth/status.h"' ;;
+        plugins) plant "$file" '#include "plugins/in_tree_registry.h"' ;;
+        *) plant "$file" "#include \"src/$may/$may.h\"" ;;
       esac
     done
   done < <(grep '^[a-z]*:' "$checks/layers.txt")

@@ -190,7 +190,7 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
   using Kind = engine::Judgement::Kind;
   size_t scheduled = 0;
   size_t preempted = 0;
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
     for (size_t i = 0; i < kPods; ++i) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", pod " + std::to_string(i));
       Restart();
@@ -203,6 +203,7 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
       std::string message;
       std::vector<std::string> best;
       std::vector<std::set<std::string>> victims;  // of each best candidate
+      bool goes_by_itself = false;                 // a victim that is terminating is not evicted
       {
         const auto judgement = simulation_->scheduler().Judge(pod);
         judgement->Explain();
@@ -217,6 +218,7 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
             std::set<std::string>& names = victims.emplace_back();
             for (const PodInfo* victim : preview->candidates[choice].victims) {
               names.insert(victim->pod->metadata.Key());
+              goes_by_itself |= victim->pod->metadata.deletion_timestamp.has_value();
             }
           }
         }
@@ -230,6 +232,7 @@ TEST_F(RandomSimulationTest, APodAloneIsBoundToABestNodeOfItsVerdict) {
         const auto& evicted = simulation_->api().evicted();
         if (!evicted.empty()) {
           ++preempted;
+          if (goes_by_itself) continue;
           EXPECT_THAT(victims, testing::Contains(std::set(evicted.begin(), evicted.end())));
           continue;
         }

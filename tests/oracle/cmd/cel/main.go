@@ -3,7 +3,7 @@
 // Command cel asks Berth and kube-scheduler's own evaluator the same random expressions about random
 // devices, and compares: whether they compile, result, error and cost.
 //
-//	go run ./oracle/cmd/cel --answers ../.build/dev/tests/cel_answers --count 20000
+//	go run ./oracle/cmd/cel --answers ../.build/dev/bin/cel_answers --count 20000
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	answers := flag.String("answers", "../.build/dev/tests/cel_answers", "the program that gives Berth's answers")
+	answers := flag.String("answers", "../.build/dev/bin/cel_answers", "the program that gives Berth's answers")
 	count := flag.Int("count", 20000, "how many expressions")
 	seed := flag.Uint64("seed", 1, "where the random numbers begin")
 	show := flag.Int("show", 5, "how many differences of a sort are shown")
