@@ -170,7 +170,9 @@ TEST(DeviceInventoryPropertyTest, AnInventoryThatChangedIsAsOneMadeAtOnce) {
           break;
         default: {
           SliceBuilder slice(name, "driver-a", "pool-" + std::to_string(below(3)));
-          slice.Of(1 + below(2), 1 + below(2)).Node("node-" + std::to_string(1 + below(2)));
+          const int64_t of = 1 + static_cast<int64_t>(below(2));
+          const int64_t generation = 1 + static_cast<int64_t>(below(2));
+          slice.Of(of, generation).Node("node-" + std::to_string(1 + below(2)));
           if (below(4) == 0) slice.AllNodes();
           if (below(4) == 0) slice.Label("name", "node-" + std::to_string(1 + below(2)));
           if (below(4) == 0) slice.Counter("set-" + name, "u", "2");
