@@ -22,8 +22,7 @@ namespace berth::plugins {
 //
 //   PreEnqueue  holds back pods whose claims are not there yet
 //   PreFilter   looks up the claims (pod_devices.h) and takes in what has changed of slices,
-//   classes
-//               and claims (cluster_devices.h)
+//               classes and claims (cluster_devices.h)
 //   Filter      where allocated claims can be used, and what the allocator finds for the others
 //   PostFilter  gives up the allocation of a claim that keeps the pod off every node
 //   Score       the earlier subrequests of firstAvailable, the better

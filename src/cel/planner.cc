@@ -18,7 +18,7 @@ bool IsIndex(const Expr* expr) {
   return IsCall(expr, "_[_]") || IsCall(expr, "_[?_]") || IsCall(expr, "_?._");
 }
 
-// What selections lengthen instead of starting anew.
+// What selections lengthen instead of starting again.
 bool IsChain(const Expr* expr) {
   return expr->kind == Expr::Kind::kIdent || expr->kind == Expr::Kind::kSelect || IsIndex(expr) ||
          IsCall(expr, "_?_:_");

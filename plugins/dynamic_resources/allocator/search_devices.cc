@@ -172,7 +172,7 @@ bool Search::Take(const Position& at, Place place, const ViewedDevice& viewed, b
   if (features_.device_taints && !ToleratesTaints(request, device)) return false;
 
   Taken taken{.claim = at.claim, .request = request_index, .place = place, .is_share = is_share};
-  // Whoever shares a device shares the counters that it takes.
+  // Those who share a device share the counters that it takes.
   const bool counted =
       is_share && (inventory_.is_shared(viewed.row) || last_share_[place.device] != kNoShare);
   if (!device.consumes_counters.empty() && !counted) {
