@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/cel/folding.h"
+#include "src/cel/selection.h"
 
 namespace berth::cel {
 namespace {
@@ -22,19 +23,6 @@ bool IsIndex(const Expr* expr) {
 bool IsChain(const Expr* expr) {
   return expr->kind == Expr::Kind::kIdent || expr->kind == Expr::Kind::kSelect || IsIndex(expr) ||
          IsCall(expr, "_?_:_");
-}
-
-bool IsKey(const Value& value) {
-  switch (value.kind()) {
-    case Kind::kBool:
-    case Kind::kInt:
-    case Kind::kUint:
-    case Kind::kDouble:
-    case Kind::kString:
-      return true;
-    default:
-      return false;
-  }
 }
 
 class Planner {

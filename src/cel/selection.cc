@@ -31,19 +31,6 @@ Found FindInList(const List& list, const Value& key) {
   return {&list.items[static_cast<size_t>(*index)], {}};
 }
 
-bool IsKey(const Value& key) {
-  switch (key.kind()) {
-    case Kind::kBool:
-    case Kind::kInt:
-    case Kind::kUint:
-    case Kind::kDouble:
-    case Kind::kString:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Found Find(const Value& value, const Value& key) {
   if (key.IsError()) return {nullptr, key};
   if (!IsKey(key)) return Failed("invalid qualifier type: " + ImplementationName(key));
@@ -57,6 +44,19 @@ std::string Missing(const Value& value, const Value& key) {
 }
 
 }  // namespace
+
+bool IsKey(const Value& key) {
+  switch (key.kind()) {
+    case Kind::kBool:
+    case Kind::kInt:
+    case Kind::kUint:
+    case Kind::kDouble:
+    case Kind::kString:
+      return true;
+    default:
+      return false;
+  }
+}
 
 void BeginChain(Value& value) {
   if (value.kind() != Kind::kOptional || value.chain() != Value::kPlain) return;

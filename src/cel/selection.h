@@ -11,6 +11,9 @@
 // Thread safety: any thread; no state.
 namespace berth::cel {
 
+// Whether a chain may select by the value: a name, a number or a truth value.
+bool IsKey(const Value& key);
+
 // Takes the value out of an optional, so that the chain selects from it.
 void BeginChain(Value& value);
 
