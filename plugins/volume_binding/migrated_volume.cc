@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/volume_binding/migrated_volume.h"
 
-#include <algorithm>
 #include <set>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "berth/volumes.h"

@@ -111,7 +111,7 @@ func TestAVolumeThatCannotBeMadeIsMadeElsewhere(t *testing.T) {
 	e.createClaims(workload.Claim("data", "made", "3Gi"))
 	e.createPods(workload.Pod("pod", workload.UseClaim("data"), workload.PreferNode(corev1.LabelTopologyZone, "za")))
 	e.awaitZone("pod", "zb")
-	if p.failures.Load() == 0 {
+	if p.Failures.Load() == 0 {
 		e.Error("the volume was never asked for in za")
 	}
 	failed := e.events("FailedScheduling", "pod")
