@@ -19,6 +19,7 @@ using informers::Kind;
 
 constexpr std::string_view kProvisionedByAnnotation = "pv.kubernetes.io/provisioned-by";
 constexpr std::string_view kStorage = "storage";
+constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 
 const api::CSINodeDriver* DriverOf(const api::CSINode* node, std::string_view name) {
   if (node == nullptr) return nullptr;
@@ -42,6 +43,12 @@ bool Allows(const api::StorageClass& storage_class, const api::Node& node) {
          });
 }
 
+// The driver that makes the volumes of the class.
+std::string_view DriverNameOf(const api::StorageClass& storage_class) {
+  const std::string_view migrated = CsiDriverOf(storage_class.provisioner);
+  return migrated.empty() ? storage_class.provisioner : migrated;
+}
+
 // Where a volume is made that no pod has chosen a node for; nullptr: the driver knows no places.
 std::shared_ptr<const api::Node> AnyNode(const MemoryApi& api,
                                          const api::StorageClass& storage_class) {
@@ -50,7 +57,7 @@ std::shared_ptr<const api::Node> AnyNode(const MemoryApi& api,
     const auto& node = std::get<std::shared_ptr<const api::Node>>(object);
     if (any != nullptr || !Allows(storage_class, *node)) return;
     const auto csi_node = FindIn<api::CSINode>(api, Kind::kCsiNode, node->metadata.name);
-    if (DriverOf(csi_node.get(), storage_class.provisioner) != nullptr) any = node;
+    if (DriverOf(csi_node.get(), DriverNameOf(storage_class)) != nullptr) any = node;
   });
   return any;
 }
@@ -85,6 +92,18 @@ std::optional<api::VolumeNodeAffinity> Reach(const MemoryApi& api,
   return AffinityTo(std::move(terms));
 }
 
+// Where a volume of an in-tree plugin is: in the node's zone, if the driver that stands for the
+// plugin knows it by the same name.
+void SetZone(const std::string& provisioner, const api::Node& node, api::PersistentVolume& volume) {
+  const std::string* zone = api::Find(node.metadata.labels, kZone);
+  const std::string* of_driver = api::Find(node.metadata.labels, CsiZoneLabelOf(provisioner));
+  if (zone == nullptr || of_driver == nullptr || *zone != *of_driver) return;
+  volume.metadata.labels = {{std::string(kZone), *zone}};
+  api::NodeSelectorTerm term;
+  term.match_expressions.push_back({std::string(kZone), "In", {*zone}});
+  volume.spec.node_affinity = AffinityTo({std::move(term)});
+}
+
 // Takes the claim's size from the first capacity that has it for the node. False: none has.
 bool TakeRoom(MemoryApi& api, const api::StorageClass& storage_class, const api::Node& node,
               const api::Quantity& size) {
@@ -109,6 +128,33 @@ void TakeOffSelectedNode(MemoryApi& api, const api::PersistentVolumeClaim& claim
   std::erase_if(released->metadata.annotations,
                 [](const auto& entry) { return entry.first == kSelectedNodeAnnotation; });
   api.Apply(std::shared_ptr<const api::PersistentVolumeClaim>(std::move(released)));
+}
+
+// Makes the volume's source: of an in-tree plugin where the class names one, since provisioners of
+// drivers that stand for it make such volumes.
+void SetSource(const std::string& provisioner, api::PersistentVolume& volume) {
+  const std::string& name = volume.metadata.name;
+  api::PersistentVolumeSpec& spec = volume.spec;
+  if (provisioner == "kubernetes.io/aws-ebs") {
+    spec.aws_elastic_block_store.emplace().volume_id = name;
+  } else if (provisioner == "kubernetes.io/gce-pd") {
+    spec.gce_persistent_disk.emplace().pd_name = name;
+  } else if (provisioner == "kubernetes.io/azure-disk") {
+    spec.azure_disk.emplace().disk_name = name;
+    spec.azure_disk->disk_uri =
+        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/" + name;
+  } else if (provisioner == "kubernetes.io/azure-file") {
+    spec.azure_file.emplace().share_name = name;
+  } else if (provisioner == "kubernetes.io/cinder") {
+    spec.cinder.emplace().volume_id = name;
+  } else if (provisioner == "kubernetes.io/portworx-volume") {
+    spec.portworx_volume.emplace().volume_id = name;
+  } else if (provisioner == "kubernetes.io/vsphere-volume") {
+    spec.vsphere_volume.emplace().volume_path = name;
+  } else {
+    spec.csi.emplace().driver = provisioner;
+    spec.csi->volume_handle = name;
+  }
 }
 
 std::string NameOfVolumeFor(const api::PersistentVolumeClaim& claim) {
@@ -155,8 +201,7 @@ std::shared_ptr<const api::PersistentVolume> Provision(MemoryApi& api,
   SetAnnotation(volume->metadata.annotations, kProvisionedByAnnotation, storage_class->provisioner);
   api::PersistentVolumeSpec& spec = volume->spec;
   if (size != nullptr) spec.capacity = {{std::string(kStorage), *size}};
-  spec.csi.emplace().driver = storage_class->provisioner;
-  spec.csi->volume_handle = volume->metadata.name;
+  SetSource(storage_class->provisioner, *volume);
   spec.access_modes = claim.spec.access_modes;
   spec.claim_ref = {"PersistentVolumeClaim",
                     claim.metadata.namespace_,
@@ -167,7 +212,11 @@ std::shared_ptr<const api::PersistentVolume> Provision(MemoryApi& api,
   spec.persistent_volume_reclaim_policy = storage_class->reclaim_policy.value_or("Delete");
   spec.storage_class_name = storage_class->metadata.name;
   spec.volume_mode = claim.spec.volume_mode;
-  spec.node_affinity = Reach(api, *storage_class, node.get());
+  if (CsiDriverOf(storage_class->provisioner).empty()) {
+    spec.node_affinity = Reach(api, *storage_class, node.get());
+  } else if (node != nullptr) {
+    SetZone(storage_class->provisioner, *node, *volume);
+  }
   spec.volume_attributes_class_name = claim.spec.volume_attributes_class_name;
   api.Apply(std::shared_ptr<const api::PersistentVolume>(std::move(volume)));
   return FindIn<api::PersistentVolume>(api, Kind::kPersistentVolume, NameOfVolumeFor(claim));

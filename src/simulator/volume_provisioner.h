@@ -26,6 +26,9 @@ void SetAnnotation(api::StringMap& annotations, std::string_view key, std::strin
 // selected node or, where none is selected, of the first node in order of name that has the driver
 // and that the class allows. Without topology keys the class's allowed topologies are its reach.
 //
+// For a class of an in-tree plugin the driver that stands for it makes a volume of that plugin, in
+// the zone of the node, if driver and cluster call that zone by one name.
+//
 // Where the driver tells of its room, the CSIStorageCapacity that the volume comes from has less of
 // it afterwards; without enough the selected node is taken off the claim, so that its pod is
 // scheduled again.

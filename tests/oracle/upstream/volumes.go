@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-helpers/storage/ephemeral"
 	"k8s.io/component-helpers/storage/volume"
+	csitrans "k8s.io/csi-translation-lib"
+	csiplugins "k8s.io/csi-translation-lib/plugins"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -224,7 +226,8 @@ func (c *cycle) waitsForVolumes() bool {
 	})
 }
 
-// provision makes a volume that the node can reach, by what its CSI driver says of the topology, or else its class.
+// provision makes a volume that the node can reach, by what its CSI driver says of the topology, or else its class. For
+// a class of an in-tree plugin the driver that stands for it makes a volume of that plugin, in the node's zone.
 func (s *State) provision(claim *corev1.PersistentVolumeClaim, nodeName string) (*corev1.PersistentVolume, error) {
 	className := volume.GetPersistentVolumeClaimClass(claim)
 	class, err := s.volumes.classes.Get(className)
@@ -244,6 +247,18 @@ func (s *State) provision(claim *corev1.PersistentVolumeClaim, nodeName string) 
 		},
 	}
 	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: class.Provisioner, VolumeHandle: pv.Name}
+	if translator := csitrans.New(); translator.IsMigratableIntreePluginByName(class.Provisioner) {
+		if pv.Spec.CSI.Driver, err = translator.GetCSINameFromInTreeName(class.Provisioner); err != nil {
+			return nil, err
+		}
+		if pv.Spec.CSI.Driver == csiplugins.GCEPDDriverName {
+			pv.Spec.CSI.VolumeHandle = "projects/p/zones/z/disks/" + pv.Name
+		}
+		if pv, err = translator.TranslateCSIPVToInTree(pv); err != nil {
+			return nil, err
+		}
+		return pv, s.putIntoZone(pv, driverZones[class.Provisioner], nodeName)
+	}
 	var terms []corev1.NodeSelectorTerm
 	if labels := s.topology(class.Provisioner, nodeName); len(labels) > 0 {
 		terms = []corev1.NodeSelectorTerm{{MatchExpressions: labels}}
@@ -251,8 +266,7 @@ func (s *State) provision(claim *corev1.PersistentVolumeClaim, nodeName string) 
 		for _, allowed := range class.AllowedTopologies {
 			var term corev1.NodeSelectorTerm
 			for _, label := range allowed.MatchLabelExpressions {
-				term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{
-					Key: label.Key, Operator: corev1.NodeSelectorOpIn, Values: label.Values})
+				term.MatchExpressions = append(term.MatchExpressions, in(label.Key, label.Values...))
 			}
 			terms = append(terms, term)
 		}
@@ -261,6 +275,33 @@ func (s *State) provision(claim *corev1.PersistentVolumeClaim, nodeName string) 
 		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: terms}}
 	}
 	return pv, nil
+}
+
+// driverZones are the labels by which drivers of in-tree plugins know a node's zone.
+var driverZones = map[string]string{
+	csiplugins.AWSEBSInTreePluginName: csiplugins.AWSEBSTopologyKey,
+	csiplugins.GCEPDInTreePluginName:  csiplugins.GCEPDTopologyKey,
+	csiplugins.CinderInTreePluginName: csiplugins.CinderTopologyKey,
+}
+
+// putIntoZone says that the volume is in the node's zone, if the driver knows it by the same name.
+func (s *State) putIntoZone(pv *corev1.PersistentVolume, driverZone, nodeName string) error {
+	node, err := s.snapshot.Get(nodeName)
+	if err != nil {
+		return err
+	}
+	zone, known := node.Node().Labels[corev1.LabelTopologyZone]
+	if ofDriver, has := node.Node().Labels[driverZone]; !known || !has || zone != ofDriver {
+		return nil
+	}
+	pv.Labels = map[string]string{corev1.LabelTopologyZone: zone}
+	pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+		{MatchExpressions: []corev1.NodeSelectorRequirement{in(corev1.LabelTopologyZone, zone)}}}}}
+	return nil
+}
+
+func in(key string, values ...string) corev1.NodeSelectorRequirement {
+	return corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
 // topology has the node's labels of the keys that the driver reports there.
@@ -280,8 +321,7 @@ func (s *State) topology(driver, nodeName string) []corev1.NodeSelectorRequireme
 		}
 		for _, key := range d.TopologyKeys {
 			if value, has := node.Node().Labels[key]; has {
-				terms = append(terms, corev1.NodeSelectorRequirement{
-					Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
+				terms = append(terms, in(key, value))
 			}
 		}
 	}

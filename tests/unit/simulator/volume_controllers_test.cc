@@ -241,6 +241,31 @@ TEST_F(VolumeControllersTest, WithoutTopologyKeysTheClassSaysWhereAVolumeIsReach
             (std::vector<api::NodeSelectorRequirement>{{"zone", "In", {"a", "b"}}}));
 }
 
+TEST_F(VolumeControllersTest, AClassOfAnInTreePluginGetsAVolumeOfThatPlugin) {
+  Apply(NewClass("ebs", "kubernetes.io/aws-ebs", "WaitForFirstConsumer"));
+  constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+  constexpr std::string_view kEbsZone = "topology.ebs.csi.aws.com/zone";
+  Apply(MakeNode("a").Label(kZone, "za").Label(kEbsZone, "za").Obj());
+  Apply(MakeNode("b").Label(kZone, "zb").Obj());
+  Apply(Selected(NewClaim("c1", 5, "ebs"), "a"));
+  Apply(Selected(NewClaim("c2", 5, "ebs"), "b"));
+  Run();
+  const api::PersistentVolume zoned = Volume("pvc-uid-c1");
+  ASSERT_TRUE(zoned.spec.aws_elastic_block_store);
+  EXPECT_EQ(zoned.spec.aws_elastic_block_store->volume_id, "pvc-uid-c1");
+  EXPECT_FALSE(zoned.spec.csi);
+  EXPECT_EQ(zoned.metadata.labels, test::MakeLabels({{kZone, "za"}}));
+  ASSERT_TRUE(zoned.spec.node_affinity);
+  const auto& terms = zoned.spec.node_affinity->required->node_selector_terms;
+  ASSERT_EQ(terms.size(), 1u);
+  EXPECT_THAT(terms[0].match_expressions,
+              ElementsAre(api::NodeSelectorRequirement{std::string(kZone), "In", {"za"}}));
+  EXPECT_EQ(Claim("c1").status.phase, api::kClaimBound);
+  // The driver does not know the zone.
+  EXPECT_TRUE(Volume("pvc-uid-c2").spec.aws_elastic_block_store);
+  EXPECT_FALSE(Volume("pvc-uid-c2").spec.node_affinity);
+}
+
 TEST_F(VolumeControllersTest, AVolumeTakesRoomAndWithoutRoomTheNodeIsGivenUp) {
   ApplyZones();
   Apply(NewClass("made", kDriver, api::kBindWaitForFirstConsumer));
