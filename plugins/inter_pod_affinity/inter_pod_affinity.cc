@@ -79,9 +79,10 @@ Status InterPodAffinity::Filter(const CycleState& state, const PodInfo&,
   return Status::Success();
 }
 
-void InterPodAffinity::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot&,
-                                   NodeSet& nodes) const {
+Status InterPodAffinity::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot&,
+                                     NodeSet& nodes) const {
   state.Read<PodAffinityFilterState>().FilterNodes(nodes);
+  return {};
 }
 
 Status InterPodAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

@@ -59,8 +59,8 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
   // Affinity is asked first, and its rejection is UnschedulableAndUnresolvable: evicting pods
   // brings none near. Then the pod's anti-affinity, then that of placed pods.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Skips when no preferred term on either side, and no required affinity of a placed pod, counts.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

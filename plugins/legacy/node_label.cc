@@ -25,10 +25,11 @@ Status NodeLabel::Filter(const CycleState&, const PodInfo&, const NodeView& node
   return Passes(node.node()) ? Status::Success() : rejection_;
 }
 
-void NodeLabel::FilterNodes(const CycleState&, const PodInfo&, const Snapshot& snapshot,
-                            NodeSet& nodes) const {
-  if (args_.present_labels.empty() && args_.absent_labels.empty()) return;
+Status NodeLabel::FilterNodes(const CycleState&, const PodInfo&, const Snapshot& snapshot,
+                              NodeSet& nodes) const {
+  if (args_.present_labels.empty() && args_.absent_labels.empty()) return {};
   nodes.Filter([&](NodeRow row) { return Passes(snapshot.node(row)); });
+  return {};
 }
 
 int64_t NodeLabel::ScoreOf(const api::Node& node) const {

@@ -29,8 +29,8 @@ class NodeLabel final : public ColumnFilterPlugin,
   Inputs DeclaredInputs() const { return Inputs::Of(0, {{Reach::kNode}}); }
 
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // The share of the preferences that the node fulfils, from 0 to 100; 0 where there are none.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,

@@ -157,11 +157,12 @@ Status ServiceAffinity::Filter(const CycleState& state, const PodInfo&,
   return Carries(node.node(), wanted) ? Status::Success() : rejection_;
 }
 
-void ServiceAffinity::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot& snapshot,
-                                  NodeSet& nodes) const {
+Status ServiceAffinity::FilterNodes(const CycleState& state, const PodInfo&,
+                                    const Snapshot& snapshot, NodeSet& nodes) const {
   const WantedLabels wanted = Wanted(state.Read<PreFilterState>(), snapshot);
-  if (wanted.empty()) return;
+  if (wanted.empty()) return {};
   nodes.Filter([&](NodeRow row) { return Carries(snapshot.node(row), wanted); });
+  return {};
 }
 
 Status ServiceAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

@@ -46,8 +46,8 @@ class ServiceAffinity final : public PreFilterPlugin,
   Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                    const NodeView& node) override;
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   const NodeSet& feasible) override;

@@ -130,8 +130,8 @@ Status NodeAffinity::Filter(const CycleState& state, const PodInfo& pod,
   return data->required->Matches(node.node()) ? Status::Success() : pod_rejection_;
 }
 
-void NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
-                               const Snapshot& snapshot, NodeSet& nodes) const {
+Status NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                 const Snapshot& snapshot, NodeSet& nodes) const {
   const auto data = state.ReadOr<PreFilterState>([&] { return RequiredOf(*pod.pod); });
   const RequiredNodeAffinity& required = *data->required;
   if (nodes.Count() <= kFewRows) {
@@ -139,7 +139,7 @@ void NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
       const api::Node& node = snapshot.node(row);
       return (!added_required_ || added_required_->Matches(node)) && required.Matches(node);
     });
-    return;
+    return {};
   }
   if (added_required_) {
     NodeSet matching(snapshot.num_rows());
@@ -147,6 +147,7 @@ void NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
     nodes &= matching;
   }
   required.FilterNodes(snapshot, nodes);
+  return {};
 }
 
 Status NodeAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,

@@ -42,8 +42,8 @@ class NodeAffinity final : public PreFilterPlugin,
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Skips pods without preferred affinity when none is added.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

@@ -19,14 +19,15 @@ Status NodeName::Filter(const CycleState&, const PodInfo& pod, const NodeView& n
   return rejection_;
 }
 
-void NodeName::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
-                           NodeSet& nodes) const {
+Status NodeName::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
+                             NodeSet& nodes) const {
   const std::string& wanted = pod.pod->spec.node_name;
-  if (wanted.empty()) return;
+  if (wanted.empty()) return {};
   const NodeRow row = snapshot.FindNode(wanted);
   const bool keep = row != kNoRow && nodes.Test(row);
   nodes.Assign(nodes.size(), false);
   if (keep) nodes.Set(row);
+  return {};
 }
 
 std::vector<ClusterEventWithHint> NodeName::EventsToRegister() const {

@@ -26,8 +26,8 @@ class NodeName final : public PreFilterPlugin, public ColumnFilterPlugin, public
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Only a new node can carry the wanted name.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;

@@ -47,13 +47,14 @@ Status NodePorts::Filter(const CycleState&, const PodInfo& pod, const NodeView& 
   return conflict ? rejection_ : Status::Success();
 }
 
-void NodePorts::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
-                            NodeSet& nodes) const {
-  if (pod.host_ports.empty()) return;
+Status NodePorts::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
+                              NodeSet& nodes) const {
+  if (pod.host_ports.empty()) return {};
   const NodeSet& with_ports = snapshot.nodes_with_host_ports();
   nodes.Filter([&](NodeRow row) {
     return !with_ports.Test(row) || !Conflict(pod.host_ports, snapshot.host_ports(row));
   });
+  return {};
 }
 
 std::vector<ClusterEventWithHint> NodePorts::EventsToRegister() const {

@@ -28,8 +28,8 @@ class NodePorts final : public PreFilterPlugin,
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Queues the pod when a node comes, or when a pod on a node goes that held one of its ports.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;

@@ -79,11 +79,12 @@ Status NodeResourcesFit::Filter(const CycleState& state, const PodInfo& pod,
   return state.reasons().Make(code, ReasonsOnNode(data->checks, node, handle_->resource_names()));
 }
 
-void NodeResourcesFit::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                   const Snapshot& snapshot, NodeSet& nodes) const {
+Status NodeResourcesFit::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                     const Snapshot& snapshot, NodeSet& nodes) const {
   const auto data =
       state.ReadOr<PreFilterState>([&] { return PreFilterState{ChecksFor(pod), nullptr}; });
   FilterByFitChecks(data->checks, snapshot, nodes);
+  return {};
 }
 
 // As upstream, the score counts what containers request: no pod-level resources, no status, but

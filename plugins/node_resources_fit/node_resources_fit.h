@@ -39,8 +39,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
                             const Snapshot& snapshot) override;
   // Names every resource that is short; scalars by name.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Never skips.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

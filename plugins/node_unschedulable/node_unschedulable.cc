@@ -43,9 +43,10 @@ Status NodeUnschedulable::Filter(const CycleState&, const PodInfo& pod,
   return rejection_;
 }
 
-void NodeUnschedulable::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
-                                    NodeSet& nodes) const {
+Status NodeUnschedulable::FilterNodes(const CycleState&, const PodInfo& pod,
+                                      const Snapshot& snapshot, NodeSet& nodes) const {
   if (!ToleratesUnschedulable(*pod.pod)) nodes -= snapshot.unschedulable_nodes();
+  return {};
 }
 
 std::vector<ClusterEventWithHint> NodeUnschedulable::EventsToRegister() const {

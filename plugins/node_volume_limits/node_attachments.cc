@@ -85,6 +85,18 @@ void NodeAttachments::Resize(size_t rows) {
   }
 }
 
+size_t NodeAttachments::bytes() const {
+  // Of a hash table's or a tree's entry besides what it holds, and of an allocation.
+  constexpr size_t kEntry = 32;
+  constexpr size_t kAllocation = 16;
+  const size_t rows = rows_.size();
+  constexpr size_t kTrace = sizeof(uint64_t) + sizeof(NodeRow);
+  constexpr size_t kTraced = sizeof(decltype(rows_by_trace_)::value_type) + kEntry + kAllocation;
+  return rows * sizeof(Row) + num_traces_ * kTrace + rows_by_trace_.size() * kTraced +
+         num_listed_ * (sizeof(std::pair<std::string, Driver*>) + kAllocation) +
+         drivers_.size() * (sizeof(Driver) + kEntry + rows * 2 * sizeof(int32_t));
+}
+
 void NodeAttachments::FindStale(const Snapshot& snapshot, const Listers& listers) {
   stale_.Assign(rows_.size(), false);
   changed_rows_.clear();
@@ -131,6 +143,8 @@ void NodeAttachments::Forget(NodeRow row) {
     rows.erase(std::ranges::lower_bound(rows, row));
     if (rows.empty()) rows_by_trace_.erase(at);
   }
+  num_traces_ -= known.traces.size();
+  num_listed_ -= known.drivers.size();
   known.drivers.clear();
   known.traces.clear();
   with_csi_node_.Clear(row);
@@ -143,6 +157,7 @@ void NodeAttachments::Trace(uint64_t trace, NodeRow row) {
   if (at != rows.end() && *at == row) return;
   rows.insert(at, row);
   rows_[row].traces.push_back(trace);
+  ++num_traces_;
 }
 
 void NodeAttachments::Look(NodeRow row, const Snapshot& snapshot, const Listers& listers) {
@@ -159,7 +174,10 @@ void NodeAttachments::Look(NodeRow row, const Snapshot& snapshot, const Listers&
       driver.limits.assign(rows_.size(), kNoLimit);
       driver.attached.assign(rows_.size(), 0);
     }
-    if (!driver.listed.Test(row)) rows_[row].drivers.emplace_back(named.name, &driver);
+    if (!driver.listed.Test(row)) {
+      rows_[row].drivers.emplace_back(named.name, &driver);
+      ++num_listed_;
+    }
     driver.listed.Set(row);
     driver.limits[row] =
         named.allocatable && named.allocatable->count ? *named.allocatable->count : kNoLimit;

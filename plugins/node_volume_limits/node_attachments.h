@@ -45,6 +45,8 @@ class NodeAttachments {
 
   // How many rows the last Update() looked at.
   size_t num_updated() const { return num_updated_; }
+  // About how much memory this takes.
+  size_t bytes() const;
 
  private:
   static constexpr int32_t kNoLimit = INT32_MAX;
@@ -72,6 +74,8 @@ class NodeAttachments {
   uint64_t generation_ = 0;
   uint64_t volumes_generation_ = 0;
   size_t num_updated_ = 0;
+  size_t num_traces_ = 0;  // of all rows together
+  size_t num_listed_ = 0;  // drivers of all rows together
   std::vector<Row> rows_;
   NodeSet with_csi_node_;
   NodeSet untold_;

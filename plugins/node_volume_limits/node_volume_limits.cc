@@ -144,14 +144,13 @@ Status NodeVolumeLimits::Filter(const CycleState& state, const PodInfo& pod,
   return Status::Success();
 }
 
-void NodeVolumeLimits::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                   const Snapshot& snapshot, NodeSet& nodes) const {
-  const auto passes = [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)).ok(); };
+Status NodeVolumeLimits::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                     const Snapshot& snapshot, NodeSet& nodes) const {
+  const auto ask = [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); };
   const auto* data = state.Find<PreFilterState>();
   if (data == nullptr || !data->with_csi_node.problem.message.empty() ||
       !data->without_csi_node.problem.message.empty()) {
-    nodes.Filter(passes);
-    return;
+    return FilterEach(nodes, ask);
   }
   if (handle_->features().volume_limit_scaling) {
     KeepInstalled(*data, handle_->listers(), attachments_, nodes);
@@ -172,7 +171,10 @@ void NodeVolumeLimits::FilterNodes(const CycleState& state, const PodInfo& pod,
   doubtful -= nodes;
   doubtful |= attachments_.untold();
   doubtful &= installed;
-  doubtful.ForEach([&](NodeRow row) { nodes.Put(row, passes(row)); });
+  nodes -= doubtful;
+  const Status status = FilterEach(doubtful, ask);
+  nodes |= doubtful;
+  return status;
 }
 
 std::vector<ClusterEventWithHint> NodeVolumeLimits::EventsToRegister() const {

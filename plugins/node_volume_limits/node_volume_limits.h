@@ -19,6 +19,7 @@ namespace berth::plugins {
 // Thread safety: Filter and FilterNodes may run concurrently; the rest on the scheduling thread.
 class NodeVolumeLimits final : public PreFilterPlugin,
                                public ColumnFilterPlugin,
+                               public MemoryPlugin,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeVolumeLimits";
@@ -36,13 +37,14 @@ class NodeVolumeLimits final : public PreFilterPlugin,
   // A claim of the pod that does not exist is UnschedulableAndUnresolvable.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
   // By what NodeAttachments keeps; as of the last PreFilter.
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Queues the pod when a CSINode comes or takes more volumes, a placed pod goes that had volumes,
   // one of the pod's claims comes, and when a volume is detached.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
+  size_t kept_bytes() const override { return attachments_.bytes(); }
   const NodeAttachments& attachments() const { return attachments_; }
 
  private:

@@ -85,9 +85,10 @@ Status PodTopologySpread::Filter(const CycleState& state, const PodInfo&,
   return skew_rejection_;
 }
 
-void PodTopologySpread::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot&,
-                                    NodeSet& nodes) const {
+Status PodTopologySpread::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot&,
+                                      NodeSet& nodes) const {
   state.Read<SpreadPreFilterState>().FilterNodes(nodes);
+  return {};
 }
 
 Status PodTopologySpread::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

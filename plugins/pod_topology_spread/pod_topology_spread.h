@@ -55,8 +55,8 @@ class PodTopologySpread final : public UpdatablePreFilterPlugin,
   // Unschedulable where the pod would make the skew too large, UnschedulableAndUnresolvable where
   // the node lacks a topology key.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Skips pods without soft constraints. Error: a selector that cannot be parsed.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

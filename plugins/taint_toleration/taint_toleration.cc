@@ -55,9 +55,10 @@ Status TaintToleration::Filter(const CycleState&, const PodInfo& pod, const Node
              : rejection_;
 }
 
-void TaintToleration::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
-                                  NodeSet& nodes) const {
+Status TaintToleration::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
+                                    NodeSet& nodes) const {
   FilterTolerated(pod.pod->spec.tolerations, comparison_operators_, snapshot, nodes);
+  return {};
 }
 
 Status TaintToleration::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,

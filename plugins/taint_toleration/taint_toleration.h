@@ -31,8 +31,8 @@ class TaintToleration final : public PreFilterPlugin,
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Never skips.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

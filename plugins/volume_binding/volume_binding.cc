@@ -24,9 +24,6 @@ struct PreFilterState {
   std::shared_ptr<const PodClaims> claims;
 };
 
-// Reserve was called after PreFilter, whatever it gave the pod.
-struct WasReserved {};
-
 // What Reserve gave the pod.
 struct ReserveState {
   std::shared_ptr<AssumedPodVolumes> volumes;
@@ -66,16 +63,14 @@ Status VolumeBinding::Verdict(const NodeVerdict& verdict, const CycleState& stat
 }
 
 Status VolumeBinding::Filter(const CycleState& state, const PodInfo&, const NodeView& node) const {
-  filters_.store(true, std::memory_order_relaxed);
   const PodClaims& claims = *state.Read<PreFilterState>().claims;
   return Verdict(FindNodeVolumes(claims, node.node(), handle_.listers(), nullptr), state);
 }
 
 // Volumes that are there, and that migration makes no difference to, are looked at for all nodes at
 // once.
-void VolumeBinding::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot& snapshot,
-                                NodeSet& nodes) const {
-  filters_.store(true, std::memory_order_relaxed);
+Status VolumeBinding::FilterNodes(const CycleState& state, const PodInfo&, const Snapshot& snapshot,
+                                  NodeSet& nodes) const {
   const PodClaims& claims = *state.Read<PreFilterState>().claims;
   const bool only_affinities =
       claims.delayed.empty() && std::ranges::all_of(claims.bound, [](const BoundClaim& bound) {
@@ -83,10 +78,10 @@ void VolumeBinding::FilterNodes(const CycleState& state, const PodInfo&, const S
       });
   if (only_affinities) {
     for (const BoundClaim& bound : claims.bound) bound.affinity.FilterNodes(snapshot, nodes);
-    return;
+    return {};
   }
-  nodes.Filter([&](NodeRow row) {
-    return FindNodeVolumes(claims, snapshot.node(row), handle_.listers(), nullptr).ok();
+  return FilterEach(nodes, [&](NodeRow row) {
+    return Verdict(FindNodeVolumes(claims, snapshot.node(row), handle_.listers(), nullptr), state);
   });
 }
 
@@ -112,7 +107,7 @@ void VolumeBinding::ScoreNodes(const CycleState& state, const PodInfo&, const Sn
                                std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
   std::ranges::fill(scores, 0);
   const PodClaims* claims = ToScore(state);
-  if (claims == nullptr || !filters_.load(std::memory_order_relaxed)) return;
+  if (claims == nullptr || !called_.filter) return;
   NodeVolumes volumes;
   VolumeScorer scorer(*shape_);
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -122,15 +117,10 @@ void VolumeBinding::ScoreNodes(const CycleState& state, const PodInfo&, const Sn
   }
 }
 
-Status VolumeBinding::Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) {
+Status VolumeBinding::Reserve(CycleState& state, const PodInfo&, std::string_view node_name) {
+  if (!called_.pre_filter) return state.reasons().Error("not found");
   const auto* found = state.Find<PreFilterState>();
-  if (found == nullptr) {
-    // PreFilter let the pod pass, or was not asked; unbound claims are none to pass by.
-    if (!HasClaims(*pod.pod) || AllClaimsBound(*pod.pod, handle_.assumed_volumes())) return {};
-    return state.reasons().Error("not found");
-  }
-  state.Write(WasReserved{});
-  if (found->claims->delayed.empty() || !filters_.load(std::memory_order_relaxed)) return {};
+  if (found == nullptr || !called_.filter || found->claims->delayed.empty()) return {};
   const Snapshot& snapshot = handle_.snapshot();
   const NodeRow row = snapshot.FindNode(node_name);
   if (row == kNoRow) {
@@ -161,7 +151,8 @@ void VolumeBinding::Unreserve(CycleState& state, const PodInfo&, std::string_vie
 Status VolumeBinding::PreBindPreFlight(CycleState& state, const PodInfo& pod,
                                        std::string_view node_name) {
   if (state.Find<ReserveState>() != nullptr) return Status::Success();
-  if (state.Find<WasReserved>() != nullptr || !HasClaims(*pod.pod) ||
+  const bool nothing_found = called_.reserve && !called_.filter;
+  if (nothing_found || !HasClaims(*pod.pod) ||
       AllClaimsBound(*pod.pod, handle_.assumed_volumes())) {
     return Status::Skip();
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -41,6 +40,7 @@ class VolumeBinding final : public PreFilterPlugin,
                             public ReservePlugin,
                             public PreBindPlugin,
                             public ClaimPreviewPlugin,
+                            public PointsAwarePlugin,
                             public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "VolumeBinding";
@@ -50,12 +50,13 @@ class VolumeBinding final : public PreFilterPlugin,
   VolumeBinding(const VolumeBindingArgs& args, Handle& handle);
 
   Inputs DeclaredInputs() const;
+  void SetCalledPoints(const CalledPoints& points) override { called_ = points; }
 
   PreFilterResult PreFilter(CycleState& state, const PodInfo& pod,
                             const Snapshot& snapshot) override;
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Skips pods none of whose claims wait for a consumer: they score 0 everywhere.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
@@ -86,8 +87,7 @@ class VolumeBinding final : public PreFilterPlugin,
 
   Handle& handle_;
   const Duration bind_timeout_;
-  // Whether the profile calls Filter: if so, it has by the time a pod with claims gets further.
-  mutable std::atomic<bool> filters_ = false;
+  CalledPoints called_;
   // nullopt: the gate StorageCapacityScoring is off.
   std::optional<BrokenLinearFunction> shape_;
   // By the reasons' bits.

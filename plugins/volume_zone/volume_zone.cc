@@ -104,8 +104,8 @@ Status VolumeZone::Filter(const CycleState& state, const PodInfo& pod, const Nod
   return IsWithin(data->topologies, node.node()) ? Status::Success() : rejection_;
 }
 
-void VolumeZone::FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                             NodeSet& nodes) const {
+Status VolumeZone::FilterNodes(const CycleState& state, const PodInfo& pod,
+                               const Snapshot& snapshot, NodeSet& nodes) const {
   std::string problem;
   const auto data = state.ReadOr<PreFilterState>(
       [&] { return PreFilterState{TopologiesFor(*pod.pod, handle_->listers(), problem)}; });
@@ -114,6 +114,7 @@ void VolumeZone::FilterNodes(const CycleState& state, const PodInfo& pod, const 
   } else {
     KeepWithin(data->topologies, snapshot, nodes);
   }
+  return {};
 }
 
 std::vector<ClusterEventWithHint> VolumeZone::EventsToRegister() const {

@@ -32,8 +32,8 @@ class VolumeZone final : public PreFilterPlugin,
                             const Snapshot& snapshot) override;
   // A node without any such label may have every volume.
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
 
   // Queues the pod when a class comes that waits for the first consumer, a node comes or changes
   // its labels, one of its claims comes or changes, and when any volume comes or changes its zone.

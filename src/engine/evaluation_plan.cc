@@ -93,10 +93,17 @@ bool EvaluationPlan::SkipsOwnFilters(const PodInfo& pod, const Snapshot& snapsho
   });
 }
 
+size_t EvaluationPlan::PluginBytes() const {
+  size_t bytes = 0;
+  for (const MemoryPlugin* plugin : memory_) bytes += plugin->kept_bytes();
+  return bytes;
+}
+
 FilterStep& EvaluationPlan::FilterAt(const Plugin& plugin, size_t index) {
   const auto known = std::ranges::find(filters_, index, &FilterStep::index);
   if (known != filters_.end()) return *known;
   keepable_ = keepable_ && MayBeKept(plugin.inputs);
+  if (plugin.memory != nullptr) memory_.push_back(plugin.memory);
   return filters_.emplace_back(FilterStep{.name = plugin.name,
                                           .index = index,
                                           .scope = InputScope::Of(plugin.inputs),

@@ -73,6 +73,8 @@ class EvaluationPlan {
   // In profile order.
   const std::vector<FilterStep>& filters() const { return filters_; }
   const std::vector<ScoreStep>& scores() const { return scores_; }
+  // What filter plugins say that they keep, in bytes.
+  size_t PluginBytes() const;
 
  private:
   FilterStep& FilterAt(const Plugin& plugin, size_t index);
@@ -86,6 +88,7 @@ class EvaluationPlan {
   bool post_filter_reads_cluster_ = false;
   std::vector<FilterStep> filters_;
   std::vector<ScoreStep> scores_;
+  std::vector<const MemoryPlugin*> memory_;
 };
 
 }  // namespace berth::engine

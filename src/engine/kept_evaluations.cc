@@ -109,9 +109,9 @@ void KeptEvaluations::Clear() {
 }
 
 const EvaluationPlan& KeptEvaluations::PlanOf(const framework::Profile& profile) {
-  std::unique_ptr<EvaluationPlan>& plan = plans_[&profile];
-  if (plan == nullptr) plan = std::make_unique<EvaluationPlan>(profile);
-  return *plan;
+  std::unique_ptr<Plan>& known = plans_[&profile];
+  if (known == nullptr) known = std::make_unique<Plan>(profile, bytes_);
+  return known->plan;
 }
 
 KeptEvaluations::Entry& KeptEvaluations::Find(const framework::Profile& profile,
@@ -153,6 +153,9 @@ std::unique_ptr<KeptClass> KeptEvaluations::MakeClass(const EvaluationPlan& plan
 }
 
 void KeptEvaluations::Evict() {
+  for (const auto& [profile, known] : plans_) {
+    known->plugin_bytes.Set(known->plan.PluginBytes());
+  }
   while (by_use_.size() > 1 && (bytes_ > max_bytes_ || by_use_.size() > kMaxClasses)) DropLast();
 }
 

@@ -12,6 +12,7 @@
 #include "berth/random.h"
 #include "src/cache/pod_classes.h"
 #include "src/engine/cluster_state.h"
+#include "src/engine/counted_bytes.h"
 #include "src/engine/decision.h"
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/kept_class.h"
@@ -58,7 +59,8 @@ class KeptEvaluations {
   // Forgets everything; to be called before a profile ends.
   void Clear();
 
-  // What is kept: verdicts, scores, what plugins derived for them, and the boards; about.
+  // What is kept: verdicts, scores, what plugins derived for them or keep by themselves, and the
+  // boards; about.
   size_t bytes() const { return bytes_; }
   size_t num_classes() const { return by_use_.size(); }
   // Decisions that needed no evaluation of their own.
@@ -73,6 +75,12 @@ class KeptEvaluations {
     uint32_t refused = 0;  // age_ when the refusal was found
     std::unique_ptr<KeptRefusal> refusal;
     std::unique_ptr<KeptClass> kept;
+  };
+  struct Plan {
+    Plan(const framework::Profile& profile, size_t& kept_bytes)
+        : plan(profile), plugin_bytes(kept_bytes) {}
+    EvaluationPlan plan;
+    CountedBytes plugin_bytes;
   };
   using List = std::list<Entry>;
   using Key = std::pair<const framework::Profile*, PodClassId>;
@@ -91,7 +99,7 @@ class KeptEvaluations {
   const size_t max_bytes_;
   size_t bytes_ = 0;  // above all that adds to it
   uint32_t age_ = 0;
-  absl::flat_hash_map<const framework::Profile*, std::unique_ptr<EvaluationPlan>> plans_;
+  absl::flat_hash_map<const framework::Profile*, std::unique_ptr<Plan>> plans_;
   List by_use_;  // decided last first
   absl::flat_hash_map<Key, List::iterator> by_class_;
   absl::flat_hash_map<AnswerKey, std::weak_ptr<KeptVerdicts>> verdicts_;

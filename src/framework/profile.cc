@@ -63,6 +63,7 @@ class Profile::Builder {
                   Quoted(config_.scheduler_name));
     }
     RegisterEvents();
+    TellPoints();
     return {};
   }
 
@@ -294,6 +295,18 @@ class Profile::Builder {
       total += entry.weight * kMaxNodeScore;
     }
     return {};
+  }
+
+  void TellPoints() const {
+    const PluginLists& lists = profile_.lists_;
+    for (const auto& instance : profile_.instances_) {
+      if (instance->points_aware == nullptr) continue;
+      CalledPoints called;
+#define BERTH_TELL(Name, member, ...) called.member = Listed(lists.member, instance->name);
+      BERTH_EXTENSION_POINTS(BERTH_TELL)
+#undef BERTH_TELL
+      instance->points_aware->SetCalledPoints(called);
+    }
   }
 
   // Only plugins that can reject a pod take part in requeueing.

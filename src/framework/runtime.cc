@@ -126,19 +126,12 @@ Status RunFilterPlugin(const FilterEntry& entry, const CycleState& state, const 
 Status RunFilterNodes(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
                       const Snapshot& snapshot, NodeSet& nodes) {
   if (entry.column == nullptr) {
-    Status failed;
-    nodes.Filter([&](NodeRow row) {
-      Status status = RunFilterPlugin(entry, state, pod, NodeView(snapshot, row));
-      const bool passes = status.ok();
-      if (status.code() == Code::kError) failed = std::move(status);
-      return passes;
+    return FilterEach(nodes, [&](NodeRow row) {
+      return RunFilterPlugin(entry, state, pod, NodeView(snapshot, row));
     });
-    return failed;
   }
-  const Status status = Guarded(state, [&] {
-    entry.column->FilterNodes(state, pod, snapshot, nodes);
-    return Status::Success();
-  });
+  const Status status =
+      Guarded(state, [&] { return entry.column->FilterNodes(state, pod, snapshot, nodes); });
   if (status.ok()) return status;
   return state.reasons().Error("running " + Quoted(entry.name) +
                                " filter plugin: " + status.message());

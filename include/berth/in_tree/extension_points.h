@@ -23,6 +23,8 @@
 
 // What a plugin may offer besides. X(Interface, member).
 #define BERTH_PLUGIN_EXTENSIONS(X)               \
+  X(PointsAwarePlugin, points_aware)             \
+  X(MemoryPlugin, memory)                        \
   X(EnqueueExtensions, enqueue_extensions)       \
   X(PreFilterExtensions, pre_filter_extensions)  \
   X(UpdatablePreFilterPlugin, update_pre_filter) \

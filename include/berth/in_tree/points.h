@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include "berth/cluster_event.h"
 #include "berth/in_tree/async.h"
 #include "berth/in_tree/cycle_state.h"
+#include "berth/in_tree/extension_points.h"
 #include "berth/in_tree/inputs.h"
 #include "berth/node_set.h"
 #include "berth/pod_info.h"
@@ -29,6 +31,29 @@ namespace berth::inline in_tree {
 
 inline constexpr int64_t kMaxNodeScore = 100;
 inline constexpr int64_t kMinNodeScore = 0;
+
+// Which of its points a profile calls a plugin at.
+struct CalledPoints {
+#define BERTH_CALLED(Name, member, ...) bool member = false;
+  BERTH_EXTENSION_POINTS(BERTH_CALLED)
+#undef BERTH_CALLED
+};
+
+// Hears where its profile calls it, once, before any other call.
+class PointsAwarePlugin {
+ public:
+  virtual ~PointsAwarePlugin() = default;
+  virtual void SetCalledPoints(const CalledPoints& points) = 0;
+};
+
+// Tells what it keeps from pod to pod besides its data in CycleStates.
+class MemoryPlugin {
+ public:
+  virtual ~MemoryPlugin() = default;
+  // About how many bytes. They count in the limit on all that is kept (docs/engine.md); asked for
+  // after each decision.
+  virtual size_t kept_bytes() const = 0;
+};
 
 // Which cluster events may make a pod that this plugin rejected schedulable. A plugin that does
 // not implement this hears of everything.
@@ -107,10 +132,24 @@ class FilterPlugin {
 // row; it is never used on overlays.
 class ColumnFilterPlugin : public FilterPlugin {
  public:
-  // Takes the rows that Filter rejects out of `nodes`.
-  virtual void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                           NodeSet& nodes) const = 0;
+  // Takes the rows that Filter rejects out of `nodes`. Error where Filter fails on one of them,
+  // with its words: what is left in `nodes` says nothing then.
+  virtual Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                             NodeSet& nodes) const = 0;
 };
+
+// Keeps the rows of `nodes` for which ask(row) is Success; ends with the first Error.
+template <typename Ask>
+Status FilterEach(NodeSet& nodes, Ask ask) {
+  Status failure;
+  nodes.Filter([&](NodeRow row) {
+    if (!failure.ok()) return false;
+    const Status status = ask(row);
+    if (status.code() == Code::kError) failure = status;
+    return status.ok();
+  });
+  return failure;
+}
 
 enum class NominatingMode : uint8_t { kNoop, kOverride };
 

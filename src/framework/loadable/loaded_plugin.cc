@@ -230,8 +230,8 @@ Status LoadedPlugin::Filter(const CycleState& state, const PodInfo& pod,
   return ToStatus(table_.filter(self_, &verdict, &own, &view, &at), verdict, state.reasons());
 }
 
-void LoadedPlugin::FilterNodes(const CycleState& state, const PodInfo& pod,
-                               const Snapshot& snapshot, NodeSet& nodes) const {
+Status LoadedPlugin::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                 const Snapshot& snapshot, NodeSet& nodes) const {
   const NodeSet before = nodes;
   const berth_host_state own(this, state);
   const berth_pod view = View(pod);
@@ -239,10 +239,11 @@ void LoadedPlugin::FilterNodes(const CycleState& state, const PodInfo& pod,
   if (table_.filter_nodes(self_, &own, &view, View(snapshot), words.data(), words.size()) ==
       BERTH_SUCCESS) {
     nodes &= before;  // it may only take rows out
-    return;
+    return {};
   }
   nodes = before;
-  nodes.Filter([&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)).ok(); });
+  return FilterEach(nodes,
+                    [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); });
 }
 
 PostFilterResult LoadedPlugin::PostFilter(CycleState& state, const PodInfo& pod,

@@ -55,8 +55,8 @@ class LoadedPlugin final : public EnqueueExtensions,
   Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                    const NodeView& node) override;
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
-  void FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                   NodeSet& nodes) const override;
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override;
   PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               const NodeToStatus& statuses) override;
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,

@@ -100,10 +100,18 @@ TEST_F(KeptClassTest, ScoresHearWhichNodesThePodsOwnFilterLeft) {
 TEST_F(KeptClassTest, APodThatItsOwnFilterRejectsLeavesTheClassKept) {
   Decide("");
   Decide("");
-  for (const std::string_view asks : {test::OwnNodes::kNone, test::OwnNodes::kRejected,
-                                      test::OwnNodes::kNamed, test::OwnNodes::kScored}) {
+  for (const std::string_view asks :
+       {test::OwnNodes::kNone, test::OwnNodes::kRejected, test::OwnNodes::kNamed,
+        test::OwnNodes::kScored, test::OwnNodes::kFails}) {
     EXPECT_FALSE(Decide(asks).kept) << asks;
     EXPECT_TRUE(Decide("").kept) << asks;
+  }
+}
+
+TEST_F(KeptClassTest, AFilterThatFailsOnANodeFailsTheDecision) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Decide("").kind, Decision::Kind::kScheduled);
+    EXPECT_EQ(Decide(test::OwnNodes::kFails).kind, Decision::Kind::kError);
   }
 }
 

@@ -25,6 +25,7 @@ class OwnNodes final : public PreFilterPlugin,
   static constexpr std::string_view kRejected = "rejected";  // no node, says PreFilter
   static constexpr std::string_view kNamed = "named";        // two nodes, by name
   static constexpr std::string_view kScored = "scored";      // all, with scores
+  static constexpr std::string_view kFails = "fails";        // an error on some nodes
 
   // What Reserve needs.
   struct State {
@@ -45,12 +46,16 @@ class OwnNodes final : public PreFilterPlugin,
   }
 
   Status Filter(const CycleState& state, const PodInfo&, const NodeView& node) const override {
+    if (state.Read<State>().asks == kFails) {
+      return node.row() % 4 == 3 ? state.reasons().Error("no verdict") : Status::Success();
+    }
     if (Takes(state, node.row())) return Status::Success();
     return state.reasons().Make(Code::kUnschedulable, "not this node");
   }
-  void FilterNodes(const CycleState& state, const PodInfo&, const Snapshot&,
-                   NodeSet& nodes) const override {
-    nodes.Filter([&](NodeRow row) { return Takes(state, row); });
+  Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                     NodeSet& nodes) const override {
+    return FilterEach(nodes,
+                      [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); });
   }
 
   Status PreScore(CycleState& state, const PodInfo&, const Snapshot&, const NodeSet&) override {

@@ -103,6 +103,7 @@ class RestlessCluster {
                                                    OwnNodes::kRejected,
                                                    OwnNodes::kNamed,
                                                    OwnNodes::kScored,
+                                                   OwnNodes::kFails,
                                                    "1",
                                                    "2",
                                                    "2",

@@ -128,7 +128,7 @@ TEST_F(LoadedPluginTest, ColumnFormsAgreeWithTheOthersOnRandomClusters) {
                                  test::RandomPlacedPods(random, 50, nodes.size()));
     const auto pod = Info(MakePod().Req({{"example.com/gpu", std::to_string(random.Below(3))}}));
     NodeSet passed = snapshot.nodes();
-    filter.FilterNodes(state_, *pod, snapshot, passed);
+    ASSERT_TRUE(filter.FilterNodes(state_, *pod, snapshot, passed).ok());
     std::vector<NodeRow> rows;
     snapshot.nodes().ForEach([&](NodeRow row) { rows.push_back(row); });
     std::vector<int64_t> scores(rows.size());

@@ -141,7 +141,7 @@ class ColumnFormsTest : public testing::Test, public PluginFixture {
     want.Filter(
         [&](NodeRow row) { return plugin.Filter(cycle, pod, NodeView(snapshot, row)).ok(); });
     NodeSet got = candidates;
-    plugin.FilterNodes(cycle, pod, snapshot, got);
+    EXPECT_TRUE(plugin.FilterNodes(cycle, pod, snapshot, got).ok());
     EXPECT_EQ(got, want);
     tally.kept += want.Count();
     tally.dropped += candidates.Count() - want.Count();

@@ -246,7 +246,7 @@ class InterPodAffinityPropertyTest : public testing::Test, public PluginFixture 
       ++seen[std::string(want)];
     }
     NodeSet by_column = snapshot.nodes();
-    plugin.FilterNodes(cycle, pod, snapshot, by_column);
+    EXPECT_TRUE(plugin.FilterNodes(cycle, pod, snapshot, by_column).ok());
     EXPECT_EQ(by_column, passing);
   }
 

@@ -121,7 +121,7 @@ class InterPodAffinityTest : public testing::Test, public PluginFixture {
                                                        : Code::kUnschedulable);
     }
     NodeSet got = snapshot.nodes();
-    plugin.FilterNodes(state, info, snapshot, got);
+    EXPECT_TRUE(plugin.FilterNodes(state, info, snapshot, got).ok());
     EXPECT_EQ(got, want);
     return reasons;
   }

@@ -114,7 +114,7 @@ TEST_F(NodeResourcesFitTest, APodWithMoreResourcesThanReasonTablesHoldIsStillJud
   EXPECT_EQ(Filter(plugin, pod, node).reasons(), ReasonSet{"Insufficient vendor.io/r89"});
   const PlainSnapshot snapshot = Cluster({node});
   NodeSet nodes = snapshot.nodes();
-  plugin.FilterNodes(state, *Info(pod), snapshot, nodes);
+  EXPECT_TRUE(plugin.FilterNodes(state, *Info(pod), snapshot, nodes).ok());
   EXPECT_TRUE(nodes.Empty());
 }
 

@@ -228,6 +228,24 @@ TEST_F(NodeVolumeLimitsTest, DisksOfBuiltInPluginsCountForTheirDrivers) {
               testing::StartsWith("converting volume(disk) from inline to csi: "));
 }
 
+TEST_F(NodeVolumeLimitsTest, ADiskThatItsDriverCannotServeFailsThePodByColumnToo) {
+  const auto by_column = [&](const api::Pod& pod, const std::vector<api::Pod>& placed) {
+    const PlainSnapshot snapshot = Cluster({MakeNode("n")}, placed);
+    state = CycleState();
+    const PodInfoPtr info = Info(pod);
+    EXPECT_TRUE(plugin_.PreFilter(state, *info, snapshot).status.ok());
+    NodeSet nodes = snapshot.nodes();
+    const Status status = plugin_.FilterNodes(state, *info, snapshot, nodes);
+    EXPECT_EQ(status, plugin_.Filter(state, *info, NodeView(snapshot, 0)));
+    return status.code();
+  };
+  SetLimits({{kEbs, 9}});
+  EXPECT_EQ(by_column(MakePod().Volume(Ebs("vol-1")), {}), Code::kSuccess);
+  EXPECT_EQ(by_column(MakePod().Volume(Ebs("aws://bad")), {}), Code::kError);
+  EXPECT_EQ(by_column(MakePod().Volume(Ebs("vol-1")), {Placed("a").Volume(Ebs("aws://bad"))}),
+            Code::kError);
+}
+
 TEST_F(NodeVolumeLimitsTest, ClaimsThatDoNotExist) {
   SetLimits({{kDriver, 1}});
   const Status status = Filter(plugin_, MakePod().ClaimVolume("gone"), MakeNode("n"));

@@ -325,7 +325,7 @@ class PodTopologySpreadPropertyTest : public testing::Test, public PluginFixture
   void ExpectVerdicts(const PodTopologySpread& plugin, const CycleState& cycle, const PodInfo& pod,
                       const PlainSnapshot& snapshot, const PlainFilter& plain) {
     NodeSet passing = snapshot.nodes();
-    plugin.FilterNodes(cycle, pod, snapshot, passing);
+    EXPECT_TRUE(plugin.FilterNodes(cycle, pod, snapshot, passing).ok());
     snapshot.nodes().ForEach([&](NodeRow row) {
       const std::string want = plain.Verdict(row);
       EXPECT_EQ(Text(plugin.Filter(cycle, pod, NodeView(snapshot, row))), want);

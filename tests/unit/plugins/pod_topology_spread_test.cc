@@ -100,7 +100,7 @@ class PodTopologySpreadTest : public testing::Test, public PluginFixture {
                                     const PlainSnapshot& snapshot) {
     std::vector<std::string> verdicts;
     NodeSet passing = snapshot.nodes();
-    plugin.FilterNodes(cycle, *info, snapshot, passing);
+    EXPECT_TRUE(plugin.FilterNodes(cycle, *info, snapshot, passing).ok());
     snapshot.nodes().ForEach([&](NodeRow row) {
       const Status status = plugin.Filter(cycle, *info, NodeView(snapshot, row));
       EXPECT_EQ(status.ok(), passing.Test(row)) << "by column it is different";

@@ -51,7 +51,9 @@ TEST_F(PointsAloneTest, FilterFailsOrDoesWithoutPreFilter) {
     got.emplace(entry.name,
                 framework::RunFilterPlugin(entry, state, *pod, NodeView(snapshot, 0)).message());
     NodeSet nodes = snapshot.nodes();
-    if (entry.column != nullptr) entry.column->FilterNodes(state, *pod, snapshot, nodes);
+    if (entry.column != nullptr) {
+      EXPECT_TRUE(entry.column->FilterNodes(state, *pod, snapshot, nodes).ok());
+    }
     EXPECT_EQ(nodes.Test(0), entry.column == nullptr) << entry.name;
   }
   EXPECT_EQ(got, want);

@@ -51,8 +51,13 @@ class VolumeBindingFixture : public PluginFixture {
     const Status status = plugin().Filter(state, *info, NodeView(*snapshot, row));
     NodeSet nodes(snapshot->num_rows());
     nodes.Set(row);
-    plugin().FilterNodes(state, *info, *snapshot, nodes);
-    EXPECT_EQ(nodes.Test(row), status.ok());
+    const Status failure = plugin().FilterNodes(state, *info, *snapshot, nodes);
+    if (status.code() == Code::kError) {
+      EXPECT_EQ(failure, status);
+    } else {
+      EXPECT_TRUE(failure.ok());
+      EXPECT_EQ(nodes.Test(row), status.ok());
+    }
     return Text(status);
   }
   static std::string Text(const Status& status) {
@@ -68,11 +73,17 @@ class VolumeBindingFixture : public PluginFixture {
   }
 
   plugins::VolumeBinding& plugin() {
-    if (!plugin_) plugin_.emplace(args, handle);
+    if (!plugin_) {
+      plugin_.emplace(args, handle);
+      plugin_->SetCalledPoints(called);
+    }
     return *plugin_;
   }
 
   plugins::VolumeBindingArgs args;
+  // Where the profile calls the plugin.
+  CalledPoints called{
+      .pre_filter = true, .filter = true, .pre_score = true, .score = true, .reserve = true};
   std::optional<PlainSnapshot> snapshot;
   PodInfoPtr info;
 

@@ -168,7 +168,7 @@ TEST_F(VolumeBindingPropertyTest, TheVolumesOfAPodAreThoseOfAPlainWalkAndGoToNoO
       const api::Pod pod = DrawPod(i);
       ASSERT_TRUE(PreFilter(pod, nodes_).ok());
       NodeSet passed = snapshot->nodes();
-      plugin().FilterNodes(state, *info, *snapshot, passed);
+      ASSERT_TRUE(plugin().FilterNodes(state, *info, *snapshot, passed).ok());
       for (NodeRow row = 0; row < kNodes; ++row) {
         const bool fits = Filter(row).empty();
         EXPECT_EQ(fits, passed.Test(row));

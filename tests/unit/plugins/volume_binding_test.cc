@@ -421,6 +421,23 @@ TEST_F(VolumeBindingTest, AMigratedVolumeIsWhereItsDriverSaysItIs) {
   EXPECT_EQ(Filter(2), "");
 }
 
+TEST_F(VolumeBindingTest, AVolumeThatItsDriverCannotServeFailsThePodWhereItIsMigrated) {
+  VolumeBuilder volume = MakeVolume("v", "");
+  volume->spec.aws_elastic_block_store.emplace().volume_id = "aws://bad";
+  shown().Set(volume.Obj());
+  shown().Set(MakeClaim("a", "").BoundTo("v").Obj());
+  api::CSINode node;
+  node.metadata.name = "n2";
+  node.metadata.annotations = {
+      {"storage.alpha.kubernetes.io/migrated-plugins", "kubernetes.io/aws-ebs"}};
+  shown().Set(node);
+  ASSERT_TRUE(PreFilter(MakePod().ClaimVolume("a"), {Node("n1"), Node("n2")}).ok());
+  EXPECT_EQ(Filter(0), "");
+  EXPECT_EQ(Filter(1),
+            "Error; could not translate pv: failed to translate Kubernetes ID to EBS Volume ID "
+            "Invalid format for AWS volume (aws://bad)");
+}
+
 TEST_F(VolumeBindingTest, ASelectorThatCannotBeParsedFailsThePod) {
   ClaimBuilder claim = MakeClaim("a", "wait");
   claim->spec.selector = api::LabelSelector{{}, {{"speed", "Near", {"fast"}}}};
@@ -429,7 +446,8 @@ TEST_F(VolumeBindingTest, ASelectorThatCannotBeParsedFailsThePod) {
   EXPECT_EQ(Filter(0),
             "Error; error creating internal label selector for claim: default/a: \"Near\" is not a "
             "valid label selector operator");
-  EXPECT_EQ(handle.Metric("volume_scheduling_stage_error_total", {"predicate"}), 1);
+  // Node by node and by column.
+  EXPECT_EQ(handle.Metric("volume_scheduling_stage_error_total", {"predicate"}), 2);
 }
 
 TEST_F(VolumeBindingTest, ScorePrefersTheNodeWhoseVolumesAreFreer) {
@@ -486,6 +504,7 @@ TEST_F(VolumeBindingTest, ScoreOfAClaimWhoseClassStandsInTheAnnotation) {
 }
 
 TEST_F(VolumeBindingTest, NothingIsScoredThatFilterDidNotFind) {
+  called.filter = false;
   shown().Set(MakeClaim("a", "local").Request("5Gi").Obj());
   shown().Set(MakeVolume("a1", "local").Capacity("10Gi").Obj());
   ASSERT_TRUE(PreFilter(MakePod().ClaimVolume("a"), {Node("n1")}).ok());

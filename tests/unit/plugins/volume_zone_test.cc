@@ -81,7 +81,7 @@ TEST_F(VolumeZoneTest, ANodeMustBeWhereTheVolumeIs) {
     const PodInfoPtr pod = Info(MakePod().ClaimVolume("data"));
     EXPECT_EQ(plugin_.Filter(CycleState(), *pod, NodeView(snapshot, 0)).ok(), c.passes);
     NodeSet nodes = snapshot.nodes();
-    plugin_.FilterNodes(CycleState(), *pod, snapshot, nodes);
+    EXPECT_TRUE(plugin_.FilterNodes(CycleState(), *pod, snapshot, nodes).ok());
     EXPECT_EQ(nodes.Test(0), c.passes);
   }
 }
