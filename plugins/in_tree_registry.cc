@@ -9,6 +9,7 @@
 #include "plugins/default_preemption/args.h"
 #include "plugins/default_preemption/default_preemption.h"
 #include "plugins/dynamic_resources/args.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/args.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
@@ -108,6 +109,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<VolumeRestrictions>(),
       Register<NodeVolumeLimits>(),
       Register<VolumeZone>(),
+      Register<DynamicResources>(ParseDynamicResourcesArgs),
       NotYet("DeferredPodScheduling"),
       NotYet("TopologyPlacementGenerator"),
       NotYet("PodGroupPodsCount"),
@@ -124,7 +126,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
 std::vector<PluginArgs> InTreeArgs() {
   return {
       {DefaultPreemption::kName, DefaultPreemptionArgsWithDefaults, DefaultPreemptionArgsProblems},
-      {"DynamicResources", DynamicResourcesArgsWithDefaults, DynamicResourcesArgsProblems},
+      {DynamicResources::kName, DynamicResourcesArgsWithDefaults, DynamicResourcesArgsProblems},
       {InterPodAffinity::kName, InterPodAffinityArgsWithDefaults, InterPodAffinityArgsProblems},
       {NodeAffinity::kName, nullptr, NodeAffinityArgsProblems},
       {NodeResourcesBalancedAllocation::kName, NodeResourcesBalancedAllocationArgsWithDefaults,
@@ -161,7 +163,7 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {VolumeZone::kName},
       {PodTopologySpread::kName, 2},
       {InterPodAffinity::kName, 2},
-      {"DynamicResources", 2},
+      {DynamicResources::kName, 2},
       {DefaultPreemption::kName},
       {NodeResourcesBalancedAllocation::kName, 1},
       {ImageLocality::kName, 1},

@@ -7,10 +7,6 @@ namespace berth::plugins {
 namespace {
 
 constexpr NotDoneYet::Missing kMissing[] = {
-    {"DynamicResources",
-     "pod has resource claims (spec.resourceClaims), which Berth does not support yet",
-     pod_part::kResourceClaims,
-     [](const api::PodSpec& spec) { return !spec.resource_claims.empty(); }},
     {"GangScheduling",
      "pod belongs to a pod group (spec.schedulingGroup), which Berth does not support yet",
      pod_part::kSchedulingGroup,

@@ -43,7 +43,7 @@ class NotDoneYet final : public PreFilterPlugin, public EnqueueExtensions {
   const Status rejection_;
 };
 
-// DynamicResources, GangScheduling.
+// GangScheduling.
 std::vector<PluginRegistration> PluginsNotDoneYet();
 
 }  // namespace berth::plugins

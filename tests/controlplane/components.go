@@ -31,12 +31,14 @@ var DefaultControllers = []string{
 	"statefulset-controller",
 }
 
-// VolumeControllers bind volumes to claims, make claims from templates, and let the deletion of both end.
+// VolumeControllers bind volumes to claims, make claims of volumes and of devices from templates, and let the deletion of
+// all of them end.
 var VolumeControllers = []string{
 	"ephemeral-volume-controller",
 	"persistentvolume-binder-controller",
 	"persistentvolume-protection-controller",
 	"persistentvolumeclaim-protection-controller",
+	"resourceclaim-controller",
 	"statefulset-controller",
 }
 

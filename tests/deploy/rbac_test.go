@@ -41,6 +41,10 @@ func (r right) String() string {
 }
 
 func (r right) covers(q controlplane.Request) bool {
+	if r.resource == "resourceclaims/binding" {
+		// Of no request: the API server asks for it when one writes a claim's allocation or reservation.
+		r.resource = "resourceclaims/status"
+	}
 	return r.verb == q.Verb && r.group == q.Group && r.resource == q.Resource &&
 		(r.name == "" || r.name == q.Name) && (r.namespace == "" || r.namespace == q.Namespace)
 }
@@ -130,6 +134,7 @@ func TestTheRulesAreWhatAFullRunAsksFor(t *testing.T) {
 	failAgain(t)
 	refuseABinding(t)
 	bindVolumes(t)
+	bindDevices(t)
 	get(t, port, "/metrics")
 	var requests []controlplane.Request
 	lists := listRequests(t)
@@ -219,6 +224,33 @@ func bindVolumes(t *testing.T) {
 	}
 }
 
+// bindDevices lets a pod be given a device, after an answer about its claim got lost: the API server cannot reach a webhook.
+func bindDevices(t *testing.T) {
+	t.Helper()
+	const name = "rights-devices"
+	ctx, admin := t.Context(), shared.Client(controlplane.Admin)
+	inNamespace(t, name)
+	must(t, workload.CreateNodes(ctx, admin, workload.Node(name, workload.NodeLabel("for", name))))
+	_, err := admin.ResourceV1().DeviceClasses().Create(ctx, workload.DeviceClass(name), metav1.CreateOptions{})
+	must(t, err)
+	_, err = admin.ResourceV1().ResourceSlices().Create(ctx, workload.NodeSlice(name, 1), metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() {
+		ctx := context.Background()
+		if err := admin.ResourceV1().ResourceSlices().Delete(ctx, workload.NodeSlice(name, 1).Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+		if err := admin.ResourceV1().DeviceClasses().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err = admin.ResourceV1().ResourceClaims(name).Create(ctx, workload.DeviceClaim("claim", name, 1), metav1.CreateOptions{})
+	must(t, err)
+	failWrites(t, name, "resource.k8s.io", "v1", "resourceclaims/status", admissionv1.Update)
+	pod := workload.Pod("pod", workload.UseDevices("claim"), workload.Scheduler("berth"), workload.NodeSelector("for", name))
+	must(t, workload.CreatePods(ctx, admin, name, 1, func(int) *corev1.Pod { return pod }))
+}
+
 // refusals are the attempts to schedule a pod that its events tell of.
 func refusals(t *testing.T, namespace, pod string) (attempts int) {
 	t.Helper()
@@ -240,26 +272,7 @@ func refuseABinding(t *testing.T) {
 	const name = "rights-refused"
 	ctx, admin := t.Context(), shared.Client(controlplane.Admin)
 	inNamespace(t, name)
-	nowhere, fail, none := "https://127.0.0.1:1/", admissionv1.Fail, admissionv1.SideEffectClassNone
-	webhooks := admin.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	_, err := webhooks.Create(ctx, &admissionv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Webhooks: []admissionv1.ValidatingWebhook{{
-			Name: "nowhere.berth.dev", AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &fail,
-			ClientConfig:      admissionv1.WebhookClientConfig{URL: &nowhere},
-			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: name}},
-			Rules: []admissionv1.RuleWithOperations{{
-				Operations: []admissionv1.OperationType{admissionv1.Create},
-				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods/binding"}},
-			}},
-		}},
-	}, metav1.CreateOptions{})
-	must(t, err)
-	t.Cleanup(func() {
-		if err := webhooks.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
+	failWrites(t, name, "", "v1", "pods/binding", admissionv1.Create)
 	// The API server learns of the webhook through a watch; until then pods are bound.
 	number := 0
 	waitFor(t, "a binding that fails", func() bool {
@@ -271,6 +284,31 @@ func refuseABinding(t *testing.T) {
 		return slices.ContainsFunc(bindings, func(b controlplane.Binding) bool {
 			return b.Namespace == name && b.Code >= http.StatusInternalServerError
 		})
+	})
+}
+
+// failWrites lets the API server fail to answer such writes in the namespace, until the test ends.
+func failWrites(t *testing.T, namespace, group, version, resource string, operation admissionv1.OperationType) {
+	t.Helper()
+	nowhere, fail, none := "https://127.0.0.1:1/", admissionv1.Fail, admissionv1.SideEffectClassNone
+	webhooks := shared.Client(controlplane.Admin).AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	_, err := webhooks.Create(t.Context(), &admissionv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "nowhere.berth.dev", AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &fail,
+			ClientConfig:      admissionv1.WebhookClientConfig{URL: &nowhere},
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+			Rules: []admissionv1.RuleWithOperations{{
+				Operations: []admissionv1.OperationType{operation},
+				Rule:       admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{version}, Resources: []string{resource}},
+			}},
+		}},
+	}, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := webhooks.Delete(context.Background(), namespace, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
