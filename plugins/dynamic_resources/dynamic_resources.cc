@@ -6,6 +6,7 @@
 
 #include "plugins/dynamic_resources/claim_binding.h"
 #include "plugins/dynamic_resources/device_claims.h"
+#include "plugins/dynamic_resources/device_selector.h"
 #include "plugins/dynamic_resources/queueing_hints.h"
 #include "plugins/dynamic_resources/reserved_claims.h"
 #include "plugins/shared/normalize_score.h"
@@ -15,19 +16,6 @@ namespace {
 
 using Existence = ClaimTracker::Existence;
 using Sharers = ClaimTracker::Sharers;
-
-// Evaluates nothing: a claim or class with an expression is not allocated, and the pod says why.
-class NoExpressions final : public dra::DeviceExpressions {
- public:
-  static constexpr const char* kError = "CEL expressions are not supported yet";
-
-  dra::SelectorAnswer Matches(std::string_view, const dra::DeviceOfDriver&) override {
-    return {.kind = dra::SelectorAnswer::Kind::kCompileError, .error = kError};
-  }
-  dra::DerivedAttribute Derive(std::string_view, const dra::DeviceOfDriver&) override {
-    return {.kind = dra::DerivedAttribute::Kind::kCompileError, .error = kError};
-  }
-};
 
 struct PreFilterState {
   // Filter looks nodes up in it, and fills what depends on their extended resources.
@@ -68,7 +56,7 @@ int64_t ScoreOf(const api::ResourceClaim& claim, const api::AllocationResult& al
 DynamicResources::DynamicResources(const DynamicResourcesArgs& args, Handle& handle)
     : handle_(handle),
       args_(args),
-      expressions_(std::make_unique<NoExpressions>()),
+      expressions_(std::make_unique<dra::DeviceSelectors>()),
       devices_(std::make_unique<ClusterDevices>(handle, *expressions_)),
       found_(std::make_unique<dra::NodeAllocation>()),
       not_available_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kNotAvailable)) {}
@@ -103,18 +91,10 @@ Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
   return state.reasons().Make(verdict.code, verdict.reason);
 }
 
-void DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
-                                   const Snapshot& snapshot, NodeSet& nodes) const {
-  PodDevices& devices = *state.Read<PreFilterState>().devices;
-  bool failed = false;
-  nodes.Filter([&](NodeRow row) {
-    if (failed) return false;
-    const NodeVerdict verdict = Judge(devices, *pod.pod, NodeView(snapshot, row), *found_);
-    failed = verdict.code == Code::kError;
-    return verdict.ok();
-  });
-  // The reasons of the nodes, which are asked for now, tell of the error.
-  if (failed) nodes.Assign(nodes.size(), false);
+Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                     const Snapshot& snapshot, NodeSet& nodes) const {
+  return FilterEach(nodes,
+                    [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); });
 }
 
 PostFilterResult DynamicResources::PostFilter(CycleState& state, const PodInfo& pod,
