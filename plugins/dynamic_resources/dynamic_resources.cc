@@ -70,13 +70,13 @@ Status DynamicResources::PreEnqueue(const PodInfo& pod) {
 }
 
 PreFilterResult DynamicResources::PreFilter(CycleState& state, const PodInfo& pod,
-                                            const Snapshot&) {
+                                            const Snapshot& snapshot) {
   if (pod.pod->spec.resource_claims.empty() && pod.requests.scalars.empty()) {
     return {.status = Status::Skip()};
   }
   devices_->Update();
   auto devices = std::make_shared<PodDevices>();
-  const Status status = FindPodDevices(state, pod, *devices);
+  const Status status = FindPodDevices(state, pod, snapshot, *devices);
   if (!status.ok()) return {.status = status};
   state.Write(PreFilterState{std::move(devices)});
   return {};

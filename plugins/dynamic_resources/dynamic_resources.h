@@ -49,6 +49,7 @@ class DynamicResources final : public PreEnqueuePlugin,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "DynamicResources";
+  static constexpr std::string_view kFilterWithoutPreFilter = "not found";
   // What keeps an allocated claim's pod off a node.
   static constexpr std::string_view kNotAvailable = "resourceclaim not available on the node";
 
@@ -100,10 +101,12 @@ class DynamicResources final : public PreEnqueuePlugin,
   };
 
   // The pod's claims, with what they ask for checked. Code::kSkip: it has none.
-  Status FindPodDevices(const CycleState& state, const PodInfo& pod, PodDevices& devices) const;
+  Status FindPodDevices(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                        PodDevices& devices) const;
   Status CheckRequests(const CycleState& state, const api::ResourceClaim& claim) const;
   // Finds the claim of the pod's extended resources, or makes one up; nullptr: it needs none.
-  ClaimPtr FindExtendedClaim(const PodInfo& pod, PodDevices& devices) const;
+  ClaimPtr FindExtendedClaim(const PodInfo& pod, const ResourceNames& names,
+                             PodDevices& devices) const;
 
   // `found` is filled with what the allocator would give, where it was asked.
   NodeVerdict Judge(PodDevices& devices, const api::Pod& pod, const NodeView& node,

@@ -41,8 +41,8 @@ Status DynamicResources::CheckRequests(const CycleState& state,
   return Status::Success();
 }
 
-ClaimPtr DynamicResources::FindExtendedClaim(const PodInfo& pod, PodDevices& devices) const {
-  const ResourceNames& names = handle_.snapshot().resource_names();
+ClaimPtr DynamicResources::FindExtendedClaim(const PodInfo& pod, const ResourceNames& names,
+                                             PodDevices& devices) const {
   bool any = false;
   for (const auto& [id, amount] : pod.requests.scalars) {
     const std::string name(names.Name(id));
@@ -65,7 +65,7 @@ ClaimPtr DynamicResources::FindExtendedClaim(const PodInfo& pod, PodDevices& dev
 }
 
 Status DynamicResources::FindPodDevices(const CycleState& state, const PodInfo& info,
-                                        PodDevices& devices) const {
+                                        const Snapshot& snapshot, PodDevices& devices) const {
   const api::Pod& pod = *info.pod;
   const Features& features = handle_.features();
   const auto rejected = [&](std::string_view text) {
@@ -73,7 +73,7 @@ Status DynamicResources::FindPodDevices(const CycleState& state, const PodInfo& 
   };
   auto claims = FindDeviceClaims(pod, handle_.claims(), features);
   if (!claims) return rejected(claims.error().message);
-  ClaimPtr extended = FindExtendedClaim(info, devices);
+  ClaimPtr extended = FindExtendedClaim(info, snapshot.resource_names(), devices);
   const api::PodGroup* group = nullptr;
   if (features.dra_workload_resource_claims && pod.spec.scheduling_group &&
       pod.spec.scheduling_group->pod_group_name) {

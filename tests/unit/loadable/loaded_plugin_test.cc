@@ -333,7 +333,9 @@ TEST_F(LoadedPluginTest, AThrowWithoutAVerdictLeavesTheSafeAnswer) {
 
   // The per-node form takes over from the one by column.
   NodeSet nodes = snapshot.nodes();
-  Make<ColumnFilterPlugin>("Everywhere", "FilterNodes").FilterNodes(state_, *pod, snapshot, nodes);
+  EXPECT_TRUE(Make<ColumnFilterPlugin>("Everywhere", "FilterNodes")
+                  .FilterNodes(state_, *pod, snapshot, nodes)
+                  .ok());
   EXPECT_TRUE(nodes.Test(0));
   EXPECT_FALSE(nodes.Test(1));
   std::vector<int64_t> scores(2);
