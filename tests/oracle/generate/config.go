@@ -30,6 +30,7 @@ var compared = []dict{
 	{"name": names.VolumeZone},
 	{"name": names.PodTopologySpread, "weight": 2},
 	{"name": names.InterPodAffinity, "weight": 2},
+	{"name": names.DynamicResources, "weight": 2},
 	{"name": names.DefaultPreemption},
 	{"name": names.NodeResourcesBalancedAllocation, "weight": 1},
 	{"name": names.ImageLocality, "weight": 1},
@@ -43,9 +44,10 @@ var mustBe = []string{names.SchedulingGates, names.PrioritySort, names.DefaultBi
 var (
 	filters = []string{names.NodeName, names.NodeUnschedulable, names.TaintToleration, names.NodeAffinity, names.NodePorts,
 		names.NodeResourcesFit, names.VolumeRestrictions, names.NodeVolumeLimits, names.VolumeBinding, names.VolumeZone,
-		names.PodTopologySpread, names.InterPodAffinity, names.NodeDeclaredFeatures}
+		names.PodTopologySpread, names.InterPodAffinity, names.NodeDeclaredFeatures, names.DynamicResources}
 	scorers = []string{names.TaintToleration, names.NodeAffinity, names.NodeResourcesFit, names.VolumeBinding,
-		names.PodTopologySpread, names.InterPodAffinity, names.NodeResourcesBalancedAllocation, names.ImageLocality}
+		names.PodTopologySpread, names.InterPodAffinity, names.NodeResourcesBalancedAllocation, names.ImageLocality,
+		names.DynamicResources}
 
 	volumePlugins = []string{names.VolumeRestrictions, names.NodeVolumeLimits, names.VolumeBinding, names.VolumeZone}
 )
@@ -136,19 +138,25 @@ func (g *generator) pointByPoint(filters, scorers []string) dict {
 		// It scores by what it has found at PreFilter.
 		scorers = except(scorers, []string{names.VolumeBinding})
 	}
-	preScorers := slices.DeleteFunc(slices.Clone(scorers), func(name string) bool { return name == names.ImageLocality })
+	postFilters, preEnqueuers := []string{}, []string{names.SchedulingGates}
+	if slices.Contains(filters, names.DynamicResources) {
+		binders = append(binders, names.DynamicResources)
+		postFilters, preEnqueuers = append(postFilters, names.DynamicResources), append(preEnqueuers, names.DynamicResources)
+	} else {
+		scorers = except(scorers, []string{names.DynamicResources})
+	}
+	preScorers := except(scorers, []string{names.ImageLocality, names.DynamicResources})
 	weighed := dict{"enabled": []any{}}
 	for _, name := range scorers {
 		weighed["enabled"] = append(weighed["enabled"].([]any), dict{"name": name, "weight": pick(r, weights)})
 	}
-	var postFilters []string
 	if r.chance(0.8) {
-		postFilters = except([]string{names.DefaultPreemption}, g.off)
+		postFilters = append(postFilters, except([]string{names.DefaultPreemption}, g.off)...)
 	}
 	return dict{
 		// The queue's order must be said in the same way in all profiles.
 		"multiPoint": dict{"disabled": named([]string{"*"}), "enabled": named([]string{names.PrioritySort})},
-		"preEnqueue": dict{"enabled": named([]string{names.SchedulingGates})},
+		"preEnqueue": dict{"enabled": named(preEnqueuers)},
 		"preFilter":  dict{"enabled": named(filters)},
 		"filter":     dict{"enabled": named(some(r, filters, len(filters), len(filters)))},
 		"postFilter": dict{"enabled": named(postFilters)},

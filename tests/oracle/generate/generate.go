@@ -11,10 +11,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"sigs.k8s.io/yaml"
-
-	"berth.dev/tests/oracle/upstream"
 )
 
 // Case is a cluster with pods to schedule, and a configuration to do it by. Both are trees of plain JSON
@@ -46,32 +46,42 @@ type generator struct {
 	volumes []*corev1.PersistentVolume
 	// claims are by namespace, and those of a pod's ephemeral volumes by the pod.
 	claims map[string][]*corev1.PersistentVolumeClaim
+	// deviceClaims are by namespace, and those made for a pod by the pod.
+	deviceClaims map[string][]*resourcev1.ResourceClaim
+	devicesTaken map[string]bool
 }
 
 // Options bound what is made.
 type Options struct {
 	// Nodes is the greatest number of nodes.
 	Nodes int
-	// Without names plugins to switch off in every profile, beside those that are never compared.
+	// Without names plugins to switch off in every profile.
 	Without []string
 	// Volumes compares the plugins of volumes too.
 	Volumes bool
+	// Devices compares DynamicResources too.
+	Devices bool
 }
 
 // New makes the case of a seed.
 func New(seed uint64, options Options) Case {
 	r := newRandom(seed)
-	g := &generator{random: r, mood: newMood(r, options.Nodes, options.Volumes), off: slices.Concat(upstream.NotCompared, options.Without)}
+	g := &generator{random: r, mood: newMood(r, options), off: slices.Clone(options.Without)}
 	if !options.Volumes {
 		g.off = append(g.off, volumePlugins...)
+	}
+	if !options.Devices {
+		g.off = append(g.off, names.DynamicResources)
 	}
 	g.profiles = []string{"default-scheduler", "packer", "spreader"}[:pick(r, []int{1, 1, 2, 3})]
 	g.onNode, g.portsTaken = make([]int, g.mood.nodes), map[string]bool{}
 	g.zones = g.between(1, len(zones))
 	g.betaZones = g.chance(0.1)
 	g.imageSizes = r.imageSizes()
+	g.deviceClaims, g.devicesTaken = map[string][]*resourcev1.ResourceClaim{}, map[string]bool{}
 
-	objects := slices.Concat(g.namespaceObjects(), g.workloads(), g.budgets(), g.storageObjects())
+	objects := slices.Concat(g.namespaceObjects(), g.workloads(), g.budgets(), g.storageObjects(), g.deviceObjects())
+	g.sharedDeviceClaims()
 	for i := range g.mood.nodes {
 		objects = append(objects, g.node(i))
 	}
@@ -83,6 +93,11 @@ func New(seed uint64, options Options) Case {
 	}
 	for _, of := range slices.Sorted(maps.Keys(g.claims)) {
 		for _, claim := range g.claims[of] {
+			objects = append(objects, claim)
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(g.deviceClaims)) {
+		for _, claim := range g.deviceClaims[of] {
 			objects = append(objects, claim)
 		}
 	}

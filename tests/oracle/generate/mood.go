@@ -36,6 +36,12 @@ type mood struct {
 	csiNodes, volumeLimits                float64
 	volumeAffinity, zonedVolumes, oncePod float64
 
+	// devices says that there are devices. Of the pods, of the nodes, of their pools, and of the devices:
+	devices                                bool
+	deviceClaimsOfPods, deviceNodes        float64
+	brokenPools, partitions, mappedClasses float64
+	deviceTaints, sharedDevices            float64
+
 	// budgets is how many PodDisruptionBudgets there are.
 	budgets int
 
@@ -57,8 +63,8 @@ func (r random) feature(lot float64) float64 {
 	}
 }
 
-// newMood draws a mood; nodes is the greatest number of nodes.
-func newMood(r random, nodes int, storage bool) mood {
+func newMood(r random, options Options) mood {
+	nodes := options.Nodes
 	m := mood{
 		nodes: r.between(min(5, nodes), max(5, nodes/pick(r, []int{1, 2, 2, 4, 4}))), pods: r.between(20, 40),
 		placed: 0.3 + 0.5*r.Float64(),
@@ -86,10 +92,26 @@ func newMood(r random, nodes int, storage bool) mood {
 	if r.chance(0.6) {
 		m.crowd(r)
 	}
-	if storage && r.chance(0.4) {
+	if options.Volumes && r.chance(0.4) {
 		m.store(r)
 	}
+	// A pod that waits for volumes is not asked for devices, nor the other way round.
+	if options.Devices && !m.storage && r.chance(0.6) {
+		m.equip(r)
+	}
 	return m
+}
+
+// equip has pods that want devices.
+func (m *mood) equip(r random) {
+	m.devices = true
+	m.deviceClaimsOfPods, m.deviceNodes = 0.4+r.feature(0.6), 0.5+r.feature(0.5)
+	m.brokenPools, m.partitions, m.mappedClasses = r.feature(0.2), r.feature(0.7), r.feature(0.8)
+	m.deviceTaints, m.sharedDevices = r.feature(0.6), r.feature(0.8)
+	for _, feature := range []*float64{&m.taints, &m.unschedulable, &m.nodeSelector, &m.nodeAffinity, &m.affinity,
+		&m.antiAffinity, &m.hardSpread, &m.wantsHuge, &m.huge, &m.needsFeature, &m.ports, &m.small} {
+		*feature /= 4
+	}
 }
 
 // store has pods that want volumes, and little else that keeps them off nodes.

@@ -60,6 +60,7 @@ func (g *generator) pod(i int, placed bool) *corev1.Pod {
 	if g.mood.storage {
 		g.mount(pod)
 	}
+	g.claimDevices(pod)
 	return pod
 }
 

@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,6 +40,11 @@ type Cluster struct {
 	CSIDrivers             []*storagev1.CSIDriver
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
 	VolumeAttachments      []*storagev1.VolumeAttachment
+
+	ResourceClaims   []*resourcev1.ResourceClaim
+	ResourceSlices   []*resourcev1.ResourceSlice
+	DeviceClasses    []*resourcev1.DeviceClass
+	DeviceTaintRules []*resourcev1.DeviceTaintRule
 }
 
 // ReadCluster reads what `kubectl get -o json|yaml` prints: documents and Lists, YAML or JSON. Kinds that
@@ -127,6 +133,14 @@ func (c *Cluster) readObject(text []byte, ofList metav1.TypeMeta) error {
 		return read(text, &c.CSIStorageCapacities)
 	case "storage.k8s.io/v1/VolumeAttachment":
 		return read(text, &c.VolumeAttachments)
+	case "resource.k8s.io/v1/ResourceClaim":
+		return read(text, &c.ResourceClaims)
+	case "resource.k8s.io/v1/ResourceSlice":
+		return read(text, &c.ResourceSlices)
+	case "resource.k8s.io/v1/DeviceClass":
+		return read(text, &c.DeviceClasses)
+	case "resource.k8s.io/v1/DeviceTaintRule":
+		return read(text, &c.DeviceTaintRules)
 	}
 	return nil
 }
@@ -144,7 +158,7 @@ func read[T any, P object[T]](text []byte, into *[]P) error {
 	}
 	switch any(o).(type) {
 	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode,
-		*storagev1.CSIDriver, *storagev1.VolumeAttachment:
+		*storagev1.CSIDriver, *storagev1.VolumeAttachment, *resourcev1.ResourceSlice, *resourcev1.DeviceClass, *resourcev1.DeviceTaintRule:
 		o.SetNamespace("")
 	default:
 		if o.GetNamespace() == "" {

@@ -9,12 +9,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
-
-// NotCompared has the plugins that configurations of a comparison must disable by
-// plugins.multiPoint.disabled, for both sides: the cluster files do not have what they read.
-var NotCompared = []string{names.DynamicResources}
 
 // ReadConfig reads a KubeSchedulerConfiguration strictly, defaults and validates it. No text at all stands
 // for the default one.

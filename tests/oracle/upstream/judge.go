@@ -95,7 +95,10 @@ func (c *cycle) run(nodes []fwk.NodeInfo) error {
 	if err := c.score(feasible); err != nil {
 		return err
 	}
-	return c.chooseVolumes(feasible)
+	if err := c.chooseVolumes(feasible); err != nil || !c.wantsDevices() {
+		return err
+	}
+	return c.chooseDevices(feasible)
 }
 
 // findFeasible runs PreFilter, and Filter on every node that PreFilter left.

@@ -4,7 +4,6 @@ package upstream
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +33,7 @@ type State struct {
 	snapshot  *internalcache.Snapshot
 	pods      cache.SharedIndexInformer
 	volumes   volumes
+	devices   devices
 	pending   map[string]*corev1.Pod
 	placed    map[string]*corev1.Pod
 	// budgets are in the order of their names: where several cover a pod, the order counts, and upstream's is random.
@@ -53,15 +53,6 @@ var settings = sync.OnceValue(func() error {
 func NewState(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) (*State, error) {
 	if err := settings(); err != nil {
 		return nil, err
-	}
-	for _, p := range cfg.Profiles {
-		for _, name := range NotCompared {
-			enabled := func(plugin config.Plugin) bool { return plugin.Name == name }
-			if slices.ContainsFunc(p.Plugins.MultiPoint.Enabled, enabled) {
-				return nil, fmt.Errorf("profile %s: the oracle does not know %s: list it under plugins.multiPoint.disabled",
-					p.SchedulerName, name)
-			}
-		}
 	}
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	s := &State{
@@ -97,8 +88,9 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 		return err
 	}
 	client := client{unconnected, &s.volumes.asked}
-	// The informers are never started: what they know is put into their stores.
+	// But for those of devices the informers are never started: what they know is put into their stores.
 	factory := scheduler.NewInformerFactory(client, 0, nil)
+	s.devices.use(factory, cluster)
 	s.scheduler, err = scheduler.New(s.ctx, client, factory, nil, noEvents,
 		scheduler.WithComponentConfigVersion(cfg.APIVersion),
 		scheduler.WithProfiles(cfg.Profiles...),
@@ -113,6 +105,13 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 	}
 	s.pods = factory.Core().V1().Pods().Informer()
 	s.volumes.use(factory)
+	for _, profile := range s.scheduler.Profiles {
+		// All profiles share it.
+		if err := s.devices.start(s.ctx, profile.SharedDRAManager()); err != nil {
+			return err
+		}
+		break
+	}
 	logger := klog.FromContext(s.ctx)
 	for _, node := range cluster.Nodes {
 		s.scheduler.Cache.AddNode(logger, node)
@@ -190,6 +189,11 @@ var _ profile.RecorderFactory = noEvents
 func (s *State) place(pod *corev1.Pod, node string, chosen choice) error {
 	if err := s.bindVolumes(node, chosen); err != nil {
 		return err
+	}
+	if chosen.allocate != nil {
+		if err := chosen.allocate(); err != nil {
+			return err
+		}
 	}
 	logger := klog.FromContext(s.ctx)
 	assumed := pod.DeepCopy()

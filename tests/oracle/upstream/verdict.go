@@ -52,9 +52,11 @@ type Node struct {
 	Total   int64            `json:"total,omitempty"`
 }
 
-// Claim is a claim of the pod with the volume that it has or would take, or who would make one.
+// Claim is a claim of the pod with the volume that it has or would take, or who would make one; or with its devices.
 type Claim struct {
 	Claim string `json:"claim"`
+	// Devices are "request: driver/pool/device name=consumed", in the order of the allocation; nil for claims of volumes.
+	Devices []string `json:"devices,omitempty"`
 	// Problem is only in Berth's documents, on nodes that are not feasible.
 	Problem     string `json:"problem,omitempty"`
 	Provisioner string `json:"provisioner,omitempty"`

@@ -47,6 +47,8 @@ type choice struct {
 	bound []*corev1.PersistentVolume
 	// selected are claims that name the node for which a volume is to be made.
 	selected []*corev1.PersistentVolumeClaim
+	// allocate gives the pod its devices; nil: it wants none.
+	allocate func() error
 }
 
 func (v *volumes) use(factory informers.SharedInformerFactory) {

@@ -69,7 +69,7 @@ func compareAll(ctx context.Context, o options, scratch string) ([]finding, erro
 				if i >= o.seeds {
 					return
 				}
-				kase := generate.New(o.seed+uint64(i), generate.Options{Nodes: o.nodes, Without: o.without, Volumes: o.volumes})
+				kase := generate.New(o.seed+uint64(i), generate.Options{Nodes: o.nodes, Without: o.without, Volumes: o.volumes, Devices: o.devices})
 				difference, err := checker.Check(ctx, kase)
 				if err != nil {
 					cancel(fmt.Errorf("seed %d: %w", kase.Seed, err))

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	typedresourcev1 "k8s.io/client-go/kubernetes/typed/resource/v1"
+	"k8s.io/client-go/tools/cache"
+	cachetesting "k8s.io/client-go/tools/cache/testing"
+	"k8s.io/dynamic-resource-allocation/resourceclaim"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+)
+
+// devices are claims, classes, slices and taint rules. Unlike all else upstream follows these by events, so their
+// informers run, over lists in memory.
+type devices struct {
+	cluster   *Cluster
+	informers []cache.SharedIndexInformer
+}
+
+// informersLimit is how long upstream may take to hear of objects in memory.
+const informersLimit = 30 * time.Second
+
+// use must be called before upstream asks the factory for these informers.
+func (d *devices) use(factory informers.SharedInformerFactory, cluster *Cluster) {
+	d.cluster = cluster
+	// Rules and classes are there before slices and claims.
+	d.informers = []cache.SharedIndexInformer{
+		inMemory(factory, cluster.DeviceTaintRules),
+		inMemory(factory, cluster.DeviceClasses),
+		inMemory(factory, cluster.ResourceSlices),
+		inMemory(factory, cluster.ResourceClaims),
+	}
+}
+
+func inMemory[T any, P interface {
+	object[T]
+	runtime.Object
+}](factory informers.SharedInformerFactory, objects []P) cache.SharedIndexInformer {
+	source := cachetesting.NewFakeControllerSource()
+	for _, object := range objects {
+		source.Add(object)
+	}
+	example := P(new(T))
+	return factory.InformerFor(example, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(source, example, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	})
+}
+
+// start returns when upstream knows all of them.
+func (d *devices) start(ctx context.Context, manager fwk.SharedDRAManager) error {
+	for _, informer := range d.informers {
+		go informer.RunWithContext(ctx)
+		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			return context.Cause(ctx)
+		}
+	}
+	for begin := time.Now(); !d.known(manager); time.Sleep(100 * time.Microsecond) {
+		if time.Since(begin) > informersLimit {
+			return errors.New("upstream does not hear of the devices")
+		}
+	}
+	return nil
+}
+
+func (d *devices) known(manager fwk.SharedDRAManager) bool {
+	claims, err := manager.ResourceClaims().List()
+	if err != nil || len(claims) != len(d.cluster.ResourceClaims) {
+		return false
+	}
+	whole, shared := d.allocated()
+	state, err := manager.ResourceClaims().GatherAllocatedState()
+	if err != nil || len(state.AllocatedDevices) != whole || len(state.AllocatedSharedDeviceIDs) != shared {
+		return false
+	}
+	slices, err := manager.ResourceSlices().ListWithDeviceTaintRules()
+	if err != nil || len(slices) != len(d.cluster.ResourceSlices) {
+		return false
+	}
+	for _, class := range d.cluster.DeviceClasses {
+		if name := class.Spec.ExtendedResourceName; name != nil && manager.DeviceClassResolver().GetDeviceClass(corev1.ResourceName(*name)) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// allocated counts the devices that claims have, as upstream does: those of administrators do not count.
+func (d *devices) allocated() (whole, shared int) {
+	seen := map[string]bool{}
+	for _, claim := range d.cluster.ResourceClaims {
+		if claim.Status.Allocation == nil {
+			continue
+		}
+		for _, result := range claim.Status.Allocation.Devices.Results {
+			if result.AdminAccess != nil && *result.AdminAccess {
+				continue
+			}
+			id, count := strings.Join([]string{result.Driver, result.Pool, result.Device}, "/"), &whole
+			if result.ShareID != nil {
+				id, count = id+"/"+string(*result.ShareID), &shared
+			}
+			if !seen[id] {
+				seen[id] = true
+				*count++
+			}
+		}
+	}
+	return whole, shared
+}
+
+// extendedResources is what documents call the claim that upstream makes up for a pod's extended resources.
+const extendedResources = "<extended-resources>"
+
+// wantsDevices says whether DynamicResources has something to give the pod, or may have.
+func (c *cycle) wantsDevices() bool {
+	tells := func(plugin config.Plugin) bool { return plugin.Name == names.DynamicResources }
+	return len(c.devices.cluster.DeviceClasses) > 0 && slices.ContainsFunc(c.ListPlugins().Filter.Enabled, tells)
+}
+
+// chooseDevices notes for each node what Reserve gives the pod there, and has it undone.
+func (c *cycle) chooseDevices(nodes []fwk.NodeInfo) error {
+	if c.verdict.choices == nil {
+		c.verdict.choices = map[string]choice{}
+	}
+	for _, info := range nodes {
+		name := info.Node().Name
+		claims, err := c.devicesOn(name)
+		if err != nil {
+			return err
+		}
+		if len(claims) == 0 {
+			return nil // It wants none, here as elsewhere.
+		}
+		chosen := c.verdict.choices[name]
+		chosen.allocate = func() error { return c.allocate(name) }
+		c.verdict.choices[name] = chosen
+		node := c.verdict.Nodes[name]
+		node.Claims = append(node.Claims, claims...)
+		c.verdict.Nodes[name] = node
+	}
+	return nil
+}
+
+func (c *cycle) devicesOn(node string) ([]Claim, error) {
+	tracker := c.SharedDRAManager().ResourceClaims()
+	before, err := tracker.GatherAllocatedState()
+	if err != nil {
+		return nil, err
+	}
+	defer c.RunReservePluginsUnreserve(c.ctx, c.state, c.pod, node)
+	if status := c.RunReservePluginsReserve(c.ctx, c.state, c.pod, node); !status.IsSuccess() {
+		return nil, status.AsError()
+	}
+	after, err := tracker.GatherAllocatedState()
+	if err != nil {
+		return nil, err
+	}
+	others := map[string]bool{}
+	for id := range after.AllocatedDevices.Difference(before.AllocatedDevices) {
+		others[id.String()] = true
+	}
+	var claims []Claim
+	for _, claim := range c.deviceClaims() {
+		allocation := claim.Status.Allocation
+		if pending := tracker.GetPendingAllocation(claim.UID); pending != nil {
+			allocation = pending
+		}
+		shown := Claim{Claim: Name(claim), Devices: []string{}}
+		if allocation == nil {
+			return nil, fmt.Errorf("Reserve gives claim %s of %s nothing", Name(claim), Name(c.pod))
+		}
+		for _, result := range allocation.Devices.Results {
+			id := strings.Join([]string{result.Driver, result.Pool, result.Device}, "/")
+			delete(others, id)
+			shown.Devices = append(shown.Devices, result.Request+": "+id+consumed(result))
+		}
+		claims = append(claims, shown)
+	}
+	if len(others) > 0 {
+		claims = append(claims, Claim{Claim: extendedResources, Devices: slices.Sorted(maps.Keys(others))})
+	}
+	return claims, nil
+}
+
+// consumed says what the claim takes of the device's capacities, in the order of their names.
+func consumed(result resourcev1.DeviceRequestAllocationResult) string {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(result.ConsumedCapacity)) {
+		amount := result.ConsumedCapacity[name]
+		fmt.Fprintf(&text, " %s=%s", name, amount.String())
+	}
+	return text.String()
+}
+
+// deviceClaims are the pod's, those that are there, in the order in which it names them.
+func (c *cycle) deviceClaims() []*resourcev1.ResourceClaim {
+	var claims []*resourcev1.ResourceClaim
+	for i := range c.pod.Spec.ResourceClaims {
+		name, _, err := resourceclaim.Name(c.pod, &c.pod.Spec.ResourceClaims[i])
+		if err != nil || name == nil {
+			continue
+		}
+		if claim, err := c.SharedDRAManager().ResourceClaims().Get(c.pod.Namespace, *name); err == nil {
+			claims = append(claims, claim)
+		}
+	}
+	return claims
+}
+
+// allocate does what Reserve and PreBind do. What extended resources get stays on its way for ever, and so is taken.
+func (c *cycle) allocate(node string) error {
+	if status := c.RunReservePluginsReserve(c.ctx, c.state, c.pod, node); !status.IsSuccess() {
+		return status.AsError()
+	}
+	tracker := c.SharedDRAManager().ResourceClaims()
+	for _, claim := range c.deviceClaims() {
+		claim := claim.DeepCopy()
+		if pending := tracker.GetPendingAllocation(claim.UID); pending != nil {
+			claim.Status.Allocation = pending
+			claim.Finalizers = []string{resourcev1.Finalizer}
+		}
+		if !resourceclaim.IsReservedForPod(c.pod, claim, false) {
+			claim.Status.ReservedFor = append(claim.Status.ReservedFor,
+				resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: c.pod.Name, UID: c.pod.UID})
+		}
+		version, err := strconv.Atoi(claim.ResourceVersion)
+		if err != nil {
+			return err
+		}
+		claim.ResourceVersion = strconv.Itoa(version + laterVersion)
+		if err := tracker.AssumeClaimAfterAPICall(claim); err != nil {
+			return err
+		}
+		tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
+	}
+	return nil
+}
+
+// laterVersion is more than all versions in the lists.
+const laterVersion = 1_000_000
+
+// ResourceV1 answers what Unreserve and PostFilter ask, and changes nothing.
+func (c client) ResourceV1() typedresourcev1.ResourceV1Interface {
+	return resourceClient{c.Interface.ResourceV1()}
+}
+
+type resourceClient struct {
+	typedresourcev1.ResourceV1Interface
+}
+
+func (c resourceClient) ResourceClaims(namespace string) typedresourcev1.ResourceClaimInterface {
+	return deviceClaimClient{c.ResourceV1Interface.ResourceClaims(namespace)}
+}
+
+type deviceClaimClient struct {
+	typedresourcev1.ResourceClaimInterface
+}
+
+func (deviceClaimClient) UpdateStatus(_ context.Context, claim *resourcev1.ResourceClaim, _ metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
+	return claim, nil
+}
+
+func (deviceClaimClient) Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (*resourcev1.ResourceClaim, error) {
+	return &resourcev1.ResourceClaim{}, nil
+}
