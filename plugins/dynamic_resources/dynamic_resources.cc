@@ -18,7 +18,8 @@ using Existence = ClaimTracker::Existence;
 using Sharers = ClaimTracker::Sharers;
 
 struct PreFilterState {
-  // Filter looks nodes up in it, and fills what depends on their extended resources.
+  // Filter looks nodes up in it, and fills what depends on their extended resources. nullptr: the
+  // pod needs no devices, or cannot have them.
   std::shared_ptr<PodDevices> devices;
 };
 
@@ -71,6 +72,7 @@ Status DynamicResources::PreEnqueue(const PodInfo& pod) {
 
 PreFilterResult DynamicResources::PreFilter(CycleState& state, const PodInfo& pod,
                                             const Snapshot& snapshot) {
+  auto& kept = state.Write(PreFilterState{});
   if (pod.pod->spec.resource_claims.empty() && pod.requests.scalars.empty()) {
     return {.status = Status::Skip()};
   }
@@ -78,7 +80,7 @@ PreFilterResult DynamicResources::PreFilter(CycleState& state, const PodInfo& po
   auto devices = std::make_shared<PodDevices>();
   const Status status = FindPodDevices(state, pod, snapshot, *devices);
   if (!status.ok()) return {.status = status};
-  state.Write(PreFilterState{std::move(devices)});
+  kept.devices = std::move(devices);
   return {};
 }
 
@@ -104,7 +106,8 @@ PostFilterResult DynamicResources::PostFilter(CycleState& state, const PodInfo& 
     return {.status = handle_.reasons().Make(Code::kUnschedulable, text)};
   };
   const auto* kept = state.Find<PreFilterState>();
-  if (kept == nullptr) return {.status = Status(Code::kUnschedulable)};
+  if (kept == nullptr) return {.status = handle_.reasons().Error(kWithoutPreFilter)};
+  if (kept->devices == nullptr) return {.status = Status(Code::kUnschedulable)};
   const PodDevices& devices = *kept->devices;
   // Filter said so where the allocator had nothing against the node.
   std::vector<bool> unavailable(devices.claims.size(), false);
@@ -164,7 +167,7 @@ void DynamicResources::Delete(const api::Pod& pod, const api::ResourceClaim& cla
 Status DynamicResources::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                                   const NodeSet& feasible) {
   const auto* kept = state.Find<PreFilterState>();
-  if (kept == nullptr) return Status::Skip();
+  if (kept == nullptr || kept->devices == nullptr) return Status::Skip();
   PodDevices& devices = *kept->devices;
   const bool alternatives = std::ranges::any_of(
       devices.claims, [](const PodDeviceClaim& used) { return HasAlternatives(*used.claim); });
@@ -206,7 +209,7 @@ Status DynamicResources::NormalizeScore(const CycleState&, const PodInfo&, std::
 Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
                                  std::string_view node_name) {
   const auto* kept = state.Find<PreFilterState>();
-  if (kept == nullptr) return Status::Success();
+  if (kept == nullptr || kept->devices == nullptr) return Status::Success();
   PodDevices& devices = *kept->devices;
   auto reserved = std::make_shared<ReservedClaims>();
   const NodeClaims* asked = nullptr;

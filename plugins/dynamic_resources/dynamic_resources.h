@@ -50,6 +50,9 @@ class DynamicResources final : public PreEnqueuePlugin,
  public:
   static constexpr std::string_view kName = "DynamicResources";
   static constexpr std::string_view kFilterWithoutPreFilter = "not found";
+  // An Error of PostFilter where another plugin's PreFilter has rejected the pod first: no plugin
+  // after this one is asked, as in kube-scheduler.
+  static constexpr std::string_view kWithoutPreFilter = kFilterWithoutPreFilter;
   // What keeps an allocated claim's pod off a node.
   static constexpr std::string_view kNotAvailable = "resourceclaim not available on the node";
 

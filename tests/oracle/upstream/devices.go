@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	cachetesting "k8s.io/client-go/tools/cache/testing"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
+	"k8s.io/dynamic-resource-allocation/structured"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -33,6 +33,12 @@ import (
 type devices struct {
 	cluster   *Cluster
 	informers []cache.SharedIndexInformer
+	claims    *cachetesting.FakeControllerSource
+	tracker   fwk.ResourceClaimTracker
+	// allocated are the claims that got devices since the beginning.
+	allocated map[string]*resourcev1.ResourceClaim
+	// deallocated are the claims that PostFilter took devices from.
+	deallocated map[string]*resourcev1.ResourceClaim
 }
 
 // informersLimit is how long upstream may take to hear of objects in memory.
@@ -40,20 +46,20 @@ const informersLimit = 30 * time.Second
 
 // use must be called before upstream asks the factory for these informers.
 func (d *devices) use(factory informers.SharedInformerFactory, cluster *Cluster) {
-	d.cluster = cluster
+	d.cluster, d.allocated = cluster, map[string]*resourcev1.ResourceClaim{}
+	claims, source := inMemory(factory, cluster.ResourceClaims)
+	rules, _ := inMemory(factory, cluster.DeviceTaintRules)
+	classes, _ := inMemory(factory, cluster.DeviceClasses)
+	pools, _ := inMemory(factory, cluster.ResourceSlices)
+	d.claims = source
 	// Rules and classes are there before slices and claims.
-	d.informers = []cache.SharedIndexInformer{
-		inMemory(factory, cluster.DeviceTaintRules),
-		inMemory(factory, cluster.DeviceClasses),
-		inMemory(factory, cluster.ResourceSlices),
-		inMemory(factory, cluster.ResourceClaims),
-	}
+	d.informers = []cache.SharedIndexInformer{rules, classes, pools, claims}
 }
 
 func inMemory[T any, P interface {
 	object[T]
 	runtime.Object
-}](factory informers.SharedInformerFactory, objects []P) cache.SharedIndexInformer {
+}](factory informers.SharedInformerFactory, objects []P) (cache.SharedIndexInformer, *cachetesting.FakeControllerSource) {
 	source := cachetesting.NewFakeControllerSource()
 	for _, object := range objects {
 		source.Add(object)
@@ -61,18 +67,26 @@ func inMemory[T any, P interface {
 	example := P(new(T))
 	return factory.InformerFor(example, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		return cache.NewSharedIndexInformer(source, example, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	})
+	}), source
 }
 
 // start returns when upstream knows all of them.
 func (d *devices) start(ctx context.Context, manager fwk.SharedDRAManager) error {
+	d.tracker = manager.ResourceClaims()
+	if !d.any() {
+		return nil
+	}
 	for _, informer := range d.informers {
 		go informer.RunWithContext(ctx)
-		if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		if !cache.WaitFor(ctx, "", informer.HasSyncedChecker()) {
 			return context.Cause(ctx)
 		}
 	}
-	for begin := time.Now(); !d.known(manager); time.Sleep(100 * time.Microsecond) {
+	return waitFor(func() bool { return d.known(manager) })
+}
+
+func waitFor(known func() bool) error {
+	for begin := time.Now(); !known(); time.Sleep(100 * time.Microsecond) {
 		if time.Since(begin) > informersLimit {
 			return errors.New("upstream does not hear of the devices")
 		}
@@ -80,12 +94,18 @@ func (d *devices) start(ctx context.Context, manager fwk.SharedDRAManager) error
 	return nil
 }
 
+// any says whether there is something to hear of; pods may want devices all the same.
+func (d *devices) any() bool {
+	c := d.cluster
+	return len(c.DeviceTaintRules)+len(c.DeviceClasses)+len(c.ResourceSlices)+len(c.ResourceClaims) > 0
+}
+
 func (d *devices) known(manager fwk.SharedDRAManager) bool {
 	claims, err := manager.ResourceClaims().List()
 	if err != nil || len(claims) != len(d.cluster.ResourceClaims) {
 		return false
 	}
-	whole, shared := d.allocated()
+	whole, shared := d.countAllocated()
 	state, err := manager.ResourceClaims().GatherAllocatedState()
 	if err != nil || len(state.AllocatedDevices) != whole || len(state.AllocatedSharedDeviceIDs) != shared {
 		return false
@@ -102,8 +122,8 @@ func (d *devices) known(manager fwk.SharedDRAManager) bool {
 	return true
 }
 
-// allocated counts the devices that claims have, as upstream does: those of administrators do not count.
-func (d *devices) allocated() (whole, shared int) {
+// countAllocated counts the devices that claims have, as upstream does: those of administrators do not count.
+func (d *devices) countAllocated() (whole, shared int) {
 	seen := map[string]bool{}
 	for _, claim := range d.cluster.ResourceClaims {
 		if claim.Status.Allocation == nil {
@@ -160,7 +180,7 @@ func (c *cycle) chooseDevices(nodes []fwk.NodeInfo) error {
 }
 
 func (c *cycle) devicesOn(node string) ([]Claim, error) {
-	tracker := c.SharedDRAManager().ResourceClaims()
+	tracker := c.devices.tracker
 	before, err := tracker.GatherAllocatedState()
 	if err != nil {
 		return nil, err
@@ -213,12 +233,9 @@ func consumed(result resourcev1.DeviceRequestAllocationResult) string {
 // deviceClaims are the pod's, those that are there, in the order in which it names them.
 func (c *cycle) deviceClaims() []*resourcev1.ResourceClaim {
 	var claims []*resourcev1.ResourceClaim
-	for i := range c.pod.Spec.ResourceClaims {
-		name, _, err := resourceclaim.Name(c.pod, &c.pod.Spec.ResourceClaims[i])
-		if err != nil || name == nil {
-			continue
-		}
-		if claim, err := c.SharedDRAManager().ResourceClaims().Get(c.pod.Namespace, *name); err == nil {
+	for _, name := range deviceClaimsOf(c.pod) {
+		_, name, _ := strings.Cut(name, "/")
+		if claim, err := c.devices.tracker.Get(c.pod.Namespace, name); err == nil {
 			claims = append(claims, claim)
 		}
 	}
@@ -230,51 +247,130 @@ func (c *cycle) allocate(node string) error {
 	if status := c.RunReservePluginsReserve(c.ctx, c.state, c.pod, node); !status.IsSuccess() {
 		return status.AsError()
 	}
-	tracker := c.SharedDRAManager().ResourceClaims()
 	for _, claim := range c.deviceClaims() {
 		claim := claim.DeepCopy()
-		if pending := tracker.GetPendingAllocation(claim.UID); pending != nil {
+		if pending := c.devices.tracker.GetPendingAllocation(claim.UID); pending != nil {
 			claim.Status.Allocation = pending
 			claim.Finalizers = []string{resourcev1.Finalizer}
+			c.devices.allocated[Name(claim)] = claim
+			c.devices.tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
 		}
 		if !resourceclaim.IsReservedForPod(c.pod, claim, false) {
 			claim.Status.ReservedFor = append(claim.Status.ReservedFor,
 				resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: c.pod.Name, UID: c.pod.UID})
 		}
-		version, err := strconv.Atoi(claim.ResourceVersion)
-		if err != nil {
+		if err := c.devices.write(claim); err != nil {
 			return err
 		}
-		claim.ResourceVersion = strconv.Itoa(version + laterVersion)
-		if err := tracker.AssumeClaimAfterAPICall(claim); err != nil {
-			return err
-		}
-		tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
 	}
 	return nil
 }
 
-// laterVersion is more than all versions in the lists.
-const laterVersion = 1_000_000
+// write returns when upstream knows what the claim has become.
+func (d *devices) write(claim *resourcev1.ResourceClaim) error {
+	claim = claim.DeepCopy()
+	before, err := d.tracker.Get(claim.Namespace, claim.Name)
+	if err != nil {
+		return err
+	}
+	if claim.Status.Allocation == nil {
+		delete(d.allocated, Name(claim))
+	} else if d.allocated[Name(claim)] != nil {
+		d.allocated[Name(claim)] = claim
+	}
+	d.claims.Modify(claim)
+	with, taken := claim, true
+	if claim.Status.Allocation == nil {
+		with, taken = before, false
+	}
+	return waitFor(func() bool {
+		now, err := d.tracker.Get(claim.Namespace, claim.Name)
+		return err == nil && now.ResourceVersion == claim.ResourceVersion && d.all(with.Status.Allocation, taken)
+	})
+}
 
-// ResourceV1 answers what Unreserve and PostFilter ask, and changes nothing.
+// all says whether all devices of the allocation are taken, or all are free. Those of administrators are either.
+func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool) bool {
+	state, err := d.tracker.GatherAllocatedState()
+	if err != nil || allocation == nil {
+		return err == nil
+	}
+	return !slices.ContainsFunc(allocation.Devices.Results, func(result resourcev1.DeviceRequestAllocationResult) bool {
+		if result.AdminAccess != nil && *result.AdminAccess {
+			return false
+		}
+		id := structured.MakeDeviceID(result.Driver, result.Pool, result.Device)
+		if result.ShareID != nil {
+			return state.AllocatedSharedDeviceIDs.Has(structured.MakeSharedDeviceID(id, result.ShareID)) != taken
+		}
+		return state.AllocatedDevices.Has(id) != taken
+	})
+}
+
+// showOnTheirWay shows the pod's claims as they were while their devices were being written for another pod. It says
+// whether there are any; giveBack shows them as they are.
+func (d *devices) showOnTheirWay(pod *corev1.Pod) (shown bool, giveBack func() error, err error) {
+	var claims []*resourcev1.ResourceClaim
+	giveBack = func() error {
+		for _, claim := range claims {
+			d.tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
+			d.allocated[Name(claim)] = claim
+			if err := d.write(claim); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, name := range deviceClaimsOf(pod) {
+		claim := d.allocated[name]
+		if claim == nil {
+			continue
+		}
+		before := claim.DeepCopy()
+		before.Status = resourcev1.ResourceClaimStatus{}
+		if err := d.write(before); err != nil {
+			return false, giveBack, err
+		}
+		claims = append(claims, claim)
+		if err := d.tracker.SignalClaimPendingAllocation(claim.UID, claim); err != nil {
+			return false, giveBack, err
+		}
+	}
+	return len(claims) > 0, giveBack, nil
+}
+
+// deviceClaimsOf are the names of the pod's claims, as far as they are known.
+func deviceClaimsOf(pod *corev1.Pod) []string {
+	var claims []string
+	for i := range pod.Spec.ResourceClaims {
+		if name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i]); err == nil && name != nil {
+			claims = append(claims, pod.Namespace+"/"+*name)
+		}
+	}
+	return claims
+}
+
+// ResourceV1 answers what Unreserve and PostFilter ask, and keeps which claims lose their devices.
 func (c client) ResourceV1() typedresourcev1.ResourceV1Interface {
-	return resourceClient{c.Interface.ResourceV1()}
+	return resourceClient{c.Interface.ResourceV1(), c.devices}
 }
 
 type resourceClient struct {
 	typedresourcev1.ResourceV1Interface
+	devices *devices
 }
 
 func (c resourceClient) ResourceClaims(namespace string) typedresourcev1.ResourceClaimInterface {
-	return deviceClaimClient{c.ResourceV1Interface.ResourceClaims(namespace)}
+	return deviceClaimClient{c.ResourceV1Interface.ResourceClaims(namespace), c.devices}
 }
 
 type deviceClaimClient struct {
 	typedresourcev1.ResourceClaimInterface
+	devices *devices
 }
 
-func (deviceClaimClient) UpdateStatus(_ context.Context, claim *resourcev1.ResourceClaim, _ metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
+func (c deviceClaimClient) UpdateStatus(_ context.Context, claim *resourcev1.ResourceClaim, _ metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
+	c.devices.deallocated[Name(claim)] = claim
 	return claim, nil
 }
 

@@ -88,8 +88,13 @@ func (c *cycle) run(nodes []fwk.NodeInfo) error {
 	if len(feasible) == 0 {
 		fitError := &framework.FitError{Pod: c.pod, NumAllNodes: len(nodes), Diagnosis: diagnosis}
 		c.verdict.Result, c.verdict.Message = Unschedulable, fitError.Error()
-		c.verdict.Preemption, err = c.preempt(&diagnosis)
-		return err
+		if c.verdict.Preemption, err = c.preempt(&diagnosis); err != nil {
+			return err
+		}
+		if !c.verdict.evicts() {
+			c.verdict.failure = c.postFilter(fitError)
+		}
+		return nil
 	}
 	c.verdict.Result = Scheduled
 	if err := c.score(feasible); err != nil {

@@ -28,13 +28,11 @@ type Preemption struct {
 	Best []string `json:"best,omitempty"`
 	// Candidates are all of them, by node.
 	Candidates map[string]Candidate `json:"candidates,omitempty"`
-	// Message is what PostFilter says where there is no candidate.
+	// Message is what preemption says where there is no candidate.
 	Message string `json:"message,omitempty"`
 
 	// choices are the nodes that a cycle could choose: the best, or any where its search may end early.
 	choices []string
-	// clears says that the pod loses its nomination.
-	clears bool
 }
 
 // Candidate is a node where evictions make room.
@@ -77,8 +75,8 @@ func (c *cycle) preempt(diagnosis *framework.Diagnosis) (*Preemption, error) {
 		}
 	}
 	if len(candidates) == 0 {
-		result, status := c.RunPostFilterPlugins(c.ctx, c.state, c.pod, diagnosis.NodeToStatus)
-		return &Preemption{Message: status.Message(), clears: result != nil && result.Mode() == fwk.ModeOverride}, nil
+		_, status := plugin.PostFilter(c.ctx, c.state, c.pod, diagnosis.NodeToStatus)
+		return &Preemption{Message: status.Message()}, nil
 	}
 	p := &Preemption{Candidates: map[string]Candidate{}, Best: best(candidates)}
 	for _, candidate := range candidates {

@@ -81,8 +81,12 @@ func (s *State) Replay(decisions []Decision) error {
 	lostNomination := -1
 	for i, d := range decisions {
 		pod := s.pending[d.Pod]
-		if err := s.step(d); err != nil {
+		ends, err := s.step(d)
+		if err != nil {
 			return fmt.Errorf("decision %d: %w", i+1, err)
+		}
+		if ends {
+			return nil
 		}
 		tried[d.Pod] = i
 		if nominated := pod.Status.NominatedNodeName; d.Node != nil && nominated != "" && nominated != *d.Node {
@@ -109,32 +113,38 @@ func (s *State) Replay(decisions []Decision) error {
 	return nil
 }
 
-func (s *State) step(d Decision) error {
+// step takes one decision. It says whether the replay ends there: what upstream would have done next is not said.
+func (s *State) step(d Decision) (ends bool, err error) {
 	pod := s.pending[d.Pod]
 	if pod == nil {
-		return &Refusal{Kind: "not pending", Pod: d.Pod, Detail: "there is no such pod, or it has a node"}
+		return false, &Refusal{Kind: "not pending", Pod: d.Pod, Detail: "there is no such pod, or it has a node"}
 	}
-	return s.withVolumesOrWithout(pod, func() error { return s.decide(pod, d) })
+	err = s.withClaimsOrWithout(pod, func() error {
+		ends, err = s.decide(pod, d)
+		return err
+	})
+	return ends, err
 }
 
-// decide takes one decision about a pending pod.
-func (s *State) decide(pod *corev1.Pod, d Decision) error {
+// decide takes one decision about a pending pod; see step.
+func (s *State) decide(pod *corev1.Pod, d Decision) (ends bool, err error) {
 	v := s.judge(pod, nominatedFirst)
-	refuse := func(kind, format string, args ...any) error {
-		return &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: v.Best}
+	refuse := func(kind, format string, args ...any) (bool, error) {
+		return false, &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: v.Best}
 	}
 	switch {
 	case d.Node == nil && v.Result == Scheduled:
 		return refuse("no node", "%q; upstream has %v", d.Message, v.Best)
-	case d.Node == nil && d.Message != v.Message:
-		return refuse("message", "%q; upstream's is %q", d.Message, v.Message)
+	case d.Node == nil && !slices.Contains(v.messages(), d.Message):
+		return refuse("message", "%q; upstream's is one of %q", d.Message, v.messages())
+	case d.Node == nil && v.evicts():
+		return true, nil // When the others see the room is not said.
 	case d.Node == nil:
-		s.clearNomination(pod)
-		return nil
+		return s.fail(pod, v)
 	case v.Result != Scheduled:
 		return refuse("node of a pod that fits nowhere", "%s; upstream: %s, %q", *d.Node, v.Result, v.Message)
 	case !slices.Contains(v.Best, *d.Node):
 		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, v.Best)
 	}
-	return s.place(pod, *d.Node, v.choices[*d.Node])
+	return false, s.place(pod, *d.Node, v.choices[*d.Node])
 }

@@ -2,59 +2,30 @@
 
 package upstream
 
-import (
-	"fmt"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-)
+import "fmt"
 
 // ReplayToPreemption takes decisions of profiles that may preempt, and reports the first that upstream could not have
 // made. It ends with the first one that evicts pods: when the others see the room is not said. It changes the state.
 func (s *State) ReplayToPreemption(decisions []Decision) error {
 	for i, d := range decisions {
-		evicts, err := s.stepToPreemption(d)
+		ends, err := s.step(d)
 		if err != nil {
 			return fmt.Errorf("decision %d: %w", i+1, err)
 		}
-		if evicts {
+		if ends {
 			return nil
 		}
 	}
 	return nil
 }
 
-func (s *State) stepToPreemption(d Decision) (evicts bool, err error) {
-	pod := s.pending[d.Pod]
-	if pod == nil || d.Node != nil {
-		return false, s.step(d)
-	}
-	err = s.withVolumesOrWithout(pod, func() error {
-		evicts, err = s.decideToPreempt(pod, d)
-		return err
-	})
-	return evicts, err
-}
+// evicts says whether upstream would make room for the pod.
+func (v *Verdict) evicts() bool { return v.Preemption != nil && len(v.Preemption.Candidates) > 0 }
 
-func (s *State) decideToPreempt(pod *corev1.Pod, d Decision) (evicts bool, err error) {
-	v := s.judge(pod, nominatedFirst)
-	if v.Result != Unschedulable || v.Preemption == nil {
-		return false, s.decide(pod, d)
-	}
-	if messages := v.messages(); !slices.Contains(messages, d.Message) {
-		return false, &Refusal{Kind: "message", Pod: d.Pod, Verdict: v,
-			Detail: fmt.Sprintf("%q; upstream's is one of %q", d.Message, messages)}
-	}
-	if v.Preemption.clears {
-		s.clearNomination(pod)
-	}
-	return len(v.Preemption.Candidates) > 0, nil
-}
-
-// messages are all that the FailedScheduling event could say, with PostFilter's part.
+// messages are all that the FailedScheduling event could say.
 func (v *Verdict) messages() []string {
-	if len(v.Preemption.Candidates) == 0 {
-		return []string{v.Message + " " + v.Preemption.Message}
+	if !v.evicts() {
+		return []string{v.said()}
 	}
 	var messages []string
 	for _, name := range v.Preemption.choices {

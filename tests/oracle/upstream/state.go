@@ -87,7 +87,7 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 	if err != nil {
 		return err
 	}
-	client := client{unconnected, &s.volumes.asked}
+	client := client{unconnected, &s.volumes.asked, &s.devices}
 	// But for those of devices the informers are never started: what they know is put into their stores.
 	factory := scheduler.NewInformerFactory(client, 0, nil)
 	s.devices.use(factory, cluster)

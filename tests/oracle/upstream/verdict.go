@@ -37,6 +37,8 @@ type Verdict struct {
 
 	// choices are what Reserve takes for the pod, by node.
 	choices map[string]choice
+	// failure is there for unschedulable pods for which no eviction makes room.
+	failure failure
 }
 
 // Node is what a verdict says about one node.
@@ -56,7 +58,7 @@ type Node struct {
 type Claim struct {
 	Claim string `json:"claim"`
 	// Devices are "request: driver/pool/device name=consumed", in the order of the allocation; nil for claims of volumes.
-	Devices []string `json:"devices,omitempty"`
+	Devices []string `json:"devices,omitzero"`
 	// Problem is only in Berth's documents, on nodes that are not feasible.
 	Problem     string `json:"problem,omitempty"`
 	Provisioner string `json:"provisioner,omitempty"`

@@ -180,19 +180,35 @@ func (v *volumes) store(b binding) error {
 	return firstError(err, v.claims.Update(b.claim))
 }
 
-// withVolumesOrWithout tries a decision. Where the pod shares claims with pods that were placed before it, their volumes may
-// be bound by now, or only chosen: either may be what the decision came from.
-func (s *State) withVolumesOrWithout(pod *corev1.Pod, try func() error) error {
+// withClaimsOrWithout tries a decision. Where the pod shares claims with pods that were placed before it, their volumes may
+// be bound by now, or only chosen, and their devices allocated, or on their way: either may be what the decision came from.
+func (s *State) withClaimsOrWithout(pod *corev1.Pod, try func() error) error {
 	refused := try()
-	if refused == nil || !s.volumes.show(pod, s.volumes.chosen) {
-		return refused
+	if refused == nil {
+		return nil
 	}
-	again := try()
-	s.volumes.show(pod, s.volumes.bound)
-	if again != nil {
-		return refused
+	if s.volumes.show(pod, s.volumes.chosen) {
+		again := try()
+		s.volumes.show(pod, s.volumes.bound)
+		if again == nil {
+			return nil
+		}
 	}
-	return nil
+	shown, giveBack, err := s.devices.showOnTheirWay(pod)
+	if err != nil {
+		return err
+	}
+	again := refused
+	if shown {
+		again = try()
+	}
+	if err := giveBack(); err != nil {
+		return err
+	}
+	if again == nil {
+		return nil
+	}
+	return refused
 }
 
 // show stores the pod's claims, and their volumes, as they are there. It says whether there are any.
@@ -330,10 +346,11 @@ func (s *State) topology(driver, nodeName string) []corev1.NodeSelectorRequireme
 	return terms
 }
 
-// client keeps what VolumeBinding asks of the API server, and says that it is done. For all else there is no server.
+// client keeps what plugins ask of the API server, and says that it is done. For all else there is no server.
 type client struct {
 	kubernetes.Interface
-	asked *choice
+	asked   *choice
+	devices *devices
 }
 
 func (c client) CoreV1() typedcorev1.CoreV1Interface {

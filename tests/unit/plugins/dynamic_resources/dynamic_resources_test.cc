@@ -291,6 +291,21 @@ TEST_F(DynamicResourcesTest, AClaimThatKeepsItsPodOffEveryNodeIsDeallocated) {
   EXPECT_THAT(handle.claims_written.requests, IsEmpty());
 }
 
+TEST_F(DynamicResourcesTest, PostFilterFailsWhereAnotherPluginsPreFilterRejectedThePodFirst) {
+  class NoStatuses final : public NodeToStatus {
+    Status Get(NodeRow) const override { return {}; }
+  };
+  info_ = Info(MakePod());
+  const Status failed = plugin_->PostFilter(state, *info_, *snapshot_, NoStatuses()).status;
+  EXPECT_EQ(failed.code(), Code::kError);
+  EXPECT_EQ(failed.message(), "not found");
+
+  ASSERT_EQ(PreFilter(MakePod()), "Skip");
+  const Status asked = plugin_->PostFilter(state, *info_, *snapshot_, NoStatuses()).status;
+  EXPECT_EQ(asked.code(), Code::kUnschedulable);
+  EXPECT_EQ(asked.message(), "");
+}
+
 TEST_F(DynamicResourcesTest, ATaintRuleKeepsDevicesFromPodsUntilItGoes) {
   handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
   api::DeviceTaintRule rule;
