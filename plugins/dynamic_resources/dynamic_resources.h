@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
@@ -46,6 +47,7 @@ class DynamicResources final : public PreEnqueuePlugin,
                                public ScoreExtensions,
                                public ReservePlugin,
                                public PreBindPlugin,
+                               public ClaimPreviewPlugin,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "DynamicResources";
@@ -89,6 +91,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   bool AllowParallel() const override { return true; }
   void PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
                Cancellation& cancellation, AsyncDone done) override;
+
+  ByNode PreviewClaims(const PodInfo& pod) const override;
 
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 

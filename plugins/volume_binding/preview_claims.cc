@@ -71,6 +71,7 @@ ClaimPreviewPlugin::ByNode PreviewClaims(const api::Pod& pod, Handle& handle) {
     alone.spec.volumes = {volume};
     claims->each.push_back(LookAt(alone, *name, handle));
   }
+  if (claims->each.empty()) return nullptr;
   const bool possible = std::ranges::all_of(
       claims->each, [](const LoneClaim& claim) { return claim.problem.empty(); });
   if (possible) {

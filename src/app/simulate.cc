@@ -63,7 +63,7 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   });
   if (!made) return FailWith(made.error().message);
   simulator::Simulation& simulation = **made;
-  simulation.StartVolumeControllers();
+  simulation.StartControllers();
   if (auto filled = FillSimulation(*flags, simulation); !filled) {
     return FailWith(filled.error().message);
   }

@@ -2,6 +2,7 @@
 #include "src/engine/judgement.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "src/engine/engine.h"
@@ -64,20 +65,20 @@ void Judgement::PreviewPreemption() {
 
 void Judgement::PreviewClaims() {
   if (kind_ != Kind::kScheduled && kind_ != Kind::kUnschedulable) return;
-  const bool any = std::ranges::any_of(pod().spec.volumes, [](const api::Volume& volume) {
-    return volume.persistent_volume_claim || volume.ephemeral;
-  });
-  if (!any) return;
   for (const auto& entry : profile_->plugins().filter) {
     if (entry.instance->claim_preview == nullptr) continue;
-    claims_ = entry.instance->claim_preview->PreviewClaims(*pod_);
-    has_claims_ = true;
-    return;
+    auto of_plugin = entry.instance->claim_preview->PreviewClaims(*pod_);
+    if (of_plugin != nullptr) claims_.push_back(std::move(of_plugin));
   }
 }
 
 std::vector<ClaimPreview> Judgement::ClaimsOn(NodeRow row) const {
-  return claims_(NodeView(cluster_.snapshot, row));
+  const NodeView node(cluster_.snapshot, row);
+  std::vector<ClaimPreview> claims;
+  for (const ClaimPreviewPlugin::ByNode& of_plugin : claims_) {
+    std::ranges::move(of_plugin(node), std::back_inserter(claims));
+  }
+  return claims;
 }
 
 std::vector<NodeRow> Judgement::Best() const {

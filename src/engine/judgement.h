@@ -80,8 +80,9 @@ class Judgement {
   const std::optional<PreemptionPreview>& preemption() const { return preemption_; }
 
   // After PreviewClaims(): whether the pod has claims and a plugin of its profile can tell of them.
-  bool has_claims() const { return has_claims_; }
-  // What each of them comes to on a node, in the order of the pod's volumes.
+  bool has_claims() const { return !claims_.empty(); }
+  // What each of them comes to on a node: those of volumes, then those of devices, as the pod names
+  // them.
   std::vector<ClaimPreview> ClaimsOn(NodeRow row) const;
 
  private:
@@ -99,8 +100,7 @@ class Judgement {
   std::vector<framework::PluginScores> scores_;
   bool explained_ = false;
   std::optional<PreemptionPreview> preemption_;
-  ClaimPreviewPlugin::ByNode claims_;
-  bool has_claims_ = false;
+  std::vector<ClaimPreviewPlugin::ByNode> claims_;
 };
 
 }  // namespace berth::engine

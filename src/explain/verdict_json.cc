@@ -95,13 +95,15 @@ void AppendFeasible(const Judgement& judgement, const std::vector<ScoreColumn>& 
   out += '}';
 }
 
-// The member that the entry of a node begins with, and a comma.
+// The member that the entry of a node begins with, and a comma; nothing without claims.
 void AppendClaims(const std::vector<ClaimPreview>& claims, std::string& out) {
+  if (claims.empty()) return;
   out += "\"claims\":";
   base::JsonList list(out);
   for (const ClaimPreview& preview : claims) {
     JsonObject claim(list.Next());
     claim.Add("claim", preview.claim);
+    if (preview.has_devices) base::AppendJsonList(preview.devices, claim.Key("devices"));
     claim.AddIfNotEmpty("problem", preview.problem);
     claim.AddIfNotEmpty("provisioner", preview.provisioner);
     claim.AddIfNotEmpty("volume", preview.volume);

@@ -76,7 +76,8 @@ void AppendRejected(const Judgement& judgement, const TableLimits& limits, std::
   if (shown < groups.size()) out += "  ... and " + Counted(groups.size() - shown, "group") + '\n';
 }
 
-std::string VolumeCell(const ClaimPreview& claim) {
+std::string ClaimCell(const ClaimPreview& claim) {
+  if (!claim.devices.empty()) return absl::StrJoin(claim.devices, "; ");
   if (!claim.provisioner.empty()) return "made by " + claim.provisioner;
   return claim.volume.empty() ? "-" : claim.volume;
 }
@@ -84,7 +85,7 @@ std::string VolumeCell(const ClaimPreview& claim) {
 // One line for all nodes on which a claim comes to the same.
 void AppendClaims(const Judgement& judgement, const TableLimits& limits, std::string& out) {
   if (!judgement.has_claims()) return;
-  // By the claim's place, what keeps the pod out, and the volume.
+  // By the claim's place, what keeps the pod out, and the volume or the devices.
   std::map<std::tuple<size_t, std::string, std::string>, std::vector<NodeRow>> groups;
   std::vector<std::string> names;
   judgement.snapshot().nodes().ForEach([&](NodeRow row) {
@@ -92,20 +93,20 @@ void AppendClaims(const Judgement& judgement, const TableLimits& limits, std::st
     names.resize(claims.size());
     for (size_t i = 0; i < claims.size(); ++i) {
       names[i] = claims[i].claim;
-      groups[{i, claims[i].problem, VolumeCell(claims[i])}].push_back(row);
+      groups[{i, claims[i].problem, ClaimCell(claims[i])}].push_back(row);
     }
   });
   TextTable table;
   table.AddColumn("NODES", TextTable::Align::kRight);
   table.AddColumn("CLAIM");
-  table.AddColumn("VOLUME");
+  table.AddColumn("COMES TO");
   table.AddColumn("KEEPS THE POD OUT");
   table.AddColumn("EXAMPLES");
   size_t shown = 0;
   for (const auto& [what, rows] : groups) {
     if (shown++ >= limits.groups) break;
-    const auto& [place, problem, volume] = what;
-    table.AddRow({std::to_string(rows.size()), names[place], volume,
+    const auto& [place, problem, comes_to] = what;
+    table.AddRow({std::to_string(rows.size()), names[place], comes_to,
                   problem.empty() ? "-" : problem, Examples(judgement, rows, limits.examples)});
   }
   out += "\n  Claims, alike nodes together:\n";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/simulator/memory_api.h"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "berth/check.h"
@@ -8,6 +10,7 @@
 #include "src/base/text.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
+#include "src/simulator/answers.h"
 #include "src/simulator/status_patch.h"
 #include "src/simulator/volume_patch.h"
 
@@ -16,37 +19,12 @@ namespace {
 
 using PodPtr = std::shared_ptr<const api::Pod>;
 
-tl::unexpected<client::ApiError> Refuse(int code, std::string reason, std::string message) {
-  client::ApiError error;
-  error.code = code;
-  error.reason = std::move(reason);
-  error.message = std::move(message);
-  return tl::unexpected(std::move(error));
-}
-
-tl::unexpected<client::ApiError> Conflict(std::string message) {
-  return Refuse(409, "Conflict", std::move(message));
-}
-
-client::Response Ok(int code, std::string body = "{}") {
-  return {code, "application/json", std::move(body)};
-}
-
 // The text up to the next '/', which is taken off `path` with it.
 std::string TakeSegment(std::string_view& path) {
   const size_t end = path.find('/');
   const std::string_view segment = path.substr(0, end);
   path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
   return base::Unescape(segment).value_or(std::string(segment));
-}
-
-std::string StringAt(const ConfigValue& object, std::initializer_list<std::string_view> path) {
-  const ConfigValue* value = &object;
-  for (std::string_view name : path) {
-    value = value->Find(name);
-    if (value == nullptr) return "";
-  }
-  return value->string() == nullptr ? "" : *value->string();
 }
 
 void SetScheduled(api::PodStatus& status, Time now) {
@@ -142,16 +120,37 @@ void MemoryApi::Apply(api::ObjectPtr object) {
 }
 
 bool MemoryApi::Delete(informers::Kind kind, std::string_view key) {
+  const bool removed = Remove(kind, key);
+  TellChanges();
+  return removed;
+}
+
+bool MemoryApi::Remove(informers::Kind kind, std::string_view key) {
   Objects& objects = objects_[kind];
   const auto it = objects.find(key);
   if (it == objects.end()) return false;
   Changed(informers::EventType::kDeleted, std::move(it->second), {});
   objects.erase(it);
-  TellChanges();
   return true;
 }
 
+void MemoryApi::NoteVersion(std::string_view version) {
+  // Half of the numbers are left for versions of our own.
+  constexpr uint64_t kMost = UINT64_MAX / 2;
+  uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(version.data(), version.data() + version.size(), number);
+  if (error != std::errc() || end != version.data() + version.size()) return;
+  if (number < kMost) last_version_ = std::max(last_version_, number);
+}
+
 void MemoryApi::Store(api::ObjectPtr object) {
+  NoteVersion(informers::MetaOf(object)->resource_version);
+  // Those of claims are compared.
+  if (KindOf(object) == informers::Kind::kResourceClaim &&
+      informers::MetaOf(object)->resource_version.empty()) {
+    object = WithVersion(object, NextVersion());
+  }
   const api::ObjectMeta& meta = *informers::MetaOf(object);
   const auto [it, added] = objects_[KindOf(object)].try_emplace(meta.Key(), object);
   if (added) {
@@ -208,9 +207,11 @@ size_t MemoryApi::Count(informers::Kind kind) const {
 }
 
 std::optional<MemoryApi::ObjectPath> MemoryApi::ParsePath(std::string_view path) {
-  constexpr std::string_view kHead = "/api/v1/";
-  if (!path.starts_with(kHead)) return std::nullopt;
-  path.remove_prefix(kHead.size());
+  constexpr std::string_view kHeads[] = {"/api/v1/", "/apis/resource.k8s.io/v1/"};
+  const auto* head = std::ranges::find_if(
+      kHeads, [path](std::string_view text) { return path.starts_with(text); });
+  if (head == std::end(kHeads)) return std::nullopt;
+  path.remove_prefix(head->size());
   ObjectPath out;
   out.resource = TakeSegment(path);
   if (out.resource == "namespaces") {
@@ -228,6 +229,7 @@ client::ResponseResult MemoryApi::Answer(const client::Request& request) {
   }
   if (const auto path = ParsePath(request.path)) {
     if (path->resource == "pods") return AnswerPod(request, *path);
+    if (path->resource == "resourceclaims") return AnswerClaim(request, *path);
     if (path->resource == "persistentvolumes") {
       return Patch<api::PersistentVolume>(request, path->resource,
                                           informers::Kind::kPersistentVolume, path->name);
@@ -265,8 +267,7 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
     const std::string uid = StringAt(body, {"preconditions", "uid"});
     if (!uid.empty() && uid != pod->metadata.uid) return Conflict("the UID is another one");
     evicted_.push_back(pod->metadata.Key());
-    objects_[informers::Kind::kPod].erase(pod->metadata.Key());
-    Changed(informers::EventType::kDeleted, pod, {});
+    Remove(informers::Kind::kPod, pod->metadata.Key());
     return Ok(200);
   }
   return Refuse(405, "MethodNotAllowed", "the simulator does not do that to a pod");
@@ -321,9 +322,7 @@ client::ResponseResult MemoryApi::Patch(const client::Request& request, std::str
   if (!body) return Refuse(400, "BadRequest", body.error().message);
   const std::string version = StringAt(*body, {"metadata", "resourceVersion"});
   if (!version.empty() && version != object->metadata.resource_version) {
-    return Conflict("Operation cannot be fulfilled on " + name +
-                    ": the object has been modified; please apply your changes to the latest "
-                    "version and try again");
+    return ModifiedMeanwhile(name);
   }
   auto patched = std::make_shared<T>(*object);
   ApplyPatch(*body, *patched);

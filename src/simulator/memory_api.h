@@ -32,11 +32,11 @@ struct WrittenEvent {
 };
 
 // An API server in memory, for what src/binding and plugins send: binds, patches of a pod's status,
-// of volumes and of claims, events, reads and deletions of pods. All else is answered 404. As in
-// Kubernetes, a patch that names another resourceVersion is refused with 409; a bind that does
-// not name the pod's UID, or comes second, is refused with 409; a bind sets the PodScheduled
-// condition and clears the nominated node. A deleted pod is gone at once: there is no kubelet to
-// wait for.
+// of volumes and of claims, events, reads and deletions of pods and ResourceClaims, and new
+// ResourceClaims. All else is answered 404. As in Kubernetes, a patch that names another
+// resourceVersion is refused with 409; a bind that does not name the pod's UID, or comes second, is
+// refused with 409; a bind sets the PodScheduled condition and clears the nominated node. What is
+// deleted is gone at once: there is no kubelet to wait for, and finalizers are not kept.
 //
 // Requests are carried out and answered one after the other, on the executor's next turn; after the
 // answer comes the watch event of what changed.
@@ -60,7 +60,8 @@ class MemoryApi final : public client::ApiClient {
   client::ResponseResult Execute(const client::Request& request);
 
   // What other clients do. Apply creates the object or replaces it, with a new resourceVersion
-  // where it comes with the old one; Delete is false when there is no such object.
+  // where it comes with the old one; so does a ResourceClaim that comes without. Delete is false
+  // when there is no such object.
   void Apply(api::ObjectPtr object);
   bool Delete(informers::Kind kind, std::string_view key);
 
@@ -96,7 +97,7 @@ class MemoryApi final : public client::ApiClient {
     std::string subresource;
   };
 
-  // Of the core group.
+  // Of the core group and of resource.k8s.io.
   static std::optional<ObjectPath> ParsePath(std::string_view path);
   client::ResponseResult Answer(const client::Request& request);
   client::ResponseResult AnswerPod(const client::Request& request, const ObjectPath& path);
@@ -107,12 +108,19 @@ class MemoryApi final : public client::ApiClient {
   template <typename T>
   client::ResponseResult Patch(const client::Request& request, std::string_view resource,
                                informers::Kind kind, const std::string& key);
+  client::ResponseResult AnswerClaim(const client::Request& request, const ObjectPath& path);
+  client::ResponseResult CreateClaim(const std::string& claim_namespace, const ConfigValue& body);
+  client::ResponseResult PatchClaim(const api::ResourceClaim& claim, const ConfigValue& body);
   client::ResponseResult WriteEvent(const client::Request& request);
 
-  std::string NextVersion() { return "sim-" + std::to_string(++last_version_); }
+  // Larger than all that objects have come with.
+  std::string NextVersion() { return std::to_string(++last_version_); }
+  void NoteVersion(std::string_view version);
   // The pod after a request, with a new resourceVersion.
   void Replace(api::Pod pod);
   void Store(api::ObjectPtr object);
+  bool Remove(informers::Kind kind, std::string_view key);
+  bool Has(informers::Kind kind, std::string_view key) const { return Find(kind, key).index() > 0; }
   void Changed(informers::EventType type, api::ObjectPtr old_object, api::ObjectPtr new_object);
   void TellChanges();
 
@@ -130,5 +138,13 @@ class MemoryApi final : public client::ApiClient {
   std::map<std::string, size_t, std::less<>> event_by_name_;
   std::vector<std::string> evicted_;
 };
+
+// The object in the API, or nullptr.
+template <typename T>
+std::shared_ptr<const T> FindIn(const MemoryApi& api, informers::Kind kind, std::string_view key) {
+  const api::ObjectPtr object = api.Find(kind, key);
+  const auto* found = std::get_if<std::shared_ptr<const T>>(&object);
+  return found == nullptr ? nullptr : *found;
+}
 
 }  // namespace berth::simulator

@@ -12,7 +12,10 @@ Simulation::Simulation(Time start)
     : clock_(start),
       api_(clock_, executor_,
            [this](informers::InformerEvent event) {
-             if (volume_controllers_ != nullptr) volume_controllers_->See(event);
+             if (volume_controllers_ != nullptr) {
+               volume_controllers_->See(event);
+               claim_controller_->See(event);
+             }
              Tell(std::move(event));
            }),
       loop_due_(start) {}
@@ -30,8 +33,9 @@ Result<std::unique_ptr<Simulation>> Simulation::Make(
   return simulation;
 }
 
-void Simulation::StartVolumeControllers() {
+void Simulation::StartControllers() {
   volume_controllers_ = std::make_unique<VolumeControllers>(api_, executor_);
+  claim_controller_ = std::make_unique<ClaimController>(api_, executor_);
 }
 
 void Simulation::Start() {

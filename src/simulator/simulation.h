@@ -9,6 +9,7 @@
 #include "src/base/virtual_time.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
+#include "src/simulator/claim_controller.h"
 #include "src/simulator/memory_api.h"
 #include "src/simulator/volume_controllers.h"
 
@@ -49,9 +50,9 @@ class Simulation {
   // Tells the scheduler what an informer saw that the API in memory has not.
   void Tell(informers::InformerEvent event) { scheduler_->Post(std::move(event)); }
 
-  // From now on claims are bound and volumes are made, too: see VolumeControllers. Before the first
-  // object comes.
-  void StartVolumeControllers();
+  // From now on a cluster's controllers are at work, too: VolumeControllers and ClaimController.
+  // Before the first object comes.
+  void StartControllers();
   // The first lists are in: from now on pods are decided. Does nothing the second time.
   void Start();
 
@@ -84,7 +85,9 @@ class Simulation {
   base::VirtualExecutor executor_{clock_};
   metrics::Registry metrics_;
   MemoryApi api_;
+  // Both or neither.
   std::unique_ptr<VolumeControllers> volume_controllers_;
+  std::unique_ptr<ClaimController> claim_controller_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   Time loop_due_;
   Duration scheduler_time_{};

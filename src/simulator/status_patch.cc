@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "berth/api/decode_value.h"
 #include "src/api/time_format.h"
 
 namespace berth::simulator {
@@ -62,6 +63,15 @@ Result<void> PatchConditions(const ConfigValue& list, std::vector<api::PodCondit
   return {};
 }
 
+Result<void> SetExtendedClaim(const ConfigValue& value, api::PodStatus& status) {
+  const ConfigValue::Map of_status = {{"extendedResourceClaimStatus", value}};
+  const ConfigValue pod(ConfigValue::Map{{"status", ConfigValue(of_status)}});
+  auto decoded = api::DecodeValue<api::Pod>(pod, "");
+  if (!decoded) return Fail(decoded.error());
+  status.extended_resource_claim_status = std::move(decoded->status.extended_resource_claim_status);
+  return {};
+}
+
 }  // namespace
 
 Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodStatus& status) {
@@ -70,6 +80,7 @@ Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodStatus& status) 
     Result<void> set;
     if (name == "nominatedNodeName") set = SetString(name, value, status.nominated_node_name);
     if (name == "conditions") set = PatchConditions(value, status.conditions);
+    if (name == "extendedResourceClaimStatus") set = SetExtendedClaim(value, status);
     if (!set) return Fail(set.error().Within("status"));
   }
   return {};

@@ -10,14 +10,6 @@
 
 namespace berth::simulator {
 
-// The object in the API, or nullptr.
-template <typename T>
-std::shared_ptr<const T> FindIn(const MemoryApi& api, informers::Kind kind, std::string_view key) {
-  const api::ObjectPtr object = api.Find(kind, key);
-  const auto* found = std::get_if<std::shared_ptr<const T>>(&object);
-  return found == nullptr ? nullptr : *found;
-}
-
 // The same map with `key` set.
 void SetAnnotation(api::StringMap& annotations, std::string_view key, std::string_view value);
 

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -28,9 +29,12 @@ func newDeviceEnv(t *testing.T, nodes, devices int) *env {
 	_, err := api.DeviceClasses().Create(e.ctx, workload.DeviceClass("gpus"), metav1.CreateOptions{})
 	e.must(err)
 	t.Cleanup(func() {
+		// The test's own context has ended by now.
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
 		for _, err := range []error{
-			api.DeviceClasses().Delete(t.Context(), "gpus", metav1.DeleteOptions{}),
-			api.ResourceSlices().DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}),
+			api.DeviceClasses().Delete(ctx, "gpus", metav1.DeleteOptions{}),
+			api.ResourceSlices().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}),
 		} {
 			if err != nil {
 				t.Error(err)

@@ -16,16 +16,20 @@ struct ClaimPreview {
   std::string volume;       // the volume that it has or would take; "" where there is none
   std::string provisioner;  // who would make a volume for it; "" where none is to be made
   std::string problem;      // why it keeps the pod off the node; "" where it does not
+  // Of a claim of devices: what it has or would be given, each as "request: driver/pool/device".
+  bool has_devices = false;
+  std::vector<std::string> devices = {};
 };
 
 // A Filter that can tell what a pod's claims come to.
 class ClaimPreviewPlugin {
  public:
-  // By node, what each claim comes to, in the order of the pod's volumes.
+  // By node, what each claim comes to, in the order in which the pod names them.
   using ByNode = std::function<std::vector<ClaimPreview>(const NodeView& node)>;
 
   virtual ~ClaimPreviewPlugin() = default;
-  // Looks the claims up once; what is returned is good as long as the cycle. Scheduling thread.
+  // Looks the claims up once; what is returned is good as long as the cycle; nullptr: the pod has
+  // none that the plugin knows. Scheduling thread.
   virtual ByNode PreviewClaims(const PodInfo& pod) const = 0;
 };
 

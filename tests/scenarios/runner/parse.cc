@@ -209,7 +209,7 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
   const ConfigValue* configuration = fields.Get("config");
   const ConfigValue* gates = fields.Get("featureGates");
   const ConfigValue* evictions = fields.Get("evictions");
-  fields.Read("volumeControllers", scenario.volume_controllers);
+  fields.Read("controllers", scenario.controllers);
   const ConfigValue::List& steps = fields.GetList("steps");
   for (std::string_view field : {"name", "plugin", "steps"}) {
     if (document.Find(field) == nullptr) fields.Problem(RequiredField(field, "a scenario has one"));

@@ -57,7 +57,7 @@ class Runner {
     auto made = simulator::Simulation::Make(std::move(options), registry_);
     if (!made) return Fail(made.error().Within("config"));
     simulation_ = *std::move(made);
-    if (scenario_.volume_controllers) simulation_->StartVolumeControllers();
+    if (scenario_.controllers) simulation_->StartControllers();
     if (!scenario_.evictions.empty()) {
       simulation_->api().set_fault(
           [this](const client::Request& request) { return AnswerEviction(request); });

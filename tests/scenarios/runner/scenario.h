@@ -120,8 +120,8 @@ struct Scenario {
   config::SchedulerConfiguration configuration;
   Features features;
   std::map<std::string, Eviction, std::less<>> evictions;  // by pod; others are gone at once
-  // Claims are bound and volumes made as a cluster's controllers would.
-  bool volume_controllers = false;
+  // Claims are made and bound, and volumes made, as a cluster's controllers would.
+  bool controllers = false;
   std::vector<Step> steps;
 };
 

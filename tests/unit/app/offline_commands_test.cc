@@ -296,16 +296,17 @@ TEST_F(OfflineCommandsTest, ExplainTellsWhatPreemptionWouldDoWhenAsked) {
 TEST_F(OfflineCommandsTest, ExplainTellsWhatAClaimComesToOnEachNode) {
   file_ = folder_.Write("claims.yaml", kClaims);
   EXPECT_EQ(Run(Explain, {"--pod=web"}), kDone);
-  EXPECT_THAT(out_, HasSubstr("\n  Claims, alike nodes together:\n"
-                              "  NODES  CLAIM         VOLUME  KEEPS THE POD OUT                    "
-                              "                     "
-                              "EXAMPLES\n"
-                              "      1  default/data  pv-1    -                                    "
-                              "                     "
-                              "n1\n"
-                              "      1  default/data  -       node(s) didn't find available "
-                              "persistent volumes to bind  "
-                              "n2\n"));
+  EXPECT_THAT(out_,
+              HasSubstr("\n  Claims, alike nodes together:\n"
+                        "  NODES  CLAIM         COMES TO  KEEPS THE POD OUT                    "
+                        "                     "
+                        "EXAMPLES\n"
+                        "      1  default/data  pv-1      -                                    "
+                        "                     "
+                        "n1\n"
+                        "      1  default/data  -         node(s) didn't find available "
+                        "persistent volumes to bind  "
+                        "n2\n"));
   EXPECT_EQ(Run(Explain, {"--pod=web", "-o=json"}), kDone);
   EXPECT_THAT(out_, Not(HasSubstr("claims")));
   EXPECT_EQ(Run(Explain, {"--pod=web", "-o=json", "--claims"}), kDone);

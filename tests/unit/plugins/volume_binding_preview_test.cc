@@ -11,7 +11,6 @@ namespace berth::test {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 class VolumeBindingPreviewTest : public testing::Test, public VolumeBindingFixture {
  protected:
@@ -33,7 +32,7 @@ class VolumeBindingPreviewTest : public testing::Test, public VolumeBindingFixtu
 };
 
 TEST_F(VolumeBindingPreviewTest, APodWithoutClaimsHasNone) {
-  EXPECT_THAT(Preview(MakePod(), Node("a")), IsEmpty());
+  EXPECT_EQ(plugin().PreviewClaims(*Info(MakePod())), nullptr);
 }
 
 TEST_F(VolumeBindingPreviewTest, EachClaimSaysWhatItWouldGet) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "tests/support/device_builders.h"
+#include "tests/unit/plugins/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using test::MakeDeviceClaim;
+using test::MakeDeviceClass;
+using test::MakeNode;
+using test::MakeNodeSlice;
+using test::MakePod;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class PreviewClaimsTest : public testing::Test, public test::PluginFixture {
+ protected:
+  PreviewClaimsTest() {
+    handle.plain_listers.Set(MakeDeviceClass("gpus"));
+    snapshot_.emplace(Cluster({MakeNode("n1"), MakeNode("n2")}));
+    handle.current_snapshot = &*snapshot_;
+  }
+  // "claim=devices" or "claim: problem" for each claim.
+  std::vector<std::string> Preview(const api::Pod& pod, NodeRow row) {
+    const auto by_node = plugin_.PreviewClaims(*Info(pod));
+    if (by_node == nullptr) return {"none"};
+    std::vector<std::string> lines;
+    for (const ClaimPreview& claim : by_node(NodeView(*snapshot_, row))) {
+      EXPECT_TRUE(claim.has_devices);
+      std::string line = claim.claim;
+      for (const std::string& device : claim.devices) line += " | " + device;
+      if (!claim.problem.empty()) line += " ! " + claim.problem;
+      lines.push_back(std::move(line));
+    }
+    return lines;
+  }
+  static api::Pod PodWith(const std::vector<std::string>& claims) {
+    api::Pod pod = MakePod().Name("p").Uid("p-uid");
+    for (const std::string& claim : claims) {
+      auto& entry = pod.spec.resource_claims.emplace_back();
+      entry.name = claim;
+      entry.resource_claim_name = claim;
+    }
+    return pod;
+  }
+
+  DynamicResources plugin_{DynamicResourcesArgs(), handle};
+  std::optional<test::PlainSnapshot> snapshot_;
+};
+
+TEST_F(PreviewClaimsTest, APodWithoutClaimsOfDevicesHasNone) {
+  EXPECT_THAT(Preview(MakePod(), 0), ElementsAre("none"));
+  EXPECT_THAT(Preview(MakePod().Req({{"example.com/gpu", "1"}}), 0), ElementsAre("none"));
+}
+
+TEST_F(PreviewClaimsTest, EachClaimSaysWhichDevicesItHasOrWouldBeGiven) {
+  handle.plain_listers.Set(MakeNodeSlice("n1", 3));
+  handle.ShowClaim(MakeDeviceClaim("new").Request("two", "gpus", 2).Obj());
+  handle.ShowClaim(
+      MakeDeviceClaim("old").Request("gpu", "gpus").Allocated("n1", "gpu-0").OnNode("n1").Obj());
+  const api::Pod pod = PodWith({"new", "old"});
+  EXPECT_THAT(
+      Preview(pod, 0),
+      ElementsAre("default/new | two: gpu.example.com/n1/gpu-1 | two: gpu.example.com/n1/gpu-2",
+                  "default/old | gpu: gpu.example.com/n1/gpu-0"));
+  EXPECT_THAT(Preview(pod, 1),
+              ElementsAre("default/new ! cannot allocate all claims",
+                          "default/old | gpu: gpu.example.com/n1/gpu-0 ! resourceclaim not "
+                          "available on the node"));
+  EXPECT_EQ(handle.claim_table.pending(), 0u);
+  // No draw was taken from the decisions.
+  Random untouched = handle.random();
+  EXPECT_EQ(untouched.Next(), Random(1).Next());
+}
+
+TEST_F(PreviewClaimsTest, AShareSaysWhatItTakes) {
+  api::ResourceSlice slice = MakeNodeSlice("n1", 1);
+  slice.spec.devices[0].allow_multiple_allocations = true;
+  slice.spec.devices[0].capacity.push_back({"memory", {.value = *api::Quantity::Parse("4Gi")}});
+  handle.plain_listers.Set(slice);
+  auto claim = MakeDeviceClaim("a").Request("gpu", "gpus").Obj();
+  claim.spec.devices.requests[0].exactly->capacity.emplace().requests = {
+      {"memory", *api::Quantity::Parse("1024Mi")}};
+  handle.ShowClaim(claim);
+  EXPECT_THAT(Preview(PodWith({"a"}), 0),
+              ElementsAre("default/a | gpu: gpu.example.com/n1/gpu-0 share memory=1Gi"));
+}
+
+TEST_F(PreviewClaimsTest, ExtendedResourcesAreAClaimWhereDevicesGiveThem) {
+  handle.plain_listers.Set(MakeNodeSlice("n1", 1));
+  api::DeviceClass device_class = MakeDeviceClass("gpus");
+  device_class.spec.extended_resource_name = "example.com/gpu";
+  handle.plain_listers.Set(device_class);
+  snapshot_.emplace(
+      Cluster({MakeNode("n1"), MakeNode("n2").Allocatable({{"example.com/gpu", "1"}})}));
+  handle.current_snapshot = &*snapshot_;
+  const api::Pod pod = MakePod().Req({{"example.com/gpu", "1"}});
+  EXPECT_THAT(
+      Preview(pod, 0),
+      ElementsAre("<extended resources> | container-0-request-0: gpu.example.com/n1/gpu-0"));
+  EXPECT_THAT(Preview(pod, 1), IsEmpty());
+}
+
+}  // namespace
+}  // namespace berth::plugins
