@@ -29,6 +29,7 @@ class ClusterDevices {
   // Takes in what has changed since the last call.
   void Update();
   dra::Allocator& allocator() { return allocator_; }
+  const dra::DeviceInventory& inventory() const { return inventory_; }
   const dra::AllocatorFeatures& features() const { return inventory_.features(); }
 
   // The class whose devices stand for the extended resource, or nullptr.

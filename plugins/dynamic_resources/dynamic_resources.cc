@@ -2,6 +2,7 @@
 #include "plugins/dynamic_resources/dynamic_resources.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "plugins/dynamic_resources/claim_binding.h"
@@ -30,6 +31,13 @@ struct ScoreState {
 struct ReserveState {
   std::shared_ptr<ReservedClaims> claims;
 };
+
+uint64_t StepsWithin(Duration timeout, const Features& features) {
+  const double seconds = std::chrono::duration<double>(timeout).count();
+  if (seconds <= 0 || !features.dra_scheduler_filter_timeout) return UINT64_MAX;
+  return static_cast<uint64_t>(seconds *
+                               static_cast<double>(dra::AllocatorLimits::kStepsPerSecond));
+}
 
 bool HasAlternatives(const api::ResourceClaim& claim) {
   return std::ranges::any_of(claim.spec.devices.requests, [](const api::DeviceRequest& request) {
@@ -60,6 +68,8 @@ DynamicResources::DynamicResources(const DynamicResourcesArgs& args, Handle& han
       expressions_(std::make_unique<dra::DeviceSelectors>()),
       devices_(std::make_unique<ClusterDevices>(handle, *expressions_)),
       found_(std::make_unique<dra::NodeAllocation>()),
+      verdicts_(std::make_unique<dra::KeptVerdicts>(devices_->inventory(), devices_->allocator())),
+      max_steps_(StepsWithin(args.filter_timeout, handle.features())),
       not_available_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kNotAvailable)) {}
 
 Status DynamicResources::PreEnqueue(const PodInfo& pod) {
@@ -95,8 +105,24 @@ Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
 
 Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
                                      const Snapshot& snapshot, NodeSet& nodes) const {
-  return FilterEach(nodes,
-                    [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); });
+  PodDevices& devices = *state.Read<PreFilterState>().devices;
+  const dra::NodeVerdicts* verdicts = FindVerdicts(devices, pod, snapshot);
+  NodeSet failed = nodes;
+  if (verdicts != nullptr) failed &= verdicts->failed;
+  if (verdicts == nullptr || !failed.Empty()) {
+    // Filter has the words of what failed, and may have had the time that all nodes together lack.
+    return FilterEach(nodes,
+                      [&](NodeRow row) { return Filter(state, pod, NodeView(snapshot, row)); });
+  }
+  nodes &= verdicts->allocated;
+  if (std::ranges::any_of(devices.claims, &PodDeviceClaim::allocated)) {
+    nodes.Filter([&](NodeRow row) { return AreAvailable(devices, snapshot.node(row)); });
+  }
+  return Status::Success();
+}
+
+size_t DynamicResources::kept_bytes() const {
+  return verdicts_->kept_bytes() + devices_->allocator().kept_answer_bytes();
 }
 
 PostFilterResult DynamicResources::PostFilter(CycleState& state, const PodInfo& pod,
@@ -178,7 +204,12 @@ Status DynamicResources::PreScore(CycleState& state, const PodInfo& pod, const S
     if (used.allocated()) allocated += ScoreOf(*used.claim, *used.claim->status.allocation);
   }
   ScoreState scores{std::vector<int64_t>(feasible.size(), 0)};
+  const dra::NodeVerdicts* verdicts = FindVerdicts(devices, pod, snapshot);
   feasible.ForEach([&](NodeRow row) {
+    if (verdicts != nullptr && verdicts->allocated.Test(row)) {
+      scores.by_row[row] = allocated + verdicts->scores[row];
+      return;
+    }
     const NodeVerdict verdict = Judge(devices, *pod.pod, NodeView(snapshot, row), *found_);
     if (verdict.ok() && verdict.asked != nullptr) scores.by_row[row] = allocated + found_->score;
   });

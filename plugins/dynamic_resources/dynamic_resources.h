@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +14,7 @@
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
+#include "plugins/dynamic_resources/allocator/kept_verdicts.h"
 #include "plugins/dynamic_resources/args.h"
 #include "plugins/dynamic_resources/cluster_devices.h"
 #include "plugins/dynamic_resources/pod_devices.h"
@@ -48,6 +51,7 @@ class DynamicResources final : public PreEnqueuePlugin,
                                public ReservePlugin,
                                public PreBindPlugin,
                                public ClaimPreviewPlugin,
+                               public MemoryPlugin,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "DynamicResources";
@@ -93,6 +97,7 @@ class DynamicResources final : public PreEnqueuePlugin,
                Cancellation& cancellation, AsyncDone done) override;
 
   ByNode PreviewClaims(const PodInfo& pod) const override;
+  size_t kept_bytes() const override;
 
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
@@ -119,8 +124,18 @@ class DynamicResources final : public PreEnqueuePlugin,
   NodeVerdict Judge(PodDevices& devices, const api::Pod& pod, const NodeView& node,
                     dra::NodeAllocation& found) const;
   bool IsAvailable(const PodDeviceClaim& claim, const api::Node& node) const;
-  // The claims to allocate on the node; nullptr: the node can never have the pod.
-  const NodeClaims* ClaimsFor(PodDevices& devices, const api::Pod& pod, const NodeView& node) const;
+  bool AreAvailable(const PodDevices& devices, const api::Node& node) const;
+  // What the allocator says on all nodes, kept from pod to pod, where it is the same question on
+  // all; nullptr: it has to be asked node by node. Good until the next call.
+  const dra::NodeVerdicts* FindVerdicts(PodDevices& devices, const PodInfo& pod,
+                                        const Snapshot& snapshot) const;
+  // By which of its extended resources the pod gets from devices of the node, as bits; nullopt: the
+  // node can never have the pod.
+  std::optional<uint64_t> ResourcesFromDevices(const PodDevices& devices,
+                                               const api::Node& node) const;
+  // The claims to allocate where those resources come from devices.
+  const NodeClaims& ClaimsFor(PodDevices& devices, const api::Pod& pod,
+                              uint64_t from_devices) const;
   void Deallocate(const api::Pod& pod, const api::ResourceClaim& claim);
   void Delete(const api::Pod& pod, const api::ResourceClaim& claim);
 
@@ -130,6 +145,9 @@ class DynamicResources final : public PreEnqueuePlugin,
   const std::unique_ptr<ClusterDevices> devices_;
   // Used again from node to node.
   const std::unique_ptr<dra::NodeAllocation> found_;
+  const std::unique_ptr<dra::KeptVerdicts> verdicts_;
+  // How much work the search on one node may be.
+  const uint64_t max_steps_;
   const Status not_available_;
   // Of the last PreEnqueue that rejected.
   std::optional<ReasonTable> reasons_;

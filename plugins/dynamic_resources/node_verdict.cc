@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What DynamicResources says about a pod on one node.
 #include <algorithm>
-#include <chrono>
 
 #include "plugins/dynamic_resources/binding_conditions.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
@@ -38,25 +37,41 @@ bool DynamicResources::IsAvailable(const PodDeviceClaim& used, const api::Node& 
          !IsBindingTimedOut(*used.claim, args_.binding_timeout, handle_.clock().WallNow());
 }
 
-const NodeClaims* DynamicResources::ClaimsFor(PodDevices& devices, const api::Pod& pod,
-                                              const NodeView& node) const {
+bool DynamicResources::AreAvailable(const PodDevices& devices, const api::Node& node) const {
+  return std::ranges::all_of(devices.claims,
+                             [&](const PodDeviceClaim& used) { return IsAvailable(used, node); });
+}
+
+const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, const PodInfo& pod,
+                                                        const Snapshot& snapshot) const {
+  if (!devices.must_allocate || devices.has_extended) return nullptr;
+  const NodeClaims& asked = ClaimsFor(devices, *pod.pod, 0);
+  // All nodes together may take as long as one: what is left is asked one by one.
+  return &verdicts_->Find(*asked.prepared, snapshot, {max_steps_, max_steps_});
+}
+
+std::optional<uint64_t> DynamicResources::ResourcesFromDevices(const PodDevices& devices,
+                                                               const api::Node& node) const {
   uint64_t from_devices = 0;
-  if (devices.has_extended) {
-    const api::ResourceList& allocatable = node.node().status.allocatable;
-    for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
-      const std::string& name = devices.extended_resources[i].first;
-      const api::Quantity* amount = api::Find(allocatable, name);
-      const bool by_class = devices_->FindClassOf(name) != nullptr;
-      if (by_class && (amount == nullptr || amount->Value() == 0)) {
-        from_devices |= uint64_t{1} << i;
-      } else if (amount == nullptr) {
-        return nullptr;
-      }
+  if (!devices.has_extended) return from_devices;
+  for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
+    const std::string& name = devices.extended_resources[i].first;
+    const api::Quantity* amount = api::Find(node.status.allocatable, name);
+    const bool by_class = devices_->FindClassOf(name) != nullptr;
+    if (by_class && (amount == nullptr || amount->Value() == 0)) {
+      from_devices |= uint64_t{1} << i;
+    } else if (amount == nullptr) {
+      return std::nullopt;
     }
   }
+  return from_devices;
+}
+
+const NodeClaims& DynamicResources::ClaimsFor(PodDevices& devices, const api::Pod& pod,
+                                              uint64_t from_devices) const {
   const auto [known, is_new] = devices.by_resources.try_emplace(from_devices);
   NodeClaims& asked = known->second;
-  if (!is_new) return &asked;
+  if (!is_new) return asked;
   if (from_devices != 0) {
     std::vector<std::pair<std::string, std::string>> resources;
     for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
@@ -79,7 +94,7 @@ const NodeClaims* DynamicResources::ClaimsFor(PodDevices& devices, const api::Po
   for (const ClaimPtr& claim : asked.claims) claims.push_back(claim.get());
   asked.prepared = devices_->allocator().Prepare(
       claims, [this](std::string_view name) { return handle_.listers().FindDeviceClass(name); });
-  return &asked;
+  return asked;
 }
 
 DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const api::Pod& pod,
@@ -92,20 +107,14 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
     return {kNever, "cannot schedule extended resource claim"};
   }
   if (devices.must_allocate) {
-    asked = ClaimsFor(devices, pod, node);
-    if (asked == nullptr) return {kNever, "cannot fit resource"};
+    const auto from_devices = ResourcesFromDevices(devices, node.node());
+    if (!from_devices) return {kNever, "cannot fit resource"};
+    asked = &ClaimsFor(devices, pod, *from_devices);
     if (asked->extended == nullptr && devices.num_user_claims() == 0) return {};
   }
-  const bool available = std::ranges::all_of(
-      devices.claims, [&](const PodDeviceClaim& used) { return IsAvailable(used, node.node()); });
+  const bool available = AreAvailable(devices, node.node());
   if (asked != nullptr) {
-    const double seconds = std::chrono::duration<double>(args_.filter_timeout).count();
-    const uint64_t steps =
-        seconds <= 0 || !handle_.features().dra_scheduler_filter_timeout
-            ? UINT64_MAX
-            : static_cast<uint64_t>(seconds *
-                                    static_cast<double>(dra::AllocatorLimits::kStepsPerSecond));
-    devices_->allocator().Allocate(*asked->prepared, node.row(), node.node(), steps, found);
+    devices_->allocator().Allocate(*asked->prepared, node.row(), node.node(), max_steps_, found);
     switch (found.outcome) {
       case dra::AllocationOutcome::kAllocated:
         break;

@@ -46,7 +46,7 @@ ClaimPreviewPlugin::ByNode DynamicResources::PreviewClaims(const PodInfo& pod) c
   devices_->Update();
   auto kept = std::make_shared<PreviewState>();
   kept->pod = pod.pod;
-  const Status status = FindPodDevices(kept->cycle, pod, kept->devices);
+  const Status status = FindPodDevices(kept->cycle, pod, handle_.snapshot(), kept->devices);
   if (kept->devices.claims.empty()) return nullptr;
   if (!status.ok()) kept->problem = status.message();
   return [this, kept](const NodeView& node) {

@@ -32,10 +32,12 @@ const inFlight = time.Second
 // electionLease is the one that the shipped role grants, in controlplane.BerthNamespace.
 const electionLease = "berth"
 
-func (l lease) config() string {
+func (l lease) config() string { return l.election() + restartConfig() }
+
+func (l lease) election() string {
 	return fmt.Sprintf(`
-leaderElection: {leaderElect: true, resourceName: %s, resourceNamespace: %s, leaseDuration: %s, renewDeadline: %s, retryPeriod: %s}`,
-		electionLease, controlplane.BerthNamespace, l.duration, l.deadline, l.retry) + restartConfig()
+leaderElection: {leaderElect: true, resourceName: %s, resourceNamespace: %s, leaseDuration: %s, renewDeadline: %s, retryPeriod: %s}
+`, electionLease, controlplane.BerthNamespace, l.duration, l.deadline, l.retry)
 }
 
 // takeover is the longest time from a leader's last renewal until another leads: the standby sees the
@@ -49,22 +51,30 @@ func (l lease) try() time.Duration { return l.retry * 22 / 10 }
 // replicas starts a leader and, once it leads, a standby.
 func (e *env) replicas(l lease) (leader, standby *daemon.Daemon) {
 	e.Helper()
+	return e.replicasWith(l.config())
+}
+
+func (e *env) replicasWith(config string) (leader, standby *daemon.Daemon) {
+	e.Helper()
 	err := e.admin.CoordinationV1().Leases(controlplane.BerthNamespace).Delete(e.ctx, electionLease, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		e.Fatal(err)
 	}
-	leader = e.replica(l)
+	leader = e.replicaWith(config)
 	e.must(leader.AwaitLog(e.within(20*time.Second), says("Successfully acquired lease")))
-	standby = e.replica(l)
+	standby = e.replicaWith(config)
 	e.must(standby.AwaitLog(e.within(20*time.Second), says("Attempting to acquire leader lease")))
 	return leader, standby
 }
 
 func (e *env) replica(l lease) *daemon.Daemon {
 	e.Helper()
-	return e.startWith(daemon.Options{
-		Config: l.config(), Kubeconfig: shared.Kubeconfig(controlplane.Berth), LeaderElect: true,
-	})
+	return e.replicaWith(l.config())
+}
+
+func (e *env) replicaWith(config string) *daemon.Daemon {
+	e.Helper()
+	return e.startWith(daemon.Options{Config: config, Kubeconfig: shared.Kubeconfig(controlplane.Berth), LeaderElect: true})
 }
 
 func (e *env) lease() *coordinationv1.Lease {

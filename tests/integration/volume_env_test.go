@@ -46,10 +46,7 @@ func newVolumeEnv(t *testing.T) *env {
 	t.Helper()
 	e := newEnv(t)
 	e.volumes = true
-	if shared.Process(controlplane.ControllerManager) == nil {
-		_, err := shared.StartControllers(e.ctx, controlplane.VolumeControllers...)
-		e.must(err)
-	}
+	startClaimControllers(e)
 	for _, zone := range []string{"za", "zb"} {
 		for i := range 2 {
 			e.createNodes(workload.Node(fmt.Sprintf("%s-%d", zone, i), workload.NodeLabel(corev1.LabelTopologyZone, zone)))

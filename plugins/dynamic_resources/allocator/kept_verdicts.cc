@@ -83,6 +83,16 @@ const NodeVerdicts& KeptVerdicts::Find(const ClaimsToAllocate& claims, const Sna
   return verdicts;
 }
 
+size_t KeptVerdicts::kept_bytes() const {
+  size_t bytes = 0;
+  for (const auto& kept : kept_) {
+    bytes += sizeof(Kept) + kept->verdicts.scores.capacity() * sizeof(uint32_t) +
+             kept->verdicts.allocated.size() / 8 + kept->verdicts.failed.size() / 8 +
+             kept->prepared.requests.capacity() * sizeof(RequestToAllocate);
+  }
+  return bytes;
+}
+
 KeptVerdicts::Kept& KeptVerdicts::FindKept(const ClaimsToAllocate& claims) {
   ++uses_;
   for (const auto& kept : kept_) {

@@ -48,6 +48,8 @@ class KeptVerdicts {
 
   // How many nodes were searched, ever.
   uint64_t num_searches() const { return num_searches_; }
+  // About how much memory the verdicts take.
+  size_t kept_bytes() const;
 
  private:
   struct Kept {

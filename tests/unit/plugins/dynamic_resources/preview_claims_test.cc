@@ -84,7 +84,8 @@ TEST_F(PreviewClaimsTest, EachClaimSaysWhichDevicesItHasOrWouldBeGiven) {
 TEST_F(PreviewClaimsTest, AShareSaysWhatItTakes) {
   api::ResourceSlice slice = MakeNodeSlice("n1", 1);
   slice.spec.devices[0].allow_multiple_allocations = true;
-  slice.spec.devices[0].capacity.push_back({"memory", {.value = *api::Quantity::Parse("4Gi")}});
+  slice.spec.devices[0].capacity.emplace_back("memory", api::DeviceCapacity());
+  slice.spec.devices[0].capacity[0].second.value = *api::Quantity::Parse("4Gi");
   handle.plain_listers.Set(slice);
   auto claim = MakeDeviceClaim("a").Request("gpu", "gpus").Obj();
   claim.spec.devices.requests[0].exactly->capacity.emplace().requests = {
