@@ -31,9 +31,9 @@ var DefaultControllers = []string{
 	"statefulset-controller",
 }
 
-// VolumeControllers bind volumes to claims, make claims of volumes and of devices from templates, and let the deletion of
+// ClaimControllers bind volumes to claims, make claims of volumes and of devices from templates, and let the deletion of
 // all of them end.
-var VolumeControllers = []string{
+var ClaimControllers = []string{
 	"ephemeral-volume-controller",
 	"persistentvolume-binder-controller",
 	"persistentvolume-protection-controller",

@@ -3,99 +3,166 @@
 package integration
 
 import (
-	"context"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 
-	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
-	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon/workload"
 )
 
-const deviceConfig = "clientConnection: {qps: 5000, burst: 5000}"
-
-// newDeviceEnv has nodes node-0, node-1 and so on, each with a pool of that many devices, and the class "gpus".
-func newDeviceEnv(t *testing.T, nodes, devices int) *env {
-	t.Helper()
-	e := newEnv(t)
-	if shared.Process(controlplane.ControllerManager) == nil {
-		_, err := shared.StartControllers(e.ctx, controlplane.VolumeControllers...)
-		e.must(err)
+func TestAPodGetsTheDevicesThatItsClaimsAskFor(t *testing.T) {
+	e := newDeviceEnv(t, 2, 4)
+	e.createTemplate("two-b", workload.DeviceRequest("gpu", 2, `device.attributes["gpu.example.com"].model == "b"`))
+	e.createDeviceClaim("shared", workload.DeviceRequest("gpu", 1))
+	e.startForDevices()
+	e.createPods(workload.Pod("first", workload.UseDevices("", "two-b")), workload.Pod("second", workload.UseDevices("", "two-b")),
+		workload.Pod("sharer", workload.UseDevices("shared", "")), workload.Pod("other-sharer", workload.UseDevices("shared", "")))
+	e.must(e.pods.AwaitBound(e.within(30*time.Second), 4))
+	if devices := e.checkDevices(); devices != 5 {
+		e.Errorf("%d devices are allocated, want 5", devices)
 	}
-	api := e.admin.ResourceV1()
-	_, err := api.DeviceClasses().Create(e.ctx, workload.DeviceClass("gpus"), metav1.CreateOptions{})
-	e.must(err)
-	t.Cleanup(func() {
-		// The test's own context has ended by now.
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		for _, err := range []error{
-			api.DeviceClasses().Delete(ctx, "gpus", metav1.DeleteOptions{}),
-			api.ResourceSlices().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}),
-		} {
-			if err != nil {
-				t.Error(err)
+	for name, claim := range e.deviceClaims() {
+		if name == "shared" {
+			if len(claim.Status.ReservedFor) != 2 {
+				e.Errorf("claim shared is reserved for %v", claim.Status.ReservedFor)
 			}
+			continue
 		}
-	})
-	for i := range nodes {
-		name := fmt.Sprintf("node-%d", i)
-		e.createNodes(workload.Node(name))
-		_, err := api.ResourceSlices().Create(e.ctx, workload.NodeSlice(name, devices), metav1.CreateOptions{})
-		e.must(err)
+		pool := claim.Status.Allocation.Devices.Results[0].Pool
+		want := []string{"gpu.example.com/" + pool + "/gpu-1", "gpu.example.com/" + pool + "/gpu-3"}
+		if got := devicesOf(claim); !slices.Equal(got, want) {
+			e.Errorf("claim %s has %v, want %v", name, got, want)
+		}
 	}
-	return e
 }
 
-// checkDevices checks that no device is given to two claims, and that each bound pod has its claims' devices on its node
-// and is whom they are reserved for.
-func (e *env) checkDevices() (allocated int) {
+func TestAPodWaitsForADeviceThatIsGivenBack(t *testing.T) {
+	e := newDeviceEnv(t, 1, 1)
+	e.startForDevices()
+	e.createPods(workload.Pod("first", workload.UseDevices("", "one-gpu")))
+	e.must(e.pods.AwaitBound(e.within(30*time.Second), 1))
+	e.createPods(workload.Pod("second", workload.UseDevices("", "one-gpu")))
+	e.awaitUnschedulable("second", "0/1 nodes are available: 1 cannot allocate all claims. "+
+		"preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.")
+	e.deletePod("first")
+	e.awaitNode(e.within(60*time.Second), "second", "g-0")
+	e.eventually("one claim that is allocated", func() bool { return e.countAllocated() == 1 })
+	e.checkDevices()
+}
+
+func TestANewSliceOrClassLetsAPodFit(t *testing.T) {
+	e := newDeviceEnv(t, 0, 0)
+	e.createNodes(workload.Node("g-0"))
+	e.createTemplate("late", workload.DeviceRequest("late-class", 1))
+	e.startForDevices()
+	e.createPods(workload.Pod("early", workload.UseDevices("", "one-gpu")), workload.Pod("classless", workload.UseDevices("", "late")))
+	const notHelpful = " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+	e.awaitUnschedulable("early", "0/1 nodes are available: 1 cannot allocate all claims."+notHelpful)
+	e.awaitUnschedulable("classless", "0/1 nodes are available: request gpu: device class late-class does not exist."+notHelpful)
+	_, err := e.admin.ResourceV1().ResourceSlices().Create(e.ctx, workload.DevicesOf("g-0", 2), metav1.CreateOptions{})
+	e.must(err)
+	e.awaitNode(e.within(30*time.Second), "early", "g-0")
+	_, err = e.admin.ResourceV1().DeviceClasses().Create(e.ctx, workload.DeviceClass("late-class"), metav1.CreateOptions{})
+	e.must(err)
+	e.awaitNode(e.within(30*time.Second), "classless", "g-0")
+	e.checkDevices()
+}
+
+// TestADeviceThatVanishesIsReplaced has a device which nothing may be given any more, and that its driver withdraws only
+// after the scheduler has chosen it.
+func TestADeviceThatVanishesIsReplaced(t *testing.T) {
+	e := newDeviceEnv(t, 1, 2)
+	e.refusals = true // in these words the API server reports the policy
+	e.refuseDevice("gpu-0")
+	e.startForDevices()
+	e.createPods(workload.Pod("pod", workload.UseDevices("", "one-gpu")))
+	e.awaitErrors("pod", "gpu-0 is gone")
+	slice, err := e.admin.ResourceV1().ResourceSlices().Get(e.ctx, "g-0-gpus", metav1.GetOptions{})
+	e.must(err)
+	slice.Spec.Devices = slice.Spec.Devices[1:]
+	slice.Spec.Pool.Generation++
+	_, err = e.admin.ResourceV1().ResourceSlices().Update(e.ctx, slice, metav1.UpdateOptions{})
+	e.must(err)
+	e.awaitNode(e.within(60*time.Second), "pod", "g-0")
+	for name, claim := range e.deviceClaims() {
+		if got := devicesOf(claim); !slices.Equal(got, []string{"gpu.example.com/g-0/gpu-1"}) {
+			e.Errorf("claim %s has %v", name, got)
+		}
+	}
+	e.checkDevices()
+}
+
+// refuseDevice returns when the API server refuses to let a claim of the namespace have the device.
+func (e *env) refuseDevice(name string) {
 	e.Helper()
-	list, err := e.admin.ResourceV1().ResourceClaims(e.namespace).List(e.ctx, metav1.ListOptions{})
-	e.must(err)
-	holder := map[string]string{}
-	for _, claim := range list.Items {
-		if claim.Status.Allocation == nil {
-			continue
-		}
-		allocated++
-		for _, result := range claim.Status.Allocation.Devices.Results {
-			device := result.Driver + "/" + result.Pool + "/" + result.Device
-			if other, taken := holder[device]; taken {
-				e.Errorf("device %s is given to %s and %s", device, other, claim.Name)
-			}
-			holder[device] = claim.Name
-		}
-	}
-	return allocated
+	e.refuseUpdates("resource.k8s.io", "resourceclaims/status",
+		fmt.Sprintf("object.metadata.namespace != %q || !has(object.status.allocation) || "+
+			"object.status.allocation.devices.results.all(r, r.device != %q)", e.namespace, name), name+" is gone")
+	e.createDeviceClaim("probe", workload.DeviceRequest("gpu", 1))
+	e.eventually("the policy to hold", func() bool {
+		patch := []byte(fmt.Sprintf(`{"status":{"allocation":{"devices":{"results":[{"request":"gpu","driver":%q,"pool":"g-0","device":%q}]}}}}`,
+			workload.DeviceDriver, name))
+		_, err := e.admin.ResourceV1().ResourceClaims(e.namespace).Patch(e.ctx, "probe", types.MergePatchType, patch,
+			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, "status")
+		return err != nil
+	})
+	e.must(e.admin.ResourceV1().ResourceClaims(e.namespace).Delete(e.ctx, "probe", metav1.DeleteOptions{}))
 }
 
-func TestEachPodGetsADeviceOfItsOwn(t *testing.T) {
-	e := newDeviceEnv(t, 2, 2)
-	e.startAs(controlplane.Berth, deviceConfig)
-	_, err := e.admin.ResourceV1().ResourceClaimTemplates(e.namespace).Create(e.ctx, workload.DeviceClaimTemplate("gpu", "gpus", 1), metav1.CreateOptions{})
-	e.must(err)
-	for i := range 5 {
-		e.createPods(workload.Pod(fmt.Sprintf("pod-%d", i), workload.UseOwnDevices("gpu")))
+// TestTwoDaemonsNeverAllocateOneDeviceTwice stops the leader while it allocates, and lets it go on once another leads.
+func TestTwoDaemonsNeverAllocateOneDeviceTwice(t *testing.T) {
+	const pods = 120
+	e := newDeviceEnv(t, 10, pods/10)
+	leader, standby := e.replicasWith(shortLease.election() + deviceConfig)
+	e.manyPods(pods/2, "early", workload.UseDevices("", "one-gpu"))
+	e.must(e.pods.AwaitBound(e.within(30*time.Second), 5))
+	e.must(leader.Signal(syscall.SIGSTOP))
+	e.must(standby.AwaitLog(e.within(30*time.Second), says("Successfully acquired lease")))
+	e.manyPods(pods/2, "late", workload.UseDevices("", "one-gpu"))
+	e.must(e.pods.AwaitBound(e.within(30*time.Second), pods/2))
+	e.must(leader.Signal(syscall.SIGCONT))
+	e.must(e.pods.AwaitBound(e.within(60*time.Second), pods))
+	if devices := e.checkDevices(); devices != pods {
+		e.Errorf("%d devices are allocated, want %d", devices, pods)
 	}
-	e.must(e.pods.AwaitBound(e.within(60*time.Second), 4))
-	if allocated := e.checkDevices(); allocated != 4 {
-		t.Errorf("%d claims are allocated, want 4", allocated)
+}
+
+// TestKillsWhileDevicesAreAllocatedLeaveNothingStuck kills the daemon when claims are allocated and their pods are bound to
+// no node yet.
+func TestKillsWhileDevicesAreAllocatedLeaveNothingStuck(t *testing.T) {
+	const kills, pods = 20, 100
+	e := newDeviceEnv(t, 10, pods/10)
+	random, between := rand.New(rand.NewPCG(1, 2)), 0
+	for kill := range kills {
+		e.manyPods(pods/kills, fmt.Sprintf("pod-%d", kill), workload.UseDevices("", "one-gpu"))
+		d := e.startForDevices()
+		before := kill * pods / kills
+		e.eventually("a claim that is allocated", func() bool { return e.countAllocated() > before+random.IntN(3) })
+		d.Kill()
+		between += e.countAllocated() - e.pods.Bound()
 	}
-	list, err := e.admin.ResourceV1().ResourceClaims(e.namespace).List(e.ctx, metav1.ListOptions{})
-	e.must(err)
-	for _, claim := range list.Items {
-		if claim.Status.Allocation == nil {
-			continue
-		}
-		if len(claim.Status.ReservedFor) != 1 || claim.Status.ReservedFor[0].Resource != "pods" {
-			t.Errorf("claim %s is reserved for %v", claim.Name, claim.Status.ReservedFor)
-		}
-		if len(claim.Finalizers) != 1 || claim.Finalizers[0] != resourcev1.Finalizer {
-			t.Errorf("claim %s has finalizers %v", claim.Name, claim.Finalizers)
+	e.Logf("%d claims were allocated and their pods not bound when the daemon was killed", between)
+	e.startForDevices()
+	e.must(e.pods.AwaitBound(e.within(60*time.Second), pods))
+	if devices := e.checkDevices(); devices != pods {
+		e.Errorf("%d devices are allocated, want %d", devices, pods)
+	}
+	e.checkBoundOnce(pods, true)
+}
+
+func (e *env) countAllocated() int {
+	e.Helper()
+	count := 0
+	for _, claim := range e.deviceClaims() {
+		if claim.Status.Allocation != nil {
+			count++
 		}
 	}
+	return count
 }

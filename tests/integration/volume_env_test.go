@@ -189,6 +189,19 @@ func (e *env) awaitErrors(pod, message string) {
 // refuseVolume returns when the API server refuses to let anyone but its own controllers change the volume's spec.
 func (e *env) refuseVolume(name string) {
 	e.Helper()
+	e.refuseUpdates("", "persistentvolumes",
+		fmt.Sprintf("object.metadata.name != %q || request.userInfo.username == 'controller-manager'", name), "this volume is not for you")
+	e.eventually("the policy to hold", func() bool {
+		patch := []byte(`{"metadata":{"labels":{"probe":"yes"}}}`)
+		_, err := e.admin.CoreV1().PersistentVolumes().Patch(e.ctx, name, types.MergePatchType, patch,
+			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil
+	})
+}
+
+// refuseUpdates has the API server refuse, from soon on, updates after which the expression does not hold.
+func (e *env) refuseUpdates(group, resource, expression, message string) {
+	e.Helper()
 	admission, policyName, deny := e.admin.AdmissionregistrationV1(), e.namespace, admissionv1.Fail
 	_, err := admission.ValidatingAdmissionPolicies().Create(e.ctx, &admissionv1.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: policyName},
@@ -197,13 +210,10 @@ func (e *env) refuseVolume(name string) {
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
 				RuleWithOperations: admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{admissionv1.Update},
-					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"persistentvolumes"}},
+					Rule:       admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: []string{resource}},
 				},
 			}}},
-			Validations: []admissionv1.Validation{{
-				Expression: fmt.Sprintf("object.metadata.name != %q || request.userInfo.username == 'controller-manager'", name),
-				Message:    "this volume is not for you",
-			}},
+			Validations: []admissionv1.Validation{{Expression: expression, Message: message}},
 		},
 	}, metav1.CreateOptions{})
 	e.must(err)
@@ -213,12 +223,6 @@ func (e *env) refuseVolume(name string) {
 			PolicyName: policyName, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
 	}, metav1.CreateOptions{})
 	e.must(err)
-	e.eventually("the policy to hold", func() bool {
-		patch := []byte(`{"metadata":{"labels":{"probe":"yes"}}}`)
-		_, err := e.admin.CoreV1().PersistentVolumes().Patch(e.ctx, name, types.MergePatchType, patch,
-			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
-		return err != nil
-	})
 }
 
 // createStatefulSet has its pods spread over the zones, and over the nodes where this is no worse.

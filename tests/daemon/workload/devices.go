@@ -3,75 +3,72 @@
 package workload
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 )
 
-// DeviceDriver is the driver of all devices of tests.
+// DeviceDriver is the driver of the devices made here.
 const DeviceDriver = "gpu.example.com"
 
-// DeviceClass has all devices.
+// DeviceClass has all devices of the driver.
 func DeviceClass(name string) *resourcev1.DeviceClass {
-	return &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	return &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.DeviceClassSpec{
+		Selectors: []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: fmt.Sprintf("device.driver == %q", DeviceDriver)}}}}}
 }
 
-// NodeSlice is a node's pool of devices gpu-0, gpu-1 and so on, as its kubelet plugin publishes it.
-func NodeSlice(node string, devices int) *resourcev1.ResourceSlice {
-	slice := &resourcev1.ResourceSlice{
-		ObjectMeta: metav1.ObjectMeta{Name: node + "-gpus"},
-		Spec: resourcev1.ResourceSliceSpec{
-			Driver: DeviceDriver, NodeName: &node,
-			Pool: resourcev1.ResourcePool{Name: node, Generation: 1, ResourceSliceCount: 1},
-		},
-	}
-	for i := range devices {
-		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprintf("gpu-%d", i)})
+// DevicesOf is what a kubelet plugin publishes of a node: devices gpu-0, gpu-1 and so on, those of odd numbers of model "b".
+func DevicesOf(node string, count int) *resourcev1.ResourceSlice {
+	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: node + "-gpus"}, Spec: resourcev1.ResourceSliceSpec{
+		Driver: DeviceDriver, NodeName: &node, Pool: resourcev1.ResourcePool{Name: node, Generation: 1, ResourceSliceCount: 1}}}
+	for i := range count {
+		model := []string{"a", "b"}[i%2]
+		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprintf("gpu-%d", i),
+			Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"model": {StringValue: &model}}})
 	}
 	return slice
 }
 
-// DeviceClaimSpec asks for that many devices of a class, as request "gpu".
-func DeviceClaimSpec(class string, count int64) resourcev1.ResourceClaimSpec {
-	return resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{
-		Name: "gpu",
-		Exactly: &resourcev1.ExactDeviceRequest{
-			DeviceClassName: class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count,
-		},
-	}}}}
-}
-
-// DeviceClaim is a claim of its own.
-func DeviceClaim(name, class string, count int64) *resourcev1.ResourceClaim {
-	return &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: DeviceClaimSpec(class, count)}
-}
-
-// DeviceClaimTemplate makes a claim for each pod that names it.
-func DeviceClaimTemplate(name, class string, count int64) *resourcev1.ResourceClaimTemplate {
-	return &resourcev1.ResourceClaimTemplate{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       resourcev1.ResourceClaimTemplateSpec{Spec: DeviceClaimSpec(class, count)},
+// DeviceRequest asks for so many devices of the class for which the expressions hold.
+func DeviceRequest(class string, count int64, expressions ...string) resourcev1.ResourceClaimSpec {
+	exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count}
+	for _, expression := range expressions {
+		exactly.Selectors = append(exactly.Selectors, resourcev1.DeviceSelector{CEL: &resourcev1.CELDeviceSelector{Expression: expression}})
 	}
+	return resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: "gpu", Exactly: exactly}}}}
 }
 
-// UseDevices lets the pod use a claim.
-func UseDevices(claim string) PodOption {
+// UseDevices has the pod's container use the devices of a claim, or of one that is made from the template.
+func UseDevices(claim, template string) PodOption {
 	return func(pod *corev1.Pod) {
-		useDevices(pod, corev1.PodResourceClaim{Name: claim, ResourceClaimName: &claim})
+		use := corev1.PodResourceClaim{Name: fmt.Sprintf("devices-%d", len(pod.Spec.ResourceClaims))}
+		if claim != "" {
+			use.ResourceClaimName = &claim
+		} else {
+			use.ResourceClaimTemplateName = &template
+		}
+		pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, use)
+		resources := &pod.Spec.Containers[0].Resources
+		resources.Claims = append(resources.Claims, corev1.ResourceClaim{Name: use.Name})
 	}
 }
 
-// UseOwnDevices lets the pod use a claim that is made for it from a template.
-func UseOwnDevices(template string) PodOption {
-	return func(pod *corev1.Pod) {
-		useDevices(pod, corev1.PodResourceClaim{Name: template, ResourceClaimTemplateName: &template})
+// DeleteDevices deletes all slices and classes, and what the namespace has of claims and templates.
+func DeleteDevices(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	resources := client.ResourceV1()
+	for what, deleteAll := range map[string]func(context.Context, metav1.DeleteOptions, metav1.ListOptions) error{
+		"claims":    resources.ResourceClaims(namespace).DeleteCollection,
+		"templates": resources.ResourceClaimTemplates(namespace).DeleteCollection,
+		"slices":    resources.ResourceSlices().DeleteCollection,
+		"classes":   resources.DeviceClasses().DeleteCollection,
+	} {
+		if err := deleteAll(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			return fmt.Errorf("delete the %s: %w", what, err)
+		}
 	}
-}
-
-func useDevices(pod *corev1.Pod, claim corev1.PodResourceClaim) {
-	pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, claim)
-	container := &pod.Spec.Containers[0]
-	container.Resources.Claims = append(container.Resources.Claims, corev1.ResourceClaim{Name: claim.Name})
+	return nil
 }
