@@ -233,21 +233,21 @@ func bindDevices(t *testing.T) {
 	must(t, workload.CreateNodes(ctx, admin, workload.Node(name, workload.NodeLabel("for", name))))
 	_, err := admin.ResourceV1().DeviceClasses().Create(ctx, workload.DeviceClass(name), metav1.CreateOptions{})
 	must(t, err)
-	_, err = admin.ResourceV1().ResourceSlices().Create(ctx, workload.NodeSlice(name, 1), metav1.CreateOptions{})
+	_, err = admin.ResourceV1().ResourceSlices().Create(ctx, workload.DevicesOf(name, 1), metav1.CreateOptions{})
 	must(t, err)
 	t.Cleanup(func() {
 		ctx := context.Background()
-		if err := admin.ResourceV1().ResourceSlices().Delete(ctx, workload.NodeSlice(name, 1).Name, metav1.DeleteOptions{}); err != nil {
+		if err := admin.ResourceV1().ResourceSlices().Delete(ctx, workload.DevicesOf(name, 1).Name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 		if err := admin.ResourceV1().DeviceClasses().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
-	_, err = admin.ResourceV1().ResourceClaims(name).Create(ctx, workload.DeviceClaim("claim", name, 1), metav1.CreateOptions{})
+	_, err = admin.ResourceV1().ResourceClaims(name).Create(ctx, workload.DeviceClaim("claim", workload.DeviceRequest(name, 1)), metav1.CreateOptions{})
 	must(t, err)
 	failWrites(t, name, "resource.k8s.io", "v1", "resourceclaims/status", admissionv1.Update)
-	pod := workload.Pod("pod", workload.UseDevices("claim"), workload.Scheduler("berth"), workload.NodeSelector("for", name))
+	pod := workload.Pod("pod", workload.UseDevices("claim", ""), workload.Scheduler("berth"), workload.NodeSelector("for", name))
 	must(t, workload.CreatePods(ctx, admin, name, 1, func(int) *corev1.Pod { return pod }))
 }
 

@@ -69,15 +69,13 @@ func (e *env) startForDevices() *daemon.Daemon {
 
 func (e *env) createTemplate(name string, spec resourcev1.ResourceClaimSpec) {
 	e.Helper()
-	_, err := e.admin.ResourceV1().ResourceClaimTemplates(e.namespace).Create(e.ctx, &resourcev1.ResourceClaimTemplate{
-		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: spec}}, metav1.CreateOptions{})
+	_, err := e.admin.ResourceV1().ResourceClaimTemplates(e.namespace).Create(e.ctx, workload.DeviceClaimTemplate(name, spec), metav1.CreateOptions{})
 	e.must(err)
 }
 
 func (e *env) createDeviceClaim(name string, spec resourcev1.ResourceClaimSpec) {
 	e.Helper()
-	_, err := e.admin.ResourceV1().ResourceClaims(e.namespace).Create(e.ctx,
-		&resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
+	_, err := e.admin.ResourceV1().ResourceClaims(e.namespace).Create(e.ctx, workload.DeviceClaim(name, spec), metav1.CreateOptions{})
 	e.must(err)
 }
 

@@ -42,6 +42,16 @@ func DeviceRequest(class string, count int64, expressions ...string) resourcev1.
 	return resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: "gpu", Exactly: exactly}}}}
 }
 
+// DeviceClaim is a claim of its own.
+func DeviceClaim(name string, spec resourcev1.ResourceClaimSpec) *resourcev1.ResourceClaim {
+	return &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
+}
+
+// DeviceClaimTemplate makes a claim for each pod that names it.
+func DeviceClaimTemplate(name string, spec resourcev1.ResourceClaimSpec) *resourcev1.ResourceClaimTemplate {
+	return &resourcev1.ResourceClaimTemplate{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.ResourceClaimTemplateSpec{Spec: spec}}
+}
+
 // UseDevices has the pod's container use the devices of a claim, or of one that is made from the template.
 func UseDevices(claim, template string) PodOption {
 	return func(pod *corev1.Pod) {
