@@ -7,8 +7,6 @@
 namespace berth::plugins {
 namespace {
 
-constexpr std::string_view kImplicitResourcePrefix = "deviceclass.resource.kubernetes.io/";
-
 dra::AllocatorFeatures FeaturesOf(const Features& features) {
   return {
       .admin_access = true,
@@ -52,14 +50,14 @@ std::shared_ptr<const api::ResourceSlice> Tainted(const api::ResourceSlice& slic
 ClusterDevices::ClusterDevices(Handle& handle, dra::DeviceExpressions& expressions)
     : handle_(handle),
       inventory_(FeaturesOf(handle.features())),
-      allocator_(inventory_, expressions) {}
+      allocator_(inventory_, expressions),
+      classes_(handle.listers()) {}
 
 void ClusterDevices::Update() {
   const uint64_t generation = handle_.listers().devices_generation();
   if (devices_generation_ != generation) {
     UpdateRules();
     UpdateSlices();
-    UpdateClasses();
     devices_generation_ = generation;
   }
   UpdateHolders();
@@ -101,29 +99,6 @@ void ClusterDevices::UpdateSlices() {
       known = slices_.erase(known);
     }
   }
-}
-
-// Of several classes for one resource the newest counts, of those of an age the first by name.
-void ClusterDevices::UpdateClasses() {
-  class_of_resource_.clear();
-  absl::flat_hash_map<std::string_view, std::optional<Time>> made;
-  handle_.listers().ForEachDeviceClass([&](const api::DeviceClass& device_class) {
-    const std::string& name = device_class.metadata.name;
-    class_of_resource_[std::string(kImplicitResourcePrefix) + name] = name;
-    const std::optional<std::string>& resource = device_class.spec.extended_resource_name;
-    if (!resource) return;
-    const std::optional<Time>& created = device_class.metadata.creation_timestamp;
-    const auto [before, first] = made.try_emplace(*resource, created);
-    if (!first && created <= before->second) return;
-    before->second = created;
-    class_of_resource_[*resource] = name;
-  });
-}
-
-const api::DeviceClass* ClusterDevices::FindClassOf(std::string_view extended_resource) const {
-  const auto name = class_of_resource_.find(extended_resource);
-  return name == class_of_resource_.end() ? nullptr
-                                          : handle_.listers().FindDeviceClass(name->second);
 }
 
 void ClusterDevices::Hold(const ClaimPtr& claim) {

@@ -14,6 +14,7 @@
 #include "plugins/dynamic_resources/allocator/allocator.h"
 #include "plugins/dynamic_resources/allocator/device_inventory.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
+#include "plugins/shared/extended_resource_classes.h"
 
 namespace berth::plugins {
 
@@ -33,7 +34,9 @@ class ClusterDevices {
   const dra::AllocatorFeatures& features() const { return inventory_.features(); }
 
   // The class whose devices stand for the extended resource, or nullptr.
-  const api::DeviceClass* FindClassOf(std::string_view extended_resource) const;
+  const api::DeviceClass* FindClassOf(std::string_view extended_resource) const {
+    return classes_.Find(extended_resource);
+  }
 
  private:
   using SlicePtr = std::shared_ptr<const api::ResourceSlice>;
@@ -47,7 +50,6 @@ class ClusterDevices {
 
   void UpdateRules();
   void UpdateSlices();
-  void UpdateClasses();
   void UpdateHolders();
   void Hold(const ClaimPtr& claim);
   void Release(const ClaimPtr& claim);
@@ -55,13 +57,13 @@ class ClusterDevices {
   Handle& handle_;
   dra::DeviceInventory inventory_;
   dra::Allocator allocator_;
+  ExtendedResourceClasses classes_;
 
   std::optional<uint64_t> devices_generation_;
   std::vector<api::DeviceTaintRule> rules_;
   uint64_t rules_version_ = 0;
   uint64_t scan_ = 0;
   std::map<std::string, KnownSlice, std::less<>> slices_;
-  std::map<std::string, std::string, std::less<>> class_of_resource_;
 
   std::optional<uint64_t> claims_generation_;
   absl::flat_hash_map<std::string, ClaimPtr> holders_;  // by uid

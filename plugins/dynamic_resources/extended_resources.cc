@@ -11,8 +11,6 @@
 namespace berth::plugins {
 namespace {
 
-constexpr std::string_view kImplicitResourcePrefix = "deviceclass.resource.kubernetes.io/";
-
 using Mapping = api::ContainerExtendedResourceRequest;
 using Request = std::optional<api::DeviceRequest>;
 
@@ -81,10 +79,6 @@ void AddResource(const std::vector<const api::Container*>& containers, size_t nu
 }
 
 }  // namespace
-
-bool IsDeviceResourceName(std::string_view name) {
-  return IsExtendedResourceName(name) || name.starts_with(kImplicitResourcePrefix);
-}
 
 ExtendedRequests MakeExtendedRequests(
     const api::Pod& pod, const std::vector<std::pair<std::string, std::string>>& resources) {

@@ -14,9 +14,6 @@
 // Thread safety: any thread.
 namespace berth::plugins {
 
-// Whether devices may stand for the resource: an extended one, or the implicit one of a class.
-bool IsDeviceResourceName(std::string_view name);
-
 struct ExtendedRequests {
   std::vector<api::DeviceRequest> requests;  // by name
   std::vector<api::ContainerExtendedResourceRequest> mappings;

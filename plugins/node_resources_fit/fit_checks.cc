@@ -61,7 +61,8 @@ void FilterByRareResource(const Column& have, const Column& used, int64_t amount
 bool TooManyPods(const NodeView& node) { return node.pod_count() + 1 > node.allowed_pods(); }
 
 bool IsShort(const FitCheck& check, const NodeView& node) {
-  return check.amount > node.allocatable(check.id) - node.requested(check.id);
+  const int64_t have = node.allocatable(check.id);
+  return !(check.or_devices && have <= 0) && check.amount > have - node.requested(check.id);
 }
 
 std::string Insufficient(ResourceId id, const ResourceNames& names) {
@@ -113,6 +114,11 @@ void FilterByFitChecks(std::span<const FitCheck> checks, const Snapshot& snapsho
   for (const FitCheck& check : checks) {
     const Column have = snapshot.allocatable(check.id);
     const Column used = snapshot.requested(check.id);
+    if (check.or_devices) {
+      nodes.Filter(
+          [&](NodeRow row) { return have[row] <= 0 || have[row] - used[row] >= check.amount; });
+      continue;
+    }
     if (have.few.empty() && used.few.empty()) {
       comparisons.push_back({ColumnReader(have), ColumnReader(used), check.amount});
     } else {

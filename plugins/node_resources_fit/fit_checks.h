@@ -18,6 +18,8 @@ namespace berth::plugins {
 struct FitCheck {
   ResourceId id = 0;
   int64_t amount = 0;  // above 0
+  // Devices may stand for the resource: a node that offers none of it is left to DynamicResources.
+  bool or_devices = false;
 };
 
 // Which checks a node fails: bit 0 is "too many pods", bit i + 1 the i-th check. Checks past the

@@ -25,6 +25,7 @@ NodeResourcesFit::NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& han
       ignored_resource_groups_(args.ignored_resource_groups.begin(),
                                args.ignored_resource_groups.end()),
       reason_memo_(handle.resource_names()),
+      classes_(handle.listers()),
       strategy_(args.scoring_strategy.type, args.scoring_strategy.shape),
       scored_(args.scoring_strategy.resources, handle.resource_names()) {}
 
@@ -42,8 +43,8 @@ bool NodeResourcesFit::IsIgnored(std::string_view resource) const {
 std::vector<FitCheck> NodeResourcesFit::ChecksFor(const PodInfo& pod) const {
   const Resources& requests = pod.requests;
   std::vector<FitCheck> checks;
-  const auto add = [&checks](ResourceId id, int64_t amount) {
-    if (amount > 0) checks.push_back({id, amount});
+  const auto add = [&checks](ResourceId id, int64_t amount, bool or_devices = false) {
+    if (amount > 0) checks.push_back({id, amount, or_devices});
   };
   add(kCpu, requests.milli_cpu);
   add(kMemory, requests.memory);
@@ -51,7 +52,8 @@ std::vector<FitCheck> NodeResourcesFit::ChecksFor(const PodInfo& pod) const {
   const ResourceNames& names = handle_->resource_names();
   const auto scalars_begin = static_cast<std::ptrdiff_t>(checks.size());
   for (const auto& [id, amount] : requests.scalars) {
-    if (!IsIgnored(names.Name(id))) add(id, amount);
+    const std::string_view name = names.Name(id);
+    if (!IsIgnored(name)) add(id, amount, classes_.Find(name) != nullptr);
   }
   std::sort(
       checks.begin() + scalars_begin, checks.end(),
@@ -123,6 +125,7 @@ void NodeResourcesFit::ScoreNodes(const CycleState& state, const PodInfo& pod,
 std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {
   const Features& features = handle_->features();
   return FitEvents(
+      classes_,
       {.pod = {.pod_level = features.pod_level_resources},
        .placed_pod = {.use_status = true,
                       .pod_level_status = features.in_place_pod_level_resources_vertical_scaling}});

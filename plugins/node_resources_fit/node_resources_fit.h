@@ -11,6 +11,7 @@
 #include "plugins/node_resources_fit/fit_checks.h"
 #include "plugins/shared/allocation.h"
 #include "plugins/shared/allocation_strategy.h"
+#include "plugins/shared/extended_resource_classes.h"
 
 namespace berth::plugins {
 
@@ -52,7 +53,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
 
   // Queues the pod when a placed pod goes or asks for less, when a node comes or grows that could
-  // hold the pod, and when the pod itself asks for less.
+  // hold the pod, when a device class may stand for a resource of the pod, and when the pod itself
+  // asks for less.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
@@ -64,6 +66,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   std::set<std::string, std::less<>> ignored_resources_;
   std::set<std::string, std::less<>> ignored_resource_groups_;
   FitReasonMemo reason_memo_;
+  const ExtendedResourceClasses classes_;
   AllocationStrategy strategy_;
   ScoredResources scored_;
 };

@@ -3,6 +3,7 @@
 
 #include "berth/cluster_event.h"
 #include "berth/resources.h"
+#include "plugins/shared/extended_resource_classes.h"
 
 // Which events may make room for a pod that NodeResourcesFit rejected.
 namespace berth::plugins {
@@ -14,6 +15,8 @@ struct FitHintOptions {
   PodRequestsOptions placed_pod;
 };
 
-std::vector<ClusterEventWithHint> FitEvents(const FitHintOptions& options);
+// `classes` must outlive the hints.
+std::vector<ClusterEventWithHint> FitEvents(const ExtendedResourceClasses& classes,
+                                            const FitHintOptions& options);
 
 }  // namespace berth::plugins

@@ -99,6 +99,8 @@ void Loop::Apply(Message& message, Time now) {
 void Loop::Dispatch(Message& message, Time now) {
   if (auto* event = std::get_if<informers::InformerEvent>(&message)) {
     parts_.handlers.Handle(*event, now);
+    // Which class stands for a resource says on which nodes pods may ask for it.
+    if (event->kind == informers::Kind::kDeviceClass) parts_.engine.ForgetKept();
   } else if (auto* outcome = std::get_if<binding::BindOutcome>(&message)) {
     parts_.binding_cycles.HandleOutcome(std::move(*outcome), now);
   } else if (auto* pre_bind = std::get_if<PreBindDone>(&message)) {

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "tests/support/heap_bytes.h"
 #include "tests/unit/plugins/plugin_fixture.h"
@@ -186,6 +189,87 @@ TEST_F(NodeResourcesFitTest, IgnoredExtendedResourcesAreNotChecked) {
     SCOPED_TRACE(c.name);
     EXPECT_EQ(Filter(plugin, MakePod().Req({{c.resource, "1"}}), MakeNode()).ok(), c.want);
   }
+}
+
+// A class whose devices stand for example.com/gpu, where nodes do not offer that themselves.
+class NodeResourcesFitDevicesTest : public NodeResourcesFitTest {
+ protected:
+  static api::DeviceClass ClassFor(std::optional<std::string> resource) {
+    api::DeviceClass device_class;
+    device_class.metadata.name = "gpus";
+    device_class.spec.extended_resource_name = std::move(resource);
+    return device_class;
+  }
+  static api::ObjectPtr Shown(std::optional<std::string> resource) {
+    return std::make_shared<const api::DeviceClass>(ClassFor(std::move(resource)));
+  }
+};
+
+TEST_F(NodeResourcesFitDevicesTest, WhatDevicesStandForIsLeftToThemWhereTheNodeOffersNone) {
+  handle.plain_listers.Set(ClassFor("example.com/gpu"));
+  NodeResourcesFit plugin({}, handle);
+  const struct {
+    const char* name;
+    const char* resource;
+    const char* offered;  // of that resource; "": the node does not know it
+    bool want;
+  } cases[] = {
+      {"not known to the node", "example.com/gpu", "", true},
+      {"none", "example.com/gpu", "0", true},
+      {"too few", "example.com/gpu", "1", false},
+      {"enough", "example.com/gpu", "2", true},
+      {"the class's implicit resource", "deviceclass.resource.kubernetes.io/gpus", "", true},
+      {"of no class", "example.com/fpga", "", false},
+      {"of no class that there is", "deviceclass.resource.kubernetes.io/fpgas", "", false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    api::Node node = MakeNode("n").Allocatable({{"cpu", "4"}, {"pods", "10"}});
+    if (*c.offered != 0) {
+      node.status.allocatable.emplace_back(c.resource, *api::Quantity::Parse(c.offered));
+      std::ranges::sort(node.status.allocatable, {}, [](const auto& one) { return one.first; });
+    }
+    const api::Pod pod = MakePod().Req({{c.resource, "2"}, {"cpu", "1"}});
+    EXPECT_EQ(Filter(plugin, pod, node).ok(), c.want);
+    const PlainSnapshot snapshot = Cluster({node, MakeNode("other").Allocatable({{"pods", "10"}})});
+    CycleState cycle;
+    const PodInfoPtr info = Info(pod);
+    ASSERT_TRUE(plugin.PreFilter(cycle, *info, snapshot).status.ok());
+    NodeSet nodes = snapshot.nodes();
+    ASSERT_TRUE(plugin.FilterNodes(cycle, *info, snapshot, nodes).ok());
+    EXPECT_EQ(nodes.Test(0), c.want);
+    EXPECT_FALSE(nodes.Test(1));
+  }
+  // No class stands for it any more.
+  handle.plain_listers.Set(ClassFor(std::nullopt));
+  EXPECT_FALSE(Filter(plugin, MakePod().Req({{"example.com/gpu", "1"}}), MakeNode()).ok());
+}
+
+TEST_F(NodeResourcesFitDevicesTest, QueuesWhenAClassMayStandForAResource) {
+  const NodeResourcesFit plugin({}, handle);
+  constexpr ClusterEvent kAdd{EventResource::kDeviceClass, action::kAdd};
+  constexpr ClusterEvent kUpdate{EventResource::kDeviceClass, action::kUpdate};
+  const api::Pod pod = MakePod().Req({{"example.com/gpu", "1"}});
+  const api::Pod implicit = MakePod().Req({{"deviceclass.resource.kubernetes.io/gpus", "1"}});
+  const api::ObjectPtr none = Shown(std::nullopt);
+  const api::ObjectPtr gpu = Shown("example.com/gpu");
+  const api::ObjectPtr other = Shown("example.com/other");
+  EXPECT_EQ(Hint(plugin, kAdd, pod, {}, gpu), "queue");
+  EXPECT_EQ(Hint(plugin, kAdd, pod, {}, none), "skip");
+  EXPECT_EQ(Hint(plugin, kAdd, pod, {}, other), "skip");
+  EXPECT_EQ(Hint(plugin, kAdd, implicit, {}, none), "queue");
+  EXPECT_EQ(Hint(plugin, kUpdate, pod, other, gpu), "queue");
+  EXPECT_EQ(Hint(plugin, kUpdate, pod, gpu, gpu), "skip");
+  EXPECT_EQ(Hint(plugin, kUpdate, pod, gpu, other), "skip");
+  EXPECT_EQ(Hint(plugin, kUpdate, implicit, none, other), "skip");
+
+  const auto node = [](const char* cpu) {
+    return Object(MakeNode().Allocatable({{"cpu", cpu}, {"pods", "10"}}).Obj());
+  };
+  EXPECT_EQ(Hint(plugin, kNodeAdd, pod, {}, node("1")), "skip");
+  handle.plain_listers.Set(ClassFor("example.com/gpu"));
+  EXPECT_EQ(Hint(plugin, kNodeAdd, pod, {}, node("1")), "queue");
+  EXPECT_EQ(Hint(plugin, kNodeAllocatable, pod, node("1"), node("1")), "queue");
 }
 
 TEST_F(NodeResourcesFitTest, PodLevelResourcesCountWithTheirGate) {

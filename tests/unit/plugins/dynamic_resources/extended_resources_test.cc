@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugins/dynamic_resources/binding_conditions.h"
+#include "plugins/shared/extended_resource_classes.h"
 #include "tests/support/device_builders.h"
 
 namespace berth::plugins {
