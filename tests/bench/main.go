@@ -51,7 +51,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 1, "measurements of each kind; medians are shown")
 	flags.IntVar(&o.qps, "qps", 5000, "clientConnection.qps of both schedulers")
 	flags.IntVar(&o.burst, "burst", 10000, "clientConnection.burst of both schedulers")
-	flags.StringVar(&names, "workload", "all", "sorts of pods: plain, spread, preferred-affinity, anti-affinity, csi-volumes, csi-provisioned, deployments, or all")
+	flags.StringVar(&names, "workload", "all", "sorts of pods: plain, spread, preferred-affinity, anti-affinity, csi-volumes, csi-provisioned, claim-templates, deployments, or all")
 	flags.BoolVar(&o.start, "start", false, "measure the start among many bound pods instead")
 	flags.IntVar(&o.bound, "bound", 50000, "with -start: how many pods are bound")
 	flags.StringVar(&variants, "variants", "pending,stream",

@@ -69,8 +69,8 @@ type bench struct {
 	bar     *progress.Line
 	taken   []measurement
 	starts  []startMeasurement
-	// hasCSINodes, hasVolumes, hasClass: these are made, and stay.
-	hasCSINodes, hasVolumes, hasClass bool
+	// hasCSINodes, hasVolumes, hasClass, hasDevices: these are made, and stay.
+	hasCSINodes, hasVolumes, hasClass, hasDevices bool
 }
 
 func newBench(ctx context.Context, o options, c *controlplane.ControlPlane) (*bench, error) {
@@ -125,8 +125,8 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	ctx, cancel := context.WithTimeoutCause(ctx, measureLimit, fmt.Errorf("not done within %s", measureLimit))
 	defer cancel()
 	track := workload.TrackBound
-	if k.ofDeployments {
-		track = workload.Track // what controllers create is seen by a watch alone
+	if k.ofDeployments || k.withDevices {
+		track = workload.Track // what controllers do is seen by a watch alone
 	}
 	tracker, err := track(ctx, b.admin, namespace)
 	if err != nil {
@@ -145,6 +145,11 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 			return m, err
 		}
 	}
+	if k.withDevices {
+		if err := b.prepareDevices(ctx); err != nil {
+			return m, err
+		}
+	}
 	if variant == pending {
 		b.bar.Say("%s: creating pods", title)
 		if err := b.create(ctx, crowd); err != nil {
@@ -153,6 +158,12 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		if k.ofDeployments {
 			all := func(pods map[string]*corev1.Pod) bool { return len(pods) == b.pods }
 			if err := tracker.Await(ctx, "the Deployments' pods", all); err != nil {
+				return m, err
+			}
+		}
+		if k.withDevices {
+			made := func(pods map[string]*corev1.Pod) bool { return haveClaims(pods, b.pods) }
+			if err := tracker.Await(ctx, "the pods' claims", made); err != nil {
 				return m, err
 			}
 		}
@@ -230,10 +241,16 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 			return m, err
 		}
 	}
-	if err := b.cleanUp(ctx); err != nil || !k.provisioned {
+	if err := b.cleanUp(ctx); err != nil {
 		return m, err
 	}
-	return m, b.deleteProvisioned(ctx)
+	switch {
+	case k.provisioned:
+		return m, b.deleteProvisioned(ctx)
+	case k.withDevices:
+		return m, b.cleanUpDevices(ctx)
+	}
+	return m, nil
 }
 
 // awaitReady lets one pod show that the daemon schedules, and returns the CPU time used until then.

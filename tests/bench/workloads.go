@@ -22,6 +22,8 @@ type kind struct {
 	withVolumes bool
 	// provisioned: each has a claim for which a CSI volume is made once the pod has its node.
 	provisioned bool
+	// withDevices: each has a claim of one device, made for it from a template.
+	withDevices bool
 	change      func(*corev1.Pod)
 }
 
@@ -41,6 +43,8 @@ var kinds = []kind{
 		change: func(pod *corev1.Pod) { workload.UseClaim(claimOf(pod.Name))(pod) }},
 	{name: "csi-provisioned", about: "a claim each, for which a CSI volume is made in the zone of the pod's node", provisioned: true,
 		change: func(pod *corev1.Pod) { workload.UseClaim(lateClaimOf(pod.Name))(pod) }},
+	{name: "claim-templates", about: "a claim each of one device, made from a template; 8 devices a node", withDevices: true,
+		change: workload.UseDevices("", claimTemplate)},
 	{name: "deployments", about: "no constraint, of Deployments behind Services", ofDeployments: true, change: func(*corev1.Pod) {}},
 }
 
