@@ -224,16 +224,19 @@ func bindVolumes(t *testing.T) {
 	}
 }
 
-// bindDevices lets a pod be given a device, after an answer about its claim got lost: the API server cannot reach a webhook.
+// bindDevices lets pods be given devices, after an answer about their claims got lost: the API server cannot reach a webhook.
+// The claim of one stands for an extended resource: it is made, and deleted when the pod is given up.
 func bindDevices(t *testing.T) {
 	t.Helper()
 	const name = "rights-devices"
 	ctx, admin := t.Context(), shared.Client(controlplane.Admin)
 	inNamespace(t, name)
 	must(t, workload.CreateNodes(ctx, admin, workload.Node(name, workload.NodeLabel("for", name))))
-	_, err := admin.ResourceV1().DeviceClasses().Create(ctx, workload.DeviceClass(name), metav1.CreateOptions{})
+	class, resource := workload.DeviceClass(name), "devices.example.com/rights"
+	class.Spec.ExtendedResourceName = &resource
+	_, err := admin.ResourceV1().DeviceClasses().Create(ctx, class, metav1.CreateOptions{})
 	must(t, err)
-	_, err = admin.ResourceV1().ResourceSlices().Create(ctx, workload.DevicesOf(name, 1), metav1.CreateOptions{})
+	_, err = admin.ResourceV1().ResourceSlices().Create(ctx, workload.DevicesOf(name, 2), metav1.CreateOptions{})
 	must(t, err)
 	t.Cleanup(func() {
 		ctx := context.Background()
@@ -248,7 +251,9 @@ func bindDevices(t *testing.T) {
 	must(t, err)
 	failWrites(t, name, "resource.k8s.io", "v1", "resourceclaims/status", admissionv1.Update)
 	pod := workload.Pod("pod", workload.UseDevices("claim", ""), workload.Scheduler("berth"), workload.NodeSelector("for", name))
-	must(t, workload.CreatePods(ctx, admin, name, 1, func(int) *corev1.Pod { return pod }))
+	extended := workload.Pod("extended", workload.Requests(resource, "1"), workload.Scheduler("berth"), workload.NodeSelector("for", name))
+	extended.Spec.Containers[0].Resources.Limits = extended.Spec.Containers[0].Resources.Requests
+	must(t, workload.CreatePods(ctx, admin, name, 2, func(i int) *corev1.Pod { return []*corev1.Pod{pod, extended}[i] }))
 }
 
 // refusals are the attempts to schedule a pod that its events tell of.
