@@ -93,7 +93,7 @@ func (g *generator) plugins() dict {
 	off := slices.Clone(g.off)
 	way := r.IntN(6)
 	if way == 1 {
-		for _, plugin := range compared {
+		for _, plugin := range g.compared() {
 			if name := plugin["name"].(string); !slices.Contains(mustBe, name) && r.chance(0.15) {
 				off = append(off, name)
 			}
@@ -170,12 +170,16 @@ func (g *generator) pointByPoint(filters, scorers []string) dict {
 
 func (g *generator) reordered() []any {
 	var list []any
-	for _, plugin := range some(g.random, compared, len(compared), len(compared)) {
-		if !slices.Contains(g.off, plugin["name"].(string)) {
-			list = append(list, plugin)
-		}
+	plugins := g.compared()
+	for _, plugin := range some(g.random, plugins, len(plugins), len(plugins)) {
+		list = append(list, plugin)
 	}
 	return list
+}
+
+// compared are the plugins that a profile of this case may have.
+func (g *generator) compared() []dict {
+	return slices.DeleteFunc(slices.Clone(compared), func(plugin dict) bool { return slices.Contains(g.off, plugin["name"].(string)) })
 }
 
 func except(plugins, off []string) []string {
