@@ -146,5 +146,9 @@ func (s *State) decide(pod *corev1.Pod, d Decision) (ends bool, err error) {
 	case !slices.Contains(v.Best, *d.Node):
 		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, v.Best)
 	}
-	return false, s.place(pod, *d.Node, v.choices[*d.Node])
+	chosen := v.choices[*d.Node]
+	if s.failsToBind(chosen, *d.Node) {
+		return true, nil // When the others see the room again is not said.
+	}
+	return false, s.place(pod, *d.Node, chosen)
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/component-helpers/storage/volume"
 	csitrans "k8s.io/csi-translation-lib"
 	csiplugins "k8s.io/csi-translation-lib/plugins"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -155,6 +156,23 @@ func (s *State) bindVolumes(node string, chosen choice) error {
 		}
 	}
 	return nil
+}
+
+// failsToBind says whether PreBind may fail: what it finds of volumes of in-tree plugins is where CSI drivers reach them,
+// by their labels, too. Filter asks so only about volumes that are bound.
+func (s *State) failsToBind(chosen choice, nodeName string) bool {
+	node, err := s.snapshot.Get(nodeName)
+	if err != nil {
+		return false
+	}
+	translator := csitrans.New()
+	return slices.ContainsFunc(chosen.bound, func(pv *corev1.PersistentVolume) bool {
+		if !translator.IsPVMigratable(pv) {
+			return false
+		}
+		translated, err := translator.TranslateInTreePVToCSI(klog.FromContext(s.ctx), pv)
+		return err != nil || volume.CheckNodeAffinity(translated, node.Node().Labels) != nil
+	})
 }
 
 // bind binds what is chosen: the volume is the one chosen or one made since.
