@@ -268,6 +268,7 @@ std::unique_ptr<const cel::Environment> MakeDeviceEnvironment() {
   cel::AddSets(*environment);
   cel::AddAddresses(*environment);
   cel::AddFormats(*environment);
+  cel::AddAuthorizer(*environment);
   cel::AddTransforms(*environment);
   cel::AddSemver(*environment);
   cel::AddLists(*environment);

@@ -101,7 +101,9 @@ class Checker {
     }
   }
 
+  // Names with a leading dot are not local ones, even where a macro was given such a name.
   const Type* FindLocal(const std::string& name) const {
+    if (name.starts_with('.')) return nullptr;
     for (size_t i = locals_.size(); i-- > 0;)
       if (locals_[i].name == name) return locals_[i].type;
     return nullptr;

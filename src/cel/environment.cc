@@ -42,8 +42,8 @@ std::unique_ptr<Overload> ReadOverload(TypeArena& types, const FunctionRow& row)
 Environment::Environment() {
   for (const char* const name : {"bool", "bytes", "double", "int", "string", "type", "uint"})
     AddTypeName(name, name);
-  AddTypeName("list", "list(A)");
-  AddTypeName("map", "map(A, B)");
+  AddTypeName("list", "list(dyn)");
+  AddTypeName("map", "map(dyn, dyn)");
   AddTypeName("null_type", "null");
   AddTypeName("duration", "duration");
   AddTypeName("timestamp", "timestamp");

@@ -186,5 +186,7 @@ void AddSemver(Environment& environment);
 void AddUrls(Environment& environment);
 void AddAddresses(Environment& environment);
 void AddFormats(Environment& environment);
+// Names that only admission has values for.
+void AddAuthorizer(Environment& environment);
 
 }  // namespace berth::cel

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/cel/machine.h"
+#include "src/cel/selection.h"
 
 namespace berth::cel {
 namespace {
@@ -50,6 +51,15 @@ Result<void> CheckPattern(const Expr& expr) {
   return {};
 }
 
+// Of an index: it can be none.
+Result<void> CheckIndex(const Expr& expr) {
+  const bool indexes = expr.name == "_[_]" || expr.name == "_[?_]";
+  if (expr.kind != Expr::Kind::kCall || !indexes || !IsConstant(expr.args[1]) ||
+      IsKey(expr.args[1]->constant))
+    return {};
+  return Fail("invalid qualifier type: " + ImplementationName(expr.args[1]->constant));
+}
+
 Value MakeAggregate(const Expr& expr) {
   if (expr.kind == Expr::Kind::kList) {
     std::vector<Value> items;
@@ -84,6 +94,7 @@ Result<void> FoldConstants(Expr* expr, const Environment& environment) {
     return {};
   }
   if (Result<void> checked = CheckPattern(*expr); !checked) return checked;
+  if (Result<void> checked = CheckIndex(*expr); !checked) return checked;
   if (IsSearchInNothing(*expr)) Become(expr, Value::Bool(false));
   if (!std::all_of(expr->args.begin(), expr->args.end(), IsConstant)) return {};
   if (IsPlainAggregate(*expr)) {

@@ -14,7 +14,20 @@ class LiteralChecks {
  public:
   explicit LiteralChecks(Issues& issues) : issues_(issues) {}
 
-  // What is inside comes first.
+  // Formats come after all else. What is inside comes first.
+  void VisitFormats(const Expr& expr) {
+    for (const Expr* const arg : expr.args) VisitFormats(*arg);
+    if (expr.comprehension != nullptr) {
+      const Comprehension& parts = *expr.comprehension;
+      for (const Expr* const part :
+           {parts.range, parts.init, parts.condition, parts.step, parts.result})
+        VisitFormats(*part);
+    }
+    if (expr.kind == Expr::Kind::kCall && expr.name == "format" && expr.member &&
+        expr.args.size() == 2 && IsText(*expr.args[0]) && expr.args[1]->kind == Expr::Kind::kList)
+      CheckFormat(expr, issues_);
+  }
+
   void Visit(const Expr& expr, bool mixed_types_allowed) {
     const bool is_call = expr.kind == Expr::Kind::kCall;
     const bool mixed_inside = mixed_types_allowed || (is_call && expr.name == "format");
@@ -36,9 +49,6 @@ class LiteralChecks {
   }
 
   void CheckCall(const Expr& call) {
-    if (call.name == "format" && call.member && call.args.size() == 2 && IsText(*call.args[0]) &&
-        call.args[1]->kind == Expr::Kind::kList)
-      CheckFormat(call, issues_);
     const size_t at = call.member ? 1 : 0;
     if (call.args.size() <= at || call.args[at]->kind != Expr::Kind::kConstant) return;
     const Expr& literal = *call.args[at];
@@ -85,6 +95,10 @@ class LiteralChecks {
 
 }  // namespace
 
-void CheckLiterals(const Expr& root, Issues& issues) { LiteralChecks(issues).Visit(root, false); }
+void CheckLiterals(const Expr& root, Issues& issues) {
+  LiteralChecks checks(issues);
+  checks.Visit(root, false);
+  checks.VisitFormats(root);
+}
 
 }  // namespace berth::cel

@@ -143,7 +143,12 @@ Formatted Fixed(const Value& value, int digits) {
 Formatted Scientific(const Value& value, int digits) {
   const std::optional<double> number = Number(value);
   if (!number) return WrongType('e', value);
-  if (!std::isfinite(*number)) return NotFinite(*number);
+  if (!std::isfinite(*number)) {
+    std::string text = NotFinite(*number);
+    const auto width = static_cast<size_t>(digits);
+    const size_t length = CodePoints(text);
+    return std::string(width > length ? width - length : 0, ' ') + text;
+  }
   const std::string plain = FormatDoubleScientific(*number, digits);
   const size_t exponent = plain.find('e');
   std::string text = plain.substr(0, exponent) + "\u00D710";

@@ -23,6 +23,7 @@ const berth::cel::Environment& TestEnvironment() {
     berth::cel::AddAddresses(*made);
     berth::cel::AddUrls(*made);
     berth::cel::AddFormats(*made);
+    berth::cel::AddAuthorizer(*made);
     made->AddVariable("x", "dyn");
     return made;
   }();

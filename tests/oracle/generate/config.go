@@ -117,7 +117,8 @@ func (g *generator) plugins() dict {
 		if r.chance(0.5) {
 			plugins["filter"] = dict{"enabled": named(some(r, filters, 1, 3))}
 		} else {
-			plugins["filter"] = dict{"disabled": named(subset(r, filters, 0.1))}
+			// DynamicResources reserves what its Filter finds.
+			plugins["filter"] = dict{"disabled": named(except(subset(r, filters, 0.1), []string{names.DynamicResources}))}
 		}
 	}
 	if way != 3 && r.chance(0.4) {

@@ -210,12 +210,13 @@ func (g *generator) claimDevices(pod *corev1.Pod) {
 	if !g.mood.devices || !r.chance(g.mood.deviceClaimsOfPods) || pod.UID == "" {
 		return
 	}
+	shared := some(r, g.deviceClaims[pod.Namespace], 0, 2)
 	for i := range pick(r, []int{1, 1, 1, 2}) {
 		name := fmt.Sprintf("devices-%d", i)
 		use := corev1.PodResourceClaim{Name: name}
 		switch n := r.IntN(100); {
-		case n < 25 && len(g.deviceClaims[pod.Namespace]) > 0 && pod.Spec.NodeName == "":
-			use.ResourceClaimName = ptr(pick(r, g.deviceClaims[pod.Namespace]).Name)
+		case n < 25 && i < len(shared) && pod.Spec.NodeName == "":
+			use.ResourceClaimName = &shared[i].Name
 		case n < 28 && pod.Spec.NodeName == "":
 			use.ResourceClaimName = ptr("absent")
 		default:

@@ -54,7 +54,13 @@ func (c *Checker) Check(ctx context.Context, kase generate.Case) (*Difference, e
 // comparison is one of the things that are compared. It may change the state.
 type comparison func(ctx context.Context, f files, state *upstream.State) *Difference
 
-func (c *Checker) check(ctx context.Context, kase generate.Case, compare comparison) (*Difference, error) {
+func (c *Checker) check(ctx context.Context, kase generate.Case, compare comparison) (found *Difference, err error) {
+	defer func() {
+		// It does so about objects that no API server admits, which shrinking makes.
+		if fault := recover(); fault != nil {
+			found, err = nil, fmt.Errorf("upstream panics: %v", fault)
+		}
+	}()
 	f, err := c.write(kase)
 	if err != nil {
 		return nil, err

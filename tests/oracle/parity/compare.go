@@ -40,6 +40,9 @@ func compareVerdicts(want []*upstream.Verdict, explained []byte) *Difference {
 		if i >= len(lines) {
 			return &Difference{Kind: "missing document", Pod: verdict.Pod, Details: []string{"berth has no document"}}
 		}
+		if message, failed := errorOf(lines[i]); failed && slices.Contains(verdict.Errors, message) {
+			verdict.Message = message
+		}
 		expected := verdict.Line()
 		if bytes.Equal(expected, lines[i]) {
 			continue
@@ -54,13 +57,20 @@ func compareVerdicts(want []*upstream.Verdict, explained []byte) *Difference {
 	return nil
 }
 
+// errorOf is the message of a document that says that the cycle failed.
+func errorOf(line []byte) (message string, failed bool) {
+	members, _ := plain(line).(map[string]any)
+	message, _ = members["message"].(string)
+	return message, members["result"] == string(upstream.Error)
+}
+
 // compareDocuments finds none where the texts differ only in how JSON spells the same.
 func compareDocuments(verdict *upstream.Verdict, expected, got []byte) *Difference {
 	if _, err := upstream.ParseVerdict(got); err != nil {
 		return &Difference{Kind: "bad document", Pod: verdict.Pod, Details: []string{err.Error(), string(got)}}
 	}
 	d := &differ{}
-	d.compare(nil, withoutZeros(plain(expected)), withoutZeros(withoutProblems(plain(got))))
+	d.compare(nil, withoutZeros(plain(expected)), withoutZeros(withoutProblems(withoutRequests(plain(got)))))
 	if len(d.lines) == 0 {
 		return nil
 	}
@@ -79,6 +89,33 @@ func withoutProblems(document any) any {
 	return document
 }
 
+// withoutRequests leaves of devices for extended resources what can be known of upstream's: which they are.
+func withoutRequests(document any) any {
+	members, _ := document.(map[string]any)
+	nodes, _ := members["nodes"].(map[string]any)
+	for _, of := range nodes {
+		node, _ := of.(map[string]any)
+		claims, _ := node["claims"].([]any)
+		for _, of := range claims {
+			claim, _ := of.(map[string]any)
+			devices, _ := claim["devices"].([]any)
+			if claim["claim"] != upstream.ExtendedResources {
+				continue
+			}
+			var names []string
+			for _, device := range devices {
+				text, _ := device.(string)
+				_, text, _ = strings.Cut(text, ": ")
+				text, _, _ = strings.Cut(text, " ")
+				names = append(names, text)
+			}
+			slices.Sort(names)
+			claim["devices"] = slices.Compact(names)
+		}
+	}
+	return document
+}
+
 // withoutZeros drops DynamicResources' scores of pods for which it has none: upstream asks it about every pod.
 func withoutZeros(document any) any {
 	members, _ := document.(map[string]any)
@@ -87,7 +124,9 @@ func withoutZeros(document any) any {
 		node, _ := of.(map[string]any)
 		scores, _ := node["scores"].(map[string]any)
 		if score, _ := scores[names.DynamicResources].(map[string]any); text(score["raw"]) == "0" && text(score["weighted"]) == "0" {
-			delete(scores, names.DynamicResources)
+			if delete(scores, names.DynamicResources); len(scores) == 0 {
+				delete(node, "scores")
+			}
 		}
 	}
 	return document

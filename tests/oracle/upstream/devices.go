@@ -37,8 +37,10 @@ type devices struct {
 	tracker   fwk.ResourceClaimTracker
 	// allocated are the claims that got devices since the beginning.
 	allocated map[string]*resourcev1.ResourceClaim
-	// deallocated are the claims that PostFilter took devices from.
+	// deallocated are the claims that PostFilter takes devices from.
 	deallocated map[string]*resourcev1.ResourceClaim
+	// freed are the claims that lost their devices since the beginning, as they were before.
+	freed map[string]*resourcev1.ResourceClaim
 }
 
 // informersLimit is how long upstream may take to hear of objects in memory.
@@ -46,7 +48,7 @@ const informersLimit = 30 * time.Second
 
 // use must be called before upstream asks the factory for these informers.
 func (d *devices) use(factory informers.SharedInformerFactory, cluster *Cluster) {
-	d.cluster, d.allocated = cluster, map[string]*resourcev1.ResourceClaim{}
+	d.cluster, d.allocated, d.freed = cluster, map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.ResourceClaim{}
 	claims, source := inMemory(factory, cluster.ResourceClaims)
 	rules, _ := inMemory(factory, cluster.DeviceTaintRules)
 	classes, _ := inMemory(factory, cluster.DeviceClasses)
@@ -146,8 +148,8 @@ func (d *devices) countAllocated() (whole, shared int) {
 	return whole, shared
 }
 
-// extendedResources is what documents call the claim that upstream makes up for a pod's extended resources.
-const extendedResources = "<extended-resources>"
+// ExtendedResources is what documents call the claim that upstream makes up for a pod's extended resources.
+const ExtendedResources = "<extended resources>"
 
 // wantsDevices says whether DynamicResources has something to give the pod, or may have.
 func (c *cycle) wantsDevices() bool {
@@ -197,6 +199,9 @@ func (c *cycle) devicesOn(node string) ([]Claim, error) {
 	for id := range after.AllocatedDevices.Difference(before.AllocatedDevices) {
 		others[id.String()] = true
 	}
+	for id := range after.AllocatedSharedDeviceIDs.Difference(before.AllocatedSharedDeviceIDs) {
+		others[id.GetDeviceID().String()] = true
+	}
 	var claims []Claim
 	for _, claim := range c.deviceClaims() {
 		allocation := claim.Status.Allocation
@@ -215,14 +220,17 @@ func (c *cycle) devicesOn(node string) ([]Claim, error) {
 		claims = append(claims, shown)
 	}
 	if len(others) > 0 {
-		claims = append(claims, Claim{Claim: extendedResources, Devices: slices.Sorted(maps.Keys(others))})
+		claims = append(claims, Claim{Claim: ExtendedResources, Devices: slices.Sorted(maps.Keys(others))})
 	}
 	return claims, nil
 }
 
-// consumed says what the claim takes of the device's capacities, in the order of their names.
+// consumed says whether the device is a share, and what is taken of its capacities, in the order of their names.
 func consumed(result resourcev1.DeviceRequestAllocationResult) string {
 	var text strings.Builder
+	if result.ShareID != nil {
+		text.WriteString(" share")
+	}
 	for _, name := range slices.Sorted(maps.Keys(result.ConsumedCapacity)) {
 		amount := result.ConsumedCapacity[name]
 		fmt.Fprintf(&text, " %s=%s", name, amount.String())
@@ -307,15 +315,23 @@ func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool) bool 
 	})
 }
 
-// showOnTheirWay shows the pod's claims as they were while their devices were being written for another pod. It says
-// whether there are any; giveBack shows them as they are.
+// free takes the claim's devices, as PostFilter asks for.
+func (d *devices) free(claim *resourcev1.ResourceClaim) error {
+	before, err := d.tracker.Get(claim.Namespace, claim.Name)
+	if err != nil {
+		return err
+	}
+	d.freed[Name(claim)] = before
+	return d.write(claim)
+}
+
+// showOnTheirWay shows claims as they were while the API server was told what they are now: those of the pod, if other pods
+// got them their devices, and all that have lost theirs. It says whether there are any; giveBack shows them as they are.
 func (d *devices) showOnTheirWay(pod *corev1.Pod) (shown bool, giveBack func() error, err error) {
-	var claims []*resourcev1.ResourceClaim
+	var undo []func() error
 	giveBack = func() error {
-		for _, claim := range claims {
-			d.tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
-			d.allocated[Name(claim)] = claim
-			if err := d.write(claim); err != nil {
+		for _, f := range undo {
+			if err := f(); err != nil {
 				return err
 			}
 		}
@@ -331,12 +347,26 @@ func (d *devices) showOnTheirWay(pod *corev1.Pod) (shown bool, giveBack func() e
 		if err := d.write(before); err != nil {
 			return false, giveBack, err
 		}
-		claims = append(claims, claim)
+		undo = append(undo, func() error {
+			d.tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
+			d.allocated[name] = claim
+			return d.write(claim)
+		})
 		if err := d.tracker.SignalClaimPendingAllocation(claim.UID, claim); err != nil {
 			return false, giveBack, err
 		}
 	}
-	return len(claims) > 0, giveBack, nil
+	for _, before := range d.freed {
+		now, err := d.tracker.Get(before.Namespace, before.Name)
+		if err != nil || now.Status.Allocation != nil {
+			continue // It has devices again.
+		}
+		if err := d.write(before); err != nil {
+			return false, giveBack, err
+		}
+		undo = append(undo, func() error { return d.write(now) })
+	}
+	return len(undo) > 0, giveBack, nil
 }
 
 // deviceClaimsOf are the names of the pod's claims, as far as they are known.

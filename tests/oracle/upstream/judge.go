@@ -64,7 +64,7 @@ func (s *State) judge(pod *corev1.Pod, over scope) *Verdict {
 		err = c.run(nodes)
 	}
 	if err != nil {
-		return &Verdict{Pod: v.Pod, Profile: v.Profile, Nodes: map[string]Node{}, Result: Error, Message: err.Error()}
+		return &Verdict{Pod: v.Pod, Profile: v.Profile, Nodes: map[string]Node{}, Result: Error, Message: err.Error(), Errors: v.Errors}
 	}
 	return v
 }
@@ -92,9 +92,9 @@ func (c *cycle) run(nodes []fwk.NodeInfo) error {
 			return err
 		}
 		if !c.verdict.evicts() {
-			c.verdict.failure = c.postFilter(fitError)
+			c.verdict.failure, err = c.postFilter(nodes)
 		}
-		return nil
+		return err
 	}
 	c.verdict.Result = Scheduled
 	if err := c.score(feasible); err != nil {
@@ -143,6 +143,7 @@ func (c *cycle) findFeasible(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosi
 // filter runs Filter on each of the nodes.
 func (c *cycle) filter(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosis) ([]fwk.NodeInfo, error) {
 	var feasible []fwk.NodeInfo
+	var failed error
 	for _, node := range nodes {
 		name := node.Node().Name
 		status := c.RunFilterPluginsWithNominatedPods(c.ctx, c.state, c.pod, node)
@@ -157,8 +158,12 @@ func (c *cycle) filter(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosis) ([]
 			slices.Sort(reasons)
 			c.verdict.Nodes[name] = Node{Plugin: status.Plugin(), Code: status.Code().String(), Reasons: reasons}
 		default:
-			return nil, status.AsError()
+			failed = status.AsError()
+			c.verdict.Errors = append(c.verdict.Errors, failed.Error())
 		}
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	return feasible, nil
 }

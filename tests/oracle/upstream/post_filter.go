@@ -19,22 +19,31 @@ type failure struct {
 	deallocated map[string]*resourcev1.ResourceClaim
 }
 
-// postFilter runs PostFilter, after the cycle that ended with the error.
-func (c *cycle) postFilter(fitError *framework.FitError) failure {
-	if !c.HasPostFilterPlugins() {
-		return failure{message: fitError.Error(), clears: true}
+// mostDraws is how often PostFilter is asked which claim it draws.
+const mostDraws = 20
+
+// postFilter says what PostFilter does with the pod, which fits none of the nodes.
+func (c *cycle) postFilter(nodes []fwk.NodeInfo) (failure, error) {
+	f := failure{deallocated: map[string]*resourcev1.ResourceClaim{}}
+	c.devices.deallocated = f.deallocated
+	for draws := 0; draws == 0 || len(f.deallocated) > 0 && draws < mostDraws; draws++ {
+		// What a dry run finds out about claims stays in a cycle's state.
+		again := cycle{State: c.State, Framework: c.Framework, state: framework.NewCycleState(), pod: c.pod, over: c.over,
+			verdict: &Verdict{Nodes: map[string]Node{}}}
+		diagnosis := framework.Diagnosis{NodeToStatus: framework.NewDefaultNodeToStatus()}
+		if _, err := again.findFeasible(nodes, &diagnosis); err != nil {
+			return f, err
+		}
+		fitError := &framework.FitError{Pod: c.pod, NumAllNodes: len(nodes), Diagnosis: diagnosis}
+		if !c.HasPostFilterPlugins() {
+			return failure{message: fitError.Error(), clears: true}, nil
+		}
+		again.askNominated(&diagnosis)
+		result, status := c.RunPostFilterPlugins(c.ctx, again.state, c.pod, diagnosis.NodeToStatus)
+		fitError.Diagnosis.PostFilterMsg = status.Message()
+		f.message, f.clears = fitError.Error(), result != nil && result.Mode() == fwk.ModeOverride
 	}
-	c.devices.deallocated = map[string]*resourcev1.ResourceClaim{}
-	result, status := c.RunPostFilterPlugins(c.ctx, c.state, c.pod, fitError.Diagnosis.NodeToStatus)
-	// Only what is drawn is told.
-	for again := 0; len(c.devices.deallocated) > 0 && again < 20; again++ {
-		c.RunPostFilterPlugins(c.ctx, c.state, c.pod, fitError.Diagnosis.NodeToStatus)
-	}
-	fitError.Diagnosis.PostFilterMsg = status.Message()
-	return failure{
-		message: fitError.Error(), deallocated: c.devices.deallocated,
-		clears: result != nil && result.Mode() == fwk.ModeOverride,
-	}
+	return f, nil
 }
 
 // said is the message of the FailedScheduling event.
@@ -56,7 +65,7 @@ func (s *State) fail(pod *corev1.Pod, v *Verdict) (ambiguous bool, err error) {
 		return true, nil
 	}
 	for _, claim := range f.deallocated {
-		if err := s.devices.write(claim); err != nil {
+		if err := s.devices.free(claim); err != nil {
 			return false, err
 		}
 	}

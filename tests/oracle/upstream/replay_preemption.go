@@ -25,7 +25,7 @@ func (v *Verdict) evicts() bool { return v.Preemption != nil && len(v.Preemption
 // messages are all that the FailedScheduling event could say.
 func (v *Verdict) messages() []string {
 	if !v.evicts() {
-		return []string{v.said()}
+		return append([]string{v.said()}, v.Errors...)
 	}
 	var messages []string
 	for _, name := range v.Preemption.choices {

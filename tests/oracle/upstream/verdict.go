@@ -35,6 +35,9 @@ type Verdict struct {
 	Profile    string      `json:"profile,omitempty"`
 	Result     Result      `json:"result"`
 
+	// Errors are the messages that a failed cycle could have: nodes are looked at in parallel.
+	Errors []string `json:"-"`
+
 	// choices are what Reserve takes for the pod, by node.
 	choices map[string]choice
 	// failure is there for unschedulable pods for which no eviction makes room.
@@ -57,7 +60,8 @@ type Node struct {
 // Claim is a claim of the pod with the volume that it has or would take, or who would make one; or with its devices.
 type Claim struct {
 	Claim string `json:"claim"`
-	// Devices are "request: driver/pool/device name=consumed", in the order of the allocation; nil for claims of volumes.
+	// Devices are "request: driver/pool/device share name=consumed", in the order of the allocation; nil for claims of
+	// volumes. Those of extended resources are sorted, and have no more than "driver/pool/device".
 	Devices []string `json:"devices,omitzero"`
 	// Problem is only in Berth's documents, on nodes that are not feasible.
 	Problem     string `json:"problem,omitempty"`

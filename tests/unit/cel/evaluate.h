@@ -22,6 +22,7 @@ inline std::unique_ptr<Environment> TestEnvironment() {
   AddAddresses(*environment);
   AddUrls(*environment);
   AddFormats(*environment);
+  AddAuthorizer(*environment);
   return environment;
 }
 

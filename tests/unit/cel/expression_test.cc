@@ -116,6 +116,12 @@ TEST(ExpressionTest, CompileErrorsHavePositions) {
   EXPECT_THAT(Evaluated("1 +"), HasSubstr("<input>:1:4: Syntax error: mismatched input '<EOF>'"));
   EXPECT_THAT(Evaluated("[1, 'a']"), HasSubstr("expected type 'int' but found 'string'"));
   EXPECT_THAT(Evaluated("duration('x') == duration('1s')"), HasSubstr("invalid duration argument"));
+  EXPECT_THAT(Evaluated("list && true"), HasSubstr("found 'type(list(dyn))'"));
+  EXPECT_THAT(Evaluated("cel.bind(.x, 1, true)"), HasSubstr("undeclared reference to '.x'"));
+  EXPECT_THAT(Evaluated("{'a': 1}[dyn(duration('1s'))]"),
+              HasSubstr("program instantiation failed: invalid qualifier type: types.Duration"));
+  const std::string mixed = Evaluated("[1, '%q'.format([1])].isSorted()");
+  EXPECT_LT(mixed.find("expected type 'int'"), mixed.find("unrecognized formatting clause"));
   EXPECT_THAT(Evaluated("'a'.matches('(')"), HasSubstr("invalid matches argument"));
   EXPECT_EQ(Evaluated("int('x') == 1"),
             "error: program instantiation failed: type conversion error from 'string' to 'int'");

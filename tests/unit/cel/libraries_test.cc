@@ -7,6 +7,8 @@
 namespace berth::cel {
 namespace {
 
+using ::testing::HasSubstr;
+
 struct Case {
   const char* text;
   const char* result;
@@ -40,11 +42,18 @@ TEST(LibrariesTest, Strings) {
       {"'%d'.format(dyn(['x']))",
        "error: error during formatting: decimal clause can only be used on integers, was given "
        "string"},
+      {"'%e|%.1e'.format([double('NaN'), -1.0 / 0.0])", "   NaN|-\u221E"},
       {"'abc'.matches('^a.c$')", "true"},
       {"'ab12cd345'.find('[0-9]+')", "12"},
       {"'ab12cd345'.findAll('[0-9]+')", "[12, 345]"},
       {"'ab12cd345'.findAll('[0-9]+', 1)", "[12]"},
   });
+}
+
+TEST(LibrariesTest, NothingFitsTheAuthorizersFunctions) {
+  EXPECT_THAT(Evaluated("'a'.path('b')"), HasSubstr("found no matching overload for 'path'"));
+  EXPECT_EQ(Evaluated("dyn('a').path('b').check('get').allowed()"),
+            "error: no such overload: path(string, string)");
 }
 
 TEST(LibrariesTest, ListsAndSets) {
