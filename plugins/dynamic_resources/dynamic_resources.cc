@@ -60,6 +60,21 @@ int64_t ScoreOf(const api::ResourceClaim& claim, const api::AllocationResult& al
   return score;
 }
 
+int64_t ScoreOfAllocated(const PodDevices& devices) {
+  int64_t score = 0;
+  for (const PodDeviceClaim& used : devices.claims) {
+    if (used.allocated()) score += ScoreOf(*used.claim, *used.claim->status.allocation);
+  }
+  return score;
+}
+
+// Where nothing is to be allocated, all nodes score the same.
+bool ScoresNodes(const PodDevices& devices) {
+  return devices.must_allocate && std::ranges::any_of(devices.claims, [](const auto& used) {
+           return HasAlternatives(*used.claim);
+         });
+}
+
 }  // namespace
 
 DynamicResources::DynamicResources(const DynamicResourcesArgs& args, Handle& handle)
@@ -138,8 +153,7 @@ PostFilterResult DynamicResources::PostFilter(CycleState& state, const PodInfo& 
   // Filter said so where the allocator had nothing against the node.
   std::vector<bool> unavailable(devices.claims.size(), false);
   snapshot.nodes().ForEach([&](NodeRow row) {
-    const Status status = statuses.Get(row);
-    if (status != not_available_) return;
+    if (statuses.Get(row).reasons() != not_available_.reasons()) return;
     for (size_t i = 0; i < devices.claims.size(); ++i) {
       if (!IsAvailable(devices.claims[i], snapshot.node(row))) unavailable[i] = true;
     }
@@ -195,14 +209,8 @@ Status DynamicResources::PreScore(CycleState& state, const PodInfo& pod, const S
   const auto* kept = state.Find<PreFilterState>();
   if (kept == nullptr || kept->devices == nullptr) return Status::Skip();
   PodDevices& devices = *kept->devices;
-  const bool alternatives = std::ranges::any_of(
-      devices.claims, [](const PodDeviceClaim& used) { return HasAlternatives(*used.claim); });
-  // Where nothing is to be allocated, all nodes score the same.
-  if (!alternatives || !devices.must_allocate) return Status::Skip();
-  int64_t allocated = 0;
-  for (const PodDeviceClaim& used : devices.claims) {
-    if (used.allocated()) allocated += ScoreOf(*used.claim, *used.claim->status.allocation);
-  }
+  if (!ScoresNodes(devices)) return Status::Skip();
+  const int64_t allocated = ScoreOfAllocated(devices);
   ScoreState scores{std::vector<int64_t>(feasible.size(), 0)};
   const dra::NodeVerdicts* verdicts = FindVerdicts(devices, pod, snapshot);
   feasible.ForEach([&](NodeRow row) {
@@ -217,17 +225,24 @@ Status DynamicResources::PreScore(CycleState& state, const PodInfo& pod, const S
   return Status::Success();
 }
 
-ScoreResult DynamicResources::Score(const CycleState& state, const PodInfo&,
+// A profile may call this without PreScore, which kube-scheduler's plugin does not have.
+ScoreResult DynamicResources::Score(const CycleState& state, const PodInfo& pod,
                                     const NodeView& node) const {
-  const auto* scores = state.Find<ScoreState>();
-  return {.score = scores == nullptr ? 0 : scores->by_row[node.row()]};
+  if (const auto* scores = state.Find<ScoreState>()) return {.score = scores->by_row[node.row()]};
+  const auto* kept = state.Find<PreFilterState>();
+  if (kept == nullptr || kept->devices == nullptr || !ScoresNodes(*kept->devices)) return {};
+  const NodeVerdict verdict = Judge(*kept->devices, *pod.pod, node, *found_);
+  if (!verdict.ok() || verdict.asked == nullptr) return {};
+  return {.score = ScoreOfAllocated(*kept->devices) + found_->score};
 }
 
-void DynamicResources::ScoreNodes(const CycleState& state, const PodInfo&, const Snapshot&,
-                                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
+void DynamicResources::ScoreNodes(const CycleState& state, const PodInfo& pod,
+                                  const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                                  std::span<int64_t> scores) const {
   const auto* kept = state.Find<ScoreState>();
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = kept == nullptr ? 0 : kept->by_row[nodes[i]];
+    scores[i] = kept == nullptr ? Score(state, pod, NodeView(snapshot, nodes[i])).score
+                                : kept->by_row[nodes[i]];
   }
 }
 

@@ -267,7 +267,11 @@ TEST_F(DynamicResourcesTest, AClaimThatKeepsItsPodOffEveryNodeIsDeallocated) {
    private:
     const Status status_;
   };
-  const Rejected rejected(plugin_->Filter(state, *info_, NodeView(*snapshot_, 0)));
+  // As the engine keeps it where it judges with nominated pods.
+  ReasonTable elsewhere;
+  const Rejected rejected(
+      elsewhere.Make(Code::kUnschedulableAndUnresolvable,
+                     plugin_->Filter(state, *info_, NodeView(*snapshot_, 0)).message()));
   const auto result = plugin_->PostFilter(state, *info_, *snapshot_, rejected);
   EXPECT_EQ(result.status.code(), Code::kUnschedulable);
   EXPECT_EQ(result.status.message(), "deallocation of ResourceClaim completed");
@@ -289,6 +293,25 @@ TEST_F(DynamicResourcesTest, AClaimThatKeepsItsPodOffEveryNodeIsDeallocated) {
   ASSERT_EQ(PreFilter(pod), "");
   EXPECT_EQ(plugin_->PostFilter(state, *info_, *snapshot_, rejected).status.message(), "");
   EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+}
+
+TEST_F(DynamicResourcesTest, ScoresWithoutPreScoreAsWithIt) {
+  api::ResourceClaim claim = MakeDeviceClaim("a").Request("gpu", "gpus").Obj();
+  auto& request = claim.spec.devices.requests.front();
+  auto& alternative = request.first_available.emplace_back();
+  alternative.name = "one";
+  alternative.device_class_name = "gpus";
+  alternative.allocation_mode = request.exactly->allocation_mode;
+  alternative.count = 1;
+  request.exactly.reset();
+  handle.ShowClaim(claim);
+  ASSERT_EQ(PreFilter(PodWith({"a"})), "");
+  const NodeView node(*snapshot_, 0);
+  const int64_t without = plugin_->Score(state, *info_, node).score;
+  EXPECT_EQ(without, 8);
+  NodeSet feasible = snapshot_->nodes();
+  ASSERT_TRUE(plugin_->PreScore(state, *info_, *snapshot_, feasible).ok());
+  EXPECT_EQ(plugin_->Score(state, *info_, node).score, without);
 }
 
 TEST_F(DynamicResourcesTest, PostFilterFailsWhereAnotherPluginsPreFilterRejectedThePodFirst) {
