@@ -37,6 +37,8 @@ type devices struct {
 	tracker   fwk.ResourceClaimTracker
 	// allocated are the claims that got devices since the beginning.
 	allocated map[string]*resourcev1.ResourceClaim
+	// reserved are the claims with devices that pods got since the beginning, as they were before the first of these.
+	reserved map[string]*resourcev1.ResourceClaim
 	// deallocated are the claims that PostFilter takes devices from.
 	deallocated map[string]*resourcev1.ResourceClaim
 	// freed are the claims that lost their devices since the beginning, as they were before.
@@ -48,7 +50,8 @@ const informersLimit = 30 * time.Second
 
 // use must be called before upstream asks the factory for these informers.
 func (d *devices) use(factory informers.SharedInformerFactory, cluster *Cluster) {
-	d.cluster, d.allocated, d.freed = cluster, map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.ResourceClaim{}
+	d.cluster = cluster
+	d.allocated, d.reserved, d.freed = map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.ResourceClaim{}
 	claims, source := inMemory(factory, cluster.ResourceClaims)
 	rules, _ := inMemory(factory, cluster.DeviceTaintRules)
 	classes, _ := inMemory(factory, cluster.DeviceClasses)
@@ -264,6 +267,9 @@ func (c *cycle) allocate(node string) error {
 			c.devices.tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
 		}
 		if !resourceclaim.IsReservedForPod(c.pod, claim, false) {
+			if c.devices.reserved[Name(claim)] == nil {
+				c.devices.reserved[Name(claim)] = claim.DeepCopy()
+			}
 			claim.Status.ReservedFor = append(claim.Status.ReservedFor,
 				resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: c.pod.Name, UID: c.pod.UID})
 		}
@@ -291,14 +297,37 @@ func (d *devices) write(claim *resourcev1.ResourceClaim) error {
 	if claim.Status.Allocation == nil {
 		with, taken = before, false
 	}
+	others, err := d.takenByOthers(claim)
+	if err != nil {
+		return err
+	}
 	return waitFor(func() bool {
 		now, err := d.tracker.Get(claim.Namespace, claim.Name)
-		return err == nil && now.ResourceVersion == claim.ResourceVersion && d.all(with.Status.Allocation, taken)
+		return err == nil && now.ResourceVersion == claim.ResourceVersion && d.all(with.Status.Allocation, taken, others)
 	})
 }
 
-// all says whether all devices of the allocation are taken, or all are free. Those of administrators are either.
-func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool) bool {
+// takenByOthers are the devices that other claims have.
+func (d *devices) takenByOthers(claim *resourcev1.ResourceClaim) (map[structured.DeviceID]bool, error) {
+	claims, err := d.tracker.List()
+	if err != nil {
+		return nil, err
+	}
+	taken := map[structured.DeviceID]bool{}
+	for _, other := range claims {
+		if other.UID == claim.UID || other.Status.Allocation == nil {
+			continue
+		}
+		for _, result := range other.Status.Allocation.Devices.Results {
+			taken[structured.MakeDeviceID(result.Driver, result.Pool, result.Device)] = true
+		}
+	}
+	return taken, nil
+}
+
+// all says whether all devices of the allocation are taken, or all are free, but for those that others have. Those of
+// administrators are either.
+func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool, others map[structured.DeviceID]bool) bool {
 	state, err := d.tracker.GatherAllocatedState()
 	if err != nil || allocation == nil {
 		return err == nil
@@ -308,6 +337,9 @@ func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool) bool 
 			return false
 		}
 		id := structured.MakeDeviceID(result.Driver, result.Pool, result.Device)
+		if others[id] && !taken {
+			return false
+		}
 		if result.ShareID != nil {
 			return state.AllocatedSharedDeviceIDs.Has(structured.MakeSharedDeviceID(id, result.ShareID)) != taken
 		}
@@ -326,7 +358,7 @@ func (d *devices) free(claim *resourcev1.ResourceClaim) error {
 }
 
 // showOnTheirWay shows claims as they were while the API server was told what they are now: those of the pod, if other pods
-// got them their devices, and all that have lost theirs. It says whether there are any; giveBack shows them as they are.
+// got them their devices, or use them, and all that have lost theirs. It says whether there are any; giveBack shows them as they are.
 func (d *devices) showOnTheirWay(pod *corev1.Pod) (shown bool, giveBack func() error, err error) {
 	var undo []func() error
 	giveBack = func() error {
@@ -339,6 +371,17 @@ func (d *devices) showOnTheirWay(pod *corev1.Pod) (shown bool, giveBack func() e
 	}
 	for _, name := range deviceClaimsOf(pod) {
 		claim := d.allocated[name]
+		if before := d.reserved[name]; claim == nil && before != nil {
+			now, err := d.tracker.Get(before.Namespace, before.Name)
+			if err == nil && now.Status.Allocation != nil {
+				undo = append(undo, func() error { return d.write(now) })
+				err = d.write(before)
+			}
+			if err != nil {
+				return false, giveBack, err
+			}
+			continue
+		}
 		if claim == nil {
 			continue
 		}

@@ -64,7 +64,10 @@ func (s *State) fail(pod *corev1.Pod, v *Verdict) (ambiguous bool, err error) {
 	if len(f.deallocated) > 1 {
 		return true, nil
 	}
-	for _, claim := range f.deallocated {
+	for name, claim := range f.deallocated {
+		if s.devices.reserved[name] != nil {
+			return true, nil // Pods that were to use it are not bound.
+		}
 		if err := s.devices.free(claim); err != nil {
 			return false, err
 		}

@@ -147,7 +147,7 @@ func (s *State) decide(pod *corev1.Pod, d Decision) (ends bool, err error) {
 		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, v.Best)
 	}
 	chosen := v.choices[*d.Node]
-	if s.failsToBind(chosen, *d.Node) {
+	if s.failsToBind(pod, chosen, *d.Node) {
 		return true, nil // When the others see the room again is not said.
 	}
 	return false, s.place(pod, *d.Node, chosen)

@@ -158,12 +158,17 @@ func (s *State) bindVolumes(node string, chosen choice) error {
 	return nil
 }
 
-// failsToBind says whether PreBind may fail: what it finds of volumes of in-tree plugins is where CSI drivers reach them,
-// by their labels, too. Filter asks so only about volumes that are bound.
-func (s *State) failsToBind(chosen choice, nodeName string) bool {
+// failsToBind says whether PreBind may fail: it finds claims bound that Filter saw without a volume, and of volumes of in-tree
+// plugins, by their labels, where CSI drivers reach them, which Filter asks only about volumes that are bound.
+func (s *State) failsToBind(pod *corev1.Pod, chosen choice, nodeName string) bool {
 	node, err := s.snapshot.Get(nodeName)
 	if err != nil {
 		return false
+	}
+	for _, name := range claimsOf(pod) {
+		if pv := s.volumes.bound[name].pv; pv != nil && volume.CheckNodeAffinity(pv, node.Node().Labels) != nil {
+			return true
+		}
 	}
 	translator := csitrans.New()
 	return slices.ContainsFunc(chosen.bound, func(pv *corev1.PersistentVolume) bool {
