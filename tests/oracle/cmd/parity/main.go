@@ -46,7 +46,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.out, "out", filepath.Join(os.TempDir(), "berth-parity"), "folder for cases that differ")
 	flags.BoolVar(&o.volumes, "volumes", true, "compare the plugins of volumes too")
 	flags.BoolVar(&o.replayVolumes, "replay-volumes", true, "replay decisions about clusters with volumes, too")
-	flags.BoolVar(&o.devices, "devices", false, "compare DynamicResources, too")
+	flags.BoolVar(&o.devices, "devices", true, "compare DynamicResources, too")
 	without := flags.String("without", "", "plugins to switch off in every profile, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err
