@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "berth/field_errors.h"
 
@@ -40,8 +41,10 @@ Result<bool> IsReadyForBinding(const api::ResourceClaim& claim) {
     if (status == nullptr) return false;
     for (const std::string& type : result.binding_failure_conditions) {
       if (const api::Condition* failed = TrueCondition(*status, type)) {
-        return Fail("device binding failed: claim=" + claim.metadata.name +
-                    ", reason=" + failed->reason + ", message=" + Quoted(failed->message));
+        std::string text(kBindingFailed);
+        text.append(": claim=").append(claim.metadata.name).append(", reason=");
+        text.append(failed->reason).append(", message=").append(Quoted(failed->message));
+        return Fail(std::move(text));
       }
     }
     for (const std::string& type : result.binding_conditions) {

@@ -12,6 +12,9 @@ namespace berth::plugins {
 
 bool HasBindingConditions(const api::AllocationResult& allocation);
 
+// What the error of IsReadyForBinding begins with.
+inline constexpr std::string_view kBindingFailed = "device binding failed";
+
 // Whether the claim is allocated and all conditions of its devices hold. Error: one that says that
 // binding has failed holds.
 Result<bool> IsReadyForBinding(const api::ResourceClaim& claim);

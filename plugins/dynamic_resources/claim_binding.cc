@@ -2,8 +2,11 @@
 #include "plugins/dynamic_resources/claim_binding.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "plugins/dynamic_resources/binding_conditions.h"
 #include "plugins/dynamic_resources/device_claims.h"
@@ -12,6 +15,8 @@ namespace berth::plugins {
 namespace {
 
 using Outcome = ClaimAnswer::Outcome;
+
+constexpr std::string_view kBindingTimeout = "device binding timeout";
 
 bool IsReservedFor(const api::ResourceClaim& claim,
                    const api::ResourceClaimConsumerReference& consumer) {
@@ -62,6 +67,10 @@ void ClaimBinding::Make() {
   handle_.claim_writer().Create(
       *current().claim, prefix, [self = shared_from_this()](ClaimAnswer answer) {
         ReservedClaims::Claim& claim = self->current();
+        self->handle_.Post([&handle = self->handle_, ok = answer.ok()] {
+          handle.CountMetric("dynamic_resource_allocation_resourceclaim_creates_total",
+                             {ok ? "success" : "failure", "false", "", "Pod"}, 1);
+        });
         if (!answer.ok()) {
           return self->FailWith("create claim for extended resources " +
                                 claim.claim->metadata.namespace_ + "/: " + answer.error);
@@ -185,7 +194,7 @@ void ClaimBinding::Wait() {
   }
   wait.check = [self = shared_from_this()] { return self->CheckConditions(); };
   wait.timeout = binding_timeout_;
-  wait.timed_out = {Code::kError, "device binding timeout: context deadline exceeded"};
+  wait.timed_out = {Code::kError, std::string(kBindingTimeout) + ": context deadline exceeded"};
   wait.cancelled = {Code::kError, "context canceled"};
   wait_began_ = handle_.clock().Now();
   handle_.Post([self = shared_from_this()] {
@@ -194,7 +203,41 @@ void ClaimBinding::Wait() {
         "waiting for binding conditions for device on node " + self->node_name_);
   });
   handle_.WaitFor(std::move(wait), cancellation_, [self = shared_from_this()](AsyncStatus status) {
+    self->CountWait(status);
     self->Finish(std::move(status));
+  });
+}
+
+void ClaimBinding::CountWait(const AsyncStatus& status) {
+  std::string_view outcome = "error";
+  if (status.ok()) {
+    outcome = "success";
+  } else if (status.message.starts_with(kBindingTimeout)) {
+    outcome = "timeout";
+  } else if (status.message.starts_with(kBindingFailed)) {
+    outcome = "failure";
+  }
+  // As kube-scheduler counts: the time for all devices, the allocation for those that it waits for.
+  std::vector<std::string> drivers;
+  std::vector<std::string> awaited;
+  for (const ReservedClaims::Claim& claim : reserved_->claims) {
+    if (!claim.claim->status.allocation) continue;
+    for (const auto& result : claim.claim->status.allocation->devices.results) {
+      drivers.push_back(result.driver);
+      if (!result.binding_conditions.empty()) awaited.push_back(result.driver);
+    }
+  }
+  const double seconds = std::chrono::duration<double>(handle_.clock().Now() - wait_began_).count();
+  handle_.Post([&handle = handle_, outcome, seconds, drivers = std::move(drivers),
+                awaited = std::move(awaited)] {
+    for (const std::string& driver : drivers) {
+      handle.ObserveMetric("dra_bindingconditions_wait_duration_seconds",
+                           {handle.scheduler_name(), driver, outcome}, seconds);
+    }
+    for (const std::string& driver : awaited) {
+      handle.CountMetric("dra_bindingconditions_allocations_total",
+                         {handle.scheduler_name(), driver, outcome}, 1);
+    }
   });
 }
 
@@ -214,7 +257,7 @@ std::optional<AsyncStatus> ClaimBinding::CheckConditions() {
     if (*ready) continue;
     if (IsBindingTimedOut(*waiting.claim, binding_timeout_, handle_.clock().WallNow())) {
       return AsyncStatus{Code::kError,
-                         "device binding timeout: claim=" + waiting.claim->metadata.name};
+                         std::string(kBindingTimeout) + ": claim=" + waiting.claim->metadata.name};
     }
     return std::nullopt;
   }

@@ -48,6 +48,8 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   // A write failed: again, where that may help.
   void OnFailed(const ClaimAnswer& answer, const std::string& doing);
   void Wait();
+  // The wait has ended with `status`.
+  void CountWait(const AsyncStatus& status);
   std::optional<AsyncStatus> CheckConditions();
   void Finish(AsyncStatus status);
   void FailWith(std::string text) { Finish({Code::kError, std::move(text)}); }

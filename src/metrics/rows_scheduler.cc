@@ -102,6 +102,21 @@ std::vector<MetricRow> SchedulerRows() {
       {Metric::kVolumeSchedulingStageErrors,
        Counter("scheduler_volume_scheduling_stage_error_total", kAlpha, {"operation"},
                "Volume scheduling stage error count")},
+      {Metric::kResourceClaimCreates,
+       Counter("dynamic_resource_allocation_resourceclaim_creates_total", kAlpha,
+               {"status", "admin_access", "owner_api_group", "owner_api_kind"},
+               "Number of ResourceClaims creation requests, categorized by creation status, admin "
+               "access, and owning API group and kind (either Pod or scheduling.k8s.io/PodGroup)")},
+      {Metric::kBindingConditionsAllocations,
+       Counter("scheduler_dra_bindingconditions_allocations_total", kAlpha,
+               {"profile", "driver", "status"},
+               "Number of allocations using devices with BindingConditions, counted per driver per "
+               "scheduling attempt")},
+      {Metric::kBindingConditionsWaitDuration,
+       Histogram("scheduler_dra_bindingconditions_wait_duration_seconds", kAlpha,
+                 {"profile", "driver", "status"}, Exponential(0.1, 2, 14),
+                 "Time in seconds spent waiting for BindingConditions to be satisfied during "
+                 "PreBind.")},
       {Metric::kInFlightEvents,
        Gauge("scheduler_inflight_events", kAlpha, {"event"},
              "Number of events currently tracked in the scheduling queue.")},

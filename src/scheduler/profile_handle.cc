@@ -8,7 +8,8 @@ namespace berth::scheduler {
 namespace {
 
 metrics::Metric MetricNamed(std::string_view name) {
-  const auto metric = metrics::FindMetric("scheduler_" + std::string(name));
+  auto metric = metrics::FindMetric("scheduler_" + std::string(name));
+  if (!metric) metric = metrics::FindMetric(name);
   BERTH_CHECK(metric.has_value(), "a plugin counts in a metric that is not in the table");
   return *metric;
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -165,4 +166,43 @@ func (e *env) countAllocated() int {
 		}
 	}
 	return count
+}
+
+// TestDevicesStandForAnExtendedResource has a claim made for what the pod's container asks for.
+func TestDevicesStandForAnExtendedResource(t *testing.T) {
+	const resource = "gpus.example.com/one"
+	e := newDeviceEnv(t, 1, 2)
+	e.startForDevices()
+	wants := func(name, amount string) *corev1.Pod {
+		pod := workload.Pod(name, workload.Requests(resource, amount))
+		pod.Spec.Containers[0].Resources.Limits = pod.Spec.Containers[0].Resources.Requests
+		return pod
+	}
+	e.createPods(wants("early", "1"))
+	e.awaitUnschedulable("early", "0/1 nodes are available: 1 Insufficient "+resource+
+		". preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.")
+	class, err := e.admin.ResourceV1().DeviceClasses().Get(e.ctx, "gpu", metav1.GetOptions{})
+	e.must(err)
+	name := resource
+	class.Spec.ExtendedResourceName = &name
+	_, err = e.admin.ResourceV1().DeviceClasses().Update(e.ctx, class, metav1.UpdateOptions{})
+	e.must(err)
+	e.awaitNode(e.within(30*time.Second), "early", "g-0")
+	pod, err := e.admin.CoreV1().Pods(e.namespace).Get(e.ctx, "early", metav1.GetOptions{})
+	e.must(err)
+	status := pod.Status.ExtendedResourceClaimStatus
+	if status == nil || len(status.RequestMappings) != 1 || status.RequestMappings[0].ResourceName != resource {
+		t.Fatalf("the pod's extendedResourceClaimStatus is %v", status)
+	}
+	claim := e.deviceClaims()[status.ResourceClaimName]
+	if claim == nil || !slices.Equal(devicesOf(claim), []string{"gpu.example.com/g-0/gpu-0"}) || !metav1.IsControlledBy(claim, pod) {
+		t.Errorf("the claim is %v", claim)
+	}
+	// No device is left for both of these.
+	e.createPods(wants("second", "1"))
+	e.awaitNode(e.within(30*time.Second), "second", "g-0")
+	e.createPods(wants("third", "1"))
+	e.awaitUnschedulable("third", "0/1 nodes are available: 1 cannot allocate all claims. "+
+		"preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.")
+	e.checkDevices()
 }

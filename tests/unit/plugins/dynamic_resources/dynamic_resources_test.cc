@@ -220,6 +220,78 @@ TEST_F(DynamicResourcesTest, AReservationIsTakenBackWhenThePodIsNotBoundAfterAll
   EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
 }
 
+TEST_F(DynamicResourcesTest, WaitsForADevicesConditionsAreCounted) {
+  api::ResourceSlice slice = MakeNodeSlice("n1", 3);
+  slice.spec.devices[0].binding_conditions = {"attached"};
+  slice.spec.devices[0].binding_failure_conditions = {"broken"};
+  slice.spec.devices.erase(slice.spec.devices.begin() + 1, slice.spec.devices.end());
+  const auto wait = [&](const char* claim) -> test::FakeHandle::Wait {
+    handle.waits.clear();
+    handle.plain_listers.Set(slice);
+    handle.ShowClaim(MakeDeviceClaim(claim).Request("gpu", "gpus").Obj());
+    Reserve(PodWith({claim}), "n1");
+    StartPreBind("n1");
+    Answer("2");
+    Answer("3");
+    handle.RunPosted();
+    plugin_->Unreserve(state, *info_, "n1");
+    handle.claims_written.requests.clear();
+    handle.ShowClaim(MakeDeviceClaim(claim).Version("4").Request("gpu", "gpus").Obj());
+    return handle.waits.empty() ? test::FakeHandle::Wait() : handle.waits[0];
+  };
+  const auto counted = [&](const char* outcome) {
+    handle.RunPosted();
+    return handle.Metric("dra_bindingconditions_allocations_total",
+                         {"default-scheduler", "gpu.example.com", outcome});
+  };
+  const struct {
+    const char* claim;
+    AsyncStatus ends;
+    const char* outcome;
+  } cases[] = {
+      {"a", {}, "success"},
+      {"b", {Code::kError, "device binding failed: claim=b"}, "failure"},
+      {"c", {Code::kError, "device binding timeout: context deadline exceeded"}, "timeout"},
+      {"d", {Code::kError, "context canceled"}, "error"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.claim);
+    const auto waiting = wait(c.claim);
+    ASSERT_TRUE(waiting.done);
+    EXPECT_EQ(waiting.wait.timed_out.message, "device binding timeout: context deadline exceeded");
+    EXPECT_EQ(counted(c.outcome), 0);
+    waiting.done(c.ends);
+    EXPECT_EQ(counted(c.outcome), 1);
+    EXPECT_EQ(done_->message, c.ends.message);
+  }
+}
+
+TEST_F(DynamicResourcesTest, ClaimsMadeForExtendedResourcesAreCounted) {
+  api::DeviceClass device_class = MakeDeviceClass("gpus");
+  device_class.spec.extended_resource_name = "example.com/gpu";
+  handle.plain_listers.Set(device_class);
+  const auto counted = [&](const char* outcome) {
+    handle.RunPosted();
+    return handle.Metric("dynamic_resource_allocation_resourceclaim_creates_total",
+                         {outcome, "false", "", "Pod"});
+  };
+  for (const char* outcome : {"failure", "success"}) {
+    Reserve(MakePod().Name("p").Uid("p-uid").Req({{"example.com/gpu", "1"}}), "n1");
+    StartPreBind("n1");
+    auto request = handle.claims_written.Take();
+    EXPECT_EQ(request.what, "Create");
+    EXPECT_EQ(counted(outcome), 0);
+    ClaimAnswer answer{.claim = MakeDeviceClaim("made").Ptr()};
+    if (std::string_view(outcome) == "failure") {
+      answer = {.outcome = Outcome::kFailed, .error = "no"};
+    }
+    request.done(std::move(answer));
+    EXPECT_EQ(counted(outcome), 1);
+    plugin_->Unreserve(state, *info_, "n1");
+    handle.claims_written.requests.clear();
+  }
+}
+
 TEST_F(DynamicResourcesTest, APodWaitsForItsClaimsInKubeSchedulersWords) {
   handle.ShowClaim(MakeDeviceClaim("going").Deleting().Obj());
   handle.ShowClaim(MakeDeviceClaim("other").Owner("q", "q-uid").Obj());
