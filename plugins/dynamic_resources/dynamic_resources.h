@@ -61,6 +61,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   static constexpr std::string_view kWithoutPreFilter = kFilterWithoutPreFilter;
   // What keeps an allocated claim's pod off a node.
   static constexpr std::string_view kNotAvailable = "resourceclaim not available on the node";
+  // What the allocator says against a node.
+  static constexpr std::string_view kNoDevices = "cannot allocate all claims";
 
   // `args` are valid; `handle` must outlive the plugin.
   DynamicResources(const DynamicResourcesArgs& args, Handle& handle);

@@ -119,7 +119,7 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
       case dra::AllocationOutcome::kAllocated:
         break;
       case dra::AllocationOutcome::kNone:
-        return {kNever, "cannot allocate all claims"};
+        return {kNever, std::string(kNoDevices)};
       case dra::AllocationOutcome::kInvalidPools:
         return {kNever, found.error};
       case dra::AllocationOutcome::kOutOfSteps:

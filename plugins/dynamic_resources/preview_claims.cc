@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What DynamicResources says of a pod's claims on each node, for `berth explain`.
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,6 +70,11 @@ ClaimPreviewPlugin::ByNode DynamicResources::PreviewClaims(const PodInfo& pod) c
         }
       }
     }
+    const dra::ClaimsToAllocate* sought = nullptr;
+    if (kept->problem.empty() && problem == kNoDevices) {
+      const auto from_devices = ResourcesFromDevices(devices, node.node());
+      if (from_devices) sought = &*ClaimsFor(devices, *kept->pod, *from_devices).prepared;
+    }
     size_t next = 0;
     for (const PodDeviceClaim& used : devices.claims) {
       const bool extended = &used == devices.extended();
@@ -80,12 +86,21 @@ ClaimPreviewPlugin::ByNode DynamicResources::PreviewClaims(const PodInfo& pod) c
         if (!IsAvailable(used, node.node())) preview.problem = kNotAvailable;
       } else if (next < allocations.size()) {
         SetDevices(allocations[next++], preview);
+      } else if (sought != nullptr) {
+        preview.problem =
+            devices_->allocator().DescribeShortage(*sought, next++, node.row(), node.node());
       } else if (problem != kNotAvailable) {
         preview.problem = problem;
       }
       // Where the node has the extended resources itself there is no such claim.
       if (extended && preview.devices.empty() && preview.problem.empty()) continue;
       previews.push_back(std::move(preview));
+    }
+    const auto is_silent = [](const ClaimPreview& preview) { return preview.problem.empty(); };
+    if (sought != nullptr && std::ranges::all_of(previews, is_silent)) {
+      for (ClaimPreview& preview : previews) {
+        if (preview.devices.empty()) preview.problem = problem + " together";
+      }
     }
     return previews;
   };

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/dynamic_resources/allocator/allocator.h"
 
+#include "plugins/dynamic_resources/allocator/shortage.h"
+
 namespace berth::plugins::dra {
 
 Allocator::Allocator(DeviceInventory& inventory, DeviceExpressions& expressions,
                      const AllocatorLimits& limits)
     : inventory_(inventory),
+      expressions_(expressions),
       expression_table_(limits.answer_bytes),
       node_pools_(inventory),
       search_(inventory, expressions) {}
@@ -22,6 +25,18 @@ ClaimsToAllocate Allocator::Prepare(std::span<const api::ResourceClaim* const> c
 void Allocator::Allocate(const ClaimsToAllocate& claims, NodeRow row, const api::Node& node,
                          uint64_t max_steps, NodeAllocation& found) {
   search_.Run(claims, node, node_pools_.Find(row, node), max_steps, found);
+}
+
+std::string Allocator::DescribeShortage(const ClaimsToAllocate& claims, size_t claim, NodeRow row,
+                                        const api::Node& node) {
+  const PoolsOfNode& pools = node_pools_.Find(row, node);
+  for (const ClaimToAllocate::Request& request : claims.claims[claim].requests) {
+    // Of alternatives the last is the one that asks for least.
+    const RequestToAllocate& asked = claims.requests[request.first + request.count - 1];
+    std::string text = dra::DescribeShortage(asked, pools, inventory_, expressions_);
+    if (!text.empty()) return text;
+  }
+  return "";
 }
 
 }  // namespace berth::plugins::dra

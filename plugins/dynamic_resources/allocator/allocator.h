@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "berth/api/node.h"
@@ -47,10 +48,16 @@ class Allocator {
   void Allocate(const ClaimsToAllocate& claims, NodeRow row, const api::Node& node,
                 uint64_t max_steps, NodeAllocation& found);
 
+  // Why the node has not enough for one of the claims by itself, in words for people, "" where it
+  // has; after Allocate() on the node.
+  std::string DescribeShortage(const ClaimsToAllocate& claims, size_t claim, NodeRow row,
+                               const api::Node& node);
+
   size_t kept_answer_bytes() const { return expression_table_.kept_bytes(); }
 
  private:
   DeviceInventory& inventory_;
+  DeviceExpressions& expressions_;
   ExpressionTable expression_table_;
   NodePools node_pools_;
   Search search_;

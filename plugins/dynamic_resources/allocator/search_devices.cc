@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plugins/dynamic_resources/allocator/search.h"
+#include "plugins/dynamic_resources/allocator/shortage.h"
 
 namespace berth::plugins::dra {
 namespace {
@@ -11,26 +12,6 @@ namespace {
 using api::Quantity;
 
 constexpr std::string_view kOptionalNodeOperations = "DRAOptionalNodeOperations";
-
-bool Tolerates(const api::DeviceToleration& toleration, const api::DeviceTaint& taint) {
-  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
-  if (!toleration.key.empty() && toleration.key != taint.key) return false;
-  if (toleration.operator_.empty() || toleration.operator_ == api::kTolerationEqual)
-    return toleration.value == taint.value;
-  return toleration.operator_ == api::kTolerationExists;
-}
-
-bool ToleratesTaints(const RequestToAllocate& request, const api::Device& device) {
-  return std::all_of(
-      device.taints.begin(), device.taints.end(), [&request](const api::DeviceTaint& taint) {
-        if (taint.effect != api::kDeviceTaintNoSchedule &&
-            taint.effect != api::kDeviceTaintNoExecute)
-          return true;
-        return std::any_of(
-            request.tolerations.begin(), request.tolerations.end(),
-            [&taint](const auto& toleration) { return Tolerates(toleration, taint); });
-      });
-}
 
 std::string IdOf(const ViewedDevice& viewed) {
   return viewed.slice->pool->Id() + "/" + viewed.device().name;

@@ -72,13 +72,41 @@ TEST_F(PreviewClaimsTest, EachClaimSaysWhichDevicesItHasOrWouldBeGiven) {
       ElementsAre("default/new | two: gpu.example.com/n1/gpu-1 | two: gpu.example.com/n1/gpu-2",
                   "default/old | gpu: gpu.example.com/n1/gpu-0"));
   EXPECT_THAT(Preview(pod, 1),
-              ElementsAre("default/new ! cannot allocate all claims",
+              ElementsAre("default/new ! request two: the node has no devices",
                           "default/old | gpu: gpu.example.com/n1/gpu-0 ! resourceclaim not "
                           "available on the node"));
   EXPECT_EQ(handle.claim_table.pending(), 0u);
   // No draw was taken from the decisions.
   Random untouched = handle.random();
   EXPECT_EQ(untouched.Next(), Random(1).Next());
+}
+
+TEST_F(PreviewClaimsTest, ANodeSaysWhatItsDevicesLack) {
+  api::ResourceSlice slice = MakeNodeSlice("n1", 5);
+  for (size_t i = 0; i < 5; ++i) {
+    api::DeviceAttribute model;
+    model.string = i < 2 ? "a" : "b";
+    slice.spec.devices[i].attributes.emplace_back("model", model);
+  }
+  slice.spec.devices[2].taints.emplace_back().key = "broken";
+  slice.spec.devices[2].taints[0].effect = api::kDeviceTaintNoSchedule;
+  handle.plain_listers.Set(slice);
+  handle.ShowClaim(
+      MakeDeviceClaim("old").Request("gpu", "gpus").Allocated("n1", "gpu-3").OnNode("n1").Obj());
+  auto claim = MakeDeviceClaim("a").Request("any", "gpus").Request("gpu", "gpus", 2).Obj();
+  claim.spec.devices.requests[1].exactly->selectors.emplace_back().cel.emplace().expression =
+      "device.attributes['gpu.example.com'].model == 'b'";
+  handle.ShowClaim(claim);
+  EXPECT_THAT(Preview(PodWith({"a"}), 0),
+              ElementsAre("default/a ! request gpu: 1 of 5 devices would do, 2 are asked for: 2 do "
+                          "not match device.attributes['gpu.example.com'].model == 'b' (gpu-0 has "
+                          "model \"a\"), 1 has taints that it does not tolerate, 1 is in use"));
+
+  // One by one there are enough of them.
+  handle.ShowClaim(
+      MakeDeviceClaim("b").Request("first", "gpus", 2).Request("next", "gpus", 2).Obj());
+  EXPECT_THAT(Preview(PodWith({"b"}), 0),
+              ElementsAre("default/b ! cannot allocate all claims together"));
 }
 
 TEST_F(PreviewClaimsTest, AShareSaysWhatItTakes) {

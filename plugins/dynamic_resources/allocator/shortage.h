@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "plugins/dynamic_resources/allocator/claims_to_allocate.h"
+#include "plugins/dynamic_resources/allocator/device_inventory.h"
+#include "plugins/dynamic_resources/allocator/expressions.h"
+#include "plugins/dynamic_resources/allocator/node_pools.h"
+
+namespace berth::plugins::dra {
+
+// Why the pools of a node have too few devices for a request, in words for people: how many do not
+// match which expression, with what that reads of the first of them, have taints, or are in use.
+// "": each by itself there are enough; constraints, counters or other requests may still take them.
+//
+// Evaluates each expression for each device anew: for explanations, not for scheduling.
+std::string DescribeShortage(const RequestToAllocate& request, const PoolsOfNode& pools,
+                             const DeviceInventory& inventory, DeviceExpressions& expressions);
+
+// Whether the request tolerates the taints that keep claims off the device.
+bool ToleratesTaints(const RequestToAllocate& request, const api::Device& device);
+
+}  // namespace berth::plugins::dra
