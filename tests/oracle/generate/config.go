@@ -175,6 +175,13 @@ func (g *generator) reordered() []any {
 	for _, plugin := range some(g.random, plugins, len(plugins), len(plugins)) {
 		list = append(list, plugin)
 	}
+	at := func(name string) int {
+		return slices.IndexFunc(list, func(plugin any) bool { return plugin.(dict)["name"] == name })
+	}
+	// Behind DefaultPreemption it gives up claims that only a dry run finds in the way.
+	if devices, preemption := at(names.DynamicResources), at(names.DefaultPreemption); preemption >= 0 && devices > preemption {
+		list[devices], list[preemption] = list[preemption], list[devices]
+	}
 	return list
 }
 
@@ -227,6 +234,10 @@ func (g *generator) pluginConfig() []any {
 
 func (g *generator) weighedResources(highest int) []any {
 	all := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, gpu, hugePages2Mi}
+	if g.mood.mappedClasses > 0 {
+		// NodeResourcesBalancedAllocation panics over a resource that devices stand for.
+		all = slices.DeleteFunc(all, func(name corev1.ResourceName) bool { return name == gpu })
+	}
 	var list []any
 	for _, name := range some(g.random, all, 1, 4) {
 		list = append(list, dict{"name": string(name), "weight": g.between(1, highest)})
