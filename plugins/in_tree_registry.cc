@@ -10,6 +10,7 @@
 #include "plugins/default_preemption/default_preemption.h"
 #include "plugins/dynamic_resources/args.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/gang_scheduling/gang_scheduling.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/args.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
@@ -30,7 +31,6 @@
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
 #include "plugins/node_volume_limits/node_volume_limits.h"
-#include "plugins/not_done_yet/not_done_yet.h"
 #include "plugins/pod_topology_spread/args.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
@@ -110,13 +110,11 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeVolumeLimits>(),
       Register<VolumeZone>(),
       Register<DynamicResources>(ParseDynamicResourcesArgs),
+      Register<GangScheduling>(),
       NotYet("DeferredPodScheduling"),
       NotYet("TopologyPlacementGenerator"),
       NotYet("PodGroupPodsCount"),
   };
-  for (PluginRegistration& registration : PluginsNotDoneYet()) {
-    registry.push_back(std::move(registration));
-  }
   for (PluginRegistration& registration : LegacyPlugins()) {
     registry.push_back(std::move(registration));
   }
@@ -169,7 +167,7 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {ImageLocality::kName, 1},
       {DefaultBinder::kName},
       {NodeDeclaredFeatures::kName},
-      {"GangScheduling", 0, "GenericWorkload"},
+      {GangScheduling::kName, 0, "GenericWorkload"},
       {"TopologyPlacementGenerator", 0, "TopologyAwareWorkloadScheduling"},
       {"PodGroupPodsCount", 1, "TopologyAwareWorkloadScheduling"},
   };

@@ -57,18 +57,19 @@ void PodEvictor::Impl::Mark(const PodPtr& pod, const api::PodStatusChange& chang
     Delete(pod->metadata, std::move(done));
     return;
   }
-  const auto write = std::make_shared<StatusWrite>(
-      api_, pod->metadata, std::move(*body), client::Priority::kEviction, random_.Next(),
-      [weak = weak_from_this(), pod,
-       done = std::move(done)](const std::optional<client::ApiError>& error) {
-        if (error && error->code == 404) {
-          done({});
-        } else if (error) {
-          done({Code::kError, error->ToString()});
-        } else if (const auto self = weak.lock()) {
-          self->Delete(pod->metadata, done);
-        }
-      });
+  const auto write =
+      std::make_shared<StatusWrite>(api_, PodPath(pod->metadata.namespace_, pod->metadata.name),
+                                    std::move(*body), client::Priority::kEviction, random_.Next(),
+                                    [weak = weak_from_this(), pod, done = std::move(done)](
+                                        const std::optional<client::ApiError>& error) {
+                                      if (error && error->code == 404) {
+                                        done({});
+                                      } else if (error) {
+                                        done({Code::kError, error->ToString()});
+                                      } else if (const auto self = weak.lock()) {
+                                        self->Delete(pod->metadata, done);
+                                      }
+                                    });
   write->Start({});
 }
 

@@ -10,6 +10,7 @@
 #include "berth/random.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
+#include "src/binding/paths.h"
 #include "src/binding/status_write.h"
 
 namespace berth::binding {
@@ -210,8 +211,9 @@ bool PodStatusPatcher::Impl::Send(const std::string& uid, Entry& entry) {
       continue;
     }
     const bool urgent = TellsNomination(patch.change);
+    const api::ObjectMeta& metadata = patch.pod->metadata;
     entry.write = std::make_shared<StatusWrite>(
-        api_, patch.pod->metadata, std::move(*body),
+        api_, PodPath(metadata.namespace_, metadata.name), std::move(*body),
         urgent ? client::Priority::kEviction : client::Priority::kStatusPatch, random_.Next(),
         [weak = weak_from_this(), uid](const std::optional<client::ApiError>& error) {
           if (const auto self = weak.lock()) self->OnWritten(uid, error);

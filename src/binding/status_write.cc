@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "src/api/writes.h"
-#include "src/binding/paths.h"
 
 namespace berth::binding {
 namespace {
@@ -20,10 +19,10 @@ bool IsRetriable(const client::ApiError& error) {
 
 }  // namespace
 
-StatusWrite::StatusWrite(client::ApiClient& api, const api::ObjectMeta& pod, std::string body,
+StatusWrite::StatusWrite(client::ApiClient& api, std::string_view path, std::string body,
                          client::Priority priority, uint64_t seed, Done done)
     : api_(api),
-      path_(PodPath(pod.namespace_, pod.name) + "/status"),
+      path_(std::string(path) + "/status"),
       body_(std::move(body)),
       priority_(priority),
       random_(seed),

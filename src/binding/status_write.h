@@ -5,15 +5,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "berth/api/meta.h"
 #include "berth/random.h"
 #include "src/base/backoff.h"
 #include "src/client/api_client.h"
 
 namespace berth::binding {
 
-// One PATCH of a pod's status, over all its tries: as kube-scheduler does, 409, 500, 503 and a
+// One PATCH of an object's status, over all its tries: as kube-scheduler does, 409, 500, 503 and a
 // refused connection are tried four times in all.
 //
 // Thread safety: the executor's thread.
@@ -22,8 +22,8 @@ class StatusWrite : public std::enable_shared_from_this<StatusWrite> {
   // nullopt: written.
   using Done = std::function<void(const std::optional<client::ApiError>&)>;
 
-  // `body` is a strategic merge patch. `api` must outlive the write.
-  StatusWrite(client::ApiClient& api, const api::ObjectMeta& pod, std::string body,
+  // `path` is that of the object; `body` is a strategic merge patch. `api` must outlive the write.
+  StatusWrite(client::ApiClient& api, std::string_view path, std::string body,
               client::Priority priority, uint64_t seed, Done done);
 
   // Calls `done` exactly once, never inside the call. `waited` is how long it has waited already.

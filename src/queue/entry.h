@@ -14,15 +14,18 @@ namespace berth::queue {
 // Which container of the queue holds an entry.
 enum class Holder : uint8_t { kNone, kActive, kBackoff, kErrorBackoff, kParked };
 
-// A queued pod with the queue's own books about it.
+// A queued pod, or pod group, with the queue's own books about it. A member of a group is in no
+// holder of its own.
 struct Entry {
   struct Rejector {
     uint32_t plugin = 0;  // HintTable's number
     bool pending = false;
+
+    friend bool operator==(const Rejector&, const Rejector&) = default;
   };
 
   std::unique_ptr<QueuedPod> pod;
-  std::string key;  // namespace/name
+  std::string key;  // namespace/name; of a group podgroup/namespace/name
   Holder holder = Holder::kNone;
   // Counts up with each entry into activeQ, a backoffQ or the parked pods: breaks ties, gives
   // order.
@@ -33,6 +36,14 @@ struct Entry {
   std::vector<Rejector> rejectors;
   uint32_t gating_plugin = 0;
   bool counted_as_gated = false;
+  // Of a group; never empty there.
+  std::vector<std::unique_ptr<Entry>> members;
+  std::shared_ptr<const api::PodGroup> object;
+  // Of a member: the group that it is queued with. nullptr: it waits for that group.
+  Entry* group = nullptr;
+
+  bool is_group() const { return object != nullptr; }
+  size_t size() const { return is_group() ? members.size() : 1; }
 
   bool rejected() const {
     return !pod->unschedulable_plugins.empty() || !pod->pending_plugins.empty();

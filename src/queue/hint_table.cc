@@ -95,6 +95,14 @@ void HintTable::Refresh(Entry& entry) const {
   entry.profile = ProfileNumber(pod.pod().spec.scheduler_name);
   entry.gating_plugin = pod.gated() ? PluginNumber(pod.gating_plugin) : kUnknown;
   entry.rejectors.clear();
+  for (const auto& member : entry.members) {
+    for (const Entry::Rejector& rejector : member->rejectors) {
+      if (std::find(entry.rejectors.begin(), entry.rejectors.end(), rejector) ==
+          entry.rejectors.end()) {
+        entry.rejectors.push_back(rejector);
+      }
+    }
+  }
   // A plugin in both lists is found as a Pending one, which comes first.
   for (const bool pending : {true, false}) {
     for (const std::string& plugin : pending ? pod.pending_plugins : pod.unschedulable_plugins) {
@@ -132,6 +140,33 @@ QueueingStrategy HintTable::Evaluate(const Entry& entry, const EventMatch& match
                                      const api::ObjectPtr& old_object,
                                      const api::ObjectPtr& new_object,
                                      QueueMetrics& metrics) const {
+  if (!entry.is_group()) return EvaluatePod(entry, match, old_object, new_object, metrics);
+  auto best = QueueingStrategy::kSkip;
+  const Entry* before = nullptr;
+  for (const auto& member : entry.members) {
+    if (best == QueueingStrategy::kImmediately) break;
+    if (before != nullptr && !match.wildcard && Alike(*before, *member)) continue;
+    before = member.get();
+    best = std::max(best, EvaluatePod(*member, match, old_object, new_object, metrics));
+  }
+  return best;
+}
+
+// Whether no hint can tell two members of one group apart.
+bool HintTable::Alike(const Entry& a, const Entry& b) const {
+  const PodInfo& info_a = *a.pod->info;
+  const PodInfo& info_b = *b.pod->info;
+  return a.profile == b.profile && info_a.pod_class != kNoPodClass &&
+         info_a.pod_class == info_b.pod_class && info_a.class_epoch == info_b.class_epoch &&
+         a.rejected() == b.rejected() && a.rejectors == b.rejectors &&
+         std::ranges::all_of(a.rejectors,
+                             [this](const Entry::Rejector& r) { return ByClass(r.plugin); });
+}
+
+QueueingStrategy HintTable::EvaluatePod(const Entry& entry, const EventMatch& match,
+                                        const api::ObjectPtr& old_object,
+                                        const api::ObjectPtr& new_object,
+                                        QueueMetrics& metrics) const {
   if (!entry.rejected()) return QueueingStrategy::kAfterBackoff;
   if (ConcernsAnother(match, entry.pod->pod(), new_object)) return QueueingStrategy::kSkip;
   if (match.wildcard) return QueueingStrategy::kAfterBackoff;

@@ -59,17 +59,23 @@ class HintTable {
   // Valid as long as the table.
   const EventMatch& Match(const ClusterEvent& event);
 
-  // Copies the pod's rejectors and gating plugin into the entry as numbers.
+  // Copies the pod's rejectors and gating plugin into the entry as numbers; a group has those of
+  // its members.
   void Refresh(Entry& entry) const;
 
   // Asks the hints of the plugins that rejected the pod. A Pending plugin's yes means at once; the
-  // yes of another one, or a failing hint, after the backoff.
+  // yes of another one, or a failing hint, after the backoff. Of a group's members the best answer
+  // counts.
   QueueingStrategy Evaluate(const Entry& entry, const EventMatch& match,
                             const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
                             QueueMetrics& metrics) const;
 
  private:
   void Number();
+  bool Alike(const Entry& a, const Entry& b) const;
+  QueueingStrategy EvaluatePod(const Entry& entry, const EventMatch& match,
+                               const api::ObjectPtr& old_object, const api::ObjectPtr& new_object,
+                               QueueMetrics& metrics) const;
   // Finds who registered for the match's event.
   void Fill(EventMatch& match) const;
   bool Ask(const Entry& entry, const EventMatch& match, const EventMatch::Hint& hint,

@@ -20,7 +20,8 @@ ParkedPods::GroupKey ParkedPods::KeyOf(const Entry& entry) const {
   key.gating_plugin = entry.gating_plugin;
   key.gated = entry.counted_as_gated;
   key.rejected = entry.rejected();
-  bool alone = info.pod_class == kNoPodClass || entry.profile == HintTable::kUnknown;
+  bool alone =
+      entry.is_group() || info.pod_class == kNoPodClass || entry.profile == HintTable::kUnknown;
   for (const Entry::Rejector& rejector : entry.rejectors) {
     key.rejectors.push_back(uint64_t{rejector.plugin} << 1 | (rejector.pending ? 1 : 0));
     alone = alone || !hints_.ByClass(rejector.plugin);

@@ -15,7 +15,8 @@
 namespace berth::queue {
 
 // Parked pods that no hint can tell apart: of one profile and class, with the same rejectors.
-// What a hint says to one of them it says to all. A pod without a class is a group of its own.
+// What a hint says to one of them it says to all. A pod without a class is a group of its own, and
+// so is a pod group.
 struct ParkedGroup {
   uint64_t number = 0;                        // groups count up as they are made
   absl::btree_map<uint64_t, Entry*> members;  // by Entry::sequence; never empty

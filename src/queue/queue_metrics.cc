@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "src/queue/entry.h"
 #include "src/queue/scheduling_queue.h"
 
 namespace berth::queue {
@@ -33,24 +34,22 @@ SeriesId& Resolve(SeriesId& series, metrics::LocalMetrics& local, Metric metric,
 QueueMetrics::QueueMetrics(metrics::LocalMetrics* local, const Clock* clock)
     : local_(local), clock_(clock) {
   if (local_ == nullptr) return;
-  // kube-scheduler shows these two from the start; without pod groups they stay 0.
-  for (const std::string_view queue : {"incomplete", "pending"}) {
-    local_->Series(Metric::kPendingPods, {queue});
-  }
   SetGauges({});
 }
 
-void QueueMetrics::Incoming(Queue queue, std::string_view event, Count count) {
+void QueueMetrics::Incoming(Queue queue, std::string_view event, Count count, const Entry& entry) {
   if (local_ == nullptr) return;
   const auto index = static_cast<size_t>(queue);
   auto found = incoming_.find(event);
   if (found == incoming_.end()) found = incoming_.emplace(event, EventSeries{}).first;
   EventSeries& series = found->second;
-  local_->Add(Resolve(series.pods[index], *local_, Metric::kQueueIncomingPods,
-                      {kQueueNames[index], event}));
+  local_->Add(
+      Resolve(series.pods[index], *local_, Metric::kQueueIncomingPods, {kQueueNames[index], event}),
+      static_cast<double>(entry.size()));
   if (count == Count::kPod) return;
-  local_->Add(Resolve(series.entities[index], *local_, Metric::kQueueIncomingEntities,
-                      {kQueueNames[index], event, "pod"}));
+  SeriesId& entities = entry.is_group() ? series.groups[index] : series.entities[index];
+  local_->Add(Resolve(entities, *local_, Metric::kQueueIncomingEntities,
+                      {kQueueNames[index], event, entry.is_group() ? "podgroup" : "pod"}));
 }
 
 void QueueMetrics::AddUnschedulable(std::string_view plugin, std::string_view profile, int by) {
@@ -68,14 +67,28 @@ void QueueMetrics::AddInFlightEvents(std::string_view event, int by) {
 
 void QueueMetrics::SetGauges(const QueueCounts& counts) {
   if (local_ == nullptr) return;
-  const std::pair<std::string_view, size_t> gauges[] = {{"active", counts.active},
-                                                        {"backoff", counts.backoff},
-                                                        {"unschedulable", counts.unschedulable},
-                                                        {"gated", counts.gated}};
-  for (const auto& [queue, count] : gauges) {
-    const auto value = static_cast<double>(count);
-    local_->Set(local_->Series(Metric::kPendingPods, {queue}), value);
-    local_->Set(local_->Series(Metric::kQueuedEntities, {queue, "pod"}), value);
+  const struct {
+    std::string_view queue;
+    size_t pods, members, groups;
+  } gauges[] = {
+      {"active", counts.active, counts.members.active, counts.groups.active},
+      {"backoff", counts.backoff, counts.members.backoff, counts.groups.backoff},
+      {"unschedulable", counts.unschedulable, counts.members.unschedulable,
+       counts.groups.unschedulable},
+      {"gated", counts.gated, counts.members.gated, counts.groups.gated},
+  };
+  for (const auto& gauge : gauges) {
+    const auto set = [&](Metric metric, std::initializer_list<std::string_view> labels,
+                         size_t value) {
+      local_->Set(local_->Series(metric, labels), static_cast<double>(value));
+    };
+    set(Metric::kPendingPods, {gauge.queue}, gauge.pods);
+    set(Metric::kQueuedEntities, {gauge.queue, "pod"}, gauge.pods - gauge.members);
+    if (counts.has_groups) set(Metric::kQueuedEntities, {gauge.queue, "podgroup"}, gauge.groups);
+  }
+  for (const auto& [queue, pods] :
+       {std::pair{"incomplete", counts.incomplete}, std::pair{"pending", counts.pending}}) {
+    local_->Set(local_->Series(Metric::kPendingPods, {queue}), static_cast<double>(pods));
   }
 }
 

@@ -12,6 +12,7 @@
 
 namespace berth::queue {
 
+struct Entry;
 struct QueueCounts;
 
 // The queue's metrics, with their series looked up once.
@@ -27,8 +28,8 @@ class QueueMetrics {
   enum class Queue { kActive, kBackoff, kUnschedulable };
   // Whether queue_incoming_entities_total counts a pod that enters a queue, too.
   enum class Count { kPod, kPodAndEntity };
-  // One pod entered `queue`.
-  void Incoming(Queue queue, std::string_view event, Count count);
+  // A pod, or a pod group with all its pods, entered `queue`.
+  void Incoming(Queue queue, std::string_view event, Count count, const Entry& entry);
   // A plugin rejected one pod more, or fewer.
   void AddUnschedulable(std::string_view plugin, std::string_view profile, int by);
   void AddInFlightEvents(std::string_view event, int by);
@@ -44,6 +45,7 @@ class QueueMetrics {
   struct EventSeries {
     PerQueue pods;
     PerQueue entities;
+    PerQueue groups;
   };
 
   metrics::LocalMetrics* local_ = nullptr;

@@ -31,7 +31,8 @@ QueueState::QueueState(QueueOptions options, QueueHooks hooks, QueueMetrics metr
 EntryHeap::Key QueueState::KeyOf(const Entry& entry) const {
   EntryHeap::Key key;
   key.sequence = entry.sequence;
-  if (entry.holder != Holder::kActive) key.backoff_ends = backoffs_.Expiration(*entry.pod);
+  if (entry.holder != Holder::kActive)
+    key.backoff_ends = backoffs_.Expiration(*entry.pod, entry.size());
   // Pop() takes none from the others, so only the time counts there.
   if (entry.holder == Holder::kActive ||
       (entry.holder == Holder::kBackoff && options_.pop_from_backoff_q)) {
@@ -45,7 +46,10 @@ void QueueState::ReplaceHints(std::vector<ProfileHints> profiles) {
   Repark([&] {
     hints_.Replace(std::move(profiles));
     parked_.Reset();
-    for (const auto& [key, entry] : entries_) hints_.Refresh(*entry);
+    for (const auto& [key, entry] : entries_) {
+      for (const auto& member : entry->members) hints_.Refresh(*member);
+      hints_.Refresh(*entry);
+    }
   });
 }
 
@@ -61,7 +65,14 @@ void QueueState::Repark(const std::function<void()>& meanwhile) {
 }
 
 void QueueState::Reclass(Entry* entry) {
-  if (reclass_) entry->pod->info = reclass_(std::move(entry->pod->info));
+  if (!reclass_) return;
+  if (!entry->is_group()) {
+    entry->pod->info = reclass_(std::move(entry->pod->info));
+    return;
+  }
+  for (const auto& member : entry->members) {
+    member->pod->info = reclass_(std::move(member->pod->info));
+  }
 }
 
 Entry* QueueState::Find(std::string_view key) const {
@@ -78,6 +89,61 @@ Entry* QueueState::Insert(std::unique_ptr<QueuedPod> pod) {
   BERTH_CHECK(added, "pod is queued already");
   slot->second = std::move(entry);
   return slot->second.get();
+}
+
+std::unique_ptr<Entry> QueueState::MakeMember(std::unique_ptr<QueuedPod> pod) {
+  auto member = std::make_unique<Entry>();
+  member->pod = std::move(pod);
+  member->key = member->pod->pod().metadata.Key();
+  hints_.Refresh(*member);
+  return member;
+}
+
+Entry* QueueState::InsertGroup(std::unique_ptr<QueuedPod> group,
+                               std::shared_ptr<const api::PodGroup> object,
+                               std::vector<std::unique_ptr<Entry>> members) {
+  auto entry = std::make_unique<Entry>();
+  entry->pod = std::move(group);
+  entry->key = "podgroup/" + object->metadata.Key();
+  entry->object = std::move(object);
+  entry->members = std::move(members);
+  for (const auto& member : entry->members) member->group = entry.get();
+  hints_.Refresh(*entry);
+  auto [slot, added] = entries_.emplace(entry->key, nullptr);
+  BERTH_CHECK(added, "pod group is queued already");
+  slot->second = std::move(entry);
+  return slot->second.get();
+}
+
+void QueueState::ChangeMembers(Entry* entry, const std::function<void()>& change) {
+  const bool parked = entry->holder == Holder::kParked;
+  if (parked) parked_.Remove(entry);
+  change();
+  BERTH_CHECK(!entry->members.empty(), "a pod group is queued without pods");
+  hints_.Refresh(*entry);
+  if (parked) parked_.Add(entry);
+  if (entry->holder == Holder::kActive) active_.Update(entry, KeyOf(*entry));
+  if (entry->holder == Holder::kBackoff) backoff_.Update(entry, KeyOf(*entry));
+  if (entry->holder == Holder::kErrorBackoff) error_backoff_.Update(entry, KeyOf(*entry));
+}
+
+void QueueState::CheckNewMember(Entry* entry, Entry* member, std::string_view event, Time now) {
+  RunPreEnqueueOfPod(member);
+  const bool active = entry->holder == Holder::kActive;
+  if (!member->pod->gated()) {
+    if (active && !member->pod->initial_attempt_timestamp) {
+      member->pod->initial_attempt_timestamp = now;
+    }
+    metrics_.Incoming(active ? QueueMetrics::Queue::kActive : QueueMetrics::Queue::kBackoff, event,
+                      QueueMetrics::Count::kPod, *member);
+    return;
+  }
+  const Holder before = Detach(entry);
+  entry->pod->gating_plugin = member->pod->gating_plugin;
+  hints_.Refresh(*entry);
+  SetNotFlushed(entry);
+  Park(entry, before, event,
+       active ? QueueingStrategy::kImmediately : QueueingStrategy::kAfterBackoff);
 }
 
 std::unique_ptr<QueuedPod> QueueState::Extract(Entry* entry) {
@@ -121,6 +187,19 @@ Holder QueueState::Detach(Entry* entry) {
 }
 
 void QueueState::RunPreEnqueue(Entry* entry) {
+  if (!entry->is_group()) {
+    RunPreEnqueueOfPod(entry);
+    return;
+  }
+  entry->pod->gating_plugin.clear();
+  for (const auto& member : entry->members) {
+    RunPreEnqueueOfPod(member.get());
+    if (member->pod->gated()) entry->pod->gating_plugin = member->pod->gating_plugin;
+  }
+  hints_.Refresh(*entry);
+}
+
+void QueueState::RunPreEnqueueOfPod(Entry* entry) {
   QueuedPod& pod = *entry->pod;
   std::string gating_plugin;
   if (pre_enqueue_) gating_plugin = pre_enqueue_(*pod.info, pod.gating_plugin).gating_plugin;
@@ -139,17 +218,44 @@ void QueueState::RunPreEnqueue(Entry* entry) {
   hints_.Refresh(*entry);
 }
 
-bool QueueState::StillGated(const Entry& entry) const {
-  const QueuedPod& pod = *entry.pod;
-  return entry.counted_as_gated && pre_enqueue_ != nullptr &&
-         pre_enqueue_(*pod.info, pod.gating_plugin).gating_plugin == pod.gating_plugin;
+// Of a group it asks about the member that gates it, and about those that came since: the others
+// are asked once that one is let in.
+bool QueueState::StillGated(Entry* entry) {
+  if (!entry->counted_as_gated || pre_enqueue_ == nullptr) return false;
+  const std::string& gating_plugin = entry->pod->gating_plugin;
+  const QueuedPod* pod = entry->is_group() ? nullptr : entry->pod.get();
+  bool changed = false;
+  for (const auto& member : entry->members) {
+    const QueuedPod& queued = *member->pod;
+    if (queued.gating_plugin == gating_plugin) {
+      if (pod == nullptr) pod = &queued;
+    } else if (!member->rejected()) {
+      changed = true;
+    }
+  }
+  if (pod == nullptr || pre_enqueue_(*pod->info, gating_plugin).gating_plugin != gating_plugin) {
+    return false;
+  }
+  if (changed) {
+    ChangeMembers(entry, [&] {
+      for (const auto& member : entry->members) {
+        if (!member->pod->gated() && !member->rejected()) RunPreEnqueueOfPod(member.get());
+      }
+    });
+  }
+  return true;
+}
+
+void QueueState::SetNotFlushed(Entry* entry) {
+  entry->pod->was_flushed_from_unschedulable = false;
+  for (const auto& member : entry->members) member->pod->was_flushed_from_unschedulable = false;
 }
 
 void QueueState::Park(Entry* entry, Holder before, std::string_view event, Strategy strategy) {
   if (before != Holder::kParked) {
     entry->sequence = ++last_sequence_;
     metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
-                      CountOf(strategy, QueueingStrategy::kSkip));
+                      CountOf(strategy, QueueingStrategy::kSkip), *entry);
   }
   Reclass(entry);
   parked_.Add(entry);
@@ -162,16 +268,19 @@ void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy st
   if (!checked) RunPreEnqueue(entry);
   if (entry->pod->gated()) {
     // Only an attempt clears this otherwise, and a gated pod makes none.
-    entry->pod->was_flushed_from_unschedulable = false;
+    SetNotFlushed(entry);
     Park(entry, before, event, strategy);
     return;
   }
   if (!entry->pod->initial_attempt_timestamp) entry->pod->initial_attempt_timestamp = now;
+  for (const auto& member : entry->members) {
+    if (!member->pod->initial_attempt_timestamp) member->pod->initial_attempt_timestamp = now;
+  }
   entry->sequence = ++last_sequence_;
   entry->holder = Holder::kActive;
   active_.Push(entry, KeyOf(*entry));
   metrics_.Incoming(QueueMetrics::Queue::kActive, event,
-                    CountOf(strategy, QueueingStrategy::kImmediately));
+                    CountOf(strategy, QueueingStrategy::kImmediately), *entry);
 }
 
 void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy) {
@@ -180,7 +289,7 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
     // Pop may take the pod from here, so nothing would ask PreEnqueue later.
     RunPreEnqueue(entry);
     if (entry->pod->gated()) {
-      entry->pod->was_flushed_from_unschedulable = false;
+      SetNotFlushed(entry);
       Park(entry, before, event, strategy);
       return;
     }
@@ -190,7 +299,7 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
   entry->holder = error ? Holder::kErrorBackoff : Holder::kBackoff;
   (error ? error_backoff_ : backoff_).Push(entry, KeyOf(*entry));
   metrics_.Incoming(QueueMetrics::Queue::kBackoff, event,
-                    CountOf(strategy, QueueingStrategy::kAfterBackoff));
+                    CountOf(strategy, QueueingStrategy::kAfterBackoff), *entry);
 }
 
 void QueueState::Requeue(Entry* entry, QueueingStrategy strategy, std::string_view event,
@@ -205,18 +314,27 @@ void QueueState::Requeue(Entry* entry, QueueingStrategy strategy, std::string_vi
   }
 }
 
+void QueueState::Return(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now) {
+  if (GoesToBackoffQ(*entry, strategy, now)) {
+    MoveToBackoffQ(entry, event, std::nullopt);
+  } else {
+    MoveToActiveQ(entry, event, std::nullopt, now);
+  }
+}
+
 bool QueueState::GoesToBackoffQ(const Entry& entry, QueueingStrategy strategy, Time now) const {
-  return strategy == QueueingStrategy::kAfterBackoff && backoffs_.IsBackingOff(*entry.pod, now);
+  return strategy == QueueingStrategy::kAfterBackoff &&
+         backoffs_.IsBackingOff(*entry.pod, now, entry.size());
 }
 
 // Room on a node wakes a crowd of preemptors of which nearly all still wait for other victims:
 // those are not worth taking out and putting back.
 void QueueState::Wake(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now) {
   const bool asks_gate = options_.pop_from_backoff_q || !GoesToBackoffQ(*entry, strategy, now);
-  if (asks_gate && StillGated(*entry)) {
-    entry->pod->was_flushed_from_unschedulable = false;
+  if (asks_gate && StillGated(entry)) {
+    SetNotFlushed(entry);
     metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
-                      CountOf(strategy, QueueingStrategy::kSkip));
+                      CountOf(strategy, QueueingStrategy::kSkip), *entry);
     return;
   }
   parked_.Remove(entry);
@@ -225,7 +343,9 @@ void QueueState::Wake(Entry* entry, QueueingStrategy strategy, std::string_view 
 
 Entry* QueueState::BackoffCompleted(Time now) const {
   for (const EntryHeap* heap : {&backoff_, &error_backoff_}) {
-    if (!heap->empty() && !backoffs_.IsBackingOff(*heap->Top()->pod, now)) return heap->Top();
+    if (heap->empty()) continue;
+    const Entry& top = *heap->Top();
+    if (!backoffs_.IsBackingOff(*top.pod, now, top.size())) return heap->Top();
   }
   return nullptr;
 }

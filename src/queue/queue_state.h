@@ -53,11 +53,24 @@ class QueueState {
   std::unique_ptr<QueuedPod> Extract(Entry* entry);
   // Takes a newer version of the pod, leaving the entry where it is.
   void Replace(Entry* entry, PodInfoPtr info);
+  // A new entry for a pod group, in no container yet. `members` has at least one.
+  Entry* InsertGroup(std::unique_ptr<QueuedPod> group, std::shared_ptr<const api::PodGroup> object,
+                     std::vector<std::unique_ptr<Entry>> members);
+  // Calls `change` on a group's members, which must leave one at least, and keeps what is known of
+  // the group true to them. The group stays where it is.
+  void ChangeMembers(Entry* entry, const std::function<void()>& change);
+  // A pod that joins its group, not queued yet.
+  std::unique_ptr<Entry> MakeMember(std::unique_ptr<QueuedPod> pod);
+  // Runs PreEnqueue for a member that its group has got since it entered activeQ or a backoffQ;
+  // gated, it takes the group along.
+  void CheckNewMember(Entry* entry, Entry* member, std::string_view event, Time now);
 
   // From wherever the entry is to where the strategy says, by way of PreEnqueue.
   void Requeue(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);
   // Runs PreEnqueue, unless the pod comes from a backoffQ that ran it; gated, it is parked instead.
   void MoveToActiveQ(Entry* entry, std::string_view event, Strategy strategy, Time now);
+  // The same for a group that comes back from an attempt, and counts as new.
+  void Return(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);
   // Requeues a parked entry; if it is parked again, at the gate it waits at, it counts as new.
   void Wake(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);
 
@@ -68,6 +81,7 @@ class QueueState {
   // When the first backoff ends; none without pods in backoff.
   std::optional<Time> FirstExpiration() const;
 
+  // Of a pod; a group has none of its own.
   void CountRejectors(const QueuedPod& pod, int by);
 
  private:
@@ -79,9 +93,12 @@ class QueueState {
   void Park(Entry* entry, Holder before, std::string_view event, Strategy strategy);
   // Out of its container; returns which that was.
   Holder Detach(Entry* entry);
+  // Of a group it asks about every member; one that is gated gates the group.
   void RunPreEnqueue(Entry* entry);
+  void RunPreEnqueueOfPod(Entry* entry);
   // Whether the plugin that gates the parked entry holds it back still.
-  bool StillGated(const Entry& entry) const;
+  bool StillGated(Entry* entry);
+  static void SetNotFlushed(Entry* entry);
   bool GoesToBackoffQ(const Entry& entry, QueueingStrategy strategy, Time now) const;
   // What orders the entry in the heap that holds it.
   EntryHeap::Key KeyOf(const Entry& entry) const;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/api/scheduling.h"
 #include "berth/cluster_event.h"
 #include "berth/in_tree/points.h"
 #include "berth/pod_info.h"
@@ -17,9 +18,20 @@
 
 namespace berth::queue {
 
-// A pod without a node, and what its earlier attempts left behind.
+struct QueuedPod;
+
+// The queued pods of a pod group, which are tried together.
+struct QueuedGroup {
+  std::shared_ptr<const api::PodGroup> object;
+  // Ordered by priority, attempts (both descending), timestamp and name.
+  std::vector<std::unique_ptr<QueuedPod>> members;
+};
+
+// A pod without a node, and what its earlier attempts left behind. Or a pod group: its books, and a
+// pod that stands for it, with its namespace, name and priority.
 struct QueuedPod {
   PodInfoPtr info;
+  std::unique_ptr<QueuedGroup> group;  // nullptr: a pod
   // When it was added or last came back from an attempt. Moves between queues keep it.
   Time timestamp;
   // When it first entered activeQ; the time it was gated before that does not count.
@@ -58,6 +70,8 @@ struct QueueOptions {
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   // Feature gate SchedulerPopFromBackoffQ: an empty activeQ takes from backoffQ.
   bool pop_from_backoff_q = true;
+  // Feature gate GenericWorkload: the pods of a pod group are queued as one.
+  bool pod_groups = false;
 };
 
 using QueueLess = std::function<bool(const QueueSortKey&, const QueueSortKey&)>;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "berth/in_tree/pod_groups.h"
 #include "src/base/logging.h"
 #include "src/cache/nominator.h"
 
@@ -31,20 +32,10 @@ Time NextTick(Time start, Duration period, Time time) {
   return start + ((time - start) / period + 1) * period;
 }
 
-Place PlaceOf(const Entry* entry) {
-  if (entry == nullptr) return Place::kNowhere;
-  switch (entry->holder) {
-    case Holder::kActive:
-      return Place::kActive;
-    case Holder::kBackoff:
-    case Holder::kErrorBackoff:
-      return Place::kBackoff;
-    case Holder::kParked:
-      return Place::kUnschedulable;
-    case Holder::kNone:
-      break;
-  }
-  return Place::kNowhere;
+bool Concerns(const PodPredicate& concerns, const Entry& entry) {
+  if (!entry.is_group()) return concerns(entry.pod->pod());
+  return std::ranges::any_of(entry.members,
+                             [&](const auto& member) { return concerns(member->pod->pod()); });
 }
 
 std::string_view PlaceName(Place place) {
@@ -66,6 +57,7 @@ std::string_view PlaceName(Place place) {
 SchedulingQueue::SchedulingQueue(QueueOptions options, QueueHooks hooks,
                                  cache::Nominator& nominator, QueueMetrics metrics, Time start)
     : state_(options, std::move(hooks), std::move(metrics)),
+      groups_(state_),
       in_flight_(state_.metrics()),
       nominator_(nominator),
       // Whole seconds, so that a flush takes whole windows of the backoffQ.
@@ -74,6 +66,15 @@ SchedulingQueue::SchedulingQueue(QueueOptions options, QueueHooks hooks,
       unschedulable_start_(start),
       next_backoff_flush_(NextTick(backoff_start_, kBackoffFlushPeriod, start)),
       next_unschedulable_flush_(start + kUnschedulableFlushPeriod) {}
+
+Entry* SchedulingQueue::FindEntry(std::string_view pod_key) const {
+  Entry* entry = state_.Find(pod_key);
+  return entry != nullptr ? entry : groups_.Find(pod_key);
+}
+
+bool SchedulingQueue::IsMember(const api::Pod& pod) const {
+  return state_.options().pod_groups && PodGroupNameOf(pod) != nullptr;
+}
 
 void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
   BERTH_ON_THREAD(owner_);
@@ -84,18 +85,22 @@ void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
     flying->deleted = false;
     return;
   }
-  if (Entry* entry = state_.Find(metadata.Key()); entry != nullptr) {
+  if (Entry* entry = FindEntry(metadata.Key()); entry != nullptr) {
     const std::shared_ptr<const api::Pod> old_pod = entry->pod->info->pod;
     if (old_pod->metadata.uid == metadata.uid) {
       Update(old_pod, std::move(pod), now);
       return;
     }
-    Delete(*old_pod);
+    Delete(*old_pod, now);
   }
   nominator_.AddNominatedPod(pod);
   auto queued = std::make_unique<QueuedPod>();
   queued->info = std::move(pod);
   queued->timestamp = now;
+  if (IsMember(queued->pod())) {
+    groups_.Add(std::move(queued), now);
+    return;
+  }
   const std::string& label = state_.hints().Match(kUnscheduledPodAdd).label;
   state_.MoveToActiveQ(state_.Insert(std::move(queued)), label, std::nullopt, now);
 }
@@ -116,13 +121,14 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
     }
     return;
   }
-  Entry* entry = state_.Find(pod.metadata.Key());
+  Entry* entry = FindEntry(pod.metadata.Key());
   if (entry == nullptr || entry->pod->pod().metadata.uid != pod.metadata.uid) {
     Add(std::move(new_pod), now);
     return;
   }
   nominator_.UpdateNominatedPod(*old_pod, new_pod);
   state_.Replace(entry, new_pod);
+  if (entry->group != nullptr) entry = entry->group;
   if (entry->holder == Holder::kParked) {
     UpdateParked(entry, PodUpdateEvents(resource, *old_pod, pod), old_object, new_object, now);
   }
@@ -141,15 +147,16 @@ void SchedulingQueue::UpdateParked(Entry* entry, const std::vector<ClusterEvent>
   }
 }
 
-void SchedulingQueue::Delete(const api::Pod& pod) {
+void SchedulingQueue::Delete(const api::Pod& pod, Time now) {
   BERTH_ON_THREAD(owner_);
   nominator_.DeleteNominatedPodIfExists(pod);
   if (auto* flying = in_flight_.Find(pod.metadata.uid); flying != nullptr) {
     flying->deleted = true;
   }
-  Entry* entry = state_.Find(pod.metadata.Key());
+  Entry* entry = FindEntry(pod.metadata.Key());
   if (entry == nullptr || entry->pod->pod().metadata.uid != pod.metadata.uid) return;
-  state_.CountRejectors(*state_.Extract(entry), -1);
+  const bool member = groups_.Find(pod.metadata.Key()) == entry;
+  state_.CountRejectors(member ? *groups_.Take(entry, now) : *state_.Extract(entry), -1);
 }
 
 std::unique_ptr<QueuedPod> SchedulingQueue::Pop() {
@@ -157,20 +164,33 @@ std::unique_ptr<QueuedPod> SchedulingQueue::Pop() {
   while (Entry* entry = state_.Next()) {
     if (entry->holder == Holder::kBackoff) {
       state_.metrics().Incoming(QueueMetrics::Queue::kActive, kPopFromBackoffQ,
-                                QueueMetrics::Count::kPodAndEntity);
+                                QueueMetrics::Count::kPodAndEntity, *entry);
     }
-    std::unique_ptr<QueuedPod> pod = state_.Extract(entry);
-    state_.CountRejectors(*pod, -1);
-    if (IsInFlight(pod->pod().metadata.uid)) {
-      base::LogError("Discarding the popped pod: an earlier attempt of it is still in flight",
-                     {{"pod", pod->pod().metadata.Key()}});
-      continue;
-    }
-    ++pod->attempts;
-    in_flight_.Add(pod->info);
-    return pod;
+    std::unique_ptr<QueuedPod> popped =
+        entry->is_group() ? groups_.Pop(entry) : state_.Extract(entry);
+    if (Launch(*popped)) return popped;
+    if (popped->group != nullptr) groups_.Abandon();
   }
   return nullptr;
+}
+
+bool SchedulingQueue::Launch(QueuedPod& popped) {
+  if (popped.group == nullptr) return LaunchPod(popped);
+  ++popped.attempts;
+  std::erase_if(popped.group->members, [this](const auto& pod) { return !LaunchPod(*pod); });
+  return !popped.group->members.empty();
+}
+
+bool SchedulingQueue::LaunchPod(QueuedPod& pod) {
+  state_.CountRejectors(pod, -1);
+  if (IsInFlight(pod.pod().metadata.uid)) {
+    base::LogError("Discarding the popped pod: an earlier attempt of it is still in flight",
+                   {{"pod", pod.pod().metadata.Key()}});
+    return false;
+  }
+  ++pod.attempts;
+  in_flight_.Add(pod.info);
+  return true;
 }
 
 void SchedulingQueue::Done(std::string_view uid) {
@@ -203,7 +223,7 @@ Place SchedulingQueue::AddUnschedulablePodIfNotPresent(std::unique_ptr<QueuedPod
     }
     if (pod->info->pod == flying->popped->pod) pod->info = flying->newest;
   }
-  if (state_.Find(pod->pod().metadata.Key()) != nullptr) {
+  if (FindEntry(pod->pod().metadata.Key()) != nullptr) {
     base::LogError("Pod is already present in the scheduling queue",
                    {{"pod", pod->pod().metadata.Key()}});
     Done(uid);
@@ -222,6 +242,13 @@ Place SchedulingQueue::AddUnschedulablePodIfNotPresent(std::unique_ptr<QueuedPod
   pod->flush_timestamp.reset();
   state_.CountRejectors(*pod, 1);
 
+  if (IsMember(pod->pod())) {
+    // What happened meanwhile does not matter: the group comes back for a new attempt anyway.
+    Done(uid);
+    const std::string key = pod->pod().metadata.Key();
+    groups_.Add(std::move(pod), now);
+    return WhereIs(key);
+  }
   Entry* entry = state_.Insert(std::move(pod));
   state_.Requeue(entry, StrategyAfterAttempt(*entry), kScheduleAttemptFailure, now);
   Done(uid);
@@ -229,9 +256,25 @@ Place SchedulingQueue::AddUnschedulablePodIfNotPresent(std::unique_ptr<QueuedPod
     base::LogV(3, "Pod moved to an internal scheduling queue",
                {{"pod", entry->key},
                 {"event", kScheduleAttemptFailure},
-                {"queue", PlaceName(PlaceOf(entry))}});
+                {"queue", PlaceName(WhereIs(entry->key))}});
   }
-  return PlaceOf(entry);
+  return WhereIs(entry->key);
+}
+
+void SchedulingQueue::AddAttemptedPodGroup(std::unique_ptr<QueuedPod> group, GroupResult result,
+                                           Time now) {
+  BERTH_ON_THREAD(owner_);
+  groups_.Return(std::move(group), result, kScheduleAttemptFailure, now);
+}
+
+void SchedulingQueue::SetPodGroup(std::shared_ptr<const api::PodGroup> group, Time now) {
+  BERTH_ON_THREAD(owner_);
+  if (state_.options().pod_groups) groups_.Set(std::move(group), now);
+}
+
+void SchedulingQueue::DeletePodGroup(const api::PodGroup& group) {
+  BERTH_ON_THREAD(owner_);
+  if (state_.options().pod_groups) groups_.Remove(group);
 }
 
 void SchedulingQueue::MoveGroups(const EventMatch& match, const api::ObjectPtr& old_object,
@@ -246,7 +289,7 @@ void SchedulingQueue::MoveGroups(const EventMatch& match, const api::ObjectPtr& 
   for (const ParkedGroup* group : state_.parked().Candidates(match)) {
     std::optional<QueueingStrategy> shared;
     for (const auto& [sequence, entry] : group->members) {
-      if (concerns && !concerns(entry->pod->pod())) continue;
+      if (concerns && !Concerns(concerns, *entry)) continue;
       if (!shared || for_one) shared = evaluate(*entry);
       if (*shared != QueueingStrategy::kSkip) {
         woken.emplace_back(entry, *shared);
@@ -289,12 +332,17 @@ void SchedulingQueue::Activate(std::span<const std::string> pod_keys, Time now) 
   BERTH_ON_THREAD(owner_);
   const EventMatch& match = state_.hints().Match(kForceActivate);
   for (const std::string& key : pod_keys) {
-    Entry* entry = state_.Find(key);
-    if (entry != nullptr && entry->holder != Holder::kActive) {
+    const auto* flying = in_flight_.FindByKey(key);
+    Entry* entry = FindEntry(key);
+    if (entry != nullptr && entry->group != nullptr) entry = entry->group;
+    if (flying != nullptr && IsMember(*flying->newest->pod)) {
+      entry = groups_.EntryOf(*flying->newest->pod);
+    }
+    if (entry != nullptr && entry->holder != Holder::kActive && entry->holder != Holder::kNone) {
       state_.MoveToActiveQ(entry, match.label, std::nullopt, now);
       if (entry->holder == Holder::kActive) continue;
     }
-    if (const auto* flying = in_flight_.FindByKey(key); flying != nullptr) {
+    if (flying != nullptr) {
       in_flight_.Record({&match, {}, flying->newest->pod});
     }
   }
@@ -326,6 +374,7 @@ void SchedulingQueue::FlushUnschedulableLeftover(Time now) {
     const Time since = std::max(pod.timestamp, pod.flush_timestamp.value_or(pod.timestamp));
     if (now - since <= state_.options().pod_max_in_unschedulable_pods_duration) continue;
     pod.was_flushed_from_unschedulable = true;
+    for (const auto& member : entry->members) member->pod->was_flushed_from_unschedulable = true;
     pod.flush_timestamp = now;
     overdue.push_back(entry);
   }
@@ -349,37 +398,5 @@ std::optional<Time> SchedulingQueue::NextWakeup() const {
 }
 
 bool SchedulingQueue::HasReady() const { return state_.Next() != nullptr; }
-
-QueueCounts SchedulingQueue::counts() const {
-  const size_t gated = state_.parked().gated();
-  return {state_.active().size(), state_.backoff().size() + state_.error_backoff().size(),
-          state_.parked().all().size() - gated, gated, in_flight_.size()};
-}
-
-bool SchedulingQueue::IsInFlight(std::string_view uid) const {
-  return in_flight_.Find(uid) != nullptr;
-}
-
-const QueuedPod* SchedulingQueue::Find(std::string_view pod_key) const {
-  const Entry* entry = state_.Find(pod_key);
-  return entry == nullptr ? nullptr : entry->pod.get();
-}
-
-Place SchedulingQueue::WhereIs(std::string_view pod_key) const {
-  return PlaceOf(state_.Find(pod_key));
-}
-
-std::vector<SchedulingQueue::PendingPod> SchedulingQueue::PendingPods() const {
-  std::vector<PendingPod> pods;
-  for (const EntryHeap* heap : {&state_.active(), &state_.backoff(), &state_.error_backoff()}) {
-    for (const Entry* entry : heap->InOrder()) pods.push_back({entry->pod.get(), PlaceOf(entry)});
-  }
-  for (const auto& [sequence, entry] : state_.parked().all()) {
-    pods.push_back({entry->pod.get(), PlaceOf(entry)});
-  }
-  return pods;
-}
-
-void SchedulingQueue::UpdateGauges() { state_.metrics().SetGauges(counts()); }
 
 }  // namespace berth::queue

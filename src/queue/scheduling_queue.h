@@ -14,6 +14,7 @@
 #include "berth/time.h"
 #include "src/base/thread.h"
 #include "src/queue/in_flight.h"
+#include "src/queue/pod_group_queue.h"
 #include "src/queue/queue_metrics.h"
 #include "src/queue/queue_state.h"
 #include "src/queue/queued_pod.h"
@@ -32,12 +33,26 @@ enum class Place {
   kUnschedulable,  // parked, or gated
 };
 
+// How many pods there are in each place.
 struct QueueCounts {
+  struct Places {
+    size_t active = 0;
+    size_t backoff = 0;
+    size_t unschedulable = 0;
+    size_t gated = 0;
+  };
   size_t active = 0;
   size_t backoff = 0;
   size_t unschedulable = 0;  // without the gated ones
   size_t gated = 0;
   size_t in_flight = 0;
+  // Pods of pod groups that wait for their PodGroup, or for its attempt to end.
+  size_t incomplete = 0;
+  size_t pending = 0;
+  // The pods in pod groups, and the groups; has_groups: there may be any.
+  Places members = {};
+  Places groups = {};
+  bool has_groups = false;
 };
 
 // Whether an event concerns a parked pod at all. nullptr: it does.
@@ -54,6 +69,8 @@ using PodPredicate = std::function<bool(const api::Pod&)>;
 //    +------------------------------------> (gated ones among them)
 //
 // A pod that failed by an error backs off apart from the others, and Pop never takes it early.
+//
+// With QueueOptions::pod_groups the pods of a pod group take this way as one; see PodGroupQueue.
 //
 // Invariant: a pod is in exactly one of activeQ, backoffQ, the unschedulable pods and in flight.
 // Pods that compare equal leave in the order in which they came; no order depends on hashes.
@@ -81,10 +98,11 @@ class SchedulingQueue {
   // recorded as an event and `new_pod` kept for its return. A pod found nowhere is added.
   void Update(const std::shared_ptr<const api::Pod>& old_pod, PodInfoPtr new_pod, Time now);
   // Takes the pod and its nomination out. A pod in flight is dropped when it comes back.
-  void Delete(const api::Pod& pod);
+  void Delete(const api::Pod& pod, Time now);
 
   // The next pod, marked in flight with one attempt more, or nullptr. The caller owes one Done() or
-  // AddUnschedulablePodIfNotPresent() for it.
+  // AddUnschedulablePodIfNotPresent() for it. Or the next pod group: that is owed for each of its
+  // pods, and then, before anything else happens to the queue, one AddAttemptedPodGroup().
   std::unique_ptr<QueuedPod> Pop();
   // The attempt needs no events any more. Does nothing for an unknown UID.
   void Done(std::string_view uid);
@@ -93,6 +111,15 @@ class SchedulingQueue {
   // version replaces `info`, unless the caller changed that. Returns where it went: kNowhere, if it
   // was deleted while in flight or is queued already.
   Place AddUnschedulablePodIfNotPresent(std::unique_ptr<QueuedPod> pod, Time now);
+
+  // The attempt at a pod group is over: those of its pods that came back, and others that came
+  // meanwhile, wait for their next turn as one. `group` is what Pop() returned; its members are
+  // moved from.
+  void AddAttemptedPodGroup(std::unique_ptr<QueuedPod> group, GroupResult result, Time now);
+
+  // A PodGroup that is new or has changed, or is gone.
+  void SetPodGroup(std::shared_ptr<const api::PodGroup> group, Time now);
+  void DeletePodGroup(const api::PodGroup& group);
 
   // Something changed in the cluster: moves the parked pods it may help, and records it for those
   // in flight. A wildcard event whose new object is a pod concerns that pod alone.
@@ -105,7 +132,7 @@ class SchedulingQueue {
   // Pods may be in other classes now: groups the parked ones again. Moves none.
   void Regroup();
   // Moves the pods named by "namespace/name" to activeQ, whether parked or backing off; those in
-  // flight are tried again after a rejection.
+  // flight are tried again after a rejection. A pod of a group takes its whole group along.
   void Activate(std::span<const std::string> pod_keys, Time now);
 
   // Runs what is due: each whole second FlushBackoffCompleted(), each 30 s
@@ -134,6 +161,13 @@ class SchedulingQueue {
   void UpdateGauges();
 
  private:
+  // Of a pod, or of a member of a group.
+  Entry* FindEntry(std::string_view pod_key) const;
+  // Whether the pod is queued with its group.
+  bool IsMember(const api::Pod& pod) const;
+  // Marks what was popped as in flight; false: there is nothing of it to be tried.
+  bool Launch(QueuedPod& popped);
+  bool LaunchPod(QueuedPod& pod);
   // Where a pod goes that comes back: decided by what happened while it was in flight.
   QueueingStrategy StrategyAfterAttempt(const Entry& entry);
   // Moves the parked pods that the event may help, and records it.
@@ -144,6 +178,7 @@ class SchedulingQueue {
 
   base::ThreadOwner owner_;
   QueueState state_;
+  PodGroupQueue groups_;
   InFlightPods in_flight_;
   cache::Nominator& nominator_;
   const Time backoff_start_;

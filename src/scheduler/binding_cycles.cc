@@ -6,6 +6,7 @@
 
 #include "src/base/logging.h"
 #include "src/engine/diagnosis.h"
+#include "src/scheduler/cycle_steps.h"
 #include "src/scheduler/pod_store.h"
 
 namespace berth::scheduler {
@@ -191,7 +192,7 @@ void BindingCycles::Fail(AssumedPod pod, Failure failure, Time now) {
   const PodInfoPtr info = attempt.info();
   const std::string& uid = info->pod->metadata.uid;
   framework::RunUnreserve(*attempt.profile, attempt.cycle, *info, pod.node_name);
-  const bool forgotten = state_.cache.ForgetPod(uid);
+  const bool forgotten = Forget(state_, info);
   const ClusterEvent event{EventResource::kAssignedPod, action::kDelete};
   const bool rejected = failure.rejected();
   // What goes is the pod as it was assumed: hints look at the node that it leaves.

@@ -11,6 +11,8 @@
 namespace berth::scheduler {
 namespace {
 
+using PodGroupPtr = std::shared_ptr<const api::PodGroup>;
+
 bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
 
 }  // namespace
@@ -113,7 +115,11 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
   } else if (IsOurs(pod->spec.scheduler_name)) {
     state_.pods.Set(pod);
+    state_.pod_groups.SetPending(pod);
     queue_.Add(state_.cache.MakePodInfo(pod), now);
+    if (state_.features.generic_workload) {
+      Move(EventResource::kUnscheduledPod, action::kAdd, {}, pod, now);
+    }
     metrics_.Handled(EventResource::kUnscheduledPod, action::kAdd);
   }
 }
@@ -133,7 +139,8 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
     AddToCache(pod);
     if (ours) {
       state_.pods.Erase(*pod);
-      queue_.Delete(*pod);
+      queue_.Delete(*pod, now);
+      state_.pod_groups.RemovePending(*pod);
       state_.status_patcher.Forget(pod->metadata.uid);
       metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
     }
@@ -149,6 +156,7 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
 
 void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
   state_.pods.Set(pod);
+  state_.pod_groups.SetPending(pod);
   const auto cached = state_.cache.FindPod(pod->metadata.uid);
   if (cached && cached->assumed) {
     if (!old_pod->metadata.deletion_timestamp && pod->metadata.deletion_timestamp) {
@@ -166,13 +174,15 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
 void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
     state_.cache.RemovePod(pod->metadata.uid);
+    state_.pod_groups.RemovePlaced(*pod);
     Move(EventResource::kAssignedPod, action::kDelete, pod, {}, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kDelete);
     return;
   }
   if (!IsOurs(pod->spec.scheduler_name)) return;
   state_.pods.Erase(*pod);
-  queue_.Delete(*pod);
+  queue_.Delete(*pod, now);
+  state_.pod_groups.RemovePending(*pod);
   state_.status_patcher.Forget(pod->metadata.uid);
   if (const auto cached = state_.cache.FindPod(pod->metadata.uid)) {
     DropAssumedPod(*cached, now);
@@ -186,7 +196,9 @@ void EventHandlers::AddToCache(const PodPtr& pod) {
   if (auto added = state_.cache.AddPod(state_.cache.MakePodInfo(pod)); !added) {
     base::LogError("Pod cannot be put on its node",
                    {{"pod", pod->metadata.Key()}, {"err", added.error().message}});
+    return;
   }
+  state_.pod_groups.SetPlaced(pod, false);
 }
 
 void EventHandlers::OpenNode(const std::string& pod_key, Time now) {
@@ -210,6 +222,7 @@ void EventHandlers::DropAssumedPod(const cache::CachedPod& pod, Time now) {
     waiting->Reject("", "removed");
   } else {
     state_.cache.RemovePod(uid);
+    state_.pod_groups.RemovePlaced(*assumed);
   }
   Move(EventResource::kAssignedPod, action::kDelete, assumed, {}, now);
 }
@@ -250,12 +263,19 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
     state_.objects.Set(event.new_object);
     state_.assumed_volumes.Expire(event.new_object);
     if (const auto* claim = std::get_if<ClaimPtr>(&event.new_object)) state_.claims.Show(*claim);
+    if (const auto* group = std::get_if<PodGroupPtr>(&event.new_object)) {
+      queue_.SetPodGroup(*group, now);
+    }
     state_.cache.TestSelectorOf(event.new_object);
     if (event.type == informers::EventType::kUpdated) action = action::kUpdate;
   } else if (!std::holds_alternative<std::monostate>(event.old_object)) {
     state_.objects.Remove(event.old_object);
     state_.assumed_volumes.Expire(event.old_object);
     if (const auto* claim = std::get_if<ClaimPtr>(&event.old_object)) state_.claims.Remove(**claim);
+    if (const auto* group = std::get_if<PodGroupPtr>(&event.old_object)) {
+      queue_.DeletePodGroup(**group);
+      state_.group_status_patcher.Forget((*group)->metadata.uid);
+    }
     action = action::kDelete;
   } else {
     return;  // the end of an object that could never be read

@@ -16,6 +16,7 @@ queue::QueueOptions MakeQueueOptions(const SchedulerOptions& options) {
   queue.pod_max_backoff = std::chrono::seconds(options.configuration.pod_max_backoff_seconds);
   queue.pod_max_in_unschedulable_pods_duration = options.pod_max_in_unschedulable_pods_duration;
   queue.pop_from_backoff_q = options.features.scheduler_pop_from_backoff_q;
+  queue.pod_groups = options.features.generic_workload;
   return queue;
 }
 
@@ -43,12 +44,20 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
       handlers_(*state_, queue_, profiles_),
       failures_(*state_, queue_),
       binding_cycles_(*state_, queue_, failures_, options.configuration.client_connection.burst),
+      pod_group_cycle_({.state = *state_,
+                        .profiles = profiles_,
+                        .queue = queue_,
+                        .engine = engine_,
+                        .binding_cycles = binding_cycles_,
+                        .failures = failures_},
+                       options),
       scheduling_cycle_({.state = *state_,
                          .profiles = profiles_,
                          .queue = queue_,
                          .engine = engine_,
                          .binding_cycles = binding_cycles_,
-                         .failures = failures_},
+                         .failures = failures_,
+                         .pod_group_cycle = pod_group_cycle_},
                         options),
       loop_({.state = *state_,
              .queue = queue_,

@@ -20,6 +20,7 @@
 #include "src/scheduler/loop.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/options.h"
+#include "src/scheduler/pod_group_cycle.h"
 #include "src/scheduler/profiles.h"
 #include "src/scheduler/scheduling_cycle.h"
 #include "src/scheduler/state.h"
@@ -107,6 +108,7 @@ class Scheduler {
   EventHandlers handlers_;
   FailureHandler failures_;
   BindingCycles binding_cycles_;
+  PodGroupCycle pod_group_cycle_;
   SchedulingCycle scheduling_cycle_;
   Loop loop_;
 };

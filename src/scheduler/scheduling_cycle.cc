@@ -5,14 +5,12 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/scheduler/cycle_steps.h"
 
 namespace berth::scheduler {
 namespace {
 
 using metrics::Metric;
-
-// One cycle in ten also times each plugin.
-constexpr uint64_t kPluginSampling = 10;
 
 }  // namespace
 
@@ -26,14 +24,20 @@ SchedulingCycle::SchedulingCycle(const Parts& parts, const SchedulerOptions& opt
       reused_decisions_series_(state_.metrics.Series(Metric::kReusedVerdicts, {"scheduled"})) {}
 
 void SchedulingCycle::ScheduleOne() {
-  std::optional<Attempt> attempt = Begin();
+  std::unique_ptr<queue::QueuedPod> queued = parts_.queue.Pop();
+  if (queued == nullptr) return;
+  if (queued->group != nullptr) {
+    parts_.pod_group_cycle.Schedule(std::move(queued));
+    return;
+  }
+  std::optional<Attempt> attempt = Begin(std::move(queued));
   if (!attempt) return;
   // A pod that was parked for too long is there to be evaluated.
   const auto refuse_alike = attempt->queued->was_flushed_from_unschedulable
                                 ? engine::RefuseAlike::kNo
                                 : engine::RefuseAlike::kYes;
   const engine::Decision decision = parts_.engine.Schedule(
-      *attempt->profile, attempt->cycle, *attempt->info(), Cluster(),
+      *attempt->profile, attempt->cycle, *attempt->info(), ClusterOf(state_),
       parts_.profiles.PercentageOfNodesToScore(*attempt->profile), refuse_alike);
   if (decision.kind == engine::Decision::Kind::kScheduled) {
     if (decision.kept) state_.metrics.Add(reused_decisions_series_);
@@ -44,74 +48,38 @@ void SchedulingCycle::ScheduleOne() {
   }
 }
 
-engine::ClusterState SchedulingCycle::Cluster() {
-  return {state_.cache,
-          state_.nominator,
-          state_.objects.generation(),
-          state_.objects.disruption_budgets_generation(),
-          state_.extenders.empty() ? nullptr : &state_.extenders,
-          &state_.cache.node_order()};
-}
-
-std::optional<Attempt> SchedulingCycle::Begin() {
+std::optional<Attempt> SchedulingCycle::Begin(std::unique_ptr<queue::QueuedPod> queued) {
   Attempt attempt;
-  attempt.queued = parts_.queue.Pop();
-  if (attempt.queued == nullptr) return std::nullopt;
+  attempt.queued = std::move(queued);
   attempt.start = state_.clock.Now();
   attempt.profile = parts_.profiles.Find(attempt.pod().spec.scheduler_name);
-  if (attempt.profile == nullptr || Skip(attempt)) {
+  if (attempt.profile == nullptr || IsSettled(state_, attempt)) {
     parts_.queue.Done(attempt.uid());
     return std::nullopt;
   }
   base::LogV(3, "Attempting to schedule pod", {{"pod", attempt.pod().metadata.Key()}});
   attempt.stopwatch_start = Stopwatch();
-  attempt.queued->info = state_.cache.Reclass(std::move(attempt.queued->info));
-  attempt.cycle.observer = &state_.observer;
-  attempt.cycle.observe_plugins = state_.random.Below(kPluginSampling) == 0;
+  Prepare(state_, attempt);
   return attempt;
 }
 
-// Pods that need no node any more: being deleted, or assumed since they were queued.
-bool SchedulingCycle::Skip(const Attempt& attempt) {
-  const api::Pod& pod = attempt.pod();
-  if (pod.metadata.deletion_timestamp) {
-    attempt.profile->handle().RecordEvent(pod, PodEventType::kWarning, "FailedScheduling",
-                                          "Scheduling",
-                                          "skip schedule deleting pod: " + pod.metadata.Key());
-    return true;
-  }
-  return state_.cache.IsAssumed(attempt.uid());
-}
-
 void SchedulingCycle::Commit(Attempt attempt, NodeRow node) {
-  const framework::Profile& profile = *attempt.profile;
-  const PodInfo& info = *attempt.info();
   std::string node_name = state_.cache.node(node).metadata.name;
-  if (auto assumed = state_.cache.AssumePod(attempt.info(), node); !assumed) {
-    Fail(std::move(attempt), {.message = assumed.error().message});
+  if (std::optional<Failure> failure = AssumeAndReserve(state_, attempt, node)) {
+    Fail(std::move(attempt), *std::move(failure));
     return;
   }
-  state_.nominator.DeleteNominatedPodIfExists(attempt.pod());
-
-  framework::PluginStatus verdict = framework::RunReserve(profile, attempt.cycle, info, node_name);
-  framework::PermitVerdict permit;
-  if (verdict.status.ok()) {
-    permit = framework::RunPermit(profile, attempt.cycle, info, node_name);
-    verdict = permit.verdict;
-  }
-  if (verdict.status.ok() || verdict.status.wait()) {
-    Report(attempt, verdict.status.code(), node_name, "");
+  framework::PermitVerdict permit =
+      framework::RunPermit(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
+  const Status& verdict = permit.verdict.status;
+  if (verdict.ok() || verdict.wait()) {
+    Report(attempt, verdict.code(), node_name, "");
     const Time start = attempt.start;
     parts_.binding_cycles.Begin(std::move(attempt), std::move(node_name), std::move(permit), start);
     return;
   }
-  Failure failure{.code = verdict.status.code(), .message = verdict.status.message()};
-  if (verdict.status.rejected()) {
-    failure.message = engine::FitErrorMessage(verdict.status);
-    failure.AddRejector(std::string(verdict.plugin));
-  }
-  framework::RunUnreserve(profile, attempt.cycle, info, node_name);
-  state_.cache.ForgetPod(attempt.uid());
+  Failure failure = FailureOf(permit.verdict);
+  UnreserveAndForget(state_, attempt, node_name);
   Fail(std::move(attempt), std::move(failure));
 }
 
@@ -159,7 +127,7 @@ engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {
   refusal.unschedulable_plugins = diagnosis.unschedulable_plugins;
   refusal.pending_plugins = diagnosis.pending_plugins;
   if (!preempted) {
-    parts_.engine.KeepRefusal(profile, std::move(attempt.cycle), *attempt.info(), Cluster(),
+    parts_.engine.KeepRefusal(profile, std::move(attempt.cycle), *attempt.info(), ClusterOf(state_),
                               refusal);
   }
   return refusal;

@@ -14,6 +14,7 @@
 #include "src/scheduler/binding_cycles.h"
 #include "src/scheduler/failure_handler.h"
 #include "src/scheduler/options.h"
+#include "src/scheduler/pod_group_cycle.h"
 #include "src/scheduler/profiles.h"
 #include "src/scheduler/state.h"
 
@@ -26,7 +27,8 @@ namespace berth::scheduler {
 //            |          +---------+---------+--> taken back --+
 //            +--> PostFilter ---------------------------------+--> FailureHandler
 //
-// All that one attempt is about travels in an Attempt.
+// All that one attempt is about travels in an Attempt. What Pop returns may be a pod group, which
+// is the PodGroupCycle's.
 //
 // Thread safety: the scheduling thread.
 class SchedulingCycle {
@@ -38,27 +40,26 @@ class SchedulingCycle {
     engine::Engine& engine;
     BindingCycles& binding_cycles;
     FailureHandler& failures;
+    PodGroupCycle& pod_group_cycle;
   };
   // All parts must outlive the cycle. Of the options it takes what reports and times cycles.
   SchedulingCycle(const Parts& parts, const SchedulerOptions& options);
 
-  // Takes the next pod from the queue and decides it, if there is one.
+  // Takes the next pod, or pod group, from the queue and decides it, if there is one.
   void ScheduleOne();
 
   // Attempts that failed as another pod of the class had.
   uint64_t num_reused_refusals() const { return num_reused_refusals_; }
 
  private:
-  // The next pod that is to be decided; nullopt: none, or it needs no node any more.
-  std::optional<Attempt> Begin();
-  bool Skip(const Attempt& attempt);
+  // nullopt: the pod needs no node any more.
+  std::optional<Attempt> Begin(std::unique_ptr<queue::QueuedPod> queued);
   // Assume, Reserve and Permit; then the pod enters its binding cycle.
   void Commit(Attempt attempt, NodeRow node);
   // No node was found.
   void FailUndecided(Attempt attempt, const engine::Decision& decision);
   // Asks PostFilter for a way out, and lets the engine keep that there is none.
   engine::Refusal Refuse(Attempt& attempt);
-  engine::ClusterState Cluster();
   void Fail(Attempt attempt, Failure failure);
   void EndDecision(Attempt& attempt);
   void Report(const Attempt& attempt, Code code, std::string_view node_name,

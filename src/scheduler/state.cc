@@ -36,6 +36,7 @@ SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_c
       extender_bind(options.extenders, binder.context()),
       events(api, clock, random.Next(), options.hostname),
       status_patcher(api, clock, random.Next()),
+      group_status_patcher(api, clock, options.seed),
       evictor(api, clock, options.seed) {}
 
 SchedulerState::~SchedulerState() = default;

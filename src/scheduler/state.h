@@ -12,12 +12,14 @@
 #include "src/binding/claim_writes.h"
 #include "src/binding/event_recorder.h"
 #include "src/binding/pod_evictor.h"
+#include "src/binding/pod_group_status.h"
 #include "src/binding/pod_status.h"
 #include "src/cache/assumed_volume_table.h"
 #include "src/cache/cache.h"
 #include "src/cache/claim_table.h"
 #include "src/cache/nominator.h"
 #include "src/cache/object_tables.h"
+#include "src/cache/pod_group_states.h"
 #include "src/client/api_client.h"
 #include "src/engine/engine.h"
 #include "src/extender/extender_bind.h"
@@ -66,6 +68,7 @@ struct SchedulerState {
   cache::ClaimTable claims{objects};
   ObjectWaits object_waits;  // outlives the binder, whose cycles wait here
   PodStore pods;
+  cache::PodGroupStates pod_groups;
   cache::Nominator nominator;
   framework::WaitingPods waiting_pods;
   ReasonTable reasons;
@@ -77,6 +80,7 @@ struct SchedulerState {
   extender::ExtenderBind extender_bind;
   binding::EventRecorder events;
   binding::PodStatusPatcher status_patcher;
+  binding::PodGroupStatusPatcher group_status_patcher;
   binding::PodEvictor evictor;
   binding::ClaimWrites claim_writes{api};
 };

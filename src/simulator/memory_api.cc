@@ -223,6 +223,18 @@ std::optional<MemoryApi::ObjectPath> MemoryApi::ParsePath(std::string_view path)
   return out;
 }
 
+// "namespace/name" of the pod group whose status the request patches, or "".
+std::string PatchedPodGroup(const client::Request& request) {
+  constexpr std::string_view kHead = "/apis/scheduling.k8s.io/v1beta1/namespaces/";
+  std::string_view path = request.path;
+  if (request.verb != client::Verb::kPatch || !path.starts_with(kHead)) return "";
+  path.remove_prefix(kHead.size());
+  const std::string namespace_ = TakeSegment(path);
+  if (TakeSegment(path) != "podgroups") return "";
+  const std::string name = TakeSegment(path);
+  return TakeSegment(path) == "status" ? namespace_ + "/" + name : "";
+}
+
 client::ResponseResult MemoryApi::Answer(const client::Request& request) {
   if (fault_) {
     if (auto answer = fault_(request)) return *std::move(answer);
@@ -239,6 +251,21 @@ client::ResponseResult MemoryApi::Answer(const client::Request& request) {
                                                informers::Kind::kPersistentVolumeClaim,
                                                path->namespace_ + "/" + path->name);
     }
+  }
+  if (const std::string key = PatchedPodGroup(request); !key.empty()) {
+    const api::ObjectPtr known = Find(informers::Kind::kPodGroup, key);
+    const auto* group = api::As<api::PodGroup>(known);
+    if (group == nullptr) return Refuse(404, "NotFound", "podgroups \"" + key + "\" not found");
+    const auto body = documents::ParseJson(request.body, "");
+    if (!body) return Refuse(400, "BadRequest", body.error().message);
+    auto patched = std::make_shared<api::PodGroup>(*group);
+    if (const ConfigValue* status = body->Find("status"); status != nullptr) {
+      if (auto done = ApplyStatusPatch(*status, patched->status); !done) {
+        return Refuse(422, "Invalid", done.error().message);
+      }
+    }
+    Store(std::shared_ptr<const api::PodGroup>(std::move(patched)));
+    return Ok(200);
   }
   if (request.path.starts_with("/apis/events.k8s.io/v1/namespaces/")) return WriteEvent(request);
   return Refuse(404, "NotFound", "the server could not find the requested resource");

@@ -22,7 +22,9 @@ Result<void> SetString(const std::string& name, const ConfigValue& value, std::s
   return {};
 }
 
-Result<void> PatchCondition(const ConfigValue::Map& patch, api::PodCondition& condition) {
+// Of a pod or of another object.
+template <typename Condition>
+Result<void> PatchCondition(const ConfigValue::Map& patch, Condition& condition) {
   for (const auto& [name, value] : patch) {
     Result<void> set;
     if (name == "status") set = SetString(name, value, condition.status);
@@ -46,7 +48,8 @@ Result<void> PatchCondition(const ConfigValue::Map& patch, api::PodCondition& co
   return {};
 }
 
-Result<void> PatchConditions(const ConfigValue& list, std::vector<api::PodCondition>& conditions) {
+template <typename Condition>
+Result<void> PatchConditions(const ConfigValue& list, std::vector<Condition>& conditions) {
   if (list.list() == nullptr) return Fail("must be a list");
   for (const ConfigValue& patch : *list.list()) {
     const ConfigValue* type = patch.Find("type");
@@ -82,6 +85,16 @@ Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodStatus& status) 
     if (name == "conditions") set = PatchConditions(value, status.conditions);
     if (name == "extendedResourceClaimStatus") set = SetExtendedClaim(value, status);
     if (!set) return Fail(set.error().Within("status"));
+  }
+  return {};
+}
+
+Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodGroupStatus& status) {
+  if (patch.map() == nullptr) return Fail("status: must be a map");
+  const ConfigValue* conditions = patch.Find("conditions");
+  if (conditions == nullptr) return {};
+  if (auto set = PatchConditions(*conditions, status.conditions); !set) {
+    return Fail(set.error().Within("status"));
   }
   return {};
 }

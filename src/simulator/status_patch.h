@@ -2,6 +2,7 @@
 #pragma once
 
 #include "berth/api/pod.h"
+#include "berth/api/scheduling.h"
 #include "berth/config_value.h"
 #include "berth/result.h"
 
@@ -13,5 +14,7 @@ namespace berth::simulator {
 //
 // Thread safety: any thread.
 Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodStatus& status);
+// The same for the conditions of a pod group.
+Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodGroupStatus& status);
 
 }  // namespace berth::simulator

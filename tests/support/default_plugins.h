@@ -9,11 +9,11 @@
 
 namespace berth::test {
 
-// The plugins of the default profile, in their order.
+// The plugins of the default profile with the default gates, in their order.
 inline std::vector<config::PluginRef> DefaultPlugins() {
   std::vector<config::PluginRef> refs;
   for (const plugins::DefaultPlugin& plugin : plugins::DefaultMultiPoint()) {
-    refs.push_back({std::string(plugin.name), plugin.weight});
+    if (plugin.feature_gate.empty()) refs.push_back({std::string(plugin.name), plugin.weight});
   }
   return refs;
 }

@@ -26,8 +26,9 @@ tl::unexpected<Error> FailAt(const ConfigValue& value, const std::string& what) 
   return Fail(std::to_string(value.line()) + ": " + what);
 }
 
-Result<config::SchedulerConfiguration> ParseConfiguration(const ConfigValue* written) {
-  const config::KnownPlugins known = app::KnownTo(app::FindInTreePlugins(), config::FeatureGates());
+Result<config::SchedulerConfiguration> ParseConfiguration(const ConfigValue* written,
+                                                          const config::FeatureGates& gates) {
+  const config::KnownPlugins known = app::KnownTo(app::FindInTreePlugins(), gates);
   if (written == nullptr) return config::DefaultConfiguration(known);
   if (written->map() == nullptr) return FailAt(*written, "config: expected a map");
   ConfigValue::Map document = *written->map();
@@ -38,8 +39,8 @@ Result<config::SchedulerConfiguration> ParseConfiguration(const ConfigValue* wri
   return loaded;
 }
 
-Result<Features> ParseFeatureGates(const ConfigValue* written) {
-  if (written == nullptr) return config::FeatureGates().Resolve();
+Result<config::FeatureGates> ParseFeatureGates(const ConfigValue* written) {
+  if (written == nullptr) return config::FeatureGates();
   if (written->map() == nullptr) return FailAt(*written, "featureGates: expected a map");
   std::vector<std::string> values;
   for (const auto& [name, value] : *written->map()) {
@@ -48,9 +49,9 @@ Result<Features> ParseFeatureGates(const ConfigValue* written) {
     }
     values.push_back(name + (*value.boolean() ? "=true" : "=false"));
   }
-  const auto gates = config::FeatureGates::Parse(values);
+  auto gates = config::FeatureGates::Parse(values);
   if (!gates) return FailAt(*written, "featureGates: " + gates.error().message);
-  return gates->Resolve();
+  return gates;
 }
 
 // Reads the steps one after the other.
@@ -207,7 +208,7 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
   }
   scenario.seed = static_cast<uint64_t>(seed);
   const ConfigValue* configuration = fields.Get("config");
-  const ConfigValue* gates = fields.Get("featureGates");
+  const ConfigValue* written_gates = fields.Get("featureGates");
   const ConfigValue* evictions = fields.Get("evictions");
   fields.Read("controllers", scenario.controllers);
   const ConfigValue::List& steps = fields.GetList("steps");
@@ -217,12 +218,12 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
   if (auto problem = fields.Finish()) return FailAt(document, problem->message);
   if (auto known = CheckPlugin(document, scenario.plugin); !known) return Fail(known.error());
 
-  auto loaded = ParseConfiguration(configuration);
+  const auto gates = ParseFeatureGates(written_gates);
+  if (!gates) return Fail(gates.error());
+  scenario.features = gates->Resolve();
+  auto loaded = ParseConfiguration(configuration, *gates);
   if (!loaded) return Fail(loaded.error());
   scenario.configuration = *std::move(loaded);
-  const auto features = ParseFeatureGates(gates);
-  if (!features) return Fail(features.error());
-  scenario.features = *features;
   if (auto read = ParseEvictions(evictions, scenario); !read) return Fail(read.error());
   StepReader reader;
   for (const ConfigValue& written : steps) {

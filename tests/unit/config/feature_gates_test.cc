@@ -215,11 +215,12 @@ TEST(FeatureGatesTest, ResolvesIntoWhatPluginsAreTold) {
 }
 
 TEST(FeatureGatesTest, WarnsOfGatesThatChangeNothingYet) {
-  const auto changed = Parse({"GenericWorkload=true"});
+  const auto changed = Parse({"CoordinatedLeaderElection=true"});
   ASSERT_TRUE(changed);
-  EXPECT_THAT(changed->warnings(), ElementsAre("feature gate GenericWorkload=true has no effect "
-                                               "yet"));
-  const auto unchanged = Parse({"GenericWorkload=false"});
+  EXPECT_THAT(changed->warnings(),
+              ElementsAre("feature gate CoordinatedLeaderElection=true has no effect "
+                          "yet"));
+  const auto unchanged = Parse({"CoordinatedLeaderElection=false"});
   ASSERT_TRUE(unchanged);
   EXPECT_THAT(unchanged->warnings(), IsEmpty());
 }

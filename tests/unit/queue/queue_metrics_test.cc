@@ -87,7 +87,7 @@ TEST_F(QueueMetricsTest, UnschedulablePodsCountEachRejectorFromReturnToPopOrDele
   EXPECT_EQ(Value(Metric::kUnschedulablePods, {"Gate", "default-scheduler"}), 1)
       << "once, however often the gate holds";
   EXPECT_EQ(Value(Metric::kQueueIncomingPods, {"unschedulable", "NodeUpdateNodeTaint"}), 1);
-  queue->Delete(NamedPod("b"));
+  queue->Delete(NamedPod("b"), now());
   EXPECT_EQ(Value(Metric::kUnschedulablePods, {"Gate", "default-scheduler"}), 0);
 }
 

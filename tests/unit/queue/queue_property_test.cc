@@ -420,7 +420,7 @@ class History {
       flight->second.deleted = true;
     }
     model_.pods.erase(name);
-    queue_.Delete(*info->pod);
+    queue_.Delete(*info->pod, clock_.Now());
   }
   void Tick() {
     clock_.Advance(OneIn(20) ? seconds(200) : milliseconds(random_.Below(2500)));

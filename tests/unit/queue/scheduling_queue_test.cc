@@ -187,7 +187,7 @@ TEST_F(QueueTest, EventsDuringAnAttemptDecideWhereThePodReturns) {
     for (const ClusterEvent& event : c.events) Move(event);
     EXPECT_EQ(Reject(c.name, c.unschedulable, c.pending), c.want);
     EXPECT_FALSE(queue->IsInFlight(std::string("uid-") + c.name));
-    queue->Delete(NamedPod(c.name));
+    queue->Delete(NamedPod(c.name), now());
   }
 }
 
@@ -288,7 +288,7 @@ TEST_F(QueueTest, AnUpdateOfAnUnknownPodAddsIt) {
 TEST_F(QueueTest, APodOfTheSameNameWithAnotherUidTakesItsPlace) {
   Add("a");
   queue->Add(MakeInfo(NamedPod("a").Uid("second").NominatedNode("n1").Ptr()), now());
-  queue->Delete(NamedPod("a"));
+  queue->Delete(NamedPod("a"), now());
   EXPECT_EQ(queue->counts().active, 1u);
   ASSERT_EQ(Pop(), "a");
   EXPECT_EQ(popped["a"]->pod().metadata.uid, "second");
@@ -322,7 +322,7 @@ TEST_F(QueueTest, DeleteTakesAPodOutOfEveryPlaceWithItsNomination) {
   Add("gated");
   ASSERT_EQ(queue->PendingPods().size(), 5u);
   for (const char* name : {"active", "parked", "error", "backoff", "gated"}) {
-    queue->Delete(NamedPod(name));
+    queue->Delete(NamedPod(name), now());
     EXPECT_EQ(Where(name), Place::kNowhere) << name;
   }
   EXPECT_THAT(queue->PendingPods(), IsEmpty());
@@ -335,7 +335,7 @@ TEST_F(QueueTest, DeleteTakesAPodOutOfEveryPlaceWithItsNomination) {
 TEST_F(QueueTest, APodDeletedInFlightDoesNotReturn) {
   Add("a");
   ASSERT_EQ(Pop(), "a");
-  queue->Delete(NamedPod("a"));
+  queue->Delete(NamedPod("a"), now());
   EXPECT_EQ(Reject("a", {"Fit"}), Place::kNowhere);
   EXPECT_THAT(queue->PendingPods(), IsEmpty());
   EXPECT_FALSE(queue->IsInFlight("uid-a"));

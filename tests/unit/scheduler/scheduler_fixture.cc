@@ -139,6 +139,12 @@ void SchedulerFixture::ReleaseOneBind() {
   held_.pop_front();
 }
 
+void SchedulerFixture::RefuseOneBind() {
+  ASSERT_FALSE(held_.empty());
+  api_->at(held_.front()).Fail(Rejection(422, "no"));
+  held_.pop_front();
+}
+
 std::optional<client::ResponseResult> SchedulerFixture::Answer(const client::Request& request) {
   if (request.path.ends_with("/binding")) return AnswerBind(request);
   if (request.path.ends_with("/status")) {
@@ -179,6 +185,13 @@ std::vector<std::string> SchedulerFixture::StatusPatches(const std::string& name
   std::vector<std::string> bodies;
   for (const auto& [path, body] : patches_)
     if (path.ends_with("/pods/" + name + "/status")) bodies.push_back(body);
+  return bodies;
+}
+
+std::vector<std::string> SchedulerFixture::GroupStatusPatches(const std::string& name) const {
+  std::vector<std::string> bodies;
+  for (const auto& [path, body] : patches_)
+    if (path.ends_with("/podgroups/" + name + "/status")) bodies.push_back(body);
   return bodies;
 }
 

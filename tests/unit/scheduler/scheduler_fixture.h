@@ -49,6 +49,9 @@ class SchedulerFixture : public testing::Test {
   void AddPod(const PodBuilder& pod) { AddPod(pod.Ptr()); }
   void UpdatePod(std::shared_ptr<const api::Pod> old_pod, std::shared_ptr<const api::Pod> pod);
   void DeletePod(std::shared_ptr<const api::Pod> pod);
+  // Changes the server's object of any kind and tells the scheduler.
+  void PostEvent(informers::EventType type, informers::Kind kind, api::ObjectPtr old_object,
+                 api::ObjectPtr new_object);
   void PostUndecodable(const std::string& key, const std::string& node_name);
 
   // How binds of "namespace/name" end; by default at once, with success.
@@ -58,6 +61,8 @@ class SchedulerFixture : public testing::Test {
   void AnswerReads() { answer_reads_ = true; }
   void AcceptBind(const std::string& key);
   void ReleaseOneBind();
+  // The API server answers the oldest open bind with 422.
+  void RefuseOneBind();
 
   // "namespace/name -> node" of every POST to pods/binding, in order.
   std::vector<std::string> Bindings() const { return bindings_; }
@@ -68,8 +73,9 @@ class SchedulerFixture : public testing::Test {
   // What /metrics would show, once all has been published, and what it shows now.
   std::string Metrics();
   std::string PublishedMetrics() { return metrics_->Exposition(); }
-  // Bodies of the patches of that pod's status.
+  // Bodies of the patches of that pod's status, and of that pod group's.
   std::vector<std::string> StatusPatches(const std::string& name) const;
+  std::vector<std::string> GroupStatusPatches(const std::string& name) const;
 
   scheduler::SchedulerOptions options_;
   std::vector<PluginRegistration> plugins_ = plugins::InTreeRegistry();
@@ -83,10 +89,6 @@ class SchedulerFixture : public testing::Test {
  private:
   std::optional<client::ResponseResult> Answer(const client::Request& request);
   std::optional<client::ResponseResult> AnswerBind(const client::Request& request);
-  // Changes the server's object and tells the scheduler.
-  void PostEvent(informers::EventType type, informers::Kind kind, api::ObjectPtr old_object,
-                 api::ObjectPtr new_object);
-
   std::unique_ptr<base::VirtualExecutor> executor_;
   std::unique_ptr<FakeApi> api_;
   std::unique_ptr<simulator::MemoryApi> server_;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "berth/in_tree/pod_groups.h"
+#include "src/base/string_map.h"
+
+namespace berth::cache {
+
+// Which pods each pod group has. The pods on nodes it hears of from the Cache, trials and their
+// rollback included; those without a node from whoever keeps them. Pods without a schedulingGroup
+// are passed over.
+//
+// Thread safety: the scheduling thread.
+class PodGroupStates final : public berth::PodGroupStates {
+ public:
+  const PodGroupState* Find(std::string_view namespace_, std::string_view name) const override;
+
+  // A pod without a node, or its newest version.
+  void SetPending(const std::shared_ptr<const api::Pod>& pod);
+  // It is gone, or has a node now.
+  void RemovePending(const api::Pod& pod);
+
+  void SetPlaced(const std::shared_ptr<const api::Pod>& pod, bool assumed) {
+    if (PodGroupNameOf(*pod) != nullptr) Place(pod, assumed);
+  }
+  void RemovePlaced(const api::Pod& pod) {
+    if (PodGroupNameOf(pod) != nullptr) Unplace(pod);
+  }
+
+  size_t size() const { return groups_.size(); }
+
+ private:
+  void Place(const std::shared_ptr<const api::Pod>& pod, bool assumed);
+  void Unplace(const api::Pod& pod);
+  // Drops a member that is neither pending nor placed, and a group without members.
+  void Sweep(base::StringMap<PodGroupState>::iterator group, std::string_view uid);
+
+  base::StringMap<PodGroupState> groups_;  // by "namespace/name"
+};
+
+}  // namespace berth::cache

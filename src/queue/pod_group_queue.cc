@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/queue/pod_group_queue.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "berth/check.h"
+#include "berth/in_tree/pod_groups.h"
+
+namespace berth::queue {
+namespace {
+
+constexpr std::string_view kPodAdd = "UnscheduledPodAdd";
+
+std::string GroupKey(const api::Pod& pod) {
+  return pod.metadata.namespace_ + "/" + *PodGroupNameOf(pod);
+}
+
+std::string EntryKey(std::string_view group_key) {
+  return std::string("podgroup/").append(group_key);
+}
+
+// A pod that stands for the group where pods are ordered.
+PodInfoPtr StandIn(const api::PodGroup& group, std::string_view scheduler_name) {
+  auto pod = std::make_shared<api::Pod>();
+  pod->metadata.namespace_ = group.metadata.namespace_;
+  pod->metadata.name = group.metadata.name;
+  pod->spec.scheduler_name = scheduler_name;
+  pod->spec.priority = group.spec.priority.value_or(0);
+  auto info = std::make_shared<PodInfo>();
+  info->pod_priority = group.spec.priority.value_or(0);
+  info->pod = std::move(pod);
+  return info;
+}
+
+// Whether the group tries `a` before `b`.
+bool GoesFirst(const std::unique_ptr<Entry>& a, const std::unique_ptr<Entry>& b) {
+  const auto key = [](const QueuedPod& pod) {
+    return std::tuple(-int64_t{pod.info->priority()}, -pod.attempts, pod.timestamp,
+                      std::string_view(pod.pod().metadata.name));
+  };
+  return key(*a->pod) < key(*b->pod);
+}
+
+}  // namespace
+
+void PodGroupQueue::Insert(Members& members, std::unique_ptr<Entry> member) {
+  const auto at = std::upper_bound(members.begin(), members.end(), member, GoesFirst);
+  members.insert(at, std::move(member));
+}
+
+Entry* PodGroupQueue::MakeEntry(std::unique_ptr<QueuedPod> group,
+                                std::shared_ptr<const api::PodGroup> object, Members members) {
+  const std::string& scheduler_name = members.front()->pod->pod().spec.scheduler_name;
+  group->info = StandIn(*object, scheduler_name);
+  Entry* entry = state_.InsertGroup(std::move(group), std::move(object), std::move(members));
+  queued_.insert(entry);
+  return entry;
+}
+
+void PodGroupQueue::Set(std::shared_ptr<const api::PodGroup> object, Time now) {
+  const std::string key = object->metadata.Key();
+  objects_[key] = object;
+  if (Entry* entry = state_.Find(EntryKey(key)); entry != nullptr) {
+    entry->object = object;
+    if (entry->pod->info->priority() != object->spec.priority.value_or(0)) {
+      state_.Replace(entry, StandIn(*object, entry->pod->pod().spec.scheduler_name));
+    }
+  }
+  const auto waiting = incomplete_.find(key);
+  if (waiting == incomplete_.end()) return;
+  Members members = std::move(waiting->second);
+  incomplete_.erase(waiting);
+  num_incomplete_ -= members.size();
+  for (auto& member : members) {
+    members_.erase(member->key);
+    Add(std::move(member->pod), now);
+  }
+}
+
+void PodGroupQueue::Remove(const api::PodGroup& object) {
+  const std::string key = object.metadata.Key();
+  objects_.erase(key);
+  Members& incomplete = incomplete_[key];
+  if (Entry* entry = state_.Find(EntryKey(key)); entry != nullptr) {
+    incomplete = std::move(entry->members);
+    for (auto& member : incomplete) member->group = nullptr;
+    queued_.erase(entry);
+    state_.Extract(entry);
+  }
+  num_incomplete_ += incomplete.size();
+  if (incomplete.empty()) incomplete_.erase(key);
+}
+
+void PodGroupQueue::Add(std::unique_ptr<QueuedPod> pod, Time now) {
+  const std::string key = GroupKey(pod->pod());
+  std::unique_ptr<Entry> member = state_.MakeMember(std::move(pod));
+  Entry* added = member.get();
+  const bool fresh = members_.emplace(member->key, added).second;
+  BERTH_CHECK(fresh, "a member of a pod group is queued already");
+  const auto object = objects_.find(key);
+  if (object == objects_.end()) {
+    incomplete_[key].push_back(std::move(member));
+    ++num_incomplete_;
+    return;
+  }
+  if (Entry* entry = state_.Find(EntryKey(key)); entry != nullptr) {
+    state_.ChangeMembers(entry, [&] {
+      member->group = entry;
+      Insert(entry->members, std::move(member));
+    });
+    // One that is parked hears of the new pod by its event.
+    if (entry->holder != Holder::kParked) state_.CheckNewMember(entry, added, kPodAdd, now);
+    return;
+  }
+  if (key == in_flight_) {
+    pending_.push_back(std::move(member));
+    return;
+  }
+  auto group = std::make_unique<QueuedPod>();
+  group->timestamp = member->pod->timestamp;
+  group->initial_attempt_timestamp = member->pod->initial_attempt_timestamp;
+  // One whose bind failed alone comes back outside of a cycle: nothing else holds it back.
+  group->unschedulable_count = member->pod->unschedulable_count;
+  group->consecutive_errors_count = member->pod->consecutive_errors_count;
+  Members members;
+  members.push_back(std::move(member));
+  Entry* entry = MakeEntry(std::move(group), object->second, std::move(members));
+  state_.Return(entry, QueueingStrategy::kAfterBackoff, kPodAdd, now);
+}
+
+Entry* PodGroupQueue::Find(std::string_view pod_key) const {
+  const auto found = members_.find(pod_key);
+  return found == members_.end() ? nullptr : found->second;
+}
+
+Entry* PodGroupQueue::EntryOf(const api::Pod& pod) const {
+  return state_.Find(EntryKey(GroupKey(pod)));
+}
+
+std::unique_ptr<QueuedPod> PodGroupQueue::Take(Entry* member, Time now) {
+  members_.erase(member->key);
+  const auto take = [&](Members& members) {
+    const auto at = std::find_if(members.begin(), members.end(),
+                                 [&](const auto& other) { return other.get() == member; });
+    if (at == members.end()) return std::unique_ptr<QueuedPod>();
+    std::unique_ptr<QueuedPod> pod = std::move((*at)->pod);
+    members.erase(at);
+    return pod;
+  };
+  Entry* entry = member->group;
+  if (entry == nullptr) {
+    if (std::unique_ptr<QueuedPod> pod = take(pending_)) return pod;
+    const auto group = incomplete_.find(GroupKey(member->pod->pod()));
+    BERTH_CHECK(group != incomplete_.end(), "a member of a pod group is nowhere");
+    std::unique_ptr<QueuedPod> pod = take(group->second);
+    --num_incomplete_;
+    if (group->second.empty()) incomplete_.erase(group);
+    return pod;
+  }
+  if (entry->members.size() == 1) {
+    std::unique_ptr<QueuedPod> pod = std::move(member->pod);
+    queued_.erase(entry);
+    state_.Extract(entry);
+    return pod;
+  }
+  std::unique_ptr<QueuedPod> pod;
+  state_.ChangeMembers(entry, [&] { pod = take(entry->members); });
+  if (entry->holder == Holder::kActive) {
+    state_.Requeue(entry, QueueingStrategy::kImmediately, kPodAdd, now);
+  } else if (entry->holder != Holder::kParked) {
+    state_.Requeue(entry, QueueingStrategy::kAfterBackoff, kPodAdd, now);
+  }
+  return pod;
+}
+
+std::unique_ptr<QueuedPod> PodGroupQueue::Pop(Entry* entry) {
+  auto group = std::make_unique<QueuedGroup>();
+  group->object = entry->object;
+  in_flight_ = entry->object->metadata.Key();
+  popped_.clear();
+  for (auto& member : entry->members) {
+    members_.erase(member->key);
+    popped_.insert(member->pod->pod().metadata.uid);
+    group->members.push_back(std::move(member->pod));
+  }
+  queued_.erase(entry);
+  std::unique_ptr<QueuedPod> pod = state_.Extract(entry);
+  pod->group = std::move(group);
+  return pod;
+}
+
+void PodGroupQueue::Return(std::unique_ptr<QueuedPod> group, GroupResult result,
+                           std::string_view event, Time now) {
+  in_flight_.clear();
+  if (pending_.empty()) return;
+  const bool left_over = std::ranges::any_of(pending_, [this](const auto& member) {
+    return popped_.contains(member->pod->pod().metadata.uid);
+  });
+  Members members;
+  for (auto& member : std::exchange(pending_, {})) Insert(members, std::move(member));
+  const bool scheduled = result == GroupResult::kScheduled;
+  if (scheduled) {
+    group->unschedulable_count = group->consecutive_errors_count = 0;
+  } else if (result == GroupResult::kRejected) {
+    ++group->unschedulable_count;
+    group->consecutive_errors_count = 0;
+  } else {
+    ++group->consecutive_errors_count;
+  }
+  // What a scheduled group left over is tried at once, in its turn of before.
+  if (!scheduled || !left_over) group->timestamp = now;
+  group->was_flushed_from_unschedulable = false;
+  group->flush_timestamp.reset();
+  auto object = std::move(group->group->object);
+  group->group.reset();
+  Entry* entry = MakeEntry(std::move(group), std::move(object), std::move(members));
+  state_.Return(entry, scheduled ? QueueingStrategy::kImmediately : QueueingStrategy::kAfterBackoff,
+                event, now);
+}
+
+}  // namespace berth::queue

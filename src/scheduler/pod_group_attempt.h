@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/api/scheduling.h"
+#include "src/queue/queued_pod.h"
+#include "src/scheduler/attempt.h"
+
+namespace berth::scheduler {
+
+// What kube-scheduler calls errPodGroupUnschedulable.
+inline constexpr std::string_view kPodGroupUnschedulable = "pod group is unschedulable";
+
+// One pod in the cycle of its group.
+struct MemberAttempt {
+  enum class Result { kUntried, kPlaced, kRejected, kError };
+
+  Attempt attempt;
+  Result result = Result::kUntried;
+  std::string node_name;  // kPlaced
+  Failure failure;        // kRejected, kError
+};
+
+// What came of a group: Success, Unschedulable or Error.
+struct GroupVerdict {
+  Code code = Code::kSuccess;
+  std::vector<std::string> reasons;
+
+  bool ok() const { return code == Code::kSuccess; }
+  // The reasons joined by ", ".
+  std::string message() const {
+    std::string text;
+    for (const std::string& reason : reasons) {
+      if (&reason != &reasons.front()) text += ", ";
+      text += reason;
+    }
+    return text;
+  }
+};
+
+// One attempt at a pod group: it is tried whole.
+struct PodGroupAttempt {
+  std::unique_ptr<queue::QueuedPod> queued;     // the group; its members are below
+  std::shared_ptr<const api::PodGroup> object;  // as it is now
+  const framework::Profile* profile = nullptr;  // of all members
+  std::vector<MemberAttempt> members;           // in the order in which they are tried
+  Time start;
+  std::string untried_message;  // once it failed: what pods hear that were not tried
+};
+
+}  // namespace berth::scheduler
