@@ -61,6 +61,7 @@ std::optional<Time> Loop::Turn(Time now) {
   state_.metrics.Add(series_.turns);
   state_.metrics.Set(series_.inbox_depth, static_cast<double>(arrived_.size()));
   ApplyArrived(now);
+  bool activated = false;
   for (;;) {
     state_.inbox.Drain(arrived_, Duration::zero());
     ApplyArrived(now);
@@ -68,7 +69,8 @@ std::optional<Time> Loop::Turn(Time now) {
     state_.waiting_pods.Expire(now);
     state_.object_waits.Expire(now);
     parts_.binding_cycles.HandlePermitOutcomes(now);
-    ActivatePods(now);
+    // A pod that is activated at once after each try may wait for what happens between turns.
+    if (ActivatePods(now) && std::exchange(activated, true)) break;
     if (stopped_ || !MayDecide()) break;
     parts_.scheduling_cycle.ScheduleOne();
     now = state_.clock.Now();
@@ -76,6 +78,7 @@ std::optional<Time> Loop::Turn(Time now) {
   }
   state_.metrics.Observe(series_.turn_duration, state_.clock.Now() - started);
   ShowProgress(state_.clock.Now());
+  if (!stopped_ && MayDecide()) return now;
   return NextWakeup(now);
 }
 
@@ -129,9 +132,10 @@ void Loop::Stop(const StopRequested& request) {
                       [&state = state_](size_t given_up) { state.Post(BinderClosed{given_up}); });
 }
 
-void Loop::ActivatePods(Time now) {
-  if (state_.pods_to_activate.empty()) return;
+bool Loop::ActivatePods(Time now) {
+  if (state_.pods_to_activate.empty()) return false;
   parts_.queue.Activate(std::exchange(state_.pods_to_activate, {}), now);
+  return true;
 }
 
 bool Loop::MayDecide() const {

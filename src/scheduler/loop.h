@@ -51,7 +51,8 @@ class Loop {
   void Apply(Message& message, Time now);
   void Dispatch(Message& message, Time now);
   void Stop(const StopRequested& request);
-  void ActivatePods(Time now);
+  // Whether there were any.
+  bool ActivatePods(Time now);
   bool MayDecide() const;
   std::optional<Time> NextWakeup(Time now) const;
   void ShowProgress(Time now);

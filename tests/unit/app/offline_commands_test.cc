@@ -256,13 +256,12 @@ TEST_F(OfflineCommandsTest, PodsThatNeedWhatIsNotThereStayPendingAndSayWhy) {
       {"claim", "persistentvolumeclaim "},
       {"ephemeral", "waiting for ephemeral volume controller to create the persistentvolumeclaim "},
       {"device", "could not find ResourceClaim \"default/gpu\""},
-      {"group", "pod belongs to a pod group (spec.schedulingGroup)"},
   };
   file_ = folder_.Write("volumes.yaml", kVolumes);
   EXPECT_EQ(Run(Simulate, {"-o", "json"}), 0);
   EXPECT_THAT(out_, HasSubstr("{\"pod\":\"default/plain\",\"node\":\"n1\"}\n"));
   EXPECT_THAT(out_, HasSubstr("{\"pod\":\"default/disk\",\"node\":\"n1\"}\n"));
-  EXPECT_THAT(out_, HasSubstr("{\"summary\":{\"attempts\":5,\"bound\":2,"));
+  EXPECT_THAT(out_, HasSubstr("{\"summary\":{\"attempts\":5,\"bound\":3,"));
   for (const auto& [pod, reason] : held) {
     // Is not tried before there is a claim.
     if (pod == "device") continue;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth.dev/tests/controlplane"
+	"berth.dev/tests/daemon"
+	"berth.dev/tests/daemon/workload"
+)
+
+// newGangEnv is an env with a control plane of its own, which serves pod groups, and a daemon that heeds them.
+func newGangEnv(t *testing.T) *env {
+	t.Helper()
+	c, err := controlplane.Start(t.Context(), controlplane.Options{APIServerArgs: []string{
+		"--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1beta1=true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	e := &env{T: t, ctx: t.Context(), admin: c.Client(controlplane.Admin), namespace: namespaceOf(t), dir: logDir(t)}
+	e.must(workload.CreateNamespace(e.ctx, e.admin, e.namespace))
+	e.pods, err = workload.Track(e.ctx, e.admin, e.namespace)
+	e.must(err)
+	e.grantPodGroups()
+	d := e.startWith(daemon.Options{Config: fast(), Kubeconfig: c.Kubeconfig(controlplane.Berth),
+		Args: []string{"--feature-gates=GenericWorkload=true"}})
+	t.Cleanup(func() { e.stop(d) })
+	return e
+}
+
+// grantPodGroups gives Berth what deploy/base says that pod groups need besides.
+func (e *env) grantPodGroups() {
+	e.Helper()
+	meta := metav1.ObjectMeta{Name: "berth-pod-groups"}
+	const group = schedulingv1beta1.GroupName
+	_, err := e.admin.RbacV1().ClusterRoles().Create(e.ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{group}, Resources: []string{"podgroups", "workloads"}, Verbs: []string{"list", "watch"}},
+		{APIGroups: []string{group}, Resources: []string{"podgroups/status"}, Verbs: []string{"patch"}},
+	}}, metav1.CreateOptions{})
+	e.must(err)
+	_, err = e.admin.RbacV1().ClusterRoleBindings().Create(e.ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: meta,
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: string(controlplane.Berth)}}}, metav1.CreateOptions{})
+	e.must(err)
+}
+
+func (e *env) createGang(name string, minCount int32) {
+	e.Helper()
+	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	group.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}
+	_, err := e.admin.SchedulingV1beta1().PodGroups(e.namespace).Create(e.ctx, group, metav1.CreateOptions{})
+	e.must(err)
+}
+
+// createMembers creates group-first to group-(first+n-1), each of one CPU.
+func (e *env) createMembers(group string, first, n int) {
+	e.Helper()
+	e.must(workload.CreatePods(e.ctx, e.admin, e.namespace, n, func(i int) *corev1.Pod {
+		return workload.Pod(fmt.Sprintf("%s-%d", group, first+i), workload.Requests("cpu", "1"),
+			withSpec(func(spec *corev1.PodSpec) {
+				spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &group}
+			}))
+	}))
+}
+
+func (e *env) boundOf(group string, n int) int {
+	bound := 0
+	for i := range n {
+		if pod := e.pods.Pod(fmt.Sprintf("%s-%d", group, i)); pod != nil && workload.IsBound(pod) {
+			bound++
+		}
+	}
+	return bound
+}
+
+// awaitInitiallyScheduled waits until the group's condition says so.
+func (e *env) awaitInitiallyScheduled(group string, status metav1.ConditionStatus, reason string) {
+	e.Helper()
+	e.eventually(fmt.Sprintf("condition %s of pod group %s", status, group), func() bool {
+		found, err := e.admin.SchedulingV1beta1().PodGroups(e.namespace).Get(e.ctx, group, metav1.GetOptions{})
+		e.must(err)
+		condition := apimeta.FindStatusCondition(found.Status.Conditions, schedulingv1beta1.PodGroupInitiallyScheduled)
+		return condition != nil && condition.Status == status && condition.Reason == reason
+	})
+}
+
+// TestGangsStartWholeOrNotAtAll on a cluster whose room comes and goes.
+func TestGangsStartWholeOrNotAtAll(t *testing.T) {
+	e := newGangEnv(t)
+	e.createNodes(workload.Node("a", workload.Allocatable("cpu", "4")))
+
+	// Not all of its pods are there, then not all of them fit.
+	e.createGang("train", 6)
+	e.createMembers("train", 0, 5)
+	e.letPass(time.Second)
+	if bound := e.boundOf("train", 6); bound != 0 {
+		t.Errorf("%d pods of an incomplete gang are bound", bound)
+	}
+	e.createMembers("train", 5, 1)
+	e.awaitInitiallyScheduled("train", metav1.ConditionFalse, "Unschedulable")
+	if bound := e.boundOf("train", 6); bound != 0 {
+		t.Errorf("%d pods of a gang that does not fit are bound", bound)
+	}
+
+	// It holds no room meanwhile, and another gang does not wait for it.
+	e.createGang("small", 3)
+	e.createMembers("small", 0, 3)
+	e.must(e.pods.AwaitBound(e.within(30*time.Second), 3))
+	e.awaitInitiallyScheduled("small", metav1.ConditionTrue, "Scheduled")
+	if bound := e.boundOf("small", 3); bound != 3 {
+		t.Errorf("%d of 3 pods of the small gang are bound", bound)
+	}
+
+	e.createNodes(workload.Node("b", workload.Allocatable("cpu", "5")))
+	e.must(e.pods.AwaitBound(e.within(60*time.Second), 9))
+	e.awaitInitiallyScheduled("train", metav1.ConditionTrue, "Scheduled")
+	e.checkAllocatable()
+}
