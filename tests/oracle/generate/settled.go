@@ -22,9 +22,6 @@ func (c Case) Settled() Case {
 			s.claims[text(object, "metadata", "namespace")+"/"+text(object, "metadata", "name")] = object
 		}
 	}
-	if len(s.claims)+len(s.waiting) == 0 {
-		return c
-	}
 	objects := c.Objects
 	c.Objects = nil
 	for _, object := range objects {
