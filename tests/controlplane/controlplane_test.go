@@ -98,7 +98,7 @@ func checkRights(ctx context.Context, t *testing.T, c *ControlPlane) {
 		{verb: "patch", resource: "persistentvolumeclaims", want: everyone},
 		{verb: "list", group: "storage.k8s.io", resource: "storageclasses", want: everyone},
 		{verb: "list", group: "storage.k8s.io", resource: "csinodes", want: everyone},
-		{verb: "create", group: "resource.k8s.io", resource: "resourceclaims", want: peerOnly},
+		{verb: "create", group: "resource.k8s.io", resource: "resourceclaims", want: everyone},
 		{verb: "update", group: "resource.k8s.io", resource: "resourceclaims", subresource: "binding", want: peerOnly},
 		{verb: "create", group: "events.k8s.io", resource: "events", want: everyone},
 		{verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", want: everyone},
