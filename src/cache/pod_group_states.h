@@ -10,7 +10,7 @@
 namespace berth::cache {
 
 // Which pods each pod group has. The pods on nodes it hears of from the Cache, trials and their
-// rollback included; those without a node from whoever keeps them. Pods without a schedulingGroup
+// rollback included; event handlers tell of those without a node. Pods without a schedulingGroup
 // are passed over.
 //
 // Thread safety: the scheduling thread.

@@ -21,20 +21,8 @@ import (
 // newGangEnv is an env with a control plane of its own, which serves pod groups, and a daemon that heeds them.
 func newGangEnv(t *testing.T) *env {
 	t.Helper()
-	c, err := controlplane.Start(t.Context(), controlplane.Options{APIServerArgs: []string{
+	e, c := newEnvOfItsOwn(t, controlplane.Options{APIServerArgs: []string{
 		"--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1beta1=true"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	e := &env{T: t, ctx: t.Context(), admin: c.Client(controlplane.Admin), namespace: namespaceOf(t), dir: logDir(t)}
-	e.must(workload.CreateNamespace(e.ctx, e.admin, e.namespace))
-	e.pods, err = workload.Track(e.ctx, e.admin, e.namespace)
-	e.must(err)
 	e.grantPodGroups()
 	d := e.startWith(daemon.Options{Config: fast(), Kubeconfig: c.Kubeconfig(controlplane.Berth),
 		Args: []string{"--feature-gates=GenericWorkload=true"}})

@@ -15,11 +15,10 @@ import (
 	"berth.dev/tests/daemon/workload"
 )
 
-// newLifecycleEnv is an env with a control plane of its own, whose nodes are tainted by their conditions: nodes of
-// other tests have no kubelet.
-func newLifecycleEnv(t *testing.T) (*env, *controlplane.ControlPlane) {
+// newEnvOfItsOwn is an env with a control plane of its own, which ends with the test.
+func newEnvOfItsOwn(t *testing.T, options controlplane.Options) (*env, *controlplane.ControlPlane) {
 	t.Helper()
-	c, err := controlplane.Start(t.Context(), controlplane.Options{ControllerManager: true, NodeLifecycle: true})
+	c, err := controlplane.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,9 +29,17 @@ func newLifecycleEnv(t *testing.T) (*env, *controlplane.ControlPlane) {
 	})
 	e := &env{T: t, ctx: t.Context(), admin: c.Client(controlplane.Admin), namespace: namespaceOf(t), dir: logDir(t)}
 	e.must(workload.CreateNamespace(e.ctx, e.admin, e.namespace))
-	e.must(workload.AwaitServiceAccount(e.ctx, e.admin, e.namespace))
 	e.pods, err = workload.Track(e.ctx, e.admin, e.namespace)
 	e.must(err)
+	return e, c
+}
+
+// newLifecycleEnv is an env with a control plane of its own, whose nodes are tainted by their conditions: nodes of
+// other tests have no kubelet.
+func newLifecycleEnv(t *testing.T) (*env, *controlplane.ControlPlane) {
+	t.Helper()
+	e, c := newEnvOfItsOwn(t, controlplane.Options{ControllerManager: true, NodeLifecycle: true})
+	e.must(workload.AwaitServiceAccount(e.ctx, e.admin, e.namespace))
 	return e, c
 }
 

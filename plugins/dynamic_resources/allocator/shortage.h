@@ -14,7 +14,7 @@ namespace berth::plugins::dra {
 // match which expression, with what that reads of the first of them, have taints, or are in use.
 // "": each by itself there are enough; constraints, counters or other requests may still take them.
 //
-// Evaluates each expression for each device anew: for explanations, not for scheduling.
+// Evaluates each expression for each device again: for explanations, not for scheduling.
 std::string DescribeShortage(const RequestToAllocate& request, const PoolsOfNode& pools,
                              const DeviceInventory& inventory, DeviceExpressions& expressions);
 
