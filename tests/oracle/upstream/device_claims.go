@@ -4,18 +4,19 @@ package upstream
 
 import (
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	"k8s.io/dynamic-resource-allocation/structured"
 )
 
 // allocate does what Reserve and PreBind do. What extended resources get stays on its way for ever, and so is taken.
 func (c *cycle) allocate(node string) error {
-	if status := c.RunReservePluginsReserve(c.ctx, c.state, c.pod, node); !status.IsSuccess() {
-		return status.AsError()
+	reserved, err := c.reserve(node)
+	if err != nil {
+		return err
 	}
 	for _, claim := range c.deviceClaims() {
 		claim := claim.DeepCopy()
@@ -24,6 +25,9 @@ func (c *cycle) allocate(node string) error {
 			claim.Finalizers = []string{resourcev1.Finalizer}
 			c.devices.allocated[Name(claim)] = claim
 			c.devices.tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
+			for _, result := range pending.Devices.Results {
+				reserved.Delete(deviceOf(result))
+			}
 		}
 		if !resourceclaim.IsReservedForPod(c.pod, claim, false) {
 			if c.devices.reserved[Name(claim)] == nil {
@@ -36,6 +40,7 @@ func (c *cycle) allocate(node string) error {
 			return err
 		}
 	}
+	c.devices.extended = c.devices.extended.Union(reserved)
 	return nil
 }
 
@@ -60,30 +65,27 @@ func (d *devices) write(claim *resourcev1.ResourceClaim) error {
 	if err != nil {
 		return err
 	}
-	err = waitFor(informersLimit, func() bool {
+	return waitFor(informersLimit, func() bool {
 		now, err := d.tracker.Get(claim.Namespace, claim.Name)
-		return err == nil && now.ResourceVersion == claim.ResourceVersion
+		return err == nil && now.ResourceVersion == claim.ResourceVersion && d.all(with.Status.Allocation, taken, others)
 	})
-	if err == nil {
-		// It follows at once; what is on its way to other claims is not known here.
-		_ = waitFor(20*time.Millisecond, func() bool { return d.all(with.Status.Allocation, taken, others) })
-	}
-	return err
 }
 
-// takenByOthers are the devices that other claims have.
-func (d *devices) takenByOthers(claim *resourcev1.ResourceClaim) (map[structured.DeviceID]bool, error) {
+// takenByOthers are the devices that other claims have, or are to have.
+func (d *devices) takenByOthers(claim *resourcev1.ResourceClaim) (sets.Set[structured.DeviceID], error) {
 	claims, err := d.tracker.List()
 	if err != nil {
 		return nil, err
 	}
-	taken := map[structured.DeviceID]bool{}
+	taken := d.extended.Clone()
 	for _, other := range claims {
-		if other.UID == claim.UID || other.Status.Allocation == nil {
-			continue
-		}
-		for _, result := range other.Status.Allocation.Devices.Results {
-			taken[structured.MakeDeviceID(result.Driver, result.Pool, result.Device)] = true
+		for _, allocation := range []*resourcev1.AllocationResult{other.Status.Allocation, d.tracker.GetPendingAllocation(other.UID)} {
+			if allocation == nil || other.UID == claim.UID && allocation == other.Status.Allocation {
+				continue
+			}
+			for _, result := range allocation.Devices.Results {
+				taken.Insert(deviceOf(result))
+			}
 		}
 	}
 	return taken, nil
@@ -91,7 +93,7 @@ func (d *devices) takenByOthers(claim *resourcev1.ResourceClaim) (map[structured
 
 // all says whether all devices of the allocation are taken, or all are free, but for those that others have. Those of
 // administrators are either.
-func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool, others map[structured.DeviceID]bool) bool {
+func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool, others sets.Set[structured.DeviceID]) bool {
 	state, err := d.tracker.GatherAllocatedState()
 	if err != nil || allocation == nil {
 		return err == nil
@@ -100,8 +102,8 @@ func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool, other
 		if result.AdminAccess != nil && *result.AdminAccess {
 			return false
 		}
-		id := structured.MakeDeviceID(result.Driver, result.Pool, result.Device)
-		if others[id] && !taken {
+		id := deviceOf(result)
+		if others.Has(id) && !taken {
 			return false
 		}
 		if result.ShareID != nil {
@@ -111,13 +113,20 @@ func (d *devices) all(allocation *resourcev1.AllocationResult, taken bool, other
 	})
 }
 
-// free takes the claim's devices, as PostFilter asks for.
-func (d *devices) free(claim *resourcev1.ResourceClaim) error {
+// freed is a claim that lost its devices.
+type freed struct {
+	before *resourcev1.ResourceClaim
+	// by is the pod that gave it up.
+	by string
+}
+
+// free takes the claim's devices, as PostFilter asks for on behalf of the pod.
+func (d *devices) free(claim *resourcev1.ResourceClaim, by string) error {
 	before, err := d.tracker.Get(claim.Namespace, claim.Name)
 	if err != nil {
 		return err
 	}
-	d.freed[Name(claim)] = before
+	d.freed[Name(claim)] = freed{before, by}
 	return d.write(claim)
 }
 
@@ -163,15 +172,33 @@ func (d *devices) showOnTheirWay(pod *corev1.Pod) (shown bool, giveBack func() e
 			return false, giveBack, err
 		}
 	}
-	for _, before := range d.freed {
-		now, err := d.tracker.Get(before.Namespace, before.Name)
-		if err != nil || now.Status.Allocation != nil || d.tracker.GetPendingAllocation(before.UID) != nil {
-			continue // It has devices again, or gets some.
+	for _, f := range d.freed {
+		now, err := d.tracker.Get(f.before.Namespace, f.before.Name)
+		if err != nil || !d.isFree(now) {
+			continue
 		}
-		if err := d.write(before); err != nil {
+		if err := d.write(f.before); err != nil {
 			return false, giveBack, err
 		}
 		undo = append(undo, func() error { return d.write(now) })
 	}
 	return len(undo) > 0, giveBack, nil
+}
+
+// isFree says that the claim neither has devices nor gets some.
+func (d *devices) isFree(claim *resourcev1.ResourceClaim) bool {
+	return claim.Status.Allocation == nil && d.tracker.GetPendingAllocation(claim.UID) == nil
+}
+
+// mayFailToBind says that another pod gave claims of the pod up: if the pod is decided for before this is heard of, PreBind
+// fails.
+func (d *devices) mayFailToBind(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(deviceClaimsOf(pod), func(name string) bool {
+		f, was := d.freed[name]
+		if !was || f.by == Name(pod) {
+			return false
+		}
+		now, err := d.tracker.Get(f.before.Namespace, f.before.Name)
+		return err == nil && d.isFree(now)
+	})
 }

@@ -16,15 +16,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	typedresourcev1 "k8s.io/client-go/kubernetes/typed/resource/v1"
 	"k8s.io/client-go/tools/cache"
 	cachetesting "k8s.io/client-go/tools/cache/testing"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
+	"k8s.io/dynamic-resource-allocation/structured"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
 )
 
 // devices are claims, classes, slices and taint rules. Unlike all else upstream follows these by events, so their
@@ -34,14 +37,18 @@ type devices struct {
 	informers []cache.SharedIndexInformer
 	claims    *cachetesting.FakeControllerSource
 	tracker   fwk.ResourceClaimTracker
+	// followsClasses says that some plugin does; where none does, upstream maps no extended resources to them.
+	followsClasses bool
 	// allocated are the claims that got devices since the beginning.
 	allocated map[string]*resourcev1.ResourceClaim
 	// reserved are the claims with devices that pods got since the beginning, as they were before the first of these.
 	reserved map[string]*resourcev1.ResourceClaim
 	// deallocated are the claims that PostFilter takes devices from.
 	deallocated map[string]*resourcev1.ResourceClaim
-	// freed are the claims that lost their devices since the beginning, as they were before.
-	freed map[string]*resourcev1.ResourceClaim
+	// freed are the claims that lost their devices since the beginning.
+	freed map[string]freed
+	// extended are the devices that extended resources got since the beginning.
+	extended sets.Set[structured.DeviceID]
 }
 
 // informersLimit is how long upstream may take to hear of objects in memory.
@@ -50,7 +57,8 @@ const informersLimit = 30 * time.Second
 // use must be called before upstream asks the factory for these informers.
 func (d *devices) use(factory informers.SharedInformerFactory, cluster *Cluster) {
 	d.cluster = cluster
-	d.allocated, d.reserved, d.freed = map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.ResourceClaim{}
+	d.allocated, d.reserved = map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.ResourceClaim{}
+	d.freed, d.extended = map[string]freed{}, sets.New[structured.DeviceID]()
 	claims, source := inMemory(factory, cluster.ResourceClaims)
 	rules, _ := inMemory(factory, cluster.DeviceTaintRules)
 	classes, _ := inMemory(factory, cluster.DeviceClasses)
@@ -75,7 +83,20 @@ func inMemory[T any, P interface {
 }
 
 // start returns when upstream knows all of them.
-func (d *devices) start(ctx context.Context, manager fwk.SharedDRAManager) error {
+func (d *devices) start(ctx context.Context, profiles profile.Map) error {
+	var manager fwk.SharedDRAManager // All profiles share it.
+	for _, profile := range profiles {
+		manager = profile.SharedDRAManager()
+		for _, plugin := range profile.EnqueueExtensions() {
+			events, err := plugin.EventsToRegister(ctx)
+			if err != nil {
+				return err
+			}
+			d.followsClasses = d.followsClasses || slices.ContainsFunc(events, func(e fwk.ClusterEventWithHint) bool {
+				return e.Event.Resource == fwk.DeviceClass
+			})
+		}
+	}
 	d.tracker = manager.ResourceClaims()
 	if !d.any() {
 		return nil
@@ -119,7 +140,7 @@ func (d *devices) known(manager fwk.SharedDRAManager) bool {
 		return false
 	}
 	for _, class := range d.cluster.DeviceClasses {
-		if name := class.Spec.ExtendedResourceName; name != nil && manager.DeviceClassResolver().GetDeviceClass(corev1.ResourceName(*name)) == nil {
+		if name := class.Spec.ExtendedResourceName; name != nil && d.followsClasses && manager.DeviceClassResolver().GetDeviceClass(corev1.ResourceName(*name)) == nil {
 			return false
 		}
 	}
@@ -185,24 +206,10 @@ func (c *cycle) chooseDevices(nodes []fwk.NodeInfo) error {
 
 func (c *cycle) devicesOn(node string) ([]Claim, error) {
 	tracker := c.devices.tracker
-	before, err := tracker.GatherAllocatedState()
-	if err != nil {
-		return nil, err
-	}
 	defer c.RunReservePluginsUnreserve(c.ctx, c.state, c.pod, node)
-	if status := c.RunReservePluginsReserve(c.ctx, c.state, c.pod, node); !status.IsSuccess() {
-		return nil, status.AsError()
-	}
-	after, err := tracker.GatherAllocatedState()
+	reserved, err := c.reserve(node)
 	if err != nil {
 		return nil, err
-	}
-	others := map[string]bool{}
-	for id := range after.AllocatedDevices.Difference(before.AllocatedDevices) {
-		others[id.String()] = true
-	}
-	for id := range after.AllocatedSharedDeviceIDs.Difference(before.AllocatedSharedDeviceIDs) {
-		others[id.GetDeviceID().String()] = true
 	}
 	var claims []Claim
 	for _, claim := range c.deviceClaims() {
@@ -215,16 +222,45 @@ func (c *cycle) devicesOn(node string) ([]Claim, error) {
 			return nil, fmt.Errorf("Reserve gives claim %s of %s nothing", Name(claim), Name(c.pod))
 		}
 		for _, result := range allocation.Devices.Results {
-			id := strings.Join([]string{result.Driver, result.Pool, result.Device}, "/")
-			delete(others, id)
-			shown.Devices = append(shown.Devices, result.Request+": "+id+consumed(result))
+			id := deviceOf(result)
+			reserved.Delete(id)
+			shown.Devices = append(shown.Devices, result.Request+": "+id.String()+consumed(result))
 		}
 		claims = append(claims, shown)
 	}
-	if len(others) > 0 {
-		claims = append(claims, Claim{Claim: ExtendedResources, Devices: slices.Sorted(maps.Keys(others))})
+	if len(reserved) > 0 {
+		extended := Claim{Claim: ExtendedResources}
+		for id := range reserved {
+			extended.Devices = append(extended.Devices, id.String())
+		}
+		slices.Sort(extended.Devices)
+		claims = append(claims, extended)
 	}
 	return claims, nil
+}
+
+// reserve runs Reserve and says which devices are taken since.
+func (c *cycle) reserve(node string) (sets.Set[structured.DeviceID], error) {
+	before, err := c.devices.tracker.GatherAllocatedState()
+	if err != nil {
+		return nil, err
+	}
+	if status := c.RunReservePluginsReserve(c.ctx, c.state, c.pod, node); !status.IsSuccess() {
+		return nil, status.AsError()
+	}
+	after, err := c.devices.tracker.GatherAllocatedState()
+	if err != nil {
+		return nil, err
+	}
+	taken := after.AllocatedDevices.Difference(before.AllocatedDevices)
+	for id := range after.AllocatedSharedDeviceIDs.Difference(before.AllocatedSharedDeviceIDs) {
+		taken.Insert(id.GetDeviceID())
+	}
+	return taken, nil
+}
+
+func deviceOf(result resourcev1.DeviceRequestAllocationResult) structured.DeviceID {
+	return structured.MakeDeviceID(result.Driver, result.Pool, result.Device)
 }
 
 // consumed says whether the device is a share, and what is taken of its capacities, in the order of their names.

@@ -68,7 +68,7 @@ func (s *State) fail(pod *corev1.Pod, v *Verdict) (ambiguous bool, err error) {
 		if s.devices.reserved[name] != nil {
 			return true, nil // Pods that were to use it are not bound.
 		}
-		if err := s.devices.free(claim); err != nil {
+		if err := s.devices.free(claim, Name(pod)); err != nil {
 			return false, err
 		}
 	}

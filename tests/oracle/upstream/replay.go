@@ -119,15 +119,16 @@ func (s *State) step(d Decision) (ends bool, err error) {
 	if pod == nil {
 		return false, &Refusal{Kind: "not pending", Pod: d.Pod, Detail: "there is no such pod, or it has a node"}
 	}
+	mayFailToBind := s.devices.mayFailToBind(pod)
 	err = s.withClaimsOrWithout(pod, func() error {
-		ends, err = s.decide(pod, d)
+		ends, err = s.decide(pod, d, mayFailToBind)
 		return err
 	})
 	return ends, err
 }
 
 // decide takes one decision about a pending pod; see step.
-func (s *State) decide(pod *corev1.Pod, d Decision) (ends bool, err error) {
+func (s *State) decide(pod *corev1.Pod, d Decision, mayFailToBind bool) (ends bool, err error) {
 	v := s.judge(pod, nominatedFirst)
 	refuse := func(kind, format string, args ...any) (bool, error) {
 		return false, &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: v.Best}
@@ -147,7 +148,7 @@ func (s *State) decide(pod *corev1.Pod, d Decision) (ends bool, err error) {
 		return refuse("not the best node", "%s; upstream takes one of %v", *d.Node, v.Best)
 	}
 	chosen := v.choices[*d.Node]
-	if s.failsToBind(pod, chosen, *d.Node) {
+	if mayFailToBind || s.failsToBind(pod, chosen, *d.Node) {
 		return true, nil // When the others see the room again is not said.
 	}
 	return false, s.place(pod, *d.Node, chosen)

@@ -21,6 +21,21 @@ items: [
 {apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}},
 {apiVersion: v1, kind: Pod, metadata: {name: z}, spec: {containers: [{name: c, resources: {requests: {cpu: 3500m}}}]}}]`
 
+// expectReplay takes the decisions; want is part of the error, or empty where there is none.
+func expectReplay(t *testing.T, replay func([]upstream.Decision) error, decisions, want string) {
+	t.Helper()
+	parsed, err := upstream.ParseDecisions([]byte(decisions))
+	if err == nil {
+		err = replay(parsed)
+	}
+	switch {
+	case want == "" && err != nil:
+		t.Error(err)
+	case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
 func TestReplay(t *testing.T) {
 	const (
 		full    = `0/2 nodes are available: 2 Insufficient cpu.`
@@ -41,16 +56,7 @@ func TestReplay(t *testing.T) {
 		{"more after the end", end + "\n" + end, "after the summary"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			decisions, err := upstream.ParseDecisions([]byte(c.decisions))
-			if err == nil {
-				err = open(t, []byte(small), configOf("", names.DefaultPreemption)).Replay(decisions)
-			}
-			switch {
-			case c.want == "" && err != nil:
-				t.Error(err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("error %v, want %q", err, c.want)
-			}
+			expectReplay(t, open(t, []byte(small), configOf("", names.DefaultPreemption)).Replay, c.decisions, c.want)
 		})
 	}
 }
@@ -85,16 +91,7 @@ func TestReplayToPreemption(t *testing.T) {
 		{"no eviction", strings.Replace(helpless, "/low", "/high", 1) + end, "message"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			decisions, err := upstream.ParseDecisions([]byte(c.decisions))
-			if err == nil {
-				err = open(t, []byte(full), configOf("")).ReplayToPreemption(decisions)
-			}
-			switch {
-			case c.want == "" && err != nil:
-				t.Error(err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("error %v, want %q", err, c.want)
-			}
+			expectReplay(t, open(t, []byte(full), configOf("")).ReplayToPreemption, c.decisions, c.want)
 		})
 	}
 }

@@ -105,12 +105,8 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 	}
 	s.pods = factory.Core().V1().Pods().Informer()
 	s.volumes.use(factory)
-	for _, profile := range s.scheduler.Profiles {
-		// All profiles share it.
-		if err := s.devices.start(s.ctx, profile.SharedDRAManager()); err != nil {
-			return err
-		}
-		break
+	if err := s.devices.start(s.ctx, s.scheduler.Profiles); err != nil {
+		return err
 	}
 	logger := klog.FromContext(s.ctx)
 	for _, node := range cluster.Nodes {

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-
-	"berth.dev/tests/oracle/upstream"
 )
 
 // Two zones with a node each. Class local has volumes in za alone, the smaller of which is enough for claim data; class made
@@ -71,16 +69,7 @@ func TestReplayBindsVolumes(t *testing.T) {
 		{"a node that the volume does not reach", x + strings.Replace(z, `"a"`, `"b"`, 1) + end, "not the best node"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			decisions, err := upstream.ParseDecisions([]byte(c.decisions))
-			if err == nil {
-				err = open(t, []byte(withVolumes), configOf("", names.DefaultPreemption)).Replay(decisions)
-			}
-			switch {
-			case c.want == "" && err != nil:
-				t.Error(err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("error %v, want %q", err, c.want)
-			}
+			expectReplay(t, open(t, []byte(withVolumes), configOf("", names.DefaultPreemption)).Replay, c.decisions, c.want)
 		})
 	}
 }

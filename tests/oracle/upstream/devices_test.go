@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream_test
+
+import (
+	"testing"
+
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"berth.dev/tests/oracle/upstream"
+)
+
+func TestClassesThatNoPluginFollowsAreNotWaitedFor(t *testing.T) {
+	const cluster = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {pods: 9}}},
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}, spec: {extendedResourceName: example.com/gpu}},
+{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c}]}}]`
+	if v := verdictOf(t, cluster, configOf("", names.DynamicResources, names.NodeResourcesFit)); v.Result != upstream.Scheduled {
+		t.Errorf("result %s: %s", v.Result, v.Message)
+	}
+}
+
+// Node a has the devices that claim d holds; it has no room for pod x.
+const oneClaim = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {pods: 9}}},
+{apiVersion: v1, kind: Node, metadata: {name: b}, status: {allocatable: {cpu: 1, pods: 9}}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: d, uid: d},
+ status: {allocation: {nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [a]}]}]}}}},
+{apiVersion: v1, kind: Pod, metadata: {name: x, uid: x}, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}],
+ resourceClaims: [{name: d, resourceClaimName: d}]}},
+{apiVersion: v1, kind: Pod, metadata: {name: z, uid: z}, spec: {containers: [{name: c}], resourceClaims: [{name: d, resourceClaimName: d}]}}]`
+
+func TestReplayOfADeallocation(t *testing.T) {
+	const (
+		gives = `{"pod":"default/x","node":null,"message":"0/2 nodes are available: 1 Insufficient cpu, ` +
+			`1 resourceclaim not available on the node. deallocation of ResourceClaim completed"}` + "\n"
+		end = `{"summary":{}}`
+	)
+	onNode := func(pod, node string) string { return `{"pod":"default/` + pod + `","node":"` + node + `"}` + "\n" }
+	for _, c := range []struct{ name, decisions, want string }{
+		{"the pod that gave the claim up", gives + onNode("x", "b") + onNode("z", "b") + end, ""},
+		{"a pod that saw the claim as it was, and fails to bind", gives + onNode("z", "a") + onNode("x", "b") + onNode("z", "b") + end, ""},
+		{"a pod that saw neither", gives + onNode("x", "a") + end, "not the best node"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expectReplay(t, open(t, []byte(oneClaim), configOf("", names.DefaultPreemption)).Replay, c.decisions, c.want)
+		})
+	}
+}
