@@ -39,7 +39,11 @@ type circumstances struct {
 }
 
 func (c circumstances) String() string {
-	return fmt.Sprintf("%s, %s, load %s, Kubernetes %s, %d nodes, qps %d", c.Date, c.Machine, c.Load, c.Kubernetes, c.Nodes, c.QPS)
+	load := ""
+	if c.Load != "" {
+		load = ", load " + c.Load
+	}
+	return fmt.Sprintf("%s, %s%s, Kubernetes %s, %d nodes, qps %d", c.Date, c.Machine, load, c.Kubernetes, c.Nodes, c.QPS)
 }
 
 type clusterRow struct {
@@ -62,16 +66,21 @@ type startRow struct {
 	Resident  float64 `json:"residentMemoryBytes"`
 }
 
+// clusterRun is what one run of `./dev bench cluster` left.
+type clusterRun struct {
+	circumstances
+	Pods int
+	Rows []clusterRow
+}
+
 // figures are all that was measured.
 type figures struct {
 	machine engineRow // of the engine's benchmark
 	engine  []engineRow
-	cluster struct {
-		circumstances
-		Pods int
-		Rows []clusterRow
-	}
-	start struct {
+	cluster clusterRun
+	// claims are the workloads whose pods have claims of devices, on fewer nodes.
+	claims clusterRun
+	start  struct {
 		circumstances
 		BoundPods int
 		Rows      []startRow
@@ -118,8 +127,12 @@ func (f *figures) engineTable() string {
 		if row.Threshold > 0 {
 			asked = thousands(row.Threshold)
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %.1f µs | %.1f µs | %s | %s |\n", row.Workload, row.Size,
-			thousands(row.PodsPerSecond), thousands(row.ThreadPerSecond), thousands(row.DecisionsPerSecond), row.P50, row.P99, plain, asked)
+		thread, decisions := "", ""
+		if row.DecisionsPerSecond > 0 {
+			thread, decisions = thousands(row.ThreadPerSecond), thousands(row.DecisionsPerSecond)
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Workload, row.Size, thousands(row.PodsPerSecond),
+			thread, decisions, ifMeasured("%.1f µs", row.P50), ifMeasured("%.1f µs", row.P99), plain, asked)
 	}
 	out.WriteString(f.slowerThanPlain())
 	return out.String()
@@ -149,24 +162,30 @@ func rounds(rows []clusterRow) string {
 	return fmt.Sprintf("medians of %d rounds", least)
 }
 
-func (f *figures) clusterTable() string {
-	rows := f.cluster.Rows
+func (r *clusterRun) table() string {
+	rows := r.Rows
 	if len(rows) == 0 {
 		return ""
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %d pods, %s.\n\n", f.cluster.circumstances, f.cluster.Pods, rounds(rows))
+	fmt.Fprintf(&out, "%s, %d pods, %s.\n\n", r.circumstances, r.Pods, rounds(rows))
 	out.WriteString("| workload | pods | scheduler | last bind | last event | pods/s after the first bind | CPU a pod | to last event | latency p50 | p99 | memory |\n")
 	out.WriteString("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, row := range rows {
-		p50, p99 := "", ""
-		if row.LatencyP99 > 0 {
-			p50, p99 = fmt.Sprintf("%.0f ms", row.LatencyP50), fmt.Sprintf("%.0f ms", row.LatencyP99)
-		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %.1f s | %.1f s | %s | %.0f µs | %.0f µs | %s | %s | %.0f MiB |\n", row.Workload, row.Variant,
-			row.Scheduler, row.SecondsToLast, row.SecondsToEvents, thousands(row.PodsPerSecond), row.CPU, row.CPUEvents, p50, p99, row.PeakMemory/(1<<20))
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Workload, row.Variant, row.Scheduler,
+			ifMeasured("%.1f s", row.SecondsToLast), ifMeasured("%.1f s", row.SecondsToEvents), thousands(row.PodsPerSecond),
+			ifMeasured("%.0f µs", row.CPU), ifMeasured("%.0f µs", row.CPUEvents), ifMeasured("%.0f ms", row.LatencyP50),
+			ifMeasured("%.0f ms", row.LatencyP99), ifMeasured("%.0f MiB", row.PeakMemory/(1<<20)))
 	}
 	return out.String()
+}
+
+// ifMeasured is empty where there is no value.
+func ifMeasured(format string, value float64) string {
+	if value == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, value)
 }
 
 func (f *figures) startTable() string {

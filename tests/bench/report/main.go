@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	results := flag.String("results", "bench/results", "folder of engine.json, cluster.json and start.json; what is absent is left out")
+	results := flag.String("results", "bench/results", "folder of engine.json, cluster.json, claims.json and start.json; what is absent is left out")
 	docs := flag.String("docs", "../docs", "folder of performance.md and performance.svg")
 	flag.Parse()
 	if err := run(*results, *docs); err != nil {
@@ -33,6 +33,9 @@ func run(results, docs string) error {
 	if err := readJSON(filepath.Join(results, "cluster.json"), &r.cluster); err != nil {
 		return err
 	}
+	if err := readJSON(filepath.Join(results, "claims.json"), &r.claims); err != nil {
+		return err
+	}
 	if err := readJSON(filepath.Join(results, "start.json"), &r.start); err != nil {
 		return err
 	}
@@ -41,7 +44,9 @@ func run(results, docs string) error {
 	if err != nil {
 		return err
 	}
-	for name, table := range map[string]string{"engine": r.engineTable(), "cluster": r.clusterTable(), "start": r.startTable()} {
+	for name, table := range map[string]string{
+		"engine": r.engineTable(), "cluster": r.cluster.table(), "claims": r.claims.table(), "start": r.startTable(),
+	} {
 		if table == "" {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 )
 
 // bar is one of a group of horizontal bars.
@@ -49,7 +50,10 @@ func (f *figures) plot() []byte {
 
 func (f *figures) cpuGroups() []group {
 	var groups []group
-	for _, row := range f.cluster.Rows {
+	for _, row := range slices.Concat(f.cluster.Rows, f.claims.Rows) {
+		if row.CPUEvents == 0 {
+			continue
+		}
 		title := row.Workload + ", " + row.Variant
 		if len(groups) == 0 || groups[len(groups)-1].title != title {
 			groups = append(groups, group{title: title})
