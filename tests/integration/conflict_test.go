@@ -87,6 +87,7 @@ func TestAfterANodeVanishedPodsGoElsewhere(t *testing.T) {
 	e.must(d.Signal(syscall.SIGCONT))
 	_, err := e.pods.AwaitPod(e.within(20*time.Second), "pod", "bound", workload.IsBound)
 	e.must(err)
+	e.awaitSeen("stays") // and, before that, the end of the other node
 	e.createPods(workload.Pod("next", prefers))
 	e.awaitNode(e.within(10*time.Second), "next", "stays")
 	e.checkBoundOnce(3, false)

@@ -171,6 +171,9 @@ func TestParkedPodIsBoundByTheEventThatLetsItFit(t *testing.T) {
 
 func (e *env) runParked(c parkedCase) {
 	e.createNodes(c.nodes...)
+	for _, node := range c.nodes {
+		e.awaitSeen(node.Name)
+	}
 	e.createPods(c.others...)
 	e.createPods(c.pod)
 	e.awaitUnschedulable(c.pod.Name, c.message)
@@ -214,12 +217,13 @@ func (e *env) checkFailureEvent(pod, note string) {
 	}
 }
 
-// clear removes the pods and nodes, so that the next case finds none. The tracker forgets the pods.
+// clear removes the pods and nodes, so that the next case finds none, nor does the daemon. The tracker forgets the pods.
 func (e *env) clear() {
 	e.Helper()
 	e.must(workload.DeletePods(e.ctx, e.admin, e.namespace))
 	e.must(workload.DeleteNodes(e.ctx, e.admin, ""))
 	e.must(e.pods.AwaitGone(e.within(10 * time.Second)))
+	e.awaitNoNodes()
 	e.pods.Forget()
 }
 

@@ -82,6 +82,8 @@ func TestReloadOfTheConfigurationTakesEffectWithoutARestart(t *testing.T) {
 	// The pods prefer the node that is nearly full.
 	e.createNodes(workload.Node("full", workload.NodeLabel("disk", "ssd"), workload.Allocatable("cpu", "10")),
 		workload.Node("free", workload.Allocatable("cpu", "10")))
+	e.awaitSeen("full")
+	e.awaitSeen("free")
 	e.createPods(workload.Pod("load", workload.OnNode("full"), workload.Requests("cpu", "8")))
 	prefers := workload.PreferNode("disk", "ssd")
 	e.createPods(workload.Pod("before", prefers, workload.Requests("cpu", "100m")))

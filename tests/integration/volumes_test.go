@@ -107,8 +107,8 @@ func TestAVolumeThatCannotBeMadeIsMadeElsewhere(t *testing.T) {
 		}
 		return true
 	})
-	e.startForVolumes(30 * time.Second)
 	e.createClaims(workload.Claim("data", "made", "3Gi"))
+	e.startForVolumes(30 * time.Second)
 	e.createPods(workload.Pod("pod", workload.UseClaim("data"), workload.PreferNode(corev1.LabelTopologyZone, "za")))
 	e.awaitZone("pod", "zb")
 	if p.Failures.Load() == 0 {

@@ -102,6 +102,9 @@ func (s *State) Replay(decisions []Decision) error {
 			if wasTried && last < lostNomination {
 				continue
 			}
+			if s.tooEarly[v.Pod] {
+				continue
+			}
 			return &Refusal{Kind: "left without a node", Pod: v.Pod, Detail: fmt.Sprintf("it fits on %v", v.Best),
 				Verdict: v, Nodes: v.Best}
 		case Unschedulable, Error:
@@ -120,18 +123,20 @@ func (s *State) step(d Decision) (ends bool, err error) {
 		return false, &Refusal{Kind: "not pending", Pod: d.Pod, Detail: "there is no such pod, or it has a node"}
 	}
 	mayFailToBind := s.devices.mayFailToBind(pod)
-	err = s.withClaimsOrWithout(pod, func() error {
-		ends, err = s.decide(pod, d, mayFailToBind)
+	v := &Verdict{}
+	early, err := s.withClaimsOrWithout(pod, func() error {
+		v, ends, err = s.decide(pod, d, mayFailToBind)
 		return err
 	})
+	s.tooEarly[d.Pod] = early && v.rejectedBy(names.NodeVolumeLimits) && !v.rejectedBy(names.VolumeBinding)
 	return ends, err
 }
 
-// decide takes one decision about a pending pod; see step.
-func (s *State) decide(pod *corev1.Pod, d Decision, mayFailToBind bool) (ends bool, err error) {
-	v := s.judge(pod, nominatedFirst)
-	refuse := func(kind, format string, args ...any) (bool, error) {
-		return false, &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: v.Best}
+// decide takes one decision about a pending pod; see step. The verdict is upstream's.
+func (s *State) decide(pod *corev1.Pod, d Decision, mayFailToBind bool) (v *Verdict, ends bool, err error) {
+	v = s.judge(pod, nominatedFirst)
+	refuse := func(kind, format string, args ...any) (*Verdict, bool, error) {
+		return v, false, &Refusal{Kind: kind, Pod: d.Pod, Detail: fmt.Sprintf(format, args...), Verdict: v, Nodes: v.Best}
 	}
 	switch {
 	case d.Node == nil && v.Result == Scheduled:
@@ -139,9 +144,10 @@ func (s *State) decide(pod *corev1.Pod, d Decision, mayFailToBind bool) (ends bo
 	case d.Node == nil && !slices.Contains(v.messages(), d.Message):
 		return refuse("message", "%q; upstream's is one of %q", d.Message, v.messages())
 	case d.Node == nil && v.evicts():
-		return true, nil // When the others see the room is not said.
+		return v, true, nil // When the others see the room is not said.
 	case d.Node == nil:
-		return s.fail(pod, v)
+		ends, err = s.fail(pod, v)
+		return v, ends, err
 	case v.Result != Scheduled:
 		return refuse("node of a pod that fits nowhere", "%s; upstream: %s, %q", *d.Node, v.Result, v.Message)
 	case !slices.Contains(v.Best, *d.Node):
@@ -149,7 +155,17 @@ func (s *State) decide(pod *corev1.Pod, d Decision, mayFailToBind bool) (ends bo
 	}
 	chosen := v.choices[*d.Node]
 	if mayFailToBind || s.failsToBind(pod, chosen, *d.Node) {
-		return true, nil // When the others see the room again is not said.
+		return v, true, nil // When the others see the room again is not said.
 	}
-	return false, s.place(pod, *d.Node, chosen)
+	return v, false, s.place(pod, *d.Node, chosen)
+}
+
+// rejectedBy says whether the plugin's Filter kept the pod off some node.
+func (v *Verdict) rejectedBy(plugin string) bool {
+	for _, node := range v.Nodes {
+		if node.Plugin == plugin {
+			return true
+		}
+	}
+	return false
 }

@@ -36,6 +36,9 @@ type State struct {
 	devices   devices
 	pending   map[string]*corev1.Pod
 	placed    map[string]*corev1.Pod
+	// tooEarly are pods that failed because of volumes that were chosen and not yet bound. Binding them wakes no pod that
+	// NodeVolumeLimits rejects: it is tried again only after five minutes.
+	tooEarly map[string]bool
 	// budgets are in the order of their names: where several cover a pod, the order counts, and upstream's is random.
 	budgets []*policyv1.PodDisruptionBudget
 	// preemptionArgs are DefaultPreemption's, by profile.
@@ -57,7 +60,7 @@ func NewState(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) (*State,
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	s := &State{
 		ctx: ctx, stop: stop, snapshot: internalcache.NewEmptySnapshot(),
-		pending: map[string]*corev1.Pod{}, placed: map[string]*corev1.Pod{},
+		pending: map[string]*corev1.Pod{}, placed: map[string]*corev1.Pod{}, tooEarly: map[string]bool{},
 		budgets: slices.SortedFunc(slices.Values(cluster.PodDisruptionBudgets),
 			func(a, b *policyv1.PodDisruptionBudget) int { return strings.Compare(Name(a), Name(b)) }),
 	}

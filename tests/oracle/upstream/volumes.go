@@ -34,6 +34,8 @@ type volumes struct {
 	csiNodes storagelisters.CSINodeLister
 	// chosen has how volume and claim were between choice and binding, bound how they are since, by the claim's name.
 	chosen, bound map[string]binding
+	// order has the names of these claims as they were chosen, one after the other.
+	order []string
 }
 
 // binding is a claim and its volume; it has none while it is still to be made.
@@ -190,6 +192,7 @@ func (v *volumes) bind(chosen binding, pv *corev1.PersistentVolume) error {
 	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volume.AnnBoundByController, "yes")
 	if _, again := v.chosen[Name(claim)]; !again {
 		v.chosen[Name(claim)] = chosen
+		v.order = append(v.order, Name(claim))
 	}
 	v.bound[Name(claim)] = binding{pv, claim}
 	return v.store(v.bound[Name(claim)])
@@ -203,47 +206,47 @@ func (v *volumes) store(b binding) error {
 	return firstError(err, v.claims.Update(b.claim))
 }
 
-// withClaimsOrWithout tries a decision. Where the pod shares claims with pods that were placed before it, their volumes may
-// be bound by now, or only chosen, and their devices allocated, or on their way: either may be what the decision came from.
-func (s *State) withClaimsOrWithout(pod *corev1.Pod, try func() error) error {
+// withClaimsOrWithout tries a decision. Volumes that were chosen for pods before may be bound by now, or only chosen, the last
+// ones first; and devices of claims that the pod shares with them allocated, or on their way. Whatever is so, it may be what the
+// decision came from. early says that not all volumes were bound.
+func (s *State) withClaimsOrWithout(pod *corev1.Pod, try func() error) (early bool, err error) {
 	refused := try()
 	if refused == nil {
-		return nil
+		return false, nil
 	}
-	if s.volumes.show(pod, s.volumes.chosen) {
+	for bound := len(s.volumes.order) - 1; bound >= 0; bound-- {
+		chosen := s.volumes.order[bound:]
+		s.volumes.show(chosen[:1], s.volumes.chosen)
 		again := try()
-		s.volumes.show(pod, s.volumes.bound)
+		if again == nil || bound == 0 {
+			s.volumes.show(chosen, s.volumes.bound)
+		}
 		if again == nil {
-			return nil
+			return true, nil
 		}
 	}
 	shown, giveBack, err := s.devices.showOnTheirWay(pod)
 	if err != nil {
-		return err
+		return false, err
 	}
 	again := refused
 	if shown {
 		again = try()
 	}
 	if err := giveBack(); err != nil {
-		return err
+		return false, err
 	}
 	if again == nil {
-		return nil
+		return false, nil
 	}
-	return refused
+	return false, refused
 }
 
-// show stores the pod's claims, and their volumes, as they are there. It says whether there are any.
-func (v *volumes) show(pod *corev1.Pod, as map[string]binding) bool {
-	shown := false
-	for _, name := range claimsOf(pod) {
-		if b, has := as[name]; has {
-			_ = v.store(b) // The stores are in memory and take everything.
-			shown = true
-		}
+// show stores the claims of these names, and their volumes, as they are there.
+func (v *volumes) show(claims []string, as map[string]binding) {
+	for _, name := range claims {
+		_ = v.store(as[name]) // The stores are in memory and take everything.
 	}
-	return shown
 }
 
 func claimsOf(pod *corev1.Pod) []string {

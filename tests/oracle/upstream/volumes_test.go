@@ -73,3 +73,44 @@ func TestReplayBindsVolumes(t *testing.T) {
 		})
 	}
 }
+
+// The node takes one volume of the driver. Claim first finds a volume that is there and of no driver; until it is bound, it counts
+// as one that the driver makes, as claim second does.
+const withLimit = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {cpu: 9, memory: 8Gi, pods: 9}}},
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: made}, provisioner: a.csi.example,
+ volumeBindingMode: WaitForFirstConsumer},
+{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: a}, spec: {drivers: [
+ {name: a.csi.example, nodeID: a, allocatable: {count: 1}}]}},
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: there}, spec: {capacity: {storage: 1Gi}, storageClassName: made,
+ accessModes: [ReadWriteOnce], nfs: {server: nfs.example, path: /}}, status: {phase: Available}},
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: first, uid: u1}, spec: {storageClassName: made,
+ accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}},
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: second, uid: u2}, spec: {storageClassName: made,
+ accessModes: [ReadWriteOnce], resources: {requests: {storage: 9Gi}}}},
+{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c}], volumes: [
+ {name: d, persistentVolumeClaim: {claimName: first}}]}},
+{apiVersion: v1, kind: Pod, metadata: {name: z}, spec: {containers: [{name: c}], volumes: [
+ {name: d, persistentVolumeClaim: {claimName: second}}]}}]`
+
+func TestAReplayMayDecideBeforeVolumesAreBound(t *testing.T) {
+	const (
+		x    = `{"pod":"default/x","node":"a"}` + "\n"
+		z    = `{"pod":"default/z","node":"a"}` + "\n"
+		full = `{"pod":"default/z","node":null,"message":"0/1 nodes are available: 1 node(s) exceed max volume count."}` + "\n"
+		end  = `{"summary":{}}`
+	)
+	for _, c := range []struct{ name, decisions, want string }{
+		{"once the volume is bound", x + z + end, ""},
+		{"before it is bound; no event wakes the pod then", x + full + end, ""},
+		{"before it is bound, and once it is", x + full + z + end, ""},
+		{"before it is chosen", full + x + end, "no node"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expectReplay(t, open(t, []byte(withLimit), configOf("", names.DefaultPreemption)).Replay, c.decisions, c.want)
+		})
+	}
+}
