@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Binding is one request to bind a pod, as the API server saw it, whatever became of it.
@@ -155,4 +157,36 @@ func (e auditEvent) request() Request {
 		User: e.User.Username, Verb: e.Verb, Group: e.ObjectRef.APIGroup, Resource: resource,
 		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, URI: e.RequestURI, Code: e.ResponseStatus.Code,
 	}
+}
+
+// BoundTwice tells of a pod that was bound more than once; "" if there is none.
+func BoundTwice(bindings []Binding) string {
+	nodes := map[string]string{}
+	for _, b := range bindings {
+		if !b.Bound() {
+			continue
+		}
+		if before, again := nodes[b.UID]; again {
+			return fmt.Sprintf("pod %s was bound to %s and to %s", b.Pod, before, b.Node)
+		}
+		nodes[b.UID] = b.Node
+	}
+	return ""
+}
+
+// Misplaced tells of a pod that is not where it was bound; "" if there is none.
+func Misplaced(bindings []Binding, pods []corev1.Pod) string {
+	nodes := map[string]string{}
+	for _, b := range bindings {
+		if b.Bound() {
+			nodes[b.UID] = b.Node
+		}
+	}
+	for i := range pods {
+		pod := &pods[i]
+		if node := nodes[string(pod.UID)]; node != pod.Spec.NodeName {
+			return fmt.Sprintf("pod %s is on node %q and was bound to %q", pod.Name, pod.Spec.NodeName, node)
+		}
+	}
+	return ""
 }

@@ -163,11 +163,7 @@ func (c *ControlPlane) makeClients() error {
 }
 
 func (c *ControlPlane) startAll(ctx context.Context) error {
-	etcd, err := c.run(c.etcdLaunch())
-	if err != nil {
-		return err
-	}
-	if err := c.awaitHTTPS(ctx, etcd, "/health"); err != nil {
+	if err := c.startEtcd(ctx); err != nil {
 		return err
 	}
 	if err := c.StartAPIServer(ctx); err != nil {
@@ -318,6 +314,9 @@ func (c *ControlPlane) Binary(program string) string { return c.binaries.Path(pr
 // Kubeconfig is the file with which the user comes in by token. With "-cert" behind the user's name
 // it is the file with which the same user comes in by client certificate.
 func (c *ControlPlane) Kubeconfig(user User) string { return c.path(string(user) + ".kubeconfig") }
+
+// Token is what the user's kubeconfig authenticates with.
+func (c *ControlPlane) Token(user User) string { return c.tokens[user] }
 
 // Client is the user's client, without a rate limit.
 func (c *ControlPlane) Client(user User) kubernetes.Interface {

@@ -77,12 +77,18 @@ func (p pki) createCA(name string) error {
 // issue makes a certificate that serves on loopback and the given names, and that also
 // authenticates its subject as a client.
 func (p pki) issue(ca, name string, subject pkix.Name, dnsNames []string) error {
+	return p.issueUntil(time.Time{}, ca, name, subject, dnsNames)
+}
+
+// issueUntil makes one that is valid until then.
+func (p pki) issueUntil(notAfter time.Time, ca, name string, subject pkix.Name, dnsNames []string) error {
 	caCert, caKey, err := p.load(ca)
 	if err != nil {
 		return err
 	}
 	template := &x509.Certificate{
 		Subject:     subject,
+		NotAfter:    notAfter,
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		DNSNames:    dnsNames,
@@ -105,7 +111,9 @@ func (p pki) sign(name string, template, parent *x509.Certificate, parentKey cry
 	}
 	template.SerialNumber = serial
 	template.NotBefore = time.Now().Add(-time.Hour)
-	template.NotAfter = time.Now().AddDate(1, 0, 0)
+	if template.NotAfter.IsZero() {
+		template.NotAfter = time.Now().AddDate(1, 0, 0)
+	}
 	if parent == nil {
 		parent, parentKey = template, key
 	}

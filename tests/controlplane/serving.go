@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 )
 
 // HTTPClient talks to the control plane's servers as the admin: by client certificate where the
@@ -78,8 +79,13 @@ func (c *ControlPlane) awaitHTTPS(ctx context.Context, p *Process, path string) 
 // IssueServerCert makes a certificate, signed by the control plane's CA, for a server on loopback
 // that a test runs, such as a proxy in front of the API server.
 func (c *ControlPlane) IssueServerCert(name string) (certFile, keyFile string, err error) {
+	return c.IssueServerCertUntil(name, time.Time{})
+}
+
+// IssueServerCertUntil makes one that is valid until then, which may be over.
+func (c *ControlPlane) IssueServerCertUntil(name string, notAfter time.Time) (certFile, keyFile string, err error) {
 	name = "issued-" + name
-	if err := c.pki.issue(caName, name, pkix.Name{CommonName: name}, []string{"localhost"}); err != nil {
+	if err := c.pki.issueUntil(notAfter, caName, name, pkix.Name{CommonName: name}, []string{"localhost"}); err != nil {
 		return "", "", err
 	}
 	return c.pki.cert(name), c.pki.key(name), nil

@@ -200,7 +200,7 @@ func (c *churn) deletePod(ctx context.Context) (int, error) {
 		return 0, nil
 	}
 	name := pods[draw%uint64(len(pods))].Name
-	return 2, persist(ctx, func() error {
+	return 2, workload.Persist(ctx, patience, func() error {
 		err := c.client.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
@@ -261,7 +261,7 @@ func (c *churn) calmDown(ctx context.Context) error {
 }
 
 func (c *churn) patchDeployment(ctx context.Context, name, patch string) error {
-	err := persist(ctx, func() error {
+	err := workload.Persist(ctx, patience, func() error {
 		_, err := c.client.AppsV1().Deployments(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err
 	})
@@ -278,7 +278,7 @@ func (c *churn) label(ctx context.Context, node int, key, value string) error {
 
 func (c *churn) patchNode(ctx context.Context, node int, patch string) error {
 	name := fmt.Sprintf("node-%d", node)
-	err := persist(ctx, func() error {
+	err := workload.Persist(ctx, patience, func() error {
 		_, err := c.client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err
 	})
@@ -286,19 +286,4 @@ func (c *churn) patchNode(ctx context.Context, node int, patch string) error {
 		return fmt.Errorf("patch node %s: %w", name, err)
 	}
 	return nil
-}
-
-// persist tries again for a while: a request that fails for once must not end an hour's run.
-func persist(ctx context.Context, try func() error) error {
-	for deadline := time.Now().Add(patience); ; {
-		err := try()
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(time.Second):
-		}
-	}
 }

@@ -47,8 +47,8 @@ func (f findings) judge() []verdict {
 	}
 	return []verdict{
 		holds("all pods that should run are bound", text(f.settled)),
-		holds("no pod was bound twice", boundTwice(f.bindings)),
-		holds("each pod is where it was bound", misplaced(f.bindings, f.pods)),
+		holds("no pod was bound twice", controlplane.BoundTwice(f.bindings)),
+		holds("each pod is where it was bound", controlplane.Misplaced(f.bindings, f.pods)),
 		holds("no node has more than it can hold", workload.Overfull(workload.Pointers(f.nodes), workload.Pointers(f.pods))),
 		holds("the cache is what the informers hold", differs),
 		holds("the cache is what the API server has", compareDump(readDump(f.log), f.nodes, f.pods)),
@@ -61,36 +61,6 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
-}
-
-func boundTwice(bindings []controlplane.Binding) string {
-	nodes := map[string]string{}
-	for _, b := range bindings {
-		if !b.Bound() {
-			continue
-		}
-		if before, again := nodes[b.UID]; again {
-			return fmt.Sprintf("pod %s was bound to %s and to %s", b.Pod, before, b.Node)
-		}
-		nodes[b.UID] = b.Node
-	}
-	return ""
-}
-
-func misplaced(bindings []controlplane.Binding, pods []corev1.Pod) string {
-	nodes := map[string]string{}
-	for _, b := range bindings {
-		if b.Bound() {
-			nodes[b.UID] = b.Node
-		}
-	}
-	for i := range pods {
-		pod := &pods[i]
-		if node := nodes[string(pod.UID)]; node != pod.Spec.NodeName {
-			return fmt.Sprintf("pod %s is on node %q and was bound to %q", pod.Name, pod.Spec.NodeName, node)
-		}
-	}
-	return ""
 }
 
 // flatness compares the medians of a figure over the second and the last quarter of the samples.

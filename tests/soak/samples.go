@@ -47,7 +47,7 @@ type sampler struct {
 // take adds a sample.
 func (s *sampler) take(ctx context.Context, at time.Duration) error {
 	var heap int64
-	err := persist(ctx, func() (err error) {
+	err := workload.Persist(ctx, patience, func() (err error) {
 		heap, err = s.heap(ctx)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -107,6 +108,18 @@ func DeleteNodes(ctx context.Context, client kubernetes.Interface, selector stri
 	})
 }
 
+type deleteCollection func(context.Context, metav1.DeleteOptions, metav1.ListOptions) error
+
+// deleteAll deletes everything of these kinds.
+func deleteAll(ctx context.Context, kinds map[string]deleteCollection) error {
+	for what, all := range kinds {
+		if err := all(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			return fmt.Errorf("delete the %s: %w", what, err)
+		}
+	}
+	return nil
+}
+
 // CreateNamespace creates the namespace; one that is there already is no error.
 func CreateNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -135,6 +148,24 @@ func AwaitServiceAccount(ctx context.Context, client kubernetes.Interface, names
 		err = errors.New("the watch ended")
 	}
 	return fmt.Errorf("wait for the default service account of %s: %w", namespace, err)
+}
+
+// Persist tries again for as long as patience lasts: a request that fails for once must not end a long run.
+func Persist(ctx context.Context, patience time.Duration, try func() error) error {
+	const longestPause = time.Second
+	pause := 50 * time.Millisecond
+	for deadline := time.Now().Add(patience); ; {
+		err := try()
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestPause)
+	}
 }
 
 func ignoreNotFound(err error) error {

@@ -67,18 +67,20 @@ func UseDevices(claim, template string) PodOption {
 	}
 }
 
-// DeleteDevices deletes all slices and classes, and what the namespace has of claims and templates.
-func DeleteDevices(ctx context.Context, client kubernetes.Interface, namespace string) error {
+// DeleteDevicesOf deletes what the namespace has of claims and templates, and all slices.
+func DeleteDevicesOf(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	resources := client.ResourceV1()
-	for what, deleteAll := range map[string]func(context.Context, metav1.DeleteOptions, metav1.ListOptions) error{
+	return deleteAll(ctx, map[string]deleteCollection{
 		"claims":    resources.ResourceClaims(namespace).DeleteCollection,
 		"templates": resources.ResourceClaimTemplates(namespace).DeleteCollection,
 		"slices":    resources.ResourceSlices().DeleteCollection,
-		"classes":   resources.DeviceClasses().DeleteCollection,
-	} {
-		if err := deleteAll(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-			return fmt.Errorf("delete the %s: %w", what, err)
-		}
+	})
+}
+
+// DeleteDevices deletes all slices and classes, and what the namespace has of claims and templates.
+func DeleteDevices(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	if err := DeleteDevicesOf(ctx, client, namespace); err != nil {
+		return err
 	}
-	return nil
+	return deleteAll(ctx, map[string]deleteCollection{"classes": client.ResourceV1().DeviceClasses().DeleteCollection})
 }

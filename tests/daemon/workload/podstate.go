@@ -3,9 +3,13 @@
 package workload
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 )
 
 // ScheduledCondition is the pod's PodScheduled condition, or nil.
@@ -65,4 +69,13 @@ func Pointers[T any](items []T) []*T {
 		pointers[i] = &items[i]
 	}
 	return pointers
+}
+
+// ScheduledEvents are those that tell where pods of the namespace were put.
+func ScheduledEvents(ctx context.Context, client kubernetes.Interface, namespace string) ([]eventsv1.Event, error) {
+	list, err := client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=Scheduled"})
+	if err != nil {
+		return nil, fmt.Errorf("list the events: %w", err)
+	}
+	return list.Items, nil
 }

@@ -4,7 +4,6 @@ package workload
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -63,19 +62,23 @@ func UseClaim(name string) PodOption {
 	}
 }
 
+// DeleteClaims deletes all claims of the namespace, and all volumes.
+func DeleteClaims(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	return deleteAll(ctx, map[string]deleteCollection{
+		"claims":  client.CoreV1().PersistentVolumeClaims(namespace).DeleteCollection,
+		"volumes": client.CoreV1().PersistentVolumes().DeleteCollection,
+	})
+}
+
 // DeleteVolumes deletes all claims of the namespace, and all volumes, storage classes and what drivers report.
 func DeleteVolumes(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	core, storage := client.CoreV1(), client.StorageV1()
-	for what, deleteAll := range map[string]func(context.Context, metav1.DeleteOptions, metav1.ListOptions) error{
-		"claims":      core.PersistentVolumeClaims(namespace).DeleteCollection,
-		"volumes":     core.PersistentVolumes().DeleteCollection,
+	if err := DeleteClaims(ctx, client, namespace); err != nil {
+		return err
+	}
+	storage := client.StorageV1()
+	return deleteAll(ctx, map[string]deleteCollection{
 		"classes":     storage.StorageClasses().DeleteCollection,
 		"CSI drivers": storage.CSIDrivers().DeleteCollection,
 		"capacities":  storage.CSIStorageCapacities(namespace).DeleteCollection,
-	} {
-		if err := deleteAll(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-			return fmt.Errorf("delete the %s: %w", what, err)
-		}
-	}
-	return nil
+	})
 }

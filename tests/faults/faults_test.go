@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth.dev/tests/daemon/workload"
+)
+
+// TestSchedules plays schedules of faults, and finds nothing lost, nothing bound twice and no node overcommitted.
+func TestSchedules(t *testing.T) {
+	seed, count := number(t, "BERTH_FAULT_SEED", uint64(time.Now().UnixNano()%1_000_000)), number(t, "BERTH_FAULT_RUNS", 1)
+	for i := range count {
+		t.Run(fmt.Sprint(seed+i), func(t *testing.T) {
+			s := draw(seed + i)
+			t.Log(s)
+			fmt.Fprintf(os.Stderr, "BERTH_FAULT_SEED=%d\n", s.seed)
+			newRun(t, s).judge()
+		})
+	}
+}
+
+func number(t *testing.T, variable string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	value, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return value
+}
+
+// judge plays the schedule, lets the cluster come to rest and looks at what has become of it.
+func (r *run) judge() {
+	r.Helper()
+	r.start()
+	first := r.create(wanted{namespace: r.namespaces[0], name: "first", options: []workload.PodOption{workload.NodeSelector(pool, r.crowd.pool("ports"))}})
+	r.await("the first pod", 60*time.Second, func() string {
+		pods, err := r.pods()
+		if err == nil && len(pods) == 1 && pods[0].UID == first.UID && pods[0].Spec.NodeName != "" {
+			return ""
+		}
+		return fmt.Sprint("it is not bound: ", err)
+	})
+	before := footprintOf(r.keeper.daemon())
+	begin := time.Now()
+	r.play()
+	r.must(r.heal())
+	calm := time.Now()
+	r.replenish()
+	r.await("the cluster to come to rest", settleLimit, r.unsettled)
+	r.Logf("%s of trouble, %s until all was bound; faults met: %v, kills %d, leases lost %d",
+		calm.Sub(begin).Round(time.Millisecond), time.Since(calm).Round(time.Millisecond), r.proxy.hit(), r.keeper.kills, r.keeper.lost)
+	if !r.keeper.restarted() {
+		if grown := footprintOf(r.keeper.daemon()).grown(before); grown != "" {
+			r.Errorf("the daemon has grown: %s", grown)
+		}
+	}
+	told := time.Now()
+	if err := r.keeper.stop(); err != nil {
+		r.Error(err)
+	}
+	r.Logf("the daemon ended within %s", time.Since(told).Round(time.Millisecond))
+	r.checkHistory()
+	if r.Failed() {
+		r.Logf("files are kept in %s; %s", r.dir, r.keeper.daemon().Tail())
+	}
+}
+
+// replenish makes again what a restore took away, and removes what it brought back.
+func (r *run) replenish() {
+	for _, w := range r.crowd.pods {
+		if pod := r.create(w); pod != nil && w.deletedAt > 0 {
+			r.remove(w, pod)
+		}
+	}
+}
+
+// await polls until nothing is missing any more.
+func (r *run) await(what string, limit time.Duration, missing func() string) {
+	r.Helper()
+	for deadline := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
+		lacks := missing()
+		if lacks == "" {
+			return
+		}
+		if time.Now().After(deadline) || r.ctx.Err() != nil {
+			r.Fatalf("waited %s in vain for %s: %s\nfiles are kept in %s; %s", limit, what, lacks, r.dir, r.keeper.daemon().Tail())
+		}
+	}
+}
+
+// unsettled says what is still to be done, "" if nothing is.
+func (r *run) unsettled() string {
+	pods, err := r.pods()
+	if err != nil {
+		return err.Error()
+	}
+	impossible, present := map[string]bool{}, 0
+	for _, w := range r.crowd.pods {
+		impossible[w.namespace+"/"+w.name] = w.impossible
+		if w.deletedAt == 0 {
+			present++
+		}
+	}
+	if len(pods) != present+1 {
+		return fmt.Sprintf("there are %d pods, want %d", len(pods), present+1)
+	}
+	for i := range pods {
+		pod := &pods[i]
+		condition := workload.ScheduledCondition(pod)
+		switch {
+		case impossible[pod.Namespace+"/"+pod.Name]:
+			if !workload.IsUnschedulable(pod) || !strings.HasPrefix(condition.Message, fmt.Sprintf("0/%d nodes are available", len(r.crowd.nodes))) {
+				return fmt.Sprintf("pod %s, which fits nowhere, says %v", pod.Name, condition)
+			}
+		case !workload.IsBound(pod):
+			return fmt.Sprintf("pod %s is not bound: %v", pod.Name, condition)
+		}
+	}
+	return ""
+}
+
+// checkHistory holds what the API server has, and what its audit log tells, against what must never be.
+func (r *run) checkHistory() {
+	r.Helper()
+	pods, err := r.pods()
+	r.must(err)
+	all, err := r.control.AuditBindings()
+	r.must(err)
+	own := all[:0]
+	for _, b := range all {
+		if b.Namespace == r.namespaces[0] || b.Namespace == r.namespaces[1] {
+			own = append(own, b)
+			if b.User != "berth" {
+				r.Errorf("%s bound pod %s", b.User, b.Pod)
+			}
+		}
+	}
+	stays := r.history.stays(own, pods, time.Now())
+	r.Logf("%d requests to bind, %d stays", len(own), len(stays))
+	if len(stays) < len(pods)/2 {
+		r.Errorf("the audit log tells of %d stays only, there are %d pods", len(stays), len(pods))
+	}
+	for what, wrong := range map[string]string{
+		"bound twice":   r.history.boundTwice(own),
+		"misplaced":     r.history.misplaced(own, pods, r.crashes),
+		"overcommitted": r.history.overcommitted(stays),
+		"at the end":    workload.Overfull(r.crowd.nodes, workload.Pointers(pods)),
+		"skewed":        r.history.skewed(workload.Pointers(pods)),
+		"events":        r.untruthful(pods),
+	} {
+		if wrong != "" {
+			r.Errorf("%s: %s", what, wrong)
+		}
+	}
+}
+
+// untruthful tells of an event that says that a pod is where it is not.
+func (r *run) untruthful(pods []corev1.Pod) string {
+	if r.restores {
+		return "" // events of what the restore undid are true of their time
+	}
+	nodes := map[string]string{}
+	for i := range pods {
+		nodes[string(pods[i].UID)] = pods[i].Spec.NodeName
+	}
+	for _, namespace := range r.namespaces {
+		events, err := workload.ScheduledEvents(r.ctx, r.admin, namespace)
+		if err != nil {
+			return err.Error()
+		}
+		for _, event := range events {
+			node, there := nodes[string(event.Regarding.UID)]
+			if there && !strings.HasSuffix(event.Note, " to "+node) {
+				return fmt.Sprintf("of pod %s on node %q: %s", event.Regarding.Name, node, event.Note)
+			}
+		}
+	}
+	return ""
+}
