@@ -5,7 +5,8 @@ include(GNUInstallDirs)
 
 install(TARGETS berth RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT berth)
 
-install(DIRECTORY include/berth/loadable DESTINATION include/berth COMPONENT sdk)
+install(DIRECTORY include/berth/loadable DESTINATION include/berth COMPONENT sdk
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/BerthConfigVersion.cmake
                                  COMPATIBILITY AnyNewerVersion ARCH_INDEPENDENT)
 install(FILES cmake/BerthConfig.cmake ${CMAKE_BINARY_DIR}/BerthConfigVersion.cmake

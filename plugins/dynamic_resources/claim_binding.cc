@@ -100,7 +100,7 @@ void ClaimBinding::Try() {
 
 void ClaimBinding::AddFinalizer(ClaimPtr claim) {
   handle_.claim_writer().AddFinalizer(
-      *claim, [self = shared_from_this(), name = claim->metadata.Key()](ClaimAnswer answer) {
+      *claim, [self = shared_from_this(), name = claim->metadata.Key()](const ClaimAnswer& answer) {
         if (!answer.ok()) return self->OnFailed(answer, "add finalizer to claim " + name);
         self->WriteStatus(answer.claim);
       });
@@ -170,7 +170,7 @@ void ClaimBinding::OnWritten(ClaimPtr claim) {
 void ClaimBinding::TellPod() {
   handle_.claim_writer().WriteExtendedResourceClaimStatus(
       *pod_, {reserved_->mappings, current().claim->metadata.name},
-      [self = shared_from_this()](AsyncStatus status) {
+      [self = shared_from_this()](const AsyncStatus& status) {
         if (!status.ok()) {
           return self->FailWith("update pod " + self->pod_->metadata.Key() +
                                 " ExtendedResourceClaimStatus: " + status.message);

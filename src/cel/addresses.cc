@@ -138,9 +138,9 @@ bool IsGlobalUnicast(const Address& a) {
   return !IsUnspecified(a) && !IsBroadcast(a) && !IsLoopback(a) && !IsMulticast(a) &&
          !IsLinkLocalUnicast(a);
 }
-template <bool (*Test)(const Address&)>
+template <bool (*test)(const Address&)>
 Value TestIp(Budget&, std::span<Value> args) {
-  return Value::Bool(Test(Ip(args)));
+  return Value::Bool(test(Ip(args)));
 }
 
 const CidrValue& Cidr(std::span<const Value> args) { return *As<CidrValue>(args[0]); }
@@ -170,7 +170,7 @@ Value ContainsIp(Budget&, std::span<Value> args) {
   return Value::Bool(SamePrefix(Cidr(args).address, As<IpValue>(other)->address, Cidr(args).bits));
 }
 Value ContainsCidr(Budget&, std::span<Value> args) {
-  const Value other = args[1].kind() == Kind::kString ? ParseCidr(args[1].text()) : args[1];
+  Value other = args[1].kind() == Kind::kString ? ParseCidr(args[1].text()) : args[1];
   if (other.IsError()) return other;
   const auto& inner = *As<CidrValue>(other);
   return Value::Bool(Cidr(args).bits <= inner.bits &&

@@ -31,9 +31,9 @@ Value DoubleToUint(double value) {
   return Value::Uint(static_cast<uint64_t>(value));
 }
 
-template <Value (*Convert)(const Value&)>
+template <Value (*convert)(const Value&)>
 Value Implement(Budget&, std::span<Value> args) {
-  return Convert(args[0]);
+  return convert(args[0]);
 }
 
 Value Same(Budget&, std::span<Value> args) { return args[0]; }

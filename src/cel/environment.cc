@@ -81,7 +81,8 @@ void Environment::AddVariable(std::string name, std::string_view type) {
   variables_.push_back({std::move(name), TypeReader(types_, type).Read(), variables_.size()});
 }
 
-void Environment::AddField(const std::string& object, std::string name, std::string_view type) {
+void Environment::AddField(const std::string& object, const std::string& name,
+                           std::string_view type) {
   objects_.insert(object);
   fields_[object + "." + name] = TypeReader(types_, type).Read();
 }

@@ -134,7 +134,7 @@ class Environment {
   // `type` as declarations write it. Variables are numbered in the order they are added.
   void AddVariable(std::string name, std::string_view type);
   // The fields of an object type, again with their types.
-  void AddField(const std::string& object, std::string name, std::string_view type);
+  void AddField(const std::string& object, const std::string& name, std::string_view type);
   // Makes the name stand for the type in expressions (`type(x) == net.IP`).
   void AddTypeName(const std::string& name, std::string_view type);
 

@@ -29,10 +29,10 @@ constexpr size_t kLabelSize = 63;
 constexpr size_t kSubdomainSize = 253;
 
 // Compiled once for each pattern.
-template <const char* kText>
+template <const char* allowed>
 bool IsAll(std::string_view text) {
   static const auto* const pattern =
-      new std::shared_ptr<const Pattern>(*Pattern::Compile("^(?:" + std::string(kText) + ")$"));
+      new std::shared_ptr<const Pattern>(*Pattern::Compile("^(?:" + std::string(allowed) + ")$"));
   return (*pattern)->Matches(text);
 }
 
@@ -87,10 +87,10 @@ Faults CheckDns1035(std::string_view text) {
 }
 
 // A prefix may end with '-', for a suffix follows.
-template <Faults (*Check)(std::string_view)>
+template <Faults (*check)(std::string_view)>
 Faults CheckPrefix(std::string_view text) {
-  if (text.size() < 2 || text.back() != '-') return Check(text);
-  return Check(std::string(text.substr(0, text.size() - 2)) + "a");
+  if (text.size() < 2 || text.back() != '-') return check(text);
+  return check(std::string(text.substr(0, text.size() - 2)) + "a");
 }
 
 std::string KeyRule() {
@@ -207,9 +207,9 @@ Value FormatOf(const Row& row) {
       std::make_shared<FormatValue>(row.name, row.check, row.pattern_size)));
 }
 
-template <size_t kRow>
+template <size_t row>
 Value Constant(Budget&, std::span<Value>) {
-  return FormatOf(kFormats[kRow]);
+  return FormatOf(kFormats[row]);
 }
 
 Value Named(Budget&, std::span<Value> args) {
@@ -226,15 +226,15 @@ Value Validate(Budget&, std::span<Value> args) {
   return Value::Some(Value::ListOf(std::move(texts)));
 }
 
-template <size_t... kRows>
-void AddConstants(Environment& environment, std::index_sequence<kRows...>) {
+template <size_t... rows>
+void AddConstants(Environment& environment, std::index_sequence<rows...>) {
   const auto add = [&](size_t row, Implementation implement) {
     const std::string name = std::string("format.") + kFormats[row].function;
     const FunctionRow function = {name.c_str(), name.c_str(), "() kubernetes.NamedFormat",
                                   implement};
     environment.Add(std::span(&function, 1));
   };
-  (add(kRows, Constant<kRows>), ...);
+  (add(rows, Constant<rows>), ...);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::string FormatDouble(double value) {
   std::array<char, 64> buffer;
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                           std::chars_format::scientific);
-  const std::string scientific(buffer.data(), end);
+  std::string scientific(buffer.data(), end);
   const size_t at = scientific.find('e');
   const int exponent = std::atoi(scientific.c_str() + at + 1);
   // As strconv has it for the shortest form.

@@ -23,13 +23,13 @@ Value IsSorted(Budget&, std::span<Value> args) {
   return Value::Bool(true);
 }
 
-template <Kind kKind>
+template <Kind kind>
 Value Sum(Budget& budget, std::span<Value> args) {
   Value sum;
-  if (kKind == Kind::kInt) sum = Value::Int(0);
-  if (kKind == Kind::kUint) sum = Value::Uint(0);
-  if (kKind == Kind::kDouble) sum = Value::Double(0);
-  if (kKind == Kind::kDuration) sum = Value::Duration(0);
+  if (kind == Kind::kInt) sum = Value::Int(0);
+  if (kind == Kind::kUint) sum = Value::Uint(0);
+  if (kind == Kind::kDouble) sum = Value::Double(0);
+  if (kind == Kind::kDuration) sum = Value::Duration(0);
   for (const Value& item : args[0].list().items) {
     sum = Add(budget, sum, item);
     if (sum.IsError()) return sum;
@@ -37,26 +37,26 @@ Value Sum(Budget& budget, std::span<Value> args) {
   return sum;
 }
 
-// `kOrder`: how what is kept so far compares with what takes its place.
-template <int kOrder>
+// `wanted`: how what is kept so far compares with what takes its place.
+template <int wanted>
 Value Extreme(Budget&, std::span<Value> args) {
   const std::vector<Value>& items = args[0].list().items;
   if (items.empty())
-    return Value::Error(std::string(kOrder < 0 ? "max" : "min") + " called on empty list");
+    return Value::Error(std::string(wanted < 0 ? "max" : "min") + " called on empty list");
   if (!HaveOrder(items)) return NoSuchOverload();
   const Value* kept = &items.front();
   for (const Value& item : items) {
     const Value order = Compare(*kept, item);
-    if (order.kind() == Kind::kInt && order.integer() == kOrder) kept = &item;
+    if (order.kind() == Kind::kInt && order.integer() == wanted) kept = &item;
   }
   return *kept;
 }
 
-template <bool kLast>
+template <bool last>
 Value IndexOf(Budget& budget, std::span<Value> args) {
   const std::vector<Value>& items = args[0].list().items;
   int64_t found = -1;
-  for (size_t i = 0; i < items.size() && (kLast || found < 0); ++i)
+  for (size_t i = 0; i < items.size() && (last || found < 0); ++i)
     if (AreEqual(items[i], args[1], budget.steps())) found = static_cast<int64_t>(i);
   return Value::Int(found);
 }

@@ -145,13 +145,13 @@ bool HoldsAll(Budget& budget, const Items& items, const Items& wanted) {
                      [&](const Value& one) { return Holds(budget, items, one); });
 }
 
-template <char kWhich>
+template <char which>
 Value CompareSets(Budget& budget, std::span<Value> args) {
   const Items& a = args[0].list().items;
   const Items& b = args[1].list().items;
-  if (!CanAfford(budget, kWhich == '=' ? 2 : 1, a.size(), b.size())) return NoSuchOverload();
-  if (kWhich == '<') return Value::Bool(HoldsAll(budget, a, b));
-  if (kWhich == '=') return Value::Bool(HoldsAll(budget, a, b) && HoldsAll(budget, b, a));
+  if (!CanAfford(budget, which == '=' ? 2 : 1, a.size(), b.size())) return NoSuchOverload();
+  if (which == '<') return Value::Bool(HoldsAll(budget, a, b));
+  if (which == '=') return Value::Bool(HoldsAll(budget, a, b) && HoldsAll(budget, b, a));
   return Value::Bool(
       std::any_of(a.begin(), a.end(), [&](const Value& one) { return Holds(budget, b, one); }));
 }

@@ -17,18 +17,18 @@ Value NotStrictlyFalse(Budget&, std::span<Value> args) {
   return args[0].kind() == Kind::kBool ? args[0] : Value::Bool(true);
 }
 
-template <char kFirst, char kSecond>
+template <char first, char second>
 Value Ordered(Budget&, std::span<Value> args) {
   if (!HasOrder(args[0].kind())) {
-    std::string name = {'_', kFirst};
-    if (kSecond != 0) name += kSecond;
+    std::string name = {'_', first};
+    if (second != 0) name += second;
     return Value::Error("no such overload: " + name + "_");
   }
-  const Value order = Compare(args[0], args[1]);
+  Value order = Compare(args[0], args[1]);
   if (order.IsError()) return order;
   const int64_t sign = order.integer();
-  if (sign == 0) return Value::Bool(kSecond == '=');
-  return Value::Bool(kFirst == '<' ? sign < 0 : sign > 0);
+  if (sign == 0) return Value::Bool(second == '=');
+  return Value::Bool(first == '<' ? sign < 0 : sign > 0);
 }
 
 Value In(Budget& budget, std::span<Value> args) {
@@ -45,10 +45,10 @@ Value Size(Budget&, std::span<Value> args) {
   return Value::Int(static_cast<int64_t>(*size));
 }
 
-template <bool (*Test)(std::string_view, std::string_view)>
+template <bool (*test)(std::string_view, std::string_view)>
 Value TestTexts(Budget&, std::span<Value> args) {
   if (args[0].kind() != Kind::kString || args[1].kind() != Kind::kString) return NoSuchOverload();
-  return Value::Bool(Test(args[0].text(), args[1].text()));
+  return Value::Bool(test(args[0].text(), args[1].text()));
 }
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

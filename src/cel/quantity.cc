@@ -88,7 +88,8 @@ Value CompareTo(Budget&, std::span<Value> args) { return Value::Int(Order(args))
 
 Value AsFloat(Budget&, std::span<Value> args) {
   const Nanos nanos = Amount(args);
-  if (nanos % kUnit == 0) return Value::Double(static_cast<double>(nanos / kUnit));
+  const Nanos whole = nanos / kUnit;
+  if (whole * kUnit == nanos) return Value::Double(static_cast<double>(whole));
   return Value::Double(static_cast<double>(nanos) / 1e9);
 }
 

@@ -17,11 +17,11 @@ Value Matches(Budget&, std::span<Value> args) {
   return ApplyPattern(**pattern, "matches", args);
 }
 
-template <char kName>
+template <char function>
 Value Search(Budget&, std::span<Value> args) {
   const Result<std::shared_ptr<const Pattern>> pattern = Pattern::Compile(args[1].text());
   if (!pattern) return Value::Error("Illegal regex: " + pattern.error().message);
-  return ApplyPattern(**pattern, kName == 'f' ? "find" : "findAll", args);
+  return ApplyPattern(**pattern, function == 'f' ? "find" : "findAll", args);
 }
 
 }  // namespace

@@ -131,9 +131,9 @@ const Version& Self(std::span<const Value> args, size_t i = 0) {
   return As<SemverValue>(args[i])->version();
 }
 
-template <uint64_t Version::* kPart>
+template <uint64_t Version::* part>
 Value PartOf(Budget&, std::span<Value> args) {
-  return Value::Int(static_cast<int64_t>(Self(args).*kPart));
+  return Value::Int(static_cast<int64_t>(Self(args).*part));
 }
 
 int OrderOf(std::span<const Value> args) { return SemverValue::Order(Self(args), Self(args, 1)); }

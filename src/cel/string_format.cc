@@ -60,7 +60,7 @@ Formatted ListText(const List& list) {
   std::string text = "[";
   for (const Value& item : list.items) {
     if (text.size() > 1) text += ", ";
-    const Formatted formatted = InsideAggregate(item);
+    Formatted formatted = InsideAggregate(item);
     if (!formatted) return formatted;
     text += *formatted;
     if (text.size() > kLongestText) return TooLong();

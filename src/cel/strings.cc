@@ -68,11 +68,11 @@ Value LastIndexOf(Budget&, std::span<Value> args) {
   return Value::Int(-1);
 }
 
-template <char kFrom, char kTo>
+template <char from, char to>
 Value ChangeCase(Budget&, std::span<Value> args) {
   std::string text = args[0].text();
   for (char& c : text)
-    if (c >= kFrom && c <= kFrom + 25) c = static_cast<char>(c - kFrom + kTo);
+    if (c >= from && c <= from + 25) c = static_cast<char>(c - from + to);
   return Value::String(std::move(text));
 }
 

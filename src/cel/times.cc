@@ -73,20 +73,20 @@ Value OffsetOf(const std::string& zone) {
   return Value::Int(offset * 60);
 }
 
-template <Part kPart>
+template <Part part>
 Value InUtc(Budget&, std::span<Value> args) {
-  return PartOf(kPart, args[0].time(), 0);
+  return PartOf(part, args[0].time(), 0);
 }
 
-template <Part kPart>
+template <Part part>
 Value InZone(Budget&, std::span<Value> args) {
   const Value offset = OffsetOf(args[1].text());
-  return offset.IsError() ? offset : PartOf(kPart, args[0].time(), offset.integer());
+  return offset.IsError() ? offset : PartOf(part, args[0].time(), offset.integer());
 }
 
-template <int64_t kUnit>
+template <int64_t unit>
 Value InUnits(Budget&, std::span<Value> args) {
-  return Value::Int(args[0].integer() / kUnit);
+  return Value::Int(args[0].integer() / unit);
 }
 
 }  // namespace

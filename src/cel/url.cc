@@ -92,9 +92,9 @@ Result<std::string> BracketedHost(std::string_view host) {
   if (Result<void> checked = CheckPort(port); !checked) return Fail(checked.error());
   const std::string_view name = host.substr(1, close - 1);
   const size_t zone = std::min(name.find("%25"), name.size());
-  const Result<std::string> address = Unescape(name.substr(0, zone), Part::kHost);
+  Result<std::string> address = Unescape(name.substr(0, zone), Part::kHost);
   if (!address) return address;
-  const Result<std::string> zone_text = Unescape(name.substr(zone), Part::kZone);
+  Result<std::string> zone_text = Unescape(name.substr(zone), Part::kZone);
   if (!zone_text) return zone_text;
   const ReadAddressResult read = ReadAddress(*address + *zone_text);
   if (!read.complaint.empty()) return Fail("invalid host: " + read.complaint);

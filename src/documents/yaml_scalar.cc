@@ -93,7 +93,7 @@ std::optional<ConfigValue> ReadFloat(std::string_view text, int line) {
   const bool negative = TakeSign(text);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool tiny = error == std::errc::result_out_of_range && text.find("-") != text.npos;
+  const bool tiny = error == std::errc::result_out_of_range && text.find('-') != text.npos;
   if (tiny) value = 0;
   if (error != std::errc{} && !tiny) return std::nullopt;
   // JSON writes 1e3 as 1000, which reads back as an integer.

@@ -123,7 +123,7 @@ bool KeptClass::AskOwnPreFilters(const DecisionInput& input) {
         PreFilterResult result =
             step.pre_filter->PreFilter(input.cycle.state, input.pod, input.changes.cache());
         names_nodes = result.node_names.has_value();
-        return std::move(result.status);
+        return result.status;
       });
     }
     if (status.skip()) continue;

@@ -15,7 +15,7 @@ bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 
 }  // namespace
 
-void TextTable::AddColumn(std::string header, Align align) {
+void TextTable::AddColumn(const std::string& header, Align align) {
   Column& column = columns_.emplace_back();
   column.align = align;
   for (size_t begin = 0; begin <= header.size();) {

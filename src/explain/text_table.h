@@ -16,7 +16,7 @@ class TextTable {
  public:
   enum class Align { kLeft, kRight };
 
-  void AddColumn(std::string header, Align align = Align::kLeft);
+  void AddColumn(const std::string& header, Align align = Align::kLeft);
   // One cell a column.
   void AddRow(std::vector<std::string> cells);
   // Every line begins with `indent` and ends without blanks.

@@ -63,7 +63,7 @@ class Transfer final : public client::Call, public std::enable_shared_from_this<
           if (const auto self = weak.lock()) self->OnProgress(direction, so_far);
         });
     const auto self = shared_from_this();
-    client_->request(std::move(request), source_.get_token())
+    client_->request(request, source_.get_token())
         .then([self](const http::http_response& response) {
           self->code_ = response.status_code();
           return response.content_ready();
@@ -184,7 +184,7 @@ std::shared_ptr<client::Call> HttpClient::Post(HttpPost post, Done done) {
     }
     request.set_body(std::move(post.body), "application/json");
     // The library sends a request again only where a kept connection turns out to be closed.
-    transfer->Start(post.once ? impl_->MakeClient() : impl_->shared, std::move(request));
+    transfer->Start(post.once ? impl_->MakeClient() : impl_->shared, request);
   } catch (const std::exception& e) {
     transfer->Fail(e.what());
   }

@@ -121,7 +121,7 @@ void Reflector::RequestPage() {
   page_.reset();
   std::string query = "limit=500";
   if (!continue_.empty()) query += "&continue=" + base::Escape(continue_);
-  Open(client::Verb::kList, std::move(query), std::make_shared<PageSession>(shared_from_this()));
+  Open(client::Verb::kList, query, std::make_shared<PageSession>(shared_from_this()));
 }
 
 void Reflector::RequestWatch() {
@@ -131,7 +131,8 @@ void Reflector::RequestWatch() {
        std::make_shared<WatchSession>(shared_from_this()));
 }
 
-void Reflector::Open(client::Verb verb, std::string query, std::shared_ptr<Session> session) {
+void Reflector::Open(client::Verb verb, const std::string& query,
+                     std::shared_ptr<Session> session) {
   client::Request request;
   request.verb = verb;
   request.priority = client::Priority::kUnlimited;

@@ -75,7 +75,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   void StartPagedList();
   void RequestPage();
   void RequestWatch();
-  void Open(client::Verb verb, std::string query, std::shared_ptr<Session> session);
+  void Open(client::Verb verb, const std::string& query, std::shared_ptr<Session> session);
 
   // False: the stream is of no more use, and why is in `failure_`.
   bool OnWatchEvent(api::Encoding encoding, const api::WatchEvent& event);

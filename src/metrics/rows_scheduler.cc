@@ -3,6 +3,7 @@
 
 namespace berth::metrics {
 
+// NOLINTNEXTLINE(readability-function-size): a table.
 std::vector<MetricRow> SchedulerRows() {
   using enum Stability;
   return {

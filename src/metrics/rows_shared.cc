@@ -16,6 +16,7 @@ std::vector<double> DelegatedSeconds() { return {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 1
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table.
 std::vector<MetricRow> SharedRows() {
   using enum Stability;
   return {

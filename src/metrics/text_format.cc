@@ -32,7 +32,7 @@ std::string FormatValue(double value) {
   const auto written = [&](std::chars_format format) {
     return std::string_view(begin, std::to_chars(begin, begin + buffer.size(), value, format).ptr);
   };
-  const std::string scientific(written(std::chars_format::scientific));
+  std::string scientific(written(std::chars_format::scientific));
   int exponent = 0;
   const char* digits = scientific.data() + scientific.find('e') + 1;
   if (*digits == '+') ++digits;

@@ -22,7 +22,7 @@ queue::QueueOptions MakeQueueOptions(const SchedulerOptions& options) {
 
 }  // namespace
 
-Result<std::unique_ptr<Scheduler>> Scheduler::Make(SchedulerOptions options,
+Result<std::unique_ptr<Scheduler>> Scheduler::Make(const SchedulerOptions& options,
                                                    const std::vector<PluginRegistration>& registry,
                                                    const Clock& clock, client::ApiClient& api,
                                                    metrics::Registry& registry_of_metrics) {

@@ -44,7 +44,7 @@ class Scheduler {
  public:
   // All references must outlive the scheduler. `clock` is read once a turn and times the metrics.
   // Errors: the profiles cannot be built.
-  static Result<std::unique_ptr<Scheduler>> Make(SchedulerOptions options,
+  static Result<std::unique_ptr<Scheduler>> Make(const SchedulerOptions& options,
                                                  const std::vector<PluginRegistration>& registry,
                                                  const Clock& clock, client::ApiClient& api,
                                                  metrics::Registry& registry_of_metrics);

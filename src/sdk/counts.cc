@@ -41,9 +41,12 @@ void Counts::AddSparse(uint32_t id, int32_t delta) {
   const auto at = Find(sparse_, id);
   if (at == sparse_.end() || at->first != id) {
     sparse_.insert(at, {id, delta});
-  } else if ((at->second += delta) == 0) {
-    sparse_.erase(at);
-    if (sparse_.capacity() > 4 * sparse_.size() + kMinDense) sparse_.shrink_to_fit();
+  } else {
+    at->second += delta;
+    if (at->second == 0) {
+      sparse_.erase(at);
+      if (sparse_.capacity() > 4 * sparse_.size() + kMinDense) sparse_.shrink_to_fit();
+    }
   }
   size_ = sparse_.size();
   if (size_ >= kMinDense && sparse_.back().first < kIdsPerCountToBecomeDense * size_) {

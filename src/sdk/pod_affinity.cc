@@ -36,9 +36,9 @@ Result<AffinityTerm> MakeTerm(const api::Pod& pod, const api::PodAffinityTerm& f
   return term;
 }
 
-const api::PodAffinityTerm& TermOf(const api::PodAffinityTerm& term) { return term; }
-const api::PodAffinityTerm& TermOf(const api::WeightedPodAffinityTerm& term) {
-  return term.pod_affinity_term;
+const api::PodAffinityTerm* TermOf(const api::PodAffinityTerm* term) { return term; }
+const api::PodAffinityTerm* TermOf(const api::WeightedPodAffinityTerm* term) {
+  return &term->pod_affinity_term;
 }
 int32_t WeightOf(const api::PodAffinityTerm&) { return 0; }
 int32_t WeightOf(const api::WeightedPodAffinityTerm& term) { return term.weight; }
@@ -50,7 +50,7 @@ Terms MakeTerms(const api::Pod& pod, const std::vector<From>& list, AffinityTerm
   Terms terms;
   terms.reserve(list.size());
   for (const From& from : list) {
-    auto term = MakeTerm(pod, TermOf(from), kind, WeightOf(from));
+    auto term = MakeTerm(pod, *TermOf(&from), kind, WeightOf(from));
     if (!term) {
       errors.push_back(std::string(name) + ": " + term.error().message);
       return {};

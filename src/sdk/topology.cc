@@ -16,8 +16,8 @@ DomainId Topology::Find(std::string_view value) const {
 
 size_t Topology::bytes() const {
   size_t bytes = key.capacity() + nodes.words().size_bytes() +
-                 num_nodes.capacity() * sizeof(num_nodes[0]) +
-                 by_value.capacity() * sizeof(by_value[0]) + values.capacity() * sizeof(values[0]);
+                 num_nodes.capacity() * sizeof(uint32_t) + by_value.capacity() * sizeof(DomainId) +
+                 values.capacity() * sizeof(std::string);
   if (num_domains > 0) bytes += domain_of.size_bytes();
   for (const std::string& value : values) bytes += value.capacity();
   return bytes;

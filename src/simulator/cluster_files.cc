@@ -57,7 +57,7 @@ api::ObjectPtr Complete(api::ObjectPtr&& object) {
         if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
           return held;
         } else {
-          return Completed(std::move(held));
+          return Completed(std::forward<decltype(held)>(held));
         }
       },
       std::move(object));

@@ -40,7 +40,7 @@ class PluginStates final {
   PluginStates(const PluginStates& other) {
     for (const auto& [plugin, data] : other.entries_) {
       auto cloned = data->Clone();
-      entries_.emplace_back(plugin, cloned == nullptr ? data : std::move(cloned));
+      entries_.emplace_back(plugin, cloned == nullptr ? data : cloned);
     }
   }
   PluginStates(PluginStates&&) = default;
