@@ -26,7 +26,7 @@ func (c *cycle) allocate(node string) error {
 			c.devices.allocated[Name(claim)] = claim
 			c.devices.tracker.MaybeRemoveClaimPendingAllocation(claim.UID, true)
 			for _, result := range pending.Devices.Results {
-				reserved.Delete(deviceOf(result))
+				reserved.Delete(structured.MakeSharedDeviceID(deviceOf(result), result.ShareID))
 			}
 		}
 		if !resourceclaim.IsReservedForPod(c.pod, claim, false) {
@@ -40,7 +40,9 @@ func (c *cycle) allocate(node string) error {
 			return err
 		}
 	}
-	c.devices.extended = c.devices.extended.Union(reserved)
+	for id := range reserved {
+		c.devices.extended.Insert(id.GetDeviceID())
+	}
 	return nil
 }
 

@@ -222,25 +222,25 @@ func (c *cycle) devicesOn(node string) ([]Claim, error) {
 			return nil, fmt.Errorf("Reserve gives claim %s of %s nothing", Name(claim), Name(c.pod))
 		}
 		for _, result := range allocation.Devices.Results {
-			id := deviceOf(result)
-			reserved.Delete(id)
-			shown.Devices = append(shown.Devices, result.Request+": "+id.String()+consumed(result))
+			reserved.Delete(structured.MakeSharedDeviceID(deviceOf(result), result.ShareID))
+			shown.Devices = append(shown.Devices, result.Request+": "+deviceOf(result).String()+consumed(result))
 		}
 		claims = append(claims, shown)
 	}
 	if len(reserved) > 0 {
 		extended := Claim{Claim: ExtendedResources}
 		for id := range reserved {
-			extended.Devices = append(extended.Devices, id.String())
+			extended.Devices = append(extended.Devices, id.GetDeviceID().String())
 		}
 		slices.Sort(extended.Devices)
+		extended.Devices = slices.Compact(extended.Devices)
 		claims = append(claims, extended)
 	}
 	return claims, nil
 }
 
-// reserve runs Reserve and says which devices are taken since.
-func (c *cycle) reserve(node string) (sets.Set[structured.DeviceID], error) {
+// reserve runs Reserve and says which devices, and which shares of devices, are taken since.
+func (c *cycle) reserve(node string) (sets.Set[structured.SharedDeviceID], error) {
 	before, err := c.devices.tracker.GatherAllocatedState()
 	if err != nil {
 		return nil, err
@@ -252,9 +252,9 @@ func (c *cycle) reserve(node string) (sets.Set[structured.DeviceID], error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := after.AllocatedDevices.Difference(before.AllocatedDevices)
-	for id := range after.AllocatedSharedDeviceIDs.Difference(before.AllocatedSharedDeviceIDs) {
-		taken.Insert(id.GetDeviceID())
+	taken := after.AllocatedSharedDeviceIDs.Difference(before.AllocatedSharedDeviceIDs)
+	for id := range after.AllocatedDevices.Difference(before.AllocatedDevices) {
+		taken.Insert(structured.MakeSharedDeviceID(id, nil))
 	}
 	return taken, nil
 }

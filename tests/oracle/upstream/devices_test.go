@@ -3,6 +3,7 @@
 package upstream_test
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -51,5 +52,27 @@ func TestReplayOfADeallocation(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			expectReplay(t, open(t, []byte(oneClaim), configOf("", names.DefaultPreemption)).Replay, c.decisions, c.want)
 		})
+	}
+}
+
+func TestAShareOfExtendedResourcesIsToldBesideOneOfAClaim(t *testing.T) {
+	const cluster = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {pods: 9}}},
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: nics}, spec: {extendedResourceName: example.com/nic}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, nodeName: a,
+ pool: {name: a, resourceSliceCount: 1}, devices: [{name: nic, allowMultipleAllocations: true,
+ capacity: {memory: {value: 8Gi, requestPolicy: {default: 2Gi}}}}]}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: c, namespace: default, uid: c},
+ spec: {devices: {requests: [{name: r, exactly: {deviceClassName: nics, allocationMode: ExactCount, count: 1}}]}}},
+{apiVersion: v1, kind: Pod, metadata: {name: x, uid: x}, spec: {resourceClaims: [{name: c, resourceClaimName: c}],
+ containers: [{name: c, resources: {requests: {example.com/nic: 1}}}]}}]`
+	v := verdictOf(t, cluster, configOf(""))
+	const want = `"claims":[{"claim":"default/c","devices":["r: d/a/nic share memory=2Gi"]},` +
+		`{"claim":"<extended resources>","devices":["d/a/nic"]}]`
+	if said := string(v.Line()); !strings.Contains(said, want) {
+		t.Errorf("%s\nlacks %s", said, want)
 	}
 }
