@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "src/base/virtual_time.h"
 #include "tests/support/builders.h"
 #include "tests/support/device_builders.h"
+#include "tests/unit/simulator/controller_fixture.h"
 
 namespace berth::simulator {
 namespace {
@@ -20,19 +20,8 @@ using test::MakePod;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class ClaimControllerTest : public testing::Test {
+class ClaimControllerTest : public test::ControllerFixture<ClaimController> {
  protected:
-  template <typename T>
-  void Apply(const T& object) {
-    api_.Apply(std::make_shared<const T>(object));
-  }
-  // Ends before `limit` turns.
-  void Run() {
-    constexpr int kLimit = 100;
-    int turns = 0;
-    while (turns < kLimit && executor_.RunDue()) ++turns;
-    EXPECT_LT(turns, kLimit);
-  }
   static api::Pod PodFrom(const std::string& name, const std::string& made_from) {
     api::Pod pod = MakePod().Name(name).Uid(name + "-uid");
     api::PodResourceClaim& entry = pod.spec.resource_claims.emplace_back();
@@ -48,23 +37,10 @@ class ClaimControllerTest : public testing::Test {
     made.spec.spec = MakeDeviceClaim("x").Request("gpu", "gpus").Obj().spec;
     return made;
   }
-  std::vector<std::string> ClaimNames() {
-    std::vector<std::string> names;
-    api_.ForEach(Kind::kResourceClaim, [&](const api::ObjectPtr& object) {
-      names.push_back(api::As<api::ResourceClaim>(object)->metadata.name);
-    });
-    return names;
-  }
+  std::vector<std::string> ClaimNames() { return Names<api::ResourceClaim>(Kind::kResourceClaim); }
   api::ResourceClaim Claim(const std::string& name) {
-    const auto found = FindIn<api::ResourceClaim>(api_, Kind::kResourceClaim, "default/" + name);
-    return found == nullptr ? api::ResourceClaim() : *found;
+    return Get<api::ResourceClaim>(Kind::kResourceClaim, "default/" + name);
   }
-
-  base::VirtualClock clock_{Time(std::chrono::hours(24))};
-  base::VirtualExecutor executor_{clock_};
-  MemoryApi api_{clock_, executor_,
-                 [this](const informers::InformerEvent& event) { controller_.See(event); }};
-  ClaimController controller_{api_, executor_};
 };
 
 TEST_F(ClaimControllerTest, APodGetsItsClaimOnceTheTemplateIsThere) {

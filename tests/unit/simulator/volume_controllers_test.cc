@@ -4,15 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "berth/volumes.h"
-#include "src/base/virtual_time.h"
 #include "src/simulator/volume_provisioner.h"
 #include "tests/support/builders.h"
+#include "tests/unit/simulator/controller_fixture.h"
 
 namespace berth::simulator {
 namespace {
@@ -25,34 +24,16 @@ using testing::IsEmpty;
 
 constexpr std::string_view kDriver = "disks.example.com";
 
-class VolumeControllersTest : public testing::Test {
+class VolumeControllersTest : public test::ControllerFixture<VolumeControllers> {
  protected:
-  template <typename T>
-  void Apply(const T& object) {
-    api_.Apply(std::make_shared<const T>(object));
-  }
-  // Ends before `limit` turns: controllers that answer each other for ever are a bug.
-  void Run() {
-    constexpr int kLimit = 100;
-    int turns = 0;
-    while (turns < kLimit && executor_.RunDue()) ++turns;
-    EXPECT_LT(turns, kLimit);
-  }
   api::PersistentVolume Volume(std::string_view name) {
-    const auto found = FindIn<api::PersistentVolume>(api_, Kind::kPersistentVolume, name);
-    return found == nullptr ? api::PersistentVolume() : *found;
+    return Get<api::PersistentVolume>(Kind::kPersistentVolume, name);
   }
   api::PersistentVolumeClaim Claim(const std::string& name) {
-    const auto found =
-        FindIn<api::PersistentVolumeClaim>(api_, Kind::kPersistentVolumeClaim, "default/" + name);
-    return found == nullptr ? api::PersistentVolumeClaim() : *found;
+    return Get<api::PersistentVolumeClaim>(Kind::kPersistentVolumeClaim, "default/" + name);
   }
   std::vector<std::string> VolumeNames() {
-    std::vector<std::string> names;
-    api_.ForEach(Kind::kPersistentVolume, [&](const api::ObjectPtr& object) {
-      names.push_back(api::As<api::PersistentVolume>(object)->metadata.name);
-    });
-    return names;
+    return Names<api::PersistentVolume>(Kind::kPersistentVolume);
   }
 
   static api::PersistentVolume NewVolume(std::string_view name, int64_t size,
@@ -103,13 +84,6 @@ class VolumeControllersTest : public testing::Test {
     const std::string* node = api::Find(found.metadata.annotations, kSelectedNodeAnnotation);
     return node == nullptr ? "" : *node;
   }
-
-  base::VirtualClock clock_{Time(std::chrono::hours(24))};
-  base::VirtualExecutor executor_{clock_};
-  MemoryApi api_{clock_, executor_,
-                 [this](const informers::InformerEvent& event) { controllers_->See(event); }};
-  std::unique_ptr<VolumeControllers> controllers_ =
-      std::make_unique<VolumeControllers>(api_, executor_);
 };
 
 TEST_F(VolumeControllersTest, AnImmediateClaimIsBoundToTheSmallestVolumeThatDoes) {
