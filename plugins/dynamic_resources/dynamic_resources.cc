@@ -84,6 +84,7 @@ DynamicResources::DynamicResources(const DynamicResourcesArgs& args, Handle& han
       devices_(std::make_unique<ClusterDevices>(handle, *expressions_)),
       found_(std::make_unique<dra::NodeAllocation>()),
       verdicts_(std::make_unique<dra::KeptVerdicts>(devices_->inventory(), devices_->allocator())),
+      joined_(std::make_unique<dra::NodeVerdicts>()),
       max_steps_(StepsWithin(args.filter_timeout, handle.features())),
       not_available_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kNotAvailable)) {}
 
@@ -332,9 +333,7 @@ void DynamicResources::Unreserve(CycleState& state, const PodInfo& pod, std::str
 
 Status DynamicResources::PreBindPreFlight(CycleState& state, const PodInfo&, std::string_view) {
   const auto* kept = state.Find<ReserveState>();
-  return kept == nullptr || kept->claims == nullptr || kept->claims->claims.empty()
-             ? Status::Skip()
-             : Status::Success();
+  return kept == nullptr || kept->claims == nullptr ? Status::Skip() : Status::Success();
 }
 
 void DynamicResources::PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,

@@ -127,8 +127,16 @@ class DynamicResources final : public PreEnqueuePlugin,
                     dra::NodeAllocation& found) const;
   bool IsAvailable(const PodDeviceClaim& claim, const api::Node& node) const;
   bool AreAvailable(const PodDevices& devices, const api::Node& node) const;
-  // What the allocator says on all nodes, kept from pod to pod, where it is the same question on
-  // all; nullptr: it has to be asked node by node. Good until the next call.
+  // Nodes on which the same of the pod's extended resources come from devices; see
+  // ResourcesFromDevices.
+  struct NodesOfResources {
+    uint64_t from_devices = 0;
+    NodeSet nodes;
+  };
+  std::vector<NodesOfResources> GroupByResources(const PodDevices& devices,
+                                                 const Snapshot& snapshot) const;
+  // What the allocator says on all nodes, kept from pod to pod; nullptr: it has to be asked node by
+  // node. Good until the next call.
   const dra::NodeVerdicts* FindVerdicts(PodDevices& devices, const PodInfo& pod,
                                         const Snapshot& snapshot) const;
   // By which of its extended resources the pod gets from devices of the node, as bits; nullopt: the
@@ -148,6 +156,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   // Used again from node to node.
   const std::unique_ptr<dra::NodeAllocation> found_;
   const std::unique_ptr<dra::KeptVerdicts> verdicts_;
+  // Verdicts of groups of nodes, put together for one pod.
+  const std::unique_ptr<dra::NodeVerdicts> joined_;
   // How much work the search on one node may be.
   const uint64_t max_steps_;
   const Status not_available_;

@@ -11,10 +11,18 @@ namespace {
 
 constexpr std::string_view kNodeOperations = "DRAOptionalNodeOperations";
 
+// A pod whose extended resources tell more groups of nodes apart is judged node by node.
+constexpr size_t kMostGroups = 8;
+
 bool SkipsNodeOperations(const api::AllocationResult& allocation) {
   return std::ranges::any_of(allocation.devices.results, [](const auto& result) {
     return !result.skip_node_operations.empty();
   });
+}
+
+// The claim of extended resources is of an earlier cycle: PostFilter deletes it.
+bool IsLeftOver(const PodDevices& devices) {
+  return devices.has_extended && !devices.extended()->claim->spec.devices.requests.empty();
 }
 
 bool Declares(const api::Node& node, std::string_view feature) {
@@ -44,10 +52,66 @@ bool DynamicResources::AreAvailable(const PodDevices& devices, const api::Node& 
 
 const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, const PodInfo& pod,
                                                         const Snapshot& snapshot) const {
-  if (!devices.must_allocate || devices.has_extended) return nullptr;
-  const NodeClaims& asked = ClaimsFor(devices, *pod.pod, 0);
+  if (!devices.must_allocate || IsLeftOver(devices)) return nullptr;
+  const auto groups = GroupByResources(devices, snapshot);
   // All nodes together may take as long as one: what is left is asked one by one.
-  return &verdicts_->Find(*asked.prepared, snapshot, {max_steps_, max_steps_});
+  const auto find = [&](uint64_t from_devices) -> const dra::NodeVerdicts& {
+    return verdicts_->Find(*ClaimsFor(devices, *pod.pod, from_devices).prepared, snapshot,
+                           {max_steps_, max_steps_});
+  };
+  const auto needs_nothing = [&](const NodesOfResources& group) {
+    return group.from_devices == 0 && devices.has_extended && devices.num_user_claims() == 0;
+  };
+  if (groups.size() > kMostGroups) return nullptr;
+  if (groups.size() == 1 && !needs_nothing(groups[0]) && groups[0].nodes == snapshot.nodes()) {
+    return &find(groups[0].from_devices);
+  }
+  dra::NodeVerdicts& all = *joined_;
+  all.allocated.Assign(snapshot.num_rows(), false);
+  all.failed.Assign(snapshot.num_rows(), false);
+  all.scores.assign(snapshot.num_rows(), 0);
+  for (const NodesOfResources& group : groups) {
+    if (needs_nothing(group)) {
+      all.allocated |= group.nodes;
+      continue;
+    }
+    const dra::NodeVerdicts& found = find(group.from_devices);
+    group.nodes.ForEach([&](NodeRow row) {
+      if (found.allocated.Test(row)) all.allocated.Set(row);
+      if (found.failed.Test(row)) all.failed.Set(row);
+      all.scores[row] = found.scores[row];
+    });
+  }
+  return &all;
+}
+
+// Nodes that can never have the pod are in none of the groups.
+std::vector<DynamicResources::NodesOfResources> DynamicResources::GroupByResources(
+    const PodDevices& devices, const Snapshot& snapshot) const {
+  std::vector<NodesOfResources> groups = {{0, snapshot.nodes()}};
+  if (!devices.has_extended) return groups;
+  for (size_t i = 0; i < devices.extended_resources.size() && i < 64; ++i) {
+    const auto& [name, id] = devices.extended_resources[i];
+    const Column amounts = snapshot.allocatable(id);
+    if (devices_->FindClassOf(name) == nullptr) {
+      for (NodesOfResources& group : groups) {
+        group.nodes.Filter([&](NodeRow row) {
+          return amounts[row] != 0 ||
+                 api::Find(snapshot.node(row).status.allocatable, name) != nullptr;
+        });
+      }
+      continue;
+    }
+    for (size_t g = 0, known = groups.size(); g < known; ++g) {
+      NodeSet by_devices = groups[g].nodes;
+      if (!amounts.zero()) by_devices.Filter([&](NodeRow row) { return amounts[row] == 0; });
+      groups[g].nodes -= by_devices;
+      groups.push_back({groups[g].from_devices | (uint64_t{1} << i), std::move(by_devices)});
+    }
+    std::erase_if(groups, [](const NodesOfResources& group) { return group.nodes.Empty(); });
+    if (groups.size() > kMostGroups) break;
+  }
+  return groups;
 }
 
 std::optional<uint64_t> DynamicResources::ResourcesFromDevices(const PodDevices& devices,
@@ -102,8 +166,7 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
                                                       dra::NodeAllocation& found) const {
   constexpr Code kNever = Code::kUnschedulableAndUnresolvable;
   const NodeClaims* asked = nullptr;
-  if (devices.has_extended && !devices.extended()->claim->spec.devices.requests.empty()) {
-    // Of an earlier cycle: PostFilter deletes it.
+  if (IsLeftOver(devices)) {
     return {kNever, "cannot schedule extended resource claim"};
   }
   if (devices.must_allocate) {

@@ -47,7 +47,7 @@ ClaimPtr DynamicResources::FindExtendedClaim(const PodInfo& pod, const ResourceN
   for (const auto& [id, amount] : pod.requests.scalars) {
     const std::string name(names.Name(id));
     if (amount == 0 || !IsDeviceResourceName(name)) continue;
-    devices.extended_resources.emplace_back(name, amount);
+    devices.extended_resources.emplace_back(name, id);
     any = any || devices_->FindClassOf(name) != nullptr;
   }
   if (!any) return nullptr;

@@ -15,6 +15,7 @@
 #include "berth/api/resource_claim.h"
 #include "berth/in_tree/claim_tracker.h"
 #include "berth/matching.h"
+#include "berth/resources.h"
 #include "plugins/dynamic_resources/allocator/allocator.h"
 
 namespace berth::plugins {
@@ -52,8 +53,8 @@ struct PodDevices {
   bool has_extended = false;
   // Some claim has no allocation.
   bool must_allocate = false;
-  // The scalar resources that the pod requests, but 0, that could be extended ones.
-  std::vector<std::pair<std::string, int64_t>> extended_resources;
+  // The scalar resources that the pod requests, but 0, that could be extended ones, by name.
+  std::vector<std::pair<std::string, ResourceId>> extended_resources;
   // By which of them a node gets from devices, as bits. Filled as nodes are looked at.
   std::map<uint64_t, NodeClaims> by_resources;
 

@@ -99,10 +99,13 @@ inline DeviceClaimBuilder MakeDeviceClaim(std::string_view name) {
   return DeviceClaimBuilder(name);
 }
 
-inline api::DeviceClass MakeDeviceClass(std::string_view name) {
+// With an extended resource: the class stands for it.
+inline api::DeviceClass MakeDeviceClass(std::string_view name,
+                                        std::string_view extended_resource = {}) {
   api::DeviceClass made;
   made.metadata.name = name;
   made.metadata.uid = name;
+  if (!extended_resource.empty()) made.spec.extended_resource_name = extended_resource;
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <random>
 #include <string>
@@ -27,7 +28,7 @@ std::string NodeName(uint32_t i) { return "n" + std::to_string(i); }
 class Cluster : public test::PluginFixture {
  public:
   explicit Cluster(uint32_t seed) : random_(seed) {
-    handle.plain_listers.Set(MakeDeviceClass("gpus"));
+    handle.plain_listers.Set(MakeDeviceClass("gpus", "example.com/gpu"));
     for (uint32_t i = 0; i < kNodes; ++i) {
       nodes_.push_back(MakeNode(NodeName(i)));
       PublishDevices(i);
@@ -59,7 +60,7 @@ class Cluster : public test::PluginFixture {
         break;
       }
       case 3:
-        nodes_[Draw(kNodes)].metadata.labels = {{"generation", std::to_string(Draw(3))}};
+        OfferResources(nodes_[Draw(kNodes)]);
         MakeSnapshot();
         break;
       case 4:
@@ -119,6 +120,16 @@ class Cluster : public test::PluginFixture {
 
   uint32_t Draw(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
 
+  // Resources of device plugins: of the one that a class stands for, and of another.
+  void OfferResources(api::Node& node) {
+    auto& allocatable = node.status.allocatable;
+    std::erase_if(allocatable,
+                  [](const auto& entry) { return entry.first.find('/') != std::string::npos; });
+    for (const char* name : {"example.com/gpu", "example.com/nic"}) {
+      if (Draw(2) == 0) allocatable.emplace_back(name, api::Quantity::FromUnits(Draw(3)));
+    }
+    std::ranges::sort(allocatable, {}, &api::ResourceList::value_type::first);
+  }
   void MakeSnapshot() {
     snapshot_.emplace(handle.names, nodes_, std::vector<api::Pod>());
     handle.current_snapshot = &*snapshot_;
@@ -144,7 +155,9 @@ class Cluster : public test::PluginFixture {
 
   api::Pod MakePodWithClaims(const std::string& name) {
     api::Pod pod = MakePod().Name(name).Uid(name);
-    const uint32_t kind = Draw(5);
+    const uint32_t kind = Draw(7);
+    if (kind >= 5) AddExtendedResources(pod);
+    if (kind == 6) return pod;
     auto claim =
         MakeDeviceClaim(name + "-a").Request("r", kind == 4 ? "odd" : "gpus", 1 + kind % 2);
     if (kind == 2) {
@@ -164,6 +177,11 @@ class Cluster : public test::PluginFixture {
       AddClaim(MakeDeviceClaim(name + "-b").Allocated(node, "gpu-9").OnNode(node).Obj(), pod);
     }
     return pod;
+  }
+  void AddExtendedResources(api::Pod& pod) {
+    auto& requests = pod.spec.containers.emplace_back().resources.requests;
+    requests.emplace_back("example.com/gpu", api::Quantity::FromUnits(1 + Draw(2)));
+    if (Draw(3) == 0) requests.emplace_back("example.com/nic", api::Quantity::FromUnits(1));
   }
   void AddClaim(api::ResourceClaim claim, api::Pod& pod) {
     auto& entry = pod.spec.resource_claims.emplace_back();

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/dynamic_resources/dynamic_resources.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "tests/support/device_builders.h"
-#include "tests/unit/plugins/plugin_fixture.h"
+#include "tests/unit/plugins/dynamic_resources/dynamic_resources_fixture.h"
 
 namespace berth::plugins {
 namespace {
@@ -22,25 +20,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Outcome = ClaimAnswer::Outcome;
 
-// A pod "p" with one claim for each of these, under the names "<claim>".
-api::Pod PodWith(const std::vector<std::string>& claims, const std::string& name = "p") {
-  api::Pod pod = MakePod().Name(name).Uid(name + "-uid");
-  for (const std::string& claim : claims) {
-    auto& entry = pod.spec.resource_claims.emplace_back();
-    entry.name = claim;
-    entry.resource_claim_name = claim;
-  }
-  return pod;
-}
-
-class DynamicResourcesTest : public testing::Test, public test::PluginFixture {
+class DynamicResourcesTest : public testing::Test, public test::DynamicResourcesFixture {
  protected:
-  DynamicResourcesTest() {
-    handle.plain_listers.Set(MakeDeviceClass("gpus"));
-    handle.plain_listers.Set(MakeNodeSlice("n1", 1));
-    snapshot_.emplace(Cluster({MakeNode("n1"), MakeNode("n2")}));
-    handle.current_snapshot = &*snapshot_;
-  }
+  DynamicResourcesTest() { handle.plain_listers.Set(MakeNodeSlice("n1", 1)); }
 
   // What PreFilter says, "" for Success, or "Skip".
   std::string PreFilter(const api::Pod& pod) {
@@ -98,9 +80,6 @@ class DynamicResourcesTest : public testing::Test, public test::PluginFixture {
     return held;
   }
 
-  std::unique_ptr<DynamicResources> plugin_ =
-      std::make_unique<DynamicResources>(DynamicResourcesArgs(), handle);
-  std::optional<test::PlainSnapshot> snapshot_;
   PodInfoPtr info_;
   test::FakeCancellation cancellation_;
   std::optional<AsyncStatus> done_;
@@ -266,17 +245,33 @@ TEST_F(DynamicResourcesTest, WaitsForADevicesConditionsAreCounted) {
   }
 }
 
+TEST_F(DynamicResourcesTest, VerdictsOfExtendedResourcesAreKept) {
+  MapExtendedResource();
+  SetNodes({MakeNode("n1"), MakeNode("n2").Allocatable({{"example.com/gpu", "0"}})});
+  EXPECT_THAT(Verdicts(PodWithExtended("1")), ElementsAre("", "cannot allocate all claims"));
+  EXPECT_GT(plugin_->kept_bytes(), 0u);
+}
+
+TEST_F(DynamicResourcesTest, WhereTheNodeHasExtendedResourcesItselfPreBindWritesNothing) {
+  MapExtendedResource();
+  SetNodes({MakeNode("n1"), MakeNode("n2").Allocatable({{"example.com/gpu", "2"}})});
+  EXPECT_THAT(Verdicts(PodWithExtended("2")), ElementsAre("cannot allocate all claims", ""));
+  Reserve(PodWithExtended("2"), "n2");
+  StartPreBind("n2");
+  ASSERT_TRUE(done_);
+  EXPECT_TRUE(done_->ok());
+  EXPECT_TRUE(handle.claims_written.requests.empty());
+}
+
 TEST_F(DynamicResourcesTest, ClaimsMadeForExtendedResourcesAreCounted) {
-  api::DeviceClass device_class = MakeDeviceClass("gpus");
-  device_class.spec.extended_resource_name = "example.com/gpu";
-  handle.plain_listers.Set(device_class);
+  MapExtendedResource();
   const auto counted = [&](const char* outcome) {
     handle.RunPosted();
     return handle.Metric("dynamic_resource_allocation_resourceclaim_creates_total",
                          {outcome, "false", "", "Pod"});
   };
   for (const char* outcome : {"failure", "success"}) {
-    Reserve(MakePod().Name("p").Uid("p-uid").Req({{"example.com/gpu", "1"}}), "n1");
+    Reserve(PodWithExtended("1"), "n1");
     StartPreBind("n1");
     auto request = handle.claims_written.Take();
     EXPECT_EQ(request.what, "Create");

@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/dynamic_resources/dynamic_resources.h"
-#include "tests/support/device_builders.h"
-#include "tests/unit/plugins/plugin_fixture.h"
+#include "tests/unit/plugins/dynamic_resources/dynamic_resources_fixture.h"
 
 namespace berth::plugins {
 namespace {
@@ -21,16 +19,11 @@ using test::MakePod;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class PreviewClaimsTest : public testing::Test, public test::PluginFixture {
+class PreviewClaimsTest : public testing::Test, public test::DynamicResourcesFixture {
  protected:
-  PreviewClaimsTest() {
-    handle.plain_listers.Set(MakeDeviceClass("gpus"));
-    snapshot_.emplace(Cluster({MakeNode("n1"), MakeNode("n2")}));
-    handle.current_snapshot = &*snapshot_;
-  }
   // "claim=devices" or "claim: problem" for each claim.
   std::vector<std::string> Preview(const api::Pod& pod, NodeRow row) {
-    const auto by_node = plugin_.PreviewClaims(*Info(pod));
+    const auto by_node = plugin_->PreviewClaims(*Info(pod));
     if (by_node == nullptr) return {"none"};
     std::vector<std::string> lines;
     for (const ClaimPreview& claim : by_node(NodeView(*snapshot_, row))) {
@@ -42,18 +35,6 @@ class PreviewClaimsTest : public testing::Test, public test::PluginFixture {
     }
     return lines;
   }
-  static api::Pod PodWith(const std::vector<std::string>& claims) {
-    api::Pod pod = MakePod().Name("p").Uid("p-uid");
-    for (const std::string& claim : claims) {
-      auto& entry = pod.spec.resource_claims.emplace_back();
-      entry.name = claim;
-      entry.resource_claim_name = claim;
-    }
-    return pod;
-  }
-
-  DynamicResources plugin_{DynamicResourcesArgs(), handle};
-  std::optional<test::PlainSnapshot> snapshot_;
 };
 
 TEST_F(PreviewClaimsTest, APodWithoutClaimsOfDevicesHasNone) {
@@ -125,13 +106,9 @@ TEST_F(PreviewClaimsTest, AShareSaysWhatItTakes) {
 
 TEST_F(PreviewClaimsTest, ExtendedResourcesAreAClaimWhereDevicesGiveThem) {
   handle.plain_listers.Set(MakeNodeSlice("n1", 1));
-  api::DeviceClass device_class = MakeDeviceClass("gpus");
-  device_class.spec.extended_resource_name = "example.com/gpu";
-  handle.plain_listers.Set(device_class);
-  snapshot_.emplace(
-      Cluster({MakeNode("n1"), MakeNode("n2").Allocatable({{"example.com/gpu", "1"}})}));
-  handle.current_snapshot = &*snapshot_;
-  const api::Pod pod = MakePod().Req({{"example.com/gpu", "1"}});
+  MapExtendedResource();
+  SetNodes({MakeNode("n1"), MakeNode("n2").Allocatable({{"example.com/gpu", "1"}})});
+  const api::Pod pod = PodWithExtended("1");
   EXPECT_THAT(
       Preview(pod, 0),
       ElementsAre("<extended resources> | container-0-request-0: gpu.example.com/n1/gpu-0"));
