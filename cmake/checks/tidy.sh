@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # clang-tidy and thread-safety analysis over the daemon's sources. A file whose text after the
-# preprocessor has passed before is not asked again.
+# preprocessor has passed before, in whichever checkout, is not asked again.
 #
 # Usage: tidy.sh <build folder with compile_commands.json> <folder for what has passed> [file...]
 set -uo pipefail
@@ -22,7 +22,8 @@ tidy_one() {
       if ($2 eq $ENV{FILE}) { $_ = $1; s/\\"/"/g; s/ -o \S+//; s/ -c / -E /; s/^.*?c\+\+ //; print; last }
     }' "$BUILD/compile_commands.json")
   key=$({ cat .clang-tidy; clang-tidy-19 --version
-          (cd "$BUILD" && eval "clang++-19 -w -P $command"); } 2>/dev/null | sha256sum | cut -c1-40)
+          (cd "$BUILD" && eval "clang++-19 -w -P -fmacro-prefix-map=$PWD/= $command"); } 2>/dev/null |
+    sha256sum | cut -c1-40)
   [ -e "$PASSED/$key" ] && return 0
   if output=$(clang-tidy-19 --quiet --extra-arg=-Wthread-safety --extra-arg=-Wno-deprecated-declarations \
       -p "$BUILD" "$file" 2>/dev/null); then
