@@ -85,8 +85,8 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   daemon->delay_cache_ =
       election.leader_elect && scheduler_options.configuration.delay_cache_until_active;
   std::string component = scheduler_options.configuration.profiles.front().scheduler_name;
-  auto scheduler = scheduler::Scheduler::Make(std::move(scheduler_options), registry,
-                                              daemon->clock_, *daemon->client_, daemon->metrics_);
+  auto scheduler = scheduler::Scheduler::Make(scheduler_options, registry, daemon->clock_,
+                                              *daemon->client_, daemon->metrics_);
   if (!scheduler) {
     const Error error = scheduler.error().Within("initializing profiles");
     return Fail(options.config_file.empty() ? error : error.Within(options.config_file));
