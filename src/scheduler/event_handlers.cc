@@ -91,8 +91,10 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
       AddPod(*new_pod, now);
       break;
     case EventType::kUpdated:
-      // A name that was deleted and created again while no watch ran is two pods.
-      if ((*old_pod)->metadata.uid != (*new_pod)->metadata.uid) {
+      // A name that was deleted and created again while no watch ran is two pods. One that has lost
+      // its node is to be bound again: a restore took the API server back to before its bind.
+      if ((*old_pod)->metadata.uid != (*new_pod)->metadata.uid ||
+          (Assigned(**old_pod) && !Assigned(**new_pod))) {
         DeletePod(*old_pod, now);
         AddPod(*new_pod, now);
       } else {

@@ -5,12 +5,14 @@ package faults
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/daemon/workload"
 )
@@ -45,6 +47,40 @@ func number(t *testing.T, variable string, otherwise uint64) uint64 {
 func (r *run) judge() {
 	r.Helper()
 	r.start()
+	r.awaitFirst()
+	before := footprintOf(r.keepers[0].daemon())
+	begin := time.Now()
+	r.play()
+	r.must(r.heal())
+	calm := time.Now()
+	r.replenish()
+	r.await("the cluster to come to rest", settleLimit, r.unsettled)
+	kills, lost := 0, 0
+	for _, k := range r.keepers {
+		kills, lost = kills+k.kills, lost+k.lost
+	}
+	r.Logf("%s of trouble, %s until all was bound; faults met: %v, kills %d, leases lost %d",
+		calm.Sub(begin).Round(time.Millisecond), time.Since(calm).Round(time.Millisecond), r.proxy.hit(), kills, lost)
+	// Of replicas, the first may have followed or led: it holds the same.
+	if first := r.keepers[0]; !first.restarted() {
+		if grown := footprintOf(first.daemon()).grown(before); grown != "" {
+			r.Errorf("the daemon has grown: %s", grown)
+		}
+	}
+	for _, k := range r.keepers {
+		if err := k.stop(); err != nil {
+			r.Error(err)
+		}
+	}
+	r.checkHistory()
+	if r.Failed() {
+		r.Logf("files are kept in %s; %s", r.dir, r.keepers[0].daemon().Tail())
+	}
+}
+
+// awaitFirst waits until the daemon has bound a pod.
+func (r *run) awaitFirst() {
+	r.Helper()
 	first := r.create(wanted{namespace: r.namespaces[0], name: "first", options: []workload.PodOption{workload.NodeSelector(pool, r.crowd.pool("ports"))}})
 	r.await("the first pod", 60*time.Second, func() string {
 		pods, err := r.pods()
@@ -53,29 +89,6 @@ func (r *run) judge() {
 		}
 		return fmt.Sprint("it is not bound: ", err)
 	})
-	before := footprintOf(r.keeper.daemon())
-	begin := time.Now()
-	r.play()
-	r.must(r.heal())
-	calm := time.Now()
-	r.replenish()
-	r.await("the cluster to come to rest", settleLimit, r.unsettled)
-	r.Logf("%s of trouble, %s until all was bound; faults met: %v, kills %d, leases lost %d",
-		calm.Sub(begin).Round(time.Millisecond), time.Since(calm).Round(time.Millisecond), r.proxy.hit(), r.keeper.kills, r.keeper.lost)
-	if !r.keeper.restarted() {
-		if grown := footprintOf(r.keeper.daemon()).grown(before); grown != "" {
-			r.Errorf("the daemon has grown: %s", grown)
-		}
-	}
-	told := time.Now()
-	if err := r.keeper.stop(); err != nil {
-		r.Error(err)
-	}
-	r.Logf("the daemon ended within %s", time.Since(told).Round(time.Millisecond))
-	r.checkHistory()
-	if r.Failed() {
-		r.Logf("files are kept in %s; %s", r.dir, r.keeper.daemon().Tail())
-	}
 }
 
 // replenish makes again what a restore took away, and removes what it brought back.
@@ -96,7 +109,7 @@ func (r *run) await(what string, limit time.Duration, missing func() string) {
 			return
 		}
 		if time.Now().After(deadline) || r.ctx.Err() != nil {
-			r.Fatalf("waited %s in vain for %s: %s\nfiles are kept in %s; %s", limit, what, lacks, r.dir, r.keeper.daemon().Tail())
+			r.Fatalf("waited %s in vain for %s: %s\nfiles are kept in %s; %s", limit, what, lacks, r.dir, r.keepers[0].daemon().Tail())
 		}
 	}
 }
@@ -160,6 +173,7 @@ func (r *run) checkHistory() {
 		"at the end":    workload.Overfull(r.crowd.nodes, workload.Pointers(pods)),
 		"skewed":        r.history.skewed(workload.Pointers(pods)),
 		"events":        r.untruthful(pods),
+		"claims":        r.wrongClaims(pods),
 	} {
 		if wrong != "" {
 			r.Errorf("%s: %s", what, wrong)
@@ -189,4 +203,20 @@ func (r *run) untruthful(pods []corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// wrongClaims tells of volumes and devices that are not where their pods are, or were given away twice.
+func (r *run) wrongClaims(pods []corev1.Pod) string {
+	namespace := r.namespaces[0] // where the pods are that have claims
+	claims, err := r.admin.CoreV1().PersistentVolumeClaims(namespace).List(r.ctx, metav1.ListOptions{})
+	r.must(err)
+	volumes, err := r.admin.CoreV1().PersistentVolumes().List(r.ctx, metav1.ListOptions{})
+	r.must(err)
+	own := slices.DeleteFunc(volumes.Items, func(pv corev1.PersistentVolume) bool { return !strings.HasPrefix(pv.Name, r.id+"-") })
+	devices, err := r.admin.ResourceV1().ResourceClaims(namespace).List(r.ctx, metav1.ListOptions{})
+	r.must(err)
+	wrong, bound := workload.CheckVolumes(r.crowd.nodes, workload.Pointers(pods), workload.Pointers(claims.Items), workload.Pointers(own))
+	more, allocated := workload.CheckDevices(workload.Pointers(pods), workload.Pointers(devices.Items))
+	r.Logf("%d volumes are bound, %d devices allocated", bound, allocated)
+	return strings.Join(append(wrong, more...), "; ")
 }

@@ -38,7 +38,7 @@ type run struct {
 	proxy       *Proxy
 	credentials *credentials
 	extender    *extender
-	keeper      *keeper
+	keepers     []*keeper
 	crowd       *crowd
 
 	servers   sync.Mutex // held while API server or etcd are touched
@@ -122,9 +122,14 @@ func (r *run) start() {
 		config += fmt.Sprintf("extenders: [{urlPrefix: %q, filterVerb: filter, nodeCacheCapable: true, httpTimeout: 1s, ignorable: %v}]\n",
 			r.extender.URL, r.random.IntN(2) == 0)
 	}
-	r.keeper = &keeper{program: program, problem: func(text string) { r.Error(text) }, options: daemon.Options{
-		Name: "berth", Config: config, Kubeconfig: r.credentials.kubeconfig(), Dir: r.dir, Seed: int64(r.seed%1000) + 1, LeaderElect: r.elects}}
-	r.must(r.keeper.start())
+	kubeconfig := r.credentials.kubeconfig()
+	for i := range r.replicas {
+		k := &keeper{program: program, problem: func(text string) { r.Error(text) }, options: daemon.Options{
+			Name: fmt.Sprintf("berth-%c", 'a'+i), Config: config, Kubeconfig: kubeconfig, Dir: r.dir,
+			Seed: int64(r.seed%1000) + 1, LeaderElect: r.elects}}
+		r.must(k.start())
+		r.keepers = append(r.keepers, k)
+	}
 }
 
 // play lets pods come and go, and makes trouble meanwhile. It returns when all of it is over.

@@ -17,7 +17,7 @@ const length = 6 * time.Second
 // of its lease, or a request could come when another leads.
 const margin = 1500 * time.Millisecond
 
-// lease of the schedules with leader election; margin is below what the first is longer than the second.
+// election has times for schedules with leader election; margin is less than the first is longer than the second.
 const election = "leaseDuration: 8s, renewDeadline: 6s, retryPeriod: 500ms"
 
 // step is one trouble: begun, and ended after a while.
@@ -34,6 +34,7 @@ type schedule struct {
 	json     bool // instead of protobuf
 	certs    bool // instead of tokens
 	elects   bool
+	replicas int
 	extender bool
 	restores bool
 	crashes  bool // a server is killed: the audit log may lack lines
@@ -51,6 +52,9 @@ func (s schedule) String() string {
 			text.WriteString(" " + mode.name + ",")
 		}
 	}
+	if s.replicas > 1 {
+		fmt.Fprintf(&text, " %d replicas", s.replicas)
+	}
 	for _, step := range s.steps {
 		fmt.Fprintf(&text, "\n  %s for %s: %s", step.at.Round(time.Millisecond), step.lasts.Round(time.Millisecond), step.text)
 	}
@@ -62,6 +66,10 @@ func draw(seed uint64) schedule {
 	chance := func(share float64) bool { return random.Float64() < share }
 	s := schedule{
 		seed: seed, http1: chance(0.2), json: chance(0.25), certs: chance(0.3), elects: chance(0.4), extender: chance(0.25)}
+	s.replicas = 1
+	if s.elects {
+		s.replicas += random.IntN(2)
+	}
 	add := func(text string, do func(*run) func()) {
 		at := time.Duration(random.Int64N(int64(length)))
 		s.steps = append(s.steps, step{at: at, lasts: 300*time.Millisecond + time.Duration(random.Int64N(int64(2500*time.Millisecond))), text: text, do: do})
@@ -203,16 +211,19 @@ func (s *schedule) addIdentity(random *rand.Rand, add adder) {
 
 // addDaemon adds what happens to the process itself.
 func (s *schedule) addDaemon(random *rand.Rand, add adder) {
+	which := random.IntN(s.replicas)
 	if random.IntN(2) == 0 {
-		add("the daemon is killed", func(r *run) func() {
-			r.keeper.kill()
-			return nil
-		})
+		for range 1 + random.IntN(3) {
+			add(fmt.Sprintf("daemon %d is killed", which), func(r *run) func() {
+				r.keepers[which].kill()
+				return nil
+			})
+		}
 		return
 	}
 	pause := time.Duration(random.Int64N(int64(margin)))
-	add(fmt.Sprintf("the daemon is paused for %s", pause.Round(time.Millisecond)), func(r *run) func() {
-		r.keeper.pause(pause)
+	add(fmt.Sprintf("daemon %d is paused for %s", which, pause.Round(time.Millisecond)), func(r *run) func() {
+		r.keepers[which].pause(pause)
 		return nil
 	})
 }

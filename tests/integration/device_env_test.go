@@ -5,12 +5,11 @@ package integration
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,76 +90,12 @@ func (e *env) deviceClaims() map[string]*resourcev1.ResourceClaim {
 	return claims
 }
 
-// devicesOf has "driver/pool/device" of what is allocated to the claim.
-func devicesOf(claim *resourcev1.ResourceClaim) []string {
-	var devices []string
-	if claim.Status.Allocation != nil {
-		for _, result := range claim.Status.Allocation.Devices.Results {
-			devices = append(devices, strings.Join([]string{result.Driver, result.Pool, result.Device}, "/"))
-		}
-	}
-	return devices
-}
-
-// checkDevices checks that each bound pod's claims are allocated on its node and reserved for it, that no device has two
-// claims, and that none is reserved for a pod that is not there. It returns how many devices are allocated.
+// checkDevices checks what claims and pods have of devices, and returns how many devices are allocated.
 func (e *env) checkDevices() int {
 	e.Helper()
-	claims, pods := e.deviceClaims(), map[string]*corev1.Pod{}
-	for _, pod := range e.pods.Pods() {
-		pods[string(pod.UID)] = pod
-		if pod.Spec.NodeName == "" {
-			continue
-		}
-		for _, name := range claimNamesOf(pod) {
-			claim := claims[name]
-			if claim == nil || claim.Status.Allocation == nil {
-				e.Errorf("pod %s is bound, its claim %s is not allocated", pod.Name, name)
-				continue
-			}
-			for _, device := range devicesOf(claim) {
-				if !strings.HasPrefix(device, workload.DeviceDriver+"/"+pod.Spec.NodeName+"/") {
-					e.Errorf("pod %s is on node %s and has device %s", pod.Name, pod.Spec.NodeName, device)
-				}
-			}
-			reserved := func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID }
-			if !slices.ContainsFunc(claim.Status.ReservedFor, reserved) {
-				e.Errorf("pod %s is bound, its claim %s is reserved for %v", pod.Name, name, claim.Status.ReservedFor)
-			}
-			if !slices.Contains(claim.Finalizers, resourcev1.Finalizer) {
-				e.Errorf("claim %s is allocated without its finalizer", name)
-			}
-		}
+	wrong, allocated := workload.CheckDevices(e.pods.Pods(), slices.Collect(maps.Values(e.deviceClaims())))
+	for _, text := range wrong {
+		e.Error(text)
 	}
-	owner := map[string]string{}
-	for name, claim := range claims {
-		for _, device := range devicesOf(claim) {
-			if other, taken := owner[device]; taken {
-				e.Errorf("device %s is allocated to claims %s and %s", device, other, name)
-			}
-			owner[device] = name
-		}
-		for _, reserved := range claim.Status.ReservedFor {
-			if pods[string(reserved.UID)] == nil {
-				e.Errorf("claim %s is reserved for pod %s, which is not there", name, reserved.Name)
-			}
-		}
-	}
-	return len(owner)
-}
-
-// claimNamesOf are the pod's claims that there are.
-func claimNamesOf(pod *corev1.Pod) []string {
-	var names []string
-	for _, use := range pod.Spec.ResourceClaims {
-		if use.ResourceClaimName != nil {
-			names = append(names, *use.ResourceClaimName)
-		}
-	}
-	for _, status := range pod.Status.ResourceClaimStatuses {
-		if status.ResourceClaimName != nil {
-			names = append(names, *status.ResourceClaimName)
-		}
-	}
-	return names
+	return allocated
 }

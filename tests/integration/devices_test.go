@@ -37,7 +37,7 @@ func TestAPodGetsTheDevicesThatItsClaimsAskFor(t *testing.T) {
 		}
 		pool := claim.Status.Allocation.Devices.Results[0].Pool
 		want := []string{"gpu.example.com/" + pool + "/gpu-1", "gpu.example.com/" + pool + "/gpu-3"}
-		if got := devicesOf(claim); !slices.Equal(got, want) {
+		if got := workload.AllocatedDevices(claim); !slices.Equal(got, want) {
 			e.Errorf("claim %s has %v, want %v", name, got, want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestADeviceThatVanishesIsReplaced(t *testing.T) {
 	e.must(err)
 	e.awaitNode(e.within(60*time.Second), "pod", "g-0")
 	for name, claim := range e.deviceClaims() {
-		if got := devicesOf(claim); !slices.Equal(got, []string{"gpu.example.com/g-0/gpu-1"}) {
+		if got := workload.AllocatedDevices(claim); !slices.Equal(got, []string{"gpu.example.com/g-0/gpu-1"}) {
 			e.Errorf("claim %s has %v", name, got)
 		}
 	}
@@ -195,7 +195,7 @@ func TestDevicesStandForAnExtendedResource(t *testing.T) {
 		t.Fatalf("the pod's extendedResourceClaimStatus is %v", status)
 	}
 	claim := e.deviceClaims()[status.ResourceClaimName]
-	if claim == nil || !slices.Equal(devicesOf(claim), []string{"gpu.example.com/g-0/gpu-0"}) || !metav1.IsControlledBy(claim, pod) {
+	if claim == nil || !slices.Equal(workload.AllocatedDevices(claim), []string{"gpu.example.com/g-0/gpu-0"}) || !metav1.IsControlledBy(claim, pod) {
 		t.Errorf("the claim is %v", claim)
 	}
 	// No device is left for both of these.

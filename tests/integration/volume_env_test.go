@@ -4,6 +4,8 @@ package integration
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,40 +132,15 @@ func (e *env) awaitZone(pod, zone string) {
 	}
 }
 
-// checkVolumes checks that each bound pod's claims are bound to volumes that its node reaches, that no volume has two
-// claims, and none a claim that does not know of it. It returns how many claims are bound.
+// checkVolumes checks what claims and pods have of volumes, and returns how many claims are bound.
 func (e *env) checkVolumes() int {
 	e.Helper()
-	claims, volumes := e.claimsByName(), e.ownVolumes()
-	for _, pod := range e.pods.Pods() {
-		for _, v := range pod.Spec.Volumes {
-			if v.PersistentVolumeClaim == nil || pod.Spec.NodeName == "" {
-				continue
-			}
-			claim := claims[v.PersistentVolumeClaim.ClaimName]
-			pv := volumes[claim.Spec.VolumeName]
-			if claim.Status.Phase != corev1.ClaimBound || pv == nil {
-				e.Errorf("pod %s is bound, its claim %s is %s to volume %q", pod.Name, claim.Name, claim.Status.Phase, claim.Spec.VolumeName)
-				continue
-			}
-			zone := pv.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values[0]
-			if got, _, _ := strings.Cut(pod.Spec.NodeName, "-"); got != zone {
-				e.Errorf("pod %s is on node %s, its volume %s in zone %s", pod.Name, pod.Spec.NodeName, pv.Name, zone)
-			}
-		}
-	}
-	bound := 0
-	for _, pv := range volumes {
-		ref := pv.Spec.ClaimRef
-		if ref == nil {
-			continue
-		}
-		claim := claims[ref.Name]
-		if claim == nil || claim.UID != ref.UID || claim.Spec.VolumeName != pv.Name {
-			e.Errorf("volume %s is for claim %s, which does not know of it", pv.Name, ref.Name)
-			continue
-		}
-		bound++
+	nodes, err := e.admin.CoreV1().Nodes().List(e.ctx, metav1.ListOptions{})
+	e.must(err)
+	wrong, bound := workload.CheckVolumes(workload.Pointers(nodes.Items), e.pods.Pods(),
+		slices.Collect(maps.Values(e.claimsByName())), slices.Collect(maps.Values(e.ownVolumes())))
+	for _, text := range wrong {
+		e.Error(text)
 	}
 	return bound
 }

@@ -5,10 +5,13 @@ package workload
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -83,4 +86,82 @@ func DeleteDevices(ctx context.Context, client kubernetes.Interface, namespace s
 		return err
 	}
 	return deleteAll(ctx, map[string]deleteCollection{"classes": client.ResourceV1().DeviceClasses().DeleteCollection})
+}
+
+// AllocatedDevices has "driver/pool/device" of what is allocated to the claim.
+func AllocatedDevices(claim *resourcev1.ResourceClaim) []string {
+	var devices []string
+	if claim.Status.Allocation != nil {
+		for _, result := range claim.Status.Allocation.Devices.Results {
+			devices = append(devices, strings.Join([]string{result.Driver, result.Pool, result.Device}, "/"))
+		}
+	}
+	return devices
+}
+
+// CheckDevices tells what is wrong with a namespace's pods and claims: each bound pod's claims are allocated on its node
+// and reserved for it, no device has two claims, and none is reserved for a pod that is not there. It returns how many
+// devices are allocated.
+func CheckDevices(pods []*corev1.Pod, claims []*resourcev1.ResourceClaim) (wrong []string, allocated int) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	byName, byUID := map[string]*resourcev1.ResourceClaim{}, map[types.UID]*corev1.Pod{}
+	for _, claim := range claims {
+		byName[claim.Name] = claim
+	}
+	for _, pod := range pods {
+		byUID[pod.UID] = pod
+		if pod.Spec.NodeName == "" {
+			continue
+		}
+		for _, name := range ClaimNames(pod) {
+			claim := byName[name]
+			if claim == nil || claim.Status.Allocation == nil {
+				say("pod %s is bound, its claim %s is not allocated", pod.Name, name)
+				continue
+			}
+			for _, device := range AllocatedDevices(claim) {
+				if !strings.HasPrefix(device, DeviceDriver+"/"+pod.Spec.NodeName+"/") {
+					say("pod %s is on node %s and has device %s", pod.Name, pod.Spec.NodeName, device)
+				}
+			}
+			reserved := func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod.UID }
+			if !slices.ContainsFunc(claim.Status.ReservedFor, reserved) {
+				say("pod %s is bound, its claim %s is reserved for %v", pod.Name, name, claim.Status.ReservedFor)
+			}
+			if !slices.Contains(claim.Finalizers, resourcev1.Finalizer) {
+				say("claim %s is allocated without its finalizer", name)
+			}
+		}
+	}
+	owner := map[string]string{}
+	for _, claim := range claims {
+		for _, device := range AllocatedDevices(claim) {
+			if other, taken := owner[device]; taken {
+				say("device %s is allocated to claims %s and %s", device, other, claim.Name)
+			}
+			owner[device] = claim.Name
+		}
+		for _, reserved := range claim.Status.ReservedFor {
+			if byUID[reserved.UID] == nil {
+				say("claim %s is reserved for pod %s, which is not there", claim.Name, reserved.Name)
+			}
+		}
+	}
+	return wrong, len(owner)
+}
+
+// ClaimNames are the pod's claims of devices that there are.
+func ClaimNames(pod *corev1.Pod) []string {
+	var names []string
+	for _, use := range pod.Spec.ResourceClaims {
+		if use.ResourceClaimName != nil {
+			names = append(names, *use.ResourceClaimName)
+		}
+	}
+	for _, status := range pod.Status.ResourceClaimStatuses {
+		if status.ResourceClaimName != nil {
+			names = append(names, *status.ResourceClaimName)
+		}
+	}
+	return names
 }

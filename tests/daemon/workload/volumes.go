@@ -4,6 +4,7 @@ package workload
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -81,4 +82,48 @@ func DeleteVolumes(ctx context.Context, client kubernetes.Interface, namespace s
 		"CSI drivers": storage.CSIDrivers().DeleteCollection,
 		"capacities":  storage.CSIStorageCapacities(namespace).DeleteCollection,
 	})
+}
+
+// CheckVolumes tells what is wrong with a namespace's pods and claims, of volumes that a zone reaches: each bound pod's
+// claims are bound to volumes in its node's zone, no volume has two claims, and none a claim that does not know of it.
+// It returns how many claims are bound.
+func CheckVolumes(nodes []*corev1.Node, pods []*corev1.Pod, claims []*corev1.PersistentVolumeClaim,
+	volumes []*corev1.PersistentVolume) (wrong []string, bound int) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	zones, byName, volumeOf := map[string]string{}, map[string]*corev1.PersistentVolumeClaim{}, map[string]*corev1.PersistentVolume{}
+	for _, node := range nodes {
+		zones[node.Name] = node.Labels[corev1.LabelTopologyZone]
+	}
+	for _, claim := range claims {
+		byName[claim.Name] = claim
+	}
+	for _, pv := range volumes {
+		volumeOf[pv.Name] = pv
+		if pv.Spec.ClaimRef == nil {
+			continue
+		}
+		claim := byName[pv.Spec.ClaimRef.Name]
+		if claim == nil || claim.UID != pv.Spec.ClaimRef.UID || claim.Spec.VolumeName != pv.Name {
+			say("volume %s is for claim %s, which does not know of it", pv.Name, pv.Spec.ClaimRef.Name)
+			continue
+		}
+		bound++
+	}
+	for _, pod := range pods {
+		for _, v := range pod.Spec.Volumes {
+			if v.PersistentVolumeClaim == nil || pod.Spec.NodeName == "" {
+				continue
+			}
+			claim := byName[v.PersistentVolumeClaim.ClaimName]
+			if claim == nil || claim.Status.Phase != corev1.ClaimBound || volumeOf[claim.Spec.VolumeName] == nil {
+				say("pod %s is bound, its claim %s is not: %v", pod.Name, v.PersistentVolumeClaim.ClaimName, claim)
+				continue
+			}
+			zone := volumeOf[claim.Spec.VolumeName].Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values[0]
+			if zones[pod.Spec.NodeName] != zone {
+				say("pod %s is on node %s, its volume %s in zone %s", pod.Name, pod.Spec.NodeName, claim.Spec.VolumeName, zone)
+			}
+		}
+	}
+	return wrong, bound
 }

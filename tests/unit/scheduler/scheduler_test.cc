@@ -287,6 +287,23 @@ TEST_F(SchedulerTest, ANameCreatedAgainIsAnotherPod) {
   EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
 }
 
+TEST_F(SchedulerTest, APodThatLosesItsNodeIsBoundAgain) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  const auto pending = test::MakePod().Name("web").Uid("u1").Req({{"cpu", "1"}}).Ptr();
+  const auto bound = test::MakePod().Name("web").Uid("u1").OnNode("n1").Req({{"cpu", "1"}}).Ptr();
+  AddPod(bound);
+  Turn();
+  // As after a restore of etcd to a time before the bind: a list shows the same pod without a node.
+  UpdatePod(bound, pending);
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
+  UpdatePod(pending, bound);
+  Turn();
+  EXPECT_EQ(scheduler().cache().num_pods(), 1u);
+  EXPECT_FALSE(scheduler().cache().IsAssumed("u1"));
+}
+
 TEST_F(SchedulerTest, OnlySoManyPodsAwaitTheirBindAndTheNextIsDecidedOnTheNewestState) {
   options_.configuration.client_connection.burst = 10;
   Restart();
