@@ -208,6 +208,24 @@ Result<std::shared_ptr<AssumedPodVolumes>> AssumePodVolumes(const NodeVolumes& f
   return volumes;
 }
 
+std::shared_ptr<AssumedPodVolumes> UnassumedPodVolumes(const NodeVolumes& found,
+                                                       std::string_view node_name) {
+  auto volumes = std::make_shared<AssumedPodVolumes>();
+  volumes->node_name = node_name;
+  volumes->assumed = false;
+  for (const NodeVolumes::Binding& binding : found.bindings) {
+    volumes->bindings.push_back(
+        {.volume = std::make_shared<const api::PersistentVolume>(*binding.volume),
+         .claim_namespace = binding.claim->metadata.namespace_,
+         .claim_name = binding.claim->metadata.name});
+  }
+  for (const NodeVolumes::Provision& provision : found.provisions) {
+    volumes->provisions.push_back(
+        {.claim = std::make_shared<const api::PersistentVolumeClaim>(*provision.claim)});
+  }
+  return volumes;
+}
+
 void RevertAssumed(const AssumedPodVolumes& volumes, AssumedVolumes& assumed) {
   for (const auto& binding : volumes.bindings) {
     if (!binding.written) assumed.Restore(*binding.volume);

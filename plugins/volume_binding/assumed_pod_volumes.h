@@ -36,6 +36,7 @@ struct AssumedPodVolumes {
   };
 
   std::string node_name;
+  bool assumed = true;  // false: where Reserve is not called
   std::vector<Binding> bindings;
   std::vector<Provision> provisions;
 };
@@ -45,6 +46,10 @@ struct AssumedPodVolumes {
 Result<std::shared_ptr<AssumedPodVolumes>> AssumePodVolumes(const NodeVolumes& found,
                                                             std::string_view node_name,
                                                             Handle& handle);
+
+// What was found on the node, as it is: nothing of it is assumed or written.
+std::shared_ptr<AssumedPodVolumes> UnassumedPodVolumes(const NodeVolumes& found,
+                                                       std::string_view node_name);
 
 // Restores what is assumed and has not been written.
 void RevertAssumed(const AssumedPodVolumes& volumes, AssumedVolumes& assumed);

@@ -16,6 +16,12 @@ BindRun::BindRun(std::shared_ptr<AssumedPodVolumes> volumes, std::shared_ptr<con
       cancellation_(cancellation),
       done_(std::move(done)) {}
 
+void BindRun::Start() {
+  // kube-scheduler takes volumes that were not assumed for none where nothing is to be bound.
+  if (volumes_->assumed || !volumes_->bindings.empty()) return WriteNext();
+  Finish({Code::kError, "failed to get cached bindings for pod \"" + pod_->metadata.Key() + "\""});
+}
+
 void BindRun::WriteNext() {
   const auto write = [this](auto& entry, const auto& object) {
     handle_.WriteAssumed(object, cancellation_,

@@ -22,7 +22,7 @@ class BindRun : public std::enable_shared_from_this<BindRun> {
   BindRun(std::shared_ptr<AssumedPodVolumes> volumes, std::shared_ptr<const api::Pod> pod,
           Duration timeout, Handle& handle, Cancellation& cancellation, AsyncDone done);
 
-  void Start() { WriteNext(); }
+  void Start();
 
  private:
   void WriteNext();

@@ -195,13 +195,4 @@ Result<PodClaims> FindPodClaims(const api::Pod& pod, Handle& handle) {
   return claims;
 }
 
-bool AllClaimsBound(const api::Pod& pod, const AssumedVolumes& volumes) {
-  return std::ranges::all_of(pod.spec.volumes, [&](const api::Volume& volume) {
-    const auto name = ClaimNameOf(pod, volume);
-    if (!name) return true;
-    const auto* claim = volumes.FindClaim(pod.metadata.namespace_, *name);
-    return claim != nullptr && IsFullyBound(*claim);
-  });
-}
-
 }  // namespace berth::plugins

@@ -91,7 +91,4 @@ std::optional<std::string> FindClaimProblem(const api::Pod& pod, const Listers& 
 // not say when volumes are bound.
 Result<PodClaims> FindPodClaims(const api::Pod& pod, Handle& handle);
 
-// Whether all claims of the pod are bound.
-bool AllClaimsBound(const api::Pod& pod, const AssumedVolumes& volumes);
-
 }  // namespace berth::plugins

@@ -17,6 +17,7 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::string_view kNoPreFilter = VolumeBinding::kFilterWithoutPreFilter;
 constexpr std::string_view kUnboundImmediate = "pod has unbound immediate PersistentVolumeClaims";
 
 // What PreFilter found; good for the running cycle.
@@ -24,7 +25,7 @@ struct PreFilterState {
   std::shared_ptr<const PodClaims> claims;
 };
 
-// What Reserve gave the pod.
+// What Reserve gave the pod; where the profile does not call it, what the node would give.
 struct ReserveState {
   std::shared_ptr<AssumedPodVolumes> volumes;
 };
@@ -118,7 +119,7 @@ void VolumeBinding::ScoreNodes(const CycleState& state, const PodInfo&, const Sn
 }
 
 Status VolumeBinding::Reserve(CycleState& state, const PodInfo&, std::string_view node_name) {
-  if (!called_.pre_filter) return state.reasons().Error("not found");
+  if (!called_.pre_filter) return state.reasons().Error(kNoPreFilter);
   const auto* found = state.Find<PreFilterState>();
   if (found == nullptr || !called_.filter || found->claims->delayed.empty()) return {};
   const Snapshot& snapshot = handle_.snapshot();
@@ -148,15 +149,23 @@ void VolumeBinding::Unreserve(CycleState& state, const PodInfo&, std::string_vie
   reserved->volumes.reset();
 }
 
-Status VolumeBinding::PreBindPreFlight(CycleState& state, const PodInfo& pod,
+Status VolumeBinding::PreBindPreFlight(CycleState& state, const PodInfo&,
                                        std::string_view node_name) {
   if (state.Find<ReserveState>() != nullptr) return Status::Success();
-  const bool nothing_found = called_.reserve && !called_.filter;
-  if (nothing_found || !HasClaims(*pod.pod) ||
-      AllClaimsBound(*pod.pod, handle_.assumed_volumes())) {
-    return Status::Skip();
+  if (!called_.pre_filter) return state.reasons().Error(kNoPreFilter);
+  if (called_.reserve) return Status::Skip();
+  const auto* found = state.Find<PreFilterState>();
+  const NodeRow row = handle_.snapshot().FindNode(node_name);
+  if (found == nullptr || !called_.filter || row == kNoRow) {
+    return state.reasons().Error("no pod volume found for node \"" + std::string(node_name) + "\"");
   }
-  return state.reasons().Error("no pod volume found for node \"" + std::string(node_name) + "\"");
+  NodeVolumes volumes;
+  const NodeVerdict verdict =
+      FindNodeVolumes(*found->claims, handle_.snapshot().node(row), handle_.listers(), &volumes);
+  if (!verdict.ok()) return Verdict(verdict, state);
+  state.Write(ReserveState{UnassumedPodVolumes(volumes, node_name)});
+  state.Mutable<PreFilterState>().claims.reset();
+  return Status::Success();
 }
 
 void VolumeBinding::PreBind(CycleState& state, const PodInfo& pod, std::string_view,

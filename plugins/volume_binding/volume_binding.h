@@ -30,7 +30,9 @@ namespace berth::plugins {
 //
 // Reserve and Score look at their nodes again instead of remembering what Filter found on each:
 // nothing that Filter reads changes within a cycle. Where the profile does not call Filter, there
-// is nothing to remember: all nodes score 0, and the pod is bound as if its claims were.
+// is nothing to remember: all nodes score 0, and the pod is bound as if its claims were. Where it
+// does not call Reserve, PreBind finds volumes that nothing has been done to, and fails; a pod
+// without claims fails before.
 //
 // Thread safety: see points.h.
 class VolumeBinding final : public PreFilterPlugin,
@@ -69,7 +71,7 @@ class VolumeBinding final : public PreFilterPlugin,
   Status Reserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
   void Unreserve(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
 
-  // Skips pods whose claims were all bound at Reserve.
+  // Skips pods for which Reserve had nothing to do.
   Status PreBindPreFlight(CycleState& state, const PodInfo& pod,
                           std::string_view node_name) override;
   bool AllowParallel() const override { return true; }

@@ -165,8 +165,7 @@ TEST_F(VolumeBindingBindTest, AProfileWithoutPreFilterBindsNothing) {
   called.pre_filter = false;
   info = Info(pod_);
   EXPECT_EQ(Text(plugin().Reserve(state, *info, "n1")), "Error; not found");
-  EXPECT_EQ(Text(plugin().PreBindPreFlight(state, *info, "n1")),
-            "Error; no pod volume found for node \"n1\"");
+  EXPECT_EQ(Text(plugin().PreBindPreFlight(state, *info, "n1")), "Error; not found");
 }
 
 TEST_F(VolumeBindingBindTest, AProfileWithoutFilterBindsThePodWithoutItsVolumes) {
@@ -179,6 +178,48 @@ TEST_F(VolumeBindingBindTest, AProfileWithoutFilterBindsThePodWithoutItsVolumes)
     EXPECT_TRUE(plugin().PreBindPreFlight(state, *info, node).skip());
     plugin().Unreserve(state, *info, node);
   }
+}
+
+TEST_F(VolumeBindingBindTest, AProfileWithoutReserveFailsPodsWithoutClaims) {
+  called.reserve = false;
+  ASSERT_TRUE(PreFilter(MakePod(), {Node("n1")}).skip());
+  EXPECT_EQ(Text(plugin().PreBindPreFlight(state, *info, "n1")),
+            "Error; no pod volume found for node \"n1\"");
+}
+
+TEST_F(VolumeBindingBindTest, AProfileWithoutReserveWritesNothingAndTakesNoVolume) {
+  called.reserve = false;
+  ASSERT_TRUE(PreFilter(pod_, {Node("n1"), Node("n2")}).ok());
+  ASSERT_EQ(Filter(0), "");
+  PreBind();
+  EXPECT_THAT(handle.writes, IsEmpty());
+  EXPECT_THAT(handle.assumed.volumes, IsEmpty());
+  EXPECT_THAT(handle.assumed.claims, IsEmpty());
+  ASSERT_EQ(handle.waits.size(), 1u);
+  EXPECT_EQ(Check(), "binding volumes: ClaimRef got reset for pv \"v\"");
+
+  // Nothing is missing once others have bound the claims in between.
+  ShowBound();
+  EXPECT_EQ(Check(), "");
+}
+
+TEST_F(VolumeBindingBindTest, AProfileWithoutReserveFailsPodsThatTakeNoVolume) {
+  called.reserve = false;
+  for (const char* claim : {"made", "bound"}) {
+    shown().Set(MakeVolume("b", "local").On("n1").Claim("bound", "default/bound").Obj());
+    shown().Set(MakeClaim("bound", "local").BoundTo("b").Obj());
+    const api::Pod pod = MakePod().Name("web").Uid("u-web").ClaimVolume(claim);
+    ASSERT_TRUE(PreFilter(pod, {Node("n1")}).ok());
+    ASSERT_EQ(Filter(0), "");
+    done_.reset();
+    PreBind();
+    ASSERT_TRUE(done_);
+    EXPECT_EQ(done_->message, "failed to get cached bindings for pod \"default/web\"");
+  }
+  EXPECT_THAT(handle.writes, IsEmpty());
+  EXPECT_THAT(handle.waits, IsEmpty());
+  handle.RunPosted();
+  EXPECT_EQ(handle.Metric("volume_scheduling_stage_error_total", {"bind"}), 2);
 }
 
 TEST_F(VolumeBindingBindTest, PreBindWritesVolumesThenClaimsThenWaits) {
