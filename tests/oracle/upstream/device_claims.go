@@ -33,6 +33,7 @@ func (c *cycle) allocate(node string) error {
 			if c.devices.reserved[Name(claim)] == nil {
 				c.devices.reserved[Name(claim)] = claim.DeepCopy()
 			}
+			c.devices.reservations[Name(claim)]++
 			claim.Status.ReservedFor = append(claim.Status.ReservedFor,
 				resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: c.pod.Name, UID: c.pod.UID})
 		}
@@ -192,10 +193,16 @@ func (d *devices) isFree(claim *resourcev1.ResourceClaim) bool {
 	return claim.Status.Allocation == nil && d.tracker.GetPendingAllocation(claim.UID) == nil
 }
 
-// mayFailToBind says that another pod gave claims of the pod up: if the pod is decided for before this is heard of, PreBind
-// fails.
+// mostWrites is how often upstream tries to write a claim that others write at the same time.
+const mostWrites = 5
+
+// mayFailToBind says that PreBind of the pod may fail: many others write one of its claims at the same time, or another pod
+// gave it up, and the pod is decided for before this is heard of.
 func (d *devices) mayFailToBind(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(deviceClaimsOf(pod), func(name string) bool {
+		if d.reservations[name] >= mostWrites {
+			return true
+		}
 		f, was := d.freed[name]
 		if !was || f.by == Name(pod) {
 			return false

@@ -43,6 +43,8 @@ type devices struct {
 	allocated map[string]*resourcev1.ResourceClaim
 	// reserved are the claims with devices that pods got since the beginning, as they were before the first of these.
 	reserved map[string]*resourcev1.ResourceClaim
+	// reservations say how many pods got a claim since the beginning.
+	reservations map[string]int
 	// deallocated are the claims that PostFilter takes devices from.
 	deallocated map[string]*resourcev1.ResourceClaim
 	// freed are the claims that lost their devices since the beginning.
@@ -58,6 +60,7 @@ const informersLimit = 30 * time.Second
 func (d *devices) use(factory informers.SharedInformerFactory, cluster *Cluster) {
 	d.cluster = cluster
 	d.allocated, d.reserved = map[string]*resourcev1.ResourceClaim{}, map[string]*resourcev1.ResourceClaim{}
+	d.reservations = map[string]int{}
 	d.freed, d.extended = map[string]freed{}, sets.New[structured.DeviceID]()
 	claims, source := inMemory(factory, cluster.ResourceClaims)
 	rules, _ := inMemory(factory, cluster.DeviceTaintRules)

@@ -3,6 +3,7 @@
 package upstream_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -53,6 +54,23 @@ func TestReplayOfADeallocation(t *testing.T) {
 			expectReplay(t, open(t, []byte(oneClaim), configOf("", names.DefaultPreemption)).Replay, c.decisions, c.want)
 		})
 	}
+}
+
+func TestReplayOfAClaimThatManyPodsGet(t *testing.T) {
+	var cluster, decisions strings.Builder
+	cluster.WriteString(node("za-1", "", "") + `---
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: d, namespace: default, uid: d}, status: {allocation: {}}}
+`)
+	for i := range 6 {
+		fmt.Fprintf(&cluster, "---\n{apiVersion: v1, kind: Pod, metadata: {name: p%d, uid: u%d}, spec: {%s,"+
+			" resourceClaims: [{name: d, resourceClaimName: d}]}}\n", i, i, plain)
+		fmt.Fprintf(&decisions, `{"pod":"default/p%d","node":"za-1"}`+"\n", i)
+	}
+	// The last one's binding failed: five others wrote the claim before it could.
+	decisions.WriteString(`{"pod":"default/p5","node":"za-1"}` + "\n" + `{"summary":{}}`)
+	expectReplay(t, open(t, []byte(cluster.String()), configOf("", names.DefaultPreemption)).Replay, decisions.String(), "")
 }
 
 func TestAShareOfExtendedResourcesIsToldBesideOneOfAClaim(t *testing.T) {
