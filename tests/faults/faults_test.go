@@ -138,8 +138,11 @@ func (r *run) unsettled() string {
 			if !workload.IsUnschedulable(pod) || !strings.HasPrefix(condition.Message, fmt.Sprintf("0/%d nodes are available", len(r.crowd.nodes))) {
 				return fmt.Sprintf("pod %s, which fits nowhere, says %v", pod.Name, condition)
 			}
-		case !workload.IsBound(pod):
+		case pod.Spec.NodeName == "":
 			return fmt.Sprintf("pod %s is not bound: %v", pod.Name, condition)
+		// A leader whose watch is behind what the leader before it has bound tries such a pod again, is refused, and says so.
+		case r.replicas == 1 && !workload.IsBound(pod):
+			return fmt.Sprintf("pod %s is on node %s and says %v", pod.Name, pod.Spec.NodeName, condition)
 		}
 	}
 	return ""
