@@ -38,13 +38,15 @@ bool HasSameDevices(const api::AllocationResult& a, const api::AllocationResult&
 
 ClaimBinding::ClaimBinding(std::shared_ptr<ReservedClaims> reserved,
                            std::shared_ptr<const api::Pod> pod, std::string node_name,
-                           Duration binding_timeout, Handle& handle, Cancellation& cancellation,
+                           Duration binding_timeout, Handle& handle,
+                           std::shared_ptr<ClaimTurns> turns, Cancellation& cancellation,
                            AsyncDone done)
     : reserved_(std::move(reserved)),
       pod_(std::move(pod)),
       node_name_(std::move(node_name)),
       binding_timeout_(binding_timeout),
       handle_(handle),
+      turns_(std::move(turns)),
       cancellation_(cancellation),
       done_(std::move(done)) {}
 
@@ -59,7 +61,16 @@ void ClaimBinding::Next() {
   if (index_ == reserved_->claims.size()) return Wait();
   tries_ = 0;
   if (current().to_be_made) return Make();
-  Try();
+  turns_->Take(current().claim->metadata.uid, [self = shared_from_this()](ClaimPtr latest) {
+    self->has_turn_ = true;
+    if (latest != nullptr) self->current().claim = std::move(latest);
+    self->Try();
+  });
+}
+
+void ClaimBinding::GiveTurn(ClaimPtr written) {
+  if (!std::exchange(has_turn_, false)) return;
+  turns_->Give(current().claim->metadata.uid, std::move(written));
 }
 
 void ClaimBinding::Make() {
@@ -156,6 +167,7 @@ void ClaimBinding::OnWritten(ClaimPtr claim) {
   ReservedClaims::Claim& written = current();
   written.claim = claim;
   written.written = true;
+  GiveTurn(claim);
   // What is assumed is assumed before the pod's outcome is heard of: both come in order.
   handle_.Post([&claims = handle_.claims(), claim = std::move(claim)] {
     // Fails where something newer has been shown, or a claim that was made has not been yet; until

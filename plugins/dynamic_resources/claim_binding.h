@@ -6,6 +6,7 @@
 #include <string>
 
 #include "berth/in_tree/handle.h"
+#include "plugins/dynamic_resources/claim_turns.h"
 #include "plugins/dynamic_resources/reserved_claims.h"
 
 namespace berth::plugins {
@@ -16,8 +17,9 @@ namespace berth::plugins {
 //          +---------------------------- conflict, or no answer ----------------+
 //          v                                                                     |
 //        Read (not the first time) -> AddFinalizer -> WriteStatus ---------------+
-//     the claim is made first           where it is to      |
-//     where it is to be                 be allocated        +-> next claim ... -> Wait -> done
+//     the claim is made first,          where it is to      |
+//     where it is to be, else           be allocated        +-> next claim ... -> Wait -> done
+//     ClaimTurns are kept
 //
 // Thread safety: the binding thread; what it leaves behind is the scheduling thread's once `done`
 // has been called.
@@ -28,7 +30,7 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   // `handle` and `cancellation` must live until `done` is called.
   ClaimBinding(std::shared_ptr<ReservedClaims> reserved, std::shared_ptr<const api::Pod> pod,
                std::string node_name, Duration binding_timeout, Handle& handle,
-               Cancellation& cancellation, AsyncDone done);
+               std::shared_ptr<ClaimTurns> turns, Cancellation& cancellation, AsyncDone done);
 
   void Start() { Next(); }
 
@@ -38,6 +40,8 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   // Goes on with claims_[index_].
   void Next();
   void Make();
+  // Ends the turn of current(), if it is this pod's.
+  void GiveTurn(ClaimPtr written);
   void Try();
   void Reread();
   void AddFinalizer(ClaimPtr claim);
@@ -52,18 +56,23 @@ class ClaimBinding : public std::enable_shared_from_this<ClaimBinding> {
   void CountWait(const AsyncStatus& status);
   std::optional<AsyncStatus> CheckConditions();
   void Finish(AsyncStatus status);
-  void FailWith(std::string text) { Finish({Code::kError, std::move(text)}); }
+  void FailWith(std::string text) {
+    GiveTurn(nullptr);
+    Finish({Code::kError, std::move(text)});
+  }
 
   std::shared_ptr<ReservedClaims> reserved_;
   std::shared_ptr<const api::Pod> pod_;
   std::string node_name_;
   Duration binding_timeout_;
   Handle& handle_;
+  const std::shared_ptr<ClaimTurns> turns_;
   Cancellation& cancellation_;
   AsyncDone done_;
 
   size_t index_ = 0;
   int tries_ = 0;
+  bool has_turn_ = false;
   Time wait_began_;
 };
 

@@ -85,6 +85,7 @@ DynamicResources::DynamicResources(const DynamicResourcesArgs& args, Handle& han
       found_(std::make_unique<dra::NodeAllocation>()),
       verdicts_(std::make_unique<dra::KeptVerdicts>(devices_->inventory(), devices_->allocator())),
       joined_(std::make_unique<dra::NodeVerdicts>()),
+      turns_(std::make_shared<ClaimTurns>()),
       max_steps_(StepsWithin(args.filter_timeout, handle.features())),
       not_available_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable, kNotAvailable)) {}
 
@@ -338,9 +339,9 @@ Status DynamicResources::PreBindPreFlight(CycleState& state, const PodInfo&, std
 
 void DynamicResources::PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
                                Cancellation& cancellation, AsyncDone done) {
-  const auto binding = std::make_shared<ClaimBinding>(state.Read<ReserveState>().claims, pod.pod,
-                                                      std::string(node_name), args_.binding_timeout,
-                                                      handle_, cancellation, std::move(done));
+  const auto binding = std::make_shared<ClaimBinding>(
+      state.Read<ReserveState>().claims, pod.pod, std::string(node_name), args_.binding_timeout,
+      handle_, turns_, cancellation, std::move(done));
   binding->Start();
 }
 

@@ -16,6 +16,7 @@
 #include "plugins/dynamic_resources/allocator/expressions.h"
 #include "plugins/dynamic_resources/allocator/kept_verdicts.h"
 #include "plugins/dynamic_resources/args.h"
+#include "plugins/dynamic_resources/claim_turns.h"
 #include "plugins/dynamic_resources/cluster_devices.h"
 #include "plugins/dynamic_resources/pod_devices.h"
 
@@ -158,6 +159,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   const std::unique_ptr<dra::KeptVerdicts> verdicts_;
   // Verdicts of groups of nodes, put together for one pod.
   const std::unique_ptr<dra::NodeVerdicts> joined_;
+  const std::shared_ptr<ClaimTurns> turns_;
   // How much work the search on one node may be.
   const uint64_t max_steps_;
   const Status not_available_;

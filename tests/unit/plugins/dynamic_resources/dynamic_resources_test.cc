@@ -169,6 +169,30 @@ TEST_F(DynamicResourcesTest, AClaimThatGotItsDevicesElsewhereEndsPreBind) {
   EXPECT_EQ(done_->message, "claim default/a got allocated elsewhere in the meantime");
 }
 
+TEST_F(DynamicResourcesTest, PodsThatShareAClaimWriteItOneAfterTheOther) {
+  handle.ShowClaim(
+      MakeDeviceClaim("a").Request("gpu", "gpus").Allocated("n1", "gpu-0").OnNode("n1").Obj());
+  for (const char* name : {"p", "q", "r"}) {
+    Reserve(PodWith({"a"}, name), "n1");
+    StartPreBind("n1");
+  }
+  const auto& requests = handle.claims_written.requests;
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(Answer("2"), "WriteStatus");
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0].claim.metadata.resource_version, "2");
+  EXPECT_EQ(requests[0].claim.status.reserved_for.size(), 2u);
+  // One that fails lets the next one try, too.
+  EXPECT_EQ(AnswerWith(Outcome::kFailed), "WriteStatus");
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0].claim.status.reserved_for.back().name, "r");
+  done_.reset();
+  EXPECT_EQ(Answer("3"), "WriteStatus");
+  ASSERT_TRUE(done_);
+  EXPECT_TRUE(done_->ok());
+  EXPECT_TRUE(requests.empty());
+}
+
 TEST_F(DynamicResourcesTest, WhatIsNotWrittenIsGivenBack) {
   handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
   Reserve(PodWith({"a"}), "n1");
