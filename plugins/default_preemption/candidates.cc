@@ -50,57 +50,83 @@ void StableSort(std::vector<T>& values, Before before) {
 
 }  // namespace
 
-bool MoreImportant(const PodInfo& a, const PodInfo& b, Time now) {
-  if (a.priority() != b.priority()) return a.priority() > b.priority();
-  return a.start_time.value_or(now) < b.start_time.value_or(now);
+void OrderForReprieve(std::vector<RankedVictim>& victims, DisruptionBudgets& budgets, Time now) {
+  // Stable: victims that nothing tells apart are spared in the order in which they came.
+  StableSort(victims, [now](const RankedVictim& a, const RankedVictim& b) {
+    return MoreImportant(a.victim, b.victim, now);
+  });
+  budgets.Restart();
+  bool any_broken = false;
+  for (RankedVictim& ranked : victims) {
+    ranked.broken_budgets = std::ranges::count_if(
+        ranked.victim.pods(),
+        [&budgets](const PlacedPod& pod) { return budgets.Violates(*pod.info); });
+    any_broken = any_broken || ranked.broken_budgets > 0;
+  }
+  if (!any_broken) return;
+  std::ranges::stable_partition(
+      victims, [](const RankedVictim& ranked) { return ranked.broken_budgets > 0; });
+}
+
+void SortEvicted(std::vector<RankedVictim>& victims, Time now) {
+  // As kube-scheduler has it, those that have not started did so in the order of the list.
+  const auto not_started = [](const Victim& victim) {
+    return victim.group() == nullptr && !victim.pods().front().info->start_time;
+  };
+  StableSort(victims, [&](const RankedVictim& a, const RankedVictim& b) {
+    if (MoreImportant(a.victim, b.victim, now)) return true;
+    return !MoreImportant(b.victim, a.victim, now) && not_started(a.victim) &&
+           not_started(b.victim) && a.position < b.position;
+  });
 }
 
 Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& no_victims) {
-  candidate.row = row;
+  candidate.row = row_ = row;
   candidate.victims.clear();
   candidate.num_pdb_violations = 0;
+  on_node_.clear();
   potential_.clear();
-  victims_.clear();
-  for (const PodInfo* pod : snapshot_.pods(row)) {
-    if (pod->priority() < pod_.priority()) potential_.push_back({pod, false, potential_.size()});
+  evicted_.clear();
+  victims_.OnNode(row, on_node_);
+  for (const Victim& victim : on_node_) {
+    if (victim.priority() < pod_.priority()) potential_.push_back({victim, 0, potential_.size()});
   }
   if (potential_.empty()) return no_victims;
 
   dry_run_.Begin(row);
-  for (const Victim& victim : potential_) {
-    if (Status status = dry_run_.RemovePod(*victim.pod); !status.ok()) return status;
+  for (const RankedVictim& ranked : potential_) {
+    if (Status status = Remove(ranked.victim); !status.ok()) return status;
   }
   if (Status status = dry_run_.Filter(); !status.ok()) return status;
 
-  // Stable: pods that nothing tells apart are spared in the order in which they came.
-  StableSort(potential_, [this](const Victim& a, const Victim& b) {
-    return MoreImportant(*a.pod, *b.pod, now_);
-  });
-  budgets_.Restart();
-  for (Victim& victim : potential_) victim.violates = budgets_.Violates(*victim.pod);
-
-  if (Status status = Reprieve(Budget::kBroken); !status.ok()) return status;
-  candidate.num_pdb_violations = static_cast<int64_t>(victims_.size());
-  if (Status status = Reprieve(Budget::kKept); !status.ok()) return status;
-  // As kube-scheduler has it, pods that have not started did so in the order of the node's list.
-  StableSort(victims_, [this](const Victim& a, const Victim& b) {
-    if (MoreImportant(*a.pod, *b.pod, now_)) return true;
-    return a.pod->priority() == b.pod->priority() && !a.pod->start_time && !b.pod->start_time &&
-           a.position < b.position;
-  });
-  for (const Victim& victim : victims_) candidate.victims.push_back(victim.pod);
+  OrderForReprieve(potential_, budgets_, now_);
+  for (const RankedVictim& ranked : potential_) {
+    if (Status status = Reprieve(ranked); !status.ok()) return status;
+  }
+  SortEvicted(evicted_, now_);
+  for (const RankedVictim& ranked : evicted_) {
+    candidate.num_pdb_violations += ranked.broken_budgets;
+    for (const PlacedPod& pod : ranked.victim.pods()) candidate.victims.push_back(pod.info);
+  }
   return Status::Success();
 }
 
-Status VictimSelection::Reprieve(Budget budget) {
-  for (const Victim& victim : potential_) {
-    if (victim.violates != (budget == Budget::kBroken)) continue;
-    if (Status status = dry_run_.AddPod(*victim.pod); !status.ok()) return status;
-    const Status status = dry_run_.Filter();
-    if (status.ok()) continue;
-    if (Status removed = dry_run_.RemovePod(*victim.pod); !removed.ok()) return removed;
-    victims_.push_back(victim);
+Status VictimSelection::Remove(const Victim& victim) {
+  for (const PlacedPod& pod : victim.pods()) {
+    if (pod.row != row_) continue;
+    if (Status status = dry_run_.RemovePod(*pod.info); !status.ok()) return status;
   }
+  return Status::Success();
+}
+
+Status VictimSelection::Reprieve(const RankedVictim& ranked) {
+  for (const PlacedPod& pod : ranked.victim.pods()) {
+    if (pod.row != row_) continue;
+    if (Status status = dry_run_.AddPod(*pod.info); !status.ok()) return status;
+  }
+  if (dry_run_.Filter().ok()) return Status::Success();
+  if (Status status = Remove(ranked.victim); !status.ok()) return status;
+  evicted_.push_back(ranked);
   return Status::Success();
 }
 

@@ -13,49 +13,54 @@
 #include "berth/snapshot.h"
 #include "berth/time.h"
 #include "plugins/default_preemption/disruption_budgets.h"
+#include "plugins/default_preemption/victims.h"
 
 // Which pods would have to go for a pod to fit, and which of several ways to choose.
 namespace berth::plugins {
 
-// Whether `a` is the one to spare: higher priority, then started earlier. A pod that has not
-// started counts as started at `now`.
-bool MoreImportant(const PodInfo& a, const PodInfo& b, Time now);
-
 using Candidate = PreemptionCandidate;
 
+struct RankedVictim {
+  Victim victim;
+  int64_t broken_budgets = 0;  // pods whose eviction breaks one
+  size_t position = 0;         // in the list as it was found
+};
+// Puts victims in the order in which they may be spared: first those whose eviction breaks a
+// disruption budget, of these and of the others the most important first.
+void OrderForReprieve(std::vector<RankedVictim>& victims, DisruptionBudgets& budgets, Time now);
+// Most important first, once it is known which are evicted.
+void SortEvicted(std::vector<RankedVictim>& victims, Time now);
+
 // Finds the fewest victims on one node after another, as kube-scheduler's SelectVictimsOnNode does:
-// all pods of lower priority go, then those that can stay are brought back, first those whose
-// eviction breaks a disruption budget, the most important first.
+// all victims of lower priority go, then those that can stay are brought back in the order of
+// OrderForReprieve(). A pod group that is evicted whole goes with its pods on other nodes; the dry
+// run leaves those where they are.
 //
 // Thread safety: one owner.
 class VictimSelection {
  public:
   // All of it must outlive the selection.
-  VictimSelection(const PodInfo& pod, const Snapshot& snapshot, DryRun& dry_run,
-                  DisruptionBudgets& budgets, Time now)
-      : pod_(pod), snapshot_(snapshot), dry_run_(dry_run), budgets_(budgets), now_(now) {}
+  VictimSelection(const PodInfo& pod, Victims& victims, DryRun& dry_run, DisruptionBudgets& budgets,
+                  Time now)
+      : pod_(pod), victims_(victims), dry_run_(dry_run), budgets_(budgets), now_(now) {}
 
   // Sets the candidate's victims. A status other than Success tells why there are none.
   Status Select(NodeRow row, Candidate& candidate, const Status& no_victims);
 
  private:
-  struct Victim {
-    const PodInfo* pod = nullptr;
-    bool violates = false;
-    size_t position = 0;  // in the node's list of pods
-  };
-  enum class Budget : uint8_t { kBroken, kKept };
-  // Of the pods whose eviction breaks a disruption budget, or of the others, brings back those that
-  // can stay and adds the rest to `victims_`.
-  Status Reprieve(Budget budget);
+  Status Remove(const Victim& victim);
+  // Brings the victim back if it can stay; else adds it to `evicted_`.
+  Status Reprieve(const RankedVictim& victim);
 
   const PodInfo& pod_;
-  const Snapshot& snapshot_;
+  Victims& victims_;
   DryRun& dry_run_;
   DisruptionBudgets& budgets_;
   const Time now_;
-  std::vector<Victim> potential_;  // scratch
-  std::vector<Victim> victims_;
+  NodeRow row_ = kNoRow;
+  std::vector<Victim> on_node_;  // scratch
+  std::vector<RankedVictim> potential_;
+  std::vector<RankedVictim> evicted_;
 };
 
 // The best candidates, ascending, by kube-scheduler's criteria in turn: fewest broken budgets,

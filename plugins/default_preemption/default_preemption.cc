@@ -11,16 +11,8 @@ namespace berth::plugins {
 namespace {
 
 constexpr std::string_view kPrefix = "preemption: ";
+constexpr std::string_view kPod = "pod";
 constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduling";
-
-bool TerminatingByPreemption(const api::Pod& pod) {
-  if (!pod.metadata.deletion_timestamp) return false;
-  const auto& conditions = pod.status.conditions;
-  return std::any_of(conditions.begin(), conditions.end(), [](const api::PodCondition& condition) {
-    return condition.type == "DisruptionTarget" && condition.status == "True" &&
-           condition.reason == "PreemptionByScheduler";
-  });
-}
 
 }  // namespace
 
@@ -31,7 +23,10 @@ DefaultPreemption::DefaultPreemption(const DefaultPreemptionArgs& args, Handle& 
       no_victims_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                         "No preemption victims found for incoming pod")),
       waiting_(handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
-                                     "waiting for the preemption for this pod to be finished")) {}
+                                     "waiting for the preemption for this pod to be finished")),
+      group_waiting_(
+          handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                                "waiting for the preemption for this pod group to be finished")) {}
 
 PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo& pod,
                                                const Snapshot& snapshot,
@@ -101,8 +96,9 @@ std::string_view DefaultPreemption::NotEligible(const api::Pod& pod, const Snaps
   if (nominated_node.empty()) return "";
   const NodeRow row = snapshot.FindNode(nominated_node);
   if (row == kNoRow || statuses.Get(row).code() == Code::kUnschedulableAndUnresolvable) return "";
+  const Victims victims(handle_, snapshot);
   for (const PodInfo* placed : snapshot.pods(row)) {
-    if (placed->priority() < pod.priority() && TerminatingByPreemption(*placed->pod)) {
+    if (victims.PriorityOf(*placed) < pod.priority() && TerminatingByPreemption(*placed->pod)) {
       return "not eligible due to a terminating pod on the nominated node.";
     }
   }
@@ -133,7 +129,8 @@ DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, c
   const size_t wanted = all ? potential.size() + 1 : NumCandidates(potential.size());
   DisruptionBudgets budgets(handle_.listers());
   const std::unique_ptr<DryRun> dry_run = handle_.StartDryRun(state, pod);
-  VictimSelection selection(pod, snapshot, *dry_run, budgets, now);
+  Victims victims(handle_, snapshot);
+  VictimSelection selection(pod, victims, *dry_run, budgets, now);
   std::vector<Candidate> violating;
   Candidate candidate;
   for (size_t i = 0; i < potential.size(); ++i) {
@@ -178,11 +175,17 @@ PostFilterResult DefaultPreemption::Unhelpful(CycleState& state, const Snapshot&
 void DefaultPreemption::Execute(const PodInfo& pod, const Snapshot& snapshot,
                                 const Candidate& candidate) {
   handle_.ObserveMetric("preemption_victims", {}, static_cast<double>(candidate.victims.size()));
-  std::vector<std::shared_ptr<const api::Pod>> victims;
+  std::vector<EvictedPod> victims;
+  const std::string& node_name = snapshot.node(candidate.row).metadata.name;
   for (const PodInfo* victim : candidate.victims) {
-    if (!victim->pod->metadata.deletion_timestamp) victims.push_back(victim->pod);
+    if (victim->pod->metadata.deletion_timestamp) continue;
+    // A pod of a group may be on another node, which its own object names once it is bound.
+    const std::string& own = victim->pod->spec.node_name;
+    victims.push_back({victim->pod, own.empty() ? node_name : own});
   }
-  evictions_->Start(pod, snapshot.node(candidate.row).metadata.name, std::move(victims));
+  const api::ObjectMeta& metadata = pod.pod->metadata;
+  evictions_->Start({metadata.uid, kPod, pod.priority(), {metadata.Key()}}, node_name,
+                    std::move(victims));
 }
 
 Status DefaultPreemption::Reject(const CycleState& state, std::string_view message) const {
@@ -190,8 +193,14 @@ Status DefaultPreemption::Reject(const CycleState& state, std::string_view messa
 }
 
 Status DefaultPreemption::PreEnqueue(const PodInfo& pod) {
-  const bool wait = handle_.features().scheduler_async_preemption && evictions_->Running(*pod.pod);
-  return wait ? waiting_ : Status::Success();
+  if (!handle_.features().scheduler_async_preemption) return {};
+  const std::string* group_name =
+      handle_.features().generic_workload ? PodGroupNameOf(*pod.pod) : nullptr;
+  const api::ObjectMeta& metadata = pod.pod->metadata;
+  if (group_name == nullptr) return evictions_->Running(metadata.uid) ? waiting_ : Status();
+  const api::PodGroup* group = handle_.listers().FindPodGroup(metadata.namespace_, *group_name);
+  const bool wait = group != nullptr && evictions_->Running(group->metadata.uid);
+  return wait ? group_waiting_ : Status();
 }
 
 std::vector<ClusterEventWithHint> DefaultPreemption::EventsToRegister() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "berth/in_tree/preemption.h"
 #include "plugins/default_preemption/args.h"
@@ -21,6 +22,7 @@ namespace berth::plugins {
 //
 // Thread safety: the scheduling thread.
 class DefaultPreemption final : public PreemptionPlugin,
+                                public PodGroupPostFilterPlugin,
                                 public PreEnqueuePlugin,
                                 public EnqueueExtensions {
  public:
@@ -38,8 +40,13 @@ class DefaultPreemption final : public PreemptionPlugin,
   PreemptionPreview Preview(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                             const NodeToStatus& statuses) override;
   void TakeOver(PreemptionPlugin& predecessor) override;
+  // The same for a pod group, on all nodes at once: the fewest victims with which the whole group
+  // fits where it would go if all of lower priority were gone.
+  PodGroupPostFilterResult PodGroupPostFilter(CycleState& state, const PodGroupInfo& group,
+                                              const Snapshot& snapshot,
+                                              PodGroupDryRun& dry_run) override;
 
-  // Holds a pod back while its victims are being evicted.
+  // Holds a pod back while its victims, or those of its group, are being evicted.
   Status PreEnqueue(const PodInfo& pod) override;
 
   // Deletions of assigned pods, so that a pod that is held back is looked at again; by itself none
@@ -63,6 +70,15 @@ class DefaultPreemption final : public PreemptionPlugin,
                                const NodeToStatus& statuses) const;
   PostFilterResult Unhelpful(CycleState& state, const Snapshot& snapshot, const Search& search);
   void Execute(const PodInfo& pod, const Snapshot& snapshot, const Candidate& candidate);
+  PodGroupPostFilterResult PreemptFor(CycleState& state, const PodGroupInfo& group,
+                                      const Snapshot& snapshot, PodGroupDryRun& dry_run);
+  // Whether victims of the group are still going, on a node that a pod of it is nominated for.
+  bool PreemptionGoesOn(const PodGroupInfo& group, const Snapshot& snapshot) const;
+  // Success: `evicted`, good as long as `victims`, is what must go.
+  Status SelectVictims(CycleState& state, const PodGroupInfo& group, Victims& victims,
+                       PodGroupDryRun& dry_run, std::vector<RankedVictim>& evicted);
+  void Execute(const PodGroupInfo& group, const Snapshot& snapshot,
+               const std::vector<RankedVictim>& evicted);
   size_t NumCandidates(size_t nodes) const;
   Status Reject(const CycleState& state, std::string_view message) const;
 
@@ -71,6 +87,7 @@ class DefaultPreemption final : public PreemptionPlugin,
   std::shared_ptr<Evictions> evictions_;  // shared with its predecessors
   Status no_victims_;
   Status waiting_;
+  Status group_waiting_;
 };
 
 }  // namespace berth::plugins

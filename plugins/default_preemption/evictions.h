@@ -2,17 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "berth/in_tree/handle.h"
 
 namespace berth::plugins {
 
-// Evictions under way, by the pod they make room for.
+// What evictions make room for: a pod or a pod group.
+struct Preemptor {
+  std::string uid;
+  std::string_view kind;  // "pod", "podgroup"
+  int32_t priority = 0;
+  std::vector<std::string> pod_keys;  // "namespace/name"
+};
+
+struct EvictedPod {
+  std::shared_ptr<const api::Pod> pod;
+  std::string node_name;
+};
+
+// Evictions under way, by what they make room for.
 //
 // All victims but the last are evicted at once, the last when they are gone or going: so a pod that
 // sees the last one going knows that the others were asked to. When an eviction fails the rest is
@@ -25,44 +39,43 @@ class Evictions {
  public:
   explicit Evictions(Handle& handle);
 
-  // Evicts the victims, which are not being deleted yet, from the node.
-  void Start(const PodInfo& preemptor, std::string_view node_name,
-             std::vector<std::shared_ptr<const api::Pod>> victims);
-  // Whether the pod should go on waiting: not all of its victims are known to be going.
-  bool Running(const api::Pod& preemptor) const;
+  // Evicts the victims, which are not being deleted yet. `place`: the node that the preemptor is
+  // nominated for, or what else events call where room is made.
+  void Start(Preemptor preemptor, std::string_view place, std::vector<EvictedPod> victims);
+  // Whether the preemptor should go on waiting: not all of its victims are known to be going.
+  bool Running(std::string_view preemptor_uid) const;
 
  private:
   struct Run {
     uint64_t id = 0;
-    std::string preemptor_key;
+    Preemptor preemptor;
     Time started;
-    std::string node_name;
-    std::vector<std::shared_ptr<const api::Pod>> victims;
+    std::string place;
+    std::vector<EvictedPod> victims;
     size_t unanswered = 0;
     bool last_asked = false;
     bool failed = false;
     // The last victim only gave up a place it did not have yet: no deletion will be seen.
     bool last_in_memory = false;
   };
-  using Runs = std::unordered_map<std::string, Run>;
+  using Runs = std::map<std::string, Run, std::less<>>;
 
-  void Evict(const std::string& preemptor_uid, Run& run,
-             const std::shared_ptr<const api::Pod>& victim);
+  void Evict(Run& run, const std::shared_ptr<const api::Pod>& victim);
   // What an answer is told by.
   struct Asked {
     uint64_t run = 0;
     std::string preemptor_uid;
-    std::string node_name;
+    std::string note;  // that the event tells
     std::shared_ptr<const api::Pod> victim;
   };
   // Where the victim had its place.
   enum class Place : uint8_t { kOnNode, kInMemory };
   void OnAnswer(const Asked& asked, Place place, const AsyncStatus& answer);
-  // Returns the preemptor's key.
-  std::string Finish(Runs::iterator run);
+  // Returns the preemptor.
+  Preemptor Finish(Runs::iterator run);
   void Advance(Runs::iterator run);
-  // Whether the victim is still on the node and its deletion has not begun.
-  bool StillOnNode(const api::Pod& victim, std::string_view node_name) const;
+  // Whether the victim is still on its node and its deletion has not begun.
+  bool StillOnNode(const EvictedPod& victim) const;
 
   Handle& handle_;
   Runs runs_;  // by preemptor UID

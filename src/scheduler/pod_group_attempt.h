@@ -50,6 +50,7 @@ struct PodGroupAttempt {
   std::vector<MemberAttempt> members;           // in the order in which they are tried
   Time start;
   std::string untried_message;  // once it failed: what pods hear that were not tried
+  bool waits_for_preemption = false;
 };
 
 }  // namespace berth::scheduler

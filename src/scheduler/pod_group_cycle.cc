@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "berth/field_errors.h"
+#include "berth/in_tree/pod_group_points.h"
 #include "src/base/logging.h"
+#include "src/base/string_map.h"
 #include "src/scheduler/cycle_steps.h"
+#include "src/scheduler/pod_group_dry_run.h"
 
 namespace berth::scheduler {
 namespace {
@@ -57,13 +61,35 @@ api::Condition InitiallyScheduled(const GroupVerdict& verdict, int64_t generatio
   return condition;
 }
 
+// The first verdict that is not Unschedulable, else the reasons of all of them.
+PodGroupPostFilterResult RunPodGroupPostFilter(const framework::Profile& profile,
+                                               framework::Cycle& cycle, const PodGroupInfo& group,
+                                               const Snapshot& snapshot, PodGroupDryRun& dry_run) {
+  ReasonSet reasons;
+  for (const auto& entry : profile.plugins().post_filter) {
+    auto* plugin = dynamic_cast<PodGroupPostFilterPlugin*>(entry.plugin);
+    if (plugin == nullptr) continue;
+    PodGroupPostFilterResult result =
+        plugin->PodGroupPostFilter(cycle.state, group, snapshot, dry_run);
+    const Code code = result.status.code();
+    if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) return result;
+    if (code != Code::kUnschedulable) {
+      return {
+          cycle.state.reasons().Error("error in " + Quoted(entry.name) +
+                                      " PodGroupPostFilter plugins: " + result.status.message())};
+    }
+    reasons.insert(reasons.end(), result.status.reasons().begin(), result.status.reasons().end());
+  }
+  return {cycle.state.reasons().Make(Code::kUnschedulable, reasons)};
+}
+
 }  // namespace
 
-PodGroupCycle::PodGroupCycle(const Parts& parts, const SchedulerOptions& options)
+PodGroupCycle::PodGroupCycle(const CycleParts& parts, const SchedulerOptions& options)
     : parts_(parts),
       state_(parts.state),
       trial_(parts.state, parts.profiles, parts.engine, options),
-      on_cycle_(options.on_cycle) {}
+      end_(parts, options) {}
 
 void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
   PodGroupAttempt group = Begin(std::move(popped));
@@ -81,7 +107,7 @@ void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
   for (MemberAttempt& member : group.members) Prepare(state_, member.attempt);
   GroupVerdict verdict = trial_.Run(group);
   group.untried_message = verdict.message();
-  if (verdict.code == Code::kUnschedulable) AddPreemption(group, verdict);
+  if (verdict.code == Code::kUnschedulable) MakeRoom(group, verdict);
   Submit(std::move(group), verdict);
 }
 
@@ -127,24 +153,32 @@ std::optional<std::string> PodGroupCycle::Problem(const PodGroupAttempt& group) 
   return std::nullopt;
 }
 
-void PodGroupCycle::AddPreemption(const PodGroupAttempt& group, GroupVerdict& verdict) const {
-  const auto& post_filters = group.profile->plugins().post_filter;
-  const bool preempts = std::ranges::any_of(
-      post_filters, [](const auto& entry) { return entry.instance->preemption != nullptr; });
-  if (!preempts) return;
-  const api::PodGroupSpec& spec = group.object->spec;
-  const std::string_view policy =
-      PreemptionPolicy(state_.features.pod_group_preemption_policy
-                           ? spec.preemption_policy
-                           : group.members.front().attempt.pod().spec.preemption_policy);
-  bool any_lower = false;
-  state_.cache.ForEachPod([&](const cache::CachedPod& pod) {
-    any_lower = any_lower || pod.info->priority() < spec.priority.value_or(0);
-  });
-  verdict.reasons.push_back(std::string("pod group preemption: ") +
-                            (policy == "Never" ? "not eligible due to preemptionPolicy=Never."
-                             : any_lower       ? "Berth does not preempt pods for pod groups yet"
-                                         : "No preemption victims found for incoming preemptor"));
+void PodGroupCycle::MakeRoom(PodGroupAttempt& group, GroupVerdict& verdict) {
+  PodGroupInfo info{.object = group.object, .unscheduled_pods = {}};
+  for (const MemberAttempt& member : group.members) {
+    info.unscheduled_pods.push_back(member.attempt.info().get());
+  }
+  framework::Cycle cycle;
+  cycle.observer = &state_.observer;
+  PodGroupPostFilterResult result;
+  {
+    GroupPreemptionDryRun dry_run(state_, trial_, cycle, group);
+    result = RunPodGroupPostFilter(*group.profile, cycle, info, state_.cache, dry_run);
+  }
+  if (result.status.code() == Code::kError) verdict = {.code = Code::kError, .reasons = {}};
+  verdict.reasons.push_back(result.status.message());
+  if (!result.status.ok()) return;
+  group.waits_for_preemption = true;
+  base::StringMap<std::string> nominated;
+  for (auto& [uid, node_name] : result.nominations) nominated.emplace(uid, std::move(node_name));
+  for (MemberAttempt& member : group.members) {
+    NominatingInfo& nominating = member.failure.nominating;
+    if (const auto it = nominated.find(member.attempt.uid()); it != nominated.end()) {
+      nominating = {NominatingMode::kOverride, std::move(it->second)};
+    } else if (member.result != Result::kRejected) {
+      nominating = {};
+    }
+  }
 }
 
 void PodGroupCycle::DropSettled(PodGroupAttempt& group) {
@@ -161,7 +195,7 @@ void PodGroupCycle::FailAll(PodGroupAttempt group, const std::string& error) {
     if (member.attempt.profile == nullptr) {
       parts_.queue.Done(member.attempt.uid());
     } else {
-      Fail(std::move(member.attempt), {.message = error});
+      end_.Fail(std::move(member.attempt), {.message = error});
     }
   }
   End(std::move(group), verdict);
@@ -170,16 +204,18 @@ void PodGroupCycle::FailAll(PodGroupAttempt group, const std::string& error) {
 void PodGroupCycle::Submit(PodGroupAttempt group, const GroupVerdict& verdict) {
   for (MemberAttempt& member : group.members) {
     if (verdict.ok() && member.result == Result::kPlaced) {
-      Commit(std::move(member));
+      end_.Bind(std::move(member.attempt), std::move(member.node_name));
     } else {
-      FailMember(std::move(member), verdict, group.untried_message);
+      FailMember(member, group, verdict);
     }
   }
   const std::string key = group.object->metadata.Key();
   if (verdict.ok()) {
     base::LogV(2, "Successfully scheduled a pod group", {{"podGroup", key}});
   } else if (verdict.code == Code::kUnschedulable) {
-    base::LogV(2, "Unable to schedule a pod group",
+    base::LogV(2,
+               group.waits_for_preemption ? "Pod group is waiting for preemption"
+                                          : "Unable to schedule a pod group",
                {{"podGroup", key}, {"err", verdict.message()}});
   } else {
     base::LogError("Error scheduling pod group", {{"podGroup", key}, {"err", verdict.message()}});
@@ -187,45 +223,23 @@ void PodGroupCycle::Submit(PodGroupAttempt group, const GroupVerdict& verdict) {
   End(std::move(group), verdict);
 }
 
-void PodGroupCycle::Commit(MemberAttempt member) {
-  Attempt& attempt = member.attempt;
-  framework::PermitVerdict permit =
-      framework::RunPermit(*attempt.profile, attempt.cycle, *attempt.info(), member.node_name);
-  const Status& verdict = permit.verdict.status;
-  if (verdict.ok() || verdict.wait()) {
-    Report(attempt, verdict.code(), member.node_name, "");
-    const Time start = attempt.start;
-    parts_.binding_cycles.Begin(std::move(attempt), std::move(member.node_name), std::move(permit),
-                                start);
-    return;
-  }
-  Failure failure = FailureOf(permit.verdict);
-  UnreserveAndForget(state_, attempt, member.node_name);
-  Fail(std::move(attempt), std::move(failure));
-}
-
-void PodGroupCycle::FailMember(MemberAttempt member, const GroupVerdict& verdict,
-                               const std::string& untried_message) {
-  if (verdict.code == Code::kError && member.result != Result::kError) {
-    member.failure = {.message = verdict.message()};
+void PodGroupCycle::FailMember(MemberAttempt& member, const PodGroupAttempt& group,
+                               const GroupVerdict& verdict) {
+  Failure& failure = member.failure;
+  if (verdict.code == Code::kError) {
+    if (member.result != Result::kError) failure = {.message = verdict.message()};
+  } else if (member.result == Result::kPlaced && group.waits_for_preemption) {
+    failure.code = Code::kUnschedulable;
+    failure.message = verdict.message();
   } else if (member.result == Result::kPlaced) {
-    member.failure = {.code = Code::kUnschedulable,
-                      .message = std::string(kPodGroupUnschedulable) + ", " + verdict.message()};
+    failure = {.code = Code::kUnschedulable,
+               .message = std::string(kPodGroupUnschedulable) + ", " + verdict.message()};
   } else if (member.result == Result::kUntried) {
-    member.failure = {.code = Code::kUnschedulable, .message = untried_message, .nominating = {}};
+    if (!group.waits_for_preemption) failure.nominating = {};
+    failure.code = Code::kUnschedulable;
+    failure.message = group.untried_message;
   }
-  Fail(std::move(member.attempt), std::move(member.failure));
-}
-
-void PodGroupCycle::Fail(Attempt attempt, Failure failure) {
-  Report(attempt, failure.code, "", failure.message);
-  const Time start = attempt.start;
-  parts_.failures.Handle(std::move(attempt), std::move(failure), start);
-}
-
-void PodGroupCycle::Report(const Attempt& attempt, Code code, std::string_view node_name,
-                           std::string_view message) const {
-  if (on_cycle_) on_cycle_({attempt.pod(), code, node_name, message, attempt.decision_took});
+  end_.Fail(std::move(member.attempt), std::move(failure));
 }
 
 void PodGroupCycle::End(PodGroupAttempt group, const GroupVerdict& verdict) {

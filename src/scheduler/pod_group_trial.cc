@@ -51,12 +51,16 @@ PodGroupTrial::PodGroupTrial(SchedulerState& state, const Profiles& profiles,
       stopwatch_(options.stopwatch),
       algorithm_series_(state.metrics.Series(metrics::Metric::kSchedulingAlgorithmDuration)) {}
 
-GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group) {
+GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group) { return Run(group, Keep::kPlacements); }
+
+GroupVerdict PodGroupTrial::Try(PodGroupAttempt& group) { return Run(group, Keep::kNothing); }
+
+GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep) {
   refused_.reset();
   nominated_.clear();
   cache::Trial trial = state_.cache.BeginTrial();
   GroupVerdict verdict = TryAll(group);
-  if (verdict.ok()) {
+  if (verdict.ok() && keep == Keep::kPlacements) {
     trial.Commit();
   } else {
     TakeBack(group);

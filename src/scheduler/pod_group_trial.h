@@ -27,8 +27,12 @@ class PodGroupTrial {
   // Success: the members that are placed are assumed and reserved. Else the cluster is as before,
   // though members may say that they were placed.
   GroupVerdict Run(PodGroupAttempt& group);
+  // The same, but nothing is kept of it.
+  GroupVerdict Try(PodGroupAttempt& group);
 
  private:
+  enum class Keep { kPlacements, kNothing };
+  GroupVerdict Run(PodGroupAttempt& group, Keep keep);
   // Why pods of one class are refused, as long as nothing is assumed meanwhile.
   struct Refused {
     PodClassId pod_class = kNoPodClass;

@@ -44,21 +44,8 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
       handlers_(*state_, queue_, profiles_),
       failures_(*state_, queue_),
       binding_cycles_(*state_, queue_, failures_, options.configuration.client_connection.burst),
-      pod_group_cycle_({.state = *state_,
-                        .profiles = profiles_,
-                        .queue = queue_,
-                        .engine = engine_,
-                        .binding_cycles = binding_cycles_,
-                        .failures = failures_},
-                       options),
-      scheduling_cycle_({.state = *state_,
-                         .profiles = profiles_,
-                         .queue = queue_,
-                         .engine = engine_,
-                         .binding_cycles = binding_cycles_,
-                         .failures = failures_,
-                         .pod_group_cycle = pod_group_cycle_},
-                        options),
+      pod_group_cycle_(Parts(), options),
+      scheduling_cycle_(Parts(), pod_group_cycle_, options),
       loop_({.state = *state_,
              .queue = queue_,
              .engine = engine_,
@@ -67,6 +54,15 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
              .binding_cycles = binding_cycles_},
             options.leading) {
   state_->cache.SetSignatureParts(profiles_.signature_parts());
+}
+
+CycleParts Scheduler::Parts() {
+  return {.state = *state_,
+          .profiles = profiles_,
+          .queue = queue_,
+          .engine = engine_,
+          .binding_cycles = binding_cycles_,
+          .failures = failures_};
 }
 
 queue::QueueHooks Scheduler::MakeQueueHooks() {

@@ -98,6 +98,7 @@ class Scheduler {
   Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerState> state,
             engine::Engine engine, Profiles profiles);
   queue::QueueHooks MakeQueueHooks();
+  CycleParts Parts();
   // Pods in the queue or in binding cycles.
   size_t CountPodsOf(std::string_view scheduler_name) const;
 

@@ -14,10 +14,12 @@ using metrics::Metric;
 
 }  // namespace
 
-SchedulingCycle::SchedulingCycle(const Parts& parts, const SchedulerOptions& options)
+SchedulingCycle::SchedulingCycle(const CycleParts& parts, PodGroupCycle& pod_group_cycle,
+                                 const SchedulerOptions& options)
     : parts_(parts),
       state_(parts.state),
-      on_cycle_(options.on_cycle),
+      pod_group_cycle_(pod_group_cycle),
+      end_(parts, options),
       stopwatch_(options.stopwatch),
       algorithm_series_(state_.metrics.Series(Metric::kSchedulingAlgorithmDuration)),
       reused_rejections_series_(state_.metrics.Series(Metric::kReusedVerdicts, {"unschedulable"})),
@@ -27,7 +29,7 @@ void SchedulingCycle::ScheduleOne() {
   std::unique_ptr<queue::QueuedPod> queued = parts_.queue.Pop();
   if (queued == nullptr) return;
   if (queued->group != nullptr) {
-    parts_.pod_group_cycle.Schedule(std::move(queued));
+    pod_group_cycle_.Schedule(std::move(queued));
     return;
   }
   std::optional<Attempt> attempt = Begin(std::move(queued));
@@ -66,21 +68,10 @@ std::optional<Attempt> SchedulingCycle::Begin(std::unique_ptr<queue::QueuedPod> 
 void SchedulingCycle::Commit(Attempt attempt, NodeRow node) {
   std::string node_name = state_.cache.node(node).metadata.name;
   if (std::optional<Failure> failure = AssumeAndReserve(state_, attempt, node)) {
-    Fail(std::move(attempt), *std::move(failure));
+    end_.Fail(std::move(attempt), *std::move(failure));
     return;
   }
-  framework::PermitVerdict permit =
-      framework::RunPermit(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
-  const Status& verdict = permit.verdict.status;
-  if (verdict.ok() || verdict.wait()) {
-    Report(attempt, verdict.code(), node_name, "");
-    const Time start = attempt.start;
-    parts_.binding_cycles.Begin(std::move(attempt), std::move(node_name), std::move(permit), start);
-    return;
-  }
-  Failure failure = FailureOf(permit.verdict);
-  UnreserveAndForget(state_, attempt, node_name);
-  Fail(std::move(attempt), std::move(failure));
+  end_.Bind(std::move(attempt), std::move(node_name));
 }
 
 void SchedulingCycle::FailUndecided(Attempt attempt, const engine::Decision& decision) {
@@ -107,7 +98,7 @@ void SchedulingCycle::FailUndecided(Attempt attempt, const engine::Decision& dec
       failure.message = decision.error;
   }
   EndDecision(attempt);
-  Fail(std::move(attempt), std::move(failure));
+  end_.Fail(std::move(attempt), std::move(failure));
 }
 
 engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {
@@ -133,20 +124,9 @@ engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {
   return refusal;
 }
 
-void SchedulingCycle::Fail(Attempt attempt, Failure failure) {
-  Report(attempt, failure.code, "", failure.message);
-  const Time start = attempt.start;
-  parts_.failures.Handle(std::move(attempt), std::move(failure), start);
-}
-
 void SchedulingCycle::EndDecision(Attempt& attempt) {
   attempt.decision_took = Stopwatch() - attempt.stopwatch_start;
   state_.metrics.Observe(algorithm_series_, state_.clock.Now() - attempt.start);
-}
-
-void SchedulingCycle::Report(const Attempt& attempt, Code code, std::string_view node_name,
-                             std::string_view message) const {
-  if (on_cycle_) on_cycle_({attempt.pod(), code, node_name, message, attempt.decision_took});
 }
 
 }  // namespace berth::scheduler

@@ -8,15 +8,10 @@
 #include <optional>
 #include <string_view>
 
-#include "src/engine/engine.h"
-#include "src/queue/scheduling_queue.h"
 #include "src/scheduler/attempt.h"
-#include "src/scheduler/binding_cycles.h"
-#include "src/scheduler/failure_handler.h"
+#include "src/scheduler/cycle_end.h"
 #include "src/scheduler/options.h"
 #include "src/scheduler/pod_group_cycle.h"
-#include "src/scheduler/profiles.h"
-#include "src/scheduler/state.h"
 
 namespace berth::scheduler {
 
@@ -33,17 +28,10 @@ namespace berth::scheduler {
 // Thread safety: the scheduling thread.
 class SchedulingCycle {
  public:
-  struct Parts {
-    SchedulerState& state;
-    const Profiles& profiles;
-    queue::SchedulingQueue& queue;
-    engine::Engine& engine;
-    BindingCycles& binding_cycles;
-    FailureHandler& failures;
-    PodGroupCycle& pod_group_cycle;
-  };
-  // All parts must outlive the cycle. Of the options it takes what reports and times cycles.
-  SchedulingCycle(const Parts& parts, const SchedulerOptions& options);
+  // `pod_group_cycle` must outlive the cycle. Of the options it takes what reports and times
+  // cycles.
+  SchedulingCycle(const CycleParts& parts, PodGroupCycle& pod_group_cycle,
+                  const SchedulerOptions& options);
 
   // Takes the next pod, or pod group, from the queue and decides it, if there is one.
   void ScheduleOne();
@@ -60,15 +48,13 @@ class SchedulingCycle {
   void FailUndecided(Attempt attempt, const engine::Decision& decision);
   // Asks PostFilter for a way out, and lets the engine keep that there is none.
   engine::Refusal Refuse(Attempt& attempt);
-  void Fail(Attempt attempt, Failure failure);
   void EndDecision(Attempt& attempt);
-  void Report(const Attempt& attempt, Code code, std::string_view node_name,
-              std::string_view message) const;
   Duration Stopwatch() const { return stopwatch_ ? stopwatch_() : Duration(); }
 
-  const Parts parts_;
+  const CycleParts parts_;
   SchedulerState& state_;
-  const std::function<void(const CycleOutcome&)> on_cycle_;
+  PodGroupCycle& pod_group_cycle_;
+  CycleEnd end_;
   const std::function<Duration()> stopwatch_;
   uint64_t num_reused_refusals_ = 0;
   const metrics::SeriesId algorithm_series_;

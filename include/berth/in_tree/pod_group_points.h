@@ -2,14 +2,30 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "berth/api/scheduling.h"
 #include "berth/in_tree/cycle_state.h"
 #include "berth/in_tree/pod_groups.h"
+#include "berth/pod_info.h"
+#include "berth/result.h"
+#include "berth/snapshot.h"
 #include "berth/status.h"
 
-// What plugins are asked about a pod group, in the cycle that tries all of its pods.
+// What plugins are asked about a pod group, in the cycle that tries all of its pods. Scheduling
+// thread.
 namespace berth::inline in_tree {
+
+// A pod group in its cycle.
+struct PodGroupInfo {
+  std::shared_ptr<const api::PodGroup> object;
+  // Its pods without a node, in the order in which they are tried; good for the running cycle.
+  std::vector<const PodInfo*> unscheduled_pods;
+};
 
 // How far the cycle has come with one pod group.
 struct PlacementProgress {
@@ -28,6 +44,48 @@ class PodGroupPlugin {
   // cannot. `state` belongs to this try of the group.
   virtual Status PlacementFeasible(CycleState& state, const api::PodGroup& group,
                                    const PlacementProgress& progress) = 0;
+};
+
+// A pod of the group and the node that it got.
+struct ProposedAssignment {
+  const PodInfo* pod = nullptr;
+  std::string_view node_name;
+};
+
+// What would be if pods left the cluster: for a PodGroupPostFilter. Nothing that others see
+// changes.
+class PodGroupDryRun {
+ public:
+  virtual ~PodGroupDryRun() = default;
+
+  // Imagines pods of the snapshot away from their nodes; they stay readable.
+  virtual void RemovePods(std::span<const PodInfo* const> pods) = 0;
+  // Tries the group as its cycle does, once. Success: each of assignments() has its node.
+  virtual Status Schedule() = 0;
+  virtual std::span<const ProposedAssignment> assignments() const = 0;
+  // Puts removed pods back, if every assigned pod then still passes the filters on its node, each
+  // with those before it in place. False: they stay removed.
+  virtual Result<bool> Reprieve(std::span<const PodInfo* const> pods) = 0;
+};
+
+struct PodGroupPostFilterResult {
+  Status status;
+  // With Success: the nodes that pods of the group are nominated for.
+  struct Nomination {
+    std::string pod_uid;
+    std::string node_name;
+  };
+  std::vector<Nomination> nominations = {};
+};
+
+// Tries to make room after a pod group did not fit. A profile's plugins at PostFilter are asked for
+// it.
+class PodGroupPostFilterPlugin {
+ public:
+  virtual ~PodGroupPostFilterPlugin() = default;
+  virtual PodGroupPostFilterResult PodGroupPostFilter(CycleState& state, const PodGroupInfo& group,
+                                                      const Snapshot& snapshot,
+                                                      PodGroupDryRun& dry_run) = 0;
 };
 
 }  // namespace berth::inline in_tree

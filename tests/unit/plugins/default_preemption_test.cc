@@ -421,17 +421,31 @@ TEST(PickCandidateTest, DrawsAmongEquals) {
   EXPECT_THAT(seen, ElementsAre(0, 1));
 }
 
-TEST(MoreImportantTest, PriorityThenAge) {
+TEST(MoreImportantTest, PriorityThenGroupThenSizeThenAge) {
   const Time now(seconds(100));
   test::PlainResourceNames names;
   const PodInfoPtr old_pod = test::MakePod().StartedAt(Time(seconds(1))).Info(names);
   const PodInfoPtr young = test::MakePod().StartedAt(Time(seconds(2))).Info(names);
   const PodInfoPtr pending = test::MakePod().Info(names);
-  const PodInfoPtr high = test::MakePod().Priority(1).Info(names);
-  EXPECT_TRUE(MoreImportant(*high, *old_pod, now));
-  EXPECT_TRUE(MoreImportant(*old_pod, *young, now));
-  EXPECT_TRUE(MoreImportant(*young, *pending, now));
-  EXPECT_FALSE(MoreImportant(*pending, *pending, now));
+  const auto alone = [](const PodInfoPtr& pod, int32_t priority = 0) {
+    return Victim(PlacedPod{pod.get(), 0}, priority, false);
+  };
+  const std::vector<PlacedPod> two = {{young.get(), 0}, {pending.get(), 1}};
+  const std::vector<PlacedPod> older_two = {{pending.get(), 0}, {old_pod.get(), 1}};
+  const std::vector<PlacedPod> one = {{old_pod.get(), 0}};
+  const std::vector<Victim> ordered = {alone(pending, 1),
+                                       Victim(older_two, 0),
+                                       Victim(two, 0),
+                                       Victim(one, 0),
+                                       Victim(PlacedPod{young.get(), 0}, 0, true),
+                                       alone(old_pod),
+                                       alone(young),
+                                       alone(pending)};
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    for (size_t j = 0; j < ordered.size(); ++j) {
+      EXPECT_EQ(MoreImportant(ordered[i], ordered[j], now), i < j) << i << " and " << j;
+    }
+  }
 }
 
 TEST(DefaultPreemptionArgsTest, SaysWhichFieldIsWrong) {

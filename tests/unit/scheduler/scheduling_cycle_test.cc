@@ -59,21 +59,14 @@ class SchedulingCycleTest : public test::PartsFixture {
     engine_.emplace(Random(1), state().cache, options_.max_kept_bytes);
     failures_.emplace(state(), queue());
     binding_cycles_.emplace(state(), queue(), *failures_, 100);
-    pod_group_cycle_.emplace(PodGroupCycle::Parts{.state = state(),
-                                                  .profiles = profiles(),
-                                                  .queue = queue(),
-                                                  .engine = *engine_,
-                                                  .binding_cycles = *binding_cycles_,
-                                                  .failures = *failures_},
-                             options_);
-    cycle_.emplace(SchedulingCycle::Parts{.state = state(),
-                                          .profiles = profiles(),
-                                          .queue = queue(),
-                                          .engine = *engine_,
-                                          .binding_cycles = *binding_cycles_,
-                                          .failures = *failures_,
-                                          .pod_group_cycle = *pod_group_cycle_},
-                   options_);
+    const CycleParts parts{.state = state(),
+                           .profiles = profiles(),
+                           .queue = queue(),
+                           .engine = *engine_,
+                           .binding_cycles = *binding_cycles_,
+                           .failures = *failures_};
+    pod_group_cycle_.emplace(parts, options_);
+    cycle_.emplace(parts, *pod_group_cycle_, options_);
     AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
   }
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "berth/in_tree/pod_groups.h"
+#include "plugins/default_preemption/default_preemption.h"
+
+// How DefaultPreemption makes room for a pod group.
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kPrefix = "pod group preemption: ";
+constexpr std::string_view kPodGroup = "podgroup";
+
+int32_t PriorityOf(const PodGroupInfo& group) { return group.object->spec.priority.value_or(0); }
+
+std::vector<const PodInfo*> PodsOf(const Victim& victim) {
+  std::vector<const PodInfo*> pods;
+  for (const PlacedPod& pod : victim.pods()) pods.push_back(pod.info);
+  return pods;
+}
+
+}  // namespace
+
+PodGroupPostFilterResult DefaultPreemption::PodGroupPostFilter(CycleState& state,
+                                                               const PodGroupInfo& group,
+                                                               const Snapshot& snapshot,
+                                                               PodGroupDryRun& dry_run) {
+  PodGroupPostFilterResult result = PreemptFor(state, group, snapshot, dry_run);
+  const Code code = result.status.code();
+  result.status = state.reasons().Make(code, std::string(kPrefix) + result.status.message());
+  return result;
+}
+
+PodGroupPostFilterResult DefaultPreemption::PreemptFor(CycleState& state, const PodGroupInfo& group,
+                                                       const Snapshot& snapshot,
+                                                       PodGroupDryRun& dry_run) {
+  // Without the gate all pods of the group have the same policy.
+  const auto& policy = handle_.features().pod_group_preemption_policy
+                           ? group.object->spec.preemption_policy
+                           : group.unscheduled_pods.front()->pod->spec.preemption_policy;
+  if (policy == "Never") {
+    return {
+        state.reasons().Make(Code::kUnschedulable, "not eligible due to preemptionPolicy=Never.")};
+  }
+  PodGroupPostFilterResult result;
+  if (PreemptionGoesOn(group, snapshot)) {
+    for (const PodInfo* pod : group.unscheduled_pods) {
+      result.nominations.push_back({pod->pod->metadata.uid, pod->pod->status.nominated_node_name});
+    }
+    result.status = state.reasons().Make(Code::kSuccess, "ongoing preemption on nominated nodes");
+    return result;
+  }
+  Victims victims(handle_, snapshot);
+  std::vector<RankedVictim> evicted;
+  result.status = SelectVictims(state, group, victims, dry_run, evicted);
+  if (!result.status.ok()) return result;
+  size_t num_pods = 0;
+  for (const RankedVictim& ranked : evicted) num_pods += ranked.victim.pods().size();
+  for (const ProposedAssignment& assignment : dry_run.assignments()) {
+    result.nominations.push_back(
+        {assignment.pod->pod->metadata.uid, std::string(assignment.node_name)});
+  }
+  Execute(group, snapshot, evicted);
+  result.status =
+      state.reasons().Make(Code::kSuccess, "found a placement for podgroup, preempting " +
+                                               std::to_string(num_pods) + " victims");
+  return result;
+}
+
+bool DefaultPreemption::PreemptionGoesOn(const PodGroupInfo& group,
+                                         const Snapshot& snapshot) const {
+  const Victims victims(handle_, snapshot);
+  return std::ranges::any_of(group.unscheduled_pods, [&](const PodInfo* pod) {
+    const std::string& nominated = pod->pod->status.nominated_node_name;
+    const NodeRow row = nominated.empty() ? kNoRow : snapshot.FindNode(nominated);
+    if (row == kNoRow) return false;
+    return std::ranges::any_of(snapshot.pods(row), [&](const PodInfo* placed) {
+      return TerminatingByPreemption(*placed->pod) &&
+             victims.PriorityOf(*placed) < PriorityOf(group);
+    });
+  });
+}
+
+Status DefaultPreemption::SelectVictims(CycleState& state, const PodGroupInfo& group,
+                                        Victims& victims, PodGroupDryRun& dry_run,
+                                        std::vector<RankedVictim>& evicted) {
+  std::vector<RankedVictim> potential;
+  for (const Victim& victim : victims.InCluster()) {
+    if (victim.priority() < PriorityOf(group)) potential.push_back({victim, 0, potential.size()});
+  }
+  if (potential.empty()) {
+    return state.reasons().Make(Code::kUnschedulableAndUnresolvable,
+                                "No preemption victims found for incoming preemptor");
+  }
+  for (const RankedVictim& ranked : potential) dry_run.RemovePods(PodsOf(ranked.victim));
+  if (const Status status = dry_run.Schedule(); !status.ok()) return status;
+
+  const Time now = handle_.clock().WallNow();
+  DisruptionBudgets budgets(handle_.listers());
+  OrderForReprieve(potential, budgets, now);
+  for (const RankedVictim& ranked : potential) {
+    const Result<bool> reprieved = dry_run.Reprieve(PodsOf(ranked.victim));
+    if (!reprieved) return state.reasons().Error(reprieved.error().message);
+    if (!*reprieved) evicted.push_back(ranked);
+  }
+  SortEvicted(evicted, now);
+  return {};
+}
+
+void DefaultPreemption::Execute(const PodGroupInfo& group, const Snapshot& snapshot,
+                                const std::vector<RankedVictim>& evicted) {
+  std::vector<EvictedPod> pods;
+  for (const RankedVictim& ranked : evicted) {
+    for (const PlacedPod& pod : ranked.victim.pods()) {
+      if (pod.info->pod->metadata.deletion_timestamp) continue;
+      pods.push_back({pod.info->pod, snapshot.node(pod.row).metadata.name});
+    }
+  }
+  Preemptor preemptor{group.object->metadata.uid, kPodGroup, PriorityOf(group), {}};
+  for (const PodInfo* pod : group.unscheduled_pods) {
+    preemptor.pod_keys.push_back(pod->pod->metadata.Key());
+  }
+  evictions_->Start(std::move(preemptor), "cluster", std::move(pods));
+}
+
+}  // namespace berth::plugins

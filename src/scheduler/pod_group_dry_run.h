@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "berth/in_tree/pod_group_points.h"
+#include "src/base/string_map.h"
+#include "src/engine/engine.h"
+#include "src/scheduler/pod_group_attempt.h"
+#include "src/scheduler/pod_group_trial.h"
+#include "src/scheduler/state.h"
+
+namespace berth::scheduler {
+
+// A dry run of preemption for one pod group, in a trial of the cache that ends with it.
+//
+// A pod that is put back is looked at together with the group's pods on its node. Those on other
+// nodes are looked at, too, where a filter of theirs looks beyond the node, or where the pod's own
+// anti-affinity does.
+//
+// Thread safety: the scheduling thread. All references must outlive it.
+class GroupPreemptionDryRun final : public PodGroupDryRun {
+ public:
+  // `cycle` is that of the PodGroupPostFilter. The group's members are as they were, once a call
+  // has returned.
+  GroupPreemptionDryRun(SchedulerState& state, PodGroupTrial& trial, framework::Cycle& cycle,
+                        PodGroupAttempt& group);
+  ~GroupPreemptionDryRun() override;
+
+  void RemovePods(std::span<const PodInfo* const> pods) override;
+  Status Schedule() override;
+  std::span<const ProposedAssignment> assignments() const override { return assignments_; }
+  Result<bool> Reprieve(std::span<const PodInfo* const> pods) override;
+
+ private:
+  // A member that got a node.
+  struct Assigned {
+    PodInfoPtr info;
+    NodeRow row = kNoRow;
+    std::string node_name;
+    std::string nominated_node;  // before the dry run; a pod on its node is nominated no more
+  };
+  // Why the member cannot run on its node, an Error included; Success: it can.
+  Status Judge(const Assigned& assigned, framework::Cycle& cycle);
+  // Whether a filter of one of the members looks at pods of other nodes.
+  bool AnyLooksBeyondItsNode();
+  // Success, or the first Judge() that is not, of the members on `rows`, or of all.
+  Status JudgeTogether(const NodeSet* rows);
+
+  SchedulerState& state_;
+  PodGroupTrial& trial_;
+  framework::Cycle& cycle_;
+  PodGroupAttempt& group_;
+  cache::Trial cache_trial_;
+  base::StringMap<cache::CachedPod> removed_;  // by UID
+  std::vector<Assigned> assigned_;             // in the order in which they were tried
+  std::vector<ProposedAssignment> assignments_;
+  bool looks_beyond_ = false;
+  engine::Diagnosis diagnosis_;
+};
+
+}  // namespace berth::scheduler
