@@ -87,7 +87,7 @@ Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
   options.keep_events = false;
   // Pods without a start time count as started now, which must be after all others have.
   options.start = base::RealClock().Now();
-  auto simulation = simulator::Simulation::Make(std::move(options), plugins->registry);
+  auto simulation = simulator::Simulation::Make(options, plugins->registry);
   if (!simulation) {
     const Error error = simulation.error().Within("initializing profiles");
     return Fail(flags.run.config.empty() ? error : error.Within(flags.run.config));

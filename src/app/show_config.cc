@@ -62,7 +62,7 @@ Result<void> TryProfiles(const Settings& settings, const InTreePlugins& plugins)
   options.scheduler.features = settings.features();
   options.scheduler.hostname = "config";
   options.start = base::RealClock().Now();
-  auto simulation = simulator::Simulation::Make(std::move(options), plugins.registry);
+  auto simulation = simulator::Simulation::Make(options, plugins.registry);
   if (!simulation) return Fail(simulation.error().Within("initializing profiles"));
   return {};
 }

@@ -21,13 +21,12 @@ Simulation::Simulation(Time start)
       loop_due_(start) {}
 
 Result<std::unique_ptr<Simulation>> Simulation::Make(
-    SimulationOptions options, const std::vector<PluginRegistration>& registry) {
+    const SimulationOptions& options, const std::vector<PluginRegistration>& registry) {
   std::unique_ptr<Simulation> simulation(new Simulation(options.start));
   simulation->api_.set_keep_events(options.keep_events);
   simulation->timed_ = options.timed;
-  auto scheduler =
-      scheduler::Scheduler::Make(std::move(options.scheduler), registry, simulation->clock_,
-                                 simulation->api_, simulation->metrics_);
+  auto scheduler = scheduler::Scheduler::Make(options.scheduler, registry, simulation->clock_,
+                                              simulation->api_, simulation->metrics_);
   if (!scheduler) return Fail(scheduler.error());
   simulation->scheduler_ = std::move(*scheduler);
   return simulation;

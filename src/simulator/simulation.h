@@ -38,7 +38,7 @@ struct SimulationOptions {
 class Simulation {
  public:
   // Errors: the profiles cannot be built.
-  static Result<std::unique_ptr<Simulation>> Make(SimulationOptions options,
+  static Result<std::unique_ptr<Simulation>> Make(const SimulationOptions& options,
                                                   const std::vector<PluginRegistration>& registry);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
