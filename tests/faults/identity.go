@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// identities are whom the proxy lets in, and what it shows of itself. Whoever is let in is Berth to the API server. Its
+// identities are whom the proxy lets in, and what it shows of itself. Each client that is let in is Berth to the API server. Its
 // methods may be called from any goroutine.
 type identities struct {
 	upstream string // Berth's token at the API server
