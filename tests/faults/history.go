@@ -174,10 +174,7 @@ func portClash(pods []*corev1.Pod) string {
 
 // unfriendly tells of two pods of one domain of which one demands that the other be elsewhere.
 func (h *history) unfriendly(pods []*corev1.Pod) string {
-	nodes := map[string]*corev1.Node{}
-	for _, node := range h.nodes {
-		nodes[node.Name] = node
-	}
+	nodes := h.nodesByName()
 	for _, pod := range pods {
 		for _, term := range repellents(pod) {
 			selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
@@ -196,6 +193,14 @@ func (h *history) unfriendly(pods []*corev1.Pod) string {
 	return ""
 }
 
+func (h *history) nodesByName() map[string]*corev1.Node {
+	nodes := map[string]*corev1.Node{}
+	for _, node := range h.nodes {
+		nodes[node.Name] = node
+	}
+	return nodes
+}
+
 func repellents(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
 		return nil
@@ -212,10 +217,7 @@ func domainOf(nodes map[string]*corev1.Node, pod *corev1.Pod, key string) string
 
 // skewed tells of pods with a hard spread that are spread worse than they allow over the nodes that they may be on.
 func (h *history) skewed(pods []*corev1.Pod) string {
-	nodes := map[string]*corev1.Node{}
-	for _, node := range h.nodes {
-		nodes[node.Name] = node
-	}
+	nodes := h.nodesByName()
 	for _, pod := range pods {
 		for _, constraint := range pod.Spec.TopologySpreadConstraints {
 			if constraint.WhenUnsatisfiable != corev1.DoNotSchedule {
