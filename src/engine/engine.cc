@@ -77,8 +77,10 @@ std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile
                                                const ClusterState& cluster, int32_t percentage,
                                                RefuseAlike refuse_alike) {
   if (kept_ == nullptr) return std::nullopt;
-  // Why a pod is refused that is nominated itself is its own affair.
-  if (refuse_alike == RefuseAlike::kYes && !IsNominated(pod, cluster.nominated)) {
+  // Why a pod is refused that is nominated itself is its own affair, and a refusal speaks of all
+  // nodes.
+  if (refuse_alike == RefuseAlike::kYes && cluster.placement == nullptr &&
+      !IsNominated(pod, cluster.nominated)) {
     if (const Refusal* refusal = kept_->FindRefusal(profile, pod, cluster)) {
       Decision decision;
       decision.kind = Decision::Kind::kUnfit;
@@ -93,12 +95,13 @@ std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile
       cluster.nominated.Matter(pod)) {
     return std::nullopt;
   }
-  return kept_->Decide(profile, cycle, pod, cluster.objects_generation, random_);
+  return kept_->Decide(profile, cycle, pod, cluster, random_);
 }
 
 void Engine::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,
                          const PodInfo& pod, const ClusterState& cluster, Refusal refusal) {
-  if (kept_ == nullptr || IsNominated(pod, cluster.nominated)) return;
+  if (kept_ == nullptr || cluster.placement != nullptr || IsNominated(pod, cluster.nominated))
+    return;
   // An extender may answer differently the next time.
   if (cluster.extenders != nullptr && cluster.extenders->num_calls() != extender_calls_) return;
   kept_->KeepRefusal(profile, std::move(cycle), pod, cluster, findings_.diagnosis,

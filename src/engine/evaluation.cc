@@ -37,7 +37,7 @@ Evaluation::Evaluation(const framework::Profile& profile, framework::Cycle& cycl
       asks_extenders_(cluster.extenders != nullptr && cluster.extenders->Involved(*pod.pod)),
       findings_(findings) {
   findings_.diagnosis.Reset(cluster.snapshot.num_rows());
-  findings_.diagnosis.num_all_nodes = cluster.snapshot.num_nodes();
+  findings_.diagnosis.num_all_nodes = cluster.num_nodes();
   findings_.rows.clear();
   findings_.order.clear();
 }
@@ -63,10 +63,13 @@ Evaluation::Outcome Evaluation::FilterAllNodes() {
 }
 
 Evaluation::Outcome Evaluation::PreFilter() {
-  if (cluster_.snapshot.num_nodes() == 0) return Outcome::kNoNodes;
+  if (findings_.diagnosis.num_all_nodes == 0) return Outcome::kNoNodes;
   const Status status = PreFilterNodes(profile_, cycle_, pod_, cluster_.snapshot,
                                        findings_.diagnosis, findings_.candidates);
-  if (status.ok()) return Outcome::kFeasible;
+  if (status.ok()) {
+    if (cluster_.placement != nullptr) findings_.candidates &= *cluster_.placement;
+    return Outcome::kFeasible;
+  }
   return status.rejected() ? Outcome::kUnfit : Fail(status);
 }
 
@@ -75,6 +78,7 @@ bool Evaluation::AskNominatedNode(Diagnosis& diagnosis) {
   if (nominated_node.empty()) return false;
   const NodeRow row = cluster_.snapshot.FindNode(nominated_node);
   if (row == kNoRow) return false;
+  if (cluster_.placement != nullptr && !cluster_.placement->Test(row)) return false;
   NodeSet only(cluster_.snapshot.num_rows());
   only.Set(row);
   NodeSet& left = findings_.feasible;
@@ -140,7 +144,7 @@ void Evaluation::Sample(int32_t percentage, size_t& next_start_node_index) {
     }
   }
   next_start_node_index =
-      (next_start_node_index + candidates.Count()) % cluster_.snapshot.num_nodes();
+      (next_start_node_index + candidates.Count()) % findings_.diagnosis.num_all_nodes;
 }
 
 bool Evaluation::AskExtenders(NodeSet& feasible, Diagnosis& diagnosis) {

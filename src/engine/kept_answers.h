@@ -23,7 +23,8 @@ struct DecisionInput {
   framework::Cycle& cycle;  // the pod's own; what is kept has states of its own
   const PodInfo& pod;
   Changes& changes;
-  uint64_t objects_generation = 0;  // of objects that are neither pods nor nodes
+  uint64_t objects_generation = 0;     // of objects that are neither pods nor nodes
+  const NodeSet* placement = nullptr;  // ClusterState::placement; what is kept is about all nodes
 };
 
 // At which rows a plugin must look again.

@@ -50,7 +50,8 @@ KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Rando
   decision.kind = Decision::Kind::kScheduled;
   decision.kept = true;
   decision.feasible_nodes = board_.num_feasible();
-  decision.evaluated_nodes = cache.num_nodes();
+  decision.evaluated_nodes =
+      input.placement == nullptr ? cache.num_nodes() : input.placement->Count();
   decision.node = board_.Nth(best, best.ties == 1 ? 0 : random.Below(best.ties));
   score_timer.Finish(Code::kSuccess);
   return Outcome::kDecided;
@@ -133,18 +134,20 @@ bool KeptClass::AskOwnPreFilters(const DecisionInput& input) {
   return true;
 }
 
-// Takes out of what the class passes what the pod's own filters reject.
+// Takes out of what the class passes what the pod's own filters reject, and what lies outside its
+// placement.
 bool KeptClass::AskOwnFilters(const DecisionInput& input) {
   if (!AskOwnPreFilters(input)) return false;
   const cache::Cache& cache = input.changes.cache();
   const std::span<const uint64_t> passed = std::as_const(passed_).words();
   rejected_.Resize(cache.num_rows());
   feasible_.Resize(cache.num_rows());
-  if (own_filters_.empty() && !any_rejected_) {
+  if (own_filters_.empty() && input.placement == nullptr && !any_rejected_) {
     for (size_t i = touched_.first(); i < touched_.end(); ++i) feasible_.words()[i] = passed[i];
     return true;
   }
   left_ = passed_;
+  if (input.placement != nullptr) left_ &= *input.placement;
   for (const FilterStep* step : own_filters_) {
     framework::CountEvaluations(input.profile, input.cycle.observer, step->name,
                                 ExtensionPoint::kFilter, left_.Count());

@@ -73,7 +73,7 @@ class KeptClass {
   TouchedRows touched_scores_;
   std::vector<TouchedRows> touched_by_plugin_;
   NodeSet passed_;    // what the kept verdicts leave
-  NodeSet rejected_;  // of these, what the filters took out that were asked about the last pod
+  NodeSet rejected_;  // of these, what was no node for the last pod: its own filters, its placement
   bool any_rejected_ = false;
   bool rejected_changed_ = false;  // and scores have not been asked since
   NodeSet feasible_;               // both together, now; the board learns of it row by row

@@ -38,7 +38,7 @@ std::shared_ptr<Answers> AnswersOf(const Step& step, const cache::Fragments& fra
 
 std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profile,
                                                 framework::Cycle& cycle, const PodInfo& pod,
-                                                uint64_t objects_generation, Random& random) {
+                                                const ClusterState& cluster, Random& random) {
   if (pod.pod_class == kNoPodClass) return std::nullopt;
   const EvaluationPlan& plan = PlanOf(profile);
   if (!plan.keepable()) return std::nullopt;
@@ -53,8 +53,9 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
     entry.kept = MakeClass(plan, *fragments, cache_.pod_classes().BytesOf(pod.pod_class));
   }
   Decision decision;
-  switch (
-      entry.kept->Decide({profile, cycle, pod, changes_, objects_generation}, random, decision)) {
+  const DecisionInput input{profile,          cycle, pod, changes_, cluster.objects_generation,
+                            cluster.placement};
+  switch (entry.kept->Decide(input, random, decision)) {
     case KeptClass::Outcome::kDecided:
       entry.refusal.reset();
       Evict();

@@ -38,7 +38,7 @@ class KeptEvaluations {
   // evaluated by itself, be it only to tell why no node takes it. Of the plugins, those that are
   // asked about each pod leave their data in `cycle`.
   std::optional<Decision> Decide(const framework::Profile& profile, framework::Cycle& cycle,
-                                 const PodInfo& pod, uint64_t objects_generation, Random& random);
+                                 const PodInfo& pod, const ClusterState& cluster, Random& random);
 
   // What the pods of the class are told when no node takes them; nullptr where that is not known.
   const Refusal* FindRefusal(const framework::Profile& profile, const PodInfo& pod,

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -28,8 +29,16 @@ class EngineTest : public test::ProfileFixture {
     info_ = pod.Info(handle_.names);
     return engine_.Schedule(
         *profile_, cycle_, *info_,
-        ClusterState{.snapshot = *snapshot_, .nominated = nominated_, .node_order = node_order_},
+        ClusterState{.snapshot = *snapshot_,
+                     .nominated = nominated_,
+                     .node_order = node_order_,
+                     .placement = placement_.size() == 0 ? nullptr : &placement_},
         percentage);
+  }
+  // From now on a pod may go to these nodes only.
+  void SetPlacement(const std::vector<NodeRow>& rows) {
+    placement_.Assign(snapshot_->num_rows(), false);
+    for (const NodeRow row : rows) placement_.Set(row);
   }
   std::string NodeOf(const Decision& decision) {
     return snapshot_->node(decision.node).metadata.name;
@@ -46,6 +55,7 @@ class EngineTest : public test::ProfileFixture {
   std::unique_ptr<test::PlainSnapshot> snapshot_;
   cache::Nominator nominated_;
   const cache::NodeOrder* node_order_ = nullptr;
+  NodeSet placement_;
   Engine engine_{Random(7)};
   framework::Cycle cycle_;
   PodInfoPtr info_;
@@ -223,6 +233,44 @@ TEST_F(EngineTest, APercentageOfTheNodesIsTakenFromEachZoneInTurn) {
   engine_ = Engine(Random(7));
   plugin("A").score_by_node = {{"n150", 9}};
   EXPECT_LT(Schedule(test::MakePod(), 33).node, 100u);
+}
+
+TEST_F(EngineTest, APodStaysWithinItsPlacement) {
+  Make({"A"});
+  SetNodes(4);
+  SetPlacement({1, 2});
+  plugin("A").score_by_node = {{"n0", 90}, {"n1", 5}, {"n2", 10}, {"n3", 80}};
+  const Decision decision = Schedule(test::MakePod());
+  EXPECT_EQ(NodeOf(decision), "n2");
+  EXPECT_EQ(decision.feasible_nodes, 2u);
+
+  EXPECT_EQ(NodeOf(Schedule(test::MakePod().NominatedNode("n1"))), "n1");
+  EXPECT_EQ(NodeOf(Schedule(test::MakePod().NominatedNode("n0"))), "n2") << "it lies outside";
+}
+
+TEST_F(EngineTest, OnlyTheNodesOfItsPlacementAreCountedWhenNoneTakesAPod) {
+  Make({"A"});
+  SetNodes(4);
+  SetPlacement({1, 2});
+  PassOnly(plugin("A"), {"n0", "n3"});
+  EXPECT_EQ(Schedule(test::MakePod()).kind, Decision::Kind::kUnfit);
+  EXPECT_EQ(FitErrorMessage(engine_.diagnosis()), "0/2 nodes are available: 2 full.");
+
+  SetPlacement({});
+  EXPECT_EQ(Schedule(test::MakePod()).kind, Decision::Kind::kNoNodes);
+}
+
+TEST_F(EngineTest, ASearchThroughAPlacementGoesOnWhereTheLastOneEnded) {
+  Make({"A"});
+  SetNodes(300);
+  std::vector<NodeRow> rows(200);
+  std::iota(rows.begin(), rows.end(), NodeRow{50});
+  SetPlacement(rows);
+  EXPECT_LT(Schedule(test::MakePod(), 50).node, 150u);
+  const Decision decision = Schedule(test::MakePod(), 50);
+  EXPECT_EQ(decision.feasible_nodes, 100u);
+  EXPECT_GE(decision.node, 150u);
+  EXPECT_LT(decision.node, 250u);
 }
 
 TEST(NumFeasibleNodesToFindTest, IsAtLeastAHundred) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An engine that keeps what plugins answered, and that no node took a class, decides as one that
-// evaluates every pod by itself, whatever happens to the cluster in between.
+// evaluates every pod by itself, whatever happens to the cluster in between, and on whichever part
+// of the nodes a pod may go to.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -36,6 +37,7 @@ struct Tally {
   uint64_t nominated = 0;  // decisions for pods that were nominated
   uint64_t preempted = 0;
   uint64_t kept_with_own_nodes = 0;  // decided from what is kept, and by a filter about the pod
+  uint64_t kept_in_placement = 0;    // decided from what is kept, on a part of the nodes
 };
 
 // What one engine came to for a pod.
@@ -68,6 +70,7 @@ class Walk {
     }
     tally.kept += kept_.kept()->num_decided();
     tally.kept_with_own_nodes += kept_with_own_nodes_;
+    tally.kept_in_placement += kept_in_placement_;
   }
 
  private:
@@ -75,7 +78,20 @@ class Walk {
   cache::Cache& cache() { return cluster_.cache; }
   ClusterState Cluster() {
     const test::PlainListers& listers = cluster_.handle.plain_listers;
-    return {cache(), nominations_, listers.generation(), listers.disruption_budgets_generation()};
+    ClusterState cluster{cache(), nominations_, listers.generation(),
+                         listers.disruption_budgets_generation()};
+    if (parts_ > 1) cluster.placement = &placement_;
+    return cluster;
+  }
+
+  // One part of the nodes out of two to four for some pods in a row, then another one, or all.
+  void TurnToPlacement() {
+    if (random().Below(4) == 0) {
+      parts_ = random().Below(5) != 0 ? 1 : 2 + random().Below(3);
+      part_ = random().Below(parts_);
+    }
+    placement_ = cache().nodes();
+    placement_.Filter([this](NodeRow row) { return row % parts_ == part_; });
   }
 
   void Step(Tally& tally) {
@@ -125,6 +141,10 @@ class Walk {
       EXPECT_EQ(asks == nullptr, state == nullptr);
       EXPECT_TRUE(asks == nullptr || state->asks == *asks);
       if (asks != nullptr && told.decision.kept) ++kept_with_own_nodes_;
+      if (cluster.placement != nullptr) {
+        EXPECT_TRUE(cluster.placement->Test(told.decision.node));
+        if (told.decision.kept) ++kept_in_placement_;
+      }
     }
     if (told.decision.kind != Decision::Kind::kUnfit) return told;
     if (told.decision.refusal != nullptr) {
@@ -150,6 +170,7 @@ class Walk {
   }
 
   void Decide(const PodInfoPtr& pod, Tally& tally) {
+    TurnToPlacement();
     const Told plain = Ask(plain_, pod);
     const Told kept = Ask(kept_, pod);
     ASSERT_EQ(plain.decision.kind, kept.decision.kind)
@@ -302,6 +323,10 @@ class Walk {
   std::vector<std::pair<PodInfoPtr, std::string>> binding_;  // with their nodes
   size_t last_template_ = 0;
   uint64_t kept_with_own_nodes_ = 0;
+  uint64_t kept_in_placement_ = 0;
+  uint64_t parts_ = 1;  // of the nodes, one of which a pod may go to
+  uint64_t part_ = 0;
+  NodeSet placement_;
   bool in_trial_ = false;
 };
 
@@ -317,6 +342,7 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
   EXPECT_GT(tally.preempted, tally.decisions / 500);
   EXPECT_GT(tally.nominated, tally.decisions / 500);
   EXPECT_GT(tally.kept_with_own_nodes, tally.kept / 30);
+  EXPECT_GT(tally.kept_in_placement, tally.kept / 20);
   RecordProperty("refused_alike", std::to_string(tally.refused_alike));
   RecordProperty("preempted", std::to_string(tally.preempted));
   RecordProperty("nominated", std::to_string(tally.nominated));
