@@ -81,7 +81,7 @@ void SortEvicted(std::vector<RankedVictim>& victims, Time now) {
 }
 
 Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& no_victims) {
-  candidate.row = row_ = row;
+  candidate.row = row;
   candidate.victims.clear();
   candidate.num_pdb_violations = 0;
   on_node_.clear();
@@ -113,16 +113,14 @@ Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& 
 
 Status VictimSelection::Remove(const Victim& victim) {
   for (const PlacedPod& pod : victim.pods()) {
-    if (pod.row != row_) continue;
-    if (Status status = dry_run_.RemovePod(*pod.info); !status.ok()) return status;
+    if (Status status = dry_run_.RemovePod(*pod.info, pod.row); !status.ok()) return status;
   }
   return Status::Success();
 }
 
 Status VictimSelection::Reprieve(const RankedVictim& ranked) {
   for (const PlacedPod& pod : ranked.victim.pods()) {
-    if (pod.row != row_) continue;
-    if (Status status = dry_run_.AddPod(*pod.info); !status.ok()) return status;
+    if (Status status = dry_run_.AddPod(*pod.info, pod.row); !status.ok()) return status;
   }
   if (dry_run_.Filter().ok()) return Status::Success();
   if (Status status = Remove(ranked.victim); !status.ok()) return status;

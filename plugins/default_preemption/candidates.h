@@ -33,8 +33,7 @@ void SortEvicted(std::vector<RankedVictim>& victims, Time now);
 
 // Finds the fewest victims on one node after another, as kube-scheduler's SelectVictimsOnNode does:
 // all victims of lower priority go, then those that can stay are brought back in the order of
-// OrderForReprieve(). A pod group that is evicted whole goes with its pods on other nodes; the dry
-// run leaves those where they are.
+// OrderForReprieve(). A pod group that is evicted whole goes with its pods on other nodes.
 //
 // Thread safety: one owner.
 class VictimSelection {
@@ -57,7 +56,6 @@ class VictimSelection {
   DryRun& dry_run_;
   DisruptionBudgets& budgets_;
   const Time now_;
-  NodeRow row_ = kNoRow;
   std::vector<Victim> on_node_;  // scratch
   std::vector<RankedVictim> potential_;
   std::vector<RankedVictim> evicted_;

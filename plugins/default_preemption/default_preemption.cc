@@ -2,6 +2,7 @@
 #include "plugins/default_preemption/default_preemption.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "berth/field_errors.h"
@@ -32,6 +33,19 @@ PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo&
                                                const Snapshot& snapshot,
                                                const NodeToStatus& statuses) {
   handle_.CountMetric("preemption_attempts_total", {}, 1);
+  const Time start = handle_.clock().Now();
+  PostFilterResult result = Preempt(state, pod, snapshot, statuses);
+  if (handle_.features().generic_workload) {
+    const std::chrono::duration<double> took = handle_.clock().Now() - start;
+    handle_.ObserveMetric("preemption_evaluation_duration_seconds",
+                          {kPod, CodeName(result.status.code())}, took.count());
+  }
+  return result;
+}
+
+PostFilterResult DefaultPreemption::Preempt(CycleState& state, const PodInfo& pod,
+                                            const Snapshot& snapshot,
+                                            const NodeToStatus& statuses) {
   if (const Status status = MayPreempt(state, pod, snapshot, statuses); !status.ok()) {
     return {status};
   }
@@ -175,6 +189,10 @@ PostFilterResult DefaultPreemption::Unhelpful(CycleState& state, const Snapshot&
 void DefaultPreemption::Execute(const PodInfo& pod, const Snapshot& snapshot,
                                 const Candidate& candidate) {
   handle_.ObserveMetric("preemption_victims", {}, static_cast<double>(candidate.victims.size()));
+  if (handle_.features().generic_workload && candidate.num_pdb_violations > 0) {
+    handle_.CountMetric("preemption_pdb_violations_total", {kPod},
+                        static_cast<double>(candidate.num_pdb_violations));
+  }
   std::vector<EvictedPod> victims;
   const std::string& node_name = snapshot.node(candidate.row).metadata.name;
   for (const PodInfo* victim : candidate.victims) {

@@ -54,6 +54,8 @@ class DefaultPreemption final : public PreemptionPlugin,
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
+  PostFilterResult Preempt(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                           const NodeToStatus& statuses);
   struct Search {
     std::vector<Candidate> candidates;  // those that break no disruption budget first
     // Why nodes on which preemption was tried are none.

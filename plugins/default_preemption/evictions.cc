@@ -105,6 +105,10 @@ Preemptor Evictions::Finish(Runs::iterator it) {
   const std::chrono::duration<double> took = handle_.clock().Now() - it->second.started;
   handle_.ObserveMetric("preemption_goroutines_duration_seconds", {result}, took.count());
   Preemptor preemptor = std::move(it->second.preemptor);
+  if (handle_.features().generic_workload) {
+    handle_.ObserveMetric("preemption_execution_duration_seconds", {preemptor.kind, result},
+                          took.count());
+  }
   runs_.erase(it);
   return preemptor;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,7 @@ PodGroupPostFilterResult DefaultPreemption::PodGroupPostFilter(CycleState& state
   PodGroupPostFilterResult result = PreemptFor(state, group, snapshot, dry_run);
   const Code code = result.status.code();
   result.status = state.reasons().Make(code, std::string(kPrefix) + result.status.message());
+  handle_.CountMetric("workload_preemption_attempts_total", {CodeName(code)}, 1);
   return result;
 }
 
@@ -52,9 +54,13 @@ PodGroupPostFilterResult DefaultPreemption::PreemptFor(CycleState& state, const 
     result.status = state.reasons().Make(Code::kSuccess, "ongoing preemption on nominated nodes");
     return result;
   }
+  const Time start = handle_.clock().Now();
   Victims victims(handle_, snapshot);
   std::vector<RankedVictim> evicted;
   result.status = SelectVictims(state, group, victims, dry_run, evicted);
+  const std::chrono::duration<double> took = handle_.clock().Now() - start;
+  handle_.ObserveMetric("preemption_evaluation_duration_seconds",
+                        {kPodGroup, CodeName(result.status.code())}, took.count());
   if (!result.status.ok()) return result;
   size_t num_pods = 0;
   for (const RankedVictim& ranked : evicted) num_pods += ranked.victim.pods().size();
@@ -112,11 +118,26 @@ Status DefaultPreemption::SelectVictims(CycleState& state, const PodGroupInfo& g
 void DefaultPreemption::Execute(const PodGroupInfo& group, const Snapshot& snapshot,
                                 const std::vector<RankedVictim>& evicted) {
   std::vector<EvictedPod> pods;
+  size_t num_pods = 0;
+  int64_t disruptions = 0;
+  int64_t broken_budgets = 0;
   for (const RankedVictim& ranked : evicted) {
+    disruptions += ranked.victim.of_group() ? 1 : 0;
+    broken_budgets += ranked.broken_budgets;
+    num_pods += ranked.victim.pods().size();
     for (const PlacedPod& pod : ranked.victim.pods()) {
       if (pod.info->pod->metadata.deletion_timestamp) continue;
       pods.push_back({pod.info->pod, snapshot.node(pod.row).metadata.name});
     }
+  }
+  handle_.ObserveMetric("workload_preemption_victims", {}, static_cast<double>(num_pods));
+  if (disruptions > 0) {
+    handle_.ObserveMetric("preemption_workload_disruptions", {kPodGroup},
+                          static_cast<double>(disruptions));
+  }
+  if (broken_budgets > 0) {
+    handle_.CountMetric("preemption_pdb_violations_total", {kPodGroup},
+                        static_cast<double>(broken_budgets));
   }
   Preemptor preemptor{group.object->metadata.uid, kPodGroup, PriorityOf(group), {}};
   for (const PodInfo* pod : group.unscheduled_pods) {

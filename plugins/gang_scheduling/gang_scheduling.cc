@@ -92,8 +92,7 @@ Status GangScheduling::PreEnqueue(const PodInfo& pod) {
 }
 
 const PodGroupState* GangScheduling::StateOf(const api::Pod& pod) const {
-  return states_ == nullptr ? nullptr
-                            : states_->Find(pod.metadata.namespace_, *PodGroupNameOf(pod));
+  return handle_.pod_groups().Find(pod.metadata.namespace_, *PodGroupNameOf(pod));
 }
 
 PermitResult GangScheduling::Permit(CycleState& state, const PodInfo& pod, std::string_view) {

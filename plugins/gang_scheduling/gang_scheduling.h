@@ -20,7 +20,7 @@ namespace berth::plugins {
 // Thread safety: the scheduling thread.
 class GangScheduling final : public PreEnqueuePlugin,
                              public PermitPlugin,
-                             public PodGroupPlugin,
+                             public PlacementFeasiblePlugin,
                              public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "GangScheduling";
@@ -32,7 +32,6 @@ class GangScheduling final : public PreEnqueuePlugin,
   // A reason that names the group lasts until the next call.
   Status PreEnqueue(const PodInfo& pod) override;
   PermitResult Permit(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
-  void SetPodGroupStates(const PodGroupStates& states) override { states_ = &states; }
   Status PlacementFeasible(CycleState& state, const api::PodGroup& group,
                            const PlacementProgress& progress) override;
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
@@ -43,7 +42,6 @@ class GangScheduling final : public PreEnqueuePlugin,
   void ActivateGroup(const PodGroupState& group);
 
   Handle& handle_;
-  const PodGroupStates* states_ = nullptr;
   std::optional<ReasonTable> reasons_;
   const Status too_few_pods_;
   const Status waiting_;

@@ -79,7 +79,7 @@ void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
   for (const config::Profile& profile : configuration.profiles) {
     std::string missing;
     for (const PluginRegistration& plugin : plugins.registry) {
-      const bool done = plugin.factory && !plugin.partial;
+      const bool done = plugin.factory != nullptr;
       if (done || !config::IsEnabled(profile.plugins, plugin.name)) continue;
       missing += (missing.empty() ? "" : ", ") + std::string(plugin.name);
     }

@@ -114,7 +114,7 @@ std::shared_ptr<PodCountsTable::Live> PodCountsTable::Make(const PodQuery& query
     live->indexed_term = i;
   }
   index_.Add(slot, live->scope());
-  groups_.ForEach([&](PodGroup& group) {
+  groups_.ForEach([&](LabelledPods& group) {
     if (!query.Matches(*group.sample)) return;
     group.queries.push_back(slot);
     group.by_row.ForEach([&](NodeRow row, int32_t count) { live->Add(row, count); });
@@ -149,7 +149,7 @@ void PodCountsTable::Evict() {
 PodCountsTable::List::iterator PodCountsTable::Drop(List::iterator at) {
   const Live& live = **at;
   index_.Remove(live.slot, live.scope());
-  groups_.ForEach([&](PodGroup& group) { std::erase(group.queries, live.slot); });
+  groups_.ForEach([&](LabelledPods& group) { std::erase(group.queries, live.slot); });
   by_slot_[live.slot] = nullptr;
   free_slots_.push_back(live.slot);
   by_identity_.erase(live.identity);

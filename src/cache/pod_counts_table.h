@@ -13,7 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/pod_info.h"
 #include "berth/topology.h"
-#include "src/cache/pod_groups.h"
+#include "src/cache/labelled_pods.h"
 #include "src/cache/selector_index.h"
 #include "src/cache/topology_table.h"
 
@@ -62,7 +62,7 @@ class PodCountsTable {
   std::vector<Live*> by_slot_;  // nullptr: free
   std::vector<uint32_t> free_slots_;
   SelectorIndex index_;  // of the live queries, for new groups
-  PodGroups groups_;
+  LabelledPodsTable groups_;
   bool grouping_ = false;
   std::string scratch_;
 };

@@ -34,12 +34,9 @@ struct PluginSet {
 struct Plugins {
 #define BERTH_PLUGIN_SET(Name, member, ...) PluginSet member;
   BERTH_EXTENSION_POINTS(BERTH_PLUGIN_SET)
+  BERTH_POD_GROUP_POINTS(BERTH_PLUGIN_SET)
 #undef BERTH_PLUGIN_SET
   PluginSet multi_point;
-  // Points that nothing is called at yet.
-  PluginSet placement_generate;
-  PluginSet placement_score;
-  PluginSet pod_group_post_filter;
 
   friend bool operator==(const Plugins&, const Plugins&) = default;
 };

@@ -47,18 +47,16 @@ void PreemptionDryRun::Begin(NodeRow row) {
   if (extensions_) imagined_ = cycle_.state.Clone();
 }
 
-Status PreemptionDryRun::RemovePod(const PodInfo& pod) {
-  overlay_.RemovePod(pod);
+Status PreemptionDryRun::RemovePod(const PodInfo& pod, NodeRow row) {
+  if (row == row_) overlay_.RemovePod(pod);
   if (!extensions_) return Status::Success();
-  return Keep(framework::RunRemovePod(profile_, cycle_, *imagined_, pod_, pod,
-                                      NodeView(cluster_.snapshot, row_, &overlay_)));
+  return Keep(framework::RunRemovePod(profile_, cycle_, *imagined_, pod_, pod, View(row)));
 }
 
-Status PreemptionDryRun::AddPod(const PodInfo& pod) {
-  overlay_.AddPod(pod);
+Status PreemptionDryRun::AddPod(const PodInfo& pod, NodeRow row) {
+  if (row == row_) overlay_.AddPod(pod);
   if (!extensions_) return Status::Success();
-  return Keep(framework::RunAddPod(profile_, cycle_, *imagined_, pod_, pod,
-                                   NodeView(cluster_.snapshot, row_, &overlay_)));
+  return Keep(framework::RunAddPod(profile_, cycle_, *imagined_, pod_, pod, View(row)));
 }
 
 Status PreemptionDryRun::Filter() {

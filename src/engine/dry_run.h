@@ -24,11 +24,15 @@ class PreemptionDryRun final : public DryRun {
                    const PodInfo& pod, ClusterState cluster);
 
   void Begin(NodeRow row) override;
-  Status RemovePod(const PodInfo& pod) override;
-  Status AddPod(const PodInfo& pod) override;
+  Status RemovePod(const PodInfo& pod, NodeRow row) override;
+  Status AddPod(const PodInfo& pod, NodeRow row) override;
   Status Filter() override;
 
  private:
+  NodeView View(NodeRow row) const {
+    return row == row_ ? NodeView(cluster_.snapshot, row, &overlay_)
+                       : NodeView(cluster_.snapshot, row);
+  }
   const CycleState& state() const { return imagined_ ? *imagined_ : cycle_.state; }
   void FindFixedFilters();
   Status RunFilters(const CycleState& state, const NodeView& node) const;

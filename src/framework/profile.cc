@@ -9,6 +9,7 @@
 
 #include "berth/field_errors.h"
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "src/config/extension_points.h"
 #include "src/config/types.h"
@@ -62,30 +63,23 @@ class Profile::Builder {
       return Fail("at least one bind plugin is needed for profile with scheduler name " +
                   Quoted(config_.scheduler_name));
     }
+    if (lists.placement_generate.size() > 1) {
+      return Fail(
+          "at most one placement generate plugin is allowed for profile with scheduler name " +
+          Quoted(config_.scheduler_name));
+    }
     RegisterEvents();
     TellPoints();
     return {};
   }
 
  private:
-  bool InEveryProfile(const PluginRegistration& registration) const {
-    if (!registration.in_every_profile) return false;
-    for (const config::PluginSet* set :
-         {&config_.plugins.multi_point, &config_.plugins.pre_filter}) {
-      if (Names(set->disabled, "*") || Names(set->disabled, registration.name)) return false;
-    }
-    return true;
-  }
-
   std::set<std::string> NeededPlugins() const {
     std::set<std::string> needed;
     for (const config::ExtensionPoint& point : config::kExtensionPoints) {
       for (const config::PluginRef& ref : (config_.plugins.*point.set).enabled) {
         needed.insert(ref.name);
       }
-    }
-    for (const PluginRegistration& registration : registry_) {
-      if (InEveryProfile(registration)) needed.emplace(registration.name);
     }
     return needed;
   }
@@ -115,8 +109,6 @@ class Profile::Builder {
       }
       by_name_[name] = profile_.instances_.size();
       profile_.instances_.push_back(std::make_unique<const Plugin>(std::move(*made)));
-      if (registration.partial) partial_.insert(name);
-      if (InEveryProfile(registration)) in_every_profile_.push_back(name);
     }
     return {};
   }
@@ -205,7 +197,6 @@ class Profile::Builder {
         return NotThere(type, ref.name);
       }
       if (!implements(ref.name)) {
-        if (partial_.contains(ref.name)) continue;
         return Fail("plugin " + Quoted(ref.name) + " does not extend " + std::string(type) +
                     " plugin");
       }
@@ -242,18 +233,6 @@ class Profile::Builder {
     for (const std::string& name : multi_point) Append(list, name, point);
     for (const std::string& name : explicit_names)
       if (!overridden(name)) Append(list, name, point);
-    for (const std::string& name : in_every_profile_) {
-      if (implements(name) && !Listed(list, name)) Append(list, name, point);
-    }
-    return {};
-  }
-
-  // For points that nothing is called at.
-  Result<void> CheckNames(const config::PluginSet& set, std::string_view type) const {
-    for (const config::PluginRef& ref : set.enabled) {
-      if (by_name_.contains(ref.name) || not_yet_.contains(ref.name)) continue;
-      return Fail(std::string(type) + " " + Quoted(ref.name) + " does not exist");
-    }
     return {};
   }
 
@@ -265,23 +244,34 @@ class Profile::Builder {
 #define BERTH_FILL(Name, member, field, build_order) \
   filled[build_order] = Fill(lists.member, &Plugin::member, p.member, #Name "Plugin");
     BERTH_EXTENSION_POINTS(BERTH_FILL)
+    BERTH_POD_GROUP_POINTS(BERTH_FILL)
 #undef BERTH_FILL
     for (const auto& [order, result] : filled)
       if (!result) return result;
-    if (auto checked = CheckNames(p.placement_generate, "PlacementGeneratePlugin"); !checked) {
-      return checked;
+    for (const auto& instance : profile_.instances_) {
+      if (instance->placement_feasible == nullptr) continue;
+      Append(lists.placement_feasible, instance->name, &Plugin::placement_feasible);
     }
-    if (auto checked = CheckNames(p.placement_score, "PlacementScorePlugin"); !checked) {
-      return checked;
-    }
-    return CheckNames(p.pod_group_post_filter, "PodGroupPostFilterPlugin");
+    return {};
   }
 
-  // A weight at the score point beats the MultiPoint one; 0 means 1.
   Result<void> Weigh() {
+    const config::Plugins& p = config_.plugins;
+    if (auto weighed = Weigh(profile_.lists_.score, p.score); !weighed) {
+      return Fail(weighed.error().Within("score plugins"));
+    }
+    if (auto weighed = Weigh(profile_.lists_.placement_score, p.placement_score); !weighed) {
+      return Fail(weighed.error().Within("placement score plugins"));
+    }
+    return {};
+  }
+
+  // A weight at the point itself beats the MultiPoint one; 0 means 1.
+  template <typename E>
+  Result<void> Weigh(std::vector<E>& list, const config::PluginSet& point) {
     int64_t total = 0;
-    for (ScoreEntry& entry : profile_.lists_.score) {
-      for (const config::PluginSet* set : {&config_.plugins.score, &config_.plugins.multi_point}) {
+    for (E& entry : list) {
+      for (const config::PluginSet* set : {&point, &config_.plugins.multi_point}) {
         const auto it =
             std::find_if(set->enabled.begin(), set->enabled.end(),
                          [&](const config::PluginRef& ref) { return ref.name == entry.name; });
@@ -290,7 +280,7 @@ class Profile::Builder {
         break;
       }
       if (entry.weight > (std::numeric_limits<int64_t>::max() - total) / kMaxNodeScore) {
-        return Fail("score plugins: total score of Score plugins could overflow");
+        return Fail("total score of Score plugins could overflow");
       }
       total += entry.weight * kMaxNodeScore;
     }
@@ -333,8 +323,6 @@ class Profile::Builder {
   Profile& profile_;
   std::map<std::string, size_t> by_name_;
   std::set<std::string> not_yet_;  // named, and without a factory
-  std::set<std::string> partial_;
-  std::vector<std::string> in_every_profile_;
 };
 
 Profile::Profile(Handle& handle) : handle_(handle) {}

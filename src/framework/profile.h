@@ -41,6 +41,10 @@ struct ScoreEntry : Entry<ScorePlugin> {
   int64_t weight = 1;
 };
 
+struct PlacementScoreEntry : Entry<PlacementScorePlugin> {
+  int64_t weight = 1;
+};
+
 template <typename Interface>
 struct EntryOf {
   using Type = Entry<Interface>;
@@ -53,12 +57,19 @@ template <>
 struct EntryOf<ScorePlugin> {
   using Type = ScoreEntry;
 };
+template <>
+struct EntryOf<PlacementScorePlugin> {
+  using Type = PlacementScoreEntry;
+};
 
 // The plugins of each extension point, in the order they are called.
 struct PluginLists {
 #define BERTH_LIST(Name, member, ...) std::vector<EntryOf<Name##Plugin>::Type> member;
   BERTH_EXTENSION_POINTS(BERTH_LIST)
+  BERTH_POD_GROUP_POINTS(BERTH_LIST)
 #undef BERTH_LIST
+  // Of all plugins of the profile, wherever else they are called.
+  std::vector<Entry<PlacementFeasiblePlugin>> placement_feasible;
 };
 
 // A plugin's registration for one cluster event.
@@ -78,8 +89,8 @@ class Profile {
  public:
   // `registry` lists every known plugin; those without a factory are left out of the profile.
   // `handle` must outlive the profile. Errors: an unknown or repeated plugin, one that lacks the
-  // extension point, bad args, no or several QueueSort plugins, no Bind plugin, weights that
-  // overflow.
+  // extension point, bad args, no or several QueueSort plugins, no Bind plugin, several
+  // PlacementGenerate plugins, weights that overflow.
   static Result<std::unique_ptr<Profile>> Make(const config::Profile& config,
                                                const std::vector<PluginRegistration>& registry,
                                                Handle& handle);

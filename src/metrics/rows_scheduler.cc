@@ -33,6 +33,58 @@ std::vector<MetricRow> SchedulerRows() {
       {Metric::kPreemptionGoroutinesExecution,
        Counter("scheduler_preemption_goroutines_execution_total", kAlpha, {"result"},
                "Number of preemption goroutines executed.")},
+      {Metric::kPodGroupScheduleAttempts,
+       Counter("scheduler_podgroup_schedule_attempts_total", kAlpha, {"result", "profile"},
+               "Number of attempts to schedule pod group, by the result. 'unschedulable' means a "
+               "pod group could not be scheduled, while 'error' means an internal scheduler "
+               "problem.")},
+      {Metric::kPodGroupSchedulingAttemptDuration,
+       Histogram("scheduler_podgroup_scheduling_attempt_duration_seconds", kAlpha,
+                 {"result", "profile"}, Exponential(0.001, 2, 15),
+                 "Pod group scheduling attempt latency in seconds")},
+      {Metric::kPodGroupSchedulingAlgorithmDuration,
+       Histogram("scheduler_podgroup_scheduling_algorithm_duration_seconds", kAlpha, {},
+                 Exponential(0.001, 2, 15), "Pod group scheduling algorithm latency in seconds")},
+      {Metric::kWorkloadPreemptionAttempts,
+       Counter("scheduler_workload_preemption_attempts_total", kAlpha, {"result"},
+               "Total preemption attempts initiated by workload (including pod groups) in the "
+               "cluster till now.")},
+      {Metric::kWorkloadPreemptionVictims,
+       Histogram("scheduler_workload_preemption_victims", kAlpha, {}, Exponential(1, 2, 11),
+                 "Number of pod preemption victims caused by workload preemption.")},
+      {Metric::kPreemptionWorkloadDisruptions,
+       Histogram("scheduler_preemption_workload_disruptions", kAlpha, {"preemptor"},
+                 Exponential(1, 2, 11),
+                 "Number of workload preemption units being preempted. A single preemption unit "
+                 "can be all pods in a pod group (in case of DisruptionMode=all), or a single pod "
+                 "(in case of DisruptionMode=single).")},
+      {Metric::kPreemptionEvaluationDuration,
+       Histogram("scheduler_preemption_evaluation_duration_seconds", kAlpha,
+                 {"preemptor", "result"}, Exponential(0.001, 2, 16),
+                 "Duration in seconds for identifying the target preemption victims.")},
+      {Metric::kPreemptionExecutionDuration,
+       Histogram("scheduler_preemption_execution_duration_seconds", kAlpha, {"preemptor", "result"},
+                 Exponential(0.001, 2, 16),
+                 "Duration in seconds for preempting the target preemption victims. With async "
+                 "preemption enabled, preemption execution does not block the scheduling of other "
+                 "pods.")},
+      {Metric::kPreemptionPdbViolations,
+       Counter("scheduler_preemption_pdb_violations_total", kAlpha, {"preemptor"},
+               "Total number of pod disruption budget violations caused by preemption.")},
+      {Metric::kGeneratedPlacements,
+       Counter("scheduler_generated_placements_total", kAlpha, {"profile"},
+               "Number of candidate placements generated when scheduling pod groups.")},
+      {Metric::kPlacementEvaluations,
+       Counter("scheduler_placement_evaluations_total", kAlpha, {"result", "profile"},
+               "Number of candidate placements evaluated when scheduling pod groups, by result. "
+               "'feasible' means the pod group fit into the placement, while 'infeasible' means it "
+               "did not.")},
+      {Metric::kPlacementEvaluationDuration,
+       Histogram("scheduler_placement_evaluation_duration_seconds", kAlpha, {"result", "profile"},
+                 Exponential(0.001, 2, 15),
+                 "Latency in seconds of evaluating a single candidate placement when scheduling "
+                 "pod groups, by result. 'feasible' means the pod group fit into the placement, "
+                 "while 'infeasible' means it did not.")},
       {Metric::kPendingPods,
        Gauge("scheduler_pending_pods", kStable, {"queue"},
              "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; "

@@ -14,29 +14,11 @@ namespace {
 
 // The labels of moves that no cluster event caused.
 constexpr std::string_view kScheduleAttemptFailure = "ScheduleAttemptFailure";
-constexpr std::string_view kBackoffComplete = "BackoffComplete";
 constexpr std::string_view kPopFromBackoffQ = "PopFromBackoffQ";
-constexpr ClusterEvent kForceActivate = {EventResource::kWildcard, action::kAll, "ForceActivate"};
-constexpr ClusterEvent kUnschedulableTimeout = {EventResource::kWildcard, action::kAll,
-                                                "UnschedulableTimeout"};
-constexpr ClusterEvent kConfigurationReload = {EventResource::kWildcard, action::kAll,
-                                               "ConfigurationReload"};
-constexpr ClusterEvent kUnscheduledPodAdd = {EventResource::kUnscheduledPod, action::kAdd};
 
 constexpr Duration kBackoffFlushPeriod = std::chrono::seconds(1);
 constexpr Duration kUnschedulableFlushPeriod = std::chrono::seconds(30);
-
-// The first tick of a timer after `time`.
-Time NextTick(Time start, Duration period, Time time) {
-  if (time < start) return start;
-  return start + ((time - start) / period + 1) * period;
-}
-
-bool Concerns(const PodPredicate& concerns, const Entry& entry) {
-  if (!entry.is_group()) return concerns(entry.pod->pod());
-  return std::ranges::any_of(entry.members,
-                             [&](const auto& member) { return concerns(member->pod->pod()); });
-}
+constexpr ClusterEvent kUnscheduledPodAdd = {EventResource::kUnscheduledPod, action::kAdd};
 
 std::string_view PlaceName(Place place) {
   switch (place) {
@@ -61,11 +43,10 @@ SchedulingQueue::SchedulingQueue(QueueOptions options, QueueHooks hooks,
       in_flight_(state_.metrics()),
       nominator_(nominator),
       // Whole seconds, so that a flush takes whole windows of the backoffQ.
-      backoff_start_(options.pop_from_backoff_q ? std::chrono::floor<std::chrono::seconds>(start)
-                                                : start),
-      unschedulable_start_(start),
-      next_backoff_flush_(NextTick(backoff_start_, kBackoffFlushPeriod, start)),
-      next_unschedulable_flush_(start + kUnschedulableFlushPeriod) {}
+      backoff_timer_(
+          options.pop_from_backoff_q ? std::chrono::floor<std::chrono::seconds>(start) : start,
+          kBackoffFlushPeriod, start),
+      unschedulable_timer_(start, kUnschedulableFlushPeriod, start) {}
 
 Entry* SchedulingQueue::FindEntry(std::string_view pod_key) const {
   Entry* entry = state_.Find(pod_key);
@@ -131,19 +112,6 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
   if (entry->group != nullptr) entry = entry->group;
   if (entry->holder == Holder::kParked) {
     UpdateParked(entry, PodUpdateEvents(resource, *old_pod, pod), old_object, new_object, now);
-  }
-}
-
-void SchedulingQueue::UpdateParked(Entry* entry, const std::vector<ClusterEvent>& events,
-                                   const api::ObjectPtr& old_object,
-                                   const api::ObjectPtr& new_object, Time now) {
-  for (const ClusterEvent& event : events) {
-    const EventMatch& match = state_.hints().Match(event);
-    const QueueingStrategy strategy =
-        state_.hints().Evaluate(*entry, match, old_object, new_object, state_.metrics());
-    if (strategy == QueueingStrategy::kSkip) continue;
-    state_.Requeue(entry, strategy, match.label, now);
-    if (entry->holder != Holder::kParked) return;
   }
 }
 
@@ -275,126 +243,6 @@ void SchedulingQueue::SetPodGroup(std::shared_ptr<const api::PodGroup> group, Ti
 void SchedulingQueue::DeletePodGroup(const api::PodGroup& group) {
   BERTH_ON_THREAD(owner_);
   if (state_.options().pod_groups) groups_.Remove(group);
-}
-
-void SchedulingQueue::MoveGroups(const EventMatch& match, const api::ObjectPtr& old_object,
-                                 const api::ObjectPtr& new_object, Time now,
-                                 const PodPredicate& concerns) {
-  // A wildcard event may be about one pod alone.
-  const bool for_one = match.wildcard && !std::holds_alternative<std::monostate>(new_object);
-  std::vector<std::pair<Entry*, QueueingStrategy>> woken;
-  const auto evaluate = [&](const Entry& entry) {
-    return state_.hints().Evaluate(entry, match, old_object, new_object, state_.metrics());
-  };
-  for (const ParkedGroup* group : state_.parked().Candidates(match)) {
-    std::optional<QueueingStrategy> shared;
-    for (const auto& [sequence, entry] : group->members) {
-      if (concerns && !Concerns(concerns, *entry)) continue;
-      if (!shared || for_one) shared = evaluate(*entry);
-      if (*shared != QueueingStrategy::kSkip) {
-        woken.emplace_back(entry, *shared);
-      } else if (!for_one) {
-        break;
-      }
-    }
-  }
-  std::sort(woken.begin(), woken.end(),
-            [](const auto& a, const auto& b) { return a.first->sequence < b.first->sequence; });
-  for (const auto& [entry, strategy] : woken) state_.Wake(entry, strategy, match.label, now);
-  in_flight_.Record({&match, old_object, new_object});
-}
-
-void SchedulingQueue::MoveAllToActiveOrBackoffQueue(const ClusterEvent& event,
-                                                    const api::ObjectPtr& old_object,
-                                                    const api::ObjectPtr& new_object, Time now,
-                                                    const PodPredicate& concerns) {
-  BERTH_ON_THREAD(owner_);
-  const EventMatch& match = state_.hints().Match(event);
-  if (match.of_interest) MoveGroups(match, old_object, new_object, now, concerns);
-}
-
-void SchedulingQueue::ReplaceHints(std::vector<ProfileHints> profiles, Time now) {
-  BERTH_ON_THREAD(owner_);
-  state_.ReplaceHints(std::move(profiles));
-  const EventMatch& match = state_.hints().Match(kConfigurationReload);
-  std::vector<Entry*> parked;
-  for (const auto& [sequence, entry] : state_.parked().all()) parked.push_back(entry);
-  for (Entry* entry : parked) state_.Wake(entry, QueueingStrategy::kAfterBackoff, match.label, now);
-  in_flight_.Record({&match, {}, {}});
-}
-
-void SchedulingQueue::Regroup() {
-  BERTH_ON_THREAD(owner_);
-  state_.Regroup();
-}
-
-void SchedulingQueue::Activate(std::span<const std::string> pod_keys, Time now) {
-  BERTH_ON_THREAD(owner_);
-  const EventMatch& match = state_.hints().Match(kForceActivate);
-  for (const std::string& key : pod_keys) {
-    const auto* flying = in_flight_.FindByKey(key);
-    Entry* entry = FindEntry(key);
-    if (entry != nullptr && entry->group != nullptr) entry = entry->group;
-    if (flying != nullptr && IsMember(*flying->newest->pod)) {
-      entry = groups_.EntryOf(*flying->newest->pod);
-    }
-    if (entry != nullptr && entry->holder != Holder::kActive && entry->holder != Holder::kNone) {
-      state_.MoveToActiveQ(entry, match.label, std::nullopt, now);
-      if (entry->holder == Holder::kActive) continue;
-    }
-    if (flying != nullptr) {
-      in_flight_.Record({&match, {}, flying->newest->pod});
-    }
-  }
-}
-
-void SchedulingQueue::Tick(Time now) {
-  if (now >= next_backoff_flush_) {
-    FlushBackoffCompleted(now);
-    next_backoff_flush_ = NextTick(backoff_start_, kBackoffFlushPeriod, now);
-  }
-  if (now >= next_unschedulable_flush_) {
-    FlushUnschedulableLeftover(now);
-    next_unschedulable_flush_ = NextTick(unschedulable_start_, kUnschedulableFlushPeriod, now);
-  }
-}
-
-void SchedulingQueue::FlushBackoffCompleted(Time now) {
-  BERTH_ON_THREAD(owner_);
-  while (Entry* entry = state_.BackoffCompleted(now)) {
-    state_.MoveToActiveQ(entry, kBackoffComplete, std::nullopt, now);
-  }
-}
-
-void SchedulingQueue::FlushUnschedulableLeftover(Time now) {
-  BERTH_ON_THREAD(owner_);
-  std::vector<Entry*> overdue;
-  for (const auto& [sequence, entry] : state_.parked().all()) {
-    QueuedPod& pod = *entry->pod;
-    const Time since = std::max(pod.timestamp, pod.flush_timestamp.value_or(pod.timestamp));
-    if (now - since <= state_.options().pod_max_in_unschedulable_pods_duration) continue;
-    pod.was_flushed_from_unschedulable = true;
-    for (const auto& member : entry->members) member->pod->was_flushed_from_unschedulable = true;
-    pod.flush_timestamp = now;
-    overdue.push_back(entry);
-  }
-  if (overdue.empty()) return;
-  const EventMatch& match = state_.hints().Match(kUnschedulableTimeout);
-  for (Entry* entry : overdue) {
-    state_.Wake(entry, QueueingStrategy::kAfterBackoff, match.label, now);
-  }
-  in_flight_.Record({&match, {}, {}});
-}
-
-std::optional<Time> SchedulingQueue::NextWakeup() const {
-  std::optional<Time> next;
-  if (const auto ends = state_.FirstExpiration(); ends) {
-    next = std::max(next_backoff_flush_, NextTick(backoff_start_, kBackoffFlushPeriod, *ends));
-  }
-  if (!state_.parked().all().empty() && (!next || next_unschedulable_flush_ < *next)) {
-    next = next_unschedulable_flush_;
-  }
-  return next;
 }
 
 bool SchedulingQueue::HasReady() const { return state_.Next() != nullptr; }

@@ -14,6 +14,7 @@
 #include "berth/time.h"
 #include "src/base/thread.h"
 #include "src/queue/in_flight.h"
+#include "src/queue/periodic_timer.h"
 #include "src/queue/pod_group_queue.h"
 #include "src/queue/queue_metrics.h"
 #include "src/queue/queue_state.h"
@@ -181,10 +182,8 @@ class SchedulingQueue {
   PodGroupQueue groups_;
   InFlightPods in_flight_;
   cache::Nominator& nominator_;
-  const Time backoff_start_;
-  const Time unschedulable_start_;
-  Time next_backoff_flush_;
-  Time next_unschedulable_flush_;
+  PeriodicTimer backoff_timer_;
+  PeriodicTimer unschedulable_timer_;
 };
 
 }  // namespace berth::queue

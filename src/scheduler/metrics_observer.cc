@@ -51,8 +51,36 @@ void MetricsObserver::ObserveAttempt(const framework::Profile& profile, Result r
         metrics_.Series(Metric::kScheduleAttempts, {name, profile.scheduler_name()}),
         metrics_.Series(Metric::kSchedulingAttemptDuration, {name, profile.scheduler_name()})};
   }
-  metrics_.Add(it->second.count);
-  metrics_.Observe(it->second.duration, took);
+  Observe(it->second, took);
+}
+
+void MetricsObserver::ObserveGroupAttempt(const framework::Profile& profile, GroupResult result,
+                                          Duration took) {
+  const auto [it, added] = group_attempts_.try_emplace({&profile, result});
+  if (added) {
+    const std::string_view name = result == GroupResult::kScheduled       ? "scheduled"
+                                  : result == GroupResult::kUnschedulable ? "unschedulable"
+                                  : result == GroupResult::kWaitingOnPreemption
+                                      ? "waiting_on_preemption"
+                                      : "error";
+    it->second = {
+        metrics_.Series(Metric::kPodGroupScheduleAttempts, {name, profile.scheduler_name()}),
+        metrics_.Series(Metric::kPodGroupSchedulingAttemptDuration,
+                        {name, profile.scheduler_name()})};
+  }
+  Observe(it->second, took);
+}
+
+void MetricsObserver::ObservePlacement(const framework::Profile& profile, bool feasible,
+                                       Duration took) {
+  const auto [it, added] = placements_.try_emplace({&profile, feasible});
+  if (added) {
+    const std::string_view name = feasible ? "feasible" : "infeasible";
+    it->second = {
+        metrics_.Series(Metric::kPlacementEvaluations, {name, profile.scheduler_name()}),
+        metrics_.Series(Metric::kPlacementEvaluationDuration, {name, profile.scheduler_name()})};
+  }
+  Observe(it->second, took);
 }
 
 void MetricsObserver::ObservePodScheduled(int attempts, Duration took) {

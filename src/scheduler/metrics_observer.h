@@ -42,6 +42,11 @@ class MetricsObserver final : public framework::RuntimeObserver {
   // How an attempt ended.
   enum class Result { kScheduled, kUnschedulable, kError };
   void ObserveAttempt(const framework::Profile& profile, Result result, Duration took);
+  // The same for a pod group. kWaitingOnPreemption: its victims are to go first.
+  enum class GroupResult { kScheduled, kUnschedulable, kWaitingOnPreemption, kError };
+  void ObserveGroupAttempt(const framework::Profile& profile, GroupResult result, Duration took);
+  // A pod group was tried in one of several placements.
+  void ObservePlacement(const framework::Profile& profile, bool feasible, Duration took);
   // A pod was bound at its `attempts`th attempt, `took` after it first could be tried.
   void ObservePodScheduled(int attempts, Duration took);
   // Permit held a pod back.
@@ -59,6 +64,11 @@ class MetricsObserver final : public framework::RuntimeObserver {
     metrics::SeriesId duration;
   };
 
+  void Observe(const AttemptSeries& series, Duration took) {
+    metrics_.Add(series.count);
+    metrics_.Observe(series.duration, took);
+  }
+
   metrics::LocalMetrics& metrics_;
   const Clock& clock_;
   std::atomic<const std::string_view*> plugin_ = nullptr;
@@ -67,6 +77,8 @@ class MetricsObserver final : public framework::RuntimeObserver {
   std::map<PluginKey, metrics::SeriesId> plugins_;
   std::map<EvaluationKey, metrics::SeriesId> evaluations_;
   std::map<AttemptKey, AttemptSeries> attempts_;
+  std::map<std::tuple<const framework::Profile*, GroupResult>, AttemptSeries> group_attempts_;
+  std::map<std::tuple<const framework::Profile*, bool>, AttemptSeries> placements_;
   std::map<int, metrics::SeriesId> scheduled_;  // by attempts
   std::map<Code, metrics::SeriesId> permit_waits_;
 };

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "berth/field_errors.h"
-#include "berth/in_tree/pod_group_points.h"
 #include "src/base/logging.h"
 #include "src/base/string_map.h"
+#include "src/framework/pod_group_runtime.h"
 #include "src/scheduler/cycle_steps.h"
 #include "src/scheduler/pod_group_dry_run.h"
 
@@ -61,26 +60,11 @@ api::Condition InitiallyScheduled(const GroupVerdict& verdict, int64_t generatio
   return condition;
 }
 
-// The first verdict that is not Unschedulable, else the reasons of all of them.
-PodGroupPostFilterResult RunPodGroupPostFilter(const framework::Profile& profile,
-                                               framework::Cycle& cycle, const PodGroupInfo& group,
-                                               const Snapshot& snapshot, PodGroupDryRun& dry_run) {
-  ReasonSet reasons;
-  for (const auto& entry : profile.plugins().post_filter) {
-    auto* plugin = dynamic_cast<PodGroupPostFilterPlugin*>(entry.plugin);
-    if (plugin == nullptr) continue;
-    PodGroupPostFilterResult result =
-        plugin->PodGroupPostFilter(cycle.state, group, snapshot, dry_run);
-    const Code code = result.status.code();
-    if (code == Code::kSuccess || code == Code::kUnschedulableAndUnresolvable) return result;
-    if (code != Code::kUnschedulable) {
-      return {
-          cycle.state.reasons().Error("error in " + Quoted(entry.name) +
-                                      " PodGroupPostFilter plugins: " + result.status.message())};
-    }
-    reasons.insert(reasons.end(), result.status.reasons().begin(), result.status.reasons().end());
-  }
-  return {cycle.state.reasons().Make(Code::kUnschedulable, reasons)};
+MetricsObserver::GroupResult ResultOf(const PodGroupAttempt& group, const GroupVerdict& verdict) {
+  using enum MetricsObserver::GroupResult;
+  if (verdict.ok()) return kScheduled;
+  if (verdict.code != Code::kUnschedulable) return kError;
+  return group.waits_for_preemption ? kWaitingOnPreemption : kUnschedulable;
 }
 
 }  // namespace
@@ -89,7 +73,9 @@ PodGroupCycle::PodGroupCycle(const CycleParts& parts, const SchedulerOptions& op
     : parts_(parts),
       state_(parts.state),
       trial_(parts.state, parts.profiles, parts.engine, options),
-      end_(parts, options) {}
+      end_(parts, options),
+      algorithm_series_(
+          state_.metrics.Series(metrics::Metric::kPodGroupSchedulingAlgorithmDuration)) {}
 
 void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
   PodGroupAttempt group = Begin(std::move(popped));
@@ -106,6 +92,7 @@ void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
   base::LogV(3, "Attempting to schedule pod group", {{"podGroup", group.object->metadata.Key()}});
   for (MemberAttempt& member : group.members) Prepare(state_, member.attempt);
   GroupVerdict verdict = trial_.Run(group);
+  state_.metrics.Observe(algorithm_series_, state_.clock.Now() - group.start);
   group.untried_message = verdict.message();
   if (verdict.code == Code::kUnschedulable) MakeRoom(group, verdict);
   Submit(std::move(group), verdict);
@@ -163,7 +150,7 @@ void PodGroupCycle::MakeRoom(PodGroupAttempt& group, GroupVerdict& verdict) {
   PodGroupPostFilterResult result;
   {
     GroupPreemptionDryRun dry_run(state_, trial_, cycle, group);
-    result = RunPodGroupPostFilter(*group.profile, cycle, info, state_.cache, dry_run);
+    result = framework::RunPodGroupPostFilter(*group.profile, cycle, info, state_.cache, dry_run);
   }
   if (result.status.code() == Code::kError) verdict = {.code = Code::kError, .reasons = {}};
   verdict.reasons.push_back(result.status.message());
@@ -210,6 +197,8 @@ void PodGroupCycle::Submit(PodGroupAttempt group, const GroupVerdict& verdict) {
     }
   }
   const std::string key = group.object->metadata.Key();
+  state_.observer.ObserveGroupAttempt(*group.profile, ResultOf(group, verdict),
+                                      state_.clock.Now() - group.start);
   if (verdict.ok()) {
     base::LogV(2, "Successfully scheduled a pod group", {{"podGroup", key}});
   } else if (verdict.code == Code::kUnschedulable) {

@@ -49,6 +49,7 @@ class PodGroupCycle {
   SchedulerState& state_;
   PodGroupTrial trial_;
   CycleEnd end_;
+  const metrics::SeriesId algorithm_series_;
 };
 
 }  // namespace berth::scheduler

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "berth/in_tree/pod_group_points.h"
+#include "src/framework/pod_group_runtime.h"
 #include "src/scheduler/cycle_steps.h"
 
 namespace berth::scheduler {
@@ -21,24 +21,6 @@ GroupVerdict Unschedulable(const Status& status) {
                        .reasons = {std::string(kPodGroupUnschedulable)}};
   verdict.reasons.insert(verdict.reasons.end(), status.reasons().begin(), status.reasons().end());
   return verdict;
-}
-
-// The first Unschedulable or Error, else the last Wait, else Success.
-Status PlacementFeasible(const framework::Profile& profile, CycleState& state,
-                         const api::PodGroup& group, const PlacementProgress& progress) {
-  Status result;
-  for (const auto& entry : profile.plugins().permit) {
-    auto* plugin = dynamic_cast<PodGroupPlugin*>(entry.plugin);
-    if (plugin == nullptr) continue;
-    const Status status = plugin->PlacementFeasible(state, group, progress);
-    if (status.ok()) continue;
-    if (status.code() == Code::kUnschedulable) return status;
-    if (!status.wait()) {
-      return state.reasons().Error("running PlacementFeasible plugin: " + status.message());
-    }
-    result = status;
-  }
-  return result;
 }
 
 }  // namespace
@@ -70,10 +52,11 @@ GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep) {
 }
 
 GroupVerdict PodGroupTrial::TryAll(PodGroupAttempt& group) {
-  CycleState placement;
+  framework::Cycle placement;
+  placement.observer = &state_.observer;
   const api::PodGroup& object = *group.object;
   const auto feasible = [&](const PlacementProgress& progress) {
-    return PlacementFeasible(*group.profile, placement, object, progress);
+    return framework::RunPlacementFeasible(*group.profile, placement, object, progress);
   };
   const PodGroupState* known =
       state_.pod_groups.Find(object.metadata.namespace_, object.metadata.name);

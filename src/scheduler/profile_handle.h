@@ -28,6 +28,7 @@ class ProfileHandle final : public Handle {
   const Listers& listers() const override { return state_.objects; }
   AssumedVolumes& assumed_volumes() override { return state_.assumed_volumes; }
   ClaimTracker& claims() override { return state_.claims; }
+  const PodGroupStates& pod_groups() const override { return state_.pod_groups; }
   ClaimWriter& claim_writer() override { return state_.claim_writes; }
   ResourceNames& resource_names() override { return state_.cache.mutable_resource_names(); }
   ReasonTable& reasons() override { return state_.reasons; }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/preemption.h"
 #include "src/config/reload.h"
 #include "src/extender/extender.h"
@@ -62,10 +61,6 @@ Result<Profiles::Made> Profiles::MakeAll(
           profile.error().Within("creating profile for scheduler name " + config.scheduler_name));
     }
     WarnOfUnwatchedEvents(**profile, state_->features);
-    for (const auto& entry : (*profile)->plugins().permit) {
-      auto* plugin = dynamic_cast<PodGroupPlugin*>(entry.plugin);
-      if (plugin != nullptr) plugin->SetPodGroupStates(state_->pod_groups);
-    }
     made.profiles.emplace(config.scheduler_name, std::move(*profile));
   }
   return made;

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,27 +22,10 @@ func newGangEnv(t *testing.T) *env {
 	t.Helper()
 	e, c := newEnvOfItsOwn(t, controlplane.Options{APIServerArgs: []string{
 		"--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1beta1=true"}})
-	e.grantPodGroups()
 	d := e.startWith(daemon.Options{Config: fast(), Kubeconfig: c.Kubeconfig(controlplane.Berth),
 		Args: []string{"--feature-gates=GenericWorkload=true"}})
 	t.Cleanup(func() { e.stop(d) })
 	return e
-}
-
-// grantPodGroups gives Berth what deploy/base says that pod groups need besides.
-func (e *env) grantPodGroups() {
-	e.Helper()
-	meta := metav1.ObjectMeta{Name: "berth-pod-groups"}
-	const group = schedulingv1beta1.GroupName
-	_, err := e.admin.RbacV1().ClusterRoles().Create(e.ctx, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{group}, Resources: []string{"podgroups", "workloads"}, Verbs: []string{"list", "watch"}},
-		{APIGroups: []string{group}, Resources: []string{"podgroups/status"}, Verbs: []string{"patch"}},
-	}}, metav1.CreateOptions{})
-	e.must(err)
-	_, err = e.admin.RbacV1().ClusterRoleBindings().Create(e.ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: meta,
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: string(controlplane.Berth)}}}, metav1.CreateOptions{})
-	e.must(err)
 }
 
 func (e *env) createGang(name string, minCount int32) {
@@ -117,4 +99,42 @@ func TestGangsStartWholeOrNotAtAll(t *testing.T) {
 	e.must(e.pods.AwaitBound(e.within(60*time.Second), 9))
 	e.awaitInitiallyScheduled("train", metav1.ConditionTrue, "Scheduled")
 	e.checkAllocatable()
+}
+
+// TestGangsThatFitAloneButNotTogether never block each other: one after the other starts, whole, while pods come and go.
+func TestGangsThatFitAloneButNotTogether(t *testing.T) {
+	e := newGangEnv(t)
+	e.createNodes(workload.Node("a", workload.Allocatable("cpu", "4")), workload.Node("b", workload.Allocatable("cpu", "4")))
+	const gangs, size = 4, 6
+	name := func(i int) string { return fmt.Sprintf("gang%d", i) }
+	for i := range gangs {
+		e.createGang(name(i), size)
+	}
+	// Their pods come in turn, as those of two jobs would that start at the same time.
+	for member := range size {
+		for i := range gangs {
+			e.createMembers(name(i), member, 1)
+		}
+	}
+	started := map[string]bool{}
+	for len(started) < gangs {
+		var running string
+		e.eventually(fmt.Sprintf("a gang starts after %d others", len(started)), func() bool {
+			for i := range gangs {
+				bound := e.boundOf(name(i), size)
+				if bound > 0 && running != "" && running != name(i) && !started[name(i)] {
+					t.Fatalf("%s and %s hold room at the same time", running, name(i))
+				}
+				if bound == size && !started[name(i)] {
+					running = name(i)
+				}
+			}
+			return running != ""
+		})
+		e.checkAllocatable()
+		started[running] = true
+		for member := range size {
+			e.deletePod(fmt.Sprintf("%s-%d", running, member))
+		}
+	}
 }

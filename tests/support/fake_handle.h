@@ -12,6 +12,7 @@
 #include "berth/in_tree/handle.h"
 #include "src/base/virtual_time.h"
 #include "src/cache/claim_table.h"
+#include "src/cache/pod_group_states.h"
 #include "src/metrics/plugin_metric_table.h"
 #include "tests/support/fake_claim_writer.h"
 #include "tests/support/plain_assumed_volumes.h"
@@ -78,6 +79,7 @@ class FakeHandle final : public Handle {
   const Listers& listers() const override { return plain_listers; }
   AssumedVolumes& assumed_volumes() override { return assumed; }
   ClaimTracker& claims() override { return claim_table; }
+  const PodGroupStates& pod_groups() const override { return group_states; }
   ClaimWriter& claim_writer() override { return claims_written; }
   // The API server shows the claim.
   void ShowClaim(api::ResourceClaim claim) {
@@ -180,6 +182,7 @@ class FakeHandle final : public Handle {
   PlainListers plain_listers;
   PlainAssumedVolumes assumed{plain_listers};
   cache::ClaimTable claim_table{plain_listers};
+  cache::PodGroupStates group_states;
   FakeClaimWriter claims_written;
   PlainResourceNames names;
   ReasonTable reason_table;

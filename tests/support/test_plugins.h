@@ -15,21 +15,6 @@ namespace berth::test {
 // What all test plugins of a profile did, in order: "Name.Point".
 using CallLog = std::vector<std::string>;
 
-// A plugin with nothing but PreFilter, which says Skip.
-class PreFilterOnly : public PreFilterPlugin {
- public:
-  PreFilterOnly(std::string name, CallLog& log) : name_(std::move(name)), log_(log) {}
-
-  PreFilterResult PreFilter(CycleState&, const PodInfo&, const Snapshot&) override {
-    log_.push_back(name_ + ".PreFilter");
-    return {.status = Status::Skip()};
-  }
-
- private:
-  const std::string name_;
-  CallLog& log_;
-};
-
 // A plugin at every extension point but QueueSort and PostFilter. It logs its calls and answers
 // what it is told to; Success unless told otherwise.
 class EverywherePlugin : public PreEnqueuePlugin,

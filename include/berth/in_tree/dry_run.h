@@ -17,10 +17,11 @@ class DryRun {
 
   // Turns to a node of the snapshot, with all its pods in place.
   virtual void Begin(NodeRow row) = 0;
-  // Imagines a pod of the node away.
-  virtual Status RemovePod(const PodInfo& pod) = 0;
+  // Imagines a pod away from `row`. On another node than the one turned to, only filters that look
+  // beyond the node hear of it.
+  virtual Status RemovePod(const PodInfo& pod, NodeRow row) = 0;
   // Puts a removed pod back.
-  virtual Status AddPod(const PodInfo& pod) = 0;
+  virtual Status AddPod(const PodInfo& pod, NodeRow row) = 0;
   // Whether the pod that is being scheduled passes every filter now, with the pods of equal or
   // higher priority that are nominated for the node, and without them. The verdict of the first
   // filter that rejects it, or Success.

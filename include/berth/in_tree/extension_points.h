@@ -21,6 +21,12 @@
   X(Bind, bind, bind, 7)                     \
   X(PostBind, post_bind, postBind, 8)
 
+// The points at which pod groups are decided, in the same form. Loaded plugins do not have them.
+#define BERTH_POD_GROUP_POINTS(X)                                 \
+  X(PlacementGenerate, placement_generate, placementGenerate, 12) \
+  X(PlacementScore, placement_score, placementScore, 13)          \
+  X(PodGroupPostFilter, pod_group_post_filter, podGroupPostFilter, 14)
+
 // What a plugin may offer besides. X(Interface, member).
 #define BERTH_PLUGIN_EXTENSIONS(X)               \
   X(PointsAwarePlugin, points_aware)             \
@@ -33,4 +39,5 @@
   X(PreemptionPlugin, preemption)                \
   X(UpdatablePreScorePlugin, update_pre_score)   \
   X(ColumnScorePlugin, column_score)             \
-  X(ScoreExtensions, score_extensions)
+  X(ScoreExtensions, score_extensions)           \
+  X(PlacementFeasiblePlugin, placement_feasible)

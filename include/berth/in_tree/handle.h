@@ -18,6 +18,7 @@
 #include "berth/in_tree/features.h"
 #include "berth/in_tree/object_wait.h"
 #include "berth/in_tree/plugin_metrics.h"
+#include "berth/in_tree/pod_groups.h"
 #include "berth/in_tree/preemption.h"
 #include "berth/listers.h"
 #include "berth/pod_info.h"
@@ -64,6 +65,8 @@ class Handle {
   // Of these kinds, what pods that are on their way to a node have been given, too.
   virtual AssumedVolumes& assumed_volumes() = 0;
   virtual ClaimTracker& claims() = 0;
+  // The pods of each pod group.
+  virtual const PodGroupStates& pod_groups() const = 0;
   // Any thread.
   virtual ClaimWriter& claim_writer() = 0;
   virtual ResourceNames& resource_names() = 0;

@@ -23,6 +23,7 @@ class Handle;
 
 #define BERTH_DECLARE_POINT(Name, ...) class Name##Plugin;
 BERTH_EXTENSION_POINTS(BERTH_DECLARE_POINT)
+BERTH_POD_GROUP_POINTS(BERTH_DECLARE_POINT)
 #undef BERTH_DECLARE_POINT
 #define BERTH_DECLARE_EXTENSION(Interface, ...) class Interface;
 BERTH_PLUGIN_EXTENSIONS(BERTH_DECLARE_EXTENSION)
@@ -41,6 +42,7 @@ struct Plugin {
 
 #define BERTH_POINT(Name, member, ...) Name##Plugin* member = nullptr;
   BERTH_EXTENSION_POINTS(BERTH_POINT)
+  BERTH_POD_GROUP_POINTS(BERTH_POINT)
 #undef BERTH_POINT
 #define BERTH_EXTENSION(Interface, member) Interface* member = nullptr;
   BERTH_PLUGIN_EXTENSIONS(BERTH_EXTENSION)
@@ -67,6 +69,7 @@ Plugin AsPlugin(std::string_view name, std::unique_ptr<T> object) {
 #define BERTH_SET_POINT(Name, member, ...) \
   if constexpr (std::is_base_of_v<Name##Plugin, T>) plugin.member = object.get();
   BERTH_EXTENSION_POINTS(BERTH_SET_POINT)
+  BERTH_POD_GROUP_POINTS(BERTH_SET_POINT)
 #undef BERTH_SET_POINT
 #define BERTH_SET_EXTENSION(Interface, member) \
   if constexpr (std::is_base_of_v<Interface, T>) plugin.member = object.get();
@@ -91,10 +94,6 @@ struct PluginRegistration {
   PluginFactory factory;
   // The file that it was loaded from; "" when it is built in.
   std::string library = {};
-  // Only a part of kube-scheduler's plugin is there: profiles may name it at points that it lacks.
-  bool partial = false;
-  // Takes part in profiles that neither enable nor disable it, after all others.
-  bool in_every_profile = false;
 };
 
 }  // namespace berth::inline in_tree

@@ -10,7 +10,6 @@
 
 #include "berth/api/scheduling.h"
 #include "berth/in_tree/cycle_state.h"
-#include "berth/in_tree/pod_groups.h"
 #include "berth/pod_info.h"
 #include "berth/result.h"
 #include "berth/snapshot.h"
@@ -33,12 +32,10 @@ struct PlacementProgress {
   size_t remaining = 0;  // still to be tried
 };
 
-// Has a say about pod groups as a whole. A profile's plugins at Permit are asked for it.
-class PodGroupPlugin {
+// Has a say about pod groups as a whole.
+class PlacementFeasiblePlugin {
  public:
-  virtual ~PodGroupPlugin() = default;
-  // Once, before any other call; `states` outlives the plugin.
-  virtual void SetPodGroupStates(const PodGroupStates& states) = 0;
+  virtual ~PlacementFeasiblePlugin() = default;
   // Whether the group may start with what has been found for it; asked before the first pod and
   // after each. Success: what is scheduled is enough. Wait: it may become enough. Unschedulable: it
   // cannot. `state` belongs to this try of the group.
@@ -78,8 +75,7 @@ struct PodGroupPostFilterResult {
   std::vector<Nomination> nominations = {};
 };
 
-// Tries to make room after a pod group did not fit. A profile's plugins at PostFilter are asked for
-// it.
+// Tries to make room after a pod group did not fit.
 class PodGroupPostFilterPlugin {
  public:
   virtual ~PodGroupPostFilterPlugin() = default;

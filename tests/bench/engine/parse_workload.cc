@@ -8,6 +8,7 @@
 #include "src/documents/parse.h"
 #include "tests/bench/engine/workload.h"
 #include "tests/scenarios/runner/objects.h"
+#include "tests/scenarios/runner/parse.h"
 
 namespace berth::bench {
 namespace {
@@ -196,9 +197,13 @@ Result<Workload> ReadDocument(const ConfigValue& document) {
   FieldReader fields(document, "");
   fields.Read("name", workload.name);
   fields.Read("about", workload.about);
+  const ConfigValue* written_gates = fields.Get("featureGates");
   const ConfigValue* sizes = fields.Get("sizes");
   const ConfigValue::List& steps = fields.GetList("steps");
   if (auto problem = fields.Finish()) return FailAt(document, problem->message);
+  auto gates = scenarios::ParseFeatureGates(written_gates);
+  if (!gates) return Fail(gates.error());
+  workload.feature_gates = *std::move(gates);
   Reader reader(workload);
   if (auto read = reader.ReadSizes(sizes); !read) return Fail(read.error());
   for (const ConfigValue& written : steps) {

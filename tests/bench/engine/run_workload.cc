@@ -78,7 +78,8 @@ class Run {
     simulator::SimulationOptions options;
     options.keep_events = false;
     options.scheduler.configuration =
-        config::DefaultConfiguration(app::KnownTo(plugins, config::FeatureGates()));
+        config::DefaultConfiguration(app::KnownTo(plugins, workload_.feature_gates));
+    options.scheduler.features = workload_.feature_gates.Resolve();
     options.scheduler.configuration.client_connection.burst = 5000;
     options.scheduler.seed = 1;
     if (options_.plain) options.scheduler.max_kept_bytes = 0;

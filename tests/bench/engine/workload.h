@@ -11,6 +11,7 @@
 
 #include "berth/config_value.h"
 #include "berth/result.h"
+#include "src/config/feature_gates.h"
 #include "src/informers/informer_event.h"
 
 // A workload as plain values; tests/bench/engine/README.md has the format.
@@ -70,6 +71,7 @@ struct Size {
 struct Workload {
   std::string name;
   std::string about;
+  config::FeatureGates feature_gates;
   std::vector<Size> sizes;  // the first is measured unless another is named
   std::vector<WorkloadStep> steps;
 

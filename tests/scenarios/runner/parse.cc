@@ -39,21 +39,6 @@ Result<config::SchedulerConfiguration> ParseConfiguration(const ConfigValue* wri
   return loaded;
 }
 
-Result<config::FeatureGates> ParseFeatureGates(const ConfigValue* written) {
-  if (written == nullptr) return config::FeatureGates();
-  if (written->map() == nullptr) return FailAt(*written, "featureGates: expected a map");
-  std::vector<std::string> values;
-  for (const auto& [name, value] : *written->map()) {
-    if (value.boolean() == nullptr) {
-      return FailAt(value, "featureGates." + name + ": expected true or false");
-    }
-    values.push_back(name + (*value.boolean() ? "=true" : "=false"));
-  }
-  auto gates = config::FeatureGates::Parse(values);
-  if (!gates) return FailAt(*written, "featureGates: " + gates.error().message);
-  return gates;
-}
-
 // Reads the steps one after the other.
 //
 // Thread safety: one owner.
@@ -235,6 +220,21 @@ Result<Scenario> ParseDocument(const ConfigValue& document) {
 }
 
 }  // namespace
+
+Result<config::FeatureGates> ParseFeatureGates(const ConfigValue* written) {
+  if (written == nullptr) return config::FeatureGates();
+  if (written->map() == nullptr) return FailAt(*written, "featureGates: expected a map");
+  std::vector<std::string> values;
+  for (const auto& [name, value] : *written->map()) {
+    if (value.boolean() == nullptr) {
+      return FailAt(value, "featureGates." + name + ": expected true or false");
+    }
+    values.push_back(name + (*value.boolean() ? "=true" : "=false"));
+  }
+  auto gates = config::FeatureGates::Parse(values);
+  if (!gates) return FailAt(*written, "featureGates: " + gates.error().message);
+  return gates;
+}
 
 Result<Scenario> ParseScenario(std::string_view text, std::string_view file_name) {
   const auto documents = documents::ParseYaml(text, file_name);

@@ -3,7 +3,9 @@
 
 #include <string_view>
 
+#include "berth/config_value.h"
 #include "berth/result.h"
+#include "src/config/feature_gates.h"
 #include "tests/scenarios/runner/scenario.h"
 
 namespace berth::scenarios {
@@ -14,5 +16,9 @@ namespace berth::scenarios {
 // Thread safety: any thread.
 Result<Scenario> ParseScenario(std::string_view text, std::string_view file_name);
 Result<Scenario> ReadScenario(const std::string& file_name);
+
+// A map of feature gates by name, as scenarios and workloads have it; nullptr: all at their
+// defaults. Errors begin with the line.
+Result<config::FeatureGates> ParseFeatureGates(const ConfigValue* written);
 
 }  // namespace berth::scenarios

@@ -9,8 +9,8 @@
 
 #include "berth/random.h"
 #include "src/cache/affinity_term_table.h"
+#include "src/cache/labelled_pods.h"
 #include "src/cache/pod_counts_table.h"
-#include "src/cache/pod_groups.h"
 #include "src/cache/selector_index.h"
 #include "src/cache/topology_table.h"
 #include "tests/support/builders.h"
@@ -114,8 +114,8 @@ TEST(PodCountsTableTest, WalksOverAllPodsOnlyForTheFirstQuery) {
   EXPECT_EQ(walks, 1u);
 }
 
-TEST(PodGroupsTest, APodOfAKnownGroupAddsNoneAndEmptyGroupsDoNotPileUp) {
-  PodGroups groups;
+TEST(LabelledPodsTableTest, APodOfAKnownGroupAddsNoneAndEmptyGroupsDoNotPileUp) {
+  LabelledPodsTable groups;
   const auto pod = MakePod().Label("app", "a");
   EXPECT_TRUE(groups.Count(0, pod.Ptr(), 1).added);
   EXPECT_FALSE(groups.Count(1, test::PodBuilder(pod).Name("other").Ptr(), 1).added);

@@ -59,14 +59,6 @@ class ProfileFixture : public testing::Test {
                             return Result<Plugin>(AsPlugin(name, std::move(made)));
                           }});
     }
-    const auto make_part = [this](std::string name) {
-      return [this, name](const ConfigValue&, Handle&) {
-        return Result<Plugin>(AsPlugin(name, std::make_unique<PreFilterOnly>(name, log_)));
-      };
-    };
-    registry.push_back({.name = "Part", .factory = make_part("Part"), .partial = true});
-    registry.push_back(
-        {.name = "Always", .factory = make_part("Always"), .in_every_profile = in_every_profile_});
     registry.push_back(
         {"Broken", [](const ConfigValue&, Handle&) { return Result<Plugin>(Fail("bad args")); }});
     registry.insert(registry.end(), more_plugins_.begin(), more_plugins_.end());
@@ -78,8 +70,6 @@ class ProfileFixture : public testing::Test {
   }
 
   std::vector<PluginRegistration> more_plugins_;
-  // Whether "Always", which has nothing but PreFilter, is in every profile.
-  bool in_every_profile_ = false;
   CallLog log_;
   FakeHandle handle_;
   std::map<std::string, EverywherePlugin*> plugins_;

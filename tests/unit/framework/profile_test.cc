@@ -77,45 +77,6 @@ TEST_F(ProfileTest, APointsOwnSettingsOverrideMultiPoint) {
   }
 }
 
-TEST_F(ProfileTest, APartialPluginMayBeNamedWhereItHasNoPoint) {
-  config::Plugins plugins = MultiPoint({{"Sort"}, {"A"}});
-  plugins.reserve.enabled = {{"Part"}};
-  plugins.pre_filter.enabled = {{"Part"}};
-  auto made = TryMake(plugins);
-  ASSERT_TRUE(made) << made.error().message;
-  EXPECT_EQ((*made)->plugins().reserve.size(), 1u) << "only A's";
-  EXPECT_EQ((*made)->plugins().pre_filter.size(), 2u);
-}
-
-TEST_F(ProfileTest, APluginOfEveryProfileIsLeftOutOnlyWhereItIsDisabled) {
-  const struct {
-    const char* name;
-    std::function<void(config::Plugins&)> change;
-    std::vector<std::string> want;
-  } cases[] = {
-      {"nothing said", [](config::Plugins&) {}, {"A", "Always"}},
-      {"enabled",
-       [](config::Plugins& p) { p.multi_point.enabled = {{"Sort"}, {"Always"}, {"A"}}; },
-       {"Always", "A"}},
-      {"disabled", [](config::Plugins& p) { p.multi_point.disabled = {{"Always"}}; }, {"A"}},
-      {"disabled at its point",
-       [](config::Plugins& p) { p.pre_filter.disabled = {{"Always"}}; },
-       {"A"}},
-      {"all disabled", [](config::Plugins& p) { p.multi_point.disabled = {{"*"}}; }, {"A"}},
-  };
-  in_every_profile_ = true;
-  for (const auto& c : cases) {
-    SCOPED_TRACE(c.name);
-    config::Plugins plugins = MultiPoint({{"Sort"}, {"A"}});
-    c.change(plugins);
-    auto made = TryMake(plugins);
-    ASSERT_TRUE(made) << made.error().message;
-    std::vector<std::string> names;
-    for (const auto& entry : (*made)->plugins().pre_filter) names.emplace_back(entry.name);
-    EXPECT_EQ(names, c.want);
-  }
-}
-
 TEST_F(ProfileTest, WeightsComeFromTheScorePointThenFromMultiPointAndZeroMeansOne) {
   config::Plugins plugins = MultiPoint({{"Sort"}, {"A", 5}, {"B", 7}, {"C"}});
   plugins.score.enabled = {{"B", 2}};

@@ -57,7 +57,8 @@ default), `scheduler_volume_binder_cache_requests_total` (never counted by kube-
 `workqueue_*` (its certificate controllers'), `informer_store_resource_version`,
 `rest_client_transport_*` and `rest_client_exec_plugin_*` (client-go's inner workings),
 `authentication_token_cache_*`, and what libraries of the API server register in every component.
-Those of pod groups come with the plugins that count them.
+Those of pod groups, of whole workloads' preemption and of placements are counted with the feature
+gates GenericWorkload and TopologyAwareWorkloadScheduling alone.
 )";
 
 std::string_view PathOf(Page page) {

@@ -26,12 +26,12 @@ class RoomDryRun final : public DryRun {
     row_ = row;
     freed_ = 0;
   }
-  Status RemovePod(const PodInfo& pod) override {
-    freed_ += pod.requests.milli_cpu;
+  Status RemovePod(const PodInfo& pod, NodeRow row) override {
+    if (row == row_) freed_ += pod.requests.milli_cpu;
     return Status::Success();
   }
-  Status AddPod(const PodInfo& pod) override {
-    freed_ -= pod.requests.milli_cpu;
+  Status AddPod(const PodInfo& pod, NodeRow row) override {
+    if (row == row_) freed_ -= pod.requests.milli_cpu;
     return Status::Success();
   }
   Status Filter() override {

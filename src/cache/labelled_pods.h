@@ -17,7 +17,7 @@ namespace berth::cache {
 
 // Placed pods that no PodQuery can tell apart: of one namespace, with the same labels, all or none
 // of them being deleted.
-struct PodGroup {
+struct LabelledPods {
   std::string identity;
   std::shared_ptr<const api::Pod> sample;
   Counts by_row;
@@ -29,16 +29,16 @@ struct PodGroup {
 // groups than others: the next pod of a workload often has the labels of the last.
 //
 // Thread safety: one owner.
-class PodGroups {
+class LabelledPodsTable {
  public:
   struct Found {
-    PodGroup& group;
+    LabelledPods& group;
     bool added;
   };
   // The group of `pod`, with its counts changed by `delta` on `row`; good until the next Count().
   Found Count(NodeRow row, const std::shared_ptr<const api::Pod>& pod, int32_t delta);
 
-  // Calls visit(PodGroup&) for every group, in an order that means nothing.
+  // Calls visit(LabelledPods&) for every group, in an order that means nothing.
   template <typename Visit>
   void ForEach(Visit visit) {
     for (auto& [identity, group] : groups_) visit(*group);
@@ -48,7 +48,7 @@ class PodGroups {
  private:
   void Sweep();
 
-  absl::flat_hash_map<std::string_view, std::unique_ptr<PodGroup>> groups_;  // by identity
+  absl::flat_hash_map<std::string_view, std::unique_ptr<LabelledPods>> groups_;  // by identity
   size_t num_empty_ = 0;
   std::string scratch_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cache/pod_groups.h"
+#include "src/cache/labelled_pods.h"
 
 #include <utility>
 
@@ -25,27 +25,28 @@ void AppendIdentity(const api::ObjectMeta& metadata, std::string& text) {
 
 }  // namespace
 
-PodGroups::Found PodGroups::Count(NodeRow row, const std::shared_ptr<const api::Pod>& pod,
-                                  int32_t delta) {
+LabelledPodsTable::Found LabelledPodsTable::Count(NodeRow row,
+                                                  const std::shared_ptr<const api::Pod>& pod,
+                                                  int32_t delta) {
   if (num_empty_ > kMaxEmpty && num_empty_ > groups_.size() / 2) Sweep();
   scratch_.clear();
   AppendIdentity(pod->metadata, scratch_);
   auto at = groups_.find(scratch_);
   const bool added = at == groups_.end();
   if (added) {
-    auto group = std::make_unique<PodGroup>(PodGroup{scratch_, pod, Counts(), {}});
+    auto group = std::make_unique<LabelledPods>(LabelledPods{scratch_, pod, Counts(), {}});
     const std::string_view identity = group->identity;
     at = groups_.emplace(identity, std::move(group)).first;
     ++num_empty_;
   }
-  PodGroup& group = *at->second;
+  LabelledPods& group = *at->second;
   if (group.by_row.empty()) --num_empty_;
   group.by_row.Add(row, delta);
   if (group.by_row.empty()) ++num_empty_;
   return {group, added};
 }
 
-void PodGroups::Sweep() {
+void LabelledPodsTable::Sweep() {
   absl::erase_if(groups_, [](const auto& entry) { return entry.second->by_row.empty(); });
   num_empty_ = 0;
 }
