@@ -95,7 +95,10 @@ std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile
       cluster.nominated.Matter(pod)) {
     return std::nullopt;
   }
-  return kept_->Decide(profile, cycle, pod, cluster, random_);
+  auto decision = kept_->Decide(profile, cycle, pod, cluster, random_);
+  // PostFilter tells by a plugin's state whether the pod's evaluation has asked its PreFilter.
+  if (!decision) cycle.state = CycleState();
+  return decision;
 }
 
 void Engine::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,

@@ -48,8 +48,8 @@ class Engine {
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
-  // `percentage_of_nodes_to_score`: 1..100 looks for only so many feasible nodes, as
-  // kube-scheduler does; 0 for all.
+  // `cycle` is new: nothing is in its state. `percentage_of_nodes_to_score`: 1..100 looks for only
+  // so many feasible nodes, as kube-scheduler does; 0 for all.
   Decision Schedule(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
                     const ClusterState& cluster, int32_t percentage_of_nodes_to_score,
                     RefuseAlike refuse_alike = RefuseAlike::kYes);

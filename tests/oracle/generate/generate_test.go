@@ -28,6 +28,20 @@ func TestTheSameSeedMakesTheSameCase(t *testing.T) {
 	}
 }
 
+// The controller of volumes takes a claim for lost that was bound and names no volume, or one that is not there.
+func TestASettledClaimThatLostItsVolumeIsLost(t *testing.T) {
+	claim := func(name, volumeName string) map[string]any {
+		return map[string]any{"kind": "PersistentVolumeClaim", "spec": map[string]any{"volumeName": volumeName},
+			"metadata": map[string]any{"name": name, "annotations": map[string]any{volume.AnnBindCompleted: "yes"}}}
+	}
+	c := generate.Case{Objects: []map[string]any{claim("nameless", ""), claim("deleted", "gone")}}.Settled()
+	for _, object := range c.Objects {
+		if status, _ := object["status"].(map[string]any); status["phase"] != "Lost" {
+			t.Errorf("%v", object)
+		}
+	}
+}
+
 func TestASettledCaseHasNoClaimForControllersToBind(t *testing.T) {
 	for seed := range uint64(50) {
 		c := generate.New(seed, generate.Options{Nodes: 20, Volumes: true}).Settled()

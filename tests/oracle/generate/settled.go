@@ -79,7 +79,7 @@ func (s settler) settleVolume(pv dict) dict {
 func (s settler) settleClaim(claim dict) dict {
 	name := text(claim, "spec", "volumeName")
 	if isBound(claim) {
-		if name == "gone" {
+		if name == "" || name == "gone" {
 			claim = with(claim, string(corev1.ClaimLost), "status", "phase")
 		}
 		return claim

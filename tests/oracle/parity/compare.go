@@ -70,7 +70,8 @@ func compareDocuments(verdict *upstream.Verdict, expected, got []byte) *Differen
 		return &Difference{Kind: "bad document", Pod: verdict.Pod, Details: []string{err.Error(), string(got)}}
 	}
 	d := &differ{}
-	d.compare(nil, withoutZeros(plain(expected)), withoutZeros(withoutProblems(withoutRequests(plain(got)))))
+	want, said := plain(expected), withoutProblems(withoutRequests(plain(got)))
+	d.compare(nil, withSortedErrors(withoutZeros(want)), withSortedErrors(withoutZeros(said)))
 	if len(d.lines) == 0 {
 		return nil
 	}
@@ -128,6 +129,16 @@ func withoutZeros(document any) any {
 				delete(node, "scores")
 			}
 		}
+	}
+	return document
+}
+
+// withSortedErrors does so with what preemption says: its dry run begins with any node.
+func withSortedErrors(document any) any {
+	members, _ := document.(map[string]any)
+	preemption, _ := members["preemption"].(map[string]any)
+	if message, said := preemption["message"].(string); said {
+		preemption["message"] = upstream.WithSortedErrors(message)
 	}
 	return document
 }

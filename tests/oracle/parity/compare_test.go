@@ -61,6 +61,26 @@ func TestTheKindOfADifferenceIsWhatTheOthersFollowFrom(t *testing.T) {
 	}
 }
 
+// A dry run of preemption begins with any node.
+func TestErrorsOfADryRunDoNotDifferByTheirOrder(t *testing.T) {
+	saying := func(message string) *upstream.Verdict {
+		v := document()
+		v.Preemption = &upstream.Preemption{Message: message}
+		return v
+	}
+	const first, second = `running "A" filter plugin: x, or y`, `running "A" filter plugin: b`
+	want := saying("preemption: [" + first + ", " + second + "]")
+	for message, same := range map[string]bool{
+		"preemption: [" + second + ", " + first + "]":                 true,
+		"preemption: [" + first + ", running \"B\" filter plugin: b]": false,
+		"preemption: " + first:                                        false,
+	} {
+		if d := compareVerdicts([]*upstream.Verdict{want}, saying(message).Line()); (d == nil) != same {
+			t.Errorf("%s: %+v", message, d)
+		}
+	}
+}
+
 func TestMissingAndUnknownDocumentsDiffer(t *testing.T) {
 	line := string(document().Line())
 	for want, text := range map[string]string{

@@ -177,10 +177,12 @@ func (d *devices) countAllocated() (whole, shared int) {
 // ExtendedResources is what documents call the claim that upstream makes up for a pod's extended resources.
 const ExtendedResources = "<extended resources>"
 
-// wantsDevices says whether DynamicResources has something to give the pod, or may have.
+// wantsDevices says whether DynamicResources has something to give the pod, or may have: by claims, or by classes that stand
+// for extended resources.
 func (c *cycle) wantsDevices() bool {
 	tells := func(plugin config.Plugin) bool { return plugin.Name == names.DynamicResources }
-	return len(c.devices.cluster.DeviceClasses) > 0 && slices.ContainsFunc(c.ListPlugins().Filter.Enabled, tells)
+	wants := len(c.devices.cluster.DeviceClasses) > 0 || len(c.pod.Spec.ResourceClaims) > 0
+	return wants && slices.ContainsFunc(c.ListPlugins().Filter.Enabled, tells)
 }
 
 // chooseDevices notes for each node what Reserve gives the pod there, and has it undone.

@@ -73,6 +73,21 @@ func TestReplayOfAClaimThatManyPodsGet(t *testing.T) {
 	expectReplay(t, open(t, []byte(cluster.String()), configOf("", names.DefaultPreemption)).Replay, decisions.String(), "")
 }
 
+func TestDevicesOfAClaimAreToldWithoutAnyClass(t *testing.T) {
+	const cluster = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {pods: 9}}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: d, namespace: default, uid: d},
+ status: {allocation: {devices: {results: [{request: r, driver: d, pool: a, device: gpu}]}}}},
+{apiVersion: v1, kind: Pod, metadata: {name: x, uid: x}, spec: {containers: [{name: c}], resourceClaims: [{name: d, resourceClaimName: d}]}}]`
+	v := verdictOf(t, cluster, configOf(""))
+	if said := string(v.Line()); !strings.Contains(said, `"claims":[{"claim":"default/d","devices":["r: d/a/gpu"]}]`) {
+		t.Error(said)
+	}
+}
+
 func TestAShareOfExtendedResourcesIsToldBesideOneOfAClaim(t *testing.T) {
 	const cluster = `
 apiVersion: v1

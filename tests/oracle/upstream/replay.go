@@ -141,7 +141,7 @@ func (s *State) decide(pod *corev1.Pod, d Decision, mayFailToBind bool) (v *Verd
 	switch {
 	case d.Node == nil && v.Result == Scheduled:
 		return refuse("no node", "%q; upstream has %v", d.Message, v.Best)
-	case d.Node == nil && !slices.Contains(v.messages(), d.Message):
+	case d.Node == nil && !v.mayHaveSaid(d.Message):
 		return refuse("message", "%q; upstream's is one of %q", d.Message, v.messages())
 	case d.Node == nil && v.evicts():
 		return v, true, nil // When the others see the room is not said.

@@ -2,7 +2,10 @@
 
 package upstream
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // ReplayToPreemption takes decisions of profiles that may preempt, and reports the first that upstream could not have
 // made. It ends with the first one that evicts pods: when the others see the room is not said. It changes the state.
@@ -21,6 +24,12 @@ func (s *State) ReplayToPreemption(decisions []Decision) error {
 
 // evicts says whether upstream would make room for the pod.
 func (v *Verdict) evicts() bool { return v.Preemption != nil && len(v.Preemption.Candidates) > 0 }
+
+// mayHaveSaid says whether the message could be the FailedScheduling event's.
+func (v *Verdict) mayHaveSaid(message string) bool {
+	message = WithSortedErrors(message)
+	return slices.ContainsFunc(v.messages(), func(m string) bool { return WithSortedErrors(m) == message })
+}
 
 // messages are all that the FailedScheduling event could say.
 func (v *Verdict) messages() []string {

@@ -5,6 +5,8 @@ package upstream
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 )
 
 // Result is what became of a pod that was judged.
@@ -96,4 +98,23 @@ func ParseVerdict(line []byte) (*Verdict, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// WithSortedErrors puts the errors of a dry run of preemption, at the end of a message, in the order of their texts: they
+// come as its nodes do, and it begins with any node.
+func WithSortedErrors(message string) string {
+	const begin, separator = "preemption: [", ", running \""
+	head, list, found := strings.Cut(message, begin)
+	list, closed := strings.CutSuffix(list, "]")
+	if !found || !closed {
+		return message
+	}
+	// Each begins with the same words, which no other comma stands before.
+	rest, uniform := strings.CutPrefix(list, separator[len(", "):])
+	if !uniform {
+		return message
+	}
+	errors := strings.Split(rest, separator)
+	slices.Sort(errors)
+	return head + begin + separator[len(", "):] + strings.Join(errors, separator) + "]"
 }

@@ -43,19 +43,39 @@ class CountsFeasible final : public UpdatablePreScorePlugin, public ScorePlugin 
   size_t& told_;
 };
 
+// Rejects pods with an annotation of its name, before OwnNodes is asked at PreFilter.
+class RejectsFirst final : public PreFilterPlugin {
+ public:
+  static constexpr std::string_view kName = "RejectsFirst";
+
+  Inputs DeclaredInputs() const { return Inputs::EachPod(); }
+
+  PreFilterResult PreFilter(CycleState& state, const PodInfo& pod, const Snapshot&) override {
+    if (api::Find(pod.pod->metadata.annotations, kName) == nullptr) {
+      return {.status = Status::Skip()};
+    }
+    return {.status = state.reasons().Make(Code::kUnschedulableAndUnresolvable, "not this pod")};
+  }
+};
+
 class KeptClassTest : public test::ProfileFixture {
  protected:
   KeptClassTest() {
-    more_plugins_ = {{test::OwnNodes::kName,
-                      [](const ConfigValue&, Handle&) -> Result<Plugin> {
-                        return MakePlugin<test::OwnNodes>();
-                      }},
-                     {CountsFeasible::kName, [this](const ConfigValue&, Handle&) -> Result<Plugin> {
-                        return MakePlugin<CountsFeasible>(told_);
-                      }}};
+    more_plugins_ = {
+        {test::OwnNodes::kName,
+         [](const ConfigValue&, Handle&) -> Result<Plugin> {
+           return MakePlugin<test::OwnNodes>();
+         }},
+        {RejectsFirst::kName,
+         [](const ConfigValue&, Handle&) -> Result<Plugin> { return MakePlugin<RejectsFirst>(); }},
+        {CountsFeasible::kName, [this](const ConfigValue&, Handle&) -> Result<Plugin> {
+           return MakePlugin<CountsFeasible>(told_);
+         }}};
     config::Plugins plugins;
-    plugins.multi_point.enabled = {
-        {"Sort"}, {std::string(test::OwnNodes::kName)}, {std::string(CountsFeasible::kName)}};
+    plugins.multi_point.enabled = {{"Sort"},
+                                   {std::string(RejectsFirst::kName)},
+                                   {std::string(test::OwnNodes::kName)},
+                                   {std::string(CountsFeasible::kName)}};
     plugins.bind.enabled = {{"A"}};
     auto made = TryMake(plugins);
     EXPECT_TRUE(made) << made.error().message;
@@ -71,6 +91,9 @@ class KeptClassTest : public test::ProfileFixture {
     test::PodBuilder pod = test::MakePod();
     if (!asks.empty()) pod.Annotation(test::OwnNodes::kName, asks);
     framework::Cycle cycle;
+    return Decide(pod, cycle);
+  }
+  Decision Decide(const test::PodBuilder& pod, framework::Cycle& cycle) {
     return engine_.Schedule(*profile_, cycle, *cache_.MakePodInfo(pod.Ptr()),
                             {cache_, nominations_}, 0);
   }
@@ -113,6 +136,18 @@ TEST_F(KeptClassTest, AFilterThatFailsOnANodeFailsTheDecision) {
     EXPECT_EQ(Decide("").kind, Decision::Kind::kScheduled);
     EXPECT_EQ(Decide(test::OwnNodes::kFails).kind, Decision::Kind::kError);
   }
+}
+
+// PostFilter tells by its plugin's state whether its PreFilter was asked.
+TEST_F(KeptClassTest, NothingIsLeftInACycleOfPluginsThatItsEvaluationDidNotAsk) {
+  Decide("");
+  Decide("");
+  framework::Cycle cycle;
+  const Decision decision = Decide(
+      test::MakePod().Annotation(test::OwnNodes::kName, "2").Annotation(RejectsFirst::kName, ""),
+      cycle);
+  EXPECT_EQ(decision.kind, Decision::Kind::kUnfit);
+  EXPECT_EQ(cycle.state.Find<test::OwnNodes::State>(), nullptr);
 }
 
 }  // namespace
