@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,7 @@ const (
 	deviceClass = "gpu"
 	template    = "one-gpu"
 	pool        = "pool"
+	urgent      = "urgent" // a PriorityClass
 	// patience is how long the API server may be away while the test wants something of it.
 	patience = time.Minute
 )
@@ -34,6 +36,7 @@ type wanted struct {
 	at         time.Duration // when it is made
 	deletedAt  time.Duration // zero: never
 	impossible bool          // no node will ever fit
+	evictable  bool          // urgent pods will want its place
 }
 
 // crowd is what a run puts into the cluster: nodes in pools, and pods that fill each pool to the last place, so that a
@@ -44,6 +47,8 @@ type crowd struct {
 	pods   []wanted
 	claims []wanted // of volumes, by namespace and name
 	slices map[string]int
+	moves  []step
+	late   *corev1.Node // is made by a move
 }
 
 // restored says that etcd will go back in time: then there is nothing that controllers have a part in.
@@ -99,6 +104,19 @@ func newCrowd(id string, namespaces []string, random *rand.Rand, length time.Dur
 		add("disks", together, workload.UseClaim(name))
 		c.claims = append(c.claims, wanted{namespace: namespaces[0], name: name})
 	}
+	// The urgent come late, and take the places of the others.
+	c.addNodes("ranks", 2, 0, "pods", "2")
+	for range 4 {
+		add("ranks", func(w *wanted) { w.at, w.evictable = w.at/2, true })
+	}
+	for range 4 {
+		add("ranks", func(w *wanted) { w.at = length/2 + w.at/2 }, workload.PriorityClass(urgent))
+	}
+	c.addNodes("moving", 3, 0, "pods", "3")
+	for range 9 {
+		add("moving", nil)
+	}
+	c.drawMoves(c.nodes[len(c.nodes)-3:], random, length)
 	c.addNodes("gpus", 2, 0)
 	for _, node := range c.nodes[len(c.nodes)-2:] {
 		c.slices[node.Name] = 3
@@ -123,7 +141,8 @@ func (c *crowd) addNodes(kind string, n, zones int, allocatable ...string) {
 
 // place makes everything but the pods.
 func (c *crowd) place(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	if err := workload.CreateNodes(ctx, client, c.nodes...); err != nil {
+	there := slices.DeleteFunc(slices.Clone(c.nodes), func(node *corev1.Node) bool { return node == c.late })
+	if err := workload.CreateNodes(ctx, client, there...); err != nil {
 		return err
 	}
 	if len(c.slices) == 0 {

@@ -3,8 +3,6 @@
 package faults
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 )
@@ -32,19 +30,4 @@ func TestASeedIsASchedule(t *testing.T) {
 			t.Errorf("no seed draws %q", trouble)
 		}
 	}
-}
-
-// TestSeedsOf prints which seeds below 1000 draw a trouble, for those who look for one.
-func TestSeedsOf(t *testing.T) {
-	trouble := os.Getenv("BERTH_FAULT_FIND")
-	if trouble == "" {
-		t.Skip("BERTH_FAULT_FIND names no trouble")
-	}
-	var seeds []string
-	for seed := range uint64(1000) {
-		if strings.Contains(draw(seed).String(), trouble) {
-			seeds = append(seeds, fmt.Sprint(seed))
-		}
-	}
-	t.Log(strings.Join(seeds, " "))
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,7 +33,11 @@ var cluster = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, err
 	}
-	_, err = admin.ResourceV1().DeviceClasses().Create(ctx, workload.DeviceClass(deviceClass), metav1.CreateOptions{})
+	if _, err := admin.ResourceV1().DeviceClasses().Create(ctx, workload.DeviceClass(deviceClass), metav1.CreateOptions{}); err != nil {
+		return nil, err
+	}
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: urgent}, Value: 1000}
+	_, err = admin.SchedulingV1().PriorityClasses().Create(ctx, class, metav1.CreateOptions{})
 	return c, err
 })
 

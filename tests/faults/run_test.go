@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -78,6 +79,7 @@ func newRun(t *testing.T, s schedule) *run {
 		epochs: []epoch{{from: time.Now()}}}
 	r.must(r.crowd.place(ctx, r.admin, r.namespaces[0]))
 	r.startProxy()
+	r.startReaper()
 	return r
 }
 
@@ -147,7 +149,7 @@ func (r *run) play() {
 			}
 		})
 	}
-	for _, s := range r.steps {
+	for _, s := range slices.Concat(r.steps, r.crowd.moves) {
 		group.Go(func() {
 			reach(s.at)
 			end := s.do(r)
