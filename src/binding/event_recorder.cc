@@ -21,6 +21,8 @@ constexpr size_t kMaxInHand = 20'000;
 constexpr size_t kMaxSeries = 20'000;
 constexpr int kMaxTries = 12;
 constexpr Duration kRetryWait = std::chrono::seconds(10);
+// While the daemon ends.
+constexpr Duration kLastRetryWait = std::chrono::milliseconds(500);
 constexpr Duration kFinishTime = std::chrono::minutes(6);
 constexpr Duration kRefreshTime = std::chrono::minutes(30);
 
@@ -105,6 +107,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   const std::string hostname_;
   Time last_unique_;
   absl::btree_map<std::string, Kept> kept_;
+  absl::btree_map<base::Executor::TimerId, WritePtr> waiting_;  // for their retry
   std::function<void(size_t)> flushed_;  // empty while nothing is being flushed
   base::Executor::TimerId patience_ = 0;
 
@@ -153,6 +156,10 @@ void EventRecorder::Impl::Flush(Duration patience, std::function<void(size_t)> f
       if (const auto alive = weak.lock()) alive->EndFlush();
     });
     if (self->in_hand() == 0) self->EndFlush();
+    for (const auto& [timer, write] : std::exchange(self->waiting_, {})) {
+      self->api_.executor().Cancel(timer);
+      self->Send(write);
+    }
   });
 }
 
@@ -284,11 +291,17 @@ bool EventRecorder::Impl::OnError(Write& write, const client::ApiError& error) {
 void EventRecorder::Impl::RetryLater(const WritePtr& write) {
   write->create_series = false;
   const double stretch = 1 + 0.25 * random_.Unit();
+  const Duration least = flushed_ == nullptr ? kRetryWait : kLastRetryWait;
   const auto wait =
-      Duration(static_cast<Duration::rep>(static_cast<double>(kRetryWait.count()) * stretch));
-  api_.executor().PostAfter(wait, [weak = weak_from_this(), write] {
-    if (const auto self = weak.lock()) self->Send(write);
+      Duration(static_cast<Duration::rep>(static_cast<double>(least.count()) * stretch));
+  const auto timer = std::make_shared<base::Executor::TimerId>();
+  *timer = api_.executor().PostAfter(wait, [weak = weak_from_this(), write, timer] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->waiting_.erase(*timer);
+    self->Send(write);
   });
+  waiting_.emplace(*timer, write);
 }
 
 void EventRecorder::Impl::Done(const WritePtr& write) {

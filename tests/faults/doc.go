@@ -6,4 +6,5 @@
 //
 // BERTH_FAULT_SEED is the seed of the first schedule; without it the clock gives one, which the test prints.
 // BERTH_FAULT_RUNS says how many schedules are run, of seeds that follow each other.
+// BERTH_FAULT_FIND leaves out schedules whose text (as the test prints it) lacks it, such as "is killed".
 package faults

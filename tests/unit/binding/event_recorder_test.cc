@@ -363,6 +363,23 @@ TEST_F(EventRecorderTest, AFlushWaitsForTheAnswersButNotForEver) {
   }
 }
 
+TEST_F(EventRecorderTest, AFlushTriesAgainSoonWhatWaitsForItsRetry) {
+  Record(Failed());
+  Fail(NoAnswer());
+  std::optional<size_t> unsent;
+  recorder_->Flush(seconds(20), [&](size_t count) { unsent = count; });
+  executor_.RunDue();
+  ASSERT_EQ(api_.size(), 2u) << "the retry is sent at once";
+  Fail(NeverSent());
+  executor_.Advance(seconds(1));
+  ASSERT_EQ(api_.size(), 3u) << "nor is there a long wait before the next";
+  EXPECT_FALSE(unsent.has_value());
+  Reply(201);
+  EXPECT_EQ(unsent, 0u);
+  executor_.Advance(minutes(1));
+  EXPECT_EQ(api_.size(), 3u) << "a retry that was brought forward is not sent once more";
+}
+
 TEST_F(EventRecorderTest, AFlushDoesNotWaitWithoutPatience) {
   Record(Failed());
   std::optional<size_t> unsent;
