@@ -152,7 +152,8 @@ func (r *run) unsettled() string {
 				return fmt.Sprintf("pod %s, whose place others need, is on node %q and says %v", pod.Name, pod.Spec.NodeName, condition)
 			}
 		case w.impossible:
-			if !workload.IsUnschedulable(pod) || !strings.HasPrefix(condition.Message, fmt.Sprintf("0/%d nodes are available", len(r.crowd.nodes))) {
+			// How many nodes there were when it was tried last depends on those that moved.
+			if !workload.IsUnschedulable(pod) || !strings.Contains(condition.Message, " nodes are available: ") {
 				return fmt.Sprintf("pod %s, which fits nowhere, says %v", pod.Name, condition)
 			}
 		case pod.Spec.NodeName == "":
