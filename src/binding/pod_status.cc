@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "berth/random.h"
+#include "src/base/backoff.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
 #include "src/binding/paths.h"
@@ -20,6 +21,11 @@ namespace {
 // still be changed.
 constexpr size_t kAtOnce = 32;
 constexpr std::string_view kPodScheduled = "PodScheduled";
+// Of a condition that could not be written. The last time comes after some 5 minutes: by then the
+// pod itself has been tried again.
+constexpr base::Backoff::Shape kLaterBackoff = {std::chrono::seconds(1), 2,
+                                                std::chrono::seconds(40), 0.25};
+constexpr int kMaxLater = 10;
 
 // A nomination that the pod's bind has overtaken. The API server tells it by this text alone.
 bool IsTooLate(const client::ApiError& error) {
@@ -49,7 +55,8 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
     std::shared_ptr<const api::Pod> pod;
     api::PodStatusChange change;
     std::vector<Done> done;
-    Time since;  // of the first change
+    Time since;     // of the first change
+    int later = 0;  // how often it has been put off
   };
   struct Entry {
     std::optional<Patch> under_way;
@@ -58,6 +65,8 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
     bool forgotten = false;              // all of it
     std::deque<Patch> waiting;
     bool in_line = false;
+    // Until then the first that waits is put off, unless something newer comes.
+    std::optional<base::Executor::TimerId> put_off;
     // The conditions and the nominated node as the last patch left them, if one was sent.
     std::optional<api::PodStatus> sent;
   };
@@ -71,6 +80,8 @@ class PodStatusPatcher::Impl : public std::enable_shared_from_this<PodStatusPatc
   bool Send(const std::string& uid, Entry& entry);
   void OnWritten(const std::string& uid, const std::optional<client::ApiError>& error);
   void Report(const Patch& patch, const client::ApiError& error);
+  // Keeps a patch that failed for later.
+  void PutOff(const std::string& uid, Entry& entry, Patch patch);
   void DoWithdraw(const std::string& uid, Withdrawn what);
   void Finish(const Patch& patch, const std::optional<client::ApiError>& error);
   void Count(uint64_t Counts::* counter) {
@@ -135,6 +146,14 @@ bool TellsScheduled(const api::PodStatusChange& change) {
   return change.condition && change.condition->type == kPodScheduled;
 }
 
+// Whether a patch that failed so is worth keeping: a condition says what is so until something
+// newer comes, while a nomination belongs to evictions that go on without it or have been given up.
+bool MayComeLater(const api::PodStatusChange& change, const client::ApiError& error) {
+  const bool passes =
+      error.code == 0 || error.code == 409 || error.code == 429 || error.code >= 500;
+  return passes && TellsScheduled(change) && !TellsNomination(change);
+}
+
 // Takes the PodScheduled condition out, or all. False: nothing is left.
 bool Strip(api::PodStatusChange& change, bool all) {
   if (all) change = {};
@@ -166,6 +185,7 @@ void PodStatusPatcher::Impl::OnExecutor(Patch patch) {
   Entry& entry = entries_[uid];
   if (!entry.waiting.empty() && Merge(patch.change, entry.waiting.back().change)) {
     entry.waiting.back().pod = std::move(patch.pod);
+    entry.waiting.back().later = 0;
     for (Done& done : patch.done) entry.waiting.back().done.push_back(std::move(done));
     base::MutexLock lock(mutex_);
     --in_hand_;
@@ -178,6 +198,7 @@ void PodStatusPatcher::Impl::OnExecutor(Patch patch) {
 
 void PodStatusPatcher::Impl::Enter(const std::string& uid, Entry& entry) {
   if (entry.under_way) return;
+  entry.put_off.reset();
   if (TellsNomination(entry.waiting.back().change)) {
     entry.in_line = false;
     if (!Send(uid, entry)) entries_.erase(uid);
@@ -246,14 +267,34 @@ void PodStatusPatcher::Impl::OnWritten(const std::string& uid,
     }
   } else {
     Report(*patch, *error);
+    if (entry.waiting.empty() && MayComeLater(patch->change, *error) && patch->later < kMaxLater) {
+      const auto done = std::exchange(patch->done, {});
+      PutOff(uid, entry, *std::exchange(patch, std::nullopt));
+      for (const Done& tell : done) tell(error);
+    }
   }
   if (entry.waiting.empty()) {
     entries_.erase(uid);
-  } else {
+  } else if (!entry.put_off) {
     Enter(uid, entry);
   }
   if (patch) Finish(*patch, withdrawn ? std::nullopt : error);
   SendNext();
+}
+
+void PodStatusPatcher::Impl::PutOff(const std::string& uid, Entry& entry, Patch patch) {
+  const Duration wait = base::Backoff::Wait(kLaterBackoff, patch.later++, random_);
+  entry.waiting.push_back(std::move(patch));
+  const auto timer = std::make_shared<base::Executor::TimerId>();
+  *timer = api_.executor().PostAfter(wait, [weak = weak_from_this(), uid, timer] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    const auto found = self->entries_.find(uid);
+    if (found == self->entries_.end() || found->second.put_off != *timer) return;
+    self->Enter(uid, found->second);
+    self->SendNext();
+  });
+  entry.put_off = *timer;
 }
 
 void PodStatusPatcher::Impl::Report(const Patch& patch, const client::ApiError& error) {

@@ -24,6 +24,10 @@ namespace berth::binding {
 // DropCondition() nor Forget() was called for. A condition with a nomination does not wait: it is
 // sent at once, with the priority of the evictions that it belongs to.
 //
+// A PodScheduled condition that fails because of the way or the server, and not because of what it
+// says, is kept, too: unlike kube-scheduler, where it stays unwritten until the pod's next attempt,
+// it is sent again after 1, 2, 4, up to 40 seconds, ten times, unless something newer comes before.
+//
 // Thread safety: any thread; the work is done on the executor's.
 class PodStatusPatcher {
  public:
@@ -42,8 +46,8 @@ class PodStatusPatcher {
   PodStatusPatcher(const PodStatusPatcher&) = delete;
   PodStatusPatcher& operator=(const PodStatusPatcher&) = delete;
 
-  // nullopt: done, also where there was nothing to do, or not any more. On the executor's thread,
-  // once.
+  // nullopt: done, also where there was nothing to do, or not any more; else why the first time
+  // failed. On the executor's thread, once.
   using Done = std::function<void(std::optional<client::ApiError>)>;
 
   // `pod` is the newest version known: the change is sent as a difference to its status. `done`

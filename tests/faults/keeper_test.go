@@ -114,6 +114,16 @@ func (k *keeper) stop() error {
 	return err
 }
 
+// abandon ends it for good if nothing else has: a run that failed does not stop its daemons.
+func (k *keeper) abandon() {
+	k.mu.Lock()
+	k.closing = true
+	d := k.now
+	k.mu.Unlock()
+	_ = d.Signal(syscall.SIGKILL)
+	<-k.over
+}
+
 // restarted says whether it is still the process that was started first.
 func (k *keeper) restarted() bool {
 	k.mu.Lock()

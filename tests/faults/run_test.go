@@ -130,6 +130,7 @@ func (r *run) start() {
 			Name: fmt.Sprintf("berth-%c", 'a'+i), Config: config, Kubeconfig: kubeconfig, Dir: r.dir,
 			Seed: int64(r.seed%1000) + 1, LeaderElect: r.elects}}
 		r.must(k.start())
+		r.Cleanup(k.abandon)
 		r.keepers = append(r.keepers, k)
 	}
 }

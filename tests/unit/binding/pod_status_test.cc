@@ -211,13 +211,77 @@ TEST_F(PodStatusPatcherTest, OnlySomeFailuresAreTriedAgainAndFourTimesInAll) {
     while (ends_.empty()) {
       ASSERT_TRUE(api_.last().open());
       Fail(c.error);
-      executor_.Advance(seconds(1));
+      executor_.Advance(std::chrono::milliseconds(500));
     }
     EXPECT_EQ(api_.size() - before, c.tries);
     ASSERT_TRUE(ends_[0].has_value());
     EXPECT_EQ(ends_[0]->code, c.error.code);
+    patcher_->Forget("uid-1");
+    executor_.RunDue();
   }
   EXPECT_EQ(patcher_->counts().failed, 8u);
+}
+
+TEST_F(PodStatusPatcherTest, AConditionThatGotLostIsSentAgainLater) {
+  Patch(web_, Unschedulable("no room"));
+  Fail(NoAnswer());
+  ASSERT_EQ(ends_.size(), 1u) << "the caller is told at once";
+  executor_.Advance(std::chrono::milliseconds(999));
+  EXPECT_EQ(api_.size(), 1u);
+  executor_.Advance(std::chrono::milliseconds(251));
+  ASSERT_EQ(api_.size(), 2u);
+  EXPECT_EQ(api_.at(1).request.body, api_.at(0).request.body);
+  Fail(NoAnswer());
+  executor_.Advance(std::chrono::milliseconds(2500));
+  ASSERT_EQ(api_.size(), 3u);
+  Reply(200);
+  executor_.Advance(std::chrono::hours(1));
+  EXPECT_EQ(api_.size(), 3u);
+  EXPECT_EQ(ends_.size(), 1u);
+  EXPECT_EQ(patcher_->counts().sent, 1u);
+}
+
+TEST_F(PodStatusPatcherTest, ALostConditionIsSentAgainTenTimesAtMost) {
+  Patch(web_, Unschedulable("no room"));
+  for (size_t i = 1; i <= 11; ++i) {
+    ASSERT_EQ(api_.size(), i);
+    Fail(NoAnswer());
+    executor_.Advance(seconds(50));
+  }
+  executor_.Advance(std::chrono::hours(1));
+  EXPECT_EQ(api_.size(), 11u);
+}
+
+TEST_F(PodStatusPatcherTest, WhatIsNewerTakesThePlaceOfALostCondition) {
+  Patch(web_, Unschedulable("no room"));
+  Fail(NoAnswer());
+  Patch(web_, Unschedulable("still no room"));
+  ASSERT_EQ(api_.size(), 2u) << "it does not wait for the older";
+  EXPECT_EQ(Status()["conditions"][0]["message"], "still no room");
+  Reply(200);
+  executor_.Advance(std::chrono::hours(1));
+  EXPECT_EQ(api_.size(), 2u);
+}
+
+TEST_F(PodStatusPatcherTest, ALostConditionIsNotSentAgainOnceItIsUntrue) {
+  for (const bool bind : {true, false}) {
+    SCOPED_TRACE(bind);
+    Patch(web_, Unschedulable("no room"));
+    Fail(NoAnswer());
+    const size_t sent = api_.size();
+    bind ? patcher_->DropCondition("uid-1") : patcher_->Forget("uid-1");
+    executor_.Advance(std::chrono::hours(1));
+    EXPECT_EQ(api_.size(), sent);
+  }
+}
+
+TEST_F(PodStatusPatcherTest, ANominationThatGotLostIsNotSentAgain) {
+  api::PodStatusChange change = Unschedulable("no room");
+  change.nominated_node_name = "n1";
+  Patch(web_, change);
+  Fail(NoAnswer());
+  executor_.Advance(std::chrono::hours(1));
+  EXPECT_EQ(api_.size(), 1u);
 }
 
 TEST_F(PodStatusPatcherTest, ASuccessAfterAFailureIsASuccess) {
@@ -387,14 +451,17 @@ TEST_F(PodStatusPatcherTest, EveryChangeEndsOnceWhateverComesBetween) {
         executor_.Advance(std::chrono::milliseconds(random.Below(500)));
       } else if (answered < api_.size()) {
         auto& call = api_.at(answered++);
-        if (call.open()) random.Below(4) == 0 ? call.Reply(409) : call.Reply(200);
+        if (call.open()) {
+          const uint64_t how = random.Below(8);
+          how < 2 ? call.Reply(409) : how == 2 ? call.Fail(NoAnswer()) : call.Reply(200);
+        }
       }
       executor_.RunDue();
     }
     std::map<std::string, std::string> last;
     for (size_t n = first; n < api_.size(); ++n) {
       if (api_.at(n).open()) api_.at(n).Reply(200);
-      executor_.Advance(seconds(1));
+      executor_.Advance(seconds(50));
       const auto status = nlohmann::json::parse(api_.at(n).request.body).at("status");
       last[api_.at(n).request.path] = status["conditions"][0]["message"];
     }
