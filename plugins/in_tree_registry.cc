@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/in_tree_registry.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "berth/config_value.h"
@@ -35,6 +36,7 @@
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
+#include "plugins/shared/extended_resource_classes.h"
 #include "plugins/taint_toleration/taint_toleration.h"
 #include "plugins/volume_binding/args.h"
 #include "plugins/volume_binding/volume_binding.h"
@@ -63,6 +65,24 @@ PluginRegistration Register(Parse parse) {
             const auto parsed = parse(args);
             if (!parsed) return Fail(parsed.error());
             return MakePlugin<PluginType>(*parsed, handle);
+          }};
+}
+
+bool MayBeOfDevices(const ResourceSpec& resource) { return IsDeviceResourceName(resource.name); }
+
+// A score of resources, which `scored(args)` lists. Where devices can stand for none of them, it is
+// kept as a score that needs no normalising.
+template <typename PluginType, typename Parse, typename Scored>
+PluginRegistration RegisterResourceScore(Parse parse, Scored scored) {
+  const PluginRegistration plain = Register<PluginType>(parse);
+  return {PluginType::kName,
+          [parse, scored, make = plain.factory](const ConfigValue& args, Handle& handle) {
+            Result<Plugin> plugin = make(args, handle);
+            const auto parsed = parse(args);
+            if (plugin && parsed && std::ranges::none_of(scored(*parsed), MayBeOfDevices)) {
+              plugin->score_extensions = nullptr;
+            }
+            return plugin;
           }};
 }
 
@@ -97,12 +117,16 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<TaintToleration>(),
       Register<NodeAffinity>(ParseNodeAffinityArgs),
       Register<NodePorts>(),
-      Register<NodeResourcesFit>(ParseNodeResourcesFitArgs),
+      RegisterResourceScore<NodeResourcesFit>(
+          ParseNodeResourcesFitArgs,
+          [](const NodeResourcesFitArgs& args) { return args.scoring_strategy.resources; }),
       Register<PodTopologySpread>(ParsePodTopologySpreadArgs),
       Register<InterPodAffinity>(ParseInterPodAffinityArgs),
       Register<VolumeBinding>(ParseVolumeBindingArgs),
       Register<DefaultPreemption>(ParseDefaultPreemptionArgs),
-      Register<NodeResourcesBalancedAllocation>(ParseNodeResourcesBalancedAllocationArgs),
+      RegisterResourceScore<NodeResourcesBalancedAllocation>(
+          ParseNodeResourcesBalancedAllocationArgs,
+          [](const NodeResourcesBalancedAllocationArgs& args) { return args.resources; }),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),

@@ -71,7 +71,8 @@ NodeResourcesBalancedAllocation::NodeResourcesBalancedAllocation(
       pod_options_{
           .use_status = true,
           .pod_level = handle.features().pod_level_resources,
-          .pod_level_status = handle.features().in_place_pod_level_resources_vertical_scaling} {}
+          .pod_level_status = handle.features().in_place_pod_level_resources_vertical_scaling},
+      device_counts_(std::make_unique<DeviceCounts>(handle)) {}
 
 Inputs NodeResourcesBalancedAllocation::DeclaredInputs() const {
   return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
@@ -82,7 +83,8 @@ std::vector<AllocationTerm> NodeResourcesBalancedAllocation::TermsFor(const PodI
   const bool best_effort =
       std::all_of(amounts.begin(), amounts.end(), [](int64_t amount) { return amount == 0; });
   if (best_effort) return {};
-  return resources_.Terms(amounts);
+  return resources_.Terms(amounts,
+                          [this](std::string_view name) { return device_counts_->Find(name); });
 }
 
 Status NodeResourcesBalancedAllocation::PreScore(CycleState& state, const PodInfo& pod,
@@ -111,6 +113,11 @@ void NodeResourcesBalancedAllocation::ScoreNodes(const CycleState& state, const 
     allocations.MoveTo(nodes[i]);
     scores[i] = ScoreOf(terms, allocations);
   }
+}
+
+bool NodeResourcesBalancedAllocation::NormalizesByValue(const CycleState& state) const {
+  const auto* data = state.Find<PreScoreState>();
+  return data != nullptr && !CountsDevices(data->terms);
 }
 
 }  // namespace berth::plugins

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
+#include "plugins/dynamic_resources/device_counts.h"
 #include "plugins/node_resources_balanced_allocation/args.h"
 #include "plugins/shared/allocation.h"
 
@@ -15,8 +17,12 @@ namespace berth::plugins {
 // Balance is 1 minus the standard deviation of the used fractions, after Wei Huang et al., "An
 // Energy Efficient Virtual Machine Placement Algorithm with Balanced Resource Utilization".
 //
-// Thread safety: immutable; every method may run concurrently.
-class NodeResourcesBalancedAllocation final : public PreScorePlugin, public ColumnScorePlugin {
+// Devices count as in NodeResourcesFit.
+//
+// Thread safety: the scheduling thread.
+class NodeResourcesBalancedAllocation final : public PreScorePlugin,
+                                              public ColumnScorePlugin,
+                                              public ScoreExtensions {
  public:
   static constexpr std::string_view kName = "NodeResourcesBalancedAllocation";
 
@@ -33,6 +39,12 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin, public Colu
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+  // As NodeResourcesFit's.
+  Status NormalizeScore(const CycleState&, const PodInfo&, std::span<const NodeRow>,
+                        std::span<int64_t>) const override {
+    return Status::Success();
+  }
+  bool NormalizesByValue(const CycleState& state) const override;
 
  private:
   // Empty for a pod that requests none of the resources.
@@ -40,6 +52,7 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin, public Colu
 
   ScoredResources resources_;
   PodRequestsOptions pod_options_;
+  const std::unique_ptr<DeviceCounts> device_counts_;
 };
 
 }  // namespace berth::plugins

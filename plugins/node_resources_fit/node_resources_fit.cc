@@ -27,7 +27,8 @@ NodeResourcesFit::NodeResourcesFit(const NodeResourcesFitArgs& args, Handle& han
       reason_memo_(handle.resource_names()),
       classes_(handle.listers()),
       strategy_(args.scoring_strategy.type, args.scoring_strategy.shape),
-      scored_(args.scoring_strategy.resources, handle.resource_names()) {}
+      scored_(args.scoring_strategy.resources, handle.resource_names()),
+      device_counts_(std::make_unique<DeviceCounts>(handle)) {}
 
 Inputs NodeResourcesFit::DeclaredInputs() const {
   return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
@@ -94,7 +95,8 @@ Status NodeResourcesFit::FilterNodes(const CycleState& state, const PodInfo& pod
 std::vector<AllocationTerm> NodeResourcesFit::TermsFor(const PodInfo& pod) const {
   const PodRequestsOptions options{
       .use_status = false, .pod_level = false, .pod_level_status = false, .non_missing = true};
-  return scored_.Terms(scored_.PodAmounts(*pod.pod, options));
+  return scored_.Terms(scored_.PodAmounts(*pod.pod, options),
+                       [this](std::string_view name) { return device_counts_->Find(name); });
 }
 
 Status NodeResourcesFit::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
@@ -120,6 +122,11 @@ void NodeResourcesFit::ScoreNodes(const CycleState& state, const PodInfo& pod,
     allocations.MoveTo(nodes[i]);
     scores[i] = strategy_.Score(terms, allocations);
   }
+}
+
+bool NodeResourcesFit::NormalizesByValue(const CycleState& state) const {
+  const auto* data = state.Find<PreScoreState>();
+  return data != nullptr && !CountsDevices(data->terms);
 }
 
 std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
 
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
+#include "plugins/dynamic_resources/device_counts.h"
 #include "plugins/node_resources_fit/args.h"
 #include "plugins/node_resources_fit/fit_checks.h"
 #include "plugins/shared/allocation.h"
@@ -21,11 +23,15 @@ namespace berth::plugins {
 // The rejection is Unschedulable, since evicting pods makes room, but
 // UnschedulableAndUnresolvable where the pod asks for more than the node has in all.
 //
-// Thread safety: PreFilter and PreScore on the scheduling thread; all else may run concurrently.
+// Where a node has none of an extended resource that is scored, but a device class stands for it,
+// the class's devices on the node count (DeviceCounts).
+//
+// Thread safety: the scheduling thread.
 class NodeResourcesFit final : public PreFilterPlugin,
                                public ColumnFilterPlugin,
                                public PreScorePlugin,
                                public ColumnScorePlugin,
+                               public ScoreExtensions,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeResourcesFit";
@@ -46,11 +52,19 @@ class NodeResourcesFit final : public PreFilterPlugin,
   // Never skips.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   const NodeSet& feasible) override;
-  // From 0 to 100; needs no normalising.
+  // From 0 to 100.
   ScoreResult Score(const CycleState& state, const PodInfo& pod,
                     const NodeView& node) const override;
   void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                   std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+
+  // Changes nothing.
+  Status NormalizeScore(const CycleState&, const PodInfo&, std::span<const NodeRow>,
+                        std::span<int64_t>) const override {
+    return Status::Success();
+  }
+  // False where devices count: claims take and release these without any change to the node.
+  bool NormalizesByValue(const CycleState& state) const override;
 
   // Queues the pod when a placed pod goes or asks for less, when a node comes or grows that could
   // hold the pod, when a device class may stand for a resource of the pod, and when the pod itself
@@ -69,6 +83,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   const ExtendedResourceClasses classes_;
   AllocationStrategy strategy_;
   ScoredResources scored_;
+  const std::unique_ptr<DeviceCounts> device_counts_;
 };
 
 }  // namespace berth::plugins

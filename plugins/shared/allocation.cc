@@ -26,18 +26,22 @@ std::vector<int64_t> ScoredResources::PodAmounts(const api::Pod& pod,
   return amounts;
 }
 
-std::vector<AllocationTerm> ScoredResources::Terms(std::span<const int64_t> pod_amounts) const {
+std::vector<AllocationTerm> ScoredResources::Terms(std::span<const int64_t> pod_amounts,
+                                                   const FindDevices& find) const {
   std::vector<AllocationTerm> terms;
   terms.reserve(resources_.size());
   for (size_t i = 0; i < resources_.size(); ++i) {
     if (resources_[i].scalar && pod_amounts[i] == 0) continue;
-    terms.push_back({resources_[i].id, resources_[i].weight, pod_amounts[i]});
+    const DeviceAmounts* devices =
+        resources_[i].scalar && find != nullptr ? find(resources_[i].name) : nullptr;
+    terms.push_back({resources_[i].id, resources_[i].weight, pod_amounts[i], devices});
   }
   return terms;
 }
 
 ColumnAllocations::ColumnAllocations(const Snapshot& snapshot,
-                                     std::span<const AllocationTerm> terms, NodeAmounts amounts) {
+                                     std::span<const AllocationTerm> terms, NodeAmounts amounts)
+    : snapshot_(&snapshot), terms_(terms) {
   columns_.reserve(terms.size());
   for (const AllocationTerm& term : terms) {
     const bool non_zero = amounts == NodeAmounts::kNonZeroRequested && term.id <= kMemory;

@@ -219,7 +219,7 @@ func (g *generator) pluginConfig() []any {
 		}
 	}
 	add(names.NodeResourcesFit, g.fitArgs())
-	add(names.NodeResourcesBalancedAllocation, dict{"resources": g.weighedResources(1)})
+	add(names.NodeResourcesBalancedAllocation, dict{"resources": g.weighedResources(1, notOfDevices)})
 	add(names.PodTopologySpread, g.spreadArgs())
 	add(names.VolumeBinding, dict{"bindTimeoutSeconds": g.between(0, 600), "shape": g.shape()})
 	add(names.DefaultPreemption, dict{
@@ -232,10 +232,18 @@ func (g *generator) pluginConfig() []any {
 	return list
 }
 
-func (g *generator) weighedResources(highest int) []any {
+const (
+	mayBeOfDevices = true
+	// NodeResourcesBalancedAllocation panics over a resource that a class with selectors stands for.
+	notOfDevices = false
+)
+
+func (g *generator) weighedResources(highest int, ofDevices bool) []any {
 	all := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, gpu, hugePages2Mi}
-	if g.mood.mappedClasses > 0 {
-		// NodeResourcesBalancedAllocation panics over a resource that devices stand for.
+	switch {
+	case g.mood.mappedClasses > 0 && ofDevices:
+		all = append(all, nic)
+	case g.mood.mappedClasses > 0:
 		all = slices.DeleteFunc(all, func(name corev1.ResourceName) bool { return name == gpu })
 	}
 	var list []any
@@ -253,7 +261,7 @@ func (g *generator) fitArgs() dict {
 		strategy["requestedToCapacityRatio"] = dict{"shape": g.shape()}
 	}
 	if r.chance(0.7) {
-		strategy["resources"] = g.weighedResources(100)
+		strategy["resources"] = g.weighedResources(100, mayBeOfDevices)
 	}
 	args["scoringStrategy"] = strategy
 	if r.chance(0.3) {

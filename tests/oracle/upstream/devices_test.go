@@ -109,3 +109,28 @@ items: [
 		t.Errorf("%s\nlacks %s", said, want)
 	}
 }
+
+// docs/differences.md says so of the second; Berth binds it.
+func TestUpstreamBindsNoPodWithAClaimAndAnExtendedResourceOfTheNode(t *testing.T) {
+	const cluster = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {pods: 9%s}}},
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: nics}, spec: {extendedResourceName: example.com/nic}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, nodeName: a,
+ pool: {name: a, resourceSliceCount: 1}, devices: [{name: one}, {name: two}]}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: c, namespace: default, uid: c},
+ spec: {devices: {requests: [{name: r, exactly: {deviceClassName: nics, allocationMode: ExactCount, count: 1}}]}}},
+{apiVersion: v1, kind: Pod, metadata: {name: x, uid: x}, spec: {resourceClaims: [{name: c, resourceClaimName: c}],
+ containers: [{name: c, resources: {requests: {example.com/nic: 1}}}]}}]`
+	for _, c := range []struct{ allocatable, want string }{
+		{"", ""},
+		{", example.com/nic: 4", "nil or empty request mappings"},
+	} {
+		err := open(t, []byte(fmt.Sprintf(cluster, c.allocatable)), configOf("")).BindDevices("default/x", "a")
+		if said := fmt.Sprint(err); (err == nil) != (c.want == "") || !strings.Contains(said, c.want) {
+			t.Errorf("with %q: %v", c.allocatable, err)
+		}
+	}
+}
