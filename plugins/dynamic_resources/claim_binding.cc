@@ -101,10 +101,10 @@ void ClaimBinding::Try() {
   }
   if (claim.allocation == nullptr) return WriteStatus(claim.claim);
   if (!claim.claim->status.allocation) return AddFinalizer(claim.claim);
-  // An answer got lost, and this is what was written.
-  if (HasSameDevices(*claim.claim->status.allocation, *claim.allocation) &&
-      IsReservedFor(*claim.claim, claim.consumer)) {
-    return OnWritten(claim.claim);
+  if (HasSameDevices(*claim.claim->status.allocation, *claim.allocation)) {
+    // An answer got lost, and this is what was written; or the group has it.
+    if (IsReservedFor(*claim.claim, claim.consumer)) return OnWritten(claim.claim);
+    if (claim.of_group) return WriteStatus(claim.claim);
   }
   FailWith("claim " + name + " got allocated elsewhere in the meantime");
 }
@@ -120,7 +120,9 @@ void ClaimBinding::AddFinalizer(ClaimPtr claim) {
 void ClaimBinding::WriteStatus(const ClaimPtr& claim) {
   const ReservedClaims::Claim& wanted = current();
   api::ResourceClaim changed = *claim;
-  if (wanted.allocation != nullptr) changed.status.allocation = *wanted.allocation;
+  if (wanted.allocation != nullptr && !changed.status.allocation) {
+    changed.status.allocation = *wanted.allocation;
+  }
   changed.status.reserved_for.push_back(wanted.consumer);
   if (handle_.features().dra_device_binding_conditions) {
     if (!changed.status.allocation) {

@@ -63,7 +63,7 @@ int64_t ScoreOf(const api::ResourceClaim& claim, const api::AllocationResult& al
 int64_t ScoreOfAllocated(const PodDevices& devices) {
   int64_t score = 0;
   for (const PodDeviceClaim& used : devices.claims) {
-    if (used.allocated()) score += ScoreOf(*used.claim, *used.claim->status.allocation);
+    if (used.allocated()) score += ScoreOf(*used.claim, *used.allocation());
   }
   return score;
 }
@@ -166,7 +166,7 @@ PostFilterResult DynamicResources::PostFilter(CycleState& state, const PodInfo& 
     const auto& consumers = claim.status.reserved_for;
     const bool free =
         consumers.empty() || (consumers.size() == 1 && consumers[0].uid == pod.pod->metadata.uid);
-    if (unavailable[i] && free) candidates.push_back(&claim);
+    if (unavailable[i] && free && claim.status.allocation) candidates.push_back(&claim);
   }
   if (!candidates.empty()) {
     Deallocate(*pod.pod, *candidates[handle_.random().Below(candidates.size())]);
@@ -278,6 +278,10 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
   }
   // From here on Unreserve gives back what is pending.
   state.Write(ReserveState{reserved});
+  const std::string group = GroupOf(*pod.pod);
+  absl::erase_if(pending_of_groups_, [this](const auto& shared) {
+    return handle_.claims().FindPending(shared.first) == nullptr;
+  });
   size_t next = 0;
   for (const PodDeviceClaim& used : devices.claims) {
     const bool is_extended = &used == devices.extended();
@@ -285,7 +289,15 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
     claim.claim = used.claim;
     claim.consumer = used.consumer;
     claim.extended = is_extended;
-    if (!used.allocated()) {
+    claim.of_group = !group.empty();
+    if (used.pending != nullptr) {
+      claim.allocation = used.pending;
+      const std::string& uid = used.claim->metadata.uid;
+      if (handle_.claims().FindPending(uid) != nullptr &&
+          handle_.claims().AddPending(used.claim, Existence::kExists)) {
+        claim.pending_uid = uid;
+      }
+    } else if (!used.allocated()) {
       if (asked == nullptr) continue;  // all extended resources are the node's own
       const api::AllocationResult& allocation = allocations[next];
       claim.claim = asked->claims[next];
@@ -303,6 +315,7 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
                                      claim.claim->metadata.name + ": " + added.error().message);
       }
       claim.pending_uid = uid;
+      if (!group.empty() && !is_extended) pending_of_groups_[uid] = group;
     }
     reserved->claims.push_back(std::move(claim));
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/points.h"
@@ -119,6 +120,11 @@ class DynamicResources final : public PreEnqueuePlugin,
   Status FindPodDevices(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                         PodDevices& devices) const;
   Status CheckRequests(const CycleState& state, const api::ResourceClaim& claim) const;
+  // The pod group that the pod is scheduled with, as "namespace/name"; "": none.
+  std::string GroupOf(const api::Pod& pod) const;
+  // What is pending of the claim since a pod of this pod's group has reserved it; nullptr: nothing.
+  std::shared_ptr<const api::AllocationResult> FindSharedPending(
+      const api::Pod& pod, const api::ResourceClaim& claim) const;
   // Finds the claim of the pod's extended resources, or makes one up; nullptr: it needs none.
   ClaimPtr FindExtendedClaim(const PodInfo& pod, const ResourceNames& names,
                              PodDevices& devices) const;
@@ -163,6 +169,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   // How much work the search on one node may be.
   const uint64_t max_steps_;
   const Status not_available_;
+  // By uid of claims that pods of a group reserved: the group, while the allocation is pending.
+  absl::flat_hash_map<std::string, std::string> pending_of_groups_;
   // Of the last PreEnqueue that rejected.
   std::optional<ReasonTable> reasons_;
 };

@@ -35,10 +35,10 @@ bool Declares(const api::Node& node, std::string_view feature) {
 bool DynamicResources::IsAvailable(const PodDeviceClaim& used, const api::Node& node) const {
   if (!used.allocated()) return true;
   if (used.nodes && !used.nodes->Matches(node)) return false;
-  if (SkipsNodeOperations(*used.claim->status.allocation) && !Declares(node, kNodeOperations)) {
+  if (SkipsNodeOperations(*used.allocation()) && !Declares(node, kNodeOperations)) {
     return false;
   }
-  if (!handle_.features().dra_device_binding_conditions) return true;
+  if (!handle_.features().dra_device_binding_conditions || used.pending != nullptr) return true;
   const auto ready = IsReadyForBinding(*used.claim);
   if (!ready) return false;
   return *ready ||

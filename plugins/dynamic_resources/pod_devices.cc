@@ -64,6 +64,20 @@ ClaimPtr DynamicResources::FindExtendedClaim(const PodInfo& pod, const ResourceN
   return claim;
 }
 
+std::string DynamicResources::GroupOf(const api::Pod& pod) const {
+  const auto& group = pod.spec.scheduling_group;
+  if (!handle_.features().generic_workload || !group || !group->pod_group_name) return "";
+  return pod.metadata.namespace_ + "/" + *group->pod_group_name;
+}
+
+std::shared_ptr<const api::AllocationResult> DynamicResources::FindSharedPending(
+    const api::Pod& pod, const api::ResourceClaim& claim) const {
+  const auto shared = pending_of_groups_.find(claim.metadata.uid);
+  if (shared == pending_of_groups_.end() || shared->second != GroupOf(pod)) return nullptr;
+  const api::AllocationResult* pending = handle_.claims().FindPending(claim.metadata.uid);
+  return pending == nullptr ? nullptr : std::make_shared<const api::AllocationResult>(*pending);
+}
+
 Status DynamicResources::FindPodDevices(const CycleState& state, const PodInfo& info,
                                         const Snapshot& snapshot, PodDevices& devices) const {
   const api::Pod& pod = *info.pod;
@@ -92,8 +106,8 @@ Status DynamicResources::FindPodDevices(const CycleState& state, const PodInfo& 
     used.claim = std::move((*claims)[i]);
     const bool of_group = group != nullptr && i < consumers->size();
     used.consumer = of_group ? (*consumers)[i] : ConsumerOf(pod);
-    const auto& allocation = used.claim->status.allocation;
-    if (allocation) {
+    if (!used.claim->status.allocation) used.pending = FindSharedPending(pod, *used.claim);
+    if (const api::AllocationResult* allocation = used.allocation()) {
       if (allocation->node_selector) {
         used.nodes = NodeSelectorMatcher::Make(*allocation->node_selector);
         if (!used.nodes->errors().empty()) {

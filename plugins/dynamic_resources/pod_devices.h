@@ -30,8 +30,15 @@ struct PodDeviceClaim {
   std::optional<NodeSelectorMatcher> nodes;
   // Its reservation, once the pod has it.
   api::ResourceClaimConsumerReference consumer;
+  // What another pod of the pod's group is about to have written; nullptr: nothing that this pod
+  // may share.
+  std::shared_ptr<const api::AllocationResult> pending;
 
-  bool allocated() const { return claim->status.allocation.has_value(); }
+  // nullptr: it is to be allocated.
+  const api::AllocationResult* allocation() const {
+    return claim->status.allocation ? &*claim->status.allocation : pending.get();
+  }
+  bool allocated() const { return allocation() != nullptr; }
 };
 
 // The claims that are to be allocated where the node's extended resources come from the same

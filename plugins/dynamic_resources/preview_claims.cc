@@ -82,7 +82,7 @@ ClaimPreviewPlugin::ByNode DynamicResources::PreviewClaims(const PodInfo& pod) c
       preview.claim = extended ? kExtendedResources : used.claim->metadata.Key();
       preview.has_devices = true;
       if (used.allocated()) {
-        SetDevices(*used.claim->status.allocation, preview);
+        SetDevices(*used.allocation(), preview);
         if (!IsAvailable(used, node.node())) preview.problem = kNotAvailable;
       } else if (next < allocations.size()) {
         SetDevices(allocations[next++], preview);

@@ -25,6 +25,8 @@ struct ReservedClaims {
     // It stands for the pod's extended resources; it is made in PreBind.
     bool extended = false;
     bool to_be_made = false;
+    // Other pods of the pod's group may write the same allocation.
+    bool of_group = false;
     // The API server has accepted the allocation.
     bool written = false;
   };

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,6 +42,37 @@ func TestAPodGetsTheDevicesThatItsClaimsAskFor(t *testing.T) {
 		if got := workload.AllocatedDevices(claim); !slices.Equal(got, want) {
 			e.Errorf("claim %s has %v, want %v", name, got, want)
 		}
+	}
+}
+
+// TestAllocationAndReservationAreWrittenWhole holds a claim against what kube-scheduler writes into one.
+func TestAllocationAndReservationAreWrittenWhole(t *testing.T) {
+	e := newDeviceEnv(t, 1, 1)
+	e.createDeviceClaim("claim", workload.DeviceRequest("gpu", 1))
+	e.startForDevices()
+	e.createPods(workload.Pod("pod", workload.UseDevices("claim", "")))
+	e.awaitNode(e.within(30*time.Second), "pod", "g-0")
+	pod, err := e.admin.CoreV1().Pods(e.namespace).Get(e.ctx, "pod", metav1.GetOptions{})
+	e.must(err)
+	claim := e.deviceClaims()["claim"]
+	if !slices.Equal(claim.Finalizers, []string{resourcev1.Finalizer}) {
+		e.Errorf("finalizers %v", claim.Finalizers)
+	}
+	if claim.Status.Allocation.AllocationTimestamp == nil {
+		e.Error("the allocation has no time")
+	}
+	want := resourcev1.ResourceClaimStatus{
+		Allocation: &resourcev1.AllocationResult{
+			AllocationTimestamp: claim.Status.Allocation.AllocationTimestamp,
+			Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{
+				{Request: "gpu", Driver: workload.DeviceDriver, Pool: "g-0", Device: "gpu-0"}}},
+			NodeSelector: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
+				{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{"g-0"}}}}}},
+		},
+		ReservedFor: []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "pod", UID: pod.UID}},
+	}
+	if !equality.Semantic.DeepEqual(claim.Status, want) {
+		e.Errorf("the claim's status is\n%+v\nwant\n%+v", claim.Status, want)
 	}
 }
 

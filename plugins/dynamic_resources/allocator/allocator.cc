@@ -36,6 +36,13 @@ std::string Allocator::DescribeShortage(const ClaimsToAllocate& claims, size_t c
     std::string text = dra::DescribeShortage(asked, pools, inventory_, expressions_);
     if (!text.empty()) return text;
   }
+  for (const ClaimToAllocate::Request& request : claims.claims[claim].requests) {
+    for (const auto& constraint : claims.requests[request.first].constraints) {
+      std::string text =
+          dra::DescribeConstraint(claims, constraint.constraint, pools, inventory_, expressions_);
+      if (!text.empty()) return text;
+    }
+  }
   return "";
 }
 

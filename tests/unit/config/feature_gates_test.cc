@@ -214,6 +214,15 @@ TEST(FeatureGatesTest, ResolvesIntoWhatPluginsAreTold) {
   }
 }
 
+TEST(FeatureGatesTest, GatesOfDevicesThatAreActedUponAreNotWarnedOf) {
+  for (const char* flag : {"DRADerivedAttributes=true", "DRAListTypeAttributes=true",
+                           "DRAWorkloadResourceClaims=true,GenericWorkload=true"}) {
+    const auto gates = Parse({flag});
+    ASSERT_TRUE(gates) << gates.error().message;
+    EXPECT_THAT(gates->warnings(), IsEmpty()) << flag;
+  }
+}
+
 TEST(FeatureGatesTest, WarnsOfGatesThatChangeNothingYet) {
   const auto changed = Parse({"CoordinatedLeaderElection=true"});
   ASSERT_TRUE(changed);

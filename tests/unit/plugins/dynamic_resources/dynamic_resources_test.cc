@@ -193,6 +193,90 @@ TEST_F(DynamicResourcesTest, PodsThatShareAClaimWriteItOneAfterTheOther) {
   EXPECT_TRUE(requests.empty());
 }
 
+// A group is tried as a whole, before anything is written for its first pod.
+TEST_F(DynamicResourcesTest, PodsOfAGroupShareAClaimBeforeItIsWritten) {
+  handle.gates.generic_workload = true;
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  const auto member = [](const std::string& name, const std::string& group) {
+    api::Pod pod = PodWith({"a"}, name);
+    if (!group.empty()) pod.spec.scheduling_group.emplace().pod_group_name = group;
+    return pod;
+  };
+  Reserve(member("p", "g"), "n1");
+  CycleState first = std::move(state);
+  const PodInfoPtr first_info = info_;
+  const std::string pending = "resource claim default/a is in the process of being allocated";
+  EXPECT_EQ(PreFilter(member("q", "other")), pending);
+  EXPECT_EQ(PreFilter(member("q", "")), pending);
+  EXPECT_THAT(Verdicts(member("q", "g")),
+              ElementsAre("", "resourceclaim not available on the node"));
+  Reserve(member("q", "g"), "n1");
+  CycleState second = std::move(state);
+  const PodInfoPtr second_info = info_;
+
+  // One that is taken back leaves it to the others.
+  Reserve(member("r", "g"), "n1");
+  plugin_->Unreserve(state, *info_, "n1");
+  EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
+
+  // The one that writes first allocates, and each reserves.
+  state = std::move(second);
+  info_ = second_info;
+  StartPreBind("n1");
+  const CycleState second_again = std::move(state);
+  state = std::move(first);
+  info_ = first_info;
+  StartPreBind("n1");
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  EXPECT_EQ(Answer("3"), "WriteStatus");
+  const auto& requests = handle.claims_written.requests;
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0].claim.status.reserved_for,
+            (std::vector<api::ResourceClaimConsumerReference>{{"", "pods", "q", "q-uid"},
+                                                              {"", "pods", "p", "p-uid"}}));
+  done_.reset();
+  EXPECT_EQ(Answer("4"), "WriteStatus");
+  ASSERT_TRUE(done_);
+  EXPECT_TRUE(done_->ok()) << done_->message;
+  handle.RunPosted();
+  EXPECT_EQ(handle.claim_table.pending(), 0u);
+  EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
+}
+
+// With the gate, a claim that the group itself names is reserved for the group, once.
+TEST_F(DynamicResourcesTest, AClaimOfAGroupIsReservedForTheGroup) {
+  handle.gates.generic_workload = true;
+  handle.gates.dra_workload_resource_claims = true;
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  api::PodGroup group;
+  group.metadata.namespace_ = "default";
+  group.metadata.name = "g";
+  group.metadata.uid = "g-uid";
+  auto& entry = group.spec.resource_claims.emplace_back();
+  entry.name = "a";
+  entry.resource_claim_name = "a";
+  handle.plain_listers.Set(group);
+  const auto member = [](const std::string& name) {
+    api::Pod pod = PodWith({"a"}, name);
+    pod.spec.scheduling_group.emplace().pod_group_name = "g";
+    return pod;
+  };
+  Reserve(member("p"), "n1");
+  StartPreBind("n1");
+  const CycleState first = std::move(state);
+  Reserve(member("q"), "n1");
+  StartPreBind("n1");
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  EXPECT_EQ(handle.claims_written.requests.at(0).claim.status.reserved_for,
+            (std::vector<api::ResourceClaimConsumerReference>{
+                {"scheduling.k8s.io", "podgroups", "g", "g-uid"}}));
+  done_.reset();
+  EXPECT_EQ(Answer("3"), "WriteStatus");
+  ASSERT_TRUE(done_);
+  EXPECT_TRUE(done_->ok()) << done_->message;
+  EXPECT_THAT(handle.claims_written.requests, IsEmpty());
+}
+
 TEST_F(DynamicResourcesTest, WhatIsNotWrittenIsGivenBack) {
   handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
   Reserve(PodWith({"a"}), "n1");

@@ -90,6 +90,50 @@ TEST_F(PreviewClaimsTest, ANodeSaysWhatItsDevicesLack) {
               ElementsAre("default/b ! cannot allocate all claims together"));
 }
 
+TEST_F(PreviewClaimsTest, AConstraintSaysWhichValuesThereAre) {
+  api::ResourceSlice slice = MakeNodeSlice("n1", 3);
+  for (size_t i = 0; i < 3; ++i) {
+    api::DeviceAttribute numa;
+    numa.int_ = static_cast<int64_t>(i / 2);
+    slice.spec.devices[i].attributes.emplace_back("numa", numa);
+  }
+  handle.plain_listers.Set(slice);
+  auto claim = MakeDeviceClaim("a").Request("gpu", "gpus", 2).Request("more", "gpus").Obj();
+  claim.spec.devices.constraints.emplace_back().match_attribute = "gpu.example.com/numa";
+  handle.ShowClaim(claim);
+  EXPECT_THAT(Preview(PodWith({"a"}), 0),
+              ElementsAre("default/a ! matchAttribute gpu.example.com/numa: 3 devices with one "
+                          "value are asked for, there are 2 (gpu-0 has 0, gpu-2 has 1)"));
+  claim.spec.devices.constraints[0] = {};
+  claim.spec.devices.constraints[0].distinct_attribute = "gpu.example.com/numa";
+  handle.ShowClaim(claim);
+  EXPECT_THAT(
+      Preview(PodWith({"a"}), 0),
+      ElementsAre("default/a ! distinctAttribute gpu.example.com/numa: 3 devices with "
+                  "different values are asked for, there are 2 (gpu-0 has 0, gpu-2 has 1)"));
+}
+
+TEST_F(PreviewClaimsTest, ADeviceSaysWhatIsLeftOfItsCapacity) {
+  api::ResourceSlice slice = MakeNodeSlice("n1", 1);
+  slice.spec.devices[0].allow_multiple_allocations = true;
+  slice.spec.devices[0].capacity.emplace_back("memory", api::DeviceCapacity());
+  slice.spec.devices[0].capacity[0].second.value = *api::Quantity::Parse("4Gi");
+  handle.plain_listers.Set(slice);
+  auto old = MakeDeviceClaim("old").Request("gpu", "gpus").Allocated("n1", "gpu-0").Obj();
+  old.status.allocation->devices.results[0].share_id = "share";
+  old.status.allocation->devices.results[0].consumed_capacity = {
+      {"memory", *api::Quantity::Parse("3Gi")}};
+  handle.ShowClaim(old);
+  auto claim = MakeDeviceClaim("a").Request("gpu", "gpus").Obj();
+  claim.spec.devices.requests[0].exactly->capacity.emplace().requests = {
+      {"memory", *api::Quantity::Parse("2Gi")}};
+  handle.ShowClaim(claim);
+  EXPECT_THAT(Preview(PodWith({"a"}), 0),
+              ElementsAre("default/a ! request gpu: 0 of 1 device would do, 1 is asked for: 1 has "
+                          "too little capacity (gpu-0 has memory 4Gi, 1Gi of it left, 2Gi are "
+                          "asked for)"));
+}
+
 TEST_F(PreviewClaimsTest, AShareSaysWhatItTakes) {
   api::ResourceSlice slice = MakeNodeSlice("n1", 1);
   slice.spec.devices[0].allow_multiple_allocations = true;
