@@ -17,13 +17,16 @@ import (
 	"berth.dev/tests/daemon/workload"
 )
 
-// newGangEnv is an env with a control plane of its own, which serves pod groups, and a daemon that heeds them.
-func newGangEnv(t *testing.T) *env {
+// newGangEnv is an env with a control plane of its own, which serves pod groups, and a daemon that heeds them. Both have
+// these feature gates, too.
+func newGangEnv(t *testing.T, gates ...string) *env {
 	t.Helper()
-	e, c := newEnvOfItsOwn(t, controlplane.Options{APIServerArgs: []string{
-		"--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1beta1=true"}})
-	d := e.startWith(daemon.Options{Config: fast(), Kubeconfig: c.Kubeconfig(controlplane.Berth),
-		Args: []string{"--feature-gates=GenericWorkload=true"}})
+	switches := "--feature-gates=GenericWorkload=true"
+	for _, gate := range gates {
+		switches += "," + gate + "=true"
+	}
+	e, c := newEnvOfItsOwn(t, controlplane.Options{APIServerArgs: []string{switches, "--runtime-config=scheduling.k8s.io/v1beta1=true"}})
+	d := e.startWith(daemon.Options{Config: deviceConfig, Kubeconfig: c.Kubeconfig(controlplane.Berth), Args: []string{switches}})
 	t.Cleanup(func() { e.stop(d) })
 	return e
 }
@@ -39,11 +42,16 @@ func (e *env) createGang(name string, minCount int32) {
 // createMembers creates group-first to group-(first+n-1), each of one CPU.
 func (e *env) createMembers(group string, first, n int) {
 	e.Helper()
+	e.createMembersWith(group, first, n)
+}
+
+func (e *env) createMembersWith(group string, first, n int, options ...workload.PodOption) {
+	e.Helper()
+	options = append(options, workload.Requests("cpu", "1"), withSpec(func(spec *corev1.PodSpec) {
+		spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &group}
+	}))
 	e.must(workload.CreatePods(e.ctx, e.admin, e.namespace, n, func(i int) *corev1.Pod {
-		return workload.Pod(fmt.Sprintf("%s-%d", group, first+i), workload.Requests("cpu", "1"),
-			withSpec(func(spec *corev1.PodSpec) {
-				spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &group}
-			}))
+		return workload.Pod(fmt.Sprintf("%s-%d", group, first+i), options...)
 	}))
 }
 
