@@ -15,7 +15,9 @@ struct Informers::Impl : std::enable_shared_from_this<Impl> {
   Random random;
   EventSink sink;
   const InformerOptions options;
-  std::map<Kind, std::shared_ptr<Reflector>> reflectors;  // executor's thread
+  // Executor's thread.
+  const std::shared_ptr<ServerVersions> versions = std::make_shared<ServerVersions>();
+  std::map<Kind, std::shared_ptr<Reflector>> reflectors;
   bool stopped = false;
 
   Impl(client::ApiClient& an_api, const Clock& a_clock, uint64_t seed, EventSink a_sink,
@@ -24,8 +26,8 @@ struct Informers::Impl : std::enable_shared_from_this<Impl> {
 
   void Start(Kind kind) {
     if (stopped || reflectors.contains(kind)) return;
-    auto reflector =
-        std::make_shared<Reflector>(api, clock, random.Next(), InfoOf(kind), sink, options);
+    auto reflector = std::make_shared<Reflector>(api, clock, random.Next(), InfoOf(kind), sink,
+                                                 options, versions);
     reflectors.emplace(kind, reflector);
     reflector->Start();
   }

@@ -51,19 +51,17 @@ bool WasBegun(const std::optional<client::ApiError>& error) {
   return !error || (!error->never_sent && error->code != 429);
 }
 
-// Versions are whole numbers that grow; what is none cannot be compared.
 bool IsOlder(std::string_view version, std::string_view than) {
-  const auto is_number = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  if (!is_number(version) || !is_number(than)) return false;
-  return version.size() != than.size() ? version.size() < than.size() : version < than;
+  const auto number = NumberOf(version);
+  const auto other = NumberOf(than);
+  return number && other && *number < *other;
 }
 
 }  // namespace
 
 Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
-                     const KindInfo& info, EventSink sink, const InformerOptions& options)
+                     const KindInfo& info, EventSink sink, const InformerOptions& options,
+                     std::shared_ptr<ServerVersions> versions)
     : api_(api),
       clock_(clock),
       info_(info),
@@ -73,7 +71,8 @@ Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
       random_(seed),
       backoff_(base::Backoff::Shape{}),
       list_again_backoff_(base::Backoff::Shape{}),
-      store_(info, std::move(sink), options.kept_text) {}
+      store_(info, std::move(sink), options.kept_text),
+      versions_(std::move(versions)) {}
 
 void Reflector::Start() {
   LogProgressLater();
@@ -97,6 +96,7 @@ InformerStats Reflector::stats() const {
 
 void Reflector::StartList() {
   store_.BeginList();
+  newest_before_list_ = versions_->newest();
   if (streaming_refused_ || broken_lists_ >= 2) {
     StartPagedList();
   } else {
@@ -125,6 +125,12 @@ void Reflector::RequestPage() {
 }
 
 void Reflector::RequestWatch() {
+  if (HasGoneBack()) {
+    base::LogV(2, "The server has gone back in time; listing again",
+               {{"resource", info_.resource}, {"resourceVersion", resource_version_}});
+    StartList();
+    return;
+  }
   phase_ = Phase::kWatching;
   ++stats_.watches;
   Open(client::Verb::kWatch, "resourceVersion=" + base::Escape(resource_version_),
@@ -200,7 +206,7 @@ bool Reflector::OnWatchEvent(api::Encoding encoding, const api::WatchEvent& even
 
 bool Reflector::Reach(std::string version) {
   if (version.empty()) return true;
-  if (IsOlder(version, resource_version_)) {
+  if (HasGoneBack() || IsOlder(version, resource_version_)) {
     client::ApiError error;
     error.message =
         "the server went back from version " + resource_version_ + " to version " + version;
@@ -208,6 +214,7 @@ bool Reflector::Reach(std::string version) {
     must_list_ = true;
     return false;
   }
+  versions_->Saw(version);
   resource_version_ = std::move(version);
   return true;
 }
@@ -233,6 +240,9 @@ bool Reflector::OnBookmark(api::Encoding encoding, std::string_view object) {
 
 void Reflector::CompleteList(const std::string& resource_version) {
   store_.EndList();
+  if (served_) versions_->ListedAgain(resource_version, newest_before_list_);
+  versions_->Saw(resource_version);
+  listed_after_going_back_ = versions_->times_gone_back();
   resource_version_ = resource_version;
   served_ = true;
   told_absent_ = false;

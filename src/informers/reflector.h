@@ -14,6 +14,7 @@
 #include "src/informers/informers.h"
 #include "src/informers/kinds.h"
 #include "src/informers/object_store.h"
+#include "src/informers/server_versions.h"
 
 namespace berth::informers {
 
@@ -32,10 +33,11 @@ namespace berth::informers {
 //     +---+ list again; what is known stays and is compared:
 //             410 Gone, or any other ERROR event but 429
 //             two watches in a row without an event or bookmark
-//             a version older than the one before (etcd was restored)
+//             a version older than the one before (etcd was restored), here or of another kind
 //
 // Without the last two, a server whose etcd was restored would leave us waiting for a version that
-// it reaches hours later. A watch that was not begun (no connection, 429) does not count.
+// it reaches hours later, or with what it has undone. A watch that was not begun (no connection,
+// 429) does not count.
 //
 // Errors are tried again after a growing wait, at random longer, a list page from the page it had
 // reached; lists that follow each other within two minutes after one that grows apart. A kind that
@@ -53,9 +55,11 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   // Lists again that are further apart begin with the shortest wait.
   static constexpr Duration kHealthy = std::chrono::minutes(2);
 
-  // `api`, `clock` and `info` must outlive the reflector.
+  // `api`, `clock` and `info` must outlive the reflector. `versions` is that of all reflectors of
+  // the server.
   Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed, const KindInfo& info,
-            EventSink sink, const InformerOptions& options);
+            EventSink sink, const InformerOptions& options,
+            std::shared_ptr<ServerVersions> versions);
 
   void Start();
   // No event is sent afterwards.
@@ -81,6 +85,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool OnWatchEvent(api::Encoding encoding, const api::WatchEvent& event);
   bool OnBookmark(api::Encoding encoding, std::string_view object);
   bool OnErrorEvent(api::Encoding encoding, std::string_view object);
+  // The server has gone back in time since the last list.
+  bool HasGoneBack() const { return versions_->times_gone_back() != listed_after_going_back_; }
   // The watch has reached `version`. False where it was further before.
   bool Reach(std::string version);
   void OnPage(const api::ListMeta& meta);
@@ -119,6 +125,9 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   std::string continue_;               // of the paged list
   std::optional<api::ListMeta> page_;  // of the page that has just ended
   std::string resource_version_;       // where the watch stands
+  std::shared_ptr<ServerVersions> versions_;
+  uint64_t newest_before_list_ = 0;
+  uint64_t listed_after_going_back_ = 0;  // versions_->times_gone_back() then
 
   // The stream under way. Callbacks of an earlier one are told by their number.
   uint64_t session_ = 0;

@@ -40,7 +40,10 @@ class ReflectorTest : public testing::Test {
     executor_.RunDue();
   }
   // Another reflector, which knows nothing yet.
-  void Restart() { reflector_ = Make(); }
+  void Restart() {
+    versions_ = std::make_shared<ServerVersions>();
+    reflector_ = Make();
+  }
   // Starts and hands over the pods as a streaming list in version 10.
   void StartSynced(const std::vector<std::string>& pods = {}) {
     Start();
@@ -84,7 +87,8 @@ class ReflectorTest : public testing::Test {
   std::shared_ptr<Reflector> Make(Kind kind = Kind::kPod) {
     return std::make_shared<Reflector>(
         api_, clock_, 1, InfoOf(kind),
-        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{});
+        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{},
+        versions_);
   }
   const std::string& Path() { return api_.last().request.path; }
   void ExpectWatchFrom(int version) {
@@ -107,6 +111,7 @@ class ReflectorTest : public testing::Test {
   base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::vector<InformerEvent> events_;
+  std::shared_ptr<ServerVersions> versions_ = std::make_shared<ServerVersions>();
   std::shared_ptr<Reflector> reflector_ = Make();
 };
 
@@ -450,6 +455,54 @@ TEST_F(ReflectorTest, AServerThatWentBackInTimeIsListedAgain) {
   Fail(Rejection(504, "Too large resource version: 10, current: 3"));
   AwaitRequest();
   ExpectStreamingList();
+}
+
+TEST_F(ReflectorTest, ARestoreThatAnotherKindHasNoticedIsNotResumedOver) {
+  for (const bool under_way : {true, false}) {
+    SCOPED_TRACE(under_way);
+    Restart();
+    StartSynced({PodJson("a", 1)});
+    // Another kind is listed again, from an older state than this one has seen.
+    versions_->ListedAgain("8", versions_->newest());
+    versions_->Saw("20");
+    if (under_way) {
+      Push(Frame("MODIFIED", PodJson("a", 14)));
+      AwaitRequest();
+    } else {
+      Fail(NoAnswer());
+      AwaitRequest();
+    }
+    ExpectStreamingList();
+    api_.last().Begin();
+    Push(BookmarkFrame(22, true));
+    Fail(NoAnswer());
+    AwaitRequest();
+    ExpectWatchFrom(22);
+    reflector_->Stop();
+  }
+}
+
+TEST_F(ReflectorTest, AListOlderThanWhatOtherKindsHaveSeenTellsOfARestore) {
+  StartSynced();
+  versions_->Saw("15");
+  Push(ErrorFrame(410));
+  ExpectStreamingList();
+  versions_->Saw("16");  // newer than the question: the list need not show it
+  api_.last().Begin();
+  Push(BookmarkFrame(15, true));
+  EXPECT_EQ(versions_->times_gone_back(), 0u);
+  Push(ErrorFrame(410));
+  api_.last().Begin();
+  Push(BookmarkFrame(12, true));
+  EXPECT_EQ(versions_->times_gone_back(), 1u);
+  EXPECT_EQ(versions_->newest(), 12u);
+}
+
+// A kind may have an etcd of its own, which counts by itself.
+TEST_F(ReflectorTest, AFirstListTellsOfNoRestore) {
+  versions_->Saw("1000");
+  StartSynced();
+  EXPECT_EQ(versions_->times_gone_back(), 0u);
 }
 
 TEST_F(ReflectorTest, GarbageResumesTheWatch) {
