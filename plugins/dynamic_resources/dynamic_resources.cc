@@ -68,6 +68,13 @@ int64_t ScoreOfAllocated(const PodDevices& devices) {
   return score;
 }
 
+// No other pod can use the claim.
+bool IsMadeFor(const api::Pod& pod, const api::ResourceClaim& claim) {
+  return std::ranges::any_of(claim.metadata.owner_references, [&pod](const auto& owner) {
+    return owner.controller && owner.uid == pod.metadata.uid;
+  });
+}
+
 // Where nothing is to be allocated, all nodes score the same.
 bool ScoresNodes(const PodDevices& devices) {
   return devices.must_allocate && std::ranges::any_of(devices.claims, [](const auto& used) {
@@ -315,7 +322,7 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
                                      claim.claim->metadata.name + ": " + added.error().message);
       }
       claim.pending_uid = uid;
-      if (!group.empty() && !is_extended) pending_of_groups_[uid] = group;
+      if (!group.empty() && !IsMadeFor(*pod.pod, *claim.claim)) pending_of_groups_[uid] = group;
     }
     reserved->claims.push_back(std::move(claim));
   }

@@ -169,7 +169,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   // How much work the search on one node may be.
   const uint64_t max_steps_;
   const Status not_available_;
-  // By uid of claims that pods of a group reserved: the group, while the allocation is pending.
+  // By uid of claims that pods of a group may share: the group that one of them reserved it for,
+  // while the allocation is pending.
   absl::flat_hash_map<std::string, std::string> pending_of_groups_;
   // Of the last PreEnqueue that rejected.
   std::optional<ReasonTable> reasons_;

@@ -243,6 +243,15 @@ TEST_F(DynamicResourcesTest, PodsOfAGroupShareAClaimBeforeItIsWritten) {
   EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
 }
 
+TEST_F(DynamicResourcesTest, AClaimThatWasMadeForAPodOfAGroupIsNotShared) {
+  handle.gates.generic_workload = true;
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Owner("p", "p-uid").Obj());
+  api::Pod pod = PodWith({"a"});
+  pod.spec.scheduling_group.emplace().pod_group_name = "g";
+  Reserve(pod, "n1");
+  EXPECT_EQ(PreFilter(pod), "resource claim default/a is in the process of being allocated");
+}
+
 // With the gate, a claim that the group itself names is reserved for the group, once.
 TEST_F(DynamicResourcesTest, AClaimOfAGroupIsReservedForTheGroup) {
   handle.gates.generic_workload = true;
