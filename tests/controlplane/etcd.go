@@ -7,6 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 )
 
 // startEtcd starts etcd with the data it had, and waits until it is healthy.
@@ -42,9 +47,10 @@ func (c *ControlPlane) SaveEtcd(ctx context.Context) error {
 	return c.startEtcd(ctx)
 }
 
-// RestoreEtcd puts back what SaveEtcd kept: the cluster's state and its versions go back in time. The API server is
-// restarted with it, as one has to.
-func (c *ControlPlane) RestoreEtcd(ctx context.Context) error {
+// RestoreEtcd puts back what SaveEtcd kept: the cluster's state goes back in time, and its versions do, too, unless they
+// are bumped, as etcd's documentation asks for (etcdutl snapshot restore --bump-revision --mark-compacted): then they go
+// on above all that were given out, and watches of before are told that theirs is gone. The API server is restarted.
+func (c *ControlPlane) RestoreEtcd(ctx context.Context, bump bool) error {
 	c.StopAPIServer()
 	if etcd := c.Process(Etcd); etcd != nil {
 		etcd.Stop()
@@ -55,7 +61,47 @@ func (c *ControlPlane) RestoreEtcd(ctx context.Context) error {
 	if err := c.startEtcd(ctx); err != nil {
 		return err
 	}
+	if bump {
+		if err := c.bumpVersions(ctx); err != nil {
+			return fmt.Errorf("bump etcd's versions: %w", err)
+		}
+	}
 	return c.StartAPIServer(ctx)
+}
+
+// bumpVersions raises etcd's version by more than a test can have given out since it was saved.
+func (c *ControlPlane) bumpVersions(ctx context.Context) error {
+	const by, atOnce, key = 20_000, 64, "berth-bump"
+	config, err := transport.TLSInfo{CertFile: c.pki.cert(APIServer), KeyFile: c.pki.key(APIServer), TrustedCAFile: c.CAFile()}.ClientConfig()
+	if err != nil {
+		return err
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{loopback(c.state.Ports[Etcd])}, TLS: config, Logger: zap.NewNop()})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	group, puts := errgroup.WithContext(ctx)
+	for range atOnce {
+		group.Go(func() error {
+			for range by / atOnce {
+				if _, err := client.Put(puts, key, ""); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	deleted, err := client.Delete(ctx, key)
+	if err != nil {
+		return err
+	}
+	_, err = client.Compact(ctx, deleted.Header.Revision)
+	return err
 }
 
 // replaceDir makes `to` a copy of `from`.

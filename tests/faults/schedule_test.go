@@ -37,6 +37,7 @@ type schedule struct {
 	replicas int
 	extender bool
 	restores bool
+	bumps    bool // versions, in a restore
 	crashes  bool // a server is killed: the audit log may lack lines
 	steps    []step
 }
@@ -179,8 +180,8 @@ func (s *schedule) addServers(random *rand.Rand, add adder) {
 			return nil
 		})
 	case 4:
-		s.restores, s.crashes = true, true
-		add("etcd is saved, and restored", func(r *run) func() {
+		s.restores, s.crashes, s.bumps = true, true, crash
+		add(fmt.Sprintf("etcd is saved, and restored (bump: %v)", s.bumps), func(r *run) func() {
 			r.saveEtcd()
 			return r.restoreEtcd
 		})

@@ -3,10 +3,7 @@
 package faults
 
 import (
-	"strconv"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/controlplane"
 )
@@ -47,24 +44,16 @@ func (r *run) restoreEtcd() {
 		defer r.proxy.refusing.Store(false)
 		r.proxy.cut(true)
 		until := time.Now()
-		before, err := r.version()
-		if err != nil {
-			return err
-		}
-		if err := r.control.RestoreEtcd(r.ctx); err != nil {
+		if err := r.control.RestoreEtcd(r.ctx, r.bumps); err != nil {
 			return err
 		}
 		pods, err := r.pods()
 		if err != nil {
 			return err
 		}
-		after, err := r.version()
-		if err != nil {
-			return err
-		}
-		if after >= before {
-			// A watch can resume at a version that has been given out a second time, and misses what was undone. No client
-			// can tell: etcd is to be restored with versions bumped, or clients are to be restarted.
+		if !r.bumps {
+			// A watch can resume at a version that has been given out a second time, and misses what was undone: no client
+			// can tell, so clients are to be restarted.
 			for _, k := range r.keepers {
 				k.kill()
 			}
@@ -82,15 +71,6 @@ func (r *run) restoreEtcd() {
 		r.history.epochs = append(epochs, epoch{from: time.Now(), bound: bound})
 		return nil
 	})
-}
-
-// version is the newest of etcd.
-func (r *run) version() (uint64, error) {
-	list, err := r.admin.CoreV1().Namespaces().List(r.ctx, metav1.ListOptions{})
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseUint(list.ResourceVersion, 10, 64)
 }
 
 // heal has the controllers see the servers again: by themselves they would take up to half a minute.
