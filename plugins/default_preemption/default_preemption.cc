@@ -33,10 +33,10 @@ PostFilterResult DefaultPreemption::PostFilter(CycleState& state, const PodInfo&
                                                const Snapshot& snapshot,
                                                const NodeToStatus& statuses) {
   handle_.CountMetric("preemption_attempts_total", {}, 1);
-  const Time start = handle_.clock().Now();
+  const Time start = handle_.stopwatch().Now();
   PostFilterResult result = Preempt(state, pod, snapshot, statuses);
   if (handle_.features().generic_workload) {
-    const std::chrono::duration<double> took = handle_.clock().Now() - start;
+    const std::chrono::duration<double> took = handle_.stopwatch().Now() - start;
     handle_.ObserveMetric("preemption_evaluation_duration_seconds",
                           {kPod, CodeName(result.status.code())}, took.count());
   }

@@ -22,7 +22,7 @@ void Evictions::Start(Preemptor preemptor, std::string_view place,
   Run& run = it->second;
   run.id = ++last_run_;
   run.preemptor = std::move(preemptor);
-  run.started = handle_.clock().Now();
+  run.started = handle_.stopwatch().Now();
   run.place = place;
   run.victims = std::move(victims);
   for (size_t i = 0; i + 1 < run.victims.size(); ++i) Evict(run, run.victims[i].pod);
@@ -102,7 +102,7 @@ void Evictions::Advance(Runs::iterator it) {
 Preemptor Evictions::Finish(Runs::iterator it) {
   const std::string_view result = it->second.failed ? "error" : "success";
   handle_.CountMetric("preemption_goroutines_execution_total", {result}, 1);
-  const std::chrono::duration<double> took = handle_.clock().Now() - it->second.started;
+  const std::chrono::duration<double> took = handle_.stopwatch().Now() - it->second.started;
   handle_.ObserveMetric("preemption_goroutines_duration_seconds", {result}, took.count());
   Preemptor preemptor = std::move(it->second.preemptor);
   if (handle_.features().generic_workload) {

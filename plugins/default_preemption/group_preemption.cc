@@ -54,11 +54,11 @@ PodGroupPostFilterResult DefaultPreemption::PreemptFor(CycleState& state, const 
     result.status = state.reasons().Make(Code::kSuccess, "ongoing preemption on nominated nodes");
     return result;
   }
-  const Time start = handle_.clock().Now();
+  const Time start = handle_.stopwatch().Now();
   Victims victims(handle_, snapshot);
   std::vector<RankedVictim> evicted;
   result.status = SelectVictims(state, group, victims, dry_run, evicted);
-  const std::chrono::duration<double> took = handle_.clock().Now() - start;
+  const std::chrono::duration<double> took = handle_.stopwatch().Now() - start;
   handle_.ObserveMetric("preemption_evaluation_duration_seconds",
                         {kPodGroup, CodeName(result.status.code())}, took.count());
   if (!result.status.ok()) return result;

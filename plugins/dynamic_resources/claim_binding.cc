@@ -210,7 +210,7 @@ void ClaimBinding::Wait() {
   wait.timeout = binding_timeout_;
   wait.timed_out = {Code::kError, std::string(kBindingTimeout) + ": context deadline exceeded"};
   wait.cancelled = {Code::kError, "context canceled"};
-  wait_began_ = handle_.clock().Now();
+  wait_began_ = handle_.stopwatch().Now();
   handle_.Post([self = shared_from_this()] {
     self->handle_.RecordEvent(
         *self->pod_, PodEventType::kNormal, "BindingConditionsPending", "Scheduling",
@@ -241,7 +241,8 @@ void ClaimBinding::CountWait(const AsyncStatus& status) {
       if (!result.binding_conditions.empty()) awaited.push_back(result.driver);
     }
   }
-  const double seconds = std::chrono::duration<double>(handle_.clock().Now() - wait_began_).count();
+  const double seconds =
+      std::chrono::duration<double>(handle_.stopwatch().Now() - wait_began_).count();
   handle_.Post([&handle = handle_, outcome, seconds, drivers = std::move(drivers),
                 awaited = std::move(awaited)] {
     for (const std::string& driver : drivers) {

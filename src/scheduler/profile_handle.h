@@ -77,6 +77,7 @@ class ProfileHandle final : public Handle {
                    double by) override;
   void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                      double value) override;
+  const Clock& stopwatch() const override { return state_.clock; }
   PluginMetrics& plugin_metrics() override { return state_.metrics.registry().plugin_metrics(); }
 
   void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,

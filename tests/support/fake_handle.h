@@ -161,6 +161,7 @@ class FakeHandle final : public Handle {
                      double value) override {
     Metric(name, labels) += value;
   }
+  const Clock& stopwatch() const override { return clock(); }
   PluginMetrics& plugin_metrics() override { return own_metrics; }
   // The sum of a metric; labels joined by commas.
   double& Metric(std::string_view name, std::initializer_list<std::string_view> labels) {

@@ -47,8 +47,9 @@ class WaitingPod {
 
 // What the scheduler offers its plugins. Each profile has its own; it outlives its plugins.
 //
-// Thread safety: the scheduling thread only, except clock(), BindPod(), EvictPod(), WaitFor(),
-// Post(), claim_writer() and plugin_metrics(), and WriteAssumed(), which is for the binding thread.
+// Thread safety: the scheduling thread only, except clock(), stopwatch(), BindPod(), EvictPod(),
+// WaitFor(), Post(), claim_writer() and plugin_metrics(), and WriteAssumed(), which is for the
+// binding thread.
 class Handle {
  public:
   virtual ~Handle() = default;
@@ -129,6 +130,9 @@ class Handle {
                            double by) = 0;
   virtual void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                              double value) = 0;
+  // What such a metric of a duration goes by: time goes on here while a decision is made, and does
+  // not by clock(). No decision may depend on it.
+  virtual const Clock& stopwatch() const = 0;
   // Metrics that plugins define themselves. Any thread.
   virtual PluginMetrics& plugin_metrics() = 0;
 
