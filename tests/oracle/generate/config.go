@@ -240,13 +240,15 @@ const (
 
 func (g *generator) weighedResources(highest int, ofDevices bool) []any {
 	all := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, gpu, hugePages2Mi}
-	switch {
-	case g.mood.mappedClasses > 0 && ofDevices:
-		all = append(all, nic)
-	case g.mood.mappedClasses > 0:
-		all = slices.DeleteFunc(all, func(name corev1.ResourceName) bool { return name == gpu })
-	}
 	var list []any
+	if g.mood.mappedClasses > 0 {
+		all = slices.DeleteFunc(all, func(name corev1.ResourceName) bool { return name == gpu })
+		for _, name := range []corev1.ResourceName{gpu, nic} {
+			if ofDevices && g.chance(0.8) {
+				list = append(list, dict{"name": string(name), "weight": g.between(1, highest)})
+			}
+		}
+	}
 	for _, name := range some(g.random, all, 1, 4) {
 		list = append(list, dict{"name": string(name), "weight": g.between(1, highest)})
 	}

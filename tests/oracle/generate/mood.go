@@ -106,11 +106,18 @@ func newMood(r random, options Options) mood {
 func (m *mood) equip(r random) {
 	m.devices = true
 	m.deviceClaimsOfPods, m.deviceNodes = 0.4+r.feature(0.6), 0.5+r.feature(0.5)
-	m.brokenPools, m.partitions, m.mappedClasses = r.feature(0.2), r.feature(0.7), r.feature(0.8)
+	m.brokenPools, m.partitions = r.feature(0.2), r.feature(0.7)
+	if r.chance(0.5) {
+		m.mappedClasses = 0.5 + r.feature(0.5)
+	}
 	m.deviceTaints, m.sharedDevices = r.feature(0.6), r.feature(0.8)
 	for _, feature := range []*float64{&m.taints, &m.unschedulable, &m.nodeSelector, &m.nodeAffinity, &m.affinity,
 		&m.antiAffinity, &m.hardSpread, &m.wantsHuge, &m.huge, &m.needsFeature, &m.ports, &m.small} {
 		*feature /= 4
+	}
+	if m.mappedClasses > 0 {
+		// Devices give what pods want of extended resources, but for some nodes that have it themselves.
+		m.wantsExtended, m.extended = 0.2+r.feature(0.4), m.extended/4
 	}
 }
 
