@@ -11,6 +11,7 @@
 #include "plugins/default_preemption/default_preemption.h"
 #include "plugins/dynamic_resources/args.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/gang_scheduling/args.h"
 #include "plugins/gang_scheduling/gang_scheduling.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/args.h"
@@ -32,12 +33,14 @@
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
 #include "plugins/node_volume_limits/node_volume_limits.h"
+#include "plugins/pod_group_pods_count/pod_group_pods_count.h"
 #include "plugins/pod_topology_spread/args.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/shared/extended_resource_classes.h"
 #include "plugins/taint_toleration/taint_toleration.h"
+#include "plugins/topology_placement_generator/topology_placement_generator.h"
 #include "plugins/volume_binding/args.h"
 #include "plugins/volume_binding/volume_binding.h"
 #include "plugins/volume_restrictions/volume_restrictions.h"
@@ -134,10 +137,10 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<NodeVolumeLimits>(),
       Register<VolumeZone>(),
       Register<DynamicResources>(ParseDynamicResourcesArgs),
-      Register<GangScheduling>(),
+      Register<GangScheduling>(ParseGangSchedulingArgs),
       NotYet("DeferredPodScheduling"),
-      NotYet("TopologyPlacementGenerator"),
-      NotYet("PodGroupPodsCount"),
+      Register<TopologyPlacementGenerator>(),
+      Register<PodGroupPodsCount>(),
   };
   for (PluginRegistration& registration : LegacyPlugins()) {
     registry.push_back(std::move(registration));
@@ -192,8 +195,8 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {DefaultBinder::kName},
       {NodeDeclaredFeatures::kName},
       {GangScheduling::kName, 0, "GenericWorkload"},
-      {"TopologyPlacementGenerator", 0, "TopologyAwareWorkloadScheduling"},
-      {"PodGroupPodsCount", 1, "TopologyAwareWorkloadScheduling"},
+      {TopologyPlacementGenerator::kName, 0, "TopologyAwareWorkloadScheduling"},
+      {PodGroupPodsCount::kName, 1, "TopologyAwareWorkloadScheduling"},
   };
 }
 

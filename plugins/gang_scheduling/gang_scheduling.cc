@@ -52,8 +52,9 @@ Result<QueueingHint> AfterPodGroupUpdated(const api::Pod& pod, const api::Object
 
 }  // namespace
 
-GangScheduling::GangScheduling(Handle& handle)
+GangScheduling::GangScheduling(const GangSchedulingArgs& args, Handle& handle)
     : handle_(handle),
+      args_(args),
       too_few_pods_(
           handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                 "waiting for minCount pods from a gang to appear in scheduling "
@@ -63,10 +64,7 @@ GangScheduling::GangScheduling(Handle& handle)
       needs_hierarchy_(
           handle.reasons().Make(Code::kUnschedulableAndUnresolvable,
                                 "pod group is part of a composite pod group, which Berth does not "
-                                "support yet")),
-      needs_topology_(handle.reasons().Make(
-          Code::kUnschedulableAndUnresolvable,
-          "pod group has topology constraints, which Berth does not support yet")) {}
+                                "support yet")) {}
 
 Status GangScheduling::PreEnqueue(const PodInfo& pod) {
   const std::string* name = PodGroupNameOf(*pod.pod);
@@ -80,10 +78,6 @@ Status GangScheduling::PreEnqueue(const PodInfo& pod) {
   }
   if (handle_.features().composite_pod_group && group->spec.parent_composite_pod_group_name) {
     return needs_hierarchy_;
-  }
-  if (handle_.features().topology_aware_workload_scheduling && group->spec.scheduling_constraints &&
-      !group->spec.scheduling_constraints->topology.empty()) {
-    return needs_topology_;
   }
   if (!group->spec.scheduling_policy.gang) return {};
   const PodGroupState* state = StateOf(*pod.pod);

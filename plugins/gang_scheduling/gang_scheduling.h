@@ -8,6 +8,7 @@
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
+#include "plugins/gang_scheduling/args.h"
 
 namespace berth::plugins {
 
@@ -25,7 +26,7 @@ class GangScheduling final : public PreEnqueuePlugin,
  public:
   static constexpr std::string_view kName = "GangScheduling";
 
-  explicit GangScheduling(Handle& handle);
+  GangScheduling(const GangSchedulingArgs& args, Handle& handle);
 
   // Filters and scores nothing. What its hints say is the same for all pods of one group.
   Inputs DeclaredInputs() const { return Inputs::Of(0, {}); }
@@ -34,6 +35,7 @@ class GangScheduling final : public PreEnqueuePlugin,
   PermitResult Permit(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
   Status PlacementFeasible(CycleState& state, const api::PodGroup& group,
                            const PlacementProgress& progress) override;
+  size_t search_steps() const override { return static_cast<size_t>(args_.search_steps); }
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
@@ -42,12 +44,12 @@ class GangScheduling final : public PreEnqueuePlugin,
   void ActivateGroup(const PodGroupState& group);
 
   Handle& handle_;
+  const GangSchedulingArgs args_;
   std::optional<ReasonTable> reasons_;
   const Status too_few_pods_;
   const Status waiting_;
   // What is not there yet: groups that ask for it wait.
   const Status needs_hierarchy_;
-  const Status needs_topology_;
 };
 
 }  // namespace berth::plugins

@@ -92,10 +92,14 @@ Status NodeResourcesFit::FilterNodes(const CycleState& state, const PodInfo& pod
 
 // As upstream, the score counts what containers request: no pod-level resources, no status, but
 // defaults for containers that request no cpu or memory.
-std::vector<AllocationTerm> NodeResourcesFit::TermsFor(const PodInfo& pod) const {
+std::vector<int64_t> NodeResourcesFit::AmountsOf(const PodInfo& pod) const {
   const PodRequestsOptions options{
       .use_status = false, .pod_level = false, .pod_level_status = false, .non_missing = true};
-  return scored_.Terms(scored_.PodAmounts(*pod.pod, options),
+  return scored_.PodAmounts(*pod.pod, options);
+}
+
+std::vector<AllocationTerm> NodeResourcesFit::TermsFor(const PodInfo& pod) const {
+  return scored_.Terms(AmountsOf(pod),
                        [this](std::string_view name) { return device_counts_->Find(name); });
 }
 
@@ -127,6 +131,29 @@ void NodeResourcesFit::ScoreNodes(const CycleState& state, const PodInfo& pod,
 bool NodeResourcesFit::NormalizesByValue(const CycleState& state) const {
   const auto* data = state.Find<PreScoreState>();
   return data != nullptr && !CountsDevices(data->terms);
+}
+
+ScoreResult NodeResourcesFit::ScorePlacement(CycleState&, const PodGroupInfo&,
+                                             const Snapshot& snapshot,
+                                             const PodGroupAssignments& placement) {
+  std::vector<int64_t> amounts(scored_.size());
+  for (const ProposedAssignment& assignment : placement.assignments) {
+    const std::vector<int64_t> of_pod = AmountsOf(*assignment.pod);
+    for (size_t i = 0; i < amounts.size(); ++i) amounts[i] += of_pod[i];
+  }
+  const std::vector<AllocationTerm> terms = scored_.Terms(amounts);
+  std::vector<NodeAllocation> sums(terms.size());
+  ColumnAllocations allocations(snapshot, terms, NodeAmounts::kNonZeroRequested);
+  placement.placement->nodes.ForEach([&](NodeRow row) {
+    allocations.MoveTo(row);
+    for (size_t i = 0; i < terms.size(); ++i) {
+      const NodeAllocation node = allocations(i);
+      if (node.allocatable == 0) continue;
+      sums[i].allocatable += node.allocatable;
+      sums[i].allocated += node.allocated;
+    }
+  });
+  return {MostAllocatedScore(terms, [&sums](size_t term) { return sums[term]; })};
 }
 
 std::vector<ClusterEventWithHint> NodeResourcesFit::EventsToRegister() const {

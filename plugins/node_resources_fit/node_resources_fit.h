@@ -7,6 +7,7 @@
 #include <string>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/placement_points.h"
 #include "berth/in_tree/points.h"
 #include "plugins/dynamic_resources/device_counts.h"
 #include "plugins/node_resources_fit/args.h"
@@ -32,6 +33,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
                                public PreScorePlugin,
                                public ColumnScorePlugin,
                                public ScoreExtensions,
+                               public PlacementScorePlugin,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeResourcesFit";
@@ -66,6 +68,11 @@ class NodeResourcesFit final : public PreFilterPlugin,
   // False where devices count: claims take and release these without any change to the node.
   bool NormalizesByValue(const CycleState& state) const override;
 
+  // How full the placement's nodes would be all together, whatever the strategy: from 0 to 100 for
+  // the fullest.
+  ScoreResult ScorePlacement(CycleState& state, const PodGroupInfo& group, const Snapshot& snapshot,
+                             const PodGroupAssignments& placement) override;
+
   // Queues the pod when a placed pod goes or asks for less, when a node comes or grows that could
   // hold the pod, when a device class may stand for a resource of the pod, and when the pod itself
   // asks for less.
@@ -74,6 +81,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
  private:
   std::vector<FitCheck> ChecksFor(const PodInfo& pod) const;
   bool IsIgnored(std::string_view resource) const;
+  // What the score counts of the pod, by resource.
+  std::vector<int64_t> AmountsOf(const PodInfo& pod) const;
   std::vector<AllocationTerm> TermsFor(const PodInfo& pod) const;
 
   Handle* handle_;

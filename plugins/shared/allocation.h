@@ -52,6 +52,7 @@ class ScoredResources {
  public:
   ScoredResources(std::span<const ResourceSpec> specs, ResourceNames& names);
 
+  size_t size() const { return resources_.size(); }
   // What the pod asks for of each resource, by PodRequests with `options`.
   std::vector<int64_t> PodAmounts(const api::Pod& pod, const PodRequestsOptions& options) const;
   // The terms for those amounts, with the devices that `find` has for scalar resources.

@@ -41,11 +41,13 @@ void PodGroupStates::RemovePending(const api::Pod& pod) {
   Sweep(group, pod.metadata.uid);
 }
 
-void PodGroupStates::Place(const std::shared_ptr<const api::Pod>& pod, bool assumed) {
+void PodGroupStates::Place(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name,
+                           bool assumed) {
   PodGroupState& group = groups_[GroupKey(*pod)];
   PodGroupState::Member& member = group.members[pod->metadata.uid];
   if (!member.placed) ++group.scheduled;
   member.placed = true;
+  member.node_name = node_name;
   member.assumed = assumed;
   if (!assumed || member.pod == nullptr) member.pod = pod;
 }

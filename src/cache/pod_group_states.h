@@ -23,8 +23,9 @@ class PodGroupStates final : public berth::PodGroupStates {
   // It is gone, or has a node now.
   void RemovePending(const api::Pod& pod);
 
-  void SetPlaced(const std::shared_ptr<const api::Pod>& pod, bool assumed) {
-    if (PodGroupNameOf(*pod) != nullptr) Place(pod, assumed);
+  void SetPlaced(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name,
+                 bool assumed) {
+    if (PodGroupNameOf(*pod) != nullptr) Place(pod, node_name, assumed);
   }
   void RemovePlaced(const api::Pod& pod) {
     if (PodGroupNameOf(pod) != nullptr) Unplace(pod);
@@ -33,7 +34,7 @@ class PodGroupStates final : public berth::PodGroupStates {
   size_t size() const { return groups_.size(); }
 
  private:
-  void Place(const std::shared_ptr<const api::Pod>& pod, bool assumed);
+  void Place(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name, bool assumed);
   void Unplace(const api::Pod& pod);
   // Drops a member that is neither pending nor placed, and a group without members.
   void Sweep(base::StringMap<PodGroupState>::iterator group, std::string_view uid);

@@ -26,7 +26,6 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({
     "InPlacePodVerticalScalingSchedulerPreemption",
     "NativeHistograms",
     "SchedulerAsyncAPICalls",
-    "TopologyAwareWorkloadScheduling",
     "WatchListClient",
 });
 

@@ -9,14 +9,15 @@
 namespace berth::framework {
 
 // What is measured by itself: the extension points, and calls that belong to one of them.
-#define BERTH_MEASURED_CALLS(X)  \
-  BERTH_EXTENSION_POINTS(X)      \
-  BERTH_POD_GROUP_POINTS(X)      \
-  X(PlacementFeasible)           \
-  X(PreFilterExtensionAddPod)    \
-  X(PreFilterExtensionRemovePod) \
-  X(ScoreExtensionNormalize)     \
-  X(Unreserve)                   \
+#define BERTH_MEASURED_CALLS(X)       \
+  BERTH_EXTENSION_POINTS(X)           \
+  BERTH_POD_GROUP_POINTS(X)           \
+  X(PlacementFeasible)                \
+  X(PlacementScoreExtensionNormalize) \
+  X(PreFilterExtensionAddPod)         \
+  X(PreFilterExtensionRemovePod)      \
+  X(ScoreExtensionNormalize)          \
+  X(Unreserve)                        \
   X(PreBindPreFlight)
 
 enum class ExtensionPoint : uint8_t {

@@ -27,6 +27,14 @@ struct Cycle {
   // Hears how long plugins take; nullptr: nothing is measured, as in a preview.
   RuntimeObserver* observer = nullptr;
   bool observe_plugins = false;  // each plugin, too, not only each extension point
+
+  // For another try of the same pod.
+  Cycle Fresh() const {
+    Cycle fresh;
+    fresh.observer = observer;
+    fresh.observe_plugins = observe_plugins;
+    return fresh;
+  }
 };
 
 // A verdict and who gave it. `plugin` is "" where no single plugin did.

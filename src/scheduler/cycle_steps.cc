@@ -43,9 +43,9 @@ std::optional<Failure> AssumeAndReserve(SchedulerState& state, Attempt& attempt,
   if (auto assumed = state.cache.AssumePod(attempt.info(), node); !assumed) {
     return Failure{.message = assumed.error().message};
   }
-  state.pod_groups.SetPlaced(attempt.info()->pod, true);
-  state.nominator.DeleteNominatedPodIfExists(attempt.pod());
   const std::string& node_name = state.cache.node(node).metadata.name;
+  state.pod_groups.SetPlaced(attempt.info()->pod, node_name, true);
+  state.nominator.DeleteNominatedPodIfExists(attempt.pod());
   const framework::PluginStatus verdict =
       framework::RunReserve(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
   if (verdict.status.ok()) return std::nullopt;

@@ -200,7 +200,7 @@ void EventHandlers::AddToCache(const PodPtr& pod) {
                    {{"pod", pod->metadata.Key()}, {"err", added.error().message}});
     return;
   }
-  state_.pod_groups.SetPlaced(pod, false);
+  state_.pod_groups.SetPlaced(pod, pod->spec.node_name, false);
 }
 
 void EventHandlers::OpenNode(const std::string& pod_key, Time now) {

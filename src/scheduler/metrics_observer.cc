@@ -71,6 +71,14 @@ void MetricsObserver::ObserveGroupAttempt(const framework::Profile& profile, Gro
   Observe(it->second, took);
 }
 
+void MetricsObserver::ObserveGeneratedPlacements(const framework::Profile& profile, size_t count) {
+  const auto [it, added] = generated_placements_.try_emplace(&profile);
+  if (added) {
+    it->second = metrics_.Series(Metric::kGeneratedPlacements, {profile.scheduler_name()});
+  }
+  metrics_.Add(it->second, static_cast<double>(count));
+}
+
 void MetricsObserver::ObservePlacement(const framework::Profile& profile, bool feasible,
                                        Duration took) {
   const auto [it, added] = placements_.try_emplace({&profile, feasible});

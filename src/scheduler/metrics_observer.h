@@ -45,7 +45,9 @@ class MetricsObserver final : public framework::RuntimeObserver {
   // The same for a pod group. kWaitingOnPreemption: its victims are to go first.
   enum class GroupResult { kScheduled, kUnschedulable, kWaitingOnPreemption, kError };
   void ObserveGroupAttempt(const framework::Profile& profile, GroupResult result, Duration took);
-  // A pod group was tried in one of several placements.
+  // Placements were found to try a pod group in.
+  void ObserveGeneratedPlacements(const framework::Profile& profile, size_t count);
+  // A pod group was tried in one of them.
   void ObservePlacement(const framework::Profile& profile, bool feasible, Duration took);
   // A pod was bound at its `attempts`th attempt, `took` after it first could be tried.
   void ObservePodScheduled(int attempts, Duration took);
@@ -78,6 +80,7 @@ class MetricsObserver final : public framework::RuntimeObserver {
   std::map<EvaluationKey, metrics::SeriesId> evaluations_;
   std::map<AttemptKey, AttemptSeries> attempts_;
   std::map<std::tuple<const framework::Profile*, GroupResult>, AttemptSeries> group_attempts_;
+  std::map<const framework::Profile*, metrics::SeriesId> generated_placements_;
   std::map<std::tuple<const framework::Profile*, bool>, AttemptSeries> placements_;
   std::map<int, metrics::SeriesId> scheduled_;  // by attempts
   std::map<Code, metrics::SeriesId> permit_waits_;

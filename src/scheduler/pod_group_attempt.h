@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "berth/api/scheduling.h"
+#include "berth/in_tree/pod_group_points.h"
 #include "src/queue/queued_pod.h"
 #include "src/scheduler/attempt.h"
 
@@ -15,14 +16,24 @@ namespace berth::scheduler {
 // What kube-scheduler calls errPodGroupUnschedulable.
 inline constexpr std::string_view kPodGroupUnschedulable = "pod group is unschedulable";
 
-// One pod in the cycle of its group.
-struct MemberAttempt {
+// What came of one pod of a group.
+struct MemberResult {
   enum class Result { kUntried, kPlaced, kRejected, kError };
 
-  Attempt attempt;
   Result result = Result::kUntried;
-  std::string node_name;  // kPlaced
-  Failure failure;        // kRejected, kError
+  std::string node_name = {};  // kPlaced
+  Failure failure = {};        // kRejected, kError
+};
+
+// One pod in the cycle of its group.
+struct MemberAttempt : MemberResult {
+  Attempt attempt;
+
+  // Forgets what came of it, to be tried again.
+  void StartOver() {
+    attempt.cycle = attempt.cycle.Fresh();
+    static_cast<MemberResult&>(*this) = {};
+  }
 };
 
 // What came of a group: Success, Unschedulable or Error.
@@ -51,6 +62,15 @@ struct PodGroupAttempt {
   Time start;
   std::string untried_message;  // once it failed: what pods hear that were not tried
   bool waits_for_preemption = false;
+
+  // What plugins see of it; good as long as the members stay.
+  PodGroupInfo Info() const {
+    PodGroupInfo info{.object = object, .unscheduled_pods = {}};
+    for (const MemberAttempt& member : members) {
+      info.unscheduled_pods.push_back(member.attempt.info().get());
+    }
+    return info;
+  }
 };
 
 }  // namespace berth::scheduler

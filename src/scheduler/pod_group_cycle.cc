@@ -141,10 +141,7 @@ std::optional<std::string> PodGroupCycle::Problem(const PodGroupAttempt& group) 
 }
 
 void PodGroupCycle::MakeRoom(PodGroupAttempt& group, GroupVerdict& verdict) {
-  PodGroupInfo info{.object = group.object, .unscheduled_pods = {}};
-  for (const MemberAttempt& member : group.members) {
-    info.unscheduled_pods.push_back(member.attempt.info().get());
-  }
+  const PodGroupInfo info = group.Info();
   framework::Cycle cycle;
   cycle.observer = &state_.observer;
   PodGroupPostFilterResult result;

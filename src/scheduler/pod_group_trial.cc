@@ -1,173 +1,174 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/scheduler/pod_group_trial.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
-#include "src/framework/pod_group_runtime.h"
-#include "src/scheduler/cycle_steps.h"
+#include "src/framework/placement_runtime.h"
+#include "src/scheduler/gang_search.h"
 
 namespace berth::scheduler {
 namespace {
 
 using Result = MemberAttempt::Result;
 
-GroupVerdict ErrorVerdict(std::string message) {
-  return {.code = Code::kError, .reasons = {std::move(message)}};
+size_t NumPlaced(const PodGroupAttempt& group) {
+  return static_cast<size_t>(
+      std::ranges::count(group.members, Result::kPlaced, &MemberAttempt::result));
 }
 
-// Reasons that begin with the group's own.
-GroupVerdict Unschedulable(const Status& status) {
-  GroupVerdict verdict{.code = Code::kUnschedulable,
-                       .reasons = {std::string(kPodGroupUnschedulable)}};
-  verdict.reasons.insert(verdict.reasons.end(), status.reasons().begin(), status.reasons().end());
-  return verdict;
+void Restore(PodGroupAttempt& group, const std::vector<MemberResult>& results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    group.members[i].StartOver();
+    static_cast<MemberResult&>(group.members[i]) = results[i];
+  }
+}
+
+// The verdict on the whole group from that on one of its placements.
+GroupVerdict FitsNowhere(size_t placements, const GroupVerdict& one) {
+  const bool of_group = !one.reasons.empty() && one.reasons.front() == kPodGroupUnschedulable;
+  return {.code = Code::kUnschedulable,
+          .reasons = {std::string(kPodGroupUnschedulable),
+                      "0/" + std::to_string(placements) +
+                          " placements are available, first placement status: " +
+                          (of_group ? std::string(kPodGroupUnschedulable) : one.message())}};
 }
 
 }  // namespace
 
-PodGroupTrial::PodGroupTrial(SchedulerState& state, const Profiles& profiles,
-                             engine::Engine& engine, const SchedulerOptions& options)
-    : state_(state),
-      profiles_(profiles),
-      engine_(engine),
-      stopwatch_(options.stopwatch),
-      algorithm_series_(state.metrics.Series(metrics::Metric::kSchedulingAlgorithmDuration)) {}
-
-GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group) { return Run(group, Keep::kPlacements); }
-
-GroupVerdict PodGroupTrial::Try(PodGroupAttempt& group) { return Run(group, Keep::kNothing); }
-
 GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep) {
-  refused_.reset();
-  nominated_.clear();
   cache::Trial trial = state_.cache.BeginTrial();
-  GroupVerdict verdict = TryAll(group);
+  GroupVerdict verdict;
+  std::vector<Placement> placements;
+  if (state_.features.topology_aware_workload_scheduling) {
+    verdict = TryPlacements(group, placements);
+  } else {
+    verdict = members_.Run(group, {});
+    placements.push_back({.name = "", .nodes = state_.cache.nodes()});
+  }
+  if (verdict.code == Code::kUnschedulable && !placements.empty() && GangSearch::MayHelp(group)) {
+    verdict = Search(group, placements, std::move(verdict));
+  }
   if (verdict.ok() && keep == Keep::kPlacements) {
     trial.Commit();
   } else {
-    TakeBack(group);
+    members_.TakeBack(group);
     trial.Rollback();
   }
   return verdict;
 }
 
-GroupVerdict PodGroupTrial::TryAll(PodGroupAttempt& group) {
-  framework::Cycle placement;
-  placement.observer = &state_.observer;
-  const api::PodGroup& object = *group.object;
-  const auto feasible = [&](const PlacementProgress& progress) {
-    return framework::RunPlacementFeasible(*group.profile, placement, object, progress);
-  };
-  const PodGroupState* known =
-      state_.pod_groups.Find(object.metadata.namespace_, object.metadata.name);
-  PlacementProgress progress{.scheduled = known == nullptr ? 0 : known->scheduled,
-                             .remaining = group.members.size()};
-  Status status = feasible(progress);
-  if (status.code() == Code::kError) {
-    return ErrorVerdict("failed to evaluate placement feasibility: " + status.message());
+GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group,
+                                          std::vector<Placement>& placements) {
+  const PodGroupInfo info = group.Info();
+  framework::Cycle cycle;
+  cycle.observer = &state_.observer;
+  cycle.observe_plugins = true;
+  GeneratePlacementsResult generated = framework::RunGeneratePlacements(
+      *group.profile, cycle, info, state_.cache, {.name = "", .nodes = state_.cache.nodes()});
+  if (!generated.status.ok()) {
+    for (MemberAttempt& member : group.members) member.StartOver();
+    return {.code = generated.status.rejected() ? Code::kUnschedulable : Code::kError,
+            .reasons = generated.status.reasons()};
   }
-  if (status.rejected()) return Unschedulable(status);
-
-  bool any_placed = false;
-  for (MemberAttempt& member : group.members) {
-    TryOne(member);
-    if (member.result == Result::kError) {
-      return ErrorVerdict("failed to schedule other pod from a pod group: " +
-                          member.failure.message);
+  placements = std::move(generated.placements);
+  state_.observer.ObserveGeneratedPlacements(*group.profile, placements.size());
+  const bool only = placements.size() == 1;
+  std::vector<Fit> fits;
+  NearMiss nearest;
+  for (const Placement& placement : placements) {
+    const Time start = state_.clock.Now();
+    const GroupVerdict verdict =
+        only ? members_.Run(group, {.placement = NodesOf(placement)}) : TryAside(group, placement);
+    if (verdict.code == Code::kError) return verdict;
+    state_.observer.ObservePlacement(*group.profile, verdict.ok(), state_.clock.Now() - start);
+    if (only) return verdict.ok() ? verdict : FitsNowhere(1, verdict);
+    if (verdict.ok()) {
+      fits.push_back({&placement, RowsOf(group)});
+    } else if (const size_t placed = NumPlaced(group);
+               fits.empty() && (nearest.members.empty() || placed > nearest.placed)) {
+      nearest = {{group.members.begin(), group.members.end()}, verdict, placed};
     }
-    --progress.remaining;
-    if (member.result == Result::kPlaced) ++progress.scheduled;
-    status = feasible(progress);
-    if (status.code() == Code::kError) {
-      return ErrorVerdict("failed to evaluate placement feasibility: " + status.message());
-    }
-    // However the other pods fare, it is not enough.
-    if (status.rejected()) return {.code = status.code(), .reasons = status.reasons()};
-    any_placed = any_placed || member.result == Result::kPlaced;
   }
-  if (status.wait() || !any_placed) return Unschedulable(status);
-  return {};
+  if (!fits.empty()) return TakeBest(group, cycle, info, fits);
+  Restore(group, nearest.members);
+  return FitsNowhere(placements.size(), nearest.verdict);
 }
 
-void PodGroupTrial::TryOne(MemberAttempt& member) {
-  Attempt& attempt = member.attempt;
-  const PodInfo& info = *attempt.info();
-  attempt.start = state_.clock.Now();
-  if (stopwatch_) attempt.stopwatch_start = stopwatch_();
-  nominated_.emplace_back(state_.nominator.NominatedNode(attempt.uid()));
-  if (const Failure* alike = RefusedAlike(info)) {
-    member.result = Result::kRejected;
-    member.failure = *alike;
-  } else {
-    const engine::Decision decision = engine_.Schedule(
-        *attempt.profile, attempt.cycle, info, ClusterOf(state_),
-        profiles_.PercentageOfNodesToScore(*attempt.profile), engine::RefuseAlike::kNo);
-    if (decision.kind == engine::Decision::Kind::kScheduled) {
-      member.node_name = state_.cache.node(decision.node).metadata.name;
-      if (std::optional<Failure> failure = AssumeAndReserve(state_, attempt, decision.node)) {
-        member.failure = *std::move(failure);
-        member.result = member.failure.rejected() ? Result::kRejected : Result::kError;
-      } else {
-        member.result = Result::kPlaced;
+std::vector<NodeRow> PodGroupTrial::RowsOf(const PodGroupAttempt& group) const {
+  std::vector<NodeRow> rows;
+  for (const MemberAttempt& member : group.members) {
+    const bool placed = member.result == Result::kPlaced;
+    rows.push_back(placed ? state_.cache.FindNode(member.node_name) : kNoRow);
+  }
+  return rows;
+}
+
+GroupVerdict PodGroupTrial::TryAside(PodGroupAttempt& group, const Placement& placement) {
+  cache::Trial trial = state_.cache.BeginTrial();
+  GroupVerdict verdict = members_.Run(group, {.placement = NodesOf(placement)});
+  members_.TakeBack(group);
+  trial.Rollback();
+  return verdict;
+}
+
+GroupVerdict PodGroupTrial::TakeBest(PodGroupAttempt& group, framework::Cycle& cycle,
+                                     const PodGroupInfo& info, const std::vector<Fit>& fits) {
+  const Fit* best = &fits.front();
+  if (fits.size() > 1) {
+    std::vector<PodGroupAssignments> assignments;
+    for (const Fit& fit : fits) {
+      PodGroupAssignments& proposed = assignments.emplace_back();
+      proposed.placement = fit.placement;
+      for (size_t i = 0; i < fit.rows.size(); ++i) {
+        if (fit.rows[i] == kNoRow) continue;
+        proposed.assignments.push_back(
+            {group.members[i].attempt.info().get(), state_.cache.node(fit.rows[i]).metadata.name});
       }
-    } else {
-      Refuse(member, decision);
+    }
+    std::vector<int64_t> totals;
+    if (const Status status = framework::RunScorePlacements(*group.profile, cycle, info,
+                                                            state_.cache, assignments, totals);
+        !status.ok()) {
+      for (MemberAttempt& member : group.members) member.StartOver();
+      return {.code = Code::kError, .reasons = status.reasons()};
+    }
+    const int64_t most = *std::ranges::max_element(totals);
+    const auto ties = static_cast<uint64_t>(std::ranges::count(totals, most));
+    uint64_t skip = ties == 1 ? 0 : state_.random.Below(ties);
+    for (size_t i = 0; i < totals.size(); ++i) {
+      if (totals[i] != most) continue;
+      best = &fits[i];
+      if (skip-- == 0) break;
     }
   }
-  if (stopwatch_) attempt.decision_took = stopwatch_() - attempt.stopwatch_start;
-  state_.metrics.Observe(algorithm_series_, state_.clock.Now() - attempt.start);
+  return members_.Run(group, {.placement = NodesOf(*best->placement), .rows = best->rows});
 }
 
-void PodGroupTrial::Refuse(MemberAttempt& member, const engine::Decision& decision) {
-  Failure& failure = member.failure;
-  member.result = Result::kRejected;
-  switch (decision.kind) {
-    case engine::Decision::Kind::kNoNodes:
-      failure.code = Code::kUnschedulableAndUnresolvable;
-      failure.message = engine::kNoNodesMessage;
-      return;
-    case engine::Decision::Kind::kUnfit: {
-      const engine::Diagnosis& diagnosis = engine_.diagnosis();
-      failure = {.code = Code::kUnschedulable,
-                 .message = engine::FitErrorMessage(diagnosis),
-                 .unschedulable_plugins = diagnosis.unschedulable_plugins,
-                 .pending_plugins = diagnosis.pending_plugins,
-                 .nominating = {}};
-      const PodInfo& info = *member.attempt.info();
-      refused_ = Refused{info.pod_class, info.class_epoch, state_.cache.generation(), failure};
-      return;
-    }
-    default:
-      member.result = Result::kError;
-      failure.message = decision.error;
+GroupVerdict PodGroupTrial::Search(PodGroupAttempt& group, std::span<const Placement> placements,
+                                   GroupVerdict verdict) {
+  size_t steps = 0;
+  for (const auto& entry : group.profile->plugins().placement_feasible) {
+    steps = std::max(steps, entry.plugin->search_steps());
   }
+  if (steps == 0) return verdict;
+  members_.TakeBack(group);
+  const std::vector<MemberResult> told(group.members.begin(), group.members.end());
+  GangSearch search(state_, members_, steps);
+  for (const Placement& placement : placements) {
+    GroupVerdict found = search.Run(group, NodesOf(placement));
+    if (found.code != Code::kUnschedulable) return found;
+  }
+  Restore(group, told);
+  if (std::string miss = search.NearestMiss(); !miss.empty()) {
+    verdict.reasons.push_back(std::move(miss));
+  }
+  return verdict;
 }
 
-const Failure* PodGroupTrial::RefusedAlike(const PodInfo& pod) const {
-  const api::PodSpec& spec = pod.pod->spec;
-  const bool same = refused_ && pod.pod_class != kNoPodClass &&
-                    pod.pod_class == refused_->pod_class &&
-                    pod.class_epoch == refused_->class_epoch &&
-                    refused_->cache_generation == state_.cache.generation();
-  // What belongs to one pod is no part of its class, and a nomination is such a thing, too.
-  if (!same || !spec.volumes.empty() || !spec.resource_claims.empty() ||
-      !state_.nominator.empty() || !state_.extenders.empty()) {
-    return nullptr;
-  }
-  return &refused_->failure;
-}
-
-// In reverse, as what is undone may build on what was done before.
-void PodGroupTrial::TakeBack(PodGroupAttempt& group) {
-  for (size_t i = nominated_.size(); i-- > 0;) {
-    MemberAttempt& member = group.members[i];
-    if (member.result != Result::kPlaced) continue;
-    UnreserveAndForget(state_, member.attempt, member.node_name);
-    if (!nominated_[i].empty()) {
-      state_.nominator.AddNominatedPod(member.attempt.info(),
-                                       {NominatingMode::kOverride, nominated_[i]});
-    }
-  }
+const NodeSet* PodGroupTrial::NodesOf(const Placement& placement) const {
+  return placement.nodes == state_.cache.nodes() ? nullptr : &placement.nodes;
 }
 
 }  // namespace berth::scheduler

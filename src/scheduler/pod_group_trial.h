@@ -1,61 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
+#include <cstddef>
 #include <vector>
 
-#include "src/engine/engine.h"
-#include "src/scheduler/options.h"
-#include "src/scheduler/pod_group_attempt.h"
-#include "src/scheduler/profiles.h"
-#include "src/scheduler/state.h"
+#include "berth/in_tree/placement_points.h"
+#include "src/scheduler/members_trial.h"
 
 namespace berth::scheduler {
 
-// Tries all pods of a group, one after the other, each with those before it assumed and reserved on
-// their nodes, in a trial of the cache: what came of it is kept whole, or nothing is.
+// Finds nodes for the pods of a group in a trial of the cache: what came of it is kept whole, or
+// nothing is.
+//
+// A gang of unequal pods that does not fit in the order of the queue is given to a GangSearch.
+//
+// With the gate TopologyAwareWorkloadScheduling the group is tried on the placements that a plugin
+// finds for it, one after another, and the one that scores best is taken; else on all nodes.
 //
 // Thread safety: the scheduling thread.
 class PodGroupTrial {
  public:
   // All must outlive the trial. Of the options it takes what times decisions.
   PodGroupTrial(SchedulerState& state, const Profiles& profiles, engine::Engine& engine,
-                const SchedulerOptions& options);
+                const SchedulerOptions& options)
+      : state_(state), members_(state, profiles, engine, options) {}
 
   // Success: the members that are placed are assumed and reserved. Else the cluster is as before,
   // though members may say that they were placed.
-  GroupVerdict Run(PodGroupAttempt& group);
+  GroupVerdict Run(PodGroupAttempt& group) { return Run(group, Keep::kPlacements); }
   // The same, but nothing is kept of it.
-  GroupVerdict Try(PodGroupAttempt& group);
+  GroupVerdict Try(PodGroupAttempt& group) { return Run(group, Keep::kNothing); }
 
  private:
   enum class Keep { kPlacements, kNothing };
-  GroupVerdict Run(PodGroupAttempt& group, Keep keep);
-  // Why pods of one class are refused, as long as nothing is assumed meanwhile.
-  struct Refused {
-    PodClassId pod_class = kNoPodClass;
-    uint32_t class_epoch = 0;
-    uint64_t cache_generation = 0;
-    Failure failure;
+  // A placement that the group fits into: the node of each member, or kNoRow.
+  struct Fit {
+    const Placement* placement = nullptr;
+    std::vector<NodeRow> rows;
+  };
+  // What is told of a group that fits nowhere: the results of the members where most of them did.
+  struct NearMiss {
+    std::vector<MemberResult> members;
+    GroupVerdict verdict;
+    size_t placed = 0;
   };
 
-  GroupVerdict TryAll(PodGroupAttempt& group);
-  void TryOne(MemberAttempt& member);
-  void Refuse(MemberAttempt& member, const engine::Decision& decision);
-  // What was said of a pod alike, if it still holds.
-  const Failure* RefusedAlike(const PodInfo& pod) const;
-  void TakeBack(PodGroupAttempt& group);
+  GroupVerdict Run(PodGroupAttempt& group, Keep keep);
+  GroupVerdict TryPlacements(PodGroupAttempt& group, std::vector<Placement>& placements);
+  // The node of each member, or kNoRow.
+  std::vector<NodeRow> RowsOf(const PodGroupAttempt& group) const;
+  // Tries the group on one of several, and takes it back.
+  GroupVerdict TryAside(PodGroupAttempt& group, const Placement& placement);
+  // Takes the best, as it was found.
+  GroupVerdict TakeBest(PodGroupAttempt& group, framework::Cycle& cycle, const PodGroupInfo& info,
+                        const std::vector<Fit>& fits);
+  // Looks for another way to place a group that fits into none of the placements; `verdict` is what
+  // is known of it so far.
+  GroupVerdict Search(PodGroupAttempt& group, std::span<const Placement> placements,
+                      GroupVerdict verdict);
+  // nullptr where the placement is all nodes.
+  const NodeSet* NodesOf(const Placement& placement) const;
 
   SchedulerState& state_;
-  const Profiles& profiles_;
-  engine::Engine& engine_;
-  const std::function<Duration()> stopwatch_;
-  std::optional<Refused> refused_;
-  // The nodes that members were nominated for before they were assumed, by member.
-  std::vector<std::string> nominated_;
-  const metrics::SeriesId algorithm_series_;
+  MembersTrial members_;
 };
 
 }  // namespace berth::scheduler

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,8 +34,18 @@ func newGangEnv(t *testing.T, gates ...string) *env {
 
 func (e *env) createGang(name string, minCount int32) {
 	e.Helper()
+	e.createGangInOne("", name, minCount)
+}
+
+// createGangInOne creates a gang whose pods go where the node label of that key has one value; "": anywhere.
+func (e *env) createGangInOne(topologyKey, name string, minCount int32) {
+	e.Helper()
 	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	group.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}
+	if topologyKey != "" {
+		group.Spec.SchedulingConstraints = &schedulingv1beta1.PodGroupSchedulingConstraints{
+			Topology: []schedulingv1beta1.TopologyConstraint{{Key: topologyKey}}}
+	}
 	_, err := e.admin.SchedulingV1beta1().PodGroups(e.namespace).Create(e.ctx, group, metav1.CreateOptions{})
 	e.must(err)
 }
@@ -145,4 +156,36 @@ func TestGangsThatFitAloneButNotTogether(t *testing.T) {
 			e.deletePod(fmt.Sprintf("%s-%d", running, member))
 		}
 	}
+}
+
+// TestAGangLandsInOneZone where no other zone has room for all of it, and so do the pods of it that come later.
+func TestAGangLandsInOneZone(t *testing.T) {
+	e := newGangEnv(t, "TopologyAwareWorkloadScheduling")
+	node := func(name, zone, cpu string) *corev1.Node {
+		return workload.Node(name, workload.Allocatable("cpu", cpu), workload.NodeLabel(corev1.LabelTopologyZone, zone))
+	}
+	// Together the zones have room for six.
+	e.createNodes(node("east-1", "east", "2"), node("east-2", "east", "2"), node("west-1", "west", "2"))
+	e.createGangInOne(corev1.LabelTopologyZone, "train", 5)
+	e.createMembers("train", 0, 5)
+	e.awaitInitiallyScheduled("train", metav1.ConditionFalse, "Unschedulable")
+	if bound := e.boundOf("train", 5); bound != 0 {
+		t.Errorf("%d pods of a gang that fits into no zone are bound", bound)
+	}
+	e.createNodes(node("west-2", "west", "3"))
+	e.must(e.pods.AwaitBound(e.within(60*time.Second), 5))
+	e.awaitInitiallyScheduled("train", metav1.ConditionTrue, "Scheduled")
+
+	// There is room in the east only, until another node comes to the west.
+	e.createMembers("train", 5, 1)
+	e.letPass(2 * time.Second)
+	e.createNodes(node("west-3", "west", "1"))
+	e.must(e.pods.AwaitBound(e.within(60*time.Second), 6))
+	for i := range 6 {
+		name := fmt.Sprintf("train-%d", i)
+		if on := e.pods.Pod(name).Spec.NodeName; !strings.HasPrefix(on, "west-") {
+			t.Errorf("%s is on %s", name, on)
+		}
+	}
+	e.checkAllocatable()
 }

@@ -41,6 +41,9 @@ class PlacementFeasiblePlugin {
   // cannot. `state` belongs to this try of the group.
   virtual Status PlacementFeasible(CycleState& state, const api::PodGroup& group,
                                    const PlacementProgress& progress) = 0;
+  // How many more decisions may be spent on a gang of unequal pods that does not fit in the order
+  // of the queue, to find a place in another way.
+  virtual size_t search_steps() const { return 0; }
 };
 
 // A pod of the group and the node that it got.

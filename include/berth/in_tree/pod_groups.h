@@ -24,6 +24,7 @@ struct PodGroupState {
     std::shared_ptr<const api::Pod> pod;  // as the API server shows it
     bool pending = false;                 // shown without a node
     bool placed = false;                  // on a node, assumed ones included
+    std::string node_name = {};           // placed
     bool assumed = false;
   };
   std::map<std::string, Member, std::less<>> members;  // by UID

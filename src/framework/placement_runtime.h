@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "berth/in_tree/placement_points.h"
+#include "src/framework/runtime.h"
+
+// Calls a profile's plugins about the placements of a pod group, as runtime.h does about nodes.
+// `cycle` belongs to the group.
+//
+// Thread safety: the scheduling thread.
+namespace berth::framework {
+
+// The placements to try; `all` itself where the profile has no plugin for them. Unschedulable:
+// there are none.
+GeneratePlacementsResult RunGeneratePlacements(const Profile& profile, Cycle& cycle,
+                                               const PodGroupInfo& group, const Snapshot& snapshot,
+                                               const Placement& all);
+
+// Sets the weighted sum of all scores of each placement. Error: a plugin failed.
+Status RunScorePlacements(const Profile& profile, Cycle& cycle, const PodGroupInfo& group,
+                          const Snapshot& snapshot, std::span<const PodGroupAssignments> placements,
+                          std::vector<int64_t>& totals);
+
+}  // namespace berth::framework

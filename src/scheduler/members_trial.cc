@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/scheduler/members_trial.h"
+
+#include <utility>
+
+#include "src/framework/pod_group_runtime.h"
+#include "src/scheduler/cycle_steps.h"
+
+namespace berth::scheduler {
+namespace {
+
+using Result = MemberAttempt::Result;
+
+GroupVerdict ErrorVerdict(std::string message) {
+  return {.code = Code::kError, .reasons = {std::move(message)}};
+}
+
+// Reasons that begin with the group's own.
+GroupVerdict Unschedulable(const Status& status) {
+  GroupVerdict verdict{.code = Code::kUnschedulable,
+                       .reasons = {std::string(kPodGroupUnschedulable)}};
+  verdict.reasons.insert(verdict.reasons.end(), status.reasons().begin(), status.reasons().end());
+  return verdict;
+}
+
+}  // namespace
+
+MembersTrial::MembersTrial(SchedulerState& state, const Profiles& profiles, engine::Engine& engine,
+                           const SchedulerOptions& options)
+    : state_(state),
+      profiles_(profiles),
+      engine_(engine),
+      stopwatch_(options.stopwatch),
+      algorithm_series_(state.metrics.Series(metrics::Metric::kSchedulingAlgorithmDuration)) {}
+
+GroupVerdict MembersTrial::Run(PodGroupAttempt& group, const MembersPlan& plan) {
+  Begin(group);
+  framework::Cycle placement;
+  placement.observer = &state_.observer;
+  const api::PodGroup& object = *group.object;
+  const auto feasible = [&](const PlacementProgress& progress) {
+    return framework::RunPlacementFeasible(*group.profile, placement, object, progress);
+  };
+  const PodGroupState* known =
+      state_.pod_groups.Find(object.metadata.namespace_, object.metadata.name);
+  PlacementProgress progress{.scheduled = known == nullptr ? 0 : known->scheduled,
+                             .remaining = group.members.size()};
+  Status status = feasible(progress);
+  if (status.code() == Code::kError) {
+    return ErrorVerdict("failed to evaluate placement feasibility: " + status.message());
+  }
+  if (status.rejected()) return Unschedulable(status);
+
+  bool any_placed = false;
+  for (size_t i = 0; i < group.members.size(); ++i) {
+    MemberAttempt& member = group.members[i];
+    const NodeSet* nodes = plan.placement;
+    if (!plan.rows.empty() && plan.rows[i] != kNoRow) {
+      one_node_.Assign(state_.cache.num_rows(), false);
+      one_node_.Set(plan.rows[i]);
+      nodes = &one_node_;
+    }
+    TryMember(group, i, nodes);
+    if (member.result == Result::kError) {
+      return ErrorVerdict("failed to schedule other pod from a pod group: " +
+                          member.failure.message);
+    }
+    --progress.remaining;
+    if (member.result == Result::kPlaced) ++progress.scheduled;
+    status = feasible(progress);
+    if (status.code() == Code::kError) {
+      return ErrorVerdict("failed to evaluate placement feasibility: " + status.message());
+    }
+    // However the other pods fare, it is not enough.
+    if (status.rejected()) return {.code = status.code(), .reasons = status.reasons()};
+    any_placed = any_placed || member.result == Result::kPlaced;
+  }
+  if (status.wait() || !any_placed) return Unschedulable(status);
+  return {};
+}
+
+void MembersTrial::Begin(PodGroupAttempt& group) {
+  refused_.reset();
+  tried_.clear();
+  for (MemberAttempt& member : group.members) member.StartOver();
+}
+
+void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* nodes) {
+  MemberAttempt& member = group.members[i];
+  Attempt& attempt = member.attempt;
+  const PodInfo& info = *attempt.info();
+  attempt.start = state_.clock.Now();
+  if (stopwatch_) attempt.stopwatch_start = stopwatch_();
+  tried_.push_back({i, std::string(state_.nominator.NominatedNode(attempt.uid()))});
+  if (const Failure* alike = RefusedAlike(info, nodes)) {
+    member.result = Result::kRejected;
+    member.failure = *alike;
+  } else {
+    engine::ClusterState cluster = ClusterOf(state_);
+    cluster.placement = nodes;
+    const engine::Decision decision = engine_.Schedule(
+        *attempt.profile, attempt.cycle, info, cluster,
+        profiles_.PercentageOfNodesToScore(*attempt.profile), engine::RefuseAlike::kNo);
+    if (decision.kind == engine::Decision::Kind::kScheduled) {
+      member.node_name = state_.cache.node(decision.node).metadata.name;
+      if (std::optional<Failure> failure = AssumeAndReserve(state_, attempt, decision.node)) {
+        member.failure = *std::move(failure);
+        member.result = member.failure.rejected() ? Result::kRejected : Result::kError;
+      } else {
+        member.result = Result::kPlaced;
+      }
+    } else {
+      Refuse(member, nodes, decision);
+    }
+  }
+  if (stopwatch_) attempt.decision_took = stopwatch_() - attempt.stopwatch_start;
+  state_.metrics.Observe(algorithm_series_, state_.clock.Now() - attempt.start);
+}
+
+void MembersTrial::Refuse(MemberAttempt& member, const NodeSet* nodes,
+                          const engine::Decision& decision) {
+  Failure& failure = member.failure;
+  member.result = Result::kRejected;
+  switch (decision.kind) {
+    case engine::Decision::Kind::kNoNodes:
+      failure.code = Code::kUnschedulableAndUnresolvable;
+      failure.message = engine::kNoNodesMessage;
+      return;
+    case engine::Decision::Kind::kUnfit: {
+      const engine::Diagnosis& diagnosis = engine_.diagnosis();
+      failure = {.code = Code::kUnschedulable,
+                 .message = engine::FitErrorMessage(diagnosis),
+                 .unschedulable_plugins = diagnosis.unschedulable_plugins,
+                 .pending_plugins = diagnosis.pending_plugins,
+                 .nominating = {}};
+      const PodInfo& info = *member.attempt.info();
+      refused_ =
+          Refused{info.pod_class, info.class_epoch, nodes, state_.cache.generation(), failure};
+      return;
+    }
+    default:
+      member.result = Result::kError;
+      failure.message = decision.error;
+  }
+}
+
+const Failure* MembersTrial::RefusedAlike(const PodInfo& pod, const NodeSet* nodes) const {
+  const api::PodSpec& spec = pod.pod->spec;
+  const bool same = refused_ && pod.pod_class != kNoPodClass &&
+                    pod.pod_class == refused_->pod_class &&
+                    pod.class_epoch == refused_->class_epoch && nodes == refused_->nodes &&
+                    refused_->cache_generation == state_.cache.generation();
+  // What belongs to one pod is no part of its class, and a nomination is such a thing, too.
+  if (!same || !spec.volumes.empty() || !spec.resource_claims.empty() ||
+      !state_.nominator.empty() || !state_.extenders.empty()) {
+    return nullptr;
+  }
+  return &refused_->failure;
+}
+
+void MembersTrial::TakeBackLast(PodGroupAttempt& group) {
+  Undo(group, tried_.back());
+  group.members[tried_.back().member].StartOver();
+  tried_.pop_back();
+  refused_.reset();
+}
+
+// In reverse, as what is undone may build on what was done before.
+void MembersTrial::TakeBack(PodGroupAttempt& group) {
+  for (; !tried_.empty(); tried_.pop_back()) Undo(group, tried_.back());
+}
+
+void MembersTrial::Undo(PodGroupAttempt& group, const Tried& tried) {
+  MemberAttempt& member = group.members[tried.member];
+  if (member.result != Result::kPlaced) return;
+  UnreserveAndForget(state_, member.attempt, member.node_name);
+  if (tried.nominated_node.empty()) return;
+  state_.nominator.AddNominatedPod(member.attempt.info(),
+                                   {NominatingMode::kOverride, tried.nominated_node});
+}
+
+}  // namespace berth::scheduler
