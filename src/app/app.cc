@@ -9,6 +9,7 @@
 #include "src/app/command.h"
 #include "src/app/explain.h"
 #include "src/app/in_tree_plugins.h"
+#include "src/app/replay.h"
 #include "src/app/run.h"
 #include "src/app/show_config.h"
 #include "src/app/simulate.h"
@@ -27,6 +28,8 @@ int RunCommand(int argc, char** argv) {
       return Simulate(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kExplain:
       return Explain(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kReplay:
+      return Replay(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kConfig:
       return ShowConfig(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kVersion:

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
     {"run", CommandKind::kRun},         {"simulate", CommandKind::kSimulate},
-    {"explain", CommandKind::kExplain}, {"config", CommandKind::kConfig},
-    {"version", CommandKind::kVersion},
+    {"explain", CommandKind::kExplain}, {"replay", CommandKind::kReplay},
+    {"config", CommandKind::kConfig},   {"version", CommandKind::kVersion},
 };
 
 }  // namespace
@@ -56,6 +56,8 @@ std::string CommandList() {
          "  simulate  Schedules the pending pods of a cluster dump, in memory.\n"
          "  explain   Why pending pods fit where they do and nowhere else, for a dump or a live "
          "cluster.\n"
+         "  replay    Repeats what `berth run --record` wrote down, and says where it decides "
+         "otherwise.\n"
          "  config    Checks a configuration file and prints what it comes to.\n"
          "  version   Prints Berth's version, and that of the kube-scheduler whose contract it "
          "keeps.\n"

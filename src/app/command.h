@@ -6,7 +6,7 @@
 
 namespace berth::app {
 
-enum class CommandKind { kRun, kSimulate, kExplain, kConfig, kVersion, kHelp, kUnknown };
+enum class CommandKind { kRun, kSimulate, kExplain, kReplay, kConfig, kVersion, kHelp, kUnknown };
 
 // What the program was asked to do.
 struct Command {

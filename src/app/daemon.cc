@@ -85,6 +85,12 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   daemon->delay_cache_ =
       election.leader_elect && scheduler_options.configuration.delay_cache_until_active;
   std::string component = scheduler_options.configuration.profiles.front().scheduler_name;
+  if (!options.record.empty()) {
+    auto recorder = recording::Record(options.record, options.record_limits, kVersion,
+                                      daemon->clock_, base::RandomSeed(), scheduler_options);
+    if (!recorder) return Fail(recorder.error().Within("--record"));
+    daemon->recorder_ = std::move(*recorder);
+  }
   auto scheduler = scheduler::Scheduler::Make(scheduler_options, registry, daemon->clock_,
                                               *daemon->client_, daemon->metrics_);
   if (!scheduler) {
@@ -134,6 +140,7 @@ void Daemon::MakeElector(const config::LeaderElection& election, std::string com
 Daemon::~Daemon() {
   if (scheduler_ != nullptr) scheduler_->Stop(Duration::zero());
   thread_.Join();
+  if (recorder_ != nullptr) recorder_->Finish();
   if (client_ == nullptr) return;
   if (informers_ != nullptr) informers_->Stop();
   client_->Close();

@@ -21,6 +21,7 @@
 #include "src/election/leader_elector.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
+#include "src/recording/setup.h"
 #include "src/scheduler/scheduler.h"
 
 namespace berth::app {
@@ -33,6 +34,8 @@ struct DaemonOptions {
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   uint64_t seed = 0;
   metrics::RegistryOptions metrics;
+  std::string record;  // the folder to record to; "": nowhere
+  recording::FileLimits record_limits;
 };
 
 // Client, informers, scheduler and leader election, wired together:
@@ -93,6 +96,7 @@ class Daemon {
   base::RealClock clock_;
   metrics::Registry metrics_;
   RequestMetrics request_metrics_{metrics_};
+  std::unique_ptr<recording::Recorder> recorder_;  // nullptr: nothing is recorded
   std::unique_ptr<client::CurlClient> client_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::unique_ptr<informers::Informers> informers_;

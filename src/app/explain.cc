@@ -108,7 +108,7 @@ int Explain(const std::vector<std::string>& arguments, const std::string& progra
   base::SetUpLogging(flags->run.log);
   auto made = MakeSimulation(*flags, plugins, nullptr);
   if (!made) return FailWith(made.error().message);
-  simulator::Simulation& simulation = **made;
+  simulator::Simulation& simulation = *made->simulation;
   if (auto filled = FillSimulation(*flags, simulation); !filled) {
     return FailWith(filled.error().message);
   }

@@ -17,6 +17,8 @@ namespace berth::app {
 namespace {
 
 constexpr int kOldestMinCompatibility = 34;
+// More than any disk has.
+constexpr uint64_t kMostRecordMib = uint64_t{1} << 30;
 
 constexpr std::string_view kIgnoredWithConfig = " Ignored where --config is given.";
 
@@ -35,6 +37,7 @@ void AddMisc(FlagSet& flags, RunFlags& out) {
               "Seed of every draw: the same seed and the same inputs give the same decisions. "
               "Without it each start draws its own.",
               out.seed);
+  AddRecord(flags, out);
 }
 
 void AddDeprecated(FlagSet& flags, RunFlags& out) {
@@ -237,6 +240,29 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
     if (flags.Given(flag)) out.without_effect.emplace_back(flag);
   }
   return out;
+}
+
+void AddRecord(FlagSet& flags, RunFlags& out) {
+  flags.Add("record", "FOLDER",
+            "Writes down what the scheduler is told and what it decides, as files of this folder; "
+            "`berth replay` repeats it.",
+            [&out](const std::string& value) -> Result<void> {
+              if (value.empty()) return Fail("must name a folder");
+              out.record = value;
+              return {};
+            });
+  flags.Add(
+      "record-max-size", "MIB",
+      "What all recordings in the folder may take together, in MiB (1024): the oldest go first.",
+      [&out](const std::string& value) -> Result<void> {
+        const auto size = ReadFlagValue<uint64_t>(value);
+        if (!size) return Fail(size.error());
+        if (*size == 0 || *size > kMostRecordMib) {
+          return Fail("must be between 1 and " + std::to_string(kMostRecordMib));
+        }
+        out.record_max_mib = *size;
+        return {};
+      });
 }
 
 void AddPluginDir(FlagSet& flags, RunFlags& out) {

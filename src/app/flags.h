@@ -110,6 +110,10 @@ struct RunFlags {
   // Of every draw; from the operating system when not given.
   std::optional<uint64_t> seed;
 
+  // Where to record to; "": nowhere.
+  std::string record;
+  uint64_t record_max_mib = 1024;
+
   // Flags that were given and change nothing yet, in the order of the help text.
   std::vector<std::string> without_effect;
 
@@ -129,6 +133,8 @@ struct FlagError {
 tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& arguments,
                                                 const std::string& program);
 
+// --record and --record-max-size, which several commands have.
+void AddRecord(FlagSet& flags, RunFlags& out);
 // --plugin-dir, which several commands have.
 void AddPluginDir(FlagSet& flags, RunFlags& out);
 

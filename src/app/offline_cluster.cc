@@ -5,10 +5,13 @@
 
 #include "src/app/live_cluster.h"
 #include "src/app/progress.h"
+#include "src/app/replay.h"
 #include "src/app/settings.h"
+#include "src/app/version.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
 #include "src/informers/kinds.h"
+#include "src/recording/setup.h"
 #include "src/simulator/cluster_files.h"
 
 namespace berth::app {
@@ -65,7 +68,7 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
 
 }  // namespace
 
-Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
+Result<RecordedSimulation> MakeSimulation(
     const OfflineFlags& flags, const InTreePlugins& in_tree,
     std::function<void(const scheduler::CycleOutcome&)> on_cycle) {
   auto settings = ResolveSettings(flags.run, in_tree);
@@ -87,12 +90,21 @@ Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
   options.keep_events = false;
   // Pods without a start time count as started now, which must be after all others have.
   options.start = base::RealClock().Now();
+  RecordedSimulation made;
+  if (!flags.run.record.empty()) {
+    const base::VirtualClock clock(options.start);
+    auto recorder = recording::Record(flags.run.record, RecordLimits(flags.run.record_max_mib),
+                                      kVersion, clock, base::RandomSeed(), options.scheduler);
+    if (!recorder) return Fail(recorder.error().Within("--record"));
+    made.recorder = std::move(*recorder);
+  }
   auto simulation = simulator::Simulation::Make(options, plugins->registry);
   if (!simulation) {
     const Error error = simulation.error().Within("initializing profiles");
     return Fail(flags.run.config.empty() ? error : error.Within(flags.run.config));
   }
-  return simulation;
+  made.simulation = std::move(*simulation);
+  return made;
 }
 
 Result<void> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation) {

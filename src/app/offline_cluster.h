@@ -8,13 +8,20 @@
 
 #include "src/app/in_tree_plugins.h"
 #include "src/app/offline_flags.h"
+#include "src/recording/recorder.h"
 #include "src/simulator/simulation.h"
 
 namespace berth::app {
 
-// A simulation with the configuration that the flags ask for, and no objects yet. `on_cycle` may be
-// empty. Errors: a bad configuration, feature gate or profile.
-Result<std::unique_ptr<simulator::Simulation>> MakeSimulation(
+// A simulation, with the recorder that hears of it: nullptr without --record.
+struct RecordedSimulation {
+  std::unique_ptr<recording::Recorder> recorder;
+  std::unique_ptr<simulator::Simulation> simulation;
+};
+
+// One with the configuration that the flags ask for, and no objects yet. `on_cycle` may be empty.
+// Errors: a bad configuration, feature gate or profile; a recording that cannot be begun.
+Result<RecordedSimulation> MakeSimulation(
     const OfflineFlags& flags, const InTreePlugins& plugins,
     std::function<void(const scheduler::CycleOutcome&)> on_cycle);
 

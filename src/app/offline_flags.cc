@@ -47,7 +47,7 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
               out.claims);
 }
 
-void AddScheduling(FlagSet& flags, OfflineFlags& out) {
+void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   flags.Group("Scheduling flags");
   flags.Add("config", "FILE", "The configuration file (KubeSchedulerConfiguration v1).",
             [&out](const std::string& value) -> Result<void> {
@@ -61,6 +61,7 @@ void AddScheduling(FlagSet& flags, OfflineFlags& out) {
               return {};
             });
   flags.Value("seed", "Seed of the draws between equal nodes (1).", out.seed);
+  if (command == OfflineCommand::kSimulate) AddRecord(flags, out.run);
 }
 
 void AddOutput(FlagSet& flags, OfflineFlags& out, bool& help) {
@@ -91,7 +92,7 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   OfflineFlags out;
   bool help = false;
   AddCluster(command, flags, out);
-  AddScheduling(flags, out);
+  AddScheduling(command, flags, out);
   AddOutput(flags, out, help);
   const std::string see_help = "; `" + program + " --help` lists the flags";
   const auto others = flags.Parse(arguments);

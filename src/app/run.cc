@@ -17,6 +17,7 @@
 #include "src/app/endpoints.h"
 #include "src/app/flags.h"
 #include "src/app/metrics_setup.h"
+#include "src/app/replay.h"
 #include "src/app/secure_serving.h"
 #include "src/app/settings.h"
 #include "src/app/signals.h"
@@ -191,6 +192,8 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   options.pod_max_in_unschedulable_pods_duration = flags->pod_max_in_unschedulable_pods_duration;
   options.seed = seed;
   options.metrics = std::move(*metrics);
+  options.record = flags->record;
+  options.record_limits = RecordLimits(flags->record_max_mib);
   const auto plugins = WithLoadedPlugins(in_tree, flags->plugin_dirs);
   if (!plugins) return CommandFailed(plugins.error());
   auto daemon = Daemon::Make(std::move(options), plugins->registry);

@@ -62,7 +62,7 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
     listener.OnCycle(outcome);
   });
   if (!made) return FailWith(made.error().message);
-  simulator::Simulation& simulation = **made;
+  simulator::Simulation& simulation = *made->simulation;
   simulation.StartControllers();
   if (auto filled = FillSimulation(*flags, simulation); !filled) {
     return FailWith(filled.error().message);

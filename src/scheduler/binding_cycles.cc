@@ -82,6 +82,7 @@ void BindingCycles::StartBinding(AssumedPod& pod) {
   cycle.post_bind = plugins.post_bind;
   cycle.time_plugins = pod.attempt.cycle.observe_plugins;
   if (cycle.pre_bind.empty()) SetAwaitingBind(pod, true);
+  if (state_.tape != nullptr && state_.tape->KeepBinding(cycle)) return;
   state_.binder.Start(std::move(cycle));
 }
 

@@ -13,8 +13,8 @@ void CycleEnd::Bind(Attempt attempt, std::string node_name) {
   const Status& verdict = permit.verdict.status;
   if (verdict.ok() || verdict.wait()) {
     Report(attempt, verdict.code(), node_name, "");
-    const Time start = attempt.start;
-    parts_.binding_cycles.Begin(std::move(attempt), std::move(node_name), std::move(permit), start);
+    parts_.binding_cycles.Begin(std::move(attempt), std::move(node_name), std::move(permit),
+                                parts_.state.step_clock.Now());
     return;
   }
   Failure failure = FailureOf(permit.verdict);
@@ -24,13 +24,14 @@ void CycleEnd::Bind(Attempt attempt, std::string node_name) {
 
 void CycleEnd::Fail(Attempt attempt, Failure failure) {
   Report(attempt, failure.code, "", failure.message);
-  const Time start = attempt.start;
-  parts_.failures.Handle(std::move(attempt), std::move(failure), start);
+  parts_.failures.Handle(std::move(attempt), std::move(failure), parts_.state.step_clock.Now());
 }
 
 void CycleEnd::Report(const Attempt& attempt, Code code, std::string_view node_name,
                       std::string_view message) const {
-  if (on_cycle_) on_cycle_({attempt.pod(), code, node_name, message, attempt.decision_took});
+  const CycleOutcome outcome{attempt.pod(), code, node_name, message, attempt.decision_took};
+  if (on_cycle_) on_cycle_(outcome);
+  if (parts_.state.tape != nullptr) parts_.state.tape->Decided(outcome);
 }
 
 }  // namespace berth::scheduler

@@ -32,7 +32,7 @@ Loop::Loop(const Parts& parts, bool leading)
     : parts_(parts),
       state_(parts.state),
       leading_(leading),
-      published_(state_.clock.Now()),
+      published_(state_.step_clock.Now()),
       aged_(published_),
       last_turn_(published_),
       series_(state_.metrics) {}
@@ -53,6 +53,7 @@ void Loop::Run() {
 std::optional<Time> Loop::Turn(Time now) {
   BERTH_ON_THREAD(state_.owner);
   const Time started = state_.clock.Now();
+  BeginTurn(now);
   last_turn_.store(now, std::memory_order_relaxed);
   if (now - aged_ >= kAgeInterval) {
     aged_ = now;
@@ -72,14 +73,31 @@ std::optional<Time> Loop::Turn(Time now) {
     // A pod that is activated at once after each try may wait for what happens between turns.
     if (ActivatePods(now) && std::exchange(activated, true)) break;
     if (stopped_ || !MayDecide()) break;
-    parts_.scheduling_cycle.ScheduleOne();
-    now = state_.clock.Now();
+    now = RunCycle();
     ShowProgress(now);
   }
+  state_.step_clock.End();
   state_.metrics.Observe(series_.turn_duration, state_.clock.Now() - started);
   ShowProgress(state_.clock.Now());
   if (!stopped_ && MayDecide()) return now;
   return NextWakeup(now);
+}
+
+void Loop::BeginTurn(Time now) {
+  const Time wall_now = now + (state_.clock.WallNow() - state_.clock.Now());
+  state_.step_clock.Begin(now, wall_now);
+  if (state_.tape != nullptr) state_.tape->BeginTurn(now, wall_now);
+}
+
+Time Loop::RunCycle() {
+  state_.repeatable = true;
+  if (state_.tape != nullptr) state_.tape->BeginCycle();
+  parts_.scheduling_cycle.ScheduleOne();
+  state_.repeatable = false;
+  Time now = state_.clock.Now();
+  if (state_.tape != nullptr) now = state_.tape->EndCycle(now);
+  state_.step_clock.Set(now);
+  return now;
 }
 
 void Loop::ApplyArrived(Time now) {
@@ -100,6 +118,7 @@ void Loop::Apply(Message& message, Time now) {
 }
 
 void Loop::Dispatch(Message& message, Time now) {
+  if (state_.tape != nullptr) state_.tape->Take(message);
   if (auto* event = std::get_if<informers::InformerEvent>(&message)) {
     parts_.handlers.Handle(*event, now);
     // Which class stands for a resource says on which nodes pods may ask for it.
@@ -120,8 +139,16 @@ void Loop::Dispatch(Message& message, Time now) {
   } else if (std::holds_alternative<LeadingBegan>(message)) {
     leading_ = true;
   } else if (auto* query = std::get_if<Query>(&message)) {
-    query->run();
+    RunQuery(*query);
   }
+}
+
+void Loop::RunQuery(Query& query) {
+  bool& within =
+      query.origin.kind == QueryOrigin::Kind::kNone ? state_.in_query : state_.repeatable;
+  within = true;
+  query.run();
+  within = false;
 }
 
 void Loop::Stop(const StopRequested& request) {

@@ -47,9 +47,13 @@ class Loop {
   bool has_synced() const { return has_synced_.load(std::memory_order_relaxed); }
 
  private:
+  void BeginTurn(Time now);
+  // Returns the time when it has ended.
+  Time RunCycle();
   void ApplyArrived(Time now);
   void Apply(Message& message, Time now);
   void Dispatch(Message& message, Time now);
+  void RunQuery(Query& query);
   void Stop(const StopRequested& request);
   // Whether there were any.
   bool ActivatePods(Time now);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <variant>
 
+#include "berth/in_tree/async.h"
 #include "src/binding/binder.h"
 #include "src/informers/informer_event.h"
 
@@ -34,9 +36,23 @@ struct BinderClosed {
 // This process leads: from now on it may schedule.
 struct LeadingBegan {};
 
+// Where a query comes from that can be brought about again.
+struct QueryOrigin {
+  enum class Kind : uint8_t {
+    kNone,      // it cannot
+    kCycle,     // posted by a plugin within a scheduling cycle, or within a query with an origin
+    kEviction,  // posted by a plugin that heard what became of an eviction
+  };
+  Kind kind = Kind::kNone;
+  // kEviction: of which pod, and the answer.
+  std::string victim_uid{};
+  AsyncStatus answer{};
+};
+
 // Work that needs the scheduling state, such as a dump.
 struct Query {
   std::function<void()> run;
+  QueryOrigin origin{};
 };
 
 // All that reaches the scheduling thread from outside.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@
 #include "src/extender/extender.h"
 
 namespace berth::scheduler {
+
+class Tape;
 
 // How a scheduling cycle ended.
 struct CycleOutcome {
@@ -42,6 +45,10 @@ struct SchedulerOptions {
   std::function<void(const CycleOutcome&)> on_cycle;
   // What decisions are timed with for `on_cycle`; empty: they are not.
   std::function<Duration()> stopwatch;
+  // When it counts as made, for what happens at intervals; nullopt: the clock says.
+  std::optional<Time> start = std::nullopt;
+  // Records or replays; must outlive the scheduler. nullptr: neither.
+  Tape* tape = nullptr;
 };
 
 }  // namespace berth::scheduler

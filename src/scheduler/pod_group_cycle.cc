@@ -86,7 +86,7 @@ void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
   DropSettled(group);
   if (group.members.empty()) {
     parts_.queue.AddAttemptedPodGroup(std::move(group.queued), queue::GroupResult::kScheduled,
-                                      state_.clock.Now());
+                                      state_.step_clock.Now());
     return;
   }
   base::LogV(3, "Attempting to schedule pod group", {{"podGroup", group.object->metadata.Key()}});
@@ -235,7 +235,7 @@ void PodGroupCycle::End(PodGroupAttempt group, const GroupVerdict& verdict) {
   const GroupResult result = verdict.ok()                           ? GroupResult::kScheduled
                              : verdict.code == Code::kUnschedulable ? GroupResult::kRejected
                                                                     : GroupResult::kError;
-  parts_.queue.AddAttemptedPodGroup(std::move(group.queued), result, state_.clock.Now());
+  parts_.queue.AddAttemptedPodGroup(std::move(group.queued), result, state_.step_clock.Now());
 }
 
 }  // namespace berth::scheduler

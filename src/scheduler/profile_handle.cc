@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/scheduler/profile_handle.h"
 
+#include <utility>
+
 #include "berth/check.h"
 #include "src/engine/dry_run.h"
 
@@ -12,6 +14,18 @@ metrics::Metric MetricNamed(std::string_view name) {
   if (!metric) metric = metrics::FindMetric(name);
   BERTH_CHECK(metric.has_value(), "a plugin counts in a metric that is not in the table");
   return *metric;
+}
+
+// The eviction that this thread is telling the end of: what is posted meanwhile has it as origin.
+thread_local const QueryOrigin* telling = nullptr;
+
+AsyncDone ToldAsOrigin(std::string victim_uid, AsyncDone done) {
+  return [uid = std::move(victim_uid), done = std::move(done)](AsyncStatus answer) {
+    const QueryOrigin origin{QueryOrigin::Kind::kEviction, uid, answer};
+    const QueryOrigin* before = std::exchange(telling, &origin);
+    done(std::move(answer));
+    telling = before;
+  };
 }
 
 }  // namespace
@@ -53,6 +67,33 @@ void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::str
   record.note = std::move(note);
   record.may_repeat = record.warning;
   state_.events.Record(std::move(record));
+}
+
+void ProfileHandle::EvictPod(std::shared_ptr<const api::Pod> pod, std::string message,
+                             AsyncDone done) {
+  if (state_.tape != nullptr) {
+    if (state_.tape->KeepEviction(*pod, done)) return;
+    done = ToldAsOrigin(pod->metadata.uid, std::move(done));
+  }
+  state_.evictor.Evict(std::move(pod), std::move(message), std::move(done));
+}
+
+bool ProfileHandle::CancelPreBind(std::string_view uid, std::string cause) {
+  const auto ask = [&] { return state_.binder.CancelPreBind(uid, std::move(cause)); };
+  return state_.tape == nullptr ? ask() : state_.tape->CancelPreBind(uid, ask);
+}
+
+void ProfileHandle::Post(std::function<void()> work) {
+  Query query{std::move(work)};
+  if (state_.tape != nullptr) {
+    if (telling != nullptr) {
+      query.origin = *telling;
+    } else if (state_.OnRepeatableStep()) {
+      query.origin.kind = QueryOrigin::Kind::kCycle;
+    }
+    if (state_.tape->KeepPost(query)) return;
+  }
+  state_.Post(std::move(query));
 }
 
 // `cancellation` lives until `done` is called.

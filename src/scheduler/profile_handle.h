@@ -20,14 +20,14 @@ class ProfileHandle final : public Handle {
   ProfileHandle(SchedulerState& state, std::string scheduler_name, Random random)
       : state_(state), scheduler_name_(std::move(scheduler_name)), random_(random) {}
 
-  const Clock& clock() const override { return state_.clock; }
+  const Clock& clock() const override { return state_.step_clock; }
   Random& random() override { return random_; }
   const Features& features() const override { return state_.features; }
   std::string_view scheduler_name() const override { return scheduler_name_; }
   const Snapshot& snapshot() const override { return state_.cache; }
   const Listers& listers() const override { return state_.objects; }
   AssumedVolumes& assumed_volumes() override { return state_.assumed_volumes; }
-  ClaimTracker& claims() override { return state_.claims; }
+  ClaimTracker& claims() override { return state_.recorded_claims; }
   const PodGroupStates& pod_groups() const override { return state_.pod_groups; }
   ClaimWriter& claim_writer() override { return state_.claim_writes; }
   ResourceNames& resource_names() override { return state_.cache.mutable_resource_names(); }
@@ -40,6 +40,7 @@ class ProfileHandle final : public Handle {
     state_.waiting_pods.ForEach(visit);
   }
   void Activate(const std::vector<std::string>& pod_keys) override {
+    if (state_.tape != nullptr && state_.in_query) state_.tape->Activated(pod_keys);
     state_.pods_to_activate.insert(state_.pods_to_activate.end(), pod_keys.begin(), pod_keys.end());
   }
 
@@ -54,12 +55,8 @@ class ProfileHandle final : public Handle {
   std::shared_ptr<const api::Pod> FindPendingPod(std::string_view namespace_,
                                                  std::string_view name) const override;
 
-  void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override {
-    state_.evictor.Evict(std::move(pod), std::move(message), std::move(done));
-  }
-  bool CancelPreBind(std::string_view uid, std::string cause) override {
-    return state_.binder.CancelPreBind(uid, std::move(cause));
-  }
+  void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override;
+  bool CancelPreBind(std::string_view uid, std::string cause) override;
   void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                    std::string_view action, std::string note) override;
   void WriteAssumed(const api::PersistentVolume& volume, Cancellation& cancellation,
@@ -71,7 +68,7 @@ class ProfileHandle final : public Handle {
     binding::WriteAssumed(state_.api, claim, cancellation, std::move(done));
   }
   void WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) override;
-  void Post(std::function<void()> work) override { state_.Post(Query{std::move(work)}); }
+  void Post(std::function<void()> work) override;
 
   void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                    double by) override;

@@ -27,11 +27,15 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Make(const SchedulerOptions& optio
                                                    const Clock& clock, client::ApiClient& api,
                                                    metrics::Registry& registry_of_metrics) {
   auto state = std::make_unique<SchedulerState>(options, clock, api, registry_of_metrics);
+  const Time now = options.start.value_or(clock.Now());
+  state->step_clock.Begin(now, now);
   engine::Engine engine(state->random.Fork(), state->cache, options.max_kept_bytes);
   auto profiles = Profiles::Make(options.configuration, registry, *state);
   if (!profiles) return Fail(profiles.error());
-  return std::unique_ptr<Scheduler>(
+  std::unique_ptr<Scheduler> scheduler(
       new Scheduler(options, std::move(state), std::move(engine), std::move(*profiles)));
+  scheduler->state_->step_clock.End();
+  return scheduler;
 }
 
 Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerState> state,
@@ -40,7 +44,7 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
       engine_(std::move(engine)),
       profiles_(std::move(profiles)),
       queue_(MakeQueueOptions(options), MakeQueueHooks(), state_->nominator,
-             queue::QueueMetrics(&state_->metrics, &state_->clock), state_->clock.Now()),
+             queue::QueueMetrics(&state_->metrics, &state_->clock), state_->step_clock.Now()),
       handlers_(*state_, queue_, profiles_),
       failures_(*state_, queue_),
       binding_cycles_(*state_, queue_, failures_, options.configuration.client_connection.burst),
@@ -111,14 +115,21 @@ std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const 
 
 Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {
   BERTH_ON_THREAD(state_->owner);
+  if (state_->tape != nullptr) state_->tape->Reloaded(next);
   const auto replaced = profiles_.Replace(
       std::move(next), [this](std::string_view name) { return CountPodsOf(name); });
   if (!replaced) return Fail(replaced.error());
   if (!*replaced) return {};
   engine_.ForgetKept();
   state_->cache.SetSignatureParts(profiles_.signature_parts());
-  queue_.ReplaceHints(profiles_.Hints(), state_->clock.Now());
+  queue_.ReplaceHints(profiles_.Hints(), state_->step_clock.Now());
   return {};
+}
+
+void Scheduler::Activate(const std::vector<std::string>& pod_keys) {
+  BERTH_ON_THREAD(state_->owner);
+  auto& to_activate = state_->pods_to_activate;
+  to_activate.insert(to_activate.end(), pod_keys.begin(), pod_keys.end());
 }
 
 size_t Scheduler::CountPodsOf(std::string_view scheduler_name) const {

@@ -79,6 +79,10 @@ class Scheduler {
   // Whether all that was there at the start has been taken in; for readiness.
   bool has_synced() const { return loop_.has_synced(); }
 
+  // What a plugin that runs on the scheduling thread may do: see Handle.
+  void Activate(const std::vector<std::string>& pod_keys);
+  ClaimTracker& claims() { return state_->claims; }
+
   cache::Cache& cache() { return state_->cache; }
   const cache::Cache& cache() const { return state_->cache; }
   const cache::ObjectTables& objects() const { return state_->objects; }

@@ -18,6 +18,7 @@ cache::Cache::Options CacheOptions(const Features& features) {
 SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_clock,
                                client::ApiClient& an_api, metrics::Registry& registry)
     : clock(a_clock),
+      tape(options.tape),
       api(an_api),
       features(options.features),
       random(options.seed),

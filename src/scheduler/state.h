@@ -7,6 +7,7 @@
 
 #include "berth/in_tree/handle.h"
 #include "src/base/inbox.h"
+#include "src/base/step_clock.h"
 #include "src/base/thread.h"
 #include "src/binding/binder.h"
 #include "src/binding/claim_writes.h"
@@ -31,6 +32,8 @@
 #include "src/scheduler/object_waits.h"
 #include "src/scheduler/options.h"
 #include "src/scheduler/pod_store.h"
+#include "src/scheduler/recorded_claims.h"
+#include "src/scheduler/tape.h"
 
 namespace berth::scheduler {
 
@@ -51,8 +54,17 @@ struct SchedulerState {
   // The same from the executor's thread: the loop is woken once for all that one turn of the
   // executor brings. Waking a thread costs more than what most messages ask for.
   void PostFromExecutor(Message message);
+  // Whether the calling thread is within what a replay brings about again: a scheduling cycle, or a
+  // query with an origin. Any thread.
+  bool OnRepeatableStep() const { return step_clock.OnStep() && repeatable; }
 
   const Clock& clock;
+  // What decisions and plugins go by: within a step of the loop it stands still.
+  base::StepClock step_clock{clock};
+  Tape* const tape;  // nullptr: nothing is recorded or replayed
+  bool repeatable = false;
+  // Within a query that has none.
+  bool in_query = false;
   client::ApiClient& api;
   const Features features;
   Random random;
@@ -66,6 +78,7 @@ struct SchedulerState {
   cache::ObjectTables objects;
   cache::AssumedVolumeTable assumed_volumes{objects};
   cache::ClaimTable claims{objects};
+  RecordedClaims recorded_claims{claims, tape, in_query};
   ObjectWaits object_waits;  // outlives the binder, whose cycles wait here
   PodStore pods;
   cache::PodGroupStates pod_groups;

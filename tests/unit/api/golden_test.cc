@@ -7,6 +7,7 @@
 
 #include "src/api/decode.h"
 #include "src/api/list_reader.h"
+#include "src/api/protobuf_writer.h"
 #include "src/api/tables.h"
 #include "src/api/watch.h"
 #include "tests/unit/api/testdata.h"
@@ -62,6 +63,11 @@ T DecodeBothForms(const std::string& name) {
   EXPECT_TRUE(from_json) << from_json.error().message;
   EXPECT_EQ(EncodeJson(*from_protobuf), EncodeJson(*from_json));
   EXPECT_EQ(*from_protobuf, *from_json);
+  std::string written;
+  EncodeProtobuf(*from_protobuf, nullptr, written);
+  const auto again = DecodeProtobuf<T>(written);
+  EXPECT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*from_protobuf, *again);
   return *from_protobuf;
 }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/app/in_tree_plugins.h"
+#include "src/recording/file_sink.h"
+
+namespace berth::app {
+
+// `berth replay`. Returns the exit code: 0, all decisions are the recorded ones; 1, some are not;
+// 2, bad input.
+int Replay(const std::vector<std::string>& arguments, const std::string& program,
+           const InTreePlugins& plugins);
+
+// What --record-max-size comes to.
+recording::FileLimits RecordLimits(uint64_t mib);
+
+}  // namespace berth::app

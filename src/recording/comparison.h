@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "src/base/string_map.h"
+#include "src/recording/replay.h"
+
+namespace berth::recording {
+
+// Sets the decisions of a replay against the recorded ones. Where both decide about the same pods
+// in another order, the decisions about one pod are paired.
+//
+// Thread safety: one owner.
+class Comparison {
+ public:
+  explicit Comparison(size_t most_differences) : most_differences_(most_differences) {}
+
+  void SetTime(Time now) { now_ = now; }
+  // Decisions of the recording so far.
+  uint64_t decisions() const { return decisions_; }
+
+  // What both decided next; pods by "namespace/name".
+  void Add(const Decision& recorded, const std::string& recorded_pod, Decision replayed,
+           const std::string& replayed_pod, std::string why);
+  // What only one of them did.
+  void AddMissing(Decision recorded, const std::string& pod);
+  void AddExtra(Decision replayed, const std::string& pod);
+  // Into the report. What was not paired counts as a difference.
+  void Finish(ReplayReport& report);
+
+ private:
+  struct Unpaired {
+    uint64_t number = 0;
+    Time at;
+    std::string pod;
+    Decision decision;
+  };
+  using ByPod = base::StringMap<std::deque<Unpaired>>;  // by UID
+
+  void Compare(const Decision& recorded, Decision replayed, uint64_t number, const std::string& pod,
+               bool in_order, std::string why);
+  void Note(Difference difference);
+  // Takes the earliest one about the pod; nullopt: there is none.
+  static std::optional<Unpaired> TakeFrom(ByPod& by_pod, const std::string& uid);
+
+  const size_t most_differences_;
+  Time now_;
+  uint64_t decisions_ = 0;
+  uint64_t equal_ = 0;
+  uint64_t num_differences_ = 0;
+  std::vector<Difference> differences_;
+  ByPod recorded_;
+  ByPod replayed_;
+};
+
+}  // namespace berth::recording

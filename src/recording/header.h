@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "berth/in_tree/features.h"
+#include "berth/result.h"
+#include "berth/time.h"
+
+namespace berth::recording {
+
+// What a recording is of: all that a scheduler is made from, but for its plugins. Stands at the
+// beginning of each file.
+struct Header {
+  std::string berth_version;
+  std::string id;     // the same in all files of a recording
+  uint32_t part = 0;  // of which file this is, from 0
+  Time start;         // what times are counted from
+  uint64_t seed = 0;
+  bool leading = true;
+  Duration pod_max_in_unschedulable_pods_duration{};
+  uint64_t max_kept_bytes = 0;
+  Features features;
+  std::string configuration;  // YAML, without secrets
+};
+
+std::string ToJson(const Header& header);
+// Errors: no JSON of a header, or one of a later format.
+Result<Header> ReadHeader(std::string_view json);
+
+}  // namespace berth::recording

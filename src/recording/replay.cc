@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/recording/replay.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "src/base/string_map.h"
+#include "src/base/virtual_time.h"
+#include "src/metrics/registry.h"
+#include "src/recording/comparison.h"
+#include "src/recording/recorded_extender.h"
+#include "src/recording/silent_api.h"
+#include "src/recording/why.h"
+#include "src/scheduler/scheduler.h"
+
+namespace berth::recording {
+namespace {
+
+using scheduler::Query;
+using scheduler::QueryOrigin;
+
+template <typename T>
+inline constexpr bool kIsAnswer =
+    std::is_same_v<T, PreBindCancelled> || std::is_same_v<T, ExtenderFiltered> ||
+    std::is_same_v<T, ExtenderPrioritized> || std::is_same_v<T, ExtenderPreempted>;
+
+// What stands between the steps of a recording: neither a message nor an answer.
+template <typename T>
+inline constexpr bool kIsMark = std::is_same_v<T, TurnBegan> || std::is_same_v<T, CycleEnded> ||
+                                std::is_same_v<T, Decision> || std::is_same_v<T, Ended>;
+
+// Drives the scheduler through the recording, and is its tape.
+class Replayer final : public scheduler::Tape {
+ public:
+  Replayer(RecordingReader& reader, const ReplayOptions& options)
+      : reader_(reader),
+        options_(options),
+        clock_(reader.header().start),
+        comparison_(options.most_differences) {}
+
+  Result<void> Make(const std::vector<PluginRegistration>& registry);
+  ReplayReport Run();
+
+  void BeginTurn(Time, Time) override {}
+  void Take(const scheduler::Message&) override {}
+  void BeginCycle() override;
+  void Decided(const scheduler::CycleOutcome& outcome) override;
+  Time EndCycle(Time now) override;
+  void Reloaded(const config::SchedulerConfiguration&) override {}
+  void Activated(const std::vector<std::string>&) override {}
+  void ClaimAssumed(const ClaimPtr&) override {}
+  void PendingClaimRemoved(std::string_view, ClaimTracker::Sharers) override {}
+  bool CancelPreBind(std::string_view uid, const std::function<bool()>& ask) override;
+  bool KeepBinding(binding::BindingCycle& cycle) override;
+  bool KeepEviction(const api::Pod& victim, AsyncDone& done) override;
+  bool KeepPost(Query& query) override;
+
+ private:
+  // The next frame, which stays; nullptr at the end.
+  const Frame* Peek();
+  Frame TakeFrame();
+  // Passes the messages that come next to the scheduler, up to the next mark.
+  void Feed();
+  void FeedMessage(Frame frame);
+  void Ask(std::function<void()> run, QueryOrigin origin = {});
+  void TellEvictionEnded(const QueryOrigin& origin);
+  // The answer that comes next, if it is of this type.
+  template <typename Answer>
+  std::optional<Answer> NextAnswer();
+  void PassOverAnswers();
+  // The cycle in the recording that the replay did not have.
+  void PassOverCycle();
+  void SetTime(Time now);
+  void Refuse(const std::string& uid);
+
+  RecordingReader& reader_;
+  const ReplayOptions& options_;
+  base::VirtualClock clock_;
+  SilentApi api_;
+  metrics::Registry metrics_;
+  std::unique_ptr<scheduler::Scheduler> scheduler_;
+  Comparison comparison_;
+  ReplayReport report_;
+
+  std::optional<Frame> next_;
+  bool at_end_ = false;
+  std::deque<Frame> answers_;
+  base::StringMap<std::string> pod_keys_;  // by UID
+  base::StringMap<CycleState> bindings_;   // what a pod's binding cycle has in hand, by UID
+  base::StringMap<std::deque<AsyncDone>> evictions_;
+  std::deque<Query> posts_;  // of cycles, which the recording says when to run
+  std::vector<Query>* caught_ = nullptr;
+  std::string why_;
+  size_t next_explained_ = 0;
+};
+
+Result<void> Replayer::Make(const std::vector<PluginRegistration>& registry) {
+  const Header& header = reader_.header();
+  scheduler::SchedulerOptions options;
+  options.configuration = options_.configuration;
+  options.features = options_.features.value_or(header.features);
+  options.pod_max_in_unschedulable_pods_duration = header.pod_max_in_unschedulable_pods_duration;
+  options.seed = header.seed;
+  options.start = header.start;
+  options.max_kept_bytes = header.max_kept_bytes;
+  options.leading = header.leading;
+  options.hostname = "replay";
+  options.tape = this;
+  options.extenders =
+      MakeReplayedExtenders(options_.configuration.extenders,
+                            {.filtered = [this] { return NextAnswer<ExtenderFiltered>(); },
+                             .prioritized = [this] { return NextAnswer<ExtenderPrioritized>(); },
+                             .preempted = [this] { return NextAnswer<ExtenderPreempted>(); }});
+  auto made = scheduler::Scheduler::Make(options, registry, clock_, api_, metrics_);
+  if (!made) return Fail(made.error());
+  scheduler_ = std::move(*made);
+  return {};
+}
+
+ReplayReport Replayer::Run() {
+  while (const Frame* frame = Peek()) {
+    if (std::holds_alternative<TurnBegan>(*frame)) {
+      const auto turn = std::get<TurnBegan>(TakeFrame());
+      clock_.Correct(turn.wall_now - turn.now);
+      SetTime(turn.now);
+      Feed();
+    } else {
+      // The recorded scheduler had more to decide in this turn than the replay's.
+      PassOverCycle();
+    }
+    scheduler_->Turn(clock_.Now());
+  }
+  report_.problem = reader_.problem();
+  report_.torn = reader_.torn();
+  report_.ended = clock_.Now();
+  comparison_.Finish(report_);
+  return std::move(report_);
+}
+
+const Frame* Replayer::Peek() {
+  if (!next_ && !at_end_) {
+    next_ = reader_.Next();
+    at_end_ = !next_;
+  }
+  return next_ ? &*next_ : nullptr;
+}
+
+Frame Replayer::TakeFrame() { return *std::exchange(next_, std::nullopt); }
+
+void Replayer::SetTime(Time now) {
+  clock_.Set(now);
+  comparison_.SetTime(now);
+}
+
+void Replayer::Feed() {
+  while (const Frame* frame = Peek()) {
+    const bool mark =
+        std::visit([](const auto& held) { return kIsMark<std::decay_t<decltype(held)>>; }, *frame);
+    if (mark) return;
+    FeedMessage(TakeFrame());
+  }
+}
+
+void Replayer::FeedMessage(Frame frame) {
+  ++report_.messages;
+  std::visit(
+      [this]<typename T>(T& told) {
+        if constexpr (kIsMark<T>) {
+          // Feed() stops before it.
+        } else if constexpr (kIsAnswer<T>) {
+          --report_.messages;
+          answers_.emplace_back(std::move(told));
+        } else if constexpr (std::is_same_v<T, informers::InformerEvent>) {
+          if (const auto* pod = api::As<api::Pod>(told.new_object)) {
+            pod_keys_.insert_or_assign(pod->metadata.uid, pod->metadata.Key());
+          }
+          scheduler_->Post(std::move(told));
+        } else if constexpr (std::is_same_v<T, BindEnded>) {
+          binding::BindOutcome outcome{.pod_uid = told.pod_uid,
+                                       .node_name = std::move(told.node_name),
+                                       .status = std::move(told.status),
+                                       .stage = told.stage,
+                                       .failed_plugin = std::move(told.failed_plugin),
+                                       .unknown = told.unknown,
+                                       .state = {},
+                                       .timings = {}};
+          const auto kept = bindings_.find(told.pod_uid);
+          if (kept != bindings_.end()) {
+            outcome.state = std::move(kept->second);
+            bindings_.erase(kept);
+          }
+          scheduler_->Post(std::move(outcome));
+        } else if constexpr (std::is_same_v<T, QueryRan>) {
+          const QueryOrigin origin = std::move(told.origin);
+          if (origin.kind == QueryOrigin::Kind::kEviction) {
+            Ask([this, origin] { TellEvictionEnded(origin); }, origin);
+          } else {
+            Ask(
+                [this] {
+                  if (posts_.empty()) return;
+                  const Query query = std::move(posts_.front());
+                  posts_.pop_front();
+                  query.run();
+                },
+                origin);
+          }
+        } else if constexpr (std::is_same_v<T, recording::Reloaded>) {
+          if (!options_.load) return;
+          Ask([this, yaml = std::move(told.configuration)] {
+            if (auto next = options_.load(yaml)) (void)scheduler_->Reload(std::move(*next));
+          });
+        } else if constexpr (std::is_same_v<T, recording::Activated>) {
+          Ask([this, keys = std::move(told.pod_keys)] { scheduler_->Activate(keys); });
+        } else if constexpr (std::is_same_v<T, recording::ClaimAssumed>) {
+          Ask([this, claim = std::move(told.claim)] { (void)scheduler_->claims().Assume(claim); });
+        } else if constexpr (std::is_same_v<T, recording::PendingClaimRemoved>) {
+          Ask([this, uid = std::move(told.uid), sharers = told.sharers] {
+            scheduler_->claims().RemovePending(uid, sharers);
+          });
+        } else {
+          scheduler_->Post(std::move(told));
+        }
+      },
+      frame);
+}
+
+void Replayer::Ask(std::function<void()> run, QueryOrigin origin) {
+  scheduler_->Post(Query{std::move(run), std::move(origin)});
+}
+
+void Replayer::TellEvictionEnded(const QueryOrigin& origin) {
+  const auto kept = evictions_.find(origin.victim_uid);
+  if (kept == evictions_.end()) return;
+  const AsyncDone done = std::move(kept->second.front());
+  kept->second.pop_front();
+  if (kept->second.empty()) evictions_.erase(kept);
+  std::vector<Query> posted;
+  caught_ = &posted;
+  done(origin.answer);
+  caught_ = nullptr;
+  for (const Query& query : posted) query.run();
+}
+
+bool Replayer::KeepPost(Query& query) {
+  if (caught_ != nullptr) {
+    caught_->push_back(std::move(query));
+  } else if (query.origin.kind == QueryOrigin::Kind::kCycle) {
+    posts_.push_back(std::move(query));
+  }
+  return true;
+}
+
+bool Replayer::KeepEviction(const api::Pod& victim, AsyncDone& done) {
+  evictions_[victim.metadata.uid].push_back(std::move(done));
+  return true;
+}
+
+bool Replayer::KeepBinding(binding::BindingCycle& cycle) {
+  bindings_.insert_or_assign(cycle.pod->pod->metadata.uid, std::move(cycle.state));
+  return true;
+}
+
+template <typename Answer>
+std::optional<Answer> Replayer::NextAnswer() {
+  if (!answers_.empty()) {
+    auto* answer = std::get_if<Answer>(&answers_.front());
+    if (answer == nullptr) return std::nullopt;
+    std::optional<Answer> taken = std::move(*answer);
+    answers_.pop_front();
+    return taken;
+  }
+  const Frame* frame = Peek();
+  if (frame == nullptr || !std::holds_alternative<Answer>(*frame)) return std::nullopt;
+  return std::get<Answer>(TakeFrame());
+}
+
+void Replayer::PassOverAnswers() {
+  answers_.clear();
+  const auto is_answer = [](const Frame& frame) {
+    return std::visit([](const auto& held) { return kIsAnswer<std::decay_t<decltype(held)>>; },
+                      frame);
+  };
+  for (const Frame* frame = Peek(); frame != nullptr && is_answer(*frame); frame = Peek()) {
+    TakeFrame();
+  }
+}
+
+bool Replayer::CancelPreBind(std::string_view /*uid*/, const std::function<bool()>& /*ask*/) {
+  const auto answer = NextAnswer<PreBindCancelled>();
+  return answer && answer->cancelled;
+}
+
+void Replayer::BeginCycle() {
+  why_.clear();
+  const uint64_t number = comparison_.decisions() + 1;
+  const auto& explain = options_.explain;
+  while (next_explained_ < explain.size() && explain[next_explained_] < number) ++next_explained_;
+  if (next_explained_ == explain.size() || explain[next_explained_] != number) return;
+  const Frame* frame = Peek();
+  const auto* recorded = frame == nullptr ? nullptr : std::get_if<Decision>(frame);
+  if (recorded == nullptr) return;
+  const auto key = pod_keys_.find(recorded->pod_uid);
+  if (key == pod_keys_.end()) return;
+  const auto pod = scheduler_->FindPendingPod(key->second);
+  if (pod != nullptr) why_ = WhyNot(*scheduler_, pod, recorded->node_name);
+}
+
+void Replayer::Decided(const scheduler::CycleOutcome& outcome) {
+  PassOverAnswers();
+  Decision made{outcome.pod.metadata.uid, outcome.code, std::string(outcome.node_name),
+                std::string(outcome.message)};
+  const Frame* frame = Peek();
+  const bool placed = !made.node_name.empty();
+  const std::string key = outcome.pod.metadata.Key();
+  if (frame == nullptr || !std::holds_alternative<Decision>(*frame)) {
+    comparison_.AddExtra(std::move(made), key);
+    return;
+  }
+  const auto recorded = std::get<Decision>(TakeFrame());
+  const auto known = pod_keys_.find(recorded.pod_uid);
+  const std::string uid = made.pod_uid;
+  const bool refuse = placed && recorded.pod_uid == uid && recorded.node_name.empty();
+  comparison_.Add(recorded, known == pod_keys_.end() ? recorded.pod_uid : known->second,
+                  std::move(made), key, std::exchange(why_, ""));
+  if (refuse) Refuse(uid);
+}
+
+// The pod got no node when this was recorded, so nothing will ever be heard of its bind.
+void Replayer::Refuse(const std::string& uid) {
+  Ask([this, uid] {
+    binding::BindOutcome outcome;
+    outcome.pod_uid = uid;
+    outcome.status = {Code::kUnschedulable, "the recording has no node for it"};
+    outcome.stage = binding::BindingStage::kBind;
+    if (const auto kept = bindings_.find(uid); kept != bindings_.end()) {
+      outcome.state = std::move(kept->second);
+      bindings_.erase(kept);
+    }
+    scheduler_->Post(std::move(outcome));
+  });
+}
+
+Time Replayer::EndCycle(Time now) {
+  PassOverAnswers();
+  const Frame* frame = Peek();
+  // A cycle that was not recorded: what comes next in the recording has still to be told.
+  if (frame == nullptr || std::holds_alternative<TurnBegan>(*frame)) return now;
+  PassOverCycle();
+  return clock_.Now();
+}
+
+void Replayer::PassOverCycle() {
+  ++report_.cycles;
+  while (const Frame* frame = Peek()) {
+    PassOverAnswers();
+    frame = Peek();
+    if (frame == nullptr || std::holds_alternative<TurnBegan>(*frame)) return;
+    Frame taken = TakeFrame();
+    if (auto* recorded = std::get_if<Decision>(&taken)) {
+      const auto known = pod_keys_.find(recorded->pod_uid);
+      const std::string key = known == pod_keys_.end() ? recorded->pod_uid : known->second;
+      comparison_.AddMissing(std::move(*recorded), key);
+    } else if (const auto* end = std::get_if<CycleEnded>(&taken)) {
+      SetTime(end->now);
+      Feed();
+      return;
+    } else {
+      FeedMessage(std::move(taken));
+    }
+  }
+}
+
+}  // namespace
+
+Result<ReplayReport> Replay(RecordingReader& reader,
+                            const std::vector<PluginRegistration>& registry,
+                            const ReplayOptions& options) {
+  Replayer replayer(reader, options);
+  if (auto made = replayer.Make(registry); !made) return Fail(made.error());
+  return replayer.Run();
+}
+
+}  // namespace berth::recording

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/recording/replay.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <string>
+
+#include "tests/unit/recording/recording_fixture.h"
+
+namespace berth::recording {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+simulator::SimulationOptions Options(uint64_t seed) {
+  simulator::SimulationOptions options;
+  options.scheduler.configuration = config::DefaultConfiguration(test::KnownDefaults());
+  options.scheduler.seed = seed;
+  return options;
+}
+
+test::PodBuilder PodOf(Random& random, size_t index) {
+  test::PodBuilder pod = test::MakePod();
+  pod.Name("pod-" + std::to_string(index)).Uid("uid-" + std::to_string(index));
+  const std::string app = "app-" + std::to_string(random.Below(4));
+  pod.Label("app", app);
+  if (random.Below(4) == 0) pod.Priority(static_cast<int32_t>(random.Below(3)) * 100);
+  switch (random.Below(8)) {
+    case 0:
+      return pod.Req({{"cpu", "1"}});
+    case 1:
+      return pod.Req({{"cpu", "5"}});
+    case 2:
+      return pod.Req({{"cpu", "1"}}).NodeSelector("disk", "ssd");
+    case 3:
+      return pod.Req({{"cpu", "500m"}}).PodAntiAffinity("kubernetes.io/hostname", {{"app", app}});
+    case 4:
+      return pod.Req({{"cpu", "500m"}}).PodAffinity("zone", {{"app", "app-2"}});
+    case 5:
+      return pod.Req({{"cpu", "500m"}}).Spread(1, "zone", "DoNotSchedule", {{"app", app}});
+    case 6:
+      return pod.Req({{"cpu", "2"}}).Priority(1000);
+    default:
+      return pod.HostPort(80).Req({{"cpu", "100m"}});
+  }
+}
+
+test::NodeBuilder NodeOf(Random& random, size_t index) {
+  test::NodeBuilder node = test::MakeNode("node-" + std::to_string(index));
+  node.Allocatable({{"cpu", random.Below(3) == 0 ? "6" : "2"}, {"memory", "8Gi"}, {"pods", "8"}});
+  node.Label("zone", random.Below(2) == 0 ? "east" : "west");
+  if (random.Below(3) == 0) node.Label("disk", "ssd");
+  if (random.Below(3) == 0) node.Taint("closed", "", "NoSchedule");
+  return node;
+}
+
+// Plays one random story: nodes and pods come and go, and some make room for others.
+void Play(uint64_t seed, size_t steps, simulator::Simulation& sim) {
+  Random random(seed);
+  size_t pods = 0;
+  sim.Start();
+  for (size_t step = 0; step < steps; ++step) {
+    const uint64_t what = random.Below(12);
+    const uint64_t index = random.Below(8);
+    if (what < 2) {
+      sim.Apply(NodeOf(random, index).Ptr());
+    } else if (what == 2) {
+      sim.Delete(informers::Kind::kNode, "node-" + std::to_string(index));
+    } else if (what < 5 && pods > 0) {
+      sim.Delete(informers::Kind::kPod, "default/pod-" + std::to_string(random.Below(pods)));
+    } else {
+      for (uint64_t n = 1 + random.Below(5); n > 0; --n) sim.Apply(PodOf(random, pods++).Ptr());
+    }
+    sim.Advance(milliseconds(random.Below(4) == 0 ? 3000 : 100));
+  }
+  sim.Advance(seconds(30));
+}
+
+TEST(ReplayTest, RandomStoriesAreRepeatedBitForBit) {
+  uint64_t decisions = 0;
+  uint64_t unplaced = 0;
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    simulator::SimulationOptions options = Options(seed);
+    options.scheduler.on_cycle = [&](const scheduler::CycleOutcome& outcome) {
+      unplaced += outcome.node_name.empty() ? 1 : 0;
+    };
+    test::RecordedSimulation recorded(options);
+    Play(seed, 80, recorded.simulation());
+    const ReplayReport report = test::ReplayBytes(recorded.Finish());
+    EXPECT_TRUE(report.identical()) << test::Describe(report);
+    EXPECT_EQ(report.equal, report.decisions);
+    EXPECT_EQ(report.decisions, recorded.recorder().num_decisions());
+    EXPECT_FALSE(report.problem) << *report.problem;
+    decisions += report.decisions;
+  }
+  EXPECT_GT(decisions, 3000u);
+  EXPECT_GT(unplaced, 300u);
+}
+
+TEST(ReplayTest, AnotherSeedDecidesOtherwise) {
+  test::RecordedSimulation recorded(Options(1));
+  Play(1, 40, recorded.simulation());
+  std::string bytes = recorded.Finish();
+  // The header is a chunk of its own: another one in its place.
+  auto reader = RecordingReader::OpenBytes("bytes", bytes);
+  Header header = reader->header();
+  header.seed = 2;
+  std::string_view rest = bytes;
+  ASSERT_TRUE(ReadChunk(rest));
+  std::string changed;
+  ASSERT_TRUE(AppendChunk(ChunkType::kHeader, 0, ToJson(header), changed));
+  const ReplayReport report = test::ReplayBytes(changed + std::string(rest));
+  EXPECT_GT(report.num_differences, 0u);
+  EXPECT_EQ(report.decisions, recorded.recorder().num_decisions());
+}
+
+TEST(ReplayTest, AnotherConfigurationSaysWhereItDecidesOtherwiseAndWhy) {
+  simulator::SimulationOptions options = Options(1);
+  test::RecordedSimulation recorded(options);
+  simulator::Simulation& sim = recorded.simulation();
+  sim.Start();
+  sim.Apply(test::MakeNode("closed")
+                .Allocatable({{"cpu", "9"}, {"pods", "9"}})
+                .Taint("x", "", "NoSchedule")
+                .Ptr());
+  sim.Apply(test::MakeNode("open").Allocatable({{"cpu", "2"}, {"pods", "9"}}).Ptr());
+  for (const char* name : {"a", "b", "c"}) {
+    sim.Apply(test::MakePod().Name(name).Uid(name).Req({{"cpu", "1"}}).Ptr());
+  }
+  sim.Advance(seconds(1));
+  const std::string& bytes = recorded.Finish();
+  const auto without_taints = [](config::SchedulerConfiguration& next) {
+    for (config::Profile& profile : next.profiles) {
+      std::erase_if(profile.plugins.multi_point.enabled,
+                    [](const config::PluginRef& ref) { return ref.name == "TaintToleration"; });
+    }
+  };
+  const ReplayReport first = test::ReplayBytes(bytes, without_taints);
+  ASSERT_EQ(first.num_differences, 3u) << test::Describe(first);
+  EXPECT_EQ(first.differences[0].kind, DifferenceKind::kNode);
+  EXPECT_EQ(first.differences[0].recorded->node_name, "open");
+  EXPECT_EQ(first.differences[0].replayed->node_name, "closed");
+  EXPECT_EQ(first.differences[2].kind, DifferenceKind::kVerdict);
+  EXPECT_THAT(first.differences[0].why, IsEmpty());
+
+  const ReplayReport second = test::ReplayBytes(bytes, without_taints, {1, 3});
+  ASSERT_EQ(second.num_differences, 3u) << test::Describe(second);
+  EXPECT_THAT(second.differences[0].why, HasSubstr("open scores "));
+  EXPECT_THAT(second.differences[2].why, HasSubstr("nodes fit, closed best"));
+}
+
+}  // namespace
+}  // namespace berth::recording
