@@ -14,7 +14,8 @@ namespace berth::app {
 namespace {
 
 TEST(AppTest, EveryCommandSurvivesAReaderThatGoesAway) {
-  for (const char* command : {"help", "run", "config", "simulate", "explain", "replay", "version"}) {
+  for (const char* command :
+       {"help", "run", "config", "simulate", "explain", "replay", "version"}) {
     SCOPED_TRACE(command);
     std::signal(SIGPIPE, SIG_DFL);
     std::string program = "berth";
@@ -56,7 +57,8 @@ Output RunMain(std::vector<std::string> words) {
 
 TEST(AppTest, HelpListsTheCommandsAndWithDashesTheFlagsOfRunToo) {
   using testing::HasSubstr;
-  for (const char* command : {"run", "simulate", "explain", "replay", "config", "version", "help"}) {
+  for (const char* command :
+       {"run", "simulate", "explain", "replay", "config", "version", "help"}) {
     const std::string line = std::string("\n  ") + command + " ";
     EXPECT_THAT(RunMain({"berth", "help"}).text, HasSubstr(line));
     EXPECT_THAT(RunMain({"berth", "--help"}).text, HasSubstr(line));
