@@ -38,7 +38,7 @@ Result<void> AppendChunk(ChunkType type, uint32_t number, std::string_view bytes
 // What is wrong with the bytes where a chunk should begin.
 struct BadChunk {
   std::string message;
-  // The bytes end before the chunk does: whoever wrote it was stopped.
+  // The bytes end before the chunk does: its writer was stopped.
   bool torn = false;
 };
 

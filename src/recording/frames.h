@@ -37,7 +37,7 @@ struct Decision {
 
   friend bool operator==(const Decision&, const Decision&) = default;
 };
-// A BindOutcome without its CycleState, which whoever replays has kept.
+// A BindOutcome without its CycleState, which the replay has kept.
 struct BindEnded {
   std::string pod_uid;
   std::string node_name;
