@@ -79,7 +79,7 @@ GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group,
   NearMiss nearest;
   for (const Placement& placement : placements) {
     const Time start = state_.clock.Now();
-    const GroupVerdict verdict =
+    GroupVerdict verdict =
         only ? members_.Run(group, {.placement = NodesOf(placement)}) : TryAside(group, placement);
     if (verdict.code == Code::kError) return verdict;
     state_.observer.ObservePlacement(*group.profile, verdict.ok(), state_.clock.Now() - start);
