@@ -51,7 +51,14 @@ ClusterDevices::ClusterDevices(Handle& handle, dra::DeviceExpressions& expressio
     : handle_(handle),
       inventory_(FeaturesOf(handle.features())),
       allocator_(inventory_, expressions),
-      classes_(handle.listers()) {}
+      classes_(handle.listers()),
+      holders_([this](const api::ResourceClaim& claim, bool holds) {
+        if (holds) {
+          inventory_.AddAllocation(*claim.status.allocation);
+        } else {
+          inventory_.RemoveAllocation(*claim.status.allocation);
+        }
+      }) {}
 
 void ClusterDevices::Update() {
   const uint64_t generation = handle_.listers().devices_generation();
@@ -60,7 +67,7 @@ void ClusterDevices::Update() {
     UpdateSlices();
     devices_generation_ = generation;
   }
-  UpdateHolders();
+  holders_.Update(handle_.claims());
 }
 
 void ClusterDevices::UpdateRules() {
@@ -99,37 +106,6 @@ void ClusterDevices::UpdateSlices() {
       known = slices_.erase(known);
     }
   }
-}
-
-void ClusterDevices::Hold(const ClaimPtr& claim) {
-  inventory_.AddAllocation(*claim->status.allocation);
-  holders_[claim->metadata.uid] = claim;
-}
-
-void ClusterDevices::Release(const ClaimPtr& claim) {
-  // What was added, for what is told may be a copy.
-  const auto held = holders_.find(claim->metadata.uid);
-  if (held == holders_.end()) return;
-  inventory_.RemoveAllocation(*held->second->status.allocation);
-  holders_.erase(held);
-}
-
-void ClusterDevices::UpdateHolders() {
-  const ClaimTracker& claims = handle_.claims();
-  const uint64_t generation = claims.generation();
-  if (claims_generation_ == generation) return;
-  const auto change = [this](const ClaimPtr& before, const ClaimPtr& after) {
-    if (before != nullptr) Release(before);
-    if (after != nullptr) Hold(after);
-  };
-  if (!claims_generation_ || !claims.ChangedSince(*claims_generation_, change)) {
-    for (const auto& [uid, claim] : holders_) {
-      inventory_.RemoveAllocation(*claim->status.allocation);
-    }
-    holders_.clear();
-    claims.ForEachHolder([this](const ClaimPtr& claim) { Hold(claim); });
-  }
-  claims_generation_ = generation;
 }
 
 }  // namespace berth::plugins

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "berth/in_tree/handle.h"
 #include "plugins/dynamic_resources/allocator/allocator.h"
 #include "plugins/dynamic_resources/allocator/device_inventory.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
+#include "plugins/dynamic_resources/claim_holders.h"
 #include "plugins/shared/extended_resource_classes.h"
 
 namespace berth::plugins {
@@ -50,9 +50,6 @@ class ClusterDevices {
 
   void UpdateRules();
   void UpdateSlices();
-  void UpdateHolders();
-  void Hold(const ClaimPtr& claim);
-  void Release(const ClaimPtr& claim);
 
   Handle& handle_;
   dra::DeviceInventory inventory_;
@@ -65,8 +62,7 @@ class ClusterDevices {
   uint64_t scan_ = 0;
   std::map<std::string, KnownSlice, std::less<>> slices_;
 
-  std::optional<uint64_t> claims_generation_;
-  absl::flat_hash_map<std::string, ClaimPtr> holders_;  // by uid
+  ClaimHolders holders_;
 };
 
 }  // namespace berth::plugins

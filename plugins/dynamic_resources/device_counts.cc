@@ -174,7 +174,8 @@ NodeAllocation DeviceCounts::OfClass::On(const api::Node& node) const {
 DeviceCounts::DeviceCounts(Handle& handle)
     : handle_(handle),
       expressions_(std::make_unique<dra::DeviceSelectors>()),
-      classes_(handle.listers()) {}
+      classes_(handle.listers()),
+      holders_([this](const api::ResourceClaim& claim, bool holds) { Count(claim, holds); }) {}
 
 DeviceCounts::~DeviceCounts() = default;
 
@@ -182,7 +183,7 @@ const DeviceAmounts* DeviceCounts::Find(std::string_view resource) {
   if (!IsDeviceResourceName(resource)) return nullptr;
   const api::DeviceClass* device_class = classes_.Find(resource);
   if (device_class == nullptr) return nullptr;
-  UpdateHolders();
+  holders_.Update(handle_.claims());
   if (devices_generation_ != handle_.listers().devices_generation()) {
     devices_generation_ = handle_.listers().devices_generation();
     std::erase_if(by_class_, [this](const auto& known) {
@@ -195,47 +196,18 @@ const DeviceAmounts* DeviceCounts::Find(std::string_view resource) {
   return known.get();
 }
 
-void DeviceCounts::Count(const api::ResourceClaim& claim, int change) {
+void DeviceCounts::Count(const api::ResourceClaim& claim, bool holds) {
   for (const auto& result : claim.status.allocation->devices.results) {
     if (result.admin_access.value_or(false)) continue;
     std::string id = DeviceId(result.driver, result.pool, result.device);
     size_t& held = held_[id];
     const bool was = held != 0;
-    held = change > 0 ? held + 1 : held - 1;
+    held = holds ? held + 1 : held - 1;
     const bool is = held != 0;
     if (!is) held_.erase(id);
     if (was == is) continue;
-    for (auto& [name, of_class] : by_class_) of_class->Move(id, change);
+    for (auto& [name, of_class] : by_class_) of_class->Move(id, holds ? 1 : -1);
   }
-}
-
-void DeviceCounts::Hold(const ClaimPtr& claim) {
-  Count(*claim, 1);
-  holders_[claim->metadata.uid] = claim;
-}
-
-void DeviceCounts::Release(const ClaimPtr& claim) {
-  // What was counted, for what is told may be a copy.
-  const auto held = holders_.find(claim->metadata.uid);
-  if (held == holders_.end()) return;
-  Count(*held->second, -1);
-  holders_.erase(held);
-}
-
-void DeviceCounts::UpdateHolders() {
-  const ClaimTracker& claims = handle_.claims();
-  const uint64_t generation = claims.generation();
-  if (claims_generation_ == generation) return;
-  const auto change = [this](const ClaimPtr& before, const ClaimPtr& after) {
-    if (before != nullptr) Release(before);
-    if (after != nullptr) Hold(after);
-  };
-  if (!claims_generation_ || !claims.ChangedSince(*claims_generation_, change)) {
-    for (const auto& [uid, claim] : holders_) Count(*claim, -1);
-    holders_.clear();
-    claims.ForEachHolder([this](const ClaimPtr& claim) { Hold(claim); });
-  }
-  claims_generation_ = generation;
 }
 
 }  // namespace berth::plugins

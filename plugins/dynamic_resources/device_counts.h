@@ -14,6 +14,7 @@
 #include "berth/in_tree/handle.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
 #include "plugins/dynamic_resources/allocator/node_choice.h"
+#include "plugins/dynamic_resources/claim_holders.h"
 #include "plugins/shared/allocation.h"
 #include "plugins/shared/extended_resource_classes.h"
 
@@ -42,11 +43,8 @@ class DeviceCounts {
   class OfClass;
   using SlicePtr = std::shared_ptr<const api::ResourceSlice>;
 
-  void UpdateHolders();
-  void Hold(const ClaimPtr& claim);
-  void Release(const ClaimPtr& claim);
-  // Adds `change` to how many claims hold each of the claim's devices.
-  void Count(const api::ResourceClaim& claim, int change);
+  // One claim more holds each of the claim's devices, or one less.
+  void Count(const api::ResourceClaim& claim, bool holds);
 
   Handle& handle_;
   const std::unique_ptr<dra::DeviceExpressions> expressions_;
@@ -54,9 +52,8 @@ class DeviceCounts {
   std::map<std::string, std::unique_ptr<OfClass>, std::less<>> by_class_;
 
   std::optional<uint64_t> devices_generation_;
-  std::optional<uint64_t> claims_generation_;
-  absl::flat_hash_map<std::string, ClaimPtr> holders_;  // by uid
-  absl::flat_hash_map<std::string, size_t> held_;       // how many hold a device
+  absl::flat_hash_map<std::string, size_t> held_;  // how many claims hold a device
+  ClaimHolders holders_;
 };
 
 }  // namespace berth::plugins

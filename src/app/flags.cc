@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/flags.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -263,6 +264,17 @@ void AddRecord(FlagSet& flags, RunFlags& out) {
         out.record_max_mib = *size;
         return {};
       });
+}
+
+void AddQuietVerbosity(FlagSet& flags, RunFlags& out) {
+  out.log.verbosity = -1;
+  flags.Add("v", "level", "Verbosity of the log on standard error; warnings only without it.",
+            [&out](const std::string& value) -> Result<void> {
+              const auto level = ReadFlagValue<uint64_t>(value);
+              if (!level) return Fail(level.error());
+              out.log.verbosity = static_cast<int>(std::min<uint64_t>(*level, 100));
+              return {};
+            });
 }
 
 void AddPluginDir(FlagSet& flags, RunFlags& out) {

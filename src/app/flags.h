@@ -137,5 +137,7 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
 void AddRecord(FlagSet& flags, RunFlags& out);
 // --plugin-dir, which several commands have.
 void AddPluginDir(FlagSet& flags, RunFlags& out);
+// --v of commands that log nothing but warnings without it.
+void AddQuietVerbosity(FlagSet& flags, RunFlags& out);
 
 }  // namespace berth::app

@@ -72,14 +72,7 @@ void AddOutput(FlagSet& flags, OfflineFlags& out, bool& help) {
               out.output = value == "json" ? OutputFormat::kJson : OutputFormat::kTable;
               return {};
             });
-  out.run.log.verbosity = -1;
-  flags.Add("v", "level", "Verbosity of the log on standard error; warnings only without it.",
-            [&out](const std::string& value) -> Result<void> {
-              const auto level = ReadFlagValue<uint64_t>(value);
-              if (!level) return Fail(level.error());
-              out.run.log.verbosity = static_cast<int>(std::min<uint64_t>(*level, 100));
-              return {};
-            });
+  AddQuietVerbosity(flags, out.run);
   flags.Value("help", "Print this text.", help);
 }
 

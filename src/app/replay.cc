@@ -61,14 +61,7 @@ Result<ReplayFlags> ParseFlags(const std::vector<std::string>& arguments,
               out.json = value == "json";
               return {};
             });
-  out.run.log.verbosity = -1;
-  flags.Add("v", "level", "Verbosity of the log on standard error; warnings only without it.",
-            [&out](const std::string& value) -> Result<void> {
-              const auto level = ReadFlagValue<uint64_t>(value);
-              if (!level) return Fail(level.error());
-              out.run.log.verbosity = static_cast<int>(std::min<uint64_t>(*level, 100));
-              return {};
-            });
+  AddQuietVerbosity(flags, out.run);
   flags.Value("help", "Print this text.", help);
   const std::string see_help = "; `" + program + " --help` lists the flags";
   auto others = flags.Parse(arguments);
