@@ -82,8 +82,9 @@ func (r *run) judge() {
 		}
 	}
 	r.checkHistory()
+	r.checkRecordings()
 	if r.Failed() {
-		r.Logf("files are kept in %s; %s", r.dir, r.keepers[0].daemon().Tail())
+		r.Log(r.kept())
 	}
 }
 
@@ -121,7 +122,7 @@ func (r *run) await(what string, limit time.Duration, missing func() string) {
 			return
 		}
 		if time.Now().After(deadline) || r.ctx.Err() != nil {
-			r.Fatalf("waited %s in vain for %s: %s\nfiles are kept in %s; %s", limit, what, lacks, r.dir, r.keepers[0].daemon().Tail())
+			r.Fatalf("waited %s in vain for %s: %s\n%s", limit, what, lacks, r.kept())
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (r *run) start() {
 	for i := range r.replicas {
 		k := &keeper{program: program, problem: func(text string) { r.Error(text) }, options: daemon.Options{
 			Name: fmt.Sprintf("berth-%c", 'a'+i), Config: config, Kubeconfig: kubeconfig, Dir: r.dir,
-			Seed: int64(r.seed%1000) + 1, LeaderElect: r.elects}}
+			Seed: int64(r.seed%1000) + 1, LeaderElect: r.elects, Args: []string{"--record=" + r.recordings()}}}
 		r.must(k.start())
 		r.Cleanup(k.abandon)
 		r.keepers = append(r.keepers, k)

@@ -33,6 +33,7 @@ sizes when none is named; and Preemption and Starvation.
   --twin      also by plain evaluation, and compare where pods went
   --plain     only by plain evaluation
   --limit N   measure the first N pods of each workload; --twin takes 1000 unless told otherwise
+  --record FOLDER   record what the scheduler is told and decides, for `berth replay`
   --list      what there is
 )";
 }
@@ -59,6 +60,7 @@ struct Arguments {
   bool plain = false;
   bool list = false;
   size_t limit = 0;
+  std::string record;
   std::vector<std::string> wanted;
 };
 
@@ -77,6 +79,8 @@ std::optional<Arguments> ParseArguments(const std::vector<std::string>& words) {
       arguments.list = true;
     } else if (word == "--limit" && has_value) {
       arguments.limit = std::strtoul(words[++i].c_str(), nullptr, 10);
+    } else if (word == "--record" && has_value) {
+      arguments.record = words[++i];
     } else if (word.starts_with("-")) {
       return std::nullopt;
     } else {
@@ -119,7 +123,8 @@ Result<Measurement> RunWithProgress(const Workload& workload, const Size& size,
 Result<ReportedRun> RunOne(const Workload& workload, const Size& size, const Arguments& arguments) {
   constexpr size_t kTwinLimit = 1000;
   ReportedRun run{workload.name, size.name, size.threshold, {}, std::nullopt};
-  auto measured = RunWithProgress(workload, size, {arguments.plain, arguments.limit, nullptr});
+  auto measured = RunWithProgress(workload, size,
+                                  {arguments.plain, arguments.limit, nullptr, arguments.record});
   if (!measured) return Fail(measured.error());
   run.measurement = *measured;
   if (!arguments.twin) return run;

@@ -20,6 +20,7 @@
 #include "src/base/clock.h"
 #include "src/config/load.h"
 #include "src/informers/kinds.h"
+#include "src/recording/setup.h"
 #include "src/simulator/simulation.h"
 #include "tests/scenarios/runner/objects.h"
 
@@ -85,6 +86,13 @@ class Run {
     if (options_.plain) options.scheduler.max_kept_bytes = 0;
     options.scheduler.stopwatch = base::ThreadCpuTime;
     options.scheduler.on_cycle = [this](const scheduler::CycleOutcome& outcome) { Note(outcome); };
+    if (!options_.record.empty()) {
+      base::VirtualClock clock(options.start);
+      auto recorder = recording::Record(options_.record, {.folder_bytes = uint64_t{64} << 30},
+                                        "bench", clock, base::RandomSeed(), options.scheduler);
+      if (!recorder) return Fail(recorder.error());
+      recorder_ = std::move(*recorder);
+    }
     auto made = simulator::Simulation::Make(std::move(options), plugins.registry);
     if (!made) return Fail(made.error().Within("config"));
     sim_ = *std::move(made);
@@ -234,6 +242,7 @@ class Run {
   const Size& size_;
   const RunOptions& options_;
   Measurement result_{.fingerprint = uint64_t{14695981039346656037U}};
+  std::unique_ptr<recording::Recorder> recorder_;
   std::unique_ptr<simulator::Simulation> sim_;
   std::vector<float> decisions_;  // seconds
   size_t decided_ = 0;

@@ -35,6 +35,8 @@ struct RunOptions {
   size_t limit = 0;
   // Told now and then.
   std::function<void(const std::string& what, size_t done, size_t of)> progress;
+  // Record into this folder; "": nowhere.
+  std::string record = {};
 };
 
 // Thread safety: one at a time.
