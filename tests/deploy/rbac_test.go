@@ -16,8 +16,10 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon"
@@ -137,12 +139,12 @@ func TestTheRulesAreWhatAFullRunAsksFor(t *testing.T) {
 	bindDevices(t)
 	get(t, port, "/metrics")
 	var requests []controlplane.Request
-	lists := listRequests(t)
+	elsewhere := requestsElsewhere(t)
 	deadline := time.Now().Add(time.Minute)
 	for {
 		requests, err = shared.AuditRequests(controlplane.BerthServiceAccountUser)
 		must(t, err)
-		requests = append(requests, lists...)
+		requests = append(requests, elsewhere...)
 		if len(unused(own, requests)) == 0 || time.Now().After(deadline) {
 			break
 		}
@@ -335,12 +337,18 @@ func inNamespace(t *testing.T, name string) *workload.Tracker {
 	return pods
 }
 
-// listRequests are what Berth asks of an API server that does not stream lists: each kind is listed.
-func listRequests(t *testing.T) []controlplane.Request {
+// requestsElsewhere are what Berth asks of an API server that does not stream lists, where it lists each kind; and what it asks
+// about pod groups, with the gates on that the shared control plane and deploy/base have off.
+func requestsElsewhere(t *testing.T) []controlplane.Request {
 	t.Helper()
+	const gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true"
 	user := string(controlplane.Berth)
 	c, err := controlplane.Start(t.Context(), controlplane.Options{
-		APIServerArgs: []string{"--feature-gates=WatchList=false"}, AuditUsers: []string{user},
+		APIServerArgs: []string{
+			"--feature-gates=WatchList=false," + gates,
+			"--runtime-config=scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true",
+		},
+		AuditUsers: []string{user},
 	})
 	must(t, err)
 	t.Cleanup(func() {
@@ -348,26 +356,46 @@ func listRequests(t *testing.T) []controlplane.Request {
 			t.Error(err)
 		}
 	})
-	d, err := daemon.Start(program, daemon.Options{Kubeconfig: c.Kubeconfig(controlplane.Berth), Dir: t.TempDir()})
+	createGangWithoutRoom(t, c.Client(controlplane.Admin))
+	d, err := daemon.Start(program, daemon.Options{
+		Kubeconfig: c.Kubeconfig(controlplane.Berth), Dir: t.TempDir(), Args: []string{"--feature-gates=" + gates},
+	})
 	must(t, err)
 	defer d.Kill()
+	ofPodGroups := func(q controlplane.Request) bool { return q.Group == schedulingv1beta1.GroupName }
 	watched := map[string]bool{}
 	var requests []controlplane.Request
-	waitFor(t, "each kind that is watched to be listed", func() bool {
+	waitFor(t, "each kind that is watched to be listed, and the status of the group", func() bool {
 		requests, err = c.AuditRequests(user)
 		must(t, err)
-		listed := map[string]bool{}
+		listed, told := map[string]bool{}, false
 		for _, q := range requests {
 			switch q.Verb {
 			case "watch":
 				watched[q.Group+"/"+q.Resource] = true
 			case "list":
 				listed[q.Group+"/"+q.Resource] = true
+			case "patch":
+				told = told || ofPodGroups(q)
 			}
 		}
-		return len(watched) > 0 && maps.Equal(watched, listed)
+		return told && len(watched) > 0 && maps.Equal(watched, listed)
 	})
-	return slices.DeleteFunc(requests, func(q controlplane.Request) bool { return q.Verb != "list" })
+	return slices.DeleteFunc(requests, func(q controlplane.Request) bool { return q.Verb != "list" && !ofPodGroups(q) })
+}
+
+// createGangWithoutRoom makes a gang of one pod on a cluster without nodes, so that its status says that it does not start.
+func createGangWithoutRoom(t *testing.T, admin kubernetes.Interface) {
+	t.Helper()
+	const name = "rights-gang"
+	must(t, workload.CreateNamespace(t.Context(), admin, name))
+	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	group.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: 1}
+	_, err := admin.SchedulingV1beta1().PodGroups(name).Create(t.Context(), group, metav1.CreateOptions{})
+	must(t, err)
+	pod := workload.Pod("member")
+	pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &group.Name}
+	must(t, workload.CreatePods(t.Context(), admin, name, 1, func(int) *corev1.Pod { return pod }))
 }
 
 func TestARightTellsWhichRequestsItCovers(t *testing.T) {
