@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/engine/kept_class.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -115,8 +116,12 @@ void KeptClass::FindPassed(const cache::Cache& cache) {
 // False: the pod is rejected for all nodes, or some are named for it, or a plugin fails.
 bool KeptClass::AskOwnPreFilters(const DecisionInput& input) {
   own_filters_.clear();
+  size_t verdicts_before = 0;
   for (const FilterStep& step : plan_.filters()) {
-    if (!step.each_pod) continue;
+    if (!step.each_pod) {
+      ++verdicts_before;
+      continue;
+    }
     bool names_nodes = false;
     Status status;
     if (step.pre_filter != nullptr) {
@@ -129,13 +134,21 @@ bool KeptClass::AskOwnPreFilters(const DecisionInput& input) {
     }
     if (status.skip()) continue;
     if (!status.ok() || names_nodes) return false;
-    if (step.filter != nullptr) own_filters_.push_back(&step);
+    if (step.filter != nullptr) own_filters_.push_back({&step, verdicts_before});
   }
   return true;
 }
 
+// Leaves of `nodes` those that pass these of verdicts_.
+void KeptClass::ApplyVerdicts(size_t first, size_t end, NodeSet& nodes) const {
+  for (size_t i = first; i < end; ++i) {
+    if (!verdicts_[i]->passes_all()) nodes &= std::as_const(*verdicts_[i]).passed();
+  }
+}
+
 // Takes out of what the class passes what the pod's own filters reject, and what lies outside its
-// placement.
+// placement. A filter is asked about all that those before it pass: it may fail on a node that a
+// later one rejects.
 bool KeptClass::AskOwnFilters(const DecisionInput& input) {
   if (!AskOwnPreFilters(input)) return false;
   const cache::Cache& cache = input.changes.cache();
@@ -146,16 +159,26 @@ bool KeptClass::AskOwnFilters(const DecisionInput& input) {
     for (size_t i = touched_.first(); i < touched_.end(); ++i) feasible_.words()[i] = passed[i];
     return true;
   }
-  left_ = passed_;
+  size_t applied = verdicts_.size();
+  if (own_filters_.empty() || own_filters_.front().verdicts_before == applied) {
+    left_ = passed_;
+  } else {
+    left_ = cache.nodes();
+    left_ -= cache.closed_nodes();
+    applied = 0;
+  }
   if (input.placement != nullptr) left_ &= *input.placement;
-  for (const FilterStep* step : own_filters_) {
-    framework::CountEvaluations(input.profile, input.cycle.observer, step->name,
+  for (const OwnFilter& own : own_filters_) {
+    ApplyVerdicts(applied, own.verdicts_before, left_);
+    applied = std::max(applied, own.verdicts_before);
+    framework::CountEvaluations(input.profile, input.cycle.observer, own.step->name,
                                 ExtensionPoint::kFilter, left_.Count());
-    if (!framework::RunFilterNodes(*step->filter, input.cycle.state, input.pod, cache, left_)
+    if (!framework::RunFilterNodes(*own.step->filter, input.cycle.state, input.pod, cache, left_)
              .ok()) {
       return false;
     }
   }
+  ApplyVerdicts(applied, verdicts_.size(), left_);
   any_rejected_ = false;
   const std::span<const uint64_t> left = std::as_const(left_).words();
   for (size_t i = 0; i < passed.size(); ++i) {

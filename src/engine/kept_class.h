@@ -48,6 +48,7 @@ class KeptClass {
   bool RefreshVerdicts(const DecisionInput& input);
   bool AskOwnFilters(const DecisionInput& input);
   bool AskOwnPreFilters(const DecisionInput& input);
+  void ApplyVerdicts(size_t first, size_t end, NodeSet& nodes) const;
   bool SkipsOwnScores(const DecisionInput& input) const;
   bool RefreshScores(const DecisionInput& input);
   void FindPassed(const cache::Cache& cache);
@@ -79,8 +80,14 @@ class KeptClass {
   NodeSet feasible_;               // both together, now; the board learns of it row by row
   ScoreBoard board_;
 
+  // A filter that is asked about each pod, and how many of verdicts_ come before it.
+  struct OwnFilter {
+    const FilterStep* step = nullptr;
+    size_t verdicts_before = 0;
+  };
+
   // Room for one decision.
-  std::vector<const FilterStep*> own_filters_;  // that PreFilter did not skip
+  std::vector<OwnFilter> own_filters_;  // that PreFilter did not skip
   NodeSet left_;
   std::vector<int64_t> raw_;
   std::vector<int64_t> live_raw_;

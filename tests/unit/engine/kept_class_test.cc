@@ -58,6 +58,19 @@ class RejectsFirst final : public PreFilterPlugin {
   }
 };
 
+// Rejects the nodes on which OwnNodes fails, after it.
+class RejectsLater final : public FilterPlugin {
+ public:
+  static constexpr std::string_view kName = "RejectsLater";
+
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {{Reach::kNode}}); }
+
+  Status Filter(const CycleState& state, const PodInfo&, const NodeView& node) const override {
+    return node.row() % 4 == 3 ? state.reasons().Make(Code::kUnschedulable, "not this node")
+                               : Status::Success();
+  }
+};
+
 class KeptClassTest : public test::ProfileFixture {
  protected:
   KeptClassTest() {
@@ -68,22 +81,28 @@ class KeptClassTest : public test::ProfileFixture {
          }},
         {RejectsFirst::kName,
          [](const ConfigValue&, Handle&) -> Result<Plugin> { return MakePlugin<RejectsFirst>(); }},
+        {RejectsLater::kName,
+         [](const ConfigValue&, Handle&) -> Result<Plugin> { return MakePlugin<RejectsLater>(); }},
         {CountsFeasible::kName, [this](const ConfigValue&, Handle&) -> Result<Plugin> {
            return MakePlugin<CountsFeasible>(told_);
          }}};
-    config::Plugins plugins;
-    plugins.multi_point.enabled = {{"Sort"},
-                                   {std::string(RejectsFirst::kName)},
-                                   {std::string(test::OwnNodes::kName)},
-                                   {std::string(CountsFeasible::kName)}};
-    plugins.bind.enabled = {{"A"}};
-    auto made = TryMake(plugins);
-    EXPECT_TRUE(made) << made.error().message;
-    profile_ = std::move(*made);
+    profile_ = MakeProfile({RejectsFirst::kName, test::OwnNodes::kName, CountsFeasible::kName});
     for (size_t i = 0; i < kNodes; ++i) {
       cache_.SetNode(test::MakeNode("node-" + std::to_string(i)).Ptr());
     }
     cache_.SetSignatureParts(profile_->signature_parts());
+  }
+
+  // With these plugins, in their order.
+  std::unique_ptr<framework::Profile> MakeProfile(std::initializer_list<std::string_view> names) {
+    config::Plugins plugins;
+    plugins.multi_point.enabled = {{"Sort"}};
+    for (const std::string_view name : names)
+      plugins.multi_point.enabled.push_back({std::string(name)});
+    plugins.bind.enabled = {{"A"}};
+    auto made = TryMake(plugins);
+    EXPECT_TRUE(made) << made.error().message;
+    return std::move(*made);
   }
 
   // Decides a pod whose annotation asks for this ("": it has none).
@@ -135,6 +154,27 @@ TEST_F(KeptClassTest, AFilterThatFailsOnANodeFailsTheDecision) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(Decide("").kind, Decision::Kind::kScheduled);
     EXPECT_EQ(Decide(test::OwnNodes::kFails).kind, Decision::Kind::kError);
+  }
+}
+
+// kube-scheduler asks the filters node by node: one that fails ends the cycle, whatever those after
+// it would have said.
+TEST_F(KeptClassTest, AFilterFailsOnANodeThatALaterOneRejects) {
+  profile_ = MakeProfile({test::OwnNodes::kName, RejectsLater::kName});
+  cache_.SetSignatureParts(profile_->signature_parts());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Decide("").kind, Decision::Kind::kScheduled);
+    EXPECT_EQ(Decide(test::OwnNodes::kFails).kind, Decision::Kind::kError);
+    EXPECT_EQ(Decide("2").feasible_nodes, 2);
+  }
+}
+
+TEST_F(KeptClassTest, AFilterIsNotAskedOfANodeThatAnEarlierOneRejects) {
+  profile_ = MakeProfile({RejectsLater::kName, test::OwnNodes::kName});
+  cache_.SetSignatureParts(profile_->signature_parts());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Decide("").kind, Decision::Kind::kScheduled);
+    EXPECT_EQ(Decide(test::OwnNodes::kFails).kind, Decision::Kind::kScheduled);
   }
 }
 
