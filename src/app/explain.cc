@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "berth/in_tree/pod_groups.h"
 #include "src/app/offline_cluster.h"
 #include "src/app/offline_flags.h"
 #include "src/app/progress.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
+#include "src/explain/pod_group_table.h"
 #include "src/explain/text_table.h"
 #include "src/explain/verdict_json.h"
 #include "src/explain/verdict_table.h"
@@ -70,8 +73,11 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
   const bool json = flags.output == OutputFormat::kJson;
   const explain::VerdictWriter writer(simulation.scheduler().cache());
   Progress progress("Judging");
+  constexpr size_t kMostPods = 20;
   bool scheduled = true;
   std::string text;
+  // The group of the pod before, as often it is that of the next one, too.
+  std::optional<engine::PodGroupPreview> group;
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto pod = simulation.FindPod(keys[i]);
     const Time began = clock.Now();
@@ -80,12 +86,19 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
     judgement->Explain();
     if (flags.preemption) judgement->PreviewPreemption();
     if (flags.claims || !json) judgement->PreviewClaims();
+    const std::string* name = PodGroupNameOf(*pod);
+    if (name == nullptr) {
+      group.reset();
+    } else if (!group || group->pod_group != pod->metadata.namespace_ + "/" + *name) {
+      group = simulation.scheduler().PreviewPodGroup(*pod);
+    }
     timings.Add(decided - began, clock.Now() - decided);
     scheduled = judgement->kind() == Judgement::Kind::kScheduled;
     if (json) {
-      writer.Append(*judgement, text);
+      writer.Append(*judgement, text, group ? &*group : nullptr);
     } else {
       explain::AppendTable(*judgement, {}, text);
+      if (group) explain::AppendPodGroupTable(*group, kMostPods, text);
       text += '\n';
     }
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -106,7 +119,7 @@ int Explain(const std::vector<std::string>& arguments, const std::string& progra
     return kDone;
   }
   base::SetUpLogging(flags->run.log);
-  auto made = MakeSimulation(*flags, plugins, nullptr);
+  auto made = MakeSimulation(*flags, plugins, {});
   if (!made) return FailWith(made.error().message);
   simulator::Simulation& simulation = *made->simulation;
   if (auto filled = FillSimulation(*flags, simulation); !filled) {

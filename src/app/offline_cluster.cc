@@ -68,9 +68,8 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
 
 }  // namespace
 
-Result<RecordedSimulation> MakeSimulation(
-    const OfflineFlags& flags, const InTreePlugins& in_tree,
-    std::function<void(const scheduler::CycleOutcome&)> on_cycle) {
+Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTreePlugins& in_tree,
+                                          DecisionListeners listeners) {
   auto settings = ResolveSettings(flags.run, in_tree);
   if (!settings) return Fail(settings.error());
   const auto plugins = WithLoadedPlugins(in_tree, flags.run.plugin_dirs);
@@ -86,7 +85,8 @@ Result<RecordedSimulation> MakeSimulation(
   options.scheduler.features = settings->features();
   options.scheduler.seed = flags.seed;
   options.scheduler.hostname = "simulator";
-  options.scheduler.on_cycle = std::move(on_cycle);
+  options.scheduler.on_cycle = std::move(listeners.on_cycle);
+  options.scheduler.on_pod_group = std::move(listeners.on_pod_group);
   options.keep_events = false;
   // Pods without a start time count as started now, which must be after all others have.
   options.start = base::RealClock().Now();

@@ -19,11 +19,16 @@ struct RecordedSimulation {
   std::unique_ptr<simulator::Simulation> simulation;
 };
 
-// One with the configuration that the flags ask for, and no objects yet. `on_cycle` may be empty.
+// What hears of decisions; each may be empty.
+struct DecisionListeners {
+  std::function<void(const scheduler::CycleOutcome&)> on_cycle;
+  std::function<void(const scheduler::PodGroupOutcome&)> on_pod_group;
+};
+
+// One with the configuration that the flags ask for, and no objects yet.
 // Errors: a bad configuration, feature gate or profile; a recording that cannot be begun.
-Result<RecordedSimulation> MakeSimulation(
-    const OfflineFlags& flags, const InTreePlugins& plugins,
-    std::function<void(const scheduler::CycleOutcome&)> on_cycle);
+Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTreePlugins& plugins,
+                                          DecisionListeners listeners);
 
 // Puts what the flags name into the simulation: the dumps, or the live cluster. Errors: it cannot
 // be read.

@@ -33,15 +33,27 @@ struct Listener {
   uint64_t attempts = 0;
   uint64_t bound = 0;
   size_t pods = 0;
+  size_t evictions = 0;  // told of
   std::optional<Progress> progress;
+  const simulator::Simulation* simulation = nullptr;
 
   void OnCycle(const scheduler::CycleOutcome& outcome) {
     ++attempts;
     if (!outcome.node_name.empty()) ++bound;
     if (progress) progress->Show(bound, pods);
     if (!json) return;
+    TellEvictions();
     simulator::AppendDecision(outcome, lines);
     if (lines.size() > kFlushBytes) Print(lines);
+  }
+  void OnPodGroup(const scheduler::PodGroupOutcome& outcome) {
+    if (json) simulator::AppendDecision(outcome, lines);
+  }
+  void TellEvictions() {
+    const std::vector<std::string>& evicted = simulation->api().evicted();
+    for (; evictions < evicted.size(); ++evictions) {
+      simulator::AppendEviction(evicted[evictions], lines);
+    }
   }
 };
 
@@ -58,11 +70,13 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   base::SetUpLogging(flags->run.log);
   Listener listener;
   listener.json = flags->output == OutputFormat::kJson;
-  auto made = MakeSimulation(*flags, plugins, [&listener](const scheduler::CycleOutcome& outcome) {
-    listener.OnCycle(outcome);
-  });
+  auto made = MakeSimulation(
+      *flags, plugins,
+      {[&listener](const scheduler::CycleOutcome& outcome) { listener.OnCycle(outcome); },
+       [&listener](const scheduler::PodGroupOutcome& outcome) { listener.OnPodGroup(outcome); }});
   if (!made) return FailWith(made.error().message);
   simulator::Simulation& simulation = *made->simulation;
+  listener.simulation = &simulation;
   simulation.StartControllers();
   if (auto filled = FillSimulation(*flags, simulation); !filled) {
     return FailWith(filled.error().message);
@@ -83,6 +97,7 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
       {flags->seed, listener.attempts, simulation.now() - virtual_began, clock.Now() - began},
       simulation);
   if (listener.json) {
+    listener.TellEvictions();
     simulator::AppendSummary(report, listener.lines);
   } else {
     simulator::AppendReportTable(report, simulation, listener.lines);

@@ -53,6 +53,7 @@ void Nominator::UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod) 
 }
 
 bool Nominator::Counts(const PodInfo& pod, const PodInfo& nominated) const {
+  if (set_aside_.contains(nominated.pod->metadata.uid)) return false;
   if (nominated.priority() != pod.priority()) return nominated.priority() > pod.priority();
   const std::string& uid = pod.pod->metadata.uid;
   const std::string& nominated_uid = nominated.pod->metadata.uid;
@@ -64,6 +65,15 @@ bool Nominator::Matter(const PodInfo& pod) const {
     return std::ranges::any_of(
         on_node.second, [&](const PodInfoPtr& nominated) { return Counts(pod, *nominated); });
   });
+}
+
+void Nominator::SetAside(const std::vector<std::string>& uids) {
+  const bool were_any = !set_aside_.empty();
+  set_aside_.clear();
+  for (const std::string& uid : uids) {
+    if (place_of_.contains(uid)) set_aside_.insert(uid);
+  }
+  if (were_any || !set_aside_.empty()) ++generation_;
 }
 
 bool Nominator::GoesBefore(std::string_view uid, std::string_view other_uid) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "berth/in_tree/points.h"
 #include "berth/pod_info.h"
 #include "src/base/string_map.h"
@@ -52,6 +53,8 @@ class Nominator {
   // Whether this process nominated `uid` for a node, and `other_uid` was nominated for the same one
   // later: then the first need not leave room for the second (docs/decisions/0005).
   bool GoesBefore(std::string_view uid, std::string_view other_uid) const;
+  // Until the next call the nominations of these pods count for no pod, and all others do.
+  void SetAside(const std::vector<std::string>& uids);
   // The node, or "". Valid until the next change.
   std::string_view NominatedNode(std::string_view uid) const;
   bool empty() const { return place_of_.empty(); }
@@ -71,6 +74,7 @@ class Nominator {
   std::function<bool(const api::Pod&)> is_pending_;
   std::map<std::string, std::vector<PodInfoPtr>, std::less<>> pods_on_;  // by node name
   base::StringMap<Place> place_of_;                                      // by pod UID
+  absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>> set_aside_;
   uint64_t last_number_ = 0;
   uint64_t generation_ = 0;
 };

@@ -122,6 +122,28 @@ void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
   object.Close();
 }
 
+void AppendPodGroup(const engine::PodGroupPreview& group, std::string& out) {
+  JsonObject object(out);
+  object.Add("existing", group.existing);
+  object.Add("fitting", group.fitting);
+  object.AddIfNotEmpty("message", group.message);
+  if (group.min_count) object.Add("minCount", *group.min_count);
+  object.Add("missing", !group.exists);
+  object.Add("placed", group.placed);
+  object.Add("podGroup", group.pod_group);
+  object.Add("starts", group.starts);
+  base::JsonList waiting(object.Key("waiting"));
+  for (const engine::PodGroupPreview::Member& member : group.waiting) {
+    JsonObject pod(waiting.Next());
+    pod.AddIfNotEmpty("message", member.message);
+    pod.AddIfNotEmpty("node", member.node);
+    pod.Add("pod", member.pod);
+    pod.Close();
+  }
+  waiting.Close();
+  object.Close();
+}
+
 }  // namespace
 
 std::string_view ResultName(Judgement::Kind kind) {
@@ -151,7 +173,8 @@ VerdictWriter::VerdictWriter(const Snapshot& snapshot) : snapshot_(snapshot) {
   }
 }
 
-void VerdictWriter::Append(const Judgement& judgement, std::string& out) const {
+void VerdictWriter::Append(const Judgement& judgement, std::string& out,
+                           const engine::PodGroupPreview* group) const {
   JsonObject document(out);
   if (const std::vector<NodeRow> best = judgement.Best(); !best.empty()) {
     AppendNames(best, document.Key("best"));
@@ -162,6 +185,7 @@ void VerdictWriter::Append(const Judgement& judgement, std::string& out) const {
   if (!judgement.message().empty()) document.Add("message", judgement.message());
   AppendNodes(judgement, document.Key("nodes"));
   document.Add("pod", judgement.pod().metadata.Key());
+  if (group != nullptr) AppendPodGroup(*group, document.Key("podGroup"));
   if (judgement.preemption()) {
     AppendPreemption(*judgement.preemption(), document.Key("preemption"));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/engine/judgement.h"
+#include "src/engine/pod_group_preview.h"
 
 namespace berth::explain {
 
@@ -24,8 +25,10 @@ class VerdictWriter {
   // `snapshot` must outlive the writer; it is the one that the judgements were made against.
   explicit VerdictWriter(const Snapshot& snapshot);
 
-  // Appends the document of a judgement that has been explained, and a newline.
-  void Append(const engine::Judgement& judgement, std::string& out) const;
+  // Appends the document of a judgement that has been explained, and a newline. `group` is the
+  // pod's, or nullptr.
+  void Append(const engine::Judgement& judgement, std::string& out,
+              const engine::PodGroupPreview* group = nullptr) const;
 
  private:
   void AppendNodes(const engine::Judgement& judgement, std::string& out) const;

@@ -12,7 +12,13 @@ void CycleEnd::Bind(Attempt attempt, std::string node_name) {
       framework::RunPermit(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
   const Status& verdict = permit.verdict.status;
   if (verdict.ok() || verdict.wait()) {
-    Report(attempt, verdict.code(), node_name, "");
+    Report({.pod = attempt.pod(),
+            .code = verdict.code(),
+            .node_name = node_name,
+            .message = {},
+            .tried_node = {},
+            .nominated_node = {},
+            .took = attempt.decision_took});
     parts_.binding_cycles.Begin(std::move(attempt), std::move(node_name), std::move(permit),
                                 parts_.state.step_clock.Now());
     return;
@@ -22,14 +28,18 @@ void CycleEnd::Bind(Attempt attempt, std::string node_name) {
   Fail(std::move(attempt), std::move(failure));
 }
 
-void CycleEnd::Fail(Attempt attempt, Failure failure) {
-  Report(attempt, failure.code, "", failure.message);
+void CycleEnd::Fail(Attempt attempt, Failure failure, std::string_view tried_node) {
+  Report({.pod = attempt.pod(),
+          .code = failure.code,
+          .node_name = {},
+          .message = failure.message,
+          .tried_node = tried_node,
+          .nominated_node = failure.nominating.nominated_node_name,
+          .took = attempt.decision_took});
   parts_.failures.Handle(std::move(attempt), std::move(failure), parts_.state.step_clock.Now());
 }
 
-void CycleEnd::Report(const Attempt& attempt, Code code, std::string_view node_name,
-                      std::string_view message) const {
-  const CycleOutcome outcome{attempt.pod(), code, node_name, message, attempt.decision_took};
+void CycleEnd::Report(const CycleOutcome& outcome) const {
   if (on_cycle_) on_cycle_(outcome);
   if (parts_.state.tape != nullptr) parts_.state.tape->Decided(outcome);
 }

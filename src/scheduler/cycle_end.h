@@ -38,11 +38,11 @@ class CycleEnd {
   // Permit of a pod that is assumed and reserved on the node; then its binding cycle. A pod that is
   // not permitted is taken back and fails.
   void Bind(Attempt attempt, std::string node_name);
-  void Fail(Attempt attempt, Failure failure);
+  // `tried_node` is where the pod would have gone, but for its pod group.
+  void Fail(Attempt attempt, Failure failure, std::string_view tried_node = {});
 
  private:
-  void Report(const Attempt& attempt, Code code, std::string_view node_name,
-              std::string_view message) const;
+  void Report(const CycleOutcome& outcome) const;
 
   const CycleParts parts_;
   const std::function<void(const CycleOutcome&)> on_cycle_;

@@ -49,7 +49,11 @@ GroupVerdict MembersTrial::Run(PodGroupAttempt& group, const MembersPlan& plan) 
   if (status.code() == Code::kError) {
     return ErrorVerdict("failed to evaluate placement feasibility: " + status.message());
   }
-  if (status.rejected()) return Unschedulable(status);
+  std::optional<GroupVerdict> rejected;
+  if (status.rejected()) {
+    rejected = Unschedulable(status);
+    if (plan.tries != Tries::kEvery) return *std::move(rejected);
+  }
 
   bool any_placed = false;
   for (size_t i = 0; i < group.members.size(); ++i) {
@@ -72,9 +76,13 @@ GroupVerdict MembersTrial::Run(PodGroupAttempt& group, const MembersPlan& plan) 
       return ErrorVerdict("failed to evaluate placement feasibility: " + status.message());
     }
     // However the other pods fare, it is not enough.
-    if (status.rejected()) return {.code = status.code(), .reasons = status.reasons()};
+    if (status.rejected()) {
+      if (!rejected) rejected = {.code = status.code(), .reasons = status.reasons()};
+      if (plan.tries != Tries::kEvery) return *std::move(rejected);
+    }
     any_placed = any_placed || member.result == Result::kPlaced;
   }
+  if (rejected) return *std::move(rejected);
   if (status.wait() || !any_placed) return Unschedulable(status);
   return {};
 }

@@ -17,11 +17,15 @@
 
 namespace berth::scheduler {
 
+// Which pods of a group are tried: until it is known that too few fit, or all.
+enum class Tries { kAsLongAsItMayFit, kEvery };
+
 // Where the members of a group may go.
 struct MembersPlan {
   const NodeSet* placement = nullptr;  // nullptr: all nodes
   // By member, the only node it may go to; kNoRow: any of the placement. Empty: of all members.
   std::span<const NodeRow> rows = {};
+  Tries tries = Tries::kAsLongAsItMayFit;
 };
 
 // Tries all pods of a group, one after the other, each with those before it assumed and reserved on

@@ -23,8 +23,21 @@ struct CycleOutcome {
   Code code = Code::kSuccess;  // kSuccess or kWait: the pod goes to the node
   std::string_view node_name;  // "" where it goes to none
   std::string_view message;    // why not, as the FailedScheduling event says it
+  // Of a pod that goes to none: where it would have gone had its pod group fitted; and the node
+  // that it is nominated for from now on. "" where there is none.
+  std::string_view tried_node;
+  std::string_view nominated_node;
   // The decision itself, preemption included, by SchedulerOptions::stopwatch.
   Duration took{};
+};
+
+// How the scheduling cycle of a pod group ended, after those of its pods.
+struct PodGroupOutcome {
+  const api::PodGroup& pod_group;
+  // Of the condition PodGroupInitiallyScheduled, whether it was written or not.
+  std::string_view status;
+  std::string_view reason;
+  std::string_view message;
 };
 
 struct SchedulerOptions {
@@ -43,6 +56,8 @@ struct SchedulerOptions {
   bool leading = true;
   // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
   std::function<void(const CycleOutcome&)> on_cycle;
+  // Likewise of pod groups.
+  std::function<void(const PodGroupOutcome&)> on_pod_group;
   // What decisions are timed with for `on_cycle`; empty: they are not.
   std::function<Duration()> stopwatch;
   // When it counts as made, for what happens at intervals; nullopt: the clock says.

@@ -9,6 +9,7 @@
 #include "src/framework/pod_group_runtime.h"
 #include "src/scheduler/cycle_steps.h"
 #include "src/scheduler/pod_group_dry_run.h"
+#include "src/scheduler/pod_group_preview.h"
 
 namespace berth::scheduler {
 namespace {
@@ -75,7 +76,8 @@ PodGroupCycle::PodGroupCycle(const CycleParts& parts, const SchedulerOptions& op
       trial_(parts.state, parts.profiles, parts.engine, options),
       end_(parts, options),
       algorithm_series_(
-          state_.metrics.Series(metrics::Metric::kPodGroupSchedulingAlgorithmDuration)) {}
+          state_.metrics.Series(metrics::Metric::kPodGroupSchedulingAlgorithmDuration)),
+      on_pod_group_(options.on_pod_group) {}
 
 void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
   PodGroupAttempt group = Begin(std::move(popped));
@@ -90,12 +92,40 @@ void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
     return;
   }
   base::LogV(3, "Attempting to schedule pod group", {{"podGroup", group.object->metadata.Key()}});
-  for (MemberAttempt& member : group.members) Prepare(state_, member.attempt);
+  // What the group's pods are nominated for is theirs together: none leaves room for another.
+  std::vector<std::string> uids;
+  for (MemberAttempt& member : group.members) {
+    Prepare(state_, member.attempt);
+    if (!state_.nominator.empty()) uids.push_back(member.attempt.uid());
+  }
+  state_.nominator.SetAside(uids);
   GroupVerdict verdict = trial_.Run(group);
   state_.metrics.Observe(algorithm_series_, state_.clock.Now() - group.start);
   group.untried_message = verdict.message();
   if (verdict.code == Code::kUnschedulable) MakeRoom(group, verdict);
+  state_.nominator.SetAside({});
   Submit(std::move(group), verdict);
+}
+
+std::optional<engine::PodGroupPreview> PodGroupCycle::Preview(const api::Pod& pod) {
+  std::optional<PreviewAttempt> begun = BeginPreview(state_, parts_.profiles, pod);
+  if (!begun) return std::nullopt;
+  PodGroupAttempt& group = begun->group;
+  if (group.object == nullptr || group.members.empty()) {
+    return EndPreview(*std::move(begun), {.code = Code::kUnschedulable, .reasons = {}});
+  }
+  if (const auto problem = Problem(group)) {
+    return EndPreview(*std::move(begun), {.code = Code::kError, .reasons = {*problem}});
+  }
+  std::vector<std::string> uids;
+  for (MemberAttempt& member : group.members) {
+    Prepare(state_, member.attempt);
+    uids.push_back(member.attempt.uid());
+  }
+  state_.nominator.SetAside(uids);
+  const GroupVerdict verdict = trial_.TryEvery(group);
+  state_.nominator.SetAside({});
+  return EndPreview(*std::move(begun), verdict);
 }
 
 PodGroupAttempt PodGroupCycle::Begin(std::unique_ptr<queue::QueuedPod> popped) {
@@ -225,12 +255,16 @@ void PodGroupCycle::FailMember(MemberAttempt& member, const PodGroupAttempt& gro
     failure.code = Code::kUnschedulable;
     failure.message = group.untried_message;
   }
-  end_.Fail(std::move(member.attempt), std::move(failure));
+  const bool placed = member.result == Result::kPlaced;
+  end_.Fail(std::move(member.attempt), std::move(failure), placed ? member.node_name : "");
 }
 
 void PodGroupCycle::End(PodGroupAttempt group, const GroupVerdict& verdict) {
-  state_.group_status_patcher.Patch(group.object,
-                                    InitiallyScheduled(verdict, group.object->metadata.generation));
+  api::Condition condition = InitiallyScheduled(verdict, group.object->metadata.generation);
+  if (on_pod_group_) {
+    on_pod_group_({*group.object, condition.status, condition.reason, condition.message});
+  }
+  state_.group_status_patcher.Patch(group.object, std::move(condition));
   using queue::GroupResult;
   const GroupResult result = verdict.ok()                           ? GroupResult::kScheduled
                              : verdict.code == Code::kUnschedulable ? GroupResult::kRejected

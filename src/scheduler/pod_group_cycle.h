@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "src/engine/pod_group_preview.h"
 #include "src/queue/queued_pod.h"
 #include "src/scheduler/cycle_end.h"
 #include "src/scheduler/options.h"
@@ -28,6 +30,9 @@ class PodGroupCycle {
 
   // `popped` is a group, as the queue's Pop() returns it.
   void Schedule(std::unique_ptr<queue::QueuedPod> popped);
+  // What would become of the group of that pod, which waits, without evictions; nullopt where it
+  // has none. Changes nothing.
+  std::optional<engine::PodGroupPreview> Preview(const api::Pod& pod);
 
  private:
   PodGroupAttempt Begin(std::unique_ptr<queue::QueuedPod> popped);
@@ -50,6 +55,7 @@ class PodGroupCycle {
   PodGroupTrial trial_;
   CycleEnd end_;
   const metrics::SeriesId algorithm_series_;
+  const std::function<void(const PodGroupOutcome&)> on_pod_group_;
 };
 
 }  // namespace berth::scheduler

@@ -37,14 +37,14 @@ GroupVerdict FitsNowhere(size_t placements, const GroupVerdict& one) {
 
 }  // namespace
 
-GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep) {
+GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep, Tries tries) {
   cache::Trial trial = state_.cache.BeginTrial();
   GroupVerdict verdict;
   std::vector<Placement> placements;
   if (state_.features.topology_aware_workload_scheduling) {
-    verdict = TryPlacements(group, placements);
+    verdict = TryPlacements(group, tries, placements);
   } else {
-    verdict = members_.Run(group, {});
+    verdict = members_.Run(group, {.tries = tries});
     placements.push_back({.name = "", .nodes = state_.cache.nodes()});
   }
   if (verdict.code == Code::kUnschedulable && !placements.empty() && GangSearch::MayHelp(group)) {
@@ -59,7 +59,7 @@ GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep) {
   return verdict;
 }
 
-GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group,
+GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, Tries tries,
                                           std::vector<Placement>& placements) {
   const PodGroupInfo info = group.Info();
   framework::Cycle cycle;
@@ -79,8 +79,8 @@ GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group,
   NearMiss nearest;
   for (const Placement& placement : placements) {
     const Time start = state_.clock.Now();
-    GroupVerdict verdict =
-        only ? members_.Run(group, {.placement = NodesOf(placement)}) : TryAside(group, placement);
+    const MembersPlan plan{.placement = NodesOf(placement), .tries = tries};
+    GroupVerdict verdict = only ? members_.Run(group, plan) : TryAside(group, plan);
     if (verdict.code == Code::kError) return verdict;
     state_.observer.ObservePlacement(*group.profile, verdict.ok(), state_.clock.Now() - start);
     if (only) return verdict.ok() ? verdict : FitsNowhere(1, verdict);
@@ -105,9 +105,9 @@ std::vector<NodeRow> PodGroupTrial::RowsOf(const PodGroupAttempt& group) const {
   return rows;
 }
 
-GroupVerdict PodGroupTrial::TryAside(PodGroupAttempt& group, const Placement& placement) {
+GroupVerdict PodGroupTrial::TryAside(PodGroupAttempt& group, const MembersPlan& plan) {
   cache::Trial trial = state_.cache.BeginTrial();
-  GroupVerdict verdict = members_.Run(group, {.placement = NodesOf(placement)});
+  GroupVerdict verdict = members_.Run(group, plan);
   members_.TakeBack(group);
   trial.Rollback();
   return verdict;

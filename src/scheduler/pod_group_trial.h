@@ -27,9 +27,17 @@ class PodGroupTrial {
 
   // Success: the members that are placed are assumed and reserved. Else the cluster is as before,
   // though members may say that they were placed.
-  GroupVerdict Run(PodGroupAttempt& group) { return Run(group, Keep::kPlacements); }
+  GroupVerdict Run(PodGroupAttempt& group) {
+    return Run(group, Keep::kPlacements, Tries::kAsLongAsItMayFit);
+  }
   // The same, but nothing is kept of it.
-  GroupVerdict Try(PodGroupAttempt& group) { return Run(group, Keep::kNothing); }
+  GroupVerdict Try(PodGroupAttempt& group) {
+    return Run(group, Keep::kNothing, Tries::kAsLongAsItMayFit);
+  }
+  // The same, but all pods are tried, also those that cannot save the group any more.
+  GroupVerdict TryEvery(PodGroupAttempt& group) {
+    return Run(group, Keep::kNothing, Tries::kEvery);
+  }
 
  private:
   enum class Keep { kPlacements, kNothing };
@@ -45,12 +53,13 @@ class PodGroupTrial {
     size_t placed = 0;
   };
 
-  GroupVerdict Run(PodGroupAttempt& group, Keep keep);
-  GroupVerdict TryPlacements(PodGroupAttempt& group, std::vector<Placement>& placements);
+  GroupVerdict Run(PodGroupAttempt& group, Keep keep, Tries tries);
+  GroupVerdict TryPlacements(PodGroupAttempt& group, Tries tries,
+                             std::vector<Placement>& placements);
   // The node of each member, or kNoRow.
   std::vector<NodeRow> RowsOf(const PodGroupAttempt& group) const;
   // Tries the group on one of several, and takes it back.
-  GroupVerdict TryAside(PodGroupAttempt& group, const Placement& placement);
+  GroupVerdict TryAside(PodGroupAttempt& group, const MembersPlan& plan);
   // Takes the best, as it was found.
   GroupVerdict TakeBest(PodGroupAttempt& group, framework::Cycle& cycle, const PodGroupInfo& info,
                         const std::vector<Fit>& fits);

@@ -113,6 +113,11 @@ std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const 
       engine::ClusterState{state_->cache, state_->nominator}, std::move(extenders_not_asked));
 }
 
+std::optional<engine::PodGroupPreview> Scheduler::PreviewPodGroup(const api::Pod& pod) {
+  BERTH_ON_THREAD(state_->owner);
+  return pod_group_cycle_.Preview(pod);
+}
+
 Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {
   BERTH_ON_THREAD(state_->owner);
   if (state_->tape != nullptr) state_->tape->Reloaded(next);

@@ -68,6 +68,8 @@ class Scheduler {
   // What the pod's profile makes of it as things stand, judged alone. Changes nothing and does not
   // count in the metrics. Of use until the next turn.
   std::unique_ptr<engine::Judgement> Judge(const std::shared_ptr<const api::Pod>& pod);
+  // The same of the pod group that the pod belongs to; nullopt: it belongs to none.
+  std::optional<engine::PodGroupPreview> PreviewPodGroup(const api::Pod& pod);
   // Swaps the profiles' plugins, weights and args for those of `next`, between two cycles: see
   // Profiles::Replace. All parked pods are tried again.
   Result<void> Reload(config::SchedulerConfiguration next);

@@ -22,10 +22,29 @@ void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out) {
   line.Add("pod", outcome.pod.metadata.Key());
   if (outcome.node_name.empty()) {
     line.AddNull("node");
+    line.AddIfNotEmpty("tried", outcome.tried_node);
+    line.AddIfNotEmpty("nominated", outcome.nominated_node);
     line.Add("message", outcome.message);
   } else {
     line.Add("node", outcome.node_name);
   }
+  line.Close();
+  out += '\n';
+}
+
+void AppendDecision(const scheduler::PodGroupOutcome& outcome, std::string& out) {
+  base::JsonObject line(out);
+  line.Add("podGroup", outcome.pod_group.metadata.Key());
+  line.Add("status", outcome.status);
+  line.Add("reason", outcome.reason);
+  line.AddIfNotEmpty("message", outcome.message);
+  line.Close();
+  out += '\n';
+}
+
+void AppendEviction(std::string_view pod, std::string& out) {
+  base::JsonObject line(out);
+  line.Add("evicted", pod);
   line.Close();
   out += '\n';
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,8 +14,13 @@
 // What `berth simulate` prints.
 namespace berth::simulator {
 
-// Appends the line of one decision: {"pod":"ns/name","node":"n2"}, or with null and a message.
+// Appends the line of one decision: {"pod":"ns/name","node":"n2"}, or with null and a message, and
+// with the nodes "tried" and "nominated" where there are such.
 void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out);
+// {"podGroup":"ns/name","status":"False","reason":...,"message":...}
+void AppendDecision(const scheduler::PodGroupOutcome& outcome, std::string& out);
+// {"evicted":"ns/name"}
+void AppendEviction(std::string_view pod, std::string& out);
 
 // How a simulation went, counted by its caller.
 struct RunFacts {

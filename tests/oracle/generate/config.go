@@ -72,6 +72,11 @@ func (g *generator) config() dict {
 				profile["pluginConfig"] = args
 			}
 		}
+		if g.mood.groups > 0 {
+			// Berth's search for a place for unequal gangs is its own.
+			args, _ := profile["pluginConfig"].([]any)
+			profile["pluginConfig"] = append(args, dict{"name": names.GangScheduling, "args": dict{"searchSteps": 0}})
+		}
 		profiles = append(profiles, profile)
 	}
 	config["profiles"] = profiles
@@ -92,6 +97,9 @@ func (g *generator) plugins() dict {
 	r := g.random
 	off := slices.Clone(g.off)
 	way := r.IntN(6)
+	if g.mood.groups > 0 && (way == 0 || way == 3) {
+		way = 5 // These would leave GangScheduling out.
+	}
 	if way == 1 {
 		for _, plugin := range g.compared() {
 			if name := plugin["name"].(string); !slices.Contains(mustBe, name) && r.chance(0.15) {

@@ -23,6 +23,8 @@ type Case struct {
 	Seed    uint64
 	Objects []map[string]any
 	Config  map[string]any
+	// PodGroups says that pods may belong to groups.
+	PodGroups bool
 }
 
 // generator has what the objects of one case share.
@@ -61,10 +63,15 @@ type Options struct {
 	Volumes bool
 	// Devices compares DynamicResources too.
 	Devices bool
+	// PodGroups makes clusters with pod groups, without volumes and devices.
+	PodGroups bool
 }
 
 // New makes the case of a seed.
 func New(seed uint64, options Options) Case {
+	if options.PodGroups {
+		options.Volumes, options.Devices = false, false
+	}
 	r := newRandom(seed)
 	g := &generator{random: r, mood: newMood(r, options), off: slices.Clone(options.Without)}
 	if !options.Volumes {
@@ -85,9 +92,12 @@ func New(seed uint64, options Options) Case {
 	for i := range g.mood.nodes {
 		objects = append(objects, g.node(i))
 	}
+	var pods []*corev1.Pod
 	for i := range g.mood.pods {
-		objects = append(objects, g.pod(i, g.chance(g.mood.placed)))
+		pods = append(pods, g.pod(i, g.chance(g.mood.placed)))
+		objects = append(objects, pods[i])
 	}
+	objects = append(objects, g.podGroups(pods)...)
 	for _, pv := range g.volumes {
 		objects = append(objects, pv)
 	}
@@ -105,7 +115,7 @@ func New(seed uint64, options Options) Case {
 	if g.chance(0.3) {
 		g.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
 	}
-	c := Case{Seed: seed, Config: asDict(g.config())}
+	c := Case{Seed: seed, Config: asDict(g.config()), PodGroups: options.PodGroups}
 	for _, object := range objects {
 		plain := asDict(object)
 		if g.mood.oddQuantities > 0 {

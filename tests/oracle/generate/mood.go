@@ -42,6 +42,11 @@ type mood struct {
 	brokenPools, partitions, mappedClasses float64
 	deviceTaints, sharedDevices            float64
 
+	// groups is how many pod groups there are; members, of the pods, those in a group; of the groups, lone are those without
+	// an object; strange are members that differ from the others in what they must not.
+	groups                 int
+	members, lone, strange float64
+
 	// budgets is how many PodDisruptionBudgets there are.
 	budgets int
 
@@ -94,6 +99,9 @@ func newMood(r random, options Options) mood {
 	}
 	if options.Volumes && r.chance(0.4) {
 		m.store(r)
+	}
+	if options.PodGroups {
+		m.gather(r)
 	}
 	// A pod that waits for volumes is not asked for devices, nor the other way round.
 	if options.Devices && !m.storage && r.chance(0.6) {

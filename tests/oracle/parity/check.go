@@ -37,6 +37,9 @@ type Checker struct {
 
 // Check reports the first difference, or nil. An error says that the case is none: upstream refuses it.
 func (c *Checker) Check(ctx context.Context, kase generate.Case) (*Difference, error) {
+	if kase.PodGroups {
+		return c.check(ctx, kase, c.comparePodGroups)
+	}
 	difference, err := c.check(ctx, kase, c.compareVerdicts)
 	if difference != nil || err != nil {
 		return difference, err
@@ -100,10 +103,17 @@ func (c *Checker) compareFirstPreemption(ctx context.Context, f files, state *up
 	return c.replay(ctx, f, ofPreemption, state.ReplayToPreemption)
 }
 
+// comparePodGroups replays what `berth simulate` decided about pod groups and other pods, up to the first decision that
+// evicts pods.
+func (c *Checker) comparePodGroups(ctx context.Context, f files, state *upstream.State) *Difference {
+	return c.replay(ctx, f, ofPodGroups, state.ReplayPodGroups)
+}
+
 // Kinds of differences begin with what was compared.
 const (
 	ofSimulation = "simulate: "
 	ofPreemption = "simulate, to the first preemption: "
+	ofPodGroups  = "simulate, with pod groups: "
 )
 
 func (c *Checker) replay(ctx context.Context, f files, kind string, replay func([]upstream.Decision) error) *Difference {
@@ -134,6 +144,9 @@ func (c *Checker) run(ctx context.Context, verb string, f files, flags ...string
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
 	args := append([]string{verb, "--cluster", f.clusterPath, "--config", f.configPath}, flags...)
+	if f.podGroups {
+		args = append(args, "--feature-gates", upstream.PodGroupGates)
+	}
 	command := exec.CommandContext(ctx, c.Berth, args...)
 	var out, complaints bytes.Buffer
 	command.Stdout, command.Stderr = &out, &complaints
@@ -157,12 +170,14 @@ type files struct {
 	clusterPath, configPath string
 	seed                    string
 	cluster, config         []byte
+	podGroups               bool
 }
 
 // write uses YAML for a quarter of the seeds, JSON for the others: it is read much faster.
 func (c *Checker) write(kase generate.Case) (files, error) {
 	f := files{
 		configPath: filepath.Join(c.Dir, "config.yaml"), config: kase.ConfigYAML(), seed: strconv.FormatUint(kase.Seed, 10),
+		podGroups: kase.PodGroups,
 	}
 	if kase.Seed%4 == 0 {
 		f.clusterPath, f.cluster = filepath.Join(c.Dir, "cluster.yaml"), kase.ClusterYAML()

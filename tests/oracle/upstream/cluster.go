@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,6 +46,8 @@ type Cluster struct {
 	ResourceSlices   []*resourcev1.ResourceSlice
 	DeviceClasses    []*resourcev1.DeviceClass
 	DeviceTaintRules []*resourcev1.DeviceTaintRule
+
+	PodGroups []*schedulingv1beta1.PodGroup
 }
 
 // ReadCluster reads what `kubectl get -o json|yaml` prints: documents and Lists, YAML or JSON. Kinds that
@@ -141,6 +144,8 @@ func (c *Cluster) readObject(text []byte, ofList metav1.TypeMeta) error {
 		return read(text, &c.DeviceClasses)
 	case "resource.k8s.io/v1/DeviceTaintRule":
 		return read(text, &c.DeviceTaintRules)
+	case "scheduling.k8s.io/v1beta1/PodGroup":
+		return read(text, &c.PodGroups)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ const reasonOfPreFilter = "prefilter"
 
 // JudgeAll judges each pending pod alone, in the order of their names.
 func (s *State) JudgeAll() []*Verdict {
+	s.enqueue(nil)
 	names := sets.KeySet(s.pending)
 	verdicts := make([]*Verdict, 0, len(names))
 	for _, name := range sets.List(names) {

@@ -13,12 +13,21 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 )
 
-// Decision is one line of `berth simulate -o json`.
+// Decision is one line of `berth simulate -o json`: about a pod, a pod group or an eviction.
 type Decision struct {
 	Pod string `json:"pod"`
 	// Node is nil where the pod fitted nowhere; Message then says why.
 	Node    *string `json:"node"`
 	Message string  `json:"message,omitempty"`
+	// Tried is where a pod would have gone had its group fitted, Nominated where it is nominated from then on.
+	Tried     string `json:"tried"`
+	Nominated string `json:"nominated"`
+	// PodGroup is the group whose cycle ends with this line, after those of its pods.
+	PodGroup string `json:"podGroup"`
+	Status   string `json:"status"`
+	Reason   string `json:"reason"`
+	// Evicted is the pod that is gone.
+	Evicted string `json:"evicted"`
 }
 
 // ParseDecisions reads what `berth simulate -o json` printed: decisions, and a summary as the last line.

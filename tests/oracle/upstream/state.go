@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -18,11 +19,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // State is a cluster as upstream's scheduler holds it. One goroutine may use it at a time.
@@ -34,8 +39,14 @@ type State struct {
 	pods      cache.SharedIndexInformer
 	volumes   volumes
 	devices   devices
-	pending   map[string]*corev1.Pod
-	placed    map[string]*corev1.Pod
+	// clock is the queue's.
+	clock    *clocktesting.FakeClock
+	requests *requests
+	pending  map[string]*corev1.Pod
+	placed   map[string]*corev1.Pod
+	// unqueued are pods that the queue is still to hear of, in the order of the files: with pod groups it does so once the
+	// order of decisions is known.
+	unqueued []*corev1.Pod
 	// tooEarly are pods that failed because of volumes that were chosen and not yet bound. Binding them wakes no pod that
 	// NodeVolumeLimits rejects: it is tried again only after five minutes.
 	tooEarly map[string]bool
@@ -60,6 +71,7 @@ func NewState(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) (*State,
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	s := &State{
 		ctx: ctx, stop: stop, snapshot: internalcache.NewEmptySnapshot(),
+		clock: clocktesting.NewFakeClock(time.Now()), requests: newRequests(),
 		pending: map[string]*corev1.Pod{}, placed: map[string]*corev1.Pod{}, tooEarly: map[string]bool{},
 		budgets: slices.SortedFunc(slices.Values(cluster.PodDisruptionBudgets),
 			func(a, b *policyv1.PodDisruptionBudget) int { return strings.Compare(Name(a), Name(b)) }),
@@ -90,7 +102,7 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 	if err != nil {
 		return err
 	}
-	client := client{unconnected, &s.volumes.asked, &s.devices}
+	client := client{unconnected, &s.volumes.asked, &s.devices, s.requests}
 	// But for those of devices the informers are never started: what they know is put into their stores.
 	factory := scheduler.NewInformerFactory(client, 0, nil)
 	s.devices.use(factory, cluster)
@@ -99,6 +111,7 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 		scheduler.WithProfiles(cfg.Profiles...),
 		scheduler.WithPercentageOfNodesToScore(ptr[int32](100)),
 		scheduler.WithParallelism(1),
+		scheduler.WithClock(s.clock),
 		scheduler.WithNodeInfoSnapshot(s.snapshot))
 	if err != nil {
 		return err
@@ -115,6 +128,7 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 	for _, node := range cluster.Nodes {
 		s.scheduler.Cache.AddNode(logger, node)
 	}
+	s.addPodGroups(cluster)
 	for _, pod := range cluster.Pods {
 		switch {
 		case pod.Spec.NodeName != "":
@@ -122,14 +136,42 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 				return err
 			}
 			s.placed[Name(pod)] = pod
+			s.tell(framework.EventAssignedPodAdd, pod)
 		default:
 			s.pending[Name(pod)] = pod
 			if s.scheduler.Profiles.HandlesSchedulerName(pod.Spec.SchedulerName) {
-				s.scheduler.SchedulingQueue.Add(s.ctx, pod)
+				s.unqueued = append(s.unqueued, pod)
 			}
 		}
 	}
+	if !utilfeature.DefaultFeatureGate.Enabled(features.GenericWorkload) {
+		s.enqueue(nil)
+	}
 	return s.scheduler.Cache.UpdateSnapshot(logger, s.snapshot)
+}
+
+// enqueue has the pods wait, those of one rank since the same moment, those without a rank since the last one.
+func (s *State) enqueue(ranks map[string]int) {
+	since := s.clock.Now()
+	for _, pod := range s.unqueued {
+		rank, known := ranks[Name(pod)]
+		if !known {
+			rank = len(ranks)
+		}
+		s.clock.SetTime(since.Add(time.Duration(rank) * time.Microsecond))
+		s.scheduler.Cache.AddPodGroupMember(pod)
+		s.scheduler.SchedulingQueue.Add(s.ctx, pod)
+		s.tell(framework.EventUnscheduledPodAdd, pod)
+	}
+	s.clock.SetTime(since.Add(time.Second))
+	s.unqueued = nil
+}
+
+// tell has the queue hear of an object that came; only pods of groups care before there has been a cycle.
+func (s *State) tell(event fwk.ClusterEvent, object any) {
+	if len(s.requests.podGroups) > 0 {
+		s.scheduler.SchedulingQueue.MoveAllToActiveOrBackoffQueue(klog.FromContext(s.ctx), event, nil, object, nil)
+	}
 }
 
 func fillListers(factory informers.SharedInformerFactory, cluster *Cluster) error {

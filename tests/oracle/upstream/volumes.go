@@ -375,17 +375,19 @@ func (s *State) topology(driver, nodeName string) []corev1.NodeSelectorRequireme
 // client keeps what plugins ask of the API server, and says that it is done. For all else there is no server.
 type client struct {
 	kubernetes.Interface
-	asked   *choice
-	devices *devices
+	asked    *choice
+	devices  *devices
+	requests *requests
 }
 
 func (c client) CoreV1() typedcorev1.CoreV1Interface {
-	return coreClient{c.Interface.CoreV1(), c.asked}
+	return coreClient{c.Interface.CoreV1(), c.asked, c.requests}
 }
 
 type coreClient struct {
 	typedcorev1.CoreV1Interface
-	asked *choice
+	asked    *choice
+	requests *requests
 }
 
 func (c coreClient) PersistentVolumes() typedcorev1.PersistentVolumeInterface {

@@ -169,6 +169,78 @@ TEST_F(OfflineCommandsTest, SimulatePrintsDecisionsInOrderAndASummaryLast) {
   EXPECT_EQ(err_, "");
 }
 
+// A node for two pods; a group of one of them, one that needs two, and one that is not there.
+constexpr const char* kPodGroups = R"(
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}
+---
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: small},
+ spec: {schedulingPolicy: {gang: {minCount: 1}}}}
+---
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: large},
+ spec: {schedulingPolicy: {gang: {minCount: 3}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: s-0}, spec: {schedulingGroup: {podGroupName: small},
+ containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: l-0}, spec: {schedulingGroup: {podGroupName: large},
+ containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: l-1}, spec: {schedulingGroup: {podGroupName: large},
+ containers: [{name: c, resources: {requests: {cpu: "3"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: l-2}, spec: {schedulingGroup: {podGroupName: large},
+ containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: x-0}, spec: {schedulingGroup: {podGroupName: gone},
+ containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+)";
+
+TEST_F(OfflineCommandsTest, SimulateDecidesAboutPodGroupsAndTellsOfThem) {
+  file_ = folder_.Write("groups.yaml", kPodGroups);
+  EXPECT_EQ(Run(Simulate, {"-o", "json", "--feature-gates", "GenericWorkload=true"}), kDone);
+  EXPECT_THAT(out_, StartsWith(R"({"pod":"default/s-0","node":"n1"}
+{"podGroup":"default/small","status":"True","reason":"Scheduled"}
+{"pod":"default/l-0","node":null,"tried":"n1","message":"pod group is unschedulable, minCount (3) )"
+                               "cannot be satisfied: 1 scheduled, 1 remaining"));
+  EXPECT_THAT(out_, HasSubstr(R"("message":"0/1 nodes are available: 1 Insufficient cpu."}
+{"pod":"default/l-2","node":null,"message":"minCount (3) cannot be satisfied: 1 scheduled, 1 remaining, in other orders at most 0 of 3 pods fit, but not default/l-1: 0/1 nodes are available: 1 Insufficient cpu."}
+{"podGroup":"default/large","status":"False","reason":"Unschedulable","message":"minCount (3) cannot )"
+                              "be satisfied: 1 scheduled, 1 remaining"));
+}
+
+TEST_F(OfflineCommandsTest, ExplainTellsWhatAPodsGroupLacks) {
+  file_ = folder_.Write("groups.yaml", kPodGroups);
+  const std::vector<std::string> flags = {"--feature-gates", "GenericWorkload=true", "--pod",
+                                          "l-0"};
+  EXPECT_EQ(Run(Explain, flags), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"(
+  Pod group default/large would not start, without evictions; it needs 3 pods to start, 3 exist: 0 on nodes, 3 waiting, of which 2 fit.
+  minCount (3) cannot be satisfied: 1 scheduled, 1 remaining, in other orders at most 0 of 3 pods fit, but not default/l-1: 0/1 nodes are available: 1 Insufficient cpu.
+  POD          NODE  KEEPS IT OUT
+  default/l-0  n1    -
+  default/l-1  -     0/1 nodes are available: 1 Insufficient cpu.
+  default/l-2  n1    -
+)"));
+  EXPECT_EQ(Run(Explain, {"--feature-gates", "GenericWorkload=true", "--pod", "x-0"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("Pod group default/gone is not there; its pods wait for it.\n"));
+  EXPECT_EQ(Run(Explain, {"--pod", "l-0"}), kDone);
+  EXPECT_THAT(out_, testing::Not(HasSubstr("Pod group")));
+}
+
+TEST_F(OfflineCommandsTest, ADocumentTellsOfThePodsGroup) {
+  file_ = folder_.Write("groups.yaml", kPodGroups);
+  EXPECT_EQ(Run(Explain, {"--feature-gates", "GenericWorkload=true", "--pod", "s-0", "-o", "json"}),
+            kDone);
+  EXPECT_THAT(
+      out_,
+      HasSubstr(
+          R"("podGroup":{"existing":1,"fitting":1,"minCount":1,"missing":false,"placed":0,)"
+          R"("podGroup":"default/small","starts":true,"waiting":[{"node":"n1","pod":"default/s-0"}]})"));
+}
+
 TEST_F(OfflineCommandsTest, ConfigPrintsTheEffectiveConfiguration) {
   const std::string file = folder_.Write("config.yaml",
                                          "apiVersion: kubescheduler.config.k8s.io/v1\n"

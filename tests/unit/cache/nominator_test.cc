@@ -161,6 +161,23 @@ TEST(NominatorTest, TheGenerationMovesWithEveryChangeAndOnlyThen) {
   EXPECT_TRUE(nominator.empty());
 }
 
+TEST(NominatorTest, WhatIsSetAsideCountsForNoPodUntilTheNextCall) {
+  Nominator nominator;
+  const PodInfoPtr asker = MakeInfo(NamedPod("asker").Ptr());
+  const PodInfoPtr aside = MakeInfo(NamedPod("aside").NominatedNode("n1").Ptr());
+  nominator.AddNominatedPod(aside);
+  EXPECT_TRUE(nominator.Counts(*asker, *aside));
+  const auto before = nominator.generation();
+  nominator.SetAside({aside->pod->metadata.uid, "unknown"});
+  EXPECT_FALSE(nominator.Counts(*asker, *aside));
+  EXPECT_FALSE(nominator.Matter(*asker));
+  EXPECT_GT(nominator.generation(), before);
+  const auto during = nominator.generation();
+  nominator.SetAside({});
+  EXPECT_TRUE(nominator.Counts(*asker, *aside));
+  EXPECT_GT(nominator.generation(), during);
+}
+
 TEST(NominatorTest, ForEachGoesByNodeName) {
   Nominator nominator;
   nominator.AddNominatedPod(MakeInfo(NamedPod("a").NominatedNode("n2").Ptr()));

@@ -5,6 +5,7 @@
 //
 //	go run ./oracle/cmd/oracle --cluster cluster.yaml --config config.yaml
 //	go run ./oracle/cmd/oracle --cluster cluster.yaml --replay decisions.jsonl   # checks `berth simulate -o json`
+//	go run ./oracle/cmd/oracle --cluster cluster.yaml --pod-groups --replay decisions.jsonl   # with pod groups
 package main
 
 import (
@@ -21,6 +22,7 @@ import (
 type options struct {
 	clusters       files
 	config, replay string
+	podGroups      bool
 }
 
 // files is a flag that may be given several times.
@@ -54,6 +56,7 @@ func parse(args []string) (options, error) {
 	flags.Var(&o.clusters, "cluster", "cluster file, YAML or JSON; may be repeated")
 	flags.StringVar(&o.config, "config", "", "KubeSchedulerConfiguration; must disable what the oracle does not know")
 	flags.StringVar(&o.replay, "replay", "", "decisions of `berth simulate -o json` to check")
+	flags.BoolVar(&o.podGroups, "pod-groups", false, "with the feature gate "+upstream.PodGroupGates)
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -70,7 +73,7 @@ func run(o options) error {
 	}
 	defer state.Close()
 	if o.replay != "" {
-		return replay(state, o.replay)
+		return replay(state, o)
 	}
 	out := bufio.NewWriter(os.Stdout)
 	for _, verdict := range state.JudgeAll() {
@@ -81,6 +84,9 @@ func run(o options) error {
 }
 
 func open(o options) (*upstream.State, error) {
+	if err := upstream.UsePodGroups(o.podGroups); err != nil {
+		return nil, err
+	}
 	var texts [][]byte
 	for _, name := range o.clusters {
 		text, err := os.ReadFile(name)
@@ -106,14 +112,17 @@ func open(o options) (*upstream.State, error) {
 	return upstream.NewState(cluster, config)
 }
 
-func replay(state *upstream.State, name string) error {
-	text, err := os.ReadFile(name)
+func replay(state *upstream.State, o options) error {
+	text, err := os.ReadFile(o.replay)
 	if err != nil {
 		return err
 	}
 	decisions, err := upstream.ParseDecisions(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", o.replay, err)
+	}
+	if o.podGroups {
+		return state.ReplayPodGroups(decisions)
 	}
 	return state.Replay(decisions)
 }

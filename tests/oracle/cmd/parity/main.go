@@ -29,7 +29,7 @@ type options struct {
 	without                    []string
 	berth, out                 string
 	volumes, replayVolumes     bool
-	devices                    bool
+	devices, podGroups         bool
 }
 
 func main() { program.Main("parity", parse, run) }
@@ -47,6 +47,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.volumes, "volumes", true, "compare the plugins of volumes too")
 	flags.BoolVar(&o.replayVolumes, "replay-volumes", true, "replay decisions about clusters with volumes, too")
 	flags.BoolVar(&o.devices, "devices", true, "compare DynamicResources, too")
+	flags.BoolVar(&o.podGroups, "pod-groups", false, "compare clusters with pod groups only")
 	without := flags.String("without", "", "plugins to switch off in every profile, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -13,6 +13,7 @@ import (
 
 	"berth.dev/tests/oracle/generate"
 	"berth.dev/tests/oracle/parity"
+	"berth.dev/tests/oracle/upstream"
 	"berth.dev/tests/progress"
 )
 
@@ -34,6 +35,9 @@ func run(ctx context.Context, o options) error {
 	}
 	defer os.RemoveAll(scratch)
 
+	if err := upstream.UsePodGroups(o.podGroups); err != nil {
+		return err
+	}
 	findings, err := compareAll(ctx, o, scratch)
 	if err != nil {
 		return err
@@ -69,7 +73,8 @@ func compareAll(ctx context.Context, o options, scratch string) ([]finding, erro
 				if i >= o.seeds {
 					return
 				}
-				kase := generate.New(o.seed+uint64(i), generate.Options{Nodes: o.nodes, Without: o.without, Volumes: o.volumes, Devices: o.devices})
+				kase := generate.New(o.seed+uint64(i), generate.Options{Nodes: o.nodes, Without: o.without, Volumes: o.volumes, Devices: o.devices,
+					PodGroups: o.podGroups})
 				difference, err := checker.Check(ctx, kase)
 				if err != nil {
 					cancel(fmt.Errorf("seed %d: %w", kase.Seed, err))

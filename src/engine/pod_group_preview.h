@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace berth::engine {
+
+// What would become of a pod group if it were tried now, without evicting pods.
+struct PodGroupPreview {
+  // A pod without a node, and where it would go, all before it in place; or why nowhere.
+  struct Member {
+    std::string pod;   // "namespace/name"
+    std::string node;  // "": none
+    std::string message;
+  };
+
+  std::string pod_group;             // "namespace/name"
+  bool exists = false;               // else nothing else is known but its pods
+  std::optional<int32_t> min_count;  // of a gang
+  size_t existing = 0;               // pods, those on nodes included
+  size_t placed = 0;                 // those on nodes
+  // In the order in which they are tried; pods that are gated or being deleted are left out.
+  std::vector<Member> waiting;
+  size_t fitting = 0;  // of those that wait
+  bool starts = false;
+  std::string message;  // why it does not start
+};
+
+}  // namespace berth::engine

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/explain/pod_group_table.h"
+
+#include <algorithm>
+
+#include "src/explain/text_table.h"
+
+namespace berth::explain {
+namespace {
+
+// "needs 3 pods to start, 4 exist: 1 on nodes, 3 waiting, of which 2 fit".
+std::string Facts(const engine::PodGroupPreview& group) {
+  std::string text;
+  if (group.min_count) {
+    text = "needs " + Counted(static_cast<size_t>(std::max(*group.min_count, 0)), "pod") +
+           " to start, ";
+  }
+  return text + std::to_string(group.existing) + " exist: " + std::to_string(group.placed) +
+         " on nodes, " + std::to_string(group.waiting.size()) + " waiting, of which " +
+         std::to_string(group.fitting) + " fit";
+}
+
+}  // namespace
+
+void AppendPodGroupTable(const engine::PodGroupPreview& group, size_t most_pods, std::string& out) {
+  out += "\n  Pod group " + group.pod_group;
+  if (!group.exists) {
+    out += " is not there; its pods wait for it.\n";
+    return;
+  }
+  out += group.starts ? " would start" : " would not start";
+  out += ", without evictions; it " + std::string(group.min_count ? "" : "has the basic policy, ") +
+         Facts(group) + ".\n";
+  if (!group.starts && !group.message.empty()) out += "  " + group.message + '\n';
+  if (group.waiting.empty()) return;
+  TextTable table;
+  table.AddColumn("POD");
+  table.AddColumn("NODE");
+  table.AddColumn("KEEPS IT OUT");
+  const size_t shown = std::min(most_pods, group.waiting.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const engine::PodGroupPreview::Member& member = group.waiting[i];
+    table.AddRow({member.pod, member.node.empty() ? "-" : member.node,
+                  member.message.empty() ? "-" : member.message});
+  }
+  table.Append("  ", out);
+  if (shown < group.waiting.size()) {
+    out += "  ... and " + Counted(group.waiting.size() - shown, "pod") + '\n';
+  }
+}
+
+}  // namespace berth::explain

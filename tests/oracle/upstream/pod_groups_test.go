@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package upstream_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"berth.dev/tests/oracle/upstream"
+)
+
+// Two gangs that fit alone, but not together.
+const twoGangs = `
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: a}, spec: {schedulingPolicy: {gang: {minCount: 2}}}}
+---
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: b}, spec: {schedulingPolicy: {gang: {minCount: 1}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a-0}, spec: {schedulingGroup: {podGroupName: a}, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a-1}, spec: {schedulingGroup: {podGroupName: a}, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b-0}, spec: {schedulingGroup: {podGroupName: b}, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+`
+
+const (
+	gangStarts = `{"pod":"default/a-0","node":"n1"}
+{"pod":"default/a-1","node":"n1"}
+{"podGroup":"default/a","status":"True","reason":"Scheduled"}
+`
+	otherWaits = `{"pod":"default/b-0","node":null,"message":"0/1 nodes are available: 1 Insufficient cpu."}
+{"podGroup":"default/b","status":"False","reason":"Unschedulable","message":"minCount (1) cannot be satisfied: 0 scheduled, 0 remaining, pod group preemption: No preemption victims found for incoming preemptor"}
+`
+	summary = `{"summary":{}}`
+)
+
+func TestDecisionsAboutPodGroupsMustBeUpstreams(t *testing.T) {
+	if err := upstream.UsePodGroups(true); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := upstream.UsePodGroups(false); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, c := range map[string]struct {
+		decisions string
+		refused   string
+	}{
+		"as upstream's":      {gangStarts + otherWaits, ""},
+		"again":              {gangStarts + otherWaits + otherWaits, ""},
+		"one is not tried":   {gangStarts, "not tried"},
+		"another node":       {strings.Replace(gangStarts, `a-1","node":"n1"`, `a-1","node":"n2"`, 1), "not the best node of a pod group's pod"},
+		"half a gang":        {strings.Replace(gangStarts, `a-1","node":"n1"`, `a-1","node":null,"message":"no room"`, 1), "node of a pod group's pod"},
+		"another message":    {gangStarts + strings.Replace(otherWaits, "Insufficient cpu", "Insufficient memory", 1), "message of a pod group's pod"},
+		"another condition":  {gangStarts + strings.Replace(otherWaits, "minCount (1)", "minCount (2)", 1), "condition of a pod group"},
+		"a pod is left out":  {strings.Replace(gangStarts, `{"pod":"default/a-1","node":"n1"}`+"\n", "", 1), "other pods of the group"},
+		"nominated for some": {gangStarts + strings.Replace(otherWaits, `"node":null`, `"node":null,"nominated":"n1"`, 1), "nomination of a pod group's pod"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := open(t, []byte(twoGangs), nil)
+			decisions, err := upstream.ParseDecisions([]byte(c.decisions + summary))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = state.ReplayPodGroups(decisions)
+			var refused *upstream.Refusal
+			switch {
+			case c.refused == "" && err != nil:
+				t.Error(err)
+			case c.refused != "" && (!errors.As(err, &refused) || refused.Kind != c.refused):
+				t.Errorf("got %v, want %s", err, c.refused)
+			}
+		})
+	}
+}
