@@ -19,7 +19,11 @@ bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
 
 EventHandlers::EventHandlers(SchedulerState& state, queue::SchedulingQueue& queue,
                              const Profiles& profiles)
-    : state_(state), queue_(queue), profiles_(profiles), metrics_(state.metrics, state.clock) {
+    : state_(state),
+      queue_(queue),
+      profiles_(profiles),
+      metrics_(state.metrics, state.clock),
+      bound_conditions_(state, profiles) {
   for (const informers::Kind kind : informers::WatchedKinds(state.features)) unsynced_.insert(kind);
 }
 
@@ -74,6 +78,7 @@ void EventHandlers::HandlePod(const informers::InformerEvent& event, Time now) {
   const auto* new_pod = std::get_if<PodPtr>(&event.new_object);
   const PodPtr* known = new_pod != nullptr ? new_pod : old_pod;
   TellOfPod(event, now);
+  if (new_pod != nullptr && Assigned(**new_pod)) bound_conditions_.Check(*new_pod);
   // Only now does the cache know what the pod takes.
   if (!unread_pods_.empty()) {
     OpenNode(known != nullptr ? (*known)->metadata.Key() : event.undecodable.key, now);

@@ -10,6 +10,7 @@
 
 #include "src/informers/informer_event.h"
 #include "src/queue/scheduling_queue.h"
+#include "src/scheduler/bound_conditions.h"
 #include "src/scheduler/event_metrics.h"
 #include "src/scheduler/profiles.h"
 #include "src/scheduler/state.h"
@@ -26,6 +27,8 @@ class EventHandlers {
   EventHandlers(SchedulerState& state, queue::SchedulingQueue& queue, const Profiles& profiles);
 
   void Handle(const informers::InformerEvent& event, Time now);
+  // This process leads from now on.
+  void BeginLeading() { bound_conditions_.BeginLeading(); }
   // Whether the first list of every kind is in.
   bool synced() const { return unsynced_.empty(); }
 
@@ -64,6 +67,7 @@ class EventHandlers {
   queue::SchedulingQueue& queue_;
   const Profiles& profiles_;
   EventMetrics metrics_;
+  BoundConditions bound_conditions_;
 
   std::set<informers::Kind> unsynced_;
   // Pods that could not be read, by key, and the nodes that they keep closed.

@@ -31,11 +31,17 @@ Loop::Series::Series(metrics::LocalMetrics& metrics)
 Loop::Loop(const Parts& parts, bool leading)
     : parts_(parts),
       state_(parts.state),
-      leading_(leading),
       published_(state_.step_clock.Now()),
       aged_(published_),
       last_turn_(published_),
-      series_(state_.metrics) {}
+      series_(state_.metrics) {
+  if (leading) BeginLeading();
+}
+
+void Loop::BeginLeading() {
+  leading_ = true;
+  parts_.handlers.BeginLeading();
+}
 
 void Loop::Run() {
   state_.owner.Release();
@@ -137,7 +143,7 @@ void Loop::Dispatch(Message& message, Time now) {
     }
     stopped_ = true;
   } else if (std::holds_alternative<LeadingBegan>(message)) {
-    leading_ = true;
+    BeginLeading();
   } else if (auto* query = std::get_if<Query>(&message)) {
     RunQuery(*query);
   }

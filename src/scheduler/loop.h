@@ -53,6 +53,7 @@ class Loop {
   void ApplyArrived(Time now);
   void Apply(Message& message, Time now);
   void Dispatch(Message& message, Time now);
+  void BeginLeading();
   void RunQuery(Query& query);
   void Stop(const StopRequested& request);
   // Whether there were any.
@@ -64,7 +65,7 @@ class Loop {
 
   const Parts parts_;
   SchedulerState& state_;
-  bool leading_;
+  bool leading_ = false;
   bool stopping_ = false;
   bool stopped_ = false;
   std::vector<Message> arrived_;

@@ -159,8 +159,7 @@ func (r *run) unsettled() string {
 			}
 		case pod.Spec.NodeName == "":
 			return fmt.Sprintf("pod %s is not bound: %v", pod.Name, condition)
-		// A leader whose watch is behind what the leader before it has bound tries such a pod again, is refused, and says so.
-		case r.replicas == 1 && !workload.IsBound(pod):
+		case !workload.IsBound(pod):
 			return fmt.Sprintf("pod %s is on node %s and says %v", pod.Name, pod.Spec.NodeName, condition)
 		}
 	}
