@@ -150,14 +150,27 @@ Result<void> FileSink::Append(std::string_view frames) {
 }
 
 Result<void> FileSink::WriteOut(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = write(file_, bytes.data(), bytes.size());
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const ssize_t done = write(file_, rest.data(), rest.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return Fail(FileError("write", path_));
-    written_ += static_cast<uint64_t>(done);
-    bytes.remove_prefix(static_cast<size_t>(done));
+    if (done < 0) {
+      Error failed = FileError("write", path_);
+      DropTorn();
+      return Fail(std::move(failed));
+    }
+    rest.remove_prefix(static_cast<size_t>(done));
   }
+  written_ += bytes.size();
   return {};
+}
+
+// What was written of a chunk before the disk was full goes again: the file ends with a whole one,
+// and there is room for the last.
+void FileSink::DropTorn() {
+  --next_chunk_;
+  const auto end = static_cast<off_t>(written_);
+  if (ftruncate(file_, end) == 0 && lseek(file_, end, SEEK_SET) == end) return;
+  close(std::exchange(file_, -1));
 }
 
 Result<std::vector<RecordingFiles>> FindRecordings(const fs::path& path) {

@@ -43,6 +43,7 @@ class FileSink final : public ChunkSink {
   Result<void> MakeRoom();
   Result<void> Append(std::string_view frames);
   Result<void> WriteOut(std::string_view bytes);
+  void DropTorn();
 
   const std::string folder_;
   Header header_;

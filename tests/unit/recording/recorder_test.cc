@@ -2,7 +2,9 @@
 #include "src/recording/recorder.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -48,6 +50,26 @@ simulator::SimulationOptions Options() {
   options.scheduler.seed = 1;
   return options;
 }
+
+// No file of this process may grow beyond `bytes`: a write that would is cut there, as on a disk
+// that is full.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : ignored_(std::signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  ~FileSizeLimit() {
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before_), 0);
+    std::signal(SIGXFSZ, ignored_);
+  }
+
+ private:
+  void (*const ignored_)(int);
+  rlimit before_{};
+};
 
 class RecorderTest : public testing::Test {
  protected:
@@ -171,6 +193,22 @@ TEST_F(RecorderTest, OldRecordingsMakeRoomAndThenTheRecordingEnds) {
   EXPECT_THAT(reader->end_reason(), HasSubstr("bytes of recordings"));
   EXPECT_LT(read, decisions);
   EXPECT_GT(read, 0u);
+}
+
+TEST_F(RecorderTest, AFullDiskEndsTheRecordingInGoodOrder) {
+  uint64_t decisions = 0;
+  {
+    const FileSizeLimit limit(64 << 10);
+    decisions = RecordPods(12'000, {});
+  }
+  auto reader = RecordingReader::Open(Recordings().at(0).parts);
+  while (reader->Next()) continue;
+  EXPECT_THAT(reader->end_reason(), HasSubstr("File too large"));
+  const ReplayReport report = test::ReplayBytes(ReadAll(Recordings().at(0).parts.at(0)));
+  EXPECT_TRUE(report.identical()) << test::Describe(report);
+  EXPECT_FALSE(report.problem) << *report.problem;
+  EXPECT_GT(report.decisions, 0u);
+  EXPECT_LT(report.decisions, decisions);
 }
 
 TEST_F(RecorderTest, WhatAKillTearsIsToldWithItsPlace) {
