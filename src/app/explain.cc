@@ -15,10 +15,12 @@
 #include "src/app/progress.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
+#include "src/explain/fix.h"
 #include "src/explain/pod_group_table.h"
 #include "src/explain/text_table.h"
 #include "src/explain/verdict_json.h"
 #include "src/explain/verdict_table.h"
+#include "src/fixes/find.h"
 
 namespace berth::app {
 namespace {
@@ -80,6 +82,12 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
   std::optional<engine::PodGroupPreview> group;
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto pod = simulation.FindPod(keys[i]);
+    // Before the judgement, which is good only while nothing changes.
+    std::optional<explain::Fixes> fixes;
+    if (flags.fix) {
+      fixes = fixes::FindFixes(simulation, pod, clock);
+      group.reset();
+    }
     const Time began = clock.Now();
     const std::unique_ptr<Judgement> judgement = simulation.scheduler().Judge(pod);
     const Time decided = clock.Now();
@@ -93,12 +101,14 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
       group = simulation.scheduler().PreviewPodGroup(*pod);
     }
     timings.Add(decided - began, clock.Now() - decided);
+    if (judgement->kind() != Judgement::Kind::kUnschedulable) fixes.reset();
     scheduled = judgement->kind() == Judgement::Kind::kScheduled;
     if (json) {
-      writer.Append(*judgement, text, group ? &*group : nullptr);
+      writer.Append(*judgement, text, group ? &*group : nullptr, fixes ? &*fixes : nullptr);
     } else {
       explain::AppendTable(*judgement, {}, text);
       if (group) explain::AppendPodGroupTable(*group, kMostPods, text);
+      if (fixes) explain::AppendFixTable(*fixes, text);
       text += '\n';
     }
     std::fwrite(text.data(), 1, text.size(), stdout);

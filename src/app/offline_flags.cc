@@ -42,6 +42,10 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   flags.Value("preemption",
               "Also tells of each unschedulable pod which evictions would make room for it.",
               out.preemption);
+  flags.Value("fix",
+              "Also tells of each unschedulable pod the smallest changes, of the pod or of the "
+              "cluster, that would let it schedule; each was tried.",
+              out.fix);
   flags.Value("claims",
               "Also in documents (-o json): what each claim of a pod comes to on each node.",
               out.claims);

@@ -20,6 +20,7 @@ struct OfflineFlags {
   std::string pod;  // "namespace/name"
   bool preemption = false;
   bool claims = false;
+  bool fix = false;
 
   uint64_t seed = 1;
   OutputFormat output = OutputFormat::kTable;

@@ -174,13 +174,17 @@ VerdictWriter::VerdictWriter(const Snapshot& snapshot) : snapshot_(snapshot) {
 }
 
 void VerdictWriter::Append(const Judgement& judgement, std::string& out,
-                           const engine::PodGroupPreview* group) const {
+                           const engine::PodGroupPreview* group, const Fixes* fixes) const {
   JsonObject document(out);
   if (const std::vector<NodeRow> best = judgement.Best(); !best.empty()) {
     AppendNames(best, document.Key("best"));
   }
   if (!judgement.extenders_not_asked().empty()) {
     base::AppendJsonList(judgement.extenders_not_asked(), document.Key("extendersNotAsked"));
+  }
+  if (fixes != nullptr) {
+    AppendFixes(fixes->fixes, document.Key("fixes"));
+    if (fixes->cut_short) document.Add("fixesCutShort", true);
   }
   if (!judgement.message().empty()) document.Add("message", judgement.message());
   AppendNodes(judgement, document.Key("nodes"));

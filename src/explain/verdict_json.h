@@ -7,6 +7,7 @@
 
 #include "src/engine/judgement.h"
 #include "src/engine/pod_group_preview.h"
+#include "src/explain/fix.h"
 
 namespace berth::explain {
 
@@ -26,9 +27,9 @@ class VerdictWriter {
   explicit VerdictWriter(const Snapshot& snapshot);
 
   // Appends the document of a judgement that has been explained, and a newline. `group` is the
-  // pod's, or nullptr.
+  // pod's, or nullptr; `fixes` would let it schedule, nullptr where they were not asked for.
   void Append(const engine::Judgement& judgement, std::string& out,
-              const engine::PodGroupPreview* group = nullptr) const;
+              const engine::PodGroupPreview* group = nullptr, const Fixes* fixes = nullptr) const;
 
  private:
   void AppendNodes(const engine::Judgement& judgement, std::string& out) const;

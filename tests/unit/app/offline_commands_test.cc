@@ -364,6 +364,20 @@ TEST_F(OfflineCommandsTest, ExplainTellsWhatPreemptionWouldDoWhenAsked) {
                               "found for incoming pod.\n"));
 }
 
+TEST_F(OfflineCommandsTest, ExplainTellsWhatWouldLetAPodScheduleWhenAsked) {
+  EXPECT_EQ(Run(Explain, {"--pod=large"}), kNegative);
+  EXPECT_THAT(out_, Not(HasSubstr("What would let")));
+  EXPECT_EQ(Run(Explain, {"--pod=large", "--fix"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("\n  COST  CHANGE                           SCHEDULES ON\n"
+                              "    65  pod: request cpu 4 instead of 9  n1\n"));
+  EXPECT_EQ(Run(Explain, {"-o=json", "--fix"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"({"fixes":[{"changes":[{"change":"LowerRequest","from":"9",)"
+                              R"("resource":"cpu","to":"4"}],"cost":65,"nodes":["n1"]}],)"
+                              R"("message":"0/1 nodes)"));
+  // The pod that fits has no such member.
+  EXPECT_EQ(out_.find("fixes"), out_.rfind("fixes"));
+}
+
 TEST_F(OfflineCommandsTest, ExplainTellsWhatAClaimComesToOnEachNode) {
   file_ = folder_.Write("claims.yaml", kClaims);
   EXPECT_EQ(Run(Explain, {"--pod=web"}), kDone);
