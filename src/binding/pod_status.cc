@@ -149,8 +149,10 @@ bool TellsScheduled(const api::PodStatusChange& change) {
 // Whether a patch that failed so is worth keeping: a condition says what is so until something
 // newer comes, while a nomination belongs to evictions that go on without it or have been given up.
 bool MayComeLater(const api::PodStatusChange& change, const client::ApiError& error) {
+  // Credentials expire before new ones are there, and rights are given late.
+  const bool of_ours = error.code == 401 || error.code == 403;
   const bool passes =
-      error.code == 0 || error.code == 409 || error.code == 429 || error.code >= 500;
+      of_ours || error.code == 0 || error.code == 409 || error.code == 429 || error.code >= 500;
   return passes && TellsScheduled(change) && !TellsNomination(change);
 }
 

@@ -24,9 +24,10 @@ namespace berth::binding {
 // DropCondition() nor Forget() was called for. A condition with a nomination does not wait: it is
 // sent at once, with the priority of the evictions that it belongs to.
 //
-// A PodScheduled condition that fails because of the way or the server, and not because of what it
-// says, is kept, too: unlike kube-scheduler, where it stays unwritten until the pod's next attempt,
-// it is sent again after 1, 2, 4, up to 40 seconds, ten times, unless something newer comes before.
+// A PodScheduled condition that fails because of the way, the server or our credentials, and not
+// because of what it says, is kept, too: unlike kube-scheduler, where it stays unwritten until the
+// pod's next attempt, it is sent again after 1, 2, 4, up to 40 seconds, ten times, unless something
+// newer comes before.
 //
 // Thread safety: any thread; the work is done on the executor's.
 class PodStatusPatcher {

@@ -26,10 +26,6 @@ constexpr std::string_view kPrefix = "berth-";
 constexpr std::string_view kSuffix = ".rec";
 constexpr size_t kPartDigits = 6;
 
-Error FileError(std::string_view doing, const std::string& path) {
-  return Error{std::string(doing) + " " + path + ": " + std::strerror(errno)};
-}
-
 std::string NameOf(const Header& header) {
   std::array<char, 16> part{};
   std::snprintf(part.data(), part.size(), "%0*u", static_cast<int>(kPartDigits), header.part);
@@ -90,7 +86,11 @@ Result<std::unique_ptr<FileSink>> FileSink::Make(std::string folder, Header head
   if (error) return Fail("mkdir " + folder + ": " + error.message());
   if (made) fs::permissions(folder, fs::perms::owner_all, error);
   std::unique_ptr<FileSink> sink(new FileSink(std::move(folder), std::move(header), limits));
-  if (auto opened = sink->OpenNext(); !opened) return Fail(opened.error());
+  auto opened = sink->OpenNext();
+  if (opened) return sink;
+  // A scheduler starts on a full disk, too; its first Write() tells why nothing is recorded.
+  if (!sink->full_) return Fail(opened.error());
+  sink->closed_because_ = opened.error().message;
   return sink;
 }
 
@@ -113,14 +113,20 @@ Result<void> FileSink::OpenNext() {
   if (file_ >= 0) close(std::exchange(file_, -1));
   path_ = (fs::path(folder_) / NameOf(header_)).string();
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file_ < 0) return Fail(FileError("open", path_));
+  if (file_ < 0) return FailOn("open");
   written_ = 0;
   next_chunk_ = 0;
   std::string bytes;
   if (auto made = AppendChunk(ChunkType::kHeader, next_chunk_++, ToJson(header_), bytes); !made) {
     return made;
   }
-  return WriteOut(bytes);
+  auto written = WriteOut(bytes);
+  if (!written) {
+    // A file without a header belongs to no recording.
+    close(std::exchange(file_, -1));
+    unlink(path_.c_str());
+  }
+  return written;
 }
 
 Result<void> FileSink::MakeRoom() {
@@ -140,8 +146,13 @@ Result<void> FileSink::MakeRoom() {
               " bytes of recordings");
 }
 
+Result<void> FileSink::FailOn(std::string_view doing) {
+  full_ = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return Fail(std::string(doing) + " " + path_ + ": " + std::strerror(errno));
+}
+
 Result<void> FileSink::Append(std::string_view frames) {
-  if (file_ < 0) return Fail("no file is open");
+  if (file_ < 0) return Fail(closed_because_);
   std::string bytes;
   if (auto made = AppendChunk(ChunkType::kFrames, next_chunk_++, frames, bytes); !made) {
     return made;
@@ -154,9 +165,9 @@ Result<void> FileSink::WriteOut(std::string_view bytes) {
     const ssize_t done = write(file_, rest.data(), rest.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) {
-      Error failed = FileError("write", path_);
+      auto failed = FailOn("write");
       DropTorn();
-      return Fail(std::move(failed));
+      return failed;
     }
     rest.remove_prefix(static_cast<size_t>(done));
   }

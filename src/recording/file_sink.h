@@ -25,7 +25,8 @@ struct FileLimits {
 // the recording ends.
 class FileSink final : public ChunkSink {
  public:
-  // Makes the folder, if need be, and the first file. Errors: they cannot be made.
+  // Makes the folder, if need be, and the first file. Errors: they cannot be made; but on a full
+  // disk it is the first Write() that fails.
   static Result<std::unique_ptr<FileSink>> Make(std::string folder, Header header,
                                                 const FileLimits& limits);
   ~FileSink() override;
@@ -44,12 +45,16 @@ class FileSink final : public ChunkSink {
   Result<void> Append(std::string_view frames);
   Result<void> WriteOut(std::string_view bytes);
   void DropTorn();
+  // The failure that errno tells of.
+  Result<void> FailOn(std::string_view doing);
 
   const std::string folder_;
   Header header_;
   const FileLimits limits_;
   std::string path_;
-  int file_ = -1;
+  int file_ = -1;  // -1: none is open, because
+  std::string closed_because_ = "no file is open";
+  bool full_ = false;        // the last failure: nothing more fits
   uint64_t written_ = 0;     // to the file
   uint32_t next_chunk_ = 0;  // of the file
 };

@@ -43,8 +43,9 @@ type Options struct {
 	// Quiet leaves --v at its default instead of 2.
 	Quiet bool
 
-	// Args are more flags.
+	// Args are more flags, Env more variables of its environment.
 	Args []string
+	Env  []string
 }
 
 // Daemon is one running scheduler. Its methods may be called from any goroutine.
@@ -81,6 +82,7 @@ func Start(program Program, options Options) (*Daemon, error) {
 	}
 	defer log.Close()
 	d.command.Dir = options.Dir
+	d.command.Env = append(os.Environ(), options.Env...)
 	d.command.Stdout, d.command.Stderr = log, log
 	d.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	d.Started = time.Now()

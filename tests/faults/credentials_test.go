@@ -5,6 +5,7 @@ package faults
 import (
 	"crypto/tls"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -25,7 +26,13 @@ func (c *credentials) file(name string) string { return filepath.Join(c.r.dir, n
 // kubeconfig writes one that names files, which can be replaced.
 func (c *credentials) kubeconfig() string {
 	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: c.r.proxy.URL(), CertificateAuthority: c.r.control.CAFile()}
+	cluster := &clientcmdapi.Cluster{Server: c.r.proxy.URL(), CertificateAuthority: c.r.control.CAFile()}
+	if c.r.machine != nil {
+		_, port, err := net.SplitHostPort(c.r.proxy.Addr().String())
+		c.r.must(err)
+		cluster.Server, cluster.TLSServerName = "https://"+net.JoinHostPort(apiName, port), "localhost"
+	}
+	config.Clusters["c"] = cluster
 	user := &clientcmdapi.AuthInfo{TokenFile: c.file("token")}
 	if c.certs {
 		user = &clientcmdapi.AuthInfo{ClientCertificate: c.file("client.crt"), ClientKey: c.file("client.key")}

@@ -22,6 +22,7 @@ func TestASeedIsASchedule(t *testing.T) {
 		"HTTP/1.1", "JSON", "client certificates", "leader election", "2 replicas", "extender hangs", "half open", "refused", "slow",
 		"cut", "the API server is restarted (crash: true)", "etcd is restarted (crash: true)", "etcd is saved, and restored",
 		"have expired", "rotated", "certificate has expired", "is killed", "is paused",
+		"the disk is full", "the wall clock jumps by -", "and back: true", "names are not resolved",
 		"answer 409", "answer 410", "answer 429 after 1s", "answer 500", "answer 503", "answer 504, when done", "for leases",
 		string(Delay), string(Reset), string(Goaway), string(Truncate), string(Split), string(Stall) + " for", string(End) + " for",
 		string(Expire), string(NoBookmarks), string(Brief), "pods/binding in a", "pods/binding in b",

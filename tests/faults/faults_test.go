@@ -81,6 +81,9 @@ func (r *run) judge() {
 			r.Error(err)
 		}
 	}
+	if r.machine != nil {
+		r.Logf("%d writes were refused, %d look-ups held", r.machine.get(writesRefused), r.machine.get(lookupsHeld))
+	}
 	r.checkHistory()
 	r.checkRecordings()
 	if r.Failed() {

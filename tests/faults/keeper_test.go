@@ -19,6 +19,7 @@ type keeper struct {
 	program daemon.Program
 	options daemon.Options
 	problem func(text string)
+	mute    bool // its log may lack lines
 
 	mu      sync.Mutex
 	now     *daemon.Daemon
@@ -64,7 +65,7 @@ func (k *keeper) keep() {
 		case closing:
 			return
 		case killed:
-		case k.options.LeaderElect && d.ExitCode() == 1 && strings.Contains(d.Log(), "Leaderelection lost"):
+		case k.options.LeaderElect && d.ExitCode() == 1 && (k.mute || strings.Contains(d.Log(), "Leaderelection lost")):
 			k.mu.Lock()
 			k.lost++
 			k.mu.Unlock()

@@ -39,6 +39,7 @@ type run struct {
 	proxy       *Proxy
 	credentials *credentials
 	extender    *extender
+	machine     *host // nil: the real one
 	keepers     []*keeper
 	crowd       *crowd
 
@@ -124,11 +125,18 @@ func (r *run) start() {
 		config += fmt.Sprintf("extenders: [{urlPrefix: %q, filterVerb: filter, nodeCacheCapable: true, httpTimeout: 1s, ignorable: %v}]\n",
 			r.extender.URL, r.random.IntN(2) == 0)
 	}
+	var env []string
+	if r.preloads {
+		r.machine, err = newHost(r.dir)
+		r.must(err)
+		r.Cleanup(func() { _ = r.machine.file.Close() })
+		env = r.machine.env()
+	}
 	kubeconfig := r.credentials.kubeconfig()
 	for i := range r.replicas {
 		k := &keeper{program: program, problem: func(text string) { r.Error(text) }, options: daemon.Options{
 			Name: fmt.Sprintf("berth-%c", 'a'+i), Config: config, Kubeconfig: kubeconfig, Dir: r.dir,
-			Seed: int64(r.seed%1000) + 1, LeaderElect: r.elects, Args: []string{"--record=" + r.recordings()}}}
+			Seed: int64(r.seed%1000) + 1, LeaderElect: r.elects, Args: []string{"--record=" + r.recordings()}, Env: env}, mute: r.fills}
 		r.must(k.start())
 		r.Cleanup(k.abandon)
 		r.keepers = append(r.keepers, k)

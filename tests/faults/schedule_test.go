@@ -39,6 +39,8 @@ type schedule struct {
 	restores bool
 	bumps    bool // versions, in a restore
 	crashes  bool // a server is killed: the audit log may lack lines
+	preloads bool // the daemons' machine misbehaves
+	fills    bool // their disk: logs and recordings may lack what was last
 	steps    []step
 }
 
@@ -92,6 +94,9 @@ func draw(seed uint64) schedule {
 	}
 	if s.extender {
 		add("the extender hangs", func(r *run) func() { return r.extender.hang() })
+	}
+	if chance(0.3) {
+		s.addMachine(random, add)
 	}
 	return s
 }

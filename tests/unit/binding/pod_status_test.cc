@@ -241,6 +241,19 @@ TEST_F(PodStatusPatcherTest, AConditionThatGotLostIsSentAgainLater) {
   EXPECT_EQ(patcher_->counts().sent, 1u);
 }
 
+TEST_F(PodStatusPatcherTest, AConditionThatTheServerDidNotTakeFromUsIsSentAgainLater) {
+  size_t sent = 0;
+  for (const int code : {401, 403}) {
+    SCOPED_TRACE(code);
+    Patch(web_, Unschedulable("no room" + std::to_string(code)));
+    ASSERT_EQ(api_.size(), ++sent);
+    Fail(Rejection(code));
+    executor_.Advance(std::chrono::milliseconds(1250));
+    ASSERT_EQ(api_.size(), ++sent) << "credentials and rights come back";
+    Reply(200);
+  }
+}
+
 TEST_F(PodStatusPatcherTest, ALostConditionIsSentAgainTenTimesAtMost) {
   Patch(web_, Unschedulable("no room"));
   for (size_t i = 1; i <= 11; ++i) {

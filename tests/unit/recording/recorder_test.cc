@@ -211,6 +211,21 @@ TEST_F(RecorderTest, AFullDiskEndsTheRecordingInGoodOrder) {
   EXPECT_LT(report.decisions, decisions);
 }
 
+TEST_F(RecorderTest, ADiskThatIsFullFromTheStartKeepsNothingFromRunning) {
+  {
+    const FileSizeLimit limit(16);
+    EXPECT_GT(RecordPods(100, {}), 0u);
+  }
+  EXPECT_THAT(Recordings(), IsEmpty());
+}
+
+TEST_F(RecorderTest, AFolderThatCannotBeIsAnErrorAtTheStart) {
+  std::ofstream(folder_) << "a file";
+  auto made = FileSink::Make(folder_.string(), {}, {});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr(folder_.string()));
+}
+
 TEST_F(RecorderTest, WhatAKillTearsIsToldWithItsPlace) {
   RecordPods(2000, {});
   const fs::path file = Recordings().at(0).parts.at(0);
