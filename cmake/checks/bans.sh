@@ -19,7 +19,7 @@ ban_in() {
 }
 ban() { ban_in "$1" "$2" "$3" 'src include plugins'; }
 ban_everywhere() { ban_in "$1" "$2" "$3" 'src include plugins tests'; }
-ban_everywhere 'steady_clock::now|system_clock::now|clock_gettime' 'src/base/|tests/unit/base/' \
+ban_everywhere 'steady_clock::now|system_clock::now|clock_gettime' 'src/base/|tests/unit/base/|tests/faults/preload/' \
   'time comes from berth::Clock'
 ban 'std::(jthread|thread)\b([^:]|$)' 'src/base/' 'threads are started by src/base'
 ban_everywhere '\b(rand|srand|random_device)\b *\(' '$^' 'what is random has a seed'

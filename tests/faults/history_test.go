@@ -35,7 +35,11 @@ func judged(h *history, bindings ...controlplane.Binding) string {
 	if len(h.epochs) == 0 {
 		h.epochs = []epoch{{from: dawn}}
 	}
-	return h.overcommitted(h.stays(bindings, nil, at(100)))
+	var pods []corev1.Pod
+	for _, pod := range h.pods {
+		pods = append(pods, *pod)
+	}
+	return h.overcommitted(h.stays(bindings, pods, at(100)))
 }
 
 func past(pods ...*corev1.Pod) *history {
@@ -49,6 +53,17 @@ func past(pods ...*corev1.Pod) *history {
 		h.pods[string(pod.UID)] = pod
 	}
 	return h
+}
+
+func TestAPodThatAnEvictionRemovedAtOnceIsNotCounted(t *testing.T) {
+	half := workload.Requests("cpu", "600m")
+	h := past(named("victim", half), named("urgent", half))
+	h.epochs = []epoch{{from: dawn}}
+	left := []corev1.Pod{*h.pods["urgent"]}
+	stays := h.stays([]controlplane.Binding{bound("victim", "one", 1), bound("urgent", "one", 3)}, left, at(100))
+	if wrong := h.overcommitted(stays); wrong != "" || len(stays) != 1 {
+		t.Errorf("%d stays: %s", len(stays), wrong)
+	}
 }
 
 func TestHistorySeesWhatWasTogether(t *testing.T) {
@@ -103,7 +118,7 @@ func TestHistoryCountsWhatIsThereWithoutABinding(t *testing.T) {
 	h.epochs = []epoch{{from: dawn}}
 	there := *h.pods["b"]
 	there.Spec.NodeName = "one"
-	if h.overcommitted(h.stays([]controlplane.Binding{bound("a", "one", 1)}, []corev1.Pod{there}, at(9))) == "" {
+	if h.overcommitted(h.stays([]controlplane.Binding{bound("a", "one", 1)}, []corev1.Pod{*h.pods["a"], there}, at(9))) == "" {
 		t.Error("a pod that is there without a binding is not counted")
 	}
 }
