@@ -9,40 +9,8 @@ namespace {
 
 using base::JsonObject;
 
-template <typename... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-template <typename... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
-
 // The nodes that a table names; a document names all.
 constexpr size_t kMostNodes = 3;
-
-void AppendTaint(const api::Taint& taint, JsonObject& out) {
-  JsonObject object(out.Key("taint"));
-  object.Add("effect", taint.effect);
-  object.Add("key", taint.key);
-  object.AddIfNotEmpty("value", taint.value);
-  object.Close();
-}
-
-void AppendChange(const Change& change, std::string& out) {
-  JsonObject object(out);
-  object.Add("change", ChangeName(change));
-  std::visit(Overloaded{
-                 [&](const LowerRequest& c) {
-                   object.Add("from", c.from.ToCanonicalString());
-                   object.Add("resource", c.resource);
-                   object.Add("to", c.to.ToCanonicalString());
-                 },
-                 [&](const Tolerate& c) { AppendTaint(c.taint, object); },
-                 [&](const AddNode& c) { object.Add("like", c.like); },
-                 [&](const Uncordon& c) { object.Add("node", c.node); },
-             },
-             change);
-  object.Close();
-}
 
 std::string NodesCell(const Fix& fix) {
   std::string text;
@@ -54,33 +22,6 @@ std::string NodesCell(const Fix& fix) {
 }
 
 }  // namespace
-
-std::string_view ChangeName(const Change& change) {
-  return std::visit(Overloaded{
-                        [](const LowerRequest&) { return "LowerRequest"; },
-                        [](const Tolerate&) { return "Tolerate"; },
-                        [](const AddNode&) { return "AddNode"; },
-                        [](const Uncordon&) { return "Uncordon"; },
-                    },
-                    change);
-}
-
-std::string ToText(const api::Taint& taint) {
-  return taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" + taint.effect;
-}
-
-std::string ToText(const Change& change) {
-  return std::visit(Overloaded{
-                        [](const LowerRequest& c) {
-                          return "pod: request " + c.resource + " " + c.to.ToCanonicalString() +
-                                 " instead of " + c.from.ToCanonicalString();
-                        },
-                        [](const Tolerate& c) { return "pod: tolerate " + ToText(c.taint); },
-                        [](const AddNode& c) { return "cluster: one more node like " + c.like; },
-                        [](const Uncordon& c) { return "cluster: uncordon " + c.node; },
-                    },
-                    change);
-}
 
 void AppendFixes(const std::vector<Fix>& fixes, std::string& out) {
   base::JsonList list(out);

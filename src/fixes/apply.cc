@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/fixes/apply.h"
 
+#include <algorithm>
 #include <memory>
-#include <type_traits>
+#include <utility>
 
-#include "src/fixes/requests.h"
+#include "src/fixes/pod_changes.h"
 
 namespace berth::fixes {
 namespace {
@@ -12,43 +13,61 @@ namespace {
 using informers::Kind;
 using simulator::MemoryApi;
 
-Delta Put(api::Pod pod) {
+template <typename T>
+Delta Put(T object) {
   Delta delta;
-  delta.put.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
+  delta.put.emplace_back(std::make_shared<const T>(std::move(object)));
   return delta;
 }
 
-// Carries a change out on a copy of the pod; false: there is nothing that it could change.
-bool Change(const explain::LowerRequest& change, api::Pod& pod) {
-  pod = WithRequest(pod, change.resource, Amount(change.resource, change.to));
-  return true;
-}
-
-bool Change(const explain::Tolerate& change, api::Pod& pod) {
-  api::Toleration toleration;
-  toleration.key = change.taint.key;
-  toleration.operator_ = "Equal";
-  toleration.value = change.taint.value;
-  toleration.effect = change.taint.effect;
-  pod.spec.tolerations.push_back(std::move(toleration));
-  return true;
-}
-
-// The same for a node.
-bool Change(const explain::Uncordon&, api::Node& node) {
+// Carries a change out on a copy of the node; false: there is nothing that it could change.
+bool ChangeNode(const explain::Uncordon&, api::Node& node) {
   node.spec.unschedulable = false;
   std::erase_if(node.spec.taints,
                 [](const api::Taint& taint) { return taint.key == kUnschedulableTaint; });
   return true;
 }
+bool ChangeNode(const explain::RemoveTaint& change, api::Node& node) {
+  return std::erase(node.spec.taints, change.taint) > 0;
+}
+bool ChangeNode(const explain::SetLabel& change, api::Node& node) {
+  api::StringMap& labels = node.metadata.labels;
+  std::erase_if(labels, [&](const auto& label) { return label.first == change.key; });
+  const auto after = std::find_if(labels.begin(), labels.end(),
+                                  [&](const auto& label) { return label.first > change.key; });
+  labels.emplace(after, change.key, change.value);
+  return true;
+}
 
-template <typename T>
-concept OfPod = requires(const T& change, api::Pod& pod) { Change(change, pod); };
-template <typename T>
-concept OfNode = requires(const T& change, api::Node& node) { Change(change, node); };
-
-std::optional<Delta> ApplyOther(const explain::AddNode& change, const MemoryApi& objects) {
+// What a change of several objects, or of others, comes to.
+std::optional<Delta> ChangeObjects(const explain::AddNode& change, const MemoryApi& objects) {
   return NodeLike(change.like, objects);
+}
+std::optional<Delta> ChangeObjects(const explain::EvictPods& change, const MemoryApi& objects) {
+  Delta delta;
+  for (const std::string& pod : change.pods) {
+    if (objects.FindPod(pod) == nullptr) return std::nullopt;
+    delta.removed.emplace_back(Kind::kPod, pod);
+  }
+  return delta;
+}
+std::optional<Delta> ChangeObjects(const explain::UseStorageClass& change,
+                                   const MemoryApi& objects) {
+  const auto claim = simulator::FindIn<api::PersistentVolumeClaim>(
+      objects, Kind::kPersistentVolumeClaim, change.claim);
+  if (claim == nullptr) return std::nullopt;
+  api::PersistentVolumeClaim changed = *claim;
+  changed.spec.storage_class_name = change.to;
+  return Put(std::move(changed));
+}
+std::optional<Delta> ChangeObjects(const explain::AllowAnyTopology& change,
+                                   const MemoryApi& objects) {
+  const auto storage_class =
+      simulator::FindIn<api::StorageClass>(objects, Kind::kStorageClass, change.storage_class);
+  if (storage_class == nullptr) return std::nullopt;
+  api::StorageClass changed = *storage_class;
+  changed.allowed_topologies.clear();
+  return Put(std::move(changed));
 }
 
 }  // namespace
@@ -57,21 +76,18 @@ std::optional<Delta> Apply(const explain::Change& change, const api::Pod& pod,
                            const MemoryApi& objects) {
   return std::visit(
       [&](const auto& held) -> std::optional<Delta> {
-        using Held = std::decay_t<decltype(held)>;
-        if constexpr (OfPod<Held>) {
+        if constexpr (requires(api::Pod& changed) { ChangePod(held, changed); }) {
           api::Pod changed = pod;
-          if (!Change(held, changed)) return std::nullopt;
+          if (!ChangePod(held, changed)) return std::nullopt;
           return Put(std::move(changed));
-        } else if constexpr (OfNode<Held>) {
+        } else if constexpr (requires(api::Node& changed) { ChangeNode(held, changed); }) {
           const auto node = simulator::FindIn<api::Node>(objects, Kind::kNode, held.node);
           if (node == nullptr) return std::nullopt;
-          auto changed = std::make_shared<api::Node>(*node);
-          if (!Change(held, *changed)) return std::nullopt;
-          Delta delta;
-          delta.put.emplace_back(std::shared_ptr<const api::Node>(std::move(changed)));
-          return delta;
+          api::Node changed = *node;
+          if (!ChangeNode(held, changed)) return std::nullopt;
+          return Put(std::move(changed));
         } else {
-          return ApplyOther(held, objects);
+          return ChangeObjects(held, objects);
         }
       },
       change);

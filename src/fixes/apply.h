@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/explain/fix.h"
+#include "src/explain/change.h"
 #include "src/simulator/memory_api.h"
 
 namespace berth::fixes {

@@ -2,18 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "src/explain/fix.h"
+#include "src/explain/change.h"
 
 namespace berth::fixes {
 
-// How much a change changes; the smallest comes first. What undoes a passing state is cheap, what
-// takes something from the pod dearer, what others have to give or pay dearest:
-//
-//   Uncordon      10
-//   LowerRequest  10, and one for each percent of the request that goes
-//   Tolerate      20
-//   AddNode       60
+// How little a change changes: the smallest comes first. What undoes a passing state is cheap, what
+// takes something from the pod dearer, what others have to give or pay dearest. docs/explain.md has
+// the numbers for people.
 int64_t Cost(const explain::Change& change);
 
 // Of the whole fix: the sum.

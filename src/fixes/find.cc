@@ -2,15 +2,18 @@
 #include "src/fixes/find.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "src/explain/near_misses.h"
+#include "src/fixes/combine.h"
 #include "src/fixes/cost.h"
 #include "src/fixes/propose.h"
 #include "src/fixes/tighten.h"
 #include "src/fixes/trial_cluster.h"
+#include "src/informers/kinds.h"
 
 namespace berth::fixes {
 namespace {
@@ -29,30 +32,67 @@ class Search {
         deadline_(clock.Now() + options.max_time) {}
 
   explain::Fixes Run() {
-    for (const Change& change : ProposeSingles()) {
-      if (Spent()) break;
-      if (trial_.Make(change) && trial_.Schedules()) Keep({change});
-      trial_.TakeBackTo(0);
+    if (LookAtPod()) {
+      TrySingles();
+      if (found_.fixes.empty()) TryCombinations();
+      Rank();
     }
-    Rank();
     found_.tried = trial_.judged();
     return std::move(found_);
   }
 
  private:
-  // What is worth a trial by itself, the cheapest first.
-  std::vector<Change> ProposeSingles() {
-    std::vector<Change> changes;
+  // What rejects the pod, as it is; false: it is not unschedulable.
+  bool LookAtPod() {
     const std::unique_ptr<Judgement> judgement = trial_.Judge();
-    if (judgement->kind() != Judgement::Kind::kUnschedulable) return changes;
+    if (judgement->kind() != Judgement::Kind::kUnschedulable) return false;
     judgement->Explain();
     const auto groups = explain::NearMisses(*judgement);
     for (const explain::RejectedGroup& group : groups) {
-      Propose(group, *judgement, trial_, changes);
+      const Refusal refusal{group, *judgement, trial_, singles_};
+      Propose(refusal);
+      for (const NodeRow row : refusal.Examples()) {
+        targets_.push_back(refusal.node(row).metadata.name);
+      }
     }
-    ProposeNodes(groups, *judgement, changes);
-    std::ranges::stable_sort(changes, {}, [](const Change& change) { return Cost(change); });
-    return changes;
+    ProposeNodes(groups, *judgement, new_nodes_);
+    ProposeEvictions(trial_, "", singles_);
+    singles_.insert(singles_.end(), new_nodes_.begin(), new_nodes_.end());
+    std::ranges::stable_sort(singles_, {}, [](const Change& change) { return Cost(change); });
+    return true;
+  }
+
+  void TrySingles() {
+    for (const Change& change : singles_) {
+      if (Spent()) return;
+      if (trial_.Make(change) && trial_.Schedules()) Keep({change});
+      trial_.TakeBackTo(0);
+    }
+  }
+
+  // For the nearest misses, then for a new node.
+  void TryCombinations() {
+    const std::function<bool()> spent = [this] { return Spent(); };
+    if (targets_.size() > kMostTargets) targets_.resize(kMostTargets);
+    for (const std::string& target : targets_) {
+      if (Spent()) return;
+      KeepNew(Combine(target, {}, false, spent, trial_));
+    }
+    if (new_nodes_.size() > kMostTargets) new_nodes_.resize(kMostTargets);
+    for (const Change& add : new_nodes_) {
+      const auto delta = NodeLike(std::get<explain::AddNode>(add).like, trial_.objects());
+      if (!delta || Spent() || !trial_.Make(add)) return;
+      KeepNew(Combine(informers::MetaOf(delta->put.front())->name, {add}, true, spent, trial_));
+    }
+  }
+
+  // Unless there is no such combination, or it is known.
+  void KeepNew(std::vector<Change> changes) {
+    if (!changes.empty() && std::ranges::find(known_, changes) == known_.end()) {
+      known_.push_back(changes);
+      Keep(std::move(changes));
+    }
+    trial_.TakeBackTo(0);
   }
 
   bool Spent() {
@@ -62,7 +102,10 @@ class Search {
 
   // Of changes that are made and let the pod schedule.
   void Keep(std::vector<Change> changes) {
-    Tighten(changes, trial_);
+    do {
+      Tighten(changes, trial_);
+      // What was needed beside a larger change may not be beside a smaller one.
+    } while (changes.size() > 1 && LeaveOut(changes, trial_));
     const std::unique_ptr<Judgement> judgement = trial_.Judge();
     if (judgement->kind() != Judgement::Kind::kScheduled) return;
     Fix fix;
@@ -86,10 +129,16 @@ class Search {
     if (fixes.size() > options_.max_fixes) fixes.resize(options_.max_fixes);
   }
 
+  static constexpr size_t kMostTargets = 8;
+
   TrialCluster trial_;
   const Clock& clock_;
   const FindOptions options_;
   const Time deadline_;
+  std::vector<Change> singles_;    // worth a trial alone, the cheapest first
+  std::vector<Change> new_nodes_;  // those of them that add one
+  std::vector<std::string> targets_;
+  std::vector<std::vector<Change>> known_;  // combinations, before their amounts were made small
   explain::Fixes found_;
 };
 

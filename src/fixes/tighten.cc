@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/fixes/tighten.h"
 
+#include <utility>
+
 #include "src/fixes/requests.h"
 
 namespace berth::fixes {
@@ -13,21 +15,17 @@ int64_t AmountIn(const explain::LowerRequest& change) { return Amount(change.res
 int64_t NoChange(const explain::LowerRequest& change) {
   return Amount(change.resource, change.from);
 }
+int64_t AmountIn(const explain::RelaxSpread& change) { return change.to; }
+int64_t NoChange(const explain::RelaxSpread& change) { return change.from; }
+void SetAmount(explain::RelaxSpread& change, int64_t amount) {
+  change.to = static_cast<int32_t>(amount);
+}
 void SetAmount(explain::LowerRequest& change, int64_t amount) {
   change.to = FromAmount(change.resource, amount, change.from);
 }
 
 template <typename T>
 concept HasAmount = requires(const T& change) { AmountIn(change); };
-
-// Puts changes from `index` on in the place of those that are made; false: they cannot be.
-bool MakeFrom(size_t index, const std::vector<Change>& changes, TrialCluster& trial) {
-  trial.TakeBackTo(index);
-  for (size_t i = index; i < changes.size(); ++i) {
-    if (!trial.Make(changes[i])) return false;
-  }
-  return true;
-}
 
 template <typename T>
 void TightenOne(size_t index, std::vector<Change>& changes, TrialCluster& trial) {
@@ -46,6 +44,14 @@ void TightenOne(size_t index, std::vector<Change>& changes, TrialCluster& trial)
 
 }  // namespace
 
+bool MakeFrom(size_t index, const std::vector<Change>& changes, TrialCluster& trial) {
+  trial.TakeBackTo(index);
+  for (size_t i = index; i < changes.size(); ++i) {
+    if (!trial.Make(changes[i])) return false;
+  }
+  return true;
+}
+
 void Tighten(std::vector<Change>& changes, TrialCluster& trial) {
   for (size_t i = 0; i < changes.size(); ++i) {
     std::visit(
@@ -55,6 +61,23 @@ void Tighten(std::vector<Change>& changes, TrialCluster& trial) {
         // A copy: the change itself is put in place of another meanwhile.
         Change(changes[i]));
   }
+}
+
+bool LeaveOut(std::vector<Change>& changes, TrialCluster& trial) {
+  const size_t before = changes.size();
+  for (size_t i = 0; i < changes.size();) {
+    std::vector<Change> fewer = changes;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (MakeFrom(0, fewer, trial) && trial.Schedules()) {
+      changes = std::move(fewer);
+      // One that was needed beside this one may not be now.
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+  MakeFrom(0, changes, trial);
+  return changes.size() < before;
 }
 
 }  // namespace berth::fixes

@@ -34,6 +34,15 @@ bool TrialCluster::Make(const explain::Change& change) {
   return true;
 }
 
+void TrialCluster::Tell(const std::shared_ptr<const api::Pod>& pod) {
+  Before& before = made_.emplace_back();
+  before.pod = std::exchange(pod_, pod);
+  before.objects.emplace_back(std::pair(Kind::kPod, pod_key_),
+                              objects().Find(Kind::kPod, pod_key_));
+  simulation_.Apply(pod);
+  simulation_.RunDue();
+}
+
 void TrialCluster::TakeBackTo(size_t depth) {
   bool changed = false;
   while (made_.size() > depth) {

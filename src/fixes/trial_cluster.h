@@ -27,6 +27,9 @@ class TrialCluster {
 
   // False, and nothing is changed, where it cannot be applied.
   bool Make(const explain::Change& change);
+  // Makes another version of the pod the one that is judged, and that the cluster knows; as a
+  // change.
+  void Tell(const std::shared_ptr<const api::Pod>& pod);
   // How many changes are made.
   size_t depth() const { return made_.size(); }
   // Takes the last ones back until so many are left.

@@ -73,7 +73,101 @@ TEST_F(FindFixesTest, ATaintIsToleratedAndACordonLifted) {
   EXPECT_THAT(
       Texts(test::MakePod().Req({{"cpu", "1"}})),
       ElementsAre("10: cluster: uncordon n2 -> n2", "20: pod: tolerate team=blue:NoSchedule -> n1",
+                  "20: pod: tolerate node.kubernetes.io/unschedulable:NoSchedule -> n2",
+                  "35: cluster: n1 without taint team=blue:NoSchedule -> n1",
                   "60: cluster: one more node like n2 -> n2-like-1"));
+}
+
+TEST_F(FindFixesTest, ASelectorIsDroppedOrANodeLabelled) {
+  Apply(test::MakeNode("n1").Label("disk", "hdd"));
+  EXPECT_THAT(Texts(test::MakePod().NodeSelector("disk", "ssd")),
+              ElementsAre("30: cluster: label n1 disk=ssd -> n1",
+                          "40: pod: drop node selector disk=ssd -> n1"));
+}
+
+TEST_F(FindFixesTest, NodeAffinityIsWidenedOrDropped) {
+  Apply(test::MakeNode("n1").Label("zone", "c"));
+  EXPECT_THAT(Texts(test::MakePod().RequireNode({test::MakeRequirement("zone", "In", {"a", "b"})})),
+              ElementsAre("25: pod: node affinity also for zone=c -> n1",
+                          "30: cluster: label n1 zone=a -> n1",
+                          "40: pod: drop node affinity for zone in (a,b) -> n1"));
+}
+
+TEST_F(FindFixesTest, PodAffinityAndAntiAffinityAreDropped) {
+  Apply(test::MakeNode("n1").Label("zone", "a"));
+  Apply(test::MakePod().Name("there").OnNode("n1").Priority(1).Label("app", "web"));
+  EXPECT_THAT(Texts(test::MakePod().PodAntiAffinity("zone", {{"app", "web"}})),
+              ElementsAre("40: pod: drop pod anti-affinity to app=web per zone -> n1"));
+  EXPECT_THAT(Texts(test::MakePod().PodAffinity("zone", {{"app", "db"}})),
+              ElementsAre("40: pod: drop pod affinity to app=db per zone -> n1"));
+}
+
+TEST_F(FindFixesTest, ASpreadIsRelaxedByNoMoreThanItMust) {
+  Apply(test::MakeNode("n1").Label("zone", "a"));
+  Apply(test::MakeNode("n2").Label("zone", "b").Allocatable({{"pods", "0"}}));
+  for (const char* name : {"p1", "p2"}) {
+    Apply(test::MakePod().Name(name).OnNode("n1").Priority(1).Label("app", "web"));
+  }
+  const auto texts = Texts(
+      test::MakePod().Label("app", "web").Spread(1, "zone", "DoNotSchedule", {{"app", "web"}}));
+  EXPECT_THAT(texts, Contains("17: pod: spread with maxSkew 3 instead of 1 per zone -> n1"));
+  EXPECT_THAT(texts, Contains("35: pod: spread with ScheduleAnyway per zone -> n1"));
+}
+
+TEST_F(FindFixesTest, AHostPortIsDropped) {
+  Apply(test::MakeNode("n1"));
+  Apply(test::MakePod().Name("there").OnNode("n1").Priority(1).HostPort(80));
+  EXPECT_THAT(Texts(test::MakePod().HostPort(80)),
+              ElementsAre("50: pod: no host port 80/TCP -> n1",
+                          "60: cluster: one more node like n1 -> n1-like-1"));
+}
+
+TEST_F(FindFixesTest, PodsOfLowerPriorityGoWithTheBudgetsThatTheyTouch) {
+  Apply(test::MakeNode("n1").Allocatable({{"cpu", "4"}}));
+  Apply(test::MakePod().Name("a").OnNode("n1").Label("app", "a").Req({{"cpu", "3"}}));
+  Apply(test::MakePod().Name("b").OnNode("n1").Label("app", "b").Req({{"cpu", "1"}}));
+  api::PodDisruptionBudget budget;
+  budget.metadata.name = "keep";
+  budget.metadata.namespace_ = "default";
+  budget.spec.selector = test::MakeSelector({{"app", "a"}});
+  simulation_->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
+  EXPECT_THAT(
+      Texts(test::MakePod().Priority(1).PreemptionPolicy("Never").Req({{"cpu", "2"}})),
+      ElementsAre(
+          "60: cluster: one more node like n1 -> n1-like-1",
+          "110: pod: request cpu 0 instead of 2 -> n1",
+          "155: cluster: n1 without default/a (budgets: default/keep allows 0 of 1) -> n1"));
+}
+
+TEST_F(FindFixesTest, AClaimAsksForAnotherClass) {
+  Apply(test::MakeNode("n1"));
+  for (const char* mode : {"Immediate", "WaitForFirstConsumer"}) {
+    api::StorageClass storage_class;
+    storage_class.metadata.name = mode == std::string("Immediate") ? "now" : "later";
+    storage_class.provisioner = "example.com";
+    storage_class.volume_binding_mode = mode;
+    simulation_->Apply(std::make_shared<const api::StorageClass>(storage_class));
+  }
+  api::PersistentVolumeClaim claim;
+  claim.metadata.name = "data";
+  claim.metadata.namespace_ = "default";
+  claim.spec.storage_class_name = "now";
+  simulation_->Apply(std::make_shared<const api::PersistentVolumeClaim>(claim));
+  EXPECT_THAT(Texts(test::MakePod().ClaimVolume("data")),
+              ElementsAre("45: claim default/data: storage class later instead of now -> n1"));
+}
+
+TEST_F(FindFixesTest, ChangesAreCombinedWhereNoneDoesAlone) {
+  Apply(test::MakeNode("n1").Unschedulable().Label("disk", "hdd").Allocatable({{"cpu", "2"}}));
+  EXPECT_THAT(Texts(test::MakePod().NodeSelector("disk", "ssd").Req({{"cpu", "4"}})),
+              Contains("100: cluster: label n1 disk=ssd; cluster: uncordon n1; pod: request cpu 2 "
+                       "instead of 4 -> n1"));
+}
+
+TEST_F(FindFixesTest, ACombinationHasNoMoreThanItNeeds) {
+  Apply(test::MakeNode("n1").Taint("a", "", "NoSchedule").Taint("b", "", "NoExecute"));
+  EXPECT_THAT(Texts(test::MakePod()),
+              ElementsAre("40: pod: tolerate a:NoSchedule; pod: tolerate b:NoExecute -> n1"));
 }
 
 TEST_F(FindFixesTest, TheClusterIsAfterwardsAsItWas) {

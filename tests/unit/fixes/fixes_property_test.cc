@@ -127,6 +127,10 @@ class FixesPropertyTest : public testing::Test {
         lower->to = FromAmount(lower->resource, Amount(lower->resource, lower->to) + 1, lower->to);
         EXPECT_FALSE(Schedules(less)) << ToText(less[i]) << " suffices";
       }
+      if (auto* relax = std::get_if<explain::RelaxSpread>(&less[i]);
+          relax && --relax->to > relax->from) {
+        EXPECT_FALSE(Schedules(less)) << ToText(less[i]) << " suffices";
+      }
     }
   }
 

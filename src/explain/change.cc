@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/explain/change.h"
+
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+
+#include "src/base/json.h"
+#include "src/explain/selector_text.h"
+
+namespace berth::explain {
+namespace {
+
+using base::JsonObject;
+
+void AppendTaint(const api::Taint& taint, JsonObject& out) {
+  JsonObject object(out.Key("taint"));
+  object.Add("effect", taint.effect);
+  object.Add("key", taint.key);
+  object.AddIfNotEmpty("value", taint.value);
+  object.Close();
+}
+
+std::string TermText(const DropPodAffinity& change) {
+  return ToText(change.term.label_selector) + " per " + change.term.topology_key;
+}
+
+std::string BudgetsText(const EvictPods& change) {
+  std::string text;
+  for (const EvictPods::Budget& budget : change.budgets) {
+    text += (text.empty() ? " (budgets: " : ", ") + budget.name + " allows " +
+            std::to_string(budget.allowed) + " of " + std::to_string(budget.evicted);
+  }
+  return text.empty() ? text : text + ")";
+}
+
+// For each type its name, its members in documents, and its text.
+
+std::string_view Name(const LowerRequest&) { return "LowerRequest"; }
+void Members(const LowerRequest& c, JsonObject& out) {
+  out.Add("from", c.from.ToCanonicalString());
+  out.Add("resource", c.resource);
+  out.Add("to", c.to.ToCanonicalString());
+}
+std::string Text(const LowerRequest& c) {
+  return "pod: request " + c.resource + " " + c.to.ToCanonicalString() + " instead of " +
+         c.from.ToCanonicalString();
+}
+
+std::string_view Name(const Tolerate&) { return "Tolerate"; }
+void Members(const Tolerate& c, JsonObject& out) { AppendTaint(c.taint, out); }
+std::string Text(const Tolerate& c) { return "pod: tolerate " + ToText(c.taint); }
+
+std::string_view Name(const DropNodeSelector&) { return "DropNodeSelector"; }
+void Members(const DropNodeSelector& c, JsonObject& out) {
+  out.Add("key", c.key);
+  out.Add("value", c.value);
+}
+std::string Text(const DropNodeSelector& c) {
+  return "pod: drop node selector " + c.key + "=" + c.value;
+}
+
+std::string_view Name(const DropNodeAffinity&) { return "DropNodeAffinity"; }
+void Members(const DropNodeAffinity& c, JsonObject& out) {
+  out.Add(c.field ? "matchField" : "matchExpression", ToText(c.requirement));
+}
+std::string Text(const DropNodeAffinity& c) {
+  return "pod: drop node affinity for " + ToText(c.requirement);
+}
+
+std::string_view Name(const WidenNodeAffinity&) { return "WidenNodeAffinity"; }
+void Members(const WidenNodeAffinity& c, JsonObject& out) {
+  out.Add("key", c.key);
+  out.Add("value", c.value);
+}
+std::string Text(const WidenNodeAffinity& c) {
+  return "pod: node affinity also for " + c.key + "=" + c.value;
+}
+
+std::string_view Name(const DropPodAffinity&) { return "DropPodAffinity"; }
+void Members(const DropPodAffinity& c, JsonObject& out) {
+  out.Add("anti", c.anti);
+  out.Add("labelSelector", ToText(c.term.label_selector));
+  out.Add("topologyKey", c.term.topology_key);
+}
+std::string Text(const DropPodAffinity& c) {
+  return (c.anti ? "pod: drop pod anti-affinity to " : "pod: drop pod affinity to ") + TermText(c);
+}
+
+std::string_view Name(const RelaxSpread&) { return "RelaxSpread"; }
+void Members(const RelaxSpread& c, JsonObject& out) {
+  out.Add("from", c.from);
+  out.Add("to", c.to);
+  out.Add("topologyKey", c.topology_key);
+}
+std::string Text(const RelaxSpread& c) {
+  return "pod: spread with maxSkew " + std::to_string(c.to) + " instead of " +
+         std::to_string(c.from) + " per " + c.topology_key;
+}
+
+std::string_view Name(const SpreadAnyway&) { return "SpreadAnyway"; }
+void Members(const SpreadAnyway& c, JsonObject& out) { out.Add("topologyKey", c.topology_key); }
+std::string Text(const SpreadAnyway& c) {
+  return "pod: spread with ScheduleAnyway per " + c.topology_key;
+}
+
+std::string_view Name(const DropHostPort&) { return "DropHostPort"; }
+void Members(const DropHostPort& c, JsonObject& out) {
+  out.Add("port", c.port);
+  out.Add("protocol", c.protocol.empty() ? "TCP" : c.protocol);
+}
+std::string Text(const DropHostPort& c) {
+  return "pod: no host port " + std::to_string(c.port) + "/" +
+         (c.protocol.empty() ? "TCP" : c.protocol);
+}
+
+std::string_view Name(const UseStorageClass&) { return "UseStorageClass"; }
+void Members(const UseStorageClass& c, JsonObject& out) {
+  out.Add("claim", c.claim);
+  out.Add("from", c.from);
+  out.Add("to", c.to);
+}
+std::string Text(const UseStorageClass& c) {
+  return "claim " + c.claim + ": storage class " + c.to + " instead of " +
+         (c.from.empty() ? "none" : c.from);
+}
+
+std::string_view Name(const AllowAnyTopology&) { return "AllowAnyTopology"; }
+void Members(const AllowAnyTopology& c, JsonObject& out) {
+  out.Add("storageClass", c.storage_class);
+}
+std::string Text(const AllowAnyTopology& c) {
+  return "cluster: storage class " + c.storage_class + " without allowedTopologies";
+}
+
+std::string_view Name(const AddNode&) { return "AddNode"; }
+void Members(const AddNode& c, JsonObject& out) { out.Add("like", c.like); }
+std::string Text(const AddNode& c) { return "cluster: one more node like " + c.like; }
+
+std::string_view Name(const Uncordon&) { return "Uncordon"; }
+void Members(const Uncordon& c, JsonObject& out) { out.Add("node", c.node); }
+std::string Text(const Uncordon& c) { return "cluster: uncordon " + c.node; }
+
+std::string_view Name(const RemoveTaint&) { return "RemoveTaint"; }
+void Members(const RemoveTaint& c, JsonObject& out) {
+  out.Add("node", c.node);
+  AppendTaint(c.taint, out);
+}
+std::string Text(const RemoveTaint& c) {
+  return "cluster: " + c.node + " without taint " + ToText(c.taint);
+}
+
+std::string_view Name(const SetLabel&) { return "SetLabel"; }
+void Members(const SetLabel& c, JsonObject& out) {
+  out.Add("key", c.key);
+  out.Add("node", c.node);
+  out.Add("value", c.value);
+}
+std::string Text(const SetLabel& c) {
+  return "cluster: label " + c.node + " " + c.key + "=" + c.value;
+}
+
+std::string_view Name(const EvictPods&) { return "EvictPods"; }
+void Members(const EvictPods& c, JsonObject& out) {
+  if (!c.budgets.empty()) {
+    base::JsonList budgets(out.Key("budgets"));
+    for (const EvictPods::Budget& budget : c.budgets) {
+      JsonObject object(budgets.Next());
+      object.Add("allowed", budget.allowed);
+      object.Add("budget", budget.name);
+      object.Add("evicted", budget.evicted);
+      object.Close();
+    }
+    budgets.Close();
+  }
+  out.Add("node", c.node);
+  base::AppendJsonList(c.pods, out.Key("pods"));
+}
+std::string Text(const EvictPods& c) {
+  constexpr size_t kMost = 5;
+  const std::vector<std::string> shown(
+      c.pods.begin(), c.pods.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, c.pods.size())));
+  std::string text = "cluster: " + c.node + " without " + absl::StrJoin(shown, ", ");
+  if (c.pods.size() > kMost) text += " and " + std::to_string(c.pods.size() - kMost) + " more";
+  return text + BudgetsText(c);
+}
+
+}  // namespace
+
+std::string_view ChangeName(const Change& change) {
+  return std::visit([](const auto& held) { return Name(held); }, change);
+}
+
+bool IsOfPod(const Change& change) { return change.index() <= Change(DropHostPort()).index(); }
+
+std::string ToText(const Change& change) {
+  return std::visit([](const auto& held) { return Text(held); }, change);
+}
+
+std::string ToText(const api::Taint& taint) {
+  return taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" + taint.effect;
+}
+
+void AppendChange(const Change& change, std::string& out) {
+  JsonObject object(out);
+  object.Add("change", ChangeName(change));
+  std::visit([&](const auto& held) { Members(held, object); }, change);
+  object.Close();
+}
+
+}  // namespace berth::explain
