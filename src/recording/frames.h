@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "berth/status.h"
 #include "berth/time.h"
 #include "src/extender/extender.h"
-#include "src/recording/known_objects.h"
 #include "src/scheduler/messages.h"
 
 // What a recording consists of, one frame after the other: each stands for one call of a
@@ -98,51 +96,7 @@ using Frame =
                  Reloaded, Activated, ClaimAssumed, PendingClaimRemoved, ExtenderFiltered,
                  ExtenderPrioritized, ExtenderPreempted, Ended>;
 
-// Appends frames to bytes.
-//
-// Thread safety: one owner.
-class FrameWriter {
- public:
-  // Times are counted from `start`.
-  explicit FrameWriter(Time start) : start_(start) {}
-
-  void Append(const TurnBegan& frame, std::string& out);
-  void Append(const CycleEnded& frame, std::string& out);
-  // A Decision.
-  void AppendDecision(std::string_view pod_uid, Code code, std::string_view node_name,
-                      std::string_view message, std::string& out);
-  // `filter` may be nullptr. Takes note of the event in `known`.
-  void Append(const informers::InformerEvent& event, KnownObjects& known, api::TextFilter* filter,
-              std::string& out);
-  void Append(const BindEnded& frame, std::string& out);
-  void Append(const scheduler::PreBindDone& frame, std::string& out);
-  void Append(const scheduler::BindUnconfirmed& frame, std::string& out);
-  void Append(const scheduler::StopRequested& frame, std::string& out);
-  void Append(const scheduler::BinderClosed& frame, std::string& out);
-  void Append(const scheduler::LeadingBegan& frame, std::string& out);
-  void Append(const QueryRan& frame, std::string& out);
-  void Append(const PreBindCancelled& frame, std::string& out);
-  void Append(const Reloaded& frame, std::string& out);
-  void Append(const Activated& frame, std::string& out);
-  void Append(const ClaimAssumed& frame, api::TextFilter* filter, std::string& out);
-  void Append(const PendingClaimRemoved& frame, std::string& out);
-  void Append(const ExtenderFiltered& frame, std::string& out);
-  void Append(const ExtenderPrioritized& frame, std::string& out);
-  void Append(const ExtenderPreempted& frame, std::string& out);
-  void Append(const Ended& frame, std::string& out);
-
- private:
-  template <typename T, typename Write>
-  void Put(const Write& write, std::string& out);
-  int64_t Since(Time time) const { return (time - start_).count(); }
-
-  const Time start_;
-  std::string body_;
-};
-
-// Takes the next frame off `bytes`; takes note of events in `known`. Errors: what no FrameWriter
-// writes, also a type that is not known, an object that cannot be decoded, or one that is told of
-// as known and is not.
-Result<Frame> ReadFrame(std::string_view& bytes, Time start, KnownObjects& known);
+// Which parts of an InformerEvent follow on disk.
+enum EventPart : uint64_t { kOldIsKnown = 1, kOld = 2, kNew = 4, kUndecodable = 8 };
 
 }  // namespace berth::recording

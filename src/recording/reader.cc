@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/file.h"
+#include "src/recording/frame_reader.h"
 
 namespace berth::recording {
 namespace {

@@ -12,6 +12,7 @@
 #include "src/recording/chunk.h"
 #include "src/recording/frames.h"
 #include "src/recording/header.h"
+#include "src/recording/known_objects.h"
 
 namespace berth::recording {
 

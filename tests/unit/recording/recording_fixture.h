@@ -12,6 +12,7 @@
 #include "src/config/load.h"
 #include "src/config/write.h"
 #include "src/recording/chunk.h"
+#include "src/recording/recorded_extender.h"
 #include "src/recording/recorder.h"
 #include "src/recording/replay.h"
 #include "src/simulator/simulation.h"
@@ -57,6 +58,9 @@ class RecordedSimulation {
         recording::RecorderOptions{.start = options.start, .key_a = 1, .key_b = 2},
         std::make_unique<BytesSink>(header, bytes_));
     options.scheduler.tape = recorder_.get();
+    for (auto& extender : options.scheduler.extenders) {
+      extender = std::make_shared<recording::RecordedExtender>(std::move(extender), *recorder_);
+    }
     auto made = simulator::Simulation::Make(options, plugins::InTreeRegistry());
     EXPECT_TRUE(made) << made.error().message;
     simulation_ = std::move(*made);
