@@ -3,6 +3,7 @@
 package upstream
 
 import (
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -175,17 +176,47 @@ func (d *devices) showOnTheirWay(pod *corev1.Pod) (shown bool, giveBack func() e
 			return false, giveBack, err
 		}
 	}
+	freed, err := d.showFreed()
+	undo = append(undo, freed...)
+	return len(undo) > 0, giveBack, err
+}
+
+// showFreed shows claims that have lost their devices as they were before. It says how to show each as it is.
+func (d *devices) showFreed() (undo []func() error, err error) {
 	for _, f := range d.freed {
 		now, err := d.tracker.Get(f.before.Namespace, f.before.Name)
 		if err != nil || !d.isFree(now) {
 			continue
 		}
 		if err := d.write(f.before); err != nil {
-			return false, giveBack, err
+			return undo, err
 		}
 		undo = append(undo, func() error { return d.write(now) })
 	}
-	return len(undo) > 0, giveBack, nil
+	return undo, nil
+}
+
+// getsOthersEarlier says whether the pod would get other devices on the node before it is heard of what claims have lost.
+// The verdict is that of afterwards.
+func (s *State) getsOthersEarlier(pod *corev1.Pod, node string, after *Verdict) (bool, error) {
+	if len(after.Nodes[node].Claims) == 0 {
+		return false, nil
+	}
+	undo, err := s.devices.showFreed()
+	if err != nil {
+		return false, err
+	}
+	others := false
+	if len(undo) > 0 {
+		before := s.judge(pod, nominatedFirst).Nodes[node].Claims
+		others = len(before) > 0 && !reflect.DeepEqual(before, after.Nodes[node].Claims)
+	}
+	for _, f := range undo {
+		if err := f(); err != nil {
+			return false, err
+		}
+	}
+	return others, nil
 }
 
 // isFree says that the claim neither has devices nor gets some.

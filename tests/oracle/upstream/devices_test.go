@@ -56,6 +56,38 @@ func TestReplayOfADeallocation(t *testing.T) {
 	}
 }
 
+// Pod q gets device one where it has heard that claim d gave it up, else device two; pod w wants device one.
+func TestAReplayEndsWhereWhichDevicesAPodGotIsNotSaid(t *testing.T) {
+	const cluster = `
+apiVersion: v1
+kind: List
+items: [
+{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {pods: 9}}},
+{apiVersion: v1, kind: Node, metadata: {name: b}, status: {allocatable: {cpu: 1, pods: 9}}},
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: any}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, spec: {driver: x.example.com, nodeName: a,
+ pool: {name: p, generation: 1, resourceSliceCount: 1}, devices: [{name: one, attributes: {first: {bool: true}}}, {name: two}]}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: d, uid: d},
+ status: {allocation: {devices: {results: [{request: r, driver: x.example.com, pool: p, device: one}]},
+  nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [a]}]}]}}}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: e, uid: e},
+ spec: {devices: {requests: [{name: r, exactly: {deviceClassName: any, allocationMode: ExactCount, count: 1}}]}}},
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: f, uid: f},
+ spec: {devices: {requests: [{name: r, exactly: {deviceClassName: any, allocationMode: ExactCount, count: 1,
+  selectors: [{cel: {expression: 'device.attributes["x.example.com"].?first.orValue(false)'}}]}}]}}},
+{apiVersion: v1, kind: Pod, metadata: {name: x, uid: x}, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}],
+ resourceClaims: [{name: d, resourceClaimName: d}]}},
+{apiVersion: v1, kind: Pod, metadata: {name: q, uid: q}, spec: {containers: [{name: c}], resourceClaims: [{name: e, resourceClaimName: e}]}},
+{apiVersion: v1, kind: Pod, metadata: {name: w, uid: w}, spec: {containers: [{name: c}], resourceClaims: [{name: f, resourceClaimName: f}]}}]`
+	const (
+		gives = `{"pod":"default/x","node":null,"message":"0/2 nodes are available: 1 Insufficient cpu, ` +
+			`1 resourceclaim not available on the node. deallocation of ResourceClaim completed"}` + "\n"
+		onA = `{"pod":"default/q","node":"a"}` + "\n" + `{"pod":"default/w","node":"a"}` + "\n"
+		end = `{"summary":{}}`
+	)
+	expectReplay(t, open(t, []byte(cluster), configOf("", names.DefaultPreemption)).Replay, gives+onA+end, "")
+}
+
 func TestReplayOfAClaimThatManyPodsGet(t *testing.T) {
 	var cluster, decisions strings.Builder
 	cluster.WriteString(node("za-1", "", "") + `---

@@ -166,6 +166,9 @@ func (s *State) decide(pod *corev1.Pod, d Decision, mayFailToBind bool) (v *Verd
 	if mayFailToBind || s.failsToBind(pod, chosen, *d.Node) {
 		return v, true, nil // When the others see the room again is not said.
 	}
+	if others, err := s.getsOthersEarlier(pod, *d.Node, v); others || err != nil {
+		return v, true, err // Which of the devices it got is not said.
+	}
 	return v, false, s.place(pod, *d.Node, chosen)
 }
 
