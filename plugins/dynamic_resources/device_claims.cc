@@ -124,6 +124,37 @@ Result<std::vector<api::ResourceClaimConsumerReference>> FindConsumers(const api
   return consumers;
 }
 
+Result<std::vector<ClaimPtr>> FindGroupClaims(const api::PodGroup& group,
+                                              const ClaimTracker& claims) {
+  const std::string prefix = "PodGroup " + NameOf(group.metadata);
+  std::vector<ClaimPtr> found;
+  for (const api::PodGroupResourceClaim& entry : group.spec.resource_claims) {
+    const std::string* name = entry.resource_claim_name ? &*entry.resource_claim_name : nullptr;
+    if (name == nullptr) {
+      if (!entry.resource_claim_template_name) {
+        return Fail(prefix + ", spec.resourceClaim " + entry.name + ": " +
+                    std::string(kUnsupported));
+      }
+      const auto& statuses = group.status.resource_claim_statuses;
+      const auto made = std::ranges::find(statuses, entry.name, &api::PodResourceClaimStatus::name);
+      if (made == statuses.end()) return Fail(prefix + ": ResourceClaim not created yet");
+      if (!made->resource_claim_name) continue;
+      name = &*made->resource_claim_name;
+    }
+    ClaimPtr claim = claims.Find(group.metadata.namespace_, *name);
+    if (claim == nullptr) {
+      return Fail("could not find ResourceClaim \"" + group.metadata.namespace_ + "/" + *name +
+                  "\"");
+    }
+    if (!entry.resource_claim_name) {
+      const api::OwnerReference* controller = ControllerOf(*claim);
+      if (controller == nullptr || controller->uid != group.metadata.uid) continue;
+    }
+    found.push_back(std::move(claim));
+  }
+  return found;
+}
+
 bool IsReservedForPod(const api::Pod& pod, const api::ResourceClaim& claim,
                       GroupReservations groups) {
   const std::string* group = GroupNameOf(pod);

@@ -29,6 +29,11 @@ Result<std::vector<api::ResourceClaimConsumerReference>> FindConsumers(const api
                                                                        const api::PodGroup* group);
 api::ResourceClaimConsumerReference ConsumerOf(const api::Pod& pod);
 
+// The latest versions of the claims of the group's spec.resourceClaims, in that order, without
+// those that need none or were made for another group. Errors, in kube-scheduler's words: as above.
+Result<std::vector<ClaimPtr>> FindGroupClaims(const api::PodGroup& group,
+                                              const ClaimTracker& claims);
+
 enum class GroupReservations : uint8_t { kIgnored, kCount };
 bool IsReservedForPod(const api::Pod& pod, const api::ResourceClaim& claim,
                       GroupReservations groups);

@@ -18,12 +18,6 @@ namespace {
 using Existence = ClaimTracker::Existence;
 using Sharers = ClaimTracker::Sharers;
 
-struct PreFilterState {
-  // Filter looks nodes up in it, and fills what depends on their extended resources. nullptr: the
-  // pod needs no devices, or cannot have them.
-  std::shared_ptr<PodDevices> devices;
-};
-
 struct ScoreState {
   std::vector<int64_t> by_row;
 };
@@ -106,7 +100,7 @@ Status DynamicResources::PreEnqueue(const PodInfo& pod) {
 
 PreFilterResult DynamicResources::PreFilter(CycleState& state, const PodInfo& pod,
                                             const Snapshot& snapshot) {
-  auto& kept = state.Write(PreFilterState{});
+  auto& kept = state.Write(PodDevicesState{});
   if (pod.pod->spec.resource_claims.empty() && pod.requests.scalars.empty()) {
     return {.status = Status::Skip()};
   }
@@ -120,7 +114,7 @@ PreFilterResult DynamicResources::PreFilter(CycleState& state, const PodInfo& po
 
 Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
                                 const NodeView& node) const {
-  PodDevices& devices = *state.Read<PreFilterState>().devices;
+  PodDevices& devices = *state.Read<PodDevicesState>().devices;
   const NodeVerdict verdict = Judge(devices, *pod.pod, node, *found_);
   if (verdict.ok()) return Status::Success();
   if (verdict.reason == kNotAvailable) return not_available_;
@@ -129,7 +123,7 @@ Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
 
 Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
                                      const Snapshot& snapshot, NodeSet& nodes) const {
-  PodDevices& devices = *state.Read<PreFilterState>().devices;
+  PodDevices& devices = *state.Read<PodDevicesState>().devices;
   const dra::NodeVerdicts* verdicts = FindVerdicts(devices, pod, snapshot);
   NodeSet failed = nodes;
   if (verdicts != nullptr) failed &= verdicts->failed;
@@ -140,7 +134,7 @@ Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod
   }
   nodes &= verdicts->allocated;
   if (std::ranges::any_of(devices.claims, &PodDeviceClaim::allocated)) {
-    nodes.Filter([&](NodeRow row) { return AreAvailable(devices, snapshot.node(row)); });
+    nodes.Filter([&](NodeRow row) { return NoteAvailable(devices, snapshot.node(row)); });
   }
   return Status::Success();
 }
@@ -149,73 +143,9 @@ size_t DynamicResources::kept_bytes() const {
   return verdicts_->kept_bytes() + devices_->allocator().kept_answer_bytes();
 }
 
-PostFilterResult DynamicResources::PostFilter(CycleState& state, const PodInfo& pod,
-                                              const Snapshot& snapshot,
-                                              const NodeToStatus& statuses) {
-  const auto unschedulable = [&](std::string_view text) -> PostFilterResult {
-    return {.status = handle_.reasons().Make(Code::kUnschedulable, text)};
-  };
-  const auto* kept = state.Find<PreFilterState>();
-  if (kept == nullptr) return {.status = handle_.reasons().Error(kWithoutPreFilter)};
-  if (kept->devices == nullptr) return {.status = Status(Code::kUnschedulable)};
-  const PodDevices& devices = *kept->devices;
-  // Filter said so where the allocator had nothing against the node.
-  std::vector<bool> unavailable(devices.claims.size(), false);
-  snapshot.nodes().ForEach([&](NodeRow row) {
-    if (statuses.Get(row).reasons() != not_available_.reasons()) return;
-    for (size_t i = 0; i < devices.claims.size(); ++i) {
-      if (!IsAvailable(devices.claims[i], snapshot.node(row))) unavailable[i] = true;
-    }
-  });
-  std::vector<const api::ResourceClaim*> candidates;
-  for (size_t i = 0; i < devices.num_user_claims(); ++i) {
-    const api::ResourceClaim& claim = *devices.claims[i].claim;
-    const auto& consumers = claim.status.reserved_for;
-    const bool free =
-        consumers.empty() || (consumers.size() == 1 && consumers[0].uid == pod.pod->metadata.uid);
-    if (unavailable[i] && free && claim.status.allocation) candidates.push_back(&claim);
-  }
-  if (!candidates.empty()) {
-    Deallocate(*pod.pod, *candidates[handle_.random().Below(candidates.size())]);
-    return unschedulable("deallocation of ResourceClaim completed");
-  }
-  const PodDeviceClaim* extended = devices.extended();
-  if (extended != nullptr && extended->claim->metadata.name != kMadeUpName) {
-    Delete(*pod.pod, *extended->claim);
-    return unschedulable("deletion of ResourceClaim completed");
-  }
-  return {.status = Status(Code::kUnschedulable)};
-}
-
-// The claim's change wakes the pod; where there is none, it must be tried again all the same.
-void DynamicResources::Deallocate(const api::Pod& pod, const api::ResourceClaim& claim) {
-  api::ResourceClaim changed = claim;
-  changed.status = {};
-  handle_.claim_writer().WriteStatus(
-      changed, [&handle = handle_, key = pod.metadata.Key()](const ClaimAnswer& answer) {
-        if (!answer.ok()) handle.Post([&handle, key] { handle.Activate({key}); });
-      });
-}
-
-void DynamicResources::Delete(const api::Pod& pod, const api::ResourceClaim& claim) {
-  const auto again = [&handle = handle_, key = pod.metadata.Key()](const ClaimAnswer& answer) {
-    if (!answer.ok() && answer.outcome != ClaimAnswer::Outcome::kNotFound) {
-      handle.Post([&handle, key] { handle.Activate({key}); });
-    }
-  };
-  handle_.claim_writer().RemoveFinalizer(
-      claim, [&writer = handle_.claim_writer(), again](const ClaimAnswer& answer) {
-        if (answer.ok()) {
-          writer.Delete(*answer.claim, again);
-        } else {
-          again(answer);
-        }
-      });
-}
-
 Status DynamicResources::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                                   const NodeSet& feasible) {
-  const auto* kept = state.Find<PreFilterState>();
+  const auto* kept = state.Find<PodDevicesState>();
   if (kept == nullptr || kept->devices == nullptr) return Status::Skip();
   PodDevices& devices = *kept->devices;
   if (!ScoresNodes(devices)) return Status::Skip();
@@ -238,7 +168,7 @@ Status DynamicResources::PreScore(CycleState& state, const PodInfo& pod, const S
 ScoreResult DynamicResources::Score(const CycleState& state, const PodInfo& pod,
                                     const NodeView& node) const {
   if (const auto* scores = state.Find<ScoreState>()) return {.score = scores->by_row[node.row()]};
-  const auto* kept = state.Find<PreFilterState>();
+  const auto* kept = state.Find<PodDevicesState>();
   if (kept == nullptr || kept->devices == nullptr || !ScoresNodes(*kept->devices)) return {};
   const NodeVerdict verdict = Judge(*kept->devices, *pod.pod, node, *found_);
   if (!verdict.ok() || verdict.asked == nullptr) return {};
@@ -263,7 +193,7 @@ Status DynamicResources::NormalizeScore(const CycleState&, const PodInfo&, std::
 
 Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
                                  std::string_view node_name) {
-  const auto* kept = state.Find<PreFilterState>();
+  const auto* kept = state.Find<PodDevicesState>();
   if (kept == nullptr || kept->devices == nullptr) return Status::Success();
   PodDevices& devices = *kept->devices;
   auto reserved = std::make_shared<ReservedClaims>();

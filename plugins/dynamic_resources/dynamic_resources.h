@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "berth/in_tree/claim_preview.h"
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
 #include "plugins/dynamic_resources/allocator/kept_verdicts.h"
@@ -31,6 +33,7 @@ namespace berth::plugins {
 //               classes and claims (cluster_devices.h)
 //   Filter      where allocated claims can be used, and what the allocator finds for the others
 //   PostFilter  gives up the allocation of a claim that keeps the pod off every node
+//   PodGroupPostFilter  the same for each pod of a group, and for the claims of the group
 //   Score       the earlier subrequests of firstAvailable, the better
 //   Reserve     asks the allocator once more about the chosen node, and marks what it finds as
 //               pending: no other pod gets it (ClaimTracker)
@@ -47,6 +50,7 @@ class DynamicResources final : public PreEnqueuePlugin,
                                public PreFilterPlugin,
                                public ColumnFilterPlugin,
                                public PostFilterPlugin,
+                               public PodGroupPostFilterPlugin,
                                public PreScorePlugin,
                                public ColumnScorePlugin,
                                public ScoreExtensions,
@@ -79,6 +83,11 @@ class DynamicResources final : public PreEnqueuePlugin,
                      NodeSet& nodes) const override;
   PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               const NodeToStatus& statuses) override;
+  // Unschedulable, whatever it does, but where it takes back the group's reservation of a claim:
+  // then no other plugin makes room. Error where no pod of the group got as far as PreFilter.
+  PodGroupPostFilterResult PodGroupPostFilter(CycleState& state, const PodGroupInfo& group,
+                                              const Snapshot& snapshot,
+                                              PodGroupDryRun& dry_run) override;
 
   // Skips pods without a request that has alternatives: they score 0 everywhere.
   Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
@@ -106,6 +115,9 @@ class DynamicResources final : public PreEnqueuePlugin,
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
+  // The uids of claims whose devices one call has given up: pods may share them.
+  using GivenUp = absl::flat_hash_set<std::string>;
+
   // What becomes of the pod on one node.
   struct NodeVerdict {
     Code code = Code::kSuccess;
@@ -133,7 +145,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   NodeVerdict Judge(PodDevices& devices, const api::Pod& pod, const NodeView& node,
                     dra::NodeAllocation& found) const;
   bool IsAvailable(const PodDeviceClaim& claim, const api::Node& node) const;
-  bool AreAvailable(const PodDevices& devices, const api::Node& node) const;
+  // Whether all of the claims are; notes in `devices` which are not.
+  bool NoteAvailable(PodDevices& devices, const api::Node& node) const;
   // Nodes on which the same of the pod's extended resources come from devices; see
   // ResourcesFromDevices.
   struct NodesOfResources {
@@ -153,7 +166,12 @@ class DynamicResources final : public PreEnqueuePlugin,
   // The claims to allocate where those resources come from devices.
   const NodeClaims& ClaimsFor(PodDevices& devices, const api::Pod& pod,
                               uint64_t from_devices) const;
-  void Deallocate(const api::Pod& pod, const api::ResourceClaim& claim);
+
+  // What PostFilter says when it has given something up; "": there was nothing.
+  std::string_view GiveUpClaim(const api::Pod& pod, const PodDevices& devices,
+                               const std::vector<bool>& unavailable, GivenUp& given_up);
+  Status GiveUpGroupClaims(CycleState& state, const PodGroupInfo& group, GivenUp& given_up);
+  void Deallocate(const api::Pod& pod, const api::ResourceClaim& claim, GivenUp& given_up);
   void Delete(const api::Pod& pod, const api::ResourceClaim& claim);
 
   Handle& handle_;

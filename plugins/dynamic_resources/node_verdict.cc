@@ -45,9 +45,15 @@ bool DynamicResources::IsAvailable(const PodDeviceClaim& used, const api::Node& 
          !IsBindingTimedOut(*used.claim, args_.binding_timeout, handle_.clock().WallNow());
 }
 
-bool DynamicResources::AreAvailable(const PodDevices& devices, const api::Node& node) const {
-  return std::ranges::all_of(devices.claims,
-                             [&](const PodDeviceClaim& used) { return IsAvailable(used, node); });
+bool DynamicResources::NoteAvailable(PodDevices& devices, const api::Node& node) const {
+  bool all = true;
+  for (size_t i = 0; i < devices.claims.size(); ++i) {
+    if (IsAvailable(devices.claims[i], node)) continue;
+    all = false;
+    devices.unavailable.resize(devices.claims.size());
+    devices.unavailable[i] = true;
+  }
+  return all;
 }
 
 const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, const PodInfo& pod,
@@ -175,7 +181,6 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
     asked = &ClaimsFor(devices, pod, *from_devices);
     if (asked->extended == nullptr && devices.num_user_claims() == 0) return {};
   }
-  const bool available = AreAvailable(devices, node.node());
   if (asked != nullptr) {
     devices_->allocator().Allocate(*asked->prepared, node.row(), node.node(), max_steps_, found);
     switch (found.outcome) {
@@ -192,7 +197,7 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
         return {Code::kError, found.error};
     }
   }
-  if (!available) return {kNever, std::string(kNotAvailable)};
+  if (!NoteAvailable(devices, node.node())) return {kNever, std::string(kNotAvailable)};
   return {.asked = asked};
 }
 

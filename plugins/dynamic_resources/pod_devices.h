@@ -65,8 +65,19 @@ struct PodDevices {
   // By which of them a node gets from devices, as bits. Filled as nodes are looked at.
   std::map<uint64_t, NodeClaims> by_resources;
 
+  // Which of the claims Filter has found on some node that they cannot be used there, while all
+  // others could be had.
+  std::vector<bool> unavailable;
+
   const PodDeviceClaim* extended() const { return has_extended ? &claims.back() : nullptr; }
   size_t num_user_claims() const { return claims.size() - (has_extended ? 1 : 0); }
+};
+
+// What PreFilter leaves in the pod's cycle.
+struct PodDevicesState {
+  // Filter looks nodes up in it, and fills what depends on their extended resources. nullptr: the
+  // pod needs no devices, or cannot have them.
+  std::shared_ptr<PodDevices> devices;
 };
 
 }  // namespace berth::plugins

@@ -68,6 +68,7 @@ struct PodGroupAttempt {
     PodGroupInfo info{.object = object, .unscheduled_pods = {}};
     for (const MemberAttempt& member : members) {
       info.unscheduled_pods.push_back(member.attempt.info().get());
+      info.states.push_back(&member.attempt.cycle.state);
     }
     return info;
   }

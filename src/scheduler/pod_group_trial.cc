@@ -18,13 +18,6 @@ size_t NumPlaced(const PodGroupAttempt& group) {
       std::ranges::count(group.members, Result::kPlaced, &MemberAttempt::result));
 }
 
-void Restore(PodGroupAttempt& group, const std::vector<MemberResult>& results) {
-  for (size_t i = 0; i < results.size(); ++i) {
-    group.members[i].StartOver();
-    static_cast<MemberResult&>(group.members[i]) = results[i];
-  }
-}
-
 // The verdict on the whole group from that on one of its placements.
 GroupVerdict FitsNowhere(size_t placements, const GroupVerdict& one) {
   const bool of_group = !one.reasons.empty() && one.reasons.front() == kPodGroupUnschedulable;
@@ -36,6 +29,22 @@ GroupVerdict FitsNowhere(size_t placements, const GroupVerdict& one) {
 }
 
 }  // namespace
+
+PodGroupTrial::Told PodGroupTrial::Take(PodGroupAttempt& group) {
+  Told told{.members = {group.members.begin(), group.members.end()}, .cycles = {}};
+  for (MemberAttempt& member : group.members) {
+    framework::Cycle fresh = member.attempt.cycle.Fresh();
+    told.cycles.push_back(std::exchange(member.attempt.cycle, std::move(fresh)));
+  }
+  return told;
+}
+
+void PodGroupTrial::Restore(PodGroupAttempt& group, Told told) {
+  for (size_t i = 0; i < told.members.size(); ++i) {
+    static_cast<MemberResult&>(group.members[i]) = std::move(told.members[i]);
+    group.members[i].attempt.cycle = std::move(told.cycles[i]);
+  }
+}
 
 GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep, Tries tries) {
   cache::Trial trial = state_.cache.BeginTrial();
@@ -87,12 +96,12 @@ GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, Tries tries,
     if (verdict.ok()) {
       fits.push_back({&placement, RowsOf(group)});
     } else if (const size_t placed = NumPlaced(group);
-               fits.empty() && (nearest.members.empty() || placed > nearest.placed)) {
-      nearest = {{group.members.begin(), group.members.end()}, verdict, placed};
+               fits.empty() && (nearest.told.members.empty() || placed > nearest.placed)) {
+      nearest = {Take(group), verdict, placed};
     }
   }
   if (!fits.empty()) return TakeBest(group, cycle, info, fits);
-  Restore(group, nearest.members);
+  Restore(group, std::move(nearest.told));
   return FitsNowhere(placements.size(), nearest.verdict);
 }
 
@@ -154,13 +163,13 @@ GroupVerdict PodGroupTrial::Search(PodGroupAttempt& group, std::span<const Place
   }
   if (steps == 0) return verdict;
   members_.TakeBack(group);
-  const std::vector<MemberResult> told(group.members.begin(), group.members.end());
+  Told told = Take(group);
   GangSearch search(state_, members_, steps);
   for (const Placement& placement : placements) {
     GroupVerdict found = search.Run(group, NodesOf(placement));
     if (found.code != Code::kUnschedulable) return found;
   }
-  Restore(group, told);
+  Restore(group, std::move(told));
   if (std::string miss = search.NearestMiss(); !miss.empty()) {
     verdict.reasons.push_back(std::move(miss));
   }

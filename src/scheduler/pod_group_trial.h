@@ -46,13 +46,20 @@ class PodGroupTrial {
     const Placement* placement = nullptr;
     std::vector<NodeRow> rows;
   };
-  // What is told of a group that fits nowhere: the results of the members where most of them did.
-  struct NearMiss {
+  // What came of the members, and what plugins left of them.
+  struct Told {
     std::vector<MemberResult> members;
+    std::vector<framework::Cycle> cycles;
+  };
+  // What is told of a group that fits nowhere: of the members where most of them did.
+  struct NearMiss {
+    Told told;
     GroupVerdict verdict;
     size_t placed = 0;
   };
 
+  static Told Take(PodGroupAttempt& group);
+  static void Restore(PodGroupAttempt& group, Told told);
   GroupVerdict Run(PodGroupAttempt& group, Keep keep, Tries tries);
   GroupVerdict TryPlacements(PodGroupAttempt& group, Tries tries,
                              std::vector<Placement>& placements);

@@ -24,6 +24,8 @@ struct PodGroupInfo {
   std::shared_ptr<const api::PodGroup> object;
   // Its pods without a node, in the order in which they are tried; good for the running cycle.
   std::vector<const PodInfo*> unscheduled_pods;
+  // What plugins left of each of them when the group was tried last, in the same order.
+  std::vector<const CycleState*> states = {};
 };
 
 // How far the cycle has come with one pod group.
