@@ -80,14 +80,17 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
   std::string text;
   // The group of the pod before, as often it is that of the next one, too.
   std::optional<engine::PodGroupPreview> group;
+  // The same of the fixes.
+  explain::Fixes fixes;
+  std::shared_ptr<const api::Pod> before;
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto pod = simulation.FindPod(keys[i]);
     // Before the judgement, which is good only while nothing changes.
-    std::optional<explain::Fixes> fixes;
-    if (flags.fix) {
+    if (flags.fix && (i == 0 || !fixes::HaveSameFixes(*before, *pod))) {
       fixes = fixes::FindFixes(simulation, pod, clock);
       group.reset();
     }
+    before = pod;
     const Time began = clock.Now();
     const std::unique_ptr<Judgement> judgement = simulation.scheduler().Judge(pod);
     const Time decided = clock.Now();
@@ -101,14 +104,14 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
       group = simulation.scheduler().PreviewPodGroup(*pod);
     }
     timings.Add(decided - began, clock.Now() - decided);
-    if (judgement->kind() != Judgement::Kind::kUnschedulable) fixes.reset();
+    const bool fixable = flags.fix && judgement->kind() == Judgement::Kind::kUnschedulable;
     scheduled = judgement->kind() == Judgement::Kind::kScheduled;
     if (json) {
-      writer.Append(*judgement, text, group ? &*group : nullptr, fixes ? &*fixes : nullptr);
+      writer.Append(*judgement, text, group ? &*group : nullptr, fixable ? &fixes : nullptr);
     } else {
       explain::AppendTable(*judgement, {}, text);
       if (group) explain::AppendPodGroupTable(*group, kMostPods, text);
-      if (fixes) explain::AppendFixTable(*fixes, text);
+      if (fixable) explain::AppendFixTable(fixes, text);
       text += '\n';
     }
     std::fwrite(text.data(), 1, text.size(), stdout);

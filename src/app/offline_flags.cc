@@ -25,12 +25,12 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
               out.clusters.push_back(value);
               return {};
             });
-  if (command == OfflineCommand::kSimulate) return;
   flags.Add("kubeconfig", "FILE", "Reads the live cluster that this file names instead.",
             [&out](const std::string& value) -> Result<void> {
               out.kubeconfig = value;
               return {};
             });
+  if (command == OfflineCommand::kSimulate) return;
   flags.Add("pod", "NAMESPACE/NAME",
             "Only this pending pod; the exit code is 1 when it fits nowhere.",
             [&out](const std::string& value) -> Result<void> {
@@ -90,6 +90,7 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   bool help = false;
   AddCluster(command, flags, out);
   AddScheduling(command, flags, out);
+  if (command == OfflineCommand::kSimulate) AddWhatIf(flags, out.what_if);
   AddOutput(flags, out, help);
   const std::string see_help = "; `" + program + " --help` lists the flags";
   const auto others = flags.Parse(arguments);
@@ -100,15 +101,15 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   }
   if (!others->empty()) return Fail("unexpected argument \"" + others->front() + "\"" + see_help);
   if (out.clusters.empty() && out.kubeconfig.empty()) {
-    return Fail((command == OfflineCommand::kSimulate
-                     ? "which cluster? Name a dump with --cluster"
-                     : "which cluster? Name a dump with --cluster, or a live one with "
-                       "--kubeconfig") +
-                see_help);
+    return Fail(
+        "which cluster? Name a dump with --cluster, or a live one with "
+        "--kubeconfig" +
+        see_help);
   }
   if (!out.clusters.empty() && !out.kubeconfig.empty()) {
     return Fail("--cluster and --kubeconfig exclude each other");
   }
+  if (auto checked = CheckWhatIf(out.what_if); !checked) return Fail(checked.error());
   return out;
 }
 

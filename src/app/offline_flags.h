@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/app/flags.h"
+#include "src/app/what_if_flags.h"
 
 namespace berth::app {
 
@@ -15,12 +16,15 @@ enum class OutputFormat { kTable, kJson };
 // The flags of the commands that decide without acting, `berth simulate` and `berth explain`.
 struct OfflineFlags {
   std::vector<std::string> clusters;
+  std::string kubeconfig;  // may be ""
   // Of explain alone; may be "".
-  std::string kubeconfig;
   std::string pod;  // "namespace/name"
   bool preemption = false;
   bool claims = false;
   bool fix = false;
+
+  // Of simulate alone.
+  WhatIfFlags what_if;
 
   uint64_t seed = 1;
   OutputFormat output = OutputFormat::kTable;

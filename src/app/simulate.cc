@@ -10,6 +10,7 @@
 #include "src/app/offline_cluster.h"
 #include "src/app/offline_flags.h"
 #include "src/app/progress.h"
+#include "src/app/what_if.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
 #include "src/simulator/report.h"
@@ -80,6 +81,12 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   simulation.StartControllers();
   if (auto filled = FillSimulation(*flags, simulation); !filled) {
     return FailWith(filled.error().message);
+  }
+  if (flags->what_if.any()) {
+    listener.json = false;
+    const int code = AnswerWhatIf(*flags, plugins, simulation);
+    base::FlushLogs();
+    return code;
   }
   const std::vector<std::string> pending = PendingPods(simulation);
   simulation.RunDue();

@@ -150,4 +150,15 @@ explain::Fixes FindFixes(simulator::Simulation& simulation,
   return Search(simulation, pod, clock, options).Run();
 }
 
+bool HaveSameFixes(const api::Pod& a, const api::Pod& b) {
+  return a.metadata.namespace_ == b.metadata.namespace_ && a.metadata.labels == b.metadata.labels &&
+         a.metadata.owner_references == b.metadata.owner_references && a.spec == b.spec &&
+         a.status.nominated_node_name == b.status.nominated_node_name &&
+         a.status.resource_claim_statuses == b.status.resource_claim_statuses &&
+         // Of an ephemeral volume the claim is named after the pod.
+         std::ranges::none_of(a.spec.volumes, [](const api::Volume& volume) {
+           return volume.ephemeral.has_value();
+         });
+}
+
 }  // namespace berth::fixes

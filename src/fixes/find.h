@@ -35,4 +35,7 @@ explain::Fixes FindFixes(simulator::Simulation& simulation,
                          const std::shared_ptr<const api::Pod>& pod, const Clock& clock,
                          const FindOptions& options = {});
 
+// Whether the fixes of one pod are those of the other, as of two replicas that wait.
+bool HaveSameFixes(const api::Pod& a, const api::Pod& b);
+
 }  // namespace berth::fixes

@@ -302,6 +302,75 @@ TEST_F(OfflineCommandsTest, ConfigEndsWithTwoAndThePlaceOnBadInput) {
   EXPECT_EQ(Run(ShowConfig, {"foo"}, false), kBadInput);
 }
 
+TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
+  EXPECT_EQ(Run(Simulate, {"--add-nodes=1", "--like=n1", "-o=json"}), kDone);
+  EXPECT_THAT(out_, StartsWith(R"({"after":{"memory":)"));
+  EXPECT_THAT(out_, HasSubstr(R"("nodes":2,"pending":1,"pods":3,"usedNodes":1},"before":)"));
+  EXPECT_THAT(out_, HasSubstr(R"("pods":[]})"));
+  EXPECT_EQ(Run(Simulate, {"--drain=n1"}), kDone);
+  EXPECT_THAT(out_, StartsWith("       NODES  USED  PODS  PENDING  CPU  MEMORY\n"
+                               "today      1     1     3        1  25%       -\n"));
+  EXPECT_THAT(out_, HasSubstr("  is lost: default/there, which no controller makes again\n"));
+  EXPECT_EQ(Run(Simulate, {"--remove-node=n1"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("default/fits   n1     -"));
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(OfflineCommandsTest, SimulateEndsWithOneWhereADrainLeavesAPodWithoutANode) {
+  file_ = folder_.Write("owned.yaml", std::string(kCluster) + R"(---
+apiVersion: v1
+kind: Pod
+metadata: {name: owned, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}]}
+spec: {nodeName: n1, containers: [{name: c}]}
+)");
+  EXPECT_EQ(Run(Simulate, {"--drain=n1"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr("  fits nowhere: default/owned\n"));
+  EXPECT_EQ(Run(Simulate, {"--scale=default/ReplicaSet/r=3", "-o=json"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"("pods":[{"after":"n1","pod":"default/r-new-0"},)"
+                              R"({"after":"n1","pod":"default/r-new-1"}]})"));
+}
+
+TEST_F(OfflineCommandsTest, SimulateFillsAndAddsWhatFilesHold) {
+  const std::string pod =
+      folder_.Write("pod.yaml",
+                    "---\n{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: "
+                    "{containers: [{name: c, resources: {requests: {cpu: "
+                    "2}}}]}}\n");
+  const std::string node =
+      folder_.Write("node.yaml",
+                    "---\n{apiVersion: v1, kind: Node, metadata: {name: n2}, status: "
+                    "{allocatable: {cpu: 20, pods: 10}}}\n");
+  EXPECT_EQ(Run(Simulate, {"--fill", pod}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n1 more pod would fit, on 1 node.\n"
+                              "  The next is told: 0/1 nodes are available: 1 Insufficient cpu."));
+  EXPECT_EQ(Run(Simulate, {"--add", node, "--fill", pod, "-o=json"}), kDone);
+  // The pod of 9 cores goes first.
+  EXPECT_THAT(out_, HasSubstr(R"("nodes":{"n1":1,"n2":5},"pods":6})"));
+  EXPECT_THAT(out_, HasSubstr(R"({"after":"n2","before":null,"pod":"default/large"})"));
+}
+
+TEST_F(OfflineCommandsTest, SimulateShowsWhatAnotherConfigurationDoesElsewhere) {
+  file_ = folder_.Write("two.yaml", std::string(kCluster) + R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: busy}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 2}}}]}
+)");
+  const std::string packed = folder_.Write(
+      "packed.yaml",
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: "
+      "MostAllocated, resources: [{name: cpu, weight: 1}]}}}], plugins: {score: {disabled: [{name: "
+      "NodeResourcesBalancedAllocation}]}}}]\n");
+  EXPECT_EQ(Run(Simulate, {"--new-config", packed, "-o=json"}), kDone) << err_;
+  EXPECT_THAT(out_, HasSubstr(R"("pods":[{"after":"n1","before":"n2","pod":"default/fits"}]})"));
+  EXPECT_EQ(Run(Simulate, {"--new-config", packed}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n1 pod is elsewhere:\n"));
+}
+
 TEST_F(OfflineCommandsTest, SimulatePrintsATableUnlessToldOtherwise) {
   EXPECT_EQ(Run(Simulate, {}), 0);
   EXPECT_THAT(out_, StartsWith("1 of 2 pending pods placed on 1 of 1 node: "));
@@ -415,11 +484,22 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
     bool with_cluster;
     std::string want;
   } cases[] = {
-      {Simulate, {}, false, "which cluster? Name a dump with --cluster;"},
+      {Simulate, {}, false, "which cluster? Name a dump with --cluster, or a live one"},
       {Explain, {}, false, "or a live one with --kubeconfig;"},
       {Explain, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
       {Explain, {"--kubeconfig=/no/such/file"}, false, "/no/such/file"},
-      {Simulate, {"--kubeconfig=k"}, true, "unknown flag: --kubeconfig"},
+      {Simulate, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
+      {Simulate, {"--drain=n9"}, true, "--drain: the cluster has no node n9"},
+      {Simulate, {"--remove-node=n9"}, true, "--remove-node: the cluster has no node n9"},
+      {Simulate, {"--add-nodes=2", "--like=n9"}, true, "--like: the cluster has no node n9"},
+      {Simulate, {"--add-nodes=2"}, true, "--add-nodes: like which? Name a node with --like"},
+      {Simulate, {"--like=n1"}, true, "--like goes with --add-nodes"},
+      {Simulate, {"--scale=web=2"}, true, "must be NAMESPACE/KIND/NAME=N"},
+      {Simulate, {"--scale=a/Job/b=2"}, true, "--scale: no pod of Job a/b is there to be copied"},
+      {Simulate, {"--fill=/no/such/file"}, true, "open /no/such/file"},
+      {Simulate, {"--fill=" + file_}, true, "must hold one pod"},
+      {Simulate, {"--new-config=/no/such/file"}, true, "open /no/such/file"},
+      {Explain, {"--drain=n1"}, true, "unknown flag: --drain"},
       {Simulate, {"--cluster=/no/such/file"}, true, "open /no/such/file"},
       {Simulate, {"--config=/no/such/file"}, true, "open /no/such/file"},
       {Simulate, {"--feature-gates=Nope=true"}, true, "unrecognized feature gate: Nope"},

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "src/app/in_tree_plugins.h"
+#include "src/app/offline_flags.h"
+#include "src/simulator/simulation.h"
+
+namespace berth::app {
+
+// Answers what `berth simulate` was asked by what-if flags about a simulation that has its objects
+// and has not started, and prints it. Returns the exit code: kDone, kNegative or kBadInput.
+int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
+                 simulator::Simulation& today);
+
+}  // namespace berth::app

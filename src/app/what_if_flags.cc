@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/what_if_flags.h"
+
+namespace berth::app {
+namespace {
+
+// More are no question any more.
+constexpr uint64_t kMostNodes = 10'000;
+
+void AddText(FlagSet& flags, const std::string& name, const std::string& form,
+             const std::string& help, std::string& out) {
+  flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
+    if (value.empty()) return Fail("must not be empty");
+    out = value;
+    return {};
+  });
+}
+
+void AddTexts(FlagSet& flags, const std::string& name, const std::string& form,
+              const std::string& help, std::vector<std::string>& out) {
+  flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
+    if (value.empty()) return Fail("must not be empty");
+    out.push_back(value);
+    return {};
+  });
+}
+
+}  // namespace
+
+bool WhatIfFlags::any() const {
+  return !new_config.empty() || !add.empty() || add_nodes > 0 || !remove_nodes.empty() ||
+         !scale.empty() || !drain.empty() || !fill.empty();
+}
+
+void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
+  flags.Group("What-if flags: the answer is what differs from today");
+  AddText(flags, "new-config", "FILE", "With this configuration in the place of --config.",
+          out.new_config);
+  AddTexts(flags, "add", "FILE", "With the objects of this file; may be repeated.", out.add);
+  flags.Value("add-nodes", "With so many more nodes of the shape that --like names.",
+              out.add_nodes);
+  AddText(flags, "like", "NODE", "The node that those of --add-nodes are like.", out.like);
+  AddTexts(flags, "remove-node", "NODE", "Without this node; may be repeated.", out.remove_nodes);
+  flags.Add("scale", "NAMESPACE/KIND/NAME=N",
+            "With so many pods of this controller; may be repeated.",
+            [&out](const std::string& value) -> Result<void> {
+              auto scale = what_if::Scale::Parse(value);
+              if (!scale) return Fail(scale.error());
+              out.scale.push_back(*std::move(scale));
+              return {};
+            });
+  AddTexts(flags, "drain", "NODE",
+           "After a drain of this node; may be repeated. The exit code is 1 when a pod stays or "
+           "fits nowhere.",
+           out.drain);
+  AddText(flags, "fill", "FILE", "How many more pods like the one in this file fit.", out.fill);
+}
+
+Result<void> CheckWhatIf(const WhatIfFlags& flags) {
+  if (flags.add_nodes > 0 && flags.like.empty())
+    return Fail("--add-nodes: like which? Name a node with --like");
+  if (flags.add_nodes == 0 && !flags.like.empty()) return Fail("--like goes with --add-nodes");
+  if (flags.add_nodes > kMostNodes) return Fail("--add-nodes: at most 10000");
+  return {};
+}
+
+}  // namespace berth::app

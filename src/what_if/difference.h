@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/simulator/simulation.h"
+#include "src/what_if/fill.h"
+#include "src/what_if/node_changes.h"
+
+namespace berth::what_if {
+
+// Where the pods of a settled simulation are, and how full its nodes.
+struct Picture {
+  struct Pod {
+    std::string node;     // "": none
+    std::string message;  // why
+  };
+  struct Usage {
+    int64_t allocatable = 0;
+    int64_t requested = 0;
+  };
+
+  std::map<std::string, Pod> pods;  // by namespace/name
+  size_t nodes = 0;
+  size_t used_nodes = 0;  // with a pod that is no DaemonSet's
+  size_t pending = 0;
+  Usage milli_cpu;
+  Usage memory;        // bytes
+  size_t evicted = 0;  // by preemption, so far
+};
+
+Picture Take(simulator::Simulation& simulation);
+
+// A pod whose place differs. No node: it is pending; nullopt: there is no such pod.
+struct MovedPod {
+  std::string pod;
+  std::optional<std::string> before;
+  std::optional<std::string> after;
+  std::string message;  // why it is pending then
+};
+
+// What a question comes to.
+struct Answer {
+  Picture before;
+  Picture after;
+  std::vector<Drained> drained;
+  std::optional<Filled> filled;
+  std::vector<std::string> evicted;  // by preemption meanwhile
+
+  // By namespace/name; without the copies that filled the cluster.
+  std::vector<MovedPod> Moved() const;
+  bool ok() const;
+};
+
+// Appends the answer as one document on one line (docs/explain.md).
+void AppendAnswer(const Answer& answer, std::string& out);
+// Appends it for people to read.
+void AppendAnswerTable(const Answer& answer, std::string& out);
+
+}  // namespace berth::what_if

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/result.h"
+#include "src/what_if/replicas.h"
+
+// Changes of nodes in a simulation that has started and settled. Each settles it again.
+//
+// Thread safety: as the simulation's.
+namespace berth::what_if {
+
+// Nodes with the shape of this one; see fixes::NodeLike. Errors: there is no such node.
+Result<void> AddNodes(size_t count, std::string_view like, simulator::Simulation& simulation);
+
+// The node fails: its pods go with it, whatever budgets say, and those of controllers other than
+// DaemonSets come back under their names. Errors: there is no such node.
+Result<void> RemoveNode(std::string_view name, simulator::Simulation& simulation);
+
+// What became of a drain.
+struct Drained {
+  // A pod that stays, since the API server refuses its eviction.
+  struct Stopped {
+    std::string pod;
+    std::vector<std::string> budgets;  // namespace/name
+  };
+  std::string node;
+  std::vector<Stopped> stopped;
+  std::vector<std::string> homeless;   // evicted; they come back, and fit nowhere
+  std::vector<std::string> unmanaged;  // evicted; no controller makes them again
+  std::vector<std::string> moved;      // evicted; they are elsewhere
+
+  bool ok() const { return stopped.empty() && homeless.empty(); }
+};
+
+// Cordons the node and evicts its pods one after the other, by name, as `kubectl drain --force
+// --ignore-daemonsets` does; those of DaemonSets and kubelets stay. An eviction is refused while
+// the pod's budget allows none, or where it has several; the budget allows one more as soon as the
+// evicted pod's successor has a node. Goes on while evictions are granted. Errors: there is no such
+// node.
+Result<Drained> Drain(std::string_view name, simulator::Simulation& simulation);
+
+}  // namespace berth::what_if

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/what_if/difference.h"
+#include "src/what_if/replicas.h"
+#include "src/what_if/scale.h"
+#include "tests/unit/simulator/simulator_fixture.h"
+
+namespace berth::what_if {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class WhatIfTest : public test::SimulatorFixture {
+ protected:
+  static test::PodBuilder Replica(std::string_view name, std::string_view kind = "ReplicaSet") {
+    return test::MakePod()
+        .Name(name)
+        .Label("app", "web")
+        .Req({{"cpu", "1"}})
+        .Owner(kind, "web", "uid");
+  }
+  void ApplyBudget(int32_t allowed, const std::string& name = "keep") {
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = name;
+    budget.metadata.namespace_ = "default";
+    budget.spec.selector = test::MakeSelector({{"app", "web"}});
+    budget.status.disruptions_allowed = allowed;
+    simulation_->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
+  }
+  // Settles, and remembers where pods are.
+  void Begin() {
+    Settle(*simulation_);
+    answer_.before = Take(*simulation_);
+  }
+  // "pod: before -> after", of those that differ.
+  std::vector<std::string> Moved() {
+    answer_.after = Take(*simulation_);
+    std::vector<std::string> texts;
+    for (const MovedPod& pod : answer_.Moved()) {
+      texts.push_back(pod.pod + ": " + pod.before.value_or("none") + " -> " +
+                      pod.after.value_or("none"));
+    }
+    return texts;
+  }
+  static test::NodeBuilder Node(std::string_view name, std::string_view cpu = "4") {
+    return test::MakeNode(name).Allocatable({{"cpu", cpu}});
+  }
+
+  Answer answer_;
+};
+
+TEST_F(WhatIfTest, PodsThatWaitLandOnNodesThatAreAdded) {
+  Apply(Node("n1", "1"));
+  for (const char* name : {"a", "b", "c"}) Apply(Replica(name));
+  Begin();
+  EXPECT_EQ(answer_.before.pending, 2u);
+  ASSERT_TRUE(AddNodes(2, "n1", *simulation_));
+  EXPECT_THAT(Moved(), testing::SizeIs(2));
+  EXPECT_EQ(answer_.after.pending, 0u);
+  EXPECT_EQ(answer_.after.nodes, 3u);
+  EXPECT_EQ(answer_.after.used_nodes, 3u);
+  EXPECT_FALSE(AddNodes(1, "n9", *simulation_));
+}
+
+TEST_F(WhatIfTest, PodsOfAnodeThatGoesComeBackIfAControllerMakesThem) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Replica("web").OnNode("n1"));
+  Apply(Replica("agent", "DaemonSet").OnNode("n1"));
+  Apply(test::MakePod().Name("bare").OnNode("n1"));
+  Begin();
+  ASSERT_TRUE(RemoveNode("n1", *simulation_));
+  EXPECT_THAT(Moved(), ElementsAre("default/agent: n1 -> none", "default/bare: n1 -> none",
+                                   "default/web: n1 -> n2"));
+  EXPECT_FALSE(RemoveNode("n1", *simulation_));
+}
+
+TEST_F(WhatIfTest, ADrainMovesWhatComesBackAndLeavesDaemons) {
+  Apply(Node("n1"));
+  Apply(Node("n2", "1"));
+  Apply(Replica("a").OnNode("n1"));
+  Apply(Replica("b").OnNode("n1"));
+  Apply(Replica("agent", "DaemonSet").OnNode("n1"));
+  Apply(test::MakePod().Name("bare").OnNode("n1"));
+  Apply(test::MakePod().Name("static").OnNode("n1").Annotation("kubernetes.io/config.mirror", "x"));
+  Begin();
+  const auto drained = Drain("n1", *simulation_);
+  ASSERT_TRUE(drained);
+  EXPECT_THAT(drained->moved, ElementsAre("default/a"));
+  EXPECT_THAT(drained->homeless, ElementsAre("default/b"));
+  EXPECT_THAT(drained->unmanaged, ElementsAre("default/bare"));
+  EXPECT_THAT(drained->stopped, IsEmpty());
+  EXPECT_FALSE(drained->ok());
+  EXPECT_THAT(Moved(),
+              ElementsAre("default/a: n1 -> n2", "default/b: n1 -> ", "default/bare: n1 -> none"));
+  EXPECT_FALSE(Drain("n9", *simulation_));
+}
+
+TEST_F(WhatIfTest, ABudgetThatAllowsOneLetsPodsGoOneAfterTheOther) {
+  Apply(Node("n1"));
+  Apply(Node("n2", "2"));
+  for (const char* name : {"a", "b", "c"}) Apply(Replica(name).OnNode("n1"));
+  ApplyBudget(1);
+  Begin();
+  const auto drained = Drain("n1", *simulation_);
+  ASSERT_TRUE(drained);
+  // The third has no place to go, which uses the budget up.
+  EXPECT_THAT(drained->moved, ElementsAre("default/a", "default/b"));
+  EXPECT_THAT(drained->homeless, ElementsAre("default/c"));
+  EXPECT_THAT(drained->stopped, IsEmpty());
+}
+
+TEST_F(WhatIfTest, APodStaysWhereItsBudgetIsUsedUpOrItHasTwo) {
+  for (const int32_t allowed : {0, 1}) {
+    SCOPED_TRACE(allowed);
+    Restart();
+    Apply(Node("n1"));
+    Apply(Node("n2"));
+    Apply(Replica("a").OnNode("n1"));
+    ApplyBudget(allowed);
+    if (allowed > 0) ApplyBudget(1, "other");
+    Begin();
+    const auto drained = Drain("n1", *simulation_);
+    ASSERT_TRUE(drained);
+    ASSERT_THAT(drained->stopped, testing::SizeIs(1));
+    EXPECT_EQ(drained->stopped[0].pod, "default/a");
+    EXPECT_THAT(drained->stopped[0].budgets, testing::SizeIs(allowed == 0 ? 1 : 2));
+    EXPECT_FALSE(drained->ok());
+    EXPECT_THAT(Moved(), IsEmpty());
+  }
+}
+
+TEST_F(WhatIfTest, MoreReplicasAreScheduledAndFewerGoThePendingOnesFirst) {
+  Apply(Node("n1", "2"));
+  Apply(Replica("a").OnNode("n1").CreatedAt(Time(std::chrono::seconds(1))));
+  Begin();
+  ASSERT_TRUE(Carry(*Scale::Parse("default/ReplicaSet/web=3"), *simulation_));
+  EXPECT_EQ(Moved().size(), 2u);
+  EXPECT_EQ(answer_.after.pending, 1u);
+  ASSERT_TRUE(Carry(*Scale::Parse("default/ReplicaSet/web=2"), *simulation_));
+  EXPECT_EQ(Take(*simulation_).pending, 0u);
+  EXPECT_EQ(Take(*simulation_).pods.size(), 2u);
+  ASSERT_TRUE(Carry(*Scale::Parse("default/ReplicaSet/web=0"), *simulation_));
+  EXPECT_THAT(Take(*simulation_).pods, IsEmpty());
+  const auto none = Carry(*Scale::Parse("default/ReplicaSet/web=1"), *simulation_);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "no pod of ReplicaSet default/web is there to be copied");
+}
+
+TEST_F(WhatIfTest, ADeploymentScalesByItsReplicaSetsAndAStatefulSetByOrdinals) {
+  Apply(Node("n1"));
+  api::ReplicaSet set;
+  set.metadata.name = "web-1";
+  set.metadata.namespace_ = "default";
+  set.metadata.owner_references.push_back({"apps/v1", "Deployment", "web", "uid", true});
+  simulation_->Apply(std::make_shared<const api::ReplicaSet>(set));
+  Apply(test::MakePod().Name("d").OnNode("n1").Owner("ReplicaSet", "web-1", "uid"));
+  for (const char* name : {"db-0", "db-1", "db-10"}) {
+    Apply(test::MakePod().Name(name).OnNode("n1").Owner("StatefulSet", "db", "uid"));
+  }
+  Begin();
+  ASSERT_TRUE(Carry(*Scale::Parse("default/Deployment/web=2"), *simulation_));
+  ASSERT_TRUE(Carry(*Scale::Parse("default/StatefulSet/db=2"), *simulation_));
+  EXPECT_THAT(Moved(), ElementsAre("default/db-10: n1 -> none", "default/web-new-0: none -> n1"));
+}
+
+TEST(ScaleTest, TextOfAnotherFormIsRefused) {
+  for (const char* text : {"", "web=1", "a/b=1", "a/b/c", "a/b/c=", "a/b/c=x", "a/b/c=-1", "/b/c=1",
+                           "a//c=1", "a/b/=1", "a/b/c=100001"}) {
+    EXPECT_FALSE(Scale::Parse(text)) << text;
+  }
+  const auto scale = Scale::Parse("shop/Deployment/web=5");
+  ASSERT_TRUE(scale);
+  EXPECT_EQ(scale->namespace_, "shop");
+  EXPECT_EQ(scale->kind, "Deployment");
+  EXPECT_EQ(scale->name, "web");
+  EXPECT_EQ(scale->replicas, 5u);
+}
+
+TEST_F(WhatIfTest, AFillSaysHowManyFitAndWhatStopsTheNext) {
+  Apply(Node("n1"));
+  Apply(Node("n2", "2500m"));
+  Apply(test::MakePod().Name("there").OnNode("n1").Req({{"cpu", "500m"}}));
+  Begin();
+  answer_.filled = Fill(test::MakePod().Name("x").Req({{"cpu", "1"}}).Ptr(), *simulation_);
+  EXPECT_EQ(answer_.filled->pods, 5u);
+  EXPECT_THAT(answer_.filled->by_node,
+              ElementsAre(testing::Pair("n1", 3u), testing::Pair("n2", 2u)));
+  EXPECT_THAT(answer_.filled->stopped_by,
+              testing::StartsWith("0/2 nodes are available: 2 Insufficient cpu."));
+  EXPECT_THAT(Moved(), IsEmpty());
+}
+
+TEST(WithDefaultsTest, ARequestThatIsMissingIsTheLimit) {
+  api::Pod pod = test::MakePod().Req({{"memory", "1Gi"}});
+  pod.spec.containers[0].resources.limits = test::MakeResources({{"cpu", "2"}, {"memory", "4Gi"}});
+  EXPECT_EQ(WithDefaults(pod)->spec.containers[0].resources.requests,
+            test::MakeResources({{"cpu", "2"}, {"memory", "1Gi"}}));
+}
+
+TEST_F(WhatIfTest, AFillEvictsNoOneAndEndsAtItsBound) {
+  Apply(Node("n1"));
+  Apply(test::MakePod().Name("low").OnNode("n1").Priority(-5).Req({{"cpu", "3"}}));
+  Begin();
+  const auto pod = test::MakePod().Name("x").Priority(5).Req({{"cpu", "1"}}).Ptr();
+  EXPECT_EQ(Fill(pod, *simulation_).pods, 1u);
+  EXPECT_NE(simulation_->FindPod("default/low"), nullptr);
+  Apply(Node("n2", "50"));
+  EXPECT_EQ(Fill(pod, *simulation_, 7).pods, 7u);
+}
+
+TEST_F(WhatIfTest, AnAnswerIsADocumentOrATable) {
+  Apply(Node("n1"));
+  Apply(Node("n2", "1"));
+  Apply(Replica("a").OnNode("n1"));
+  Apply(Replica("b").OnNode("n1"));
+  Begin();
+  answer_.drained.push_back(*Drain("n1", *simulation_));
+  answer_.after = Take(*simulation_);
+  std::string text;
+  AppendAnswer(answer_, text);
+  const auto document = nlohmann::json::parse(text);
+  EXPECT_EQ(document["before"]["usedNodes"], 1);
+  EXPECT_EQ(document["after"]["milliCPU"]["requested"], 1000);
+  EXPECT_EQ(document["drained"][0]["fitNowhere"][0], "default/b");
+  EXPECT_EQ(document["pods"][0],
+            nlohmann::json::parse(R"({"after":"n2","before":"n1","pod":"default/a"})"));
+  EXPECT_TRUE(document["pods"][1]["after"].is_null());
+  std::string table;
+  AppendAnswerTable(answer_, table);
+  EXPECT_THAT(table, HasSubstr("Drain of n1: cannot be done without loss. 1 moved.\n"
+                               "  fits nowhere: default/b\n"));
+  EXPECT_THAT(table, HasSubstr("\n2 pods are elsewhere:\nPOD        TODAY  THEN     WHY\n"
+                               "default/a  n1     n2\n"));
+}
+
+}  // namespace
+}  // namespace berth::what_if
