@@ -127,7 +127,9 @@ void Daemon::MakeElector(const config::LeaderElection& election, std::string com
   callbacks.healthy = [watch = loop_watch_] { return !watch->Problem(); };
   callbacks.started_leading = [this] {
     if (delay_cache_) informers_->Start(kinds_);
-    scheduler_->Post(scheduler::LeadingBegan{});
+    // The leader before may have bound pods while a watch of ours was down.
+    informers_->CatchUp(
+        [scheduler = scheduler_.get()] { scheduler->Post(scheduler::LeadingBegan{}); });
   };
   callbacks.lost = [this] {
     lost_lease_ = true;

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/informers/informers.h"
 
+#include <chrono>
 #include <map>
 #include <utility>
 
 #include "berth/random.h"
+#include "src/base/logging.h"
 #include "src/informers/reflector.h"
 
 namespace berth::informers {
+
+namespace {
+
+// Events that a resumed watch begins with follow its head at once, but nothing marks the last.
+constexpr Duration kReplayed = std::chrono::milliseconds(100);
+// A kind that the server no longer serves, or permits, is no reason to do nothing.
+constexpr Duration kLongestCatchUp = std::chrono::seconds(10);
+
+}  // namespace
 
 struct Informers::Impl : std::enable_shared_from_this<Impl> {
   client::ApiClient& api;
@@ -31,6 +42,28 @@ struct Informers::Impl : std::enable_shared_from_this<Impl> {
     reflectors.emplace(kind, reflector);
     reflector->Start();
   }
+  void CatchUp(std::function<void()> done) {
+    if (stopped) return;
+    const auto tell = [weak = weak_from_this(),
+                       done = std::make_shared<std::function<void()>>(std::move(done))] {
+      const auto impl = weak.lock();
+      if (impl == nullptr || impl->stopped || *done == nullptr) return;
+      std::exchange(*done, nullptr)();
+    };
+    // One more, so that it cannot come to nothing within the loop.
+    const auto left = std::make_shared<size_t>(reflectors.size() + 1);
+    const auto one_done = [executor = &api.executor(), left, tell] {
+      if (--*left == 0) executor->PostAfter(kReplayed, tell);
+    };
+    for (const auto& [kind, reflector] : reflectors) reflector->CatchUp(one_done);
+    one_done();
+    api.executor().PostAfter(kLongestCatchUp, [left, tell] {
+      if (*left > 0) {
+        base::LogWarning("Going on with watches that are down", {{"watches", *left}});
+      }
+      tell();
+    });
+  }
   void Stop() {
     stopped = true;
     for (const auto& [kind, reflector] : reflectors) reflector->Stop();
@@ -48,6 +81,12 @@ void Informers::Start(std::vector<Kind> kinds) {
     const auto impl = weak.lock();
     if (impl == nullptr) return;
     for (const Kind kind : kinds) impl->Start(kind);
+  });
+}
+
+void Informers::CatchUp(std::function<void()> done) {
+  impl_->api.executor().Post([weak = std::weak_ptr(impl_), done = std::move(done)]() mutable {
+    if (const auto impl = weak.lock()) impl->CatchUp(std::move(done));
   });
 }
 

@@ -85,6 +85,27 @@ void Reflector::Stop() {
   if (progress_timer_) api_.executor().Cancel(*progress_timer_);
   if (call_ != nullptr) call_->Cancel();
   call_.reset();
+  catching_up_.clear();
+}
+
+void Reflector::CatchUp(std::function<void()> done) {
+  if (stopped_) return;
+  if (!served_) {
+    done();
+    return;
+  }
+  catching_up_.push_back(std::move(done));
+  if (timer_) {
+    api_.executor().Cancel(*std::exchange(timer_, std::nullopt));
+    (this->*step_)();
+  } else if (phase_ == Phase::kWatching) {
+    if (call_ != nullptr) call_->Cancel();
+    RequestWatch();
+  }
+}
+
+void Reflector::CaughtUp() {
+  for (const auto& done : std::exchange(catching_up_, {})) done();
 }
 
 InformerStats Reflector::stats() const {
@@ -251,6 +272,7 @@ void Reflector::CompleteList(const std::string& resource_version) {
   backoff_.Reset();
   ++stats_.lists;
   MarkSynced();
+  CaughtUp();
 }
 
 void Reflector::MarkSynced() {
@@ -379,6 +401,7 @@ void Reflector::RetryAfter(Duration wait, const client::ApiError& error,
 }
 
 void Reflector::After(Duration wait, void (Reflector::*step)()) {
+  step_ = step;
   timer_ = api_.executor().PostAfter(wait, [weak = weak_from_this(), step] {
     const auto self = weak.lock();
     if (self == nullptr || self->stopped_) return;

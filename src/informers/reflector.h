@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/random.h"
 #include "src/api/watch.h"
@@ -62,8 +64,12 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
             std::shared_ptr<ServerVersions> versions);
 
   void Start();
-  // No event is sent afterwards.
+  // No event is sent afterwards, and no CatchUp() is answered.
   void Stop();
+  // Asks the server anew, without waiting for a backoff, and calls `done` once it answers: with a
+  // watch that resumes where this one stood, or with a whole list. At once if nothing has been
+  // listed yet.
+  void CatchUp(std::function<void()> done);
   InformerStats stats() const;
   // All that is known now, in no particular order.
   std::vector<api::ObjectPtr> Objects() const { return store_.Objects(); }
@@ -89,6 +95,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool HasGoneBack() const { return versions_->times_gone_back() != listed_after_going_back_; }
   // The watch has reached `version`. False where it was further before.
   bool Reach(std::string version);
+  // The server answers again.
+  void CaughtUp();
   void OnPage(const api::ListMeta& meta);
   void CompleteList(const std::string& resource_version);
   void OnStreamEnd(std::optional<client::ApiError> error);
@@ -139,6 +147,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool must_list_ = false;                   // by which the watch cannot be resumed
 
   std::optional<base::Executor::TimerId> timer_;
+  void (Reflector::*step_)() = nullptr;  // what the timer is for
+  std::vector<std::function<void()>> catching_up_;
   std::optional<base::Executor::TimerId> progress_timer_;
   InformerStats stats_;
 };

@@ -16,6 +16,7 @@ void Reflector::Session::OnStart(const client::Response& head) {
   if (reflector == nullptr) return;
   reflector->head_arrived_ = true;
   Begin(*reflector, api::EncodingOf(head.content_type));
+  if (reflector->phase_ == Phase::kWatching) reflector->CaughtUp();
 }
 
 bool Reflector::Session::OnData(std::string_view data) {

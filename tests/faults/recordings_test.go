@@ -55,7 +55,7 @@ func (r *run) checkRecordings() {
 	}
 	r.Logf("%d recordings of %d messages", found, messages)
 	// One that is killed at once has written nothing yet, and one that starts on a full disk never will.
-	if found > started || (found < ended && !r.fills) || messages == 0 {
+	if found > started || (!r.fills && (found < ended || messages == 0)) {
 		r.Errorf("%d recordings of %d messages, of %d daemons", found, messages, started)
 	}
 }

@@ -676,6 +676,60 @@ TEST_F(ReflectorTest, StopEndsTheStreamAndSilencesTheReflector) {
   EXPECT_EQ(api_.size(), 1u);
 }
 
+TEST_F(ReflectorTest, CatchingUpWaitsForNoBackoffAndForTheServersAnswer) {
+  StartSynced({PodJson("a", 1)});
+  Fail(NeverSent());
+  ASSERT_EQ(api_.size(), 1u) << "it waits before it tries again";
+  int done = 0;
+  reflector_->CatchUp([&done] { ++done; });
+  ASSERT_EQ(api_.size(), 2u);
+  ExpectWatchFrom(10);
+  Fail(NeverSent());
+  EXPECT_EQ(done, 0) << "that was no answer";
+  AwaitRequest();
+  api_.last().Begin();
+  executor_.RunDue();
+  EXPECT_EQ(done, 1);
+  Push(Frame("MODIFIED", PodJson("a", 11)));
+  executor_.Advance(seconds(30));
+  EXPECT_EQ(api_.size(), 3u) << "nothing is left of the timer";
+}
+
+TEST_F(ReflectorTest, CatchingUpResumesAWatchThatMayBeDead) {
+  StartSynced({PodJson("a", 1)});
+  int done = 0;
+  reflector_->CatchUp([&done] { ++done; });
+  ASSERT_EQ(api_.size(), 2u);
+  ExpectWatchFrom(10);
+  EXPECT_TRUE(api_.at(0).cancelled());
+  EXPECT_EQ(done, 0);
+  api_.last().Begin();
+  executor_.RunDue();
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(ReflectorTest, CatchingUpWhileAListIsDueIsOverWithTheList) {
+  StartSynced({PodJson("a", 1)});
+  api_.last().Push(Frame("ERROR", R"({"kind": "Status", "code": 500})"));
+  executor_.RunDue();
+  int done = 0;
+  reflector_->CatchUp([&done] { ++done; });
+  ExpectStreamingList();
+  api_.last().Begin();
+  executor_.RunDue();
+  EXPECT_EQ(done, 0);
+  Push(BookmarkFrame(12, true));
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(ReflectorTest, WhatHasNothingYetIsNotWaitedFor) {
+  Start();
+  int done = 0;
+  reflector_->CatchUp([&done] { ++done; });
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(api_.size(), 1u);
+}
+
 TEST_F(ReflectorTest, StopDuringABackoffAsksForNothingMore) {
   Start();
   Fail(NeverSent());
@@ -732,6 +786,41 @@ TEST(InformersTest, EveryKindAskedForIsWatchedOnce) {
   executor.Advance(minutes(10));
   EXPECT_EQ(api.size(), 3u);
   for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(api.at(i).cancelled());
+}
+
+TEST(InformersTest, CatchingUpIsOverWhenAllHaveBeenAnsweredOrAfterTenSeconds) {
+  base::VirtualClock clock;
+  base::VirtualExecutor executor(clock);
+  test::FakeApi api(executor);
+  Informers informers(api, clock, 1, [](const InformerEvent&) {});
+  informers.Start({Kind::kPod, Kind::kNode});
+  executor.RunDue();
+  for (size_t i = 0; i < 2; ++i) {
+    api.at(i).Begin();
+    api.at(i).Push(BookmarkFrame(10, true));
+  }
+  executor.RunDue();
+
+  int done = 0;
+  informers.CatchUp([&done] { ++done; });
+  executor.RunDue();
+  ASSERT_EQ(api.size(), 4u);
+  api.at(2).Begin();
+  executor.Advance(seconds(1));
+  EXPECT_EQ(done, 0);
+  api.at(3).Begin();
+  executor.Advance(seconds(1));
+  EXPECT_EQ(done, 1);
+
+  informers.CatchUp([&done] { ++done; });
+  executor.Advance(milliseconds(9900));
+  EXPECT_EQ(done, 1);
+  executor.Advance(seconds(1));
+  EXPECT_EQ(done, 2);
+  informers.CatchUp([&done] { ++done; });
+  informers.Stop();
+  executor.Advance(minutes(1));
+  EXPECT_EQ(done, 2);
 }
 
 }  // namespace
