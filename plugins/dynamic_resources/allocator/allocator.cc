@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/dynamic_resources/allocator/allocator.h"
 
+#include <utility>
+
 #include "plugins/dynamic_resources/allocator/shortage.h"
+#include "plugins/dynamic_resources/allocator/together.h"
 
 namespace berth::plugins::dra {
+namespace {
+
+// What one of the claims lacks by itself; "": nothing.
+std::string DescribeClaim(const ClaimsToAllocate& claims, size_t claim, const PoolsOfNode& pools,
+                          const DeviceInventory& inventory, DeviceExpressions& expressions) {
+  for (const ClaimToAllocate::Request& request : claims.claims[claim].requests) {
+    // Of alternatives the last is the one that asks for least.
+    const RequestToAllocate& asked = claims.requests[request.first + request.count - 1];
+    std::string text = dra::DescribeShortage(asked, pools, inventory, expressions);
+    if (!text.empty()) return text;
+  }
+  for (const ClaimToAllocate::Request& request : claims.claims[claim].requests) {
+    for (const auto& constraint : claims.requests[request.first].constraints) {
+      std::string text =
+          dra::DescribeConstraint(claims, constraint.constraint, pools, inventory, expressions);
+      if (!text.empty()) return text;
+    }
+  }
+  return "";
+}
+
+}  // namespace
 
 Allocator::Allocator(DeviceInventory& inventory, DeviceExpressions& expressions,
                      const AllocatorLimits& limits)
@@ -30,20 +55,13 @@ void Allocator::Allocate(const ClaimsToAllocate& claims, NodeRow row, const api:
 std::string Allocator::DescribeShortage(const ClaimsToAllocate& claims, size_t claim, NodeRow row,
                                         const api::Node& node) {
   const PoolsOfNode& pools = node_pools_.Find(row, node);
-  for (const ClaimToAllocate::Request& request : claims.claims[claim].requests) {
-    // Of alternatives the last is the one that asks for least.
-    const RequestToAllocate& asked = claims.requests[request.first + request.count - 1];
-    std::string text = dra::DescribeShortage(asked, pools, inventory_, expressions_);
-    if (!text.empty()) return text;
+  for (size_t i = 0; i < claims.claims.size(); ++i) {
+    std::string text = DescribeClaim(claims, i, pools, inventory_, expressions_);
+    if (text.empty()) continue;
+    return i == claim ? text : DescribeClaim(claims, claim, pools, inventory_, expressions_);
   }
-  for (const ClaimToAllocate::Request& request : claims.claims[claim].requests) {
-    for (const auto& constraint : claims.requests[request.first].constraints) {
-      std::string text =
-          dra::DescribeConstraint(claims, constraint.constraint, pools, inventory_, expressions_);
-      if (!text.empty()) return text;
-    }
-  }
-  return "";
+  CrowdedRequest crowded = FindCrowdedRequest(claims, node, pools, inventory_, expressions_);
+  return crowded.claim == claim ? std::move(crowded.problem) : "";
 }
 
 }  // namespace berth::plugins::dra

@@ -48,8 +48,9 @@ class Allocator {
   void Allocate(const ClaimsToAllocate& claims, NodeRow row, const api::Node& node,
                 uint64_t max_steps, NodeAllocation& found);
 
-  // Why the node has not enough for one of the claims by itself, in words for people, "" where it
-  // has; after Allocate() on the node.
+  // Why the node has not enough for one of the claims, in words for people; after Allocate() on the
+  // node. Where it has enough for each by itself, what those before leave of it for the first claim
+  // that has too few then. "": not for want of this claim's devices, or this does not tell.
   std::string DescribeShortage(const ClaimsToAllocate& claims, size_t claim, NodeRow row,
                                const api::Node& node);
 

@@ -184,6 +184,18 @@ bool ToleratesTaints(const RequestToAllocate& request, const api::Device& device
       });
 }
 
+bool WouldDo(const RequestToAllocate& request, const ViewedDevice& viewed,
+             const DeviceInventory& inventory, DeviceExpressions& expressions) {
+  return Find(request, viewed, inventory, expressions).obstacle == Obstacle::kNone;
+}
+
+std::string DescribeAttribute(const ViewedDevice& viewed, std::string_view attribute) {
+  const api::DeviceAttribute* found =
+      FindAttribute(viewed.device(), viewed.slice->spec().driver, attribute);
+  const std::string value = found == nullptr ? "" : ValueText(*found);
+  return viewed.device().name + " has " + (value.empty() ? "none" : value);
+}
+
 std::string DescribeShortage(const RequestToAllocate& request, const PoolsOfNode& pools,
                              const DeviceInventory& inventory, DeviceExpressions& expressions) {
   const std::string where = "request " + request.FullName() + ": ";

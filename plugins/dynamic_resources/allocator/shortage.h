@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "plugins/dynamic_resources/allocator/claims_to_allocate.h"
 #include "plugins/dynamic_resources/allocator/device_inventory.h"
@@ -25,6 +26,13 @@ std::string DescribeShortage(const RequestToAllocate& request, const PoolsOfNode
 std::string DescribeConstraint(const ClaimsToAllocate& claims, size_t constraint,
                                const PoolsOfNode& pools, const DeviceInventory& inventory,
                                DeviceExpressions& expressions);
+
+// Whether the request could be given the device, if claims were given no other one.
+bool WouldDo(const RequestToAllocate& request, const ViewedDevice& viewed,
+             const DeviceInventory& inventory, DeviceExpressions& expressions);
+
+// What the device has of the attribute: "gpu-0 has 1", "gpu-0 has none".
+std::string DescribeAttribute(const ViewedDevice& viewed, std::string_view attribute);
 
 // Whether the request tolerates the taints that keep claims off the device.
 bool ToleratesTaints(const RequestToAllocate& request, const api::Device& device);

@@ -82,12 +82,80 @@ TEST_F(PreviewClaimsTest, ANodeSaysWhatItsDevicesLack) {
               ElementsAre("default/a ! request gpu: 1 of 5 devices would do, 2 are asked for: 2 do "
                           "not match device.attributes['gpu.example.com'].model == 'b' (gpu-0 has "
                           "model \"a\"), 1 has taints that it does not tolerate, 1 is in use"));
+}
 
-  // One by one there are enough of them.
+// One by one there are enough of them.
+TEST_F(PreviewClaimsTest, ARequestSaysWhatThoseBeforeItLeave) {
+  handle.plain_listers.Set(MakeNodeSlice("n1", 3));
   handle.ShowClaim(
       MakeDeviceClaim("b").Request("first", "gpus", 2).Request("next", "gpus", 2).Obj());
   EXPECT_THAT(Preview(PodWith({"b"}), 0),
-              ElementsAre("default/b ! cannot allocate all claims together"));
+              ElementsAre("default/b ! request next: of 3 devices that would do 1 is left beside "
+                          "the requests before it, 2 are asked for: 2 are given to request first"));
+  handle.ShowClaim(MakeDeviceClaim("c").Request("gpu", "gpus", 2).Obj());
+  handle.ShowClaim(MakeDeviceClaim("d").Request("gpu", "gpus", 3).Obj());
+  EXPECT_THAT(Preview(PodWith({"c", "d"}), 0),
+              ElementsAre("default/c",
+                          "default/d ! request gpu: of 3 devices that would do 1 is left beside "
+                          "the requests before it, 3 are asked for: 2 are given to request gpu of "
+                          "default/c"));
+}
+
+TEST_F(PreviewClaimsTest, ARequestSaysWhatIsLeftOfACounter) {
+  api::ResourceSlice counters = MakeNodeSlice("n1", 0);
+  counters.metadata.name = "n1-counters";
+  counters.spec.pool.resource_slice_count = 2;
+  counters.spec.shared_counters.push_back({"card", {{"memory", {*api::Quantity::Parse("50Gi")}}}});
+  handle.plain_listers.Set(counters);
+  api::ResourceSlice slice = MakeNodeSlice("n1", 3);
+  slice.spec.pool.resource_slice_count = 2;
+  for (api::Device& device : slice.spec.devices) {
+    device.consumes_counters.push_back({"card", {{"memory", {*api::Quantity::Parse("20Gi")}}}, {}});
+  }
+  handle.plain_listers.Set(slice);
+  handle.ShowClaim(MakeDeviceClaim("a").Request("first", "gpus").Request("next", "gpus", 2).Obj());
+  EXPECT_THAT(Preview(PodWith({"a"}), 0),
+              ElementsAre("default/a ! request next: of 3 devices that would do 1 is left beside "
+                          "the requests before it, 2 are asked for: 1 is given to request first, "
+                          "1 takes more of a counter than is left (gpu-2 takes 20Gi of "
+                          "card/memory, 10Gi left)"));
+}
+
+TEST_F(PreviewClaimsTest, ARequestSaysWhichDevicesDoNotGoWithThoseBefore) {
+  api::ResourceSlice slice = MakeNodeSlice("n1", 3);
+  for (size_t i = 0; i < 3; ++i) {
+    api::DeviceAttribute numa;
+    numa.int_ = static_cast<int64_t>(i / 2);
+    slice.spec.devices[i].attributes.emplace_back("numa", numa);
+  }
+  handle.plain_listers.Set(slice);
+  auto claim = MakeDeviceClaim("a").Request("first", "gpus").Request("next", "gpus").Obj();
+  claim.spec.devices.requests[0].exactly->selectors.emplace_back().cel.emplace().expression =
+      "device.attributes['gpu.example.com'].numa == 1";
+  claim.spec.devices.constraints.emplace_back().match_attribute = "gpu.example.com/numa";
+  handle.ShowClaim(claim);
+  EXPECT_THAT(Preview(PodWith({"a"}), 0),
+              ElementsAre("default/a ! request next: of 3 devices that would do 0 are left beside "
+                          "the requests before it, 1 is asked for: 2 do not meet matchAttribute "
+                          "gpu.example.com/numa beside gpu-2 (gpu-0 has 0), 1 is given to request "
+                          "first"));
+}
+
+TEST_F(PreviewClaimsTest, ARequestSaysWhatOthersLeaveOfACapacity) {
+  api::ResourceSlice slice = MakeNodeSlice("n1", 1);
+  slice.spec.devices[0].allow_multiple_allocations = true;
+  slice.spec.devices[0].capacity.emplace_back("memory", api::DeviceCapacity());
+  slice.spec.devices[0].capacity[0].second.value = *api::Quantity::Parse("4Gi");
+  handle.plain_listers.Set(slice);
+  auto claim = MakeDeviceClaim("a").Request("first", "gpus").Request("next", "gpus").Obj();
+  for (auto& request : claim.spec.devices.requests) {
+    request.exactly->capacity.emplace().requests = {{"memory", *api::Quantity::Parse("3Gi")}};
+  }
+  handle.ShowClaim(claim);
+  EXPECT_THAT(Preview(PodWith({"a"}), 0),
+              ElementsAre("default/a ! request next: of 1 device that would do 0 are left beside "
+                          "the requests before it, 1 is asked for: 1 has too little capacity left "
+                          "(gpu-0 has 1Gi of memory left, 3Gi are asked for)"));
 }
 
 TEST_F(PreviewClaimsTest, AConstraintSaysWhichValuesThereAre) {
