@@ -16,7 +16,7 @@ namespace {
 using engine::Judgement;
 using explain::Change;
 
-constexpr size_t kMostChanges = 6;
+constexpr size_t kMostChanges = 8;
 
 // How far a pod gets on a node: how many filters it passes, and how few reasons the next one has
 // against it.
@@ -76,7 +76,7 @@ class Combination {
     const size_t depth = trial_.depth();
     for (const Change& change : proposed) {
       if (trial_.Make(change)) {
-        const std::optional<Stage> stage = Look();
+        std::optional<Stage> stage = Look();
         if (!stage) return std::nullopt;
         if (stage->IsBeyond(from)) {
           changes.push_back(change);
@@ -86,9 +86,10 @@ class Combination {
       trial_.TakeBackTo(depth);
     }
     for (Change& change : proposed) {
+      if (changes.size() >= kMostChanges) return std::nullopt;
       if (!trial_.Make(change)) continue;
       changes.push_back(std::move(change));
-      const std::optional<Stage> stage = Look();
+      std::optional<Stage> stage = Look();
       if (!stage || stage->IsBeyond(from)) return stage;
     }
     return std::nullopt;

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kMostExamples = 3;
 // Different taints, or values of a label, of a group's nodes.
 constexpr size_t kMostTaints = 16;
+// A pod may have any number of selectors, terms and ports.
+constexpr size_t kMostProposals = 256;
 constexpr size_t kMostValues = 4;
 // More pods than any domain may have more than another.
 constexpr int32_t kAnySkew = 1 << 20;
@@ -89,6 +91,7 @@ std::vector<NodeRow> Refusal::Examples() const {
 }
 
 void Refusal::Add(explain::Change change) const {
+  if (out.size() >= kMostProposals) return;
   if (std::ranges::find(out, change) == out.end()) out.push_back(std::move(change));
 }
 

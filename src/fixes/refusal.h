@@ -9,7 +9,7 @@
 namespace berth::fixes {
 
 // What a generator is asked about: nodes that a plugin rejected for the same reasons. What it
-// proposes comes into `out`, nothing twice.
+// proposes comes into `out`, nothing twice, and no more than is worth trying.
 struct Refusal {
   const explain::RejectedGroup& group;
   const engine::Judgement& judgement;  // that of the trial as it is now

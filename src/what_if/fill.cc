@@ -21,6 +21,13 @@ std::string NewName(const api::Pod& pod, size_t& next, const simulator::Simulati
   }
 }
 
+// Without what preemption says, which has nothing to say about a pod that may not preempt.
+std::string WhyNot(const PodPtr& pod, simulator::Simulation& simulation) {
+  const auto judgement = simulation.scheduler().Judge(pod);
+  judgement->Explain();
+  return judgement->message().empty() ? WhyPending(*pod) : judgement->message();
+}
+
 void SetMissingRequests(std::vector<api::Container>& containers) {
   for (api::Container& container : containers) {
     api::ResourceList& requests = container.resources.requests;
@@ -62,7 +69,7 @@ Filled Fill(const PodPtr& pod, simulator::Simulation& simulation, size_t most) {
         filled.keys.insert(key);
         continue;
       }
-      if (all && copy != nullptr) filled.stopped_by = WhyPending(*copy);
+      if (all && copy != nullptr) filled.stopped_by = WhyNot(copy, simulation);
       all = false;
       simulation.Delete(Kind::kPod, key);
     }

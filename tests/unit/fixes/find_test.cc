@@ -184,6 +184,15 @@ TEST_F(FindFixesTest, ThereIsNothingToFixForAPodThatFits) {
   EXPECT_FALSE(fixes.cut_short);
 }
 
+TEST_F(FindFixesTest, APodThatAsksForAThousandLabelsCostsNoMoreThanAnother) {
+  Apply(test::MakeNode("n1"));
+  test::PodBuilder pod;
+  for (int i = 0; i < 1000; ++i) pod.NodeSelector("key-" + std::to_string(i), "value");
+  const explain::Fixes fixes = Find(pod);
+  EXPECT_THAT(fixes.fixes, IsEmpty());
+  EXPECT_LE(fixes.tried, 1100u);
+}
+
 TEST_F(FindFixesTest, ASearchEndsAtItsBound) {
   Apply(test::MakeNode("n1").Unschedulable().Allocatable({{"cpu", "4"}}));
   FindOptions options;
