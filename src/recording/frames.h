@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -83,6 +84,9 @@ struct ExtenderPreempted {
   std::string error;
   std::vector<LeftCandidate> candidates;
 };
+// Why a recording ended whose scheduler did, too.
+inline constexpr std::string_view kStopped = "stopped";
+
 // Nothing follows. A recording without it broke off.
 struct Ended {
   std::string reason;

@@ -36,6 +36,8 @@ class RecordingReader {
   const std::optional<std::string>& problem() const { return problem_; }
   // Whether it merely breaks off, as where the process was killed.
   bool torn() const { return torn_; }
+  // It has been read to its end, and the scheduler went on when that was written.
+  bool broke_off() const { return ended_ && end_reason_ != kStopped; }
   // Once ended: the reason that the recorder gave; "" for none.
   const std::string& end_reason() const { return end_reason_; }
 

@@ -105,7 +105,7 @@ Recorder::~Recorder() { Finish(); }
 
 void Recorder::Finish() {
   if (std::exchange(finished_, true)) return;
-  batch_.end = "stopped";
+  batch_.end = kStopped;
   inbox_.Push(std::move(batch_));
   thread_.Join();
 }

@@ -314,6 +314,8 @@ void Replayer::Decided(const scheduler::CycleOutcome& outcome) {
   const Frame* frame = Peek();
   const bool placed = !made.node_name.empty();
   const std::string key = outcome.pod.metadata.Key();
+  // What the recorded scheduler did next was not written any more.
+  if (frame == nullptr && reader_.broke_off()) return;
   if (frame == nullptr || !std::holds_alternative<Decision>(*frame)) {
     comparison_.AddExtra(std::move(made), key);
     return;

@@ -102,6 +102,29 @@ TEST(ReplayTest, RandomStoriesAreRepeatedBitForBit) {
   EXPECT_GT(unplaced, 300u);
 }
 
+TEST(ReplayTest, ARecordingThatBreaksOffWithinATurnIsRepeatedUpToThere) {
+  test::RecordedSimulation recorded(Options(1));
+  simulator::Simulation& sim = recorded.simulation();
+  sim.Start();
+  sim.Apply(test::MakeNode("closed").Taint("x", "", "NoSchedule").Ptr());
+  for (int i = 0; i < 6000; ++i) {
+    const std::string name = "pod-" + std::to_string(i);
+    sim.Apply(test::MakePod().Name(name).Uid(name).Ptr());
+  }
+  sim.RunDue();
+  // What a kill leaves: the header and the first chunks, of several in one turn.
+  const std::string& bytes = recorded.Finish();
+  std::string_view rest = bytes;
+  size_t broken_off = 0;
+  while (ReadChunk(rest) && !rest.empty()) {
+    const ReplayReport report = test::ReplayBytes(bytes.substr(0, bytes.size() - rest.size()));
+    EXPECT_TRUE(report.identical()) << test::Describe(report);
+    EXPECT_TRUE(report.torn);
+    broken_off += report.decisions > 0 && report.decisions < 6000 ? 1 : 0;
+  }
+  EXPECT_GT(broken_off, 0u);
+}
+
 TEST(ReplayTest, AnotherSeedDecidesOtherwise) {
   test::RecordedSimulation recorded(Options(1));
   Play(1, 40, recorded.simulation());
