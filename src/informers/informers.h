@@ -49,7 +49,7 @@ class Informers {
 
   // Begins to watch the kinds that are not watched yet.
   void Start(std::vector<Kind> kinds);
-  // Has every informer ask the server anew, whatever it waits for, and calls `done` on the
+  // Has every informer ask the server again, whatever it waits for, and calls `done` on the
   // executor's thread once each has been answered and what the answers begin with is likely to be
   // in, or after 10 s: who has waited while another wrote then sees what that wrote. Not at all
   // once the informers are stopped.

@@ -66,7 +66,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   void Start();
   // No event is sent afterwards, and no CatchUp() is answered.
   void Stop();
-  // Asks the server anew, without waiting for a backoff, and calls `done` once it answers: with a
+  // Asks the server again, without waiting for a backoff, and calls `done` once it answers: with a
   // watch that resumes where this one stood, or with a whole list. At once if nothing has been
   // listed yet.
   void CatchUp(std::function<void()> done);
