@@ -85,6 +85,12 @@ void PodAffinityFilterState::UpdateWithPod(const Snapshot& snapshot, const PodIn
   }
 }
 
+void PodAffinityFilterState::Detach() {
+  affinity_.Detach();
+  anti_affinity_.Detach();
+  placed_anti_affinity_.Detach();
+}
+
 bool PodAffinityFilterState::Update(std::span<const NodeRow> rows,
                                     const std::vector<AffinityTermCounts>& placed,
                                     NodeSet& touched) {

@@ -33,9 +33,12 @@ class PodAffinityFilterState final {
   // `other` comes to the row (1) or goes from it (-1).
   void UpdateWithPod(const Snapshot& snapshot, const PodInfo& other, NodeRow row, int32_t delta);
 
+  // What UpdateWithPod() is not told of changes nothing any more, whatever pods come and go.
+  void Detach();
+
   // Pods came to or left `rows`, and `placed` are the terms as they are now: brings the counts up
   // to date and adds the rows whose verdict may differ to `touched`. False: make a new state.
-  // Not for copies.
+  // Not for copies, nor after Detach().
   bool Update(std::span<const NodeRow> rows, const std::vector<AffinityTermCounts>& placed,
               NodeSet& touched);
 

@@ -70,6 +70,10 @@ Status InterPodAffinity::RemovePod(CycleState& state, const PodInfo&, const PodI
   return Status::Success();
 }
 
+void InterPodAffinity::Detach(CycleState& state) {
+  state.Mutable<PodAffinityFilterState>().Detach();
+}
+
 Status InterPodAffinity::Filter(const CycleState& state, const PodInfo&,
                                 const NodeView& node) const {
   const auto& data = state.Read<PodAffinityFilterState>();

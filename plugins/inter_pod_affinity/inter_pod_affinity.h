@@ -55,6 +55,7 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
                 const NodeView& node) override;
   Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                    const NodeView& node) override;
+  void Detach(CycleState& state) override;
 
   // Affinity is asked first, and its rejection is UnschedulableAndUnresolvable: evicting pods
   // brings none near. Then the pod's anti-affinity, then that of placed pods.

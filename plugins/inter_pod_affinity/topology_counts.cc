@@ -87,6 +87,14 @@ void TopologyCounts::Update(std::span<const NodeRow> rows, NodeSet& touched) {
   }
 }
 
+void TopologyCounts::Detach() {
+  for (Entry& entry : entries_) {
+    if (entry.counts != nullptr) entry.counts = std::make_shared<const Counts>(*entry.counts);
+    entry.sum.reset();
+    entry.addends.clear();
+  }
+}
+
 void TopologyCounts::AddPod(const Snapshot& snapshot, std::string_view key, NodeRow row,
                             int32_t delta) {
   Entry& entry = At(snapshot, key);

@@ -16,8 +16,8 @@ namespace berth::plugins {
 
 // Counts by topology key and domain. Counts of one key add up, whichever term they come from.
 //
-// What the snapshot counted is shared and never changed; pods that are imagined on a node or away
-// from it are kept apart, so that a copy costs little however large the cluster is.
+// What the snapshot counted is shared, and never changed here; pods that are imagined on a node or
+// away from it are kept apart, so that a copy costs little however large the cluster is.
 //
 // Thread safety: one owner; any number of readers between its writes.
 class TopologyCounts {
@@ -29,8 +29,10 @@ class TopologyCounts {
                  std::shared_ptr<const Counts> counts);
   // Pods came to or left `rows`: makes sums and the number of counts those of now, and adds to
   // `touched` the rows whose domain's count of some key went above 0 or back. Not for copies, nor
-  // where pods are imagined.
+  // where pods are imagined, nor after Detach().
   void Update(std::span<const NodeRow> rows, NodeSet& touched);
+  // Copies what the snapshot counted: it changes no more.
+  void Detach();
   // Adds `delta` in the row's domain; nothing happens when the row has none.
   void AddPod(const Snapshot& snapshot, std::string_view key, NodeRow row, int32_t delta);
 

@@ -19,13 +19,13 @@ using WantedLabels = std::vector<std::pair<std::string, std::string>>;
 
 // Pods that are alike, and where they are.
 struct PreFilterState {
-  std::shared_ptr<const PodCounts> counts;
+  std::shared_ptr<const Counts> by_row;
   std::vector<std::pair<NodeRow, int32_t>> imagined;  // what is to be added to the counts
   WantedLabels own;                                   // of the pod's nodeSelector
   std::vector<std::string_view> missing;              // what the service's first pod says
   bool has_service = false;
 
-  size_t bytes() const { return ShareOf(counts, counts ? counts->by_row().bytes() : 0); }
+  size_t bytes() const { return ShareOf(by_row, by_row ? by_row->bytes() : 0); }
 };
 
 struct PreScoreState : CountedPods {};
@@ -65,10 +65,10 @@ NodeRow FirstRow(const PreFilterState& state, const Snapshot& snapshot) {
   const auto consider = [&](NodeRow row, int32_t pods) {
     if (pods + imagined(row) > 0 && row < first && snapshot.nodes().Test(row)) first = row;
   };
-  state.counts->by_row().ForEach([&](NodeRow row, int32_t pods) {
+  state.by_row->ForEach([&](NodeRow row, int32_t pods) {
     if (first == kNoRow) consider(row, pods);
   });
-  for (const auto& [row, by] : state.imagined) consider(row, state.counts->by_row().Get(row));
+  for (const auto& [row, by] : state.imagined) consider(row, state.by_row->Get(row));
   return first;
 }
 
@@ -134,7 +134,9 @@ PreFilterResult ServiceAffinity::PreFilter(CycleState& state, const PodInfo& pod
     }
   }
   data.has_service = FirstService(*pod.pod, handle_->listers()).has_value();
-  data.counts = snapshot.CountPods(Alike(*pod.pod));
+  std::shared_ptr<const PodCounts> counts = snapshot.CountPods(Alike(*pod.pod));
+  const Counts& by_row = counts->by_row();
+  data.by_row = std::shared_ptr<const Counts>(std::move(counts), &by_row);
   state.Write(std::move(data));
   return {};
 }
@@ -149,6 +151,11 @@ Status ServiceAffinity::RemovePod(CycleState& state, const PodInfo& pod, const P
                                   const NodeView& node) {
   Imagine(state, pod, removed, node.row(), -1);
   return Status::Success();
+}
+
+void ServiceAffinity::Detach(CycleState& state) {
+  auto& data = state.Mutable<PreFilterState>();
+  data.by_row = std::make_shared<const Counts>(*data.by_row);
 }
 
 Status ServiceAffinity::Filter(const CycleState& state, const PodInfo&,

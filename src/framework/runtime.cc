@@ -156,6 +156,14 @@ bool HasPreFilterExtensions(const Profile& profile, const Cycle& cycle) {
   return false;
 }
 
+void RunDetach(const Profile& profile, Cycle& cycle) {
+  for (const auto& entry : profile.plugins().pre_filter) {
+    PreFilterExtensions* extensions = entry.instance->pre_filter_extensions;
+    if (extensions == nullptr || cycle.skip_filter.test(entry.index)) continue;
+    extensions->Detach(cycle.state);
+  }
+}
+
 namespace {
 
 // AddPod or RemovePod, which `call` makes, of every filter that was not skipped.

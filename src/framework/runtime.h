@@ -79,6 +79,8 @@ Status RunFilterNodes(const FilterEntry& entry, const CycleState& state, const P
 
 // Whether a filter that was not skipped wants to hear of pods imagined on nodes, or away.
 bool HasPreFilterExtensions(const Profile& profile, const Cycle& cycle);
+// Has them rely on being told from now on: pods come and go in the snapshot itself.
+void RunDetach(const Profile& profile, Cycle& cycle);
 // Tells the filters that were not skipped that `added` is imagined on `node`.
 Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, const PodInfo& pod,
                  const PodInfo& added, const NodeView& node);

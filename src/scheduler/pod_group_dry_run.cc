@@ -17,10 +17,6 @@ bool LooksBeyondTheNode(const Inputs& inputs) {
   });
 }
 
-bool HasAntiAffinity(const PodInfo& pod) {
-  return pod.affinity != nullptr && !pod.affinity->required_anti_affinity.empty();
-}
-
 }  // namespace
 
 GroupPreemptionDryRun::GroupPreemptionDryRun(SchedulerState& state, PodGroupTrial& trial,
@@ -30,6 +26,28 @@ GroupPreemptionDryRun::GroupPreemptionDryRun(SchedulerState& state, PodGroupTria
       cycle_(cycle),
       group_(group),
       cache_trial_(state.cache.BeginTrial()) {}
+
+// The members that are in place with those before them.
+class GroupPreemptionDryRun::Together {
+ public:
+  explicit Together(GroupPreemptionDryRun& dry_run)
+      : dry_run_(dry_run), trial_(dry_run.state_.cache.BeginTrial()) {}
+  ~Together();
+  Together(const Together&) = delete;
+  Together& operator=(const Together&) = delete;
+
+  Status Add(const Assigned& assigned);
+
+ private:
+  struct Reserved {
+    const Assigned* assigned;
+    framework::Cycle cycle;
+  };
+
+  GroupPreemptionDryRun& dry_run_;
+  cache::Trial trial_;
+  std::vector<Reserved> reserved_;
+};
 
 GroupPreemptionDryRun::~GroupPreemptionDryRun() {
   for (const Assigned& assigned : assigned_) {
@@ -62,9 +80,13 @@ Status GroupPreemptionDryRun::Schedule() {
   for (size_t i = 0; i < tried.members.size(); ++i) {
     MemberAttempt& again = tried.members[i];
     if (again.result == MemberAttempt::Result::kPlaced) {
-      assigned_.push_back({again.attempt.info(), state_.cache.FindNode(again.node_name),
-                           std::move(again.node_name),
-                           std::string(state_.nominator.NominatedNode(again.attempt.uid()))});
+      assigned_.push_back(
+          {.info = again.attempt.info(),
+           .row = state_.cache.FindNode(again.node_name),
+           .node_name = std::move(again.node_name),
+           .nominated_node = std::string(state_.nominator.NominatedNode(again.attempt.uid())),
+           .cycle = {},
+           .hears_of_pods = false});
       state_.nominator.DeleteNominatedPodIfExists(again.attempt.pod());
     }
     group_.members[i].attempt.queued = std::move(again.attempt.queued);
@@ -73,95 +95,112 @@ Status GroupPreemptionDryRun::Schedule() {
   for (const Assigned& assigned : assigned_) {
     assignments_.push_back({assigned.info.get(), assigned.node_name});
   }
-  looks_beyond_ = AnyLooksBeyondItsNode();
+  return PreFilter();
+}
+
+Status GroupPreemptionDryRun::PreFilter() {
+  const framework::Profile& profile = *group_.profile;
+  Together together(*this);
+  for (Assigned& assigned : assigned_) {
+    assigned.cycle.observer = &state_.observer;
+    const framework::PreFilterVerdict said =
+        framework::RunPreFilter(profile, assigned.cycle, *assigned.info, state_.cache);
+    if (const Status& status = said.verdict.status; !status.ok()) return Keep(status);
+    framework::RunDetach(profile, assigned.cycle);
+    assigned.hears_of_pods = framework::HasPreFilterExtensions(profile, assigned.cycle);
+    looks_beyond_ = looks_beyond_ || LooksBeyondItsNode(assigned);
+    if (Status status = together.Add(assigned); !status.ok()) return status;
+  }
   return {};
 }
 
-bool GroupPreemptionDryRun::AnyLooksBeyondItsNode() {
-  for (const Assigned& assigned : assigned_) {
-    framework::Cycle cycle;
-    NodeSet candidates;
-    diagnosis_.Reset(state_.cache.num_rows());
-    if (!engine::PreFilterNodes(*group_.profile, cycle, *assigned.info, state_.cache, diagnosis_,
-                                candidates)
-             .ok()) {
-      return true;
-    }
-    for (const framework::FilterEntry& entry : group_.profile->plugins().filter) {
-      if (cycle.skip_filter.test(entry.index)) continue;
-      if (LooksBeyondTheNode(entry.instance->inputs)) return true;
-    }
-  }
-  return false;
+bool GroupPreemptionDryRun::LooksBeyondItsNode(const Assigned& assigned) const {
+  return std::ranges::any_of(group_.profile->plugins().filter, [&](const auto& entry) {
+    return !assigned.cycle.skip_filter.test(entry.index) &&
+           LooksBeyondTheNode(entry.instance->inputs);
+  });
 }
 
-Status GroupPreemptionDryRun::Judge(const Assigned& assigned, framework::Cycle& cycle) {
-  const framework::Profile& profile = *group_.profile;
-  cycle.observer = &state_.observer;
-  diagnosis_.Reset(state_.cache.num_rows());
-  NodeSet nodes;
-  if (Status status =
-          engine::PreFilterNodes(profile, cycle, *assigned.info, state_.cache, diagnosis_, nodes);
-      !status.ok()) {
-    return status;
-  }
-  if (!nodes.Test(assigned.row)) return Status(Code::kUnschedulable);
+Status GroupPreemptionDryRun::Judge(const Assigned& assigned) {
   NodeSet node(state_.cache.num_rows());
   node.Set(assigned.row);
   const engine::ClusterState cluster = ClusterOf(state_);
-  if (Status status = engine::FilterPass(profile, cycle, *assigned.info, cluster).Run(node);
-      !status.ok()) {
-    return status;
+  const Status status =
+      engine::FilterPass(*group_.profile, assigned.cycle, *assigned.info, cluster).Run(node);
+  if (!status.ok()) return Keep(status);
+  return node.Empty() ? Status(Code::kUnschedulable) : Status();
+}
+
+Status GroupPreemptionDryRun::Together::Add(const Assigned& assigned) {
+  if (auto assumed = trial_.Assume(assigned.info, assigned.row); !assumed) {
+    return dry_run_.cycle_.state.reasons().Error(assumed.error().message);
   }
-  if (node.Empty()) return Status(Code::kUnschedulable);
-  return framework::RunReserve(profile, cycle, *assigned.info, assigned.node_name).status;
+  // What Reserve writes down is no part of what the filters know, and what it says does not matter,
+  // as in kube-scheduler.
+  Reserved& reserved = reserved_.emplace_back(Reserved{&assigned, assigned.cycle.Fresh()});
+  reserved.cycle.state = assigned.cycle.state.Clone();
+  framework::RunReserve(*dry_run_.group_.profile, reserved.cycle, *assigned.info,
+                        assigned.node_name);
+  return {};
+}
+
+GroupPreemptionDryRun::Together::~Together() {
+  while (!reserved_.empty()) {
+    Reserved& last = reserved_.back();
+    framework::RunUnreserve(*dry_run_.group_.profile, last.cycle, *last.assigned->info,
+                            last.assigned->node_name);
+    reserved_.pop_back();
+  }
 }
 
 Status GroupPreemptionDryRun::JudgeTogether(const NodeSet* rows) {
-  cache::Trial together = state_.cache.BeginTrial();
-  struct Held {
-    const Assigned* assigned;
-    framework::Cycle cycle;
-  };
-  std::vector<Held> held;
-  Status verdict;
+  Together together(*this);
+  const Assigned* before = nullptr;
   for (const Assigned& assigned : assigned_) {
     if (rows != nullptr && !rows->Test(assigned.row)) continue;
-    Held& member = held.emplace_back(Held{&assigned, {}});
-    const Status status = Judge(assigned, member.cycle);
-    if (!status.ok()) {
-      // The reasons live as long as the member's cycle.
-      verdict = cycle_.state.reasons().Make(status.code(), status.message());
-      break;
+    if (before != nullptr) {
+      if (Status status = together.Add(*before); !status.ok()) return status;
     }
-    if (auto assumed = together.Assume(assigned.info, assigned.row); !assumed) {
-      verdict = cycle_.state.reasons().Error(assumed.error().message);
-      break;
-    }
+    if (Status status = Judge(assigned); !status.ok()) return status;
+    before = &assigned;
   }
-  while (!held.empty()) {
-    Held& member = held.back();
-    framework::RunUnreserve(*group_.profile, member.cycle, *member.assigned->info,
-                            member.assigned->node_name);
-    held.pop_back();
+  return {};
+}
+
+Status GroupPreemptionDryRun::Tell(const PodInfo& pod, NodeRow row, Comes comes) {
+  const NodeView node(state_.cache, row);
+  for (Assigned& assigned : assigned_) {
+    if (!assigned.hears_of_pods) continue;
+    framework::Cycle& cycle = assigned.cycle;
+    const auto tell = comes == Comes::kBack ? framework::RunAddPod : framework::RunRemovePod;
+    const Status status = tell(*group_.profile, cycle, cycle.state, *assigned.info, pod, node);
+    if (!status.ok()) return status;
   }
-  return verdict;
+  return {};
 }
 
 Result<bool> GroupPreemptionDryRun::Reprieve(std::span<const PodInfo* const> pods) {
   NodeSet rows(state_.cache.num_rows());
-  bool beyond = looks_beyond_;
   for (const PodInfo* pod : pods) {
     const cache::CachedPod& back = removed_.find(pod->pod->metadata.uid)->second;
     if (auto assumed = cache_trial_.Assume(back.info, back.row); !assumed) {
       return Fail(assumed.error());
     }
+    if (const Status status = Tell(*pod, back.row, Comes::kBack); !status.ok()) {
+      return Fail(status.message());
+    }
     rows.Set(back.row);
-    beyond = beyond || HasAntiAffinity(*pod);
   }
-  const Status verdict = JudgeTogether(beyond ? nullptr : &rows);
+  const Status verdict = JudgeTogether(looks_beyond_ ? nullptr : &rows);
   if (verdict.ok()) return true;
-  for (const PodInfo* pod : pods) cache_trial_.Remove(pod->pod->metadata.uid);
+  for (const PodInfo* pod : pods) {
+    const std::string& uid = pod->pod->metadata.uid;
+    cache_trial_.Remove(uid);
+    if (const Status status = Tell(*pod, removed_.find(uid)->second.row, Comes::kAway);
+        !status.ok()) {
+      return Fail(status.message());
+    }
+  }
   if (verdict.rejected()) return false;
   return Fail(verdict.message());
 }

@@ -8,7 +8,7 @@
 
 #include "berth/in_tree/pod_group_points.h"
 #include "src/base/string_map.h"
-#include "src/engine/engine.h"
+#include "src/framework/runtime.h"
 #include "src/scheduler/pod_group_attempt.h"
 #include "src/scheduler/pod_group_trial.h"
 #include "src/scheduler/state.h"
@@ -17,9 +17,10 @@ namespace berth::scheduler {
 
 // A dry run of preemption for one pod group, in a trial of the cache that ends with it.
 //
-// A pod that is put back is looked at together with the group's pods on its node. Those on other
-// nodes are looked at, too, where a filter of theirs looks beyond the node, or where the pod's own
-// anti-affinity does.
+// As in kube-scheduler the filters know what PreFilter found while all victims were away, and are
+// told of each that comes back. A pod that is put back is looked at together with the group's pods
+// on its node; those on other nodes are looked at, too, where a filter of theirs looks beyond the
+// node.
 //
 // Thread safety: the scheduling thread. All references must outlive it.
 class GroupPreemptionDryRun final : public PodGroupDryRun {
@@ -42,11 +43,26 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
     NodeRow row = kNoRow;
     std::string node_name;
     std::string nominated_node;  // before the dry run; a pod on its node is nominated no more
+    // What its filters know: PreFilter was asked while all victims were away, and AddPod of those
+    // that came back. As in kube-scheduler filters that had nothing to say then are not asked
+    // later.
+    framework::Cycle cycle;
+    bool hears_of_pods = false;
   };
+  class Together;
+  enum class Comes { kBack, kAway };
+  // Asks the members' PreFilter, each with those before it in place.
+  Status PreFilter();
+  // Tells the members' filters of a victim that is on the row again, or no longer.
+  Status Tell(const PodInfo& pod, NodeRow row, Comes comes);
   // Why the member cannot run on its node, an Error included; Success: it can.
-  Status Judge(const Assigned& assigned, framework::Cycle& cycle);
-  // Whether a filter of one of the members looks at pods of other nodes.
-  bool AnyLooksBeyondItsNode();
+  Status Judge(const Assigned& assigned);
+  // Whether a filter of the member looks at pods of other nodes.
+  bool LooksBeyondItsNode(const Assigned& assigned) const;
+  // The same status with reasons that live as long as the dry run.
+  Status Keep(const Status& status) const {
+    return cycle_.state.reasons().Make(status.code(), status.message());
+  }
   // Success, or the first Judge() that is not, of the members on `rows`, or of all.
   Status JudgeTogether(const NodeSet* rows);
 
@@ -59,7 +75,6 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   std::vector<Assigned> assigned_;             // in the order in which they were tried
   std::vector<ProposedAssignment> assignments_;
   bool looks_beyond_ = false;
-  engine::Diagnosis diagnosis_;
 };
 
 }  // namespace berth::scheduler

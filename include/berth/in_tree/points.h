@@ -91,6 +91,9 @@ class PreFilterExtensions {
                         const NodeView& node) = 0;
   virtual Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                            const NodeView& node) = 0;
+  // From now on pods come and go in the snapshot, and the data are to change by AddPod and
+  // RemovePod alone: what is read in the snapshot's counts must be copied.
+  virtual void Detach(CycleState& /*state*/) {}
 };
 
 struct PreFilterResult {

@@ -68,10 +68,11 @@ func newRequests() *requests {
 		patched: map[string]*schedulingv1beta1.PodGroup{}}
 }
 
-func (r *requests) numBound() int {
+func (r *requests) isBound(pod string) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return len(r.bound)
+	_, bound := r.bound[pod]
+	return bound
 }
 
 // Pods answers binds, patches and deletions, and keeps them.

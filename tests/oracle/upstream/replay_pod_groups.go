@@ -244,12 +244,14 @@ func (r *groupReplay) step(a attempt, rest []attempt) (ends bool, err error) {
 func (r *groupReplay) stepGroup(entity *framework.QueuedPodGroupInfo, a attempt, rest []attempt) (ends bool, err error) {
 	r.attempt, r.failed = a, map[string]failedPod{}
 	r.run, r.last, r.drew, r.refused = 0, "", false, nil
-	tried := r.triedPods(entity)
+	alive := r.alivePods(entity)
 	r.scheduler.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) { return entity, nil }
 	r.scheduler.ScheduleOne(r.ctx)
-	if err := r.awaitBinds(len(tried)); err != nil {
+	if err := r.awaitBinds(alive); err != nil {
 		return false, err
 	}
+	// A group that cannot be tried at all fails with its pods that are being deleted.
+	tried := sets.List(sets.KeySet(r.failed).Insert(alive...))
 	if err := r.compare(tried); err != nil {
 		if r.drew {
 			return true, nil // Another draw might have led where Berth's did.
@@ -369,8 +371,8 @@ func (r *groupReplay) stepPod(info *framework.QueuedPodInfo, d Decision) (ends b
 	return r.State.step(d)
 }
 
-// triedPods are those that upstream does not pass over.
-func (r *groupReplay) triedPods(entity *framework.QueuedPodGroupInfo) []string {
+// alivePods are those that upstream does not pass over.
+func (r *groupReplay) alivePods(entity *framework.QueuedPodGroupInfo) []string {
 	var names []string
 	entity.ForEachPodInfo(func(info *framework.QueuedPodInfo) bool {
 		if info.Pod.DeletionTimestamp == nil {
@@ -378,18 +380,21 @@ func (r *groupReplay) triedPods(entity *framework.QueuedPodGroupInfo) []string {
 		}
 		return true
 	})
-	slices.Sort(names)
 	return names
 }
 
 // bindsLimit is how long upstream may take to bind pods in memory.
 const bindsLimit = 30 * time.Second
 
-func (r *groupReplay) awaitBinds(pods int) error {
+// awaitBinds waits until each of the pods has failed or is bound.
+func (r *groupReplay) awaitBinds(pods []string) error {
 	return waitFor(bindsLimit, func() bool {
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
-		return len(r.failed)+r.requests.numBound() >= pods
+		return !slices.ContainsFunc(pods, func(name string) bool {
+			_, failed := r.failed[name]
+			return !failed && !r.requests.isBound(name)
+		})
 	})
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plugins/inter_pod_affinity/topology_counts.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
 namespace berth::plugins {
@@ -451,6 +452,26 @@ TEST_F(InterPodAffinityTest, APodThatMatchesItselfBecomesTheFirstWhenTheLastIsIm
   EXPECT_THAT(Verdicts(plugin, *pod, snapshot), ElementsAre("", "", "", "", kFar));
   EXPECT_TRUE(plugin.AddPod(state, *pod, snapshot.pod("db"), snapshot.view("b1")).ok());
   EXPECT_THAT(Verdicts(plugin, *pod, snapshot), ElementsAre(kFar, kFar, "", "", kFar));
+}
+
+TEST_F(InterPodAffinityTest, CountsThatAreDetachedChangeNoMoreWithTheSnapshot) {
+  const PlainSnapshot snapshot = Placed({});
+  const DomainId domain = snapshot.GetTopology("zone")->domain_of[0];
+  const auto first = std::make_shared<Counts>();
+  const auto second = std::make_shared<Counts>();
+  first->Add(domain, 1);
+  TopologyCounts one;
+  one.AddCounts(snapshot, "zone", first);
+  TopologyCounts two = one;
+  two.AddCounts(snapshot, "zone", second);
+  for (TopologyCounts* counts : {&one, &two}) counts->Detach();
+  first->Add(domain, -1);
+  for (TopologyCounts* counts : {&one, &two}) {
+    EXPECT_TRUE(counts->AnyPositive(0));
+    counts->AddPod(snapshot, "zone", 0, -1);
+    EXPECT_FALSE(counts->AnyPositive(0));
+    EXPECT_TRUE(counts->empty());
+  }
 }
 
 TEST_F(InterPodAffinityTest, ScoreAddsTheWeightsOfBothSides) {
