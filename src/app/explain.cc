@@ -101,7 +101,7 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
     if (name == nullptr) {
       group.reset();
     } else if (!group || group->pod_group != pod->metadata.namespace_ + "/" + *name) {
-      group = simulation.scheduler().PreviewPodGroup(*pod);
+      group = simulation.scheduler().PreviewPodGroup(*pod, scheduler::Effects::kOnClaims);
     }
     timings.Add(decided - began, clock.Now() - decided);
     const bool fixable = flags.fix && judgement->kind() == Judgement::Kind::kUnschedulable;

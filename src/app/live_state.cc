@@ -148,8 +148,9 @@ Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_vie
   judgement->Explain();
   if (previews.preemption) judgement->PreviewPreemption();
   if (previews.claims) judgement->PreviewClaims();
+  const auto group = scheduler.PreviewPodGroup(*pod);
   std::string out;
-  explain::VerdictWriter(scheduler.cache()).Append(*judgement, out);
+  explain::VerdictWriter(scheduler.cache()).Append(*judgement, out, group ? &*group : nullptr);
   return out;
 }
 

@@ -59,6 +59,17 @@ class Engine {
   void KeepRefusal(const framework::Profile& profile, framework::Cycle cycle, const PodInfo& pod,
                    const ClusterState& cluster, Refusal refusal);
 
+  // What the next decision draws from and where it begins to look.
+  struct Chance {
+    Random random;
+    size_t next_start_node_index = 0;
+  };
+  Chance chance() const { return {random_, next_start_node_index_}; }
+  void SetChance(const Chance& chance) {
+    random_ = chance.random;
+    next_start_node_index_ = chance.next_start_node_index;
+  }
+
   // Drops what is kept; to be called before a profile ends.
   void ForgetKept();
   // To be called at even intervals: drops what was not used for KeptEvaluations::kMaxAge of them.

@@ -81,7 +81,7 @@ GroupVerdict GangSearch::Run(PodGroupAttempt& group, const NodeSet* placement) {
 
 GangSearch::Outcome GangSearch::Try(PodGroupAttempt& group, const NodeSet* placement, bool back) {
   framework::Cycle cycle;
-  cycle.observer = &state_.observer;
+  if (!group.preview) cycle.observer = &state_.observer;
   const api::ObjectMeta& metadata = group.object->metadata;
   const PodGroupState* known = state_.pod_groups.Find(metadata.namespace_, metadata.name);
   const size_t before = known == nullptr ? 0 : known->scheduled;

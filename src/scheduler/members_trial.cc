@@ -36,7 +36,7 @@ MembersTrial::MembersTrial(SchedulerState& state, const Profiles& profiles, engi
 GroupVerdict MembersTrial::Run(PodGroupAttempt& group, const MembersPlan& plan) {
   Begin(group);
   framework::Cycle placement;
-  placement.observer = &state_.observer;
+  if (!group.preview) placement.observer = &state_.observer;
   const api::PodGroup& object = *group.object;
   const auto feasible = [&](const PlacementProgress& progress) {
     return framework::RunPlacementFeasible(*group.profile, placement, object, progress);
@@ -122,7 +122,9 @@ void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* no
     }
   }
   if (stopwatch_) attempt.decision_took = stopwatch_() - attempt.stopwatch_start;
-  state_.metrics.Observe(algorithm_series_, state_.clock.Now() - attempt.start);
+  if (!group.preview) {
+    state_.metrics.Observe(algorithm_series_, state_.clock.Now() - attempt.start);
+  }
 }
 
 void MembersTrial::Refuse(MemberAttempt& member, const NodeSet* nodes,

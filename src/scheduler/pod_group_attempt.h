@@ -62,6 +62,7 @@ struct PodGroupAttempt {
   Time start;
   std::string untried_message;  // once it failed: what pods hear that were not tried
   bool waits_for_preemption = false;
+  bool preview = false;  // nothing of it is measured
 
   // What plugins see of it; good as long as the members stay.
   PodGroupInfo Info() const {

@@ -8,8 +8,8 @@
 #include "src/base/string_map.h"
 #include "src/framework/pod_group_runtime.h"
 #include "src/scheduler/cycle_steps.h"
+#include "src/scheduler/kept_chance.h"
 #include "src/scheduler/pod_group_dry_run.h"
-#include "src/scheduler/pod_group_preview.h"
 
 namespace berth::scheduler {
 namespace {
@@ -107,7 +107,8 @@ void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
   Submit(std::move(group), verdict);
 }
 
-std::optional<engine::PodGroupPreview> PodGroupCycle::Preview(const api::Pod& pod) {
+std::optional<engine::PodGroupPreview> PodGroupCycle::Preview(const api::Pod& pod,
+                                                              Effects effects) {
   std::optional<PreviewAttempt> begun = BeginPreview(state_, parts_.profiles, pod);
   if (!begun) return std::nullopt;
   PodGroupAttempt& group = begun->group;
@@ -117,11 +118,15 @@ std::optional<engine::PodGroupPreview> PodGroupCycle::Preview(const api::Pod& po
   if (const auto problem = Problem(group)) {
     return EndPreview(*std::move(begun), {.code = Code::kError, .reasons = {*problem}});
   }
-  std::vector<std::string> uids;
-  for (MemberAttempt& member : group.members) {
-    Prepare(state_, member.attempt);
-    uids.push_back(member.attempt.uid());
+  if (effects == Effects::kNone) {
+    if (std::string why = WhyNotTried(state_, group); !why.empty()) {
+      return EndPreview(*std::move(begun), {.code = Code::kUnschedulable, .reasons = {why}});
+    }
   }
+  group.preview = true;
+  const KeptChance chance(state_, parts_.engine, *group.profile);
+  std::vector<std::string> uids;
+  for (const MemberAttempt& member : group.members) uids.push_back(member.attempt.uid());
   state_.nominator.SetAside(uids);
   const GroupVerdict verdict = trial_.TryEvery(group);
   state_.nominator.SetAside({});

@@ -11,6 +11,7 @@
 #include "src/scheduler/cycle_end.h"
 #include "src/scheduler/options.h"
 #include "src/scheduler/pod_group_attempt.h"
+#include "src/scheduler/pod_group_preview.h"
 #include "src/scheduler/pod_group_trial.h"
 
 namespace berth::scheduler {
@@ -31,8 +32,8 @@ class PodGroupCycle {
   // `popped` is a group, as the queue's Pop() returns it.
   void Schedule(std::unique_ptr<queue::QueuedPod> popped);
   // What would become of the group of that pod, which waits, without evictions; nullopt where it
-  // has none. Changes nothing.
-  std::optional<engine::PodGroupPreview> Preview(const api::Pod& pod);
+  // has none. Later decisions are the same.
+  std::optional<engine::PodGroupPreview> Preview(const api::Pod& pod, Effects effects);
 
  private:
   PodGroupAttempt Begin(std::unique_ptr<queue::QueuedPod> popped);

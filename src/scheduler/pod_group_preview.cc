@@ -53,6 +53,20 @@ std::optional<PreviewAttempt> BeginPreview(SchedulerState& state, const Profiles
   return begun;
 }
 
+std::string WhyNotTried(const SchedulerState& state, const PodGroupAttempt& group) {
+  if (!state.extenders.empty()) return "not tried: extenders would be asked";
+  for (const MemberAttempt& member : group.members) {
+    const api::Pod& pod = member.attempt.pod();
+    if (!pod.spec.resource_claims.empty()) {
+      return "not tried: " + pod.metadata.Key() + " has resource claims";
+    }
+    if (!state.nominator.NominatedNode(pod.metadata.uid).empty()) {
+      return "not tried: " + pod.metadata.Key() + " is nominated for a node";
+    }
+  }
+  return "";
+}
+
 engine::PodGroupPreview EndPreview(PreviewAttempt tried, const GroupVerdict& verdict) {
   engine::PodGroupPreview preview = std::move(tried.preview);
   preview.starts = verdict.ok();

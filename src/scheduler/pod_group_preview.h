@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "src/engine/pod_group_preview.h"
 #include "src/scheduler/pod_group_attempt.h"
@@ -9,6 +10,12 @@
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
+
+// What a preview may do to the cluster. To try a group is to reserve for its pods, and to take that
+// back: a reservation of a claim, too, that was there before.
+enum class Effects { kOnClaims, kNone };
+// Why the group cannot be tried without effects; "": it can.
+std::string WhyNotTried(const SchedulerState& state, const PodGroupAttempt& group);
 
 // The group of that pod, and an attempt at all of its pods that wait and may be tried; nullopt
 // where the pod belongs to no group.

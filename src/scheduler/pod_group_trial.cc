@@ -72,8 +72,8 @@ GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, Tries tries,
                                           std::vector<Placement>& placements) {
   const PodGroupInfo info = group.Info();
   framework::Cycle cycle;
-  cycle.observer = &state_.observer;
-  cycle.observe_plugins = true;
+  if (!group.preview) cycle.observer = &state_.observer;
+  cycle.observe_plugins = !group.preview;
   GeneratePlacementsResult generated = framework::RunGeneratePlacements(
       *group.profile, cycle, info, state_.cache, {.name = "", .nodes = state_.cache.nodes()});
   if (!generated.status.ok()) {
@@ -82,7 +82,9 @@ GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, Tries tries,
             .reasons = generated.status.reasons()};
   }
   placements = std::move(generated.placements);
-  state_.observer.ObserveGeneratedPlacements(*group.profile, placements.size());
+  if (!group.preview) {
+    state_.observer.ObserveGeneratedPlacements(*group.profile, placements.size());
+  }
   const bool only = placements.size() == 1;
   std::vector<Fit> fits;
   NearMiss nearest;
@@ -91,7 +93,9 @@ GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, Tries tries,
     const MembersPlan plan{.placement = NodesOf(placement), .tries = tries};
     GroupVerdict verdict = only ? members_.Run(group, plan) : TryAside(group, plan);
     if (verdict.code == Code::kError) return verdict;
-    state_.observer.ObservePlacement(*group.profile, verdict.ok(), state_.clock.Now() - start);
+    if (!group.preview) {
+      state_.observer.ObservePlacement(*group.profile, verdict.ok(), state_.clock.Now() - start);
+    }
     if (only) return verdict.ok() ? verdict : FitsNowhere(1, verdict);
     if (verdict.ok()) {
       fits.push_back({&placement, RowsOf(group)});

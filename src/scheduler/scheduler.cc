@@ -113,9 +113,10 @@ std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const 
       engine::ClusterState{state_->cache, state_->nominator}, std::move(extenders_not_asked));
 }
 
-std::optional<engine::PodGroupPreview> Scheduler::PreviewPodGroup(const api::Pod& pod) {
+std::optional<engine::PodGroupPreview> Scheduler::PreviewPodGroup(const api::Pod& pod,
+                                                                  Effects effects) {
   BERTH_ON_THREAD(state_->owner);
-  return pod_group_cycle_.Preview(pod);
+  return pod_group_cycle_.Preview(pod, effects);
 }
 
 Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {

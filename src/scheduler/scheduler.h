@@ -69,7 +69,8 @@ class Scheduler {
   // count in the metrics. Of use until the next turn.
   std::unique_ptr<engine::Judgement> Judge(const std::shared_ptr<const api::Pod>& pod);
   // The same of the pod group that the pod belongs to; nullopt: it belongs to none.
-  std::optional<engine::PodGroupPreview> PreviewPodGroup(const api::Pod& pod);
+  std::optional<engine::PodGroupPreview> PreviewPodGroup(const api::Pod& pod,
+                                                         Effects effects = Effects::kNone);
   // Swaps the profiles' plugins, weights and args for those of `next`, between two cycles: see
   // Profiles::Replace. All parked pods are tried again.
   Result<void> Reload(config::SchedulerConfiguration next);

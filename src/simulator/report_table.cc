@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <string_view>
 
+#include "berth/in_tree/pod_groups.h"
+#include "src/explain/pod_group_table.h"
 #include "src/explain/text_table.h"
 #include "src/simulator/report.h"
 
@@ -15,6 +18,7 @@ using explain::TextTable;
 constexpr size_t kMaxNodes = 20;
 constexpr size_t kMaxMessages = 20;
 constexpr size_t kMaxExamples = 3;
+constexpr size_t kMaxPodGroups = 20;
 
 std::string Decimal(double value, int digits) {
   char text[64];
@@ -109,6 +113,30 @@ void AppendOthers(const std::vector<std::string>& keys, std::string_view what, s
       '\n' + Counted(keys.size(), "pod") + ' ' + std::string(what) + ": " + Examples(keys) + '\n';
 }
 
+// What the groups of the pods left lack.
+void AppendPodGroups(const Report& report, Simulation& simulation, std::string& out) {
+  std::vector<std::string> left = report.gated;
+  for (const Report::Left& pod : report.unschedulable) left.push_back(pod.pod);
+  for (const Report::Left& pod : report.unfinished) left.push_back(pod.pod);
+  std::ranges::sort(left);
+  std::set<std::string> groups;
+  std::string tables;
+  for (const std::string& key : left) {
+    const auto pod = simulation.FindPod(key);
+    const std::string* name = pod == nullptr ? nullptr : PodGroupNameOf(*pod);
+    if (name == nullptr || !groups.insert(pod->metadata.namespace_ + "/" + *name).second) continue;
+    if (groups.size() > kMaxPodGroups) continue;
+    const auto group = simulation.scheduler().PreviewPodGroup(*pod, scheduler::Effects::kOnClaims);
+    if (!group) return;  // without their gate there are none
+    explain::AppendPodGroupTable(*group, kMaxExamples, tables);
+  }
+  if (groups.empty()) return;
+  out += '\n' + Counted(groups.size(), "pod group") + " with pods left:\n" + tables;
+  if (groups.size() > kMaxPodGroups) {
+    out += "\n  ... and " + Counted(groups.size() - kMaxPodGroups, "pod group") + '\n';
+  }
+}
+
 }  // namespace
 
 void AppendReportTable(const Report& report, Simulation& simulation, std::string& out) {
@@ -116,6 +144,7 @@ void AppendReportTable(const Report& report, Simulation& simulation, std::string
   AppendPlacements(report, simulation.scheduler().cache(), out);
   AppendLeft(report.unschedulable, "unschedulable", out);
   AppendLeft(report.unfinished, "failed again and again", out);
+  AppendPodGroups(report, simulation, out);
   AppendOthers(report.evicted, "evicted to make room", out);
   AppendOthers(report.gated, "gated", out);
   AppendOthers(report.ignored, "ignored (being deleted, or of another scheduler)", out);

@@ -211,6 +211,20 @@ TEST_F(OfflineCommandsTest, SimulateDecidesAboutPodGroupsAndTellsOfThem) {
                               "be satisfied: 1 scheduled, 1 remaining"));
 }
 
+TEST_F(OfflineCommandsTest, TheTableOfASimulationTellsWhatPodGroupsLack) {
+  file_ = folder_.Write("groups.yaml", kPodGroups);
+  EXPECT_EQ(Run(Simulate, {"--feature-gates", "GenericWorkload=true"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"(
+2 pod groups with pods left:
+
+  Pod group default/large would not start, without evictions; it needs 3 pods to start, 3 exist: 0 on nodes, 3 waiting, of which 1 fit.
+)"));
+  EXPECT_THAT(out_, HasSubstr("\n  Pod group default/gone is not there; its pods wait for it.\n"));
+  EXPECT_THAT(out_, testing::Not(HasSubstr("default/small")));
+  EXPECT_EQ(Run(Simulate, {}), kDone);
+  EXPECT_THAT(out_, testing::Not(HasSubstr("pod groups"))) << "without the gate there are none";
+}
+
 TEST_F(OfflineCommandsTest, ExplainTellsWhatAPodsGroupLacks) {
   file_ = folder_.Write("groups.yaml", kPodGroups);
   const std::vector<std::string> flags = {"--feature-gates", "GenericWorkload=true", "--pod",
