@@ -60,6 +60,8 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
     if (auto checked = election::CheckTimes(election); !checked) return Fail(checked.error());
     client_options.may_write = [self = daemon.get()] { return self->elector_->MayWrite(); };
   }
+  // Twice withheld: by a client that answers in the API server's place, and here.
+  if (options.shadow) client_options.may_write = [] { return false; };
   auto client = client::CurlClient::Make(std::move(client_options), daemon->clock_);
   if (!client) return Fail(client.error());
   daemon->client_ = std::move(*client);
@@ -91,8 +93,11 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
     if (!recorder) return Fail(recorder.error().Within("--record"));
     daemon->recorder_ = std::move(*recorder);
   }
-  auto scheduler = scheduler::Scheduler::Make(scheduler_options, registry, daemon->clock_,
-                                              *daemon->client_, daemon->metrics_);
+  if (options.shadow) daemon->EnterShadow(scheduler_options);
+  client::ApiClient& api =
+      options.shadow ? static_cast<client::ApiClient&>(*daemon->read_only_) : *daemon->client_;
+  auto scheduler = scheduler::Scheduler::Make(scheduler_options, registry, daemon->clock_, api,
+                                              daemon->metrics_);
   if (!scheduler) {
     const Error error = scheduler.error().Within("initializing profiles");
     return Fail(options.config_file.empty() ? error : error.Within(options.config_file));
@@ -113,6 +118,20 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
                       [loop = daemon->scheduler_.get()] { return loop->BusyPlugin(); }});
   if (election.leader_elect) daemon->MakeElector(election, std::move(component), seeds.Next());
   return daemon;
+}
+
+void Daemon::EnterShadow(scheduler::SchedulerOptions& options) {
+  read_only_.emplace(*client_);
+  comparison_.emplace(clock_, metrics_);
+  options.shadow = &*comparison_;
+  options.on_cycle = [this](const scheduler::CycleOutcome& outcome) {
+    comparison_->Decided(outcome);
+  };
+}
+
+std::optional<shadow::Summary> Daemon::SummarizeShadow() const {
+  if (!comparison_) return std::nullopt;
+  return comparison_->Summarize();
 }
 
 void Daemon::MakeElector(const config::LeaderElection& election, std::string component,

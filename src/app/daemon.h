@@ -17,12 +17,14 @@
 #include "src/base/clock.h"
 #include "src/base/thread.h"
 #include "src/client/curl_client.h"
+#include "src/client/read_only_client.h"
 #include "src/config/types.h"
 #include "src/election/leader_elector.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
 #include "src/recording/setup.h"
 #include "src/scheduler/scheduler.h"
+#include "src/shadow/comparison.h"
 
 namespace berth::app {
 
@@ -36,6 +38,7 @@ struct DaemonOptions {
   metrics::RegistryOptions metrics;
   std::string record;  // the folder to record to; "": nowhere
   recording::FileLimits record_limits;
+  bool shadow = false;  // --shadow
 };
 
 // Client, informers, scheduler and leader election, wired together:
@@ -79,6 +82,9 @@ class Daemon {
   metrics::Registry& metrics() { return metrics_; }
   const Clock& clock() const { return clock_; }
 
+  // With --shadow, what it came to; of use once `ended` was called.
+  std::optional<shadow::Summary> SummarizeShadow() const;
+
   // Always, without leader election.
   bool leading() const { return elector_ == nullptr || elector_->leading(); }
   // It was ours and is not any more: nothing may be done but to end the process.
@@ -91,6 +97,8 @@ class Daemon {
 
  private:
   explicit Daemon(metrics::RegistryOptions metrics) : metrics_(std::move(metrics)) {}
+  // Lets the scheduler decide beside another one.
+  void EnterShadow(scheduler::SchedulerOptions& options);
   void MakeElector(const config::LeaderElection& election, std::string component, uint64_t seed);
 
   base::RealClock clock_;
@@ -98,6 +106,8 @@ class Daemon {
   RequestMetrics request_metrics_{metrics_};
   std::unique_ptr<recording::Recorder> recorder_;  // nullptr: nothing is recorded
   std::unique_ptr<client::CurlClient> client_;
+  std::optional<client::ReadOnlyClient> read_only_;  // with --shadow
+  std::optional<shadow::Comparison> comparison_;     // the same
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::unique_ptr<informers::Informers> informers_;
   std::shared_ptr<LoopWatch> loop_watch_;

@@ -39,6 +39,12 @@ void AddMisc(FlagSet& flags, RunFlags& out) {
               "Without it each start draws its own.",
               out.seed);
   AddRecord(flags, out);
+  flags.Value("shadow",
+              "Decide for the pods of another scheduler, bind and write nothing, and tell at the "
+              "end how the two compare. Holds no lease.",
+              out.shadow);
+  flags.Value("shadow-report", "Write what --shadow came to to this file at the end, as JSON.",
+              out.shadow_report);
 }
 
 void AddDeprecated(FlagSet& flags, RunFlags& out) {
@@ -188,6 +194,12 @@ Result<void> CheckFlags(RunFlags& flags, LogFlags& logs) {
     return finished;
   }
   flags.log = logs.options;
+  if (!flags.shadow_report.empty() && !flags.shadow) {
+    problems.emplace_back("--shadow-report is of no use without --shadow");
+  }
+  if (flags.shadow && !flags.record.empty()) {
+    problems.emplace_back("--shadow and --record exclude each other: a replay binds");
+  }
   for (std::string& problem : ServingFlagProblems(flags)) problems.push_back(std::move(problem));
   if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
   return {};

@@ -114,6 +114,10 @@ struct RunFlags {
   std::string record;
   uint64_t record_max_mib = 1024;
 
+  // Decide beside another scheduler, and write nothing.
+  bool shadow = false;
+  std::string shadow_report;  // where to write what it came to, as JSON; "": nowhere
+
   // Flags that were given and change nothing yet, in the order of the help text.
   std::vector<std::string> without_effect;
 

@@ -26,6 +26,7 @@
 #include "src/base/logging.h"
 #include "src/config/extension_points.h"
 #include "src/config/write.h"
+#include "src/shadow/summary.h"
 
 namespace berth::app {
 namespace {
@@ -57,14 +58,26 @@ int CommandFailed(const Error& error) {
 }
 
 // For its owner's eyes: a configuration may hold keys.
-Result<void> WriteFile(const std::string& path, const std::string& text) {
+Result<void> WriteFile(std::string_view flag, const std::string& path, const std::string& text) {
   const mode_t mask = umask(0077);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   umask(mask);
   file << text;
   file.close();
-  if (!file) return Fail("--write-config-to: " + path + " cannot be written");
+  if (!file) return Fail(std::string(flag) + ": " + path + " cannot be written");
   return {};
+}
+
+// What --shadow came to: for people on standard output, and as JSON where a file is named.
+Result<void> TellShadow(const shadow::Summary& summary, const std::string& file) {
+  std::string text;
+  shadow::AppendTable(summary, text);
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+  if (file.empty()) return {};
+  text.clear();
+  shadow::AppendJson(summary, text);
+  return WriteFile("--shadow-report", file, text);
 }
 
 void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
@@ -177,6 +190,10 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   base::LogInfo(
       "Starting Berth",
       {{"version", kVersion}, {"kubeSchedulerVersion", kKubernetesVersion}, {"seed", seed}});
+  if (flags->shadow) {
+    base::LogInfo("In the shadow of another scheduler: nothing is written, no lease is held");
+    settings->configuration.leader_election.leader_elect = false;
+  }
   LogWhatHasNoEffect(*flags, *settings);
   LogMissingPlugins(settings->configuration, in_tree);
   base::LogV(2, "Using component config",
@@ -192,6 +209,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   options.pod_max_in_unschedulable_pods_duration = flags->pod_max_in_unschedulable_pods_duration;
   options.seed = seed;
   options.metrics = std::move(*metrics);
+  options.shadow = flags->shadow;
   options.record = flags->record;
   options.record_limits = RecordLimits(flags->record_max_mib);
   const auto plugins = WithLoadedPlugins(in_tree, flags->plugin_dirs);
@@ -200,7 +218,8 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   if (!daemon) return CommandFailed(daemon.error());
   if (!flags->write_config_to.empty()) {
     const std::string effective = config::ToYaml(settings->configuration);
-    if (auto written = WriteFile(flags->write_config_to, effective); !written) {
+    if (auto written = WriteFile("--write-config-to", flags->write_config_to, effective);
+        !written) {
       return CommandFailed(written.error());
     }
     base::LogInfo("Wrote configuration", {{"file", flags->write_config_to}});
@@ -222,9 +241,14 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   std::atomic<bool> stopping = false;
   auto serving = Serve(*flags, settings->configuration, configz, **daemon, stopping);
   if (!serving) return CommandFailed(serving.error());
-  const int code = RunUntilSignal(**daemon, signals, reloader ? &*reloader : nullptr, stopping);
+  int code = RunUntilSignal(**daemon, signals, reloader ? &*reloader : nullptr, stopping);
   if (*serving != nullptr) (*serving)->Stop(kServingGrace);
   serving->reset();
+  if (const auto summary = (*daemon)->SummarizeShadow()) {
+    if (auto told = TellShadow(*summary, flags->shadow_report); !told) {
+      code = CommandFailed(told.error());
+    }
+  }
   daemon->reset();
   base::FlushLogs();
   return code;

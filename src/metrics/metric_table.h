@@ -109,6 +109,10 @@ enum class Metric : uint16_t {
   kConfigLastReloadSuccessful,
   kExtenderRequests,
   kExtenderRequestDuration,
+  kShadowPods,
+  kShadowScoreGivenAway,
+  kShadowDecisionDuration,
+  kShadowOnlyBerth,
   kCount,
 };
 

@@ -54,6 +54,24 @@ std::vector<MetricRow> BerthRows() {
       {Metric::kExtenderRequestDuration,
        Histogram("berth_extender_request_duration_seconds", kAlpha, {"extender", "verb"},
                  Exponential(0.001, 2, 15), "Time that calls of HTTP extenders took, in seconds.")},
+      {Metric::kShadowPods,
+       Counter("berth_shadow_pods_total", kAlpha, {"comparison"},
+               "With --shadow, pods that the other scheduler bound, by how its node compares with "
+               "the one that Berth chooses at that moment: 'same_node', 'tie', 'lower_than_berth', "
+               "'higher_than_berth' or 'refused_by_berth'.")},
+      {Metric::kShadowScoreGivenAway,
+       Counter("berth_shadow_score_given_away_total", kAlpha, {"scheduler"},
+               "With --shadow, sum of what the choices of a scheduler, 'berth' or 'other', lack to "
+               "the best score of the moment.")},
+      {Metric::kShadowDecisionDuration,
+       Histogram("berth_shadow_decision_duration_seconds", kAlpha, {"scheduler"},
+                 Exponential(0.0001, 2, 20),
+                 "With --shadow, time from the moment a pod was seen until 'berth' had decided, "
+                 "and until the bind of the 'other' was seen, in seconds.")},
+      {Metric::kShadowOnlyBerth,
+       Gauge("berth_shadow_pods_only_berth_places", kAlpha, {},
+             "With --shadow, pending pods that Berth has a node for while the other scheduler says "
+             "that none fits.")},
   };
 }
 

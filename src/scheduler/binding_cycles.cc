@@ -68,6 +68,10 @@ void BindingCycles::StartBinding(AssumedPod& pod) {
   const std::string& uid = pod.attempt.uid();
   queue_.Done(uid);
   state_.status_patcher.DropCondition(uid);
+  if (state_.in_shadow) {
+    EndInShadow(Take(assumed_.find(uid)));
+    return;
+  }
   const framework::PluginLists& plugins = pod.attempt.profile->plugins();
   binding::BindingCycle cycle;
   cycle.pod = pod.attempt.info();
@@ -168,6 +172,15 @@ void BindingCycles::ObserveTimings(const framework::Profile& profile,
       state_.observer.ObservePlugin(timing.plugin, point, timing.code, timing.duration);
     }
   }
+}
+
+void BindingCycles::EndInShadow(AssumedPod pod) {
+  Attempt& attempt = pod.attempt;
+  base::LogV(2, "Would bind pod to node",
+             {{"pod", attempt.pod().metadata.Key()}, {"node", pod.node_name}});
+  state_.observer.ObserveAttempt(*attempt.profile, MetricsObserver::Result::kScheduled,
+                                 state_.clock.Now() - attempt.start);
+  UnreserveAndForget(state_, attempt, pod.node_name);
 }
 
 void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {

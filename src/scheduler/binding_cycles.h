@@ -32,6 +32,9 @@ namespace berth::scheduler {
 // confirmed by reads: beyond that no further pod is to be decided, so that a late pod of high
 // priority never stands behind stale decisions.
 //
+// In the shadow of another scheduler (SchedulerOptions::shadow) no pod goes to the binder: what it
+// holds is released as soon as it would, so that the cache has only what was bound.
+//
 // Thread safety: the scheduling thread.
 class BindingCycles {
  public:
@@ -73,6 +76,7 @@ class BindingCycles {
   void SetAwaitingBind(AssumedPod& pod, bool awaiting);
   AssumedPod Take(AssumedPods::iterator it);
   void ObserveTimings(const framework::Profile& profile, const binding::BindOutcome& outcome);
+  void EndInShadow(AssumedPod pod);
   void FinishBound(const AssumedPod& pod, Time now);
   void Fail(AssumedPod pod, Failure failure, Time now);
 

@@ -33,6 +33,8 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
     if (newest != info->pod) info = state_.cache.MakePodInfo(newest);
     PutBack(std::move(attempt.queued), info, failure, now);
   }
+  // What is not written is not so: only nominations of the other scheduler count.
+  if (state_.in_shadow) failure.nominating = {};
   state_.nominator.AddNominatedPod(info, failure.nominating);
   Tell(info, *attempt.profile, std::move(failure));
 }

@@ -126,6 +126,7 @@ void Loop::Apply(Message& message, Time now) {
 void Loop::Dispatch(Message& message, Time now) {
   if (state_.tape != nullptr) state_.tape->Take(message);
   if (auto* event = std::get_if<informers::InformerEvent>(&message)) {
+    if (parts_.shadow_watch != nullptr) parts_.shadow_watch->Before(*event, now);
     parts_.handlers.Handle(*event, now);
     // Which class stands for a resource says on which nodes pods may ask for it.
     if (event->kind == informers::Kind::kDeviceClass) parts_.engine.ForgetKept();

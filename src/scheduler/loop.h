@@ -12,6 +12,7 @@
 #include "src/scheduler/event_handlers.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/scheduling_cycle.h"
+#include "src/scheduler/shadow.h"
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
@@ -31,6 +32,7 @@ class Loop {
     EventHandlers& handlers;
     SchedulingCycle& scheduling_cycle;
     BindingCycles& binding_cycles;
+    ShadowWatch* shadow_watch;  // nullptr: it decides in no other scheduler's shadow
   };
   // All parts must outlive the loop. `leading` off: no cycle begins before LeadingBegan arrives.
   Loop(const Parts& parts, bool leading);

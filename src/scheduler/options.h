@@ -15,6 +15,7 @@
 
 namespace berth::scheduler {
 
+class ShadowListener;
 class Tape;
 
 // How a scheduling cycle ended.
@@ -64,6 +65,10 @@ struct SchedulerOptions {
   std::optional<Time> start = std::nullopt;
   // Records or replays; must outlive the scheduler. nullptr: neither.
   Tape* tape = nullptr;
+  // Decides in the shadow of another scheduler: nothing is bound, and the listener hears what the
+  // other does with the same pods. What else is written goes to the API client, which must not let
+  // it through. Must outlive the scheduler. nullptr: binds.
+  ShadowListener* shadow = nullptr;
 };
 
 }  // namespace berth::scheduler

@@ -5,6 +5,7 @@
 
 #include "src/base/logging.h"
 #include "src/extender/interest.h"
+#include "src/scheduler/cycle_steps.h"
 
 namespace berth::scheduler {
 namespace {
@@ -48,6 +49,7 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
       handlers_(*state_, queue_, profiles_),
       failures_(*state_, queue_),
       binding_cycles_(*state_, queue_, failures_, options.configuration.client_connection.burst),
+      shadow_watch_(MakeShadowWatch(options.shadow)),
       pod_group_cycle_(Parts(), options),
       scheduling_cycle_(Parts(), pod_group_cycle_, options),
       loop_({.state = *state_,
@@ -55,9 +57,18 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
              .engine = engine_,
              .handlers = handlers_,
              .scheduling_cycle = scheduling_cycle_,
-             .binding_cycles = binding_cycles_},
+             .binding_cycles = binding_cycles_,
+             .shadow_watch = shadow_watch_ ? &*shadow_watch_ : nullptr},
             options.leading) {
   state_->cache.SetSignatureParts(profiles_.signature_parts());
+}
+
+std::optional<ShadowWatch> Scheduler::MakeShadowWatch(ShadowListener* listener) {
+  if (listener == nullptr) return std::nullopt;
+  using PodPtr = std::shared_ptr<const api::Pod>;
+  return ShadowWatch(profiles_, *listener,
+                     {.choose = [this](const PodPtr& pod) { return Choose(pod); },
+                      .judge = [this](const PodPtr& pod) { return Judge(pod); }});
 }
 
 CycleParts Scheduler::Parts() {
@@ -117,6 +128,19 @@ std::optional<engine::PodGroupPreview> Scheduler::PreviewPodGroup(const api::Pod
                                                                   Effects effects) {
   BERTH_ON_THREAD(state_->owner);
   return pod_group_cycle_.Preview(pod, effects);
+}
+
+std::string Scheduler::Choose(const std::shared_ptr<const api::Pod>& pod) {
+  const framework::Profile* profile = profiles_.Find(pod->spec.scheduler_name);
+  if (profile == nullptr) return "";
+  engine::ClusterState cluster = ClusterOf(*state_);
+  cluster.extenders = nullptr;
+  framework::Cycle cycle;
+  const engine::Decision decision =
+      engine_.Schedule(*profile, cycle, *state_->cache.MakePodInfo(pod), cluster,
+                       profiles_.PercentageOfNodesToScore(*profile));
+  if (decision.kind != engine::Decision::Kind::kScheduled) return "";
+  return std::string(state_->cache.node_name(decision.node));
 }
 
 Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {

@@ -23,6 +23,7 @@
 #include "src/scheduler/pod_group_cycle.h"
 #include "src/scheduler/profiles.h"
 #include "src/scheduler/scheduling_cycle.h"
+#include "src/scheduler/shadow.h"
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
@@ -106,6 +107,9 @@ class Scheduler {
             engine::Engine engine, Profiles profiles);
   queue::QueueHooks MakeQueueHooks();
   CycleParts Parts();
+  // The node that the pod would get as things stand, without extenders; "": none.
+  std::string Choose(const std::shared_ptr<const api::Pod>& pod);
+  std::optional<ShadowWatch> MakeShadowWatch(ShadowListener* listener);
   // Pods in the queue or in binding cycles.
   size_t CountPodsOf(std::string_view scheduler_name) const;
 
@@ -116,6 +120,7 @@ class Scheduler {
   EventHandlers handlers_;
   FailureHandler failures_;
   BindingCycles binding_cycles_;
+  std::optional<ShadowWatch> shadow_watch_;
   PodGroupCycle pod_group_cycle_;
   SchedulingCycle scheduling_cycle_;
   Loop loop_;

@@ -21,6 +21,7 @@ SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_c
       tape(options.tape),
       api(an_api),
       features(options.features),
+      in_shadow(options.shadow != nullptr),
       random(options.seed),
       metrics(registry),
       observer(metrics, clock),

@@ -67,6 +67,7 @@ struct SchedulerState {
   bool in_query = false;
   client::ApiClient& api;
   const Features features;
+  const bool in_shadow;  // of another scheduler: nothing is bound
   Random random;
   base::ThreadOwner owner;
   base::Inbox<Message> inbox;

@@ -35,13 +35,18 @@ func kubectl(t *testing.T, args ...string) []byte {
 // serviceAccount writes a kubeconfig that holds nothing but a token of the shipped service account.
 func serviceAccount(t *testing.T) (kubeconfig, token string) {
 	t.Helper()
+	return serviceAccountOf(t, shared)
+}
+
+func serviceAccountOf(t *testing.T, c *controlplane.ControlPlane) (kubeconfig, token string) {
+	t.Helper()
 	hour := int64(3600)
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &hour}}
-	answer, err := shared.Client(controlplane.Admin).CoreV1().ServiceAccounts(controlplane.BerthNamespace).
+	answer, err := c.Client(controlplane.Admin).CoreV1().ServiceAccounts(controlplane.BerthNamespace).
 		CreateToken(t.Context(), controlplane.BerthServiceAccount, request, metav1.CreateOptions{})
 	must(t, err)
 	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: shared.URL(), CertificateAuthority: shared.CAFile()}
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: c.URL(), CertificateAuthority: c.CAFile()}
 	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: answer.Status.Token}
 	config.Contexts["c"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 	config.CurrentContext = "c"

@@ -133,7 +133,17 @@ var anyCertificate = &http.Client{Transport: &http.Transport{TLSClientConfig: &t
 // get asks an endpoint of a scheduler on loopback, as the admin.
 func get(t *testing.T, port int, path string) string {
 	t.Helper()
-	admin, err := shared.RESTConfig(controlplane.Admin)
+	code, body := ask(t, shared, port, path)
+	if code != http.StatusOK {
+		t.Fatalf("GET %s: %d: %s", path, code, body)
+	}
+	return body
+}
+
+// ask asks as an administrator of the cluster.
+func ask(t *testing.T, c *controlplane.ControlPlane, port int, path string) (code int, body string) {
+	t.Helper()
+	admin, err := c.RESTConfig(controlplane.Admin)
 	must(t, err)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://127.0.0.1:%d%s", port, path), nil)
 	must(t, err)
@@ -141,12 +151,9 @@ func get(t *testing.T, port int, path string) string {
 	response, err := anyCertificate.Do(request)
 	must(t, err)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	text, err := io.ReadAll(response.Body)
 	must(t, err)
-	if response.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s: %s", path, response.Status, body)
-	}
-	return string(body)
+	return response.StatusCode, string(text)
 }
 
 // busy gives the profile's scheduler something to count: pods that are bound, one that fits nowhere,

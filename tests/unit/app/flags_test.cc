@@ -263,6 +263,8 @@ TEST(RunFlagsTest, RefusesBadValues) {
       {{"--permit-port-sharing=x"},
        "invalid argument \"x\" for \"--permit-port-sharing\" flag: strconv.ParseBool: parsing "
        "\"x\": invalid syntax"},
+      {{"--shadow-report=out.json"}, "--shadow-report is of no use without --shadow"},
+      {{"--shadow", "--record=folder"}, "--shadow and --record exclude each other: a replay binds"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.want);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/client/read_only_client.h"
+
+#include <utility>
+
+namespace berth::client {
+namespace {
+
+bool IsRead(Verb verb) { return verb == Verb::kGet || verb == Verb::kList || verb == Verb::kWatch; }
+
+// Answered before it could be cancelled.
+class AnsweredCall final : public Call {
+ public:
+  void Cancel() override {}
+};
+
+}  // namespace
+
+std::shared_ptr<Call> ReadOnlyClient::Send(Request request, OnResponse done) {
+  if (IsRead(request.verb)) return client_.Send(std::move(request), std::move(done));
+  const int code = request.verb == Verb::kCreate ? 201 : 200;
+  executor().Post([done = std::move(done), code] { done(Response{.code = code}); });
+  return std::make_shared<AnsweredCall>();
+}
+
+std::shared_ptr<Call> ReadOnlyClient::Stream(Request request, Duration silence,
+                                             std::shared_ptr<StreamHandler> handler) {
+  return client_.Stream(std::move(request), silence, std::move(handler));
+}
+
+}  // namespace berth::client
