@@ -45,6 +45,7 @@ class DeviceCounts::OfClass final : public DeviceAmounts {
     for (const size_t part : parts->second) parts_[part].amounts.allocated += change;
   }
   NodeAllocation On(const api::Node& node) const override;
+  size_t bytes() const { return bytes_; }
 
  private:
   struct Part {
@@ -62,6 +63,7 @@ class DeviceCounts::OfClass final : public DeviceAmounts {
 
   const Known& AnswersOf(const SlicePtr& slice, dra::DeviceExpressions& expressions);
   void AddSlice(const Known& known, const absl::flat_hash_map<std::string, size_t>& held);
+  void CountBytes();
   size_t AddPart(dra::NodeChoice nodes, bool everywhere);
 
   std::optional<uint64_t> generation_;
@@ -72,6 +74,7 @@ class DeviceCounts::OfClass final : public DeviceAmounts {
   std::vector<size_t> shared_;  // those that name no node
   // Once for each time that a part has the device.
   absl::flat_hash_map<std::string, std::vector<size_t>> parts_of_;
+  size_t bytes_ = 0;
 };
 
 void DeviceCounts::OfClass::Update(const Listers& listers, const api::DeviceClass& device_class,
@@ -93,6 +96,20 @@ void DeviceCounts::OfClass::Update(const Listers& listers, const api::DeviceClas
   listers.ForEachResourceSlice(
       [&](const SlicePtr& slice) { AddSlice(AnswersOf(slice, expressions), held); });
   std::erase_if(slices_, [](const auto& known) { return !known.second.seen; });
+  CountBytes();
+}
+
+void DeviceCounts::OfClass::CountBytes() {
+  bytes_ = sizeof(*this) + parts_.capacity() * sizeof(Part) + shared_.capacity() * sizeof(size_t);
+  for (const auto* by_name : {&of_node_, &parts_of_}) {
+    bytes_ += by_name->capacity() * sizeof(std::pair<std::string, std::vector<size_t>>);
+    for (const auto& [name, parts] : *by_name) {
+      bytes_ += name.size() + parts.capacity() * sizeof(size_t);
+    }
+  }
+  for (const auto& [name, known] : slices_) {
+    bytes_ += sizeof(std::pair<std::string, Known>) + name.size() + known.answers.capacity();
+  }
 }
 
 const DeviceCounts::OfClass::Known& DeviceCounts::OfClass::AnswersOf(
@@ -194,6 +211,14 @@ const DeviceAmounts* DeviceCounts::Find(std::string_view resource) {
   if (known == nullptr) known = std::make_unique<OfClass>();
   known->Update(handle_.listers(), *device_class, held_, *expressions_);
   return known.get();
+}
+
+size_t DeviceCounts::kept_bytes() const {
+  // The name of a device, by its driver, pool and own name.
+  constexpr size_t kId = 48;
+  size_t bytes = held_.capacity() * sizeof(std::pair<std::string, size_t>) + held_.size() * kId;
+  for (const auto& [name, of_class] : by_class_) bytes += of_class->bytes();
+  return bytes;
 }
 
 void DeviceCounts::Count(const api::ResourceClaim& claim, bool holds) {

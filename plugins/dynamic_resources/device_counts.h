@@ -39,6 +39,9 @@ class DeviceCounts {
   // an object or a claim changes.
   const DeviceAmounts* Find(std::string_view resource);
 
+  // About how much memory it takes, but for what it keeps of expressions' programs.
+  size_t kept_bytes() const;
+
  private:
   class OfClass;
   using SlicePtr = std::shared_ptr<const api::ResourceSlice>;

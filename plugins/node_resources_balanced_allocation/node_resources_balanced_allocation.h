@@ -22,7 +22,8 @@ namespace berth::plugins {
 // Thread safety: the scheduling thread.
 class NodeResourcesBalancedAllocation final : public PreScorePlugin,
                                               public ColumnScorePlugin,
-                                              public ScoreExtensions {
+                                              public ScoreExtensions,
+                                              public MemoryPlugin {
  public:
   static constexpr std::string_view kName = "NodeResourcesBalancedAllocation";
 
@@ -45,6 +46,8 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
     return Status::Success();
   }
   bool NormalizesByValue(const CycleState& state) const override;
+
+  size_t kept_bytes() const override { return device_counts_->kept_bytes(); }
 
  private:
   // Empty for a pod that requests none of the resources.

@@ -34,7 +34,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
                                public ColumnScorePlugin,
                                public ScoreExtensions,
                                public PlacementScorePlugin,
-                               public EnqueueExtensions {
+                               public EnqueueExtensions,
+                               public MemoryPlugin {
  public:
   static constexpr std::string_view kName = "NodeResourcesFit";
 
@@ -77,6 +78,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
   // hold the pod, when a device class may stand for a resource of the pod, and when the pod itself
   // asks for less.
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
+
+  size_t kept_bytes() const override { return device_counts_->kept_bytes(); }
 
  private:
   std::vector<FitCheck> ChecksFor(const PodInfo& pod) const;

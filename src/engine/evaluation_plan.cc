@@ -65,6 +65,7 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
                        .each_pod = entry.instance->inputs.each_pod,
                        .score = &entry,
                        .normalises = entry.extensions != nullptr});
+    NoteMemory(*entry.instance);
     keepable_ = keepable_ && MayBeKept(entry.instance->inputs);
   }
   for (const auto& entry : lists.pre_score) {
@@ -104,11 +105,18 @@ FilterStep& EvaluationPlan::FilterAt(const Plugin& plugin, size_t index) {
   const auto known = std::ranges::find(filters_, index, &FilterStep::index);
   if (known != filters_.end()) return *known;
   keepable_ = keepable_ && MayBeKept(plugin.inputs);
-  if (plugin.memory != nullptr) memory_.push_back(plugin.memory);
+  NoteMemory(plugin);
   return filters_.emplace_back(FilterStep{.name = plugin.name,
                                           .index = index,
                                           .scope = InputScope::Of(plugin.inputs),
                                           .each_pod = plugin.inputs.each_pod});
+}
+
+// A plugin may be both.
+void EvaluationPlan::NoteMemory(const Plugin& plugin) {
+  if (plugin.memory == nullptr || std::ranges::find(memory_, plugin.memory) != memory_.end())
+    return;
+  memory_.push_back(plugin.memory);
 }
 
 template <typename Step>

@@ -73,11 +73,12 @@ class EvaluationPlan {
   // In profile order.
   const std::vector<FilterStep>& filters() const { return filters_; }
   const std::vector<ScoreStep>& scores() const { return scores_; }
-  // What filter plugins say that they keep, in bytes.
+  // What filter and score plugins say that they keep, in bytes.
   size_t PluginBytes() const;
 
  private:
   FilterStep& FilterAt(const Plugin& plugin, size_t index);
+  void NoteMemory(const Plugin& plugin);
   // Whether a plugin with one of these also works at Reserve or later.
   template <typename Step>
   bool AnyWorksLater(const std::vector<Step>& steps) const;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/unit/engine/own_nodes_plugin.h"
 #include "tests/unit/framework/profile_fixture.h"
 
@@ -34,6 +36,39 @@ TEST(SpanTest, SaysWhichChangesMatterForWhichNodes) {
 }
 
 class EvaluationPlanTest : public test::ProfileFixture {};
+
+// Keeps so many bytes, wherever it takes part.
+class Hoards final : public FilterPlugin, public ScorePlugin, public MemoryPlugin {
+ public:
+  static constexpr std::string_view kName = "Hoards";
+
+  Inputs DeclaredInputs() const { return Inputs::Of(0, {{Reach::kNode}}); }
+  Status Filter(const CycleState&, const PodInfo&, const NodeView&) const override {
+    return Status::Success();
+  }
+  ScoreResult Score(const CycleState&, const PodInfo&, const NodeView&) const override {
+    return {};
+  }
+  size_t kept_bytes() const override { return 1000; }
+};
+
+TEST_F(EvaluationPlanTest, CountsWhatAPluginKeepsOnceWhereverItTakesPart) {
+  more_plugins_.push_back({Hoards::kName, [](const ConfigValue&, Handle&) {
+                             return Result<Plugin>(MakePlugin<Hoards>());
+                           }});
+  const std::string name(Hoards::kName);
+  for (const auto& [filters, scores] :
+       {std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
+    config::Plugins plugins;
+    plugins.multi_point.enabled = {{"Sort"}};
+    plugins.bind.enabled = {{"A"}};
+    if (filters) plugins.filter.enabled = {{name}};
+    if (scores) plugins.score.enabled = {{name}};
+    const auto profile = TryMake(plugins);
+    ASSERT_TRUE(profile) << profile.error().message;
+    EXPECT_EQ(EvaluationPlan(**profile).PluginBytes(), 1000u) << filters << scores;
+  }
+}
 
 TEST_F(EvaluationPlanTest, KeepsNothingOfPluginsThatDeclareNothing) {
   Make({"A"});

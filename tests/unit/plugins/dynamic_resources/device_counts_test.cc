@@ -47,6 +47,22 @@ class DeviceCountsTest : public testing::Test, public PluginFixture {
   DeviceCounts counts_{handle};
 };
 
+TEST_F(DeviceCountsTest, ItsMemoryGrowsWithTheDevicesAndGoesWithThem) {
+  EXPECT_EQ(Counts(), "0/0");
+  const size_t none = counts_.kept_bytes();
+  handle.plain_listers.Set(MakeNodeSlice("n", 100));
+  EXPECT_EQ(Counts(), "0/100");
+  const size_t some = counts_.kept_bytes();
+  EXPECT_GT(some, none + 100 * sizeof(std::string));
+  handle.plain_listers.Set(MakeNodeSlice("other", 1000));
+  EXPECT_EQ(Counts(), "0/100");
+  EXPECT_GT(counts_.kept_bytes(), 5 * some);
+  handle.plain_listers.Set(MakeNodeSlice("other", 1));
+  handle.plain_listers.Set(MakeNodeSlice("n", 1));
+  EXPECT_EQ(Counts(), "0/1");
+  EXPECT_LT(counts_.kept_bytes(), some);
+}
+
 TEST_F(DeviceCountsTest, CountsDevicesOfTheNodeAndThoseThatClaimsHold) {
   EXPECT_EQ(Counts(), "0/0");
   handle.plain_listers.Set(MakeNodeSlice("n", 4));
@@ -124,12 +140,16 @@ TEST_F(DeviceCountsTest, ScoresCountDevicesWhereTheNodeHasNoneOfTheResource) {
   NodeResourcesFit fit(args, handle);
   NodeResourcesBalancedAllocation balance({{{"cpu", 1}, {std::string(kGpu), 1}}}, handle);
   const api::Pod pod = MakePod().Req({{"cpu", "1"}, {kGpu, "1"}});
+  const size_t of_fit = fit.kept_bytes();
+  const size_t of_balance = balance.kept_bytes();
   EXPECT_EQ(Score(fit, pod, MakeNode("n").Allocatable({{"cpu", "10"}})), 50);
   EXPECT_FALSE(fit.NormalizesByValue(state));
   // Fractions 0 and 0.25 become 0.1 and 0.5: the deviation grows from 0.125 to 0.2.
   EXPECT_EQ(Score(balance, pod, MakeNode("n").Allocatable({{"cpu", "10"}})),
             50 + (50 + 80 - 87) / 2);
   EXPECT_FALSE(balance.NormalizesByValue(state));
+  EXPECT_GT(fit.kept_bytes(), of_fit);
+  EXPECT_GT(balance.kept_bytes(), of_balance);
   // The node's own count first.
   EXPECT_EQ(Score(fit, pod, MakeNode("n").Allocatable({{"cpu", "10"}, {kGpu, "10"}})), 10);
   EXPECT_EQ(Score(fit, MakePod().Req({{"cpu", "1"}}), MakeNode("n")), 0);
