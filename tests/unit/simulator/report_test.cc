@@ -100,8 +100,8 @@ TEST_F(ReportTest, APodThatFailsAgainAndAgainIsUnfinished) {
 TEST(DecisionTest, ALineNamesTheNodeOrSaysWhyThereIsNone) {
   const api::Pod pod = test::MakePod().Name("a");
   std::string out;
-  AppendDecision({pod, Code::kSuccess, "n\"1", ""}, out);
-  AppendDecision({pod, Code::kUnschedulable, "", "no room"}, out);
+  AppendDecision({pod, Code::kSuccess, "n\"1", "", "", ""}, out);
+  AppendDecision({pod, Code::kUnschedulable, "", "no room", "", ""}, out);
   EXPECT_EQ(out,
             "{\"pod\":\"default/a\",\"node\":\"n\\\"1\"}\n"
             "{\"pod\":\"default/a\",\"node\":null,\"message\":\"no room\"}\n");
