@@ -69,14 +69,16 @@ Result<void> WriteFile(std::string_view flag, const std::string& path, const std
 }
 
 // What --shadow came to: for people on standard output, and as JSON where a file is named.
-Result<void> TellShadow(const shadow::Summary& summary, const std::string& file) {
+Result<void> TellShadow(const Daemon& daemon, const std::string& file) {
+  const std::optional<shadow::Summary> summary = daemon.SummarizeShadow();
+  if (!summary) return {};
   std::string text;
-  shadow::AppendTable(summary, text);
+  shadow::AppendTable(*summary, text);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
   if (file.empty()) return {};
   text.clear();
-  shadow::AppendJson(summary, text);
+  shadow::AppendJson(*summary, text);
   return WriteFile("--shadow-report", file, text);
 }
 
@@ -167,6 +169,22 @@ int RunUntilSignal(Daemon& daemon, Signals& signals, ConfigReloader* reloader,
   }
 }
 
+DaemonOptions MakeDaemonOptions(const RunFlags& flags, const Settings& settings,
+                                metrics::RegistryOptions metrics, uint64_t seed) {
+  DaemonOptions options;
+  options.configuration = settings.configuration;
+  options.features = settings.features();
+  options.master = flags.master;
+  options.config_file = flags.config;
+  options.pod_max_in_unschedulable_pods_duration = flags.pod_max_in_unschedulable_pods_duration;
+  options.seed = seed;
+  options.metrics = std::move(metrics);
+  options.shadow = flags.shadow;
+  options.record = flags.record;
+  options.record_limits = RecordLimits(flags.record_max_mib);
+  return options;
+}
+
 }  // namespace
 
 int Run(const std::vector<std::string>& arguments, const std::string& program,
@@ -201,20 +219,10 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
 
   // Before any thread is started: they inherit what is blocked.
   Signals signals;
-  DaemonOptions options;
-  options.configuration = settings->configuration;
-  options.features = settings->features();
-  options.master = flags->master;
-  options.config_file = flags->config;
-  options.pod_max_in_unschedulable_pods_duration = flags->pod_max_in_unschedulable_pods_duration;
-  options.seed = seed;
-  options.metrics = std::move(*metrics);
-  options.shadow = flags->shadow;
-  options.record = flags->record;
-  options.record_limits = RecordLimits(flags->record_max_mib);
   const auto plugins = WithLoadedPlugins(in_tree, flags->plugin_dirs);
   if (!plugins) return CommandFailed(plugins.error());
-  auto daemon = Daemon::Make(std::move(options), plugins->registry);
+  auto daemon = Daemon::Make(MakeDaemonOptions(*flags, *settings, *std::move(metrics), seed),
+                             plugins->registry);
   if (!daemon) return CommandFailed(daemon.error());
   if (!flags->write_config_to.empty()) {
     const std::string effective = config::ToYaml(settings->configuration);
@@ -244,10 +252,8 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   int code = RunUntilSignal(**daemon, signals, reloader ? &*reloader : nullptr, stopping);
   if (*serving != nullptr) (*serving)->Stop(kServingGrace);
   serving->reset();
-  if (const auto summary = (*daemon)->SummarizeShadow()) {
-    if (auto told = TellShadow(*summary, flags->shadow_report); !told) {
-      code = CommandFailed(told.error());
-    }
+  if (auto told = TellShadow(**daemon, flags->shadow_report); !told) {
+    code = CommandFailed(told.error());
   }
   daemon->reset();
   base::FlushLogs();
