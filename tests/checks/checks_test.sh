@@ -32,7 +32,7 @@ make_tree() {
         *) plant "$file" "#include \"src/$may/$may.h\"" ;;
       esac
     done
-  done < <(grep '^[a-z]*:' "$checks/layers.txt")
+  done < <(grep '^[a-z_]*:' "$checks/layers.txt")
   plant src/base/mutex.h '#include <mutex>' 'std::mutex mutex;' 'std::thread thread;'
   plant src/api/json.cc '#include <nlohmann/json.hpp>' 'void F() { try {} catch (...) {} }'
 }

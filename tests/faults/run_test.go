@@ -25,9 +25,6 @@ import (
 // lost is not given up before the API server must have given it up.
 const settleLimit = 100 * time.Second
 
-// idleLimit is how long after the last bind the connections of HTTP/1.1 that a burst took may stay.
-const idleLimit = 20 * time.Second
-
 // run is one schedule being played.
 type run struct {
 	*testing.T
