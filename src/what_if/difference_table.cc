@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/str_join.h>
 
+#include <cmath>
+
 #include "src/explain/text_table.h"
 #include "src/what_if/difference.h"
 
@@ -16,7 +18,7 @@ std::string Percent(const Picture::Usage& usage) {
   if (usage.allocatable <= 0) return "-";
   const auto share =
       static_cast<double>(usage.requested) / static_cast<double>(usage.allocatable) * 100.0;
-  return std::to_string(static_cast<int64_t>(share + 0.5)) + "%";
+  return std::to_string(std::lround(share)) + "%";
 }
 
 void AppendPictures(const Answer& answer, std::string& out) {
