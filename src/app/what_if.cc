@@ -8,7 +8,7 @@
 #include "src/app/offline_cluster.h"
 #include "src/simulator/cluster_files.h"
 #include "src/what_if/difference.h"
-#include "src/what_if/replicas.h"
+#include "src/what_if/question.h"
 
 namespace berth::app {
 namespace {
@@ -45,71 +45,54 @@ Result<std::shared_ptr<const api::Pod>> ReadPod(const std::string& file) {
   return std::get<std::shared_ptr<const api::Pod>>(cluster->objects.front());
 }
 
-Result<void> Carry(const WhatIfFlags& flags, Simulation& simulation, what_if::Answer& answer) {
+constexpr what_if::PartNames kFlagNames = {.add = "--add",
+                                           .like = "--like",
+                                           .remove_nodes = "--remove-node",
+                                           .scale = "--scale",
+                                           .drain = "--drain"};
+
+// The question, with what its files hold.
+Result<what_if::Question> ReadQuestion(const WhatIfFlags& flags) {
+  what_if::Question question;
   if (!flags.add.empty()) {
     auto cluster = simulator::LoadCluster(flags.add);
     if (!cluster) return Fail(cluster.error().Within("--add"));
-    for (api::ObjectPtr& object : cluster->objects) simulation.Apply(std::move(object));
-    what_if::Settle(simulation);
-  }
-  if (flags.add_nodes > 0) {
-    if (auto added = what_if::AddNodes(flags.add_nodes, flags.like, simulation); !added) {
-      return Fail(added.error().Within("--like"));
-    }
-  }
-  for (const std::string& node : flags.remove_nodes) {
-    if (auto removed = what_if::RemoveNode(node, simulation); !removed) {
-      return Fail(removed.error().Within("--remove-node"));
-    }
-  }
-  for (const what_if::Scale& scale : flags.scale) {
-    if (auto scaled = what_if::Carry(scale, simulation); !scaled) {
-      return Fail(scaled.error().Within("--scale"));
-    }
-  }
-  for (const std::string& node : flags.drain) {
-    auto drained = what_if::Drain(node, simulation);
-    if (!drained) return Fail(drained.error().Within("--drain"));
-    answer.drained.push_back(*std::move(drained));
+    question.add = std::move(cluster->objects);
   }
   if (!flags.fill.empty()) {
-    const auto pod = ReadPod(flags.fill);
+    auto pod = ReadPod(flags.fill);
     if (!pod) return Fail(pod.error().Within("--fill"));
-    answer.filled = what_if::Fill(what_if::WithDefaults(**pod), simulation);
+    question.fill = *std::move(pod);
   }
-  return {};
+  question.add_nodes = flags.add_nodes;
+  question.like = flags.like;
+  question.remove_nodes = flags.remove_nodes;
+  question.scale = flags.scale;
+  question.drain = flags.drain;
+  return question;
 }
 
 }  // namespace
 
 int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins, Simulation& today) {
+  const auto question = ReadQuestion(flags.what_if);
+  if (!question) return FailWith(question.error().message);
   RecordedSimulation other;
   if (!flags.what_if.new_config.empty()) {
     auto made = MakeOther(flags, plugins, today);
     if (!made) return FailWith(made.error().message);
     other = *std::move(made);
   }
-  Simulation& changed = other.simulation == nullptr ? today : *other.simulation;
-  what_if::Answer answer;
-  what_if::Settle(today);
-  answer.before = what_if::Take(today);
-  if (&changed != &today) what_if::Settle(changed);
-  // What the new configuration evicts counts as part of the difference.
-  const size_t evicted = &changed == &today ? answer.before.evicted : 0;
-  if (auto carried = Carry(flags.what_if, changed, answer); !carried) {
-    return FailWith(carried.error().message);
-  }
-  answer.after = what_if::Take(changed);
-  const std::vector<std::string>& all = changed.api().evicted();
-  answer.evicted.assign(all.begin() + static_cast<std::ptrdiff_t>(evicted), all.end());
+  const auto answer = what_if::Ask(*question, today, other.simulation.get(), kFlagNames);
+  if (!answer) return FailWith(answer.error().message);
   std::string text;
   if (flags.output == OutputFormat::kJson) {
-    what_if::AppendAnswer(answer, text);
+    what_if::AppendAnswer(*answer, text);
   } else {
-    what_if::AppendAnswerTable(answer, text);
+    what_if::AppendAnswerTable(*answer, text);
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return answer.ok() ? kDone : kNegative;
+  return answer->ok() ? kDone : kNegative;
 }
 
 }  // namespace berth::app

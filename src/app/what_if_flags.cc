@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/what_if_flags.h"
 
+#include "src/what_if/question.h"
+
 namespace berth::app {
 namespace {
-
-// More are no question any more.
-constexpr uint64_t kMostNodes = 10'000;
 
 void AddText(FlagSet& flags, const std::string& name, const std::string& form,
              const std::string& help, std::string& out) {
@@ -60,7 +59,9 @@ Result<void> CheckWhatIf(const WhatIfFlags& flags) {
   if (flags.add_nodes > 0 && flags.like.empty())
     return Fail("--add-nodes: like which? Name a node with --like");
   if (flags.add_nodes == 0 && !flags.like.empty()) return Fail("--like goes with --add-nodes");
-  if (flags.add_nodes > kMostNodes) return Fail("--add-nodes: at most 10000");
+  if (flags.add_nodes > what_if::kMostNewNodes) {
+    return Fail("--add-nodes: at most " + std::to_string(what_if::kMostNewNodes));
+  }
   return {};
 }
 

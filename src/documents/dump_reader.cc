@@ -62,10 +62,11 @@ struct JsonSource {
 
 struct YamlSource {
   const ConfigValue& value;
+  std::string_view path = "";
 
   template <typename T>
   Result<void> Read(T& out) const {
-    auto read = api::DecodeValue<T>(value, "");
+    auto read = api::DecodeValue<T>(value, path);
     if (!read) return Fail(read.error());
     out = *std::move(read);
     return {};
@@ -96,6 +97,36 @@ constexpr auto MakeDumpKinds(
 // Every kind that an api::ObjectPtr can hold.
 template <typename Source>
 constexpr auto kDumpKinds = MakeDumpKinds<Source>(std::type_identity<api::ObjectPtr>());
+
+// The kind that Berth reads, or nullptr. Errors: it is in a version that Berth does not read.
+template <typename Source>
+Result<const DumpKind<Source>*> FindKind(const api::TypeMeta& type) {
+  for (const DumpKind<Source>& known : kDumpKinds<Source>) {
+    if (known.kind != type.kind || GroupOf(known.api_version) != GroupOf(type.api_version))
+      continue;
+    if (known.api_version == type.api_version) return &known;
+    return Fail("apiVersion: " + type.kind + " is read in version " +
+                std::string(known.api_version) + ", not " + type.api_version);
+  }
+  return nullptr;
+}
+
+// What an object says it is; "" where it does not.
+Result<api::TypeMeta> StatedType(const ConfigValue& value) {
+  if (value.map() == nullptr)
+    return Fail("expected an object, got " + std::string(value.TypeName()));
+  api::TypeMeta type;
+  for (const auto& [name, out] :
+       {std::pair("apiVersion", &type.api_version), std::pair("kind", &type.kind)}) {
+    const ConfigValue* member = value.Find(name);
+    if (member == nullptr) continue;
+    if (member->string() == nullptr)
+      return Fail(std::string(name) + ": expected a string, got " +
+                  std::string(member->TypeName()));
+    *out = *member->string();
+  }
+  return type;
+}
 
 class DumpReader {
  public:
@@ -153,20 +184,18 @@ class DumpReader {
 
   template <typename Source>
   Result<void> ReadObject(const api::TypeMeta& type, const Source& source) {
-    const std::string_view group = GroupOf(type.api_version);
-    for (const DumpKind<Source>& known : kDumpKinds<Source>) {
-      if (known.kind != type.kind || GroupOf(known.api_version) != group) continue;
-      if (known.api_version != type.api_version)
-        return FailHere("apiVersion: " + type.kind + " is read in version " +
-                        std::string(known.api_version) + ", not " + type.api_version);
-      auto object = known.read(source);
-      if (!object) return FailHere(object.error());
-      ++stats_.objects;
-      if (auto visited = visit_(*std::move(object), place_); !visited)
-        return FailHere(visited.error());
+    const auto known = FindKind<Source>(type);
+    if (!known) return FailHere(known.error());
+    if (*known == nullptr) {
+      const std::string_view group = GroupOf(type.api_version);
+      ++stats_.skipped[group.empty() ? type.kind : type.kind + "." + std::string(group)];
       return {};
     }
-    ++stats_.skipped[group.empty() ? type.kind : type.kind + "." + std::string(group)];
+    auto object = (*known)->read(source);
+    if (!object) return FailHere(object.error());
+    ++stats_.objects;
+    if (auto visited = visit_(*std::move(object), place_); !visited)
+      return FailHere(visited.error());
     return {};
   }
 
@@ -252,19 +281,9 @@ class DumpReader {
 
   Result<void> ReadYamlObject(const ConfigValue& value, const api::TypeMeta& inherited) {
     place_.SetLine(value.line());
-    if (value.map() == nullptr)
-      return FailHere("expected an object, got " + std::string(value.TypeName()));
-    api::TypeMeta type;
-    for (const auto& [name, out] :
-         {std::pair("apiVersion", &type.api_version), std::pair("kind", &type.kind)}) {
-      const ConfigValue* member = value.Find(name);
-      if (member == nullptr) continue;
-      if (member->string() == nullptr)
-        return FailHere(std::string(name) + ": expected a string, got " +
-                        std::string(member->TypeName()));
-      *out = *member->string();
-    }
-    const auto complete = Complete(std::move(type), inherited);
+    auto type = StatedType(value);
+    if (!type) return FailHere(type.error());
+    const auto complete = Complete(*std::move(type), inherited);
     if (!complete) return Fail(complete.error());
     const ConfigValue* items = value.Find("items");
     if (!IsList(*complete, items != nullptr && items->list() != nullptr))
@@ -301,6 +320,27 @@ class DumpReader {
 Result<DumpStats> ReadDump(std::string_view text, std::string_view file_name,
                            const DumpVisitor& visit, const DumpProgress& progress) {
   return DumpReader(text, file_name, visit, progress).Read();
+}
+
+Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view path,
+                                  std::string_view kind) {
+  const auto fail = [&](const Error& error) { return Fail(error.Within(path)); };
+  auto type = StatedType(value);
+  if (!type) return fail(type.error());
+  if (type->kind.empty() && type->api_version.empty()) {
+    const auto known = std::ranges::find(kDumpKinds<YamlSource>, kind, &DumpKind<YamlSource>::kind);
+    if (known != kDumpKinds<YamlSource>.end()) {
+      *type = {std::string(known->api_version), std::string(known->kind)};
+    }
+  }
+  if (type->kind.empty()) return fail(Error{"kind: must be stated"});
+  if (type->api_version.empty()) return fail(Error{"apiVersion: must be stated"});
+  const auto known = FindKind<YamlSource>(*type);
+  if (!known) return fail(known.error());
+  if (*known == nullptr) {
+    return fail(Error{"kind: scheduling does not read " + type->kind + " of " + type->api_version});
+  }
+  return (*known)->read(YamlSource{value, path});
 }
 
 }  // namespace berth::documents

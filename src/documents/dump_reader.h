@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "berth/api/object.h"
+#include "berth/config_value.h"
 #include "berth/result.h"
 
 // Reads cluster dumps: what `kubectl get ... -o json` or `-o yaml` prints.
@@ -77,5 +78,11 @@ using DumpProgress = std::function<void(size_t bytes)>;
 // Thread safety: any thread.
 Result<DumpStats> ReadDump(std::string_view text, std::string_view file_name,
                            const DumpVisitor& visit, const DumpProgress& progress = nullptr);
+
+// One object of those kinds, out of a document that holds it. `kind` is what it is where it states
+// neither kind nor apiVersion; "": it must state both. Nothing is defaulted. Errors: as above, with
+// the field's path, which begins with `path`; also a kind that Berth does not read.
+Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view path,
+                                  std::string_view kind = "");
 
 }  // namespace berth::documents

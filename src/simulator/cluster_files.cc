@@ -63,6 +63,16 @@ api::ObjectPtr Complete(api::ObjectPtr&& object) {
       std::move(object));
 }
 
+// The object as the cluster's API server would hold it. Errors: it would refuse it.
+Result<api::ObjectPtr> Admit(api::ObjectPtr&& read) {
+  if (informers::MetaOf(read)->name.empty()) {
+    return Fail(RequiredField("metadata.name", "an object of a cluster has a name"));
+  }
+  api::ObjectPtr object = Complete(std::move(read));
+  if (auto problem = FindBadSelector(object)) return Fail(*std::move(problem));
+  return object;
+}
+
 // Dumps of large clusters are gigabytes.
 constexpr size_t kMostDumpBytes = size_t{16} << 30;
 
@@ -107,13 +117,10 @@ class Loader {
     return cluster;
   }
 
- private:
   Result<void> Add(api::ObjectPtr&& read) {
-    if (informers::MetaOf(read)->name.empty()) {
-      return Fail(RequiredField("metadata.name", "an object of a cluster has a name"));
-    }
-    api::ObjectPtr object = Complete(std::move(read));
-    if (auto problem = FindBadSelector(object)) return Fail(*std::move(problem));
+    auto admitted = Admit(std::move(read));
+    if (!admitted) return Fail(admitted.error());
+    api::ObjectPtr object = *std::move(admitted);
     const std::string key = informers::MetaOf(object)->Key();
     if (!names_.insert(std::to_string(object.index()) + "/" + key).second) {
       return Fail(DuplicateField("metadata.name", Quoted(key)));
@@ -134,6 +141,7 @@ class Loader {
     return {};
   }
 
+ private:
   // Places are not kept for thousands of pods, so the files are read once more to name this one.
   Error UnknownNode(const std::vector<std::string>& files) const {
     for (const std::string& file : files) {
@@ -172,6 +180,29 @@ Result<Cluster> LoadCluster(const std::vector<std::string>& files, const LoadPro
   }
   if (auto checked = loader.CheckNodesOfPods(files); !checked) return Fail(checked.error());
   return std::move(loader).Take();
+}
+
+Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view path,
+                                  std::string_view kind) {
+  auto read = documents::ReadObject(value, path, kind);
+  if (!read) return read;
+  auto admitted = Admit(*std::move(read));
+  if (!admitted) return Fail(admitted.error().Within(path));
+  return admitted;
+}
+
+Result<std::vector<api::ObjectPtr>> ReadObjects(const ConfigValue::List& values,
+                                                std::string_view path) {
+  Loader loader;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::string place = std::string(path) + "[" + std::to_string(i) + "]";
+    auto read = documents::ReadObject(values[i], place);
+    if (!read) return Fail(read.error());
+    if (auto added = loader.Add(*std::move(read)); !added) {
+      return Fail(added.error().Within(place));
+    }
+  }
+  return std::move(loader).Take().objects;
 }
 
 }  // namespace berth::simulator

@@ -5,9 +5,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/api/object.h"
+#include "berth/config_value.h"
 #include "berth/result.h"
 
 namespace berth::simulator {
@@ -34,5 +36,14 @@ using LoadProgress = std::function<void(size_t bytes, size_t of)>;
 // Thread safety: any thread.
 Result<Cluster> LoadCluster(const std::vector<std::string>& files,
                             const LoadProgress& progress = nullptr);
+
+// One object out of a document, filled in and checked as those of dumps; `kind` as in
+// documents::ReadObject. Errors: with the field's path, which begins with `path`.
+Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view path,
+                                  std::string_view kind = "");
+// The same for a list of them ("path[2]"), ordered as a cluster's; also refuses what stands there
+// twice. Pods may be on nodes that are elsewhere.
+Result<std::vector<api::ObjectPtr>> ReadObjects(const ConfigValue::List& values,
+                                                std::string_view path);
 
 }  // namespace berth::simulator

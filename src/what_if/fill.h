@@ -11,6 +11,9 @@
 
 namespace berth::what_if {
 
+// More are no question any more.
+inline constexpr size_t kMostCopies = 100'000;
+
 struct Filled {
   size_t pods = 0;
   std::map<std::string, size_t> by_node;
@@ -27,6 +30,6 @@ std::shared_ptr<const api::Pod> WithDefaults(const api::Pod& pod);
 // are decided one by one, as they would be in a cluster, and evict no one for themselves. The
 // copies that have a node stay; the others are taken away.
 Filled Fill(const std::shared_ptr<const api::Pod>& pod, simulator::Simulation& simulation,
-            size_t most = 100'000);
+            size_t most = kMostCopies);
 
 }  // namespace berth::what_if

@@ -15,8 +15,6 @@ namespace {
 using informers::Kind;
 using simulator::Simulation;
 
-constexpr size_t kMostReplicas = 100'000;
-
 const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta) {
   for (const api::OwnerReference& owner : meta.owner_references) {
     if (owner.controller) return &owner;

@@ -10,6 +10,9 @@
 
 namespace berth::what_if {
 
+// More are no question any more.
+inline constexpr size_t kMostReplicas = 100'000;
+
 // How many pods a controller is to have.
 struct Scale {
   std::string namespace_;

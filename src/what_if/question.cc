@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/what_if/question.h"
+
+#include <optional>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "src/documents/parse.h"
+#include "src/simulator/cluster_files.h"
+#include "src/what_if/node_changes.h"
+#include "src/what_if/replicas.h"
+
+namespace berth::what_if {
+namespace {
+
+using informers::Kind;
+using simulator::Simulation;
+
+// Leaves `out` alone where the field is absent or its number is not in [least, most].
+void ReadCount(FieldReader& fields, std::string_view field, size_t least, size_t most,
+               size_t& out) {
+  int64_t count = 0;
+  if (!fields.Read(field, count)) return;
+  if (count < static_cast<int64_t>(least) || count > static_cast<int64_t>(most)) {
+    fields.Invalid(field, std::to_string(count),
+                   "must be between " + std::to_string(least) + " and " + std::to_string(most));
+    return;
+  }
+  out = static_cast<size_t>(count);
+}
+
+void Require(FieldReader& fields, std::string_view field, std::string_view value) {
+  if (value.empty()) fields.Problem(RequiredField(fields.PathOf(field), ""));
+}
+
+void TooMany(FieldReader& fields, std::string_view field, size_t most) {
+  fields.Problem(fields.PathOf(field) + ": Too many: must have at most " + std::to_string(most) +
+                 " items");
+}
+
+void ReadNames(FieldReader& fields, std::string_view field, std::vector<std::string>& out) {
+  fields.Read(field, out);
+  if (out.size() > kMostNames) TooMany(fields, field, kMostNames);
+}
+
+void ReadAddNodes(FieldReader& fields, Question& out) {
+  const ConfigValue* value = fields.Get("addNodes");
+  if (value == nullptr) return;
+  FieldReader members(*value, "addNodes");
+  ReadCount(members, "count", 1, kMostNewNodes, out.add_nodes);
+  members.Read("like", out.like);
+  Require(members, "like", out.like);
+  if (members.Get("count") == nullptr) Require(members, "count", "");
+  fields.Merge(members);
+}
+
+Scale ReadScale(const ConfigValue& value, const std::string& path, FieldReader& fields) {
+  FieldReader members(value, path);
+  Scale scale;
+  scale.namespace_ = "default";
+  members.Read("namespace", scale.namespace_);
+  members.Read("kind", scale.kind);
+  members.Read("name", scale.name);
+  ReadCount(members, "replicas", 0, kMostReplicas, scale.replicas);
+  Require(members, "namespace", scale.namespace_);
+  Require(members, "kind", scale.kind);
+  Require(members, "name", scale.name);
+  if (members.Get("replicas") == nullptr) Require(members, "replicas", "");
+  fields.Merge(members);
+  return scale;
+}
+
+void ReadScales(FieldReader& fields, Question& out) {
+  const ConfigValue::List& values = fields.GetList("scale");
+  if (values.size() > kMostNames) return TooMany(fields, "scale", kMostNames);
+  for (size_t i = 0; i < values.size(); ++i) {
+    out.scale.push_back(ReadScale(values[i], "scale[" + std::to_string(i) + "]", fields));
+  }
+}
+
+// The pod of a fill, unread.
+const ConfigValue* ReadFill(FieldReader& fields, Question& out) {
+  const ConfigValue* value = fields.Get("fill");
+  if (value == nullptr) return nullptr;
+  FieldReader members(*value, "fill");
+  ReadCount(members, "most", 1, kMostCopies, out.most);
+  const ConfigValue* pod = members.Get("pod");
+  if (pod == nullptr) Require(members, "pod", "");
+  fields.Merge(members);
+  return pod;
+}
+
+Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::string_view path) {
+  auto object = simulator::ReadObject(value, path, "Pod");
+  if (!object) return Fail(object.error());
+  auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&*object);
+  if (pod == nullptr) return Fail(Error{"must be a pod"}.Within(path));
+  return std::move(*pod);
+}
+
+Result<void> Add(const std::vector<api::ObjectPtr>& objects, Simulation& simulation) {
+  for (const api::ObjectPtr& object : objects) simulation.Apply(object);
+  for (const api::ObjectPtr& object : objects) {
+    const auto* pod = api::As<api::Pod>(object);
+    if (pod == nullptr || pod->spec.node_name.empty()) continue;
+    if (simulation.api().Find(Kind::kNode, pod->spec.node_name).index() > 0) continue;
+    return Fail(pod->metadata.Key() + ": spec.nodeName: Not found: " + Quoted(pod->spec.node_name));
+  }
+  Settle(simulation);
+  return {};
+}
+
+Result<void> Carry(const Question& question, const PartNames& names, Simulation& simulation,
+                   Answer& answer) {
+  if (!question.add.empty()) {
+    if (auto added = Add(question.add, simulation); !added) {
+      return Fail(added.error().Within(names.add));
+    }
+  }
+  if (question.add_nodes > 0) {
+    if (auto added = AddNodes(question.add_nodes, question.like, simulation); !added) {
+      return Fail(added.error().Within(names.like));
+    }
+  }
+  for (const std::string& node : question.remove_nodes) {
+    if (auto removed = RemoveNode(node, simulation); !removed) {
+      return Fail(removed.error().Within(names.remove_nodes));
+    }
+  }
+  for (const Scale& scale : question.scale) {
+    if (auto scaled = Carry(scale, simulation); !scaled) {
+      return Fail(scaled.error().Within(names.scale));
+    }
+  }
+  for (const std::string& node : question.drain) {
+    auto drained = Drain(node, simulation);
+    if (!drained) return Fail(drained.error().Within(names.drain));
+    answer.drained.push_back(*std::move(drained));
+  }
+  if (question.fill != nullptr) {
+    answer.filled = Fill(WithDefaults(*question.fill), simulation, question.most);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool Question::any() const {
+  return !add.empty() || add_nodes > 0 || !remove_nodes.empty() || !scale.empty() ||
+         !drain.empty() || fill != nullptr;
+}
+
+Result<Question> ParseQuestion(const ConfigValue& document) {
+  FieldReader fields(document, "");
+  Question question;
+  const ConfigValue::List& add = fields.GetList("add");
+  if (add.size() > kMostObjects) TooMany(fields, "add", kMostObjects);
+  ReadAddNodes(fields, question);
+  ReadNames(fields, "removeNodes", question.remove_nodes);
+  ReadScales(fields, question);
+  ReadNames(fields, "drain", question.drain);
+  const ConfigValue* pod = ReadFill(fields, question);
+  if (auto error = fields.Finish()) return Fail(*std::move(error));
+  auto objects = simulator::ReadObjects(add, "add");
+  if (!objects) return Fail(objects.error());
+  question.add = *std::move(objects);
+  if (pod != nullptr) {
+    auto read = ReadPod(*pod, "fill.pod");
+    if (!read) return Fail(read.error());
+    question.fill = *std::move(read);
+  }
+  return question;
+}
+
+Result<Question> ParseQuestion(std::string_view json) {
+  const auto document = documents::ParseJson(json, "");
+  if (!document) return Fail(document.error());
+  return ParseQuestion(*document);
+}
+
+Result<Answer> Ask(const Question& question, Simulation& today, Simulation* other,
+                   const PartNames& names) {
+  Simulation& changed = other == nullptr ? today : *other;
+  Answer answer;
+  Settle(today);
+  answer.before = Take(today);
+  if (other != nullptr) Settle(changed);
+  // What another configuration evicts counts as part of the difference.
+  const size_t evicted = other == nullptr ? answer.before.evicted : 0;
+  if (auto carried = Carry(question, names, changed, answer); !carried) {
+    return Fail(carried.error());
+  }
+  answer.after = Take(changed);
+  const std::vector<std::string>& all = changed.api().evicted();
+  answer.evicted.assign(all.begin() + static_cast<std::ptrdiff_t>(evicted), all.end());
+  return answer;
+}
+
+}  // namespace berth::what_if

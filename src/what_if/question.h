@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/api/object.h"
+#include "berth/api/pod.h"
+#include "berth/config_value.h"
+#include "berth/result.h"
+#include "src/simulator/simulation.h"
+#include "src/what_if/difference.h"
+#include "src/what_if/fill.h"
+#include "src/what_if/scale.h"
+
+// What is asked of a cluster that were another.
+namespace berth::what_if {
+
+// More are no question any more.
+inline constexpr size_t kMostNewNodes = 10'000;
+inline constexpr size_t kMostObjects = 10'000;
+inline constexpr size_t kMostNames = 1'000;  // of nodes, of controllers
+
+// Changes, in the order in which they are made.
+struct Question {
+  std::vector<api::ObjectPtr> add;  // nodes first, pods last
+  size_t add_nodes = 0;
+  std::string like;  // the node that these are like
+  std::vector<std::string> remove_nodes;
+  std::vector<Scale> scale;
+  std::vector<std::string> drain;
+  std::shared_ptr<const api::Pod> fill;  // nullptr: nothing is filled
+  size_t most = kMostCopies;
+
+  bool any() const;
+};
+
+// What the parts of a question are called in messages: by default the members of a document.
+struct PartNames {
+  std::string_view add = "add";
+  std::string_view like = "addNodes.like";
+  std::string_view remove_nodes = "removeNodes";
+  std::string_view scale = "scale";
+  std::string_view drain = "drain";
+};
+
+// Reads a question out of a document (docs/explain.md); how large a text it came from is for the
+// caller to bound. Errors: all problems with the fields, unknown ones included, or the first object
+// that cannot be read; each with the field's path.
+Result<Question> ParseQuestion(const ConfigValue& document);
+Result<Question> ParseQuestion(std::string_view json);
+
+// Lets `today` settle, then makes the changes, and tells what differs. With `other`, which was made
+// of the same objects, the changes are made there, and the difference between the two counts, too.
+// Neither has decided anything before.
+//
+// Errors: a node or a controller that is not there, named as `names` says.
+Result<Answer> Ask(const Question& question, simulator::Simulation& today,
+                   simulator::Simulation* other = nullptr, const PartNames& names = {});
+
+}  // namespace berth::what_if
