@@ -9,6 +9,7 @@
 #include "src/app/live_state.h"
 #include "src/app/version.h"
 #include "src/metrics/pod_resources.h"
+#include "src/serving/gzip.h"
 #include "src/serving/health.h"
 
 namespace berth::app {
@@ -100,28 +101,28 @@ void InstallReset(Router& router, std::string_view path, metrics::Registry& metr
 
 void InstallMetrics(Router& router, const EndpointSources& sources) {
   metrics::Registry& metrics = sources.metrics;
-  router.Answer("/metrics", [&metrics](const Request& /*request*/) {
-    return MetricsText(metrics.Exposition());
+  router.Answer("/metrics", [&metrics](const Request& request) {
+    return serving::Compressed(request, MetricsText(metrics.Exposition()));
   });
   InstallReset(router, "/metrics", metrics, Page::kMetrics);
-  router.Answer("/metrics/slis", [&metrics](const Request& /*request*/) {
-    return MetricsText(metrics.Exposition(Page::kSlis));
+  router.Answer("/metrics/slis", [&metrics](const Request& request) {
+    return serving::Compressed(request, MetricsText(metrics.Exposition(Page::kSlis)));
   });
   InstallReset(router, "/metrics/slis", metrics, Page::kSlis);
   // Only the leader answers, so that the sum over all replicas is right. All pods are there, also
   // those that wait for another scheduler, so the informers are asked.
   router.Handle(
       "/metrics/resources", [&metrics, &informers = sources.informers, leading = sources.leading](
-                                const RequestPtr& /*request*/, const Respond& respond) {
+                                const RequestPtr& request, const Respond& respond) {
         if (!leading()) return respond(MetricsText(""));
-        informers.CollectObjects(informers::Kind::kPod,
-                                 [&metrics, respond](std::vector<api::ObjectPtr> objects) {
-                                   Response response = MetricsText("");
-                                   response.write_body = [&metrics, objects = std::move(objects)] {
-                                     return PodResourcesPage(objects, metrics);
-                                   };
-                                   respond(std::move(response));
-                                 });
+        const auto answer = [&metrics, request, respond](std::vector<api::ObjectPtr> objects) {
+          Response response = MetricsText("");
+          response.write_body = [&metrics, objects = std::move(objects)] {
+            return PodResourcesPage(objects, metrics);
+          };
+          respond(serving::Compressed(*request, std::move(response)));
+        };
+        informers.CollectObjects(informers::Kind::kPod, answer);
       });
   InstallReset(router, "/metrics/resources", metrics, Page::kResources);
 }
@@ -172,6 +173,7 @@ std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
     InstallDebug(*router, sources.scheduler);
     InstallDebugFlags(*router);
   }
+  InstallZPages(*router, std::move(sources.zpages));
   return router;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/app/configz.h"
+#include "src/app/zpages.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
 #include "src/scheduler/scheduler.h"
@@ -23,6 +24,7 @@ struct EndpointSources {
   metrics::Registry& metrics;
   const informers::Informers& informers;
   const Configz& configz;
+  ZPages zpages;
   bool debug;  // whether /debug/* is there
   // What is wrong; nullopt: nothing.
   Check scheduling_loop{};

@@ -15,6 +15,8 @@ namespace berth::app {
 struct FlagSet::Impl {
   struct Flag {
     Setter set;
+    Shown show;
+    std::string last;  // value given
     bool is_switch = false;
     bool given = false;
   };
@@ -51,7 +53,7 @@ std::string WithShortForm(const std::string& name, std::string_view between) {
 }
 
 // How a flag is shown in messages, as pflag does.
-std::string Shown(const std::string& name) { return WithShortForm(name, " "); }
+std::string InMessages(const std::string& name) { return WithShortForm(name, " "); }
 
 }  // namespace
 
@@ -76,17 +78,17 @@ FlagSet::FlagSet(const std::string& program, const std::string& description)
 FlagSet::~FlagSet() = default;
 
 void FlagSet::Add(const std::string& name, std::string_view kind, const std::string& help,
-                  Setter set) {
+                  Setter set, Shown show) {
   const std::string declared = WithShortForm(name, "");
   impl_->app.add_option(
                 declared, [](const CLI::results_t&) { return true; }, help)
       ->type_name(std::string(kind))
       ->group(group_);
-  impl_->flags[name] = {std::move(set), false, false};
+  impl_->flags[name] = {std::move(set), std::move(show), "", false, false};
 }
 
-void FlagSet::AddSwitch(const std::string& name, const std::string& help, Setter set) {
-  Add(name, "", help, std::move(set));
+void FlagSet::AddSwitch(const std::string& name, const std::string& help, Setter set, Shown show) {
+  Add(name, "", help, std::move(set), std::move(show));
   impl_->flags[name].is_switch = true;
 }
 
@@ -120,14 +122,15 @@ Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& 
     if (equals != std::string::npos) {
       value = argument.substr(equals + 1);
     } else if (!flag->is_switch) {
-      if (i + 1 == arguments.size()) return Fail("flag needs an argument: " + Shown(name));
+      if (i + 1 == arguments.size()) return Fail("flag needs an argument: " + InMessages(name));
       value = arguments[++i];
     }
     if (auto set = flag->set(value); !set) {
-      return Fail("invalid argument " + Quoted(value) + " for " + Quoted(Shown(name)) +
+      return Fail("invalid argument " + Quoted(value) + " for " + Quoted(InMessages(name)) +
                   " flag: " + set.error().message);
     }
     flag->given = true;
+    flag->last = std::move(value);
   }
   return others;
 }
@@ -135,6 +138,12 @@ Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& 
 bool FlagSet::Given(std::string_view name) const {
   const Impl::Flag* flag = impl_->Find(name);
   return flag != nullptr && flag->given;
+}
+
+std::map<std::string, std::string> FlagSet::Values() const {
+  std::map<std::string, std::string> values;
+  for (const auto& [name, flag] : impl_->flags) values[name] = flag.show ? flag.show() : flag.last;
+  return values;
 }
 
 std::string FlagSet::Usage() const { return impl_->app.help(); }

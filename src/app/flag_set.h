@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@ class FlagSet {
  public:
   // What a flag takes; a function gets each value that is given and says what is wrong with it.
   using Setter = std::function<Result<void>(const std::string& value)>;
+  // What a flag stands at, as text.
+  using Shown = std::function<std::string()>;
 
   // `program` and `description` open the help text.
   FlagSet(const std::string& program, const std::string& description);
@@ -36,16 +39,27 @@ class FlagSet {
   // Flags declared from now on stand under this heading.
   void Group(std::string heading) { group_ = std::move(heading); }
 
-  // A flag whose values go to `set` in the order given. `kind` is shown in the help text.
-  void Add(const std::string& name, std::string_view kind, const std::string& help, Setter set);
+  // A flag whose values go to `set` in the order given. `kind` is shown in the help text, and
+  // `show` says what the flag stands at; without it, that is the last value given.
+  void Add(const std::string& name, std::string_view kind, const std::string& help, Setter set,
+           Shown show = {});
   // A switch: `set` gets "true" where no value is given.
-  void AddSwitch(const std::string& name, const std::string& help, Setter set);
+  void AddSwitch(const std::string& name, const std::string& help, Setter set, Shown show = {});
 
-  // A flag of a type that ReadFlagValue knows; `out` may be an optional. Repeated lists add up; the
-  // first one given replaces what `out` held before.
+  // A flag of a type that ReadFlagValue knows; `out` may be an optional, for which `otherwise` says
+  // what holds where the flag is not given. Repeated lists add up; the first one given replaces
+  // what `out` held before.
   template <typename T>
-  void Value(const std::string& name, const std::string& help, T& out) {
+  void Value(const std::string& name, const std::string& help, T& out,
+             const std::string& otherwise = "") {
     using Plain = FlagType<T>;
+    const auto show = [&out, otherwise] {
+      if constexpr (std::is_same_v<T, Plain>) {
+        return WriteFlagValue(out);
+      } else {
+        return out ? WriteFlagValue(*out) : otherwise;
+      }
+    };
     const auto set = [&out, given = false](const std::string& text) mutable -> Result<void> {
       auto value = ReadFlagValue<Plain>(text);
       if (!value) return Fail(value.error());
@@ -57,9 +71,9 @@ class FlagSet {
       return {};
     };
     if constexpr (std::is_same_v<Plain, bool>) {
-      AddSwitch(name, help, set);
+      AddSwitch(name, help, set, show);
     } else {
-      Add(name, FlagKind<Plain>(), help, set);
+      Add(name, FlagKind<Plain>(), help, set, show);
     }
   }
 
@@ -70,6 +84,9 @@ class FlagSet {
 
   // Whether Parse() saw the flag.
   bool Given(std::string_view name) const;
+
+  // What each flag stands at, given or not, by name. What the flags write to must still be there.
+  std::map<std::string, std::string> Values() const;
 
   // All flags with their help, by heading.
   std::string Usage() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/flag_values.h"
 
+#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -87,6 +88,37 @@ Result<std::vector<std::string>> ReadFlagValue(const std::string& text) {
     if (at == text.size()) return values;
     ++at;
   }
+}
+
+std::string WriteFlagValue(const std::string& value) { return value; }
+
+std::string WriteFlagValue(bool value) { return value ? "true" : "false"; }
+
+std::string WriteFlagValue(int32_t value) { return std::to_string(value); }
+
+std::string WriteFlagValue(uint64_t value) { return std::to_string(value); }
+
+std::string WriteFlagValue(float value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() ? std::string(text.data(), end) : "";
+}
+
+std::string WriteFlagValue(Duration value) { return FormatGoDuration(value); }
+
+std::string WriteFlagValue(const std::vector<std::string>& values) {
+  std::string list;
+  for (const std::string& value : values) {
+    if (&value != &values.front()) list += ',';
+    if (value.find_first_of(",\"\n") == std::string::npos) {
+      list += value;
+      continue;
+    }
+    list += '"';
+    for (const char c : value) list.append(c == '"' ? 2 : 1, c);
+    list += '"';
+  }
+  return "[" + list + "]";
 }
 
 }  // namespace berth::app

@@ -32,6 +32,16 @@ Result<Duration> ReadFlagValue(const std::string& text);
 template <>
 Result<std::vector<std::string>> ReadFlagValue(const std::string& text);
 
+// The value as Go's pflag prints it: "1m0s", "[a,b]". ReadFlagValue reads it back, but for lists,
+// which it knows without brackets.
+std::string WriteFlagValue(const std::string& value);
+std::string WriteFlagValue(bool value);
+std::string WriteFlagValue(int32_t value);
+std::string WriteFlagValue(uint64_t value);
+std::string WriteFlagValue(float value);
+std::string WriteFlagValue(Duration value);
+std::string WriteFlagValue(const std::vector<std::string>& values);
+
 // T, or what an optional holds.
 template <typename T>
 struct FlagTypeOf {

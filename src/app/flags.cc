@@ -57,14 +57,14 @@ void AddDeprecated(FlagSet& flags, RunFlags& out) {
               out.kubeconfig);
   flags.Value("kube-api-content-type",
               "Content type of requests (application/vnd.kubernetes.protobuf)." + ignored,
-              out.kube_api_content_type);
+              out.kube_api_content_type, "application/vnd.kubernetes.protobuf");
   flags.Value("kube-api-qps", "Requests a second to the API server (50)." + ignored,
-              out.kube_api_qps);
+              out.kube_api_qps, "50");
   flags.Value("kube-api-burst", "Requests to the API server at once (100)." + ignored,
-              out.kube_api_burst);
-  flags.Value("profiling", "Serve /debug (true)." + ignored, out.profiling);
+              out.kube_api_burst, "100");
+  flags.Value("profiling", "Serve /debug (true)." + ignored, out.profiling, "true");
   flags.Value("contention-profiling", "Profile waiting for locks (true)." + ignored,
-              out.contention_profiling);
+              out.contention_profiling, "true");
   flags.Value("pod-max-in-unschedulable-pods-duration",
               "How long a pod stays unschedulable before it is tried again without an event (5m).",
               out.pod_max_in_unschedulable_pods_duration);
@@ -72,19 +72,19 @@ void AddDeprecated(FlagSet& flags, RunFlags& out) {
 
 void AddLeaderElection(FlagSet& flags, RunFlags& out) {
   flags.Group("Leader election flags");
-  flags.Value("leader-elect", "Hold a lease before scheduling (true).", out.leader_elect);
+  flags.Value("leader-elect", "Hold a lease before scheduling (true).", out.leader_elect, "true");
   flags.Value("leader-elect-lease-duration", "How long others wait for a silent leader (15s).",
-              out.leader_elect_lease_duration);
+              out.leader_elect_lease_duration, "15s");
   flags.Value("leader-elect-renew-deadline", "When a leader that cannot renew gives up (10s).",
-              out.leader_elect_renew_deadline);
+              out.leader_elect_renew_deadline, "10s");
   flags.Value("leader-elect-retry-period", "Time between tries to acquire and to renew (2s).",
-              out.leader_elect_retry_period);
+              out.leader_elect_retry_period, "2s");
   flags.Value("leader-elect-resource-lock", "Kind of the lock (leases).",
-              out.leader_elect_resource_lock);
+              out.leader_elect_resource_lock, "leases");
   flags.Value("leader-elect-resource-name", "Name of the lease (kube-scheduler).",
-              out.leader_elect_resource_name);
+              out.leader_elect_resource_name, "kube-scheduler");
   flags.Value("leader-elect-resource-namespace", "Namespace of the lease (kube-system).",
-              out.leader_elect_resource_namespace);
+              out.leader_elect_resource_namespace, "kube-system");
 }
 
 void AddFeatureGates(FlagSet& flags, RunFlags& out) {
@@ -249,6 +249,7 @@ tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& 
   if (auto checked = CheckFlags(out, logs); !checked) {
     return tl::unexpected(FlagError{checked.error().message, ""});
   }
+  out.values = flags.Values();
   for (std::string_view flag : FlagsWithoutEffect()) {
     if (flags.Given(flag)) out.without_effect.emplace_back(flag);
   }

@@ -121,6 +121,9 @@ struct RunFlags {
   // Flags that were given and change nothing yet, in the order of the help text.
   std::vector<std::string> without_effect;
 
+  // What every flag stands at, by name, as /flagz shows it.
+  std::map<std::string, std::string> values;
+
   // What to print instead of running: the help text or the version.
   std::string print_and_exit;
 };

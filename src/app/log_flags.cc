@@ -73,13 +73,15 @@ void AddLogs(FlagSet& flags, LogFlags& out) {
               "LoggingAlphaOptions (false).",
               out.text_split_stream);
   flags.Value("logging-format", "Form of the log: text or json (text).", out.format);
-  flags.Add("v", "Level", "Verbosity of the log (0).",
-            [&out](const std::string& text) -> Result<void> {
-              const auto level = ReadLevel(text);
-              if (!level) return Fail(level.error());
-              out.options.verbosity = *level;
-              return {};
-            });
+  flags.Add(
+      "v", "Level", "Verbosity of the log (0).",
+      [&out](const std::string& text) -> Result<void> {
+        const auto level = ReadLevel(text);
+        if (!level) return Fail(level.error());
+        out.options.verbosity = *level;
+        return {};
+      },
+      [&out] { return std::to_string(out.options.verbosity); });
   flags.Add("vmodule", "pattern=N,...",
             "Verbosity of source files by name, without extension; for text logs only.",
             [&out](const std::string& text) -> Result<void> {

@@ -107,12 +107,19 @@ void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
 
 // The HTTPS server of the daemon, started, or nullptr where the flags want none. `stopping` says
 // whether the process is about to end.
-Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags,
-                                             const config::SchedulerConfiguration& configuration,
-                                             const Configz& configz, Daemon& daemon,
-                                             const std::atomic<bool>& stopping) {
-  EndpointSources sources{daemon.scheduler(), daemon.metrics(), daemon.informers(), configz,
-                          configuration.enable_profiling};
+Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settings& settings,
+                                             Time process_start, const Configz& configz,
+                                             Daemon& daemon, const std::atomic<bool>& stopping) {
+  const config::SchedulerConfiguration& configuration = settings.configuration;
+  const config::FeatureGates& gates = settings.feature_gates;
+  EndpointSources sources{
+      daemon.scheduler(),
+      daemon.metrics(),
+      daemon.informers(),
+      configz,
+      {daemon.clock(), process_start, flags.values, gates.Enabled("ComponentStatusz"),
+       gates.Enabled("ComponentFlagz"), gates.Enabled("CBORServingAndStorage")},
+      configuration.enable_profiling};
   sources.scheduling_loop = [&daemon] { return daemon.CheckLoop(); };
   if (configuration.leader_election.leader_elect) {
     sources.leader_election = [&daemon] { return daemon.CheckLeaderElection(); };
@@ -189,6 +196,7 @@ DaemonOptions MakeDaemonOptions(const RunFlags& flags, const Settings& settings,
 
 int Run(const std::vector<std::string>& arguments, const std::string& program,
         const InTreePlugins& in_tree) {
+  const Time process_start = base::RealClock().WallNow();
   const auto flags = ParseRunFlags(arguments, program);
   if (!flags) return FailToStart(flags.error().message, flags.error().usage);
   if (!flags->print_and_exit.empty()) {
@@ -247,7 +255,7 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
                      });
   }
   std::atomic<bool> stopping = false;
-  auto serving = Serve(*flags, settings->configuration, configz, **daemon, stopping);
+  auto serving = Serve(*flags, *settings, process_start, configz, **daemon, stopping);
   if (!serving) return CommandFailed(serving.error());
   int code = RunUntilSignal(**daemon, signals, reloader ? &*reloader : nullptr, stopping);
   if (*serving != nullptr) (*serving)->Stop(kServingGrace);

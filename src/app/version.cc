@@ -6,7 +6,7 @@
 
 #include "src/app/flag_set.h"
 #include "src/app/offline_flags.h"
-#include "src/config/write.h"
+#include "src/documents/write.h"
 
 namespace berth::app {
 
@@ -41,7 +41,7 @@ int ShowVersion(const std::vector<std::string>& arguments, const std::string& pr
   std::string text = "Berth Version: " + std::string(kVersion) +
                      "\nKubernetes Version: " + std::string(kKubernetesVersion) + "\n";
   if (output == "json") text = VersionDocument().ToJson() + "\n";
-  if (output == "yaml") text = config::ToYaml(VersionDocument());
+  if (output == "yaml") text = documents::ToYaml(VersionDocument());
   if (help) text = flags.Usage();
   std::fputs(text.c_str(), stdout);
   return kDone;

@@ -18,7 +18,4 @@ std::string ToYaml(const SchedulerConfiguration& config);
 // The configuration with a word in the place of each key: for logs, dumps and endpoints.
 SchedulerConfiguration WithoutSecrets(SchedulerConfiguration config);
 
-// Any value as block-style YAML, keys sorted, with a newline at the end.
-std::string ToYaml(const ConfigValue& value);
-
 }  // namespace berth::config

@@ -6,33 +6,12 @@
 
 #include "berth/config_value.h"
 #include "src/base/logging.h"
+#include "src/serving/refusal.h"
 
 namespace berth::serving {
 namespace {
 
 ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
-
-// Whether a refusal has a member "details", as the API server's own has it.
-enum class Details { kNone, kEmpty };
-
-// A meta/v1 Status that says no.
-Response Refusal(int code, std::string_view reason, std::string_view message, Details details) {
-  ConfigValue::Map status;
-  status.emplace_back("kind", Text("Status"));
-  status.emplace_back("apiVersion", Text("v1"));
-  status.emplace_back("metadata", ConfigValue::Map());
-  status.emplace_back("status", Text("Failure"));
-  status.emplace_back("message", Text(message));
-  status.emplace_back("reason", Text(reason));
-  if (details == Details::kEmpty) status.emplace_back("details", ConfigValue::Map());
-  status.emplace_back("code", int64_t{code});
-  Response response;
-  response.code = code;
-  response.content_type = kJson;
-  response.body = ConfigValue(std::move(status)).ToJson() + "\n";
-  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  return response;
-}
 
 // So that no browser takes a message for a page.
 std::string Sanitized(std::string_view text) {

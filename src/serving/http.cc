@@ -33,6 +33,8 @@ std::string_view StatusText(int code) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 406:
+      return "Not Acceptable";
     case 408:
       return "Request Timeout";
     case 413:

@@ -148,6 +148,86 @@ func TestEndpointsAreForThoseWhomTheServerLetsRead(t *testing.T) {
 	}
 }
 
+// accepting asks for a path as the admin, who takes these media types.
+func (e *endpoints) accepting(path, types string) (response *http.Response, body string) {
+	e.Helper()
+	request, err := http.NewRequestWithContext(e.ctx, http.MethodGet, fmt.Sprintf("https://127.0.0.1:%d%s", e.port, path), nil)
+	e.must(err)
+	request.Header.Set("Authorization", "Bearer "+tokenOf(e, controlplane.Admin))
+	request.Header.Set("Accept", types)
+	response, err = e.client().Do(request)
+	e.must(err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	e.must(err)
+	return response, string(text)
+}
+
+func TestZPagesTellPeopleAndPrograms(t *testing.T) {
+	e := serve(t, "--leader-elect-renew-deadline=9s")
+	for _, page := range []struct{ path, kind string }{{"/statusz", "Statusz"}, {"/flagz", "Flagz"}} {
+		ask := func(form, version string) string {
+			return fmt.Sprintf("application/%s;v=%s;g=config.k8s.io;as=%s", form, version, page.kind)
+		}
+		response, text := e.accepting(page.path, "*/*")
+		if title := "\nkube-scheduler " + page.path[1:] + "\nWarning: "; !strings.HasPrefix(text, title) || response.StatusCode != 200 {
+			e.Errorf("%s as text: %d %.200s", page.path, response.StatusCode, text)
+		}
+		response, text = e.accepting(page.path, "application/json")
+		if response.StatusCode != http.StatusNotAcceptable {
+			e.Errorf("%s without a kind: %d %s", page.path, response.StatusCode, text)
+		}
+		response, text = e.accepting(page.path, ask("yaml", "v1beta1"))
+		if !strings.Contains(text, "kind: "+page.kind+"\n") || len(response.Header.Values("Warning")) != 0 {
+			e.Errorf("%s as YAML: %d %s", page.path, response.StatusCode, text)
+		}
+		response, text = e.accepting(page.path, ask("json", "v1alpha1"))
+		var document struct {
+			Kind, APIVersion string
+			Metadata         struct{ Name string }
+			StartTime        metav1.Time
+			BinaryVersion    string
+			Paths            []string
+			Flags            map[string]string
+		}
+		e.must(json.Unmarshal([]byte(text), &document))
+		if document.Kind != page.kind || document.APIVersion != "config.k8s.io/v1alpha1" || document.Metadata.Name != "kube-scheduler" {
+			e.Errorf("%s as JSON: %s", page.path, text)
+		}
+		if warning := response.Header.Get("Warning"); !strings.Contains(warning, "deprecated") {
+			e.Errorf("%s warns of v1alpha1: %q", page.path, warning)
+		}
+		if page.kind == "Flagz" {
+			for flag, value := range map[string]string{
+				"leader-elect-renew-deadline":            "9s",
+				"leader-elect-resource-name":             "kube-scheduler",
+				"secure-port":                            strconv.Itoa(e.port),
+				"profiling":                              "true",
+				"pod-max-in-unschedulable-pods-duration": "5m0s",
+			} {
+				if got := document.Flags[flag]; got != value {
+					e.Errorf("--%s is %q, want %q", flag, got, value)
+				}
+			}
+			continue
+		}
+		if want := []string{"/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz"}; !slices.Equal(document.Paths, want) {
+			e.Errorf("paths are %q, want %q", document.Paths, want)
+		}
+		if age := time.Since(document.StartTime.Time); age < 0 || age > time.Minute || document.BinaryVersion != "1.37" {
+			e.Errorf("it began %v ago as %q", age, document.BinaryVersion)
+		}
+	}
+}
+
+func TestMetricsAreCompressedForThoseWhoTakeIt(t *testing.T) {
+	e := serve(t)
+	response, text := e.accepting("/metrics", "text/plain")
+	if !response.Uncompressed || !strings.Contains(text, "# TYPE scheduler_") {
+		e.Errorf("Go's client asked for gzip and got (unpacked: %v) %.200s", response.Uncompressed, text)
+	}
+}
+
 func TestARightThatIsGrantedLetsAScraperIn(t *testing.T) {
 	e := serve(t, "--authorization-webhook-cache-unauthorized-ttl=1s")
 	token := tokenOf(e, controlplane.Nobody)

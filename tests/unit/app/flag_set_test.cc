@@ -46,6 +46,36 @@ Values Parse(const std::vector<std::string>& arguments) {
   return values;
 }
 
+TEST(FlagSetTest, TellsWhatEachFlagStandsAt) {
+  std::string text = "default";
+  std::optional<Duration> time;
+  std::optional<bool> yes;
+  float rate = 50;
+  std::vector<std::string> list = {"/a"};
+  FlagSet flags("berth test", "About.");
+  flags.Value("text", "A text.", text);
+  flags.Value("time", "A time.", time, "15s");
+  flags.Value("yes", "A switch.", yes);
+  flags.Value("rate", "A rate.", rate);
+  flags.Value("list", "A list.", list);
+  flags.Add("pairs", "x", "Pairs.", [](const std::string&) { return Result<void>(); });
+  using Texts = std::map<std::string, std::string>;
+  EXPECT_EQ(flags.Values(), (Texts{{"text", "default"},
+                                   {"time", "15s"},
+                                   {"yes", ""},
+                                   {"rate", "50"},
+                                   {"list", "[/a]"},
+                                   {"pairs", ""}}));
+  ASSERT_TRUE(
+      flags.Parse({"--time=90s", "--yes", "--rate=0.5", "--list=b,\"c,d\"", "--pairs=a=b"}));
+  EXPECT_EQ(flags.Values(), (Texts{{"text", "default"},
+                                   {"time", "1m30s"},
+                                   {"yes", "true"},
+                                   {"rate", "0.5"},
+                                   {"list", "[b,\"c,d\"]"},
+                                   {"pairs", "a=b"}}));
+}
+
 TEST(FlagSetTest, AShortFormStandsForTheFlagWhereThatWasAdded) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {"-ojson"}, {"-o=json"}, {"-o", "json"}, {"--output=json"}}) {
