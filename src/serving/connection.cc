@@ -4,10 +4,12 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -46,7 +48,7 @@ std::vector<std::string> ChainOf(const SSL* session) {
 
 }  // namespace
 
-Connection::Connection(HttpsServer& server, uint64_t id, int fd)
+Connection::Connection(HttpServer& server, uint64_t id, int fd)
     : server_(server), id_(id), fd_(fd), wanted_(EPOLLIN) {
   Enter(State::kHandshake, server_.limits_.handshake);
   waiting_since_ = server_.loop_.Now();
@@ -100,7 +102,27 @@ bool Connection::Drive() {
   return true;
 }
 
+int Connection::Receive(std::span<char> buffer) {
+  if (session_ == nullptr) {
+    return static_cast<int>(recv(fd_, buffer.data(), buffer.size(), 0));
+  }
+  return SSL_read(session_, buffer.data(), static_cast<int>(buffer.size()));
+}
+
+int Connection::Send(std::string_view data) {
+  if (session_ == nullptr) {
+    return static_cast<int>(send(fd_, data.data(), data.size(), MSG_NOSIGNAL));
+  }
+  return SSL_write(session_, data.data(), static_cast<int>(data.size()));
+}
+
 Connection::Progress Connection::Blocked(int result) {
+  if (session_ == nullptr) {
+    const bool waits = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+    if (result == 0 || !waits) return Progress::kClosed;
+    wanted_ = state_ == State::kWriting ? EPOLLOUT : EPOLLIN;
+    return Progress::kBlocked;
+  }
   const int error = SSL_get_error(session_, result);
   ERR_clear_error();
   if (error == SSL_ERROR_WANT_READ) {
@@ -114,7 +136,11 @@ Connection::Progress Connection::Blocked(int result) {
 }
 
 Connection::Progress Connection::Handshake() {
-  if (session_ == nullptr) session_ = server_.tls_.NewSession(fd_);
+  if (server_.tls_ == nullptr) {
+    Enter(State::kReading, server_.limits_.head);
+    return Progress::kDone;
+  }
+  if (session_ == nullptr) session_ = server_.tls_->NewSession(fd_);
   if (session_ == nullptr) return Progress::kClosed;
   const int result = SSL_accept(session_);
   if (result != 1) return Blocked(result);
@@ -135,14 +161,15 @@ Connection::Progress Connection::Read() {
   if (TakeRequest()) return Progress::kDone;
   std::array<char, kRecord> buffer;
   for (int i = 0; i < kRecordsATurn; ++i) {
-    const int got = SSL_read(session_, buffer.data(), static_cast<int>(buffer.size()));
+    const int got = Receive(buffer);
     if (got <= 0) return records_ > kMaxUselessRecords ? Progress::kClosed : Blocked(got);
     records_ = 0;
     if (in_.empty() && !head_) deadline_ = server_.loop_.Now() + server_.limits_.head;
     in_.append(buffer.data(), static_cast<size_t>(got));
     if (TakeRequest()) return Progress::kDone;
   }
-  // A record is read whole, so that the rest of what has come makes the socket readable.
+  // A record is read whole, so that the rest of what has come makes the socket readable. Without
+  // TLS it does in any case.
   wanted_ = EPOLLIN;
   return Progress::kBlocked;
 }
@@ -188,7 +215,7 @@ void Connection::Handle(RequestHead head) {
   departure_ = head.request.departure;
   const uint64_t number = ++number_;
   const auto request = std::make_shared<const Request>(std::move(head.request));
-  server_.handler_(request, [self = std::weak_ptr<HttpsServer*>(server_.self_),
+  server_.handler_(request, [self = std::weak_ptr<HttpServer*>(server_.self_),
                              &loop = server_.loop_, id = id_, number](Response response) {
     loop.Post([self, id, number, response = std::move(response)]() mutable {
       const auto server = self.lock();
@@ -237,7 +264,7 @@ void Connection::Enqueue(const Response& response, Persistence persistence) {
 Connection::Progress Connection::Write() {
   while (written_ < out_.size()) {
     const size_t size = std::min(out_.size() - written_, kRecord);
-    const int put = SSL_write(session_, out_.data() + written_, static_cast<int>(size));
+    const int put = Send(std::string_view(out_).substr(written_, size));
     if (put <= 0) return Blocked(put);
     written_ += static_cast<size_t>(put);
   }

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/base/event_loop.h"
 #include "src/serving/http_head.h"
-#include "src/serving/https_server.h"
+#include "src/serving/http_server.h"
 
 struct ssl_st;
 
@@ -21,6 +23,8 @@ namespace berth::serving {
 //                   ^                      |
 //                   +----- keep alive -----+
 //
+// Without TLS the handshake is done as soon as it begins.
+//
 // While a request is handled nothing more is read, so that a client that asks without reading holds
 // up only itself; a client that closes its end meanwhile has gone.
 //
@@ -28,7 +32,7 @@ namespace berth::serving {
 class Connection final : public base::FdListener {
  public:
   // Takes the socket over.
-  Connection(HttpsServer& server, uint64_t id, int fd);
+  Connection(HttpServer& server, uint64_t id, int fd);
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -57,7 +61,10 @@ class Connection final : public base::FdListener {
                           ssl_st* session, void* self);
   Progress Read();
   Progress Write();
-  // What TLS waits for after a call that returned `result`.
+  // As read(2) and write(2), over TLS where that is spoken.
+  int Receive(std::span<char> buffer);
+  int Send(std::string_view data);
+  // What is waited for after one of these, or the handshake, returned `result`.
   Progress Blocked(int result);
   // Looks for a whole request in what has been read, and handles or refuses it. false: there is
   // none yet.
@@ -70,10 +77,10 @@ class Connection final : public base::FdListener {
   void Enqueue(const Response& response, Persistence persistence);
   void Enter(State state, Duration limit);
 
-  HttpsServer& server_;
+  HttpServer& server_;
   const uint64_t id_;
   const int fd_;
-  ssl_st* session_ = nullptr;  // from the first byte on
+  ssl_st* session_ = nullptr;  // of TLS: from the first byte on
   State state_ = State::kHandshake;
   uint32_t wanted_;  // epoll's events
   Time deadline_;

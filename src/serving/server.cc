@@ -43,8 +43,8 @@ Result<std::unique_ptr<Server>> Server::Make(ServerOptions options, AccessApis a
       std::make_unique<Authenticator>(std::move(*config), std::move(tokens), clock),
       std::move(reviews), std::move(options.always_allow_paths), std::move(router));
 
-  auto https = HttpsServer::Listen(
-      options.listen, options.limits, *server->tls_, loop,
+  auto https = HttpServer::Listen(
+      options.listen, options.limits, server->tls_.get(), loop,
       [gate = server->gate_.get()](const RequestPtr& request, const Respond& respond) {
         gate->Serve(request, respond);
       });

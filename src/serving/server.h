@@ -12,7 +12,7 @@
 #include "src/client/api_client.h"
 #include "src/serving/access_gate.h"
 #include "src/serving/authentication_config.h"
-#include "src/serving/https_server.h"
+#include "src/serving/http_server.h"
 #include "src/serving/router.h"
 #include "src/serving/tls_context.h"
 
@@ -72,7 +72,7 @@ class Server {
   std::unique_ptr<TlsContext> tls_;
   std::shared_ptr<AuthenticationConfig> authentication_;
   std::unique_ptr<AccessGate> gate_;
-  std::unique_ptr<HttpsServer> https_;
+  std::unique_ptr<HttpServer> https_;
   base::NamedThread thread_;
 };
 

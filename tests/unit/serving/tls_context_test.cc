@@ -7,7 +7,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/thread.h"
-#include "src/serving/https_server.h"
+#include "src/serving/http_server.h"
 #include "src/serving/tls_settings.h"
 #include "tests/unit/client/temp_folder.h"
 #include "tests/unit/serving/tls_client.h"
@@ -30,8 +30,8 @@ class TlsContextTest : public testing::Test {
     tls_ = std::move(*tls);
     loop_ = std::make_unique<base::EventLoop>(clock_);
     auto server =
-        HttpsServer::Listen({.address = "127.0.0.1"}, {}, *tls_, *loop_,
-                            [](const RequestPtr&, const Respond& respond) { respond(Response()); });
+        HttpServer::Listen({.address = "127.0.0.1"}, {}, tls_.get(), *loop_,
+                           [](const RequestPtr&, const Respond& respond) { respond(Response()); });
     ASSERT_TRUE(server.has_value()) << server.error().message;
     server_ = std::move(*server);
     loop_->Post([this] { server_->Start(); });
@@ -75,7 +75,7 @@ class TlsContextTest : public testing::Test {
   TestAuthority authority_;
   std::unique_ptr<base::EventLoop> loop_;
   std::unique_ptr<TlsContext> tls_;
-  std::unique_ptr<HttpsServer> server_;
+  std::unique_ptr<HttpServer> server_;
   base::NamedThread thread_;
 };
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/serving/https_server.h"
+#include "src/serving/http_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <future>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,21 +33,24 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Answers /livez with "ok", /echo with what it got, and keeps /never for the test to answer.
-class HttpsServerTest : public testing::Test {
+class HttpServerTest : public testing::Test {
  protected:
   void Start(const ServerLimits& limits = {}) {
     auto tls = TlsContext::Make({}, clock_.Now());
     ASSERT_TRUE(tls.has_value()) << tls.error().message;
     tls_ = std::move(*tls);
-    auto server = HttpsServer::Listen(
-        {.address = "127.0.0.1"}, limits, *tls_, loop_,
+    StartWithTls(tls_.get(), limits);
+  }
+  void StartWithTls(const TlsContext* tls, const ServerLimits& limits) {
+    auto server = HttpServer::Listen(
+        {.address = "127.0.0.1"}, limits, tls, loop_,
         [this](const RequestPtr& request, Respond respond) { Serve(request, std::move(respond)); });
     ASSERT_TRUE(server.has_value()) << server.error().message;
     server_ = std::move(*server);
     thread_ = base::NamedThread("test-serve", [this] { loop_.Run(); });
     loop_.Post([this] { server_->Start(); });
   }
-  ~HttpsServerTest() override {
+  ~HttpServerTest() override {
     loop_.Post([this] { server_.reset(); });
     loop_.Stop();
     thread_.Join();
@@ -84,7 +89,7 @@ class HttpsServerTest : public testing::Test {
   base::RealClock clock_;
   base::EventLoop loop_{clock_};
   std::unique_ptr<TlsContext> tls_;
-  std::unique_ptr<HttpsServer> server_;
+  std::unique_ptr<HttpServer> server_;
   base::NamedThread thread_;
   std::mutex mutex_;
   std::vector<Respond> kept_;
@@ -92,7 +97,7 @@ class HttpsServerTest : public testing::Test {
   std::atomic<int> gone_ = 0;  // clients of /never that wait no longer
 };
 
-TEST_F(HttpsServerTest, AnswersSeveralRequestsOnOneConnection) {
+TEST_F(HttpServerTest, AnswersSeveralRequestsOnOneConnection) {
   Start();
   TlsClient client(port());
   ASSERT_TRUE(client.connected());
@@ -107,7 +112,7 @@ TEST_F(HttpsServerTest, AnswersSeveralRequestsOnOneConnection) {
   EXPECT_EQ(client.Get("/large").size() / 1'000'000, 4u);
 }
 
-TEST_F(HttpsServerTest, ClosesWhereTheClientAsksForIt) {
+TEST_F(HttpServerTest, ClosesWhereTheClientAsksForIt) {
   Start();
   TlsClient client(port());
   client.Send("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -115,7 +120,7 @@ TEST_F(HttpsServerTest, ClosesWhereTheClientAsksForIt) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST_F(HttpsServerTest, TheHandlerSeesTheClientsCertificate) {
+TEST_F(HttpServerTest, TheHandlerSeesTheClientsCertificate) {
   Start();
   const test::TestAuthority authority;
   const test::CertifiedKey identity = authority.Issue("jane", {});
@@ -127,14 +132,14 @@ TEST_F(HttpsServerTest, TheHandlerSeesTheClientsCertificate) {
   }
 }
 
-TEST_F(HttpsServerTest, SpeaksHttp11ToClientsThatPreferHttp2) {
+TEST_F(HttpServerTest, SpeaksHttp11ToClientsThatPreferHttp2) {
   Start();
   TlsClient client(port(), {.protocols = "\x02h2\x08http/1.1"});
   EXPECT_EQ(client.protocol(), "http/1.1");
   EXPECT_THAT(client.Get("/livez"), StartsWith("HTTP/1.1 200"));
 }
 
-TEST_F(HttpsServerTest, RequestsBeyondTheLimitsAreRefusedAndTheConnectionClosed) {
+TEST_F(HttpServerTest, RequestsBeyondTheLimitsAreRefusedAndTheConnectionClosed) {
   Start({.head_bytes = 1000, .body_bytes = 100});
   const struct {
     const char* name;
@@ -156,7 +161,7 @@ TEST_F(HttpsServerTest, RequestsBeyondTheLimitsAreRefusedAndTheConnectionClosed)
   }
 }
 
-TEST_F(HttpsServerTest, SlowClientsAreClosedWhenTheirTimeIsUp) {
+TEST_F(HttpServerTest, SlowClientsAreClosedWhenTheirTimeIsUp) {
   Start({.handshake = milliseconds(100), .head = milliseconds(100), .idle = milliseconds(100)});
   const int silent = ConnectTcp(port());
   TlsClient half(port());
@@ -170,7 +175,7 @@ TEST_F(HttpsServerTest, SlowClientsAreClosedWhenTheirTimeIsUp) {
   close(silent);
 }
 
-TEST_F(HttpsServerTest, AnAnswerThatNeverComesEndsTheConnection) {
+TEST_F(HttpServerTest, AnAnswerThatNeverComesEndsTheConnection) {
   Start({.answer = milliseconds(100)});
   TlsClient client(port());
   EXPECT_THAT(client.Get("/never"), StartsWith("HTTP/1.1 504 "));
@@ -181,7 +186,7 @@ TEST_F(HttpsServerTest, AnAnswerThatNeverComesEndsTheConnection) {
   EXPECT_EQ(gone_, 1);
 }
 
-TEST_F(HttpsServerTest, AClientThatClosesBeforeItsAnswerHasGone) {
+TEST_F(HttpServerTest, AClientThatClosesBeforeItsAnswerHasGone) {
   Start();
   {
     TlsClient client(port());
@@ -193,7 +198,7 @@ TEST_F(HttpsServerTest, AClientThatClosesBeforeItsAnswerHasGone) {
   EXPECT_EQ(NumConnections(), 0u);
 }
 
-TEST_F(HttpsServerTest, ShutdownLetsAnswersUnderWayOut) {
+TEST_F(HttpServerTest, ShutdownLetsAnswersUnderWayOut) {
   Start();
   TlsClient idle(port());
   idle.Get("/livez");
@@ -216,15 +221,82 @@ TEST_F(HttpsServerTest, ShutdownLetsAnswersUnderWayOut) {
   EXPECT_EQ(ConnectTcp(port()), -1);
 }
 
-TEST_F(HttpsServerTest, AnAddressThatIsTakenIsAnError) {
+TEST_F(HttpServerTest, AnAddressThatIsTakenIsAnError) {
   Start();
-  const auto second = HttpsServer::Listen({.address = "127.0.0.1", .port = port()}, {}, *tls_,
-                                          loop_, [](const RequestPtr&, const Respond&) {});
+  const auto second = HttpServer::Listen({.address = "127.0.0.1", .port = port()}, {}, tls_.get(),
+                                         loop_, [](const RequestPtr&, const Respond&) {});
   ASSERT_FALSE(second.has_value());
   EXPECT_THAT(second.error().message, HasSubstr("Address already in use"));
 }
 
-class HostileClientsTest : public HttpsServerTest {
+// A client without TLS, and what it has read so far.
+class PlainClient {
+ public:
+  explicit PlainClient(int port) : fd_(ConnectTcp(port)) {}
+  ~PlainClient() { close(fd_); }
+  PlainClient(const PlainClient&) = delete;
+  PlainClient& operator=(const PlainClient&) = delete;
+
+  void Send(std::string_view text) {
+    EXPECT_EQ(write(fd_, text.data(), text.size()), ssize_t(text.size()));
+  }
+  // Reads until what has come ends so; "" once the server has closed.
+  std::string ReadUntil(std::string_view end) {
+    std::string text;
+    std::array<char, 65536> buffer;
+    while (!text.ends_with(end)) {
+      const ssize_t got = read(fd_, buffer.data(), buffer.size());
+      if (got <= 0) return "";
+      text.append(buffer.data(), static_cast<size_t>(got));
+    }
+    return text;
+  }
+
+ private:
+  int fd_;
+};
+
+TEST_F(HttpServerTest, WithoutTlsItSpeaksHttpInTheClear) {
+  StartWithTls(nullptr, {.body_bytes = 100'000});
+  PlainClient client(port());
+  client.Send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(client.ReadUntil("ok"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  // On the same connection, a body in pieces, and an answer that no socket's buffer holds.
+  const std::string body(90'000, 'b');
+  client.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 90000\r\n\r\n");
+  client.Send(body);
+  EXPECT_THAT(client.ReadUntil("|0"), testing::EndsWith("\r\n\r\nPOST|" + body + "|0"));
+  client.Send("GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(client.ReadUntil(std::string(4'000'000, 'x')), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(client.ReadUntil("more"), "") << "it has been closed";
+}
+
+TEST_F(HttpServerTest, WithoutTlsAClientThatClosesHasGone) {
+  StartWithTls(nullptr, {});
+  {
+    PlainClient client(port());
+    client.Send("GET /never HTTP/1.1\r\nHost: x\r\n\r\n");
+    num_kept_.wait(0);
+  }
+  gone_.wait(0);
+  EXPECT_EQ(gone_, 1);
+}
+
+TEST_F(HttpServerTest, WithoutTlsItListensOnThisMachinesOwnAddressesAlone) {
+  StartWithTls(nullptr, {});
+  for (const char* address : {"0.0.0.0", "::", "192.0.2.1", "::ffff:127.0.0.1"}) {
+    SCOPED_TRACE(address);
+    const auto server = HttpServer::Listen({.address = address}, {}, nullptr, loop_,
+                                           [](const RequestPtr&, const Respond&) {});
+    ASSERT_FALSE(server.has_value());
+    EXPECT_THAT(server.error().message, HasSubstr("without TLS"));
+  }
+  EXPECT_TRUE(HttpServer::Listen({.address = "127.3.2.1"}, {}, nullptr, loop_,
+                                 [](const RequestPtr&, const Respond&) {})
+                  .has_value());
+}
+
+class HostileClientsTest : public HttpServerTest {
  protected:
   // How long a new client waits for /livez.
   Duration TimeToLive() {

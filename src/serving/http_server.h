@@ -38,21 +38,22 @@ struct ServerLimits {
 };
 
 // HTTP/1.1 over TLS, on one thread and without a thread for any connection: a client that is slow,
-// idle or hostile costs a file descriptor and, once it has spoken TLS, some 30 KiB. The process
-// must ignore SIGPIPE.
+// idle or hostile costs a file descriptor and, once it has spoken TLS, some 30 KiB. Without TLS
+// only for clients of this machine. The process must ignore SIGPIPE.
 //
 // Thread safety: the loop's thread, but for Listen(); the destructor, too, once started.
-class HttpsServer final : public base::FdListener {
+class HttpServer final : public base::FdListener {
  public:
-  // Binds the socket; connections wait until Start(). `tls`, `loop` and `clock` outlive the server.
-  // Errors: the address is taken or is none.
-  static Result<std::unique_ptr<HttpsServer>> Listen(const ListenOptions& options,
-                                                     const ServerLimits& limits,
-                                                     const TlsContext& tls, base::EventLoop& loop,
-                                                     Handler handler);
-  ~HttpsServer() override;
-  HttpsServer(const HttpsServer&) = delete;
-  HttpsServer& operator=(const HttpsServer&) = delete;
+  // Binds the socket; connections wait until Start(). `tls` (nullptr: in the clear) and `loop`
+  // outlive the server. Errors: the address is taken or is none, or is not of this machine alone
+  // (127.0.0.0/8, ::1) and there is no TLS.
+  static Result<std::unique_ptr<HttpServer>> Listen(const ListenOptions& options,
+                                                    const ServerLimits& limits,
+                                                    const TlsContext* tls, base::EventLoop& loop,
+                                                    Handler handler);
+  ~HttpServer() override;
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
 
   int port() const { return port_; }
   void Start();
@@ -65,8 +66,8 @@ class HttpsServer final : public base::FdListener {
 
  private:
   friend class Connection;
-  HttpsServer(const ServerLimits& limits, const TlsContext& tls, base::EventLoop& loop,
-              Handler handler);
+  HttpServer(const ServerLimits& limits, const TlsContext* tls, base::EventLoop& loop,
+             Handler handler);
 
   Result<void> Open(const ListenOptions& options);
   void Accept(int fd);
@@ -78,7 +79,7 @@ class HttpsServer final : public base::FdListener {
   void FinishIfDrained();
 
   const ServerLimits limits_;
-  const TlsContext& tls_;
+  const TlsContext* const tls_;
   base::EventLoop& loop_;
   Handler handler_;
   int listener_ = -1;
@@ -90,7 +91,7 @@ class HttpsServer final : public base::FdListener {
   base::Executor::TimerId drain_ = 0;
   std::function<void()> drained_;
   // Answers come from other threads, perhaps after the server is gone.
-  std::shared_ptr<HttpsServer*> self_ = std::make_shared<HttpsServer*>(this);
+  std::shared_ptr<HttpServer*> self_ = std::make_shared<HttpServer*>(this);
 };
 
 }  // namespace berth::serving

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/serving/https_server.h"
+#include "src/serving/http_server.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -51,6 +51,13 @@ Result<SocketAddress> ParseAddress(const std::string& text, int port) {
   return address;
 }
 
+bool IsLoopback(const SocketAddress& address) {
+  const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
+  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address.storage);
+  if (address.storage.ss_family == AF_INET) return (ntohl(v4->sin_addr.s_addr) >> 24) == 127;
+  return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) != 0;
+}
+
 int PortOf(int fd) {
   SocketAddress bound;
   bound.size = sizeof(bound.storage);
@@ -67,22 +74,26 @@ void SwitchOn(int fd, int level, int option) {
 
 }  // namespace
 
-HttpsServer::HttpsServer(const ServerLimits& limits, const TlsContext& tls, base::EventLoop& loop,
-                         Handler handler)
+HttpServer::HttpServer(const ServerLimits& limits, const TlsContext* tls, base::EventLoop& loop,
+                       Handler handler)
     : limits_(limits), tls_(tls), loop_(loop), handler_(std::move(handler)) {}
 
-Result<std::unique_ptr<HttpsServer>> HttpsServer::Listen(const ListenOptions& options,
-                                                         const ServerLimits& limits,
-                                                         const TlsContext& tls,
-                                                         base::EventLoop& loop, Handler handler) {
-  std::unique_ptr<HttpsServer> server(new HttpsServer(limits, tls, loop, std::move(handler)));
+Result<std::unique_ptr<HttpServer>> HttpServer::Listen(const ListenOptions& options,
+                                                       const ServerLimits& limits,
+                                                       const TlsContext* tls, base::EventLoop& loop,
+                                                       Handler handler) {
+  std::unique_ptr<HttpServer> server(new HttpServer(limits, tls, loop, std::move(handler)));
   if (auto opened = server->Open(options); !opened) return Fail(opened.error());
   return server;
 }
 
-Result<void> HttpsServer::Open(const ListenOptions& options) {
+Result<void> HttpServer::Open(const ListenOptions& options) {
   auto address = ParseAddress(options.address, options.port);
   if (!address) return Fail(address.error());
+  if (tls_ == nullptr && !IsLoopback(*address)) {
+    return Fail("without TLS there is nothing to listen on but this machine's own addresses, and " +
+                options.address + " is none");
+  }
   const auto problem = [&options](const char* call) {
     return Fail("failed to listen on " + options.address + ":" + std::to_string(options.port) +
                 ": " + call + ": " + std::generic_category().message(errno));
@@ -103,7 +114,7 @@ Result<void> HttpsServer::Open(const ListenOptions& options) {
   return {};
 }
 
-HttpsServer::~HttpsServer() {
+HttpServer::~HttpServer() {
   self_.reset();
   const bool started = sweep_ != 0;
   if (started) loop_.Cancel(sweep_);
@@ -114,12 +125,12 @@ HttpsServer::~HttpsServer() {
   close(listener_);
 }
 
-void HttpsServer::Start() {
+void HttpServer::Start() {
   loop_.Watch(listener_, EPOLLIN, *this);
   sweep_ = loop_.PostAfter(kSweepPeriod, [this] { Sweep(); });
 }
 
-void HttpsServer::OnReady(int fd, uint32_t /*events*/) {
+void HttpServer::OnReady(int fd, uint32_t /*events*/) {
   for (int i = 0; i < kAcceptsATurn; ++i) {
     const int accepted = accept4(fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted >= 0) {
@@ -136,14 +147,14 @@ void HttpsServer::OnReady(int fd, uint32_t /*events*/) {
   }
 }
 
-void HttpsServer::Accept(int fd) {
+void HttpServer::Accept(int fd) {
   if (connections_.size() >= limits_.connections) EvictOldest();
   SwitchOn(fd, IPPROTO_TCP, TCP_NODELAY);
   const uint64_t id = ++last_id_;
   connections_.emplace(id, std::make_unique<Connection>(*this, id, fd));
 }
 
-void HttpsServer::EvictOldest() {
+void HttpServer::EvictOldest() {
   const auto oldest =
       std::min_element(connections_.begin(), connections_.end(), [](const auto& a, const auto& b) {
         return a.second->waiting_since() < b.second->waiting_since();
@@ -151,7 +162,7 @@ void HttpsServer::EvictOldest() {
   if (oldest != connections_.end()) connections_.erase(oldest);
 }
 
-void HttpsServer::Sweep() {
+void HttpServer::Sweep() {
   const Time now = loop_.Now();
   std::erase_if(connections_, [now](const auto& entry) {
     return entry.second->deadline() <= now && !entry.second->TimeOut();
@@ -162,19 +173,19 @@ void HttpsServer::Sweep() {
   FinishIfDrained();
 }
 
-void HttpsServer::Close(uint64_t id) {
+void HttpServer::Close(uint64_t id) {
   connections_.erase(id);
   FinishIfDrained();
 }
 
-void HttpsServer::FinishIfDrained() {
+void HttpServer::FinishIfDrained() {
   if (!drained_ || !connections_.empty()) return;
   loop_.Cancel(drain_);
   drain_ = 0;
   std::exchange(drained_, nullptr)();
 }
 
-void HttpsServer::Shutdown(Duration grace, std::function<void()> done) {
+void HttpServer::Shutdown(Duration grace, std::function<void()> done) {
   loop_.Unwatch(listener_, *this);
   close(listener_);
   listener_ = -1;
