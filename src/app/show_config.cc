@@ -38,6 +38,7 @@ Result<ShowConfigFlags> ParseFlags(const std::vector<std::string>& arguments,
               out.run.feature_gates.push_back(value);
               return {};
             });
+  AddPluginDir(flags, out.run);
   flags.Add("output", "yaml|json", "Form of the output (yaml).",
             [&out](const std::string& value) -> Result<void> {
               if (value != "yaml" && value != "json") return Fail("must be yaml or json");
@@ -70,7 +71,7 @@ Result<void> TryProfiles(const Settings& settings, const InTreePlugins& plugins)
 }  // namespace
 
 int ShowConfig(const std::vector<std::string>& arguments, const std::string& program,
-               const InTreePlugins& plugins) {
+               const InTreePlugins& in_tree) {
   const auto flags = ParseFlags(arguments, program);
   if (!flags) return FailWith(flags.error().message);
   if (!flags->print_and_exit.empty()) {
@@ -78,9 +79,11 @@ int ShowConfig(const std::vector<std::string>& arguments, const std::string& pro
     return kDone;
   }
   base::SetUpLogging({.verbosity = -1});
-  const auto settings = ResolveSettings(flags->run, plugins);
+  const auto plugins = WithLoadedPlugins(in_tree, flags->run.plugin_dirs);
+  if (!plugins) return FailWith(plugins.error().message);
+  const auto settings = ResolveSettings(flags->run, in_tree);
   if (!settings) return FailWith(settings.error().message);
-  if (auto tried = TryProfiles(*settings, plugins); !tried) {
+  if (auto tried = TryProfiles(*settings, *plugins); !tried) {
     const std::string& file = flags->run.config;
     return FailWith((file.empty() ? tried.error() : tried.error().Within(file)).message);
   }

@@ -181,7 +181,8 @@ std::vector<std::string> ListedPaths(const serving::Router& router) {
   return {listed.begin(), listed.end()};
 }
 
-std::string KubernetesVersion() { return "1." + std::to_string(kKubernetesMinor); }
+std::string BinaryVersion() { return std::string(kKubernetesVersion.substr(1)); }
+std::string EmulationVersion() { return "1." + std::to_string(kKubernetesMinor); }
 
 Page StatuszPage(const std::shared_ptr<const ZPages>& pages,
                  const std::vector<std::string>& paths) {
@@ -198,8 +199,8 @@ Page StatuszPage(const std::shared_ptr<const ZPages>& pages,
     for (const std::string& path : paths) list += (list.empty() ? "" : " ") + path;
     return "\nStarted: " + Formatted(pages->started, "%a %b %e %H:%M:%S UTC %Y") +
            "\nUp: " + UpFor(up_seconds()) + "\nGo version: none, this is Berth " +
-           std::string(kVersion) + "\nBinary version: " + KubernetesVersion() +
-           "\nEmulation version: " + KubernetesVersion() + "\nPaths: " + list + "\n";
+           std::string(kVersion) + "\nBinary version: " + BinaryVersion() +
+           "\nEmulation version: " + EmulationVersion() + "\nPaths: " + list + "\n";
   };
   page.fields = [pages, paths, up_seconds] {
     ConfigValue::List list;
@@ -207,8 +208,8 @@ Page StatuszPage(const std::shared_ptr<const ZPages>& pages,
     return Map{{"startTime", Text(Formatted(pages->started, "%Y-%m-%dT%H:%M:%SZ"))},
                {"uptimeSeconds", ConfigValue(up_seconds())},
                {"goVersion", Text("")},
-               {"binaryVersion", Text(KubernetesVersion())},
-               {"emulationVersion", Text(KubernetesVersion())},
+               {"binaryVersion", Text(BinaryVersion())},
+               {"emulationVersion", Text(EmulationVersion())},
                {"paths", ConfigValue(std::move(list))}};
   };
   page.cbor = pages->cbor;

@@ -5,6 +5,7 @@ package integration
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -160,5 +161,24 @@ func TestRefusesALibraryThatIsNone(t *testing.T) {
 	}
 	if log := d.Log(); !strings.Contains(log, library) {
 		e.Errorf("the daemon does not name %s:\n%s", library, log)
+	}
+}
+
+func TestConfigKnowsLoadedPlugins(t *testing.T) {
+	folder := examplePlugins(t)
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	header := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+	if err := os.WriteFile(file, []byte(header+strings.TrimPrefix(withExamples, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	config := func(args ...string) (string, error) {
+		out, err := exec.CommandContext(t.Context(), program.Path, append([]string{"config", "--config", file}, args...)...).CombinedOutput()
+		return string(out), err
+	}
+	if out, err := config(); err == nil || !strings.Contains(out, "PreferredNodeLabel") {
+		t.Errorf("without the libraries: %v %s", err, out)
+	}
+	if out, err := config("--plugin-dir", folder); err != nil || !strings.Contains(out, "label: example.com/disk") {
+		t.Errorf("with the libraries: %v %s", err, out)
 	}
 }

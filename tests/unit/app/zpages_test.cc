@@ -51,7 +51,7 @@ TEST_F(ZPagesTest, TextIsWhatPeopleGet) {
         "only.\n\nStarted: Tue Nov 14 22:13:20 UTC 2023\nUp: 1 hr 02 min 03 sec\n"
         "Go version: none, this is Berth " +
             std::string(kVersion) +
-            "\nBinary version: 1.37\nEmulation version: 1.37\nPaths: /flagz /healthz /metrics\n")
+            "\nBinary version: 1.37.1\nEmulation version: 1.37\nPaths: /flagz /healthz /metrics\n")
         << accept;
   }
   EXPECT_TRUE(Get("/flagz", "").body.ends_with("purposes only.\nv: 4\n"));
@@ -64,7 +64,7 @@ TEST_F(ZPagesTest, ProgramsGetTheKindTheyName) {
   EXPECT_EQ(statusz.body,
             R"({"kind":"Statusz","apiVersion":"config.k8s.io/v1beta1",)"
             R"("metadata":{"name":"kube-scheduler"},"startTime":"2023-11-14T22:13:20Z",)"
-            R"("uptimeSeconds":3723,"goVersion":"","binaryVersion":"1.37",)"
+            R"("uptimeSeconds":3723,"goVersion":"","binaryVersion":"1.37.1",)"
             R"("emulationVersion":"1.37","paths":["/flagz","/healthz","/metrics"]})"
             "\n");
   const Response flagz = Get("/flagz", "application/yaml;v=v1beta1;g=config.k8s.io;as=Flagz");
