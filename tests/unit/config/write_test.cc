@@ -7,64 +7,10 @@
 #include <sstream>
 
 #include "src/config/load.h"
+#include "src/documents/write.h"
 
 namespace berth::config {
 namespace {
-
-using List = ConfigValue::List;
-using Map = ConfigValue::Map;
-
-ConfigValue Text(const char* text) { return ConfigValue(std::string(text)); }
-ConfigValue Number(int64_t number) { return ConfigValue(number); }
-
-TEST(ToYamlTest, WritesBlocksWithSortedKeys) {
-  const ConfigValue value(Map{
-      {"b", ConfigValue(List{Number(1), ConfigValue(Map{{"y", Text("t")}, {"x", Number(2)}})})},
-      {"a", ConfigValue(Map{{"nested", ConfigValue(true)}})},
-      {"c", ConfigValue(Map{})},
-      {"d", ConfigValue(List{})},
-      {"e", ConfigValue()},
-      {"f", ConfigValue(List{ConfigValue(List{Number(1), Number(2)})})},
-  });
-  EXPECT_EQ(ToYaml(value),
-            "a:\n"
-            "  nested: true\n"
-            "b:\n"
-            "- 1\n"
-            "- x: 2\n"
-            "  \"y\": t\n"
-            "c: {}\n"
-            "d: []\n"
-            "e: null\n"
-            "f:\n"
-            "- - 1\n"
-            "  - 2\n");
-}
-
-TEST(ToYamlTest, QuotesTextThatWouldReadBackAsSomethingElse) {
-  const struct {
-    const char* text;
-    const char* want;
-  } cases[] = {
-      {"NodeName", "NodeName"},
-      {"/etc/a-b_c.d", "/etc/a-b_c.d"},
-      {"", "\"\""},
-      {"true", "\"true\""},
-      {"No", "\"No\""},
-      {"y", "\"y\""},
-      {"null", "\"null\""},
-      {"12", "\"12\""},
-      {"*", "\"*\""},
-      {"a: b", "\"a: b\""},
-      {"a\"b", "\"a\\\"b\""},
-      {"a\nb", "\"a\\nb\""},
-      {"15s", "\"15s\""},
-  };
-  for (const auto& c : cases) {
-    SCOPED_TRACE(c.text);
-    EXPECT_EQ(ToYaml(Text(c.text)), std::string(c.want) + "\n");
-  }
-}
 
 std::string ReadSample(const char* name) {
   std::ifstream file(std::string("config/") + name);
@@ -114,7 +60,7 @@ extenders: [{urlPrefix: u, weight: 0, tlsConfig: {caData: YWJj}, httpTimeout: 90
   EXPECT_EQ(value.Find("clientConnection")->Find("qps")->ToJson(), "0.1");
   EXPECT_EQ(value.Find("extenders")->ToJson(),
             R"([{"urlPrefix":"u","tlsConfig":{"caData":"YWJj"},"httpTimeout":"1m30s"}])");
-  EXPECT_EQ(ToYaml(*value.Find("profiles")->list()->front().Find("pluginConfig")),
+  EXPECT_EQ(documents::ToYaml(*value.Find("profiles")->list()->front().Find("pluginConfig")),
             "- args:\n"
             "    apiVersion: kubescheduler.config.k8s.io/v1\n"
             "    ignorePreferredTermsOfExistingPods: false\n"
