@@ -69,6 +69,20 @@ function(berth_room name)
   berth_library(berth_${name} ${sources} LINKS ${rooms} ${ROOM_LINKS})
 endfunction()
 
+# berth_embed(<target> <folder>)
+# Adds to a target the files of a folder, as bytes in a source.
+function(berth_embed target folder)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*)
+  set(source ${CMAKE_BINARY_DIR}/generated/${target}_files.cc)
+  add_custom_command(
+    OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/${folder} -DOUTPUT=${source}
+            -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${source})
+endfunction()
+
 # The in-tree plugins: one library from plugins/<snake_name>/; they see what layers.txt says.
 function(berth_plugins)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*.cc)

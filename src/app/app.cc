@@ -13,6 +13,7 @@
 #include "src/app/run.h"
 #include "src/app/show_config.h"
 #include "src/app/simulate.h"
+#include "src/app/ui.h"
 #include "src/app/version.h"
 
 namespace berth::app {
@@ -30,6 +31,8 @@ int RunCommand(int argc, char** argv) {
       return Explain(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kReplay:
       return Replay(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kUi:
+      return Ui(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kConfig:
       return ShowConfig(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kVersion:

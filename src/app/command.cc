@@ -10,7 +10,8 @@ namespace {
 constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
     {"run", CommandKind::kRun},         {"simulate", CommandKind::kSimulate},
     {"explain", CommandKind::kExplain}, {"replay", CommandKind::kReplay},
-    {"config", CommandKind::kConfig},   {"version", CommandKind::kVersion},
+    {"ui", CommandKind::kUi},           {"config", CommandKind::kConfig},
+    {"version", CommandKind::kVersion},
 };
 
 }  // namespace
@@ -58,6 +59,8 @@ std::string CommandList() {
          "cluster.\n"
          "  replay    Repeats what `berth run --record` wrote down, and says where it decides "
          "otherwise.\n"
+         "  ui        Shows a cluster, a dump or a recording in a browser: a map, why pods are "
+         "pending, what if.\n"
          "  config    Checks a configuration file and prints what it comes to.\n"
          "  version   Prints Berth's version, and that of the kube-scheduler whose contract it "
          "keeps.\n"

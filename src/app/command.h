@@ -6,7 +6,17 @@
 
 namespace berth::app {
 
-enum class CommandKind { kRun, kSimulate, kExplain, kReplay, kConfig, kVersion, kHelp, kUnknown };
+enum class CommandKind {
+  kRun,
+  kSimulate,
+  kExplain,
+  kReplay,
+  kUi,
+  kConfig,
+  kVersion,
+  kHelp,
+  kUnknown
+};
 
 // What the program was asked to do.
 struct Command {

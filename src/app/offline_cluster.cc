@@ -68,28 +68,42 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
 
 }  // namespace
 
-Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTreePlugins& in_tree,
-                                          DecisionListeners listeners) {
-  auto settings = ResolveSettings(flags.run, in_tree);
-  if (!settings) return Fail(settings.error());
-  const auto plugins = WithLoadedPlugins(in_tree, flags.run.plugin_dirs);
-  if (!plugins) return Fail(plugins.error());
-  for (const std::string& warning : settings->feature_gates.warnings()) base::LogWarning(warning);
-  if (!settings->configuration.extenders.empty()) {
+simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
+                                                  const Features& features, uint64_t seed) {
+  if (!configuration.extenders.empty()) {
     base::LogWarning(
         "The extenders of the configuration are not asked: what follows is decided "
         "without them");
   }
   simulator::SimulationOptions options;
-  options.scheduler.configuration = std::move(settings->configuration);
-  options.scheduler.features = settings->features();
-  options.scheduler.seed = flags.seed;
+  options.scheduler.configuration = std::move(configuration);
+  options.scheduler.features = features;
+  options.scheduler.seed = seed;
   options.scheduler.hostname = "simulator";
-  options.scheduler.on_cycle = std::move(listeners.on_cycle);
-  options.scheduler.on_pod_group = std::move(listeners.on_pod_group);
   options.keep_events = false;
   // Pods without a start time count as started now, which must be after all others have.
   options.start = base::RealClock().Now();
+  return options;
+}
+
+Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& flags,
+                                                         const InTreePlugins& plugins) {
+  auto settings = ResolveSettings(flags.run, plugins);
+  if (!settings) return Fail(settings.error());
+  for (const std::string& warning : settings->feature_gates.warnings()) base::LogWarning(warning);
+  const Features features = settings->features();
+  return SimulationOptionsFor(std::move(settings->configuration), features, flags.seed);
+}
+
+Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTreePlugins& in_tree,
+                                          DecisionListeners listeners) {
+  auto resolved = SimulationOptionsOf(flags, in_tree);
+  if (!resolved) return Fail(resolved.error());
+  simulator::SimulationOptions& options = *resolved;
+  const auto plugins = WithLoadedPlugins(in_tree, flags.run.plugin_dirs);
+  if (!plugins) return Fail(plugins.error());
+  options.scheduler.on_cycle = std::move(listeners.on_cycle);
+  options.scheduler.on_pod_group = std::move(listeners.on_pod_group);
   RecordedSimulation made;
   if (!flags.run.record.empty()) {
     const base::VirtualClock clock(options.start);

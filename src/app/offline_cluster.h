@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +25,14 @@ struct DecisionListeners {
   std::function<void(const scheduler::CycleOutcome&)> on_cycle;
   std::function<void(const scheduler::PodGroupOutcome&)> on_pod_group;
 };
+
+// What simulations are made with that decide as the flags ask. Errors: a bad configuration or
+// feature gate.
+Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& flags,
+                                                         const InTreePlugins& plugins);
+// The same for a configuration that has been read.
+simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
+                                                  const Features& features, uint64_t seed);
 
 // One with the configuration that the flags ask for, and no objects yet.
 // Errors: a bad configuration, feature gate or profile; a recording that cannot be begun.

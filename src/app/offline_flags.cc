@@ -16,6 +16,22 @@ constexpr std::string_view kExplain =
     "Judges each pending pod alone against the cluster as it is: why each node was rejected, and "
     "how the others score. Changes nothing.";
 
+constexpr std::string_view kUi =
+    "Shows a cluster in a browser: prints the address of a page that this machine alone is served, "
+    "to those alone who know the address, until it is interrupted. Changes nothing.";
+
+std::string_view DescriptionOf(OfflineCommand command) {
+  switch (command) {
+    case OfflineCommand::kSimulate:
+      return kSimulate;
+    case OfflineCommand::kExplain:
+      return kExplain;
+    case OfflineCommand::kUi:
+      break;
+  }
+  return kUi;
+}
+
 void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   flags.Group("Cluster flags");
   flags.Add("cluster", "FILE",
@@ -30,7 +46,17 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
               out.kubeconfig = value;
               return {};
             });
-  if (command == OfflineCommand::kSimulate) return;
+  if (command == OfflineCommand::kUi) {
+    flags.Add(
+        "recording", "PATH",
+        "Shows a recording, a folder or a file, of `berth run --record` instead: the last one "
+        "there, with a slider over its decisions.",
+        [&out](const std::string& value) -> Result<void> {
+          out.recording = value;
+          return {};
+        });
+  }
+  if (command != OfflineCommand::kExplain) return;
   flags.Add("pod", "NAMESPACE/NAME",
             "Only this pending pod; the exit code is 1 when it fits nowhere.",
             [&out](const std::string& value) -> Result<void> {
@@ -68,16 +94,42 @@ void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   if (command == OfflineCommand::kSimulate) AddRecord(flags, out.run);
 }
 
-void AddOutput(FlagSet& flags, OfflineFlags& out, bool& help) {
+void AddOutput(OfflineCommand command, FlagSet& flags, OfflineFlags& out, bool& help) {
   flags.Group("Output flags");
-  flags.Add("output", "table|json", "Form of the output (table).",
-            [&out](const std::string& value) -> Result<void> {
-              if (value != "table" && value != "json") return Fail("must be table or json");
-              out.output = value == "json" ? OutputFormat::kJson : OutputFormat::kTable;
-              return {};
-            });
+  if (command == OfflineCommand::kUi) {
+    flags.Add("port", "int32", "The port of 127.0.0.1 to serve the page on (0: any free one).",
+              [&out](const std::string& value) -> Result<void> {
+                const auto port = ReadFlagValue<int32_t>(value);
+                if (!port) return Fail(port.error());
+                if (*port < 0 || *port > 65535) return Fail("must be between 0 and 65535");
+                out.port = *port;
+                return {};
+              });
+  } else {
+    flags.Add("output", "table|json", "Form of the output (table).",
+              [&out](const std::string& value) -> Result<void> {
+                if (value != "table" && value != "json") return Fail("must be table or json");
+                out.output = value == "json" ? OutputFormat::kJson : OutputFormat::kTable;
+                return {};
+              });
+  }
   AddQuietVerbosity(flags, out.run);
   flags.Value("help", "Print this text.", help);
+}
+
+// That one cluster is meant.
+Result<void> CheckCluster(OfflineCommand command, const OfflineFlags& flags) {
+  const int named = (flags.clusters.empty() ? 0 : 1) + (flags.kubeconfig.empty() ? 0 : 1) +
+                    (flags.recording.empty() ? 0 : 1);
+  if (named == 1) return {};
+  const bool ui = command == OfflineCommand::kUi;
+  if (named > 1) {
+    return Fail(ui ? "--cluster, --kubeconfig and --recording exclude each other"
+                   : "--cluster and --kubeconfig exclude each other");
+  }
+  return Fail(
+      std::string("which cluster? Name a dump with --cluster, or a live one with --kubeconfig") +
+      (ui ? ", or a recording with --recording" : ""));
 }
 
 }  // namespace
@@ -85,13 +137,13 @@ void AddOutput(FlagSet& flags, OfflineFlags& out, bool& help) {
 Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
                                        const std::vector<std::string>& arguments,
                                        const std::string& program) {
-  FlagSet flags(program, std::string(command == OfflineCommand::kSimulate ? kSimulate : kExplain));
+  FlagSet flags(program, std::string(DescriptionOf(command)));
   OfflineFlags out;
   bool help = false;
   AddCluster(command, flags, out);
   AddScheduling(command, flags, out);
   if (command == OfflineCommand::kSimulate) AddWhatIf(flags, out.what_if);
-  AddOutput(flags, out, help);
+  AddOutput(command, flags, out, help);
   const std::string see_help = "; `" + program + " --help` lists the flags";
   const auto others = flags.Parse(arguments);
   if (!others) return Fail(others.error().message + see_help);
@@ -100,14 +152,8 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
     return out;
   }
   if (!others->empty()) return Fail("unexpected argument \"" + others->front() + "\"" + see_help);
-  if (out.clusters.empty() && out.kubeconfig.empty()) {
-    return Fail(
-        "which cluster? Name a dump with --cluster, or a live one with "
-        "--kubeconfig" +
-        see_help);
-  }
-  if (!out.clusters.empty() && !out.kubeconfig.empty()) {
-    return Fail("--cluster and --kubeconfig exclude each other");
+  if (auto clear = CheckCluster(command, out); !clear) {
+    return Fail(clear.error().message + see_help);
   }
   if (auto checked = CheckWhatIf(out.what_if); !checked) return Fail(checked.error());
   return out;

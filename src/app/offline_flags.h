@@ -13,7 +13,8 @@ namespace berth::app {
 
 enum class OutputFormat { kTable, kJson };
 
-// The flags of the commands that decide without acting, `berth simulate` and `berth explain`.
+// The flags of the commands that decide without acting: `berth simulate`, `berth explain` and
+// `berth ui`.
 struct OfflineFlags {
   std::vector<std::string> clusters;
   std::string kubeconfig;  // may be ""
@@ -26,6 +27,10 @@ struct OfflineFlags {
   // Of simulate alone.
   WhatIfFlags what_if;
 
+  // Of ui alone.
+  std::string recording;  // may be ""
+  int32_t port = 0;       // 0: any free one
+
   uint64_t seed = 1;
   OutputFormat output = OutputFormat::kTable;
   // What the daemon's flags have in common with these: --config, --plugin-dir, --feature-gates and
@@ -36,7 +41,7 @@ struct OfflineFlags {
   std::string print_and_exit;
 };
 
-enum class OfflineCommand { kSimulate, kExplain };
+enum class OfflineCommand { kSimulate, kExplain, kUi };
 
 // Reads the arguments that follow the command; see FlagSet for the rules. Errors: also where it is
 // not clear which cluster is meant.

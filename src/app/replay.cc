@@ -78,6 +78,15 @@ Result<ReplayFlags> ParseFlags(const std::vector<std::string>& arguments,
   return out;
 }
 
+Result<config::SchedulerConfiguration> LoadConfiguration(std::string_view yaml,
+                                                         std::string_view name,
+                                                         const config::KnownPlugins& known) {
+  auto configuration = config::Load(yaml, name, known);
+  if (!configuration) return configuration;
+  if (auto left = config::LeaveManagedResources(*configuration); !left) return Fail(left.error());
+  return configuration;
+}
+
 // Replays one recording, a second time where it must be told why something differs.
 class Replaying {
  public:
@@ -97,19 +106,6 @@ class Replaying {
   }
 
  private:
-  Result<config::SchedulerConfiguration> Load(std::string_view yaml, std::string_view name,
-                                              bool recorded) const {
-    config::KnownPlugins known = KnownTo(plugins_, flags_.gates);
-    // What was written down has its profiles' defaults already.
-    if (recorded) known.defaults.clear();
-    auto configuration = config::Load(yaml, name, known);
-    if (!configuration) return configuration;
-    if (auto left = config::LeaveManagedResources(*configuration); !left) {
-      return Fail(left.error());
-    }
-    return configuration;
-  }
-
   Result<recording::ReplayReport> RunOnce(const recording::RecordingFiles& files,
                                           std::vector<uint64_t> explain,
                                           recording::Header& header) const {
@@ -122,15 +118,16 @@ class Replaying {
     if (!flags_.run.feature_gates.empty()) options.features = flags_.gates.Resolve();
     Result<config::SchedulerConfiguration> configuration;
     if (flags_.run.config.empty()) {
-      configuration =
-          Load(header.configuration, files.parts.front().string() + ": configuration", true);
+      configuration = LoadRecordedConfiguration(header.configuration,
+                                                files.parts.front().string() + ": configuration",
+                                                plugins_, flags_.gates);
       options.load = [this](std::string_view yaml) {
-        return Load(yaml, "reloaded configuration", true);
+        return LoadRecordedConfiguration(yaml, "reloaded configuration", plugins_, flags_.gates);
       };
     } else {
       const auto text = base::ReadFile(flags_.run.config);
       if (!text) return Fail(text.error());
-      configuration = Load(*text, flags_.run.config, false);
+      configuration = LoadConfiguration(*text, flags_.run.config, KnownTo(plugins_, flags_.gates));
     }
     if (!configuration) return Fail(configuration.error());
     options.configuration = std::move(*configuration);
@@ -142,6 +139,15 @@ class Replaying {
 };
 
 }  // namespace
+
+Result<config::SchedulerConfiguration> LoadRecordedConfiguration(
+    std::string_view yaml, std::string_view name, const InTreePlugins& plugins,
+    const config::FeatureGates& gates) {
+  config::KnownPlugins known = KnownTo(plugins, gates);
+  // What was written down has its profiles' defaults already.
+  known.defaults.clear();
+  return LoadConfiguration(yaml, name, known);
+}
 
 recording::FileLimits RecordLimits(uint64_t mib) {
   recording::FileLimits limits;

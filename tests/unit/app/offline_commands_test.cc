@@ -8,6 +8,7 @@
 #include "src/app/offline_flags.h"
 #include "src/app/show_config.h"
 #include "src/app/simulate.h"
+#include "src/app/ui.h"
 #include "tests/unit/client/temp_folder.h"
 
 namespace berth::app {
@@ -502,6 +503,12 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
       {Explain, {}, false, "or a live one with --kubeconfig;"},
       {Explain, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
       {Explain, {"--kubeconfig=/no/such/file"}, false, "/no/such/file"},
+      {Ui, {}, false, "or a live one with --kubeconfig, or a recording with --recording;"},
+      {Ui, {"--recording=r"}, true, "--cluster, --kubeconfig and --recording exclude each other"},
+      {Ui, {"--recording=/no/such/folder"}, false, "/no/such/folder"},
+      {Ui, {"--port=65536"}, true, "must be between 0 and 65535"},
+      {Ui, {"--output=json"}, true, "unknown flag: --output"},
+      {Ui, {"--cluster=/no/such/file"}, false, "/no/such/file"},
       {Simulate, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
       {Simulate, {"--drain=n9"}, true, "--drain: the cluster has no node n9"},
       {Simulate, {"--remove-node=n9"}, true, "--remove-node: the cluster has no node n9"},

@@ -6,17 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <future>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "src/base/clock.h"
 #include "src/base/thread.h"
+#include "tests/support/plain_client.h"
 #include "tests/unit/serving/der.h"
 #include "tests/unit/serving/resident_bytes.h"
 #include "tests/unit/serving/tls_client.h"
@@ -27,6 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::ConnectTcp;
+using test::PlainClient;
 using test::ResidentBytes;
 using test::TlsClient;
 using testing::HasSubstr;
@@ -228,33 +228,6 @@ TEST_F(HttpServerTest, AnAddressThatIsTakenIsAnError) {
   ASSERT_FALSE(second.has_value());
   EXPECT_THAT(second.error().message, HasSubstr("Address already in use"));
 }
-
-// A client without TLS, and what it has read so far.
-class PlainClient {
- public:
-  explicit PlainClient(int port) : fd_(ConnectTcp(port)) {}
-  ~PlainClient() { close(fd_); }
-  PlainClient(const PlainClient&) = delete;
-  PlainClient& operator=(const PlainClient&) = delete;
-
-  void Send(std::string_view text) {
-    EXPECT_EQ(write(fd_, text.data(), text.size()), ssize_t(text.size()));
-  }
-  // Reads until what has come ends so; "" once the server has closed.
-  std::string ReadUntil(std::string_view end) {
-    std::string text;
-    std::array<char, 65536> buffer;
-    while (!text.ends_with(end)) {
-      const ssize_t got = read(fd_, buffer.data(), buffer.size());
-      if (got <= 0) return "";
-      text.append(buffer.data(), static_cast<size_t>(got));
-    }
-    return text;
-  }
-
- private:
-  int fd_;
-};
 
 TEST_F(HttpServerTest, WithoutTlsItSpeaksHttpInTheClear) {
   StartWithTls(nullptr, {.body_bytes = 100'000});

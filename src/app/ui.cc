@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/ui.h"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "src/app/offline_cluster.h"
+#include "src/app/offline_flags.h"
+#include "src/app/replay.h"
+#include "src/app/signals.h"
+#include "src/base/clock.h"
+#include "src/base/logging.h"
+#include "src/informers/kinds.h"
+#include "src/recording/file_sink.h"
+#include "src/recording/reader.h"
+#include "src/ui/api.h"
+#include "src/ui/page_server.h"
+#include "src/ui/story.h"
+
+namespace berth::app {
+namespace {
+
+using simulator::Simulation;
+using Objects = std::vector<api::ObjectPtr>;
+
+// What the page is made from.
+struct Shown {
+  ui::ClusterSource source;
+  Objects objects;
+  std::optional<ui::Story> story;
+};
+
+// Files by their names, without the folders.
+std::string NameOf(const OfflineFlags& flags) {
+  if (!flags.kubeconfig.empty()) return flags.kubeconfig;
+  std::string name;
+  for (const std::string& file : flags.clusters) {
+    name += (name.empty() ? "" : ", ") + file.substr(file.rfind('/') + 1);
+  }
+  return name;
+}
+
+// All that the flags name, pods last.
+Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source) {
+  auto simulation = source.make_simulation();
+  if (!simulation) return Fail(simulation.error());
+  if (auto filled = FillSimulation(flags, **simulation); !filled) return Fail(filled.error());
+  Objects objects;
+  const auto add = [&](informers::Kind kind) {
+    (*simulation)->api().ForEach(kind, [&](const api::ObjectPtr& object) {
+      objects.push_back(object);
+    });
+  };
+  for (const informers::Kind kind : informers::AllKinds()) {
+    if (kind != informers::Kind::kPod) add(kind);
+  }
+  add(informers::Kind::kPod);
+  return objects;
+}
+
+// Of several recordings in a folder the last.
+Result<recording::RecordingReader> OpenRecording(const std::string& path) {
+  const auto recordings = recording::FindRecordings(path);
+  if (!recordings) return Fail(recordings.error());
+  return recording::RecordingReader::Open(recordings->back().parts);
+}
+
+Result<simulator::SimulationOptions> OptionsOf(const OfflineFlags& flags,
+                                               const InTreePlugins& plugins,
+                                               const recording::Header* header) {
+  // A configuration or gates that are named are to be seen at work.
+  const bool as_recorded = flags.run.config.empty() && flags.run.feature_gates.empty();
+  if (header == nullptr || !as_recorded) return SimulationOptionsOf(flags, plugins);
+  auto configuration =
+      LoadRecordedConfiguration(header->configuration, flags.recording, plugins, {});
+  if (!configuration) return Fail(configuration.error());
+  return SimulationOptionsFor(*std::move(configuration), header->features, flags.seed);
+}
+
+// `plugins` outlive what is made.
+Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
+  Shown shown;
+  std::optional<recording::RecordingReader> reader;
+  if (!flags.recording.empty()) {
+    auto opened = OpenRecording(flags.recording);
+    if (!opened) return Fail(opened.error());
+    reader = std::move(*opened);
+  }
+  const auto options = OptionsOf(flags, plugins, reader ? &reader->header() : nullptr);
+  if (!options) return Fail(options.error());
+  shown.source.make_simulation = [options = *options, &plugins] {
+    return Simulation::Make(options, plugins.registry);
+  };
+  if (reader) {
+    shown.source.name = "recording " + reader->header().id;
+    shown.story.emplace(*reader);
+    shown.objects = shown.story->Objects();
+    return shown;
+  }
+  shown.source.name = NameOf(flags);
+  auto objects = ReadObjects(flags, shown.source);
+  if (!objects) return Fail(objects.error());
+  shown.objects = *std::move(objects);
+  if (!flags.kubeconfig.empty()) {
+    shown.source.read = [flags, source = shown.source] { return ReadObjects(flags, source); };
+  }
+  return shown;
+}
+
+}  // namespace
+
+int Ui(const std::vector<std::string>& arguments, const std::string& program,
+       const InTreePlugins& in_tree) {
+  const auto flags = ParseOfflineFlags(OfflineCommand::kUi, arguments, program);
+  if (!flags) return FailWith(flags.error().message);
+  if (!flags->print_and_exit.empty()) {
+    std::fputs(flags->print_and_exit.c_str(), stdout);
+    return kDone;
+  }
+  base::SetUpLogging(flags->run.log);
+  Signals signals;
+  const auto plugins = WithLoadedPlugins(in_tree, flags->run.plugin_dirs);
+  if (!plugins) return FailWith(plugins.error().message);
+  auto shown = Read(*flags, *plugins);
+  if (!shown) return FailWith(shown.error().message);
+  const base::RealClock clock;
+  ui::Api api(std::move(shown->source), std::move(shown->objects),
+              shown->story ? &*shown->story : nullptr, clock);
+  const auto server = ui::PageServer::Start(flags->port, clock, api.router());
+  if (!server) return FailWith(server.error().Within("--port").message);
+  std::printf("%s\n", (*server)->address().c_str());
+  std::fflush(stdout);
+  while (signals.Wait() != Signals::Event::kTerminate) {
+    // Other signals have nothing to do here.
+  }
+  api.Stop();
+  base::FlushLogs();
+  return kDone;
+}
+
+}  // namespace berth::app

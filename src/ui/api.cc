@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/ui/api.h"
+
+#include <chrono>
+#include <utility>
+
+#include "src/base/json.h"
+#include "src/ui/cluster_map.h"
+#include "src/ui/pod_verdict.h"
+#include "src/what_if/question.h"
+
+namespace berth::ui {
+namespace {
+
+using serving::Request;
+using serving::RequestPtr;
+using serving::Respond;
+using serving::Response;
+using simulator::Simulation;
+
+// Requests that one worker keeps waiting; a page has two or three under way.
+constexpr size_t kMostWaiting = 32;
+// A request for the pending pods is answered with what has been judged by then.
+constexpr Duration kJudgingTime = std::chrono::milliseconds(500);
+
+std::string DecisionsOf(const Story* story) {
+  std::string document;
+  if (story != nullptr) story->AppendDecisions(document);
+  return document;
+}
+
+Response Json(std::string body) {
+  return {.content_type = std::string(serving::kJson), .body = std::move(body)};
+}
+
+// Of a picture: where the pods are that are placed.
+void Fill(const std::vector<api::ObjectPtr>& objects, ClusterMap& map) {
+  base::StringMap<ClusterMap::Row> rows;
+  for (const api::ObjectPtr& object : objects) {
+    if (const auto* node = api::As<api::Node>(object)) {
+      rows.insert_or_assign(node->metadata.name, map.AddNode(*node));
+    }
+  }
+  for (const api::ObjectPtr& object : objects) {
+    const auto* pod = api::As<api::Pod>(object);
+    if (pod == nullptr) continue;
+    const auto row = rows.find(pod->spec.node_name);
+    map.AddPod(*pod, row == rows.end() ? ClusterMap::kNone : row->second);
+  }
+}
+
+}  // namespace
+
+Api::Worker::Worker(std::string name, const Clock& clock)
+    : loop(clock), thread(std::move(name), [this] { loop.Run(); }) {}
+
+Api::Api(ClusterSource source, std::vector<api::ObjectPtr> objects, const Story* story,
+         const Clock& clock)
+    : source_(std::move(source)),
+      clock_(clock),
+      decisions_(DecisionsOf(story)),
+      picture_(MakePicture(std::move(objects), story)),
+      looking_("berth-look", clock),
+      trying_("berth-try", clock) {
+  Install();
+}
+
+Api::~Api() { Stop(); }
+
+void Api::Stop() {
+  stopping_ = true;
+  for (Worker* worker : {&looking_, &trying_}) worker->loop.Stop();
+  for (Worker* worker : {&looking_, &trying_}) worker->thread.Join();
+}
+
+void Api::Install() {
+  router_.Answer("/api/map", [this](const Request& /*request*/) { return Json(picture()->map); });
+  if (!decisions_.empty()) {
+    router_.Answer("/api/decisions",
+                   [this](const Request& /*request*/) { return Json(decisions_); });
+  }
+  router_.Handle("/api/pending", [this](const RequestPtr& request, const Respond& respond) {
+    Handle(looking_, request, respond,
+           [this](const PicturePtr& picture) { return AnswerPending(picture); });
+  });
+  router_.Handle("/api/pod", [this](const RequestPtr& request, const Respond& respond) {
+    Handle(looking_, request, respond,
+           [this, request](const PicturePtr& picture) { return AnswerPod(picture, *request); });
+  });
+  router_.Handle("/api/fixes", [this](const RequestPtr& request, const Respond& respond) {
+    Handle(trying_, request, respond,
+           [this, request](const PicturePtr& picture) { return AnswerFixes(picture, *request); });
+  });
+  const auto only_post = [](const Request& /*request*/) {
+    return serving::ErrorText(405, "POST is what this takes");
+  };
+  router_.Answer("/api/what-if", only_post);
+  router_.HandleMethod(
+      "/api/what-if", "POST", [this](const RequestPtr& request, const Respond& respond) {
+        Handle(trying_, request, respond, [this, request](const PicturePtr& picture) {
+          return AnswerWhatIf(picture, *request);
+        });
+      });
+  if (!source_.read) return;
+  router_.Answer("/api/refresh", only_post);
+  router_.HandleMethod("/api/refresh", "POST",
+                       [this](const RequestPtr& request, const Respond& respond) {
+                         Handle(trying_, request, respond,
+                                [this](const PicturePtr& /*picture*/) { return Refresh(); });
+                       });
+}
+
+void Api::Handle(Worker& worker, const RequestPtr& request, const Respond& respond, Work work) {
+  if (worker.waiting >= kMostWaiting) {
+    return respond(serving::ErrorText(429, "too many questions wait for an answer"));
+  }
+  ++worker.waiting;
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  request->departure->OnGone([gone] { *gone = true; });
+  worker.loop.Post([this, &worker, gone, respond, work = std::move(work)] {
+    --worker.waiting;
+    if (*gone || stopping_) return;
+    auto answer = work(picture());
+    respond(answer ? Json(*std::move(answer))
+                   : serving::ErrorText(answer.error().code, answer.error().why));
+  });
+}
+
+Api::PicturePtr Api::picture() const {
+  const base::MutexLock lock(mutex_);
+  return picture_;
+}
+
+Api::PicturePtr Api::MakePicture(std::vector<api::ObjectPtr> objects, const Story* story) const {
+  auto picture = std::make_shared<Picture>();
+  picture->objects = std::move(objects);
+  const auto now = clock_.WallNow().time_since_epoch();
+  base::JsonObject document(picture->map);
+  base::JsonObject cluster(document.Key("cluster"));
+  cluster.Add("cutShort", story != nullptr && story->cut_short());
+  cluster.Add("decisions", story == nullptr ? 0 : story->num_decisions());
+  cluster.Add("live", source_.read != nullptr);
+  cluster.Add("name", source_.name);
+  cluster.Add("recording", story != nullptr);
+  cluster.Add("taken", std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  cluster.Close();
+  if (story != nullptr) {
+    story->map().AppendMembers(document);
+  } else {
+    ClusterMap map;
+    Fill(picture->objects, map);
+    map.AppendMembers(document);
+  }
+  document.Close();
+  return picture;
+}
+
+Result<std::unique_ptr<Simulation>> Api::Simulate(const Picture& picture, bool controllers) const {
+  auto made = source_.make_simulation();
+  if (!made) return made;
+  if (controllers) (*made)->StartControllers();
+  for (const api::ObjectPtr& object : picture.objects) (*made)->Apply(object);
+  return made;
+}
+
+tl::expected<Simulation*, Api::Refused> Api::Of(const PicturePtr& picture, Worker& worker) const {
+  if (worker.picture != picture) {
+    worker.pending.reset();
+    auto made = Simulate(*picture, false);
+    if (!made) return tl::unexpected(Refused{500, made.error().message});
+    worker.simulation = *std::move(made);
+    // Takes the objects in; nothing is decided.
+    worker.simulation->RunDue();
+    worker.picture = picture;
+  }
+  return worker.simulation.get();
+}
+
+Api::Answer Api::AnswerPending(const PicturePtr& picture) {
+  const auto simulation = Of(picture, looking_);
+  if (!simulation) return tl::unexpected(simulation.error());
+  if (!looking_.pending) looking_.pending.emplace(**simulation, clock_);
+  looking_.pending->Judge(kJudgingTime);
+  std::string document;
+  looking_.pending->Append(document);
+  return document;
+}
+
+Api::Answer Api::AnswerPod(const PicturePtr& picture, const Request& request) {
+  const std::string* key = request.FindQuery("pod");
+  if (key == nullptr) return tl::unexpected(Refused{400, "which pod? pod=namespace/name"});
+  const auto simulation = Of(picture, looking_);
+  if (!simulation) return tl::unexpected(simulation.error());
+  auto document = PodVerdict(**simulation, *key);
+  if (!document) return tl::unexpected(Refused{404, document.error().message});
+  return *std::move(document);
+}
+
+Api::Answer Api::AnswerFixes(const PicturePtr& picture, const Request& request) {
+  const std::string* key = request.FindQuery("pod");
+  if (key == nullptr) return tl::unexpected(Refused{400, "which pod? pod=namespace/name"});
+  const auto simulation = Of(picture, trying_);
+  if (!simulation) return tl::unexpected(simulation.error());
+  auto document = PodFixes(**simulation, *key, clock_);
+  if (!document) return tl::unexpected(Refused{404, document.error().message});
+  return *std::move(document);
+}
+
+Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request) const {
+  const auto question = what_if::ParseQuestion(request.body);
+  if (!question) return tl::unexpected(Refused{400, question.error().message});
+  auto simulation = Simulate(*picture, true);
+  if (!simulation) return tl::unexpected(Refused{500, simulation.error().message});
+  const auto answer = what_if::Ask(*question, **simulation);
+  if (!answer) return tl::unexpected(Refused{400, answer.error().message});
+  std::string document;
+  what_if::AppendAnswer(*answer, document);
+  return document;
+}
+
+Api::Answer Api::Refresh() {
+  auto objects = source_.read();
+  if (!objects) return tl::unexpected(Refused{503, objects.error().message});
+  PicturePtr next = MakePicture(*std::move(objects), nullptr);
+  const base::MutexLock lock(mutex_);
+  picture_ = next;
+  return next->map;
+}
+
+}  // namespace berth::ui

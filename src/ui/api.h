@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/result.h"
+#include "src/base/event_loop.h"
+#include "src/base/mutex.h"
+#include "src/base/thread.h"
+#include "src/serving/router.h"
+#include "src/simulator/simulation.h"
+#include "src/ui/pending_pods.h"
+#include "src/ui/story.h"
+
+namespace berth::ui {
+
+// Where the page's cluster comes from.
+struct ClusterSource {
+  std::string name;  // for people: files, or a context
+  // A new simulation with the configuration to judge by, and no objects. Called on several threads.
+  std::function<Result<std::unique_ptr<simulator::Simulation>>()> make_simulation;
+  // Reads the cluster as it is now, pods last; empty where it does not change. Any thread.
+  std::function<Result<std::vector<api::ObjectPtr>>()> read;
+};
+
+// What the page asks for; docs/ui.md lists the paths and documents. A picture of the cluster is
+// shared and never changes; each question of what would be then is put to a simulation of its own.
+//
+//   server's thread --task--> "berth-look": why a pod is pending, from a simulation kept for that
+//                   --task--> "berth-try": fixes and what-ifs, which take long
+//
+// Thread safety: one owner; the router's handlers are called on the server's thread.
+class Api {
+ public:
+  // `story` may be nullptr; `clock` and `story` outlive the API. The first picture is `objects`.
+  Api(ClusterSource source, std::vector<api::ObjectPtr> objects, const Story* story,
+      const Clock& clock);
+  ~Api();
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  const serving::Router& router() const { return router_; }
+
+  // Waits for what is being worked on; what waits is not begun, and nothing is answered any more.
+  // To be called before the server goes.
+  void Stop();
+
+ private:
+  struct Picture {
+    std::vector<api::ObjectPtr> objects;
+    std::string map;  // the document
+  };
+  using PicturePtr = std::shared_ptr<const Picture>;
+
+  // A thread that answers one request after the other, and the simulation that it keeps.
+  struct Worker {
+    Worker(std::string name, const Clock& clock);
+
+    base::EventLoop loop;
+    std::atomic<size_t> waiting = 0;
+    PicturePtr picture;  // of the simulation
+    std::unique_ptr<simulator::Simulation> simulation;
+    std::optional<PendingPods> pending;
+    base::NamedThread thread;
+  };
+
+  // An answer that is no success.
+  struct Refused {
+    int code = 500;
+    std::string why;
+  };
+  using Answer = tl::expected<std::string, Refused>;
+  using Work = std::function<Answer(const PicturePtr& picture)>;
+
+  void Install();
+  // Hands the request to the worker, unless too many wait there.
+  void Handle(Worker& worker, const serving::RequestPtr& request, const serving::Respond& respond,
+              Work work);
+  PicturePtr MakePicture(std::vector<api::ObjectPtr> objects, const Story* story) const;
+  PicturePtr picture() const;
+  // The worker's simulation of the picture, which has its objects and has not started.
+  tl::expected<simulator::Simulation*, Refused> Of(const PicturePtr& picture, Worker& worker) const;
+  Result<std::unique_ptr<simulator::Simulation>> Simulate(const Picture& picture,
+                                                          bool controllers) const;
+
+  Answer AnswerPending(const PicturePtr& picture);
+  Answer AnswerPod(const PicturePtr& picture, const serving::Request& request);
+  Answer AnswerFixes(const PicturePtr& picture, const serving::Request& request);
+  Answer AnswerWhatIf(const PicturePtr& picture, const serving::Request& request) const;
+  Answer Refresh();
+
+  const ClusterSource source_;
+  const Clock& clock_;
+  const std::string decisions_;  // the document; "" without a story
+  std::atomic<bool> stopping_ = false;
+  serving::Router router_;
+  mutable base::Mutex mutex_;
+  PicturePtr picture_ BERTH_GUARDED_BY(mutex_);
+  Worker looking_;
+  Worker trying_;
+};
+
+}  // namespace berth::ui

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The map's colours, from the style sheet, and how it is laid out. Nodes are cells in rows, by zone
+// and pool; what lies where is worked out once, and a frame draws what is to be seen.
+
+import {amount, counted, percent} from './dom.js';
+
+/** Cells, smallest first. Names and pods are told apart in the larger ones. */
+export const kSizes = [
+  {width: 8, height: 20, gap: 2},
+  {width: 12, height: 30, gap: 2},
+  {width: 20, height: 44, gap: 3},
+  {width: 36, height: 64, gap: 4},
+  {width: 92, height: 84, gap: 8, named: true},
+  {width: 150, height: 132, gap: 10, named: true},
+];
+const kZoneHeight = 40;
+const kPoolHeight = 26;
+const kMargin = 16;
+const kNameHeight = 16;
+
+export class Colours {
+  constructor() {
+    const style = getComputedStyle(document.documentElement);
+    const get = (name) => style.getPropertyValue(name).trim();
+    this.text = get('--text');
+    this.dim = get('--text-dim');
+    this.track = get('--track');
+    this.surface = get('--surface');
+    this.accent = get('--accent');
+    this.use = [0, 1, 2, 3, 4].map((i) => get(`--use-${i}`));
+    this.kinds = [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--kind-${i}`));
+    this.rest = get('--kind-rest');
+  }
+  ofUse(ratio) { return this.use[Math.min(4, Math.floor(ratio * 5))]; }
+  ofKind(kinds, i) { return kinds[i].rest ? this.rest : this.kinds[i % this.kinds.length]; }
+}
+
+/** Where everything lies on a map `width` wide. Rows, top down: headings, and lines of cells. */
+export class Layout {
+  constructor(model, nodes, state, resource, size, width) {
+    this.size = size;
+    this.rows = [];
+    this.rowOf = new Map(); // by node: [index of the row, position in it]
+    const perRow = Math.max(1, Math.floor((width - 2 * kMargin + size.gap) / (size.width + size.gap)));
+    const pitch = size.height + size.gap + (size.named ? kNameHeight : 0);
+    let y = 4;
+    let zone = -1;
+    let pool = -1;
+    let line = null;
+    const heading = (kind, height, title, of) => {
+      const {part, whole} = state.total(resource, of);
+      const note = `${counted(of.length, 'node')} · ${percent(part, whole)} of ${amount(resource, whole)} ${resource}`;
+      this.rows.push({kind, y, height, title, note});
+      y += height;
+      line = null;
+    };
+    const {zone: zones, pool: pools} = model.node;
+    nodes.forEach((node, i) => {
+      if (zones[node] !== zone) {
+        zone = zones[node];
+        pool = -1;
+        heading('zone', kZoneHeight, model.zoneName(node), run(nodes, i, (other) => zones[other] === zone));
+      }
+      if (pools[node] !== pool) {
+        pool = pools[node];
+        heading('pool', kPoolHeight, model.poolName(node),
+          run(nodes, i, (other) => zones[other] === zone && pools[other] === pool));
+      }
+      if (line === null || line.nodes.length === perRow) {
+        line = {kind: 'nodes', y, height: pitch, nodes: []};
+        this.rows.push(line);
+        y += pitch;
+      }
+      this.rowOf.set(node, [this.rows.length - 1, line.nodes.length]);
+      line.nodes.push(node);
+    });
+    this.height = y + kMargin;
+  }
+
+  /** The rows that reach into [top, bottom). */
+  visible(top, bottom) {
+    let low = 0;
+    let high = this.rows.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.rows[middle].y + this.rows[middle].height <= top) low = middle + 1;
+      else high = middle;
+    }
+    let end = low;
+    while (end < this.rows.length && this.rows[end].y < bottom) ++end;
+    return this.rows.slice(low, end);
+  }
+
+  x(position) { return kMargin + position * (this.size.width + this.size.gap); }
+
+  /** The node at a point, or -1. */
+  nodeAt(x, y) {
+    const row = this.visible(y, y + 1)[0];
+    if (row === undefined || row.kind !== 'nodes') return -1;
+    const position = Math.floor((x - kMargin) / (this.size.width + this.size.gap));
+    return position >= 0 && position < row.nodes.length ? row.nodes[position] : -1;
+  }
+
+  /** The node that lies one step away, for arrow keys; the same where there is none. */
+  step(node, dx, dy) {
+    const found = this.rowOf.get(node);
+    if (found === undefined) return this.rows.find((row) => row.kind === 'nodes')?.nodes[0] ?? -1;
+    const [index, position] = found;
+    if (dy === 0) {
+      const {nodes} = this.rows[index];
+      if (position + dx >= 0 && position + dx < nodes.length) return nodes[position + dx];
+      dy = dx;
+    }
+    for (let i = index + dy; i >= 0 && i < this.rows.length; i += dy) {
+      const {kind, nodes} = this.rows[i];
+      if (kind !== 'nodes') continue;
+      const at = dx === 0 ? Math.min(position, nodes.length - 1) : dx > 0 ? 0 : nodes.length - 1;
+      return nodes[at];
+    }
+    return node;
+  }
+
+  boxOf(node) {
+    const found = this.rowOf.get(node);
+    if (found === undefined) return null;
+    const row = this.rows[found[0]];
+    return {x: this.x(found[1]), y: row.y, width: this.size.width, height: row.height};
+  }
+}
+
+/** As many as follow from `first` on and are alike. */
+function run(nodes, first, alike) {
+  let end = first;
+  while (end < nodes.length && alike(nodes[end])) ++end;
+  return nodes.subarray(first, end);
+}
+
+/** How much of each node each kind of pods takes, a share of what the node has: [node * kinds + kind]. */
+export function sharesOf(model, state, resource, kinds, of) {
+  const shares = new Float32Array(model.numNodes * kinds.length);
+  const requests = model.pod.requests.get(resource);
+  const allocatable = state.allocatable(resource);
+  if (requests === undefined) return shares;
+  for (const pod of state.placed) {
+    const node = model.pod.node[pod];
+    if (allocatable[node] > 0) shares[node * kinds.length + of[pod]] += requests[pod] / allocatable[node];
+  }
+  return shares;
+}
+
+/**
+ * Draws what lies in [top, top + height) of the layout. `scene` has model, state, resource, by
+ * ('use', 'priority' or 'owner'), and with the latter two kinds, shares and the kind to show alone
+ * (`only`, or -1).
+ */
+export function paint(context, layout, scene, colours, top, width, height, marks) {
+  context.clearRect(0, 0, width, height);
+  context.textBaseline = 'middle';
+  for (const row of layout.visible(top, top + height)) {
+    const y = row.y - top;
+    if (row.kind !== 'nodes') {
+      paintHeading(context, row, y, width, colours);
+    } else {
+      paintCells(context, layout, row, y, scene, colours);
+    }
+  }
+  for (const [node, colour, thickness] of marks) {
+    const box = layout.boxOf(node);
+    if (box === null) continue;
+    context.strokeStyle = colour;
+    context.lineWidth = thickness;
+    context.strokeRect(box.x - 1.5, box.y - top - 1.5, box.width + 3, layout.size.height + 3);
+  }
+}
+
+function paintHeading(context, row, y, width, colours) {
+  const zone = row.kind === 'zone';
+  const middle = y + row.height - (zone ? 15 : 13);
+  context.font = zone ? '600 15px system-ui, sans-serif' : '600 12px system-ui, sans-serif';
+  context.fillStyle = zone ? colours.text : colours.dim;
+  context.fillText(row.title, kMargin, middle);
+  const after = kMargin + context.measureText(row.title).width + 10;
+  context.font = '12px system-ui, sans-serif';
+  context.fillStyle = colours.dim;
+  context.fillText(row.note, after, middle + (zone ? 1 : 0));
+}
+
+function paintCells(context, layout, row, y, scene, colours) {
+  const {size} = layout;
+  const {state, model, resource} = scene;
+  const requested = state.requested(resource);
+  const allocatable = state.allocatable(resource);
+  row.nodes.forEach((node, i) => {
+    const x = layout.x(i);
+    const has = allocatable[node] > 0;
+    context.fillStyle = colours.track;
+    if (has) {
+      context.fillRect(x, y, size.width, size.height);
+    } else {
+      // It has nothing of the resource.
+      context.fillRect(x, y + size.height - 2, size.width, 2);
+    }
+    if (has && scene.by === 'use') {
+      const ratio = Math.min(1, requested[node] / allocatable[node]);
+      const tall = Math.round(ratio * size.height);
+      context.fillStyle = colours.ofUse(ratio);
+      context.fillRect(x, y + size.height - tall, size.width, tall);
+    } else if (has) {
+      paintStack(context, x, y, size, node, scene, colours);
+    }
+    if (model.node.cordoned[node]) paintCordon(context, x, y, size, colours);
+    if (size.named) paintName(context, x, y + size.height + 9, size.width, model.node.name[node], colours);
+  });
+}
+
+function paintStack(context, x, y, size, node, scene, colours) {
+  const {kinds, shares, only} = scene;
+  let bottom = size.height;
+  for (let i = 0; i < kinds.length; ++i) {
+    const share = shares[node * kinds.length + i];
+    if (share === 0) continue;
+    const tall = share * size.height;
+    context.fillStyle = only < 0 || only === i ? colours.ofKind(kinds, i) : colours.dim;
+    context.globalAlpha = only < 0 || only === i ? 1 : 0.18;
+    context.fillRect(x, y + Math.max(0, bottom - tall), size.width, Math.min(tall, Math.max(0, bottom)));
+    bottom -= tall;
+  }
+  context.globalAlpha = 1;
+}
+
+/** A cordoned node is crossed out. */
+function paintCordon(context, x, y, size, colours) {
+  context.strokeStyle = colours.text;
+  context.lineWidth = size.width > 30 ? 1.5 : 1;
+  context.beginPath();
+  context.moveTo(x, y + size.height);
+  context.lineTo(x + size.width, y);
+  context.stroke();
+  context.strokeRect(x + 0.5, y + 0.5, size.width - 1, size.height - 1);
+}
+
+function paintName(context, x, y, width, name, colours) {
+  context.font = '11px system-ui, sans-serif';
+  context.fillStyle = colours.text;
+  let text = name;
+  if (context.measureText(text).width > width) {
+    // The end tells nodes apart.
+    while (text.length > 1 && context.measureText(`…${text}`).width > width) text = text.slice(1);
+    text = `…${text}`;
+  }
+  context.fillText(text, x, y);
+}

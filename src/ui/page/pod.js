@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pod: why it is where it is, or nowhere, and what would let it schedule.
+
+import {amount, announce, byName, count, counted, h, meter, nodeLink, pager, podLink} from './dom.js';
+import {badge, reasonText} from './pending.js';
+
+const kNodesAPage = 20;
+const kMostFound = 50;
+
+export class PodView {
+  constructor(page) {
+    this.page = page;
+    this.element = h('div', {className: 'column'});
+  }
+
+  forget() { this.key = undefined; }
+
+  async show(parameters, path) {
+    const key = path.join('/');
+    if (key === '') return this.search();
+    if (key === this.key) return;
+    this.key = key;
+    this.firstNode = 0;
+    this.asTable = false;
+    this.fixes = undefined;
+    this.element.replaceChildren(h('h2', {}, key), h('p', {className: 'dim'}, 'Judging …'));
+    try {
+      const document = await this.page.askFor('api/pod', {pod: key});
+      if (key !== this.key) return;
+      this.document = document;
+      this.render();
+      if (document.verdict?.result === 'unschedulable') await this.findFixes(key);
+    } catch (error) {
+      if (key !== this.key) return;
+      this.key = undefined;
+      this.element.replaceChildren(h('h2', {}, key), h('p', {className: 'problem', role: 'alert'}, error.message));
+    }
+  }
+
+  async findFixes(key) {
+    const fixes = await this.page.askFor('api/fixes', {pod: key});
+    if (key !== this.key) return;
+    this.fixes = fixes;
+    this.render();
+    announce(`${counted(fixes.fixes.length, 'change')} found that would let it schedule.`);
+  }
+
+  /** A field to find a pod by its name. */
+  search() {
+    this.key = undefined;
+    const {model} = this.page;
+    const found = h('ul', {className: 'pods found'});
+    const note = h('p', {className: 'dim', role: 'status'});
+    const state = model.at(model.lastStep());
+    const find = (text) => {
+      const rows = [];
+      let total = 0;
+      const look = (row) => {
+        if (!model.podKey(row).includes(text)) return;
+        if (++total <= kMostFound) rows.push(row);
+      };
+      state.pending.forEach(look);
+      if (text !== '') state.placed.forEach(look);
+      note.textContent = text === '' ? `${counted(total, 'pending pod')}:` : total > kMostFound ? `The first ${kMostFound} of ${count(total)}:` : `${counted(total, 'pod')}:`;
+      found.replaceChildren(...rows.map((row) => h('li', {}, h('a', {href: podLink(model.podKey(row))}, model.podKey(row)),
+        h('small', {}, model.pod.node[row] < 0 ? 'pending' : model.node.name[model.pod.node[row]]))));
+    };
+    this.element.replaceChildren(
+      h('h2', {}, 'Pod'),
+      h('label', {className: 'field wide'}, h('span', {}, 'Find a pod by a part of namespace/name'),
+        h('input', {type: 'search', id: 'find-pod', autocomplete: 'off', oninput: (event) => find(event.target.value.trim())})),
+      note, found);
+    find('');
+  }
+
+  render() {
+    const {document, key} = this;
+    const {verdict} = document;
+    const focused = this.element.contains(window.document.activeElement) ? window.document.activeElement.id : '';
+    this.element.replaceChildren(h('div', {},
+      h('p', {className: 'crumb'}, h('a', {href: '#/pod'}, 'Pod')),
+      h('h2', {}, key, verdict === undefined ? h('span', {className: 'badge good'}, 'placed') : badge(verdict.result)),
+      this.facts(),
+      verdict === undefined ? h('p', {className: 'lead'}, 'It is on ', h('a', {href: nodeLink(document.node)}, document.node), '.') : this.verdict(verdict)));
+    if (focused !== '') window.document.getElementById(focused)?.focus({preventScroll: true});
+  }
+
+  facts() {
+    const {model} = this.page;
+    const state = model.at(model.lastStep());
+    const row = [...state.pending, ...state.placed].find((one) => model.podKey(one) === this.key);
+    if (row === undefined) return null;
+    const facts = [['Owner', model.ownerName(row)], ['Priority', count(model.pod.priority[row])]];
+    for (const [name, values] of model.pod.requests) {
+      if (name !== 'pods' && values[row] > 0) facts.push([name, amount(name, values[row])]);
+    }
+    if (this.document.verdict?.profile !== undefined) facts.push(['Profile', this.document.verdict.profile]);
+    return h('dl', {className: 'pod-facts'}, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+  }
+
+  verdict(verdict) {
+    return [
+      verdict.message === undefined ? null : h('p', {className: 'message large'}, verdict.message),
+      verdict.extendersNotAsked === undefined ? null : h('p', {className: 'dim'}, `Extenders that were not asked: ${verdict.extendersNotAsked.join(', ')}`),
+      verdict.podGroup === undefined ? null : this.podGroup(verdict.podGroup),
+      verdict.result === 'unschedulable' ? this.fixesCard() : null,
+      this.scores(verdict),
+      this.nearMisses(verdict),
+      this.preemption(verdict.preemption),
+    ];
+  }
+
+  podGroup(group) {
+    return h('section', {className: 'card'}, h('h3', {}, `Pod group ${group.podGroup}`),
+      h('p', {}, group.missing ? 'There is no such PodGroup: its pods wait for it.'
+        : `${group.starts ? 'It would start now.' : 'It would not start now.'} ${group.placed} of its ${counted(group.existing, 'pod')} on nodes, ${group.fitting} of ${group.waiting.length} waiting fit${group.minCount === undefined ? '' : `, ${group.minCount} are needed`}.`),
+      group.message === undefined ? null : h('p', {className: 'message'}, group.message));
+  }
+
+  fixesCard() {
+    const {fixes} = this;
+    const title = h('h3', {}, 'What would let it schedule');
+    if (fixes === undefined) return h('section', {className: 'card'}, title, h('p', {className: 'dim'}, 'Trying changes, of the pod and of the cluster …'));
+    if (fixes.fixes.length === 0) return h('section', {className: 'card'}, title, h('p', {}, `No change was found in ${counted(fixes.tried, 'trial')}.`));
+    return h('section', {className: 'card', id: 'fixes'}, title,
+      h('p', {className: 'dim'}, `The smallest first; each was tried (${counted(fixes.tried, 'trial')}).${fixes.fixesCutShort ? ' There may be more.' : ''}`),
+      h('ol', {className: 'fixes'}, fixes.fixes.map((fix) => h('li', {},
+        h('div', {}, fix.changes.map((change) => {
+          const [of, ...rest] = change.split(': ');
+          return h('p', {}, h('span', {className: `badge ${of === 'pod' ? 'plain' : 'cluster'}`}, of), rest.join(': '));
+        })),
+        h('p', {className: 'dim'}, 'then on ', nodes(fix.nodes))))));
+  }
+
+  nearMisses(verdict) {
+    const {nearMisses} = this.document;
+    if (nearMisses.length === 0) return null;
+    const all = Object.keys(verdict.nodes).length;
+    return h('section', {className: 'card'},
+      h('h3', {}, verdict.result === 'scheduled' ? 'Nodes that do not fit' : 'Why not: nearest misses first'),
+      h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Rejected nodes'}, h('table', {},
+        h('thead', {}, h('tr', {}, h('th', {scope: 'col', className: 'number'}, 'Nodes'), h('th', {scope: 'col'}, h('span', {className: 'unseen'}, 'Share')), h('th', {scope: 'col'}, 'Reason'), h('th', {scope: 'col'}, 'Would evictions help'), h('th', {scope: 'col'}, 'Such as'))),
+        h('tbody', {}, nearMisses.map((group) => h('tr', {},
+          h('td', {className: 'number'}, count(group.nodes)),
+          h('td', {}, meter(group.nodes, all, `${count(group.nodes)} of ${counted(all, 'node')}`)),
+          h('td', {}, reasonText(group)),
+          h('td', {}, group.code === 'Unschedulable' ? 'maybe' : 'no'),
+          h('td', {}, nodes(group.examples, group.nodes))))))));
+  }
+
+  scores(verdict) {
+    const scored = Object.entries(verdict.nodes).filter(([, node]) => node.feasible);
+    if (scored.length === 0) return null;
+    scored.sort(([a, x], [b, y]) => (y.total ?? 0) - (x.total ?? 0) || byName(a, b));
+    const plugins = [...new Set(scored.flatMap(([, node]) => Object.keys(node.scores ?? {})))];
+    const shown = scored.slice(this.firstNode, this.firstNode + kNodesAPage);
+    const most = Math.max(1, ...scored.slice(0, 1).map(([, node]) => node.total ?? 0));
+    return h('section', {className: 'card', id: 'scores'},
+      h('h3', {}, `${counted(scored.length, 'node')} would take it`),
+      h('p', {className: 'dim'}, verdict.best?.length > 1 ? `${counted(verdict.best.length, 'node')} with the highest total: the scheduler would draw one.` : `The scheduler would take ${verdict.best?.[0]}.`),
+      h('div', {className: 'legend'}, plugins.map((plugin, i) => h('span', {className: 'swatch'}, h('i', {className: `kind-${i % 7}`}), plugin))),
+      h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Scores'}, h('table', {className: 'scores'},
+        h('caption', {className: 'unseen'}, 'Weighted scores of nodes, highest total first'),
+        h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'Node'), h('th', {scope: 'col', className: 'number'}, 'Total'), h('th', {scope: 'col'}, 'Weighted scores'))),
+        h('tbody', {}, shown.map(([name, node]) => h('tr', {},
+          h('th', {scope: 'row'}, h('a', {href: nodeLink(name)}, name)),
+          h('td', {className: 'number'}, count(node.total ?? 0)),
+          h('td', {}, stack(plugins, node, most))))))),
+      pager(scored.length, this.firstNode, kNodesAPage, 'nodes', (first) => { this.firstNode = first; this.render(); }));
+  }
+
+  preemption(preview) {
+    if (preview === undefined) return null;
+    const candidates = Object.entries(preview.candidates ?? {});
+    const best = new Set(preview.best ?? []);
+    candidates.sort(([a], [b]) => best.has(b) - best.has(a) || byName(a, b));
+    return h('section', {className: 'card'}, h('h3', {}, 'Preemption'),
+      candidates.length === 0 ? h('p', {}, preview.message ?? 'Evictions do not help.')
+        : [h('p', {className: 'dim'}, `Evicting pods of lower priority makes room on ${counted(candidates.length, 'node')}.`),
+          h('ul', {className: 'plain'}, candidates.slice(0, 10).map(([name, {victims, pdbViolations}]) => h('li', {},
+            h('a', {href: nodeLink(name)}, name), best.has(name) ? h('span', {className: 'badge good'}, 'best') : null,
+            ` evicts ${victims.slice(0, 5).join(', ')}${victims.length > 5 ? ` and ${victims.length - 5} more` : ''}`,
+            pdbViolations === undefined ? null : h('span', {className: 'badge warn'}, `breaks ${counted(pdbViolations, 'budget')}`))))]);
+  }
+}
+
+function nodes(names, total = names.length) {
+  const kMost = 5;
+  const links = names.slice(0, kMost).flatMap((name, i) => [i > 0 ? ', ' : '', h('a', {href: nodeLink(name)}, name)]);
+  const more = total - Math.min(names.length, kMost);
+  return [...links, more > 0 ? ` and ${count(more)} more` : ''];
+}
+
+/** The weighted scores of a node, one after the other; `most` is as long as the cell. */
+function stack(plugins, node, most) {
+  const parts = plugins.map((plugin, i) => [plugin, node.scores?.[plugin]?.weighted ?? 0, i]).filter(([, score]) => score > 0);
+  const text = parts.map(([plugin, score]) => `${plugin} ${score}`).join(', ');
+  return h('span', {className: 'stack', role: 'img', 'aria-label': text || 'no score'}, parts.map(([plugin, score, i]) => {
+    const part = h('i', {className: `kind-${i % 7}`, title: `${plugin}: ${score}`});
+    part.style.width = `${(100 * score) / most}%`;
+    return part;
+  }));
+}

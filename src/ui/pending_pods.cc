@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/ui/pending_pods.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "src/base/json.h"
+#include "src/engine/judgement.h"
+#include "src/explain/near_misses.h"
+#include "src/explain/verdict_json.h"
+#include "src/fixes/find.h"
+#include "src/ui/cluster_map.h"
+
+namespace berth::ui {
+namespace {
+
+using base::JsonList;
+using base::JsonObject;
+
+// What the pods of one group have in common: without the counts of nodes, which differ where the
+// reasons are the same.
+std::string KeyOf(const std::vector<explain::RejectedGroup>& rejected) {
+  std::set<std::string> kinds;
+  for (const explain::RejectedGroup& group : rejected) {
+    std::string kind(group.plugin);
+    base::AppendJsonList(group.reasons, kind);
+    kinds.insert(std::move(kind));
+  }
+  std::string key;
+  base::AppendJsonList(kinds, key);
+  return key;
+}
+
+// As JSON, what rejects most nodes first.
+std::string ReasonsOf(std::vector<explain::RejectedGroup> rejected) {
+  std::ranges::stable_sort(rejected, std::greater(),
+                           [](const explain::RejectedGroup& group) { return group.nodes.size(); });
+  std::string out;
+  JsonList list(out);
+  for (const explain::RejectedGroup& group : rejected) {
+    JsonObject object(list.Next());
+    object.Add("nodes", group.nodes.size());
+    object.AddIfNotEmpty("plugin", group.plugin);
+    base::AppendJsonList(group.reasons, object.Key("reasons"));
+    object.Close();
+  }
+  list.Close();
+  return out;
+}
+
+}  // namespace
+
+PendingPods::PendingPods(simulator::Simulation& simulation, const Clock& clock)
+    : simulation_(simulation), clock_(clock) {
+  simulation.api().ForEach(informers::Kind::kPod, [this](const api::ObjectPtr& object) {
+    const auto& pod = std::get<PodPtr>(object);
+    if (pod->spec.node_name.empty()) pods_.push_back(pod);
+  });
+  const auto owner_and_key = [](const PodPtr& pod) {
+    return std::tuple(OwnerOf(*pod), pod->metadata.Key());
+  };
+  std::ranges::sort(pods_, {}, owner_and_key);
+}
+
+void PendingPods::Judge(Duration budget) {
+  const Time end = clock_.Now() + budget;
+  for (; next_ < pods_.size() && clock_.Now() < end; ++next_) {
+    const PodPtr& pod = pods_[next_];
+    const bool alike = next_ > 0 && fixes::HaveSameFixes(*pods_[next_ - 1], *pod);
+    if (!alike) last_ = &JudgeOne(pod);
+    last_->pods.push_back(pod->metadata.Key());
+  }
+}
+
+PendingPods::Group& PendingPods::JudgeOne(const PodPtr& pod) {
+  const std::unique_ptr<engine::Judgement> judgement = simulation_.scheduler().Judge(pod);
+  judgement->Explain();
+  Group group;
+  group.result = explain::ResultName(judgement->kind());
+  group.message = judgement->message();
+  // All but pods that were rejected have a message or nothing to say. Of a pod that fits, why it
+  // does not fit elsewhere is no reason to wait.
+  std::string key = group.result + " " + group.message;
+  if (judgement->kind() == engine::Judgement::Kind::kUnschedulable) {
+    const std::vector<explain::RejectedGroup> rejected = explain::NearMisses(*judgement);
+    key = group.result + " " + KeyOf(rejected);
+    group.reasons = ReasonsOf(rejected);
+  }
+  return groups_.try_emplace(key, std::move(group)).first->second;
+}
+
+void PendingPods::Append(std::string& out) const {
+  std::vector<const Group*> groups;
+  for (const auto& [key, group] : groups_) groups.push_back(&group);
+  std::ranges::stable_sort(groups, std::greater(),
+                           [](const Group* group) { return group->pods.size(); });
+  JsonObject document(out);
+  document.Add("complete", complete());
+  JsonList list(document.Key("groups"));
+  for (const Group* group : groups) {
+    JsonObject object(list.Next());
+    object.AddIfNotEmpty("message", group->message);
+    base::AppendJsonList(group->pods, object.Key("pods"));
+    if (!group->reasons.empty()) object.Key("reasons") += group->reasons;
+    object.Add("result", group->result);
+    object.Close();
+  }
+  list.Close();
+  document.Add("judged", next_);
+  document.Add("pending", pods_.size());
+  document.Close();
+}
+
+}  // namespace berth::ui

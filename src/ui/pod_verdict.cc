@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/ui/pod_verdict.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "src/base/json.h"
+#include "src/engine/judgement.h"
+#include "src/explain/near_misses.h"
+#include "src/explain/verdict_json.h"
+#include "src/fixes/find.h"
+#include "src/scheduler/scheduler.h"
+
+namespace berth::ui {
+namespace {
+
+using base::JsonObject;
+
+// Nodes named of a group.
+constexpr size_t kExamples = 5;
+
+void AppendNearMisses(const engine::Judgement& judgement, std::string& out) {
+  base::JsonList list(out);
+  for (const explain::RejectedGroup& group : explain::NearMisses(judgement)) {
+    std::vector<std::string_view> examples;
+    for (size_t i = 0; i < std::min(group.nodes.size(), kExamples); ++i) {
+      examples.push_back(judgement.snapshot().node(group.nodes[i]).metadata.name);
+    }
+    JsonObject object(list.Next());
+    object.Add("code", CodeName(group.code));
+    base::AppendJsonList(examples, object.Key("examples"));
+    object.Add("nodes", group.nodes.size());
+    object.AddIfNotEmpty("plugin", group.plugin);
+    base::AppendJsonList(group.reasons, object.Key("reasons"));
+    object.Close();
+  }
+  list.Close();
+}
+
+Error NoSuchPod(std::string_view key) { return {"there is no pod " + std::string(key)}; }
+
+}  // namespace
+
+Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_view key) {
+  const auto pod = simulation.FindPod(key);
+  if (pod == nullptr) return Fail(NoSuchPod(key));
+  std::string out;
+  JsonObject document(out);
+  if (!pod->spec.node_name.empty()) {
+    document.Add("node", pod->spec.node_name);
+    document.Add("pod", key);
+    document.Close();
+    return out;
+  }
+  const std::unique_ptr<engine::Judgement> judgement = simulation.scheduler().Judge(pod);
+  judgement->Explain();
+  judgement->PreviewPreemption();
+  judgement->PreviewClaims();
+  const std::optional<engine::PodGroupPreview> group =
+      simulation.scheduler().PreviewPodGroup(*pod, scheduler::Effects::kOnClaims);
+  AppendNearMisses(*judgement, document.Key("nearMisses"));
+  document.Add("pod", key);
+  const explain::VerdictWriter writer(simulation.scheduler().cache());
+  writer.Append(*judgement, document.Key("verdict"), group ? &*group : nullptr);
+  document.Close();
+  return out;
+}
+
+Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view key,
+                             const Clock& clock) {
+  const auto pod = simulation.FindPod(key);
+  if (pod == nullptr) return Fail(NoSuchPod(key));
+  std::string out;
+  JsonObject document(out);
+  explain::Fixes fixes;
+  if (pod->spec.node_name.empty()) fixes = fixes::FindFixes(simulation, pod, clock);
+  base::JsonList list(document.Key("fixes"));
+  for (const explain::Fix& fix : fixes.fixes) {
+    JsonObject object(list.Next());
+    std::vector<std::string> texts;
+    for (const explain::Change& change : fix.changes) texts.push_back(explain::ToText(change));
+    base::AppendJsonList(texts, object.Key("changes"));
+    object.Add("cost", fix.cost);
+    base::AppendJsonList(fix.nodes, object.Key("nodes"));
+    object.Close();
+  }
+  list.Close();
+  if (fixes.cut_short) document.Add("fixesCutShort", true);
+  document.Add("tried", fixes.tried);
+  document.Close();
+  return out;
+}
+
+}  // namespace berth::ui

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "berth/result.h"
+#include "src/simulator/simulation.h"
+
+namespace berth::ui {
+
+// The document of one pod, judged alone against a simulation that has its objects and has not
+// started:
+//
+//   {"nearMisses":[{"code":...,"nodes":7,"examples":["n1"],"plugin":...,"reasons":[...]}],
+//    "node":..., "pod":"ns/name", "verdict":{...}}
+//
+// `verdict` is what `berth explain --preemption -o json` prints (docs/explain.md); nearMisses come
+// in its table's order. A pod that has a node is not judged: `node` names it. Errors: there is no
+// such pod.
+Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_view key);
+
+// {"fixes":[{"changes":["cluster: uncordon n2"],"cost":10,"nodes":["n2"]}],"tried":48}: what would
+// let the pod schedule, as the table of `berth explain --fix` has it.
+// `clock` bounds the search. Errors: there is no such pod.
+Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view key,
+                             const Clock& clock);
+
+}  // namespace berth::ui

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/ui/page_server.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/base/clock.h"
+#include "src/ui/api.h"
+#include "src/ui/page.h"
+#include "tests/support/plain_client.h"
+#include "tests/unit/simulator/simulator_fixture.h"
+
+namespace berth::ui {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// The page of a cluster with two nodes, a pod on one of them, and one that fits nowhere.
+class PageServerTest : public testing::Test {
+ protected:
+  PageServerTest()
+      : api_({.name = "test",
+              .make_simulation =
+                  [] {
+                    return simulator::Simulation::Make(test::DefaultSimulationOptions(),
+                                                       plugins::InTreeRegistry());
+                  },
+              .read = [this] { return Read(); }},
+             Objects("2"), nullptr, clock_) {
+    auto server = PageServer::Start(0, clock_, api_.router());
+    EXPECT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+    const std::string& address = server_->address();
+    token_ = address.substr(address.find("token=") + 6);
+  }
+  ~PageServerTest() override { api_.Stop(); }
+
+  static std::vector<api::ObjectPtr> Objects(std::string_view cpu) {
+    return {test::MakeNode("n1").Allocatable({{"cpu", cpu}}).Ptr(),
+            test::MakeNode("n2").Allocatable({{"cpu", "1"}}).Ptr(),
+            test::MakePod()
+                .Name("web")
+                .OnNode("n2")
+                .Owner("ReplicaSet", "web", "u")
+                .Req({{"cpu", "1"}})
+                .Ptr(),
+            test::MakePod().Name("large").Req({{"cpu", "4"}}).Ptr()};
+  }
+  Result<std::vector<api::ObjectPtr>> Read() {
+    if (unreadable_) return Fail("the API server does not answer");
+    return Objects("8");
+  }
+
+  std::string Host() const { return "127.0.0.1:" + std::to_string(server_->port()); }
+  std::string Send(const std::string& line, const std::string& headers,
+                   const std::string& body = "") {
+    test::PlainClient client(server_->port());
+    client.Send(line + " HTTP/1.1\r\n" + headers + "Content-Length: " +
+                std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
+    return client.ReadAll();
+  }
+  // As the page does.
+  std::string Ask(const std::string& line, const std::string& body = "") {
+    return Send(line, "Host: " + Host() + "\r\nX-Berth-Token: " + token_ + "\r\n", body);
+  }
+  json AskJson(const std::string& line, const std::string& body = "") {
+    const std::string answer = Ask(line, body);
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+    return json::parse(answer.substr(answer.find("\r\n\r\n") + 4), nullptr, false);
+  }
+
+  const base::RealClock clock_;
+  bool unreadable_ = false;
+  Api api_;
+  std::unique_ptr<PageServer> server_;
+  std::string token_;
+};
+
+TEST_F(PageServerTest, ServesThePageToAnyClientOfThisMachine) {
+  for (const PageFile& file : PageFiles()) {
+    const std::string answer = Send("GET " + std::string(file.path), "Host: " + Host() + "\r\n");
+    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200"),
+                              HasSubstr("Content-Type: " + std::string(file.type)),
+                              testing::EndsWith(std::string(file.text))));
+  }
+  const std::string page = Send("GET /?token=x", "Host: " + Host() + "\r\n");
+  EXPECT_THAT(page, HasSubstr("<title>Berth</title>"));
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self'"),
+                    HasSubstr("Referrer-Policy: no-referrer"), HasSubstr("Cache-Control: no-store"),
+                    HasSubstr("X-Content-Type-Options: nosniff")));
+  EXPECT_THAT(Send("GET /nothing", "Host: " + Host() + "\r\n"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(PageServerTest, NothingOfTheClusterIsServedWithoutTheToken) {
+  for (const char* path :
+       {"/api/map", "/api/pending", "/api/pod?pod=default/large", "/api/fixes?pod=default/large",
+        "/api/what-if", "/api/refresh", "/api/x"}) {
+    SCOPED_TRACE(path);
+    const std::string line = "GET " + std::string(path);
+    EXPECT_THAT(Send(line, "Host: " + Host() + "\r\n"),
+                AllOf(StartsWith("HTTP/1.1 401"), Not(HasSubstr("n1"))));
+    EXPECT_THAT(Send(line, "Host: " + Host() + "\r\nX-Berth-Token: 0\r\n"),
+                StartsWith("HTTP/1.1 401"));
+    EXPECT_THAT(Send(line, "Host: rebound.example\r\nX-Berth-Token: " + token_ + "\r\n"),
+                StartsWith("HTTP/1.1 403"));
+    EXPECT_THAT(
+        Send(line, "Host: " + Host() +
+                       "\r\nOrigin: https://site.example\r\nX-Berth-Token: " + token_ + "\r\n"),
+        StartsWith("HTTP/1.1 403"));
+  }
+  EXPECT_THAT(Send("GET /", "Host: rebound.example\r\n"), StartsWith("HTTP/1.1 403"));
+}
+
+TEST_F(PageServerTest, TellsOfMapPendingPodsAndFixes) {
+  const json map = AskJson("GET /api/map");
+  EXPECT_EQ(map["cluster"]["name"], "test");
+  EXPECT_EQ(map["cluster"]["live"], true);
+  EXPECT_EQ(map["nodes"]["name"], json({"n1", "n2"}));
+  EXPECT_EQ(map["pods"]["node"], json({1, -1}));
+  EXPECT_EQ(AskJson("GET /api/pending")["groups"][0]["pods"], json({"default/large"}));
+  EXPECT_EQ(AskJson("GET /api/pod?pod=default/large")["verdict"]["result"], "unschedulable");
+  EXPECT_FALSE(AskJson("GET /api/fixes?pod=default/large")["fixes"].empty());
+  EXPECT_THAT(Ask("GET /api/pod?pod=default/none"),
+              AllOf(StartsWith("HTTP/1.1 404"), HasSubstr("there is no pod default/none")));
+  EXPECT_THAT(Ask("GET /api/pod"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Ask("GET /api/decisions"), StartsWith("HTTP/1.1 404")) << "no recording";
+}
+
+TEST_F(PageServerTest, AnswersWhatIfAndNothingChanges) {
+  const json before = AskJson("GET /api/map");
+  const json answer = AskJson("POST /api/what-if", R"({"drain":["n2"]})");
+  EXPECT_EQ(answer["drained"][0]["moved"], json({"default/web"}));
+  EXPECT_EQ(answer["after"]["nodes"], 2);
+  EXPECT_EQ(AskJson("POST /api/what-if", R"({"drain":["n2"]})"), answer)
+      << "it is asked of the same";
+  EXPECT_EQ(AskJson("GET /api/map"), before);
+  EXPECT_THAT(Ask("POST /api/what-if", R"({"drain":["n9"]})"),
+              AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("n9")));
+  EXPECT_THAT(Ask("POST /api/what-if", "no JSON"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Ask("GET /api/what-if"), StartsWith("HTTP/1.1 405"));
+}
+
+TEST_F(PageServerTest, AClusterIsReadAgainWhenAsked) {
+  EXPECT_EQ(AskJson("GET /api/pending")["groups"][0]["result"], "unschedulable");
+  const json map = AskJson("POST /api/refresh");
+  EXPECT_EQ(map["nodes"]["allocatable"]["cpu"], json({8000, 1000}));
+  EXPECT_EQ(AskJson("GET /api/map"), map);
+  // What was found out about the old picture is not told of the new one.
+  EXPECT_EQ(AskJson("GET /api/pending")["groups"][0]["result"], "scheduled");
+  EXPECT_EQ(AskJson("GET /api/pod?pod=default/large")["verdict"]["result"], "scheduled");
+  unreadable_ = true;
+  EXPECT_THAT(Ask("POST /api/refresh"),
+              AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("the API server does not answer")));
+  EXPECT_EQ(AskJson("GET /api/map"), map) << "the last picture stays";
+}
+
+TEST_F(PageServerTest, ManyQuestionsAtOnceAreAllAnsweredOrRefused) {
+  std::vector<std::unique_ptr<test::PlainClient>> clients;
+  const std::string question =
+      "POST /api/what-if HTTP/1.1\r\nHost: " + Host() + "\r\nX-Berth-Token: " + token_ +
+      "\r\nConnection: close\r\nContent-Length: 16\r\n\r\n{\"drain\":[\"n2\"]}";
+  for (int i = 0; i < 60; ++i) {
+    clients.push_back(std::make_unique<test::PlainClient>(server_->port()));
+    clients.back()->Send(question);
+  }
+  size_t answered = 0;
+  for (const auto& client : clients) {
+    const std::string answer = client->ReadAll();
+    EXPECT_THAT(answer, testing::AnyOf(StartsWith("HTTP/1.1 200"), StartsWith("HTTP/1.1 429")));
+    if (answer.starts_with("HTTP/1.1 200")) ++answered;
+  }
+  EXPECT_GE(answered, 32u);
+}
+
+TEST_F(PageServerTest, APortThatIsTakenIsAnError) {
+  const auto second = PageServer::Start(server_->port(), clock_, api_.router());
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("Address already in use"));
+}
+
+}  // namespace
+}  // namespace berth::ui
