@@ -113,6 +113,17 @@ enum class Metric : uint16_t {
   kShadowScoreGivenAway,
   kShadowDecisionDuration,
   kShadowOnlyBerth,
+  kOvercommittedNodes,
+  kPackingNodes,
+  kPackingNodesLowerBound,
+  kPackingAllocatable,
+  kPackingRequested,
+  kPackingStranded,
+  kPackingLargestFree,
+  kPackingLargestPod,
+  kPackingLargestGang,
+  kPackingSurveys,
+  kPackingSliceDuration,
   kCount,
 };
 

@@ -44,8 +44,8 @@ prometheus::MetricType Type(MetricType type) {
   return prometheus::MetricType::Histogram;
 }
 
-prometheus::ClientMetric Sample(const MetricSpec& spec, const std::vector<std::string>& labels,
-                                const SeriesValue& value) {
+prometheus::ClientMetric MakeSample(const MetricSpec& spec, const std::vector<std::string>& labels,
+                                    const SeriesValue& value) {
   prometheus::ClientMetric sample;
   for (size_t i = 0; i < labels.size(); ++i) {
     sample.label.push_back({std::string(spec.labels[i]), labels[i]});
@@ -151,28 +151,51 @@ bool Registry::Shows(Metric metric) const {
          (spec.deprecated_version.empty() || options_.show_hidden);
 }
 
-SeriesId Registry::Intern(Metric metric, LabelValues labels) {
-  const MetricSpec& spec = SpecOf(metric);
+size_t Registry::ReplaceUnexpected(const MetricSpec& spec,
+                                   std::span<std::string_view> labels) const {
   BERTH_CHECK(labels.size() == spec.labels.size(), "wrong number of label values");
-  if (options_.allowed_values.empty()) {
-    base::MutexLock lock(mutex_);
-    return InternLocked(metric, labels);
-  }
-  std::vector<std::string_view> allowed(labels.begin(), labels.end());
+  if (options_.allowed_values.empty()) return 0;
   size_t unexpected = 0;
-  for (size_t i = 0; i < allowed.size(); ++i) {
+  for (size_t i = 0; i < labels.size(); ++i) {
     const auto found =
         options_.allowed_values.find({std::string(spec.name), std::string(spec.labels[i])});
-    if (found == options_.allowed_values.end() || found->second.contains(allowed[i])) continue;
-    allowed[i] = "unexpected";
+    if (found == options_.allowed_values.end() || found->second.contains(labels[i])) continue;
+    labels[i] = "unexpected";
     ++unexpected;
   }
+  return unexpected;
+}
+
+void Registry::CountUnexpected(size_t values) {
+  if (values == 0) return;
+  const SeriesId count = InternLocked(Metric::kUnexpectedLabels, {});
+  series_[count.index].value.value += static_cast<double>(values);
+}
+
+SeriesId Registry::Intern(Metric metric, LabelValues labels) {
+  std::vector<std::string_view> allowed(labels.begin(), labels.end());
+  const size_t unexpected = ReplaceUnexpected(SpecOf(metric), allowed);
   base::MutexLock lock(mutex_);
-  if (unexpected > 0) {
-    const SeriesId count = InternLocked(Metric::kUnexpectedLabels, {});
-    series_[count.index].value.value += static_cast<double>(unexpected);
-  }
+  CountUnexpected(unexpected);
   return InternLocked(metric, allowed);
+}
+
+void Registry::Replace(Metric gauge, std::vector<Sample> samples) {
+  const MetricSpec& spec = SpecOf(gauge);
+  BERTH_CHECK(spec.type == MetricType::kGauge, "only a gauge is replaced");
+  size_t unexpected = 0;
+  std::map<std::vector<std::string>, double> merged;
+  for (const Sample& sample : samples) {
+    std::vector<std::string_view> labels(sample.labels.begin(), sample.labels.end());
+    unexpected += ReplaceUnexpected(spec, labels);
+    // What counts as unexpected is one series.
+    merged[{labels.begin(), labels.end()}] += sample.value;
+  }
+  samples.clear();
+  for (const auto& [labels, value] : merged) samples.push_back({labels, value});
+  base::MutexLock lock(mutex_);
+  CountUnexpected(unexpected);
+  replaced_[gauge] = std::move(samples);
 }
 
 SeriesId Registry::InternLocked(Metric metric, LabelValues labels) {
@@ -237,6 +260,11 @@ std::string Registry::Exposition(Page page) {
   {
     base::MutexLock lock(mutex_);
     all = series_;
+    for (const auto& [metric, samples] : replaced_) {
+      for (const Sample& sample : samples) {
+        all.push_back({metric, sample.labels, {sample.value, 0, {}}});
+      }
+    }
   }
   std::map<std::string_view, prometheus::MetricFamily> families;
   for (const Series& series : all) {
@@ -248,7 +276,7 @@ std::string Registry::Exposition(Page page) {
       family.help = AnnotatedHelp(spec);
       family.type = Type(spec.type);
     }
-    family.metric.push_back(Sample(spec, series.labels, series.value));
+    family.metric.push_back(MakeSample(spec, series.labels, series.value));
   }
   std::vector<prometheus::MetricFamily> sorted;
   sorted.reserve(families.size());

@@ -80,6 +80,14 @@ class Registry {
   };
   void Merge(std::span<const Change> changes);
 
+  // A gauge whose series come and go: from now on it has these and no others. A gauge is set either
+  // in this way or by its series.
+  struct Sample {
+    std::vector<std::string> labels;  // the values, in the order of MetricSpec::labels
+    double value = 0;
+  };
+  void Replace(Metric gauge, std::vector<Sample> samples);
+
   // What plugins define themselves; it has a lock of its own.
   PluginMetricTable& plugin_metrics() { return plugin_metrics_; }
 
@@ -102,6 +110,9 @@ class Registry {
     SeriesValue value;
   };
 
+  // Puts "unexpected" for the values that the flags do not allow; returns for how many.
+  size_t ReplaceUnexpected(const MetricSpec& spec, std::span<std::string_view> labels) const;
+  void CountUnexpected(size_t values) BERTH_REQUIRES(mutex_);
   SeriesId InternLocked(Metric metric, LabelValues labels) BERTH_REQUIRES(mutex_);
   void CountTable();
 
@@ -109,6 +120,7 @@ class Registry {
   mutable base::Mutex mutex_;
   std::vector<Series> series_ BERTH_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, uint32_t> index_ BERTH_GUARDED_BY(mutex_);
+  std::map<Metric, std::vector<Sample>> replaced_ BERTH_GUARDED_BY(mutex_);
   std::vector<std::function<void(Registry&)>> refreshes_ BERTH_GUARDED_BY(mutex_);
   PluginMetricTable plugin_metrics_;
 };

@@ -72,6 +72,44 @@ std::vector<MetricRow> BerthRows() {
        Gauge("berth_shadow_pods_only_berth_places", kAlpha, {},
              "With --shadow, pending pods that Berth has a node for while the other scheduler says "
              "that none fits.")},
+      {Metric::kOvercommittedNodes,
+       Gauge("berth_overcommitted_nodes", kAlpha, {"resource"},
+             "Nodes whose pods request more of a resource than is allocatable, or that have more "
+             "pods than they may ('pods'). Extended resources of few nodes count as 'other'.")},
+      {Metric::kPackingNodes,
+       Gauge("berth_packing_nodes", kAlpha, {"node_pool", "state"},
+             "Nodes of a pool: 'open' and 'closed' to new pods, and those 'used' by pods that are "
+             "not tied to their node.")},
+      {Metric::kPackingNodesLowerBound,
+       Gauge("berth_packing_nodes_lower_bound", kAlpha, {"node_pool"},
+             "How many nodes of a pool the pods that are not tied to their node need at least.")},
+      {Metric::kPackingAllocatable,
+       Gauge("berth_packing_allocatable", kAlpha, {"node_pool", "resource"},
+             "What the nodes of a pool offer: cores, bytes or pieces.")},
+      {Metric::kPackingRequested,
+       Gauge("berth_packing_requested", kAlpha, {"node_pool", "resource"},
+             "What the pods on the nodes of a pool request.")},
+      {Metric::kPackingStranded,
+       Gauge("berth_packing_stranded", kAlpha, {"node_pool", "resource"},
+             "What is free on nodes of a pool where no typical and no pending pod can use it, "
+             "because something else is exhausted there.")},
+      {Metric::kPackingLargestFree,
+       Gauge("berth_packing_largest_free", kAlpha, {"node_pool", "resource"},
+             "The most of a resource that one open node of a pool has free.")},
+      {Metric::kPackingLargestPod,
+       Gauge("berth_packing_largest_pod", kAlpha, {"node_pool", "resource"},
+             "The cpu and memory of the largest pod that fits on a node of a pool now and asks for "
+             "them in the pool's proportion.")},
+      {Metric::kPackingLargestGang,
+       Gauge("berth_packing_largest_gang", kAlpha, {"node_pool"},
+             "How many copies of a pool's typical pod fit on its nodes now.")},
+      {Metric::kPackingSurveys,
+       Counter("berth_packing_surveys_total", kAlpha, {},
+               "How often the figures of packing and overcommitted nodes were computed.")},
+      {Metric::kPackingSliceDuration,
+       Histogram("berth_packing_slice_duration_seconds", kAlpha, {}, Exponential(0.00005, 2, 10),
+                 "Time for which the figures of packing held up the scheduling loop at once, in "
+                 "seconds.")},
   };
 }
 

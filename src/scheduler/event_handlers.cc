@@ -121,9 +121,10 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
   } else if (IsOurs(pod->spec.scheduler_name)) {
-    state_.pods.Set(pod);
+    const PodInfoPtr info = state_.cache.MakePodInfo(pod);
+    state_.pods.Set(info);
     state_.pod_groups.SetPending(pod);
-    queue_.Add(state_.cache.MakePodInfo(pod), now);
+    queue_.Add(info, now);
     if (state_.features.generic_workload) {
       Move(EventResource::kUnscheduledPod, action::kAdd, {}, pod, now);
     }
@@ -162,7 +163,8 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
 }
 
 void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
-  state_.pods.Set(pod);
+  const PodInfoPtr info = state_.cache.MakePodInfo(pod);
+  state_.pods.Set(info);
   state_.pod_groups.SetPending(pod);
   const auto cached = state_.cache.FindPod(pod->metadata.uid);
   if (cached && cached->assumed) {
@@ -171,7 +173,7 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
     }
     return;
   }
-  queue_.Update(old_pod, state_.cache.MakePodInfo(pod), now);
+  queue_.Update(old_pod, info, now);
   const std::string& nominated = old_pod->status.nominated_node_name;
   if (!nominated.empty() && nominated != pod->status.nominated_node_name) {
     MoveForLostNomination(old_pod, now);

@@ -33,6 +33,7 @@ Loop::Loop(const Parts& parts, bool leading)
       state_(parts.state),
       published_(state_.step_clock.Now()),
       aged_(published_),
+      background_due_(published_),
       last_turn_(published_),
       series_(state_.metrics) {
   if (leading) BeginLeading();
@@ -184,6 +185,9 @@ std::optional<Time> Loop::NextWakeup(Time now) const {
         state_.object_waits.NextExpiry()}) {
     if (due) next = std::min(next, *due);
   }
+  if (parts_.background != nullptr && parts_.handlers.synced()) {
+    next = std::min(next, background_due_);
+  }
   return next;
 }
 
@@ -191,7 +195,13 @@ std::optional<Time> Loop::NextWakeup(Time now) const {
 void Loop::ShowProgress(Time now) {
   last_turn_.store(now, std::memory_order_relaxed);
   has_synced_.store(parts_.handlers.synced(), std::memory_order_relaxed);
+  WorkInBackground(now);
   if (now - published_ >= kPublishInterval) PublishMetrics(now);
+}
+
+void Loop::WorkInBackground(Time now) {
+  if (parts_.background == nullptr || now < background_due_ || !parts_.handlers.synced()) return;
+  background_due_ = parts_.background->Work(state_.cache, state_.pods, now);
 }
 
 void Loop::PublishMetrics(Time now) {

@@ -8,6 +8,7 @@
 
 #include "src/engine/engine.h"
 #include "src/queue/scheduling_queue.h"
+#include "src/scheduler/background_work.h"
 #include "src/scheduler/binding_cycles.h"
 #include "src/scheduler/event_handlers.h"
 #include "src/scheduler/messages.h"
@@ -32,7 +33,8 @@ class Loop {
     EventHandlers& handlers;
     SchedulingCycle& scheduling_cycle;
     BindingCycles& binding_cycles;
-    ShadowWatch* shadow_watch;  // nullptr: it decides in no other scheduler's shadow
+    ShadowWatch* shadow_watch;   // nullptr: it decides in no other scheduler's shadow
+    BackgroundWork* background;  // nullptr: there is none
   };
   // All parts must outlive the loop. `leading` off: no cycle begins before LeadingBegan arrives.
   Loop(const Parts& parts, bool leading);
@@ -64,6 +66,7 @@ class Loop {
   std::optional<Time> NextWakeup(Time now) const;
   void ShowProgress(Time now);
   void PublishMetrics(Time now);
+  void WorkInBackground(Time now);
 
   const Parts parts_;
   SchedulerState& state_;
@@ -74,6 +77,7 @@ class Loop {
   uint32_t grouped_by_ = 0;  // the cache's class epoch by which pods are parked
   Time published_;
   Time aged_;  // when what the engine keeps was aged last
+  Time background_due_;
   uint64_t dropped_events_ = 0;
   std::atomic<Time> last_turn_;
   std::atomic<bool> has_synced_{false};

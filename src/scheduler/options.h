@@ -15,6 +15,7 @@
 
 namespace berth::scheduler {
 
+class BackgroundWork;
 class ShadowListener;
 class Tape;
 
@@ -69,6 +70,8 @@ struct SchedulerOptions {
   // other does with the same pods. What else is written goes to the API client, which must not let
   // it through. Must outlive the scheduler. nullptr: binds.
   ShadowListener* shadow = nullptr;
+  // What is done in small parts between cycles; must outlive the scheduler. nullptr: nothing is.
+  BackgroundWork* background = nullptr;
 };
 
 }  // namespace berth::scheduler

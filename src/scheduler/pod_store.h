@@ -4,8 +4,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "berth/api/pod.h"
+#include "berth/pod_info.h"
 #include "src/base/string_map.h"
 
 namespace berth::scheduler {
@@ -20,26 +23,46 @@ inline std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_vi
 // The newest version of every pod that waits for one of our profiles and has no node: what a pod
 // that comes back from an attempt is compared with.
 //
+// Each pod keeps its slot as long as it is here, so that the pods can be gone through while they
+// come and go.
+//
 // Thread safety: the scheduling thread.
 class PodStore {
  public:
-  void Set(std::shared_ptr<const api::Pod> pod) {
-    std::string key = pod->metadata.Key();
-    pods_[std::move(key)] = std::move(pod);
+  void Set(PodInfoPtr info) {
+    const auto [it, added] = slots_.try_emplace(info->pod->metadata.Key(), pods_.size());
+    if (!added) {
+      pods_[it->second] = std::move(info);
+    } else if (free_.empty()) {
+      pods_.push_back(std::move(info));
+    } else {
+      it->second = free_.back();
+      free_.pop_back();
+      pods_[it->second] = std::move(info);
+    }
   }
   // Only if it is still the same pod, and not one created later under the same name.
   void Erase(const api::Pod& pod) {
-    const auto it = pods_.find(pod.metadata.Key());
-    if (it != pods_.end() && it->second->metadata.uid == pod.metadata.uid) pods_.erase(it);
+    const auto it = slots_.find(pod.metadata.Key());
+    if (it == slots_.end() || pods_[it->second]->pod->metadata.uid != pod.metadata.uid) return;
+    pods_[it->second] = nullptr;
+    free_.push_back(it->second);
+    slots_.erase(it);
   }
   std::shared_ptr<const api::Pod> Find(std::string_view key) const {
-    const auto it = pods_.find(key);
-    return it == pods_.end() ? nullptr : it->second;
+    const auto it = slots_.find(key);
+    return it == slots_.end() ? nullptr : pods_[it->second]->pod;
   }
-  size_t size() const { return pods_.size(); }
+  size_t size() const { return slots_.size(); }
+
+  // Slots run from 0; nullptr where one is free.
+  size_t num_slots() const { return pods_.size(); }
+  const PodInfo* at_slot(size_t slot) const { return pods_[slot].get(); }
 
  private:
-  base::StringMap<std::shared_ptr<const api::Pod>> pods_;
+  std::vector<PodInfoPtr> pods_;
+  std::vector<size_t> free_;
+  base::StringMap<size_t> slots_;  // by "namespace/name"
 };
 
 }  // namespace berth::scheduler

@@ -58,7 +58,8 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
              .handlers = handlers_,
              .scheduling_cycle = scheduling_cycle_,
              .binding_cycles = binding_cycles_,
-             .shadow_watch = shadow_watch_ ? &*shadow_watch_ : nullptr},
+             .shadow_watch = shadow_watch_ ? &*shadow_watch_ : nullptr,
+             .background = options.background},
             options.leading) {
   state_->cache.SetSignatureParts(profiles_.signature_parts());
 }

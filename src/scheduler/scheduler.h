@@ -97,6 +97,7 @@ class Scheduler {
   const BindingCycles& binding_cycles() const { return binding_cycles_; }
   // Attempts that failed as another pod of the class had.
   uint64_t num_reused_refusals() const { return scheduling_cycle_.num_reused_refusals(); }
+  const PodStore& pending_pods() const { return state_->pods; }
   // The newest version of a pod of ours that has no node, by "namespace/name"; else nullptr.
   std::shared_ptr<const api::Pod> FindPendingPod(std::string_view key) const {
     return state_->pods.Find(key);

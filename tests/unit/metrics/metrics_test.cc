@@ -164,6 +164,22 @@ TEST(RegistryTest, LabelValuesThatAreNotAllowedCountTogether) {
   EXPECT_THAT(text, HasSubstr("unexpected_categorizations_total 2\n"));
 }
 
+TEST(RegistryTest, AGaugeThatIsReplacedHasNoOtherSeries) {
+  Registry registry(
+      {.show_hidden = false,
+       .disabled = {},
+       .allowed_values = {{{"berth_packing_largest_gang", "node_pool"}, {"a", "b"}}}});
+  registry.Replace(Metric::kPackingLargestGang, {{{"a"}, 1}, {{"b"}, 2}});
+  EXPECT_EQ(Lines(registry, "berth_packing_largest_gang{"),
+            "berth_packing_largest_gang{node_pool=\"a\"} 1\n"
+            "berth_packing_largest_gang{node_pool=\"b\"} 2\n");
+  registry.Replace(Metric::kPackingLargestGang, {{{"b"}, 3}, {{"c"}, 4}, {{"d"}, 5}});
+  EXPECT_EQ(Lines(registry, "berth_packing_largest_gang{"),
+            "berth_packing_largest_gang{node_pool=\"b\"} 3\n"
+            "berth_packing_largest_gang{node_pool=\"unexpected\"} 9\n");
+  EXPECT_THAT(registry.Exposition(), HasSubstr("unexpected_categorizations_total 2\n"));
+}
+
 TEST(RegistryTest, EachPageShowsItsOwnAndResetsItsCountersOnly) {
   Registry registry;
   registry.Add(registry.Intern(Metric::kHealthchecks, {"ping", "livez", "success"}), 2);

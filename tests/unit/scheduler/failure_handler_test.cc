@@ -78,7 +78,7 @@ TEST_F(FailureHandlerTest, ThePodIsComparedWithItsNewestVersion) {
     AddPod(pod);
     Attempt attempt = Pop();
     state().pods.Erase(*pod);
-    if (c.newest != nullptr) state().pods.Set(c.newest);
+    if (c.newest != nullptr) state().pods.Set(state().cache.MakePodInfo(c.newest));
     Handle(std::move(attempt), Rejection());
     EXPECT_EQ(queue().WhereIs("default/web"), c.place);
     EXPECT_THAT(Events("FailedScheduling"), SizeIs(c.events));

@@ -40,7 +40,7 @@ void PartsFixture::Restart() {
 }
 
 void PartsFixture::AddPod(const std::shared_ptr<const api::Pod>& pod) {
-  state_->pods.Set(pod);
+  state_->pods.Set(state_->cache.MakePodInfo(pod));
   queue_->Add(state_->cache.MakePodInfo(pod), clock_.Now());
 }
 

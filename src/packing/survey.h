@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "berth/resources.h"
+#include "src/base/string_map.h"
+#include "src/cache/cache.h"
+#include "src/packing/figures.h"
+#include "src/packing/shape_table.h"
+#include "src/scheduler/pod_store.h"
+
+namespace berth::packing {
+
+// Computes the figures of a cluster in small steps, between which the cluster may change: then each
+// node counts as it was when its step was made. Every node is looked at twice: first for its pool
+// and its pods, then, once it is known which pods are typical, for what is free on it.
+//
+// A step takes time in the pods of one node, or in the shapes of one pool. The memory is that of
+// the nodes and the distinct shapes, not of the pods.
+//
+// Thread safety: that of the cache.
+class Survey {
+ public:
+  // False: the survey is complete. Both must be the same at each step.
+  bool Step(const cache::Cache& cache, const scheduler::PodStore& pending);
+  // Of a complete survey, once.
+  Figures Take() { return std::move(figures_); }
+
+ private:
+  enum class Phase { kPods, kPendingPods, kPools, kShapes, kNodes, kDone };
+
+  // One resource of a shape: index into resources_, and how much.
+  using Amounts = std::vector<std::pair<uint32_t, int64_t>>;
+
+  struct Pool {
+    std::string name;
+    size_t nodes = 0;
+    // Of the pods that are not tied to their nodes: pods of DaemonSets and static pods are.
+    ShapeCounts shapes = {};
+    Resources requested = {};
+    int64_t pods = 0;
+    size_t used_nodes = 0;
+    // Chosen once all pods are counted; the first is the typical pod.
+    std::vector<Amounts> typical = {};
+    // The most that a node has for pods that are not tied to it, by resources_; pods last.
+    std::vector<int64_t> largest_capacity = {};
+    PoolFigures figures = {};
+  };
+  struct Row {
+    uint32_t pool = UINT32_MAX;
+    // Of the pods that are tied to the node.
+    Resources tied = {};
+    int64_t tied_pods = 0;
+  };
+  struct Offered {
+    std::string name;
+    size_t nodes = 0;
+  };
+
+  void CountPods(const cache::Cache& cache, NodeRow row);
+  void CountPod(const cache::Cache& cache, const PodInfo& pod, Pool& pool);
+  void CountPending(const cache::Cache& cache, const PodInfo& pod);
+  void MergePools();
+  void ChooseResources();
+  void ChooseShapes(Pool& pool);
+  uint32_t IndexOf(ResourceId id);
+  std::vector<Amounts> AmountsOf(const std::vector<ShapeId>& shapes);
+  NamedAmounts NamedAmountsOf(ShapeId id) const;
+
+  void MeasureNode(const cache::Cache& cache, NodeRow row);
+  void CountOvercommitted(const cache::Cache& cache, NodeRow row);
+  void MeasureOpenNode(int64_t slots, Pool& pool);
+  bool Fits(const Amounts& shape) const;
+  void AddStranded(bool has_slot, Pool& pool);
+  void Finish();
+
+  Phase phase_ = Phase::kPods;
+  size_t next_ = 0;  // row, slot of the store, or pool
+  std::vector<Row> rows_;
+  std::vector<Pool> pools_;
+  base::StringMap<uint32_t> pool_by_name_;
+  ShapeTable shapes_;
+  ShapeCounts cluster_shapes_;
+  ShapeCounts pending_shapes_;
+  absl::flat_hash_map<ResourceId, Offered> offered_;  // scalars
+
+  // First those that are shown, then those that shapes ask for besides.
+  std::vector<ResourceId> resources_;
+  size_t shown_ = 0;
+  absl::flat_hash_map<ResourceId, uint32_t> index_;
+  std::vector<Amounts> pending_;
+  std::vector<int64_t> free_;  // of the node that is measured, by resources_
+  std::vector<char> usable_, hindered_;
+  Figures figures_;
+};
+
+}  // namespace berth::packing
