@@ -7,6 +7,7 @@
 //	go run ./bench -workload spread      # of one kind
 //	go run ./bench --rounds 3 -o json    # medians of three, the schedulers in alternation
 //	go run ./bench -start                # from the start of the process to the first pod bound
+//	go run ./bench -record DIR           # Berth alone, in turn without and with --record DIR
 //
 // The nodes are bare objects without kubelets; where Deployments are measured, controllers make their
 // pods and kwok makes them Ready, on a control plane of their own. Both schedulers have the same configuration: the
@@ -20,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,6 +40,8 @@ type options struct {
 	schedulers          []string
 	berth               string
 	output              string
+	// record is the folder to record to in every other measurement; "": nothing is recorded.
+	record string
 }
 
 func main() { program.Main("bench", parse, run) }
@@ -58,6 +62,8 @@ func parse(args []string) (options, error) {
 		"pending: the pods are there before the scheduler starts; stream: they come while it runs")
 	flags.StringVar(&schedulers, "schedulers", "kube-scheduler,berth", "which schedulers, in which order")
 	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
+	flags.StringVar(&o.record, "record", "",
+		"a folder: measure Berth alone, in turn without --record and with it, into this folder; then replay the recordings")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -67,6 +73,20 @@ func parse(args []string) (options, error) {
 		return o, err
 	}
 	o.variants, o.schedulers = strings.Split(variants, ","), strings.Split(schedulers, ",")
+	if o.record != "" {
+		flags.Visit(func(f *flag.Flag) {
+			if f.Name == "schedulers" || f.Name == "start" {
+				err = errors.Join(err, fmt.Errorf("-record and -%s exclude each other", f.Name))
+			}
+		})
+		if err != nil {
+			return o, err
+		}
+		if o.record, err = filepath.Abs(o.record); err != nil {
+			return o, err
+		}
+		o.schedulers = []string{berthName, recordingName}
+	}
 	return o, o.validate(flags.Args())
 }
 
@@ -83,7 +103,7 @@ func (o options) validate(rest []string) error {
 		}
 	}
 	for _, s := range o.schedulers {
-		if s != peerName && s != berthName {
+		if s != peerName && s != berthName && (s != recordingName || o.record == "") {
 			return fmt.Errorf("--schedulers: %q is neither %s nor %s", s, peerName, berthName)
 		}
 	}
@@ -131,7 +151,13 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	return o.write(o.report(taken))
+	r := o.report(taken)
+	if o.record != "" {
+		if r.Replays, err = replay(ctx, programs[0].Path, o.record); err != nil {
+			return err
+		}
+	}
+	return o.write(r)
 }
 
 // on lets something be measured on a control plane of its own.
@@ -173,6 +199,7 @@ func findPrograms(o options) ([]daemon.Program, error) {
 		if err != nil {
 			return nil, err
 		}
+		berth.Name = name
 		programs = append(programs, berth)
 	}
 	return programs, nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,8 @@ import (
 const (
 	peerName  = "kube-scheduler"
 	berthName = "berth"
+	// recordingName is Berth with --record.
+	recordingName = "berth --record"
 
 	// pending pods are there before the scheduler starts; its CPU time counts from its start.
 	pending = "pending"
@@ -315,8 +318,14 @@ func (b *bench) start(program daemon.Program) (process, error) {
 	if program.Peer {
 		user = controlplane.KubeScheduler
 	}
+	var args []string
+	if program.Name == recordingName {
+		args = []string{"--record=" + b.record}
+	}
 	d, err := daemon.Start(program, daemon.Options{
 		Config:     fmt.Sprintf("clientConnection: {qps: %d, burst: %d}", b.qps, b.burst),
+		Args:       args,
+		Name:       strings.ReplaceAll(program.Name, " ", ""),
 		Kubeconfig: b.control.Kubeconfig(user),
 		Dir:        b.dir,
 		Quiet:      true,

@@ -32,8 +32,10 @@ type row struct {
 	LatencyP99Millis float64 `json:"latencyP99Milliseconds,omitempty"`
 }
 
-// ratio is Berth's figure divided by its peer's.
+// ratio is the figure of one scheduler divided by that of another: Berth's by its peer's, or that of Berth recording by that of Berth.
 type ratio struct {
+	Of              string  `json:"of"`
+	To              string  `json:"to"`
 	Workload        string  `json:"workload"`
 	Variant         string  `json:"variant"`
 	SecondsToLast   float64 `json:"secondsToLastBound"`
@@ -61,6 +63,8 @@ type report struct {
 	Pods   int     `json:"pods"`
 	Rows   []row   `json:"rows"`
 	Ratios []ratio `json:"ratios,omitempty"`
+	// Replays are of the recordings that the measurements left.
+	Replays []replayed `json:"replays,omitempty"`
 }
 
 func (o options) circumstances(kind string) circumstances {
@@ -83,6 +87,10 @@ func (c circumstances) String() string {
 
 func (o options) report(taken []measurement) report {
 	r := report{circumstances: o.circumstances("cluster"), Pods: o.pods}
+	of, to := berthName, peerName
+	if o.record != "" {
+		of, to = recordingName, berthName
+	}
 	for _, k := range o.kinds {
 		for _, variant := range o.variants {
 			rows := map[string]row{}
@@ -90,11 +98,13 @@ func (o options) report(taken []measurement) report {
 				rows[scheduler] = medians(taken, k.name, variant, scheduler)
 				r.Rows = append(r.Rows, rows[scheduler])
 			}
-			ours, theirs := rows[berthName], rows[peerName]
+			ours, theirs := rows[of], rows[to]
 			if ours.Rounds == 0 || theirs.Rounds == 0 {
 				continue
 			}
 			r.Ratios = append(r.Ratios, ratio{
+				Of:              of,
+				To:              to,
 				Workload:        k.name,
 				Variant:         variant,
 				SecondsToLast:   ours.SecondsToLast / theirs.SecondsToLast,
@@ -175,14 +185,17 @@ event is stored; with deployments until all pods are Ready as well. Latency: fro
 until it is seen bound; with deployments, from when a watch tells of it. Events: one for each pod if
 none was dropped. Medians of %d.
 `, r.Rows[0].Rounds)
+	for _, replay := range r.Replays {
+		fmt.Fprintln(out, replay)
+	}
 	return err
 }
 
 func (r report) writeRatio(out io.Writer, row row) {
 	for _, ratio := range r.Ratios {
 		if ratio.Variant == row.Variant && ratio.Workload == row.Workload {
-			fmt.Fprintf(out, "\t\tberth / kube-scheduler\t\t%.2f x\t%.2f x\t%.2f x\t%.3f x\t%.3f x\t\t\t%.2f x\t\t\n",
-				ratio.SecondsToLast, ratio.SecondsToEvents, ratio.PodsPerSecond, ratio.CPUPerPod, ratio.CPUUntilEvents,
+			fmt.Fprintf(out, "\t\t%s / %s\t\t%.2f x\t%.2f x\t%.3f x\t%.3f x\t%.3f x\t\t\t%.2f x\t\t\n",
+				ratio.Of, ratio.To, ratio.SecondsToLast, ratio.SecondsToEvents, ratio.PodsPerSecond, ratio.CPUPerPod, ratio.CPUUntilEvents,
 				ratio.PeakMemory)
 		}
 	}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRecordMeasuresBerthAgainstItself(t *testing.T) {
+	o, err := parse([]string{"-record", "recordings", "-workload", "plain"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(o.schedulers, []string{berthName, recordingName}) || !filepath.IsAbs(o.record) {
+		t.Errorf("it measures %q into %q", o.schedulers, o.record)
+	}
+	o.variants = []string{stream}
+	taken := func(scheduler string, wall time.Duration) measurement {
+		return measurement{scheduler: scheduler, variant: stream, kind: o.kinds[0], wall: wall, bound: 101}
+	}
+	r := o.report([]measurement{taken(berthName, time.Second), taken(recordingName, 2*time.Second)})
+	if len(r.Ratios) != 1 || r.Ratios[0].PodsPerSecond != 0.5 || r.Ratios[0].Of != recordingName {
+		t.Errorf("the ratios are %+v", r.Ratios)
+	}
+	r.Replays, err = readReplays([]byte(`{"recording":"a","messages":7,"decisions":3,"identical":true}
+{"recording":"b","messages":8,"decisions":3,"differences":2,"identical":false}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	if err := r.writeTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"berth --record / berth", "0.500 x",
+		"recording a: 7 messages, 3 decisions, repeated bit for bit\n",
+		"recording b: 8 messages, 3 decisions, DIFFERS in 2 decisions\n",
+	} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, &table)
+		}
+	}
+}
+
+func TestRecordExcludesOtherSchedulers(t *testing.T) {
+	for _, args := range [][]string{
+		{"-record", "r", "-schedulers", "berth"},
+		{"-record", "r", "-start"},
+		{"-schedulers", recordingName},
+	} {
+		if _, err := parse(args); err == nil {
+			t.Errorf("%q is accepted", args)
+		}
+	}
+}
