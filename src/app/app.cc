@@ -9,6 +9,7 @@
 #include "src/app/command.h"
 #include "src/app/explain.h"
 #include "src/app/in_tree_plugins.h"
+#include "src/app/packing.h"
 #include "src/app/replay.h"
 #include "src/app/run.h"
 #include "src/app/show_config.h"
@@ -33,6 +34,8 @@ int RunCommand(int argc, char** argv) {
       return Replay(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kUi:
       return Ui(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kPacking:
+      return Packing(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kConfig:
       return ShowConfig(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kVersion:

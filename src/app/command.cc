@@ -10,8 +10,8 @@ namespace {
 constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
     {"run", CommandKind::kRun},         {"simulate", CommandKind::kSimulate},
     {"explain", CommandKind::kExplain}, {"replay", CommandKind::kReplay},
-    {"ui", CommandKind::kUi},           {"config", CommandKind::kConfig},
-    {"version", CommandKind::kVersion},
+    {"ui", CommandKind::kUi},           {"packing", CommandKind::kPacking},
+    {"config", CommandKind::kConfig},   {"version", CommandKind::kVersion},
 };
 
 }  // namespace
@@ -61,6 +61,8 @@ std::string CommandList() {
          "otherwise.\n"
          "  ui        Shows a cluster, a dump or a recording in a browser: a map, why pods are "
          "pending, what if.\n"
+         "  packing   How full the node pools of a dump or a live cluster are, and what still "
+         "fits.\n"
          "  config    Checks a configuration file and prints what it comes to.\n"
          "  version   Prints Berth's version, and that of the kube-scheduler whose contract it "
          "keeps.\n"

@@ -12,6 +12,7 @@ enum class CommandKind {
   kExplain,
   kReplay,
   kUi,
+  kPacking,
   kConfig,
   kVersion,
   kHelp,

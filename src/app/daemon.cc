@@ -83,6 +83,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
       options.pod_max_in_unschedulable_pods_duration;
   scheduler_options.seed = seeds.Next();
   scheduler_options.hostname = Hostname();
+  scheduler_options.background = &daemon->packing_;
   scheduler_options.leading = !election.leader_elect;
   daemon->delay_cache_ =
       election.leader_elect && scheduler_options.configuration.delay_cache_until_active;

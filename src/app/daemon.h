@@ -22,6 +22,7 @@
 #include "src/election/leader_elector.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
+#include "src/packing/live_figures.h"
 #include "src/recording/setup.h"
 #include "src/scheduler/scheduler.h"
 #include "src/shadow/comparison.h"
@@ -104,6 +105,7 @@ class Daemon {
   base::RealClock clock_;
   metrics::Registry metrics_;
   RequestMetrics request_metrics_{metrics_};
+  packing::LiveFigures packing_{clock_, metrics_};
   std::unique_ptr<recording::Recorder> recorder_;  // nullptr: nothing is recorded
   std::unique_ptr<client::CurlClient> client_;
   std::optional<client::ReadOnlyClient> read_only_;  // with --shadow

@@ -16,6 +16,10 @@ constexpr std::string_view kExplain =
     "Judges each pending pod alone against the cluster as it is: why each node was rejected, and "
     "how the others score. Changes nothing.";
 
+constexpr std::string_view kPacking =
+    "Tells how full the node pools of a cluster are, what of their free resources no pod can use, "
+    "and what still fits. Changes nothing.";
+
 constexpr std::string_view kUi =
     "Shows a cluster in a browser: prints the address of a page that this machine alone is served, "
     "to those alone who know the address, until it is interrupted. Changes nothing.";
@@ -26,6 +30,8 @@ std::string_view DescriptionOf(OfflineCommand command) {
       return kSimulate;
     case OfflineCommand::kExplain:
       return kExplain;
+    case OfflineCommand::kPacking:
+      return kPacking;
     case OfflineCommand::kUi:
       break;
   }

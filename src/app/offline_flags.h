@@ -41,7 +41,7 @@ struct OfflineFlags {
   std::string print_and_exit;
 };
 
-enum class OfflineCommand { kSimulate, kExplain, kUi };
+enum class OfflineCommand { kSimulate, kExplain, kPacking, kUi };
 
 // Reads the arguments that follow the command; see FlagSet for the rules. Errors: also where it is
 // not clear which cluster is meant.

@@ -15,7 +15,7 @@ namespace {
 
 TEST(AppTest, EveryCommandSurvivesAReaderThatGoesAway) {
   for (const char* command :
-       {"help", "run", "config", "simulate", "explain", "replay", "ui", "version"}) {
+       {"help", "run", "config", "simulate", "explain", "replay", "ui", "packing", "version"}) {
     SCOPED_TRACE(command);
     std::signal(SIGPIPE, SIG_DFL);
     std::string program = "berth";
@@ -58,7 +58,7 @@ Output RunMain(std::vector<std::string> words) {
 TEST(AppTest, HelpListsTheCommandsAndWithDashesTheFlagsOfRunToo) {
   using testing::HasSubstr;
   for (const char* command :
-       {"run", "simulate", "explain", "replay", "ui", "config", "version", "help"}) {
+       {"run", "simulate", "explain", "replay", "ui", "packing", "config", "version", "help"}) {
     const std::string line = std::string("\n  ") + command + " ";
     EXPECT_THAT(RunMain({"berth", "help"}).text, HasSubstr(line));
     EXPECT_THAT(RunMain({"berth", "--help"}).text, HasSubstr(line));

@@ -33,6 +33,7 @@ TEST(FindCommandTest, RunIsTheCommandOfKubeSchedulersCommandLinesAndOthersAreNam
        {"-o", "json"}},
       {{"berth", "explain"}, CommandKind::kExplain, "berth explain", {}},
       {{"berth", "config", "-o", "json"}, CommandKind::kConfig, "berth config", {"-o", "json"}},
+      {{"berth", "packing", "-o", "json"}, CommandKind::kPacking, "berth packing", {"-o", "json"}},
       {{"berth", "ui", "--port=1"}, CommandKind::kUi, "berth ui", {"--port=1"}},
       {{"kube-scheduler", "explain"}, CommandKind::kRun, "kube-scheduler", {"explain"}},
       {{"berth", "help"}, CommandKind::kHelp, "berth", {"help"}},

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/plain_resource_names.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
 namespace berth::scheduler {
@@ -123,6 +124,73 @@ TEST_F(LoopTest, PodsThatAPluginActivatesLeaveBeforeTheNextDecision) {
   scheduler().Post(Query{[&handle] { handle->Activate({"default/huge"}); }});
   Turn();
   EXPECT_EQ(scheduler().queue().Find("default/huge")->attempts, 2);
+}
+
+// Three parts at once, and again ten seconds later.
+class CountingWork final : public BackgroundWork {
+ public:
+  Time Work(const cache::Cache& cache, const PodStore& pending, Time now) override {
+    ++parts;
+    EXPECT_FALSE(in_cycle);
+    nodes = cache.num_nodes();
+    waiting = pending.size();
+    return parts % 3 == 0 ? now + seconds(10) : now;
+  }
+
+  int parts = 0;
+  bool in_cycle = false;
+  size_t nodes = 0;
+  size_t waiting = 0;
+};
+
+TEST_F(LoopTest, WorkInTheBackgroundIsDoneInPartsBetweenCyclesOnceTheFirstListsAreIn) {
+  CountingWork work;
+  std::vector<int> parts_before;
+  options_.background = &work;
+  options_.on_cycle = [&](const CycleOutcome& /*outcome*/) { parts_before.push_back(work.parts); };
+  Restart();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
+  AddPod(test::MakePod().Name("huge").Req({{"cpu", "9"}}));
+  AddPod(test::MakePod().Name("huge-too").Req({{"cpu", "8"}}));
+  scheduler().Turn(Now());
+  EXPECT_EQ(work.parts, 0);
+  Synced();
+  // It goes on with the next part as soon as the loop has nothing better to do.
+  int turns = 0;
+  for (; scheduler().Turn(Now()) <= Now(); ++turns) ASSERT_LT(turns, 10);
+  EXPECT_EQ(work.parts, 3);
+  EXPECT_EQ(work.nodes, 1u);
+  EXPECT_EQ(work.waiting, 2u);
+  ASSERT_EQ(parts_before.size(), 2u);
+  EXPECT_LT(parts_before[0], parts_before[1]);
+  Advance(seconds(9));
+  EXPECT_EQ(work.parts, 3);
+  Advance(seconds(2));
+  EXPECT_EQ(work.parts, 6);
+}
+
+TEST(PodStoreTest, APodKeepsItsSlotWhileOthersComeAndGo) {
+  test::PlainResourceNames names;
+  PodStore store;
+  const auto pod = [&](const std::string& name) { return test::MakePod().Name(name).Info(names); };
+  const auto at_slots = [&store] {
+    std::vector<std::string> found;
+    for (size_t slot = 0; slot < store.num_slots(); ++slot) {
+      const PodInfo* info = store.at_slot(slot);
+      found.push_back(info == nullptr ? "-" : info->pod->metadata.name);
+    }
+    return found;
+  };
+  for (const char* name : {"a", "b", "c"}) store.Set(pod(name));
+  store.Erase(*pod("a")->pod);
+  store.Set(pod("c"));
+  EXPECT_THAT(at_slots(), ElementsAre("-", "b", "c"));
+  EXPECT_EQ(store.Find("default/a"), nullptr);
+  store.Set(pod("d"));
+  EXPECT_THAT(at_slots(), ElementsAre("d", "b", "c"));
+  // Another of that name.
+  store.Erase(*test::MakePod().Name("b").Uid("other").Ptr());
+  EXPECT_EQ(store.size(), 3u);
 }
 
 }  // namespace
