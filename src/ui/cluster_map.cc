@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/ui/cluster_map.h"
 
+#include "src/packing/node_pool.h"
 #include "src/ui/json_numbers.h"
 
 namespace berth::ui {
@@ -11,13 +12,6 @@ using base::JsonList;
 using base::JsonObject;
 
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
-constexpr std::string_view kInstanceType = "node.kubernetes.io/instance-type";
-constexpr std::string_view kPools[] = {
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "karpenter.sh/nodepool",
-    "kubernetes.azure.com/agentpool",
-};
 constexpr std::string_view kPodTemplateHash = "pod-template-hash";
 constexpr uint32_t kForEver = std::numeric_limits<uint32_t>::max();
 
@@ -68,7 +62,7 @@ ClusterMap::Row ClusterMap::AddNode(const api::Node& node, uint32_t from) {
   const api::Quantity* pods = api::Find(node.status.allocatable, "pods");
   node_name_.push_back(node.metadata.name);
   node_zone_.push_back(zones_.Intern(zone == nullptr ? "" : *zone));
-  node_pool_.push_back(pools_.Intern(PoolOf(node)));
+  node_pool_.push_back(pools_.Intern(packing::NodePoolOf(node)));
   if (node.spec.unschedulable) cordoned_.push_back(row);
   node_from_.push_back(from);
   node_until_.push_back(kForEver);
@@ -157,14 +151,6 @@ std::string OwnerOf(const api::Pod& pod) {
     return pod.metadata.namespace_ + "/" + kind + "/" + name;
   }
   return "";
-}
-
-std::string_view PoolOf(const api::Node& node) {
-  for (const std::string_view label : kPools) {
-    if (const std::string* pool = api::Find(node.metadata.labels, label)) return *pool;
-  }
-  const std::string* type = api::Find(node.metadata.labels, kInstanceType);
-  return type == nullptr ? std::string_view() : std::string_view(*type);
 }
 
 }  // namespace berth::ui

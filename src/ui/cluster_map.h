@@ -97,8 +97,4 @@ class ClusterMap {
 // ReplicaSet that a Deployment made, as its pods' label pod-template-hash tells, counts as that.
 std::string OwnerOf(const api::Pod& pod);
 
-// The pool that a node is of: the label that the cloud's node pools, or Karpenter's, put on it,
-// else its instance type; "" without any.
-std::string_view PoolOf(const api::Node& node);
-
 }  // namespace berth::ui

@@ -31,12 +31,14 @@ class Page {
   }
 
   async start() {
+    let map;
     try {
-      this.take(await ask('api/map'));
+      map = await ask('api/map');
     } catch (error) {
       this.main.replaceChildren(h('p', {className: 'empty problem', role: 'alert'}, error.message));
       return;
     }
+    this.take(map);
     document.getElementById('skip').addEventListener('click', (event) => {
       event.preventDefault();
       this.main.focus();

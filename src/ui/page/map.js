@@ -252,20 +252,6 @@ class Canvas {
     };
   }
 
-  /** The largest cells with which all nodes are to be seen, or the smallest. */
-  fittingSize() {
-    const {view} = this;
-    const width = this.scroller.clientWidth;
-    const height = this.scroller.clientHeight;
-    for (let i = kSizes.length - 1; i > 0; --i) {
-      const per = Math.max(1, Math.floor(width / (kSizes[i].width + kSizes[i].gap)));
-      const pitch = kSizes[i].height + kSizes[i].gap + (kSizes[i].named ? 16 : 0);
-      const groups = 3 * view.page.model.zones.length + view.page.model.pools.length;
-      if ((view.nodes.length / per + groups) * pitch < height * 1.1) return i;
-    }
-    return 0;
-  }
-
   close() {
     this.stop();
     cancelAnimationFrame(this.frame);
@@ -283,11 +269,16 @@ class Canvas {
     const width = this.scroller.clientWidth;
     const height = this.scroller.clientHeight;
     if (width === 0 || height === 0) return;
-    const number = view.sizeAsked < 0 ? this.fittingSize() : view.sizeAsked;
-    const size = kSizes[number];
-    if (view.sizeAsked < 0) view.element.querySelector('#size').value = number;
     const {model} = view.page;
-    this.layout = new Layout(model, view.nodes, view.state, view.resource, size, width);
+    const layOut = (number) => new Layout(model, view.nodes, view.state, view.resource, kSizes[number], width);
+    if (view.sizeAsked >= 0) {
+      this.layout = layOut(view.sizeAsked);
+    } else {
+      // The largest cells with which all nodes are to be seen, or the smallest.
+      let number = kSizes.length - 1;
+      while ((this.layout = layOut(number)).height > height && number > 0) --number;
+      view.element.querySelector('#size').value = number;
+    }
     const scale = window.devicePixelRatio || 1;
     if (this.width !== width || this.height !== height || this.scale !== scale) {
       this.canvas.width = Math.round(width * scale);
@@ -307,7 +298,15 @@ class Canvas {
       this.scene.kinds = view.kinds.kinds;
       this.scene.shares = sharesOf(model, view.state, view.resource, view.kinds.kinds, view.kinds.of);
     }
+    const chosen = this.chosenNode();
+    if (chosen >= 0 && this.shown !== view.chosen) this.bringUp(chosen);
+    this.shown = view.chosen;
     this.paint();
+  }
+
+  chosenNode() {
+    const {chosen, state} = this.view;
+    return (chosen === '' ? undefined : state.findNode(chosen)) ?? -1;
   }
 
   /** With the next frame, however often it is asked for. */
@@ -320,8 +319,8 @@ class Canvas {
     if (this.layout === undefined) return;
     const {view, colours} = this;
     const marks = [];
-    const chosen = view.chosen === '' ? undefined : view.state.findNode(view.chosen);
-    if (chosen !== undefined) marks.push([chosen, colours.accent, 3]);
+    const chosen = this.chosenNode();
+    if (chosen >= 0) marks.push([chosen, colours.mark, 3]);
     if (this.current >= 0) marks.push([this.current, colours.text, 2]);
     paint(this.context, this.layout, this.scene, colours, this.scroller.scrollTop, this.width, this.height, marks);
     if (performance.getEntriesByName('map-drawn').length === 0) performance.mark('map-drawn');
@@ -349,8 +348,7 @@ class Canvas {
     const step = steps[event.key];
     if (step !== undefined && this.layout !== undefined) {
       event.preventDefault();
-      const chosen = this.view.chosen === '' ? undefined : this.view.state.findNode(this.view.chosen);
-      const node = this.layout.step(this.current >= 0 ? this.current : chosen ?? -1, ...step);
+      const node = this.layout.step(this.current >= 0 ? this.current : this.chosenNode(), ...step);
       this.bringUp(node);
       this.goTo(node);
       if (node >= 0) announce(this.view.describe(node));

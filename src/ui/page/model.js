@@ -40,6 +40,10 @@ export class Model {
       allocatable: columns(nodes.allocatable, this.numNodes),
     };
     for (const row of nodes.cordoned) this.node.cordoned[row] = 1;
+    // Every cluster is asked about these, also one whose nodes have none.
+    for (const name of ['cpu', 'memory']) {
+      if (!this.node.allocatable.has(name)) this.node.allocatable.set(name, new Float64Array(this.numNodes));
+    }
     this.node.allocatable.set('pods', Float64Array.from(nodes.allowedPods));
     this.numPods = pods.name.length;
     this.pod = {

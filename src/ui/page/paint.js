@@ -17,6 +17,8 @@ const kZoneHeight = 40;
 const kPoolHeight = 26;
 const kMargin = 16;
 const kNameHeight = 16;
+const kHeadingWidth = 250; // of a pool's
+const kPoolGap = 26;
 
 export class Colours {
   constructor() {
@@ -25,8 +27,7 @@ export class Colours {
     this.text = get('--text');
     this.dim = get('--text-dim');
     this.track = get('--track');
-    this.surface = get('--surface');
-    this.accent = get('--accent');
+    this.mark = get('--mark');
     this.use = [0, 1, 2, 3, 4].map((i) => get(`--use-${i}`));
     this.kinds = [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--kind-${i}`));
     this.rest = get('--kind-rest');
@@ -35,45 +36,61 @@ export class Colours {
   ofKind(kinds, i) { return kinds[i].rest ? this.rest : this.kinds[i % this.kinds.length]; }
 }
 
-/** Where everything lies on a map `width` wide. Rows, top down: headings, and lines of cells. */
+/**
+ * Where everything lies on a map `width` wide. Rows, top down: headings, and lines of cells. Pools of
+ * one zone whose nodes need but one line stand side by side, so rows may have the same y.
+ */
 export class Layout {
   constructor(model, nodes, state, resource, size, width) {
     this.size = size;
     this.rows = [];
     this.rowOf = new Map(); // by node: [index of the row, position in it]
-    const perRow = Math.max(1, Math.floor((width - 2 * kMargin + size.gap) / (size.width + size.gap)));
+    const {zone: zones, pool: pools} = model.node;
+    const right = width - kMargin;
+    const step = size.width + size.gap;
+    const perLine = Math.max(1, Math.floor((right - kMargin + size.gap) / step));
     const pitch = size.height + size.gap + (size.named ? kNameHeight : 0);
     let y = 4;
-    let zone = -1;
-    let pool = -1;
-    let line = null;
-    const heading = (kind, height, title, of) => {
+    let band = null; // pools side by side
+    const heading = (kind, x, height, title, of) => {
       const {part, whole} = state.total(resource, of);
       const note = `${counted(of.length, 'node')} · ${percent(part, whole)} of ${amount(resource, whole)} ${resource}`;
-      this.rows.push({kind, y, height, title, note});
-      y += height;
-      line = null;
+      this.rows.push({kind, x, y, height, title, note, nodes: []});
     };
-    const {zone: zones, pool: pools} = model.node;
-    nodes.forEach((node, i) => {
-      if (zones[node] !== zone) {
-        zone = zones[node];
-        pool = -1;
-        heading('zone', kZoneHeight, model.zoneName(node), run(nodes, i, (other) => zones[other] === zone));
+    const line = (x, at, some) => {
+      some.forEach((node, i) => this.rowOf.set(node, [this.rows.length, i]));
+      this.rows.push({kind: 'nodes', x, y: at, height: pitch, nodes: some});
+    };
+    const endBand = () => {
+      if (band === null) return;
+      for (const [x, some] of band.lines) line(x, band.y + kPoolHeight, some);
+      y = band.y + kPoolHeight + pitch;
+      band = null;
+    };
+    for (let i = 0; i < nodes.length;) {
+      const pool = run(nodes, i, (node) => zones[node] === zones[nodes[i]] && pools[node] === pools[nodes[i]]);
+      if (i === 0 || zones[nodes[i]] !== zones[nodes[i - 1]]) {
+        endBand();
+        heading('zone', kMargin, kZoneHeight, model.zoneName(nodes[i]), run(nodes, i, (node) => zones[node] === zones[nodes[i]]));
+        y += kZoneHeight;
       }
-      if (pools[node] !== pool) {
-        pool = pools[node];
-        heading('pool', kPoolHeight, model.poolName(node),
-          run(nodes, i, (other) => zones[other] === zone && pools[other] === pool));
+      const long = Math.max(kHeadingWidth, pool.length * step);
+      if (band === null || pool.length > perLine || band.x + long > right) {
+        endBand();
+        band = {x: kMargin, y, lines: []};
       }
-      if (line === null || line.nodes.length === perRow) {
-        line = {kind: 'nodes', y, height: pitch, nodes: []};
-        this.rows.push(line);
-        y += pitch;
+      heading('pool', band.x, kPoolHeight, model.poolName(nodes[i]), pool);
+      if (pool.length <= perLine) {
+        band.lines.push([band.x, pool]);
+        band.x += long + kPoolGap;
+      } else {
+        band = null;
+        y += kPoolHeight;
+        for (let k = 0; k < pool.length; k += perLine, y += pitch) line(kMargin, y, pool.subarray(k, k + perLine));
       }
-      this.rowOf.set(node, [this.rows.length - 1, line.nodes.length]);
-      line.nodes.push(node);
-    });
+      i += pool.length;
+    }
+    endBand();
     this.height = y + kMargin;
   }
 
@@ -91,40 +108,55 @@ export class Layout {
     return this.rows.slice(low, end);
   }
 
-  x(position) { return kMargin + position * (this.size.width + this.size.gap); }
+  x(row, position) { return row.x + position * (this.size.width + this.size.gap); }
 
   /** The node at a point, or -1. */
   nodeAt(x, y) {
-    const row = this.visible(y, y + 1)[0];
-    if (row === undefined || row.kind !== 'nodes') return -1;
-    const position = Math.floor((x - kMargin) / (this.size.width + this.size.gap));
-    return position >= 0 && position < row.nodes.length ? row.nodes[position] : -1;
+    for (const row of this.visible(y, y + 1)) {
+      const position = Math.floor((x - row.x) / (this.size.width + this.size.gap));
+      if (position >= 0 && position < row.nodes.length) return row.nodes[position];
+    }
+    return -1;
   }
 
   /** The node that lies one step away, for arrow keys; the same where there is none. */
   step(node, dx, dy) {
     const found = this.rowOf.get(node);
-    if (found === undefined) return this.rows.find((row) => row.kind === 'nodes')?.nodes[0] ?? -1;
+    if (found === undefined) return this.rows.find(({nodes}) => nodes.length > 0)?.nodes[0] ?? -1;
     const [index, position] = found;
-    if (dy === 0) {
-      const {nodes} = this.rows[index];
-      if (position + dx >= 0 && position + dx < nodes.length) return nodes[position + dx];
-      dy = dx;
+    const from = this.rows[index];
+    if (dx !== 0 && position + dx >= 0 && position + dx < from.nodes.length) return from.nodes[position + dx];
+    if (dx !== 0) {
+      for (let i = index + dx; i >= 0 && i < this.rows.length; i += dx) {
+        const {nodes} = this.rows[i];
+        if (nodes.length > 0) return nodes[dx > 0 ? 0 : nodes.length - 1];
+      }
+      return node;
     }
+    // The nearest of the next lines, which may stand side by side.
+    const x = this.x(from, position);
+    const pitch = this.size.width + this.size.gap;
+    let nearest = node;
+    let distance = Infinity;
+    let y;
     for (let i = index + dy; i >= 0 && i < this.rows.length; i += dy) {
-      const {kind, nodes} = this.rows[i];
-      if (kind !== 'nodes') continue;
-      const at = dx === 0 ? Math.min(position, nodes.length - 1) : dx > 0 ? 0 : nodes.length - 1;
-      return nodes[at];
+      const row = this.rows[i];
+      if (row.nodes.length === 0 || row.y === from.y) continue;
+      y ??= row.y;
+      if (row.y !== y) break;
+      const at = Math.min(Math.max(0, Math.round((x - row.x) / pitch)), row.nodes.length - 1);
+      if (Math.abs(this.x(row, at) - x) >= distance) continue;
+      distance = Math.abs(this.x(row, at) - x);
+      nearest = row.nodes[at];
     }
-    return node;
+    return nearest;
   }
 
   boxOf(node) {
     const found = this.rowOf.get(node);
     if (found === undefined) return null;
     const row = this.rows[found[0]];
-    return {x: this.x(found[1]), y: row.y, width: this.size.width, height: row.height};
+    return {x: this.x(row, found[1]), y: row.y, width: this.size.width, height: row.height};
   }
 }
 
@@ -159,7 +191,7 @@ export function paint(context, layout, scene, colours, top, width, height, marks
   for (const row of layout.visible(top, top + height)) {
     const y = row.y - top;
     if (row.kind !== 'nodes') {
-      paintHeading(context, row, y, width, colours);
+      paintHeading(context, row, y, colours);
     } else {
       paintCells(context, layout, row, y, scene, colours);
     }
@@ -173,13 +205,13 @@ export function paint(context, layout, scene, colours, top, width, height, marks
   }
 }
 
-function paintHeading(context, row, y, width, colours) {
+function paintHeading(context, row, y, colours) {
   const zone = row.kind === 'zone';
   const middle = y + row.height - (zone ? 15 : 13);
   context.font = zone ? '600 15px system-ui, sans-serif' : '600 12px system-ui, sans-serif';
   context.fillStyle = zone ? colours.text : colours.dim;
-  context.fillText(row.title, kMargin, middle);
-  const after = kMargin + context.measureText(row.title).width + 10;
+  context.fillText(row.title, row.x, middle);
+  const after = row.x + context.measureText(row.title).width + 10;
   context.font = '12px system-ui, sans-serif';
   context.fillStyle = colours.dim;
   context.fillText(row.note, after, middle + (zone ? 1 : 0));
@@ -191,7 +223,7 @@ function paintCells(context, layout, row, y, scene, colours) {
   const requested = state.requested(resource);
   const allocatable = state.allocatable(resource);
   row.nodes.forEach((node, i) => {
-    const x = layout.x(i);
+    const x = layout.x(row, i);
     const has = allocatable[node] > 0;
     context.fillStyle = colours.track;
     if (has) {

@@ -75,7 +75,7 @@ export class PendingView {
     const {pods, reasons = [], message, result} = group;
     const key = JSON.stringify([result, reasons, message]);
     const first = this.open.get(key) ?? 0;
-    return h('section', {className: 'card group', 'aria-label': counted(pods.length, 'pod')},
+    return h('section', {className: 'card group'},
       h('div', {className: 'group-count'}, h('strong', {}, count(pods.length)), h('span', {}, pods.length === 1 ? 'pod' : 'pods'), meter(pods.length, this.document.pending, `of ${count(this.document.pending)} pending`)),
       h('div', {className: 'group-body'},
         h('h3', {}, badge(result), mainReason(reasons)),

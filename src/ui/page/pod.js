@@ -152,7 +152,7 @@ export class PodView {
     const scored = Object.entries(verdict.nodes).filter(([, node]) => node.feasible);
     if (scored.length === 0) return null;
     scored.sort(([a, x], [b, y]) => (y.total ?? 0) - (x.total ?? 0) || byName(a, b));
-    const plugins = [...new Set(scored.flatMap(([, node]) => Object.keys(node.scores ?? {})))];
+    const plugins = [...new Set(scored.flatMap(([, node]) => Object.entries(node.scores ?? {}).filter(([, score]) => score.weighted > 0).map(([plugin]) => plugin)))];
     const shown = scored.slice(this.firstNode, this.firstNode + kNodesAPage);
     const most = Math.max(1, ...scored.slice(0, 1).map(([, node]) => node.total ?? 0));
     return h('section', {className: 'card', id: 'scores'},

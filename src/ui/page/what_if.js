@@ -11,7 +11,8 @@ const words = (text) => text.split(/[\s,]+/).filter((word) => word !== '');
 export class WhatIfView {
   constructor(page) {
     this.page = page;
-    this.result = h('div', {id: 'answer', 'aria-live': 'polite'});
+    this.result = h('div', {id: 'answer', 'aria-live': 'polite'},
+      h('p', {className: 'empty'}, 'What differs from today will stand here: who moves where, who fits nowhere, which budgets stop a drain.'));
     this.form = this.makeForm();
     this.element = h('div', {className: 'column two'},
       h('div', {}, h('h2', {}, 'What if'),

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of `berth ui` in a real Chromium, on made-up clusters. `./dev test` runs it; by hand:
+//   BERTH_BINARY=$PWD/.build/dev/bin/berth node --test tests/ui
+// BERTH_UPDATE_DOCS=1 writes docs/ui.png again.
+import assert from 'node:assert/strict';
+import {execFileSync, spawn} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
+import {chromium} from 'playwright-core';
+import {write} from './cluster.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const berth = process.env.BERTH_BINARY ?? join(root, '.build/release/bin/berth');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const kSchemes = ['light', 'dark'];
+const kLimit = 2000; // ms from the navigation until the map of 5,000 nodes is drawn
+
+const servers = [];
+let folder;
+let browser;
+let large;
+let small;
+let recorded;
+
+/** Starts `berth ui`; its address, once it has one. */
+async function serve(...flags) {
+  const server = spawn(berth, ['ui', ...flags], {stdio: ['ignore', 'pipe', 'inherit']});
+  servers.push(server);
+  let text = '';
+  for await (const part of server.stdout) {
+    text += part;
+    if (text.includes('\n')) return {address: text.trim(), server};
+  }
+  throw new Error(`berth ui ended: ${text}`);
+}
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-ui-'));
+  await write(join(folder, 'large.json'), {nodes: 5000, pods: 50000});
+  await write(join(folder, 'small.json'), {nodes: 60, pods: 700, unplaced: 150});
+  execFileSync(berth, ['simulate', '--cluster', join(folder, 'small.json'), '--record', join(folder, 'recording')], {stdio: 'ignore'});
+  large = await serve('--cluster', join(folder, 'large.json'));
+  small = await serve('--cluster', join(folder, 'small.json'));
+  recorded = await serve('--recording', join(folder, 'recording'));
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'],
+  });
+});
+
+after(async () => {
+  await browser?.close();
+  for (const server of servers) server.kill('SIGTERM');
+  if (folder !== undefined) rmSync(folder, {recursive: true});
+});
+
+/**
+ * Opens a page, gives it to `use`, and then holds it to what all pages must keep: nothing goes wrong,
+ * and nothing is asked of another host. The browser itself notes a request that is `refused`.
+ */
+async function visit({address}, use, {scheme = 'light', hash = '', refused = 0} = {}) {
+  const context = await browser.newContext({viewport: {width: 1440, height: 900}, colorScheme: scheme});
+  const page = await context.newPage();
+  const problems = [];
+  page.on('console', (message) => {
+    const known = refused > 0 && message.text().includes(`status of ${refused}`);
+    if (['error', 'warning'].includes(message.type()) && !known) problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(error.stack));
+  page.on('request', (request) => {
+    if (new URL(request.url()).host !== new URL(address).host) problems.push(`asks ${request.url()}`);
+  });
+  try {
+    await page.goto(address + hash);
+    await use(page);
+    assert.deepEqual(problems, []);
+  } finally {
+    await context.close();
+  }
+}
+
+const drawn = (page) => page.waitForFunction(() => performance.getEntriesByName('map-drawn').length > 0);
+
+test('a map of 5,000 nodes and 50,000 pods is drawn within two seconds', async () => {
+  const times = [];
+  // The machine may be busy with something else for a moment.
+  for (let i = 0; i < 3; ++i) {
+    await visit(large, async (page) => {
+      await drawn(page);
+      times.push(await page.evaluate(() => performance.getEntriesByName('map-drawn')[0].startTime));
+      assert.match(await page.locator('#facts').innerText(), /5,000[^]*50,000/);
+    });
+  }
+  console.log(`drawn after ${times.map((time) => `${Math.round(time)} ms`).join(', ')}`);
+  assert.ok(Math.min(...times) < kLimit, `drawn after ${times} ms`);
+});
+
+test('the map shows nodes by use, priority and owner, as drawing and as table', async () => {
+  await visit(large, async (page) => {
+    await drawn(page);
+    const picture = () => page.locator('#map').evaluate((canvas) => canvas.toDataURL());
+    const seen = new Set([await picture()]);
+    for (const by of ['priority', 'owner']) {
+      await page.getByText(by, {exact: true}).click();
+      await page.waitForURL(`**/*by=${by}*`);
+      seen.add(await picture());
+    }
+    await page.locator('#resource').selectOption('memory');
+    await page.waitForURL('**/*resource=memory*');
+    seen.add(await picture());
+    assert.equal(seen.size, 4, 'each looks different');
+    await page.getByLabel('Filter').fill('gpu-48');
+    await page.getByText('table', {exact: true}).click();
+    assert.match(await page.locator('caption').innerText(), /^100 nodes/);
+    await page.getByRole('button', {name: 'Pods'}).click();
+    assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'Pods ↓');
+    await page.getByRole('link', {name: 'gpu-4850'}).click();
+    await page.getByRole('complementary', {name: 'Node gpu-4850'}).waitFor();
+  });
+});
+
+test('all can be reached by keyboard', async () => {
+  await visit(small, async (page) => {
+    await drawn(page);
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the view');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+    for (let i = 0; i < 12 && (await page.evaluate(() => document.activeElement.id)) !== 'map'; ++i) await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'map');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    assert.match(await page.locator('#status').innerText(), /^compute-0039, zone-a, compute: cpu .* pods/);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', {name: 'Node compute-0039'}).waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('.panel').count(), 0);
+  });
+});
+
+test('a pending pod has its reason and what would let it schedule', async () => {
+  await visit(large, async (page) => {
+    await page.getByRole('link', {name: 'Pending'}).click();
+    const group = page.locator('.group').filter({hasText: 'shop/web-large-abc12-0'});
+    await group.waitFor();
+    assert.match(await group.innerText(), /^3\s+pods\s+no node fits\s+Insufficient cpu/);
+    await group.getByRole('link', {name: 'shop/web-large-abc12-0'}).click();
+    await page.getByText(/^0\/5000 nodes are available: .*47\d\d Insufficient cpu/).waitFor();
+    await page.locator('#fixes').getByText(/request cpu \S+ instead of 48/).first().waitFor({timeout: 30_000});
+    assert.match(await page.locator('h2').innerText(), /^shop\/web-large-abc12-0/);
+  }, {hash: '#/pending'});
+});
+
+test('a pod that fits shows the scores of the nodes', async () => {
+  await visit(small, async (page) => {
+    await page.locator('#scores').waitFor();
+    assert.match(await page.locator('#scores h3').innerText(), /^\d+ nodes would take it/);
+    const widths = await page.locator('.stack').first().locator('i').evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().width));
+    assert.ok(widths.length > 1 && widths.every((width) => width > 0), `${widths}`);
+  }, {hash: '#/pod/auth/fresh-0'});
+});
+
+test('a question of what would be is asked and answered', async () => {
+  await visit(small, async (page) => {
+    await page.getByLabel('Drain').fill('general-0003');
+    await page.getByRole('button', {name: 'Ask'}).click();
+    const answer = page.locator('#answer');
+    await answer.getByText('Drain of general-0003').waitFor({timeout: 30_000});
+    assert.match(await answer.innerText(), /pods? would move elsewhere/);
+    // Today's pending pods are scheduled first, so that the difference is the drain's alone.
+    assert.match(await answer.locator('.summary').innerText(), /Nodes\s+60\s+60\s+=/);
+    await page.getByRole('button', {name: 'Clear'}).click();
+    await page.getByLabel('Add nodes').fill('2');
+    await page.getByLabel('like').fill('general-0003');
+    await page.getByRole('button', {name: 'Ask'}).click();
+    await answer.getByText('+2').first().waitFor({timeout: 30_000});
+    assert.match(await answer.locator('.summary').innerText(), /Nodes\s+60\s+62\s+\+2/);
+    await page.getByLabel('Drain').fill('general-9999');
+    await page.getByRole('button', {name: 'Ask'}).click();
+    await answer.getByText('the cluster has no node general-9999').waitFor();
+  }, {hash: '#/what-if', refused: 400});
+});
+
+test('a recording is shown after any of its decisions', async () => {
+  await visit(recorded, async (page) => {
+    await page.getByRole('link', {name: 'Decisions'}).click();
+    const rows = page.locator('.decisions tbody tr');
+    await rows.first().waitFor();
+    const last = Number(await page.locator('#step').getAttribute('max'));
+    assert.ok(last >= 150, `${last} decisions`);
+    await page.locator('#step').fill('0');
+    await page.getByText('placed', {exact: true}).click();
+    const [step, , pod, node] = (await rows.first().innerText()).split('\t');
+    await rows.first().getByRole('link').first().click();
+    await page.getByText(`${step} of ${last} decisions`).waitFor();
+    await page.getByRole('link', {name: `The map after decision ${step}`}).click();
+    await page.getByText('table', {exact: true}).click();
+    await page.getByLabel('Filter').fill(node);
+    const pods = () => page.locator('table.nodes tbody tr').first().locator('td').nth(2).innerText().then(Number);
+    const after = await pods();
+    await page.getByRole('button', {name: 'One decision back'}).click();
+    await page.getByText(`${step - 1} of ${last} decisions`).waitFor();
+    assert.equal(await pods(), after - 1, `without ${pod}`);
+  }, {hash: '#/map'});
+});
+
+test('what a cluster says never becomes markup', async () => {
+  const markup = '<img src=x onerror=alert(1)>';
+  const file = join(folder, 'markup.json');
+  const {writeFileSync} = await import('node:fs');
+  const label = {'topology.kubernetes.io/zone': markup, 'cloud.google.com/gke-nodepool': markup};
+  writeFileSync(file, JSON.stringify({apiVersion: 'v1', kind: 'List', items: [
+    {apiVersion: 'v1', kind: 'Node', metadata: {name: 'n1', labels: label}, spec: {taints: [{key: markup, effect: 'NoSchedule'}]}, status: {allocatable: {cpu: '1', pods: '9'}}},
+    {apiVersion: 'v1', kind: 'Pod', metadata: {name: 'p', ownerReferences: [{apiVersion: 'v1', kind: 'Job', name: markup, uid: 'u', controller: true}]}, spec: {schedulingGates: [{name: markup}], containers: []}},
+    {apiVersion: 'v1', kind: 'Pod', metadata: {name: 'q'}, spec: {containers: []}},
+  ]}));
+  const server = await serve('--cluster', file);
+  for (const hash of ['#/map?as=table&node=n1', '#/pending', '#/pod/default/p', '#/pod/default/q']) {
+    await visit(server, async (page) => {
+      await page.getByText(markup).first().waitFor({timeout: 10_000});
+      assert.equal(await page.locator('main img').count(), 0);
+    }, {hash});
+  }
+});
+
+test('without the token the page says what is missing', async () => {
+  const {address} = small;
+  await visit({address: address.replace(/\?.*/, '')}, async (page) => {
+    await page.getByText('open the address that was printed').waitFor();
+  }, {refused: 401});
+  await visit(small, async (page) => {
+    await drawn(page);
+    assert.ok(!page.url().includes('token'), 'the address bar does not keep it');
+    await page.reload();
+    await drawn(page);
+  });
+});
+
+for (const scheme of kSchemes) {
+  test(`axe has nothing to say of any view, ${scheme}`, async () => {
+    const views = [
+      [small, '#/map', 'canvas'], [small, '#/map?by=owner&node=general-0003', '.panel'], [small, '#/map?as=table', 'table'],
+      [small, '#/pending', '.group'], [small, '#/pod', '.found li'], [small, '#/pod/shop/web-large-abc12-0', '#fixes'],
+      [small, '#/pod/auth/fresh-0', '#scores'], [small, '#/what-if?drain=general-0003', '.ask'],
+      [recorded, '#/decisions', '.decisions td'], [recorded, '#/map?step=3', '.timeline'],
+    ];
+    for (const [server, hash, wanted] of views) {
+      await visit(server, async (page) => {
+        await page.locator(wanted).first().waitFor({timeout: 30_000});
+        if (hash.startsWith('#/what-if')) {
+          await page.getByRole('button', {name: 'Ask'}).click();
+          await page.locator('.summary').waitFor({timeout: 30_000});
+        }
+        await page.evaluate(axe);
+        const {violations} = await page.evaluate(() => axe.run(document));
+        assert.deepEqual(violations.map(({id, nodes}) => `${id}: ${nodes.map((node) => node.html).join(' ')}`), [], hash);
+      }, {scheme, hash});
+    }
+  });
+}
+
+test('an interrupt ends the program in good order', async () => {
+  const {server} = await serve('--cluster', join(folder, 'small.json'));
+  server.kill('SIGINT');
+  const code = await new Promise((resolve) => { server.on('exit', resolve); });
+  assert.equal(code, 0);
+});
+
+test('the picture of the page in docs/ui.md', {skip: !process.env.BERTH_UPDATE_DOCS}, async () => {
+  await visit(large, async (page) => {
+    await drawn(page);
+    await page.screenshot({path: join(root, 'docs/ui.png')});
+  }, {hash: '#/map?size=1&node=general-0003'});
+});
