@@ -2,6 +2,7 @@
 #include "src/app/ui.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -135,8 +136,11 @@ int Ui(const std::vector<std::string>& arguments, const std::string& program,
   while (signals.Wait() != Signals::Event::kTerminate) {
     // Other signals have nothing to do here.
   }
-  api.Stop();
   base::FlushLogs();
+  // A question about a large cluster may take minutes, and its answer is not waited for any more.
+  // Nothing outside of this process depends on it.
+  if (api.busy()) std::_Exit(kDone);
+  api.Stop();
   return kDone;
 }
 

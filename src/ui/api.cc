@@ -18,7 +18,7 @@ using serving::Respond;
 using serving::Response;
 using simulator::Simulation;
 
-// Requests that one worker keeps waiting; a page has two or three under way.
+// Requests that one worker keeps, the one that it works on included; a page has two or three.
 constexpr size_t kMostWaiting = 32;
 // A request for the pending pods is answered with what has been judged by then.
 constexpr Duration kJudgingTime = std::chrono::milliseconds(500);
@@ -118,13 +118,16 @@ void Api::Handle(Worker& worker, const RequestPtr& request, const Respond& respo
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   request->departure->OnGone([gone] { *gone = true; });
   worker.loop.Post([this, &worker, gone, respond, work = std::move(work)] {
+    if (!*gone && !stopping_) {
+      auto answer = work(picture());
+      respond(answer ? Json(*std::move(answer))
+                     : serving::ErrorText(answer.error().code, answer.error().why));
+    }
     --worker.waiting;
-    if (*gone || stopping_) return;
-    auto answer = work(picture());
-    respond(answer ? Json(*std::move(answer))
-                   : serving::ErrorText(answer.error().code, answer.error().why));
   });
 }
+
+bool Api::busy() const { return looking_.waiting > 0 || trying_.waiting > 0; }
 
 Api::PicturePtr Api::picture() const {
   const base::MutexLock lock(mutex_);

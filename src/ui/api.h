@@ -48,6 +48,8 @@ class Api {
 
   const serving::Router& router() const { return router_; }
 
+  // Whether anything is being worked on, or waits for that.
+  bool busy() const;
   // Waits for what is being worked on; what waits is not begun, and nothing is answered any more.
   // To be called before the server goes.
   void Stop();

@@ -266,11 +266,25 @@ for (const scheme of kSchemes) {
   });
 }
 
-test('an interrupt ends the program in good order', async () => {
-  const {server} = await serve('--cluster', join(folder, 'small.json'));
-  server.kill('SIGINT');
-  const code = await new Promise((resolve) => { server.on('exit', resolve); });
-  assert.equal(code, 0);
+test('an interrupt ends the program, also while it works on a question', async () => {
+  // As many as fit are 100,000 at most: more than half a minute's work.
+  const pod = {apiVersion: 'v1', kind: 'Pod', metadata: {name: 'p'}, spec: {containers: [{name: 'c', resources: {requests: {cpu: '10m'}}}]}};
+  for (const question of [undefined, {fill: {pod}}]) {
+    const {address, server} = await serve('--cluster', join(folder, 'large.json'));
+    const ended = new Promise((resolve) => { server.on('exit', resolve); });
+    if (question !== undefined) {
+      const {host, searchParams} = new URL(address);
+      const headers = {'X-Berth-Token': searchParams.get('token')};
+      const asked = fetch(`http://${host}/api/what-if`, {method: 'POST', headers, body: JSON.stringify(question)});
+      // It is taken before this is answered, and then never is.
+      await fetch(`http://${host}/api/map`, {headers});
+      asked.catch(() => {});
+    }
+    const began = Date.now();
+    server.kill('SIGINT');
+    assert.equal(await ended, 0);
+    assert.ok(Date.now() - began < 10_000, `it took ${Date.now() - began} ms`);
+  }
 });
 
 test('the picture of the page in docs/ui.md', {skip: !process.env.BERTH_UPDATE_DOCS}, async () => {
