@@ -174,7 +174,8 @@ VerdictWriter::VerdictWriter(const Snapshot& snapshot) : snapshot_(snapshot) {
 }
 
 void VerdictWriter::Append(const Judgement& judgement, std::string& out,
-                           const engine::PodGroupPreview* group, const Fixes* fixes) const {
+                           const engine::PodGroupPreview* group, const Fixes* fixes,
+                           const Standing* standing) const {
   JsonObject document(out);
   if (const std::vector<NodeRow> best = judgement.Best(); !best.empty()) {
     AppendNames(best, document.Key("best"));
@@ -195,6 +196,11 @@ void VerdictWriter::Append(const Judgement& judgement, std::string& out,
   }
   if (judgement.profile() != nullptr) {
     document.Add("profile", judgement.profile()->scheduler_name());
+  }
+  if (standing != nullptr) {
+    JsonObject queue(document.Key("queue"));
+    AddStanding(*standing, queue);
+    queue.Close();
   }
   document.Add("result", ResultName(judgement.kind()));
   document.Close();

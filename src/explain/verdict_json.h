@@ -8,6 +8,7 @@
 #include "src/engine/judgement.h"
 #include "src/engine/pod_group_preview.h"
 #include "src/explain/fix.h"
+#include "src/explain/standing.h"
 
 namespace berth::explain {
 
@@ -27,9 +28,11 @@ class VerdictWriter {
   explicit VerdictWriter(const Snapshot& snapshot);
 
   // Appends the document of a judgement that has been explained, and a newline. `group` is the
-  // pod's, or nullptr; `fixes` would let it schedule, nullptr where they were not asked for.
+  // pod's, or nullptr; `fixes` would let it schedule, nullptr where they were not asked for;
+  // `standing`: nullptr where no scheduler runs.
   void Append(const engine::Judgement& judgement, std::string& out,
-              const engine::PodGroupPreview* group = nullptr, const Fixes* fixes = nullptr) const;
+              const engine::PodGroupPreview* group = nullptr, const Fixes* fixes = nullptr,
+              const Standing* standing = nullptr) const;
 
  private:
   void AppendNodes(const engine::Judgement& judgement, std::string& out) const;

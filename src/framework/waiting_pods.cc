@@ -44,6 +44,7 @@ class WaitingPods::Waiter final : public WaitingPod {
         [](const Pending& a, const Pending& b) { return a.deadline < b.deadline; });
     return it == pending_.end() ? nullptr : &*it;
   }
+  const std::vector<Pending>& pending() const { return pending_; }
   bool done() const { return done_; }
   void set_done() { done_ = true; }
   Time since() const { return since_; }
@@ -74,6 +75,14 @@ void WaitingPods::Add(PodInfoPtr pod, std::string node_name, std::vector<PluginT
 WaitingPod* WaitingPods::Find(std::string_view uid) {
   const auto it = pods_.find(uid);
   return it == pods_.end() || it->second->done() ? nullptr : it->second.get();
+}
+
+std::vector<std::string> WaitingPods::Objectors(std::string_view uid) const {
+  std::vector<std::string> plugins;
+  if (const auto it = pods_.find(uid); it != pods_.end()) {
+    for (const auto& pending : it->second->pending()) plugins.push_back(pending.plugin);
+  }
+  return plugins;
 }
 
 void WaitingPods::ForEach(const std::function<void(WaitingPod&)>& visit) {

@@ -40,6 +40,8 @@ class WaitingPods {
   void Add(PodInfoPtr pod, std::string node_name, std::vector<PluginTimeout> plugins, Time now);
   // nullptr: it does not wait, or not any more.
   WaitingPod* Find(std::string_view uid);
+  // Of a pod that waits: the plugins that still object, in profile order.
+  std::vector<std::string> Objectors(std::string_view uid) const;
   void ForEach(const std::function<void(WaitingPod&)>& visit);
   size_t size() const { return pods_.size(); }
 

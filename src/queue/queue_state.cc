@@ -276,6 +276,7 @@ void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy st
   for (const auto& member : entry->members) {
     if (!member->pod->initial_attempt_timestamp) member->pod->initial_attempt_timestamp = now;
   }
+  if (before == Holder::kParked) NoteWake(entry, event, now);
   entry->sequence = ++last_sequence_;
   entry->holder = Holder::kActive;
   active_.Push(entry, KeyOf(*entry));
@@ -283,7 +284,16 @@ void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy st
                     CountOf(strategy, QueueingStrategy::kImmediately), *entry);
 }
 
-void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy) {
+void QueueState::NoteWake(Entry* entry, std::string_view event, Time now) {
+  const auto note = [&](QueuedPod& pod) {
+    pod.woken_by = event;
+    pod.woken_at = now;
+  };
+  note(*entry->pod);
+  for (const auto& member : entry->members) note(*member->pod);
+}
+
+void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy, Time now) {
   const Holder before = Detach(entry);
   if (options_.pop_from_backoff_q) {
     // Pop may take the pod from here, so nothing would ask PreEnqueue later.
@@ -294,6 +304,7 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
       return;
     }
   }
+  if (before == Holder::kParked) NoteWake(entry, event, now);
   entry->sequence = ++last_sequence_;
   const bool error = !entry->rejected() || entry->pod->rejected_in_binding;
   entry->holder = error ? Holder::kErrorBackoff : Holder::kBackoff;
@@ -308,7 +319,7 @@ void QueueState::Requeue(Entry* entry, QueueingStrategy strategy, std::string_vi
     const Holder before = Detach(entry);
     Park(entry, before, event, strategy);
   } else if (GoesToBackoffQ(*entry, strategy, now)) {
-    MoveToBackoffQ(entry, event, strategy);
+    MoveToBackoffQ(entry, event, strategy, now);
   } else {
     MoveToActiveQ(entry, event, strategy, now);
   }
@@ -316,7 +327,7 @@ void QueueState::Requeue(Entry* entry, QueueingStrategy strategy, std::string_vi
 
 void QueueState::Return(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now) {
   if (GoesToBackoffQ(*entry, strategy, now)) {
-    MoveToBackoffQ(entry, event, std::nullopt);
+    MoveToBackoffQ(entry, event, std::nullopt, now);
   } else {
     MoveToActiveQ(entry, event, std::nullopt, now);
   }
@@ -337,6 +348,7 @@ void QueueState::Wake(Entry* entry, QueueingStrategy strategy, std::string_view 
                       CountOf(strategy, QueueingStrategy::kSkip), *entry);
     return;
   }
+  NoteWake(entry, event, now);
   parked_.Remove(entry);
   Requeue(entry, strategy, event, now);
 }
@@ -354,6 +366,13 @@ Entry* QueueState::Next() const {
   if (!active_.empty()) return active_.Top();
   if (options_.pop_from_backoff_q && !backoff_.empty()) return backoff_.Top();
   return nullptr;
+}
+
+std::optional<Time> QueueState::BackoffEnds(const Entry& entry) const {
+  if (entry.holder != Holder::kBackoff && entry.holder != Holder::kErrorBackoff) {
+    return std::nullopt;
+  }
+  return backoffs_.Expiration(*entry.pod, entry.size());
 }
 
 std::optional<Time> QueueState::FirstExpiration() const {

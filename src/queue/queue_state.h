@@ -78,6 +78,8 @@ class QueueState {
   Entry* BackoffCompleted(Time now) const;
   // What Pop() takes next, or nullptr.
   Entry* Next() const;
+  // When the entry's backoff ends; nullopt: it is in no backoffQ.
+  std::optional<Time> BackoffEnds(const Entry& entry) const;
   // When the first backoff ends; none without pods in backoff.
   std::optional<Time> FirstExpiration() const;
 
@@ -85,7 +87,9 @@ class QueueState {
   void CountRejectors(const QueuedPod& pod, int by);
 
  private:
-  void MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy);
+  void MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy, Time now);
+  // Writes down what took a parked entry out.
+  static void NoteWake(Entry* entry, std::string_view event, Time now);
   // Takes all parked pods out, calls `meanwhile`, and parks them again.
   void Repark(const std::function<void()>& meanwhile);
   void Reclass(Entry* entry);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +70,12 @@ const QueuedPod* SchedulingQueue::Find(std::string_view pod_key) const {
 
 Place SchedulingQueue::WhereIs(std::string_view pod_key) const {
   return PlaceOf(FindEntry(pod_key));
+}
+
+std::optional<Time> SchedulingQueue::BackoffEnds(std::string_view pod_key) const {
+  const Entry* entry = FindEntry(pod_key);
+  if (entry == nullptr) return std::nullopt;
+  return state_.BackoffEnds(entry->group == nullptr ? *entry : *entry->group);
 }
 
 std::vector<SchedulingQueue::PendingPod> SchedulingQueue::PendingPods() const {

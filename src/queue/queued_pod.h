@@ -50,6 +50,9 @@ struct QueuedPod {
   bool rejected_in_binding = false;
   // The PreEnqueue plugin that holds the pod back, or "".
   std::string gating_plugin;
+  // The event that last took it from the unschedulable pods, and when; "": none has.
+  std::string woken_by;
+  Time woken_at;
   // Whether it left the unschedulable pods only because it had been there too long.
   bool was_flushed_from_unschedulable = false;
   std::optional<Time> flush_timestamp;

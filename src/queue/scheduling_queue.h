@@ -151,6 +151,8 @@ class SchedulingQueue {
   // Looks in all places but in flight.
   const QueuedPod* Find(std::string_view pod_key) const;
   Place WhereIs(std::string_view pod_key) const;
+  // When the backoff of the pod, or of its group, ends; nullopt: it is in no backoffQ.
+  std::optional<Time> BackoffEnds(std::string_view pod_key) const;
   // For dumps: activeQ and backoffQ in the order in which pods will leave, then the parked ones in
   // the order in which they came.
   struct PendingPod {

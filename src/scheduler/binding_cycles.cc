@@ -95,7 +95,10 @@ void BindingCycles::HandlePreBindDone(std::string_view uid) {
 }
 
 void BindingCycles::HandleUnconfirmed(std::string_view uid) {
-  if (const auto it = assumed_.find(uid); it != assumed_.end()) SetAwaitingBind(it->second, false);
+  const auto it = assumed_.find(uid);
+  if (it == assumed_.end()) return;
+  it->second.unconfirmed = true;
+  SetAwaitingBind(it->second, false);
 }
 
 void BindingCycles::SetAwaitingBind(AssumedPod& pod, bool awaiting) {
@@ -217,6 +220,22 @@ void BindingCycles::Fail(AssumedPod pod, Failure failure, Time now) {
     queue_.MoveAllToActiveOrBackoffQueue(
         event, gone, {}, now, [&uid](const api::Pod& other) { return other.metadata.uid != uid; });
   }
+}
+
+std::optional<BindingCycles::View> BindingCycles::Find(std::string_view uid) const {
+  const auto it = assumed_.find(uid);
+  if (it == assumed_.end()) return std::nullopt;
+  const AssumedPod& pod = it->second;
+  View view{View::Step::kPreBind, pod.attempt.queued.get(), pod.node_name,
+            state_.waiting_pods.Objectors(uid)};
+  if (!view.objectors.empty()) {
+    view.step = View::Step::kPermit;
+  } else if (pod.unconfirmed) {
+    view.step = View::Step::kUnconfirmed;
+  } else if (pod.awaiting_bind) {
+    view.step = View::Step::kBind;
+  }
+  return view;
 }
 
 size_t BindingCycles::CountPodsOf(std::string_view scheduler_name) const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,21 @@ class BindingCycles {
   // Pods that await the answer to their Bind; not those whose bind is unconfirmed.
   size_t awaiting_bind() const { return awaiting_bind_; }
   size_t size() const { return assumed_.size(); }
+  // How far a pod has got.
+  struct View {
+    enum class Step { kPermit, kPreBind, kBind, kUnconfirmed };
+    Step step = Step::kPermit;
+    const queue::QueuedPod* pod = nullptr;
+    std::string_view node_name;
+    std::vector<std::string> objectors;  // kPermit: the plugins that hold it back
+  };
+  // Of use until the next turn. nullopt: the pod is not among them.
+  std::optional<View> Find(std::string_view uid) const;
+  // Calls visit(const PodInfo&, std::string_view node_name) for each pod.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& [uid, pod] : assumed_) visit(*pod.attempt.info(), pod.node_name);
+  }
   // Those with that schedulerName.
   size_t CountPodsOf(std::string_view scheduler_name) const;
 
@@ -66,6 +82,7 @@ class BindingCycles {
     std::string node_name;
     std::vector<framework::Entry<PreBindPlugin>> pre_bind;  // those with work
     bool awaiting_bind = false;
+    bool unconfirmed = false;
   };
   using AssumedPods = base::StringMap<AssumedPod>;  // by UID
 

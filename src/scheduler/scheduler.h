@@ -83,6 +83,9 @@ class Scheduler {
   // Whether all that was there at the start has been taken in; for readiness.
   bool has_synced() const { return loop_.has_synced(); }
 
+  // By the clock that the loop reads.
+  Time now() const { return state_->step_clock.Now(); }
+
   // What a plugin that runs on the scheduling thread may do: see Handle.
   void Activate(const std::vector<std::string>& pod_keys);
   ClaimTracker& claims() { return state_->claims; }

@@ -102,6 +102,30 @@ TEST_F(QueueTest, ARejectedPodIsParkedUntilAnEventItsRejectorRegistered) {
   EXPECT_EQ(Where("a"), Place::kActive) << "its backoff is long over";
 }
 
+TEST_F(QueueTest, ItIsKnownWhichEventWokeAPodLastAndUntilWhenItBacksOff) {
+  ASSERT_EQ(Park("a", {"Fit"}), Place::kUnschedulable);
+  EXPECT_EQ(queue->Find(Key("a"))->woken_by, "");
+  EXPECT_EQ(queue->BackoffEnds(Key("a")), std::nullopt);
+  Move(kNodeTaint);
+  EXPECT_EQ(queue->Find(Key("a"))->woken_by, "") << "it did not wake";
+  Move(kAssignedPodDelete);
+  ASSERT_EQ(Where("a"), Place::kBackoff);
+  EXPECT_EQ(queue->Find(Key("a"))->woken_by, "AssignedPodDelete");
+  EXPECT_EQ(queue->Find(Key("a"))->woken_at, now());
+  const auto ends = queue->BackoffEnds(Key("a"));
+  ASSERT_TRUE(ends);
+  EXPECT_GT(*ends, now());
+  const Time woken = now();
+  clock.Set(now() + seconds(10));
+  queue->Tick(now());
+  ASSERT_EQ(Where("a"), Place::kActive);
+  EXPECT_EQ(queue->Find(Key("a"))->woken_by, "AssignedPodDelete")
+      << "the end of a wait is no event";
+  EXPECT_EQ(queue->Find(Key("a"))->woken_at, woken);
+  EXPECT_EQ(queue->BackoffEnds(Key("a")), std::nullopt);
+  EXPECT_EQ(queue->BackoffEnds(Key("nope")), std::nullopt);
+}
+
 TEST_F(QueueTest, AnEventSendsAPodThatStillBacksOffToBackoffQ) {
   Park("a", {"Fit"});
   Move(kNodeAdd);
