@@ -6,6 +6,7 @@
 
 #include "berth/config_value.h"
 #include "src/app/debug_flags.h"
+#include "src/app/debug_questions.h"
 #include "src/app/live_state.h"
 #include "src/app/version.h"
 #include "src/metrics/pod_resources.h"
@@ -36,11 +37,6 @@ Response Json(std::string body) {
 std::string QueryOr(const Request& request, std::string_view name, const std::string& otherwise) {
   const std::string* value = request.FindQuery(name);
   return value == nullptr ? otherwise : *value;
-}
-
-bool IsAsked(const Request& request, std::string_view name) {
-  const std::string* value = request.FindQuery(name);
-  return value != nullptr && *value == "true";
 }
 
 void InstallHealthChecks(Router& router, const EndpointSources& sources) {
@@ -149,12 +145,6 @@ void InstallDebug(Router& router, scheduler::Scheduler& scheduler) {
                    [](scheduler::Scheduler& live, const Request& /*request*/) {
                      return Result<std::string>(QueueJson(live));
                    });
-  InstallLiveState(
-      router, "/debug/explain", scheduler, [](scheduler::Scheduler& live, const Request& request) {
-        return ExplainJson(
-            live, QueryOr(request, "pod", ""),
-            {.preemption = IsAsked(request, "preemption"), .claims = IsAsked(request, "claims")});
-      });
 }
 
 }  // namespace
@@ -171,6 +161,8 @@ std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
   });
   if (sources.debug) {
     InstallDebug(*router, sources.scheduler);
+    InstallExplain(*router, sources.scheduler, sources.questions);
+    InstallSimulate(*router, sources.scheduler, sources.questions);
     InstallDebugFlags(*router);
   }
   InstallZPages(*router, std::move(sources.zpages));

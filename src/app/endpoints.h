@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/app/configz.h"
+#include "src/app/live_questions.h"
 #include "src/app/zpages.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
@@ -24,6 +25,7 @@ struct EndpointSources {
   metrics::Registry& metrics;
   const informers::Informers& informers;
   const Configz& configz;
+  LiveQuestions& questions;
   ZPages zpages;
   bool debug;  // whether /debug/* is there
   // What is wrong; nullopt: nothing.

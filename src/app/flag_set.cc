@@ -40,7 +40,7 @@ namespace {
 
 // The flags with a short form.
 constexpr std::pair<char, std::string_view> kShortForms[] = {
-    {'v', "v"}, {'h', "help"}, {'o', "output"}};
+    {'v', "v"}, {'h', "help"}, {'o', "output"}, {'n', "namespace"}};
 
 // "-o,--output" with `between` after the comma, or "--seed" where there is no short form.
 std::string WithShortForm(const std::string& name, std::string_view between) {
@@ -85,6 +85,15 @@ void FlagSet::Add(const std::string& name, std::string_view kind, const std::str
       ->type_name(std::string(kind))
       ->group(group_);
   impl_->flags[name] = {std::move(set), std::move(show), "", false, false};
+}
+
+void FlagSet::AddText(const std::string& name, std::string_view kind, const std::string& help,
+                      std::string& out) {
+  Add(name, kind, help, [&out](const std::string& value) -> Result<void> {
+    if (value.empty()) return Fail("must not be empty");
+    out = value;
+    return {};
+  });
 }
 
 void FlagSet::AddSwitch(const std::string& name, const std::string& help, Setter set, Shown show) {

@@ -43,6 +43,9 @@ class FlagSet {
   // `show` says what the flag stands at; without it, that is the last value given.
   void Add(const std::string& name, std::string_view kind, const std::string& help, Setter set,
            Shown show = {});
+  // A text that must not be empty.
+  void AddText(const std::string& name, std::string_view kind, const std::string& help,
+               std::string& out);
   // A switch: `set` gets "true" where no value is given.
   void AddSwitch(const std::string& name, const std::string& help, Setter set, Shown show = {});
 
@@ -78,8 +81,8 @@ class FlagSet {
   }
 
   // Calls the setters; returns the arguments that are no flags. Errors: the first problem.
-  // "-v4" and "-v=4" stand for "--v=4", "-h" for "--help", "-o" for "--output", where such a flag
-  // was added.
+  // "-v4" and "-v=4" stand for "--v=4", "-h" for "--help", "-o" for "--output", "-n" for
+  // "--namespace", where such a flag was added.
   Result<std::vector<std::string>> Parse(const std::vector<std::string>& arguments);
 
   // Whether Parse() saw the flag.

@@ -7,7 +7,9 @@
 
 #include "src/base/json.h"
 #include "src/cache/cache.h"
+#include "src/explain/pod_group_table.h"
 #include "src/explain/verdict_json.h"
+#include "src/explain/verdict_table.h"
 #include "src/queue/scheduling_queue.h"
 
 namespace berth::app {
@@ -15,6 +17,8 @@ namespace {
 
 using base::JsonList;
 using base::JsonObject;
+
+constexpr size_t kMostGroupPods = 20;
 
 // cpu in milli-cores, all else in whole units; what is zero is left out.
 template <typename ColumnOf>
@@ -54,34 +58,65 @@ void AppendNode(cache::Cache& cache, NodeRow row, const std::vector<const cache:
   node.Close();
 }
 
-std::string_view PlaceName(const queue::SchedulingQueue::PendingPod& pending) {
-  switch (pending.place) {
+std::string_view PlaceName(queue::Place place, const queue::QueuedPod& pod) {
+  switch (place) {
     case queue::Place::kActive:
       return "activeQ";
     case queue::Place::kBackoff:
       return "backoffQ";
     case queue::Place::kUnschedulable:
-      return pending.pod->gating_plugin.empty() ? "unschedulable" : "gated";
+      return pod.gating_plugin.empty() ? "unschedulable" : "gated";
     case queue::Place::kNowhere:
       break;
   }
   return "";
 }
 
-void AppendPending(const queue::SchedulingQueue::PendingPod& pending, std::string& out) {
-  const queue::QueuedPod& queued = *pending.pod;
+std::optional<Duration> BackoffLeft(const scheduler::Scheduler& scheduler, std::string_view key,
+                                    Time now) {
+  const std::optional<Time> ends = scheduler.queue().BackoffEnds(key);
+  if (!ends) return std::nullopt;
+  return std::max(*ends - now, Duration::zero());
+}
+
+std::string_view StepName(scheduler::BindingCycles::View::Step step) {
+  using Step = scheduler::BindingCycles::View::Step;
+  switch (step) {
+    case Step::kPermit:
+      return "Permit";
+    case Step::kPreBind:
+      return "PreBind";
+    case Step::kBind:
+      return "Bind";
+    case Step::kUnconfirmed:
+      break;
+  }
+  return "BindUnconfirmed";
+}
+
+// What is known of a pod's attempts.
+explain::Standing StandingOf(const queue::QueuedPod& pod, std::string_view place, Time now) {
+  explain::Standing standing{.place = place,
+                             .attempts = pod.attempts,
+                             .gating_plugin = pod.gating_plugin,
+                             .unschedulable_plugins = pod.unschedulable_plugins,
+                             .pending_plugins = pod.pending_plugins,
+                             .woken_by = pod.woken_by};
+  if (!pod.woken_by.empty()) standing.woken_ago = std::max(now - pod.woken_at, Duration::zero());
+  return standing;
+}
+
+void AppendPending(const scheduler::Scheduler& scheduler,
+                   const queue::SchedulingQueue::PendingPod& pending, Time now, std::string& out) {
+  const api::ObjectMeta& metadata = pending.pod->pod().metadata;
+  const std::string key = metadata.Key();
+  explain::Standing standing =
+      StandingOf(*pending.pod, PlaceName(pending.place, *pending.pod), now);
+  standing.backoff_left = BackoffLeft(scheduler, key, now);
   JsonObject pod(out);
-  pod.Add("pod", queued.info->pod->metadata.Key());
-  pod.Add("uid", queued.info->pod->metadata.uid);
-  pod.Add("place", PlaceName(pending));
-  pod.Add("attempts", queued.attempts);
-  pod.AddIfNotEmpty("gatingPlugin", queued.gating_plugin);
-  if (!queued.unschedulable_plugins.empty()) {
-    base::AppendJsonList(queued.unschedulable_plugins, pod.Key("unschedulablePlugins"));
-  }
-  if (!queued.pending_plugins.empty()) {
-    base::AppendJsonList(queued.pending_plugins, pod.Key("pendingPlugins"));
-  }
+  pod.Add("pod", key);
+  pod.Add("uid", metadata.uid);
+  explain::AddStanding(standing, pod);
   pod.Close();
 }
 
@@ -130,27 +165,60 @@ std::string QueueJson(scheduler::Scheduler& scheduler) {
   numbers.Add("awaitingBind", scheduler.binding_cycles().awaiting_bind());
   numbers.Close();
   JsonList list(document.Key("pods"));
-  for (const auto& pending : scheduler.queue().PendingPods()) AppendPending(pending, list.Next());
+  const Time now = scheduler.now();
+  for (const auto& pending : scheduler.queue().PendingPods()) {
+    AppendPending(scheduler, pending, now, list.Next());
+  }
   list.Close();
   document.Close();
   return out + "\n";
 }
 
-Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
-                                const Previews& previews) {
+Result<explain::Standing> StandingOf(scheduler::Scheduler& scheduler, std::string_view pod_key) {
   const auto pod = scheduler.FindPendingPod(pod_key);
   if (pod == nullptr) {
     const std::string node = NodeOf(scheduler.cache(), pod_key);
     if (node.empty()) return Fail("no pod " + std::string(pod_key) + " waits for this scheduler");
     return Fail(std::string(pod_key) + " is not pending: it is on node " + node);
   }
+  const Time now = scheduler.now();
+  explain::Standing standing;
+  if (const auto view = scheduler.binding_cycles().Find(pod->metadata.uid)) {
+    standing = StandingOf(*view->pod, StepName(view->step), now);
+    // Of an attempt that went well.
+    standing.unschedulable_plugins.clear();
+    standing.pending_plugins.clear();
+    standing.node = view->node_name;
+    standing.objectors = view->objectors;
+  } else if (const queue::QueuedPod* queued = scheduler.queue().Find(pod_key)) {
+    standing = StandingOf(*queued, PlaceName(scheduler.queue().WhereIs(pod_key), *queued), now);
+    standing.backoff_left = BackoffLeft(scheduler, pod_key, now);
+  }
+  standing.nominated_node = scheduler.nominator().NominatedNode(pod->metadata.uid);
+  return standing;
+}
+
+Result<std::string> ExplainPending(scheduler::Scheduler& scheduler, std::string_view pod_key,
+                                   const ExplainOptions& options, const explain::Standing& standing,
+                                   const explain::Fixes* fixes) {
+  const auto pod = scheduler.FindPendingPod(pod_key);
+  if (pod == nullptr) return Fail("no pod " + std::string(pod_key) + " is pending any more");
   const std::unique_ptr<engine::Judgement> judgement = scheduler.Judge(pod);
   judgement->Explain();
-  if (previews.preemption) judgement->PreviewPreemption();
-  if (previews.claims) judgement->PreviewClaims();
+  if (options.preemption) judgement->PreviewPreemption();
+  if (options.claims || options.table) judgement->PreviewClaims();
   const auto group = scheduler.PreviewPodGroup(*pod);
+  if (judgement->kind() != engine::Judgement::Kind::kUnschedulable) fixes = nullptr;
   std::string out;
-  explain::VerdictWriter(scheduler.cache()).Append(*judgement, out, group ? &*group : nullptr);
+  if (!options.table) {
+    explain::VerdictWriter(scheduler.cache())
+        .Append(*judgement, out, group ? &*group : nullptr, fixes, &standing);
+    return out;
+  }
+  explain::AppendTable(*judgement, {}, out);
+  if (group) explain::AppendPodGroupTable(*group, kMostGroupPods, out);
+  if (fixes != nullptr) explain::AppendFixTable(*fixes, out);
+  explain::AppendStandingTable(standing, out);
   return out;
 }
 

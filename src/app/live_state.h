@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include "berth/result.h"
-#include "berth/time.h"
+#include "src/explain/fix.h"
+#include "src/explain/standing.h"
 #include "src/scheduler/scheduler.h"
 
 // What the running scheduler knows, as JSON.
@@ -20,15 +21,20 @@ Result<std::string> CacheJson(scheduler::Scheduler& scheduler, std::string_view 
 // Every pod that waits, in the order in which they will leave, with what is known of its attempts.
 std::string QueueJson(scheduler::Scheduler& scheduler);
 
-// What a verdict document shows besides.
-struct Previews {
+// What a verdict shows besides, and how.
+struct ExplainOptions {
   bool preemption = false;  // whom an eviction would hit
   bool claims = false;      // which volumes each node would give
+  bool table = false;       // for people to read, not as a document
 };
 
-// The verdict document of a pending pod ("namespace/name"), as `berth explain -o json` prints it.
-// Errors: it is unknown, or has a node already.
-Result<std::string> ExplainJson(scheduler::Scheduler& scheduler, std::string_view pod_key,
-                                const Previews& previews);
+// Where a pod of ours without a confirmed node stands. Errors: it is unknown, or on a node.
+Result<explain::Standing> StandingOf(scheduler::Scheduler& scheduler, std::string_view pod_key);
+
+// The verdict of a pod that the scheduler knows as pending ("namespace/name"), as `berth explain`
+// prints it; `fixes` may be nullptr. Errors: it does not know it.
+Result<std::string> ExplainPending(scheduler::Scheduler& scheduler, std::string_view pod_key,
+                                   const ExplainOptions& options, const explain::Standing& standing,
+                                   const explain::Fixes* fixes = nullptr);
 
 }  // namespace berth::app

@@ -109,7 +109,8 @@ void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
 // whether the process is about to end.
 Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settings& settings,
                                              Time process_start, const Configz& configz,
-                                             Daemon& daemon, const std::atomic<bool>& stopping) {
+                                             LiveQuestions& questions, Daemon& daemon,
+                                             const std::atomic<bool>& stopping) {
   const config::SchedulerConfiguration& configuration = settings.configuration;
   const config::FeatureGates& gates = settings.feature_gates;
   EndpointSources sources{
@@ -117,6 +118,7 @@ Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settin
       daemon.metrics(),
       daemon.informers(),
       configz,
+      questions,
       {daemon.clock(), process_start, flags.values, gates.Enabled("ComponentStatusz"),
        gates.Enabled("ComponentFlagz"), gates.Enabled("CBORServingAndStorage")},
       configuration.enable_profiling};
@@ -243,22 +245,29 @@ int Run(const std::vector<std::string>& arguments, const std::string& program,
   }
   DescribeBuild((*daemon)->metrics(), settings->feature_gates, flags->min_compatibility_minor);
   Configz configz(settings->configuration);
+  LiveQuestions questions(**daemon, settings->configuration, settings->features(),
+                          plugins->registry);
   std::optional<ConfigReloader> reloader;
   if (flags->reload_config) {
-    reloader.emplace(*flags, *plugins, (*daemon)->metrics(),
-                     [&daemon, &configz](const config::SchedulerConfiguration& next,
-                                         const std::function<void(Result<void>)>& done) {
-                       (*daemon)->Reload(next, [next, &configz, done](const Result<void>& result) {
-                         if (result) configz.Set(next);
-                         done(result);
-                       });
-                     });
+    reloader.emplace(
+        *flags, *plugins, (*daemon)->metrics(),
+        [&daemon, &configz, &questions](const config::SchedulerConfiguration& next,
+                                        const std::function<void(Result<void>)>& done) {
+          (*daemon)->Reload(next, [next, &configz, &questions, done](const Result<void>& result) {
+            if (result) {
+              configz.Set(next);
+              questions.Renew(next);
+            }
+            done(result);
+          });
+        });
   }
   std::atomic<bool> stopping = false;
-  auto serving = Serve(*flags, *settings, process_start, configz, **daemon, stopping);
+  auto serving = Serve(*flags, *settings, process_start, configz, questions, **daemon, stopping);
   if (!serving) return CommandFailed(serving.error());
   int code = RunUntilSignal(**daemon, signals, reloader ? &*reloader : nullptr, stopping);
   if (*serving != nullptr) (*serving)->Stop(kServingGrace);
+  questions.questions().Stop();
   serving->reset();
   if (auto told = TellShadow(**daemon, flags->shadow_report); !told) {
     code = CommandFailed(told.error());

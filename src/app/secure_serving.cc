@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/app/debug_questions.h"
 #include "src/app/version.h"
 #include "src/base/logging.h"
 
@@ -24,6 +25,7 @@ serving::ServerOptions OptionsOf(const RunFlags& flags) {
   options.listen.address = secure.bind_address.empty() ? "0.0.0.0" : secure.bind_address;
   options.listen.port = secure.secure_port;
   options.listen.share_port = secure.permit_port_sharing;
+  options.limits.body_bytes_of = {{std::string(kSimulatePath), kMostQuestionBytes}};
   options.tls.certificate_file = secure.tls_cert_file;
   options.tls.key_file = secure.tls_private_key_file;
   options.tls.own_certificate_folder = secure.cert_dir;

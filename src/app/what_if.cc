@@ -13,7 +13,6 @@
 namespace berth::app {
 namespace {
 
-using informers::Kind;
 using simulator::Simulation;
 
 // Another simulation of the same objects, with the new configuration.
@@ -24,15 +23,8 @@ Result<RecordedSimulation> MakeOther(const OfflineFlags& flags, const InTreePlug
   other.run.record.clear();
   auto made = MakeSimulation(other, plugins, {});
   if (!made) return made;
-  Simulation& simulation = *made->simulation;
-  simulation.StartControllers();
-  const auto copy = [&](Kind kind) {
-    like.api().ForEach(kind, [&](const api::ObjectPtr& object) { simulation.Apply(object); });
-  };
-  for (const Kind kind : informers::AllKinds()) {
-    if (kind != Kind::kPod) copy(kind);
-  }
-  copy(Kind::kPod);
+  made->simulation->StartControllers();
+  simulator::CopyObjects(like, *made->simulation);
   return made;
 }
 

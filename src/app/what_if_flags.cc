@@ -6,15 +6,6 @@
 namespace berth::app {
 namespace {
 
-void AddText(FlagSet& flags, const std::string& name, const std::string& form,
-             const std::string& help, std::string& out) {
-  flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
-    if (value.empty()) return Fail("must not be empty");
-    out = value;
-    return {};
-  });
-}
-
 void AddTexts(FlagSet& flags, const std::string& name, const std::string& form,
               const std::string& help, std::vector<std::string>& out) {
   flags.Add(name, form, help, [&out](const std::string& value) -> Result<void> {
@@ -33,12 +24,12 @@ bool WhatIfFlags::any() const {
 
 void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
   flags.Group("What-if flags: the answer is what differs from today");
-  AddText(flags, "new-config", "FILE", "With this configuration in the place of --config.",
-          out.new_config);
+  flags.AddText("new-config", "FILE", "With this configuration in the place of --config.",
+                out.new_config);
   AddTexts(flags, "add", "FILE", "With the objects of this file; may be repeated.", out.add);
   flags.Value("add-nodes", "With so many more nodes of the shape that --like names.",
               out.add_nodes);
-  AddText(flags, "like", "NODE", "The node that those of --add-nodes are like.", out.like);
+  flags.AddText("like", "NODE", "The node that those of --add-nodes are like.", out.like);
   AddTexts(flags, "remove-node", "NODE", "Without this node; may be repeated.", out.remove_nodes);
   flags.Add("scale", "NAMESPACE/KIND/NAME=N",
             "With so many pods of this controller; may be repeated.",
@@ -52,7 +43,7 @@ void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
            "After a drain of this node; may be repeated. The exit code is 1 when a pod stays or "
            "fits nowhere.",
            out.drain);
-  AddText(flags, "fill", "FILE", "How many more pods like the one in this file fit.", out.fill);
+  flags.AddText("fill", "FILE", "How many more pods like the one in this file fit.", out.fill);
 }
 
 Result<void> CheckWhatIf(const WhatIfFlags& flags) {

@@ -30,6 +30,7 @@ struct Informers::Impl : std::enable_shared_from_this<Impl> {
   const std::shared_ptr<ServerVersions> versions = std::make_shared<ServerVersions>();
   std::map<Kind, std::shared_ptr<Reflector>> reflectors;
   bool stopped = false;
+  EventSink follower;  // may be empty
 
   Impl(client::ApiClient& an_api, const Clock& a_clock, uint64_t seed, EventSink a_sink,
        InformerOptions some_options)
@@ -37,10 +38,31 @@ struct Informers::Impl : std::enable_shared_from_this<Impl> {
 
   void Start(Kind kind) {
     if (stopped || reflectors.contains(kind)) return;
-    auto reflector = std::make_shared<Reflector>(api, clock, random.Next(), InfoOf(kind), sink,
+    const auto tell = [weak = weak_from_this(), to = sink](InformerEvent event) {
+      if (const auto impl = weak.lock()) impl->TellFollower(event);
+      to(std::move(event));
+    };
+    auto reflector = std::make_shared<Reflector>(api, clock, random.Next(), InfoOf(kind), tell,
                                                  options, versions);
     reflectors.emplace(kind, reflector);
     reflector->Start();
+  }
+  void TellFollower(const InformerEvent& event) const {
+    if (follower && event.type != EventType::kSynced) follower(event);
+  }
+  void Follow(const std::vector<Kind>& kinds, EventSink to) {
+    follower = std::move(to);
+    for (const Kind kind : kinds) {
+      InformerEvent event;
+      event.kind = kind;
+      if (const auto found = reflectors.find(kind); found != reflectors.end()) {
+        for (api::ObjectPtr& object : found->second->Objects()) {
+          event.new_object = std::move(object);
+          follower(event);
+        }
+      }
+      follower({kind, EventType::kSynced, {}, {}, {}});
+    }
   }
   void CatchUp(std::function<void()> done) {
     if (stopped) return;
@@ -103,6 +125,19 @@ void Informers::CollectObjects(Kind kind, OnObjects done) const {
     const auto found = impl->reflectors.find(kind);
     done(found == impl->reflectors.end() ? std::vector<api::ObjectPtr>{}
                                          : found->second->Objects());
+  });
+}
+
+void Informers::Follow(std::vector<Kind> kinds, EventSink sink) const {
+  impl_->api.executor().Post(
+      [weak = std::weak_ptr(impl_), kinds = std::move(kinds), sink = std::move(sink)]() mutable {
+        if (const auto impl = weak.lock()) impl->Follow(kinds, std::move(sink));
+      });
+}
+
+void Informers::Unfollow() const {
+  impl_->api.executor().Post([weak = std::weak_ptr(impl_)] {
+    if (const auto impl = weak.lock()) impl->follower = nullptr;
   });
 }
 

@@ -62,6 +62,13 @@ class Informers {
   // at all once the informers are gone.
   using OnObjects = std::function<void(std::vector<api::ObjectPtr>)>;
   void CollectObjects(Kind kind, OnObjects done) const;
+  // From then on `sink`, too, sees what the informers' own sink sees, right before that; for each
+  // kind of `kinds` it begins with a kAdded for each object there is, and a kSynced after these
+  // (not at the watch's own). In place of an earlier follower. Undecodable objects that are there
+  // already are left out.
+  void Follow(std::vector<Kind> kinds, EventSink sink) const;
+  // The follower is not called once this has run on the executor's thread.
+  void Unfollow() const;
 
  private:
   struct Impl;

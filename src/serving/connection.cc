@@ -56,6 +56,7 @@ Connection::Connection(HttpServer& server, uint64_t id, int fd)
 }
 
 Connection::~Connection() {
+  ReleaseBody();
   server_.loop_.Unwatch(fd_, *this);
   GiveUp();
   if (session_ != nullptr) {
@@ -185,15 +186,35 @@ bool Connection::TakeHead() {
   if (end == std::string::npos) return false;
   const size_t size = end + kHeadEnd.size();
   auto head = ParseRequestHead(std::string_view(in_).substr(0, size));
-  if (!head || head->content_length > server_.limits_.body_bytes) {
-    Refuse(head ? 413 : head.error());
+  if (!head) {
+    Refuse(head.error());
     return false;
   }
+  if (!AdmitBody(*head)) return false;
   head_ = std::move(*head);
   in_.erase(0, size);
   searched_ = 0;
   return true;
 }
+
+bool Connection::AdmitBody(const RequestHead& head) {
+  const ServerLimits& limits = server_.limits_;
+  if (head.content_length <= limits.body_bytes) return true;
+  const auto larger = limits.body_bytes_of.find(head.request.path);
+  if (larger == limits.body_bytes_of.end() || head.content_length > larger->second) {
+    Refuse(413);
+    return false;
+  }
+  if (head.content_length > limits.large_bodies_bytes - server_.large_bodies_) {
+    Refuse(429);
+    return false;
+  }
+  large_body_ = head.content_length;
+  server_.large_bodies_ += large_body_;
+  return true;
+}
+
+void Connection::ReleaseBody() { server_.large_bodies_ -= std::exchange(large_body_, 0); }
 
 bool Connection::TakeRequest() {
   if (!head_ && !TakeHead()) return state_ != State::kReading;
@@ -255,6 +276,7 @@ void Connection::Refuse(int code) {
 }
 
 void Connection::Enqueue(const Response& response, Persistence persistence) {
+  ReleaseBody();
   persistence_ = persistence;
   out_ = Serialize(response, parts_, persistence);
   written_ = 0;

@@ -70,6 +70,9 @@ class Connection final : public base::FdListener {
   // none yet.
   bool TakeRequest();
   bool TakeHead();
+  // Whether the body may come; otherwise refuses the request.
+  bool AdmitBody(const RequestHead& head);
+  void ReleaseBody();
   void Handle(RequestHead head);
   // The client waits no longer for the answer to the request.
   void GiveUp();
@@ -90,6 +93,7 @@ class Connection final : public base::FdListener {
   std::string in_;
   size_t searched_ = 0;              // of in_, for the end of the head
   std::optional<RequestHead> head_;  // of the request whose body is being read
+  size_t large_body_ = 0;            // bytes that count as those of a large body
   std::string out_;
   size_t written_ = 0;
   Parts parts_ = Parts::kHeadAndBody;

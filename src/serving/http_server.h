@@ -30,6 +30,10 @@ struct ServerLimits {
   size_t connections = 256;
   size_t head_bytes = 32 * 1024;
   size_t body_bytes = 4 * 1024;  // of PUT /debug/flags/v, a number
+  // Paths that take larger bodies. All that are there at a time, being read or answered, share
+  // `large_bodies_bytes`; what comes beyond is refused with 429.
+  std::map<std::string, size_t, std::less<>> body_bytes_of = {};
+  size_t large_bodies_bytes = 16 * 1024 * 1024;
   Duration handshake = std::chrono::seconds(10);
   Duration head = std::chrono::seconds(32);  // from its first byte to the end of the body
   Duration idle = std::chrono::seconds(90);
@@ -86,6 +90,7 @@ class HttpServer final : public base::FdListener {
   int port_ = 0;
   bool paused_ = false;  // there was no descriptor left; until the next sweep
   uint64_t last_id_ = 0;
+  size_t large_bodies_ = 0;  // bytes
   std::map<uint64_t, std::unique_ptr<Connection>> connections_;
   base::Executor::TimerId sweep_ = 0;
   base::Executor::TimerId drain_ = 0;

@@ -22,9 +22,9 @@ void Router::Answer(std::string path, std::function<Response(const Request&)> an
 }
 
 void Router::HandleMethod(std::string_view path, std::string method, Handler handler) {
-  const auto found = paths_.find(path);
-  BERTH_CHECK(found != paths_.end(), "a method of a path that is not handled");
-  found->second.emplace(std::move(method), std::move(handler));
+  Methods& methods = paths_[std::string(path)];
+  const bool added = methods.emplace(std::move(method), std::move(handler)).second;
+  BERTH_CHECK(added, "a method of a path is handled twice");
 }
 
 void Router::Serve(const RequestPtr& request, Respond respond) const {

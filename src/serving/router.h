@@ -21,7 +21,7 @@ class Router {
   void Handle(std::string path, Handler handler);
   // The same for an answer that needs no waiting.
   void Answer(std::string path, std::function<Response(const Request&)> answer);
-  // Also this method, for a path that is handled already.
+  // This method of the path, which may have others.
   void HandleMethod(std::string_view path, std::string method, Handler handler);
 
   // 404 where there is no such path.

@@ -191,6 +191,14 @@ Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view pat
   return admitted;
 }
 
+Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::string_view path) {
+  auto object = ReadObject(value, path, api::KindOf<api::Pod>::kKind);
+  if (!object) return Fail(object.error());
+  auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&*object);
+  if (pod == nullptr) return Fail(Error{"must be a pod"}.Within(path));
+  return std::move(*pod);
+}
+
 Result<std::vector<api::ObjectPtr>> ReadObjects(const ConfigValue::List& values,
                                                 std::string_view path) {
   Loader loader;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +42,10 @@ Result<Cluster> LoadCluster(const std::vector<std::string>& files,
 // documents::ReadObject. Errors: with the field's path, which begins with `path`.
 Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view path,
                                   std::string_view kind = "");
-// The same for a list of them ("path[2]"), ordered as a cluster's; also refuses what stands there
-// twice. Pods may be on nodes that are elsewhere.
+// The same for a pod, which need not state that it is one.
+Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::string_view path);
+// The same for a list of objects ("path[2]"), ordered as a cluster's; also refuses what stands
+// there twice. Pods may be on nodes that are elsewhere.
 Result<std::vector<api::ObjectPtr>> ReadObjects(const ConfigValue::List& values,
                                                 std::string_view path);
 

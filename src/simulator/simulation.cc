@@ -49,6 +49,7 @@ void Simulation::Start() {
 
 void Simulation::RunDue() {
   do {
+    if (interrupted()) return;
     if (timed_) clock_.Run();
     const Duration before = base::ThreadCpuTime();
     loop_due_ = scheduler_->Turn(clock_.Now()).value_or(Time::max());
@@ -76,7 +77,7 @@ bool Simulation::RunUntilQuiet(Duration limit, Duration patience) {
   const Time end = clock_.Now() + limit;
   uint64_t changes = api_.changes();
   Time changed = clock_.Now();
-  while (!quiet() && clock_.Now() < std::min(end, changed + patience)) {
+  while (!quiet() && !interrupted() && clock_.Now() < std::min(end, changed + patience)) {
     Step(end);
     if (scheduler_->binding_cycles().size() > 0 || api_.changes() != changes)
       changed = clock_.Now();
@@ -88,7 +89,17 @@ bool Simulation::RunUntilQuiet(Duration limit, Duration patience) {
 void Simulation::Advance(Duration by) {
   const Time end = clock_.Now() + by;
   RunDue();
-  while (clock_.Now() < end) Step(end);
+  while (clock_.Now() < end && !interrupted()) Step(end);
+}
+
+void CopyObjects(const Simulation& from, Simulation& to) {
+  const auto copy = [&](informers::Kind kind) {
+    from.api().ForEach(kind, [&](const api::ObjectPtr& object) { to.Apply(object); });
+  };
+  for (const informers::Kind kind : informers::AllKinds()) {
+    if (kind != informers::Kind::kPod) copy(kind);
+  }
+  copy(informers::Kind::kPod);
 }
 
 }  // namespace berth::simulator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,10 @@ class Simulation {
   // Lets this much time pass, running all that falls due meanwhile.
   void Advance(Duration by);
   bool quiet() const;
+  // `interrupt` is asked between two turns. As soon as it says yes nothing runs any more, and time
+  // stands still: what was under way is left so, and the simulation is of no more use.
+  void set_interrupt(std::function<bool()> interrupt) { interrupt_ = std::move(interrupt); }
+  bool interrupted() const { return interrupt_ && interrupt_(); }
   Time now() const { return clock_.Now(); }
 
   MemoryApi& api() { return api_; }
@@ -93,6 +98,10 @@ class Simulation {
   Duration scheduler_time_{};
   bool timed_ = false;
   bool started_ = false;
+  std::function<bool()> interrupt_;  // may be empty
 };
+
+// Applies all objects of one simulation to another, pods last.
+void CopyObjects(const Simulation& from, Simulation& to);
 
 }  // namespace berth::simulator

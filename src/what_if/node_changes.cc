@@ -83,7 +83,7 @@ void Cordon(const api::Node& node, Simulation& simulation) {
 }  // namespace
 
 Result<void> AddNodes(size_t count, std::string_view like, Simulation& simulation) {
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count && !simulation.interrupted(); ++i) {
     auto delta = fixes::NodeLike(like, simulation.api());
     if (!delta) return Fail(NoNode(like));
     for (api::ObjectPtr& object : delta->put) simulation.Apply(std::move(object));

@@ -90,14 +90,6 @@ const ConfigValue* ReadFill(FieldReader& fields, Question& out) {
   return pod;
 }
 
-Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::string_view path) {
-  auto object = simulator::ReadObject(value, path, "Pod");
-  if (!object) return Fail(object.error());
-  auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&*object);
-  if (pod == nullptr) return Fail(Error{"must be a pod"}.Within(path));
-  return std::move(*pod);
-}
-
 Result<void> Add(const std::vector<api::ObjectPtr>& objects, Simulation& simulation) {
   for (const api::ObjectPtr& object : objects) simulation.Apply(object);
   for (const api::ObjectPtr& object : objects) {
@@ -122,22 +114,26 @@ Result<void> Carry(const Question& question, const PartNames& names, Simulation&
       return Fail(added.error().Within(names.like));
     }
   }
+  const auto interrupted = [&simulation] { return simulation.interrupted(); };
   for (const std::string& node : question.remove_nodes) {
+    if (interrupted()) break;
     if (auto removed = RemoveNode(node, simulation); !removed) {
       return Fail(removed.error().Within(names.remove_nodes));
     }
   }
   for (const Scale& scale : question.scale) {
+    if (interrupted()) break;
     if (auto scaled = Carry(scale, simulation); !scaled) {
       return Fail(scaled.error().Within(names.scale));
     }
   }
   for (const std::string& node : question.drain) {
+    if (interrupted()) break;
     auto drained = Drain(node, simulation);
     if (!drained) return Fail(drained.error().Within(names.drain));
     answer.drained.push_back(*std::move(drained));
   }
-  if (question.fill != nullptr) {
+  if (question.fill != nullptr && !interrupted()) {
     answer.filled = Fill(WithDefaults(*question.fill), simulation, question.most);
   }
   return {};
@@ -165,7 +161,7 @@ Result<Question> ParseQuestion(const ConfigValue& document) {
   if (!objects) return Fail(objects.error());
   question.add = *std::move(objects);
   if (pod != nullptr) {
-    auto read = ReadPod(*pod, "fill.pod");
+    auto read = simulator::ReadPod(*pod, "fill.pod");
     if (!read) return Fail(read.error());
     question.fill = *std::move(read);
   }
@@ -190,6 +186,7 @@ Result<Answer> Ask(const Question& question, Simulation& today, Simulation* othe
   if (auto carried = Carry(question, names, changed, answer); !carried) {
     return Fail(carried.error());
   }
+  if (today.interrupted() || changed.interrupted()) return Fail("there was no time to answer");
   answer.after = Take(changed);
   const std::vector<std::string>& all = changed.api().evicted();
   answer.evicted.assign(all.begin() + static_cast<std::ptrdiff_t>(evicted), all.end());

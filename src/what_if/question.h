@@ -57,7 +57,8 @@ Result<Question> ParseQuestion(std::string_view json);
 // of the same objects, the changes are made there, and the difference between the two counts, too.
 // Neither has decided anything before.
 //
-// Errors: a node or a controller that is not there, named as `names` says.
+// Errors: a node or a controller that is not there, named as `names` says; a simulation was
+// interrupted.
 Result<Answer> Ask(const Question& question, simulator::Simulation& today,
                    simulator::Simulation* other = nullptr, const PartNames& names = {});
 

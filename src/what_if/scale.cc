@@ -64,10 +64,11 @@ std::vector<PodPtr> PodsOf(const Scale& scale, const Simulation& simulation) {
   return pods;
 }
 
-std::string NewName(const Scale& scale, const Simulation& simulation) {
-  for (size_t i = 0;; ++i) {
+// `next`: the first number that may be free.
+std::string NewName(const Scale& scale, size_t& next, const Simulation& simulation) {
+  while (true) {
     std::string name =
-        scale.name + (scale.kind == "StatefulSet" ? "-" : "-new-") + std::to_string(i);
+        scale.name + (scale.kind == "StatefulSet" ? "-" : "-new-") + std::to_string(next++);
     if (simulation.FindPod(scale.namespace_ + "/" + name) == nullptr) return name;
   }
 }
@@ -105,8 +106,9 @@ Result<void> Carry(const Scale& scale, Simulation& simulation) {
   for (size_t i = pods.size(); i > scale.replicas; --i) {
     simulation.Delete(Kind::kPod, pods[i - 1]->metadata.Key());
   }
+  size_t next = 0;
   for (size_t i = pods.size(); i < scale.replicas; ++i) {
-    simulation.Apply(PendingCopy(*pods.front(), NewName(scale, simulation)));
+    simulation.Apply(PendingCopy(*pods.front(), NewName(scale, next, simulation)));
   }
   Settle(simulation);
   return {};

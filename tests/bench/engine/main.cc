@@ -14,6 +14,7 @@
 
 #include "src/app/progress.h"
 #include "src/base/logging.h"
+#include "tests/bench/engine/questions_story.h"
 #include "tests/bench/engine/report.h"
 #include "tests/bench/engine/run_workload.h"
 #include "tests/bench/engine/stories.h"
@@ -28,7 +29,7 @@ void Usage(std::ostream& out) {
 
 Runs workloads of )"
       << kFolder << R"(, all of them when none is named, each in the first of its
-sizes when none is named; and Preemption and Starvation.
+sizes when none is named; and Preemption, Starvation and Questions.
 
   --twin      also by plain evaluation, and compare where pods went
   --plain     only by plain evaluation
@@ -51,6 +52,8 @@ std::vector<Story> Stories() {
        [] { return Preemption({5000, 20'000, 5000}); }},
       {"Starvation", "1,000 nodes, 1,000 pods that fit among 10,000 that do not",
        [] { return Starvation({1000, 10'000, 1000}); }},
+      {"Questions", "what if, asked of 5,000 nodes with 50,000 pods",
+       [] { return Questions({5000, 50'000, 2000}); }},
   };
 }
 

@@ -788,6 +788,54 @@ TEST(InformersTest, EveryKindAskedForIsWatchedOnce) {
   for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(api.at(i).cancelled());
 }
 
+TEST(InformersTest, AFollowerBeginsWithWhatIsThereAndSeesEachChange) {
+  base::VirtualClock clock;
+  base::VirtualExecutor executor(clock);
+  test::FakeApi api(executor);
+  std::vector<std::string> seen;
+  std::vector<std::string> followed;
+  Informers informers(api, clock, 1, [&seen](const InformerEvent& event) {
+    if (event.kind == Kind::kPod) seen.push_back(Describe(event));
+  });
+  informers.Start({Kind::kPod});
+  executor.RunDue();
+  api.last().Begin();
+  api.last().Push(Frame("ADDED", PodJson("a", 5)));
+  api.last().Push(BookmarkFrame(10, true));
+  executor.RunDue();
+  const auto follow = [&followed](const InformerEvent& event) {
+    followed.push_back(Describe(event));
+  };
+  informers.Follow({Kind::kPod, Kind::kNode}, follow);
+  executor.RunDue();
+  ASSERT_EQ(followed.size(), 3u);
+  EXPECT_EQ(followed[0], seen[0]) << "the pod, as the sink saw it";
+  EXPECT_EQ(followed[1], "synced");
+  api.last().Push(Frame("MODIFIED", PodJson("a", 11, "", "n1")));
+  executor.RunDue();
+  ASSERT_EQ(followed.size(), 4u);
+  EXPECT_EQ(followed[3], seen.back());
+  informers.Unfollow();
+  api.last().Push(Frame("DELETED", PodJson("a", 12)));
+  executor.RunDue();
+  EXPECT_EQ(followed.size(), 4u);
+  EXPECT_NE(followed[3], seen.back());
+  // The watch of a kind that was not asked for yet is followed from its first event on.
+  size_t nodes = 0;
+  informers.Follow({Kind::kNode}, [&nodes](const InformerEvent& event) {
+    if (event.kind == Kind::kNode && event.type == EventType::kAdded) ++nodes;
+  });
+  informers.Start({Kind::kNode});
+  executor.RunDue();
+  api.last().Begin();
+  api.last().Push(
+      Frame("ADDED",
+            R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","resourceVersion":"7"}})"));
+  api.last().Push(BookmarkFrame(10, true));
+  executor.RunDue();
+  EXPECT_EQ(nodes, 1u);
+}
+
 TEST(InformersTest, CatchingUpIsOverWhenAllHaveBeenAnsweredOrAfterTenSeconds) {
   base::VirtualClock clock;
   base::VirtualExecutor executor(clock);

@@ -112,6 +112,49 @@ TEST_F(HttpServerTest, AnswersSeveralRequestsOnOneConnection) {
   EXPECT_EQ(client.Get("/large").size() / 1'000'000, 4u);
 }
 
+std::string Post(const std::string& path, size_t bytes) {
+  return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(bytes) +
+         "\r\n\r\n";
+}
+
+TEST_F(HttpServerTest, SomePathsTakeLargerBodies) {
+  Start({.body_bytes = 100, .body_bytes_of = {{"/echo", 1000}}});
+  const std::string body(1000, 'b');
+  TlsClient client(port());
+  client.Send(Post("/echo", 1000) + body);
+  EXPECT_THAT(client.ReadAnswer(), HasSubstr("POST|" + body + "|0"));
+  client.Send(Post("/echo", 1001));
+  EXPECT_THAT(client.ReadAnswer(), StartsWith("HTTP/1.1 413 "));
+  TlsClient other(port());
+  other.Send(Post("/other", 101));
+  EXPECT_THAT(other.ReadAnswer(), StartsWith("HTTP/1.1 413 "));
+}
+
+TEST_F(HttpServerTest, LargeBodiesShareABoundUntilTheyAreAnswered) {
+  Start({.body_bytes = 100,
+         .body_bytes_of = {{"/echo", 1000}, {"/never", 1000}},
+         .large_bodies_bytes = 1500});
+  const std::string body(1000, 'b');
+  {
+    TlsClient kept(port());
+    kept.Send(Post("/never", 1000) + body);
+    num_kept_.wait(0);
+    TlsClient refused(port());
+    refused.Send(Post("/echo", 1000) + body);
+    EXPECT_THAT(refused.ReadAnswer(), StartsWith("HTTP/1.1 429 "));
+    TlsClient small(port());
+    small.Send(Post("/echo", 100) + std::string(100, 's'));
+    EXPECT_THAT(small.ReadAnswer(), StartsWith("HTTP/1.1 200 "));
+  }
+  // The client has gone, and its body with it.
+  gone_.wait(0);
+  for (int i = 0; i < 5; ++i) {
+    TlsClient client(port());
+    client.Send(Post("/echo", 1000) + body);
+    EXPECT_THAT(client.ReadAnswer(), StartsWith("HTTP/1.1 200 "));
+  }
+}
+
 TEST_F(HttpServerTest, ClosesWhereTheClientAsksForIt) {
   Start();
   TlsClient client(port());

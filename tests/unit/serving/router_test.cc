@@ -39,6 +39,17 @@ TEST(RouterTest, PathsAreServedExactlyAsTheyAreDeclared) {
   }
 }
 
+TEST(RouterTest, APathMayHaveAnotherMethodAlone) {
+  Router router;
+  router.HandleMethod("/ask", "POST", [](const RequestPtr&, const Respond& respond) {
+    respond(Response{.body = "answered"});
+  });
+  EXPECT_EQ(Ask(router, "/ask", {}, "POST").body, "answered");
+  const Response refused = Ask(router, "/ask");
+  EXPECT_EQ(refused.code, 405);
+  EXPECT_THAT(refused.headers, testing::Contains(testing::Pair("Allow", "POST")));
+}
+
 TEST(RouterTest, OtherMethodsMustBeDeclared) {
   Router router;
   router.Answer("/metrics", Hello);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "src/app/live_questions.h"
+#include "src/scheduler/scheduler.h"
+#include "src/serving/router.h"
+
+namespace berth::app {
+
+inline constexpr std::string_view kSimulatePath = "/debug/simulate";
+// How large a question may be.
+inline constexpr size_t kMostQuestionBytes = size_t{1} << 20;
+
+// What is asked of the running cluster. All must outlive the router; its handlers run on the
+// server's thread.
+
+// POST /debug/simulate: what if, asked of the running cluster. docs/explain.md describes the
+// documents.
+void InstallSimulate(serving::Router& router, const scheduler::Scheduler& scheduler,
+                     LiveQuestions& questions);
+
+// GET /debug/explain?pod=namespace/name: the verdict of a pending pod. Made on the scheduling
+// thread; with &fix=true on the questions' thread, as the search for fixes takes long.
+void InstallExplain(serving::Router& router, scheduler::Scheduler& scheduler,
+                    LiveQuestions& questions);
+
+}  // namespace berth::app

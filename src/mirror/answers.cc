@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/mirror/answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/json.h"
+#include "src/explain/verdict_json.h"
+#include "src/simulator/cluster_files.h"
+#include "src/what_if/difference.h"
+#include "src/what_if/fill.h"
+
+namespace berth::mirror {
+namespace {
+
+using base::JsonList;
+using base::JsonObject;
+using engine::Judgement;
+using PodPtr = std::shared_ptr<const api::Pod>;
+
+// Of the best nodes, which may be all of a large cluster.
+constexpr size_t kMostNodes = 10;
+constexpr std::string_view kNoTime = "there was no time to answer";
+
+void AppendJudgement(const Judgement& judgement, std::string& out) {
+  JsonObject pod(out);
+  if (judgement.kind() == Judgement::Kind::kScheduled) {
+    std::vector<std::string_view> best;
+    for (const NodeRow row : judgement.Best()) {
+      best.push_back(judgement.snapshot().node(row).metadata.name);
+    }
+    std::ranges::sort(best);
+    const size_t count = best.size();
+    best.resize(std::min(count, kMostNodes));
+    base::AppendJsonList(best, pod.Key("best"));
+    pod.Add("bestNodes", count);
+  }
+  if (!judgement.extenders_not_asked().empty()) {
+    base::AppendJsonList(judgement.extenders_not_asked(), pod.Key("extendersNotAsked"));
+  }
+  if (judgement.kind() == Judgement::Kind::kScheduled) {
+    pod.Add("feasibleNodes", judgement.feasible().size());
+  }
+  pod.AddIfNotEmpty("message", judgement.message());
+  pod.Add("pod", judgement.pod().metadata.Key());
+  if (judgement.profile() != nullptr) pod.Add("profile", judgement.pod().spec.scheduler_name);
+  pod.Add("result", explain::ResultName(judgement.kind()));
+  pod.Close();
+}
+
+}  // namespace
+
+Result<std::vector<PodPtr>> ParsePods(const ConfigValue& document) {
+  FieldReader fields(document, "");
+  const ConfigValue::List& values = fields.GetList("pods");
+  if (values.size() > kMostPods) {
+    fields.Problem("pods: Too many: must have at most " + std::to_string(kMostPods) + " items");
+  }
+  if (auto error = fields.Finish()) return Fail(*std::move(error));
+  std::vector<PodPtr> pods;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto pod = simulator::ReadPod(values[i], "pods[" + std::to_string(i) + "]");
+    if (!pod) return Fail(pod.error());
+    pods.push_back(what_if::WithDefaults(**pod));
+  }
+  return pods;
+}
+
+Reply JudgePods(const std::vector<PodPtr>& pods, Mirror& mirror,
+                const std::function<bool()>& spent) {
+  Reply reply;
+  JsonObject document(reply.text);
+  JsonList list(document.Key("pods"));
+  for (const PodPtr& pod : pods) {
+    if (spent()) return {504, std::string(kNoTime)};
+    const auto judgement = mirror.simulation().scheduler().Judge(pod);
+    if (judgement->kind() == Judgement::Kind::kUnschedulable) judgement->Explain();
+    AppendJudgement(*judgement, list.Next());
+  }
+  list.Close();
+  document.Close();
+  reply.text += '\n';
+  return reply;
+}
+
+Reply AnswerWhatIf(const what_if::Question& question, Form form, LiveCluster& cluster,
+                   Mirror& mirror, const std::function<bool()>& spent) {
+  auto made = cluster.MakeSimulation();
+  if (!made) return {503, made.error().message};
+  simulator::Simulation& simulation = **made;
+  simulation.StartControllers();
+  mirror.CopyTo(simulation);
+  simulation.set_interrupt(spent);
+  const auto answer = what_if::Ask(question, simulation);
+  if (spent()) return {504, std::string(kNoTime)};
+  if (!answer) return {400, answer.error().message};
+  Reply reply;
+  if (form == Form::kJson) {
+    what_if::AppendAnswer(*answer, reply.text);
+  } else {
+    what_if::AppendAnswerTable(*answer, reply.text);
+  }
+  return reply;
+}
+
+}  // namespace berth::mirror

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/mirror/questions.h"
+
+#include <deque>
+#include <utility>
+
+namespace berth::mirror {
+namespace {
+
+using informers::InformerEvent;
+
+// Between questions, how often changes are taken in that came meanwhile.
+constexpr Duration kPeriod = std::chrono::milliseconds(250);
+const Reply kStopped = {503, "the process is shutting down"};
+// The scheduling thread answers between two of its cycles.
+constexpr Duration kDecidedPatience = std::chrono::seconds(1);
+
+}  // namespace
+
+// Changes on their way from the executor's thread, which may send after the questions are gone.
+struct Questions::Feed {
+  base::Inbox<InformerEvent> changes;
+  std::atomic<bool> begun = false;  // what was there is in: from now on the bound holds
+  std::atomic<bool> overflowed = false;
+};
+
+Questions::Questions(LiveCluster& cluster, const Clock& clock, const QuestionLimits& limits)
+    : cluster_(cluster), clock_(clock), limits_(limits) {}
+
+void Questions::Stop() {
+  base::NamedThread thread;
+  {
+    base::MutexLock lock(thread_mutex_);
+    stopping_ = true;
+    thread = std::move(thread_);
+  }
+  inbox_.Push({});
+  thread.Join();
+  std::vector<Question> left;
+  inbox_.Drain(left, Duration::zero());
+  for (const Question& question : left) {
+    if (question.how) question.reply(kStopped);
+  }
+}
+
+void Questions::Ask(Size size, How how, std::shared_ptr<const std::atomic<bool>> gone,
+                    std::function<void(Reply)> reply) {
+  std::atomic<size_t>& waiting = WaitingOf(size);
+  const size_t most = size == Size::kSmall ? limits_.small_waiting : limits_.large_waiting;
+  if (++waiting > most) {
+    --waiting;
+    return reply({429, "too many questions wait, please try again later"});
+  }
+  {
+    base::MutexLock lock(thread_mutex_);
+    if (!stopping_) {
+      if (!std::exchange(started_, true)) {
+        thread_ = base::NamedThread("berth-what-if", [this] { Run(); });
+      }
+      return inbox_.Push({size, std::move(how), std::move(gone), std::move(reply)});
+    }
+  }
+  --waiting;
+  reply(kStopped);
+}
+
+void Questions::Run() {
+  std::vector<Question> arrived;
+  std::deque<Question> small;
+  std::deque<Question> large;
+  while (!stopping_) {
+    std::optional<Duration> timeout;
+    if (mirror_ != nullptr) timeout = kPeriod;
+    if (!small.empty() || !large.empty()) timeout = Duration::zero();
+    inbox_.Drain(arrived, timeout);
+    for (Question& question : arrived) {
+      if (question.how)
+        (question.size == Size::kSmall ? small : large).push_back(std::move(question));
+    }
+    auto& line = small.empty() ? large : small;
+    if (!line.empty() && !stopping_) {
+      Question question = std::move(line.front());
+      line.pop_front();
+      Answer(question);
+      asked_ = clock_.Now();
+    } else if (mirror_ != nullptr && clock_.Now() - asked_ >= limits_.keep) {
+      GiveUp();
+    } else if (mirror_ != nullptr) {
+      TakeChanges(Duration::zero());
+    }
+  }
+  GiveUp();
+  for (auto* line : {&small, &large}) {
+    for (const Question& question : *line) question.reply(kStopped);
+  }
+}
+
+void Questions::Answer(Question& question) {
+  --WaitingOf(question.size);
+  if (question.gone != nullptr && *question.gone) return question.reply({504, ""});
+  if (const auto prepared = Prepare(); !prepared) {
+    GiveUp();
+    return question.reply({503, prepared.error().message});
+  }
+  const Duration limit = question.size == Size::kSmall ? limits_.small_time : limits_.large_time;
+  const std::function<bool()> spent = [this, until = clock_.Now() + limit] {
+    return stopping_ || clock_.Now() > until;
+  };
+  question.reply(question.how(*mirror_, spent));
+}
+
+Result<void> Questions::Prepare() {
+  if (mirror_ != nullptr && (feed_->overflowed || stale_)) GiveUp();
+  if (mirror_ == nullptr) {
+    if (auto begun = Begin(); !begun) return begun;
+  }
+  TakeChanges(Duration::zero());
+  TakeDecided();
+  mirror_->simulation().RunDue();
+  return {};
+}
+
+Result<void> Questions::Begin() {
+  stale_ = false;
+  auto simulation = cluster_.MakeSimulation();
+  if (!simulation) return Fail(simulation.error());
+  mirror_ = std::make_unique<Mirror>(*std::move(simulation));
+  feed_ = std::make_shared<Feed>();
+  has_mirror_ = true;
+  ++num_mirrors_;
+  decided_ = Time::min();
+  cluster_.Follow([feed = feed_, most = limits_.changes_waiting](InformerEvent event) {
+    if (feed->overflowed) return;
+    if (feed->begun && feed->changes.size() >= most) {
+      feed->overflowed = true;
+    } else {
+      feed->changes.Push(std::move(event));
+    }
+  });
+  const Time until = clock_.Now() + limits_.sync;
+  while (mirror_->num_synced() < cluster_.num_kinds()) {
+    if (stopping_ || clock_.Now() >= until) return Fail("the objects have not come");
+    TakeChanges(std::chrono::milliseconds(10));
+  }
+  feed_->begun = true;
+  return {};
+}
+
+void Questions::TakeChanges(Duration patience) {
+  std::vector<InformerEvent> changes;
+  feed_->changes.Drain(changes, patience);
+  for (const InformerEvent& change : changes) mirror_->Take(change);
+  if (!changes.empty()) mirror_->simulation().RunDue();
+}
+
+void Questions::TakeDecided() {
+  if (decided_ != Time::min() && clock_.Now() - decided_ < limits_.decided_age) return;
+  const auto answers = std::make_shared<base::Inbox<std::vector<DecidedPod>>>();
+  cluster_.CollectDecided(mirror_->decided(), [answers](std::vector<DecidedPod> pods) {
+    answers->Push(std::move(pods));
+  });
+  std::vector<std::vector<DecidedPod>> got;
+  answers->Drain(got, kDecidedPatience);
+  // What a pod's answer was had may be in by now, and is newer.
+  TakeChanges(Duration::zero());
+  if (!got.empty()) mirror_->SetDecided(got.front());
+  decided_ = clock_.Now();
+}
+
+void Questions::GiveUp() {
+  if (mirror_ == nullptr) return;
+  cluster_.Unfollow();
+  mirror_.reset();
+  feed_.reset();
+  has_mirror_ = false;
+}
+
+}  // namespace berth::mirror
