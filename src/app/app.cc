@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/app/command.h"
+#include "src/app/completion.h"
 #include "src/app/explain.h"
 #include "src/app/in_tree_plugins.h"
 #include "src/app/packing.h"
@@ -30,6 +31,8 @@ int RunCommand(int argc, char** argv) {
       return Simulate(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kExplain:
       return Explain(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kWhy:
+      return Why(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kReplay:
       return Replay(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kUi:
@@ -38,6 +41,8 @@ int RunCommand(int argc, char** argv) {
       return Packing(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kConfig:
       return ShowConfig(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kCompletion:
+      return ShowCompletion(command.arguments, command.program);
     case CommandKind::kVersion:
       return ShowVersion(command.arguments, command.program);
     case CommandKind::kHelp:

@@ -9,9 +9,10 @@ namespace {
 
 constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
     {"run", CommandKind::kRun},         {"simulate", CommandKind::kSimulate},
-    {"explain", CommandKind::kExplain}, {"replay", CommandKind::kReplay},
-    {"ui", CommandKind::kUi},           {"packing", CommandKind::kPacking},
-    {"config", CommandKind::kConfig},   {"version", CommandKind::kVersion},
+    {"explain", CommandKind::kExplain}, {"why", CommandKind::kWhy},
+    {"replay", CommandKind::kReplay},   {"ui", CommandKind::kUi},
+    {"packing", CommandKind::kPacking}, {"config", CommandKind::kConfig},
+    {"version", CommandKind::kVersion}, {"completion", CommandKind::kCompletion},
 };
 
 }  // namespace
@@ -19,7 +20,9 @@ constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
 Command FindCommand(const std::vector<std::string>& arguments) {
   Command command;
   const std::string path = arguments.empty() ? "berth" : arguments.front();
-  const std::string name = path.substr(path.rfind('/') + 1);
+  std::string name = path.substr(path.rfind('/') + 1);
+  const bool is_plugin = name == "kubectl-berth";
+  if (is_plugin) name = "kubectl berth";
   if (!arguments.empty()) command.arguments.assign(arguments.begin() + 1, arguments.end());
   const std::string first = command.arguments.empty() ? "" : command.arguments.front();
 
@@ -29,7 +32,7 @@ Command FindCommand(const std::vector<std::string>& arguments) {
   } else if (first == "-h" || first == "--help") {
     command.kind = CommandKind::kHelp;
     command.program = name;
-  } else if (first.starts_with("-")) {
+  } else if (first.starts_with("-") && !is_plugin) {
     command.kind = CommandKind::kRun;
     command.program = name;
   } else {
@@ -47,6 +50,12 @@ Command FindCommand(const std::vector<std::string>& arguments) {
   return command;
 }
 
+std::vector<std::string> CommandNames() {
+  std::vector<std::string> names;
+  for (const auto& [word, kind] : kCommands) names.emplace_back(word);
+  return names;
+}
+
 std::string CommandList() {
   return "Usage: berth <command> [flags]\n"
          "\n"
@@ -57,6 +66,7 @@ std::string CommandList() {
          "  simulate  Schedules the pending pods of a cluster dump, in memory.\n"
          "  explain   Why pending pods fit where they do and nowhere else, for a dump or a live "
          "cluster.\n"
+         "  why       Why a pod of the live cluster is pending; `kubectl berth why POD`.\n"
          "  replay    Repeats what `berth run --record` wrote down, and says where it decides "
          "otherwise.\n"
          "  ui        Shows a cluster, a dump or a recording in a browser: a map, why pods are "
@@ -66,6 +76,7 @@ std::string CommandList() {
          "  config    Checks a configuration file and prints what it comes to.\n"
          "  version   Prints Berth's version, and that of the kube-scheduler whose contract it "
          "keeps.\n"
+         "  completion  A script that completes commands and flags: bash, zsh, fish or kubectl.\n"
          "  help      This text. `berth run --help` lists the flags of run, and so on.\n";
 }
 

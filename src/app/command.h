@@ -10,10 +10,12 @@ enum class CommandKind {
   kRun,
   kSimulate,
   kExplain,
+  kWhy,
   kReplay,
   kUi,
   kPacking,
   kConfig,
+  kCompletion,
   kVersion,
   kHelp,
   kUnknown
@@ -27,10 +29,13 @@ struct Command {
   std::string unknown;                 // kUnknown: what was given; "" for nothing
 };
 
-// Finds the command in the program's arguments, the first of which is its own path. A name other
-// than kube-scheduler makes a difference only for messages.
+// Finds the command in the program's arguments, the first of which is its own path. By the name of
+// kube-scheduler it is always the scheduler; by that of kubectl-berth, a plugin of kubectl, never
+// without a command that says so. Any other name makes a difference only for messages.
 Command FindCommand(const std::vector<std::string>& arguments);
 
+// Their names.
+std::vector<std::string> CommandNames();
 // The commands there are, for `berth help` and `berth --help`.
 std::string CommandList();
 

@@ -15,6 +15,7 @@
 #include "src/app/progress.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
+#include "src/base/text.h"
 #include "src/explain/fix.h"
 #include "src/explain/pod_group_table.h"
 #include "src/explain/text_table.h"
@@ -121,17 +122,41 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
   return scheduled;
 }
 
-}  // namespace
+// What the daemon says. The first line of its table names the result, as its documents do.
+int ExplainByDaemon(const OfflineFlags& flags) {
+  client::UserConfig user;
+  if (!flags.kubeconfig.empty()) {
+    auto server =
+        client::LoadKubeconfig({.path = flags.kubeconfig, .context = flags.context, .master = ""});
+    if (!server) return FailWith(server.error().message);
+    user = std::move(server->user);
+  }
+  const bool json = flags.output == OutputFormat::kJson;
+  std::string path = "/debug/explain?pod=" + base::Escape(flags.pod);
+  for (const auto& [name, asked] :
+       {std::pair("preemption", flags.preemption), {"claims", flags.claims}, {"fix", flags.fix}}) {
+    if (asked) path += "&" + std::string(name) + "=true";
+  }
+  if (!json) path += "&output=table";
+  const auto answer = AskDaemon(ServerOf(flags.daemon, std::move(user)), path);
+  if (!answer) return FailWith(Error{answer.error().ToString()}.Within(flags.daemon.url).message);
+  std::fwrite(answer->body.data(), 1, answer->body.size(), stdout);
+  const std::string_view text = answer->body;
+  const bool scheduled = json ? text.find(R"("result":"scheduled"})") != std::string_view::npos
+                              : text.starts_with(flags.pod + ": scheduled");
+  return scheduled ? kDone : kNegative;
+}
 
-int Explain(const std::vector<std::string>& arguments, const std::string& program,
-            const InTreePlugins& plugins) {
-  const auto flags = ParseOfflineFlags(OfflineCommand::kExplain, arguments, program);
+int Explain(OfflineCommand command, const std::vector<std::string>& arguments,
+            const std::string& program, const InTreePlugins& plugins) {
+  const auto flags = ParseOfflineFlags(command, arguments, program);
   if (!flags) return FailWith(flags.error().message);
   if (!flags->print_and_exit.empty()) {
     std::fputs(flags->print_and_exit.c_str(), stdout);
     return kDone;
   }
   base::SetUpLogging(flags->run.log);
+  if (!flags->daemon.url.empty()) return ExplainByDaemon(*flags);
   auto made = MakeSimulation(*flags, plugins, {});
   if (!made) return FailWith(made.error().message);
   simulator::Simulation& simulation = *made->simulation;
@@ -147,6 +172,18 @@ int Explain(const std::vector<std::string>& arguments, const std::string& progra
   std::fputs(timings.ToString().c_str(), flags->output == OutputFormat::kJson ? stderr : stdout);
   base::FlushLogs();
   return flags->pod.empty() || scheduled ? kDone : kNegative;
+}
+
+}  // namespace
+
+int Explain(const std::vector<std::string>& arguments, const std::string& program,
+            const InTreePlugins& plugins) {
+  return Explain(OfflineCommand::kExplain, arguments, program, plugins);
+}
+
+int Why(const std::vector<std::string>& arguments, const std::string& program,
+        const InTreePlugins& plugins) {
+  return Explain(OfflineCommand::kWhy, arguments, program, plugins);
 }
 
 }  // namespace berth::app

@@ -29,8 +29,9 @@ std::string Names(const std::set<informers::Kind>& kinds) {
 
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
     const config::ClientConnection& connection, const Features& features, uint64_t seed,
-    Duration patience) {
-  auto server = client::FindServer(connection.kubeconfig, "");
+    Duration patience, const std::string& context) {
+  auto server = context.empty() ? client::FindServer(connection.kubeconfig, "")
+                                : client::LoadKubeconfig({connection.kubeconfig, context, ""});
   if (!server) return Fail(server.error());
   const base::RealClock clock;
   client::ClientOptions options;

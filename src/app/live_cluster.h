@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "berth/result.h"
@@ -12,10 +13,11 @@
 namespace berth::app {
 
 // Lists every kind that the daemon watches with these gates, and returns what the informers told up
-// to the moment when all of them had synced. Only reads. Errors: no API server to be found, or not
+// to the moment when all of them had synced. `context` is one of the kubeconfig; "": its current
+// one. Only reads. Errors: no API server to be found, or not
 // all lists came within `patience`.
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
     const config::ClientConnection& connection, const Features& features, uint64_t seed,
-    Duration patience);
+    Duration patience, const std::string& context = "");
 
 }  // namespace berth::app

@@ -39,7 +39,8 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
   const auto gates =
       config::FeatureGates::Parse(flags.run.feature_gates, flags.run.min_compatibility_minor);
   if (!gates) return Fail(gates.error());
-  auto events = ReadLiveCluster(connection, gates->Resolve(), flags.seed, kSyncPatience);
+  auto events =
+      ReadLiveCluster(connection, gates->Resolve(), flags.seed, kSyncPatience, flags.context);
   if (!events) return Fail(events.error().Within(flags.kubeconfig));
   for (informers::InformerEvent& event : *events) {
     switch (event.type) {

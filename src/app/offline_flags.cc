@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "src/app/flag_set.h"
 
@@ -23,6 +24,9 @@ constexpr std::string_view kPacking =
 constexpr std::string_view kUi =
     "Shows a cluster in a browser: prints the address of a page that this machine alone is served, "
     "to those alone who know the address, until it is interrupted. Changes nothing.";
+constexpr std::string_view kWhy =
+    "Why a pending pod is not scheduled, or where it could go: judges it against the live cluster, "
+    "or asks the scheduler that runs there (--daemon). Changes nothing.";
 
 std::string_view DescriptionOf(OfflineCommand command) {
   switch (command) {
@@ -32,22 +36,58 @@ std::string_view DescriptionOf(OfflineCommand command) {
       return kExplain;
     case OfflineCommand::kPacking:
       return kPacking;
+    case OfflineCommand::kWhy:
+      return kWhy;
     case OfflineCommand::kUi:
       break;
   }
   return kUi;
 }
 
+// As kubectl finds its own, but that of several files the first is read alone.
+std::string DefaultKubeconfig() {
+  const char* listed = std::getenv("KUBECONFIG");
+  if (listed != nullptr && *listed != '\0') {
+    const std::string_view files = listed;
+    return std::string(files.substr(0, files.find(':')));
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? "" : std::string(home) + "/.kube/config";
+}
+
+// The namespace of a pod that is named without one.
+Result<std::string> NamespaceOf(const OfflineFlags& flags) {
+  if (!flags.namespace_.empty()) return flags.namespace_;
+  if (flags.kubeconfig.empty()) return "default";
+  const auto server =
+      client::LoadKubeconfig({.path = flags.kubeconfig, .context = flags.context, .master = ""});
+  if (!server) return Fail(server.error());
+  return server->default_namespace.empty() ? "default" : server->default_namespace;
+}
+
+Result<void> SetPod(const std::string& value, OfflineFlags& out) {
+  if (value.empty() || std::count(value.begin(), value.end(), '/') > 1) {
+    return Fail("must be namespace/name");
+  }
+  out.pod = value;
+  return {};
+}
+
 void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   flags.Group("Cluster flags");
-  flags.Add("cluster", "FILE",
-            "A dump: what `kubectl get nodes,pods,... -A -o json` (or yaml) printed; may be "
-            "repeated.",
-            [&out](const std::string& value) -> Result<void> {
-              out.clusters.push_back(value);
-              return {};
-            });
-  flags.Add("kubeconfig", "FILE", "Reads the live cluster that this file names instead.",
+  if (command != OfflineCommand::kWhy) {
+    flags.Add("cluster", "FILE",
+              "A dump: what `kubectl get nodes,pods,... -A -o json` (or yaml) printed; may be "
+              "repeated.",
+              [&out](const std::string& value) -> Result<void> {
+                out.clusters.push_back(value);
+                return {};
+              });
+  }
+  flags.Add("kubeconfig", "FILE",
+            command == OfflineCommand::kWhy
+                ? "The live cluster; as kubectl's."
+                : "Reads the live cluster that this file names instead.",
             [&out](const std::string& value) -> Result<void> {
               out.kubeconfig = value;
               return {};
@@ -62,15 +102,15 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
           return {};
         });
   }
-  if (command != OfflineCommand::kExplain) return;
-  flags.Add("pod", "NAMESPACE/NAME",
-            "Only this pending pod; the exit code is 1 when it fits nowhere.",
-            [&out](const std::string& value) -> Result<void> {
-              const auto slashes = std::count(value.begin(), value.end(), '/');
-              if (value.empty() || slashes > 1) return Fail("must be namespace/name");
-              out.pod = slashes == 0 ? "default/" + value : value;
-              return {};
-            });
+  if (command != OfflineCommand::kExplain && command != OfflineCommand::kWhy) return;
+  flags.Value("context", "The context of the kubeconfig (its current one).", out.context);
+  flags.Value("namespace", "The pod's namespace (that of the context, else default).",
+              out.namespace_);
+  if (command == OfflineCommand::kExplain) {
+    flags.Add("pod", "NAMESPACE/NAME",
+              "Only this pending pod; the exit code is 1 when it fits nowhere.",
+              [&out](const std::string& value) -> Result<void> { return SetPod(value, out); });
+  }
   flags.Value("preemption",
               "Also tells of each unschedulable pod which evictions would make room for it.",
               out.preemption);
@@ -123,8 +163,14 @@ void AddOutput(OfflineCommand command, FlagSet& flags, OfflineFlags& out, bool& 
   flags.Value("help", "Print this text.", help);
 }
 
-// That one cluster is meant.
+// That one cluster is meant, or the daemon of one.
 Result<void> CheckCluster(OfflineCommand command, const OfflineFlags& flags) {
+  if (auto checked = CheckDaemon(flags.daemon); !checked) return checked;
+  if (!flags.daemon.url.empty()) {
+    if (!flags.clusters.empty()) return Fail("--cluster and --daemon exclude each other");
+    if (flags.pod.empty()) return Fail("--daemon: about which pod? Name it with --pod");
+    return {};
+  }
   const int named = (flags.clusters.empty() ? 0 : 1) + (flags.kubeconfig.empty() ? 0 : 1) +
                     (flags.recording.empty() ? 0 : 1);
   if (named == 1) return {};
@@ -149,6 +195,9 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   AddCluster(command, flags, out);
   AddScheduling(command, flags, out);
   if (command == OfflineCommand::kSimulate) AddWhatIf(flags, out.what_if);
+  if (command == OfflineCommand::kExplain || command == OfflineCommand::kWhy) {
+    AddDaemon(flags, out.daemon);
+  }
   AddOutput(command, flags, out, help);
   const std::string see_help = "; `" + program + " --help` lists the flags";
   const auto others = flags.Parse(arguments);
@@ -157,11 +206,22 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
     out.print_and_exit = flags.Usage();
     return out;
   }
-  if (!others->empty()) return Fail("unexpected argument \"" + others->front() + "\"" + see_help);
-  if (auto clear = CheckCluster(command, out); !clear) {
-    return Fail(clear.error().message + see_help);
+  std::vector<std::string> words = *others;
+  if (command == OfflineCommand::kWhy) {
+    if (words.empty()) return Fail("which pod?" + see_help);
+    if (auto set = SetPod(words.front(), out); !set) return Fail("POD: " + set.error().message);
+    words.erase(words.begin());
+    if (out.kubeconfig.empty() && out.daemon.url.empty()) out.kubeconfig = DefaultKubeconfig();
   }
+  if (!words.empty()) return Fail("unexpected argument \"" + words.front() + "\"" + see_help);
+  if (auto checked = CheckCluster(command, out); !checked)
+    return Fail(checked.error().message + see_help);
   if (auto checked = CheckWhatIf(out.what_if); !checked) return Fail(checked.error());
+  if (!out.pod.empty() && out.pod.find('/') == std::string::npos) {
+    const auto pod_namespace = NamespaceOf(out);
+    if (!pod_namespace) return Fail(pod_namespace.error());
+    out.pod = *pod_namespace + "/" + out.pod;
+  }
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/app/daemon_client.h"
 #include "src/app/flags.h"
 #include "src/app/what_if_flags.h"
 
@@ -18,8 +19,11 @@ enum class OutputFormat { kTable, kJson };
 struct OfflineFlags {
   std::vector<std::string> clusters;
   std::string kubeconfig;  // may be ""
-  // Of explain alone; may be "".
-  std::string pod;  // "namespace/name"
+  // Of explain and why alone; may be "".
+  std::string context;     // of the kubeconfig
+  std::string namespace_;  // --namespace
+  std::string pod;         // "namespace/name"
+  DaemonFlags daemon;
   bool preemption = false;
   bool claims = false;
   bool fix = false;
@@ -41,7 +45,8 @@ struct OfflineFlags {
   std::string print_and_exit;
 };
 
-enum class OfflineCommand { kSimulate, kExplain, kPacking, kUi };
+// kWhy: explain as kubectl's users would ask, about one pod of a live cluster.
+enum class OfflineCommand { kSimulate, kExplain, kWhy, kPacking, kUi };
 
 // Reads the arguments that follow the command; see FlagSet for the rules. Errors: also where it is
 // not clear which cluster is meant.

@@ -530,6 +530,23 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
       {Explain, {"--pod=nope"}, true, "--pod: the cluster has no pod default/nope"},
       {Explain, {"--pod=there"}, true, "default/there is not pending: it is on node n1"},
       {Explain, {"--pod=a/b/c"}, true, "must be namespace/name"},
+      {Explain, {"--daemon=https://h:1"}, false, "--daemon: about which pod? Name it with --pod"},
+      {Explain, {"--daemon=https://h:1", "--pod=p"}, true, "--cluster and --daemon exclude"},
+      {Explain, {"--daemon=http://h:1", "--pod=p"}, false, "--daemon: must be an https:// URL"},
+      {Explain, {"--token=t"}, true, "--token goes with --daemon"},
+      {Explain,
+       {"--daemon=https://h:1", "--pod=p", "--client-key=k"},
+       false,
+       "--client-certificate and --client-key go together"},
+      {Explain,
+       {"--daemon=https://127.0.0.1:1", "--pod=p", "--token=t"},
+       false,
+       "https://127.0.0.1:1: "},
+      {Why, {}, false, "which pod?"},
+      {Why, {"a/b/c"}, false, "POD: must be namespace/name"},
+      {Why, {"a", "b"}, false, "unexpected argument \"b\""},
+      {Why, {"--cluster=c", "a"}, false, "unknown flag: --cluster"},
+      {Why, {"--kubeconfig=/no/such/file", "a"}, false, "/no/such/file"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.want);
