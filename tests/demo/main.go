@@ -76,6 +76,9 @@ func run(ctx context.Context, kubeconfig, binary string) (err error) {
 	if err := show.play(ctx, d); err != nil {
 		return fmt.Errorf("%w\n%s", err, d.Tail())
 	}
+	if err := show.askQuestions(ctx, program); err != nil {
+		return fmt.Errorf("%w\n%s", err, d.Tail())
+	}
 	if err := d.Stop(); err != nil {
 		return err
 	}
