@@ -156,8 +156,8 @@ size_t Figures::nodes() const {
 
 void AppendTable(const Figures& figures, std::string& out) {
   out += explain::Counted(figures.nodes(), "node") + " in " +
-         explain::Counted(figures.pools.size(), "node pool") + ", " +
-         explain::Counted(figures.pods, "pod") + " on them, " + std::to_string(figures.pending) +
+         explain::Counted(figures.pools.size(), "node pool") + "; " +
+         explain::Counted(figures.pods, "pod") + " placed, " + std::to_string(figures.pending) +
          " pending.\n\n";
   AppendPools(figures, out);
   out += '\n';

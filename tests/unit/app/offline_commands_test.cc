@@ -6,6 +6,7 @@
 #include "src/app/explain.h"
 #include "src/app/in_tree_plugins.h"
 #include "src/app/offline_flags.h"
+#include "src/app/packing.h"
 #include "src/app/show_config.h"
 #include "src/app/simulate.h"
 #include "src/app/ui.h"
@@ -492,6 +493,22 @@ TEST_F(OfflineCommandsTest, SimulateBindsClaimsAsAClusterWould) {
   EXPECT_THAT(out_, HasSubstr("{\"pod\":\"default/web\",\"node\":\"n1\"}\n"));
 }
 
+TEST_F(OfflineCommandsTest, PackingCountsThePendingPodsOfTheConfigurationsProfiles) {
+  EXPECT_EQ(Run(Packing, {}), kDone);
+  EXPECT_THAT(out_, StartsWith("1 node in 1 node pool; 1 pod placed, 2 pending.\n"));
+  // No placed pod requests anything, so none is typical.
+  EXPECT_THAT(out_, HasSubstr("\n-        1       0     1         1             -  -\n"));
+  EXPECT_THAT(
+      out_,
+      HasSubstr("\n-     cpu               0   4    0 %         0             4            -\n"));
+  const std::string config =
+      folder_.Write("config.yaml",
+                    "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration,"
+                    " profiles: [{schedulerName: another}]}");
+  EXPECT_EQ(Run(Packing, {"-o", "json", "--config", config}), kDone);
+  EXPECT_THAT(out_, StartsWith("{\"nodes\":1,\"pods\":1,\"pendingPods\":0,\"nodePools\":["));
+}
+
 TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
   const struct {
     int (*command)(const Arguments&, const std::string&, const InTreePlugins&);
@@ -503,6 +520,8 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
       {Explain, {}, false, "or a live one with --kubeconfig;"},
       {Explain, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
       {Explain, {"--kubeconfig=/no/such/file"}, false, "/no/such/file"},
+      {Packing, {}, false, "or a live one with --kubeconfig;"},
+      {Packing, {"--pod=fits"}, true, "unknown flag: --pod"},
       {Ui, {}, false, "or a live one with --kubeconfig, or a recording with --recording;"},
       {Ui, {"--recording=r"}, true, "--cluster, --kubeconfig and --recording exclude each other"},
       {Ui, {"--recording=/no/such/folder"}, false, "/no/such/folder"},

@@ -263,7 +263,7 @@ TEST_F(SurveyTest, TheTableAndTheDocumentTellTheFigures) {
   std::string table;
   AppendTable(figures, table);
   EXPECT_EQ(table,
-            "2 nodes in 2 node pools, 3 pods on them, 0 pending.\n"
+            "2 nodes in 2 node pools; 3 pods placed, 0 pending.\n"
             "\n"
             "POOL  OPEN  CLOSED  USED  AT LEAST  LARGEST GANG  OF\n"
             "-        1       0     1         2             0  cpu 0.6, memory 1.5Gi\n"
