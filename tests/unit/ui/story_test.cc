@@ -55,10 +55,11 @@ class StoryTest : public testing::Test {
     std::map<std::string, std::string> places;
     for (size_t row = 0; row < pods["name"].size(); ++row) {
       if (!holds(pods, row)) continue;
-      const int node = pods["node"][row];
-      EXPECT_TRUE(node < 0 || holds(nodes, static_cast<size_t>(node))) << "on a node that is gone";
+      const int number = pods["node"][row];
+      const auto node = static_cast<size_t>(number);
+      EXPECT_TRUE(number < 0 || holds(nodes, node)) << "on a node that is gone";
       const bool is_new =
-          places.emplace(pods["name"][row], node < 0 ? "-" : nodes["name"][node]).second;
+          places.emplace(pods["name"][row], number < 0 ? "-" : nodes["name"][node]).second;
       EXPECT_TRUE(is_new) << "a pod is in two places";
     }
     return places;
