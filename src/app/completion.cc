@@ -90,7 +90,7 @@ esac
 }  // namespace
 
 int ShowCompletion(const std::vector<std::string>& arguments, const std::string& program) {
-  const std::string_view shell = arguments.size() == 1 ? arguments.front() : "";
+  const std::string shell = arguments.size() == 1 ? arguments.front() : "";
   std::string_view script;
   if (shell == "bash") script = kBash;
   if (shell == "zsh") script = kZsh;

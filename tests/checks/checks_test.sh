@@ -81,7 +81,7 @@ src/engine/new.cc|#include "src/client/api_client.h"|src/engine/new.cc:1: engine
 plugins/node_name/new.cc|#include "src/base/inbox.h"|plugins/node_name/new.cc:1: plugins may not include base
 include/berth/new.h|#include "src/base/inbox.h"|include/berth/new.h:1: include may not include base
 src/scheduler/new.cc|#include "plugins/node_name/node_name.h"|src/scheduler/new.cc:1: scheduler may not include plugins
-src/client/new.cc|#include <nlohmann/json.hpp>|src/client/new.cc:1: only api may include <nlohmann/json.hpp>
+src/client/new.cc|#include <nlohmann/json.hpp>|src/client/new.cc:1: only api or documents may include <nlohmann/json.hpp>
 src/app/new.cc|#include <curl/curl.h>|src/app/new.cc:1: only client may include <curl/curl.h>
 plugins/node_name/new.cc|#include <spdlog/spdlog.h>|plugins/node_name/new.cc:1: only base may include <spdlog/spdlog.h>
 src/cache/new.cc|#include "../queue/heap.h"|src/cache/new.cc:1: an include names the full path

@@ -99,7 +99,7 @@ func TestFlagsOfThePagesExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	var known strings.Builder
-	for _, command := range []string{"run", "explain", "simulate", "replay", "ui", "packing", "config", "version"} {
+	for _, command := range []string{"run", "explain", "why", "simulate", "replay", "ui", "packing", "config", "version"} {
 		out, err := exec.CommandContext(t.Context(), program.Path, command, "--help").Output()
 		if err != nil {
 			t.Fatalf("berth %s --help: %v", command, err)
