@@ -216,8 +216,9 @@ Status DefaultPreemption::PreEnqueue(const PodInfo& pod) {
       handle_.features().generic_workload ? PodGroupNameOf(*pod.pod) : nullptr;
   const api::ObjectMeta& metadata = pod.pod->metadata;
   if (group_name == nullptr) return evictions_->Running(metadata.uid) ? waiting_ : Status();
-  const api::PodGroup* group = handle_.listers().FindPodGroup(metadata.namespace_, *group_name);
-  const bool wait = group != nullptr && evictions_->Running(group->metadata.uid);
+  const PodGroupNode* group = handle_.pod_group_forest().Find(metadata.namespace_, *group_name);
+  const PodGroupNode* root = group == nullptr ? nullptr : RootOf(*group);
+  const bool wait = root != nullptr && evictions_->Running(root->object.metadata().uid);
   return wait ? group_waiting_ : Status();
 }
 

@@ -13,10 +13,10 @@
 
 namespace berth::plugins {
 
-// What evictions make room for: a pod or a pod group.
+// What evictions make room for: a pod or a group.
 struct Preemptor {
   std::string uid;
-  std::string_view kind;  // "pod", "podgroup"
+  std::string_view kind;  // "pod", "podgroup", "compositepodgroup"
   int32_t priority = 0;
   std::vector<std::string> pod_keys;  // "namespace/name"
 };

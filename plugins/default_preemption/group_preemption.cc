@@ -12,9 +12,15 @@ namespace berth::plugins {
 namespace {
 
 constexpr std::string_view kPrefix = "pod group preemption: ";
-constexpr std::string_view kPodGroup = "podgroup";
+// The metric of evaluations has one name for both, as in kube-scheduler.
+constexpr std::string_view kEvaluated = "podgroup";
 
-int32_t PriorityOf(const PodGroupInfo& group) { return group.object->spec.priority.value_or(0); }
+// As metrics, events and conditions call it.
+std::string_view KindOf(const PodGroupInfo& group) {
+  return group.object.composite != nullptr ? "compositepodgroup" : "podgroup";
+}
+
+int32_t PriorityOf(const PodGroupInfo& group) { return group.object.priority(); }
 
 std::vector<const PodInfo*> PodsOf(const Victim& victim) {
   std::vector<const PodInfo*> pods;
@@ -40,7 +46,7 @@ PodGroupPostFilterResult DefaultPreemption::PreemptFor(CycleState& state, const 
                                                        PodGroupDryRun& dry_run) {
   // Without the gate all pods of the group have the same policy.
   const auto& policy = handle_.features().pod_group_preemption_policy
-                           ? group.object->spec.preemption_policy
+                           ? group.object.preemption_policy()
                            : group.unscheduled_pods.front()->pod->spec.preemption_policy;
   if (policy == "Never") {
     return {
@@ -60,7 +66,7 @@ PodGroupPostFilterResult DefaultPreemption::PreemptFor(CycleState& state, const 
   result.status = SelectVictims(state, group, victims, dry_run, evicted);
   const std::chrono::duration<double> took = handle_.stopwatch().Now() - start;
   handle_.ObserveMetric("preemption_evaluation_duration_seconds",
-                        {kPodGroup, CodeName(result.status.code())}, took.count());
+                        {kEvaluated, CodeName(result.status.code())}, took.count());
   if (!result.status.ok()) return result;
   size_t num_pods = 0;
   for (const RankedVictim& ranked : evicted) num_pods += ranked.victim.pods().size();
@@ -132,14 +138,14 @@ void DefaultPreemption::Execute(const PodGroupInfo& group, const Snapshot& snaps
   }
   handle_.ObserveMetric("workload_preemption_victims", {}, static_cast<double>(num_pods));
   if (disruptions > 0) {
-    handle_.ObserveMetric("preemption_workload_disruptions", {kPodGroup},
+    handle_.ObserveMetric("preemption_workload_disruptions", {KindOf(group)},
                           static_cast<double>(disruptions));
   }
   if (broken_budgets > 0) {
-    handle_.CountMetric("preemption_pdb_violations_total", {kPodGroup},
+    handle_.CountMetric("preemption_pdb_violations_total", {KindOf(group)},
                         static_cast<double>(broken_budgets));
   }
-  Preemptor preemptor{group.object->metadata.uid, kPodGroup, PriorityOf(group), {}};
+  Preemptor preemptor{group.object.metadata().uid, KindOf(group), PriorityOf(group), {}};
   for (const PodInfo* pod : group.unscheduled_pods) {
     preemptor.pod_keys.push_back(pod->pod->metadata.Key());
   }

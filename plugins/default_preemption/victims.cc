@@ -30,7 +30,7 @@ bool TerminatingByPreemption(const api::Pod& pod) {
 
 bool MoreImportant(const Victim& a, const Victim& b, Time now) {
   if (a.priority() != b.priority()) return a.priority() > b.priority();
-  if (a.of_group() != b.of_group()) return a.of_group();
+  if (a.disrupts() != b.disrupts()) return a.disrupts() > b.disrupts();
   if (a.pods().size() != b.pods().size()) return a.pods().size() > b.pods().size();
   return EarliestStart(a, now) < EarliestStart(b, now);
 }
@@ -43,15 +43,34 @@ const api::PodGroup* Victims::GroupOf(const PodInfo& pod) const {
 
 int32_t Victims::PriorityOf(const PodInfo& pod) const {
   const api::PodGroup* group = GroupOf(pod);
-  return group == nullptr ? pod.priority() : group->spec.priority.value_or(0);
+  return group == nullptr ? pod.priority() : Find(*group).priority;
 }
 
-Victims::Group& Victims::StateOf(const api::PodGroup& group) {
-  const auto [it, added] = groups_.try_emplace(&group);
-  if (added) {
-    it->second.priority = group.spec.priority.value_or(0);
-    it->second.evicted_whole = group.spec.disruption_mode && group.spec.disruption_mode->all;
+Victims::Standing Victims::Find(const api::PodGroup& group) const {
+  Standing standing;
+  const std::string* parent = nullptr;
+  const auto add = [&](const auto& object, Disrupts disrupts) {
+    standing.priority = object.spec.priority.value_or(0);
+    if (object.spec.disruption_mode && object.spec.disruption_mode->all) {
+      standing.evicted_with = &object.metadata;
+      standing.disrupts = disrupts;
+    }
+    const auto& name = object.spec.parent_composite_pod_group_name;
+    parent = trees_on_ && name ? &*name : nullptr;
+  };
+  add(group, Disrupts::kPodGroup);
+  for (int depth = 2; parent != nullptr && depth <= kMaxPodGroupTreeDepth; ++depth) {
+    const api::CompositePodGroup* composite =
+        handle_.listers().FindCompositePodGroup(group.metadata.namespace_, *parent);
+    if (composite == nullptr) break;
+    add(*composite, Disrupts::kCompositePodGroup);
   }
+  return standing;
+}
+
+const Victims::Standing& Victims::StandingOf(const api::PodGroup& group) {
+  const auto [it, added] = standings_.try_emplace(&group);
+  if (added) it->second = Find(group);
   return it->second;
 }
 
@@ -63,8 +82,8 @@ void Victims::FindPodsOfGroups() {
     for (const PodInfo* pod : snapshot_.pods(row)) {
       const api::PodGroup* object = GroupOf(*pod);
       if (object == nullptr) continue;
-      Group& group = StateOf(*object);
-      if (group.evicted_whole) group.pods.push_back({pod, row});
+      const api::ObjectMeta* whole = StandingOf(*object).evicted_with;
+      if (whole != nullptr) groups_[whole].pods.push_back({pod, row});
     }
   });
 }
@@ -74,17 +93,19 @@ void Victims::Add(NodeRow row, std::vector<Victim>& victims) {
     const bool may_have_group = groups_on_ && PodGroupNameOf(*pod->pod) != nullptr;
     const api::PodGroup* object = may_have_group ? GroupOf(*pod) : nullptr;
     if (object == nullptr) {
-      victims.emplace_back(PlacedPod{pod, row}, pod->priority(), may_have_group);
+      victims.emplace_back(PlacedPod{pod, row}, pod->priority(),
+                           may_have_group ? Disrupts::kPodGroup : Disrupts::kPod);
       continue;
     }
-    Group& group = StateOf(*object);
-    if (!group.evicted_whole) {
-      victims.emplace_back(PlacedPod{pod, row}, group.priority, true);
+    const Standing& standing = StandingOf(*object);
+    if (standing.evicted_with == nullptr) {
+      victims.emplace_back(PlacedPod{pod, row}, standing.priority, standing.disrupts);
       continue;
     }
     FindPodsOfGroups();
+    Group& group = groups_[standing.evicted_with];
     if (std::exchange(group.listed_in, lists_) != lists_) {
-      victims.emplace_back(group.pods, group.priority);
+      victims.emplace_back(group.pods, standing.priority, standing.disrupts);
     }
   }
 }

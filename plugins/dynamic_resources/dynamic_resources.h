@@ -84,7 +84,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   PostFilterResult PostFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                               const NodeToStatus& statuses) override;
   // Unschedulable, whatever it does, but where it takes back the group's reservation of a claim:
-  // then no other plugin makes room. Error where no pod of the group got as far as PreFilter.
+  // then no other plugin makes room. Error where no pod of the group got as far as PreFilter. Does
+  // nothing for a composite group, as in kube-scheduler.
   PodGroupPostFilterResult PodGroupPostFilter(CycleState& state, const PodGroupInfo& group,
                                               const Snapshot& snapshot,
                                               PodGroupDryRun& dry_run) override;

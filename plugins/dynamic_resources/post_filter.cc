@@ -63,8 +63,9 @@ PodGroupPostFilterResult DynamicResources::PodGroupPostFilter(CycleState& state,
                                                               const Snapshot&, PodGroupDryRun&) {
   const Features& features = handle_.features();
   const bool by_topology = features.topology_aware_workload_scheduling &&
-                           group.object->spec.scheduling_constraints.has_value();
-  if (by_topology) return {.status = Status(Code::kUnschedulable)};
+                           group.object.scheduling_constraints().has_value();
+  if (group.object.composite != nullptr || by_topology)
+    return {.status = Status(Code::kUnschedulable)};
   bool any_tried = false;
   bool any_without = false;
   GivenUp given_up;
@@ -88,7 +89,7 @@ PodGroupPostFilterResult DynamicResources::PodGroupPostFilter(CycleState& state,
 // A pod of the group that is on a node, or on its way there, may use the claims.
 Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo& group,
                                            GivenUp& given_up) {
-  const api::ObjectMeta& metadata = group.object->metadata;
+  const api::ObjectMeta& metadata = group.object.metadata();
   const PodGroupState* members = handle_.pod_groups().Find(metadata.namespace_, metadata.name);
   if (members != nullptr && members->scheduled > 0) return Status::Success();
   struct Candidate {
@@ -114,7 +115,7 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
     return state.reasons().Make(Code::kUnschedulable,
                                 "deallocation of PodGroup ResourceClaim completed");
   }
-  const auto claims = FindGroupClaims(*group.object, handle_.claims());
+  const auto claims = FindGroupClaims(*group.object.pod_group, handle_.claims());
   if (!claims) return state.reasons().Error(claims.error().message);
   const api::Pod& pod = *group.unscheduled_pods.front()->pod;
   for (const ClaimPtr& claim : *claims) {

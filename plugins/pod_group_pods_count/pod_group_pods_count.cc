@@ -8,9 +8,12 @@ namespace berth::plugins {
 ScoreResult PodGroupPodsCount::ScorePlacement(CycleState&, const PodGroupInfo& group,
                                               const Snapshot&,
                                               const PodGroupAssignments& placement) {
-  const api::ObjectMeta& metadata = group.object->metadata;
-  const PodGroupState* pods = handle_.pod_groups().Find(metadata.namespace_, metadata.name);
-  const size_t scheduled = pods == nullptr ? 0 : pods->scheduled;
+  size_t scheduled = 0;
+  group.ForEachPodGroup([&](const api::PodGroup& pod_group) {
+    const api::ObjectMeta& metadata = pod_group.metadata;
+    const PodGroupState* pods = handle_.pod_groups().Find(metadata.namespace_, metadata.name);
+    if (pods != nullptr) scheduled += pods->scheduled;
+  });
   return {static_cast<int64_t>(scheduled + placement.assignments.size())};
 }
 

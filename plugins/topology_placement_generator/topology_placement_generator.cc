@@ -10,8 +10,8 @@ namespace berth::plugins {
 namespace {
 
 // The API allows one constraint; "": there is none.
-std::string_view TopologyKey(const api::PodGroup& group) {
-  const auto& constraints = group.spec.scheduling_constraints;
+std::string_view TopologyKey(const AnyPodGroup& group) {
+  const auto& constraints = group.scheduling_constraints();
   if (!constraints || constraints->topology.empty()) return "";
   return constraints->topology.front().key;
 }
@@ -22,10 +22,10 @@ GeneratePlacementsResult TopologyPlacementGenerator::GeneratePlacements(CycleSta
                                                                         const PodGroupInfo& group,
                                                                         const Snapshot& snapshot,
                                                                         const Placement& parent) {
-  const std::string_view key = TopologyKey(*group.object);
+  const std::string_view key = TopologyKey(group.object);
   if (key.empty()) return {.status = {}, .placements = {parent}};
   const std::shared_ptr<const Topology> topology = snapshot.GetTopology(key);
-  const Result<DomainId> required = DomainOfScheduled(*group.object, snapshot, *topology);
+  const Result<DomainId> required = DomainOfScheduled(group, snapshot, *topology);
   if (!required) {
     return {state.reasons().Error("cannot determine domain for already scheduled pods: " +
                                   required.error().message)};
@@ -46,14 +46,19 @@ GeneratePlacementsResult TopologyPlacementGenerator::GeneratePlacements(CycleSta
   return result;
 }
 
-Result<DomainId> TopologyPlacementGenerator::DomainOfScheduled(const api::PodGroup& group,
+Result<DomainId> TopologyPlacementGenerator::DomainOfScheduled(const PodGroupInfo& group,
                                                                const Snapshot& snapshot,
                                                                const Topology& topology) const {
+  std::vector<const PodGroupState::Member*> members;
+  group.ForEachPodGroup([&](const api::PodGroup& pod_group) {
+    const api::ObjectMeta& metadata = pod_group.metadata;
+    const PodGroupState* pods = handle_.pod_groups().Find(metadata.namespace_, metadata.name);
+    if (pods == nullptr) return;
+    for (const auto& [uid, member] : pods->members) members.push_back(&member);
+  });
   DomainId found = kNoDomain;
-  const PodGroupState* pods =
-      handle_.pod_groups().Find(group.metadata.namespace_, group.metadata.name);
-  if (pods == nullptr) return found;
-  for (const auto& [uid, member] : pods->members) {
+  for (const PodGroupState::Member* known : members) {
+    const PodGroupState::Member& member = *known;
     if (!member.placed) continue;
     const std::string pod = member.pod->metadata.Key();
     const NodeRow row = snapshot.FindNode(member.node_name);

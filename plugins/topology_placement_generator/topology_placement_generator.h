@@ -31,7 +31,7 @@ class TopologyPlacementGenerator final : public PlacementGeneratePlugin {
 
  private:
   // The domain of the group's pods that have a node; kNoDomain: none has.
-  Result<DomainId> DomainOfScheduled(const api::PodGroup& group, const Snapshot& snapshot,
+  Result<DomainId> DomainOfScheduled(const PodGroupInfo& group, const Snapshot& snapshot,
                                      const Topology& topology) const;
 
   Handle& handle_;

@@ -18,12 +18,17 @@ struct PodGroupPreview {
     std::string message;
   };
 
-  std::string pod_group;             // "namespace/name"
-  bool exists = false;               // else nothing else is known but its pods
-  std::optional<int32_t> min_count;  // of a gang
-  size_t existing = 0;               // pods, those on nodes included
-  size_t placed = 0;                 // those on nodes
-  // In the order in which they are tried; pods that are gated or being deleted are left out.
+  std::string pod_group;  // "namespace/name"
+  bool exists = false;    // else nothing else is known but its pods
+  // The composite group above all groups that it is part of, by "namespace/name": the rest is about
+  // all pods below that one. "": it is part of none.
+  std::string composite_pod_group = {};
+  std::optional<int32_t> min_count;        // pods that a gang needs
+  std::optional<int32_t> min_group_count;  // groups that a composite gang needs
+  size_t existing = 0;                     // pods, those on nodes included
+  size_t placed = 0;                       // those on nodes
+  // In the order in which they are tried, with those of the composite group; pods that are gated or
+  // being deleted are left out.
   std::vector<Member> waiting;
   size_t fitting = 0;  // of those that wait
   bool starts = false;

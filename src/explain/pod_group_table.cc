@@ -10,27 +10,34 @@ namespace {
 
 // "needs 3 pods to start, 4 exist: 1 on nodes, 3 waiting, of which 2 fit".
 std::string Facts(const engine::PodGroupPreview& group) {
-  std::string text;
-  if (group.min_count) {
-    text = "needs " + Counted(static_cast<size_t>(std::max(*group.min_count, 0)), "pod") +
-           " to start, ";
-  }
-  return text + std::to_string(group.existing) + " exist: " + std::to_string(group.placed) +
-         " on nodes, " + std::to_string(group.waiting.size()) + " waiting, of which " +
+  std::string text = "has the basic policy, ";
+  const auto needs = [&](const std::optional<int32_t>& count, const char* what) {
+    if (!count) return;
+    text = "needs " + Counted(static_cast<size_t>(std::max(*count, 0)), what) + " to start, ";
+  };
+  needs(group.min_count, "pod");
+  needs(group.min_group_count, "group");
+  return text +
+         (group.composite_pod_group.empty() ? std::to_string(group.existing)
+                                            : Counted(group.existing, "pod")) +
+         " exist: " + std::to_string(group.placed) + " on nodes, " +
+         std::to_string(group.waiting.size()) + " waiting, of which " +
          std::to_string(group.fitting) + " fit";
 }
 
 }  // namespace
 
 void AppendPodGroupTable(const engine::PodGroupPreview& group, size_t most_pods, std::string& out) {
-  out += "\n  Pod group " + group.pod_group;
+  const bool composite = !group.composite_pod_group.empty();
+  out += "\n  " + (composite ? "Composite pod group " + group.composite_pod_group +
+                                   ", with pod group " + group.pod_group + ","
+                             : "Pod group " + group.pod_group);
   if (!group.exists) {
     out += " is not there; its pods wait for it.\n";
     return;
   }
   out += group.starts ? " would start" : " would not start";
-  out += ", without evictions; it " + std::string(group.min_count ? "" : "has the basic policy, ") +
-         Facts(group) + ".\n";
+  out += ", without evictions; it " + Facts(group) + ".\n";
   if (!group.starts && !group.message.empty()) out += "  " + group.message + '\n';
   if (group.waiting.empty()) return;
   TextTable table;

@@ -124,10 +124,12 @@ void AppendCandidate(const PreemptionCandidate& candidate, std::string& out) {
 
 void AppendPodGroup(const engine::PodGroupPreview& group, std::string& out) {
   JsonObject object(out);
+  object.AddIfNotEmpty("compositePodGroup", group.composite_pod_group);
   object.Add("existing", group.existing);
   object.Add("fitting", group.fitting);
   object.AddIfNotEmpty("message", group.message);
   if (group.min_count) object.Add("minCount", *group.min_count);
+  if (group.min_group_count) object.Add("minGroupCount", *group.min_group_count);
   object.Add("missing", !group.exists);
   object.Add("placed", group.placed);
   object.Add("podGroup", group.pod_group);

@@ -9,7 +9,7 @@
 
 namespace berth::framework {
 
-Status RunPlacementFeasible(const Profile& profile, Cycle& cycle, const api::PodGroup& group,
+Status RunPlacementFeasible(const Profile& profile, Cycle& cycle, const AnyPodGroup& group,
                             const PlacementProgress& progress) {
   PointTimer timer(profile, cycle.observer, ExtensionPoint::kPlacementFeasible);
   Status result;

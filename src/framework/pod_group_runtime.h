@@ -11,7 +11,7 @@ namespace berth::framework {
 
 // `cycle` belongs to the try of the group. The first Unschedulable or Error, else the last Wait,
 // else Success.
-Status RunPlacementFeasible(const Profile& profile, Cycle& cycle, const api::PodGroup& group,
+Status RunPlacementFeasible(const Profile& profile, Cycle& cycle, const AnyPodGroup& group,
                             const PlacementProgress& progress);
 
 // The first verdict that is not Unschedulable, else the reasons of all of them.

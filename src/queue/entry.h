@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/in_tree/pod_groups.h"
 #include "src/queue/queued_pod.h"
 
 namespace berth::queue {
@@ -25,7 +26,7 @@ struct Entry {
   };
 
   std::unique_ptr<QueuedPod> pod;
-  std::string key;  // namespace/name; of a group podgroup/namespace/name
+  std::string key;  // namespace/name; of a group by EntryKey()
   Holder holder = Holder::kNone;
   // Counts up with each entry into activeQ, a backoffQ or the parked pods: breaks ties, gives
   // order.
@@ -36,18 +37,23 @@ struct Entry {
   std::vector<Rejector> rejectors;
   uint32_t gating_plugin = 0;
   bool counted_as_gated = false;
-  // Of a group; never empty there.
+  // Of a group; never empty there. It is a root: pods of groups below it are its members.
   std::vector<std::unique_ptr<Entry>> members;
-  std::shared_ptr<const api::PodGroup> object;
+  AnyPodGroup object;
   // Of a member: the group that it is queued with. nullptr: it waits for that group.
   Entry* group = nullptr;
 
-  bool is_group() const { return object != nullptr; }
+  bool is_group() const { return static_cast<bool>(object); }
   size_t size() const { return is_group() ? members.size() : 1; }
 
   bool rejected() const {
     return !pod->unschedulable_plugins.empty() || !pod->pending_plugins.empty();
   }
 };
+
+// What the entry of a group is found by.
+inline std::string EntryKey(const AnyPodGroup& group) {
+  return (group.composite ? "compositepodgroup/" : "podgroup/") + group.metadata().Key();
+}
 
 }  // namespace berth::queue

@@ -2,34 +2,38 @@
 #include "src/queue/pod_group_queue.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "berth/check.h"
-#include "berth/in_tree/pod_groups.h"
+#include "src/cache/pod_group_forest.h"
 
 namespace berth::queue {
 namespace {
 
 constexpr std::string_view kPodAdd = "UnscheduledPodAdd";
+constexpr std::string_view kPodUpdate = "UnscheduledPodUpdate";
 
 std::string GroupKey(const api::Pod& pod) {
   return pod.metadata.namespace_ + "/" + *PodGroupNameOf(pod);
 }
 
-std::string EntryKey(std::string_view group_key) {
-  return std::string("podgroup/").append(group_key);
+// "" without a root.
+std::string RootKey(const PodGroupNode* node) {
+  const PodGroupNode* root = node == nullptr ? nullptr : RootOf(*node);
+  return root == nullptr ? "" : EntryKey(root->object);
 }
 
 // A pod that stands for the group where pods are ordered.
-PodInfoPtr StandIn(const api::PodGroup& group, std::string_view scheduler_name) {
+PodInfoPtr StandIn(const AnyPodGroup& group, std::string_view scheduler_name) {
   auto pod = std::make_shared<api::Pod>();
-  pod->metadata.namespace_ = group.metadata.namespace_;
-  pod->metadata.name = group.metadata.name;
+  pod->metadata.namespace_ = group.metadata().namespace_;
+  pod->metadata.name = group.metadata().name;
   pod->spec.scheduler_name = scheduler_name;
-  pod->spec.priority = group.spec.priority.value_or(0);
+  pod->spec.priority = group.priority();
   auto info = std::make_shared<PodInfo>();
-  info->pod_priority = group.spec.priority.value_or(0);
+  info->pod_priority = group.priority();
   info->pod = std::move(pod);
   return info;
 }
@@ -50,25 +54,82 @@ void PodGroupQueue::Insert(Members& members, std::unique_ptr<Entry> member) {
   members.insert(at, std::move(member));
 }
 
-Entry* PodGroupQueue::MakeEntry(std::unique_ptr<QueuedPod> group,
-                                std::shared_ptr<const api::PodGroup> object, Members members) {
+Entry* PodGroupQueue::MakeEntry(std::unique_ptr<QueuedPod> group, AnyPodGroup object,
+                                Members members) {
   const std::string& scheduler_name = members.front()->pod->pod().spec.scheduler_name;
-  group->info = StandIn(*object, scheduler_name);
+  group->info = StandIn(object, scheduler_name);
   Entry* entry = state_.InsertGroup(std::move(group), std::move(object), std::move(members));
   queued_.insert(entry);
   return entry;
 }
 
-void PodGroupQueue::Set(std::shared_ptr<const api::PodGroup> object, Time now) {
-  const std::string key = object->metadata.Key();
-  objects_[key] = object;
-  if (Entry* entry = state_.Find(EntryKey(key)); entry != nullptr) {
-    entry->object = object;
-    if (entry->pod->info->priority() != object->spec.priority.value_or(0)) {
-      state_.Replace(entry, StandIn(*object, entry->pod->pod().spec.scheduler_name));
+const PodGroupNode* PodGroupQueue::RootOfPod(const api::Pod& pod) const {
+  const PodGroupNode* group =
+      state_.options().pod_groups->Find(pod.metadata.namespace_, *PodGroupNameOf(pod));
+  return group == nullptr ? nullptr : RootOf(*group);
+}
+
+void PodGroupQueue::Set(AnyPodGroup object, Time now) {
+  cache::PodGroupForest& forest = *state_.options().pod_groups;
+  const PodGroupNode* known = forest.Find(object);
+  const bool moved = known != nullptr && known->object && known->object.parent() != object.parent();
+  const std::string before = moved ? RootKey(known) : "";
+  forest.Set(object);
+  if (moved) Release(before, now);
+  const PodGroupNode* root = RootOf(*forest.Find(object));
+  if (root == nullptr) return;
+  const std::string key = EntryKey(root->object);
+  Entry* entry = state_.Find(key);
+  if (entry != nullptr && key == EntryKey(object)) {
+    if (entry->pod->info->priority() != object.priority()) {
+      state_.Replace(entry, StandIn(object, entry->pod->pod().spec.scheduler_name));
     }
+    entry->object = std::move(object);
   }
-  const auto waiting = incomplete_.find(key);
+  TakeIn(*root, 1, now);
+}
+
+void PodGroupQueue::Remove(const AnyPodGroup& object, Time now) {
+  cache::PodGroupForest& forest = *state_.options().pod_groups;
+  const std::string before = RootKey(forest.Find(object));
+  forest.Remove(object);
+  Release(before, now);
+}
+
+void PodGroupQueue::Release(std::string_view entry_key, Time now) {
+  Entry* entry = state_.Find(entry_key);
+  if (entry == nullptr) return;
+  const auto stays = [&](const std::unique_ptr<Entry>& member) {
+    const PodGroupNode* root = RootOfPod(member->pod->pod());
+    return root != nullptr && EntryKey(root->object) == entry_key;
+  };
+  const auto staying = std::ranges::count_if(entry->members, stays);
+  if (static_cast<size_t>(staying) == entry->members.size()) return;
+  Members left;
+  if (staying == 0) {
+    left = std::move(entry->members);
+    queued_.erase(entry);
+    state_.Extract(entry);
+  } else {
+    state_.ChangeMembers(entry, [&] {
+      const auto gone = std::ranges::stable_partition(entry->members, stays);
+      std::ranges::move(gone, std::back_inserter(left));
+      entry->members.erase(gone.begin(), gone.end());
+    });
+    Requeue(entry, kPodUpdate, now);
+  }
+  num_incomplete_ += left.size();
+  for (auto& member : left) {
+    member->group = nullptr;
+    incomplete_[GroupKey(member->pod->pod())].push_back(std::move(member));
+  }
+}
+
+void PodGroupQueue::TakeIn(const PodGroupNode& group, int depth, Time now) {
+  if (incomplete_.empty() || depth > kMaxPodGroupTreeDepth) return;
+  for (const PodGroupNode* child : group.children) TakeIn(*child, depth + 1, now);
+  if (group.composite) return;
+  const auto waiting = incomplete_.find(group.object.metadata().Key());
   if (waiting == incomplete_.end()) return;
   Members members = std::move(waiting->second);
   incomplete_.erase(waiting);
@@ -79,33 +140,19 @@ void PodGroupQueue::Set(std::shared_ptr<const api::PodGroup> object, Time now) {
   }
 }
 
-void PodGroupQueue::Remove(const api::PodGroup& object) {
-  const std::string key = object.metadata.Key();
-  objects_.erase(key);
-  Members& incomplete = incomplete_[key];
-  if (Entry* entry = state_.Find(EntryKey(key)); entry != nullptr) {
-    incomplete = std::move(entry->members);
-    for (auto& member : incomplete) member->group = nullptr;
-    queued_.erase(entry);
-    state_.Extract(entry);
-  }
-  num_incomplete_ += incomplete.size();
-  if (incomplete.empty()) incomplete_.erase(key);
-}
-
 void PodGroupQueue::Add(std::unique_ptr<QueuedPod> pod, Time now) {
-  const std::string key = GroupKey(pod->pod());
   std::unique_ptr<Entry> member = state_.MakeMember(std::move(pod));
   Entry* added = member.get();
   const bool fresh = members_.emplace(member->key, added).second;
   BERTH_CHECK(fresh, "a member of a pod group is queued already");
-  const auto object = objects_.find(key);
-  if (object == objects_.end()) {
-    incomplete_[key].push_back(std::move(member));
+  const PodGroupNode* root = RootOfPod(member->pod->pod());
+  if (root == nullptr) {
+    incomplete_[GroupKey(member->pod->pod())].push_back(std::move(member));
     ++num_incomplete_;
     return;
   }
-  if (Entry* entry = state_.Find(EntryKey(key)); entry != nullptr) {
+  const std::string key = EntryKey(root->object);
+  if (Entry* entry = state_.Find(key); entry != nullptr) {
     state_.ChangeMembers(entry, [&] {
       member->group = entry;
       Insert(entry->members, std::move(member));
@@ -126,7 +173,7 @@ void PodGroupQueue::Add(std::unique_ptr<QueuedPod> pod, Time now) {
   group->consecutive_errors_count = member->pod->consecutive_errors_count;
   Members members;
   members.push_back(std::move(member));
-  Entry* entry = MakeEntry(std::move(group), object->second, std::move(members));
+  Entry* entry = MakeEntry(std::move(group), root->object, std::move(members));
   state_.Return(entry, QueueingStrategy::kAfterBackoff, kPodAdd, now);
 }
 
@@ -136,7 +183,16 @@ Entry* PodGroupQueue::Find(std::string_view pod_key) const {
 }
 
 Entry* PodGroupQueue::EntryOf(const api::Pod& pod) const {
-  return state_.Find(EntryKey(GroupKey(pod)));
+  const PodGroupNode* root = RootOfPod(pod);
+  return root == nullptr ? nullptr : state_.Find(EntryKey(root->object));
+}
+
+void PodGroupQueue::Requeue(Entry* entry, std::string_view event, Time now) {
+  if (entry->holder == Holder::kActive) {
+    state_.Requeue(entry, QueueingStrategy::kImmediately, event, now);
+  } else if (entry->holder != Holder::kParked) {
+    state_.Requeue(entry, QueueingStrategy::kAfterBackoff, event, now);
+  }
 }
 
 std::unique_ptr<QueuedPod> PodGroupQueue::Take(Entry* member, Time now) {
@@ -167,18 +223,14 @@ std::unique_ptr<QueuedPod> PodGroupQueue::Take(Entry* member, Time now) {
   }
   std::unique_ptr<QueuedPod> pod;
   state_.ChangeMembers(entry, [&] { pod = take(entry->members); });
-  if (entry->holder == Holder::kActive) {
-    state_.Requeue(entry, QueueingStrategy::kImmediately, kPodAdd, now);
-  } else if (entry->holder != Holder::kParked) {
-    state_.Requeue(entry, QueueingStrategy::kAfterBackoff, kPodAdd, now);
-  }
+  Requeue(entry, kPodAdd, now);
   return pod;
 }
 
 std::unique_ptr<QueuedPod> PodGroupQueue::Pop(Entry* entry) {
   auto group = std::make_unique<QueuedGroup>();
   group->object = entry->object;
-  in_flight_ = entry->object->metadata.Key();
+  in_flight_ = entry->key;
   popped_.clear();
   for (auto& member : entry->members) {
     members_.erase(member->key);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "berth/api/scheduling.h"
+#include "berth/in_tree/pod_groups.h"
 #include "berth/time.h"
 #include "src/base/string_map.h"
 #include "src/queue/queue_state.h"
@@ -19,10 +19,10 @@ namespace berth::queue {
 // How the attempt at a pod group ended.
 enum class GroupResult { kScheduled, kRejected, kError };
 
-// The pods of pod groups in the queue. A group is one entry of the QueueState, with all its queued
-// pods in it.
+// The pods of pod groups in the queue. A group that is part of no other is one entry of the
+// QueueState, with its queued pods in it; those of groups below a composite one are in its entry.
 //
-//   incomplete  their PodGroup is not known
+//   incomplete  their PodGroup is not known, or a group that it is part of
 //   queued      in the entry of their group
 //   pending     the group is being tried: they join it when it comes back
 //
@@ -35,17 +35,17 @@ class PodGroupQueue {
   // `state` must outlive this.
   explicit PodGroupQueue(QueueState& state) : state_(state) {}
 
-  // A new or changed PodGroup. A new one takes its incomplete pods into the queue.
-  void Set(std::shared_ptr<const api::PodGroup> object, Time now);
-  // Its queued pods become incomplete.
-  void Remove(const api::PodGroup& object);
+  // A new or changed group. Pods that waited for it alone are taken into the queue.
+  void Set(AnyPodGroup object, Time now);
+  // The queued pods below it become incomplete.
+  void Remove(const AnyPodGroup& object, Time now);
 
   // A member of a group, new or back from an attempt. No pod of its key may be here.
   void Add(std::unique_ptr<QueuedPod> pod, Time now);
   // The member of that "namespace/name"; nullptr: it is not here. Its `group` is its entry, if it
   // is queued.
   Entry* Find(std::string_view pod_key) const;
-  // Takes the member out; the others go where their group's entry was, by way of PreEnqueue.
+  // Takes the member out; the others go where their entry was, by way of PreEnqueue.
   std::unique_ptr<QueuedPod> Take(Entry* member, Time now);
   // The entry of the pod's group; nullptr: it is not queued.
   Entry* EntryOf(const api::Pod& pod) const;
@@ -77,16 +77,22 @@ class PodGroupQueue {
 
   static void Insert(Members& members, std::unique_ptr<Entry> member);
   // A new entry for the group, in no container.
-  Entry* MakeEntry(std::unique_ptr<QueuedPod> group, std::shared_ptr<const api::PodGroup> object,
-                   Members members);
+  Entry* MakeEntry(std::unique_ptr<QueuedPod> group, AnyPodGroup object, Members members);
+  // The root of the pod's group, nullptr where it is not known.
+  const PodGroupNode* RootOfPod(const api::Pod& pod) const;
+  // The entry goes where it was, by way of PreEnqueue, after members have left it.
+  void Requeue(Entry* entry, std::string_view event, Time now);
+  // The members that have another root now, or none, become incomplete.
+  void Release(std::string_view entry_key, Time now);
+  // Those that are incomplete no more.
+  void TakeIn(const PodGroupNode& group, int depth, Time now);
 
   QueueState& state_;
-  base::StringMap<std::shared_ptr<const api::PodGroup>> objects_;  // by "namespace/name"
-  base::StringMap<Entry*> members_;                                // by pod, all of them
-  base::StringMap<Members> incomplete_;                            // by group
+  base::StringMap<Entry*> members_;      // by pod, all of them
+  base::StringMap<Members> incomplete_;  // by pod group
   size_t num_incomplete_ = 0;
   absl::flat_hash_set<const Entry*> queued_;
-  // The group that is being tried, with what it was popped with.
+  // The group that is being tried, by EntryKey(), with what it was popped with.
   std::string in_flight_;
   absl::flat_hash_set<std::string> popped_;  // UIDs
   Members pending_;

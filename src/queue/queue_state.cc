@@ -99,12 +99,11 @@ std::unique_ptr<Entry> QueueState::MakeMember(std::unique_ptr<QueuedPod> pod) {
   return member;
 }
 
-Entry* QueueState::InsertGroup(std::unique_ptr<QueuedPod> group,
-                               std::shared_ptr<const api::PodGroup> object,
+Entry* QueueState::InsertGroup(std::unique_ptr<QueuedPod> group, AnyPodGroup object,
                                std::vector<std::unique_ptr<Entry>> members) {
   auto entry = std::make_unique<Entry>();
   entry->pod = std::move(group);
-  entry->key = "podgroup/" + object->metadata.Key();
+  entry->key = EntryKey(object);
   entry->object = std::move(object);
   entry->members = std::move(members);
   for (const auto& member : entry->members) member->group = entry.get();

@@ -54,7 +54,7 @@ class QueueState {
   // Takes a newer version of the pod, leaving the entry where it is.
   void Replace(Entry* entry, PodInfoPtr info);
   // A new entry for a pod group, in no container yet. `members` has at least one.
-  Entry* InsertGroup(std::unique_ptr<QueuedPod> group, std::shared_ptr<const api::PodGroup> object,
+  Entry* InsertGroup(std::unique_ptr<QueuedPod> group, AnyPodGroup object,
                      std::vector<std::unique_ptr<Entry>> members);
   // Calls `change` on a group's members, which must leave one at least, and keeps what is known of
   // the group true to them. The group stays where it is.

@@ -54,7 +54,7 @@ QueueCounts SchedulingQueue::counts() const {
                      .in_flight = in_flight_.size(),
                      .incomplete = groups_.num_incomplete(),
                      .pending = groups_.num_pending(),
-                     .has_groups = state_.options().pod_groups};
+                     .has_groups = state_.options().pod_groups != nullptr};
   for (const Entry* group : groups_.entries()) CountGroup(*group, counts);
   return counts;
 }

@@ -10,19 +10,24 @@
 #include <string_view>
 #include <vector>
 
-#include "berth/api/scheduling.h"
 #include "berth/cluster_event.h"
+#include "berth/in_tree/pod_groups.h"
 #include "berth/in_tree/points.h"
 #include "berth/pod_info.h"
 #include "berth/time.h"
+
+namespace berth::cache {
+class PodGroupForest;
+}  // namespace berth::cache
 
 namespace berth::queue {
 
 struct QueuedPod;
 
-// The queued pods of a pod group, which are tried together.
+// The queued pods of a pod group that is part of no other, or of all groups below a composite one.
+// They are tried together.
 struct QueuedGroup {
-  std::shared_ptr<const api::PodGroup> object;
+  AnyPodGroup object;
   // Ordered by priority, attempts (both descending), timestamp and name.
   std::vector<std::unique_ptr<QueuedPod>> members;
 };
@@ -73,8 +78,9 @@ struct QueueOptions {
   Duration pod_max_in_unschedulable_pods_duration = std::chrono::minutes(5);
   // Feature gate SchedulerPopFromBackoffQ: an empty activeQ takes from backoffQ.
   bool pop_from_backoff_q = true;
-  // Feature gate GenericWorkload: the pods of a pod group are queued as one.
-  bool pod_groups = false;
+  // Feature gate GenericWorkload: the pods of a pod group are queued as one. The queue keeps the
+  // forest, which must outlive it. nullptr: the gate is off.
+  cache::PodGroupForest* pod_groups = nullptr;
 };
 
 using QueueLess = std::function<bool(const QueueSortKey&, const QueueSortKey&)>;

@@ -54,7 +54,7 @@ Entry* SchedulingQueue::FindEntry(std::string_view pod_key) const {
 }
 
 bool SchedulingQueue::IsMember(const api::Pod& pod) const {
-  return state_.options().pod_groups && PodGroupNameOf(pod) != nullptr;
+  return state_.options().pod_groups != nullptr && PodGroupNameOf(pod) != nullptr;
 }
 
 void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
@@ -235,14 +235,14 @@ void SchedulingQueue::AddAttemptedPodGroup(std::unique_ptr<QueuedPod> group, Gro
   groups_.Return(std::move(group), result, kScheduleAttemptFailure, now);
 }
 
-void SchedulingQueue::SetPodGroup(std::shared_ptr<const api::PodGroup> group, Time now) {
+void SchedulingQueue::SetPodGroup(AnyPodGroup group, Time now) {
   BERTH_ON_THREAD(owner_);
-  if (state_.options().pod_groups) groups_.Set(std::move(group), now);
+  if (state_.options().pod_groups != nullptr) groups_.Set(std::move(group), now);
 }
 
-void SchedulingQueue::DeletePodGroup(const api::PodGroup& group) {
+void SchedulingQueue::DeletePodGroup(const AnyPodGroup& group, Time now) {
   BERTH_ON_THREAD(owner_);
-  if (state_.options().pod_groups) groups_.Remove(group);
+  if (state_.options().pod_groups != nullptr) groups_.Remove(group, now);
 }
 
 bool SchedulingQueue::HasReady() const { return state_.Next() != nullptr; }

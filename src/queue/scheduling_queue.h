@@ -118,9 +118,9 @@ class SchedulingQueue {
   // moved from.
   void AddAttemptedPodGroup(std::unique_ptr<QueuedPod> group, GroupResult result, Time now);
 
-  // A PodGroup that is new or has changed, or is gone.
-  void SetPodGroup(std::shared_ptr<const api::PodGroup> group, Time now);
-  void DeletePodGroup(const api::PodGroup& group);
+  // A group that is new or has changed, or is gone.
+  void SetPodGroup(AnyPodGroup group, Time now);
+  void DeletePodGroup(const AnyPodGroup& group, Time now);
 
   // Something changed in the cluster: moves the parked pods it may help, and records it for those
   // in flight. A wildcard event whose new object is a pod concerns that pod alone.

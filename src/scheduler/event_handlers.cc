@@ -11,9 +11,18 @@
 namespace berth::scheduler {
 namespace {
 
-using PodGroupPtr = std::shared_ptr<const api::PodGroup>;
-
 bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
+
+// None where the object is no group.
+AnyPodGroup PodGroupOf(const api::ObjectPtr& object) {
+  if (const auto* group = std::get_if<std::shared_ptr<const api::PodGroup>>(&object)) {
+    return {.pod_group = *group};
+  }
+  if (const auto* group = std::get_if<std::shared_ptr<const api::CompositePodGroup>>(&object)) {
+    return {.composite = *group};
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -272,8 +281,8 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
     state_.objects.Set(event.new_object);
     state_.assumed_volumes.Expire(event.new_object);
     if (const auto* claim = std::get_if<ClaimPtr>(&event.new_object)) state_.claims.Show(*claim);
-    if (const auto* group = std::get_if<PodGroupPtr>(&event.new_object)) {
-      queue_.SetPodGroup(*group, now);
+    if (AnyPodGroup group = PodGroupOf(event.new_object)) {
+      queue_.SetPodGroup(std::move(group), now);
     }
     state_.cache.TestSelectorOf(event.new_object);
     if (event.type == informers::EventType::kUpdated) action = action::kUpdate;
@@ -281,9 +290,9 @@ void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Tim
     state_.objects.Remove(event.old_object);
     state_.assumed_volumes.Expire(event.old_object);
     if (const auto* claim = std::get_if<ClaimPtr>(&event.old_object)) state_.claims.Remove(**claim);
-    if (const auto* group = std::get_if<PodGroupPtr>(&event.old_object)) {
-      queue_.DeletePodGroup(**group);
-      state_.group_status_patcher.Forget((*group)->metadata.uid);
+    if (const AnyPodGroup group = PodGroupOf(event.old_object)) {
+      queue_.DeletePodGroup(group, now);
+      state_.group_status_patcher.Forget(group.metadata().uid);
     }
     action = action::kDelete;
   } else {

@@ -111,7 +111,7 @@ GangSearch::Outcome GangSearch::Try(PodGroupAttempt& group, const NodeSet* place
     }
     const size_t placed = static_cast<size_t>(
         std::ranges::count(group.members, Result::kPlaced, &MemberAttempt::result));
-    status = framework::RunPlacementFeasible(*group.profile, cycle, *group.object,
+    status = framework::RunPlacementFeasible(*group.profile, cycle, {.pod_group = group.object},
                                              {before + placed, order_.size() - depth_});
     if (status.ok() || status.wait()) continue;
     if (status.code() == Code::kError) {

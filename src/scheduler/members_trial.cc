@@ -37,12 +37,12 @@ GroupVerdict MembersTrial::Run(PodGroupAttempt& group, const MembersPlan& plan) 
   Begin(group);
   framework::Cycle placement;
   if (!group.preview) placement.observer = &state_.observer;
-  const api::PodGroup& object = *group.object;
+  const AnyPodGroup object{.pod_group = group.object};
   const auto feasible = [&](const PlacementProgress& progress) {
     return framework::RunPlacementFeasible(*group.profile, placement, object, progress);
   };
   const PodGroupState* known =
-      state_.pod_groups.Find(object.metadata.namespace_, object.metadata.name);
+      state_.pod_groups.Find(object.metadata().namespace_, object.metadata().name);
   PlacementProgress progress{.scheduled = known == nullptr ? 0 : known->scheduled,
                              .remaining = group.members.size()};
   Status status = feasible(progress);
@@ -55,16 +55,10 @@ GroupVerdict MembersTrial::Run(PodGroupAttempt& group, const MembersPlan& plan) 
     if (plan.tries != Tries::kEvery) return *std::move(rejected);
   }
 
-  bool any_placed = false;
   for (size_t i = 0; i < group.members.size(); ++i) {
     MemberAttempt& member = group.members[i];
-    const NodeSet* nodes = plan.placement;
-    if (!plan.rows.empty() && plan.rows[i] != kNoRow) {
-      one_node_.Assign(state_.cache.num_rows(), false);
-      one_node_.Set(plan.rows[i]);
-      nodes = &one_node_;
-    }
-    TryMember(group, i, nodes);
+    const bool on_one = !plan.rows.empty() && plan.rows[i] != kNoRow;
+    TryMember(group, i, on_one ? OnlyNode(plan.rows[i]) : plan.placement);
     if (member.result == Result::kError) {
       return ErrorVerdict("failed to schedule other pod from a pod group: " +
                           member.failure.message);
@@ -80,16 +74,36 @@ GroupVerdict MembersTrial::Run(PodGroupAttempt& group, const MembersPlan& plan) 
       if (!rejected) rejected = {.code = status.code(), .reasons = status.reasons()};
       if (plan.tries != Tries::kEvery) return *std::move(rejected);
     }
-    any_placed = any_placed || member.result == Result::kPlaced;
   }
   if (rejected) return *std::move(rejected);
-  if (status.wait() || !any_placed) return Unschedulable(status);
+  if (status.wait()) return Unschedulable(status);
   return {};
+}
+
+GroupVerdict MembersTrial::PlaceAgain(PodGroupAttempt& group, std::span<const NodeRow> rows) {
+  refused_.reset();
+  group.tried.clear();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] == kNoRow) continue;
+    MemberAttempt& member = group.members[i];
+    member.StartOver();
+    TryMember(group, i, OnlyNode(rows[i]));
+    if (member.result != Result::kPlaced) {
+      return ErrorVerdict("failed to assume the subtree: " + member.failure.message);
+    }
+  }
+  return {};
+}
+
+const NodeSet* MembersTrial::OnlyNode(NodeRow row) {
+  one_node_.Assign(state_.cache.num_rows(), false);
+  one_node_.Set(row);
+  return &one_node_;
 }
 
 void MembersTrial::Begin(PodGroupAttempt& group) {
   refused_.reset();
-  tried_.clear();
+  group.tried.clear();
   for (MemberAttempt& member : group.members) member.StartOver();
 }
 
@@ -99,7 +113,7 @@ void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* no
   const PodInfo& info = *attempt.info();
   attempt.start = state_.clock.Now();
   if (stopwatch_) attempt.stopwatch_start = stopwatch_();
-  tried_.push_back({i, std::string(state_.nominator.NominatedNode(attempt.uid()))});
+  group.tried.push_back({i, std::string(state_.nominator.NominatedNode(attempt.uid()))});
   if (const Failure* alike = RefusedAlike(info, nodes)) {
     member.result = Result::kRejected;
     member.failure = *alike;
@@ -169,18 +183,18 @@ const Failure* MembersTrial::RefusedAlike(const PodInfo& pod, const NodeSet* nod
 }
 
 void MembersTrial::TakeBackLast(PodGroupAttempt& group) {
-  Undo(group, tried_.back());
-  group.members[tried_.back().member].StartOver();
-  tried_.pop_back();
+  Undo(group, group.tried.back());
+  group.members[group.tried.back().member].StartOver();
+  group.tried.pop_back();
   refused_.reset();
 }
 
 // In reverse, as what is undone may build on what was done before.
 void MembersTrial::TakeBack(PodGroupAttempt& group) {
-  for (; !tried_.empty(); tried_.pop_back()) Undo(group, tried_.back());
+  for (; !group.tried.empty(); group.tried.pop_back()) Undo(group, group.tried.back());
 }
 
-void MembersTrial::Undo(PodGroupAttempt& group, const Tried& tried) {
+void MembersTrial::Undo(PodGroupAttempt& group, const PodGroupAttempt::Tried& tried) {
   MemberAttempt& member = group.members[tried.member];
   if (member.result != Result::kPlaced) return;
   UnreserveAndForget(state_, member.attempt, member.node_name);

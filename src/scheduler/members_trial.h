@@ -39,15 +39,18 @@ class MembersTrial {
                const SchedulerOptions& options);
 
   // Members that were tried before start over. What is placed stays assumed and reserved, whatever
-  // the verdict.
+  // the verdict. Success also where no member is placed, but enough were before.
   GroupVerdict Run(PodGroupAttempt& group, const MembersPlan& plan);
+  // Places the members that have a row there, as a try before did; of the others it stays as it
+  // is. `rows` is by member, or empty. Error: one cannot be placed.
+  GroupVerdict PlaceAgain(PodGroupAttempt& group, std::span<const NodeRow> rows);
   // The same step by step: forgets what came of the members, and tries one of them on the nodes
   // (nullptr: all).
   void Begin(PodGroupAttempt& group);
   void TryMember(PodGroupAttempt& group, size_t member, const NodeSet* nodes);
   // Takes back what came of the member tried last, its nomination included.
   void TakeBackLast(PodGroupAttempt& group);
-  // Takes back all since Begin(); members still say where they were placed.
+  // Takes back all of the group since Begin(); members still say where they were placed.
   void TakeBack(PodGroupAttempt& group);
 
  private:
@@ -60,13 +63,9 @@ class MembersTrial {
     Failure failure;
   };
 
-  struct Tried {
-    size_t member = 0;
-    std::string nominated_node;  // before it was assumed
-  };
-
+  const NodeSet* OnlyNode(NodeRow row);
   // Takes the member off its node.
-  void Undo(PodGroupAttempt& group, const Tried& tried);
+  void Undo(PodGroupAttempt& group, const PodGroupAttempt::Tried& tried);
   void Refuse(MemberAttempt& member, const NodeSet* nodes, const engine::Decision& decision);
   // What was said of a pod alike, if it still holds.
   const Failure* RefusedAlike(const PodInfo& pod, const NodeSet* nodes) const;
@@ -76,7 +75,6 @@ class MembersTrial {
   engine::Engine& engine_;
   const std::function<Duration()> stopwatch_;
   std::optional<Refused> refused_;
-  std::vector<Tried> tried_;  // in order
   NodeSet one_node_;
   const metrics::SeriesId algorithm_series_;
 };

@@ -36,6 +36,8 @@ struct CycleOutcome {
 // How the scheduling cycle of a pod group ended, after those of its pods.
 struct PodGroupOutcome {
   const api::PodGroup& pod_group;
+  // The composite one with which it was tried; nullptr: it was tried by itself.
+  const api::CompositePodGroup* composite_pod_group = nullptr;
   // Of the condition PodGroupInitiallyScheduled, whether it was written or not.
   std::string_view status;
   std::string_view reason;

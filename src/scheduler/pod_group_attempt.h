@@ -53,20 +53,24 @@ struct GroupVerdict {
   }
 };
 
-// One attempt at a pod group: it is tried whole.
+// One attempt at the pods of a pod group: they are tried together.
 struct PodGroupAttempt {
-  std::unique_ptr<queue::QueuedPod> queued;     // the group; its members are below
+  // A member that was tried, and what it was nominated for before it was assumed.
+  struct Tried {
+    size_t member = 0;
+    std::string nominated_node;
+  };
+
   std::shared_ptr<const api::PodGroup> object;  // as it is now
   const framework::Profile* profile = nullptr;  // of all members
   std::vector<MemberAttempt> members;           // in the order in which they are tried
-  Time start;
+  std::vector<Tried> tried;                     // in order; what is still to be taken back
   std::string untried_message;  // once it failed: what pods hear that were not tried
-  bool waits_for_preemption = false;
-  bool preview = false;  // nothing of it is measured
+  bool preview = false;         // nothing of it is measured
 
   // What plugins see of it; good as long as the members stay.
   PodGroupInfo Info() const {
-    PodGroupInfo info{.object = object, .unscheduled_pods = {}};
+    PodGroupInfo info{.object = {.pod_group = object}, .unscheduled_pods = {}};
     for (const MemberAttempt& member : members) {
       info.unscheduled_pods.push_back(member.attempt.info().get());
       info.states.push_back(&member.attempt.cycle.state);

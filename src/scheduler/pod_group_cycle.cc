@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "berth/check.h"
+#include "berth/in_tree/pod_groups.h"
 #include "src/base/logging.h"
 #include "src/base/string_map.h"
 #include "src/framework/pod_group_runtime.h"
@@ -61,11 +63,12 @@ api::Condition InitiallyScheduled(const GroupVerdict& verdict, int64_t generatio
   return condition;
 }
 
-MetricsObserver::GroupResult ResultOf(const PodGroupAttempt& group, const GroupVerdict& verdict) {
+MetricsObserver::GroupResult ResultOf(const PodGroupTree& tree) {
   using enum MetricsObserver::GroupResult;
+  const GroupVerdict& verdict = *tree.root().verdict;
   if (verdict.ok()) return kScheduled;
   if (verdict.code != Code::kUnschedulable) return kError;
-  return group.waits_for_preemption ? kWaitingOnPreemption : kUnschedulable;
+  return tree.waits_for_preemption ? kWaitingOnPreemption : kUnschedulable;
 }
 
 }  // namespace
@@ -80,201 +83,247 @@ PodGroupCycle::PodGroupCycle(const CycleParts& parts, const SchedulerOptions& op
       on_pod_group_(options.on_pod_group) {}
 
 void PodGroupCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
-  PodGroupAttempt group = Begin(std::move(popped));
-  if (const auto problem = Problem(group)) {
-    FailAll(std::move(group), *problem);
+  PodGroupTree tree = Begin(std::move(popped));
+  if (const auto problem = Problem(tree)) {
+    FailAll(std::move(tree), *problem);
     return;
   }
-  DropSettled(group);
-  if (group.members.empty()) {
-    parts_.queue.AddAttemptedPodGroup(std::move(group.queued), queue::GroupResult::kScheduled,
+  DropSettled(tree);
+  if (tree.num_members() == 0) {
+    parts_.queue.AddAttemptedPodGroup(std::move(tree.queued), queue::GroupResult::kScheduled,
                                       state_.step_clock.Now());
     return;
   }
-  base::LogV(3, "Attempting to schedule pod group", {{"podGroup", group.object->metadata.Key()}});
-  // What the group's pods are nominated for is theirs together: none leaves room for another.
+  base::LogV(3, "Attempting to schedule pod group",
+             {{"podGroup", tree.root().object.metadata().Key()}});
+  Decide(tree);
+  Submit(std::move(tree));
+}
+
+void PodGroupCycle::Decide(PodGroupTree& tree) {
+  // What the pods are nominated for is theirs together: none leaves room for another.
   std::vector<std::string> uids;
-  for (MemberAttempt& member : group.members) {
+  tree.ForEachMember([&](MemberAttempt& member) {
     Prepare(state_, member.attempt);
     if (!state_.nominator.empty()) uids.push_back(member.attempt.uid());
-  }
+  });
   state_.nominator.SetAside(uids);
-  GroupVerdict verdict = trial_.Run(group);
-  state_.metrics.Observe(algorithm_series_, state_.clock.Now() - group.start);
-  group.untried_message = verdict.message();
-  if (verdict.code == Code::kUnschedulable) MakeRoom(group, verdict);
+  const GroupVerdict verdict = trial_.Run(tree);
+  state_.metrics.Observe(algorithm_series_, state_.clock.Now() - tree.start);
+  tree.Complete();
+  for (PodGroupTree::Group& group : tree.groups) {
+    group.pods.untried_message = group.verdict->message();
+  }
+  if (verdict.code == Code::kUnschedulable) MakeRoom(tree);
   state_.nominator.SetAside({});
-  Submit(std::move(group), verdict);
 }
 
 std::optional<engine::PodGroupPreview> PodGroupCycle::Preview(const api::Pod& pod,
                                                               Effects effects) {
   std::optional<PreviewAttempt> begun = BeginPreview(state_, parts_.profiles, pod);
   if (!begun) return std::nullopt;
-  PodGroupAttempt& group = begun->group;
-  if (group.object == nullptr || group.members.empty()) {
+  PodGroupTree& tree = begun->tree;
+  if (begun->preview.exists && !tree.root().object) {
+    return EndPreview(
+        *std::move(begun),
+        {.code = Code::kUnschedulable, .reasons = {"a composite pod group above it is not found"}});
+  }
+  if (!tree.root().object || tree.num_members() == 0) {
     return EndPreview(*std::move(begun), {.code = Code::kUnschedulable, .reasons = {}});
   }
-  if (const auto problem = Problem(group)) {
+  if (const auto problem = Problem(tree)) {
     return EndPreview(*std::move(begun), {.code = Code::kError, .reasons = {*problem}});
   }
   if (effects == Effects::kNone) {
-    if (std::string why = WhyNotTried(state_, group); !why.empty()) {
+    if (std::string why = WhyNotTried(state_, tree); !why.empty()) {
       return EndPreview(*std::move(begun), {.code = Code::kUnschedulable, .reasons = {why}});
     }
   }
-  group.preview = true;
-  const KeptChance chance(state_, parts_.engine, *group.profile);
+  const KeptChance chance(state_, parts_.engine, *tree.profile);
   std::vector<std::string> uids;
-  for (const MemberAttempt& member : group.members) uids.push_back(member.attempt.uid());
+  tree.ForEachMember([&](const MemberAttempt& member) { uids.push_back(member.attempt.uid()); });
   state_.nominator.SetAside(uids);
-  const GroupVerdict verdict = trial_.TryEvery(group);
+  const GroupVerdict verdict = trial_.TryEvery(tree);
   state_.nominator.SetAside({});
   return EndPreview(*std::move(begun), verdict);
 }
 
-PodGroupAttempt PodGroupCycle::Begin(std::unique_ptr<queue::QueuedPod> popped) {
-  PodGroupAttempt group;
-  group.start = state_.clock.Now();
-  group.object = popped->group->object;
-  group.members.reserve(popped->group->members.size());
+PodGroupTree PodGroupCycle::Begin(std::unique_ptr<queue::QueuedPod> popped) {
+  const PodGroupNode* root = state_.pod_group_forest.Find(popped->group->object);
+  BERTH_CHECK(root != nullptr, "a queued pod group is not known");
+  PodGroupTree tree = PodGroupTree::Of(*root);
+  tree.start = state_.clock.Now();
   for (std::unique_ptr<queue::QueuedPod>& pod : popped->group->members) {
-    MemberAttempt& member = group.members.emplace_back();
-    member.attempt.queued = std::move(pod);
-    member.attempt.start = group.start;
-    member.attempt.profile = parts_.profiles.Find(member.attempt.pod().spec.scheduler_name);
+    PodGroupAttempt* group = tree.Find(*PodGroupNameOf(pod->pod()));
+    BERTH_CHECK(group != nullptr, "a pod is queued with another group than its own");
+    Attempt& attempt = group->members.emplace_back().attempt;
+    attempt.queued = std::move(pod);
+    attempt.start = tree.start;
+    attempt.profile = parts_.profiles.Find(attempt.pod().spec.scheduler_name);
   }
-  group.queued = std::move(popped);
-  group.profile = group.members.front().attempt.profile;
-  return group;
+  tree.queued = std::move(popped);
+  tree.SetProfile();
+  return tree;
 }
 
-std::optional<std::string> PodGroupCycle::Problem(const PodGroupAttempt& group) const {
-  const api::PodGroupSpec& spec = group.object->spec;
-  const api::PodSpec& first = group.members.front().attempt.pod().spec;
-  Common common{.scheduler_name = first.scheduler_name,
-                .priority = spec.priority.value_or(0),
-                .preemption_policy = PreemptionPolicy(first.preemption_policy)};
-  if (state_.features.pod_group_preemption_policy) {
-    common.preemption_policy = PreemptionPolicy(spec.preemption_policy);
-    common.policy_of_group = true;
-  }
-  for (const MemberAttempt& member : group.members) {
-    if (auto problem = Mismatch(member.attempt.pod(), common)) return problem;
-  }
-  const api::ObjectMeta& metadata = group.object->metadata;
-  if (const PodGroupState* known = state_.pod_groups.Find(metadata.namespace_, metadata.name)) {
+std::optional<std::string> PodGroupCycle::Problem(PodGroupTree& tree) const {
+  const AnyPodGroup& root = tree.root().object;
+  std::optional<Common> common;
+  std::optional<std::string> problem;
+  tree.ForEachMember([&](const MemberAttempt& member) {
+    const api::PodSpec& spec = member.attempt.pod().spec;
+    if (!common) {
+      common = {.scheduler_name = spec.scheduler_name,
+                .priority = root.priority(),
+                .preemption_policy = PreemptionPolicy(spec.preemption_policy)};
+      if (state_.features.pod_group_preemption_policy) {
+        common->preemption_policy = PreemptionPolicy(root.preemption_policy());
+        common->policy_of_group = true;
+      }
+    }
+    if (!problem) problem = Mismatch(member.attempt.pod(), *common);
+  });
+  if (problem) return problem;
+  for (const PodGroupTree::Group& group : tree.groups) {
+    if (group.object.composite != nullptr) continue;
+    const api::ObjectMeta& metadata = group.object.metadata();
+    const PodGroupState* known = state_.pod_groups.Find(metadata.namespace_, metadata.name);
+    if (known == nullptr) continue;
     for (const auto& [uid, member] : known->members) {
       if (!member.placed) continue;
-      if (auto problem = Mismatch(*member.pod, common)) return problem;
+      if (problem = Mismatch(*member.pod, *common); problem) return problem;
     }
   }
-  if (group.profile == nullptr) {
-    return "profile not found for scheduler name \"" + std::string(common.scheduler_name) + "\"";
+  if (tree.profile == nullptr) {
+    return "profile not found for scheduler name \"" + std::string(common->scheduler_name) + "\"";
   }
   return std::nullopt;
 }
 
-void PodGroupCycle::MakeRoom(PodGroupAttempt& group, GroupVerdict& verdict) {
-  const PodGroupInfo info = group.Info();
+void PodGroupCycle::MakeRoom(PodGroupTree& tree) {
+  const PodGroupInfo info = tree.Info(0);
   framework::Cycle cycle;
   cycle.observer = &state_.observer;
   PodGroupPostFilterResult result;
   {
-    GroupPreemptionDryRun dry_run(state_, trial_, cycle, group);
-    result = framework::RunPodGroupPostFilter(*group.profile, cycle, info, state_.cache, dry_run);
+    GroupPreemptionDryRun dry_run(state_, trial_, cycle, tree);
+    result = framework::RunPodGroupPostFilter(*tree.profile, cycle, info, state_.cache, dry_run);
   }
-  if (result.status.code() == Code::kError) verdict = {.code = Code::kError, .reasons = {}};
-  verdict.reasons.push_back(result.status.message());
+  for (PodGroupTree::Group& group : tree.groups) {
+    if (result.status.code() == Code::kError) {
+      group.verdict = {.code = Code::kError, .reasons = {}};
+    }
+    group.verdict->reasons.push_back(result.status.message());
+  }
   if (!result.status.ok()) return;
-  group.waits_for_preemption = true;
+  tree.waits_for_preemption = true;
   base::StringMap<std::string> nominated;
   for (auto& [uid, node_name] : result.nominations) nominated.emplace(uid, std::move(node_name));
-  for (MemberAttempt& member : group.members) {
+  tree.ForEachMember([&](MemberAttempt& member) {
     NominatingInfo& nominating = member.failure.nominating;
     if (const auto it = nominated.find(member.attempt.uid()); it != nominated.end()) {
       nominating = {NominatingMode::kOverride, std::move(it->second)};
     } else if (member.result != Result::kRejected) {
       nominating = {};
     }
-  }
-}
-
-void PodGroupCycle::DropSettled(PodGroupAttempt& group) {
-  std::erase_if(group.members, [this](const MemberAttempt& member) {
-    if (!IsSettled(state_, member.attempt)) return false;
-    parts_.queue.Done(member.attempt.uid());
-    return true;
   });
 }
 
-void PodGroupCycle::FailAll(PodGroupAttempt group, const std::string& error) {
-  const GroupVerdict verdict{.code = Code::kError, .reasons = {error}};
-  for (MemberAttempt& member : group.members) {
+void PodGroupCycle::DropSettled(PodGroupTree& tree) {
+  for (PodGroupTree::Group& group : tree.groups) {
+    std::erase_if(group.pods.members, [this](const MemberAttempt& member) {
+      if (!IsSettled(state_, member.attempt)) return false;
+      parts_.queue.Done(member.attempt.uid());
+      return true;
+    });
+  }
+}
+
+void PodGroupCycle::FailAll(PodGroupTree tree, const std::string& error) {
+  tree.ForEachMember([&](MemberAttempt& member) {
     if (member.attempt.profile == nullptr) {
       parts_.queue.Done(member.attempt.uid());
     } else {
       end_.Fail(std::move(member.attempt), {.message = error});
     }
+  });
+  for (PodGroupTree::Group& group : tree.groups) {
+    group.verdict = {.code = Code::kError, .reasons = {error}};
+    Tell(tree, group);
   }
-  End(std::move(group), verdict);
+  End(std::move(tree));
 }
 
-void PodGroupCycle::Submit(PodGroupAttempt group, const GroupVerdict& verdict) {
-  for (MemberAttempt& member : group.members) {
-    if (verdict.ok() && member.result == Result::kPlaced) {
-      end_.Bind(std::move(member.attempt), std::move(member.node_name));
-    } else {
-      FailMember(member, group, verdict);
+void PodGroupCycle::Submit(PodGroupTree tree) {
+  for (PodGroupTree::Group& group : tree.groups) {
+    for (MemberAttempt& member : group.pods.members) {
+      if (group.verdict->ok() && member.result == Result::kPlaced) {
+        end_.Bind(std::move(member.attempt), std::move(member.node_name));
+      } else {
+        FailMember(member, tree, group);
+      }
     }
+    Tell(tree, group);
   }
-  const std::string key = group.object->metadata.Key();
-  state_.observer.ObserveGroupAttempt(*group.profile, ResultOf(group, verdict),
-                                      state_.clock.Now() - group.start);
+  state_.observer.ObserveGroupAttempt(*tree.profile, ResultOf(tree),
+                                      state_.clock.Now() - tree.start);
+  const GroupVerdict& verdict = *tree.root().verdict;
+  const std::string key = tree.root().object.metadata().Key();
   if (verdict.ok()) {
     base::LogV(2, "Successfully scheduled a pod group", {{"podGroup", key}});
   } else if (verdict.code == Code::kUnschedulable) {
     base::LogV(2,
-               group.waits_for_preemption ? "Pod group is waiting for preemption"
-                                          : "Unable to schedule a pod group",
+               tree.waits_for_preemption ? "Pod group is waiting for preemption"
+                                         : "Unable to schedule a pod group",
                {{"podGroup", key}, {"err", verdict.message()}});
   } else {
     base::LogError("Error scheduling pod group", {{"podGroup", key}, {"err", verdict.message()}});
   }
-  End(std::move(group), verdict);
+  End(std::move(tree));
 }
 
-void PodGroupCycle::FailMember(MemberAttempt& member, const PodGroupAttempt& group,
-                               const GroupVerdict& verdict) {
+void PodGroupCycle::FailMember(MemberAttempt& member, const PodGroupTree& tree,
+                               const PodGroupTree::Group& group) {
   Failure& failure = member.failure;
+  const GroupVerdict& verdict = *group.verdict;
   if (verdict.code == Code::kError) {
     if (member.result != Result::kError) failure = {.message = verdict.message()};
-  } else if (member.result == Result::kPlaced && group.waits_for_preemption) {
+  } else if (member.result == Result::kPlaced && tree.waits_for_preemption) {
     failure.code = Code::kUnschedulable;
     failure.message = verdict.message();
   } else if (member.result == Result::kPlaced) {
     failure = {.code = Code::kUnschedulable,
                .message = std::string(kPodGroupUnschedulable) + ", " + verdict.message()};
   } else if (member.result == Result::kUntried) {
-    if (!group.waits_for_preemption) failure.nominating = {};
+    if (!tree.waits_for_preemption) failure.nominating = {};
     failure.code = Code::kUnschedulable;
-    failure.message = group.untried_message;
+    failure.message = group.pods.untried_message;
   }
   const bool placed = member.result == Result::kPlaced;
   end_.Fail(std::move(member.attempt), std::move(failure), placed ? member.node_name : "");
 }
 
-void PodGroupCycle::End(PodGroupAttempt group, const GroupVerdict& verdict) {
-  api::Condition condition = InitiallyScheduled(verdict, group.object->metadata.generation);
+void PodGroupCycle::Tell(const PodGroupTree& tree, const PodGroupTree::Group& group) {
+  const std::shared_ptr<const api::PodGroup>& object = group.object.pod_group;
+  if (object == nullptr) return;
+  api::Condition condition = InitiallyScheduled(*group.verdict, object->metadata.generation);
   if (on_pod_group_) {
-    on_pod_group_({*group.object, condition.status, condition.reason, condition.message});
+    on_pod_group_({.pod_group = *object,
+                   .composite_pod_group = tree.root().object.composite.get(),
+                   .status = condition.status,
+                   .reason = condition.reason,
+                   .message = condition.message});
   }
-  state_.group_status_patcher.Patch(group.object, std::move(condition));
+  state_.group_status_patcher.Patch(object, std::move(condition));
+}
+
+void PodGroupCycle::End(PodGroupTree tree) {
   using queue::GroupResult;
+  const GroupVerdict& verdict = *tree.root().verdict;
   const GroupResult result = verdict.ok()                           ? GroupResult::kScheduled
                              : verdict.code == Code::kUnschedulable ? GroupResult::kRejected
                                                                     : GroupResult::kError;
-  parts_.queue.AddAttemptedPodGroup(std::move(group.queued), result, state_.step_clock.Now());
+  parts_.queue.AddAttemptedPodGroup(std::move(tree.queued), result, state_.step_clock.Now());
 }
 
 }  // namespace berth::scheduler

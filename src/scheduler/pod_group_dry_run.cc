@@ -19,12 +19,12 @@ bool LooksBeyondTheNode(const Inputs& inputs) {
 
 }  // namespace
 
-GroupPreemptionDryRun::GroupPreemptionDryRun(SchedulerState& state, PodGroupTrial& trial,
-                                             framework::Cycle& cycle, PodGroupAttempt& group)
+GroupPreemptionDryRun::GroupPreemptionDryRun(SchedulerState& state, CompositeTrial& trial,
+                                             framework::Cycle& cycle, PodGroupTree& tree)
     : state_(state),
       trial_(trial),
       cycle_(cycle),
-      group_(group),
+      tree_(tree),
       cache_trial_(state.cache.BeginTrial()) {}
 
 // The members that are in place with those before them.
@@ -65,32 +65,48 @@ void GroupPreemptionDryRun::RemovePods(std::span<const PodInfo* const> pods) {
   }
 }
 
-Status GroupPreemptionDryRun::Schedule() {
-  // What the cycle found of each member is still to be told.
-  PodGroupAttempt tried;
-  tried.object = group_.object;
-  tried.profile = group_.profile;
-  for (MemberAttempt& member : group_.members) {
-    MemberAttempt& again = tried.members.emplace_back();
-    again.attempt.queued = std::move(member.attempt.queued);
-    again.attempt.profile = member.attempt.profile;
-    again.attempt.cycle.observer = &state_.observer;
+GroupVerdict GroupPreemptionDryRun::TryApart() {
+  PodGroupTree tried;
+  tried.profile = tree_.profile;
+  for (PodGroupTree::Group& group : tree_.groups) {
+    PodGroupTree::Group& apart = tried.groups.emplace_back();
+    apart.object = group.object;
+    apart.parent = group.parent;
+    apart.children = group.children;
+    apart.end = group.end;
+    apart.pods.object = group.pods.object;
+    apart.pods.profile = group.pods.profile;
+    for (MemberAttempt& member : group.pods.members) {
+      Attempt& again = apart.pods.members.emplace_back().attempt;
+      again.queued = std::move(member.attempt.queued);
+      again.profile = member.attempt.profile;
+      again.cycle.observer = &state_.observer;
+    }
   }
   const GroupVerdict verdict = trial_.Try(tried);
-  for (size_t i = 0; i < tried.members.size(); ++i) {
-    MemberAttempt& again = tried.members[i];
-    if (again.result == MemberAttempt::Result::kPlaced) {
-      assigned_.push_back(
-          {.info = again.attempt.info(),
-           .row = state_.cache.FindNode(again.node_name),
-           .node_name = std::move(again.node_name),
-           .nominated_node = std::string(state_.nominator.NominatedNode(again.attempt.uid())),
-           .cycle = {},
-           .hears_of_pods = false});
-      state_.nominator.DeleteNominatedPodIfExists(again.attempt.pod());
+  const std::vector<bool> starting = tried.Starting();
+  for (size_t i = 0; i < tried.groups.size(); ++i) {
+    PodGroupAttempt& pods = tried.groups[i].pods;
+    for (size_t m = 0; m < pods.members.size(); ++m) {
+      MemberAttempt& again = pods.members[m];
+      if (starting[i] && again.result == MemberAttempt::Result::kPlaced) {
+        assigned_.push_back(
+            {.info = again.attempt.info(),
+             .row = state_.cache.FindNode(again.node_name),
+             .node_name = std::move(again.node_name),
+             .nominated_node = std::string(state_.nominator.NominatedNode(again.attempt.uid())),
+             .cycle = {},
+             .hears_of_pods = false});
+        state_.nominator.DeleteNominatedPodIfExists(again.attempt.pod());
+      }
+      tree_.groups[i].pods.members[m].attempt.queued = std::move(again.attempt.queued);
     }
-    group_.members[i].attempt.queued = std::move(again.attempt.queued);
   }
+  return verdict;
+}
+
+Status GroupPreemptionDryRun::Schedule() {
+  const GroupVerdict verdict = TryApart();
   if (!verdict.ok()) return cycle_.state.reasons().Make(verdict.code, verdict.message());
   for (const Assigned& assigned : assigned_) {
     assignments_.push_back({assigned.info.get(), assigned.node_name});
@@ -99,7 +115,7 @@ Status GroupPreemptionDryRun::Schedule() {
 }
 
 Status GroupPreemptionDryRun::PreFilter() {
-  const framework::Profile& profile = *group_.profile;
+  const framework::Profile& profile = *tree_.profile;
   Together together(*this);
   for (Assigned& assigned : assigned_) {
     assigned.cycle.observer = &state_.observer;
@@ -115,7 +131,7 @@ Status GroupPreemptionDryRun::PreFilter() {
 }
 
 bool GroupPreemptionDryRun::LooksBeyondItsNode(const Assigned& assigned) const {
-  return std::ranges::any_of(group_.profile->plugins().filter, [&](const auto& entry) {
+  return std::ranges::any_of(tree_.profile->plugins().filter, [&](const auto& entry) {
     return !assigned.cycle.skip_filter.test(entry.index) &&
            LooksBeyondTheNode(entry.instance->inputs);
   });
@@ -126,7 +142,7 @@ Status GroupPreemptionDryRun::Judge(const Assigned& assigned) {
   node.Set(assigned.row);
   const engine::ClusterState cluster = ClusterOf(state_);
   const Status status =
-      engine::FilterPass(*group_.profile, assigned.cycle, *assigned.info, cluster).Run(node);
+      engine::FilterPass(*tree_.profile, assigned.cycle, *assigned.info, cluster).Run(node);
   if (!status.ok()) return Keep(status);
   return node.Empty() ? Status(Code::kUnschedulable) : Status();
 }
@@ -139,7 +155,7 @@ Status GroupPreemptionDryRun::Together::Add(const Assigned& assigned) {
   // as in kube-scheduler.
   Reserved& reserved = reserved_.emplace_back(Reserved{&assigned, assigned.cycle.Fresh()});
   reserved.cycle.state = assigned.cycle.state.Clone();
-  framework::RunReserve(*dry_run_.group_.profile, reserved.cycle, *assigned.info,
+  framework::RunReserve(*dry_run_.tree_.profile, reserved.cycle, *assigned.info,
                         assigned.node_name);
   return {};
 }
@@ -147,7 +163,7 @@ Status GroupPreemptionDryRun::Together::Add(const Assigned& assigned) {
 GroupPreemptionDryRun::Together::~Together() {
   while (!reserved_.empty()) {
     Reserved& last = reserved_.back();
-    framework::RunUnreserve(*dry_run_.group_.profile, last.cycle, *last.assigned->info,
+    framework::RunUnreserve(*dry_run_.tree_.profile, last.cycle, *last.assigned->info,
                             last.assigned->node_name);
     reserved_.pop_back();
   }
@@ -173,7 +189,7 @@ Status GroupPreemptionDryRun::Tell(const PodInfo& pod, NodeRow row, Comes comes)
     if (!assigned.hears_of_pods) continue;
     framework::Cycle& cycle = assigned.cycle;
     const auto tell = comes == Comes::kBack ? framework::RunAddPod : framework::RunRemovePod;
-    const Status status = tell(*group_.profile, cycle, cycle.state, *assigned.info, pod, node);
+    const Status status = tell(*tree_.profile, cycle, cycle.state, *assigned.info, pod, node);
     if (!status.ok()) return status;
   }
   return {};

@@ -9,13 +9,14 @@
 #include "berth/in_tree/pod_group_points.h"
 #include "src/base/string_map.h"
 #include "src/framework/runtime.h"
-#include "src/scheduler/pod_group_attempt.h"
-#include "src/scheduler/pod_group_trial.h"
+#include "src/scheduler/composite_trial.h"
+#include "src/scheduler/pod_group_tree.h"
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
 
-// A dry run of preemption for one pod group, in a trial of the cache that ends with it.
+// A dry run of preemption for one pod group or composite one, in a trial of the cache that ends
+// with it.
 //
 // As in kube-scheduler the filters know what PreFilter found while all victims were away, and are
 // told of each that comes back. A pod that is put back is looked at together with the group's pods
@@ -27,8 +28,8 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
  public:
   // `cycle` is that of the PodGroupPostFilter. The group's members are as they were, once a call
   // has returned.
-  GroupPreemptionDryRun(SchedulerState& state, PodGroupTrial& trial, framework::Cycle& cycle,
-                        PodGroupAttempt& group);
+  GroupPreemptionDryRun(SchedulerState& state, CompositeTrial& trial, framework::Cycle& cycle,
+                        PodGroupTree& tree);
   ~GroupPreemptionDryRun() override;
 
   void RemovePods(std::span<const PodInfo* const> pods) override;
@@ -37,7 +38,7 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   Result<bool> Reprieve(std::span<const PodInfo* const> pods) override;
 
  private:
-  // A member that got a node.
+  // A member that got a node, of a group that starts.
   struct Assigned {
     PodInfoPtr info;
     NodeRow row = kNoRow;
@@ -51,6 +52,8 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   };
   class Together;
   enum class Comes { kBack, kAway };
+  // Tries the tree without what the cycle found of its members, which is still to be told.
+  GroupVerdict TryApart();
   // Asks the members' PreFilter, each with those before it in place.
   Status PreFilter();
   // Tells the members' filters of a victim that is on the row again, or no longer.
@@ -67,9 +70,9 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   Status JudgeTogether(const NodeSet* rows);
 
   SchedulerState& state_;
-  PodGroupTrial& trial_;
+  CompositeTrial& trial_;
   framework::Cycle& cycle_;
-  PodGroupAttempt& group_;
+  PodGroupTree& tree_;
   cache::Trial cache_trial_;
   base::StringMap<cache::CachedPod> removed_;  // by UID
   std::vector<Assigned> assigned_;             // in the order in which they were tried

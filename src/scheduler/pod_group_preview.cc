@@ -11,67 +11,97 @@
 
 namespace berth::scheduler {
 
-std::optional<PreviewAttempt> BeginPreview(SchedulerState& state, const Profiles& profiles,
-                                           const api::Pod& pod) {
-  const std::string* name = PodGroupNameOf(pod);
-  if (name == nullptr || !state.features.generic_workload) return std::nullopt;
-  PreviewAttempt begun;
-  engine::PodGroupPreview& preview = begun.preview;
-  preview.pod_group = pod.metadata.namespace_ + "/" + *name;
-  if (const auto* object = state.objects.FindPodGroup(pod.metadata.namespace_, *name)) {
-    begun.group.object = std::make_shared<const api::PodGroup>(*object);
-  }
-  begun.group.start = state.clock.Now();
-  preview.exists = begun.group.object != nullptr;
-  if (preview.exists && begun.group.object->spec.scheduling_policy.gang) {
-    preview.min_count = begun.group.object->spec.scheduling_policy.gang->min_count;
-  }
-  const PodGroupState* known = state.pod_groups.Find(pod.metadata.namespace_, *name);
-  if (known == nullptr) return begun;
-  preview.existing = known->members.size();
-  preview.placed = known->scheduled;
-  for (const auto& [uid, member] : known->members) {
+namespace {
+
+// The pods of the group that wait and may be tried.
+void AddWaiting(SchedulerState& state, const Profiles& profiles, const PodGroupState& known,
+                Time start, PodGroupAttempt& group) {
+  for (const auto& [uid, member] : known.members) {
     if (member.placed || member.pod->metadata.deletion_timestamp ||
         !member.pod->spec.scheduling_gates.empty()) {
       continue;
     }
     const framework::Profile* profile = profiles.Find(member.pod->spec.scheduler_name);
     if (profile == nullptr) continue;
-    Attempt& attempt = begun.group.members.emplace_back().attempt;
+    Attempt& attempt = group.members.emplace_back().attempt;
     attempt.queued = std::make_unique<queue::QueuedPod>();
     attempt.queued->info = state.cache.MakePodInfo(member.pod);
     attempt.profile = profile;
-    attempt.start = begun.group.start;
+    attempt.start = start;
   }
-  std::ranges::sort(begun.group.members, {}, [](const MemberAttempt& member) {
+  std::ranges::sort(group.members, {}, [](const MemberAttempt& member) {
     return std::tuple(-static_cast<int64_t>(member.attempt.info()->priority()),
                       member.attempt.pod().metadata.name);
   });
-  if (!begun.group.members.empty()) {
-    begun.group.profile = begun.group.members.front().attempt.profile;
+}
+
+void NameRoot(const AnyPodGroup& root, engine::PodGroupPreview& preview) {
+  if (root.composite != nullptr) {
+    preview.composite_pod_group = root.metadata().Key();
+    const auto& gang = root.composite->spec.scheduling_policy.gang;
+    if (gang) preview.min_group_count = gang->min_group_count;
+  } else if (const auto& gang = root.pod_group->spec.scheduling_policy.gang) {
+    preview.min_count = gang->min_count;
   }
+}
+
+}  // namespace
+
+std::optional<PreviewAttempt> BeginPreview(SchedulerState& state, const Profiles& profiles,
+                                           const api::Pod& pod) {
+  const std::string* name = PodGroupNameOf(pod);
+  if (name == nullptr || !state.features.generic_workload) return std::nullopt;
+  PreviewAttempt begun;
+  engine::PodGroupPreview& preview = begun.preview;
+  const std::string& namespace_ = pod.metadata.namespace_;
+  preview.pod_group = namespace_ + "/" + *name;
+  const PodGroupNode* node = state.pod_group_forest.Find(namespace_, *name);
+  preview.exists = node != nullptr;
+  const Time start = state.clock.Now();
+  PodGroupTree& tree = begun.tree;
+  const PodGroupNode* root = node == nullptr ? nullptr : RootOf(*node);
+  if (root == nullptr) {
+    tree.groups.emplace_back().end = 1;
+  } else {
+    tree = PodGroupTree::Of(*root);
+    NameRoot(root->object, preview);
+  }
+  tree.start = start;
+  tree.preview = true;
+  for (PodGroupTree::Group& group : tree.groups) {
+    group.pods.preview = true;
+    if (group.object.composite != nullptr) continue;
+    const PodGroupState* known = state.pod_groups.Find(
+        namespace_, group.object ? group.object.metadata().name : std::string_view(*name));
+    if (known == nullptr) continue;
+    preview.existing += known->members.size();
+    preview.placed += known->scheduled;
+    AddWaiting(state, profiles, *known, start, group.pods);
+  }
+  tree.SetProfile();
   return begun;
 }
 
-std::string WhyNotTried(const SchedulerState& state, const PodGroupAttempt& group) {
+std::string WhyNotTried(const SchedulerState& state, PodGroupTree& tree) {
   if (!state.extenders.empty()) return "not tried: extenders would be asked";
-  for (const MemberAttempt& member : group.members) {
+  std::string why;
+  tree.ForEachMember([&](const MemberAttempt& member) {
+    if (!why.empty()) return;
     const api::Pod& pod = member.attempt.pod();
     if (!pod.spec.resource_claims.empty()) {
-      return "not tried: " + pod.metadata.Key() + " has resource claims";
+      why = "not tried: " + pod.metadata.Key() + " has resource claims";
+    } else if (!state.nominator.NominatedNode(pod.metadata.uid).empty()) {
+      why = "not tried: " + pod.metadata.Key() + " is nominated for a node";
     }
-    if (!state.nominator.NominatedNode(pod.metadata.uid).empty()) {
-      return "not tried: " + pod.metadata.Key() + " is nominated for a node";
-    }
-  }
-  return "";
+  });
+  return why;
 }
 
 engine::PodGroupPreview EndPreview(PreviewAttempt tried, const GroupVerdict& verdict) {
   engine::PodGroupPreview preview = std::move(tried.preview);
   preview.starts = verdict.ok();
   preview.message = verdict.message();
-  for (MemberAttempt& member : tried.group.members) {
+  tried.tree.ForEachMember([&](MemberAttempt& member) {
     engine::PodGroupPreview::Member& shown = preview.waiting.emplace_back();
     shown.pod = member.attempt.pod().metadata.Key();
     if (member.result == MemberAttempt::Result::kPlaced) {
@@ -80,7 +110,7 @@ engine::PodGroupPreview EndPreview(PreviewAttempt tried, const GroupVerdict& ver
     } else {
       shown.message = std::move(member.failure.message);
     }
-  }
+  });
   return preview;
 }
 

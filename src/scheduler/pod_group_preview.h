@@ -5,7 +5,7 @@
 #include <string>
 
 #include "src/engine/pod_group_preview.h"
-#include "src/scheduler/pod_group_attempt.h"
+#include "src/scheduler/pod_group_tree.h"
 #include "src/scheduler/profiles.h"
 #include "src/scheduler/state.h"
 
@@ -15,13 +15,13 @@ namespace berth::scheduler {
 // back: a reservation of a claim, too, that was there before.
 enum class Effects { kOnClaims, kNone };
 // Why the group cannot be tried without effects; "": it can.
-std::string WhyNotTried(const SchedulerState& state, const PodGroupAttempt& group);
+std::string WhyNotTried(const SchedulerState& state, PodGroupTree& tree);
 
-// The group of that pod, and an attempt at all of its pods that wait and may be tried; nullopt
-// where the pod belongs to no group.
+// The group of that pod, and an attempt at all pods of its tree that wait and may be tried; nullopt
+// where the pod belongs to no group. A tree without a root's object cannot be tried.
 struct PreviewAttempt {
   engine::PodGroupPreview preview;
-  PodGroupAttempt group;
+  PodGroupTree tree;
 };
 std::optional<PreviewAttempt> BeginPreview(SchedulerState& state, const Profiles& profiles,
                                            const api::Pod& pod);

@@ -7,6 +7,7 @@
 
 #include "src/framework/placement_runtime.h"
 #include "src/scheduler/gang_search.h"
+#include "src/scheduler/placement_choice.h"
 
 namespace berth::scheduler {
 namespace {
@@ -16,16 +17,6 @@ using Result = MemberAttempt::Result;
 size_t NumPlaced(const PodGroupAttempt& group) {
   return static_cast<size_t>(
       std::ranges::count(group.members, Result::kPlaced, &MemberAttempt::result));
-}
-
-// The verdict on the whole group from that on one of its placements.
-GroupVerdict FitsNowhere(size_t placements, const GroupVerdict& one) {
-  const bool of_group = !one.reasons.empty() && one.reasons.front() == kPodGroupUnschedulable;
-  return {.code = Code::kUnschedulable,
-          .reasons = {std::string(kPodGroupUnschedulable),
-                      "0/" + std::to_string(placements) +
-                          " placements are available, first placement status: " +
-                          (of_group ? std::string(kPodGroupUnschedulable) : one.message())}};
 }
 
 }  // namespace
@@ -51,13 +42,17 @@ GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep, Tries tries) 
   GroupVerdict verdict;
   std::vector<Placement> placements;
   if (state_.features.topology_aware_workload_scheduling) {
-    verdict = TryPlacements(group, tries, placements);
+    verdict = TryPlacements(group, {.name = "", .nodes = state_.cache.nodes()}, tries, placements);
   } else {
     verdict = members_.Run(group, {.tries = tries});
     placements.push_back({.name = "", .nodes = state_.cache.nodes()});
   }
   if (verdict.code == Code::kUnschedulable && !placements.empty() && GangSearch::MayHelp(group)) {
     verdict = Search(group, placements, std::move(verdict));
+  }
+  // Enough started before, and nothing comes of those that are left.
+  if (verdict.ok() && NumPlaced(group) == 0) {
+    verdict = {.code = Code::kUnschedulable, .reasons = {std::string(kPodGroupUnschedulable)}};
   }
   if (verdict.ok() && keep == Keep::kPlacements) {
     trial.Commit();
@@ -68,14 +63,28 @@ GroupVerdict PodGroupTrial::Run(PodGroupAttempt& group, Keep keep, Tries tries) 
   return verdict;
 }
 
-GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, Tries tries,
-                                          std::vector<Placement>& placements) {
+GroupVerdict PodGroupTrial::RunWithin(PodGroupAttempt& group, const Placement& parent,
+                                      Tries tries) {
+  cache::Trial trial = state_.cache.BeginTrial();
+  std::vector<Placement> placements;
+  GroupVerdict verdict = TryPlacements(group, parent, tries, placements);
+  if (verdict.ok()) {
+    trial.Commit();
+  } else {
+    members_.TakeBack(group);
+    trial.Rollback();
+  }
+  return verdict;
+}
+
+GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, const Placement& parent,
+                                          Tries tries, std::vector<Placement>& placements) {
   const PodGroupInfo info = group.Info();
   framework::Cycle cycle;
   if (!group.preview) cycle.observer = &state_.observer;
   cycle.observe_plugins = !group.preview;
-  GeneratePlacementsResult generated = framework::RunGeneratePlacements(
-      *group.profile, cycle, info, state_.cache, {.name = "", .nodes = state_.cache.nodes()});
+  GeneratePlacementsResult generated =
+      framework::RunGeneratePlacements(*group.profile, cycle, info, state_.cache, parent);
   if (!generated.status.ok()) {
     for (MemberAttempt& member : group.members) member.StartOver();
     return {.code = generated.status.rejected() ? Code::kUnschedulable : Code::kError,
@@ -128,35 +137,19 @@ GroupVerdict PodGroupTrial::TryAside(PodGroupAttempt& group, const MembersPlan& 
 
 GroupVerdict PodGroupTrial::TakeBest(PodGroupAttempt& group, framework::Cycle& cycle,
                                      const PodGroupInfo& info, const std::vector<Fit>& fits) {
-  const Fit* best = &fits.front();
-  if (fits.size() > 1) {
-    std::vector<PodGroupAssignments> assignments;
-    for (const Fit& fit : fits) {
-      PodGroupAssignments& proposed = assignments.emplace_back();
-      proposed.placement = fit.placement;
-      for (size_t i = 0; i < fit.rows.size(); ++i) {
-        if (fit.rows[i] == kNoRow) continue;
-        proposed.assignments.push_back(
-            {group.members[i].attempt.info().get(), state_.cache.node(fit.rows[i]).metadata.name});
-      }
-    }
-    std::vector<int64_t> totals;
-    if (const Status status = framework::RunScorePlacements(*group.profile, cycle, info,
-                                                            state_.cache, assignments, totals);
-        !status.ok()) {
-      for (MemberAttempt& member : group.members) member.StartOver();
-      return {.code = Code::kError, .reasons = status.reasons()};
-    }
-    const int64_t most = *std::ranges::max_element(totals);
-    const auto ties = static_cast<uint64_t>(std::ranges::count(totals, most));
-    uint64_t skip = ties == 1 ? 0 : state_.random.Below(ties);
-    for (size_t i = 0; i < totals.size(); ++i) {
-      if (totals[i] != most) continue;
-      best = &fits[i];
-      if (skip-- == 0) break;
-    }
+  std::vector<PodGroupAssignments> assignments;
+  for (const Fit& fit : fits) {
+    PodGroupAssignments& proposed = assignments.emplace_back();
+    proposed.placement = fit.placement;
+    AddAssignments(state_.cache, group, fit.rows, proposed);
   }
-  return members_.Run(group, {.placement = NodesOf(*best->placement), .rows = best->rows});
+  const PlacementChoice choice = ChoosePlacement(state_, *group.profile, cycle, info, assignments);
+  if (!choice.status.ok()) {
+    for (MemberAttempt& member : group.members) member.StartOver();
+    return {.code = Code::kError, .reasons = choice.status.reasons()};
+  }
+  const Fit& best = fits[choice.best];
+  return members_.Run(group, {.placement = NodesOf(*best.placement), .rows = best.rows});
 }
 
 GroupVerdict PodGroupTrial::Search(PodGroupAttempt& group, std::span<const Placement> placements,

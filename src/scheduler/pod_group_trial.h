@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "berth/in_tree/placement_points.h"
@@ -16,6 +18,9 @@ namespace berth::scheduler {
 //
 // With the gate TopologyAwareWorkloadScheduling the group is tried on the placements that a plugin
 // finds for it, one after another, and the one that scores best is taken; else on all nodes.
+//
+// Of a group that is part of a composite one it is one step of the trial of that, within whose
+// placement it stays, and there is no search.
 //
 // Thread safety: the scheduling thread.
 class PodGroupTrial {
@@ -38,6 +43,25 @@ class PodGroupTrial {
   GroupVerdict TryEvery(PodGroupAttempt& group) {
     return Run(group, Keep::kNothing, Tries::kEvery);
   }
+  // Within a trial of the cache that the caller has open. Success: the members that are placed stay
+  // so; there may be none, where enough were before. Else nothing of it is left.
+  GroupVerdict RunWithin(PodGroupAttempt& group, const Placement& parent, Tries tries);
+  // Places the members again that have a row. Error: one cannot be placed there.
+  GroupVerdict PlaceAgain(PodGroupAttempt& group, std::span<const NodeRow> rows) {
+    return members_.PlaceAgain(group, rows);
+  }
+  // Takes back what the last try left, in reverse.
+  void TakeBack(PodGroupAttempt& group) { members_.TakeBack(group); }
+
+  // What came of the members, and what plugins left of them.
+  struct Told {
+    std::vector<MemberResult> members;
+    std::vector<framework::Cycle> cycles;
+  };
+  static Told Take(PodGroupAttempt& group);
+  static void Restore(PodGroupAttempt& group, Told told);
+  // The node of each member, or kNoRow.
+  std::vector<NodeRow> RowsOf(const PodGroupAttempt& group) const;
 
  private:
   enum class Keep { kPlacements, kNothing };
@@ -46,11 +70,6 @@ class PodGroupTrial {
     const Placement* placement = nullptr;
     std::vector<NodeRow> rows;
   };
-  // What came of the members, and what plugins left of them.
-  struct Told {
-    std::vector<MemberResult> members;
-    std::vector<framework::Cycle> cycles;
-  };
   // What is told of a group that fits nowhere: of the members where most of them did.
   struct NearMiss {
     Told told;
@@ -58,13 +77,10 @@ class PodGroupTrial {
     size_t placed = 0;
   };
 
-  static Told Take(PodGroupAttempt& group);
-  static void Restore(PodGroupAttempt& group, Told told);
   GroupVerdict Run(PodGroupAttempt& group, Keep keep, Tries tries);
-  GroupVerdict TryPlacements(PodGroupAttempt& group, Tries tries,
+  // On those within `parent`.
+  GroupVerdict TryPlacements(PodGroupAttempt& group, const Placement& parent, Tries tries,
                              std::vector<Placement>& placements);
-  // The node of each member, or kNoRow.
-  std::vector<NodeRow> RowsOf(const PodGroupAttempt& group) const;
   // Tries the group on one of several, and takes it back.
   GroupVerdict TryAside(PodGroupAttempt& group, const MembersPlan& plan);
   // Takes the best, as it was found.

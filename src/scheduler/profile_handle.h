@@ -29,6 +29,7 @@ class ProfileHandle final : public Handle {
   AssumedVolumes& assumed_volumes() override { return state_.assumed_volumes; }
   ClaimTracker& claims() override { return state_.recorded_claims; }
   const PodGroupStates& pod_groups() const override { return state_.pod_groups; }
+  const PodGroupForest& pod_group_forest() const override { return state_.pod_group_forest; }
   ClaimWriter& claim_writer() override { return state_.claim_writes; }
   ResourceNames& resource_names() override { return state_.cache.mutable_resource_names(); }
   ReasonTable& reasons() override { return state_.reasons; }

@@ -10,14 +10,14 @@
 namespace berth::scheduler {
 namespace {
 
-queue::QueueOptions MakeQueueOptions(const SchedulerOptions& options) {
+queue::QueueOptions MakeQueueOptions(const SchedulerOptions& options, SchedulerState& state) {
   queue::QueueOptions queue;
   queue.pod_initial_backoff =
       std::chrono::seconds(options.configuration.pod_initial_backoff_seconds);
   queue.pod_max_backoff = std::chrono::seconds(options.configuration.pod_max_backoff_seconds);
   queue.pod_max_in_unschedulable_pods_duration = options.pod_max_in_unschedulable_pods_duration;
   queue.pop_from_backoff_q = options.features.scheduler_pop_from_backoff_q;
-  queue.pod_groups = options.features.generic_workload;
+  if (options.features.generic_workload) queue.pod_groups = &state.pod_group_forest;
   return queue;
 }
 
@@ -44,7 +44,7 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
     : state_(std::move(state)),
       engine_(std::move(engine)),
       profiles_(std::move(profiles)),
-      queue_(MakeQueueOptions(options), MakeQueueHooks(), state_->nominator,
+      queue_(MakeQueueOptions(options, *state_), MakeQueueHooks(), state_->nominator,
              queue::QueueMetrics(&state_->metrics, &state_->clock), state_->step_clock.Now()),
       handlers_(*state_, queue_, profiles_),
       failures_(*state_, queue_),

@@ -20,6 +20,7 @@
 #include "src/cache/claim_table.h"
 #include "src/cache/nominator.h"
 #include "src/cache/object_tables.h"
+#include "src/cache/pod_group_forest.h"
 #include "src/cache/pod_group_states.h"
 #include "src/client/api_client.h"
 #include "src/engine/engine.h"
@@ -83,6 +84,7 @@ struct SchedulerState {
   ObjectWaits object_waits;  // outlives the binder, whose cycles wait here
   PodStore pods;
   cache::PodGroupStates pod_groups;
+  cache::PodGroupForest pod_group_forest{features.composite_pod_group};
   cache::Nominator nominator;
   framework::WaitingPods waiting_pods;
   ReasonTable reasons;

@@ -35,6 +35,9 @@ void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out) {
 void AppendDecision(const scheduler::PodGroupOutcome& outcome, std::string& out) {
   base::JsonObject line(out);
   line.Add("podGroup", outcome.pod_group.metadata.Key());
+  if (outcome.composite_pod_group != nullptr) {
+    line.Add("compositePodGroup", outcome.composite_pod_group->metadata.Key());
+  }
   line.Add("status", outcome.status);
   line.Add("reason", outcome.reason);
   line.AddIfNotEmpty("message", outcome.message);

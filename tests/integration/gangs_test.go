@@ -4,6 +4,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +27,11 @@ func newGangEnv(t *testing.T, gates ...string) *env {
 	for _, gate := range gates {
 		switches += "," + gate + "=true"
 	}
-	e, c := newEnvOfItsOwn(t, controlplane.Options{APIServerArgs: []string{switches, "--runtime-config=scheduling.k8s.io/v1beta1=true"}})
+	served := "--runtime-config=scheduling.k8s.io/v1beta1=true"
+	if slices.Contains(gates, "CompositePodGroup") {
+		served += ",scheduling.k8s.io/v1alpha3=true"
+	}
+	e, c := newEnvOfItsOwn(t, controlplane.Options{APIServerArgs: []string{switches, served}})
 	d := e.startWith(daemon.Options{Config: deviceConfig, Kubeconfig: c.Kubeconfig(controlplane.Berth), Args: []string{switches}})
 	t.Cleanup(func() { e.stop(d) })
 	return e

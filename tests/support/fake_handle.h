@@ -12,6 +12,7 @@
 #include "berth/in_tree/handle.h"
 #include "src/base/virtual_time.h"
 #include "src/cache/claim_table.h"
+#include "src/cache/pod_group_forest.h"
 #include "src/cache/pod_group_states.h"
 #include "src/metrics/plugin_metric_table.h"
 #include "tests/support/fake_claim_writer.h"
@@ -80,6 +81,7 @@ class FakeHandle final : public Handle {
   AssumedVolumes& assumed_volumes() override { return assumed; }
   ClaimTracker& claims() override { return claim_table; }
   const PodGroupStates& pod_groups() const override { return group_states; }
+  const PodGroupForest& pod_group_forest() const override { return group_forest; }
   ClaimWriter& claim_writer() override { return claims_written; }
   // The API server shows the claim.
   void ShowClaim(api::ResourceClaim claim) {
@@ -184,6 +186,7 @@ class FakeHandle final : public Handle {
   PlainAssumedVolumes assumed{plain_listers};
   cache::ClaimTable claim_table{plain_listers};
   cache::PodGroupStates group_states;
+  cache::PodGroupForest group_forest{true};
   FakeClaimWriter claims_written;
   PlainResourceNames names;
   ReasonTable reason_table;

@@ -68,6 +68,7 @@ class Handle {
   virtual ClaimTracker& claims() = 0;
   // The pods of each pod group.
   virtual const PodGroupStates& pod_groups() const = 0;
+  virtual const PodGroupForest& pod_group_forest() const = 0;
   // Any thread.
   virtual ClaimWriter& claim_writer() = 0;
   virtual ResourceNames& resource_names() = 0;

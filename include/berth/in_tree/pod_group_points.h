@@ -10,6 +10,7 @@
 
 #include "berth/api/scheduling.h"
 #include "berth/in_tree/cycle_state.h"
+#include "berth/in_tree/pod_groups.h"
 #include "berth/pod_info.h"
 #include "berth/result.h"
 #include "berth/snapshot.h"
@@ -19,16 +20,26 @@
 // thread.
 namespace berth::inline in_tree {
 
-// A pod group in its cycle.
+// A pod group or a composite one in its cycle.
 struct PodGroupInfo {
-  std::shared_ptr<const api::PodGroup> object;
+  AnyPodGroup object;
   // Its pods without a node, in the order in which they are tried; good for the running cycle.
   std::vector<const PodInfo*> unscheduled_pods;
   // What plugins left of each of them when the group was tried last, in the same order.
   std::vector<const CycleState*> states = {};
+  // Of a composite group: the pod groups below it.
+  std::vector<std::shared_ptr<const api::PodGroup>> pod_groups = {};
+
+  // Calls visit(const api::PodGroup&) for the pod group, or those below the composite one.
+  template <typename Visit>
+  void ForEachPodGroup(Visit visit) const {
+    if (object.pod_group != nullptr) visit(*object.pod_group);
+    for (const auto& group : pod_groups) visit(*group);
+  }
 };
 
-// How far the cycle has come with one pod group.
+// How far the cycle has come with the pods of one pod group, or with the children of a composite
+// one.
 struct PlacementProgress {
   size_t scheduled = 0;  // in this cycle and before
   size_t remaining = 0;  // still to be tried
@@ -38,10 +49,10 @@ struct PlacementProgress {
 class PlacementFeasiblePlugin {
  public:
   virtual ~PlacementFeasiblePlugin() = default;
-  // Whether the group may start with what has been found for it; asked before the first pod and
-  // after each. Success: what is scheduled is enough. Wait: it may become enough. Unschedulable: it
-  // cannot. `state` belongs to this try of the group.
-  virtual Status PlacementFeasible(CycleState& state, const api::PodGroup& group,
+  // Whether the group may start with what has been found for it; asked before the first pod, or
+  // child, and after each. Success: what is scheduled is enough. Wait: it may become enough.
+  // Unschedulable: it cannot. `state` belongs to this try of the group.
+  virtual Status PlacementFeasible(CycleState& state, const AnyPodGroup& group,
                                    const PlacementProgress& progress) = 0;
   // How many more decisions may be spent on a gang of unequal pods that does not fit in the order
   // of the queue, to find a place in another way.

@@ -15,6 +15,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"sigs.k8s.io/yaml"
+
+	"berth.dev/tests/oracle/upstream"
 )
 
 // Case is a cluster with pods to schedule, and a configuration to do it by. Both are trees of plain JSON
@@ -23,8 +25,8 @@ type Case struct {
 	Seed    uint64
 	Objects []map[string]any
 	Config  map[string]any
-	// PodGroups says that pods may belong to groups.
-	PodGroups bool
+	// PodGroups says whether pods may belong to groups.
+	PodGroups upstream.PodGroups
 }
 
 // generator has what the objects of one case share.
@@ -63,13 +65,13 @@ type Options struct {
 	Volumes bool
 	// Devices compares DynamicResources too.
 	Devices bool
-	// PodGroups makes clusters with pod groups, without volumes and devices.
-	PodGroups bool
+	// PodGroups makes clusters with pod groups, or trees of them, without volumes and devices.
+	PodGroups upstream.PodGroups
 }
 
 // New makes the case of a seed.
 func New(seed uint64, options Options) Case {
-	if options.PodGroups {
+	if options.PodGroups != upstream.NoPodGroups {
 		options.Volumes, options.Devices = false, false
 	}
 	r := newRandom(seed)

@@ -2,6 +2,8 @@
 
 package generate
 
+import "berth.dev/tests/oracle/upstream"
+
 // mood says how much of each feature a cluster has: the share of nodes or pods that have it. A mood leaves
 // many features out, so that those which are in decide.
 type mood struct {
@@ -44,7 +46,7 @@ type mood struct {
 
 	// groups is how many pod groups there are; members, of the pods, those in a group; of the groups, lone are those without
 	// an object; strange are members that differ from the others in what they must not.
-	groups                 int
+	groups, composites     int
 	members, lone, strange float64
 
 	// budgets is how many PodDisruptionBudgets there are.
@@ -100,8 +102,8 @@ func newMood(r random, options Options) mood {
 	if options.Volumes && r.chance(0.4) {
 		m.store(r)
 	}
-	if options.PodGroups {
-		m.gather(r)
+	if options.PodGroups != upstream.NoPodGroups {
+		m.gather(r, options.PodGroups == upstream.CompositePodGroups)
 	}
 	// A pod that waits for volumes is not asked for devices, nor the other way round.
 	if options.Devices && !m.storage && r.chance(0.6) {

@@ -37,7 +37,7 @@ type Checker struct {
 
 // Check reports the first difference, or nil. An error says that the case is none: upstream refuses it.
 func (c *Checker) Check(ctx context.Context, kase generate.Case) (*Difference, error) {
-	if kase.PodGroups {
+	if kase.PodGroups != upstream.NoPodGroups {
 		return c.check(ctx, kase, c.comparePodGroups)
 	}
 	difference, err := c.check(ctx, kase, c.compareVerdicts)
@@ -144,8 +144,8 @@ func (c *Checker) run(ctx context.Context, verb string, f files, flags ...string
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
 	args := append([]string{verb, "--cluster", f.clusterPath, "--config", f.configPath}, flags...)
-	if f.podGroups {
-		args = append(args, "--feature-gates", upstream.PodGroupGates)
+	if f.podGroups != upstream.NoPodGroups {
+		args = append(args, "--feature-gates", f.podGroups.Gates())
 	}
 	command := exec.CommandContext(ctx, c.Berth, args...)
 	var out, complaints bytes.Buffer
@@ -170,7 +170,7 @@ type files struct {
 	clusterPath, configPath string
 	seed                    string
 	cluster, config         []byte
-	podGroups               bool
+	podGroups               upstream.PodGroups
 }
 
 // write uses YAML for a quarter of the seeds, JSON for the others: it is read much faster.

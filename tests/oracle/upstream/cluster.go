@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,7 +48,8 @@ type Cluster struct {
 	DeviceClasses    []*resourcev1.DeviceClass
 	DeviceTaintRules []*resourcev1.DeviceTaintRule
 
-	PodGroups []*schedulingv1beta1.PodGroup
+	PodGroups          []*schedulingv1beta1.PodGroup
+	CompositePodGroups []*schedulingv1alpha3.CompositePodGroup
 }
 
 // ReadCluster reads what `kubectl get -o json|yaml` prints: documents and Lists, YAML or JSON. Kinds that
@@ -146,6 +148,8 @@ func (c *Cluster) readObject(text []byte, ofList metav1.TypeMeta) error {
 		return read(text, &c.DeviceTaintRules)
 	case "scheduling.k8s.io/v1beta1/PodGroup":
 		return read(text, &c.PodGroups)
+	case "scheduling.k8s.io/v1alpha3/CompositePodGroup":
+		return read(text, &c.CompositePodGroups)
 	}
 	return nil
 }

@@ -5,6 +5,9 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,25 +21,44 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// PodGroupGates are what Berth is started with where there are pod groups.
-const PodGroupGates = "GenericWorkload=true"
+// PodGroups says which groups of pods there may be.
+type PodGroups int
 
-// UsePodGroups switches upstream's pod groups on or off for the whole process. No State may be open. Victims are then
+const (
+	// NoPodGroups has each pod for itself.
+	NoPodGroups PodGroups = iota
+	// PlainPodGroups are parts of nothing.
+	PlainPodGroups
+	// CompositePodGroups form trees.
+	CompositePodGroups
+)
+
+// Gates are what Berth is started with.
+func (p PodGroups) Gates() string {
+	on := func(gate string, from PodGroups) string { return fmt.Sprintf("%s=%t", gate, p >= from) }
+	return strings.Join([]string{on("GenericWorkload", PlainPodGroups), on("TopologyAwareWorkloadScheduling", CompositePodGroups),
+		on("CompositePodGroup", CompositePodGroups)}, ",")
+}
+
+// UsePodGroups sets upstream's gates of pod groups for the whole process. No State may be open. With groups, victims are
 // deleted before the cycle ends, so that there is no need to wait for them.
-func UsePodGroups(on bool) error {
+func UsePodGroups(groups PodGroups) error {
 	if err := settings(); err != nil {
 		return err
 	}
-	gates := "GenericWorkload=false,SchedulerAsyncPreemption=true"
-	if on {
-		gates = PodGroupGates + ",SchedulerAsyncPreemption=false"
-	}
-	return utilfeature.DefaultMutableFeatureGate.Set(gates)
+	// One at a time: in between, a gate must not be on without those that it needs.
+	off := "CompositePodGroup=false,TopologyAwareWorkloadScheduling=false"
+	gates := fmt.Sprintf("%s,SchedulerAsyncPreemption=%t", groups.Gates(), groups == NoPodGroups)
+	return errors.Join(utilfeature.DefaultMutableFeatureGate.Set(off), utilfeature.DefaultMutableFeatureGate.Set(gates))
 }
 
 // addPodGroups shows upstream the groups, and which pods there are of each.
 func (s *State) addPodGroups(cluster *Cluster) {
 	logger := klog.FromContext(s.ctx)
+	for _, group := range cluster.CompositePodGroups {
+		s.scheduler.Cache.AddCompositePodGroup(logger, group)
+		s.scheduler.SchedulingQueue.AddCompositePodGroup(logger, group)
+	}
 	for _, group := range cluster.PodGroups {
 		s.requests.podGroups[Name(group)] = group
 		s.scheduler.Cache.AddPodGroup(group)

@@ -37,11 +37,11 @@ const (
 )
 
 func TestDecisionsAboutPodGroupsMustBeUpstreams(t *testing.T) {
-	if err := upstream.UsePodGroups(true); err != nil {
+	if err := upstream.UsePodGroups(upstream.PlainPodGroups); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := upstream.UsePodGroups(false); err != nil {
+		if err := upstream.UsePodGroups(upstream.NoPodGroups); err != nil {
 			t.Error(err)
 		}
 	})

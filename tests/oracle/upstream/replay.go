@@ -24,8 +24,10 @@ type Decision struct {
 	Nominated string `json:"nominated"`
 	// PodGroup is the group whose cycle ends with this line, after those of its pods.
 	PodGroup string `json:"podGroup"`
-	Status   string `json:"status"`
-	Reason   string `json:"reason"`
+	// CompositePodGroup is the one at the top of the tree that the group was tried with.
+	CompositePodGroup string `json:"compositePodGroup"`
+	Status            string `json:"status"`
+	Reason            string `json:"reason"`
 	// Evicted is the pod that is gone.
 	Evicted string `json:"evicted"`
 }

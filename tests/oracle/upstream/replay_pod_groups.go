@@ -28,9 +28,10 @@ type groupReplay struct {
 	*State
 	// attempt is the one at hand.
 	attempt attempt
-	// run counts how often its pods have been gone through, the second time in preemption's dry run; last was tried last.
+	// run counts how often its pods have been gone through, the second time in preemption's dry run; seen are those that
+	// have been tried in the run at hand.
 	run  int
-	last string
+	seen sets.Set[string]
 	// drew says that a dry run had a choice which Berth does not tell of.
 	drew bool
 	// refused is a node that Berth gave a pod, and upstream would not have.
@@ -47,16 +48,30 @@ type failedPod struct {
 	clears    bool
 }
 
-// attempt is one cycle of Berth's: of a pod, or of a pod group.
+// attempt is one cycle of Berth's: of a pod, of a pod group, or of all groups of a tree.
 type attempt struct {
-	// group is "" where a pod was tried alone.
-	group Decision
-	pods  map[string]Decision
+	// groups are none where a pod was tried alone.
+	groups []Decision
+	pods   map[string]Decision
 	// evicted are the pods that are gone between this attempt and the next.
 	evicted []string
 }
 
-func (a attempt) isGroup() bool { return a.group.PodGroup != "" }
+func (a attempt) isGroup() bool { return len(a.groups) > 0 }
+
+// root is the tree's composite group, or "".
+func (a attempt) root() string {
+	if !a.isGroup() {
+		return ""
+	}
+	return a.groups[0].CompositePodGroup
+}
+
+// has says whether a line about a group belongs to the attempt, which has others of its tree already.
+func (a attempt) has(d Decision) bool {
+	return a.root() != "" && a.root() == d.CompositePodGroup &&
+		!slices.ContainsFunc(a.groups, func(other Decision) bool { return other.PodGroup == d.PodGroup })
+}
 
 // names are of all pods, sorted.
 func (a attempt) names() []string { return sets.List(sets.KeySet(a.pods)) }
@@ -95,13 +110,20 @@ func (s *State) attemptsOf(decisions []Decision) []attempt {
 		case d.Evicted != "":
 			attempts[last].evicted = append(attempts[last].evicted, d.Evicted)
 		case d.PodGroup != "":
-			whole := attempt{group: d, pods: map[string]Decision{}}
+			whole := attempt{groups: []Decision{d}, pods: map[string]Decision{}}
 			for last >= 0 && !attempts[last].isGroup() && s.allOf(attempts[last], d.PodGroup) {
 				maps.Copy(whole.pods, attempts[last].pods)
 				whole.evicted = append(whole.evicted, attempts[last].evicted...)
 				last--
 			}
-			attempts = append(attempts[:last+1], whole)
+			if last >= 0 && attempts[last].has(d) {
+				attempts[last].groups = append(attempts[last].groups, d)
+				attempts[last].evicted = append(attempts[last].evicted, whole.evicted...)
+				maps.Copy(attempts[last].pods, whole.pods)
+				attempts = attempts[:last+1]
+			} else {
+				attempts = append(attempts[:last+1], whole)
+			}
 		default:
 			attempts = append(attempts, attempt{pods: map[string]Decision{d.Pod: d}})
 		}
@@ -158,10 +180,11 @@ func (r *groupReplay) listen() {
 // choose puts Berth's node in the result's place, if upstream could have drawn it.
 func (r *groupReplay) choose(result *scheduler.ScheduleResult, profile framework.Framework, state fwk.CycleState, pod *corev1.Pod) error {
 	name := Name(pod)
-	if name <= r.last {
+	if r.seen.Has(name) {
 		r.run++
+		r.seen = sets.New[string]()
 	}
-	r.last = name
+	r.seen.Insert(name)
 	d := r.attempt.pods[name]
 	wanted := d.Nominated
 	if r.run == 0 && !r.attempt.placesNone() {
@@ -243,7 +266,7 @@ func (r *groupReplay) step(a attempt, rest []attempt) (ends bool, err error) {
 // stepGroup has upstream's own loop take the group.
 func (r *groupReplay) stepGroup(entity *framework.QueuedPodGroupInfo, a attempt, rest []attempt) (ends bool, err error) {
 	r.attempt, r.failed = a, map[string]failedPod{}
-	r.run, r.last, r.drew, r.refused = 0, "", false, nil
+	r.run, r.seen, r.drew, r.refused = 0, sets.New[string](), false, nil
 	alive := r.alivePods(entity)
 	r.scheduler.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) { return entity, nil }
 	r.scheduler.ScheduleOne(r.ctx)
@@ -326,7 +349,7 @@ func (a attempt) is(entity framework.QueuedEntityInfo) bool {
 	if isPod(entity) {
 		return !a.isGroup() && a.pods[name].Pod != ""
 	}
-	return a.group.PodGroup == name
+	return a.isGroup() && (a.root() == name || a.root() == "" && a.groups[0].PodGroup == name)
 }
 
 func isNominated(entity framework.QueuedEntityInfo) (nominated bool) {
@@ -421,12 +444,16 @@ func (r *groupReplay) compare(tried []string) error {
 			return &Refusal{Kind: "nomination of a pod group's pod", Pod: name, Detail: fmt.Sprintf("%q; upstream's is %q", d.Nominated, failed.nominated)}
 		}
 	}
-	return r.compareCondition()
+	for _, group := range a.groups {
+		if err := r.compareCondition(group); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // compareCondition passes over what upstream does not write: it takes True never back.
-func (r *groupReplay) compareCondition() error {
-	d := r.attempt.group
+func (r *groupReplay) compareCondition(d Decision) error {
 	group := r.requests.podGroups[d.PodGroup]
 	if patched := r.requests.patched[d.PodGroup]; patched != nil {
 		group = patched
@@ -438,11 +465,22 @@ func (r *groupReplay) compareCondition() error {
 	case r.requests.patched[d.PodGroup] == nil && written.Status == metav1.ConditionTrue:
 		return nil
 	}
-	if d.Status == string(written.Status) && d.Reason == written.Reason && d.Message == written.Message {
+	if d.Status == string(written.Status) && d.Reason == written.Reason && (d.Message == written.Message || repeats(d, written.Message)) {
 		return nil
 	}
 	return &Refusal{Kind: "condition of a pod group", Pod: r.attempt.names()[0],
 		Detail: fmt.Sprintf("%s %s %q; upstream's is %s %s %q", d.Status, d.Reason, d.Message, written.Status, written.Reason, written.Message)}
+}
+
+// repeats says whether upstream's message is that of the line with its last part several times: the groups of a tree that
+// fail by one above them share its status, to which each adds what preemption said.
+func repeats(d Decision, message string) bool {
+	at := strings.LastIndex(d.Message, ", pod group preemption: ")
+	if d.CompositePodGroup == "" || at < 0 {
+		return false
+	}
+	rest, ok := strings.CutPrefix(message, d.Message)
+	return ok && strings.ReplaceAll(rest, d.Message[at:], "") == ""
 }
 
 // waitsForVictims says whether the group is nominated although nothing was deleted: its victims are going already.
@@ -461,7 +499,10 @@ func (r *groupReplay) compareVictims(rest []attempt) error {
 	preempting := 0
 	for _, a := range rest {
 		evicted = append(evicted, a.evicted...)
-		text := a.group.Message
+		text := ""
+		for _, d := range a.groups {
+			text += d.Message
+		}
 		for _, d := range a.pods {
 			text += d.Message
 		}

@@ -421,23 +421,24 @@ TEST(PickCandidateTest, DrawsAmongEquals) {
   EXPECT_THAT(seen, ElementsAre(0, 1));
 }
 
-TEST(MoreImportantTest, PriorityThenGroupThenSizeThenAge) {
+TEST(MoreImportantTest, PriorityThenKindOfGroupThenSizeThenAge) {
   const Time now(seconds(100));
   test::PlainResourceNames names;
   const PodInfoPtr old_pod = test::MakePod().StartedAt(Time(seconds(1))).Info(names);
   const PodInfoPtr young = test::MakePod().StartedAt(Time(seconds(2))).Info(names);
   const PodInfoPtr pending = test::MakePod().Info(names);
   const auto alone = [](const PodInfoPtr& pod, int32_t priority = 0) {
-    return Victim(PlacedPod{pod.get(), 0}, priority, false);
+    return Victim(PlacedPod{pod.get(), 0}, priority, Disrupts::kPod);
   };
   const std::vector<PlacedPod> two = {{young.get(), 0}, {pending.get(), 1}};
   const std::vector<PlacedPod> older_two = {{pending.get(), 0}, {old_pod.get(), 1}};
   const std::vector<PlacedPod> one = {{old_pod.get(), 0}};
   const std::vector<Victim> ordered = {alone(pending, 1),
-                                       Victim(older_two, 0),
-                                       Victim(two, 0),
-                                       Victim(one, 0),
-                                       Victim(PlacedPod{young.get(), 0}, 0, true),
+                                       Victim(one, 0, Disrupts::kCompositePodGroup),
+                                       Victim(older_two, 0, Disrupts::kPodGroup),
+                                       Victim(two, 0, Disrupts::kPodGroup),
+                                       Victim(one, 0, Disrupts::kPodGroup),
+                                       Victim(PlacedPod{young.get(), 0}, 0, Disrupts::kPodGroup),
                                        alone(old_pod),
                                        alone(young),
                                        alone(pending)};

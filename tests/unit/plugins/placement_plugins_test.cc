@@ -27,7 +27,7 @@ class PlacementPluginsTest : public testing::Test, public test::PluginFixture {
     if (!topology_key.empty()) {
       group->spec.scheduling_constraints.emplace().topology.push_back({topology_key});
     }
-    return {.object = std::move(group), .unscheduled_pods = {}};
+    return {.object = {.pod_group = std::move(group)}, .unscheduled_pods = {}};
   }
   void Place(const std::string& pod, const std::string& node) {
     handle.group_states.SetPlaced(test::MakePod().Name(pod).Uid(pod).SchedulingGroup("train").Ptr(),

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/queue/pod_group_queue.h"
 
+#include <map>
+#include <optional>
+#include <set>
+
+#include "berth/random.h"
+#include "src/cache/pod_group_forest.h"
 #include "tests/unit/queue/queue_fixture.h"
 
 namespace berth::queue {
@@ -13,9 +19,10 @@ class PodGroupQueueTest : public QueueTest {
  protected:
   PodGroupQueueTest() {
     QueueOptions options;
-    options.pod_groups = true;
+    options.pod_groups = &forest;
     Make(options);
   }
+  ~PodGroupQueueTest() override { queue.reset(); }
 
   static std::shared_ptr<const api::PodGroup> Group(std::string_view name, int32_t priority = 0) {
     auto group = std::make_shared<api::PodGroup>();
@@ -25,7 +32,7 @@ class PodGroupQueueTest : public QueueTest {
     return group;
   }
   void SetGroup(std::string_view name, int32_t priority = 0) {
-    queue->SetPodGroup(Group(name, priority), now());
+    queue->SetPodGroup({.pod_group = Group(name, priority)}, now());
   }
   static test::PodBuilder Member(std::string_view group, std::string_view name) {
     return NamedPod(name).SchedulingGroup(group);
@@ -56,6 +63,7 @@ class PodGroupQueueTest : public QueueTest {
   }
 
   std::unique_ptr<QueuedPod> popped_group;
+  cache::PodGroupForest forest{true};
 };
 
 TEST_F(PodGroupQueueTest, PodsOfAGroupArePoppedTogetherOnceTheirPodGroupIsThere) {
@@ -147,7 +155,7 @@ TEST_F(PodGroupQueueTest, PodsComeAndGoWhileTheirGroupIsQueued) {
 TEST_F(PodGroupQueueTest, WithoutItsPodGroupAGroupIsDissolved) {
   SetGroup("train");
   AddMember("train", "a");
-  queue->DeletePodGroup(*Group("train"));
+  queue->DeletePodGroup({.pod_group = Group("train")}, now());
   EXPECT_FALSE(queue->HasReady());
   EXPECT_EQ(queue->counts().incomplete, 1u);
   SetGroup("train");
@@ -165,6 +173,234 @@ TEST_F(PodGroupQueueTest, ToActivateAPodActivatesItsGroup) {
   queue->Activate(keys, now());
   EXPECT_THAT(PopGroup(), ElementsAre("a", "b"));
 }
+
+class CompositeQueueTest : public PodGroupQueueTest {
+ protected:
+  static AnyPodGroup Composite(std::string_view name, std::optional<std::string> parent = {},
+                               int32_t priority = 0) {
+    auto group = std::make_shared<api::CompositePodGroup>();
+    group->metadata.namespace_ = "default";
+    group->metadata.name = name;
+    group->spec.parent_composite_pod_group_name = std::move(parent);
+    group->spec.priority = priority;
+    return {.composite = std::move(group)};
+  }
+  static AnyPodGroup Child(std::string_view name, const std::string& parent) {
+    auto group = std::make_shared<api::PodGroup>(*Group(name));
+    group->spec.parent_composite_pod_group_name = parent;
+    return {.pod_group = std::move(group)};
+  }
+  void Set(AnyPodGroup group) { queue->SetPodGroup(std::move(group), now()); }
+  void Remove(const AnyPodGroup& group) { queue->DeletePodGroup(group, now()); }
+};
+
+TEST_F(CompositeQueueTest, PodsOfAllGroupsBelowARootArePoppedTogether) {
+  AddMember("left", "a");
+  AddMember("right", "b");
+  Set(Child("left", "inner"));
+  Set(Child("right", "outer"));
+  Set(Composite("inner", "outer"));
+  EXPECT_EQ(queue->counts().incomplete, 2u) << "the root is not there";
+  Set(Composite("outer"));
+  EXPECT_EQ(queue->counts().incomplete, 0u);
+  EXPECT_EQ(queue->counts().groups.active, 1u);
+  EXPECT_THAT(PopGroup(), ElementsAre("a", "b"));
+  ASSERT_NE(popped_group->group->object.composite, nullptr);
+  EXPECT_EQ(popped_group->group->object.metadata().name, "outer");
+  AddMember("left", "late");
+  EXPECT_EQ(queue->counts().pending, 1u) << "it joins its root's entry later";
+  Return(GroupResult::kScheduled, {"a"});
+  EXPECT_THAT(PopGroup(), ElementsAre("b", "late"));
+}
+
+TEST_F(CompositeQueueTest, ATreeHasThePriorityOfItsRoot) {
+  Set(Composite("outer", {}, 5));
+  Set(Child("left", "outer"));
+  Add("web", 3);
+  AddMember("left", "a");
+  EXPECT_THAT(PopGroup(), ElementsAre("a"));
+  Return(GroupResult::kScheduled);
+  Set(Composite("outer", {}, 1));
+  EXPECT_EQ(Pop(), "web");
+  EXPECT_THAT(PopGroup(), ElementsAre("a"));
+}
+
+TEST_F(CompositeQueueTest, WhatLosesItsRootIsIncompleteAndTheRestStays) {
+  Set(Composite("outer"));
+  Set(Composite("inner", "outer"));
+  Set(Child("left", "inner"));
+  Set(Child("right", "outer"));
+  AddMember("left", "a");
+  AddMember("right", "b");
+  Remove(Composite("inner", "outer"));
+  EXPECT_EQ(queue->counts().incomplete, 1u);
+  EXPECT_EQ(queue->counts().active, 1u);
+  EXPECT_EQ(Where("b"), Place::kActive);
+  Set(Composite("inner", "outer"));
+  EXPECT_THAT(PopGroup(), ElementsAre("a", "b"));
+  Return(GroupResult::kScheduled);
+  Remove(Composite("outer"));
+  EXPECT_EQ(queue->counts().incomplete, 2u);
+  EXPECT_FALSE(queue->HasReady());
+}
+
+TEST_F(CompositeQueueTest, AGroupThatComesBackWithAnotherParentTakesItsPodsAlong) {
+  Set(Composite("one"));
+  Set(Composite("two"));
+  Set(Child("left", "one"));
+  Set(Child("right", "one"));
+  AddMember("left", "a");
+  AddMember("right", "b");
+  Set(Child("left", "two"));
+  EXPECT_EQ(queue->counts().groups.active, 2u);
+  EXPECT_THAT(PopGroup(), ElementsAre("b"));
+  Return(GroupResult::kScheduled, {"b"});
+  EXPECT_THAT(PopGroup(), ElementsAre("a"));
+}
+
+TEST_F(CompositeQueueTest, GroupsThatArePartsOfEachOtherOrTooDeepHaveNoRoot) {
+  Set(Composite("egg", "hen"));
+  Set(Composite("hen", "egg"));
+  Set(Child("chick", "egg"));
+  AddMember("chick", "a");
+  EXPECT_EQ(queue->counts().incomplete, 1u);
+  Set(Composite("1"));
+  Set(Composite("2", "1"));
+  Set(Composite("3", "2"));
+  Set(Composite("4", "3"));
+  Set(Child("fits", "3"));
+  Set(Child("deep", "4"));
+  AddMember("fits", "b");
+  AddMember("deep", "c");
+  EXPECT_EQ(queue->counts().incomplete, 2u);
+  EXPECT_THAT(PopGroup(), ElementsAre("b"));
+}
+
+TEST_F(CompositeQueueTest, WithoutItsGateAGroupHasNoParent) {
+  cache::PodGroupForest off;
+  QueueOptions options;
+  options.pod_groups = &off;
+  Make(options);
+  Set(Child("left", "outer"));
+  AddMember("left", "a");
+  EXPECT_THAT(PopGroup(), ElementsAre("a"));
+  queue.reset();
+}
+
+// The queue against a plain map: where each pod of a random forest must be.
+class CompositeQueuePropertyTest : public CompositeQueueTest,
+                                   public testing::WithParamInterface<uint64_t> {
+ protected:
+  static constexpr int kComposites = 5;
+  static constexpr int kPodGroups = 4;
+  static constexpr int kPods = 3;
+
+  static std::string Name(const char* kind, uint64_t number) {
+    return kind + std::to_string(number);
+  }
+  uint64_t Below(uint64_t limit) { return random_.Below(limit); }
+  std::string AnyComposite() { return Name("c", Below(kComposites)); }
+
+  void ChangeComposite() {
+    const std::string name = AnyComposite();
+    if (Below(3) == 0) {
+      const auto known = composites_.find(name);
+      if (known == composites_.end()) return;
+      Remove(Composite(name, known->second));
+      composites_.erase(known);
+      return;
+    }
+    const std::optional<std::string> parent =
+        Below(2) == 0 ? std::nullopt : std::optional(AnyComposite());
+    composites_[name] = parent;
+    Set(Composite(name, parent));
+  }
+  void ChangePodGroup() {
+    const std::string name = Name("g", Below(kPodGroups));
+    if (Below(3) == 0) {
+      const auto known = pod_groups_.find(name);
+      if (known == pod_groups_.end()) return;
+      Remove(Child(name, known->second));
+      pod_groups_.erase(known);
+      return;
+    }
+    pod_groups_[name] = AnyComposite();
+    Set(Child(name, pod_groups_[name]));
+  }
+  void ChangePod() {
+    const std::string group = Name("g", Below(kPodGroups));
+    const std::string pod = group + "-" + std::to_string(Below(kPods));
+    if (pods_.contains(pod)) {
+      queue->Delete(*Member(group, pod).Ptr(), now());
+      pods_.erase(pod);
+    } else {
+      AddMember(group, pod);
+      pods_[pod] = group;
+    }
+  }
+  // "" where the group has no root.
+  std::string RootByHand(const std::string& group) const {
+    const auto known = pod_groups_.find(group);
+    if (known == pod_groups_.end()) return "";
+    std::string name = known->second;
+    for (int depth = 2; depth <= kMaxPodGroupTreeDepth; ++depth) {
+      const auto composite = composites_.find(name);
+      if (composite == composites_.end()) return "";
+      if (!composite->second) return name;
+      name = *composite->second;
+    }
+    return "";
+  }
+  void Check() {
+    std::map<std::string, std::set<std::string>> expected;
+    size_t incomplete = 0;
+    for (const auto& [pod, group] : pods_) {
+      const std::string root = RootByHand(group);
+      if (root.empty()) {
+        ++incomplete;
+      } else {
+        expected[root].insert(pod);
+      }
+    }
+    EXPECT_EQ(queue->counts().incomplete, incomplete);
+    EXPECT_EQ(queue->counts().groups.active, expected.size());
+    std::map<std::string, std::set<std::string>> found;
+    while (queue->HasReady()) {
+      const auto names = PopGroup();
+      found[popped_group->group->object.metadata().name] = {names.begin(), names.end()};
+      Return(GroupResult::kScheduled, names);
+      for (const std::string& name : names) pods_.erase(name);
+    }
+    EXPECT_EQ(found, expected);
+  }
+
+  Random random_{GetParam()};
+  std::map<std::string, std::optional<std::string>> composites_;  // parents
+  std::map<std::string, std::string> pod_groups_;
+  std::map<std::string, std::string> pods_;  // their groups
+};
+
+TEST_P(CompositeQueuePropertyTest, EachPodIsWithItsRootOrIncomplete) {
+  for (int step = 0; step < 400; ++step) {
+    switch (Below(6)) {
+      case 0:
+      case 1:
+        ChangeComposite();
+        break;
+      case 2:
+        ChangePodGroup();
+        break;
+      default:
+        ChangePod();
+    }
+    if (step % 10 == 9) Check();
+  }
+  for (const auto& [name, parent] : composites_) Remove(Composite(name, parent));
+  for (const auto& [name, parent] : pod_groups_) Remove(Child(name, parent));
+  EXPECT_EQ(forest.size(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, CompositeQueuePropertyTest, testing::Range<uint64_t>(1, 21));
 
 }  // namespace
 }  // namespace berth::queue

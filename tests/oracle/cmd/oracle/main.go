@@ -22,7 +22,7 @@ import (
 type options struct {
 	clusters       files
 	config, replay string
-	podGroups      bool
+	podGroups      upstream.PodGroups
 }
 
 // files is a flag that may be given several times.
@@ -56,9 +56,16 @@ func parse(args []string) (options, error) {
 	flags.Var(&o.clusters, "cluster", "cluster file, YAML or JSON; may be repeated")
 	flags.StringVar(&o.config, "config", "", "KubeSchedulerConfiguration; must disable what the oracle does not know")
 	flags.StringVar(&o.replay, "replay", "", "decisions of `berth simulate -o json` to check")
-	flags.BoolVar(&o.podGroups, "pod-groups", false, "with the feature gate "+upstream.PodGroupGates)
+	plain := flags.Bool("pod-groups", false, "with the feature gate GenericWorkload")
+	composite := flags.Bool("composite-pod-groups", false, "with CompositePodGroup and the gates that it needs")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	switch {
+	case *composite:
+		o.podGroups = upstream.CompositePodGroups
+	case *plain:
+		o.podGroups = upstream.PlainPodGroups
 	}
 	if len(o.clusters) == 0 || flags.NArg() > 0 {
 		return o, errors.New("oracle: give --cluster FILE, and no arguments")
@@ -121,7 +128,7 @@ func replay(state *upstream.State, o options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.replay, err)
 	}
-	if o.podGroups {
+	if o.podGroups != upstream.NoPodGroups {
 		return state.ReplayPodGroups(decisions)
 	}
 	return state.Replay(decisions)

@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"strings"
 
+	"berth.dev/tests/oracle/upstream"
 	"berth.dev/tests/program"
 )
 
@@ -29,7 +30,8 @@ type options struct {
 	without                    []string
 	berth, out                 string
 	volumes, replayVolumes     bool
-	devices, podGroups         bool
+	devices                    bool
+	podGroups                  upstream.PodGroups
 }
 
 func main() { program.Main("parity", parse, run) }
@@ -47,13 +49,20 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.volumes, "volumes", true, "compare the plugins of volumes too")
 	flags.BoolVar(&o.replayVolumes, "replay-volumes", true, "replay decisions about clusters with volumes, too")
 	flags.BoolVar(&o.devices, "devices", true, "compare DynamicResources, too")
-	flags.BoolVar(&o.podGroups, "pod-groups", false, "compare clusters with pod groups only")
+	plain := flags.Bool("pod-groups", false, "compare clusters with pod groups only")
+	composite := flags.Bool("composite-pod-groups", false, "compare clusters with trees of pod groups only")
 	without := flags.String("without", "", "plugins to switch off in every profile, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if *without != "" {
 		o.without = strings.Split(*without, ",")
+	}
+	switch {
+	case *composite:
+		o.podGroups = upstream.CompositePodGroups
+	case *plain:
+		o.podGroups = upstream.PlainPodGroups
 	}
 	switch {
 	case flags.NArg() > 0:

@@ -65,7 +65,7 @@ class GroupPostFilterTest : public testing::Test, public test::DynamicResourcesF
     ASSERT_TRUE(plugin_->FilterNodes(member.state, *member.info, *snapshot_, nodes).ok());
   }
   Status PostFilter() {
-    PodGroupInfo group{.object = std::make_shared<const api::PodGroup>(object_),
+    PodGroupInfo group{.object = {.pod_group = std::make_shared<const api::PodGroup>(object_)},
                        .unscheduled_pods = {}};
     for (const auto& member : members_) {
       group.unscheduled_pods.push_back(member->info.get());
