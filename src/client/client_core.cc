@@ -224,7 +224,9 @@ void CurlClient::Core::Judge(Exchange& exchange, ApiError error) {
     return;
   }
   Duration at_least{};
-  if (error.reason == kReasonUnreachable) {
+  // A request that is sent but once has its answer to tell of it.
+  const bool tries_again = exchange.is_stream() || exchange.request.max_retries > 0;
+  if (error.reason == kReasonUnreachable && tries_again) {
     at_least = availability_.OnUnreachable(clock_.Now(), host_, error.message, random_);
   }
   const std::optional<Duration> wait =

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<MetricSpec> MakeTable() {
   std::vector<MetricSpec> table;
-  for (std::vector<MetricRow> (*rows)() : {SchedulerRows, SharedRows, BerthRows}) {
+  for (std::vector<MetricRow> (*rows)() : {SchedulerRows, SharedRows, BerthRows, PackingRows}) {
     for (MetricRow& row : rows()) {
       BERTH_CHECK(static_cast<size_t>(row.metric) == table.size(), "metric table is out of order");
       table.push_back(std::move(row.spec));

@@ -72,6 +72,12 @@ std::vector<MetricRow> BerthRows() {
        Gauge("berth_shadow_pods_only_berth_places", kAlpha, {},
              "With --shadow, pending pods that Berth has a node for while the other scheduler says "
              "that none fits.")},
+  };
+}
+
+std::vector<MetricRow> PackingRows() {
+  using enum Stability;
+  return {
       {Metric::kOvercommittedNodes,
        Gauge("berth_overcommitted_nodes", kAlpha, {"resource"},
              "Nodes whose pods request more of a resource than is allocatable, or that have more "
