@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -38,44 +39,62 @@ const kwokStagesFile = "kwok-stages.yaml"
 // Binaries is a complete set of built programs.
 type Binaries struct {
 	dir string
+	// Where the servers of an older release are; empty where there is none.
+	older string
 }
 
 // Dir is the folder that holds the programs.
 func (b Binaries) Dir() string { return filepath.Join(b.dir, "bin") }
 
 // Path is the file of one program, by its constant (Etcd, Kubectl, ...).
-func (b Binaries) Path(program string) string { return filepath.Join(b.Dir(), program) }
+func (b Binaries) Path(program string) string {
+	if _, ok := olderMains[program]; ok && b.older != "" {
+		return filepath.Join(b.older, "bin", program)
+	}
+	return filepath.Join(b.Dir(), program)
+}
 
 func (b Binaries) stages() string { return filepath.Join(b.dir, kwokStagesFile) }
 
-func (b Binaries) has(file string) bool {
-	_, err := os.Stat(filepath.Join(b.dir, file))
-	return err == nil
+func (b Binaries) complete() bool {
+	newest, older := builder{dir: b.dir}, builder{dir: b.older}
+	return len(newest.missing(mains)) == 0 && newest.has("bin/"+Kwok) && newest.has(kwokStagesFile) &&
+		(b.older == "" || len(older.missing(olderMains)) == 0)
 }
 
-func (b Binaries) complete() bool {
-	for program := range mains {
-		if !b.has("bin/" + program) {
-			return false
-		}
+// Cached says whether a control plane can be started without a build.
+func Cached() (bool, error) {
+	_, binaries, err := locate()
+	return binaries.complete(), err
+}
+
+// locate says which release is run, and where its programs are or will be.
+func locate() (version string, binaries Binaries, err error) {
+	if version, err = Kubernetes(); err != nil {
+		return "", Binaries{}, err
 	}
-	return b.has("bin/"+Kwok) && b.has(kwokStagesFile)
+	root, err := cacheRoot()
+	if err != nil {
+		return "", Binaries{}, err
+	}
+	base := filepath.Join(root, "controlplane")
+	binaries = Binaries{dir: filepath.Join(base, versionKey())}
+	if version != KubernetesVersion {
+		binaries.older = filepath.Join(base, olderKey(version))
+	}
+	return version, binaries, nil
 }
 
 // Build makes what the cache lacks and returns the set; with a full cache it only looks. Several
 // processes may call it at once: one builds, the others wait. Progress goes to the writer, a line
-// for each step.
+// for each step and each 30 s.
 func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
-	root, err := cacheRoot()
-	if err != nil {
-		return Binaries{}, err
+	version, binaries, err := locate()
+	if err != nil || binaries.complete() {
+		return binaries, err
 	}
-	base := filepath.Join(root, "controlplane")
-	binaries := Binaries{dir: filepath.Join(base, versionKey())}
-	if binaries.complete() {
-		return binaries, nil
-	}
-	if err := os.MkdirAll(binaries.Dir(), 0o755); err != nil {
+	base := filepath.Dir(binaries.dir)
+	if err := os.MkdirAll(base, 0o755); err != nil {
 		return Binaries{}, fmt.Errorf("make the cache: %w", err)
 	}
 	unlock, err := lockFile(filepath.Join(base, ".lock"), progress)
@@ -83,23 +102,21 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 		return Binaries{}, err
 	}
 	defer unlock()
-	abandoned, _ := filepath.Glob(filepath.Join(binaries.dir, ".build-*"))
-	for _, dir := range abandoned {
-		os.RemoveAll(dir)
-	}
-	scratch, err := os.MkdirTemp(binaries.dir, ".build-")
+	module, err := moduleDir()
 	if err != nil {
-		return Binaries{}, fmt.Errorf("make a build folder: %w", err)
+		return Binaries{}, err
 	}
-	defer os.RemoveAll(scratch)
-
-	b := builder{binaries: binaries, scratch: scratch, progress: progress}
-	for _, step := range []func(context.Context) error{b.buildPinned, b.buildKwok, b.takeStages} {
-		if err := step(ctx); err != nil {
-			return Binaries{}, err
-		}
+	newest := builder{dir: binaries.dir, progress: progress}
+	err = newest.do(
+		func(b builder) error { return b.buildPinned(ctx, module, mains, KubernetesVersion) },
+		func(b builder) error { return b.buildKwok(ctx) },
+		func(b builder) error { return b.takeStages(ctx) })
+	if err != nil || binaries.older == "" {
+		return binaries, err
 	}
-	return binaries, nil
+	older := builder{dir: binaries.older, progress: progress}
+	return binaries, older.do(
+		func(b builder) error { return b.buildPinned(ctx, olderModule(module, version), olderMains, version) })
 }
 
 // lockFile waits for the lock that one build at a time holds.
@@ -119,31 +136,62 @@ func lockFile(name string, progress io.Writer) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
+// builder makes the programs of one folder of the cache.
 type builder struct {
-	binaries Binaries
+	dir      string
 	scratch  string
 	progress io.Writer
 }
 
-// buildPinned builds the missing programs of this module in one command, which shares their common
-// packages.
-func (b builder) buildPinned(ctx context.Context) error {
-	dir, err := moduleDir()
-	if err != nil {
-		return err
+// do takes the steps with a scratch folder; one that was left by a build that was cut short goes.
+func (b builder) do(steps ...func(builder) error) error {
+	if err := os.MkdirAll(filepath.Join(b.dir, "bin"), 0o755); err != nil {
+		return fmt.Errorf("make the cache: %w", err)
 	}
-	var missing []string
-	args := slices.Concat([]string{"build", "-mod=readonly"}, buildFlags, []string{"-ldflags", linkerFlags(), "-o", b.scratch + "/"})
-	for _, program := range slices.Sorted(maps.Keys(mains)) {
-		if !b.binaries.has("bin/" + program) {
-			missing = append(missing, program)
-			args = append(args, mains[program])
+	abandoned, _ := filepath.Glob(filepath.Join(b.dir, ".build-*"))
+	for _, dir := range abandoned {
+		os.RemoveAll(dir)
+	}
+	var err error
+	if b.scratch, err = os.MkdirTemp(b.dir, ".build-"); err != nil {
+		return fmt.Errorf("make a build folder: %w", err)
+	}
+	defer os.RemoveAll(b.scratch)
+	for _, step := range steps {
+		if err := step(b); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+func (b builder) has(file string) bool {
+	_, err := os.Stat(filepath.Join(b.dir, file))
+	return err == nil
+}
+
+// missing are those of the programs that are still to be built, in order.
+func (b builder) missing(mains map[string]string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(mains)), func(program string) bool { return b.has("bin/" + program) })
+}
+
+// buildPinned builds the missing programs of a module in one command, which shares their common
+// packages.
+func (b builder) buildPinned(ctx context.Context, module string, mains map[string]string, version string) error {
+	missing := b.missing(mains)
 	if len(missing) == 0 {
 		return nil
 	}
-	if err := b.run(ctx, strings.Join(missing, ", "), dir, nil, args...); err != nil {
+	var packages []string
+	for _, program := range missing {
+		packages = append(packages, mains[program])
+	}
+	what := strings.Join(missing, ", ")
+	if version != KubernetesVersion {
+		what += " of Kubernetes " + version
+	}
+	args := slices.Concat([]string{"-ldflags", linkerFlags(version), "-o", b.scratch + "/"}, packages)
+	if err := b.run(ctx, what, module, nil, packages, "build", append([]string{"-mod=readonly"}, args...)...); err != nil {
 		return err
 	}
 	for _, program := range missing {
@@ -166,11 +214,10 @@ func outputName(pkg string) string {
 
 // buildKwok builds kwok with the dependencies of its own module.
 func (b builder) buildKwok(ctx context.Context) error {
-	if b.binaries.has("bin/" + Kwok) {
+	if b.has("bin/" + Kwok) {
 		return nil
 	}
-	args := slices.Concat([]string{"install"}, buildFlags, []string{"-ldflags", "-s -w", kwokMain + "@" + KwokVersion})
-	if err := b.run(ctx, Kwok, b.scratch, []string{"GOBIN=" + b.scratch}, args...); err != nil {
+	if err := b.run(ctx, Kwok, b.scratch, []string{"GOBIN=" + b.scratch}, nil, "install", "-ldflags", "-s -w", kwokMain+"@"+KwokVersion); err != nil {
 		return err
 	}
 	return b.keep(Kwok, "bin/"+Kwok)
@@ -178,7 +225,7 @@ func (b builder) buildKwok(ctx context.Context) error {
 
 // takeStages joins the stages out of kwok's module into the one file that `kwok --config` reads.
 func (b builder) takeStages(ctx context.Context) error {
-	if b.binaries.has(kwokStagesFile) {
+	if b.has(kwokStagesFile) {
 		return nil
 	}
 	cmd := b.command(ctx, b.scratch, nil, "mod", "download", "-json", kwokModule+"@"+KwokVersion)
@@ -207,7 +254,7 @@ func (b builder) takeStages(ctx context.Context) error {
 
 // keep moves a finished file into the cache in one step, so that a file there is a whole one.
 func (b builder) keep(built, file string) error {
-	if err := os.Rename(filepath.Join(b.scratch, built), filepath.Join(b.binaries.dir, file)); err != nil {
+	if err := os.Rename(filepath.Join(b.scratch, built), filepath.Join(b.dir, file)); err != nil {
 		return fmt.Errorf("put %s into the cache: %w", file, err)
 	}
 	return nil
@@ -221,10 +268,13 @@ func (b builder) command(ctx context.Context, dir string, env []string, args ...
 	return cmd
 }
 
-// run runs the go command and says what it does and for how long.
-func (b builder) run(ctx context.Context, what, dir string, env []string, args ...string) error {
+// run runs a verb of the go command that compiles, and says how far it is: of the packages of the module in `dir`,
+// if any are named, otherwise for how long.
+func (b builder) run(ctx context.Context, what, dir string, env, packages []string, verb string, args ...string) error {
 	begin := time.Now()
 	fmt.Fprintf(b.progress, "controlplane: building %s (minutes when cold)\n", what)
+	compiled := &lineCounter{}
+	total := b.countStale(ctx, dir, env, packages)
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
@@ -235,14 +285,68 @@ func (b builder) run(ctx context.Context, what, dir string, env []string, args .
 			case <-done:
 				return
 			case <-ticker.C:
-				fmt.Fprintf(b.progress, "controlplane: still building %s, %.0f s\n", what, time.Since(begin).Seconds())
+				fmt.Fprintf(b.progress, "controlplane: still building %s, %s\n", what, howFar(time.Since(begin), compiled.lines(), total))
 			}
 		}
 	}()
-	out, err := b.command(ctx, dir, env, args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("build %s: %w\n%s", what, err, out)
+	cmd := b.command(ctx, dir, env, slices.Concat([]string{verb, "-v"}, buildFlags, args)...)
+	cmd.Stdout, cmd.Stderr = compiled, compiled
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", what, err, compiled.text())
 	}
 	fmt.Fprintf(b.progress, "controlplane: built %s in %.0f s\n", what, time.Since(begin).Seconds())
 	return nil
+}
+
+// countStale is how many packages a build of these compiles; 0 where that is not known.
+func (b builder) countStale(ctx context.Context, dir string, env, packages []string) int {
+	if len(packages) == 0 {
+		return 0
+	}
+	args := slices.Concat([]string{"list", "-mod=readonly", "-deps"}, buildFlags, []string{"-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}, packages)
+	out, err := b.command(ctx, dir, env, args...).Output()
+	if err != nil {
+		return 0 // the build itself will say why
+	}
+	return bytes.Count(out, []byte("\n"))
+}
+
+// howFar tells what has been compiled, and how long the rest may take: packages differ, so it is a guess.
+func howFar(elapsed time.Duration, compiled, total int) string {
+	text := fmt.Sprintf("%.0f s", elapsed.Seconds())
+	if total == 0 || compiled > total {
+		return text
+	}
+	text += fmt.Sprintf(", %d of %d packages", compiled, total)
+	if compiled*20 >= total {
+		left := time.Duration(float64(elapsed) * float64(total-compiled) / float64(compiled))
+		text += fmt.Sprintf(", about %.0f min left", max(1, left.Minutes()))
+	}
+	return text
+}
+
+// lineCounter keeps what `go build -v` prints: a line for each package, and its errors.
+type lineCounter struct {
+	mu      sync.Mutex
+	written bytes.Buffer
+	count   int
+}
+
+func (c *lineCounter) Write(text []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count += bytes.Count(text, []byte("\n"))
+	return c.written.Write(text)
+}
+
+func (c *lineCounter) lines() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count
+}
+
+func (c *lineCounter) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written.String()
 }

@@ -50,6 +50,11 @@ func moduleDir() (string, error) {
 	return "", fmt.Errorf("module %s is not at or above %s", modulePath, cwd)
 }
 
+// olderModule is the folder of the module that pins an older release.
+func olderModule(moduleDir, version string) string {
+	return filepath.Join(moduleDir, "controlplane", "releases", minorOf(version))
+}
+
 func isModule(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	return err == nil && bytes.HasPrefix(text, []byte("module "+modulePath+"\n"))

@@ -6,7 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +20,37 @@ const (
 	EtcdVersion       = "v3.7.0"
 	KwokVersion       = "v0.8.0"
 )
+
+// KubernetesVariable names the minor release of Kubernetes whose servers are run, such as 1.36. Unset: that
+// of KubernetesVersion.
+const KubernetesVariable = "BERTH_KUBERNETES"
+
+// olderVersions are the other releases that can be run, by minor. Each is pinned by a module of its own
+// in releases/, which a test holds equal to this.
+var olderVersions = map[string]string{
+	"1.36": "v1.36.3",
+	"1.35": "v1.35.4",
+}
+
+// olderMains are the programs of an older release; the others are always those of KubernetesVersion.
+var olderMains = map[string]string{
+	APIServer:         mains[APIServer],
+	ControllerManager: mains[ControllerManager],
+}
+
+// Kubernetes is the version of the servers that are run.
+func Kubernetes() (version string, err error) {
+	minor := os.Getenv(KubernetesVariable)
+	if minor == "" || minor == minorOf(KubernetesVersion) {
+		return KubernetesVersion, nil
+	}
+	version, ok := olderVersions[minor]
+	if !ok {
+		known := append(slices.Sorted(maps.Keys(olderVersions)), minorOf(KubernetesVersion))
+		return "", fmt.Errorf("%s is %q; there are %s", KubernetesVariable, minor, strings.Join(known, ", "))
+	}
+	return version, nil
+}
 
 // The programs of a control plane, by the names of their binaries.
 const (
@@ -44,12 +78,12 @@ const (
 
 // linkerFlags strip the binaries and stamp the Kubernetes release into them. Without the stamp
 // /version reports a v0.0.0, and clients that compare versions go wrong.
-func linkerFlags() string {
-	major, minor := majorMinor(KubernetesVersion)
+func linkerFlags(version string) string {
+	major, minor := majorMinor(version)
 	flags := []string{"-s", "-w"}
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
 		for _, set := range []string{
-			"gitVersion=" + KubernetesVersion,
+			"gitVersion=" + version,
 			"gitMajor=" + major,
 			"gitMinor=" + minor,
 			"gitCommit=",
@@ -67,11 +101,26 @@ func majorMinor(version string) (major, minor string) {
 	return parts[0], parts[1]
 }
 
+// minorOf makes 1.37 of v1.37.1.
+func minorOf(version string) string {
+	major, minor := majorMinor(version)
+	return major + "." + minor
+}
+
 // versionKey names the cache folder of one set of binaries: a new version of anything that goes
 // into them, or another way to build them, is another folder.
 func versionKey() string {
-	recipe := sha256.Sum256([]byte(linkerFlags() + fmt.Sprint(mains, kwokMain, kwokStages, buildFlags)))
+	return fmt.Sprintf("k8s-%s_etcd-%s_kwok-%s_%s", KubernetesVersion, EtcdVersion, KwokVersion,
+		recipeKey(linkerFlags(KubernetesVersion)+fmt.Sprint(mains, kwokMain, kwokStages, buildFlags)))
+}
+
+// olderKey names that of an older release.
+func olderKey(version string) string {
+	return fmt.Sprintf("k8s-%s_%s", version, recipeKey(linkerFlags(version)+fmt.Sprint(olderMains, buildFlags)))
+}
+
+func recipeKey(recipe string) string {
+	sum := sha256.Sum256([]byte(recipe))
 	goVersion := strings.ReplaceAll(runtime.Version(), " ", "_")
-	return fmt.Sprintf("k8s-%s_etcd-%s_kwok-%s_%s_%s-%s_%s", KubernetesVersion, EtcdVersion, KwokVersion,
-		goVersion, runtime.GOOS, runtime.GOARCH, hex.EncodeToString(recipe[:4]))
+	return fmt.Sprintf("%s_%s-%s_%s", goVersion, runtime.GOOS, runtime.GOARCH, hex.EncodeToString(sum[:4]))
 }

@@ -41,7 +41,7 @@ func (s *show) usage() map[string]corev1.ResourceList {
 	for name := range s.nodes {
 		used[name] = corev1.ResourceList{}
 	}
-	for _, pod := range s.tracker.Pods() {
+	for _, pod := range s.pods() {
 		list, ok := used[pod.Spec.NodeName]
 		if !ok {
 			continue

@@ -13,7 +13,10 @@ import (
 	"berth.dev/tests/daemon/workload"
 )
 
-const urgentClass = "berth-demo-urgent"
+const (
+	urgentClass    = "berth-demo-urgent"
+	urgentPriority = 1000000
+)
 
 // group is pods that are alike.
 type group struct {

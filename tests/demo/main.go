@@ -4,6 +4,7 @@
 //
 //	go run ./demo                      # on a control plane of its own, with kwok for kubelets
 //	go run ./demo --kubeconfig FILE    # in a cluster that is there; nodes and pods are removed again
+//	go run ./demo --preview            # in the simulator, without any cluster
 //
 // It exits with 1 when a pod is not where it belongs.
 package main
@@ -19,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon"
 )
 
@@ -28,6 +30,7 @@ const limit = 3 * time.Minute
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "kubeconfig of a cluster to use; without it one is started")
 	binary := flag.String("berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build;\na kube-scheduler works too")
+	onlyPreview := flag.Bool("preview", false, "tell the story in the simulator only, which needs no control plane")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "unexpected argument %q\n", flag.Arg(0))
@@ -35,14 +38,28 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *kubeconfig, *binary); err != nil {
+	if err := run(ctx, *kubeconfig, *binary, *onlyPreview); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, kubeconfig, binary string) (err error) {
+// fillTheWait tells the story in the simulator first where the programs of a control plane are still to be built.
+func fillTheWait(ctx context.Context, s *screen, program daemon.Program, kubeconfig string) error {
+	cached, err := controlplane.Cached()
+	if err != nil || cached || kubeconfig != "" || program.Peer {
+		return err
+	}
+	if err := runPreview(ctx, s, program); err != nil {
+		return err
+	}
+	s.heading("The same on a real control plane: its programs are built now, which takes a quarter of an hour, once")
+	_, err = controlplane.Build(ctx, s.out)
+	return err
+}
+
+func run(ctx context.Context, kubeconfig, binary string, onlyPreview bool) (err error) {
 	program, err := daemon.Berth(binary)
 	if err != nil {
 		return err
@@ -51,6 +68,12 @@ func run(ctx context.Context, kubeconfig, binary string) (err error) {
 		program = daemon.Peer(program.Path)
 	}
 	s := newScreen(os.Stdout)
+	if onlyPreview {
+		return runPreview(ctx, s, program)
+	}
+	if err := fillTheWait(ctx, s, program, kubeconfig); err != nil {
+		return err
+	}
 	cluster, err := openCluster(ctx, s, kubeconfig)
 	if err != nil {
 		return err

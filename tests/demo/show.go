@@ -23,6 +23,7 @@ type show struct {
 	*screen
 	cluster *cluster
 	tracker *workload.Tracker
+	pods    func() []*corev1.Pod // those that there are now
 	nodes   map[string]*corev1.Node
 	groups  []group
 	begin   time.Time // of the crowd
@@ -35,27 +36,36 @@ func (s *show) prepare(ctx context.Context) error {
 	if err := workload.CreateNamespace(ctx, client, namespace); err != nil {
 		return err
 	}
-	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: urgentClass}, Value: 1000000}
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: urgentClass}, Value: urgentPriority}
 	_, err := client.SchedulingV1().PriorityClasses().Create(ctx, class, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create priority class %s: %w", urgentClass, err)
 	}
-	nodes := demoNodes()
+	nodes := s.cast()
 	if err := workload.CreateNodes(ctx, client, nodes...); err != nil {
 		return err
 	}
+	err = workload.AwaitServiceAccount(ctx, client, namespace)
+	if err != nil {
+		return err
+	}
+	if s.tracker, err = workload.Track(ctx, client, namespace); err != nil {
+		return err
+	}
+	s.pods = s.tracker.Pods
+	return nil
+}
+
+// cast decides who takes part.
+func (s *show) cast() []*corev1.Node {
+	nodes := demoNodes()
 	s.nodes = map[string]*corev1.Node{}
 	for _, node := range nodes {
 		s.nodes[node.Name] = node
 	}
 	s.groups = append(crowd(len(nodes)), urgent())
 	s.step("%d nodes in %d zones: some with SSDs or GPUs, some tainted, %d at the edge", len(nodes), len(zones), edgeNodes(nodes))
-	err = workload.AwaitServiceAccount(ctx, client, namespace)
-	if err != nil {
-		return err
-	}
-	s.tracker, err = workload.Track(ctx, client, namespace)
-	return err
+	return nodes
 }
 
 // play lets the pods come and shows what becomes of them.
@@ -157,7 +167,7 @@ func (s *show) awaitCrowd(ctx context.Context) error {
 
 // podsOf are the group's pods.
 func (s *show) podsOf(g group) []*corev1.Pod {
-	return slices.DeleteFunc(s.tracker.Pods(), func(pod *corev1.Pod) bool { return pod.Labels["app"] != g.name })
+	return slices.DeleteFunc(s.pods(), func(pod *corev1.Pod) bool { return pod.Labels["app"] != g.name })
 }
 
 func (s *show) fault(format string, args ...any) {
