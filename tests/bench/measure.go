@@ -50,6 +50,7 @@ type measurement struct {
 	lastEvent time.Duration // to the last Scheduled event stored
 	cpu       time.Duration // user and system, to the last pod bound
 	cpuEvents time.Duration // the same, to the last event stored; of Deployments, until all pods are Ready too
+	servers   serversCPU    // that the API server and etcd used, to the last event stored
 	bound     int
 	memory    int64 // greatest resident set in bytes
 	events    int   // Scheduled events in the end, of which there should be one for each pod
@@ -182,9 +183,16 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	}
 	defer d.Kill()
 	begin, used, extra := d.Started, time.Duration(0), 0
+	serversBefore, err := b.serversCPU()
+	if err != nil {
+		return m, err
+	}
 	if variant == stream {
 		extra = 1
 		if used, err = b.awaitReady(ctx, d, tracker); err != nil {
+			return m, err
+		}
+		if serversBefore, err = b.serversCPU(); err != nil {
 			return m, err
 		}
 		begin = time.Now()
@@ -216,6 +224,10 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 			return m, err
 		}
 	}
+	servers, err := b.serversCPU()
+	if err != nil {
+		return m, err
+	}
 	stored, lastEvent := events.count()
 	times := tracker.BoundTimes()[extra:]
 	m = measurement{
@@ -228,6 +240,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		lastEvent: lastEvent.Sub(begin),
 		cpu:       total - used,
 		cpuEvents: max(cpuEvents, total) - used,
+		servers:   servers.since(serversBefore),
 		bound:     len(times),
 		memory:    machine.PeakMemory(d.PID()),
 		events:    max(stored-extra, 0),
@@ -308,6 +321,26 @@ func (b *bench) cleanUp(ctx context.Context) error {
 		return fmt.Errorf("delete the events: %w", err)
 	}
 	return workload.DeletePods(ctx, b.admin, namespace)
+}
+
+// serversCPU is the user and system time of the processes that do what a scheduler asks for.
+type serversCPU struct{ apiServer, etcd time.Duration }
+
+func (s serversCPU) since(before serversCPU) serversCPU {
+	return serversCPU{apiServer: s.apiServer - before.apiServer, etcd: s.etcd - before.etcd}
+}
+
+func (b *bench) serversCPU() (used serversCPU, err error) {
+	for program, time := range map[string]*time.Duration{controlplane.APIServer: &used.apiServer, controlplane.Etcd: &used.etcd} {
+		process := b.control.Process(program)
+		if process == nil {
+			return used, fmt.Errorf("%s does not run", program)
+		}
+		if *time, err = process.CPUTime(); err != nil {
+			return used, err
+		}
+	}
+	return used, nil
 }
 
 // process is a daemon whose end is an error while something is awaited from it.

@@ -26,6 +26,8 @@ type row struct {
 	SecondsToEvents  float64 `json:"secondsToLastEvent"`
 	CPUMicrosPod     float64 `json:"cpuMicrosecondsPerPod"`
 	CPUMicrosEvents  float64 `json:"cpuMicrosecondsPerPodUntilLastEvent"`
+	APIServerMicros  float64 `json:"apiServerCPUMicrosecondsPerPod"`
+	EtcdMicros       float64 `json:"etcdCPUMicrosecondsPerPod"`
 	PeakMemory       int64   `json:"peakMemoryBytes"`
 	Events           int     `json:"events"`
 	LatencyP50Millis float64 `json:"latencyP50Milliseconds,omitempty"`
@@ -142,6 +144,8 @@ func medians(taken []measurement, kind, variant, scheduler string) row {
 		SecondsToEvents:  workload.Median(own, func(m measurement) float64 { return m.lastEvent.Seconds() }),
 		CPUMicrosPod:     workload.Median(own, func(m measurement) float64 { return m.perPod(m.cpu) }),
 		CPUMicrosEvents:  workload.Median(own, func(m measurement) float64 { return m.perPod(m.cpuEvents) }),
+		APIServerMicros:  workload.Median(own, func(m measurement) float64 { return m.perPod(m.servers.apiServer) }),
+		EtcdMicros:       workload.Median(own, func(m measurement) float64 { return m.perPod(m.servers.etcd) }),
 		PeakMemory:       int64(workload.Median(own, func(m measurement) float64 { return float64(m.memory) })),
 		Events:           int(workload.Median(own, func(m measurement) float64 { return float64(m.events) })),
 		LatencyP50Millis: latency(50),
@@ -160,15 +164,15 @@ func mebibytes(bytes int64) string { return fmt.Sprintf("%.0f MiB", float64(byte
 func (r report) writeTable(out io.Writer) error {
 	fmt.Fprintf(out, "%s, %d pods\n\n", r.circumstances, r.Pods)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "workload\tpods\tscheduler\tfirst bind\tlast bind\tlast event\tpods/s\tCPU a pod\tto last event\tlatency p50\tp99\tmemory\tevents\t")
+	fmt.Fprintln(table, "workload\tpods\tscheduler\tfirst bind\tlast bind\tlast event\tpods/s\tCPU a pod\tto last event\tAPI server\tetcd\tlatency p50\tp99\tmemory\tevents\t")
 	for i, row := range r.Rows {
 		latencies := "\t"
 		if row.LatencyP99Millis > 0 {
 			latencies = fmt.Sprintf("%.0f ms\t%.0f ms", row.LatencyP50Millis, row.LatencyP99Millis)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%.2f s\t%.2f s\t%.2f s\t%.0f\t%.0f µs\t%.0f µs\t%s\t%s\t%d\t\n",
+		fmt.Fprintf(table, "%s\t%s\t%s\t%.2f s\t%.2f s\t%.2f s\t%.0f\t%.0f µs\t%.0f µs\t%.0f µs\t%.0f µs\t%s\t%s\t%d\t\n",
 			row.Workload, row.Variant, row.Scheduler, row.SecondsToFirst, row.SecondsToLast, row.SecondsToEvents,
-			row.PodsPerSecond, row.CPUMicrosPod, row.CPUMicrosEvents, latencies, mebibytes(row.PeakMemory), row.Events)
+			row.PodsPerSecond, row.CPUMicrosPod, row.CPUMicrosEvents, row.APIServerMicros, row.EtcdMicros, latencies, mebibytes(row.PeakMemory), row.Events)
 		if i+1 == len(r.Rows) || r.Rows[i+1].Variant != row.Variant || r.Rows[i+1].Workload != row.Workload {
 			r.writeRatio(table, row)
 		}
@@ -181,7 +185,8 @@ pending: the pods are there before the scheduler starts, whose start counts in i
 stream:  they are created while it runs; creating them competes for the same CPUs.
 Seconds count from the start of the process, or from the first pod created; pods/s from the first
 bind to the last. CPU is the scheduler's alone, until the last bind and until the last Scheduled
-event is stored; with deployments until all pods are Ready as well. Latency: from a pod's creation
+event is stored; with deployments until all pods are Ready as well. That of the API server and etcd is
+until the last event, and holds what makes the pods, too. Latency: from a pod's creation
 until it is seen bound; with deployments, from when a watch tells of it. Events: one for each pod if
 none was dropped. Medians of %d.
 `, r.Rows[0].Rounds)
@@ -194,7 +199,7 @@ none was dropped. Medians of %d.
 func (r report) writeRatio(out io.Writer, row row) {
 	for _, ratio := range r.Ratios {
 		if ratio.Variant == row.Variant && ratio.Workload == row.Workload {
-			fmt.Fprintf(out, "\t\t%s / %s\t\t%.2f x\t%.2f x\t%.3f x\t%.3f x\t%.3f x\t\t\t%.2f x\t\t\n",
+			fmt.Fprintf(out, "\t\t%s / %s\t\t%.2f x\t%.2f x\t%.3f x\t%.3f x\t%.3f x\t\t\t\t\t%.2f x\t\t\n",
 				ratio.Of, ratio.To, ratio.SecondsToLast, ratio.SecondsToEvents, ratio.PodsPerSecond, ratio.CPUPerPod, ratio.CPUUntilEvents,
 				ratio.PeakMemory)
 		}
