@@ -40,7 +40,10 @@ CONTENTS = {
         "CONTRIBUTING.md",
     ],
     "Reference": [
+        "docs/commands.md",
         "docs/configuration.md",
+        "docs/fields.md",
+        "docs/reasons.md",
         "docs/endpoints.md",
         "docs/metrics.md",
         ("Plugins", "plugins/*/README.md"),

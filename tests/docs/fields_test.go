@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// schema is an entry of the tables of src/config/v1_schema.cc: a kind, what a list is of, and what a
+// struct has.
+type schema struct {
+	kind, goType, element, fields string
+}
+
+type schemaField struct{ name, schema string }
+
+type schemas struct {
+	types  map[string]schema
+	fields map[string][]schemaField
+	args   []schemaField // by plugin; schema is the name of the fields
+}
+
+func readSchemas(t *testing.T) schemas {
+	t.Helper()
+	source := cppSource(t, "src/config/v1_schema.cc")
+	found := schemas{types: map[string]schema{}, fields: map[string][]schemaField{}}
+	one := regexp.MustCompile(`constexpr Schema (k\w+) = \{(k\w+),\s*"([^"]*)"(?:,\s*(?:nullptr|&(k\w+)))?(?:,\s*(k\w+))?\};`)
+	for _, m := range one.FindAllStringSubmatch(source, -1) {
+		found.types[m[1]] = schema{kind: m[2], goType: m[3], element: m[4], fields: m[5]}
+	}
+	list := regexp.MustCompile(`(?s)constexpr SchemaField (k\w+)\[\] = \{(.*?)\};`)
+	entry := regexp.MustCompile(`\{"(\w+)",\s*&(k\w+)`)
+	for _, m := range list.FindAllStringSubmatch(source, -1) {
+		for _, e := range entry.FindAllStringSubmatch(m[2], -1) {
+			found.fields[m[1]] = append(found.fields[m[1]], schemaField{e[1], e[2]})
+		}
+	}
+	for _, m := range regexp.MustCompile(`\{"(\w+)",\s*\{kStruct, "[^"]*", nullptr, (k\w+)\}\}`).FindAllStringSubmatch(source, -1) {
+		found.args = append(found.args, schemaField{m[1], m[2]})
+	}
+	if declared := strings.Count(source, "constexpr Schema "); declared != len(found.types) || len(found.args) < 10 {
+		t.Fatalf("of %d schemas %d were read, and args of %d plugins", declared, len(found.types), len(found.args))
+	}
+	return found
+}
+
+// fieldsPage writes docs/fields.md. The columns but the last come from the code; what a field means is
+// what the page has said of it.
+type fieldsPage struct {
+	schemas
+	text     strings.Builder
+	meanings map[string]string // by section and path
+	section  string
+	problems []string
+}
+
+// Their fields are those of every Kubernetes API.
+var opaque = []string{"v1.NodeAffinity", "v1.LabelSelector"}
+
+func (p *fieldsPage) begin(section string) {
+	p.section = section
+	fmt.Fprintf(&p.text, "\n## %s\n\n| Field | Type | Default | Meaning |\n| --- | --- | --- | --- |\n", section)
+}
+
+func (p *fieldsPage) typeName(s schema) string {
+	name := map[string]string{"kBool": "boolean", "kInt32": "integer", "kInt64": "integer", "kFloat32": "number", "kString": "string",
+		"kBytes": "base64", "kDuration": "duration", "kStringMap": "map", "kStruct": "object", "kAny": "args"}[s.kind]
+	if s.kind == "kList" {
+		name = "list of " + p.typeName(p.types[s.element]) + "s"
+	}
+	if name == "" {
+		p.problems = append(p.problems, "the kind "+s.kind+" has no name")
+	}
+	return name
+}
+
+// add writes the row of a field, and of those below it.
+func (p *fieldsPage) add(path string, s schema, value any) {
+	standsAt := ""
+	switch element := p.types[s.element]; {
+	case value == nil:
+	case s.kind == "kStruct" && !slices.Contains(opaque, s.goType), strings.HasPrefix(path, "profiles"):
+	case s.kind == "kList" && element.kind == "kStruct" && path == "profiles":
+	default:
+		text, _ := json.Marshal(value)
+		standsAt = "`" + string(text) + "`"
+	}
+	meaning := p.meanings[p.section+" "+path]
+	if meaning == "" || meaning == "?" {
+		meaning = "?"
+		p.problems = append(p.problems, fmt.Sprintf("%s, %s: say in the last column what it means", p.section, path))
+	}
+	fmt.Fprintf(&p.text, "| `%s` | %s | %s | %s |\n", path, p.typeName(s), standsAt, meaning)
+	if s.kind == "kList" {
+		s, path = p.types[s.element], path+"[]"
+		list, _ := value.([]any)
+		value = nil
+		// Each profile has the same defaults.
+		if len(list) > 0 && path == "profiles[]" {
+			value = list[0]
+		}
+	}
+	if s.kind == "kStruct" && !slices.Contains(opaque, s.goType) {
+		p.addAll(path+".", p.fields[s.fields], value)
+	}
+}
+
+func (p *fieldsPage) addAll(prefix string, fields []schemaField, value any) {
+	values, _ := value.(map[string]any)
+	for i, field := range fields {
+		// The extension points are alike.
+		if i > 0 && strings.HasSuffix(prefix, "plugins.") {
+			continue
+		}
+		name := field.name
+		if strings.HasSuffix(prefix, "plugins.") {
+			name = "<point>"
+		}
+		p.add(prefix+name, p.types[field.schema], values[field.name])
+	}
+}
+
+func TestMadePageOfFields(t *testing.T) {
+	const page = "docs/fields.md"
+	p := fieldsPage{schemas: readSchemas(t), meanings: map[string]string{}}
+	section := ""
+	for line := range strings.Lines(read(t, page)) {
+		if heading, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok {
+			section = heading
+		}
+		if m := regexp.MustCompile("^\\| `([^`]+)` \\| [^|]* \\| [^|]* \\| (.*) \\|$").FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			p.meanings[section+" "+m[1]] = m[2]
+		}
+	}
+	var defaults map[string]any
+	if err := json.Unmarshal([]byte(berth(t, "config", "-o", "json")), &defaults); err != nil {
+		t.Fatal(err)
+	}
+	args := map[string]any{}
+	for _, profile := range defaults["profiles"].([]any) {
+		for _, config := range profile.(map[string]any)["pluginConfig"].([]any) {
+			config := config.(map[string]any)
+			args[config["name"].(string)] = config["args"]
+		}
+	}
+	p.text.WriteString(`# Fields of the configuration
+
+<!-- tests/docs/fields_test.go makes all columns but the last, from src/config/v1_schema.cc and ` + "`berth config`" + `. -->
+
+All that a KubeSchedulerConfiguration of ` + "`kubescheduler.config.k8s.io/v1`" + ` may say, with its defaults. Beside these it has
+` + "`apiVersion` and `kind`" + `, and so may args. ` + "[`config/default.yaml`](../config/default.yaml)" + ` is such a file, and
+[configuration.md](configuration.md) says how files, flags and feature gates go together. Args of plugins that are not here are handed
+to them as they are: ` + "`searchSteps` of GangScheduling ([gangs.md](gangs.md))" + `, and those of loaded plugins.
+`)
+	p.begin("The file")
+	p.addAll("", p.fields[p.types["kConfiguration"].fields], defaults)
+	for _, plugin := range p.args {
+		p.begin("Args of " + plugin.name)
+		p.addAll("", p.fields[plugin.schema], args[plugin.name])
+	}
+	holdPage(t, page, p.text.String())
+	for _, problem := range p.problems {
+		t.Errorf("%s: %s", page, problem)
+	}
+}
