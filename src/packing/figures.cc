@@ -122,7 +122,7 @@ void AppendPool(const PoolFigures& pool, std::string& out) {
   object.Add("closedNodes", pool.closed_nodes);
   object.Add("usedNodes", pool.used_nodes);
   object.Add("usedNodesLowerBound", pool.lower_bound);
-  const std::pair<std::string_view, int64_t ResourceFigures::*> kMembers[] = {
+  constexpr std::pair<std::string_view, int64_t ResourceFigures::*> kMembers[] = {
       {"allocatable", &ResourceFigures::allocatable},
       {"requested", &ResourceFigures::requested},
       {"stranded", &ResourceFigures::stranded},

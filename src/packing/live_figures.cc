@@ -37,7 +37,7 @@ void ShowNodes(const Figures& figures, metrics::Registry& registry) {
 }
 
 void ShowResources(const Figures& figures, metrics::Registry& registry) {
-  const std::pair<Metric, int64_t ResourceFigures::*> kGauges[] = {
+  constexpr std::pair<Metric, int64_t ResourceFigures::*> kGauges[] = {
       {Metric::kPackingAllocatable, &ResourceFigures::allocatable},
       {Metric::kPackingRequested, &ResourceFigures::requested},
       {Metric::kPackingStranded, &ResourceFigures::stranded},
