@@ -40,6 +40,10 @@ func run(m *testing.M) (code int, err error) {
 	if shared, err = controlplane.Start(context.Background(), options); err != nil {
 		return 1, err
 	}
+	if imageFolder, err = os.MkdirTemp("", "berth-image-"); err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(imageFolder)
 	fmt.Fprintf(os.Stderr, "testing %s\n", program.Path)
 	code = m.Run()
 	return code, shared.Stop()

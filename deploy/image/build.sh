@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes Berth's image from a program of the release preset, without a daemon: a tar of an OCI image
+# layout, and beside it the program's debug information.
+#
+# Usage: build.sh <program> <folder>
+#   Writes <folder>/berth-<version>-<architecture>.{image.tar,debug}. Times in it are SOURCE_DATE_EPOCH,
+#   else the commit's; BERTH_REVISION is the commit, where git does not tell.
+set -euo pipefail
+program=$(realpath "$1")
+mkdir -p "$2"
+folder=$(realpath "$2")
+cd "$(dirname "$0")/../.."
+
+version=$(sed -n 's/^project(Berth VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+revision=${BERTH_REVISION:-$(git describe --always --abbrev=40 --dirty --exclude='*')}
+architecture=$(dpkg --print-architecture)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+deploy/image/root.sh "$program" "$work/root" "$work/debug"
+image=berth-$version-$architecture
+mv "$work/debug" "$folder/$image.debug"
+go -C tests run ./image/cmd/image -out "$folder/$image.image.tar" -version "$version" -revision "$revision" \
+  -epoch "$epoch" "$architecture=$work/root"
