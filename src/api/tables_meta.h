@@ -82,14 +82,18 @@ struct FieldsOf<PodDisruptionBudgetSpec> {
   static constexpr auto kFields =
       Table(Field<1, &PodDisruptionBudgetSpec::min_available>("minAvailable"),
             Field<2, &PodDisruptionBudgetSpec::selector>("selector"),
-            Field<3, &PodDisruptionBudgetSpec::max_unavailable>("maxUnavailable"));
+            Field<3, &PodDisruptionBudgetSpec::max_unavailable>("maxUnavailable"),
+            Field<4, &PodDisruptionBudgetSpec::unhealthy_pod_eviction_policy>(
+                "unhealthyPodEvictionPolicy"));
 };
 
 template <>
 struct FieldsOf<PodDisruptionBudgetStatus> {
   static constexpr auto kFields =
       Table(Field<2, &PodDisruptionBudgetStatus::disrupted_pods>("disruptedPods"),
-            Field<3, &PodDisruptionBudgetStatus::disruptions_allowed>("disruptionsAllowed"));
+            Field<3, &PodDisruptionBudgetStatus::disruptions_allowed>("disruptionsAllowed"),
+            Field<4, &PodDisruptionBudgetStatus::current_healthy>("currentHealthy"),
+            Field<5, &PodDisruptionBudgetStatus::desired_healthy>("desiredHealthy"));
 };
 
 template <>

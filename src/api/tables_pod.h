@@ -67,7 +67,8 @@ template <>
 struct FieldsOf<Volume> {
   static constexpr auto kFields =
       Table(Field<1, &Volume::name>("name"),
-            Nested<2>(Field<3, &Volume::gce_persistent_disk>("gcePersistentDisk"),
+            Nested<2>(Field<2, &Volume::empty_dir>("emptyDir"),
+                      Field<3, &Volume::gce_persistent_disk>("gcePersistentDisk"),
                       Field<4, &Volume::aws_elastic_block_store>("awsElasticBlockStore"),
                       Field<8, &Volume::iscsi>("iscsi"),
                       Field<10, &Volume::persistent_volume_claim>("persistentVolumeClaim"),
@@ -102,7 +103,9 @@ struct FieldsOf<PodSpec> {
       Field<11, &PodSpec::host_network>("hostNetwork"), Field<18, &PodSpec::affinity>("affinity"),
       Field<19, &PodSpec::scheduler_name>("schedulerName"),
       Field<20, &PodSpec::init_containers>("initContainers"),
-      Field<22, &PodSpec::tolerations>("tolerations"), Field<25, &PodSpec::priority>("priority"),
+      Field<22, &PodSpec::tolerations>("tolerations"),
+      Field<24, &PodSpec::priority_class_name>("priorityClassName"),
+      Field<25, &PodSpec::priority>("priority"),
       Field<31, &PodSpec::preemption_policy>("preemptionPolicy"),
       Field<32, &PodSpec::overhead>("overhead"),
       Field<33, &PodSpec::topology_spread_constraints>("topologySpreadConstraints"),

@@ -11,6 +11,11 @@
 namespace berth::api {
 
 template <>
+struct FieldsOf<EmptyDirVolumeSource> {
+  static constexpr auto kFields = Table(Field<1, &EmptyDirVolumeSource::medium>("medium"));
+};
+
+template <>
 struct FieldsOf<GCEPersistentDiskVolumeSource> {
   using Source = GCEPersistentDiskVolumeSource;
   static constexpr auto kFields =

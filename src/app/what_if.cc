@@ -41,7 +41,8 @@ constexpr what_if::PartNames kFlagNames = {.add = "--add",
                                            .like = "--like",
                                            .remove_nodes = "--remove-node",
                                            .scale = "--scale",
-                                           .drain = "--drain"};
+                                           .drain = "--drain",
+                                           .fill = "--fill"};
 
 // The question, with what its files hold.
 Result<what_if::Question> ReadQuestion(const WhatIfFlags& flags) {
@@ -61,6 +62,7 @@ Result<what_if::Question> ReadQuestion(const WhatIfFlags& flags) {
   question.remove_nodes = flags.remove_nodes;
   question.scale = flags.scale;
   question.drain = flags.drain;
+  question.reschedule = flags.reschedule;
   return question;
 }
 

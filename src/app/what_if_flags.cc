@@ -19,7 +19,7 @@ void AddTexts(FlagSet& flags, const std::string& name, const std::string& form,
 
 bool WhatIfFlags::any() const {
   return !new_config.empty() || !add.empty() || add_nodes > 0 || !remove_nodes.empty() ||
-         !scale.empty() || !drain.empty() || !fill.empty();
+         !scale.empty() || !drain.empty() || reschedule || !fill.empty();
 }
 
 void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
@@ -43,6 +43,11 @@ void AddWhatIf(FlagSet& flags, WhatIfFlags& out) {
            "After a drain of this node; may be repeated. The exit code is 1 when a pod stays or "
            "fits nowhere.",
            out.drain);
+  flags.Value(
+      "reschedule",
+      "With all pods that controllers make again scheduled from nothing; with --new-config, "
+      "by both configurations.",
+      out.reschedule);
   flags.AddText("fill", "FILE", "How many more pods like the one in this file fit.", out.fill);
 }
 

@@ -19,6 +19,7 @@ struct WhatIfFlags {
   std::vector<std::string> remove_nodes;
   std::vector<what_if::Scale> scale;
   std::vector<std::string> drain;
+  bool reschedule = false;
   std::string fill;  // a file
 
   bool any() const;

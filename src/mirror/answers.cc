@@ -9,6 +9,7 @@
 #include "src/simulator/cluster_files.h"
 #include "src/what_if/difference.h"
 #include "src/what_if/fill.h"
+#include "src/what_if/priority.h"
 
 namespace berth::mirror {
 namespace {
@@ -71,9 +72,12 @@ Reply JudgePods(const std::vector<PodPtr>& pods, Mirror& mirror,
   Reply reply;
   JsonObject document(reply.text);
   JsonList list(document.Key("pods"));
-  for (const PodPtr& pod : pods) {
+  what_if::PriorityClasses classes(mirror.simulation());
+  for (size_t i = 0; i < pods.size(); ++i) {
     if (spent()) return {504, std::string(kNoTime)};
-    const auto judgement = mirror.simulation().scheduler().Judge(pod);
+    const auto pod = classes.Resolve(pods[i]);
+    if (!pod) return {400, pod.error().Within("pods[" + std::to_string(i) + "]").message};
+    const auto judgement = mirror.simulation().scheduler().Judge(*pod);
     if (judgement->kind() == Judgement::Kind::kUnschedulable) judgement->Explain();
     AppendJudgement(*judgement, list.Next());
   }
@@ -85,6 +89,11 @@ Reply JudgePods(const std::vector<PodPtr>& pods, Mirror& mirror,
 
 Reply AnswerWhatIf(const what_if::Question& question, Form form, LiveCluster& cluster,
                    Mirror& mirror, const std::function<bool()>& spent) {
+  if (!question.new_config.empty()) {
+    return {400,
+            "newConfig: Forbidden: a running scheduler answers with the configuration that it has; "
+            "ask berth simulate or berth ui"};
+  }
   auto made = cluster.MakeSimulation();
   if (!made) return {503, made.error().message};
   simulator::Simulation& simulation = **made;

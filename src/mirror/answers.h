@@ -21,8 +21,8 @@ inline constexpr size_t kMostPods = 1'000;
 // as what_if::ParseQuestion.
 Result<std::vector<std::shared_ptr<const api::Pod>>> ParsePods(const ConfigValue& document);
 
-// Where each of the pods could go, judged alone, or why it fits nowhere. Code 504: there was no
-// time for all of them.
+// Where each of the pods could go, judged alone, or why it fits nowhere. Code 400: a pod names a
+// PriorityClass that no pod of the cluster has; 504: there was no time for all of them.
 Reply JudgePods(const std::vector<std::shared_ptr<const api::Pod>>& pods, Mirror& mirror,
                 const std::function<bool()>& spent);
 

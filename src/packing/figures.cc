@@ -26,18 +26,6 @@ bool IsInBytes(std::string_view resource) {
          resource.starts_with("hugepages-");
 }
 
-// Cores, "12.5Gi", or a number of pieces.
-std::string AmountText(std::string_view resource, int64_t amount) {
-  const auto value = static_cast<double>(amount);
-  if (resource == "cpu") return Decimal(value / 1000);
-  if (!IsInBytes(resource)) return std::to_string(amount);
-  constexpr const char* kUnits[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-  size_t unit = 0;
-  double scaled = value;
-  for (; scaled >= 1024 && unit + 1 < std::size(kUnits); ++unit) scaled /= 1024;
-  return Decimal(scaled) + kUnits[unit];
-}
-
 std::string ShareText(int64_t part, int64_t whole) {
   if (whole <= 0) return "-";
   return Decimal(100 * static_cast<double>(part) / static_cast<double>(whole)) + " %";
@@ -152,6 +140,20 @@ size_t Figures::nodes() const {
   size_t nodes = 0;
   for (const PoolFigures& pool : pools) nodes += pool.nodes();
   return nodes;
+}
+
+std::string AmountText(std::string_view resource, int64_t amount) {
+  const auto value = static_cast<double>(amount);
+  if (resource == "cpu") {
+    const bool hidden = amount % 100 != 0 && amount > -1000 && amount < 1000;
+    return hidden ? std::to_string(amount) + "m" : Decimal(value / 1000);
+  }
+  if (!IsInBytes(resource)) return std::to_string(amount);
+  constexpr const char* kUnits[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  size_t unit = 0;
+  double scaled = value;
+  for (; scaled >= 1024 && unit + 1 < std::size(kUnits); ++unit) scaled /= 1024;
+  return Decimal(scaled) + kUnits[unit];
 }
 
 void AppendTable(const Figures& figures, std::string& out) {

@@ -359,4 +359,11 @@ void Survey::Finish() {
   std::ranges::sort(figures_.pools, {}, &PoolFigures::name);
 }
 
+Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending) {
+  Survey survey;
+  while (survey.Step(cache, pending)) {
+  }
+  return survey.Take();
+}
+
 }  // namespace berth::packing

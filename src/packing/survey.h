@@ -101,4 +101,7 @@ class Survey {
   Figures figures_;
 };
 
+// All steps at once.
+Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending);
+
 }  // namespace berth::packing

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/base/json.h"
+#include "src/packing/survey.h"
 #include "src/what_if/replicas.h"
 
 namespace berth::what_if {
@@ -15,6 +16,7 @@ void AppendUsage(const Picture::Usage& usage, std::string& out) {
   JsonObject object(out);
   object.Add("allocatable", usage.allocatable);
   object.Add("requested", usage.requested);
+  object.Add("stranded", usage.stranded);
   object.Close();
 }
 
@@ -26,6 +28,7 @@ void AppendPicture(const Picture& picture, std::string& out) {
   object.Add("pending", picture.pending);
   object.Add("pods", picture.pods.size());
   object.Add("usedNodes", picture.used_nodes);
+  object.Add("usedNodesLowerBound", picture.lower_bound);
   object.Close();
 }
 
@@ -43,6 +46,7 @@ void AppendDrained(const Drained& drained, std::string& out) {
   }
   stopped.Close();
   base::AppendJsonList(drained.unmanaged, object.Key("unmanaged"));
+  base::AppendJsonList(drained.with_empty_dir, object.Key("withEmptyDir"));
   object.Close();
 }
 
@@ -63,6 +67,16 @@ void AppendPlace(std::string_view name, const std::optional<std::string>& node, 
     out.AddNull(name);
   } else {
     out.Add(name, *node);
+  }
+}
+
+void AddPacking(const packing::Figures& figures, Picture& picture) {
+  for (const packing::PoolFigures& pool : figures.pools) {
+    picture.lower_bound += pool.lower_bound;
+    for (const packing::ResourceFigures& of : pool.resources) {
+      if (of.resource == "cpu") picture.milli_cpu.stranded += of.stranded;
+      if (of.resource == "memory") picture.memory.stranded += of.stranded;
+    }
   }
 }
 
@@ -87,6 +101,9 @@ Picture Take(simulator::Simulation& simulation) {
     picture.memory.allocatable += snapshot.allocatable(kMemory)[row];
     picture.memory.requested += snapshot.requested(kMemory)[row];
   });
+  AddPacking(
+      packing::Measure(simulation.scheduler().cache(), simulation.scheduler().pending_pods()),
+      picture);
   picture.evicted = simulation.api().evicted().size();
   return picture;
 }

@@ -23,11 +23,13 @@ struct Picture {
   struct Usage {
     int64_t allocatable = 0;
     int64_t requested = 0;
+    int64_t stranded = 0;  // free, and of no use to any pod: docs/packing.md
   };
 
   std::map<std::string, Pod> pods;  // by namespace/name
   size_t nodes = 0;
-  size_t used_nodes = 0;  // with a pod that is no DaemonSet's
+  size_t used_nodes = 0;   // with a pod that is no DaemonSet's
+  size_t lower_bound = 0;  // of used nodes, however pods were placed
   size_t pending = 0;
   Usage milli_cpu;
   Usage memory;        // bytes

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/explain/text_table.h"
+#include "src/packing/figures.h"
 #include "src/what_if/difference.h"
 
 namespace berth::what_if {
@@ -24,14 +25,17 @@ std::string Percent(const Picture::Usage& usage) {
 void AppendPictures(const Answer& answer, std::string& out) {
   TextTable table;
   table.AddColumn("");
-  for (const char* header : {"NODES", "USED", "PODS", "PENDING", "CPU", "MEMORY"}) {
+  for (const char* header :
+       {"NODES", "USED", "AT LEAST", "PODS", "PENDING", "CPU", "STRANDED", "MEMORY", "STRANDED"}) {
     table.AddColumn(header, TextTable::Align::kRight);
   }
   for (const auto& [name, picture] :
        {std::pair("today", &answer.before), {"then", &answer.after}}) {
     table.AddRow({name, std::to_string(picture->nodes), std::to_string(picture->used_nodes),
-                  std::to_string(picture->pods.size()), std::to_string(picture->pending),
-                  Percent(picture->milli_cpu), Percent(picture->memory)});
+                  std::to_string(picture->lower_bound), std::to_string(picture->pods.size()),
+                  std::to_string(picture->pending), Percent(picture->milli_cpu),
+                  packing::AmountText("cpu", picture->milli_cpu.stranded), Percent(picture->memory),
+                  packing::AmountText("memory", picture->memory.stranded)});
   }
   table.Append("", out);
 }
@@ -74,6 +78,11 @@ void AppendDrained(const Drained& drained, std::string& out) {
   for (const std::string& pod : drained.homeless) out += "  fits nowhere: " + pod + '\n';
   for (const std::string& pod : drained.unmanaged) {
     out += "  is lost: " + pod + ", which no controller makes again\n";
+  }
+  if (!drained.with_empty_dir.empty()) {
+    out += "  " + Counted(drained.with_empty_dir.size(), "pod") +
+           " with data in emptyDir volumes, which is lost (kubectl drain wants " +
+           "--delete-emptydir-data): " + absl::StrJoin(drained.with_empty_dir, ", ") + '\n';
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/what_if/node_changes.h"
 
-#include <map>
+#include <algorithm>
 #include <utility>
 
 #include "berth/label_selector.h"
@@ -15,6 +15,24 @@ using simulator::Simulation;
 
 Error NoNode(std::string_view name) { return {"the cluster has no node " + std::string(name)}; }
 
+bool IsReady(const api::Pod& pod) {
+  return std::ranges::any_of(pod.status.conditions, [](const api::PodCondition& condition) {
+    return condition.type == "Ready" && condition.status == "True";
+  });
+}
+
+bool HasEmptyDir(const api::Pod& pod) {
+  return std::ranges::any_of(
+      pod.spec.volumes, [](const api::Volume& volume) { return volume.empty_dir.has_value(); });
+}
+
+// What the API server says to an eviction.
+enum class Leave {
+  kRefused,
+  kCounted,  // the budget allows one less
+  kFree,     // it disrupts nothing that a budget protects
+};
+
 // How many evictions each budget allows, as its status says at first.
 class Budgets {
  public:
@@ -23,8 +41,14 @@ class Budgets {
       const auto& budget = *api::As<api::PodDisruptionBudget>(object);
       const auto selector = LabelSelectorMatcher::Make(budget.spec.selector);
       if (!selector) return;
-      budgets_.push_back({budget.metadata.namespace_, budget.metadata.Key(), *selector,
-                          budget.status.disruptions_allowed});
+      budgets_.push_back(
+          {.namespace_ = budget.metadata.namespace_,
+           .key = budget.metadata.Key(),
+           .selector = *selector,
+           .always_unhealthy = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
+           .allowed = budget.status.disruptions_allowed,
+           .healthy = budget.status.current_healthy,
+           .desired = budget.status.desired_healthy});
     });
   }
 
@@ -36,16 +60,25 @@ class Budgets {
     }
     return names;
   }
-  bool Allow(const api::Pod& pod) const {
+  Leave Ask(const api::Pod& pod) const {
+    if (pod.status.phase == "Pending" || pod.metadata.deletion_timestamp) return Leave::kFree;
+    const Budget* only = nullptr;
     for (const Budget& budget : budgets_) {
-      if (Selects(budget, pod) && budget.allowed <= 0) return false;
+      if (!Selects(budget, pod)) continue;
+      if (only != nullptr) return Leave::kRefused;
+      only = &budget;
     }
-    return Of(pod).size() <= 1;
+    if (only == nullptr) return Leave::kFree;
+    const bool healthy = only->desired > 0 && only->healthy >= only->desired;
+    if (!IsReady(pod) && (only->always_unhealthy || healthy)) return Leave::kFree;
+    return only->allowed > 0 ? Leave::kCounted : Leave::kRefused;
   }
   // `by`: -1 where a pod goes, 1 where its successor runs.
   void Count(const api::Pod& pod, int by) {
     for (Budget& budget : budgets_) {
-      if (Selects(budget, pod)) budget.allowed += by;
+      if (!Selects(budget, pod)) continue;
+      budget.allowed += by;
+      if (IsReady(pod)) budget.healthy += by;
     }
   }
 
@@ -54,7 +87,10 @@ class Budgets {
     std::string namespace_;
     std::string key;
     LabelSelectorMatcher selector;
+    bool always_unhealthy = false;  // those that are not ready may always go
     int64_t allowed = 0;
+    int64_t healthy = 0;
+    int64_t desired = 0;
   };
   static bool Selects(const Budget& budget, const api::Pod& pod) {
     return budget.namespace_ == pod.metadata.namespace_ &&
@@ -115,10 +151,12 @@ Result<Drained> Drain(std::string_view name, Simulation& simulation) {
   for (size_t before = left.size() + 1; left.size() < before;) {
     before = left.size();
     std::erase_if(left, [&](const PodPtr& pod) {
-      if (!budgets.Allow(*pod)) return false;
-      budgets.Count(*pod, -1);
+      const Leave leave = budgets.Ask(*pod);
+      if (leave == Leave::kRefused) return false;
+      if (leave == Leave::kCounted) budgets.Count(*pod, -1);
       const bool placed = Evict(*pod, simulation);
-      if (placed) budgets.Count(*pod, 1);
+      if (leave == Leave::kCounted && placed) budgets.Count(*pod, 1);
+      if (HasEmptyDir(*pod)) drained.with_empty_dir.push_back(pod->metadata.Key());
       (!ComesBack(*pod) ? drained.unmanaged
        : placed         ? drained.moved
                         : drained.homeless)

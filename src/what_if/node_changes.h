@@ -33,15 +33,19 @@ struct Drained {
   std::vector<std::string> homeless;   // evicted; they come back, and fit nowhere
   std::vector<std::string> unmanaged;  // evicted; no controller makes them again
   std::vector<std::string> moved;      // evicted; they are elsewhere
+  // Of those evicted, the ones with an emptyDir volume, whose data is lost.
+  std::vector<std::string> with_empty_dir;
 
   bool ok() const { return stopped.empty() && homeless.empty(); }
 };
 
 // Cordons the node and evicts its pods one after the other, by name, as `kubectl drain --force
-// --ignore-daemonsets` does; those of DaemonSets and kubelets stay. An eviction is refused while
-// the pod's budget allows none, or where it has several; the budget allows one more as soon as the
-// evicted pod's successor has a node. Goes on while evictions are granted. Errors: there is no such
-// node.
+// --ignore-daemonsets --delete-emptydir-data` does; those of DaemonSets and kubelets stay. An
+// eviction is refused while the pod's budget allows none, or where it has several; the budget
+// allows one more as soon as the evicted pod's successor has a node. Pods that have not begun to
+// run, or are being deleted, need no budget's leave; nor do those that are not ready where the
+// budget's unhealthyPodEvictionPolicy lets them go. Goes on while evictions are granted. Errors:
+// there is no such node.
 Result<Drained> Drain(std::string_view name, simulator::Simulation& simulation);
 
 }  // namespace berth::what_if

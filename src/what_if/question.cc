@@ -8,6 +8,7 @@
 #include "src/documents/parse.h"
 #include "src/simulator/cluster_files.h"
 #include "src/what_if/node_changes.h"
+#include "src/what_if/priority.h"
 #include "src/what_if/replicas.h"
 
 namespace berth::what_if {
@@ -90,8 +91,18 @@ const ConfigValue* ReadFill(FieldReader& fields, Question& out) {
   return pod;
 }
 
-Result<void> Add(const std::vector<api::ObjectPtr>& objects, Simulation& simulation) {
-  for (const api::ObjectPtr& object : objects) simulation.Apply(object);
+Result<void> Add(const std::vector<api::ObjectPtr>& objects, PriorityClasses& classes,
+                 Simulation& simulation) {
+  for (const api::ObjectPtr& object : objects) {
+    const auto* pod = std::get_if<PodPtr>(&object);
+    if (pod == nullptr) {
+      simulation.Apply(object);
+      continue;
+    }
+    auto resolved = classes.Resolve(*pod);
+    if (!resolved) return Fail(resolved.error().Within((*pod)->metadata.Key()));
+    simulation.Apply(*std::move(resolved));
+  }
   for (const api::ObjectPtr& object : objects) {
     const auto* pod = api::As<api::Pod>(object);
     if (pod == nullptr || pod->spec.node_name.empty()) continue;
@@ -104,8 +115,9 @@ Result<void> Add(const std::vector<api::ObjectPtr>& objects, Simulation& simulat
 
 Result<void> Carry(const Question& question, const PartNames& names, Simulation& simulation,
                    Answer& answer) {
+  PriorityClasses classes(simulation);
   if (!question.add.empty()) {
-    if (auto added = Add(question.add, simulation); !added) {
+    if (auto added = Add(question.add, classes, simulation); !added) {
       return Fail(added.error().Within(names.add));
     }
   }
@@ -133,8 +145,11 @@ Result<void> Carry(const Question& question, const PartNames& names, Simulation&
     if (!drained) return Fail(drained.error().Within(names.drain));
     answer.drained.push_back(*std::move(drained));
   }
+  if (question.reschedule && !interrupted()) Reschedule(simulation);
   if (question.fill != nullptr && !interrupted()) {
-    answer.filled = Fill(WithDefaults(*question.fill), simulation, question.most);
+    const auto pod = classes.Resolve(WithDefaults(*question.fill));
+    if (!pod) return Fail(pod.error().Within(names.fill));
+    answer.filled = Fill(*pod, simulation, question.most);
   }
   return {};
 }
@@ -143,7 +158,7 @@ Result<void> Carry(const Question& question, const PartNames& names, Simulation&
 
 bool Question::any() const {
   return !add.empty() || add_nodes > 0 || !remove_nodes.empty() || !scale.empty() ||
-         !drain.empty() || fill != nullptr;
+         !drain.empty() || reschedule || fill != nullptr || !new_config.empty();
 }
 
 Result<Question> ParseQuestion(const ConfigValue& document) {
@@ -155,6 +170,8 @@ Result<Question> ParseQuestion(const ConfigValue& document) {
   ReadNames(fields, "removeNodes", question.remove_nodes);
   ReadScales(fields, question);
   ReadNames(fields, "drain", question.drain);
+  fields.Read("reschedule", question.reschedule);
+  fields.Read("newConfig", question.new_config);
   const ConfigValue* pod = ReadFill(fields, question);
   if (auto error = fields.Finish()) return Fail(*std::move(error));
   auto objects = simulator::ReadObjects(add, "add");
@@ -179,8 +196,11 @@ Result<Answer> Ask(const Question& question, Simulation& today, Simulation* othe
   Simulation& changed = other == nullptr ? today : *other;
   Answer answer;
   Settle(today);
+  if (other != nullptr) {
+    if (question.reschedule) Reschedule(today);
+    Settle(changed);
+  }
   answer.before = Take(today);
-  if (other != nullptr) Settle(changed);
   // What another configuration evicts counts as part of the difference.
   const size_t evicted = other == nullptr ? answer.before.evicted : 0;
   if (auto carried = Carry(question, names, changed, answer); !carried) {

@@ -32,8 +32,12 @@ struct Question {
   std::vector<std::string> remove_nodes;
   std::vector<Scale> scale;
   std::vector<std::string> drain;
+  bool reschedule = false;               // all pods that controllers make again
   std::shared_ptr<const api::Pod> fill;  // nullptr: nothing is filled
   size_t most = kMostCopies;
+  // The text of a KubeSchedulerConfiguration to compare with; "": none. Whoever asks makes the
+  // other simulation of it.
+  std::string new_config;
 
   bool any() const;
 };
@@ -45,6 +49,7 @@ struct PartNames {
   std::string_view remove_nodes = "removeNodes";
   std::string_view scale = "scale";
   std::string_view drain = "drain";
+  std::string_view fill = "fill.pod";
 };
 
 // Reads a question out of a document (docs/explain.md); how large a text it came from is for the
@@ -54,11 +59,11 @@ Result<Question> ParseQuestion(const ConfigValue& document);
 Result<Question> ParseQuestion(std::string_view json);
 
 // Lets `today` settle, then makes the changes, and tells what differs. With `other`, which was made
-// of the same objects, the changes are made there, and the difference between the two counts, too.
-// Neither has decided anything before.
+// of the same objects, the changes are made there, and the difference between the two counts, too;
+// pods are then rescheduled in both. Neither has decided anything before.
 //
-// Errors: a node or a controller that is not there, named as `names` says; a simulation was
-// interrupted.
+// Errors: a node, a controller or the meaning of a PriorityClass that is not there, named as
+// `names` says; a simulation was interrupted.
 Result<Answer> Ask(const Question& question, simulator::Simulation& today,
                    simulator::Simulation* other = nullptr, const PartNames& names = {});
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/what_if/replicas.h"
 
+#include <algorithm>
+
 namespace berth::what_if {
 
 using informers::Kind;
@@ -53,6 +55,20 @@ std::string WhyPending(const api::Pod& pod) {
     if (condition.type == "PodScheduled") return condition.message;
   }
   return "";
+}
+
+void Reschedule(simulator::Simulation& simulation) {
+  std::vector<PodPtr> pods;
+  simulation.api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
+    const auto& pod = std::get<PodPtr>(object);
+    if (!pod->spec.node_name.empty() && ComesBack(*pod)) pods.push_back(pod);
+  });
+  std::ranges::stable_sort(pods, {}, [](const PodPtr& pod) {
+    return pod->metadata.creation_timestamp.value_or(Time());
+  });
+  for (const PodPtr& pod : pods) simulation.Delete(Kind::kPod, pod->metadata.Key());
+  for (const PodPtr& pod : pods) simulation.Apply(PendingCopy(*pod, pod->metadata.name));
+  Settle(simulation);
 }
 
 void Settle(simulator::Simulation& simulation) {

@@ -30,6 +30,10 @@ std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_
 // What a pod's PodScheduled condition says.
 std::string WhyPending(const api::Pod& pod);
 
+// All pods that come back are pending at once, the oldest first, and scheduled. Settles the
+// simulation, which has started.
+void Reschedule(simulator::Simulation& simulation);
+
 // Lets the scheduler decide until all is quiet; see Simulation.
 void Settle(simulator::Simulation& simulation);
 

@@ -177,6 +177,7 @@ struct PodSchedulingGate {
 // A volume; sources that scheduling does not read leave all members empty.
 struct Volume {
   std::string name;
+  Boxed<EmptyDirVolumeSource> empty_dir;
   Boxed<GCEPersistentDiskVolumeSource> gce_persistent_disk;
   Boxed<AWSElasticBlockStoreVolumeSource> aws_elastic_block_store;
   Boxed<ISCSIVolumeSource> iscsi;
@@ -212,6 +213,7 @@ struct PodSpec {
   std::string node_name;
   std::string scheduler_name;
   std::optional<int32_t> priority;
+  std::string priority_class_name;
   std::optional<std::string> preemption_policy;
   StringMap node_selector;
   Boxed<Affinity> affinity;

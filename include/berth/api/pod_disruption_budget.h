@@ -16,6 +16,8 @@ struct PodDisruptionBudgetSpec {
   // nullopt selects no pod, an empty selector every pod of the namespace.
   std::optional<LabelSelector> selector;
   std::optional<IntOrString> max_unavailable;
+  // IfHealthyBudget, which nullopt means, or AlwaysAllow.
+  std::optional<std::string> unhealthy_pod_eviction_policy;
 
   friend bool operator==(const PodDisruptionBudgetSpec&, const PodDisruptionBudgetSpec&) = default;
 };
@@ -24,6 +26,8 @@ struct PodDisruptionBudgetStatus {
   // Pods whose eviction the API server has granted and that may still be there, by name.
   std::vector<std::pair<std::string, Time>> disrupted_pods;
   int32_t disruptions_allowed = 0;
+  int32_t current_healthy = 0;
+  int32_t desired_healthy = 0;
 
   friend bool operator==(const PodDisruptionBudgetStatus&,
                          const PodDisruptionBudgetStatus&) = default;

@@ -14,6 +14,13 @@
 // volume, and what decides whether two pods may share it. core/v1.
 namespace berth::api {
 
+struct EmptyDirVolumeSource {
+  // "" for the node's disk, Memory, HugePages...
+  std::string medium;
+
+  friend bool operator==(const EmptyDirVolumeSource&, const EmptyDirVolumeSource&) = default;
+};
+
 struct GCEPersistentDiskVolumeSource {
   std::string pd_name;
   int32_t partition = 0;

@@ -67,6 +67,10 @@ export class WhatIfView {
           field('replicas', 'to', {type: 'number', min: 0, max: 100000, placeholder: 'replicas'})),
         h('label', {className: 'field wide'}, h('span', {}, 'Fill with copies of a pod, as JSON'),
           h('textarea', {name: 'fill', id: 'ask-fill', rows: 5, spellcheck: false, placeholder: '{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c",\n  "resources":{"requests":{"cpu":"500m"}}}]}}'}))),
+      h('fieldset', {}, h('legend', {}, 'Scheduler'),
+        h('label', {className: 'field wide'}, h('span', {}, 'Another configuration, as YAML'),
+          h('textarea', {name: 'config', id: 'ask-config', rows: 4, spellcheck: false, placeholder: 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n…'})),
+        h('label', {}, h('input', {name: 'reschedule', id: 'ask-reschedule', type: 'checkbox'}), ' Schedule all pods again from nothing')),
       h('p', {className: 'actions'},
         h('button', {type: 'submit', className: 'primary', id: 'ask'}, 'Ask'),
         h('button', {type: 'button', id: 'cancel', hidden: true, onclick: () => this.abort?.abort()}, 'Stop asking'),
@@ -98,6 +102,8 @@ export class WhatIfView {
       }
       question.fill = {pod: {apiVersion: 'v1', kind: 'Pod', ...pod}};
     }
+    if (get('config') !== '') question.newConfig = get('config');
+    if (this.form.elements.namedItem('reschedule').checked) question.reschedule = true;
     if (Object.keys(question).length === 0) throw new Error('Nothing is asked yet: fill in at least one field.');
     return question;
   }
@@ -150,9 +156,10 @@ export class WhatIfView {
       h('caption', {className: 'unseen'}, 'The cluster today and then'),
       h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, h('span', {className: 'unseen'}, 'What')), h('th', {scope: 'col', className: 'number'}, 'Today'), h('th', {scope: 'col', className: 'number'}, 'Then'), h('th', {scope: 'col', className: 'number'}, 'Difference'))),
       h('tbody', {},
-        row('Nodes', (one) => one.nodes), row('Nodes with pods', (one) => one.usedNodes), row('Pods', (one) => one.pods), row('Pending pods', (one) => one.pending),
+        row('Nodes', (one) => one.nodes), row('Nodes with pods', (one) => one.usedNodes), row('Nodes that would do, at least', (one) => one.usedNodesLowerBound), row('Pods', (one) => one.pods), row('Pending pods', (one) => one.pending),
         row('CPU that nodes have', (one) => one.milliCPU.allocatable, (value) => amount('cpu', value)),
-        share('CPU requested', (one) => one.milliCPU), share('Memory requested', (one) => one.memory)));
+        share('CPU requested', (one) => one.milliCPU), row('CPU stranded', (one) => one.milliCPU.stranded, (value) => amount('cpu', value)),
+        share('Memory requested', (one) => one.memory), row('Memory stranded', (one) => one.memory.stranded, (value) => amount('memory', value))));
   }
 
   drained(node) {
@@ -162,6 +169,7 @@ export class WhatIfView {
       h('p', {}, `${counted(node.moved.length, 'pod')} would move elsewhere.`),
       node.fitNowhere.length === 0 ? null : h('p', {}, 'Fit nowhere: ', list(node.fitNowhere)),
       node.stopped.length === 0 ? null : h('ul', {className: 'plain'}, node.stopped.map(({pod, budgets}) => h('li', {}, h('a', {href: podLink(pod)}, pod), ` stays: ${budgets.join(', ')} allows no eviction`))),
+      node.withEmptyDir.length === 0 ? null : h('p', {}, `Data in emptyDir volumes is lost of ${counted(node.withEmptyDir.length, 'pod')}: `, list(node.withEmptyDir)),
       node.unmanaged.length === 0 ? null : h('p', {}, 'Gone, as no controller makes them again: ', list(node.unmanaged)));
   }
 

@@ -9,21 +9,19 @@
 #include <cstdlib>
 #include <map>
 
-#include "plugins/in_tree_registry.h"
 #include "src/base/clock.h"
-#include "src/config/load.h"
 #include "src/explain/verdict_json.h"
 #include "src/fixes/apply.h"
 #include "src/fixes/find.h"
 #include "src/fixes/requests.h"
-#include "tests/support/default_plugins.h"
-#include "tests/support/random_cluster.h"
+#include "tests/unit/simulator/random_simulation.h"
 
 namespace berth::fixes {
 namespace {
 
 using explain::Change;
 using simulator::Simulation;
+using test::Objects;
 
 constexpr size_t kNodes = 6;
 constexpr size_t kPlaced = 12;
@@ -33,34 +31,6 @@ constexpr size_t kPodsEach = 8;
 size_t NumPods() {
   const char* pods = std::getenv("BERTH_FIXED_PODS");
   return pods == nullptr ? 300 : std::strtoull(pods, nullptr, 10);
-}
-
-using Objects = std::vector<api::ObjectPtr>;
-
-std::unique_ptr<Simulation> MakeSimulation(const Objects& objects) {
-  simulator::SimulationOptions options;
-  std::vector<config::PluginRef> plugins = test::DefaultPlugins();
-  options.scheduler.configuration = config::DefaultConfiguration({plugins});
-  auto made = Simulation::Make(options, plugins::InTreeRegistry());
-  EXPECT_TRUE(made) << made.error().message;
-  for (const api::ObjectPtr& object : objects) (*made)->Apply(object);
-  (*made)->RunDue();
-  return std::move(*made);
-}
-
-// Nodes, namespaces, and pods that stand on the nodes.
-Objects RandomObjects(Random& random) {
-  Objects objects;
-  for (api::Node& node : test::RandomNodes(random, kNodes)) {
-    objects.emplace_back(std::make_shared<const api::Node>(std::move(node)));
-  }
-  for (api::Namespace& space : test::RandomNamespaces(random)) {
-    objects.emplace_back(std::make_shared<const api::Namespace>(std::move(space)));
-  }
-  for (api::Pod& pod : test::RandomPlacedPods(random, random.Below(kPlaced), kNodes)) {
-    objects.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
-  }
-  return objects;
 }
 
 void Carry(const std::vector<Change>& changes, const std::string& key, Simulation& simulation) {
@@ -79,7 +49,7 @@ class FixesPropertyTest : public testing::Test {
     with_pod_ = objects;
     with_pod_.emplace_back(pod);
     key_ = pod->metadata.Key();
-    const auto simulation = MakeSimulation(with_pod_);
+    const auto simulation = test::MakeSimulation(with_pod_);
     const std::string before = Verdict(*simulation);
     if (before.find("\"result\":\"unschedulable\"") == std::string::npos) return;
     const explain::Fixes fixes = FindFixes(*simulation, simulation->FindPod(key_), clock_);
@@ -105,13 +75,13 @@ class FixesPropertyTest : public testing::Test {
     return out;
   }
   bool Schedules(const std::vector<Change>& changes) {
-    const auto simulation = MakeSimulation(with_pod_);
+    const auto simulation = test::MakeSimulation(with_pod_);
     Carry(changes, key_, *simulation);
     return simulation->scheduler().Judge(simulation->FindPod(key_))->kind() ==
            engine::Judgement::Kind::kScheduled;
   }
   void CheckSchedules(const explain::Fix& fix) {
-    const auto simulation = MakeSimulation(with_pod_);
+    const auto simulation = test::MakeSimulation(with_pod_);
     Carry(fix.changes, key_, *simulation);
     simulation->RunUntilQuiet(std::chrono::minutes(1));
     EXPECT_THAT(fix.nodes, testing::Contains(simulation->FindPod(key_)->spec.node_name));
@@ -148,13 +118,10 @@ TEST_F(FixesPropertyTest, EachFixLetsThePodScheduleAndNoLessDoes) {
   for (uint64_t seed = 1; unschedulable_ < wanted && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
-    const Objects objects = RandomObjects(random);
+    const Objects objects = test::RandomObjects(random, kNodes, kPlaced);
     for (size_t i = 0; i < kPodsEach && unschedulable_ < wanted && !HasFailure(); ++i) {
       SCOPED_TRACE("pod " + std::to_string(i));
-      api::Pod pod = test::RandomPod(random, i, kNodes);
-      pod.spec.node_name.clear();
-      pod.spec.scheduler_name = "default-scheduler";
-      Check(objects, std::make_shared<const api::Pod>(std::move(pod)));
+      Check(objects, std::make_shared<const api::Pod>(test::RandomPendingPod(random, i, kNodes)));
     }
   }
   std::string kinds;

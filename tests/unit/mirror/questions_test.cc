@@ -191,6 +191,12 @@ TEST_F(QuestionsTest, WhatTheQuestionNamesMustBeThere) {
   EXPECT_EQ(reply.text, "drain: the cluster has no node n9");
 }
 
+TEST_F(QuestionsTest, AnotherConfigurationIsForOthersToTry) {
+  const Reply reply = WhatIf(R"({"newConfig": "apiVersion: v1"})");
+  EXPECT_EQ(reply.code, 400);
+  EXPECT_THAT(reply.text, testing::StartsWith("newConfig: Forbidden: "));
+}
+
 TEST_F(QuestionsTest, WithoutTimeThereIsNoAnswer) {
   limits_.small_time = limits_.large_time = Duration(-1);
   EXPECT_EQ(Judge(kPods).code, 504);

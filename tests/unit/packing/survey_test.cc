@@ -285,6 +285,15 @@ TEST_F(SurveyTest, TheTableAndTheDocumentTellTheFigures) {
                               "\"largestGang\":1"));
 }
 
+TEST_F(SurveyTest, AFewThousandthsOfACoreAreNotNothing) {
+  Apply(MakeNode("a").Allocatable({{"cpu", "1"}, {"memory", "1Gi"}}));
+  AddPods(2, "a", "10m", "1Mi");
+  std::string table;
+  AppendTable(Measure(), table);
+  EXPECT_THAT(table, HasSubstr("  cpu 10m, memory 1Mi\n"));
+  EXPECT_THAT(table, HasSubstr("cpu             20m    1    2 %         0          980m"));
+}
+
 // Each look at the clock takes a whole slice.
 struct SlowClock final : Clock {
   Time Now() const override { return now += LiveFigures::kSlice; }

@@ -7,46 +7,21 @@
 
 #include "src/what_if/fill.h"
 #include "src/what_if/replicas.h"
-#include "tests/support/random_cluster.h"
-#include "tests/unit/simulator/simulator_fixture.h"
+#include "tests/unit/simulator/random_simulation.h"
 
 namespace berth::what_if {
 namespace {
 
 constexpr uint64_t kClusters = 60;
 constexpr size_t kNodes = 8;
+constexpr size_t kPlaced = 8;
 
-using Objects = std::vector<api::ObjectPtr>;
-
-std::unique_ptr<simulator::Simulation> MakeSimulation(const Objects& objects) {
-  auto made =
-      simulator::Simulation::Make(test::DefaultSimulationOptions(), plugins::InTreeRegistry());
-  EXPECT_TRUE(made) << made.error().message;
-  for (const api::ObjectPtr& object : objects) (*made)->Apply(object);
-  (*made)->RunDue();
-  return std::move(*made);
-}
-
-Objects RandomObjects(Random& random) {
-  Objects objects;
-  for (api::Node& node : test::RandomNodes(random, kNodes)) {
-    objects.emplace_back(std::make_shared<const api::Node>(std::move(node)));
-  }
-  for (api::Namespace& space : test::RandomNamespaces(random)) {
-    objects.emplace_back(std::make_shared<const api::Namespace>(std::move(space)));
-  }
-  for (api::Pod& pod : test::RandomPlacedPods(random, random.Below(8), kNodes)) {
-    objects.emplace_back(std::make_shared<const api::Pod>(std::move(pod)));
-  }
-  return objects;
-}
+using test::Objects;
 
 // A pod for which it makes no difference on which of several nodes the earlier ones are: of each
 // node it is known how many it takes.
 api::Pod RandomIndependentPod(Random& random) {
-  api::Pod pod = test::RandomPod(random, 0, kNodes);
-  pod.spec.node_name.clear();
-  pod.spec.scheduler_name = "default-scheduler";
+  api::Pod pod = test::RandomPendingPod(random, 0, kNodes);
   pod.spec.topology_spread_constraints.clear();
   if (pod.spec.affinity) {
     pod.spec.affinity->pod_affinity.reset();
@@ -57,7 +32,7 @@ api::Pod RandomIndependentPod(Random& random) {
 
 std::map<std::string, size_t> BindOneByOne(const PodPtr& pod, const Objects& objects) {
   std::map<std::string, size_t> by_node;
-  const auto simulation = MakeSimulation(objects);
+  const auto simulation = test::MakeSimulation(objects);
   for (size_t i = 0;; ++i) {
     const PodPtr copy = PendingCopy(*pod, "one-" + std::to_string(i));
     const auto judgement = simulation->scheduler().Judge(copy);
@@ -75,9 +50,9 @@ TEST(FillPropertyTest, AFillIsAsBindingPodsOneByOneUntilNoneFits) {
   for (uint64_t seed = 1; seed <= kClusters; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    const Objects objects = RandomObjects(random);
+    const Objects objects = test::RandomObjects(random, kNodes, kPlaced);
     const auto pod = std::make_shared<const api::Pod>(RandomIndependentPod(random));
-    const auto simulation = MakeSimulation(objects);
+    const auto simulation = test::MakeSimulation(objects);
     Settle(*simulation);
     const Filled fill = Fill(pod, *simulation);
     EXPECT_EQ(fill.by_node, BindOneByOne(pod, objects));
@@ -91,11 +66,9 @@ TEST(FillPropertyTest, AfterAFillNoNodeTakesOneMoreWhateverThePodAsksFor) {
   for (uint64_t seed = 1; seed <= kClusters; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    const Objects objects = RandomObjects(random);
-    api::Pod pod = test::RandomPod(random, 0, kNodes);
-    pod.spec.node_name.clear();
-    pod.spec.scheduler_name = "default-scheduler";
-    const auto simulation = MakeSimulation(objects);
+    const Objects objects = test::RandomObjects(random, kNodes, kPlaced);
+    const api::Pod pod = test::RandomPendingPod(random, 0, kNodes);
+    const auto simulation = test::MakeSimulation(objects);
     Settle(*simulation);
     Fill(std::make_shared<const api::Pod>(pod), *simulation);
     const auto judgement = simulation->scheduler().Judge(PendingCopy(pod, "one-more"));

@@ -21,6 +21,8 @@ constexpr std::string_view kEverything = R"({
   "scale": [{"kind": "Deployment", "name": "web", "replicas": 5},
             {"namespace": "shop", "kind": "Job", "name": "sum", "replicas": 0}],
   "drain": ["n3", "n4"],
+  "reschedule": true,
+  "newConfig": "apiVersion: x",
   "fill": {"pod": {"metadata": {"name": "p", "namespace": "shop"},
                    "spec": {"containers": [{"name": "c"}]}},
            "most": 7}
@@ -48,6 +50,8 @@ TEST(QuestionTest, ADocumentIsRead) {
   EXPECT_EQ(question->scale[0].replicas, 5u);
   EXPECT_EQ(question->scale[1].namespace_, "shop");
   EXPECT_THAT(question->drain, ElementsAre("n3", "n4"));
+  EXPECT_TRUE(question->reschedule);
+  EXPECT_EQ(question->new_config, "apiVersion: x");
   ASSERT_NE(question->fill, nullptr);
   EXPECT_EQ(question->fill->metadata.Key(), "shop/p");
   EXPECT_EQ(question->fill->spec.scheduler_name, "default-scheduler");

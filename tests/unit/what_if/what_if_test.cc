@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/what_if/difference.h"
+#include "src/what_if/priority.h"
+#include "src/what_if/question.h"
 #include "src/what_if/replicas.h"
 #include "src/what_if/scale.h"
 #include "tests/unit/simulator/simulator_fixture.h"
@@ -135,6 +137,82 @@ TEST_F(WhatIfTest, APodStaysWhereItsBudgetIsUsedUpOrItHasTwo) {
   }
 }
 
+TEST_F(WhatIfTest, APodThatIsNotReadyGoesWhereItsBudgetLetsIt) {
+  const struct {
+    const char* what;
+    const char* policy;
+    int32_t healthy;
+    bool ready;
+    bool goes;
+  } cases[] = {
+      {"ready, all healthy", nullptr, 2, true, false},
+      {"not ready, as many healthy as are wanted", nullptr, 2, false, true},
+      {"not ready, too few healthy", "IfHealthyBudget", 1, false, false},
+      {"not ready, always allowed", "AlwaysAllow", 0, false, true},
+      {"ready, always allowed", "AlwaysAllow", 2, true, false},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.what);
+    Restart();
+    Apply(Node("n1"));
+    Apply(Node("n2"));
+    api::Pod pod = Replica("a").OnNode("n1");
+    pod.status.phase = "Running";
+    pod.status.conditions.push_back({.type = "Ready",
+                                     .status = one.ready ? "True" : "False",
+                                     .reason = "",
+                                     .message = "",
+                                     .observed_generation = 0,
+                                     .last_transition_time = std::nullopt});
+    simulation_->Apply(std::make_shared<const api::Pod>(pod));
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = "keep";
+    budget.metadata.namespace_ = "default";
+    budget.spec.selector = test::MakeSelector({{"app", "web"}});
+    if (one.policy != nullptr) budget.spec.unhealthy_pod_eviction_policy = one.policy;
+    budget.status.desired_healthy = 2;
+    budget.status.current_healthy = one.healthy;
+    simulation_->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
+    Begin();
+    const auto drained = Drain("n1", *simulation_);
+    ASSERT_TRUE(drained);
+    EXPECT_EQ(drained->stopped.empty(), one.goes);
+  }
+}
+
+TEST_F(WhatIfTest, APodThatHasNotBegunToRunNeedsNoBudgetsLeave) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  api::Pod pod = Replica("a").OnNode("n1");
+  pod.status.phase = "Pending";
+  simulation_->Apply(std::make_shared<const api::Pod>(pod));
+  ApplyBudget(0);
+  Begin();
+  EXPECT_THAT(Drain("n1", *simulation_)->moved, ElementsAre("default/a"));
+}
+
+TEST_F(WhatIfTest, ADrainCountsThePodsWhoseDataIsLost) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  api::Volume scratch;
+  scratch.name = "scratch";
+  scratch.empty_dir.emplace();
+  Apply(Replica("a").OnNode("n1").Volume(scratch));
+  Apply(Replica("b").OnNode("n1"));
+  Apply(Replica("agent", "DaemonSet").OnNode("n1").Volume(scratch));
+  Begin();
+  answer_.drained.push_back(*Drain("n1", *simulation_));
+  EXPECT_THAT(answer_.drained[0].with_empty_dir, ElementsAre("default/a"));
+  EXPECT_TRUE(answer_.drained[0].ok());
+  std::string table;
+  AppendAnswerTable(answer_, table);
+  EXPECT_THAT(table, HasSubstr("  1 pod with data in emptyDir volumes, which is lost (kubectl "
+                               "drain wants --delete-emptydir-data): default/a\n"));
+  std::string text;
+  AppendAnswer(answer_, text);
+  EXPECT_EQ(nlohmann::json::parse(text)["drained"][0]["withEmptyDir"][0], "default/a");
+}
+
 TEST_F(WhatIfTest, MoreReplicasAreScheduledAndFewerGoThePendingOnesFirst) {
   Apply(Node("n1", "2"));
   Apply(Replica("a").OnNode("n1").CreatedAt(Time(std::chrono::seconds(1))));
@@ -211,6 +289,96 @@ TEST_F(WhatIfTest, AFillEvictsNoOneAndEndsAtItsBound) {
   EXPECT_NE(simulation_->FindPod("default/low"), nullptr);
   Apply(Node("n2", "50"));
   EXPECT_EQ(Fill(pod, *simulation_, 7).pods, 7u);
+}
+
+TEST_F(WhatIfTest, APodHasThePriorityThatPodsOfItsClassHave) {
+  Apply(Node("n1"));
+  api::Pod there = test::MakePod().Name("there").OnNode("n1").Priority(7);
+  there.spec.priority_class_name = "seven";
+  there.spec.preemption_policy = "Never";
+  simulation_->Apply(std::make_shared<const api::Pod>(there));
+  PriorityClasses classes(*simulation_);
+  api::Pod pod = test::MakePod();
+  const auto resolve = [&] { return classes.Resolve(std::make_shared<const api::Pod>(pod)); };
+  EXPECT_EQ((*resolve())->spec.priority, std::nullopt);
+  pod.spec.priority_class_name = "seven";
+  EXPECT_EQ((*resolve())->priority(), 7);
+  EXPECT_EQ((*resolve())->spec.preemption_policy, "Never");
+  pod.spec.preemption_policy = "PreemptLowerPriority";
+  EXPECT_EQ((*resolve())->spec.preemption_policy, "PreemptLowerPriority");
+  pod.spec.priority_class_name = "system-node-critical";
+  EXPECT_EQ((*resolve())->priority(), 2'000'001'000);
+  pod.spec.priority_class_name = "eight";
+  ASSERT_FALSE(resolve());
+  EXPECT_EQ(resolve().error().message,
+            "spec.priorityClassName: Not found: \"eight\": no pod of the cluster tells what it "
+            "means; state spec.priority");
+  pod.spec.priority = 8;
+  EXPECT_EQ((*resolve())->priority(), 8);
+}
+
+TEST_F(WhatIfTest, AnAddedPodOfAClassEvictsAsItsPriorityAllows) {
+  Apply(Node("n1", "1"));
+  Apply(test::MakePod().Name("low").OnNode("n1").Priority(-5).Req({{"cpu", "1"}}));
+  api::Pod there = test::MakePod().Name("there").OnNode("n1").Priority(7);
+  there.spec.priority_class_name = "seven";
+  simulation_->Apply(std::make_shared<const api::Pod>(there));
+  api::Pod pod = test::MakePod().Name("high").Req({{"cpu", "1"}});
+  pod.spec.priority_class_name = "seven";
+  Question question;
+  question.add.emplace_back(std::make_shared<const api::Pod>(pod));
+  const auto answer = Ask(question, *simulation_);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_THAT(answer->evicted, ElementsAre("default/low"));
+  pod.spec.priority_class_name = "eight";
+  question.fill = std::make_shared<const api::Pod>(pod);
+  question.add.clear();
+  EXPECT_THAT(Ask(question, *simulation_).error().message,
+              testing::StartsWith("fill.pod: spec.priorityClassName: Not found"));
+}
+
+TEST_F(WhatIfTest, RescheduledPodsLandWhereTheSchedulerPutsThemNow) {
+  Apply(Node("n1"));
+  Apply(Replica("a").OnNode("n1").CreatedAt(Time(std::chrono::seconds(2))));
+  Apply(Replica("b").OnNode("n1").CreatedAt(Time(std::chrono::seconds(1))));
+  Apply(Replica("agent", "DaemonSet").OnNode("n1"));
+  Apply(test::MakePod().Name("bare").Req({{"cpu", "1"}}).OnNode("n1"));
+  Apply(Node("n2"));
+  Question question;
+  question.reschedule = true;
+  const auto answer = Ask(question, *simulation_);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->before.used_nodes, 1u);
+  EXPECT_EQ(answer->after.used_nodes, 2u);
+  EXPECT_EQ(answer->after.pending, 0u);
+  EXPECT_EQ(answer->after.pods.at("default/b").node, "n2") << "it is older, and goes first";
+  EXPECT_EQ(answer->after.pods.at("default/bare").node, "n1");
+  EXPECT_EQ(answer->after.pods.at("default/agent").node, "n1");
+}
+
+TEST_F(WhatIfTest, APictureSaysWhatIsStrandedAndHowManyNodesWouldDo) {
+  Apply(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"memory", "8Gi"}}));
+  Apply(test::MakeNode("n2").Allocatable({{"cpu", "4"}, {"memory", "8Gi"}}));
+  for (const char* name : {"a", "b"}) {
+    Apply(test::MakePod()
+              .Name(name)
+              .Req({{"cpu", "2"}, {"memory", "6Gi"}})
+              .OnNode(*name == 'a' ? "n1" : "n2"));
+  }
+  Begin();
+  // On each node 2 cores are free, and too little memory for another such pod.
+  EXPECT_EQ(answer_.before.milli_cpu.stranded, 4000);
+  EXPECT_EQ(answer_.before.memory.stranded, 0);
+  EXPECT_EQ(answer_.before.lower_bound, 2u);
+  answer_.after = answer_.before;
+  std::string table;
+  AppendAnswerTable(answer_, table);
+  EXPECT_THAT(table,
+              testing::StartsWith(
+                  "       NODES  USED  AT LEAST  PODS  PENDING  CPU  STRANDED  MEMORY  "
+                  "STRANDED\n"
+                  "today      2     2         2     2        0  50%         4     75%         "
+                  "0\n"));
 }
 
 TEST_F(WhatIfTest, AnAnswerIsADocumentOrATable) {
