@@ -4,9 +4,12 @@
 #include <absl/strings/str_join.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/app/live_state.h"
 #include "src/base/clock.h"
@@ -104,18 +107,79 @@ bool IsAsked(const serving::Request& request, std::string_view name, std::string
   return given != nullptr && *given == value;
 }
 
-// With what would let the pod schedule, if it fits nowhere.
-Reply ExplainWithFixes(const std::string& pod_key, const ExplainOptions& options,
-                       const explain::Standing& standing, Mirror& mirror) {
-  simulator::Simulation& simulation = mirror.simulation();
-  const base::RealClock clock;
-  explain::Fixes fixes;
-  if (const auto pod = simulation.scheduler().FindPendingPod(pod_key)) {
-    fixes = fixes::FindFixes(simulation, pod, clock);
+struct Explained {
+  std::string pod;  // namespace/name
+  ExplainOptions options;
+  bool fix = false;
+};
+
+// Of a pod that waits for the scheduler as the mirror sees it.
+Reply ExplainPod(const Explained& asked, const std::optional<explain::Standing>& standing,
+                 simulator::Simulation& simulation, const std::function<bool()>& spent) {
+  const auto pod = simulation.scheduler().FindPendingPod(asked.pod);
+  if (pod == nullptr || !standing) {
+    const auto found = simulation.FindPod(asked.pod);
+    const std::string node = found == nullptr ? "" : found->spec.node_name;
+    if (node.empty()) return {404, "no pod " + asked.pod + " waits for this scheduler"};
+    return {404, asked.pod + " is not pending: it is on node " + node};
   }
-  auto text = ExplainPending(simulation.scheduler(), pod_key, options, standing, &fixes);
-  if (!text) return {404, text.error().message};
-  return {200, *std::move(text)};
+  explain::Fixes fixes;
+  if (asked.fix) {
+    const base::RealClock clock;
+    fixes::FindOptions options;
+    options.interrupted = spent;
+    fixes = fixes::FindFixes(simulation, pod, clock, options);
+  }
+  return {200, ExplainPending(simulation.scheduler(), pod, asked.options, *standing,
+                              asked.fix ? &fixes : nullptr)};
+}
+
+// A pod that is decided, and waits for its bind, is judged as if it were not.
+Reply Explain(const Explained& asked, const std::optional<explain::Standing>& standing,
+              Mirror& mirror, const std::function<bool()>& spent) {
+  const std::vector<mirror::DecidedPod> decided = mirror.decided();
+  std::vector<mirror::DecidedPod> others = decided;
+  std::erase_if(others, [&](const mirror::DecidedPod& other) {
+    return other.pod->metadata.Key() == asked.pod;
+  });
+  const auto set = [&mirror](const std::vector<mirror::DecidedPod>& pods) {
+    mirror.SetDecided(pods);
+    mirror.simulation().RunDue();
+  };
+  const bool is_decided = standing && others.size() < decided.size();
+  if (is_decided) set(others);
+  Reply reply = ExplainPod(asked, standing, mirror.simulation(), spent);
+  if (is_decided) set(decided);
+  return reply;
+}
+
+// Keeps what is explained on the scheduling thread to a fiftieth of its time. The scheduling
+// thread's.
+class Pace {
+ public:
+  bool Allows() const { return clock_.Now() >= next_; }
+  void Run(const std::function<void()>& work) {
+    const Time began = clock_.Now();
+    work();
+    const Time ended = clock_.Now();
+    next_ = ended + 49 * (ended - began);
+  }
+
+ private:
+  const base::RealClock clock_;
+  Time next_ = Time::min();
+};
+
+// On the scheduling thread, whose plugins the mirror has not all.
+Reply ExplainHere(const Explained& asked, const explain::Standing& standing,
+                  scheduler::Scheduler& scheduler, Pace& pace) {
+  if (!pace.Allows()) return {429, "the scheduler has just explained another pod"};
+  Reply reply;
+  pace.Run([&] {
+    const auto pod = scheduler.FindPendingPod(asked.pod);
+    reply.text = ExplainPending(scheduler, pod, asked.options, standing);
+  });
+  return reply;
 }
 
 }  // namespace
@@ -145,28 +209,28 @@ void InstallSimulate(serving::Router& router, const scheduler::Scheduler& schedu
 
 void InstallExplain(serving::Router& router, scheduler::Scheduler& scheduler,
                     LiveQuestions& questions) {
-  const auto explain = [&scheduler, &questions](const RequestPtr& request, const Respond& respond) {
+  const auto explain = [&scheduler, &questions, pace = std::make_shared<Pace>()](
+                           const RequestPtr& request, const Respond& respond) {
     const std::string* pod = request->FindQuery("pod");
-    const ExplainOptions options{.preemption = IsAsked(*request, "preemption", "true"),
-                                 .claims = IsAsked(*request, "claims", "true"),
-                                 .table = IsAsked(*request, "output", "table")};
-    const Asked asked{Size::kLarge, options.table ? serving::kPlainText : serving::kJson};
-    scheduler.Post(scheduler::Query{
-        [&scheduler, &questions, respond, options, asked, gone = GoneOf(*request),
-         fix = IsAsked(*request, "fix", "true"), key = pod == nullptr ? "" : *pod] {
-          const auto standing = StandingOf(scheduler, key);
-          if (!standing) return respond(serving::ErrorText(404, standing.error().message));
-          if (fix) {
-            const auto how = [key, options, standing = *standing](Mirror& mirror,
-                                                                  const auto& /*spent*/) {
-              return ExplainWithFixes(key, options, standing, mirror);
-            };
-            return Ask(asked, how, gone, respond, scheduler, questions);
-          }
-          auto text = ExplainPending(scheduler, key, options, *standing);
-          if (!text) return respond(serving::ErrorText(404, text.error().message));
-          respond(ResponseOf({200, *std::move(text)}, asked.content_type, {}));
-        }});
+    const Explained asked{.pod = pod == nullptr ? "" : *pod,
+                          .options = {.preemption = IsAsked(*request, "preemption", "true"),
+                                      .claims = IsAsked(*request, "claims", "true"),
+                                      .table = IsAsked(*request, "output", "table")},
+                          .fix = IsAsked(*request, "fix", "true")};
+    const Asked answer{asked.fix ? Size::kLarge : Size::kSmall,
+                       asked.options.table ? serving::kPlainText : serving::kJson};
+    const bool here = !asked.fix && !questions.plugins_not_asked().empty();
+    scheduler.Post(scheduler::Query{[=, &scheduler, &questions, gone = GoneOf(*request)] {
+      const auto standing = StandingOf(scheduler, asked.pod);
+      if (here && standing) {
+        return respond(
+            ResponseOf(ExplainHere(asked, *standing, scheduler, *pace), answer.content_type, {}));
+      }
+      const auto how = [asked, standing](Mirror& mirror, const auto& spent) {
+        return Explain(asked, standing, mirror, spent);
+      };
+      Ask(answer, how, gone, respond, scheduler, questions);
+    }});
   };
   router.Handle("/debug/explain", explain);
 }

@@ -22,8 +22,10 @@ inline constexpr size_t kMostQuestionBytes = size_t{1} << 20;
 void InstallSimulate(serving::Router& router, const scheduler::Scheduler& scheduler,
                      LiveQuestions& questions);
 
-// GET /debug/explain?pod=namespace/name: the verdict of a pending pod. Made on the scheduling
-// thread; with &fix=true on the questions' thread, as the search for fixes takes long.
+// GET /debug/explain?pod=namespace/name: the verdict of a pending pod. The scheduling thread tells
+// where the pod stands, and the verdict is made on the questions' thread, from the mirror. Only
+// where a profile has plugins of libraries, which the mirror has not, the scheduling thread makes
+// it, and gives that a fiftieth of its time: a question that comes too early is answered with 429.
 void InstallExplain(serving::Router& router, scheduler::Scheduler& scheduler,
                     LiveQuestions& questions);
 

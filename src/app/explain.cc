@@ -149,22 +149,12 @@ int ExplainByDaemon(const OfflineFlags& flags) {
 
 int Explain(OfflineCommand command, const std::vector<std::string>& arguments,
             const std::string& program, const InTreePlugins& plugins) {
-  const auto flags = ParseOfflineFlags(command, arguments, program);
-  if (!flags) return FailWith(flags.error().message);
-  if (!flags->print_and_exit.empty()) {
-    std::fputs(flags->print_and_exit.c_str(), stdout);
-    return kDone;
-  }
-  base::SetUpLogging(flags->run.log);
+  const auto flags = BeginOffline(command, arguments, program);
+  if (!flags) return flags.error();
   if (!flags->daemon.url.empty()) return ExplainByDaemon(*flags);
-  auto made = MakeSimulation(*flags, plugins, {});
-  if (!made) return FailWith(made.error().message);
-  simulator::Simulation& simulation = *made->simulation;
-  if (auto filled = FillSimulation(*flags, simulation); !filled) {
-    return FailWith(filled.error().message);
-  }
-  // Takes the objects in; nothing is decided, since the simulation is not started.
-  simulation.RunDue();
+  auto picture = MakePicture(*flags, plugins);
+  if (!picture) return FailWith(picture.error().message);
+  simulator::Simulation& simulation = *picture->simulation;
   const auto keys = PodsToJudge(*flags, simulation);
   if (!keys) return FailWith(keys.error().message);
   Timings timings;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/live_cluster.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,6 +17,9 @@
 namespace berth::app {
 namespace {
 
+// How often is looked whether the caller has given up.
+constexpr Duration kLook = std::chrono::milliseconds(200);
+
 // The resources whose lists are missing, for messages.
 std::string Names(const std::set<informers::Kind>& kinds) {
   std::string names;
@@ -29,7 +33,7 @@ std::string Names(const std::set<informers::Kind>& kinds) {
 
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
     const config::ClientConnection& connection, const Features& features, uint64_t seed,
-    Duration patience, const std::string& context) {
+    const Patience& patience, const std::string& context) {
   auto server = context.empty() ? client::FindServer(connection.kubeconfig, "")
                                 : client::LoadKubeconfig({connection.kubeconfig, context, ""});
   if (!server) return Fail(server.error());
@@ -54,9 +58,10 @@ Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
 
   std::vector<informers::InformerEvent> events;
   std::vector<informers::InformerEvent> arrived;
-  const Time deadline = clock.Now() + patience;
-  while (!missing.empty() && clock.Now() < deadline) {
-    inbox.Drain(arrived, deadline - clock.Now());
+  const Time deadline = clock.Now() + patience.time;
+  const auto given_up = [&patience] { return patience.interrupted && patience.interrupted(); };
+  while (!missing.empty() && clock.Now() < deadline && !given_up()) {
+    inbox.Drain(arrived, std::min(deadline - clock.Now(), kLook));
     for (informers::InformerEvent& event : arrived) {
       if (event.type == informers::EventType::kSynced) {
         missing.erase(event.kind);

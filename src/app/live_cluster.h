@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,18 @@
 
 namespace berth::app {
 
+// How long is waited.
+struct Patience {
+  Duration time{};
+  std::function<bool()> interrupted = nullptr;  // says yes: no longer
+};
+
 // Lists every kind that the daemon watches with these gates, and returns what the informers told up
 // to the moment when all of them had synced. `context` is one of the kubeconfig; "": its current
-// one. Only reads. Errors: no API server to be found, or not
-// all lists came within `patience`.
+// one. Only reads. Errors: no API server to be found, or not all lists came while there was
+// `patience`.
 Result<std::vector<informers::InformerEvent>> ReadLiveCluster(
     const config::ClientConnection& connection, const Features& features, uint64_t seed,
-    Duration patience, const std::string& context = "");
+    const Patience& patience, const std::string& context = "");
 
 }  // namespace berth::app

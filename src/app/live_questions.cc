@@ -15,21 +15,6 @@ using mirror::DecidedPod;
 // Pods of one question are few; the scheduler's own classes need the memory.
 constexpr size_t kKeptBytes = size_t{16} << 20;
 
-// Runs on the scheduling thread.
-std::vector<DecidedPod> Decided(const scheduler::Scheduler& scheduler,
-                                const std::vector<DecidedPod>& before) {
-  std::vector<DecidedPod> decided;
-  decided.reserve(scheduler.binding_cycles().size());
-  scheduler.binding_cycles().ForEach([&](const PodInfo& pod, std::string_view node) {
-    decided.push_back({pod.pod, std::string(node)});
-  });
-  // A bind is over before the informers have seen it.
-  for (const DecidedPod& pod : before) {
-    if (scheduler.cache().IsAssumed(pod.pod->metadata.uid)) decided.push_back(pod);
-  }
-  return decided;
-}
-
 }  // namespace
 
 std::vector<std::string> LeaveLibrariesOut(const std::vector<PluginRegistration>& registry,
@@ -50,6 +35,20 @@ std::vector<std::string> LeaveLibrariesOut(const std::vector<PluginRegistration>
     std::erase_if(profile.plugin_config, is_loaded);
   }
   return {left_out.begin(), left_out.end()};
+}
+
+std::vector<DecidedPod> DecidedPods(const scheduler::Scheduler& scheduler,
+                                    const std::vector<DecidedPod>& before) {
+  std::vector<DecidedPod> decided;
+  decided.reserve(scheduler.binding_cycles().size());
+  scheduler.binding_cycles().ForEach([&](const PodInfo& pod, std::string_view node) {
+    decided.push_back({pod.pod, std::string(node)});
+  });
+  // A bind is over before the informers have seen it.
+  for (const DecidedPod& pod : before) {
+    if (scheduler.cache().IsAssumed(pod.pod->metadata.uid)) decided.push_back(pod);
+  }
+  return decided;
 }
 
 LiveQuestions::LiveQuestions(Daemon& daemon, config::SchedulerConfiguration configuration,
@@ -106,7 +105,7 @@ void LiveQuestions::CollectDecided(std::vector<DecidedPod> before,
                                    std::function<void(std::vector<DecidedPod>)> done) {
   daemon_.scheduler().Post(
       scheduler::Query{[&scheduler = daemon_.scheduler(), before = std::move(before),
-                        done = std::move(done)] { done(Decided(scheduler, before)); }});
+                        done = std::move(done)] { done(DecidedPods(scheduler, before)); }});
 }
 
 }  // namespace berth::app

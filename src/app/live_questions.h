@@ -19,6 +19,11 @@ namespace berth::app {
 std::vector<std::string> LeaveLibrariesOut(const std::vector<PluginRegistration>& registry,
                                            config::SchedulerConfiguration& configuration);
 
+// The pods that have a node and no answer yet from the API server, and those of `before` of which
+// this still holds. By the thread that owns the scheduler.
+std::vector<mirror::DecidedPod> DecidedPods(const scheduler::Scheduler& scheduler,
+                                            const std::vector<mirror::DecidedPod>& before);
+
 // The running daemon as questions see it: what they are answered from follows its informers, and
 // has its profiles. Plugins of libraries are left out of these: their code is only ever run by the
 // scheduling thread, and for pods that there are.

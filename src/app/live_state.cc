@@ -120,15 +120,6 @@ void AppendPending(const scheduler::Scheduler& scheduler,
   pod.Close();
 }
 
-// The node that the pod is on; "" for none.
-std::string NodeOf(const cache::Cache& cache, std::string_view pod_key) {
-  std::string node;
-  cache.ForEachPod([&](const cache::CachedPod& pod) {
-    if (node.empty() && pod.info->pod->metadata.Key() == pod_key) node = cache.node_name(pod.row);
-  });
-  return node;
-}
-
 }  // namespace
 
 Result<std::string> CacheJson(scheduler::Scheduler& scheduler, std::string_view node_name) {
@@ -174,13 +165,10 @@ std::string QueueJson(scheduler::Scheduler& scheduler) {
   return out + "\n";
 }
 
-Result<explain::Standing> StandingOf(scheduler::Scheduler& scheduler, std::string_view pod_key) {
+std::optional<explain::Standing> StandingOf(scheduler::Scheduler& scheduler,
+                                            std::string_view pod_key) {
   const auto pod = scheduler.FindPendingPod(pod_key);
-  if (pod == nullptr) {
-    const std::string node = NodeOf(scheduler.cache(), pod_key);
-    if (node.empty()) return Fail("no pod " + std::string(pod_key) + " waits for this scheduler");
-    return Fail(std::string(pod_key) + " is not pending: it is on node " + node);
-  }
+  if (pod == nullptr) return std::nullopt;
   const Time now = scheduler.now();
   explain::Standing standing;
   if (const auto view = scheduler.binding_cycles().Find(pod->metadata.uid)) {
@@ -198,11 +186,10 @@ Result<explain::Standing> StandingOf(scheduler::Scheduler& scheduler, std::strin
   return standing;
 }
 
-Result<std::string> ExplainPending(scheduler::Scheduler& scheduler, std::string_view pod_key,
-                                   const ExplainOptions& options, const explain::Standing& standing,
-                                   const explain::Fixes* fixes) {
-  const auto pod = scheduler.FindPendingPod(pod_key);
-  if (pod == nullptr) return Fail("no pod " + std::string(pod_key) + " is pending any more");
+std::string ExplainPending(scheduler::Scheduler& scheduler,
+                           const std::shared_ptr<const api::Pod>& pod,
+                           const ExplainOptions& options, const explain::Standing& standing,
+                           const explain::Fixes* fixes) {
   const std::unique_ptr<engine::Judgement> judgement = scheduler.Judge(pod);
   judgement->Explain();
   if (options.preemption) judgement->PreviewPreemption();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,9 +11,9 @@
 #include "src/explain/standing.h"
 #include "src/scheduler/scheduler.h"
 
-// What the running scheduler knows, as JSON.
+// What a scheduler knows, as JSON.
 //
-// Thread safety: the scheduling thread.
+// Thread safety: the thread that owns the scheduler.
 namespace berth::app {
 
 // Every node, or the one of that name: what it can hold, what is requested of it, and its pods.
@@ -28,13 +30,16 @@ struct ExplainOptions {
   bool table = false;       // for people to read, not as a document
 };
 
-// Where a pod of ours without a confirmed node stands. Errors: it is unknown, or on a node.
-Result<explain::Standing> StandingOf(scheduler::Scheduler& scheduler, std::string_view pod_key);
+// Where a pod of ours without a confirmed node stands; nullopt: there is no such pod. Looks up, and
+// goes through nothing.
+std::optional<explain::Standing> StandingOf(scheduler::Scheduler& scheduler,
+                                            std::string_view pod_key);
 
-// The verdict of a pod that the scheduler knows as pending ("namespace/name"), as `berth explain`
-// prints it; `fixes` may be nullptr. Errors: it does not know it.
-Result<std::string> ExplainPending(scheduler::Scheduler& scheduler, std::string_view pod_key,
-                                   const ExplainOptions& options, const explain::Standing& standing,
-                                   const explain::Fixes* fixes = nullptr);
+// The verdict of a pod that the scheduler knows as pending, as `berth explain` prints it; `fixes`
+// may be nullptr.
+std::string ExplainPending(scheduler::Scheduler& scheduler,
+                           const std::shared_ptr<const api::Pod>& pod,
+                           const ExplainOptions& options, const explain::Standing& standing,
+                           const explain::Fixes* fixes = nullptr);
 
 }  // namespace berth::app

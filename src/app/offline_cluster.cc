@@ -33,14 +33,15 @@ Result<void> FillFromFiles(const std::vector<std::string>& files,
   return {};
 }
 
-Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& simulation) {
+Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& simulation,
+                            const std::function<bool()>& interrupted) {
   config::ClientConnection connection;
   connection.kubeconfig = flags.kubeconfig;
   const auto gates =
       config::FeatureGates::Parse(flags.run.feature_gates, flags.run.min_compatibility_minor);
   if (!gates) return Fail(gates.error());
-  auto events =
-      ReadLiveCluster(connection, gates->Resolve(), flags.seed, kSyncPatience, flags.context);
+  auto events = ReadLiveCluster(connection, gates->Resolve(), flags.seed,
+                                {kSyncPatience, interrupted}, flags.context);
   if (!events) return Fail(events.error().Within(flags.kubeconfig));
   for (informers::InformerEvent& event : *events) {
     switch (event.type) {
@@ -122,9 +123,18 @@ Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTre
   return made;
 }
 
-Result<void> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation) {
-  return flags.clusters.empty() ? FillFromServer(flags, simulation)
+Result<void> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation,
+                            const std::function<bool()>& interrupted) {
+  return flags.clusters.empty() ? FillFromServer(flags, simulation, interrupted)
                                 : FillFromFiles(flags.clusters, simulation);
+}
+
+Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins) {
+  auto made = MakeSimulation(flags, plugins, {});
+  if (!made) return made;
+  if (auto filled = FillSimulation(flags, *made->simulation); !filled) return Fail(filled.error());
+  made->simulation->RunDue();
+  return made;
 }
 
 std::vector<std::string> PendingPods(const simulator::Simulation& simulation) {

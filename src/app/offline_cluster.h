@@ -39,9 +39,13 @@ simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration
 Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTreePlugins& plugins,
                                           DecisionListeners listeners);
 
-// Puts what the flags name into the simulation: the dumps, or the live cluster. Errors: it cannot
-// be read.
-Result<void> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation);
+// Puts what the flags name into the simulation: the dumps, or the live cluster, which is given up
+// soon once `interrupted` says yes. Errors: it cannot be read.
+Result<void> FillSimulation(const OfflineFlags& flags, simulator::Simulation& simulation,
+                            const std::function<bool()>& interrupted = nullptr);
+
+// Both, and the objects are taken in; nothing is decided, as the simulation is not started.
+Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins);
 
 // Keys of the pods without a node, sorted.
 std::vector<std::string> PendingPods(const simulator::Simulation& simulation);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "src/app/flag_set.h"
+#include "src/base/logging.h"
 
 namespace berth::app {
 namespace {
@@ -228,6 +230,19 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
 int FailWith(std::string_view message) {
   std::fprintf(stderr, "Error: %.*s\n", static_cast<int>(message.size()), message.data());
   return kBadInput;
+}
+
+tl::expected<OfflineFlags, int> BeginOffline(OfflineCommand command,
+                                             const std::vector<std::string>& arguments,
+                                             const std::string& program) {
+  auto flags = ParseOfflineFlags(command, arguments, program);
+  if (!flags) return tl::unexpected(FailWith(flags.error().message));
+  if (!flags->print_and_exit.empty()) {
+    std::fputs(flags->print_and_exit.c_str(), stdout);
+    return tl::unexpected(kDone);
+  }
+  base::SetUpLogging(flags->run.log);
+  return std::move(*flags);
 }
 
 }  // namespace berth::app

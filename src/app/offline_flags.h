@@ -62,4 +62,10 @@ inline constexpr int kBadInput = 2;
 // Prints "Error: <message>" on standard error, and returns kBadInput.
 int FailWith(std::string_view message);
 
+// How each of these commands begins: reads its flags and sets up the log. An exit code where the
+// command ends already: the flags are bad, which is printed, or --help was asked for.
+tl::expected<OfflineFlags, int> BeginOffline(OfflineCommand command,
+                                             const std::vector<std::string>& arguments,
+                                             const std::string& program);
+
 }  // namespace berth::app

@@ -62,13 +62,8 @@ struct Listener {
 
 int Simulate(const std::vector<std::string>& arguments, const std::string& program,
              const InTreePlugins& plugins) {
-  const auto flags = ParseOfflineFlags(OfflineCommand::kSimulate, arguments, program);
-  if (!flags) return FailWith(flags.error().message);
-  if (!flags->print_and_exit.empty()) {
-    std::fputs(flags->print_and_exit.c_str(), stdout);
-    return kDone;
-  }
-  base::SetUpLogging(flags->run.log);
+  const auto flags = BeginOffline(OfflineCommand::kSimulate, arguments, program);
+  if (!flags) return flags.error();
   Listener listener;
   listener.json = flags->output == OutputFormat::kJson;
   auto made = MakeSimulation(

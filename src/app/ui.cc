@@ -2,7 +2,6 @@
 #include "src/app/ui.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "src/app/signals.h"
 #include "src/base/clock.h"
 #include "src/base/logging.h"
+#include "src/config/load.h"
 #include "src/informers/kinds.h"
 #include "src/recording/file_sink.h"
 #include "src/recording/reader.h"
@@ -44,10 +44,13 @@ std::string NameOf(const OfflineFlags& flags) {
 }
 
 // All that the flags name, pods last.
-Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source) {
+Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source,
+                            const ui::Interrupted& interrupted) {
   auto simulation = source.make_simulation();
   if (!simulation) return Fail(simulation.error());
-  if (auto filled = FillSimulation(flags, **simulation); !filled) return Fail(filled.error());
+  if (auto filled = FillSimulation(flags, **simulation, interrupted); !filled) {
+    return Fail(filled.error());
+  }
   Objects objects;
   const auto add = [&](informers::Kind kind) {
     (*simulation)->api().ForEach(kind, [&](const api::ObjectPtr& object) {
@@ -80,6 +83,19 @@ Result<simulator::SimulationOptions> OptionsOf(const OfflineFlags& flags,
   return SimulationOptionsFor(*std::move(configuration), header->features, flags.seed);
 }
 
+// One that decides by the configuration in the text.
+Result<std::unique_ptr<Simulation>> MakeOther(const std::string& text,
+                                              const std::vector<std::string>& feature_gates,
+                                              simulator::SimulationOptions options,
+                                              const InTreePlugins& plugins) {
+  const auto gates = config::FeatureGates::Parse(feature_gates);
+  if (!gates) return Fail(gates.error());
+  auto configuration = config::Load(text, "newConfig", KnownTo(plugins, *gates));
+  if (!configuration) return Fail(configuration.error());
+  options.scheduler.configuration = *std::move(configuration);
+  return Simulation::Make(options, plugins.registry);
+}
+
 // `plugins` outlive what is made.
 Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
   Shown shown;
@@ -94,6 +110,10 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
   shown.source.make_simulation = [options = *options, &plugins] {
     return Simulation::Make(options, plugins.registry);
   };
+  shown.source.make_other = [options = *options, &plugins,
+                             gates = flags.run.feature_gates](const std::string& text) {
+    return MakeOther(text, gates, options, plugins);
+  };
   if (reader) {
     shown.source.name = "recording " + reader->header().id;
     shown.story.emplace(*reader);
@@ -101,11 +121,13 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
     return shown;
   }
   shown.source.name = NameOf(flags);
-  auto objects = ReadObjects(flags, shown.source);
+  auto objects = ReadObjects(flags, shown.source, nullptr);
   if (!objects) return Fail(objects.error());
   shown.objects = *std::move(objects);
   if (!flags.kubeconfig.empty()) {
-    shown.source.read = [flags, source = shown.source] { return ReadObjects(flags, source); };
+    shown.source.read = [flags, source = shown.source](const ui::Interrupted& interrupted) {
+      return ReadObjects(flags, source, interrupted);
+    };
   }
   return shown;
 }
@@ -114,13 +136,8 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
 
 int Ui(const std::vector<std::string>& arguments, const std::string& program,
        const InTreePlugins& in_tree) {
-  const auto flags = ParseOfflineFlags(OfflineCommand::kUi, arguments, program);
-  if (!flags) return FailWith(flags.error().message);
-  if (!flags->print_and_exit.empty()) {
-    std::fputs(flags->print_and_exit.c_str(), stdout);
-    return kDone;
-  }
-  base::SetUpLogging(flags->run.log);
+  const auto flags = BeginOffline(OfflineCommand::kUi, arguments, program);
+  if (!flags) return flags.error();
   Signals signals;
   const auto plugins = WithLoadedPlugins(in_tree, flags->run.plugin_dirs);
   if (!plugins) return FailWith(plugins.error().message);
@@ -137,9 +154,6 @@ int Ui(const std::vector<std::string>& arguments, const std::string& program,
     // Other signals have nothing to do here.
   }
   base::FlushLogs();
-  // A question about a large cluster may take minutes, and its answer is not waited for any more.
-  // Nothing outside of this process depends on it.
-  if (api.busy()) std::_Exit(kDone);
   api.Stop();
   return kDone;
 }

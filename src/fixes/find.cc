@@ -96,7 +96,10 @@ class Search {
   }
 
   bool Spent() {
-    if (trial_.judged() < options_.max_trials && clock_.Now() < deadline_) return false;
+    if (trial_.judged() < options_.max_trials && clock_.Now() < deadline_ &&
+        !(options_.interrupted && options_.interrupted())) {
+      return false;
+    }
     return found_.cut_short = true;
   }
 

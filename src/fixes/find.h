@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "berth/time.h"
@@ -16,6 +17,8 @@ struct FindOptions {
   size_t max_trials = 1000;
   Duration max_time = std::chrono::seconds(5);
   size_t max_fixes = 10;
+  // Asked between two trials: the search ends, as if its time were over.
+  std::function<bool()> interrupted = nullptr;
   // Fixes that differ only in node, taint or amount; combinations count together.
   size_t max_alike = 3;
 };

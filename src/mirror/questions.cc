@@ -4,6 +4,8 @@
 #include <deque>
 #include <utility>
 
+#include "src/base/thread_priority.h"
+
 namespace berth::mirror {
 namespace {
 
@@ -65,6 +67,7 @@ void Questions::Ask(Size size, How how, std::shared_ptr<const std::atomic<bool>>
 }
 
 void Questions::Run() {
+  base::LowerThreadPriority();
   std::vector<Question> arrived;
   std::deque<Question> small;
   std::deque<Question> large;

@@ -71,7 +71,8 @@ struct QuestionLimits {
 //   Ask() --bounded queue--> Mirror, then the question's own function --> reply
 //
 // The scheduling thread only tells which pods it has decided, at most once in `decided_age`. Thread
-// and mirror are there from the first question on, the mirror until `keep` after the last.
+// and mirror are there from the first question on, the mirror until `keep` after the last. The
+// thread has the lowest priority: where CPU time is short, scheduling goes first.
 //
 // Small questions go before large ones, and otherwise in the order in which they came. Each has a
 // limit on its time.

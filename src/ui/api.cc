@@ -22,6 +22,7 @@ using simulator::Simulation;
 constexpr size_t kMostWaiting = 32;
 // A request for the pending pods is answered with what has been judged by then.
 constexpr Duration kJudgingTime = std::chrono::milliseconds(500);
+constexpr std::string_view kInterrupted = "the answer was not waited for, or the program ends";
 
 std::string DecisionsOf(const Story* story) {
   std::string document;
@@ -81,15 +82,21 @@ void Api::Install() {
   }
   router_.Handle("/api/pending", [this](const RequestPtr& request, const Respond& respond) {
     Handle(looking_, request, respond,
-           [this](const PicturePtr& picture) { return AnswerPending(picture); });
+           [this](const PicturePtr& picture, const Interrupted& /*interrupted*/) {
+             return AnswerPending(picture);
+           });
   });
   router_.Handle("/api/pod", [this](const RequestPtr& request, const Respond& respond) {
     Handle(looking_, request, respond,
-           [this, request](const PicturePtr& picture) { return AnswerPod(picture, *request); });
+           [this, request](const PicturePtr& picture, const Interrupted& /*interrupted*/) {
+             return AnswerPod(picture, *request);
+           });
   });
   router_.Handle("/api/fixes", [this](const RequestPtr& request, const Respond& respond) {
     Handle(trying_, request, respond,
-           [this, request](const PicturePtr& picture) { return AnswerFixes(picture, *request); });
+           [this, request](const PicturePtr& picture, const Interrupted& interrupted) {
+             return AnswerFixes(picture, *request, interrupted);
+           });
   });
   const auto only_post = [](const Request& /*request*/) {
     return serving::ErrorText(405, "POST is what this takes");
@@ -97,17 +104,20 @@ void Api::Install() {
   router_.Answer("/api/what-if", only_post);
   router_.HandleMethod(
       "/api/what-if", "POST", [this](const RequestPtr& request, const Respond& respond) {
-        Handle(trying_, request, respond, [this, request](const PicturePtr& picture) {
-          return AnswerWhatIf(picture, *request);
-        });
+        Handle(trying_, request, respond,
+               [this, request](const PicturePtr& picture, const Interrupted& interrupted) {
+                 return AnswerWhatIf(picture, *request, interrupted);
+               });
       });
   if (!source_.read) return;
   router_.Answer("/api/refresh", only_post);
-  router_.HandleMethod("/api/refresh", "POST",
-                       [this](const RequestPtr& request, const Respond& respond) {
-                         Handle(trying_, request, respond,
-                                [this](const PicturePtr& /*picture*/) { return Refresh(); });
-                       });
+  router_.HandleMethod(
+      "/api/refresh", "POST", [this](const RequestPtr& request, const Respond& respond) {
+        Handle(trying_, request, respond,
+               [this](const PicturePtr& /*picture*/, const Interrupted& interrupted) {
+                 return Refresh(interrupted);
+               });
+      });
 }
 
 void Api::Handle(Worker& worker, const RequestPtr& request, const Respond& respond, Work work) {
@@ -118,16 +128,14 @@ void Api::Handle(Worker& worker, const RequestPtr& request, const Respond& respo
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   request->departure->OnGone([gone] { *gone = true; });
   worker.loop.Post([this, &worker, gone, respond, work = std::move(work)] {
-    if (!*gone && !stopping_) {
-      auto answer = work(picture());
-      respond(answer ? Json(*std::move(answer))
-                     : serving::ErrorText(answer.error().code, answer.error().why));
-    }
+    const Interrupted interrupted = [this, gone] { return *gone || stopping_; };
+    Answer answer = tl::unexpected(Refused{503, std::string(kInterrupted)});
+    if (!interrupted()) answer = work(picture(), interrupted);
+    respond(answer ? Json(*std::move(answer))
+                   : serving::ErrorText(answer.error().code, answer.error().why));
     --worker.waiting;
   });
 }
-
-bool Api::busy() const { return looking_.waiting > 0 || trying_.waiting > 0; }
 
 Api::PicturePtr Api::picture() const {
   const base::MutexLock lock(mutex_);
@@ -158,8 +166,8 @@ Api::PicturePtr Api::MakePicture(std::vector<api::ObjectPtr> objects, const Stor
   return picture;
 }
 
-Result<std::unique_ptr<Simulation>> Api::Simulate(const Picture& picture, bool controllers) const {
-  auto made = source_.make_simulation();
+Result<std::unique_ptr<Simulation>> Api::Filled(Result<std::unique_ptr<Simulation>> made,
+                                                const Picture& picture, bool controllers) {
   if (!made) return made;
   if (controllers) (*made)->StartControllers();
   for (const api::ObjectPtr& object : picture.objects) (*made)->Apply(object);
@@ -169,7 +177,7 @@ Result<std::unique_ptr<Simulation>> Api::Simulate(const Picture& picture, bool c
 tl::expected<Simulation*, Api::Refused> Api::Of(const PicturePtr& picture, Worker& worker) const {
   if (worker.picture != picture) {
     worker.pending.reset();
-    auto made = Simulate(*picture, false);
+    auto made = Filled(source_.make_simulation(), *picture, false);
     if (!made) return tl::unexpected(Refused{500, made.error().message});
     worker.simulation = *std::move(made);
     // Takes the objects in; nothing is decided.
@@ -199,30 +207,41 @@ Api::Answer Api::AnswerPod(const PicturePtr& picture, const Request& request) {
   return *std::move(document);
 }
 
-Api::Answer Api::AnswerFixes(const PicturePtr& picture, const Request& request) {
+Api::Answer Api::AnswerFixes(const PicturePtr& picture, const Request& request,
+                             const Interrupted& interrupted) {
   const std::string* key = request.FindQuery("pod");
   if (key == nullptr) return tl::unexpected(Refused{400, "which pod? pod=namespace/name"});
   const auto simulation = Of(picture, trying_);
   if (!simulation) return tl::unexpected(simulation.error());
-  auto document = PodFixes(**simulation, *key, clock_);
+  auto document = PodFixes(**simulation, *key, clock_, interrupted);
   if (!document) return tl::unexpected(Refused{404, document.error().message});
   return *std::move(document);
 }
 
-Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request) const {
+Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request,
+                              const Interrupted& interrupted) const {
   const auto question = what_if::ParseQuestion(request.body);
   if (!question) return tl::unexpected(Refused{400, question.error().message});
-  auto simulation = Simulate(*picture, true);
-  if (!simulation) return tl::unexpected(Refused{500, simulation.error().message});
-  const auto answer = what_if::Ask(*question, **simulation);
+  auto today = Filled(source_.make_simulation(), *picture, true);
+  if (!today) return tl::unexpected(Refused{500, today.error().message});
+  (*today)->set_interrupt(interrupted);
+  std::unique_ptr<Simulation> other;
+  if (!question->new_config.empty()) {
+    auto made = Filled(source_.make_other(question->new_config), *picture, true);
+    if (!made) return tl::unexpected(Refused{400, made.error().message});
+    other = *std::move(made);
+    other->set_interrupt(interrupted);
+  }
+  const auto answer = what_if::Ask(*question, **today, other.get());
+  if (interrupted()) return tl::unexpected(Refused{503, std::string(kInterrupted)});
   if (!answer) return tl::unexpected(Refused{400, answer.error().message});
   std::string document;
   what_if::AppendAnswer(*answer, document);
   return document;
 }
 
-Api::Answer Api::Refresh() {
-  auto objects = source_.read();
+Api::Answer Api::Refresh(const Interrupted& interrupted) {
+  auto objects = source_.read(interrupted);
   if (!objects) return tl::unexpected(Refused{503, objects.error().message});
   PicturePtr next = MakePicture(*std::move(objects), nullptr);
   const base::MutexLock lock(mutex_);

@@ -21,13 +21,20 @@
 
 namespace berth::ui {
 
+// Whether an answer is not wanted any more.
+using Interrupted = std::function<bool()>;
+
 // Where the page's cluster comes from.
 struct ClusterSource {
   std::string name;  // for people: files, or a context
   // A new simulation with the configuration to judge by, and no objects. Called on several threads.
   std::function<Result<std::unique_ptr<simulator::Simulation>>()> make_simulation;
-  // Reads the cluster as it is now, pods last; empty where it does not change. Any thread.
-  std::function<Result<std::vector<api::ObjectPtr>>()> read;
+  // The same with the configuration that this text holds.
+  std::function<Result<std::unique_ptr<simulator::Simulation>>(const std::string& configuration)>
+      make_other;
+  // Reads the cluster as it is now, pods last, and gives up soon once `interrupted` says yes; empty
+  // where it does not change. Any thread.
+  std::function<Result<std::vector<api::ObjectPtr>>(const Interrupted& interrupted)> read;
 };
 
 // What the page asks for; docs/ui.md lists the paths and documents. A picture of the cluster is
@@ -48,10 +55,8 @@ class Api {
 
   const serving::Router& router() const { return router_; }
 
-  // Whether anything is being worked on, or waits for that.
-  bool busy() const;
-  // Waits for what is being worked on; what waits is not begun, and nothing is answered any more.
-  // To be called before the server goes.
+  // Interrupts what is being worked on, which is answered with 503; what waits is dropped. To be
+  // called before the server goes.
   void Stop();
 
  private:
@@ -79,7 +84,7 @@ class Api {
     std::string why;
   };
   using Answer = tl::expected<std::string, Refused>;
-  using Work = std::function<Answer(const PicturePtr& picture)>;
+  using Work = std::function<Answer(const PicturePtr& picture, const Interrupted& interrupted)>;
 
   void Install();
   // Hands the request to the worker, unless too many wait there.
@@ -89,14 +94,18 @@ class Api {
   PicturePtr picture() const;
   // The worker's simulation of the picture, which has its objects and has not started.
   tl::expected<simulator::Simulation*, Refused> Of(const PicturePtr& picture, Worker& worker) const;
-  Result<std::unique_ptr<simulator::Simulation>> Simulate(const Picture& picture,
-                                                          bool controllers) const;
+  // Gives the simulation the picture's objects.
+  static Result<std::unique_ptr<simulator::Simulation>> Filled(
+      Result<std::unique_ptr<simulator::Simulation>> made, const Picture& picture,
+      bool controllers);
 
   Answer AnswerPending(const PicturePtr& picture);
   Answer AnswerPod(const PicturePtr& picture, const serving::Request& request);
-  Answer AnswerFixes(const PicturePtr& picture, const serving::Request& request);
-  Answer AnswerWhatIf(const PicturePtr& picture, const serving::Request& request) const;
-  Answer Refresh();
+  Answer AnswerFixes(const PicturePtr& picture, const serving::Request& request,
+                     const Interrupted& interrupted);
+  Answer AnswerWhatIf(const PicturePtr& picture, const serving::Request& request,
+                      const Interrupted& interrupted) const;
+  Answer Refresh(const Interrupted& interrupted);
 
   const ClusterSource source_;
   const Clock& clock_;

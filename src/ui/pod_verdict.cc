@@ -68,13 +68,17 @@ Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_vi
 }
 
 Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view key,
-                             const Clock& clock) {
+                             const Clock& clock, const std::function<bool()>& interrupted) {
   const auto pod = simulation.FindPod(key);
   if (pod == nullptr) return Fail(NoSuchPod(key));
   std::string out;
   JsonObject document(out);
   explain::Fixes fixes;
-  if (pod->spec.node_name.empty()) fixes = fixes::FindFixes(simulation, pod, clock);
+  if (pod->spec.node_name.empty()) {
+    fixes::FindOptions options;
+    options.interrupted = interrupted;
+    fixes = fixes::FindFixes(simulation, pod, clock, options);
+  }
   base::JsonList list(document.Key("fixes"));
   for (const explain::Fix& fix : fixes.fixes) {
     JsonObject object(list.Next());

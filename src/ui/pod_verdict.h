@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,8 @@ Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_vi
 
 // {"fixes":[{"changes":["cluster: uncordon n2"],"cost":10,"nodes":["n2"]}],"tried":48}: what would
 // let the pod schedule, as the table of `berth explain --fix` has it.
-// `clock` bounds the search. Errors: there is no such pod.
+// `clock` bounds the search, and `interrupted` ends it. Errors: there is no such pod.
 Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view key,
-                             const Clock& clock);
+                             const Clock& clock, const std::function<bool()>& interrupted);
 
 }  // namespace berth::ui

@@ -174,6 +174,51 @@ func TestARunningSchedulerExplainsWithFixesAndWhereThePodStands(t *testing.T) {
 	})
 }
 
+func TestAPodThatWaitsForItsVolumeIsExplainedAsIfItHadNoNode(t *testing.T) {
+	if program.Peer {
+		t.Skip("kube-scheduler has no such endpoint")
+	}
+	e := serveWith(t, volumeConfig(time.Minute))
+	e.volumes = true
+	e.manyNodes(1, workload.Allocatable("cpu", "1", "pods", "10"))
+	// No provisioner makes its volumes.
+	class := e.namespace + "-late"
+	e.createClass(workload.WaitingClass(class, provisionerName))
+	e.createClaims(workload.Claim("data", class, "1Gi"))
+	e.manyPods(1, "web", workload.Requests("cpu", "800m"), workload.UseClaim("data"))
+	admin := tokenOf(e, controlplane.Admin)
+	var verdict struct {
+		Result string
+		Best   []string
+		Queue  struct{ Place, Node string }
+	}
+	explain := func() string {
+		_, text := e.get(e.client(), "/debug/explain?pod="+e.namespace+"/web-0", admin)
+		_ = json.Unmarshal([]byte(text), &verdict)
+		return text
+	}
+	e.eventually("it has a node, and waits for its volume", func() bool {
+		explain()
+		return verdict.Queue.Place == "PreBind" && verdict.Queue.Node == "node-0"
+	})
+	// Its own room, which the scheduler keeps for it, is not in its way.
+	if text := explain(); verdict.Result != "scheduled" || !slices.Equal(verdict.Best, []string{"node-0"}) {
+		e.Errorf("it says %s", text)
+	}
+	// And yet it is kept from others.
+	if _, text := e.post("/debug/simulate", admin, `{"pods": [`+e.manifest("other", "300m")+`]}`); !strings.Contains(text, "Insufficient cpu") {
+		e.Errorf("to another pod it says %s", text)
+	}
+}
+
+func TestAPodOnANodeIsNotExplainedButItsNodeIsNamed(t *testing.T) {
+	e := waitingRoom(t)
+	code, text := e.get(e.client(), "/debug/explain?pod="+e.namespace+"/web-0", tokenOf(e, controlplane.Admin))
+	if code != 404 || !strings.Contains(text, e.namespace+"/web-0 is not pending: it is on node node-") {
+		e.Errorf("%d %s", code, text)
+	}
+}
+
 func TestTheClientAsksTheDaemon(t *testing.T) {
 	e := waitingRoom(t)
 	plugin := filepath.Join(t.TempDir(), "kubectl-berth")

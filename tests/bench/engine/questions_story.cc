@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "src/app/in_tree_plugins.h"
+#include "src/app/live_questions.h"
+#include "src/app/live_state.h"
 #include "src/base/clock.h"
 #include "src/base/thread.h"
 #include "src/config/load.h"
@@ -58,23 +60,33 @@ void Put(api::ObjectPtr object, mirror::Mirror& mirror) {
   mirror.Take(event);
 }
 
-void Fill(const QuestionSizes& sizes, mirror::Mirror& mirror) {
+std::unique_ptr<simulator::Simulation> Made(Result<std::unique_ptr<simulator::Simulation>> made) {
+  if (made) return *std::move(made);
+  std::cerr << made.error().message << '\n';
+  std::exit(2);
+}
+
+std::vector<api::ObjectPtr> Objects(const QuestionSizes& sizes) {
+  std::vector<api::ObjectPtr> objects;
   for (size_t i = 0; i < sizes.nodes; ++i) {
-    Put(test::MakeNode("node-" + std::to_string(i))
-            .Label("topology.kubernetes.io/zone", "zone-" + std::to_string(i % 3))
-            .Allocatable({{"cpu", "16"}, {"memory", "64Gi"}, {"pods", "110"}})
-            .Ptr(),
-        mirror);
+    objects.emplace_back(test::MakeNode("node-" + std::to_string(i))
+                             .Label("topology.kubernetes.io/zone", "zone-" + std::to_string(i % 3))
+                             .Allocatable({{"cpu", "16"}, {"memory", "64Gi"}, {"pods", "110"}})
+                             .Ptr());
   }
   for (size_t i = 0; i < sizes.pods; ++i) {
-    Put(test::MakePod()
-            .Name("pod-" + std::to_string(i))
-            .SchedulerName("default-scheduler")
-            .Req({{"cpu", "1"}, {"memory", "1Gi"}})
-            .OnNode("node-" + std::to_string(i % sizes.nodes))
-            .Ptr(),
-        mirror);
+    objects.emplace_back(test::MakePod()
+                             .Name("pod-" + std::to_string(i))
+                             .SchedulerName("default-scheduler")
+                             .Req({{"cpu", "1"}, {"memory", "1Gi"}})
+                             .OnNode("node-" + std::to_string(i % sizes.nodes))
+                             .Ptr());
   }
+  return objects;
+}
+
+void Fill(std::vector<api::ObjectPtr> objects, mirror::Mirror& mirror) {
+  for (api::ObjectPtr& object : objects) Put(std::move(object), mirror);
   mirror.simulation().RunDue();
 }
 
@@ -96,33 +108,91 @@ std::vector<Duration> Judge(const QuestionSizes& sizes, size_t cpu, mirror::Mirr
       if (reply.code != 200) std::exit(2);
     }));
   }
+  return times;
+}
+
+Duration P99(std::vector<Duration> times) {
+  std::ranges::sort(times);
+  return times[times.size() * 99 / 100];
+}
+
+// The documents of /debug/explain, of pods that fit nowhere and no two of which are alike.
+std::vector<Duration> ExplainAll(const QuestionSizes& sizes, mirror::Mirror& mirror) {
+  std::vector<Duration> times;
+  for (size_t i = 0; i < sizes.questions / 10; ++i) {
+    const auto pod = test::MakePod()
+                         .SchedulerName("default-scheduler")
+                         .Req({{"cpu", std::to_string(20'000 + i) + "m"}})
+                         .Ptr();
+    times.push_back(Take([&] {
+      if (app::ExplainPending(mirror.simulation().scheduler(), pod, {}, {}).empty()) std::exit(2);
+    }));
+  }
   std::ranges::sort(times);
   return times;
+}
+
+// What the scheduling thread of a daemon is held up for by a question, of which a thousand are
+// asked while as many pods as may be are on their way to their nodes.
+struct HeldUp {
+  size_t decided = 0;
+  Duration listing{};   // them
+  Duration standing{};  // finding out where a pod stands
+};
+
+HeldUp HoldUp(const QuestionSizes& sizes, StillCluster& cluster) {
+  constexpr size_t kWaiting = 1000;
+  const std::unique_ptr<simulator::Simulation> simulation = Made(cluster.MakeSimulation());
+  for (api::ObjectPtr& object : Objects(sizes)) simulation->Apply(std::move(object));
+  simulation->Start();
+  simulation->RunDue();
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < kWaiting; ++i) {
+    auto pod = test::MakePod()
+                   .Name("late-" + std::to_string(i))
+                   .SchedulerName("default-scheduler")
+                   .Req({{"cpu", "1"}})
+                   .Ptr();
+    keys.push_back(pod->metadata.Key());
+    simulation->Apply(std::move(pod));
+  }
+  scheduler::Scheduler& scheduler = simulation->scheduler();
+  // Turns of the loop alone, so that no bind is answered.
+  for (size_t i = 0; i < kWaiting; ++i) scheduler.Turn(simulation->now());
+  std::vector<Duration> listing;
+  std::vector<Duration> standing;
+  std::vector<mirror::DecidedPod> decided;
+  for (const std::string& key : keys) {
+    listing.push_back(Take([&] { decided = app::DecidedPods(scheduler, decided); }));
+    standing.push_back(Take([&] {
+      if (!app::StandingOf(scheduler, key)) std::exit(2);
+    }));
+  }
+  return {decided.size(), P99(listing), P99(standing)};
 }
 
 }  // namespace
 
 std::vector<Figure> Questions(const QuestionSizes& sizes) {
   StillCluster cluster;
-  auto made = cluster.MakeSimulation();
-  if (!made) {
-    std::cerr << made.error().message << '\n';
-    std::exit(2);
-  }
-  mirror::Mirror mirror(*std::move(made));
+  mirror::Mirror mirror(Made(cluster.MakeSimulation()));
   std::vector<Figure> figures;
   const auto add = [&figures](const std::string& what, double value, const std::string& unit) {
     figures.push_back({"Questions", what, value, unit});
   };
-  add("the mirror is made in", Seconds(Take([&] { Fill(sizes, mirror); })) * 1000, "ms");
+  std::vector<api::ObjectPtr> objects = Objects(sizes);
+  const Duration filling = Take([&] { Fill(std::move(objects), mirror); });
+  add("the mirror is made in", Seconds(filling) * 1000, "ms");
   for (const auto& [name, cpu] : {std::pair("fits", size_t{1}), {"fits nowhere", size_t{20}}}) {
     const std::vector<Duration> times = Judge(sizes, cpu, mirror);
     Duration sum{};
     for (const Duration time : times) sum += time;
     const std::string which = std::string("a pod that ") + name;
     add(which, static_cast<double>(times.size()) / Seconds(sum), "1/s");
-    add(which + ", p99", Seconds(times[times.size() * 99 / 100]) * 1e6, "us");
+    add(which + ", p99", Seconds(P99(times)) * 1e6, "us");
   }
+  const std::vector<Duration> verdicts = ExplainAll(sizes, mirror);
+  add("a pod's verdict of all nodes, median", Seconds(verdicts[verdicts.size() / 2]) * 1000, "ms");
   const auto question = what_if::ParseQuestion(std::string_view(
       R"({"drain":["node-1"],"fill":{"pod":{"metadata":{"name":"more"},"spec":{"containers":[)"
       R"({"name":"c","resources":{"requests":{"cpu":"1"}}}]}},"most":1000}})"));
@@ -132,6 +202,10 @@ std::vector<Figure> Questions(const QuestionSizes& sizes) {
     if (reply.code != 200) std::exit(2);
   });
   add("a drain, and 1,000 more pods", Seconds(large) * 1000, "ms");
+  const HeldUp held_up = HoldUp(sizes, cluster);
+  add("scheduling thread, lists " + std::to_string(held_up.decided) + " decided pods, p99",
+      Seconds(held_up.listing) * 1e6, "us");
+  add("scheduling thread, where a pod stands, p99", Seconds(held_up.standing) * 1e6, "us");
   return figures;
 }
 

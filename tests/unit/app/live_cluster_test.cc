@@ -57,7 +57,7 @@ class LiveClusterTest : public testing::Test {
                       "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
                       "clusters: [{name: k, cluster: {server: \"" +
                           server_.url() + "\"}}]\nusers: [{name: u, user: {}}]\n");
-    return ReadLiveCluster(connection, {}, 1, patience);
+    return ReadLiveCluster(connection, {}, 1, {patience, nullptr});
   }
 
   std::mutex mutex_;

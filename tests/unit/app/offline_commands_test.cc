@@ -10,6 +10,7 @@
 #include "src/app/show_config.h"
 #include "src/app/simulate.h"
 #include "src/app/ui.h"
+#include "src/base/file.h"
 #include "tests/unit/client/temp_folder.h"
 
 namespace berth::app {
@@ -321,11 +322,17 @@ TEST_F(OfflineCommandsTest, ConfigEndsWithTwoAndThePlaceOnBadInput) {
 TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(Run(Simulate, {"--add-nodes=1", "--like=n1", "-o=json"}), kDone);
   EXPECT_THAT(out_, StartsWith(R"({"after":{"memory":)"));
-  EXPECT_THAT(out_, HasSubstr(R"("nodes":2,"pending":1,"pods":3,"usedNodes":1},"before":)"));
+  EXPECT_THAT(
+      out_,
+      HasSubstr(
+          R"("nodes":2,"pending":1,"pods":3,"usedNodes":1,"usedNodesLowerBound":1},"before":)"));
   EXPECT_THAT(out_, HasSubstr(R"("pods":[]})"));
   EXPECT_EQ(Run(Simulate, {"--drain=n1"}), kDone);
-  EXPECT_THAT(out_, StartsWith("       NODES  USED  PODS  PENDING  CPU  MEMORY\n"
-                               "today      1     1     3        1  25%       -\n"));
+  EXPECT_THAT(out_,
+              StartsWith("       NODES  USED  AT LEAST  PODS  PENDING  CPU  STRANDED  MEMORY  "
+                         "STRANDED\n"
+                         "today      1     1         1     3        1  25%         0       -  "
+                         "       0\n"));
   EXPECT_THAT(out_, HasSubstr("  is lost: default/there, which no controller makes again\n"));
   EXPECT_EQ(Run(Simulate, {"--remove-node=n1"}), kDone);
   EXPECT_THAT(out_, HasSubstr("default/fits   n1     -"));
@@ -385,6 +392,16 @@ spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 2}}}]}
   EXPECT_THAT(out_, HasSubstr(R"("pods":[{"after":"n1","before":"n2","pod":"default/fits"}]})"));
   EXPECT_EQ(Run(Simulate, {"--new-config", packed}), kDone);
   EXPECT_THAT(out_, HasSubstr("\n1 pod is elsewhere:\n"));
+  file_ = folder_.Write("owned.yaml", base::ReadFile(file_).value() + R"(---
+apiVersion: v1
+kind: Pod
+metadata: {name: owned, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: u, controller: true}]}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 500m}}}]}
+)");
+  EXPECT_EQ(Run(Simulate, {"--new-config", packed, "-o=json"}), kDone);
+  EXPECT_THAT(out_, testing::Not(HasSubstr("default/owned")));
+  EXPECT_EQ(Run(Simulate, {"--new-config", packed, "--reschedule", "-o=json"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","before":"n2","pod":"default/owned"})"));
 }
 
 TEST_F(OfflineCommandsTest, SimulatePrintsATableUnlessToldOtherwise) {

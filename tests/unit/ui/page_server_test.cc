@@ -3,9 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <future>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "src/base/clock.h"
+#include "src/base/thread.h"
 #include "src/ui/api.h"
 #include "src/ui/page.h"
 #include "tests/support/plain_client.h"
@@ -26,11 +30,13 @@ class PageServerTest : public testing::Test {
   PageServerTest()
       : api_({.name = "test",
               .make_simulation =
-                  [] {
+                  [this] {
+                    if (making_) std::exchange(making_, nullptr)();
                     return simulator::Simulation::Make(test::DefaultSimulationOptions(),
                                                        plugins::InTreeRegistry());
                   },
-              .read = [this] { return Read(); }},
+              .make_other = [](const std::string& text) { return MakeOther(text); },
+              .read = [this](const Interrupted&) { return Read(); }},
              Objects("2"), nullptr, clock_) {
     auto server = PageServer::Start(0, clock_, api_.router());
     EXPECT_TRUE(server) << server.error().message;
@@ -40,6 +46,12 @@ class PageServerTest : public testing::Test {
   }
   ~PageServerTest() override { api_.Stop(); }
 
+  static Result<std::unique_ptr<simulator::Simulation>> MakeOther(const std::string& text) {
+    if (text != "no node will do") return Fail("newConfig: " + text);
+    auto options = test::DefaultSimulationOptions();
+    options.scheduler.configuration.profiles[0].scheduler_name = "other";
+    return simulator::Simulation::Make(options, plugins::InTreeRegistry());
+  }
   static std::vector<api::ObjectPtr> Objects(std::string_view cpu) {
     return {test::MakeNode("n1").Allocatable({{"cpu", cpu}}).Ptr(),
             test::MakeNode("n2").Allocatable({{"cpu", "1"}}).Ptr(),
@@ -76,6 +88,7 @@ class PageServerTest : public testing::Test {
 
   const base::RealClock clock_;
   bool unreadable_ = false;
+  std::function<void()> making_;  // called with the next simulation
   Api api_;
   std::unique_ptr<PageServer> server_;
   std::string token_;
@@ -140,10 +153,32 @@ TEST_F(PageServerTest, AnswersWhatIfAndNothingChanges) {
   EXPECT_EQ(AskJson("POST /api/what-if", R"({"drain":["n2"]})"), answer)
       << "it is asked of the same";
   EXPECT_EQ(AskJson("GET /api/map"), before);
+  EXPECT_EQ(AskJson("POST /api/what-if",
+                    R"({"newConfig":"no node will do","reschedule":true})")["pods"][0]["after"],
+            nullptr)
+      << "the other scheduler leaves the pods to others";
+  EXPECT_THAT(Ask("POST /api/what-if", R"({"newConfig":"nonsense"})"),
+              AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("newConfig: nonsense")));
   EXPECT_THAT(Ask("POST /api/what-if", R"({"drain":["n9"]})"),
               AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("n9")));
   EXPECT_THAT(Ask("POST /api/what-if", "no JSON"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Ask("GET /api/what-if"), StartsWith("HTTP/1.1 405"));
+}
+
+TEST_F(PageServerTest, AQuestionUnderWayIsInterruptedByTheEnd) {
+  std::promise<void> begun;
+  making_ = [&begun] { begun.set_value(); };
+  std::string answer;
+  base::NamedThread client("client", [&] {
+    answer = Ask("POST /api/what-if",
+                 R"({"add":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"vast"},)"
+                 R"("status":{"allocatable":{"cpu":"99999","pods":"99999"}}}],)"
+                 R"("fill":{"pod":{"metadata":{"name":"p"},"spec":{"containers":[]}}}})");
+  });
+  begun.get_future().wait();
+  api_.Stop();
+  client.Join();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 503"));
 }
 
 TEST_F(PageServerTest, AClusterIsReadAgainWhenAsked) {

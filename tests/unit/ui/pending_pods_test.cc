@@ -136,7 +136,7 @@ TEST_F(PendingPodsTest, FixesComeAsTextWithTheNodesThatTakeThePodThen) {
   Fill();
   Apply(test::MakePod().Name("a").Req({{"cpu", "8"}}));
   simulation_->RunDue();
-  const auto text = PodFixes(*simulation_, "default/a", clock_);
+  const auto text = PodFixes(*simulation_, "default/a", clock_, nullptr);
   ASSERT_TRUE(text);
   const json fixes = json::parse(*text)["fixes"];
   const auto tolerate = std::ranges::find_if(fixes, [](const json& fix) {
@@ -144,8 +144,9 @@ TEST_F(PendingPodsTest, FixesComeAsTextWithTheNodesThatTakeThePodThen) {
   });
   ASSERT_NE(tolerate, fixes.end()) << fixes;
   EXPECT_EQ((*tolerate)["nodes"], json({"n3"}));
-  EXPECT_EQ(json::parse(*PodFixes(*simulation_, "default/low", clock_))["fixes"], json::array());
-  EXPECT_FALSE(PodFixes(*simulation_, "default/none", clock_));
+  EXPECT_EQ(json::parse(*PodFixes(*simulation_, "default/low", clock_, nullptr))["fixes"],
+            json::array());
+  EXPECT_FALSE(PodFixes(*simulation_, "default/none", clock_, nullptr));
 }
 
 }  // namespace
