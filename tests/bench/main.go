@@ -8,6 +8,7 @@
 //	go run ./bench --rounds 3 -o json    # medians of three, the schedulers in alternation
 //	go run ./bench -start                # from the start of the process to the first pod bound
 //	go run ./bench -record DIR           # Berth alone, in turn without and with --record DIR
+//	go run ./bench -explain              # Berth alone, in turn left alone and asked why about one pod after the other
 //
 // The nodes are bare objects without kubelets; where Deployments are measured, controllers make their
 // pods and kwok makes them Ready, on a control plane of their own. Both schedulers have the same configuration: the
@@ -42,6 +43,8 @@ type options struct {
 	output              string
 	// record is the folder to record to in every other measurement; "": nothing is recorded.
 	record string
+	// explaining: Berth is asked about pods in every other measurement.
+	explaining bool
 }
 
 func main() { program.Main("bench", parse, run) }
@@ -64,6 +67,8 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
 	flags.StringVar(&o.record, "record", "",
 		"a folder: measure Berth alone, in turn without --record and with it, into this folder; then replay the recordings")
+	flags.BoolVar(&o.explaining, "explain", false,
+		"measure Berth alone, in turn left alone and asked about one pod after the other at /debug/explain")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -73,15 +78,20 @@ func parse(args []string) (options, error) {
 		return o, err
 	}
 	o.variants, o.schedulers = strings.Split(variants, ","), strings.Split(schedulers, ",")
-	if o.record != "" {
+	for name, on := range map[string]bool{"record": o.record != "", "explain": o.explaining} {
 		flags.Visit(func(f *flag.Flag) {
-			if f.Name == "schedulers" || f.Name == "start" {
-				err = errors.Join(err, fmt.Errorf("-record and -%s exclude each other", f.Name))
+			if on && (f.Name == "schedulers" || f.Name == "start" || (name == "record" && f.Name == "explain")) {
+				err = errors.Join(err, fmt.Errorf("-%s and -%s exclude each other", name, f.Name))
 			}
 		})
-		if err != nil {
-			return o, err
-		}
+	}
+	if err != nil {
+		return o, err
+	}
+	if o.explaining {
+		o.schedulers = []string{berthName, explainingName}
+	}
+	if o.record != "" {
 		if o.record, err = filepath.Abs(o.record); err != nil {
 			return o, err
 		}
@@ -103,7 +113,7 @@ func (o options) validate(rest []string) error {
 		}
 	}
 	for _, s := range o.schedulers {
-		if s != peerName && s != berthName && (s != recordingName || o.record == "") {
+		if s != peerName && s != berthName && (s != recordingName || o.record == "") && (s != explainingName || !o.explaining) {
 			return fmt.Errorf("--schedulers: %q is neither %s nor %s", s, peerName, berthName)
 		}
 	}

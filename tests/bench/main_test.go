@@ -47,11 +47,34 @@ func TestRecordMeasuresBerthAgainstItself(t *testing.T) {
 	}
 }
 
+func TestExplainMeasuresBerthAgainstItself(t *testing.T) {
+	o, err := parse([]string{"-explain", "-workload", "plain", "-variants", pending})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := func(scheduler string, wall time.Duration, explained int) measurement {
+		return measurement{scheduler: scheduler, variant: pending, kind: o.kinds[0], wall: wall, bound: 101, explained: explained}
+	}
+	r := o.report([]measurement{taken(berthName, time.Second, 0), taken(explainingName, 1010*time.Millisecond, 70)})
+	var table strings.Builder
+	if err := r.writeTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"berth, explaining / berth", "0.990 x", "plain, pending: 70 answers"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, &table)
+		}
+	}
+}
+
 func TestRecordExcludesOtherSchedulers(t *testing.T) {
 	for _, args := range [][]string{
 		{"-record", "r", "-schedulers", "berth"},
 		{"-record", "r", "-start"},
+		{"-record", "r", "-explain"},
+		{"-explain", "-start"},
 		{"-schedulers", recordingName},
+		{"-schedulers", explainingName},
 	} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%q is accepted", args)

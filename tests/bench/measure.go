@@ -27,6 +27,8 @@ const (
 	berthName = "berth"
 	// recordingName is Berth with --record.
 	recordingName = "berth --record"
+	// explainingName is Berth that is asked about one pod after the other all the time.
+	explainingName = "berth, explaining"
 
 	// pending pods are there before the scheduler starts; its CPU time counts from its start.
 	pending = "pending"
@@ -57,6 +59,8 @@ type measurement struct {
 	// Of each pod, from its creation until it was seen bound; of Deployments' pods, from when a watch
 	// told of it. Ascending.
 	latencies []time.Duration
+	// How many pods were explained meanwhile, and how often the answer was another, as of a pod that is bound.
+	explained, notExplained int
 }
 
 func (m measurement) rate() float64 { return float64(m.bound-1) / m.wall.Seconds() }
@@ -182,6 +186,13 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		return m, err
 	}
 	defer d.Kill()
+	var asking *explainer
+	if program.Name == explainingName {
+		if asking, err = b.explain(ctx, d.port, crowd); err != nil {
+			return m, err
+		}
+		defer func() { _, _, _ = asking.stop() }()
+	}
 	begin, used, extra := d.Started, time.Duration(0), 0
 	serversBefore, err := b.serversCPU()
 	if err != nil {
@@ -211,6 +222,12 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	total, err := d.CPUTime()
 	if err != nil {
 		return m, err
+	}
+	explained, notExplained := 0, 0
+	if asking != nil {
+		if explained, notExplained, err = asking.stop(); err != nil {
+			return m, err
+		}
 	}
 	cpuEvents, err := b.awaitEvents(ctx, d, events, b.pods+extra)
 	if err != nil {
@@ -244,6 +261,8 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		bound:     len(times),
 		memory:    machine.PeakMemory(d.PID()),
 		events:    max(stored-extra, 0),
+
+		explained: explained, notExplained: notExplained,
 	}
 	if variant == stream {
 		m.latencies = crowd.latencies(tracker, begin)
@@ -344,7 +363,10 @@ func (b *bench) serversCPU() (used serversCPU, err error) {
 }
 
 // process is a daemon whose end is an error while something is awaited from it.
-type process struct{ *daemon.Daemon }
+type process struct {
+	*daemon.Daemon
+	port int // where it answers; 0: nowhere
+}
 
 func (b *bench) start(program daemon.Program) (process, error) {
 	user := controlplane.Berth
@@ -352,18 +374,25 @@ func (b *bench) start(program daemon.Program) (process, error) {
 		user = controlplane.KubeScheduler
 	}
 	var args []string
-	if program.Name == recordingName {
+	var port int
+	switch {
+	case program.Name == recordingName:
 		args = []string{"--record=" + b.record}
+	case b.explaining:
+		var err error
+		if port, args, err = b.served(); err != nil {
+			return process{}, err
+		}
 	}
 	d, err := daemon.Start(program, daemon.Options{
 		Config:     fmt.Sprintf("clientConnection: {qps: %d, burst: %d}", b.qps, b.burst),
 		Args:       args,
-		Name:       strings.ReplaceAll(program.Name, " ", ""),
+		Name:       strings.NewReplacer(" ", "", ",", "-").Replace(program.Name),
 		Kubeconfig: b.control.Kubeconfig(user),
 		Dir:        b.dir,
 		Quiet:      true,
 	})
-	return process{d}, err
+	return process{d, port}, err
 }
 
 func (p process) await(ctx context.Context, wait func(context.Context) error) error {

@@ -30,11 +30,13 @@ type row struct {
 	EtcdMicros       float64 `json:"etcdCPUMicrosecondsPerPod"`
 	PeakMemory       int64   `json:"peakMemoryBytes"`
 	Events           int     `json:"events"`
+	Explained        int     `json:"explainedPods,omitempty"`
+	NotExplained     int     `json:"notExplainedPods,omitempty"`
 	LatencyP50Millis float64 `json:"latencyP50Milliseconds,omitempty"`
 	LatencyP99Millis float64 `json:"latencyP99Milliseconds,omitempty"`
 }
 
-// ratio is the figure of one scheduler divided by that of another: Berth's by its peer's, or that of Berth recording by that of Berth.
+// ratio is the figure of one scheduler divided by that of another: Berth's by its peer's, or that of Berth recording or explaining by that of Berth.
 type ratio struct {
 	Of              string  `json:"of"`
 	To              string  `json:"to"`
@@ -90,8 +92,11 @@ func (c circumstances) String() string {
 func (o options) report(taken []measurement) report {
 	r := report{circumstances: o.circumstances("cluster"), Pods: o.pods}
 	of, to := berthName, peerName
-	if o.record != "" {
+	switch {
+	case o.record != "":
 		of, to = recordingName, berthName
+	case o.explaining:
+		of, to = explainingName, berthName
 	}
 	for _, k := range o.kinds {
 		for _, variant := range o.variants {
@@ -148,6 +153,8 @@ func medians(taken []measurement, kind, variant, scheduler string) row {
 		EtcdMicros:       workload.Median(own, func(m measurement) float64 { return m.perPod(m.servers.etcd) }),
 		PeakMemory:       int64(workload.Median(own, func(m measurement) float64 { return float64(m.memory) })),
 		Events:           int(workload.Median(own, func(m measurement) float64 { return float64(m.events) })),
+		Explained:        int(workload.Median(own, func(m measurement) float64 { return float64(m.explained) })),
+		NotExplained:     int(workload.Median(own, func(m measurement) float64 { return float64(m.notExplained) })),
 		LatencyP50Millis: latency(50),
 		LatencyP99Millis: latency(99),
 	}
@@ -190,6 +197,12 @@ until the last event, and holds what makes the pods, too. Latency: from a pod's 
 until it is seen bound; with deployments, from when a watch tells of it. Events: one for each pod if
 none was dropped. Medians of %d.
 `, r.Rows[0].Rounds)
+	for _, row := range r.Rows {
+		if row.Explained+row.NotExplained > 0 {
+			fmt.Fprintf(out, "%s, %s: %d answers of why a pod is pending were given meanwhile, and %d that it is not, or not now\n",
+				row.Workload, row.Variant, row.Explained, row.NotExplained)
+		}
+	}
 	for _, replay := range r.Replays {
 		fmt.Fprintln(out, replay)
 	}
