@@ -6,7 +6,7 @@
 //	go run ./demo --kubeconfig FILE    # in a cluster that is there; nodes and pods are removed again
 //	go run ./demo --preview            # in the simulator, without any cluster
 //
-// It exits with 1 when a pod is not where it belongs.
+// It ends with the address of a page on the cluster. On a terminal all of it stays until Ctrl-C. It exits with 1 when a pod is not where it belongs.
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon"
+	"berth.dev/tests/progress"
 )
 
 // limit is how long the demo may take once the cluster is up.
@@ -79,6 +80,7 @@ func run(ctx context.Context, kubeconfig, binary string, onlyPreview bool) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, cluster.close()) }()
+	interrupted := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the demo took more than %s", limit))
 	defer cancel()
 	show := &show{screen: s, cluster: cluster}
@@ -102,8 +104,22 @@ func run(ctx context.Context, kubeconfig, binary string, onlyPreview bool) (err 
 	if err := show.askQuestions(ctx, program); err != nil {
 		return fmt.Errorf("%w\n%s", err, d.Tail())
 	}
-	if err := d.Stop(); err != nil {
+	page, err := show.openPage(ctx, program)
+	if err != nil {
 		return err
 	}
-	return show.verdict()
+	if page != nil {
+		defer page.close()
+	}
+	if err := show.verdict(); err != nil {
+		return err
+	}
+	if page != nil && progress.IsTerminal(os.Stdout) {
+		s.step("The control plane, Berth and the page stay until you press Ctrl-C")
+		select {
+		case <-interrupted.Done():
+		case <-d.Exited():
+		}
+	}
+	return d.Stop()
 }
