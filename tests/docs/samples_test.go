@@ -122,10 +122,11 @@ func TestTheVersionIsTheSameEverywhere(t *testing.T) {
 		t.Errorf("Berth keeps the contract of %s, and is tested with %s", version.GitVersion, controlplane.KubernetesVersion)
 	}
 	for file, pattern := range map[string]string{
-		"CHANGELOG.md":                   `## (?:Unreleased \()?(\d+\.\d+\.\d+)`,
-		"deploy/README.md":               `-t berth:(\S+)`,
-		"deploy/Dockerfile":              `-t berth:(\S+)`,
-		"deploy/base/kustomization.yaml": `newTag: (\S+)`,
+		"CHANGELOG.md":                                      `## (?:Unreleased \()?(\d+\.\d+\.\d+)`,
+		"deploy/README.md":                                  `-t berth:(\S+)`,
+		"deploy/Dockerfile":                                 `-t berth:(\S+)`,
+		"deploy/helm/Chart.yaml":                            `\nappVersion: (\S+)\n`,
+		"deploy/base/kustomization.yaml":                    `newTag: (\S+)`,
 		"deploy/overlays/kube-scheduler/kustomization.yaml": `newTag: (\S+)`,
 		"deploy/overlays/kube-scheduler/kubeadm-patch.yaml": `image: berth:(\S+)`,
 	} {

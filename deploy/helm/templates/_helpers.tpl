@@ -1,0 +1,38 @@
+{{/* Every object's name begins with the release's. */}}
+{{- define "berth.name" -}}
+{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "berth.labels" -}}
+app.kubernetes.io/name: berth
+app.kubernetes.io/component: scheduler
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{/* The KubeSchedulerConfiguration in use. */}}
+{{- define "berth.config" -}}
+{{- $config := .Files.Get "files/config.yaml" | fromYaml }}
+{{- $_ := set $config.leaderElection "resourceName" (include "berth.name" .) }}
+{{- $_ := set $config.leaderElection "resourceNamespace" .Release.Namespace }}
+{{- $_ := set $config "profiles" (list (dict "schedulerName" .Values.schedulerName)) }}
+{{- mergeOverwrite $config (deepCopy .Values.config) | toYaml }}
+{{- end }}
+
+{{/* The rules of the one object of that kind in files/rbac.yaml: call with (dict "files" .Files "kind" kind). */}}
+{{- define "berth.rules" -}}
+{{- range splitList "\n---\n" (.files.Get "files/rbac.yaml") }}
+{{- $object := fromYaml . }}
+{{- if eq $object.kind $.kind }}
+{{- toYaml $object.rules }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "berth.subjects" -}}
+- kind: ServiceAccount
+  name: {{ include "berth.name" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end }}

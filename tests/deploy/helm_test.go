@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deploy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	yamlstream "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"berth.dev/tests/controlplane"
+)
+
+// helmVersion is the module that the helm of these tests is built from.
+const helmVersion = "v4.3.1"
+
+// helmProgram builds helm once and keeps it beside the control plane's programs. It is built with the dependencies of
+// its own module: this one's are the control plane's.
+var helmProgram = sync.OnceValues(func() (string, error) {
+	cache := os.Getenv("BERTH_CACHE")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		cache = filepath.Join(home, ".cache", "berth")
+	}
+	dir := filepath.Join(cache, "helm-"+helmVersion)
+	program := filepath.Join(dir, "helm")
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	scratch, err := os.MkdirTemp(dir, ".build-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(scratch)
+	command := exec.Command("go", "install", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "helm.sh/helm/v4/cmd/helm@"+helmVersion)
+	command.Dir = scratch
+	command.Env = append(os.Environ(), "GOBIN="+scratch, "CGO_ENABLED=0", "GOWORK=off")
+	if out, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build helm: %w\n%s", err, out)
+	}
+	// In one step, so that a program there is a whole one.
+	return program, os.Rename(filepath.Join(scratch, "helm"), program)
+})
+
+// helm runs it as the admin of the control plane.
+func helm(ctx context.Context, args ...string) (string, error) {
+	program, err := helmProgram()
+	if err != nil {
+		return "", err
+	}
+	home, err := os.MkdirTemp("", "helm-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(home)
+	command := exec.CommandContext(ctx, program, args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+shared.Kubeconfig(controlplane.Admin),
+		"HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
+	var out, problems bytes.Buffer
+	command.Stdout, command.Stderr = &out, &problems
+	if err := command.Run(); err != nil {
+		return "", fmt.Errorf("helm %s: %w\n%s%s", strings.Join(args, " "), err, &out, &problems)
+	}
+	return out.String(), nil
+}
+
+func mustHelm(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := helm(t.Context(), args...)
+	must(t, err)
+	return out
+}
+
+func TestTheChartIsWellFormedAndItsValuesAreChecked(t *testing.T) {
+	chart := inDeploy("helm")
+	mustHelm(t, "lint", "--strict", chart)
+	for _, wrong := range []string{"replica=3", "replicas=-1", "schedulerName=default-scheduler", "image.pullPolicy=Often", "monitoring.alerts.enabled=maybe"} {
+		if _, err := helm(t.Context(), "template", "berth", chart, "--set", wrong); err == nil || !strings.Contains(err.Error(), "schema") {
+			t.Errorf("--set %s: %v", wrong, err)
+		}
+	}
+}
+
+// objects are those of a stream of YAML documents, by kind and name, without what Helm and kustomize each put in their
+// own way: Helm's labels, the sum over the configuration by which its change is seen, the text form of the configuration.
+func objects(t *testing.T, stream string) map[string]any {
+	t.Helper()
+	found := map[string]any{}
+	for decoder := yamlstream.NewYAMLToJSONDecoder(strings.NewReader(stream)); ; {
+		object := map[string]any{}
+		err := decoder.Decode(&object)
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		must(t, err)
+		if len(object) == 0 || object["kind"] == "Namespace" { // which Helm leaves to --create-namespace
+			continue
+		}
+		normalize(t, object)
+		u := unstructured.Unstructured{Object: object}
+		found[u.GetKind()+" "+u.GetNamespace()+"/"+u.GetName()] = object
+	}
+}
+
+func normalize(t *testing.T, value any) {
+	t.Helper()
+	switch value := value.(type) {
+	case []any:
+		for _, element := range value {
+			normalize(t, element)
+		}
+	case map[string]any:
+		for _, key := range []string{"helm.sh/chart", "app.kubernetes.io/managed-by", "app.kubernetes.io/instance", "app.kubernetes.io/version", "checksum/config"} {
+			delete(value, key)
+		}
+		if name, _ := value["name"].(string); strings.HasPrefix(name, "berth-config-") {
+			value["name"] = "berth-config"
+		}
+		if text, ok := value["config.yaml"].(string); ok {
+			config := map[string]any{}
+			must(t, yaml.Unmarshal([]byte(text), &config))
+			value["config.yaml"] = config
+		}
+		for key, child := range value {
+			normalize(t, child)
+			if child, ok := child.(map[string]any); ok && len(child) == 0 && key == "annotations" {
+				delete(value, key)
+			}
+		}
+	}
+}
+
+func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
+	monitoring := []string{
+		"--set", "monitoring.serviceMonitor.enabled=true", "--set", "monitoring.alerts.enabled=true", "--set", "monitoring.dashboard.enabled=true",
+	}
+	for _, c := range []struct {
+		manifests string
+		values    []string
+	}{
+		{inDeploy("base"), nil},
+		{inDeploy("overlays", "monitored"), monitoring},
+	} {
+		want := objects(t, string(kubectl(t, "kustomize", c.manifests)))
+		args := []string{"template", "berth", inDeploy("helm"), "--namespace", controlplane.BerthNamespace, "--kube-version", controlplane.KubernetesVersion}
+		have := objects(t, mustHelm(t, append(args, c.values...)...))
+		if a, b := slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(want)); !slices.Equal(a, b) {
+			t.Errorf("%s: the chart makes\n%s\nnot\n%s", c.manifests, strings.Join(a, "\n"), strings.Join(b, "\n"))
+			continue
+		}
+		for name := range want {
+			if !reflect.DeepEqual(have[name], want[name]) {
+				a, _ := yaml.Marshal(have[name])
+				b, _ := yaml.Marshal(want[name])
+				t.Errorf("%s: the chart's %s is\n%s\nnot\n%s", c.manifests, name, a, b)
+			}
+		}
+	}
+}
+
+func TestValuesReachTheConfigurationAndWhatDependsOnIt(t *testing.T) {
+	out := objects(t, mustHelm(t, "template", "other", inDeploy("helm"), "--namespace", "here", "--kube-version", controlplane.KubernetesVersion,
+		"--set", "replicas=1", "--set", "image.repository=registry.example/berth", "--set", "image.tag=v9", "--set", "args={--feature-gates=GenericWorkload=true}",
+		"--set", "config.leaderElection.resourceName=lease", "--set", "config.clientConnection.qps=7"))
+	field := func(object string, path ...any) any {
+		t.Helper()
+		value := out[object]
+		for _, step := range path {
+			switch step := step.(type) {
+			case string:
+				value, _ = value.(map[string]any)[step]
+			case int:
+				value = value.([]any)[step]
+			}
+		}
+		return value
+	}
+	container := []any{"spec", "template", "spec", "containers", 0}
+	for _, c := range []struct{ have, want any }{
+		{field("Deployment here/other", append(container, "image")...), "registry.example/berth:v9"},
+		{field("Deployment here/other", append(container, "args", 4)...), "--feature-gates=GenericWorkload=true"},
+		{field("ConfigMap here/other-config", "data", "config.yaml", "clientConnection", "qps"), 7.0},
+		{field("ConfigMap here/other-config", "data", "config.yaml", "clientConnection", "burst"), 400.0},
+		{field("ConfigMap here/other-config", "data", "config.yaml", "leaderElection", "resourceNamespace"), "here"},
+		{field("Role here/other-leader-election", "rules", 1, "resourceNames", 0), "lease"},
+		// With one replica a budget would stop every drain.
+		{out["PodDisruptionBudget here/other"], nil},
+	} {
+		if !reflect.DeepEqual(c.have, c.want) {
+			t.Errorf("%v, want %v", c.have, c.want)
+		}
+	}
+}
+
+func TestTheChartInstallsSchedulesAndGoesAway(t *testing.T) {
+	const release, namespace = "chart", "berth-chart"
+	mustHelm(t, "install", release, inDeploy("helm"), "--namespace", namespace, "--create-namespace", "--set", "schedulerName=by-chart")
+	root, config := unpackedImage(t)
+	t.Run("schedules", func(t *testing.T) {
+		runtimes(t)[0].run(t, containerOf(t, namespace, release, root, config))
+		busy(t, "chart", "by-chart")
+	})
+	mustHelm(t, "uninstall", release, "--namespace", namespace)
+	kinds := "deployments,configmaps,serviceaccounts,poddisruptionbudgets,networkpolicies,roles,rolebindings,clusterroles,clusterrolebindings,flowschemas"
+	if left := kubectl(t, "get", kinds, "-A", "-l", "app.kubernetes.io/instance="+release, "-o", "name"); len(bytes.TrimSpace(left)) > 0 {
+		t.Errorf("it leaves\n%s", left)
+	}
+}
