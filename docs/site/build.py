@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # stands for the pages that there are, behind a page of their own.
 CONTENTS = {
     "How-to guides": [
+        "docs/installing.md",
         "deploy/README.md",
         "docs/migrating.md",
         "docs/upgrading.md",
@@ -48,6 +49,7 @@ CONTENTS = {
         "docs/metrics.md",
         ("Plugins", "plugins/*/README.md"),
         "docs/differences.md",
+        "docs/compatibility.md",
         "CHANGELOG.md",
         "SECURITY.md",
     ],
