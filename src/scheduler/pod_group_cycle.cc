@@ -240,14 +240,14 @@ void PodGroupCycle::DropSettled(PodGroupTree& tree) {
 }
 
 void PodGroupCycle::FailAll(PodGroupTree tree, const std::string& error) {
-  tree.ForEachMember([&](MemberAttempt& member) {
-    if (member.attempt.profile == nullptr) {
-      parts_.queue.Done(member.attempt.uid());
-    } else {
-      end_.Fail(std::move(member.attempt), {.message = error});
-    }
-  });
   for (PodGroupTree::Group& group : tree.groups) {
+    for (MemberAttempt& member : group.pods.members) {
+      if (member.attempt.profile == nullptr) {
+        parts_.queue.Done(member.attempt.uid());
+      } else {
+        end_.Fail(std::move(member.attempt), {.message = error});
+      }
+    }
     group.verdict = {.code = Code::kError, .reasons = {error}};
     Tell(tree, group);
   }

@@ -13,10 +13,12 @@ import (
 	"berth.dev/tests/daemon/workload"
 )
 
-// createCompositeGang creates a gang of groups; parent is "" for a root.
+// createCompositeGang creates a gang of groups; parent is "" for a root. Groups in a tree must name a workload, which need not
+// exist.
 func (e *env) createCompositeGang(name, parent string, minGroupCount int32) {
 	e.Helper()
 	group := &schedulingv1alpha3.CompositePodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	group.Spec.WorkloadRef = &schedulingv1alpha3.WorkloadReference{WorkloadName: "workload", TemplateName: name}
 	group.Spec.SchedulingPolicy.Gang = &schedulingv1alpha3.CompositeGangSchedulingPolicy{MinGroupCount: minGroupCount}
 	if parent != "" {
 		group.Spec.ParentCompositePodGroupName = &parent
@@ -31,6 +33,7 @@ func (e *env) createChildGang(name, parent string, minCount int32) {
 	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	group.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}
 	group.Spec.ParentCompositePodGroupName = &parent
+	group.Spec.WorkloadRef = &schedulingv1beta1.WorkloadReference{WorkloadName: "workload", TemplateName: name}
 	_, err := e.admin.SchedulingV1beta1().PodGroups(e.namespace).Create(e.ctx, group, metav1.CreateOptions{})
 	e.must(err)
 }

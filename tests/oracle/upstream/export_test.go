@@ -83,3 +83,6 @@ func (s *State) BindDevices(name, node string) error {
 	}
 	return nil
 }
+
+// Repeats is for tests.
+var Repeats = repeats

@@ -76,3 +76,22 @@ func TestDecisionsAboutPodGroupsMustBeUpstreams(t *testing.T) {
 		})
 	}
 }
+
+func TestOnlyTheLastPartOfATreesMessageMayRepeat(t *testing.T) {
+	const preemption = ", pod group preemption: No preemption victims found for incoming preemptor"
+	for _, test := range []struct {
+		tree, berth, upstream string
+		want                  bool
+	}{
+		{"default/job", "no room" + preemption, "no room" + preemption + preemption, true},
+		{"default/job", "no room, ", "no room, , , ", true}, // no plugin preempts
+		{"default/job", "no room" + preemption, "no room" + preemption + ", ", false},
+		{"default/job", "no room", "no room, ", false},
+		{"", "no room, ", "no room, , ", false}, // a group of its own
+	} {
+		decision := upstream.Decision{CompositePodGroup: test.tree, Message: test.berth}
+		if got := upstream.Repeats(decision, test.upstream); got != test.want {
+			t.Errorf("%q of %q, and %q: %t, want %t", test.berth, test.tree, test.upstream, got, test.want)
+		}
+	}
+}

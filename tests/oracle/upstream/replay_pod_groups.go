@@ -473,9 +473,12 @@ func (r *groupReplay) compareCondition(d Decision) error {
 }
 
 // repeats says whether upstream's message is that of the line with its last part several times: the groups of a tree that
-// fail by one above them share its status, to which each adds what preemption said.
+// fail by one above them share its status, to which each adds what preemption said: nothing, where no plugin preempts.
 func repeats(d Decision, message string) bool {
 	at := strings.LastIndex(d.Message, ", pod group preemption: ")
+	if strings.HasSuffix(d.Message, ", ") {
+		at = len(d.Message) - len(", ")
+	}
 	if d.CompositePodGroup == "" || at < 0 {
 		return false
 	}

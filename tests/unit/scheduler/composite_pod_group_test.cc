@@ -53,6 +53,23 @@ TEST_F(CompositePodGroupTest, AllChildrenStartOrNone) {
   EXPECT_THAT(GroupStatusPatches("right"), Contains(HasSubstr("\"status\":\"True\"")));
 }
 
+TEST_F(CompositePodGroupTest, TheOutcomeOfEachGroupFollowsThatOfItsPods) {
+  std::vector<std::string> told;
+  options_.on_cycle = [&](const CycleOutcome& outcome) { told.push_back(outcome.pod.metadata.name); };
+  options_.on_pod_group = [&](const PodGroupOutcome& outcome) {
+    told.push_back(outcome.pod_group.metadata.name);
+  };
+  Restart();
+  Synced();
+  AddNodeWithCpu("n1", 1);
+  AddComposite(MakeComposite("job", 2));
+  AddChild("left", 1, "job", 1);
+  AddGroup(MakeChild("right", 1, "job"));
+  AddPod(Member("right", 0).Priority(7));
+  Turn();
+  EXPECT_THAT(told, ElementsAre("left-0", "left", "right-0", "right")) << "a priority of its own";
+}
+
 TEST_F(CompositePodGroupTest, TheOtherChildrenStartWithoutOneThatIsNotNeeded) {
   AddNodeWithCpu("n1", 3);
   AddComposite(MakeComposite("job", 2));

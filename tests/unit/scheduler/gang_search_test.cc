@@ -16,11 +16,13 @@ namespace {
 
 using std::chrono::seconds;
 using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 class GangSearchTest : public test::PodGroupFixture {
  protected:
@@ -96,6 +98,25 @@ TEST_F(GangSearchTest, ThePodsOfAGangThatAreAlikeAreTriedOnce) {
   AddGang({3, 3});
   Turn();
   EXPECT_THAT(GroupStatusPatches("train"), Each(Not(HasSubstr("in other orders"))));
+}
+
+TEST_F(GangSearchTest, WhatAGangWithItsMinimumLeavesOverIsNotSearchedFor) {
+  std::vector<std::string> told;
+  options_.on_pod_group = [&](const PodGroupOutcome& outcome) {
+    told.push_back(std::string(outcome.status) + " " + std::string(outcome.message));
+  };
+  Begin(1000);
+  AddNodeWithCpu("a", 2);
+  AddGroup(MakeGroup("train", 1));
+  AddPod(Sized(0, 2));
+  AddPod(Sized(1, 3));
+  AddPod(Sized(2, 4));
+  Turn();
+  EXPECT_THAT(Bindings(), ElementsAre("default/train-0 -> a"));
+  // In any order as many pods as are needed "fit": none.
+  ASSERT_THAT(told, SizeIs(2));
+  EXPECT_THAT(told[0], StartsWith("True"));
+  EXPECT_THAT(told[1], StartsWith("False pod group is unschedulable"));
 }
 
 TEST_F(GangSearchTest, TheSearchEndsAfterItsSteps) {
