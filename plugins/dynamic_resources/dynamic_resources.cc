@@ -5,9 +5,11 @@
 #include <chrono>
 #include <utility>
 
+#include "berth/node_allocatable.h"
 #include "plugins/dynamic_resources/claim_binding.h"
 #include "plugins/dynamic_resources/device_claims.h"
 #include "plugins/dynamic_resources/device_selector.h"
+#include "plugins/dynamic_resources/node_allocatable.h"
 #include "plugins/dynamic_resources/queueing_hints.h"
 #include "plugins/dynamic_resources/reserved_claims.h"
 #include "plugins/shared/normalize_score.h"
@@ -69,6 +71,18 @@ bool IsMadeFor(const api::Pod& pod, const api::ResourceClaim& claim) {
   });
 }
 
+// A claim that was made for the pod's extended resources has a name by now.
+void NameMadeClaim(const ReservedClaims& reserved, NodeAllocatableClaims& claims) {
+  for (const ReservedClaims::Claim& made : reserved.claims) {
+    if (!made.extended) continue;
+    for (api::NodeAllocatableResourceClaimStatus& status : claims.statuses) {
+      if (status.resource_claim_name == kMadeUpName) {
+        status.resource_claim_name = made.claim->metadata.name;
+      }
+    }
+  }
+}
+
 // Where nothing is to be allocated, all nodes score the same.
 bool ScoresNodes(const PodDevices& devices) {
   return devices.must_allocate && std::ranges::any_of(devices.claims, [](const auto& used) {
@@ -118,13 +132,17 @@ Status DynamicResources::Filter(const CycleState& state, const PodInfo& pod,
   const NodeVerdict verdict = Judge(devices, *pod.pod, node, *found_);
   if (verdict.ok()) return Status::Success();
   if (verdict.reason == kNotAvailable) return not_available_;
-  return state.reasons().Make(verdict.code, verdict.reason);
+  ReasonSet reasons = {verdict.reason};
+  reasons.insert(reasons.end(), verdict.further.begin(), verdict.further.end());
+  return state.reasons().Make(verdict.code, reasons);
 }
 
 Status DynamicResources::FilterNodes(const CycleState& state, const PodInfo& pod,
                                      const Snapshot& snapshot, NodeSet& nodes) const {
   PodDevices& devices = *state.Read<PodDevicesState>().devices;
-  const dra::NodeVerdicts* verdicts = FindVerdicts(devices, pod, snapshot);
+  // Verdicts that are kept go by devices alone.
+  const dra::NodeVerdicts* verdicts =
+      CountsOnNodes() ? nullptr : FindVerdicts(devices, pod, snapshot);
   NodeSet failed = nodes;
   if (verdicts != nullptr) failed &= verdicts->failed;
   if (verdicts == nullptr || !failed.Empty()) {
@@ -199,11 +217,12 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
   auto reserved = std::make_shared<ReservedClaims>();
   const NodeClaims* asked = nullptr;
   std::vector<api::AllocationResult> allocations;
+  const Snapshot& snapshot = handle_.snapshot();
+  const NodeRow row = snapshot.FindNode(node_name);
   if (devices.must_allocate) {
-    const Snapshot& snapshot = handle_.snapshot();
-    const NodeRow row = snapshot.FindNode(node_name);
     if (row == kNoRow) return state.reasons().Error("claim allocation not found for node");
-    const NodeVerdict verdict = Judge(devices, *pod.pod, NodeView(snapshot, row), *found_);
+    const NodeVerdict verdict =
+        Judge(devices, *pod.pod, NodeView(snapshot, row), *found_, Room::kTaken);
     if (!verdict.ok()) return state.reasons().Make(Code::kError, verdict.reason);
     asked = verdict.asked;
     if (asked != nullptr) {
@@ -212,6 +231,11 @@ Status DynamicResources::Reserve(CycleState& state, const PodInfo& pod,
       if (!made) return state.reasons().Error(made.error().message);
       allocations = *std::move(made);
     }
+  }
+  if (CountsOnNodes() && row != kNoRow) {
+    auto statuses = StatusesOn(snapshot.node(row), devices, *pod.pod, asked, allocations);
+    if (!statuses) return state.reasons().Error(statuses.error().message);
+    state.Write(NodeAllocatableClaims{.statuses = *std::move(statuses), .plugin = kName});
   }
   // From here on Unreserve gives back what is pending.
   state.Write(ReserveState{reserved});
@@ -289,9 +313,16 @@ Status DynamicResources::PreBindPreFlight(CycleState& state, const PodInfo&, std
 
 void DynamicResources::PreBind(CycleState& state, const PodInfo& pod, std::string_view node_name,
                                Cancellation& cancellation, AsyncDone done) {
-  const auto binding = std::make_shared<ClaimBinding>(
-      state.Read<ReserveState>().claims, pod.pod, std::string(node_name), args_.binding_timeout,
-      handle_, turns_, cancellation, std::move(done));
+  const std::shared_ptr<ReservedClaims> claims = state.Read<ReserveState>().claims;
+  if (state.Find<NodeAllocatableClaims>() != nullptr) {
+    done = [&state, claims, done = std::move(done)](AsyncStatus status) {
+      NameMadeClaim(*claims, state.Mutable<NodeAllocatableClaims>());
+      done(std::move(status));
+    };
+  }
+  const auto binding =
+      std::make_shared<ClaimBinding>(claims, pod.pod, std::string(node_name), args_.binding_timeout,
+                                     handle_, turns_, cancellation, std::move(done));
   binding->Start();
 }
 

@@ -40,7 +40,8 @@ namespace berth::plugins {
 //   PreBind     writes allocations and reservations, and waits for the devices (claim_binding.h)
 //   Unreserve   gives back what was not written, and the pod's reservations
 //
-// All rejections are UnschedulableAndUnresolvable: evicting pods frees no device at once.
+// Rejections are UnschedulableAndUnresolvable: evicting pods frees no device at once. But where
+// devices take of their node's cpu or memory (node_allocatable.h), evicting may make room for that.
 //
 // Where the allocator stops with an error on some node, no node passes: the pod is not scheduled,
 // as in kube-scheduler, even where other nodes would do.
@@ -123,6 +124,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   struct NodeVerdict {
     Code code = Code::kSuccess;
     std::string reason = {};
+    ReasonSet further = {};  // after the first
     // Code::kSuccess: what was asked of the allocator; nullptr: nothing.
     const NodeClaims* asked = nullptr;
 
@@ -142,9 +144,26 @@ class DynamicResources final : public PreEnqueuePlugin,
   ClaimPtr FindExtendedClaim(const PodInfo& pod, const ResourceNames& names,
                              PodDevices& devices) const;
 
+  // Whether room for what devices take of the node is asked for: not once the pod is counted there.
+  enum class Room : uint8_t { kAsked, kTaken };
   // `found` is filled with what the allocator would give, where it was asked.
   NodeVerdict Judge(PodDevices& devices, const api::Pod& pod, const NodeView& node,
-                    dra::NodeAllocation& found) const;
+                    dra::NodeAllocation& found, Room room = Room::kAsked) const;
+  // Some device takes of what its node has, and the gate for that is on.
+  bool CountsOnNodes() const;
+  // Whether the node has what the claims take of it, with what was found for those of `asked`,
+  // which may be nullptr.
+  NodeVerdict CheckRoom(PodDevices& devices, const api::Pod& pod, const NodeView& node,
+                        const NodeClaims* asked, const dra::NodeAllocation& found) const;
+  // `allocations` are of the claims of `asked`.
+  Result<std::vector<api::NodeAllocatableResourceClaimStatus>> StatusesOn(
+      const api::Node& node, const PodDevices& devices, const api::Pod& pod,
+      const NodeClaims* asked, std::span<const api::AllocationResult> allocations) const;
+  // Why the pod cannot share a claim that has its devices on the node; "": it can.
+  std::string WhyNotShared(const PodDevices& devices, const api::Pod& pod,
+                           const api::Node& node) const;
+  // Whether the node may use the claim's devices, ready or not; it is allocated.
+  static bool IsReachable(const PodDeviceClaim& claim, const api::Node& node);
   bool IsAvailable(const PodDeviceClaim& claim, const api::Node& node) const;
   // Whether all of the claims are; notes in `devices` which are not.
   bool NoteAvailable(PodDevices& devices, const api::Node& node) const;

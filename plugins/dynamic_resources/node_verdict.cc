@@ -32,12 +32,14 @@ bool Declares(const api::Node& node, std::string_view feature) {
 
 }  // namespace
 
+bool DynamicResources::IsReachable(const PodDeviceClaim& used, const api::Node& node) {
+  if (used.nodes && !used.nodes->Matches(node)) return false;
+  return !SkipsNodeOperations(*used.allocation()) || Declares(node, kNodeOperations);
+}
+
 bool DynamicResources::IsAvailable(const PodDeviceClaim& used, const api::Node& node) const {
   if (!used.allocated()) return true;
-  if (used.nodes && !used.nodes->Matches(node)) return false;
-  if (SkipsNodeOperations(*used.allocation()) && !Declares(node, kNodeOperations)) {
-    return false;
-  }
+  if (!IsReachable(used, node)) return false;
   if (!handle_.features().dra_device_binding_conditions || used.pending != nullptr) return true;
   const auto ready = IsReadyForBinding(*used.claim);
   if (!ready) return false;
@@ -169,7 +171,7 @@ const NodeClaims& DynamicResources::ClaimsFor(PodDevices& devices, const api::Po
 
 DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const api::Pod& pod,
                                                       const NodeView& node,
-                                                      dra::NodeAllocation& found) const {
+                                                      dra::NodeAllocation& found, Room room) const {
   constexpr Code kNever = Code::kUnschedulableAndUnresolvable;
   const NodeClaims* asked = nullptr;
   if (IsLeftOver(devices)) {
@@ -180,6 +182,12 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
     if (!from_devices) return {kNever, "cannot fit resource"};
     asked = &ClaimsFor(devices, pod, *from_devices);
     if (asked->extended == nullptr && devices.num_user_claims() == 0) return {};
+  }
+  const bool counts = CountsOnNodes();
+  if (counts) {
+    if (std::string why = WhyNotShared(devices, pod, node.node()); !why.empty()) {
+      return {kNever, std::move(why)};
+    }
   }
   if (asked != nullptr) {
     devices_->allocator().Allocate(*asked->prepared, node.row(), node.node(), max_steps_, found);
@@ -196,6 +204,10 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
       case dra::AllocationOutcome::kError:
         return {Code::kError, found.error};
     }
+  }
+  if (counts && room == Room::kAsked) {
+    NodeVerdict verdict = CheckRoom(devices, pod, node, asked, found);
+    if (!verdict.ok()) return verdict;
   }
   if (!NoteAvailable(devices, node.node())) return {kNever, std::string(kNotAvailable)};
   return {.asked = asked};

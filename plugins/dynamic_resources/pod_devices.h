@@ -65,6 +65,16 @@ struct PodDevices {
   // By which of them a node gets from devices, as bits. Filled as nodes are looked at.
   std::map<uint64_t, NodeClaims> by_resources;
 
+  // What the pod asks of a node for itself and by its claims' devices, where these take of the
+  // node; of the last node that was looked at: most of them give the same.
+  struct Footprint {
+    std::vector<api::NodeAllocatableResourceClaimStatus> statuses;
+    api::ResourceList demand;
+    // What its pod-level resources do not cover; "": nothing.
+    std::string uncovered;
+  };
+  std::optional<Footprint> footprint;
+
   // Which of the claims Filter has found on some node that they cannot be used there, while all
   // others could be had.
   std::vector<bool> unavailable;

@@ -39,7 +39,7 @@ Result<QueueingHint> AfterTargetPodUpdate(Handle& handle, const ObjectPtr& new_o
 
 std::vector<ClusterEventWithHint> DynamicResourcesEvents(Handle& handle) {
   using namespace action;
-  return {
+  std::vector<ClusterEventWithHint> events = {
       {{EventResource::kNode, kAdd | kUpdateNodeLabel | kUpdateNodeAllocatable}},
       {{EventResource::kResourceClaim, kAdd | kUpdate | kDelete},
        [&handle](const api::Pod& pod, const ObjectPtr& old_object, const ObjectPtr& new_object) {
@@ -52,6 +52,11 @@ std::vector<ClusterEventWithHint> DynamicResourcesEvents(Handle& handle) {
       {{EventResource::kDeviceClass, kAdd | kUpdate}},
       {{EventResource::kResourceSlice, kAdd | kUpdate}},
   };
+  // A pod that goes leaves what devices would take of its node.
+  if (handle.features().dra_node_allocatable_resources) {
+    events.push_back({{EventResource::kAssignedPod, kDelete}});
+  }
+  return events;
 }
 
 }  // namespace berth::plugins

@@ -122,4 +122,20 @@ std::string ExtendedResourceClaimStatusPatch(const Pod& pod,
   return body;
 }
 
+std::string NodeAllocatableClaimStatusesPatch(
+    const Pod& pod, const std::vector<NodeAllocatableResourceClaimStatus>& statuses) {
+  std::string body;
+  JsonObject patch(body);
+  JsonObject metadata(patch.Key("metadata"));
+  metadata.AddIfNotEmpty("uid", pod.metadata.uid);
+  metadata.Close();
+  JsonObject pod_status(patch.Key("status"));
+  JsonList list(pod_status.Key("nodeAllocatableResourceClaimStatuses"));
+  for (const NodeAllocatableResourceClaimStatus& status : statuses) WriteJson(status, list.Next());
+  list.Close();
+  pod_status.Close();
+  patch.Close();
+  return body;
+}
+
 }  // namespace berth::api

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/api/pod.h"
 #include "berth/api/resource_claim.h"
@@ -28,5 +29,9 @@ std::string NewClaimBody(const ResourceClaim& claim, std::string_view generate_n
 // Strategic merge patch of the pod's status.
 std::string ExtendedResourceClaimStatusPatch(const Pod& pod,
                                              const PodExtendedResourceClaimStatus& status);
+// Merge patch of the pod's status: the list takes the place of what is there; none of it remains
+// where it is empty.
+std::string NodeAllocatableClaimStatusesPatch(
+    const Pod& pod, const std::vector<NodeAllocatableResourceClaimStatus>& statuses);
 
 }  // namespace berth::api

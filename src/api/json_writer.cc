@@ -89,6 +89,7 @@ void WriteJson(const T& value, std::string& out) {
 template void WriteJson(const ResourceClaimSpec&, std::string&);
 template void WriteJson(const ResourceClaimStatus&, std::string&);
 template void WriteJson(const PodExtendedResourceClaimStatus&, std::string&);
+template void WriteJson(const NodeAllocatableResourceClaimStatus&, std::string&);
 template void WriteJson(const std::vector<OwnerReference>&, std::string&);
 
 #define BERTH_INSTANTIATE(type) template std::string EncodeJson(const type&);

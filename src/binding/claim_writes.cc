@@ -8,6 +8,7 @@
 #include "src/api/claim_patches.h"
 #include "src/api/decode.h"
 #include "src/api/writes.h"
+#include "src/binding/error_text.h"
 #include "src/binding/paths.h"
 
 namespace berth::binding {
@@ -19,11 +20,6 @@ ClaimAnswer::Outcome OutcomeOf(const client::ApiError& error) {
   if (error.code == 404) return ClaimAnswer::Outcome::kNotFound;
   if (error.code == 409) return ClaimAnswer::Outcome::kConflict;
   return error.unknown_outcome() ? ClaimAnswer::Outcome::kUnknown : ClaimAnswer::Outcome::kFailed;
-}
-
-// In the API server's own words where it answered.
-std::string Text(const client::ApiError& error) {
-  return error.code != 0 && !error.message.empty() ? error.message : error.ToString();
 }
 
 ClaimAnswer AnswerOf(const client::ResponseResult& result) {

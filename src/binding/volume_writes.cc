@@ -7,15 +7,11 @@
 
 #include "src/api/volume_patches.h"
 #include "src/api/writes.h"
+#include "src/binding/error_text.h"
 #include "src/binding/paths.h"
 
 namespace berth::binding {
 namespace {
-
-// In the API server's own words where it answered.
-std::string Text(const client::ApiError& error) {
-  return error.code != 0 && !error.message.empty() ? error.message : error.ToString();
-}
 
 // The pod is bound once this is done: it goes with the binds.
 void Patch(client::ApiClient& api, std::string path, std::string body, Cancellation& cancellation,

@@ -19,7 +19,6 @@ using Settings = std::map<std::string, bool, std::less<>>;
 // Gates that change what kube-scheduler does and that Resolve() does not pass on.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({
     "CoordinatedLeaderElection",
-    "DRANodeAllocatableResources",
     "InPlacePodVerticalScalingSchedulerPreemption",
     "NativeHistograms",
     "SchedulerAsyncAPICalls",

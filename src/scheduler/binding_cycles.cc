@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "berth/node_allocatable.h"
 #include "src/base/logging.h"
+#include "src/binding/claim_status_write.h"
 #include "src/engine/diagnosis.h"
 #include "src/scheduler/cycle_steps.h"
 #include "src/scheduler/pod_store.h"
@@ -78,6 +80,14 @@ void BindingCycles::StartBinding(AssumedPod& pod) {
   cycle.node_name = pod.node_name;
   cycle.state = std::move(pod.attempt.cycle.state);
   cycle.pre_bind = std::move(pod.pre_bind);
+  if (const auto* claims = cycle.state.Find<NodeAllocatableClaims>();
+      claims != nullptr && !claims->statuses.empty()) {
+    const std::string_view name = claims->plugin;
+    cycle.pre_bind.push_back({.plugin = &cycle.state.Write(binding::ClaimStatusWrite(state_.api)),
+                              .instance = nullptr,
+                              .name = name,
+                              .index = 0});
+  }
   if (state_.extender_bind.IsInterested(*cycle.pod->pod)) {
     cycle.extender.plugin = &state_.extender_bind;
     cycle.extender.name = extender::kExtenderName;
@@ -208,7 +218,7 @@ void BindingCycles::Fail(AssumedPod pod, Failure failure, Time now) {
   Attempt& attempt = pod.attempt;
   const PodInfoPtr info = attempt.info();
   const std::string& uid = info->pod->metadata.uid;
-  framework::RunUnreserve(*attempt.profile, attempt.cycle, *info, pod.node_name);
+  Unreserve(state_, attempt, pod.node_name);
   const bool forgotten = Forget(state_, info);
   const ClusterEvent event{EventResource::kAssignedPod, action::kDelete};
   const bool rejected = failure.rejected();

@@ -3,13 +3,34 @@
 
 #include <utility>
 
+#include "berth/node_allocatable.h"
+#include "src/base/logging.h"
+#include "src/binding/claim_status_write.h"
 #include "src/engine/diagnosis.h"
+#include "src/scheduler/pod_store.h"
 
 namespace berth::scheduler {
 namespace {
 
 // One cycle in ten also times each plugin.
 constexpr uint64_t kPluginSampling = 10;
+
+// Counts the assumed pod with what Reserve has found that its claims take of the node, and no more
+// with what its status says of an earlier attempt.
+Result<void> CountClaims(SchedulerState& state, const Attempt& attempt, NodeRow node) {
+  const auto* claims = attempt.cycle.state.Find<NodeAllocatableClaims>();
+  const api::Pod& pod = attempt.pod();
+  const auto& known = pod.status.node_allocatable_resource_claim_statuses;
+  if (claims == nullptr ? known.empty() : claims->statuses == known) return {};
+  api::Pod counted = *PodOn(pod, state.cache.node(node).metadata.name);
+  counted.status.node_allocatable_resource_claim_statuses.clear();
+  if (claims != nullptr) {
+    counted.status.node_allocatable_resource_claim_statuses = claims->statuses;
+  }
+  state.cache.ForgetPod(attempt.uid());
+  return state.cache.AssumePod(
+      state.cache.MakePodInfo(std::make_shared<const api::Pod>(std::move(counted))), node);
+}
 
 }  // namespace
 
@@ -48,15 +69,34 @@ std::optional<Failure> AssumeAndReserve(SchedulerState& state, Attempt& attempt,
   state.nominator.DeleteNominatedPodIfExists(attempt.pod());
   const framework::PluginStatus verdict =
       framework::RunReserve(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
-  if (verdict.status.ok()) return std::nullopt;
-  Failure failure = FailureOf(verdict);
+  Failure failure;
+  if (verdict.status.ok()) {
+    const Result<void> counted = CountClaims(state, attempt, node);
+    if (counted) return std::nullopt;
+    failure.message = counted.error().message;
+  } else {
+    failure = FailureOf(verdict);
+  }
   UnreserveAndForget(state, attempt, node_name);
   return failure;
 }
 
 void UnreserveAndForget(SchedulerState& state, Attempt& attempt, std::string_view node_name) {
-  framework::RunUnreserve(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
+  Unreserve(state, attempt, node_name);
   Forget(state, attempt.info());
+}
+
+void Unreserve(SchedulerState& state, Attempt& attempt, std::string_view node_name) {
+  framework::RunUnreserve(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
+  const auto* claims = attempt.cycle.state.Find<NodeAllocatableClaims>();
+  if (claims == nullptr || !claims->sent) return;
+  binding::WriteClaimStatuses(state.api, attempt.pod(), {},
+                              [key = attempt.pod().metadata.Key()](const AsyncStatus& status) {
+                                if (status.ok()) return;
+                                base::LogError(
+                                    "Pod keeps what its claims would have taken of a node",
+                                    {{"pod", key}, {"err", status.message}});
+                              });
 }
 
 bool Forget(SchedulerState& state, const PodInfoPtr& pod) {

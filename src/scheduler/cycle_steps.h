@@ -28,7 +28,9 @@ void Prepare(SchedulerState& state, Attempt& attempt);
 std::optional<Failure> AssumeAndReserve(SchedulerState& state, Attempt& attempt, NodeRow node);
 // Takes an assumed pod away. False when it is unknown, or confirmed meanwhile: then it stays.
 bool Forget(SchedulerState& state, const PodInfoPtr& pod);
-// Takes that back.
+// Asks Unreserve, and takes back what was written of the pod's claims.
+void Unreserve(SchedulerState& state, Attempt& attempt, std::string_view node_name);
+// Takes all of that back.
 void UnreserveAndForget(SchedulerState& state, Attempt& attempt, std::string_view node_name);
 
 // Of a pod that Reserve or Permit said no to.

@@ -13,6 +13,18 @@ namespace {
 
 bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
 
+// The pod as it counts: what its status says of claims only behind the gate for that.
+std::shared_ptr<const api::Pod> Counted(const std::shared_ptr<const api::Pod>& pod,
+                                        const Features& features) {
+  if (features.dra_node_allocatable_resources ||
+      pod->status.node_allocatable_resource_claim_statuses.empty()) {
+    return pod;
+  }
+  auto counted = std::make_shared<api::Pod>(*pod);
+  counted->status.node_allocatable_resource_claim_statuses.clear();
+  return counted;
+}
+
 // None where the object is no group.
 AnyPodGroup PodGroupOf(const api::ObjectPtr& object) {
   if (const auto* group = std::get_if<std::shared_ptr<const api::PodGroup>>(&object)) {
@@ -102,7 +114,7 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
   if (old_pod == nullptr && new_pod == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
-      AddPod(*new_pod, now);
+      AddPod(Counted(*new_pod, state_.features), now);
       break;
     case EventType::kUpdated:
       // A name that was deleted and created again while no watch ran is two pods. One that has lost
@@ -110,9 +122,9 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
       if ((*old_pod)->metadata.uid != (*new_pod)->metadata.uid ||
           (Assigned(**old_pod) && !Assigned(**new_pod))) {
         DeletePod(*old_pod, now);
-        AddPod(*new_pod, now);
+        AddPod(Counted(*new_pod, state_.features), now);
       } else {
-        UpdatePod(*old_pod, *new_pod, now);
+        UpdatePod(Counted(*old_pod, state_.features), Counted(*new_pod, state_.features), now);
       }
       break;
     case EventType::kDeleted:

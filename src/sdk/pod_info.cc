@@ -27,6 +27,7 @@ bool PodLevelRequestsSet(const api::Pod& pod) {
 bool HasResourceStatus(const api::Pod& pod) {
   return !pod.status.container_statuses.empty() || !pod.status.init_container_statuses.empty() ||
          pod.status.resources.has_value() || !pod.status.allocated_resources.empty() ||
+         !pod.status.node_allocatable_resource_claim_statuses.empty() ||
          std::any_of(pod.status.conditions.begin(), pod.status.conditions.end(),
                      [](const auto& condition) { return condition.type == "PodResizePending"; });
 }

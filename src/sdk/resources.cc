@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "berth/field_errors.h"
+#include "berth/node_allocatable.h"
 
 namespace berth {
 namespace {
@@ -143,23 +144,100 @@ ResourceList SumContainers(const api::Pod& pod, Source source, Resize resize, bo
   });
 }
 
+// What the claims' devices take of the node, for all containers that name them together.
+void AddClaims(const api::Pod& pod, ResourceList& list) {
+  for (const auto& status : pod.status.node_allocatable_resource_claim_statuses) {
+    for (const auto& mapping : status.mapping) {
+      if (mapping.quantity) AddTo(list, {{mapping.name, *mapping.quantity}});
+    }
+    for (const auto& overhead : status.overhead) {
+      Quantity amount = overhead.per_pod.value_or(Quantity());
+      for (size_t i = 0; overhead.per_container && i < status.containers.size(); ++i) {
+        amount += *overhead.per_container;
+      }
+      AddTo(list, {{overhead.name, amount}});
+    }
+  }
+}
+
 ResourceList ContainerRequests(const api::Pod& pod, const PodRequestsOptions& options) {
   if (!options.use_status)
     return SumContainers(pod, Source::kSpec, Resize::kFeasible, options.non_missing);
   const Resize resize = ResizeOf(pod);
   ResourceList result;
-  if (resize == Resize::kFeasible)
+  if (resize == Resize::kFeasible) {
     result = SumContainers(pod, Source::kSpec, Resize::kFeasible, options.non_missing);
-  // The pod-level status already is the sum over all containers.
+    AddClaims(pod, result);
+  }
+  // The pod-level status already is the sum over all containers, and has what claims take.
   if (options.pod_level_status && !pod.status.allocated_resources.empty() &&
       pod.status.resources.has_value() && !pod.status.resources->requests.empty()) {
     MaxInto(result, pod.status.resources->requests);
     MaxInto(result, pod.status.allocated_resources);
   } else {
     MaxInto(result, SumContainers(pod, Source::kActuated, resize, options.non_missing));
-    MaxInto(result, SumContainers(pod, Source::kAllocated, resize, options.non_missing));
+    // The kubelet does not count claims in what it has set aside for containers.
+    ResourceList allocated = SumContainers(pod, Source::kAllocated, resize, options.non_missing);
+    AddClaims(pod, allocated);
+    MaxInto(result, allocated);
   }
   return result;
+}
+
+ResourceList ContainerLimits(const api::Pod& pod) {
+  return SumContainersBy(pod, [](const api::Container& container) -> const ResourceList& {
+    return container.resources.limits;
+  });
+}
+
+// What the claims that the container names take, each of them in full.
+Quantity ClaimsOf(const api::Pod& pod, const api::Container& container, std::string_view resource) {
+  Quantity sum;
+  for (const auto& status : pod.status.node_allocatable_resource_claim_statuses) {
+    if (std::ranges::find(status.containers, container.name) == status.containers.end()) continue;
+    for (const auto& mapping : status.mapping) {
+      if (mapping.name == resource && mapping.quantity) sum += *mapping.quantity;
+    }
+    for (const auto& overhead : status.overhead) {
+      if (overhead.name != resource) continue;
+      if (overhead.per_pod) sum += *overhead.per_pod;
+      if (overhead.per_container) sum += *overhead.per_container;
+    }
+  }
+  return sum;
+}
+
+std::string TooLittle(std::string_view what, std::string_view resource, std::string_view for_what) {
+  std::string text("pod level ");
+  return text.append(what)
+      .append(" for ")
+      .append(resource)
+      .append(" is insufficient to cover the ")
+      .append(for_what);
+}
+
+// Limits of containers on huge pages add up; of anything else each counts for itself.
+std::string PodLevelLimitShortage(const api::Pod& pod, const ResourceList& pod_limits) {
+  ResourceList limits = ContainerLimits(pod);
+  ResourceList claims;
+  AddClaims(pod, claims);
+  AddTo(limits, claims);
+  for (const auto& [name, limit] : pod_limits) {
+    const Quantity* needed = api::Find(limits, name);
+    if (!name.starts_with(kHugePagesPrefix) || needed == nullptr || *needed <= limit) continue;
+    return TooLittle("limit", name, "aggregated container and node-allocatable DRA limits");
+  }
+  for (const api::Container& container : pod.spec.containers) {
+    for (const auto& [name, own] : container.resources.limits) {
+      const Quantity* limit = api::Find(pod_limits, name);
+      if (name.starts_with(kHugePagesPrefix) || limit == nullptr) continue;
+      Quantity needed = own;
+      needed += ClaimsOf(pod, container, name);
+      if (needed <= *limit) continue;
+      return TooLittle("limit", name, "limit and DRA overhead for container " + container.name);
+    }
+  }
+  return {};
 }
 
 void ApplyPodLevel(const api::Pod& pod, const PodRequestsOptions& options, ResourceList& result) {
@@ -230,10 +308,7 @@ ResourceList PodRequests(const api::Pod& pod, const PodRequestsOptions& options)
 }
 
 ResourceList PodLimits(const api::Pod& pod) {
-  ResourceList result =
-      SumContainersBy(pod, [](const api::Container& container) -> const ResourceList& {
-        return container.resources.limits;
-      });
+  ResourceList result = ContainerLimits(pod);
   if (pod.spec.resources.has_value()) {
     for (const auto& [name, amount] : pod.spec.resources->limits) {
       if (IsPodLevelResource(name)) Set(result, name, amount);
@@ -244,6 +319,21 @@ ResourceList PodLimits(const api::Pod& pod) {
     if (limit != nullptr && !limit->IsZero()) AddTo(result, {{name, amount}});
   }
   return result;
+}
+
+std::string PodLevelShortage(const api::Pod& pod) {
+  if (!pod.spec.resources.has_value() ||
+      pod.status.node_allocatable_resource_claim_statuses.empty()) {
+    return {};
+  }
+  ResourceList needed = SumContainers(pod, Source::kSpec, Resize::kFeasible, false);
+  AddClaims(pod, needed);
+  for (const auto& [name, request] : pod.spec.resources->requests) {
+    const Quantity* sum = api::Find(needed, name);
+    if (!IsPodLevelResource(name) || sum == nullptr || *sum <= request) continue;
+    return TooLittle("request", name, "aggregated container and node-allocatable DRA requests");
+  }
+  return PodLevelLimitShortage(pod, pod.spec.resources->limits);
 }
 
 Resources ToResources(const ResourceList& list, ResourceNames& names) {

@@ -66,12 +66,15 @@ Result<void> PatchConditions(const ConfigValue& list, std::vector<Condition>& co
   return {};
 }
 
-Result<void> SetExtendedClaim(const ConfigValue& value, api::PodStatus& status) {
-  const ConfigValue::Map of_status = {{"extendedResourceClaimStatus", value}};
+// Sets a member of a pod's status, read as a pod's is.
+template <typename T>
+Result<void> SetWhole(const std::string& name, const ConfigValue& value, T api::PodStatus::* member,
+                      api::PodStatus& status) {
+  const ConfigValue::Map of_status = {{name, value}};
   const ConfigValue pod(ConfigValue::Map{{"status", ConfigValue(of_status)}});
   auto decoded = api::DecodeValue<api::Pod>(pod, "");
   if (!decoded) return Fail(decoded.error());
-  status.extended_resource_claim_status = std::move(decoded->status.extended_resource_claim_status);
+  status.*member = std::move(decoded->status.*member);
   return {};
 }
 
@@ -83,7 +86,13 @@ Result<void> ApplyStatusPatch(const ConfigValue& patch, api::PodStatus& status) 
     Result<void> set;
     if (name == "nominatedNodeName") set = SetString(name, value, status.nominated_node_name);
     if (name == "conditions") set = PatchConditions(value, status.conditions);
-    if (name == "extendedResourceClaimStatus") set = SetExtendedClaim(value, status);
+    if (name == "extendedResourceClaimStatus") {
+      set = SetWhole(name, value, &api::PodStatus::extended_resource_claim_status, status);
+    }
+    if (name == "nodeAllocatableResourceClaimStatuses") {
+      set =
+          SetWhole(name, value, &api::PodStatus::node_allocatable_resource_claim_statuses, status);
+    }
     if (!set) return Fail(set.error().Within("status"));
   }
   return {};

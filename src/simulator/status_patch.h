@@ -9,7 +9,8 @@
 namespace berth::simulator {
 
 // Lays a strategic merge patch of a pod's status over `status`: conditions, merged by their type,
-// nominatedNodeName, and extendedResourceClaimStatus as a whole; null takes a value away. Other
+// nominatedNodeName, extendedResourceClaimStatus and
+// nodeAllocatableResourceClaimStatuses as a whole; null takes a value away. Other
 // members are passed over. Errors: a value of the wrong type.
 //
 // Thread safety: any thread.

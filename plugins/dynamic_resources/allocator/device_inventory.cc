@@ -21,6 +21,16 @@ bool HasGroups(const api::Device& device) {
                      [](const auto& consumed) { return !consumed.compatibility_groups.empty(); });
 }
 
+bool HasNodeAllocatable(const api::ResourceSliceSpec& spec) {
+  return std::any_of(spec.devices.begin(), spec.devices.end(), [](const api::Device& device) {
+    return !device.node_allocatable_resources.empty();
+  });
+}
+
+bool Reaches(const NodeChoice& nodes, const api::Node* node) {
+  return node == nullptr || (nodes.Problem().empty() && nodes.Matches(*node));
+}
+
 bool ReadsLabels(const PublishedSlice& slice) {
   return slice.nodes.has_selector() ||
          std::any_of(slice.devices.begin(), slice.devices.end(),
@@ -76,6 +86,7 @@ void DeviceInventory::Link(PublishedSlice& slice) {
       published.nodes = NodeChoice(device.node_name, device.all_nodes, device.node_selector);
   }
   ForgetViews(pool);
+  num_node_allocatable_ += HasNodeAllocatable(spec) ? 1 : 0;
   InsertByName(pool.slices, &slice);
   if (!slice.nodes.node_name().empty()) {
     auto& of_node = of_node_[std::string(slice.nodes.node_name())];
@@ -95,6 +106,7 @@ void DeviceInventory::Unlink(PublishedSlice& slice) {
   ++slices_version_;
   Pool& pool = *slice.pool;
   ForgetViews(pool);
+  num_node_allocatable_ -= HasNodeAllocatable(slice.spec()) ? 1 : 0;
   std::erase(pool.slices, &slice);
   if (const std::string_view node = slice.nodes.node_name(); !node.empty()) {
     const auto of_node = of_node_.find(std::string(node));
@@ -210,6 +222,27 @@ bool DeviceInventory::IsAllocated(std::string_view driver, std::string_view pool
   if (found == pools_.end()) return false;
   const auto row = found->second->rows.find(std::string(device));
   return row != found->second->rows.end() && is_held(row->second);
+}
+
+const api::Device* DeviceInventory::FindDevice(std::string_view driver, std::string_view pool,
+                                               std::string_view device,
+                                               const api::Node* node) const {
+  const auto found = pools_.find(std::pair(std::string(driver), std::string(pool)));
+  if (found == pools_.end()) return nullptr;
+  const PublishedDevice* newest = nullptr;
+  int64_t generation = 0;
+  for (const PublishedSlice* slice : found->second->slices) {
+    const int64_t its = slice->spec().pool.generation;
+    if (newest != nullptr && its <= generation) continue;
+    if (!slice->each_device_chooses() && !Reaches(slice->nodes, node)) continue;
+    const auto published = std::ranges::find_if(
+        slice->devices, [&](const auto& other) { return other.device->name == device; });
+    if (published == slice->devices.end()) continue;
+    if (slice->each_device_chooses() && !Reaches(published->nodes, node)) continue;
+    newest = &*published;
+    generation = its;
+  }
+  return newest == nullptr ? nullptr : newest->device;
 }
 
 api::Quantity::Nanos DeviceInventory::consumed(DeviceRow row, std::string_view capacity) const {

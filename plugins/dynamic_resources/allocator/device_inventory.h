@@ -99,6 +99,13 @@ class DeviceInventory {
   // Whether a claim holds all or a part of the device.
   bool IsAllocated(std::string_view driver, std::string_view pool, std::string_view device) const;
 
+  // The device of that name as slices publish it, the newest generation of its pool first; only of
+  // slices, and devices, that reach the node, where there is one. nullptr: none does.
+  const api::Device* FindDevice(std::string_view driver, std::string_view pool,
+                                std::string_view device, const api::Node* node) const;
+  // Some device takes of what its node has: Device::node_allocatable_resources.
+  bool has_node_allocatable() const { return num_node_allocatable_ != 0; }
+
   // What claims hold of a device.
   bool is_held_whole(DeviceRow row) const { return held_[row].whole != 0; }
   bool is_held(DeviceRow row) const { return held_[row].whole != 0 || held_[row].shares != 0; }
@@ -160,6 +167,7 @@ class DeviceInventory {
   absl::flat_hash_map<std::string, std::vector<PublishedSlice*>> of_node_;
   std::vector<PublishedSlice*> shared_;  // by name
   size_t num_label_readers_ = 0;
+  size_t num_node_allocatable_ = 0;  // slices with such a device
   std::vector<Held> held_;
   std::vector<DeviceRow> free_rows_;
   uint64_t slices_version_ = 0;

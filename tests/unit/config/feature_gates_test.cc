@@ -216,6 +216,7 @@ TEST(FeatureGatesTest, ResolvesIntoWhatPluginsAreTold) {
 
 TEST(FeatureGatesTest, GatesOfDevicesThatAreActedUponAreNotWarnedOf) {
   for (const char* flag : {"DRADerivedAttributes=true", "DRAListTypeAttributes=true",
+                           "DRANodeAllocatableResources=true",
                            "DRAWorkloadResourceClaims=true,GenericWorkload=true"}) {
     const auto gates = Parse({flag});
     ASSERT_TRUE(gates) << gates.error().message;

@@ -5,8 +5,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/base/virtual_time.h"
+#include "src/binding/claim_status_write.h"
 #include "src/binding/claim_writes.h"
 #include "src/simulator/memory_api.h"
 #include "tests/support/builders.h"
@@ -136,6 +138,24 @@ TEST_F(ClaimRequestsTest, APodLearnsWhichClaimStandsForItsExtendedResources) {
   EXPECT_TRUE(done->ok()) << done->message;
   ASSERT_TRUE(api_.FindPod("default/p")->status.extended_resource_claim_status);
   EXPECT_EQ(*api_.FindPod("default/p")->status.extended_resource_claim_status, status);
+}
+
+TEST_F(ClaimRequestsTest, APodLearnsWhatItsClaimsTakeOfTheNodeUntilThatIsTakenBack) {
+  using Statuses = std::vector<api::NodeAllocatableResourceClaimStatus>;
+  api_.Apply(test::MakePod().Name("p").Uid("p-uid").Ptr());
+  const Statuses statuses = {{.resource_claim_name = "cpus",
+                              .containers = {"main"},
+                              .mapping = {{"cpu", api::Quantity::FromUnits(2)}},
+                              .overhead = {{"memory", api::Quantity::FromUnits(1024), {}}}}};
+  for (const Statuses& wanted : {statuses, Statuses()}) {
+    std::optional<AsyncStatus> done;
+    binding::WriteClaimStatuses(api_, *api_.FindPod("default/p"), wanted,
+                                [&](AsyncStatus answer) { done = std::move(answer); });
+    executor_.RunDue();
+    ASSERT_TRUE(done);
+    EXPECT_TRUE(done->ok()) << done->message;
+    EXPECT_EQ(api_.FindPod("default/p")->status.node_allocatable_resource_claim_statuses, wanted);
+  }
 }
 
 TEST_F(ClaimRequestsTest, AClaimWithoutAVersionGetsOneThatCanBeCompared) {

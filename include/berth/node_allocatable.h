@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/api/pod.h"
+
+// What the devices of a pod's claims take of what its node has of cpu, memory, ephemeral storage
+// and huge pages: pod.status.nodeAllocatableResourceClaimStatuses, behind the gate
+// DRANodeAllocatableResources. PodRequests counts it with use_status, PodInfo for placed pods.
+namespace berth {
+
+// Left in the pod's cycle by the Reserve of the plugin that gives it devices. The scheduler counts
+// the pod on its node with them from then on, writes them before the pod is bound, and takes that
+// back where it is not.
+struct NodeAllocatableClaims {
+  std::vector<api::NodeAllocatableResourceClaimStatus> statuses;
+  // In whose name they are written.
+  std::string_view plugin;
+  // A request to write them has been sent.
+  bool sent = false;
+};
+
+// Why the pod's pod-level resources do not cover what its containers and claims come to, in
+// kube-scheduler's words; "": they do, or it has none of them.
+std::string PodLevelShortage(const api::Pod& pod);
+
+}  // namespace berth

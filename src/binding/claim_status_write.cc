@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/binding/claim_status_write.h"
+
+#include <string>
+#include <utility>
+
+#include "berth/node_allocatable.h"
+#include "src/api/claim_patches.h"
+#include "src/api/volume_patches.h"
+#include "src/binding/error_text.h"
+#include "src/binding/paths.h"
+
+namespace berth::binding {
+
+void WriteClaimStatuses(client::ApiClient& api, const api::Pod& pod,
+                        const std::vector<api::NodeAllocatableResourceClaimStatus>& statuses,
+                        AsyncDone done) {
+  client::Request request;
+  request.verb = client::Verb::kPatch;
+  request.priority = client::Priority::kBind;
+  request.path = PodPath(pod.metadata.namespace_, pod.metadata.name) + "/status";
+  request.content_type = api::kMergePatchContentType;
+  request.body = api::NodeAllocatableClaimStatusesPatch(pod, statuses);
+  api.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
+    done(result ? AsyncStatus() : AsyncStatus{Code::kError, Text(result.error())});
+  });
+}
+
+void ClaimStatusWrite::PreBind(CycleState& state, const PodInfo& pod, std::string_view,
+                               Cancellation&, AsyncDone done) {
+  auto& claims = state.Mutable<NodeAllocatableClaims>();
+  claims.sent = true;
+  WriteClaimStatuses(*api_, *pod.pod, claims.statuses,
+                     [done = std::move(done), key = pod.pod->metadata.Key()](AsyncStatus status) {
+                       if (!status.ok()) {
+                         status.message =
+                             "updating pod " + key +
+                             " NodeAllocatableResourceClaimStatuses: " + status.message;
+                       }
+                       done(std::move(status));
+                     });
+}
+
+}  // namespace berth::binding

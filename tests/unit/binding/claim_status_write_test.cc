@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/binding/claim_status_write.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+
+#include "berth/node_allocatable.h"
+#include "src/base/virtual_time.h"
+#include "tests/support/builders.h"
+#include "tests/support/fake_api.h"
+#include "tests/support/plain_resource_names.h"
+
+namespace berth::binding {
+namespace {
+
+using api::Quantity;
+
+struct NeverCancelled final : Cancellation {
+  bool cancelled() const override { return false; }
+  void OnCancel(std::function<void()>) override {}
+};
+
+class ClaimStatusWriteTest : public testing::Test {
+ protected:
+  ClaimStatusWriteTest() {
+    state_.Write(
+        NodeAllocatableClaims{.statuses = {{.resource_claim_name = "cpus",
+                                            .containers = {"main"},
+                                            .mapping = {{"cpu", Quantity::FromMilli(1500)}},
+                                            .overhead = {{"memory", Quantity::FromUnits(1024),
+                                                          Quantity::FromUnits(16)}}}},
+                              .plugin = "DynamicResources"});
+    write_.PreBind(state_, *pod_, "n1", cancellation_,
+                   [this](AsyncStatus status) { done_ = std::move(status); });
+    executor_.RunDue();
+  }
+
+  base::VirtualClock clock_;
+  base::VirtualExecutor executor_{clock_};
+  test::FakeApi api_{executor_};
+  ClaimStatusWrite write_{api_};
+  test::PlainResourceNames names_;
+  PodInfoPtr pod_ = PodInfo::Make(test::MakePod().Name("p").Uid("pod-uid").Ptr(), names_);
+  NeverCancelled cancellation_;
+  CycleState state_;
+  std::optional<AsyncStatus> done_;
+};
+
+TEST_F(ClaimStatusWriteTest, WhatTheClaimsTakeTakesThePlaceOfWhatThePodsStatusSays) {
+  const client::Request& sent = api_.last().request;
+  EXPECT_EQ(sent.verb, client::Verb::kPatch);
+  EXPECT_EQ(sent.path, "/api/v1/namespaces/default/pods/p/status");
+  EXPECT_EQ(sent.content_type, "application/merge-patch+json");
+  EXPECT_EQ(sent.body,
+            R"({"metadata":{"uid":"pod-uid"},"status":{"nodeAllocatableResourceClaimStatuses":[{)"
+            R"("resourceClaimName":"cpus","containers":["main"],"mapping":[{"name":"cpu",)"
+            R"("quantity":"1500m"}],"overhead":[{"name":"memory","perPod":"1024",)"
+            R"("perContainer":"16"}]}]}})");
+  EXPECT_TRUE(state_.Read<NodeAllocatableClaims>().sent);
+  EXPECT_FALSE(done_);
+  api_.last().Reply(200, "{}");
+  executor_.RunDue();
+  EXPECT_TRUE(done_ && done_->ok());
+}
+
+TEST_F(ClaimStatusWriteTest, AFailureSaysWhatFailed) {
+  api_.last().Fail(test::Rejection(422, "invalid"));
+  executor_.RunDue();
+  ASSERT_TRUE(done_);
+  EXPECT_EQ(done_->code, Code::kError);
+  EXPECT_EQ(done_->message, "updating pod default/p NodeAllocatableResourceClaimStatuses: invalid");
+}
+
+TEST_F(ClaimStatusWriteTest, AnEmptyListTakesItBack) {
+  WriteClaimStatuses(api_, *pod_->pod, {}, [](const AsyncStatus&) {});
+  executor_.RunDue();
+  EXPECT_EQ(api_.last().request.body, R"({"metadata":{"uid":"pod-uid"},"status":)"
+                                      R"({"nodeAllocatableResourceClaimStatuses":[]}})");
+}
+
+}  // namespace
+}  // namespace berth::binding
