@@ -15,6 +15,12 @@ GroupVerdict ErrorVerdict(std::string message) {
   return {.code = Code::kError, .reasons = {std::move(message)}};
 }
 
+// What belongs to one pod is no part of its class, so such a pod may fare otherwise than others of
+// its class, and they otherwise than it.
+bool IsLikeItsClass(const api::Pod& pod) {
+  return pod.spec.volumes.empty() && pod.spec.resource_claims.empty();
+}
+
 // Reasons that begin with the group's own.
 GroupVerdict Unschedulable(const Status& status) {
   GroupVerdict verdict{.code = Code::kUnschedulable,
@@ -158,8 +164,10 @@ void MembersTrial::Refuse(MemberAttempt& member, const NodeSet* nodes,
                  .pending_plugins = diagnosis.pending_plugins,
                  .nominating = {}};
       const PodInfo& info = *member.attempt.info();
-      refused_ =
-          Refused{info.pod_class, info.class_epoch, nodes, state_.cache.generation(), failure};
+      if (IsLikeItsClass(*info.pod)) {
+        refused_ =
+            Refused{info.pod_class, info.class_epoch, nodes, state_.cache.generation(), failure};
+      }
       return;
     }
     default:
@@ -169,14 +177,13 @@ void MembersTrial::Refuse(MemberAttempt& member, const NodeSet* nodes,
 }
 
 const Failure* MembersTrial::RefusedAlike(const PodInfo& pod, const NodeSet* nodes) const {
-  const api::PodSpec& spec = pod.pod->spec;
   const bool same = refused_ && pod.pod_class != kNoPodClass &&
                     pod.pod_class == refused_->pod_class &&
                     pod.class_epoch == refused_->class_epoch && nodes == refused_->nodes &&
                     refused_->cache_generation == state_.cache.generation();
-  // What belongs to one pod is no part of its class, and a nomination is such a thing, too.
-  if (!same || !spec.volumes.empty() || !spec.resource_claims.empty() ||
-      !state_.nominator.empty() || !state_.extenders.empty()) {
+  // A nomination belongs to one pod, too.
+  if (!same || !IsLikeItsClass(*pod.pod) || !state_.nominator.empty() ||
+      !state_.extenders.empty()) {
     return nullptr;
   }
   return &refused_->failure;

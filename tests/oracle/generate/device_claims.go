@@ -223,9 +223,7 @@ func (g *generator) claimDevices(pod *corev1.Pod) {
 			use.ResourceClaimTemplateName = ptr("template")
 			g.ownClaim(pod, name)
 		}
-		pod.Spec.ResourceClaims = append(pod.Spec.ResourceClaims, use)
-		container := &pod.Spec.Containers[0]
-		container.Resources.Claims = append(container.Resources.Claims, corev1.ResourceClaim{Name: name})
+		g.useClaim(pod, use)
 	}
 }
 

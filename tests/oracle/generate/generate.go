@@ -53,6 +53,7 @@ type generator struct {
 	// deviceClaims are by namespace, and those made for a pod by the pod.
 	deviceClaims map[string][]*resourcev1.ResourceClaim
 	devicesTaken map[string]bool
+	groups       []*podGroup
 }
 
 // Options bound what is made.
@@ -65,14 +66,15 @@ type Options struct {
 	Volumes bool
 	// Devices compares DynamicResources too.
 	Devices bool
-	// PodGroups makes clusters with pod groups, or trees of them, without volumes and devices.
+	// PodGroups makes clusters with pod groups, or trees of them, without volumes, and without devices but where the groups
+	// have claims of them.
 	PodGroups upstream.PodGroups
 }
 
 // New makes the case of a seed.
 func New(seed uint64, options Options) Case {
 	if options.PodGroups != upstream.NoPodGroups {
-		options.Volumes, options.Devices = false, false
+		options.Volumes, options.Devices = false, options.PodGroups == upstream.PodGroupsWithClaims
 	}
 	r := newRandom(seed)
 	g := &generator{random: r, mood: newMood(r, options), off: slices.Clone(options.Without)}
@@ -90,7 +92,9 @@ func New(seed uint64, options Options) Case {
 	g.deviceClaims, g.devicesTaken = map[string][]*resourcev1.ResourceClaim{}, map[string]bool{}
 
 	objects := slices.Concat(g.namespaceObjects(), g.workloads(), g.budgets(), g.storageObjects(), g.deviceObjects())
-	g.sharedDeviceClaims()
+	if options.PodGroups == upstream.NoPodGroups {
+		g.sharedDeviceClaims()
+	}
 	for i := range g.mood.nodes {
 		objects = append(objects, g.node(i))
 	}
@@ -100,6 +104,9 @@ func New(seed uint64, options Options) Case {
 		objects = append(objects, pods[i])
 	}
 	objects = append(objects, g.podGroups(pods)...)
+	if options.PodGroups == upstream.PodGroupsWithClaims {
+		g.groupClaims(pods)
+	}
 	for _, pv := range g.volumes {
 		objects = append(objects, pv)
 	}

@@ -106,8 +106,11 @@ func newMood(r random, options Options) mood {
 		m.gather(r, options.PodGroups == upstream.CompositePodGroups)
 	}
 	// A pod that waits for volumes is not asked for devices, nor the other way round.
-	if options.Devices && !m.storage && r.chance(0.6) {
+	if options.Devices && !m.storage && (m.groups > 0 || r.chance(0.6)) {
 		m.equip(r)
+	}
+	if m.groups > 0 {
+		m.mappedClasses = 0 // What extended resources get is on its way for ever.
 	}
 	return m
 }

@@ -19,6 +19,7 @@ type podGroup struct {
 	alike   bool
 	first   *corev1.Pod
 	members int
+	pods    []*corev1.Pod
 	// root is what it has in common with the other groups of its tree.
 	root *rootGroup
 }
@@ -66,6 +67,7 @@ func (g *generator) podGroups(pods []*corev1.Pod) []any {
 		groups[i] = g.podGroup(i)
 		g.plant(groups[i], composites)
 	}
+	g.groups = groups
 	for i, pod := range pods {
 		if pod.Status.StartTime != nil {
 			pod.Status.StartTime = ptr(metav1.NewTime(someTime.Add(time.Duration(i*7%len(pods)) * time.Minute)))
@@ -182,6 +184,7 @@ func (g *generator) completed(composites []*compositePodGroup) []any {
 // join makes the pod one of the group's, with what all of them must have in common.
 func (g *generator) join(pod *corev1.Pod, group *podGroup) {
 	group.members++
+	group.pods = append(group.pods, pod)
 	if group.root.first == nil {
 		group.root.first = pod
 	}

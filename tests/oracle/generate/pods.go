@@ -60,7 +60,9 @@ func (g *generator) pod(i int, placed bool) *corev1.Pod {
 	if g.mood.storage {
 		g.mount(pod)
 	}
-	g.claimDevices(pod)
+	if g.mood.groups == 0 {
+		g.claimDevices(pod) // With groups, once it is known which pods are in one.
+	}
 	return pod
 }
 

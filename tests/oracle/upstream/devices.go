@@ -51,6 +51,8 @@ type devices struct {
 	freed map[string]freed
 	// extended are the devices that extended resources got since the beginning.
 	extended sets.Set[structured.DeviceID]
+	// written is what upstream writes while its own loop runs; nil while it does not.
+	written *claimWrites
 }
 
 // informersLimit is how long upstream may take to hear of objects in memory.
@@ -323,11 +325,24 @@ type deviceClaimClient struct {
 	devices *devices
 }
 
+func (c deviceClaimClient) Update(_ context.Context, claim *resourcev1.ResourceClaim, _ metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
+	if c.devices.written == nil {
+		return nil, errors.New("upstream writes a claim outside of its own loop")
+	}
+	return c.devices.written.update(claim), nil
+}
+
 func (c deviceClaimClient) UpdateStatus(_ context.Context, claim *resourcev1.ResourceClaim, _ metav1.UpdateOptions) (*resourcev1.ResourceClaim, error) {
+	if c.devices.written != nil {
+		return c.devices.written.updateStatus(claim), nil
+	}
 	c.devices.deallocated[Name(claim)] = claim
 	return claim, nil
 }
 
-func (deviceClaimClient) Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (*resourcev1.ResourceClaim, error) {
+func (c deviceClaimClient) Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (*resourcev1.ResourceClaim, error) {
+	if c.devices.written != nil {
+		c.devices.written.giveUp()
+	}
 	return &resourcev1.ResourceClaim{}, nil
 }

@@ -31,13 +31,15 @@ const (
 	PlainPodGroups
 	// CompositePodGroups form trees.
 	CompositePodGroups
+	// PodGroupsWithClaims are parts of nothing; they and their pods may have claims of devices.
+	PodGroupsWithClaims
 )
 
 // Gates are what Berth is started with.
 func (p PodGroups) Gates() string {
-	on := func(gate string, from PodGroups) string { return fmt.Sprintf("%s=%t", gate, p >= from) }
-	return strings.Join([]string{on("GenericWorkload", PlainPodGroups), on("TopologyAwareWorkloadScheduling", CompositePodGroups),
-		on("CompositePodGroup", CompositePodGroups)}, ",")
+	set := func(gate string, on bool) string { return fmt.Sprintf("%s=%t", gate, on) }
+	return strings.Join([]string{set("GenericWorkload", p != NoPodGroups), set("TopologyAwareWorkloadScheduling", p == CompositePodGroups),
+		set("CompositePodGroup", p == CompositePodGroups), set("DRAWorkloadResourceClaims", p == PodGroupsWithClaims)}, ",")
 }
 
 // UsePodGroups sets upstream's gates of pod groups for the whole process. No State may be open. With groups, victims are
@@ -47,7 +49,7 @@ func UsePodGroups(groups PodGroups) error {
 		return err
 	}
 	// One at a time: in between, a gate must not be on without those that it needs.
-	off := "CompositePodGroup=false,TopologyAwareWorkloadScheduling=false"
+	off := "CompositePodGroup=false,TopologyAwareWorkloadScheduling=false,DRAWorkloadResourceClaims=false"
 	gates := fmt.Sprintf("%s,SchedulerAsyncPreemption=%t", groups.Gates(), groups == NoPodGroups)
 	return errors.Join(utilfeature.DefaultMutableFeatureGate.Set(off), utilfeature.DefaultMutableFeatureGate.Set(gates))
 }

@@ -269,8 +269,13 @@ func (r *groupReplay) stepGroup(entity *framework.QueuedPodGroupInfo, a attempt,
 	r.run, r.seen, r.drew, r.refused = 0, sets.New[string](), false, nil
 	alive := r.alivePods(entity)
 	r.scheduler.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) { return entity, nil }
+	endWrites := r.devices.takeWrites()
 	r.scheduler.ScheduleOne(r.ctx)
 	if err := r.awaitBinds(alive); err != nil {
+		return false, err
+	}
+	gaveUp, err := endWrites()
+	if err != nil {
 		return false, err
 	}
 	// A group that cannot be tried at all fails with its pods that are being deleted.
@@ -283,6 +288,9 @@ func (r *groupReplay) stepGroup(entity *framework.QueuedPodGroupInfo, a attempt,
 	}
 	if len(r.requests.deleted) > 0 {
 		return true, r.compareVictims(rest)
+	}
+	if gaveUp {
+		return true, nil // When others hear of it is not said.
 	}
 	return r.waitsForVictims(), r.takeIn(tried)
 }
@@ -438,7 +446,7 @@ func (r *groupReplay) compare(tried []string) error {
 		switch bound := r.requests.bound[name]; {
 		case node != bound:
 			return &Refusal{Kind: "node of a pod group's pod", Pod: name, Detail: fmt.Sprintf("%q %q; upstream's is %q %q", node, d.Message, bound, failed.message)}
-		case node == "" && d.Message != failed.message:
+		case node == "" && d.Message != failed.message && !failOnNodes(d.Message, failed.message):
 			return &Refusal{Kind: "message of a pod group's pod", Pod: name, Detail: fmt.Sprintf("%q; upstream's is %q", d.Message, failed.message)}
 		case d.Nominated != failed.nominated:
 			return &Refusal{Kind: "nomination of a pod group's pod", Pod: name, Detail: fmt.Sprintf("%q; upstream's is %q", d.Nominated, failed.nominated)}
@@ -450,6 +458,12 @@ func (r *groupReplay) compare(tried []string) error {
 		}
 	}
 	return nil
+}
+
+// failOnNodes says whether both are errors of one plugin's Filter: where it fails on several nodes, any of them ends the cycle.
+func failOnNodes(message, other string) bool {
+	plugin, _, found := strings.Cut(message, " filter plugin: ")
+	return found && strings.HasPrefix(other, plugin+" filter plugin: ")
 }
 
 // compareCondition passes over what upstream does not write: it takes True never back.
@@ -465,7 +479,8 @@ func (r *groupReplay) compareCondition(d Decision) error {
 	case r.requests.patched[d.PodGroup] == nil && written.Status == metav1.ConditionTrue:
 		return nil
 	}
-	if d.Status == string(written.Status) && d.Reason == written.Reason && (d.Message == written.Message || repeats(d, written.Message)) {
+	if same := d.Message == written.Message || repeats(d, written.Message) || failOnNodes(d.Message, written.Message); same &&
+		d.Status == string(written.Status) && d.Reason == written.Reason {
 		return nil
 	}
 	return &Refusal{Kind: "condition of a pod group", Pod: r.attempt.names()[0],

@@ -55,7 +55,9 @@ TEST_F(CompositePodGroupTest, AllChildrenStartOrNone) {
 
 TEST_F(CompositePodGroupTest, TheOutcomeOfEachGroupFollowsThatOfItsPods) {
   std::vector<std::string> told;
-  options_.on_cycle = [&](const CycleOutcome& outcome) { told.push_back(outcome.pod.metadata.name); };
+  options_.on_cycle = [&](const CycleOutcome& outcome) {
+    told.push_back(outcome.pod.metadata.name);
+  };
   options_.on_pod_group = [&](const PodGroupOutcome& outcome) {
     told.push_back(outcome.pod_group.metadata.name);
   };

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "tests/support/default_plugins.h"
+#include "tests/support/device_builders.h"
 #include "tests/unit/scheduler/pod_group_fixture.h"
 
 namespace berth::scheduler {
@@ -81,6 +82,22 @@ TEST_F(PodGroupCycleTest, OnceAGangCannotReachMinCountItsOtherPodsAreNotTried) {
                   HasSubstr("pod group is unschedulable, minCount (3) cannot be satisfied"),
                   "0/1 nodes are available: 1 Insufficient cpu.",
                   "minCount (3) cannot be satisfied: 1 scheduled, 1 remaining"));
+}
+
+TEST_F(PodGroupCycleTest, WhatKeepsAPodWithAClaimOutKeepsNoOtherOut) {
+  AddNodeWithCpu("n1", 4);
+  PostEvent(informers::EventType::kAdded, informers::Kind::kResourceClaim, {},
+            test::MakeDeviceClaim("a").Request("gpu", "absent").Ptr());
+  AddGroup(MakeGroup("train", 1));
+  api::Pod with_claim = Member("train", 0);
+  with_claim.spec.resource_claims.emplace_back().name = "a";
+  with_claim.spec.resource_claims[0].resource_claim_name = "a";
+  AddPod(std::make_shared<const api::Pod>(std::move(with_claim)));
+  AddPod(Member("train", 1));
+  Turn();
+  EXPECT_THAT(StatusPatches("train-0"),
+              Contains(HasSubstr("request gpu: device class absent does not exist")));
+  EXPECT_THAT(Bindings(), ElementsAre("default/train-1 -> n1"));
 }
 
 TEST_F(PodGroupCycleTest, ABasicGroupBindsWhatFitsAndTheRestLater) {

@@ -58,10 +58,13 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.replay, "replay", "", "decisions of `berth simulate -o json` to check")
 	plain := flags.Bool("pod-groups", false, "with the feature gate GenericWorkload")
 	composite := flags.Bool("composite-pod-groups", false, "with CompositePodGroup and the gates that it needs")
+	withClaims := flags.Bool("pod-group-claims", false, "with GenericWorkload and DRAWorkloadResourceClaims")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	switch {
+	case *withClaims:
+		o.podGroups = upstream.PodGroupsWithClaims
 	case *composite:
 		o.podGroups = upstream.CompositePodGroups
 	case *plain:

@@ -51,6 +51,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.devices, "devices", true, "compare DynamicResources, too")
 	plain := flags.Bool("pod-groups", false, "compare clusters with pod groups only")
 	composite := flags.Bool("composite-pod-groups", false, "compare clusters with trees of pod groups only")
+	withClaims := flags.Bool("pod-group-claims", false, "compare clusters with pod groups and claims of devices only")
 	without := flags.String("without", "", "plugins to switch off in every profile, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -61,6 +62,8 @@ func parse(args []string) (options, error) {
 	switch {
 	case *composite:
 		o.podGroups = upstream.CompositePodGroups
+	case *withClaims:
+		o.podGroups = upstream.PodGroupsWithClaims
 	case *plain:
 		o.podGroups = upstream.PlainPodGroups
 	}
