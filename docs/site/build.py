@@ -20,6 +20,11 @@ ROOT = Path(__file__).resolve().parents[2]
 # The site's table of contents, by paths from the project's root. Every page of docs/ is in it. A star
 # stands for the pages that there are, behind a page of their own.
 CONTENTS = {
+    "Tutorial": [
+        "docs/tutorial/first_pod.md",
+        "docs/tutorial/own_profile.md",
+        "docs/tutorial/own_plugin.md",
+    ],
     "How-to guides": [
         "docs/installing.md",
         "deploy/README.md",

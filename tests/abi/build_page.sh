@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# build_page.sh BUILD SDK: builds the plugin that docs/writing_a_plugin.md shows, from the page's own
+# build_page.sh BUILD SDK: builds the plugin that docs/tutorial/own_plugin.md shows, from the page's own
 # text, in BUILD/plugins.
 set -euo pipefail
 build=$1 sdk=$2
-page=$(dirname "$0")/../../docs/writing_a_plugin.md
+page=$(dirname "$0")/../../docs/tutorial/own_plugin.md
 
 # block LANGUAGE: the first fenced block of that language.
 block() { awk -v fence='```'"$1" '$0 == fence { on = 1; next } on && /^```/ { exit } on' "$page"; }

@@ -65,7 +65,18 @@ func runPage(t *testing.T, page string, found []block) {
 		if b.language == "sh" && b.marks["not run"] == "" {
 			s.run(b)
 		}
+		if b.marks["output"] != "" {
+			if printed := withoutTimes(s.printed); printed != withoutTimes(b.text) {
+				s.Errorf("%s: the commands print\n%s", b, printed)
+			}
+		}
 	}
+}
+
+// withoutTimes is what a command prints each time it runs.
+func withoutTimes(text string) string {
+	text = regexp.MustCompile(`\d+(\.\d+)? (us|ms|s)\b`).ReplaceAllString(text, "... $2")
+	return strings.TrimSpace(regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAllString(text, ""))
 }
 
 // output is what a command wrote so far; it may be read while the command runs.
@@ -114,6 +125,7 @@ func (s *scene) try(b block) error {
 	for text, stopped := b.marks["runs until"], false; ; {
 		select {
 		case err := <-ended:
+			s.printed = out.String()
 			if err == nil && text != "" && !stopped {
 				err = fmt.Errorf("it ended before it wrote %q", text)
 			}

@@ -15,6 +15,10 @@
 // A block that later commands of the page read is put into a file:
 //
 //	<!-- file: config.yaml -->
+//
+// What the commands before it print, but for times, is held to what they do print:
+//
+//	<!-- output: of the commands above -->
 package docs
 
 import (
@@ -43,7 +47,7 @@ func (b block) String() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
 var (
 	fence = regexp.MustCompile("^ *```(.*)$")
-	mark  = regexp.MustCompile(`^ *<!-- (not run|runs until|file): (.+) -->$`)
+	mark  = regexp.MustCompile(`^ *<!-- (not run|runs until|file|output): (.+) -->$`)
 )
 
 // blocks are the fenced blocks of a page, in order.

@@ -134,6 +134,7 @@ type scene struct {
 	port        string
 	environment []string
 	replace     *strings.Replacer
+	printed     string // by the block that ran last
 }
 
 // liveManifest is the static pod that a scene's host has.
