@@ -191,9 +191,11 @@ var indirect = map[string][]struct{ file, begins string }{
 	"default_preemption std::string(kPrefix) + result.status.message()": {{"group_preemption.cc", `\bMake\(Code::kUnsched`}},
 	"dynamic_resources claims.error().message":                          {{"device_claims.cc", `return Fail\("(?:pod|could|resourceclaim)|return Error\{`}},
 	"dynamic_resources text":                                            {{"pod_devices.cc", `return rejected\(`}},
-	"dynamic_resources verdict.reason":                                  {{"node_verdict.cc", `return \{kNever`}, {"allocator/search.cc", `error_ = "invalid`}},
-	"dynamic_resources done":                                            {{"post_filter.cc", `return "`}},
-	"legacy problem.message":                                            {{"../node_volume_limits/attached_volumes.cc", `return \{"looking up`}},
+	"dynamic_resources reasons": {
+		{"node_verdict.cc", `return \{kNever`}, {"allocator/search.cc", `error_ = "invalid`},
+		{"node_allocatable.cc", `reasons\.push_back\(|return "node alloc`}, {"../../src/sdk/resources.cc", `return TooLittle\(|std::string text\("pod level`}},
+	"dynamic_resources done": {{"post_filter.cc", `return "`}},
+	"legacy problem.message": {{"../node_volume_limits/attached_volumes.cc", `return \{"looking up`}},
 	"node_resources_fit ReasonsOnNode(data->checks, node, handle_->resource_names())": {
 		{"fit_checks.cc", `kTooManyPods =`}, {"fit_checks.cc", `[("]Insufficient `}},
 	"node_volume_limits problem.message":      {{"attached_volumes.cc", `return \{"looking up`}},
