@@ -56,10 +56,7 @@ std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view n
 void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                                 std::string_view action, std::string note) {
   binding::EventRecord record;
-  record.regarding.namespace_ = pod.metadata.namespace_;
-  record.regarding.name = pod.metadata.name;
-  record.regarding.uid = pod.metadata.uid;
-  record.regarding.resource_version = pod.metadata.resource_version;
+  record.regarding = binding::ReferenceTo(pod);
   record.controller = scheduler_name_;
   record.warning = type == PodEventType::kWarning;
   record.reason = reason;

@@ -46,6 +46,10 @@ func (e *env) checkScheduledEvents(pods int) {
 			e.Errorf("an event is about pod %s of UID %s, which is not there", name, event.Regarding.UID)
 			continue
 		}
+		// `kubectl get events` shows them, and selectors ask for them.
+		if event.Regarding.Kind != "Pod" || event.Regarding.APIVersion != "v1" {
+			e.Errorf("the event of %s is about the kind %q of %q", name, event.Regarding.Kind, event.Regarding.APIVersion)
+		}
 		want := fmt.Sprintf("Successfully assigned %s/%s to %s", e.namespace, name, pod.Spec.NodeName)
 		if event.Note != want || event.Type != corev1.EventTypeNormal || event.Action != "Binding" ||
 			event.ReportingController != pod.Spec.SchedulerName {
