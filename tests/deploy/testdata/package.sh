@@ -19,7 +19,7 @@ mount -t tmpfs tmpfs /run
 
 dpkg --install "$deb" >&2
 berth version >&2
-man --warnings -l /usr/share/man/man1/berth.1.gz >/dev/null
+if command -v man >/dev/null; then man --warnings -l /usr/share/man/man1/berth.1.gz >/dev/null; fi
 bash -n /usr/share/bash-completion/completions/berth
 
 # What systemd makes of the unit: its environment, the credential, the command under another user.
