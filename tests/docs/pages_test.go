@@ -76,23 +76,28 @@ func blocks(page, text string) (found []block, err error) {
 	return found, nil
 }
 
-// pages are all pages of the project with their text, by their paths from its root.
-func pages(t *testing.T) map[string]string {
+// files are those of the project that are there, by their paths from its root.
+func files(t *testing.T, patterns ...string) (found []string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "*.md").Output()
+	arguments := append([]string{"-C", root, "ls-files", "--cached", "--others", "--exclude-standard"}, patterns...)
+	out, err := exec.CommandContext(t.Context(), "git", arguments...).Output()
 	if err != nil {
 		t.Fatalf("git ls-files: %v", err)
 	}
+	for _, file := range strings.Fields(string(out)) {
+		if _, err := os.Stat(filepath.Join(root, file)); err == nil {
+			found = append(found, file)
+		}
+	}
+	return found
+}
+
+// pages are all pages of the project with their text, by their paths from its root.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
 	texts := map[string]string{}
-	for _, page := range strings.Fields(string(out)) {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		if os.IsNotExist(err) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[page] = string(text)
+	for _, page := range files(t, "*.md") {
+		texts[page] = read(t, page)
 	}
 	if texts["README.md"] == "" {
 		t.Fatal("there is no README.md")

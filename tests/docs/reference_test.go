@@ -5,14 +5,11 @@ package docs
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"berth.dev/tests/daemon"
 )
 
 // Pages that are made from the code. After a change of it:
@@ -43,19 +40,6 @@ func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace(text)
 }
 
-func help(t *testing.T, args ...string) string {
-	t.Helper()
-	program, err := daemon.Berth("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.CommandContext(t.Context(), program.Path, args...).Output()
-	if err != nil {
-		t.Fatalf("berth %s: %v", strings.Join(args, " "), err)
-	}
-	return string(out)
-}
-
 // helpColumn is where the texts of flags begin.
 const helpColumn = 30
 
@@ -63,7 +47,7 @@ const helpColumn = 30
 func commandFlags(t *testing.T, command string) string {
 	t.Helper()
 	var text strings.Builder
-	lines := strings.Split(strings.TrimSpace(help(t, command, "--help")), "\n")
+	lines := strings.Split(strings.TrimSpace(berth(t, command, "--help")), "\n")
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimRight(lines[i], " ")
 		heading, isHeading := strings.CutSuffix(line, "lags:")
@@ -116,7 +100,7 @@ for switches, which take '=' only. Flags of ` + "`berth run`" + ` are kube-sched
 ([configuration.md](configuration.md)). Invoked as ` + "`kube-scheduler`" + `, or with a flag as first argument, the program is ` + "`berth run`" + `.
 `)
 	commands := 0
-	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)  `).FindAllStringSubmatch(help(t, "help"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)  `).FindAllStringSubmatch(berth(t, "help"), -1) {
 		if m[1] == "help" || m[1] == "completion" {
 			continue // these take no flags
 		}
