@@ -206,11 +206,22 @@ func (r *groupReplay) choose(result *scheduler.ScheduleResult, profile framework
 		r.drew = r.drew || len(best) > 1
 	case slices.Contains(best, wanted):
 		result.SuggestedHost = wanted
+		return r.lookAt(wanted, profile, state, pod)
 	case r.refused == nil:
 		r.refused = &Refusal{Kind: "not the best node of a pod group's pod", Pod: name,
 			Detail: fmt.Sprintf("%s; upstream takes one of %v", wanted, best), Nodes: best}
 	}
 	return nil
+}
+
+// lookAt has the filters see the node: what they keep of it Reserve needs, and upstream asks them about one node only where no
+// plugin scores.
+func (r *groupReplay) lookAt(node string, profile framework.Framework, state fwk.CycleState, pod *corev1.Pod) error {
+	info, err := r.snapshot.NodeInfos().Get(node)
+	if err != nil {
+		return err
+	}
+	return profile.RunFilterPlugins(r.ctx, state, pod, info).AsError()
 }
 
 // placesNone says whether no pod had a node but in a dry run.
