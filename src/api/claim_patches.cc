@@ -49,6 +49,21 @@ void AddMap(std::string_view name, const StringMap& map, JsonObject& object) {
   members.Close();
 }
 
+// A strategic merge patch of the status of this very pod, whose members `write` adds.
+template <typename Write>
+std::string PodStatusPatch(const Pod& pod, const Write& write) {
+  std::string body;
+  JsonObject patch(body);
+  JsonObject metadata(patch.Key("metadata"));
+  metadata.AddIfNotEmpty("uid", pod.metadata.uid);
+  metadata.Close();
+  JsonObject status(patch.Key("status"));
+  write(status);
+  status.Close();
+  patch.Close();
+  return body;
+}
+
 }  // namespace
 
 std::string AddFinalizerPatch(const ResourceClaim& claim) {
@@ -110,32 +125,20 @@ std::string NewClaimBody(const ResourceClaim& claim, std::string_view generate_n
 
 std::string ExtendedResourceClaimStatusPatch(const Pod& pod,
                                              const PodExtendedResourceClaimStatus& status) {
-  std::string body;
-  JsonObject patch(body);
-  JsonObject metadata(patch.Key("metadata"));
-  metadata.AddIfNotEmpty("uid", pod.metadata.uid);
-  metadata.Close();
-  JsonObject pod_status(patch.Key("status"));
-  WriteJson(status, pod_status.Key("extendedResourceClaimStatus"));
-  pod_status.Close();
-  patch.Close();
-  return body;
+  return PodStatusPatch(pod, [&status](JsonObject& pod_status) {
+    WriteJson(status, pod_status.Key("extendedResourceClaimStatus"));
+  });
 }
 
 std::string NodeAllocatableClaimStatusesPatch(
     const Pod& pod, const std::vector<NodeAllocatableResourceClaimStatus>& statuses) {
-  std::string body;
-  JsonObject patch(body);
-  JsonObject metadata(patch.Key("metadata"));
-  metadata.AddIfNotEmpty("uid", pod.metadata.uid);
-  metadata.Close();
-  JsonObject pod_status(patch.Key("status"));
-  JsonList list(pod_status.Key("nodeAllocatableResourceClaimStatuses"));
-  for (const NodeAllocatableResourceClaimStatus& status : statuses) WriteJson(status, list.Next());
-  list.Close();
-  pod_status.Close();
-  patch.Close();
-  return body;
+  return PodStatusPatch(pod, [&statuses](JsonObject& pod_status) {
+    JsonList list(pod_status.Key("nodeAllocatableResourceClaimStatuses"));
+    for (const NodeAllocatableResourceClaimStatus& status : statuses) {
+      WriteJson(status, list.Next());
+    }
+    list.Close();
+  });
 }
 
 }  // namespace berth::api

@@ -6,7 +6,7 @@
 namespace berth::base {
 
 void LowerThreadPriority() {
-  // On Linux 0 is the calling thread, not its process. Whoever may run at all may be nicer.
+  // On Linux 0 is the calling thread, not its process. Every thread may become nicer.
   constexpr int kNicest = 19;
   setpriority(PRIO_PROCESS, 0, kNicest);
 }

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/cache/namespaced_key.h"
+
 namespace berth::cache {
 namespace {
 
@@ -30,10 +32,6 @@ bool IsNewer(const api::ResourceClaim& a, const api::ResourceClaim& b) {
 bool HoldsTheSame(const ClaimPtr& a, const ClaimPtr& b) {
   if (a == nullptr || b == nullptr) return a == b;
   return a->status.allocation->devices.results == b->status.allocation->devices.results;
-}
-
-std::string KeyOf(std::string_view namespace_, std::string_view name) {
-  return std::string(namespace_).append("/").append(name);
 }
 
 }  // namespace
@@ -64,7 +62,7 @@ void ClaimTable::Remove(const api::ResourceClaim& claim) {
 
 const ClaimTable::Known* ClaimTable::FindKnown(std::string_view namespace_,
                                                std::string_view name) const {
-  const auto known = known_.find(KeyOf(namespace_, name));
+  const auto known = known_.find(NamespacedKey(namespace_, name));
   return known == known_.end() ? nullptr : &known->second;
 }
 
@@ -148,7 +146,7 @@ Result<void> ClaimTable::Assume(ClaimPtr claim) {
 }
 
 void ClaimTable::Restore(std::string_view namespace_, std::string_view name) {
-  const auto known = known_.find(KeyOf(namespace_, name));
+  const auto known = known_.find(NamespacedKey(namespace_, name));
   if (known == known_.end()) return;
   DropAssumed(known->second);
   Recount(known->second.shown->metadata.uid, known->second.shown);

@@ -3,24 +3,20 @@
 
 #include <string>
 
+#include "src/cache/namespaced_key.h"
+
 namespace berth::cache {
 namespace {
 
-std::string GroupKey(std::string_view namespace_, std::string_view name) {
-  std::string key;
-  key.reserve(namespace_.size() + 1 + name.size());
-  return key.append(namespace_).append("/").append(name);
-}
-
 std::string GroupKey(const api::Pod& pod) {
-  return GroupKey(pod.metadata.namespace_, *PodGroupNameOf(pod));
+  return NamespacedKey(pod.metadata.namespace_, *PodGroupNameOf(pod));
 }
 
 }  // namespace
 
 const PodGroupState* PodGroupStates::Find(std::string_view namespace_,
                                           std::string_view name) const {
-  const auto found = groups_.find(GroupKey(namespace_, name));
+  const auto found = groups_.find(NamespacedKey(namespace_, name));
   return found == groups_.end() ? nullptr : &found->second;
 }
 

@@ -35,7 +35,7 @@ struct Question {
   bool reschedule = false;               // all pods that controllers make again
   std::shared_ptr<const api::Pod> fill;  // nullptr: nothing is filled
   size_t most = kMostCopies;
-  // The text of a KubeSchedulerConfiguration to compare with; "": none. Whoever asks makes the
+  // The text of a KubeSchedulerConfiguration to compare with; "": none. The caller makes the
   // other simulation of it.
   std::string new_config;
 
