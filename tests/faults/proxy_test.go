@@ -185,17 +185,21 @@ func TestProxyFaultsOfWatches(t *testing.T) {
 		b.must(err)
 		defer response.Body.Close()
 		events := bufio.NewScanner(response.Body)
-		next := func(sent, want string) {
+		// Sends the events in their order; the watch has to deliver `want` alone.
+		next := func(want string, sent ...string) {
 			b.Helper()
-			go func() { b.events <- sent }()
+			go func() {
+				for _, event := range sent {
+					b.events <- event
+				}
+			}()
 			if !events.Scan() || events.Text() != want {
 				b.Fatalf("got %q (%v), want %q", events.Text(), events.Err(), want)
 			}
 		}
 		next("one", "one")
 		lift := b.proxy.add(Rule{Scope{Verb: "watch"}, Fault{Kind: NoBookmarks}, 1})
-		go func() { b.events <- `{"type":"BOOKMARK"}` }()
-		next("two", "two")
+		next("two", `{"type":"BOOKMARK"}`, "two")
 		lift()
 		lift = b.proxy.add(Rule{Scope{Verb: "watch"}, Fault{Kind: Split}, 1})
 		next("three", "three")
