@@ -11,13 +11,23 @@ find_program(BERTH_CCACHE ccache)
 if(BERTH_CCACHE)
   # Without these ccache gives up where a precompiled header is used. No source asks for the time of
   # its compilation.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${BERTH_CCACHE})
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros)
+  if(BERTH_REPRODUCIBLE)
+    # ccache hands relative paths to the compiler where it has a base; without ccache they are absolute.
+    list(APPEND launcher --unset=CCACHE_BASEDIR --unset=CCACHE_NOHASHDIR)
+  endif()
+  list(APPEND launcher ${BERTH_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 find_program(BERTH_MOLD mold)
 if(BERTH_MOLD)
   add_link_options(-fuse-ld=mold)
+endif()
+
+if(BERTH_REPRODUCIBLE)
+  # In debug information and assertions; the build id is a sum over them, too.
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
 endif()
 
 # The same source gives the same decisions on every machine: no fused multiply-add.

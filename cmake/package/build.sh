@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Packs a program of the release preset: a .deb, and a tarball with the SDK.
+# Packs a program of the preset ship: a .deb, and a tarball with the SDK.
 #
 # Usage: build.sh <program> <folder>
 #   Writes <folder>/berth_<version>_<architecture>.deb and <folder>/berth-<version>-linux-<architecture>.tar.gz.

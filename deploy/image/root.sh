@@ -117,8 +117,11 @@ mkdir -p "$root/usr/share/common-licenses"
 for licence in /usr/share/common-licenses/*; do
   cp -P "$licence" "$root/usr/share/common-licenses/"
 done
-# As Debian's images without dpkg have it: a file a package.
-for package in "${packages[@]/%/:$architecture}" "${data[@]}"; do
+# describe <package> <folder>: into a file of its own, as Debian's images without dpkg have it.
+describe() {
   dpkg-query -W -f='Package: ${Package}\nVersion: ${Version}\nArchitecture: ${Architecture}\nMaintainer: ${Maintainer}\nSource: ${source:Package} (${source:Version})\nStatus: ${Status}\nDescription: ${binary:Summary}\n' \
-    "$package" >"$root/var/lib/dpkg/status.d/${package%:*}"
-done
+    "$1" >"$2/${1%:*}"
+}
+for package in "${packages[@]/%/:$architecture}" "${data[@]}"; do describe "$package" "$root/var/lib/dpkg/status.d"; done
+mkdir "$root/usr/share/doc/berth/compiled-in"
+for package in "${header_only[@]}"; do describe "$package" "$root/usr/share/doc/berth/compiled-in"; done

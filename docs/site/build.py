@@ -44,6 +44,7 @@ CONTENTS = {
         "docs/legacy_plugins.md",
         "docs/writing_a_plugin.md",
         "CONTRIBUTING.md",
+        "docs/releasing.md",
     ],
     "Reference": [
         "docs/commands.md",

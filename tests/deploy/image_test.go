@@ -149,7 +149,7 @@ func TestTheDockerfileMakesTheSameRoot(t *testing.T) {
 	if !ok {
 		t.Fatal("the Dockerfile's image does not begin with nothing")
 	}
-	if !strings.Contains(string(text), "RUN deploy/image/root.sh .build/release/bin/berth /root-of-image\n") {
+	if !strings.Contains(string(text), "RUN deploy/image/root.sh .build/ship/bin/berth /root-of-image\n") {
 		t.Error("the Dockerfile does not make its root by root.sh")
 	}
 	// What its last stage copies is that root and nothing else; how it is started is what the image says.

@@ -17,6 +17,7 @@ import (
 
 type options struct {
 	out    string
+	sbom   string
 	images []image.Options
 }
 
@@ -25,6 +26,7 @@ func main() { program.Main("image", parse, run) }
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	flags.StringVar(&o.out, "out", "", "the `file` to write: a tar of an OCI image layout")
+	flags.StringVar(&o.sbom, "sbom", "", "the `file` for the first image's bill of materials, as SPDX JSON")
 	version := flags.String("version", "", "Berth's version, such as 0.1.0")
 	revision := flags.String("revision", "", "the commit that it was built from")
 	epoch := flags.Int64("epoch", 0, "the time of all files, in `seconds` since 1970")
@@ -53,6 +55,11 @@ func parse(args []string) (o options, err error) {
 func run(_ context.Context, o options) error {
 	if err := image.Write(o.out, o.images...); err != nil {
 		return err
+	}
+	if o.sbom != "" {
+		if err := image.WriteSBOM(o.sbom, o.images[0]); err != nil {
+			return err
+		}
 	}
 	info, err := os.Stat(o.out)
 	if err != nil {
