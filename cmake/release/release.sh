@@ -32,6 +32,9 @@ if [ -z "$dry_run" ]; then
   [ -z "$program" ] || die "--program goes with --dry-run only: a release is built"
   grep -q "^project(Berth VERSION $version " CMakeLists.txt || die "CMakeLists.txt has another version: cmake/release/set_version.sh $version"
   grep -q "^## $version - " CHANGELOG.md || die "CHANGELOG.md has no section for $version"
+  for page in docs/compatibility.md docs/upgrading.md; do
+    grep -q "^| ${version%.*} |" "$page" || die "$page has no row for ${version%.*}"
+  done
   git rev-parse -q --verify "refs/tags/v$version" >/dev/null && die "there is a tag v$version already"
 fi
 BERTH_REVISION=$(git rev-parse HEAD)
@@ -63,6 +66,8 @@ make() (
     cmake --preset ship >"$1.log" 2>&1 || { cat "$1.log" >&2; die "cmake failed"; }
     cmake --build --preset ship --parallel "${BERTH_JOBS:-$(nproc)}" >&2
     built=.build/ship/bin/berth
+    cmake/checks/hardening.sh "$built" >&2 || die "the program lacks what a release has"
+    [[ $("$built" version) == *"v$version"* ]] || die "the program has another version"
   fi
   deploy/image/build.sh "$built" "$2" >&2
   cmake/package/build.sh "$built" "$2"

@@ -99,7 +99,9 @@ func TestAReleaseIsRefusedWhereTheTreeIsNotReady(t *testing.T) {
 		{"", []string{"7.8.9", "--dry-run"}, "not committed"},
 		{"git commit -q -am changelog", []string{"7.8.9"}, "CMakeLists.txt has another version"},
 		{"cmake/release/set_version.sh 7.8.8 2026-01-31 && git commit -q -am version", []string{"7.8.8"}, "CHANGELOG.md has no section"},
-		{"cmake/release/set_version.sh 7.8.9 2026-01-31 && git commit -q -am version && git tag v7.8.9", []string{"7.8.9"}, "there is a tag"},
+		{"cmake/release/set_version.sh 7.8.9 2026-01-31 && git commit -q -am version", []string{"7.8.9"}, "docs/compatibility.md has no row for 7.8"},
+		{"echo '| 7.8 |' | tee -a docs/compatibility.md >>docs/upgrading.md && git commit -q -am rows && git tag v7.8.9",
+			[]string{"7.8.9"}, "there is a tag"},
 		{"sed -i '/^## 7.8.9/i ## Unreleased' CHANGELOG.md && git commit -q -am next", []string{"7.8.9", "--dry-run"}, "changes after 7.8.9"},
 	} {
 		if c.prepare != "" {

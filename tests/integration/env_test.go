@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
@@ -57,6 +58,19 @@ func newEnv(t *testing.T) *env {
 	e.must(err)
 	t.Cleanup(e.cleanUp)
 	return e
+}
+
+// needsKubernetes skips the test where the servers are of a release before that minor, such as 1.37, which do not serve what
+// the test is about.
+func needsKubernetes(t *testing.T, minor, what string) {
+	t.Helper()
+	running, err := controlplane.Kubernetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version.MustParseGeneric(running).LessThan(version.MustParseGeneric(minor)) {
+		t.Skipf("Kubernetes %s does not serve %s", running, what)
+	}
 }
 
 func namespaceOf(t *testing.T) string {

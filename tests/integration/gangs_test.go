@@ -23,6 +23,7 @@ import (
 // these feature gates, too.
 func newGangEnv(t *testing.T, gates ...string) *env {
 	t.Helper()
+	needsKubernetes(t, "1.37", "pod groups of scheduling.k8s.io/v1beta1")
 	switches := "--feature-gates=GenericWorkload=true"
 	for _, gate := range gates {
 		switches += "," + gate + "=true"

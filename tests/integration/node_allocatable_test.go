@@ -18,6 +18,7 @@ import (
 // TestDevicesCountAsWhatTheyStandForOnTheirNode: one stands for two of a node's four cpus, which the API server is told of
 // before the pod is bound, and which no other pod gets meanwhile.
 func TestDevicesCountAsWhatTheyStandForOnTheirNode(t *testing.T) {
+	needsKubernetes(t, "1.37", "nodeAllocatableResources of devices")
 	const gate = "DRANodeAllocatableResources"
 	e := newGangEnv(t, gate)
 	node := workload.Node("a", workload.Allocatable("cpu", "4"))
