@@ -137,19 +137,13 @@ Reply ExplainPod(const Explained& asked, const std::optional<explain::Standing>&
 // A pod that is decided, and waits for its bind, is judged as if it were not.
 Reply Explain(const Explained& asked, const std::optional<explain::Standing>& standing,
               Mirror& mirror, const std::function<bool()>& spent) {
-  const std::vector<mirror::DecidedPod> decided = mirror.decided();
-  std::vector<mirror::DecidedPod> others = decided;
-  std::erase_if(others, [&](const mirror::DecidedPod& other) {
-    return other.pod->metadata.Key() == asked.pod;
-  });
-  const auto set = [&mirror](const std::vector<mirror::DecidedPod>& pods) {
-    mirror.SetDecided(pods);
-    mirror.simulation().RunDue();
-  };
-  const bool is_decided = standing && others.size() < decided.size();
-  if (is_decided) set(others);
-  Reply reply = ExplainPod(asked, standing, mirror.simulation(), spent);
-  if (is_decided) set(decided);
+  Reply reply;
+  const auto explain = [&] { reply = ExplainPod(asked, standing, mirror.simulation(), spent); };
+  if (standing) {
+    mirror.WithoutDecision(asked.pod, explain);
+  } else {
+    explain();
+  }
   return reply;
 }
 

@@ -10,8 +10,6 @@
 namespace berth::app {
 namespace {
 
-using mirror::DecidedPod;
-
 // Pods of one question are few; the scheduler's own classes need the memory.
 constexpr size_t kKeptBytes = size_t{16} << 20;
 
@@ -35,20 +33,6 @@ std::vector<std::string> LeaveLibrariesOut(const std::vector<PluginRegistration>
     std::erase_if(profile.plugin_config, is_loaded);
   }
   return {left_out.begin(), left_out.end()};
-}
-
-std::vector<DecidedPod> DecidedPods(const scheduler::Scheduler& scheduler,
-                                    const std::vector<DecidedPod>& before) {
-  std::vector<DecidedPod> decided;
-  decided.reserve(scheduler.binding_cycles().size());
-  scheduler.binding_cycles().ForEach([&](const PodInfo& pod, std::string_view node) {
-    decided.push_back({pod.pod, std::string(node)});
-  });
-  // A bind is over before the informers have seen it.
-  for (const DecidedPod& pod : before) {
-    if (scheduler.cache().IsAssumed(pod.pod->metadata.uid)) decided.push_back(pod);
-  }
-  return decided;
 }
 
 LiveQuestions::LiveQuestions(Daemon& daemon, config::SchedulerConfiguration configuration,
@@ -95,17 +79,20 @@ Result<std::unique_ptr<simulator::Simulation>> LiveQuestions::MakeSimulation() {
   return made;
 }
 
-void LiveQuestions::Follow(informers::EventSink sink) {
-  daemon_.informers().Follow(kinds_, std::move(sink));
+// The informers' first lists come after the decisions of which they may know the pods.
+void LiveQuestions::Follow(std::function<void(mirror::Change)> sink) {
+  daemon_.scheduler().Post(
+      scheduler::Query{[&daemon = daemon_, kinds = kinds_, sink = std::move(sink)] {
+        daemon.scheduler().TellDecisions(sink);
+        daemon.informers().Follow(kinds, sink);
+      }});
 }
 
-void LiveQuestions::Unfollow() { daemon_.informers().Unfollow(); }
-
-void LiveQuestions::CollectDecided(std::vector<DecidedPod> before,
-                                   std::function<void(std::vector<DecidedPod>)> done) {
-  daemon_.scheduler().Post(
-      scheduler::Query{[&scheduler = daemon_.scheduler(), before = std::move(before),
-                        done = std::move(done)] { done(DecidedPods(scheduler, before)); }});
+void LiveQuestions::Unfollow() {
+  daemon_.scheduler().Post(scheduler::Query{[&daemon = daemon_] {
+    daemon.scheduler().TellDecisions(nullptr);
+    daemon.informers().Unfollow();
+  }});
 }
 
 }  // namespace berth::app

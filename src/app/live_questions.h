@@ -19,11 +19,6 @@ namespace berth::app {
 std::vector<std::string> LeaveLibrariesOut(const std::vector<PluginRegistration>& registry,
                                            config::SchedulerConfiguration& configuration);
 
-// The pods that have a node and no answer yet from the API server, and those of `before` of which
-// this still holds. By the thread that owns the scheduler.
-std::vector<mirror::DecidedPod> DecidedPods(const scheduler::Scheduler& scheduler,
-                                            const std::vector<mirror::DecidedPod>& before);
-
 // The running daemon as questions see it: what they are answered from follows its informers, and
 // has its profiles. Plugins of libraries are left out of these: their code is only ever run by the
 // scheduling thread, and for pods that there are.
@@ -43,10 +38,8 @@ class LiveQuestions final : public mirror::LiveCluster {
 
   Result<std::unique_ptr<simulator::Simulation>> MakeSimulation() override;
   size_t num_kinds() const override { return kinds_.size(); }
-  void Follow(informers::EventSink sink) override;
+  void Follow(std::function<void(mirror::Change)> sink) override;
   void Unfollow() override;
-  void CollectDecided(std::vector<mirror::DecidedPod> before,
-                      std::function<void(std::vector<mirror::DecidedPod>)> done) override;
 
  private:
   void Set(config::SchedulerConfiguration configuration);

@@ -17,6 +17,11 @@ api::ObjectPtr OnNode(const api::Pod& pod, const std::string& node) {
   return PodPtr(std::move(placed));
 }
 
+// Whether a decision may hold of it.
+bool IsPending(const api::Pod& pod) {
+  return pod.spec.node_name.empty() && !pod.metadata.deletion_timestamp;
+}
+
 }  // namespace
 
 void Mirror::Take(const InformerEvent& event) {
@@ -47,52 +52,66 @@ void Mirror::Take(const InformerEvent& event) {
       break;
     case EventType::kSynced:
       synced_.insert(event.kind);
+      if (event.kind == Kind::kPod) early_.clear();
       break;
   }
 }
 
 void Mirror::TakePod(const PodPtr& pod) {
-  const auto decided = decided_.find(pod->metadata.Key());
-  if (decided == decided_.end()) return simulation_->Apply(pod);
-  if (!pod->spec.node_name.empty() || pod->metadata.uid != decided->second.pod->metadata.uid) {
-    decided_.erase(decided);
-    return simulation_->Apply(pod);
-  }
-  decided->second.pod = pod;
-  simulation_->Apply(OnNode(*pod, decided->second.node));
-}
-
-void Mirror::SetDecided(const std::vector<DecidedPod>& pods) {
-  std::map<std::string, DecidedPod> before = std::exchange(decided_, {});
-  for (const DecidedPod& pod : pods) {
-    const auto known = before.find(pod.pod->metadata.Key());
-    if (known == before.end() || known->second.node != pod.node) continue;
-    if (known->second.pod->metadata.uid == pod.pod->metadata.uid) {
-      decided_.insert(before.extract(known));
+  const std::string key = pod->metadata.Key();
+  if (const auto found = decided_.find(key); found != decided_.end()) {
+    scheduler::Decision& decision = found->second;
+    const bool same = decision.pod->metadata.uid == pod->metadata.uid;
+    if (same && IsPending(*pod)) {
+      decision.pod = pod;
+      return simulation_->Apply(OnNode(*pod, decision.node_name));
+    }
+    if (same && pod->spec.node_name == decision.node_name) {
+      decided_.erase(found);
+    } else {
+      TakeBack(found);
     }
   }
-  for (const auto& [key, pod] : before) {
-    // Not as an update: no scheduler hears of a pod that leaves its node alive.
-    simulation_->Delete(Kind::kPod, key);
-    simulation_->Apply(pod.pod);
+  simulation_->Apply(pod);
+  if (const auto early = early_.extract(key)) Take(early.mapped());
+}
+
+void Mirror::Take(const scheduler::Decision& decision) {
+  const std::string key = decision.pod->metadata.Key();
+  const std::string& uid = decision.pod->metadata.uid;
+  const auto is_same = [&uid](const auto& entry) { return entry.second.pod->metadata.uid == uid; };
+  if (const auto found = decided_.find(key); found != decided_.end() && is_same(*found)) {
+    TakeBack(found);
   }
-  for (const DecidedPod& pod : pods) {
-    const std::string key = pod.pod->metadata.Key();
-    if (decided_.contains(key)) continue;
-    const PodPtr unbound = simulation_->FindPod(key);
-    // Gone, another, or bound by now.
-    if (unbound == nullptr || unbound->metadata.uid != pod.pod->metadata.uid) continue;
-    if (!unbound->spec.node_name.empty()) continue;
-    simulation_->Apply(OnNode(*unbound, pod.node));
-    decided_.emplace(key, DecidedPod{unbound, pod.node});
+  if (const auto found = early_.find(key); found != early_.end() && is_same(*found)) {
+    early_.erase(found);
+  }
+  if (decision.node_name.empty()) return;
+  const PodPtr pod = simulation_->FindPod(key);
+  if (pod == nullptr && !synced_.contains(Kind::kPod)) {
+    early_.insert_or_assign(key, decision);
+  } else if (pod != nullptr && pod->metadata.uid == uid && IsPending(*pod)) {
+    simulation_->Apply(OnNode(*pod, decision.node_name));
+    decided_.emplace(key, scheduler::Decision{pod, decision.node_name});
   }
 }
 
-std::vector<DecidedPod> Mirror::decided() const {
-  std::vector<DecidedPod> pods;
-  pods.reserve(decided_.size());
-  for (const auto& [key, pod] : decided_) pods.push_back(pod);
-  return pods;
+// Not as an update: no scheduler hears of a pod that leaves its node alive.
+void Mirror::TakeBack(Decisions::iterator decided) {
+  simulation_->Delete(Kind::kPod, decided->first);
+  simulation_->Apply(decided->second.pod);
+  decided_.erase(decided);
+}
+
+void Mirror::WithoutDecision(const std::string& pod_key, const std::function<void()>& work) {
+  const auto decided = decided_.find(pod_key);
+  if (decided == decided_.end()) return work();
+  const scheduler::Decision decision = decided->second;
+  TakeBack(decided);
+  simulation_->RunDue();
+  work();
+  Take(decision);
+  simulation_->RunDue();
 }
 
 void Mirror::CopyTo(simulator::Simulation& other) const {

@@ -2,27 +2,23 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "src/informers/informer_event.h"
+#include "src/scheduler/binding_cycles.h"
 #include "src/simulator/simulation.h"
 
 namespace berth::mirror {
 
-// A pod that the scheduler has chosen a node for, which the API server need not know yet.
-struct DecidedPod {
-  std::shared_ptr<const api::Pod> pod;
-  std::string node;
-};
-
 // A picture of the running cluster, kept up by what informers see: a simulation that never starts,
 // so that pods can be judged in it, but nothing is decided. What the scheduler has decided and the
-// API server has not confirmed counts as done.
+// API server has not confirmed counts as done: from the decision on, until the scheduler takes it
+// back, or the informers show the pod on a node, about to be deleted, or gone.
 //
 // Thread safety: one owner.
 class Mirror {
@@ -33,23 +29,30 @@ class Mirror {
 
   // Events of each object in the API server's order. Takes effect with the next RunDue().
   void Take(const informers::InformerEvent& event);
+  // Decisions in the scheduler's order, each after the event with which the scheduler heard of the
+  // pod; those from before the informers' first lists may come before these.
+  void Take(const scheduler::Decision& decision);
   // Kinds whose kSynced was among the events.
   size_t num_synced() const { return synced_.size(); }
-  // All pods that are decided now, instead of those named before.
-  void SetDecided(const std::vector<DecidedPod>& pods);
-  std::vector<DecidedPod> decided() const;
+  // Calls `work` while the pod waits as if nothing had been decided of it.
+  void WithoutDecision(const std::string& pod_key, const std::function<void()>& work);
+  size_t num_decided() const { return decided_.size(); }
 
   simulator::Simulation& simulation() { return *simulation_; }
   // Gives another simulation, which has none, the objects.
   void CopyTo(simulator::Simulation& other) const;
 
  private:
+  // By key; the pods as the API server has them: without a node.
+  using Decisions = std::map<std::string, scheduler::Decision>;
+
   void TakePod(const std::shared_ptr<const api::Pod>& pod);
+  void TakeBack(Decisions::iterator decided);
 
   std::unique_ptr<simulator::Simulation> simulation_;
   std::set<informers::Kind> synced_;
-  // By key, as the API server has them: without a node.
-  std::map<std::string, DecidedPod> decided_;
+  Decisions decided_;
+  Decisions early_;  // of pods that the first list has yet to bring
   std::map<std::pair<informers::Kind, std::string>, informers::InformerEvent> undecodable_;
 };
 

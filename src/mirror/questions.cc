@@ -9,19 +9,15 @@
 namespace berth::mirror {
 namespace {
 
-using informers::InformerEvent;
-
 // Between questions, how often changes are taken in that came meanwhile.
 constexpr Duration kPeriod = std::chrono::milliseconds(250);
 const Reply kStopped = {503, "the process is shutting down"};
-// The scheduling thread answers between two of its cycles.
-constexpr Duration kDecidedPatience = std::chrono::seconds(1);
 
 }  // namespace
 
-// Changes on their way from the executor's thread, which may send after the questions are gone.
+// Changes on their way from other threads, which may send after the questions are gone.
 struct Questions::Feed {
-  base::Inbox<InformerEvent> changes;
+  base::Inbox<Change> changes;
   std::atomic<bool> begun = false;  // what was there is in: from now on the bound holds
   std::atomic<bool> overflowed = false;
 };
@@ -118,7 +114,6 @@ Result<void> Questions::Prepare() {
     if (auto begun = Begin(); !begun) return begun;
   }
   TakeChanges(Duration::zero());
-  TakeDecided();
   mirror_->simulation().RunDue();
   return {};
 }
@@ -131,13 +126,12 @@ Result<void> Questions::Begin() {
   feed_ = std::make_shared<Feed>();
   has_mirror_ = true;
   ++num_mirrors_;
-  decided_ = Time::min();
-  cluster_.Follow([feed = feed_, most = limits_.changes_waiting](InformerEvent event) {
+  cluster_.Follow([feed = feed_, most = limits_.changes_waiting](Change change) {
     if (feed->overflowed) return;
     if (feed->begun && feed->changes.size() >= most) {
       feed->overflowed = true;
     } else {
-      feed->changes.Push(std::move(event));
+      feed->changes.Push(std::move(change));
     }
   });
   const Time until = clock_.Now() + limits_.sync;
@@ -150,24 +144,12 @@ Result<void> Questions::Begin() {
 }
 
 void Questions::TakeChanges(Duration patience) {
-  std::vector<InformerEvent> changes;
+  std::vector<Change> changes;
   feed_->changes.Drain(changes, patience);
-  for (const InformerEvent& change : changes) mirror_->Take(change);
+  for (const Change& change : changes) {
+    std::visit([this](const auto& what) { mirror_->Take(what); }, change);
+  }
   if (!changes.empty()) mirror_->simulation().RunDue();
-}
-
-void Questions::TakeDecided() {
-  if (decided_ != Time::min() && clock_.Now() - decided_ < limits_.decided_age) return;
-  const auto answers = std::make_shared<base::Inbox<std::vector<DecidedPod>>>();
-  cluster_.CollectDecided(mirror_->decided(), [answers](std::vector<DecidedPod> pods) {
-    answers->Push(std::move(pods));
-  });
-  std::vector<std::vector<DecidedPod>> got;
-  answers->Drain(got, kDecidedPatience);
-  // What a pod's answer was had may be in by now, and is newer.
-  TakeChanges(Duration::zero());
-  if (!got.empty()) mirror_->SetDecided(got.front());
-  decided_ = clock_.Now();
 }
 
 void Questions::GiveUp() {

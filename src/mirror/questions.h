@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
+#include <variant>
 
 #include "berth/result.h"
 #include "berth/time.h"
@@ -19,6 +19,8 @@
 
 namespace berth::mirror {
 
+using Change = std::variant<informers::InformerEvent, scheduler::Decision>;
+
 // What a mirror is made of and kept up by. Its methods are called on the questions' thread and
 // return at once.
 class LiveCluster {
@@ -28,13 +30,11 @@ class LiveCluster {
   virtual Result<std::unique_ptr<simulator::Simulation>> MakeSimulation() = 0;
   // How many kinds Follow() tells of.
   virtual size_t num_kinds() const = 0;
-  // From now on `sink` sees each change, as informers::Informers::Follow() says.
-  virtual void Follow(informers::EventSink sink) = 0;
+  // From now on `sink` sees each change, in the order that Mirror::Take() asks for: what informers
+  // see, as informers::Informers::Follow() says, and what the scheduler decides, before that of the
+  // pods that have a node by now. From any thread.
+  virtual void Follow(std::function<void(Change)> sink) = 0;
   virtual void Unfollow() = 0;
-  // Hands over the pods that have a node and no answer yet from the API server, and those of
-  // `before` of which this still holds. From any thread, later; perhaps never.
-  virtual void CollectDecided(std::vector<DecidedPod> before,
-                              std::function<void(std::vector<DecidedPod>)> done) = 0;
 };
 
 // What a question came to: an HTTP status, and a text in a form that who asked knows.
@@ -57,8 +57,6 @@ struct QuestionLimits {
   Duration keep = std::chrono::minutes(5);
   // For the first lists.
   Duration sync = std::chrono::seconds(10);
-  // What the scheduler has decided is asked for again after so long.
-  Duration decided_age = std::chrono::milliseconds(20);
   // Changes that wait to be taken in; beyond, the mirror is made again.
   size_t changes_waiting = 500'000;
 };
@@ -66,13 +64,12 @@ struct QuestionLimits {
 // Answers questions about the running cluster on a thread of its own, "berth-what-if", from a
 // Mirror of it:
 //
-//   informers --changes--> feed --+
-//                                 v
+//   informers, scheduler --changes--> feed --+
+//                                            v
 //   Ask() --bounded queue--> Mirror, then the question's own function --> reply
 //
-// The scheduling thread only tells which pods it has decided, at most once in `decided_age`. Thread
-// and mirror are there from the first question on, the mirror until `keep` after the last. The
-// thread has the lowest priority: where CPU time is short, scheduling goes first.
+// Thread and mirror are there from the first question on, the mirror until `keep` after the last.
+// The thread has the lowest priority: where CPU time is short, scheduling goes first.
 //
 // Small questions go before large ones, and otherwise in the order in which they came. Each has a
 // limit on its time.
@@ -120,7 +117,6 @@ class Questions {
   Result<void> Prepare();
   Result<void> Begin();
   void TakeChanges(Duration patience);
-  void TakeDecided();
   void GiveUp();
   std::atomic<size_t>& WaitingOf(Size size) {
     return size == Size::kSmall ? small_waiting_ : large_waiting_;
@@ -139,8 +135,7 @@ class Questions {
   // The questions' thread.
   std::unique_ptr<Mirror> mirror_;
   std::shared_ptr<Feed> feed_;
-  Time asked_;    // the last question
-  Time decided_;  // when the scheduler was last asked for what it has decided
+  Time asked_;  // the last question
 
   base::Mutex thread_mutex_;
   base::NamedThread thread_ BERTH_GUARDED_BY(thread_mutex_);

@@ -62,6 +62,7 @@ void BindingCycles::Begin(Attempt attempt, std::string node_name, framework::Per
   }
   if (waits) state_.waiting_pods.Add(info, pod.node_name, std::move(permit.waits), now);
   AssumedPod& assumed = assumed_[info->pod->metadata.uid] = std::move(pod);
+  Tell(info->pod, assumed.node_name);
   if (!waits) StartBinding(assumed);
 }
 
@@ -194,6 +195,7 @@ void BindingCycles::EndInShadow(AssumedPod pod) {
   state_.observer.ObserveAttempt(*attempt.profile, MetricsObserver::Result::kScheduled,
                                  state_.clock.Now() - attempt.start);
   UnreserveAndForget(state_, attempt, pod.node_name);
+  Tell(attempt.info()->pod, "");
 }
 
 void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
@@ -220,6 +222,7 @@ void BindingCycles::Fail(AssumedPod pod, Failure failure, Time now) {
   const std::string& uid = info->pod->metadata.uid;
   Unreserve(state_, attempt, pod.node_name);
   const bool forgotten = Forget(state_, info);
+  Tell(info->pod, "");
   const ClusterEvent event{EventResource::kAssignedPod, action::kDelete};
   const bool rejected = failure.rejected();
   // What goes is the pod as it was assumed: hints look at the node that it leaves.
@@ -246,6 +249,11 @@ std::optional<BindingCycles::View> BindingCycles::Find(std::string_view uid) con
     view.step = View::Step::kBind;
   }
   return view;
+}
+
+void BindingCycles::TellDecisions(DecisionSink sink) {
+  decision_sink_ = std::move(sink);
+  for (const auto& [uid, pod] : assumed_) Tell(pod.attempt.info()->pod, pod.node_name);
 }
 
 size_t BindingCycles::CountPodsOf(std::string_view scheduler_name) const {

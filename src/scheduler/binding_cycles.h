@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,13 @@
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
+
+// A pod has got a node, or, where `node_name` is empty, has lost it again.
+struct Decision {
+  std::shared_ptr<const api::Pod> pod;
+  std::string node_name;
+};
+using DecisionSink = std::function<void(const Decision&)>;
 
 // The pods with a node that are not yet known to be bound: Permit holds them back, or the binder
 // has them.
@@ -68,11 +76,10 @@ class BindingCycles {
   };
   // Of use until the next turn. nullopt: the pod is not among them.
   std::optional<View> Find(std::string_view uid) const;
-  // Calls visit(const PodInfo&, std::string_view node_name) for each pod.
-  template <typename Visit>
-  void ForEach(Visit visit) const {
-    for (const auto& [uid, pod] : assumed_) visit(*pod.attempt.info(), pod.node_name);
-  }
+  // From now on `sink` (nullptr: none any more) hears of each pod that gets a node, and of each
+  // that fails here, told of before or not; first of the pods that there are. It does not hear that
+  // a pod is bound, or deleted: the informers tell that.
+  void TellDecisions(DecisionSink sink);
   // Those with that schedulerName.
   size_t CountPodsOf(std::string_view scheduler_name) const;
 
@@ -96,11 +103,15 @@ class BindingCycles {
   void EndInShadow(AssumedPod pod);
   void FinishBound(const AssumedPod& pod, Time now);
   void Fail(AssumedPod pod, Failure failure, Time now);
+  void Tell(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name) const {
+    if (decision_sink_) decision_sink_({pod, std::string(node_name)});
+  }
 
   SchedulerState& state_;
   queue::SchedulingQueue& queue_;
   FailureHandler& failures_;
   AssumedPods assumed_;
+  DecisionSink decision_sink_;
   size_t awaiting_bind_ = 0;
   const size_t bind_limit_;
   const metrics::SeriesId attempts_series_;

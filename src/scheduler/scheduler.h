@@ -78,6 +78,9 @@ class Scheduler {
 
   // The plugin that the loop is busy with, and where, or "". Any thread.
   std::string BusyPlugin() const { return state_->observer.BusyPlugin(); }
+  // See BindingCycles.
+  void TellDecisions(DecisionSink sink) { binding_cycles_.TellDecisions(std::move(sink)); }
+
   // When the loop last began a turn, or until when it may wait for an extender; for liveness.
   Time last_turn() const { return std::max(loop_.last_turn(), state_->extenders.excused_until()); }
   // Whether all that was there at the start has been taken in; for readiness.

@@ -8,7 +8,7 @@
 //	go run ./bench --rounds 3 -o json    # medians of three, the schedulers in alternation
 //	go run ./bench -start                # from the start of the process to the first pod bound
 //	go run ./bench -record DIR           # Berth alone, in turn without and with --record DIR
-//	go run ./bench -explain              # Berth alone, in turn left alone and asked why about one pod after the other
+//	go run ./bench -explain              # Berth alone, in turn left alone and asked why about each pod once
 //
 // The nodes are bare objects without kubelets; where Deployments are measured, controllers make their
 // pods and kwok makes them Ready, on a control plane of their own. Both schedulers have the same configuration: the
@@ -47,7 +47,16 @@ type options struct {
 	explaining bool
 }
 
-func main() { program.Main("bench", parse, run) }
+func main() {
+	if len(os.Args) == 3 && os.Args[1] == askCommand {
+		if err := ask(os.Stdin, os.Stdout, os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	program.Main("bench", parse, run)
+}
 
 func parse(args []string) (options, error) {
 	var o options
@@ -68,7 +77,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.record, "record", "",
 		"a folder: measure Berth alone, in turn without --record and with it, into this folder; then replay the recordings")
 	flags.BoolVar(&o.explaining, "explain", false,
-		"measure Berth alone, in turn left alone and asked about one pod after the other at /debug/explain")
+		"measure Berth alone, in turn left alone and asked about each pod once at /debug/explain")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -90,6 +99,7 @@ func parse(args []string) (options, error) {
 	}
 	if o.explaining {
 		o.schedulers = []string{berthName, explainingName}
+		o.kinds = slices.DeleteFunc(slices.Clone(o.kinds), func(k kind) bool { return k.ofDeployments })
 	}
 	if o.record != "" {
 		if o.record, err = filepath.Abs(o.record); err != nil {
@@ -106,6 +116,9 @@ func (o options) validate(rest []string) error {
 	}
 	if o.nodes < 1 || o.pods < 1 || o.rounds < 1 {
 		return errors.New("--nodes, --pods and --rounds must be at least 1")
+	}
+	if len(o.kinds) == 0 {
+		return errors.New("-explain asks about pods by name, and Deployments' pods get theirs later")
 	}
 	for _, v := range o.variants {
 		if v != pending && v != stream {

@@ -67,12 +67,13 @@ func TestExplainMeasuresBerthAgainstItself(t *testing.T) {
 	}
 }
 
-func TestRecordExcludesOtherSchedulers(t *testing.T) {
+func TestArgumentsThatExcludeEachOther(t *testing.T) {
 	for _, args := range [][]string{
 		{"-record", "r", "-schedulers", "berth"},
 		{"-record", "r", "-start"},
 		{"-record", "r", "-explain"},
 		{"-explain", "-start"},
+		{"-explain", "-workload", "deployments"},
 		{"-schedulers", recordingName},
 		{"-schedulers", explainingName},
 	} {

@@ -27,7 +27,7 @@ const (
 	berthName = "berth"
 	// recordingName is Berth with --record.
 	recordingName = "berth --record"
-	// explainingName is Berth that is asked about one pod after the other all the time.
+	// explainingName is Berth that is asked why about each pod once.
 	explainingName = "berth, explaining"
 
 	// pending pods are there before the scheduler starts; its CPU time counts from its start.
@@ -141,7 +141,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		return m, err
 	}
 	defer tracker.Stop()
-	crowd := crowd{kind: k, created: make([]time.Time, b.pods)}
+	crowd := crowd{kind: k, created: make([]time.Time, b.pods), made: func(int) {}}
 	if k.withVolumes {
 		if err := b.createVolumes(ctx, crowd); err != nil {
 			return m, err
@@ -188,10 +188,16 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	defer d.Kill()
 	var asking *explainer
 	if program.Name == explainingName {
-		if asking, err = b.explain(ctx, d.port, crowd); err != nil {
+		if asking, err = b.explain(ctx, d.port); err != nil {
 			return m, err
 		}
 		defer func() { _, _, _ = asking.stop() }()
+		crowd.made = func(i int) { asking.ask(crowd.name(i)) }
+		if variant == pending {
+			for i := b.pods - 1; i >= 0; i-- { // the last are decided last
+				crowd.made(i)
+			}
+		}
 	}
 	begin, used, extra := d.Started, time.Duration(0), 0
 	serversBefore, err := b.serversCPU()
@@ -415,6 +421,8 @@ func (p process) await(ctx context.Context, wait func(context.Context) error) er
 type crowd struct {
 	kind    kind
 	created []time.Time // when each was sent
+	// made is called with each pod that the API server has taken; from any goroutine.
+	made func(i int)
 }
 
 func (c crowd) name(i int) string { return fmt.Sprintf("pod-%d", i) }
@@ -436,8 +444,12 @@ func (b *bench) create(ctx context.Context, c crowd) error {
 	if c.kind.ofDeployments {
 		return b.createDeployments(ctx, c.kind, len(c.created))
 	}
-	return workload.CreatePods(ctx, b.admin, namespace, len(c.created), func(i int) *corev1.Pod {
+	return workload.Each(ctx, len(c.created), func(ctx context.Context, i int) error {
 		c.created[i] = time.Now()
-		return c.kind.pod(c.name(i))
+		if err := workload.CreatePod(ctx, b.admin, namespace, c.kind.pod(c.name(i))); err != nil {
+			return err
+		}
+		c.made(i)
+		return nil
 	})
 }

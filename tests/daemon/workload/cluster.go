@@ -57,12 +57,16 @@ func CreateNodes(ctx context.Context, client kubernetes.Interface, nodes ...*cor
 // CreatePods creates pod(0) to pod(n-1) in the namespace.
 func CreatePods(ctx context.Context, client kubernetes.Interface, namespace string, n int, pod func(i int) *corev1.Pod) error {
 	return Each(ctx, n, func(ctx context.Context, i int) error {
-		made := pod(i)
-		if _, err := client.CoreV1().Pods(namespace).Create(ctx, made, metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("create pod %s: %w", made.Name, err)
-		}
-		return nil
+		return CreatePod(ctx, client, namespace, pod(i))
 	})
+}
+
+// CreatePod creates the pod in the namespace.
+func CreatePod(ctx context.Context, client kubernetes.Interface, namespace string, pod *corev1.Pod) error {
+	if _, err := client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create pod %s: %w", pod.Name, err)
+	}
+	return nil
 }
 
 // DeletePods deletes all pods of the namespace, without grace and whatever their finalizers say.

@@ -3,7 +3,6 @@
 // decided, and the API server has not heard of yet.
 #include <gtest/gtest.h>
 
-#include "src/app/live_questions.h"
 #include "src/app/live_state.h"
 #include "src/mirror/mirror.h"
 #include "tests/unit/simulator/random_simulation.h"
@@ -48,14 +47,18 @@ TEST(LiveExplanationsPropertyTest, TheMirrorSaysOfAPodWhatTheSchedulingThreadWou
     const test::Objects objects = RandomObjects(random);
     const auto live = test::MakeSimulation(objects);
     live->Start();
+    mirror::Mirror mirror = MakeMirror(objects);
     // Turns of the loop alone: no bind reaches the API server.
-    for (uint64_t turns = random.Below(kPending); turns > 0; --turns) {
+    const uint64_t turns = random.Below(kPending);
+    const uint64_t followed_from = random.Below(kPending);
+    const auto follow = [&](const scheduler::Decision& decision) { mirror.Take(decision); };
+    for (uint64_t turn = 0; turn < turns; ++turn) {
+      if (turn == followed_from) live->scheduler().TellDecisions(follow);
       live->scheduler().Turn(live->now());
     }
-    mirror::Mirror mirror = MakeMirror(objects);
-    mirror.SetDecided(DecidedPods(live->scheduler(), {}));
+    if (turns <= followed_from) live->scheduler().TellDecisions(follow);
     mirror.simulation().RunDue();
-    decided += mirror.decided().size();
+    decided += mirror.num_decided();
     const ExplainOptions options{.preemption = true, .claims = true, .table = seed % 2 == 0};
     for (const api::ObjectPtr& object : objects) {
       const auto* pod = api::As<api::Pod>(object);

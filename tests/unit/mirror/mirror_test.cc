@@ -20,6 +20,16 @@ std::unique_ptr<simulator::Simulation> NewSimulation() {
   return *std::move(made);
 }
 
+// The pod, about to be deleted.
+struct Terminating {
+  std::shared_ptr<const api::Pod> Ptr() const {
+    api::Pod terminating = *pod.Ptr();
+    terminating.metadata.deletion_timestamp.emplace();
+    return std::make_shared<const api::Pod>(std::move(terminating));
+  }
+  test::PodBuilder pod;
+};
+
 class MirrorTest : public testing::Test {
  protected:
   template <typename Builder>
@@ -37,9 +47,15 @@ class MirrorTest : public testing::Test {
     mirror_.Take(event);
     mirror_.simulation().RunDue();
   }
-  void SetDecided(const std::vector<DecidedPod>& pods) {
-    mirror_.SetDecided(pods);
+  // node_name "": it is decided no more.
+  void Decide(const test::PodBuilder& pod, const std::string& node_name) {
+    mirror_.Take({pod.Ptr(), node_name});
     mirror_.simulation().RunDue();
+  }
+  void Sync() {
+    InformerEvent synced;
+    synced.type = EventType::kSynced;
+    mirror_.Take(synced);
   }
   static test::PodBuilder Large(std::string_view name) {
     return test::MakePod().Name(name).Req({{"cpu", "3"}});
@@ -61,10 +77,8 @@ TEST_F(MirrorTest, WhatComesAndGoesIsSeen) {
   Remove(Large("a").OnNode("n1"));
   EXPECT_TRUE(HasRoom());
   EXPECT_EQ(mirror_.num_synced(), 0u);
-  InformerEvent synced;
-  synced.type = EventType::kSynced;
-  mirror_.Take(synced);
-  mirror_.Take(synced);
+  Sync();
+  Sync();
   EXPECT_EQ(mirror_.num_synced(), 1u);
 }
 
@@ -78,47 +92,99 @@ TEST_F(MirrorTest, NothingIsEverDecided) {
 TEST_F(MirrorTest, ADecidedPodTakesRoomUntilItIsDecidedNoMore) {
   Put(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"pods", "10"}}));
   Put(Large("a"));
-  SetDecided({{Large("a").Ptr(), "n1"}});
+  Decide(Large("a"), "n1");
   EXPECT_FALSE(HasRoom());
-  EXPECT_EQ(mirror_.decided().size(), 1u);
-  SetDecided(mirror_.decided());
-  EXPECT_FALSE(HasRoom());
-  SetDecided({});
+  EXPECT_EQ(mirror_.num_decided(), 1u);
+  Decide(Large("a"), "");
   EXPECT_TRUE(HasRoom());
   EXPECT_EQ(mirror_.simulation().FindPod("default/a")->spec.node_name, "");
+  Decide(Large("a"), "");
+  EXPECT_EQ(mirror_.num_decided(), 0u);
 }
 
 TEST_F(MirrorTest, ADecidedPodStaysWhereItIsWhenItsStatusChangesAndWhenItsBindIsSeen) {
   Put(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"pods", "10"}}));
   Put(Large("a"));
-  SetDecided({{Large("a").Ptr(), "n1"}});
+  Decide(Large("a"), "n1");
   Put(Large("a").Label("new", "yes"));
   EXPECT_FALSE(HasRoom()) << "its label is no bind";
   Put(Large("a").OnNode("n1"));
-  EXPECT_TRUE(mirror_.decided().empty());
-  // What the scheduler said before it saw the bind counts no more.
-  SetDecided({{Large("a").Ptr(), "n1"}});
-  SetDecided({});
+  EXPECT_EQ(mirror_.num_decided(), 0u);
+  // The answer to the bind was lost, and the scheduler gave up.
+  Decide(Large("a"), "");
   EXPECT_FALSE(HasRoom());
 }
 
-TEST_F(MirrorTest, WhatIsDecidedOfAPodThatIsGoneOrAnotherIsLeftOut) {
+TEST_F(MirrorTest, ADecidedPodThatAnotherBindsElsewhereIsThere) {
   Put(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"pods", "10"}}));
-  SetDecided({{Large("gone").Ptr(), "n1"}});
+  Put(test::MakeNode("n2").Allocatable({{"cpu", "1"}, {"pods", "10"}}));
+  Put(Large("a"));
+  Decide(Large("a"), "n1");
+  Put(Large("a").OnNode("n2"));
+  EXPECT_TRUE(HasRoom());
+}
+
+TEST_F(MirrorTest, ADecidedPodThatIsBeingDeletedIsDecidedNoMore) {
+  Put(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"pods", "10"}}));
+  Put(Large("a"));
+  Decide(Large("a"), "n1");
+  Put(Terminating{Large("a")});
+  EXPECT_TRUE(HasRoom());
+  Decide(Large("a"), "n1");
+  EXPECT_TRUE(HasRoom());
+}
+
+TEST_F(MirrorTest, WhatIsDecidedOfAPodThatIsGoneOrAnotherIsLeftOut) {
+  Sync();
+  Put(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"pods", "10"}}));
+  Decide(Large("gone"), "n1");
+  Put(Large("gone"));
   EXPECT_TRUE(HasRoom());
   Put(Large("a").Uid("first"));
-  SetDecided({{Large("a").Uid("first").Ptr(), "n1"}});
+  Decide(Large("a").Uid("first"), "n1");
   EXPECT_FALSE(HasRoom());
   Put(Large("a").Uid("second"));
   EXPECT_TRUE(HasRoom());
-  SetDecided({{Large("a").Uid("first").Ptr(), "n1"}});
+  Decide(Large("a").Uid("first"), "n1");
   EXPECT_TRUE(HasRoom());
+  Decide(Large("a").Uid("second"), "n1");
+  Decide(Large("a").Uid("first"), "");
+  EXPECT_FALSE(HasRoom());
+}
+
+TEST_F(MirrorTest, ADecisionMayComeBeforeTheFirstListsAndNoLonger) {
+  Put(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"pods", "10"}}));
+  Decide(Large("a").Uid("first"), "n1");
+  Decide(Large("a").Uid("second"), "n1");
+  Decide(Large("a").Uid("first"), "");
+  Put(Large("a").Uid("second"));
+  EXPECT_FALSE(HasRoom());
+  Decide(Large("late"), "n1");
+  Sync();
+  Put(Large("a").Uid("second").OnNode("n1"));
+  Remove(Large("a").Uid("second").OnNode("n1"));
+  Put(Large("late"));
+  EXPECT_TRUE(HasRoom());
+}
+
+TEST_F(MirrorTest, ADecidedPodIsJudgedAsIfItWereNot) {
+  Put(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"pods", "10"}}));
+  Put(Large("a"));
+  Decide(Large("a"), "n1");
+  bool had_room = false;
+  mirror_.WithoutDecision("default/a", [&] {
+    had_room = HasRoom() && mirror_.simulation().scheduler().FindPendingPod("default/a") != nullptr;
+  });
+  EXPECT_TRUE(had_room);
+  EXPECT_FALSE(HasRoom());
+  mirror_.WithoutDecision("default/other", [&] { had_room = HasRoom(); });
+  EXPECT_FALSE(had_room);
 }
 
 TEST_F(MirrorTest, ACopyHasTheObjectsAndWhatCouldNotBeRead) {
   Put(test::MakeNode("n1").Allocatable({{"cpu", "4"}, {"pods", "10"}}));
   Put(Large("a"));
-  SetDecided({{Large("a").Ptr(), "n1"}});
+  Decide(Large("a"), "n1");
   InformerEvent damaged;
   damaged.kind = Kind::kPod;
   damaged.type = EventType::kUndecodable;

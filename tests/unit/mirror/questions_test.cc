@@ -28,13 +28,13 @@ class FakeCluster final : public LiveCluster {
     return simulator::Simulation::Make(test::DefaultSimulationOptions(), plugins::InTreeRegistry());
   }
   size_t num_kinds() const override { return 2; }
-  void Follow(informers::EventSink sink) override {
+  void Follow(std::function<void(Change)> sink) override {
     base::MutexLock lock(mutex_);
     sink_ = std::move(sink);
-    for (const InformerEvent& event : events_) sink_(event);
+    for (const Change& change : changes_) sink_(change);
     if (!synced) return;
     for (const Kind kind : {Kind::kNode, Kind::kPod}) {
-      sink_({kind, informers::EventType::kSynced, {}, {}, {}});
+      sink_(InformerEvent{kind, informers::EventType::kSynced, {}, {}, {}});
     }
   }
   void Unfollow() override {
@@ -42,33 +42,29 @@ class FakeCluster final : public LiveCluster {
     sink_ = nullptr;
     if (++unfollowed_count == 1) unfollowed.set_value();
   }
-  void CollectDecided(std::vector<DecidedPod> /*before*/,
-                      std::function<void(std::vector<DecidedPod>)> done) override {
-    ++asked_decided;
-    done(decided);
-  }
 
   void Put(api::ObjectPtr object) {
     InformerEvent event;
     event.kind = simulator::KindOf(object);
     event.new_object = std::move(object);
+    Add(std::move(event));
+  }
+  void Add(Change change) {
     base::MutexLock lock(mutex_);
-    events_.push_back(event);
-    if (sink_) sink_(event);
+    changes_.push_back(change);
+    if (sink_) sink_(std::move(change));
   }
 
   // Set before the first question.
   bool broken = false;
   bool synced = true;
-  std::vector<DecidedPod> decided;
-  std::atomic<size_t> asked_decided = 0;
   std::promise<void> unfollowed;  // for the first time
   std::atomic<size_t> unfollowed_count = 0;
 
  private:
   base::Mutex mutex_;
-  std::vector<InformerEvent> events_;
-  informers::EventSink sink_;
+  std::vector<Change> changes_;
+  std::function<void(Change)> sink_;
 };
 
 std::vector<std::shared_ptr<const api::Pod>> Pods(std::string_view json) {
@@ -159,15 +155,11 @@ TEST_F(QuestionsTest, AnAnswerKnowsWhatHasChangedSinceTheOneBefore) {
 
 TEST_F(QuestionsTest, WhatTheSchedulerHasDecidedCounts) {
   const auto pod = test::MakePod().Name("a").Req({{"cpu", "3"}}).Ptr();
+  cluster_.Add(scheduler::Decision{pod, "n1"});
   cluster_.Put(pod);
-  cluster_.decided = {{pod, "n1"}};
   EXPECT_THAT(Judge(kPods).text, Not(HasSubstr("best")));
-}
-
-TEST_F(QuestionsTest, TheSchedulerIsNotAskedForEachQuestion) {
-  limits_.decided_age = std::chrono::hours(1);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(Judge(kPods).code, 200);
-  EXPECT_EQ(cluster_.asked_decided, 1u);
+  cluster_.Add(scheduler::Decision{pod, ""});
+  EXPECT_THAT(Judge(kPods).text, HasSubstr(R"("best":["n1"])"));
 }
 
 TEST_F(QuestionsTest, AWhatIfIsAnsweredAndLeavesTheMirrorAsItWas) {
