@@ -2,8 +2,10 @@
 #include "src/mirror/questions.h"
 
 #include <deque>
+#include <optional>
 #include <utility>
 
+#include "src/base/lock_free_inbox.h"
 #include "src/base/thread_priority.h"
 
 namespace berth::mirror {
@@ -11,14 +13,25 @@ namespace {
 
 // Between questions, how often changes are taken in that came meanwhile.
 constexpr Duration kPeriod = std::chrono::milliseconds(250);
+// While the first lists come, how often it looks whether it is to stop.
+constexpr Duration kListPatience = std::chrono::milliseconds(10);
 const Reply kStopped = {503, "the process is shutting down"};
+
+// The kind whose first list ends here.
+std::optional<informers::Kind> ListedKind(const Change& change) {
+  const auto* event = std::get_if<informers::InformerEvent>(&change);
+  if (event == nullptr || event->type != informers::EventType::kSynced) return std::nullopt;
+  return event->kind;
+}
 
 }  // namespace
 
-// Changes on their way from other threads, which may send after the questions are gone.
+// Changes on their way from other threads, which may send after the questions are gone. One of them
+// schedules.
 struct Questions::Feed {
-  base::Inbox<Change> changes;
-  std::atomic<bool> begun = false;  // what was there is in: from now on the bound holds
+  base::LockFreeInbox<Change> changes;
+  base::Inbox<informers::Kind> listed;  // kinds whose first list is among the changes
+  std::atomic<bool> begun = false;      // what was there is in: from now on the bound holds
   std::atomic<bool> overflowed = false;
 };
 
@@ -85,7 +98,7 @@ void Questions::Run() {
     } else if (mirror_ != nullptr && clock_.Now() - asked_ >= limits_.keep) {
       GiveUp();
     } else if (mirror_ != nullptr) {
-      TakeChanges(Duration::zero());
+      TakeChanges();
     }
   }
   GiveUp();
@@ -113,7 +126,7 @@ Result<void> Questions::Prepare() {
   if (mirror_ == nullptr) {
     if (auto begun = Begin(); !begun) return begun;
   }
-  TakeChanges(Duration::zero());
+  TakeChanges();
   mirror_->simulation().RunDue();
   return {};
 }
@@ -131,21 +144,25 @@ Result<void> Questions::Begin() {
     if (feed->begun && feed->changes.size() >= most) {
       feed->overflowed = true;
     } else {
+      const std::optional<informers::Kind> listed = ListedKind(change);
       feed->changes.Push(std::move(change));
+      if (listed) feed->listed.Push(*listed);
     }
   });
+  std::vector<informers::Kind> listed;
   const Time until = clock_.Now() + limits_.sync;
   while (mirror_->num_synced() < cluster_.num_kinds()) {
     if (stopping_ || clock_.Now() >= until) return Fail("the objects have not come");
-    TakeChanges(std::chrono::milliseconds(10));
+    feed_->listed.Drain(listed, kListPatience);
+    TakeChanges();
   }
   feed_->begun = true;
   return {};
 }
 
-void Questions::TakeChanges(Duration patience) {
+void Questions::TakeChanges() {
   std::vector<Change> changes;
-  feed_->changes.Drain(changes, patience);
+  feed_->changes.Drain(changes);
   for (const Change& change : changes) {
     std::visit([this](const auto& what) { mirror_->Take(what); }, change);
   }

@@ -116,7 +116,7 @@ class Questions {
   // Makes the mirror be there and up to date.
   Result<void> Prepare();
   Result<void> Begin();
-  void TakeChanges(Duration patience);
+  void TakeChanges();
   void GiveUp();
   std::atomic<size_t>& WaitingOf(Size size) {
     return size == Size::kSmall ? small_waiting_ : large_waiting_;
