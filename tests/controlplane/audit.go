@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"time"
 
@@ -29,6 +30,9 @@ type Binding struct {
 
 // Bound says whether this request bound the pod.
 func (b Binding) Bound() bool { return b.Code >= 200 && b.Code < 300 }
+
+// maybeBound says whether it may have bound the pod all the same: its client went away, or the server failed on the way.
+func (b Binding) maybeBound() bool { return b.Code == 0 || b.Code >= http.StatusInternalServerError }
 
 // Request is one request of a user in Options.AuditUsers.
 type Request struct {
@@ -174,17 +178,21 @@ func BoundTwice(bindings []Binding) string {
 	return ""
 }
 
-// Misplaced tells of a pod that is not where it was bound; "" if there is none.
+// Misplaced tells of a pod that is not where it was bound, or may have been; "" if there is none.
 func Misplaced(bindings []Binding, pods []corev1.Pod) string {
-	nodes := map[string]string{}
+	nodes, perhaps := map[string]string{}, map[string]bool{}
 	for _, b := range bindings {
 		if b.Bound() {
 			nodes[b.UID] = b.Node
 		}
+		if b.maybeBound() {
+			perhaps[b.UID+"/"+b.Node] = true
+		}
 	}
 	for i := range pods {
 		pod := &pods[i]
-		if node := nodes[string(pod.UID)]; node != pod.Spec.NodeName {
+		node, bound := nodes[string(pod.UID)]
+		if node != pod.Spec.NodeName && (bound || !perhaps[string(pod.UID)+"/"+pod.Spec.NodeName]) {
 			return fmt.Sprintf("pod %s is on node %q and was bound to %q", pod.Name, pod.Spec.NodeName, node)
 		}
 	}

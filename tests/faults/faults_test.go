@@ -69,7 +69,7 @@ func (r *run) judge() {
 		kills, lost = kills+k.kills, lost+k.lost
 	}
 	r.Logf("%s of trouble, %s until all was bound; faults met: %v, kills %d, leases lost %d",
-		calm.Sub(begin).Round(time.Millisecond), time.Since(calm).Round(time.Millisecond), r.proxy.hit(), kills, lost)
+		calm.Sub(begin).Round(time.Millisecond), time.Since(calm).Round(time.Millisecond), r.proxy.Hit(), kills, lost)
 	// Of replicas, the first may have followed or led: it holds the same.
 	if first := r.keepers[0]; !first.restarted() {
 		if grown := footprintOf(first.daemon()).grown(before, r.spareConnections()); grown != "" {

@@ -5,7 +5,6 @@ package faults
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -116,12 +115,9 @@ func (h *history) boundTwice(bindings []controlplane.Binding) string {
 func (h *history) misplaced(bindings []controlplane.Binding, pods []corev1.Pod, crashed bool) string {
 	last := h.epochs[len(h.epochs)-1]
 	own := last.of(bindings)
-	told, perhaps := map[string]bool{}, map[string]bool{}
+	told := map[string]bool{}
 	for _, b := range own {
 		told[b.UID] = told[b.UID] || b.Bound()
-		if b.Code == 0 || b.Code >= http.StatusInternalServerError {
-			perhaps[b.UID+b.Node] = true
-		}
 	}
 	var compared []corev1.Pod
 	for _, pod := range pods {
@@ -130,7 +126,7 @@ func (h *history) misplaced(bindings []controlplane.Binding, pods []corev1.Pod, 
 		if before && node != pod.Spec.NodeName {
 			return fmt.Sprintf("pod %s is on node %q and was on %q when etcd was restored", pod.Name, pod.Spec.NodeName, node)
 		}
-		if !before && (told[uid] || !crashed && !perhaps[uid+pod.Spec.NodeName]) {
+		if !before && (told[uid] || !crashed) {
 			compared = append(compared, pod)
 		}
 	}

@@ -130,8 +130,8 @@ func newRules(seed uint64) *rules {
 	return &rules{random: rand.New(rand.NewPCG(seed, 17)), changed: make(chan struct{}), hits: map[Kind]int{}}
 }
 
-// add puts a rule in force until `lift` is called.
-func (r *rules) add(rule Rule) (lift func()) {
+// Add puts a rule in force until `lift` is called.
+func (r *rules) Add(rule Rule) (lift func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	added := &rule
@@ -188,8 +188,8 @@ func (r *rules) below(n int) int {
 	return r.random.IntN(n)
 }
 
-// hit is how many requests met a fault of each kind.
-func (r *rules) hit() map[Kind]int {
+// Hit is how many requests met a fault of each kind.
+func (r *rules) Hit() map[Kind]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	hits := map[Kind]int{}

@@ -26,7 +26,7 @@ func (a *app) deployment() *appsv1.Deployment {
 	return workload.Deployment(a.name, a.replicas, a.options...)
 }
 
-// makeApps are of five sorts, which together want the number of pods asked for.
+// makeApps are of seven sorts, which together want the number of pods asked for.
 func makeApps(o options) []*app {
 	count := max(10, o.pods/50)
 	mean := max(1, o.pods/count)
@@ -34,7 +34,7 @@ func makeApps(o options) []*app {
 	for i := range apps {
 		a := &app{replicas: mean, most: 2 * mean}
 		requests := workload.Requests("cpu", fmt.Sprintf("%dm", 50+50*(i%7)), "memory", fmt.Sprintf("%dMi", 64+64*(i%5)))
-		switch i % 5 {
+		switch i % 7 {
 		case 0:
 			a.name, a.served = fmt.Sprintf("web-%d", i), true
 		case 1:
@@ -54,6 +54,10 @@ func makeApps(o options) []*app {
 		case 4:
 			a.name, a.served = fmt.Sprintf("fond-%d", i), true
 			a.options = []workload.PodOption{workload.PreferNode(poolLabel, poolName(i%pools))}
+		case 5:
+			a.name, a.options = fmt.Sprintf("stored-%d", i), []workload.PodOption{workload.UseEphemeral("data", storageClass, "1Gi")}
+		case 6:
+			a.name, a.options = fmt.Sprintf("device-%d", i), []workload.PodOption{workload.UseDevices("", deviceTemplate)}
 		}
 		a.options = append(a.options, requests)
 		apps[i] = a

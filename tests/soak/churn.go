@@ -277,7 +277,7 @@ func (c *churn) label(ctx context.Context, node int, key, value string) error {
 }
 
 func (c *churn) patchNode(ctx context.Context, node int, patch string) error {
-	name := fmt.Sprintf("node-%d", node)
+	name := nodeName(node)
 	err := workload.Persist(ctx, patience, func() error {
 		_, err := c.client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err

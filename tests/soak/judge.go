@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon/workload"
@@ -24,6 +25,10 @@ type findings struct {
 	nodes    []corev1.Node
 	pods     []corev1.Pod
 	bindings []controlplane.Binding
+
+	volumes      []corev1.PersistentVolume
+	claims       []corev1.PersistentVolumeClaim
+	deviceClaims []resourcev1.ResourceClaim
 }
 
 // verdict is one thing that should hold.
@@ -50,10 +55,22 @@ func (f findings) judge() []verdict {
 		holds("no pod was bound twice", controlplane.BoundTwice(f.bindings)),
 		holds("each pod is where it was bound", controlplane.Misplaced(f.bindings, f.pods)),
 		holds("no node has more than it can hold", workload.Overfull(workload.Pointers(f.nodes), workload.Pointers(f.pods))),
+		holds("volumes are where their pods are", strings.Join(f.wrongVolumes(), "; ")),
+		holds("devices are where their pods are, each once", strings.Join(f.wrongDevices(), "; ")),
 		holds("the cache is what the informers hold", differs),
 		holds("the cache is what the API server has", compareDump(readDump(f.log), f.nodes, f.pods)),
 		holds("the daemon ended when told to", text(f.stopped)),
 	}
+}
+
+func (f findings) wrongVolumes() []string {
+	wrong, _ := workload.CheckVolumes(workload.Pointers(f.nodes), workload.Pointers(f.pods), workload.Pointers(f.claims), workload.Pointers(f.volumes))
+	return wrong
+}
+
+func (f findings) wrongDevices() []string {
+	wrong, _ := workload.CheckDevices(workload.Pointers(f.pods), workload.Pointers(f.deviceClaims))
+	return wrong
 }
 
 func text(err error) string {

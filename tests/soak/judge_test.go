@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/tests/controlplane"
@@ -104,6 +105,13 @@ func atRest() findings {
 	}
 }
 
+// leftClaim is a claim that a pod has reserved which is gone.
+func leftClaim() resourcev1.ResourceClaim {
+	claim := workload.DeviceClaim("left", workload.DeviceRequest(deviceClass, 1))
+	claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "gone", UID: "u9"}}
+	return *claim
+}
+
 func TestEachDefectAtTheEndIsSeen(t *testing.T) {
 	const cacheDiffers = "the cache is what the API server has"
 	cases := []struct {
@@ -119,6 +127,10 @@ func TestEachDefectAtTheEndIsSeen(t *testing.T) {
 		{"bound twice", func(f *findings) { f.bindings[1].Code = 201 }, "no pod was bound twice"},
 		{"on another node", func(f *findings) { f.bindings[0].Node = "node-1" }, "each pod is where it was bound"},
 		{"never bound", func(f *findings) { f.bindings = f.bindings[1:] }, "each pod is where it was bound"},
+		{"bound, though the answer was lost", func(f *findings) { f.bindings[0].Code = 500 }, ""},
+		{"without its volume", func(f *findings) { workload.UseEphemeral("data", storageClass, "1Gi")(&f.pods[0]) },
+			"volumes are where their pods are"},
+		{"a device lent to a pod that is gone", func(f *findings) { f.deviceClaims = []resourcev1.ResourceClaim{leftClaim()} }, "devices are where their pods are, each once"},
 		{"too full", func(f *findings) { workload.Allocatable("cpu", "200m")(&f.nodes[0]) },
 			"no node has more than it can hold"},
 		{"the comparer found something", func(f *findings) { f.log = `I "Cache mismatch" missedPods="[u9]"` + "\n" + f.log },

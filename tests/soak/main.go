@@ -32,6 +32,7 @@ type options struct {
 	rate        float64
 	seed        uint64
 	growth      float64
+	calm        bool
 	berth       string
 	output      string
 }
@@ -50,6 +51,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.pods, "pods", 0, "pods kept in the cluster; default two a node")
 	flags.Float64Var(&o.rate, "rate", 30, "pods created or deleted in a second")
 	flags.Uint64Var(&o.seed, "seed", 0, "of the changes; default a random one, which the report tells")
+	flags.BoolVar(&o.calm, "calm", false, "nothing goes wrong between the daemon and the API server")
 	flags.Float64Var(&o.growth, "growth", 5, "percent by which memory may grow from the second quarter to the last")
 	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
 	flags.StringVar(&o.output, "o", "table", "table or json")

@@ -17,6 +17,7 @@ import (
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/daemon"
 	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/faults"
 	"berth.dev/tests/progress"
 )
 
@@ -41,10 +42,12 @@ leaderElection: {leaderElect: true, resourceName: berth, resourceNamespace: bert
 clientConnection: {qps: 200, burst: 400}
 `
 
-// controllers are those that make, ready and remove the pods of Deployments behind Services.
+// controllers are those that make, ready and remove the pods of Deployments behind Services, and what pods claim.
 var controllers = []string{
 	"deployment-controller", "replicaset-controller", "endpointslice-controller", "pod-garbage-collector-controller",
 	"garbage-collector-controller", "serviceaccount-controller", "root-ca-certificate-publisher-controller",
+	"ephemeral-volume-controller", "persistentvolume-binder-controller", "persistentvolume-protection-controller",
+	"persistentvolumeclaim-protection-controller", "resourceclaim-controller",
 }
 
 // soak is one run.
@@ -52,10 +55,12 @@ type soak struct {
 	options
 	control *controlplane.ControlPlane
 	admin   kubernetes.Interface
+	proxy   *faults.Proxy // between the daemon and the API server
 	daemon  *daemon.Daemon
 	sampler *sampler
 	tracker *workload.Tracker
 	churn   *churn
+	claimed *supplies
 	dir     string // of the daemon's configuration and log
 	line    *progress.Line
 }
@@ -91,6 +96,9 @@ func newSoak(ctx context.Context, o options, program daemon.Program) (s *soak, e
 	if err := workload.CreateNodes(ctx, s.admin, nodes...); err != nil {
 		return nil, err
 	}
+	if s.claimed, err = supply(ctx, s.admin, o.nodes); err != nil {
+		return nil, err
+	}
 	if s.tracker, err = workload.Track(ctx, s.admin, namespace); err != nil {
 		return nil, err
 	}
@@ -101,8 +109,10 @@ func newSoak(ctx context.Context, o options, program daemon.Program) (s *soak, e
 	return s, s.churn.create(ctx)
 }
 
+func nodeName(i int) string { return fmt.Sprintf("node-%d", i) }
+
 func node(i int) *corev1.Node {
-	return workload.Node(fmt.Sprintf("node-%d", i),
+	return workload.Node(nodeName(i),
 		workload.NodeLabel(corev1.LabelTopologyZone, fmt.Sprintf("zone-%d", i%3)),
 		workload.NodeLabel(poolLabel, poolName(i%pools)),
 		workload.Allocatable("cpu", "4", "memory", "16Gi", "pods", fmt.Sprint(podsPerNode)))
@@ -117,7 +127,10 @@ func (s *soak) startDaemon(program daemon.Program, nodes []*corev1.Node) error {
 	if err != nil {
 		return err
 	}
-	kubeconfig := s.control.Kubeconfig(controlplane.Berth)
+	var kubeconfig string
+	if s.proxy, kubeconfig, err = startProxy(s.control, s.dir, s.seed); err != nil {
+		return err
+	}
 	s.daemon, err = daemon.Start(program, daemon.Options{
 		Config: config, Kubeconfig: kubeconfig, Dir: s.dir, LeaderElect: true, Quiet: true,
 		Args: []string{
@@ -149,9 +162,15 @@ func (s *soak) close(failed bool) error {
 	if s.daemon != nil {
 		s.daemon.Kill()
 	}
+	if s.proxy != nil {
+		s.proxy.Close()
+	}
 	var err error
+	if s.claimed != nil {
+		err = s.claimed.close()
+	}
 	if s.control != nil {
-		err = s.control.Stop()
+		err = errors.Join(err, s.control.Stop())
 	}
 	if failed {
 		fmt.Fprintf(os.Stderr, "the daemon's log is kept in %s\n", s.dir)
@@ -201,6 +220,9 @@ func (s *soak) change(ctx context.Context) error {
 	defer enough()
 	changed := make(chan error, 1)
 	go func() { changed <- s.churn.run(changing) }()
+	if !s.calm {
+		go makeTrouble(changing, s.proxy, s.seed)
+	}
 	begin := time.Now()
 	show := s.line.Follow("soak", int(s.duration.Seconds()), func() (int, string) {
 		return int(time.Since(begin).Seconds()), "s; " + s.sampler.last()
@@ -262,8 +284,34 @@ func (s *soak) lags(ctx context.Context) (string, error) {
 			return fmt.Sprintf("pod %s is not bound", pod.Name), nil
 		}
 	}
+	if left, err := s.claimsLeft(ctx); left != "" || err != nil {
+		return left, err
+	}
 	if len(pods) != wanted {
 		return fmt.Sprintf("there are %d pods instead of %d", len(pods), wanted), nil
+	}
+	return "", nil
+}
+
+// claimsLeft names what is still there of what pods claimed that are gone.
+func (s *soak) claimsLeft(ctx context.Context) (string, error) {
+	volumes, err := s.admin.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", fmt.Errorf("list the volumes: %w", err)
+	}
+	for _, pv := range volumes.Items {
+		if pv.Status.Phase != corev1.VolumeBound {
+			return fmt.Sprintf("volume %s is %s", pv.Name, pv.Status.Phase), nil
+		}
+	}
+	claims, err := s.admin.ResourceV1().ResourceClaims(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", fmt.Errorf("list the claims of devices: %w", err)
+	}
+	for _, claim := range claims.Items {
+		if claim.DeletionTimestamp != nil || len(claim.Status.ReservedFor) != 1 {
+			return fmt.Sprintf("claim %s is reserved for %d pods", claim.Name, len(claim.Status.ReservedFor)), nil
+		}
 	}
 	return "", nil
 }
@@ -289,6 +337,19 @@ func (s *soak) observe(ctx context.Context) (findings, error) {
 		return f, fmt.Errorf("list the nodes: %w", err)
 	}
 	f.pods, f.nodes = pods.Items, nodes.Items
+	volumes, err := s.admin.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return f, fmt.Errorf("list the volumes: %w", err)
+	}
+	claims, err := s.admin.CoreV1().PersistentVolumeClaims(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return f, fmt.Errorf("list the claims of volumes: %w", err)
+	}
+	deviceClaims, err := s.admin.ResourceV1().ResourceClaims(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return f, fmt.Errorf("list the claims of devices: %w", err)
+	}
+	f.volumes, f.claims, f.deviceClaims = volumes.Items, claims.Items, deviceClaims.Items
 	f.bindings, err = s.control.AuditBindings()
 	return f, err
 }

@@ -63,6 +63,27 @@ func UseClaim(name string) PodOption {
 	}
 }
 
+// UseEphemeral mounts a volume that lives as long as the pod.
+func UseEphemeral(name, class, size string) PodOption {
+	return func(pod *corev1.Pod) {
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{
+				Spec: Claim("", class, size).Spec}}}})
+	}
+}
+
+// claimOf names the claim of one of the pod's volumes; "": it has none.
+func claimOf(pod *corev1.Pod, v corev1.Volume) string {
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		return v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil:
+		return pod.Name + "-" + v.Name
+	default:
+		return ""
+	}
+}
+
 // DeleteClaims deletes all claims of the namespace, and all volumes.
 func DeleteClaims(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	return deleteAll(ctx, map[string]deleteCollection{
@@ -111,12 +132,13 @@ func CheckVolumes(nodes []*corev1.Node, pods []*corev1.Pod, claims []*corev1.Per
 	}
 	for _, pod := range pods {
 		for _, v := range pod.Spec.Volumes {
-			if v.PersistentVolumeClaim == nil || pod.Spec.NodeName == "" {
+			name := claimOf(pod, v)
+			if name == "" || pod.Spec.NodeName == "" {
 				continue
 			}
-			claim := byName[v.PersistentVolumeClaim.ClaimName]
+			claim := byName[name]
 			if claim == nil || claim.Status.Phase != corev1.ClaimBound || volumeOf[claim.Spec.VolumeName] == nil {
-				say("pod %s is bound, its claim %s is not: %v", pod.Name, v.PersistentVolumeClaim.ClaimName, claim)
+				say("pod %s is bound, its claim %s is not: %v", pod.Name, name, claim)
 				continue
 			}
 			zone := volumeOf[claim.Spec.VolumeName].Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values[0]

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"berth.dev/tests/controlplane"
+	"berth.dev/tests/faults"
+)
+
+// troubles are what befalls a share of the daemon's requests for some seconds, one after the other.
+var troubles = []faults.Rule{
+	{Fault: faults.Fault{Kind: faults.Delay, Delay: 300 * time.Millisecond}, Share: 0.3},
+	{Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusTooManyRequests, RetryAfter: 1}, Share: 0.2},
+	{Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusInternalServerError}, Share: 0.1},
+	{Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusServiceUnavailable, Late: true}, Share: 0.1},
+	{Fault: faults.Fault{Kind: faults.Reset}, Share: 0.1},
+	{Fault: faults.Fault{Kind: faults.Reset, Late: true}, Share: 0.1},
+	{Fault: faults.Fault{Kind: faults.Cut}, Share: 0.02},
+	{Fault: faults.Fault{Kind: faults.Goaway}, Share: 0.05},
+	{Scope: faults.Scope{Verb: "watch"}, Fault: faults.Fault{Kind: faults.Truncate}, Share: 1},
+	{Scope: faults.Scope{Verb: "watch"}, Fault: faults.Fault{Kind: faults.End}, Share: 1},
+	{Scope: faults.Scope{Verb: "watch", Resource: "pods"}, Fault: faults.Fault{Kind: faults.Expire}, Share: 1},
+	{Scope: faults.Scope{Verb: "watch"}, Fault: faults.Fault{Kind: faults.Split}, Share: 1},
+}
+
+const (
+	// The daemon has trouble for at most longestTrouble, and then none for at most longestCalm.
+	longestTrouble = 5 * time.Second
+	longestCalm    = 30 * time.Second
+)
+
+// startProxy puts a proxy before the API server, and returns the kubeconfig of who comes through it.
+func startProxy(c *controlplane.ControlPlane, dir string, seed uint64) (*faults.Proxy, string, error) {
+	const token = "soak"
+	ca, err := os.ReadFile(c.CAFile())
+	if err != nil {
+		return nil, "", err
+	}
+	cert, key, err := c.IssueServerCert("proxy")
+	if err != nil {
+		return nil, "", err
+	}
+	proxy, err := faults.NewProxy(faults.Options{Upstream: c.URL(), CA: ca, Token: c.Token(controlplane.Berth),
+		CertFile: cert, KeyFile: key, Seed: seed})
+	if err != nil {
+		return nil, "", err
+	}
+	proxy.AdmitTokens(token)
+	config := clientcmdapi.NewConfig()
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: proxy.URL(), CertificateAuthority: c.CAFile()}
+	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: token}
+	config.Contexts["c"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	config.CurrentContext = "c"
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	return proxy, kubeconfig, clientcmd.WriteToFile(*config, kubeconfig)
+}
+
+// makeTrouble goes on until the context ends. What it does follows from the seed alone.
+func makeTrouble(ctx context.Context, proxy *faults.Proxy, seed uint64) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	within := func(longest time.Duration) time.Duration { return time.Duration(random.Int64N(int64(longest)) + 1) }
+	wait := func(d time.Duration) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(d):
+		}
+	}
+	for ctx.Err() == nil {
+		wait(within(longestCalm))
+		lift := proxy.Add(troubles[random.IntN(len(troubles))])
+		wait(within(longestTrouble))
+		lift()
+	}
+}
