@@ -67,8 +67,10 @@ void ClusterDevices::Update() {
     UpdateSlices();
     devices_generation_ = generation;
   }
-  holders_.Update(handle_.claims());
+  UpdateAllocated();
 }
+
+void ClusterDevices::UpdateAllocated() { holders_.Update(handle_.claims()); }
 
 void ClusterDevices::UpdateRules() {
   const Features& features = handle_.features();

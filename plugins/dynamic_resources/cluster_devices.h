@@ -29,6 +29,9 @@ class ClusterDevices {
 
   // Takes in what has changed since the last call.
   void Update();
+  // The same of what claims hold. That changes after a pod's PreFilter where a group's dry run
+  // reserves for other pods, and takes it back.
+  void UpdateAllocated();
   dra::Allocator& allocator() { return allocator_; }
   const dra::DeviceInventory& inventory() const { return inventory_; }
   const dra::AllocatorFeatures& features() const { return inventory_.features(); }

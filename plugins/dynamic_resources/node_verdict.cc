@@ -61,6 +61,7 @@ bool DynamicResources::NoteAvailable(PodDevices& devices, const api::Node& node)
 const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, const PodInfo& pod,
                                                         const Snapshot& snapshot) const {
   if (!devices.must_allocate || IsLeftOver(devices)) return nullptr;
+  devices_->UpdateAllocated();
   const auto groups = GroupByResources(devices, snapshot);
   // All nodes together may take as long as one: what is left is asked one by one.
   const auto find = [&](uint64_t from_devices) -> const dra::NodeVerdicts& {
@@ -190,6 +191,7 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
     }
   }
   if (asked != nullptr) {
+    devices_->UpdateAllocated();
     devices_->allocator().Allocate(*asked->prepared, node.row(), node.node(), max_steps_, found);
     switch (found.outcome) {
       case dra::AllocationOutcome::kAllocated:

@@ -15,21 +15,11 @@ namespace {
 // One cycle in ten also times each plugin.
 constexpr uint64_t kPluginSampling = 10;
 
-// Counts the assumed pod with what Reserve has found that its claims take of the node, and no more
-// with what its status says of an earlier attempt.
 Result<void> CountClaims(SchedulerState& state, const Attempt& attempt, NodeRow node) {
-  const auto* claims = attempt.cycle.state.Find<NodeAllocatableClaims>();
-  const api::Pod& pod = attempt.pod();
-  const auto& known = pod.status.node_allocatable_resource_claim_statuses;
-  if (claims == nullptr ? known.empty() : claims->statuses == known) return {};
-  api::Pod counted = *PodOn(pod, state.cache.node(node).metadata.name);
-  counted.status.node_allocatable_resource_claim_statuses.clear();
-  if (claims != nullptr) {
-    counted.status.node_allocatable_resource_claim_statuses = claims->statuses;
-  }
+  PodInfoPtr counted = CountedWithClaims(state, attempt.cycle.state, attempt.pod(), node);
+  if (counted == nullptr) return {};
   state.cache.ForgetPod(attempt.uid());
-  return state.cache.AssumePod(
-      state.cache.MakePodInfo(std::make_shared<const api::Pod>(std::move(counted))), node);
+  return state.cache.AssumePod(std::move(counted), node);
 }
 
 }  // namespace
@@ -52,6 +42,19 @@ bool IsSettled(SchedulerState& state, const Attempt& attempt) {
     return true;
   }
   return state.cache.IsAssumed(attempt.uid());
+}
+
+PodInfoPtr CountedWithClaims(SchedulerState& state, const CycleState& reserved, const api::Pod& pod,
+                             NodeRow node) {
+  const auto* claims = reserved.Find<NodeAllocatableClaims>();
+  const auto& known = pod.status.node_allocatable_resource_claim_statuses;
+  if (claims == nullptr ? known.empty() : claims->statuses == known) return nullptr;
+  api::Pod counted = *PodOn(pod, state.cache.node(node).metadata.name);
+  counted.status.node_allocatable_resource_claim_statuses.clear();
+  if (claims != nullptr) {
+    counted.status.node_allocatable_resource_claim_statuses = claims->statuses;
+  }
+  return state.cache.MakePodInfo(std::make_shared<const api::Pod>(std::move(counted)));
 }
 
 void Prepare(SchedulerState& state, Attempt& attempt) {

@@ -23,6 +23,12 @@ bool IsSettled(SchedulerState& state, const Attempt& attempt);
 // Makes the pod ready to be decided: its class of now, and who measures.
 void Prepare(SchedulerState& state, Attempt& attempt);
 
+// The pod as it counts on the node with what Reserve, whose cycle state it is, has found that its
+// claims take of the node, and no more with what its status says of an earlier attempt. nullptr: it
+// counts as it is.
+PodInfoPtr CountedWithClaims(SchedulerState& state, const CycleState& reserved, const api::Pod& pod,
+                             NodeRow node);
+
 // Assumes the pod on the node, takes its nomination away and asks Reserve. nullopt: done. Else why
 // not, and nothing is left of it but that the nomination is gone.
 std::optional<Failure> AssumeAndReserve(SchedulerState& state, Attempt& attempt, NodeRow node);

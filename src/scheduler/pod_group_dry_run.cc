@@ -157,6 +157,13 @@ Status GroupPreemptionDryRun::Together::Add(const Assigned& assigned) {
   reserved.cycle.state = assigned.cycle.state.Clone();
   framework::RunReserve(*dry_run_.tree_.profile, reserved.cycle, *assigned.info,
                         assigned.node_name);
+  PodInfoPtr counted =
+      CountedWithClaims(dry_run_.state_, reserved.cycle.state, *assigned.info->pod, assigned.row);
+  if (counted == nullptr) return {};
+  trial_.Forget(assigned.info->pod->metadata.uid);
+  if (auto assumed = trial_.Assume(std::move(counted), assigned.row); !assumed) {
+    return dry_run_.cycle_.state.reasons().Error(assumed.error().message);
+  }
   return {};
 }
 
