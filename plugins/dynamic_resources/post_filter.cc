@@ -44,7 +44,7 @@ std::string_view DynamicResources::GiveUpClaim(const api::Pod& pod, const PodDev
   std::vector<const api::ResourceClaim*> candidates;
   for (size_t i = 0; i < devices.num_user_claims() && i < unavailable.size(); ++i) {
     const api::ResourceClaim& claim = *devices.claims[i].claim;
-    if (unavailable[i] && claim.status.allocation && IsReservedForAtMost(claim, pod.metadata.uid)) {
+    if (unavailable[i] && IsReservedForAtMost(claim, pod.metadata.uid)) {
       candidates.push_back(&claim);
     }
   }
@@ -103,8 +103,7 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
     const PodDevices& devices = *kept->devices;
     for (size_t c = 0; c < devices.unavailable.size(); ++c) {
       const api::ResourceClaim& claim = *devices.claims[c].claim;
-      if (devices.unavailable[c] && claim.status.allocation &&
-          IsReservedForAtMost(claim, metadata.uid)) {
+      if (devices.unavailable[c] && IsReservedForAtMost(claim, metadata.uid)) {
         candidates.push_back({group.unscheduled_pods[i]->pod.get(), &claim});
       }
     }
@@ -133,6 +132,9 @@ Status DynamicResources::GiveUpGroupClaims(CycleState& state, const PodGroupInfo
 void DynamicResources::Deallocate(const api::Pod& pod, const api::ResourceClaim& claim,
                                   GivenUp& given_up) {
   if (!given_up.insert(claim.metadata.uid).second) return;
+  // Its devices were on their way for another pod of the group, and so are gone with this cycle. As
+  // in kube-scheduler it is one that gave them up.
+  if (!claim.status.allocation) return;
   api::ResourceClaim changed = claim;
   changed.status = {};
   handle_.claim_writer().WriteStatus(

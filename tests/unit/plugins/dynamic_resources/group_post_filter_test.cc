@@ -134,6 +134,24 @@ TEST_F(GroupPostFilterTest, AClaimReservedForTheGroupGivesUpItsDevices) {
   EXPECT_THAT(Written(), ElementsAre("WriteStatus a"));
 }
 
+// Its devices are on their way for the first pod, on n1, and so the claim keeps the second pod off
+// n2. As in kube-scheduler it counts, although there is nothing to write.
+TEST_F(GroupPostFilterTest, AClaimThatAnotherPodWasToHaveCountsAsGivenUp) {
+  NameInGroup("a");
+  for (const std::string node : {"n1", "n2"}) {
+    handle.plain_listers.Set(test::MakeNodeSlice(node, 1));
+  }
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  handle.ShowClaim(MakeDeviceClaim("b").Request("gpu", "gpus").Obj());
+  Try("p", {"a"});
+  Member& first = *members_.back();
+  ASSERT_TRUE(plugin_->Reserve(first.state, *first.info, "n1").ok());
+  Try("q", {"a", "b"});
+  plugin_->Unreserve(first.state, *first.info, "n1");
+  EXPECT_EQ(PostFilter().message(), "deallocation of PodGroup ResourceClaim completed");
+  EXPECT_THAT(Written(), IsEmpty());
+}
+
 // Where its claims can be used, the group lets them go all the same, and nothing is evicted for it.
 TEST_F(GroupPostFilterTest, ElseTheGroupGivesUpItsReservation) {
   NameInGroup("a");
