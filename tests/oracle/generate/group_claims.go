@@ -20,12 +20,23 @@ func (g *generator) groupClaims(pods []*corev1.Pod) {
 		for _, pod := range group.pods {
 			inGroup[pod] = true
 		}
-		if len(group.pods) > 0 && g.chance(g.mood.deviceClaimsOfPods) {
-			g.claimTogether(group)
+		apart := func() {
+			if g.chance(0.5) {
+				g.claimApart(group.pods, 0.8)
+			}
 		}
-		if g.chance(0.5) {
-			g.claimApart(group.pods, 0.8)
+		together := func() {
+			if len(group.pods) > 0 && g.chance(g.mood.deviceClaimsOfPods) {
+				g.claimTogether(group)
+			}
 		}
+		first, last := apart, together
+		// Upstream mixes up the devices of a pod that names its own claim after the one that it shares.
+		if g.chance(0.15) {
+			first, last = together, apart
+		}
+		first()
+		last()
 	}
 	for _, pod := range pods {
 		if !inGroup[pod] {

@@ -5,12 +5,14 @@ package upstream
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	"k8s.io/dynamic-resource-allocation/structured"
+	schedutil "k8s.io/kubernetes/pkg/scheduler/util"
 )
 
 // allocate does what Reserve and PreBind do. What extended resources get stays on its way for ever, and so is taken.
@@ -240,5 +242,43 @@ func (d *devices) mayFailToBind(pod *corev1.Pod) bool {
 		}
 		now, err := d.tracker.Get(f.before.Namespace, f.before.Name)
 		return err == nil && d.isFree(now)
+	})
+}
+
+// mayGiveUp says whether the pod, which fits nowhere, may give up a claim of others: those that reserved it since the beginning
+// do not count where the pod is decided for before this is heard of.
+func (d *devices) mayGiveUp(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(deviceClaimsOf(pod), func(name string) bool {
+		before := d.reserved[name]
+		return before != nil && len(before.Status.ReservedFor) <= 1
+	})
+}
+
+// exchanges says whether upstream, where it reserves for the pod, gives devices that it has found for one of its claims to
+// another: those that are on their way for a claim are the last ones in its books wherever the claim comes.
+func (d *devices) exchanges(pod *corev1.Pod) bool {
+	onTheirWay := false
+	for _, name := range deviceClaimsOf(pod) {
+		namespace, name, _ := strings.Cut(name, "/")
+		claim, err := d.tracker.Get(namespace, name)
+		switch {
+		case err != nil || claim.Status.Allocation != nil:
+		case d.tracker.GetPendingAllocation(claim.UID) != nil:
+			onTheirWay = true
+		case onTheirWay:
+			return true
+		}
+	}
+	return onTheirWay && asksForExtendedResources(pod) // The claim for these is the last one.
+}
+
+func asksForExtendedResources(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(container corev1.Container) bool {
+		for name := range container.Resources.Requests {
+			if schedutil.IsDRAExtendedResourceName(name) {
+				return true
+			}
+		}
+		return false
 	})
 }

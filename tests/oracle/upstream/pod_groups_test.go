@@ -3,7 +3,6 @@
 package upstream_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -36,8 +35,10 @@ const (
 	summary = `{"summary":{}}`
 )
 
-func TestDecisionsAboutPodGroupsMustBeUpstreams(t *testing.T) {
-	if err := upstream.UsePodGroups(upstream.PlainPodGroups); err != nil {
+// usePodGroups has them for the time of the test.
+func usePodGroups(t *testing.T, groups upstream.PodGroups) {
+	t.Helper()
+	if err := upstream.UsePodGroups(groups); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -45,6 +46,10 @@ func TestDecisionsAboutPodGroupsMustBeUpstreams(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestDecisionsAboutPodGroupsMustBeUpstreams(t *testing.T) {
+	usePodGroups(t, upstream.PlainPodGroups)
 	for name, c := range map[string]struct {
 		decisions string
 		refused   string
@@ -60,19 +65,7 @@ func TestDecisionsAboutPodGroupsMustBeUpstreams(t *testing.T) {
 		"nominated for some": {gangStarts + strings.Replace(otherWaits, `"node":null`, `"node":null,"nominated":"n1"`, 1), "nomination of a pod group's pod"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state := open(t, []byte(twoGangs), nil)
-			decisions, err := upstream.ParseDecisions([]byte(c.decisions + summary))
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = state.ReplayPodGroups(decisions)
-			var refused *upstream.Refusal
-			switch {
-			case c.refused == "" && err != nil:
-				t.Error(err)
-			case c.refused != "" && (!errors.As(err, &refused) || refused.Kind != c.refused):
-				t.Errorf("got %v, want %s", err, c.refused)
-			}
+			expectReplay(t, open(t, []byte(twoGangs), nil).ReplayPodGroups, c.decisions+summary, c.refused)
 		})
 	}
 }

@@ -34,6 +34,8 @@ type groupReplay struct {
 	seen sets.Set[string]
 	// drew says that a dry run had a choice which Berth does not tell of.
 	drew bool
+	// exchanged says that upstream mixed up the devices of a pod's claims, which Berth does not: docs/differences.md.
+	exchanged bool
 	// refused is a node that Berth gave a pod, and upstream would not have.
 	refused error
 
@@ -161,6 +163,7 @@ func (r *groupReplay) listen() {
 	r.scheduler.SchedulePod = func(ctx context.Context, profile framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
 		result, err := schedule(ctx, profile, state, info)
 		if err == nil {
+			r.exchanged = r.exchanged || r.devices.exchanges(info.Pod)
 			err = r.choose(&result, profile, state, info.Pod)
 		}
 		return result, err
@@ -277,7 +280,7 @@ func (r *groupReplay) step(a attempt, rest []attempt) (ends bool, err error) {
 // stepGroup has upstream's own loop take the group.
 func (r *groupReplay) stepGroup(entity *framework.QueuedPodGroupInfo, a attempt, rest []attempt) (ends bool, err error) {
 	r.attempt, r.failed = a, map[string]failedPod{}
-	r.run, r.seen, r.drew, r.refused = 0, sets.New[string](), false, nil
+	r.run, r.seen, r.drew, r.exchanged, r.refused = 0, sets.New[string](), false, false, nil
 	alive := r.alivePods(entity)
 	r.scheduler.NextEntity = func(klog.Logger) (framework.QueuedEntityInfo, error) { return entity, nil }
 	endWrites := r.devices.takeWrites()
@@ -285,25 +288,35 @@ func (r *groupReplay) stepGroup(entity *framework.QueuedPodGroupInfo, a attempt,
 	if err := r.awaitBinds(alive); err != nil {
 		return false, err
 	}
-	gaveUp, err := endWrites()
+	gaveUp, err := endWrites(r.exchanged)
 	if err != nil {
 		return false, err
 	}
 	// A group that cannot be tried at all fails with its pods that are being deleted.
 	tried := sets.List(sets.KeySet(r.failed).Insert(alive...))
 	if err := r.compare(tried); err != nil {
-		if r.drew {
-			return true, nil // Another draw might have led where Berth's did.
+		if r.drew || r.exchanged {
+			return true, nil // Another draw, or the right devices, might have led where Berth's did.
 		}
 		return false, err
 	}
 	if len(r.requests.deleted) > 0 {
 		return true, r.compareVictims(rest)
 	}
-	if gaveUp {
-		return true, nil // When others hear of it is not said.
+	if gaveUp || r.exchanged {
+		return true, nil // When others hear of what was given up is not said.
 	}
-	return r.waitsForVictims(), r.takeIn(tried)
+	return r.waitsForVictims() || r.mayGiveUp(), r.takeIn(tried)
+}
+
+// mayGiveUp says whether a pod that got no node may have given up a claim of others: these then fail to bind.
+func (r *groupReplay) mayGiveUp() bool {
+	for name := range r.failed {
+		if r.devices.mayGiveUp(r.pending[name]) {
+			return true
+		}
+	}
+	return false
 }
 
 // next pops Berth's attempt, and what upstream has before it: what a group left over is as old as the group, and may come

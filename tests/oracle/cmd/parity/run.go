@@ -104,17 +104,19 @@ func compareAll(ctx context.Context, o options, scratch string) ([]finding, erro
 
 // report lists the kinds of differences, makes the first case of some of them small and writes these down.
 func report(ctx context.Context, o options, scratch string, findings []finding) error {
-	ofKind := map[string]int{}
+	ofKind := map[string][]uint64{}
 	var kinds []finding
 	for _, f := range findings {
-		if ofKind[f.difference.Kind]++; ofKind[f.difference.Kind] == 1 {
+		seeds := ofKind[f.difference.Kind]
+		if len(seeds) == 0 {
 			kinds = append(kinds, f)
 		}
+		ofKind[f.difference.Kind] = append(seeds, f.kase.Seed)
 	}
 	fmt.Printf("%d of %d cases differ, in %d ways\n", len(findings), o.seeds, len(kinds))
 	checker := &parity.Checker{Berth: o.berth, Dir: scratch, Claims: o.volumes, ReplayVolumes: o.replayVolumes}
 	for i, f := range kinds {
-		fmt.Printf("\nseed %d, and %d others:\n", f.kase.Seed, ofKind[f.difference.Kind]-1)
+		fmt.Printf("\nseed %d, and %d others: %v\n", f.kase.Seed, len(ofKind[f.difference.Kind])-1, ofKind[f.difference.Kind][1:])
 		if i >= o.shrink || ctx.Err() != nil {
 			f.difference.Print(os.Stdout)
 			continue
