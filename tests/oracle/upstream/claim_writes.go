@@ -51,10 +51,12 @@ func withoutRepeated(consumers []resourcev1.ResourceClaimConsumerReference) []re
 	})
 }
 
-// updateStatus is what PreBind does with devices, and PodGroupPostFilter without.
+// updateStatus is what PreBind does with devices, and PodGroupPostFilter without: of the latter upstream hears no more, and so
+// not before the plugins that it asks next.
 func (w *claimWrites) updateStatus(claim *resourcev1.ResourceClaim) *resourcev1.ResourceClaim {
 	if claim.Status.Allocation == nil {
-		w.giveUp() // Nothing follows that would need to know what is left of the claim.
+		w.giveUp()
+		return claim
 	}
 	return w.update(claim)
 }
