@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cache/claim_table.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -168,7 +169,7 @@ void ClaimTable::Recount(const std::string& uid, const ClaimPtr& latest) {
     holders_.insert_or_assign(uid, after);
   }
   if (HoldsTheSame(before, after)) return;
-  if (steps_.size() == kRememberedChanges) {
+  while (steps_.size() >= std::max(kRememberedChanges, holders_.size())) {
     forgotten_ = steps_.front().generation;
     steps_.pop_front();
   }

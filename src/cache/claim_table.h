@@ -19,7 +19,9 @@ namespace berth::cache {
 // Thread safety: the scheduling thread.
 class ClaimTable final : public ClaimTracker {
  public:
-  static constexpr size_t kRememberedChanges = 1u << 14;
+  // Or as many as claims hold devices: who missed more reads those at no more cost. Each keeps two
+  // versions of a claim alive.
+  static constexpr size_t kRememberedChanges = 1u << 9;
 
   // `shown` has the same claims as Show() has told of, and must outlive the table.
   explicit ClaimTable(const Listers& shown) : shown_(shown) {}

@@ -181,6 +181,22 @@ TEST_F(ClaimTableTest, ChangesThatAreForgottenAreNotTold) {
   EXPECT_FALSE(table_.ChangedSince(table_.generation() + 1, count));
 }
 
+TEST_F(ClaimTableTest, AsManyChangesAreRememberedAsClaimsHoldDevices) {
+  const auto show = [this](size_t i) {
+    Show(MakeDeviceClaim("c" + std::to_string(i)).Allocated("n", "gpu-" + std::to_string(i)).Ptr());
+  };
+  constexpr size_t kClaims = 2 * ClaimTable::kRememberedChanges;
+  for (size_t i = 0; i < kClaims; ++i) show(i);
+  const auto ignore = [](const ClaimPtr&, const ClaimPtr&) {};
+  EXPECT_TRUE(table_.ChangedSince(0, ignore));
+  for (size_t i = 1; i < kClaims; ++i) {
+    table_.Remove(*MakeDeviceClaim("c" + std::to_string(i)).Ptr());
+  }
+  const uint64_t left = table_.generation() - ClaimTable::kRememberedChanges;
+  EXPECT_TRUE(table_.ChangedSince(left, ignore));
+  EXPECT_FALSE(table_.ChangedSince(left - 1, ignore));
+}
+
 TEST_F(ClaimTableTest, ChangesAddUpToWhatIsHeldWhateverHappens) {
   Random random(7);
   uint64_t version = 1;
