@@ -23,8 +23,17 @@ import (
 // these feature gates, too.
 func newGangEnv(t *testing.T, gates ...string) *env {
 	t.Helper()
+	e, c, switches := newGangControlPlane(t, gates...)
+	d := e.startWith(daemon.Options{Config: deviceConfig, Kubeconfig: c.Kubeconfig(controlplane.Berth), Args: []string{switches}})
+	t.Cleanup(func() { e.stop(d) })
+	return e
+}
+
+// newGangControlPlane is the same without the daemon, which needs the switches.
+func newGangControlPlane(t *testing.T, gates ...string) (e *env, c *controlplane.ControlPlane, switches string) {
+	t.Helper()
 	needsKubernetes(t, "1.37", "pod groups of scheduling.k8s.io/v1beta1")
-	switches := "--feature-gates=GenericWorkload=true"
+	switches = "--feature-gates=GenericWorkload=true"
 	for _, gate := range gates {
 		switches += "," + gate + "=true"
 	}
@@ -32,10 +41,8 @@ func newGangEnv(t *testing.T, gates ...string) *env {
 	if slices.Contains(gates, "CompositePodGroup") {
 		served += ",scheduling.k8s.io/v1alpha3=true"
 	}
-	e, c := newEnvOfItsOwn(t, controlplane.Options{APIServerArgs: []string{switches, served}})
-	d := e.startWith(daemon.Options{Config: deviceConfig, Kubeconfig: c.Kubeconfig(controlplane.Berth), Args: []string{switches}})
-	t.Cleanup(func() { e.stop(d) })
-	return e
+	e, c = newEnvOfItsOwn(t, controlplane.Options{APIServerArgs: []string{switches, served}})
+	return e, c, switches
 }
 
 func (e *env) createGang(name string, minCount int32) {
@@ -46,12 +53,22 @@ func (e *env) createGang(name string, minCount int32) {
 // createGangInOne creates a gang whose pods go where the node label of that key has one value; "": anywhere.
 func (e *env) createGangInOne(topologyKey, name string, minCount int32) {
 	e.Helper()
-	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	group.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}
+	group := gang(name, minCount)
 	if topologyKey != "" {
 		group.Spec.SchedulingConstraints = &schedulingv1beta1.PodGroupSchedulingConstraints{
 			Topology: []schedulingv1beta1.TopologyConstraint{{Key: topologyKey}}}
 	}
+	e.createGroup(group)
+}
+
+func gang(name string, minCount int32) *schedulingv1beta1.PodGroup {
+	group := &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	group.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}
+	return group
+}
+
+func (e *env) createGroup(group *schedulingv1beta1.PodGroup) {
+	e.Helper()
 	_, err := e.admin.SchedulingV1beta1().PodGroups(e.namespace).Create(e.ctx, group, metav1.CreateOptions{})
 	e.must(err)
 }

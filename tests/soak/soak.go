@@ -128,7 +128,7 @@ func (s *soak) startDaemon(program daemon.Program, nodes []*corev1.Node) error {
 		return err
 	}
 	var kubeconfig string
-	if s.proxy, kubeconfig, err = startProxy(s.control, s.dir, s.seed); err != nil {
+	if s.proxy, kubeconfig, err = faults.Before(s.control, s.dir, s.seed); err != nil {
 		return err
 	}
 	s.daemon, err = daemon.Start(program, daemon.Options{

@@ -6,14 +6,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"berth.dev/tests/controlplane"
 	"berth.dev/tests/faults"
 )
 
@@ -38,32 +32,6 @@ const (
 	longestTrouble = 5 * time.Second
 	longestCalm    = 30 * time.Second
 )
-
-// startProxy puts a proxy before the API server, and returns the kubeconfig of who comes through it.
-func startProxy(c *controlplane.ControlPlane, dir string, seed uint64) (*faults.Proxy, string, error) {
-	const token = "soak"
-	ca, err := os.ReadFile(c.CAFile())
-	if err != nil {
-		return nil, "", err
-	}
-	cert, key, err := c.IssueServerCert("proxy")
-	if err != nil {
-		return nil, "", err
-	}
-	proxy, err := faults.NewProxy(faults.Options{Upstream: c.URL(), CA: ca, Token: c.Token(controlplane.Berth),
-		CertFile: cert, KeyFile: key, Seed: seed})
-	if err != nil {
-		return nil, "", err
-	}
-	proxy.AdmitTokens(token)
-	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: proxy.URL(), CertificateAuthority: c.CAFile()}
-	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: token}
-	config.Contexts["c"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
-	config.CurrentContext = "c"
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	return proxy, kubeconfig, clientcmd.WriteToFile(*config, kubeconfig)
-}
 
 // makeTrouble goes on until the context ends. What it does follows from the seed alone.
 func makeTrouble(ctx context.Context, proxy *faults.Proxy, seed uint64) {
