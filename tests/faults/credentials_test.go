@@ -75,7 +75,7 @@ func (c *credentials) admit(all ...string) {
 	if c.certs {
 		c.r.proxy.admitCerts(all...)
 	} else {
-		c.r.proxy.AdmitTokens(all...)
+		c.r.proxy.admitTokens(all...)
 	}
 }
 

@@ -36,8 +36,8 @@ func (i *identities) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
 	return i.server, nil
 }
 
-// AdmitTokens makes these the only valid ones.
-func (i *identities) AdmitTokens(tokens ...string) {
+// admitTokens makes these the only valid ones.
+func (i *identities) admitTokens(tokens ...string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.tokens = map[string]bool{}

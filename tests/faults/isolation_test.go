@@ -51,7 +51,7 @@ func TestAFaultInOneNamespaceHoldsUpNoOther(t *testing.T) {
 	} {
 		t.Log(rule)
 		name := fmt.Sprintf("case-%d", i)
-		lift := r.proxy.Add(rule)
+		lift := r.proxy.add(rule)
 		create(a, name)
 		create(b, name)
 		await(b, name, promise)

@@ -51,7 +51,7 @@ func newBench(t *testing.T, http1 bool) *bench {
 		Upstream: upstream.URL, CA: ca, Token: "real", CertFile: certFile, KeyFile: keyFile, HTTP1: http1, Seed: 1})
 	b.must(err)
 	t.Cleanup(b.proxy.Close)
-	b.proxy.AdmitTokens("ours")
+	b.proxy.admitTokens("ours")
 	trusted := x509.NewCertPool()
 	trusted.AppendCertsFromPEM(ca)
 	b.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: !http1}}
@@ -117,13 +117,13 @@ func eachProtocol(t *testing.T, test func(b *bench)) {
 
 func TestProxyPassesOnWhatNoFaultConcerns(t *testing.T) {
 	eachProtocol(t, func(b *bench) {
-		b.proxy.Add(Rule{Scope{"create", "pods/binding", "b"}, Fault{Kind: Cut}, 1})
+		b.proxy.add(Rule{Scope{"create", "pods/binding", "b"}, Fault{Kind: Cut}, 1})
 		code, body, err := b.ask("POST", podsPath+"/web/binding", "x")
 		b.must(err)
 		if code != 200 || body != "POST "+podsPath+"/web/binding x" {
 			b.Errorf("%d %q", code, body)
 		}
-		b.proxy.AdmitTokens("another")
+		b.proxy.admitTokens("another")
 		if code, _, err := b.ask("GET", podsPath, ""); err != nil || code != http.StatusUnauthorized {
 			b.Errorf("with a token that is not valid: %d, %v", code, err)
 		}
@@ -149,7 +149,7 @@ func TestProxyFaultsOfRequests(t *testing.T) {
 	eachProtocol(t, func(b *bench) {
 		for _, c := range cases {
 			before := b.done.Load()
-			lift := b.proxy.Add(Rule{Scope{Verb: "create", Resource: "pods/binding"}, c.fault, 1})
+			lift := b.proxy.add(Rule{Scope{Verb: "create", Resource: "pods/binding"}, c.fault, 1})
 			code, _, err := b.ask("POST", podsPath+"/web/binding", "x")
 			if code != c.code || (err != nil) != (c.code == 0) || b.done.Load()-before != c.done {
 				b.Errorf("%s: code %d, %v, done %d times; want %d, done %d times", c.fault, code, err, b.done.Load()-before, c.code, c.done)
@@ -164,7 +164,7 @@ func TestProxyFaultsOfRequests(t *testing.T) {
 
 func TestProxyDeliversNothingThatWasGivenUp(t *testing.T) {
 	eachProtocol(t, func(b *bench) {
-		b.proxy.Add(Rule{Scope{}, Fault{Kind: Delay, Delay: 2 * time.Second}, 1})
+		b.proxy.add(Rule{Scope{}, Fault{Kind: Delay, Delay: 2 * time.Second}, 1})
 		for range 3 {
 			ctx, cancel := context.WithTimeout(b.Context(), 10*time.Millisecond)
 			if _, err := b.open(ctx, "POST", podsPath+"/web/binding", "x"); !errors.Is(err, context.DeadlineExceeded) {
@@ -198,13 +198,13 @@ func TestProxyFaultsOfWatches(t *testing.T) {
 			}
 		}
 		next("one", "one")
-		lift := b.proxy.Add(Rule{Scope{Verb: "watch"}, Fault{Kind: NoBookmarks}, 1})
+		lift := b.proxy.add(Rule{Scope{Verb: "watch"}, Fault{Kind: NoBookmarks}, 1})
 		next("two", `{"type":"BOOKMARK"}`, "two")
 		lift()
-		lift = b.proxy.Add(Rule{Scope{Verb: "watch"}, Fault{Kind: Split}, 1})
+		lift = b.proxy.add(Rule{Scope{Verb: "watch"}, Fault{Kind: Split}, 1})
 		next("three", "three")
 		lift()
-		b.proxy.Add(Rule{Scope{Verb: "watch"}, Fault{Kind: Expire}, 1})
+		b.proxy.add(Rule{Scope{Verb: "watch"}, Fault{Kind: Expire}, 1})
 		if !events.Scan() || !strings.Contains(events.Text(), `"code":410`) {
 			b.Errorf("got %q, want 410", events.Text())
 		}

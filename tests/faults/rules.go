@@ -130,8 +130,8 @@ func newRules(seed uint64) *rules {
 	return &rules{random: rand.New(rand.NewPCG(seed, 17)), changed: make(chan struct{}), hits: map[Kind]int{}}
 }
 
-// Add puts a rule in force until `lift` is called.
-func (r *rules) Add(rule Rule) (lift func()) {
+// add puts a rule in force until `lift` is called.
+func (r *rules) add(rule Rule) (lift func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	added := &rule

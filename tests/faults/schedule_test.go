@@ -136,7 +136,7 @@ func (s *schedule) addRule(random *rand.Rand, add adder) {
 		if here.Namespace != "" {
 			here.Namespace = r.namespaces[strings.Index("ab", here.Namespace)]
 		}
-		return r.proxy.Add(here)
+		return r.proxy.add(here)
 	})
 }
 

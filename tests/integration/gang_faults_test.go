@@ -29,27 +29,6 @@ var gangFaults = []faults.Rule{
 	{Scope: faults.Scope{Verb: "watch"}, Fault: faults.Fault{Kind: faults.Truncate}, Share: 1},
 }
 
-// trouble lets one fault after the other happen until the returned function is called.
-func trouble(proxy *faults.Proxy, random *rand.Rand) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for ctx.Err() == nil {
-			lift := proxy.Add(gangFaults[random.IntN(len(gangFaults))])
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Duration(random.IntN(1000)) * time.Millisecond):
-			}
-			lift()
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
-}
-
 // TestGangsStayWholeUnderFaultsAndPreemption while urgent gangs push others away, which come again.
 func TestGangsStayWholeUnderFaultsAndPreemption(t *testing.T) {
 	const rounds, lowSize, urgentSize = 4, 4, 6
@@ -103,7 +82,9 @@ func TestGangsStayWholeUnderFaultsAndPreemption(t *testing.T) {
 		}
 	}
 
-	stop := trouble(proxy, rand.New(rand.NewPCG(seed, 2)))
+	ctx, stop := context.WithCancel(e.ctx)
+	defer stop()
+	go proxy.Trouble(ctx, gangFaults, time.Second, 0, seed)
 	for round := range rounds {
 		low := fmt.Sprintf("low%d", round)
 		create(low, lowSize, "")

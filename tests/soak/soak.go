@@ -221,7 +221,7 @@ func (s *soak) change(ctx context.Context) error {
 	changed := make(chan error, 1)
 	go func() { changed <- s.churn.run(changing) }()
 	if !s.calm {
-		go makeTrouble(changing, s.proxy, s.seed)
+		go s.proxy.Trouble(changing, troubles, longestTrouble, longestCalm, s.seed)
 	}
 	begin := time.Now()
 	show := s.line.Follow("soak", int(s.duration.Seconds()), func() (int, string) {

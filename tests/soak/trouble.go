@@ -3,8 +3,6 @@
 package main
 
 import (
-	"context"
-	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -32,21 +30,3 @@ const (
 	longestTrouble = 5 * time.Second
 	longestCalm    = 30 * time.Second
 )
-
-// makeTrouble goes on until the context ends. What it does follows from the seed alone.
-func makeTrouble(ctx context.Context, proxy *faults.Proxy, seed uint64) {
-	random := rand.New(rand.NewPCG(seed, 1))
-	within := func(longest time.Duration) time.Duration { return time.Duration(random.Int64N(int64(longest)) + 1) }
-	wait := func(d time.Duration) {
-		select {
-		case <-ctx.Done():
-		case <-time.After(d):
-		}
-	}
-	for ctx.Err() == nil {
-		wait(within(longestCalm))
-		lift := proxy.Add(troubles[random.IntN(len(troubles))])
-		wait(within(longestTrouble))
-		lift()
-	}
-}
