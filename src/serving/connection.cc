@@ -60,7 +60,7 @@ Connection::~Connection() {
   server_.loop_.Unwatch(fd_, *this);
   GiveUp();
   if (session_ != nullptr) {
-    if (state_ != State::kHandshake) SSL_shutdown(session_);
+    if (state_ != State::kHandshake && state_ != State::kClosing) SSL_shutdown(session_);
     SSL_free(session_);
     ERR_clear_error();
   }
@@ -94,6 +94,9 @@ bool Connection::Drive() {
         break;
       case State::kWriting:
         progress = Write();
+        break;
+      case State::kClosing:
+        progress = Discard();
         break;
     }
     if (progress == Progress::kClosed) return false;
@@ -290,12 +293,39 @@ Connection::Progress Connection::Write() {
     if (put <= 0) return Blocked(put);
     written_ += static_cast<size_t>(put);
   }
-  if (persistence_ == Persistence::kClose) return Progress::kClosed;
   out_.clear();
   out_.shrink_to_fit();
+  if (persistence_ == Persistence::kClose) {
+    // Nothing is waited for once the server goes.
+    if (server_.drained_) return Progress::kClosed;
+    CloseEnd();
+    return Progress::kDone;
+  }
   Enter(State::kReading, server_.limits_.idle);
   waiting_since_ = server_.loop_.Now();
   return Progress::kDone;
+}
+
+void Connection::CloseEnd() {
+  if (session_ != nullptr) SSL_shutdown(session_);
+  ERR_clear_error();
+  shutdown(fd_, SHUT_WR);
+  Enter(State::kClosing, server_.limits_.closing);
+}
+
+Connection::Progress Connection::Discard() {
+  std::array<char, kRecord> buffer;
+  for (int i = 0; i < kRecordsATurn; ++i) {
+    // TLS or not: what it says is of no interest.
+    const ssize_t got = recv(fd_, buffer.data(), buffer.size(), 0);
+    const bool waits = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+    if (got <= 0 && !waits) return Progress::kClosed;
+    if (waits) break;
+    discarded_ += static_cast<size_t>(got);
+    if (discarded_ > server_.limits_.closing_bytes) return Progress::kClosed;
+  }
+  wanted_ = EPOLLIN;
+  return Progress::kBlocked;
 }
 
 }  // namespace berth::serving

@@ -19,9 +19,13 @@ namespace berth::serving {
 
 // One client's connection:
 //
-//   handshake -> reading -> handling -> writing -> closed
+//   handshake -> reading -> handling -> writing -> closing -> closed
 //                   ^                      |
 //                   +----- keep alive -----+
+//
+// After its last answer it closes its own end and throws away what the client still sends, until
+// the client has closed, too: a socket that is closed with bytes unread resets the connection, and
+// the client may lose the answer (RFC 9112, 9.6).
 //
 // Without TLS the handshake is done as soon as it begins.
 //
@@ -50,7 +54,7 @@ class Connection final : public base::FdListener {
   bool has_request() const { return state_ == State::kHandling || state_ == State::kWriting; }
 
  private:
-  enum class State { kHandshake, kReading, kHandling, kWriting };
+  enum class State { kHandshake, kReading, kHandling, kWriting, kClosing };
   enum class Progress { kBlocked, kDone, kClosed };
 
   // Goes as far as it can without waiting. false: the connection is to be closed.
@@ -61,6 +65,7 @@ class Connection final : public base::FdListener {
                           ssl_st* session, void* self);
   Progress Read();
   Progress Write();
+  Progress Discard();
   // As read(2) and write(2), over TLS where that is spoken.
   int Receive(std::span<char> buffer);
   int Send(std::string_view data);
@@ -78,6 +83,8 @@ class Connection final : public base::FdListener {
   void GiveUp();
   void Refuse(int code);
   void Enqueue(const Response& response, Persistence persistence);
+  // Of its own end.
+  void CloseEnd();
   void Enter(State state, Duration limit);
 
   HttpServer& server_;
@@ -96,6 +103,7 @@ class Connection final : public base::FdListener {
   size_t large_body_ = 0;            // bytes that count as those of a large body
   std::string out_;
   size_t written_ = 0;
+  size_t discarded_ = 0;  // bytes, while closing
   Parts parts_ = Parts::kHeadAndBody;
   Persistence persistence_ = Persistence::kClose;
   uint64_t number_ = 0;

@@ -39,6 +39,9 @@ struct ServerLimits {
   Duration idle = std::chrono::seconds(90);
   Duration answer = std::chrono::seconds(30);  // from the handler; then 504
   Duration write = std::chrono::seconds(60);   // of one answer
+  // After the last answer, until the client closes its end, too.
+  Duration closing = std::chrono::seconds(1);
+  size_t closing_bytes = size_t{4} * 1024 * 1024;  // that it may still send
 };
 
 // HTTP/1.1 over TLS, on one thread and without a thread for any connection: a client that is slow,

@@ -10,6 +10,7 @@
 #include <future>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -202,6 +203,28 @@ TEST_F(HttpServerTest, RequestsBeyondTheLimitsAreRefusedAndTheConnectionClosed) 
     EXPECT_THAT(client.ReadAnswer(), StartsWith(c.answer));
     EXPECT_TRUE(client.AtEnd());
   }
+}
+
+TEST_F(HttpServerTest, AClientThatSendsOnReadsWhyItIsRefused) {
+  Start({.body_bytes = 100});
+  // More than the sockets' buffers hold, so that it is still sending when the answer comes.
+  const std::string body(3'000'000, 'b');
+  for (int i = 0; i < 20; ++i) {
+    TlsClient client(port());
+    EXPECT_TRUE(client.Send(Post("/echo", body.size()) + body));
+    EXPECT_THAT(client.ReadAnswer(), StartsWith("HTTP/1.1 413 "));
+    EXPECT_TRUE(client.AtEnd());
+  }
+}
+
+TEST_F(HttpServerTest, AClientThatNeverClosesIsClosed) {
+  Start({.closing = milliseconds(100)});
+  TlsClient client(port());
+  client.Send("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(client.ReadAnswer(), HasSubstr("ok"));
+  const Time limit = clock_.Now() + seconds(20);
+  while (NumConnections() != 0 && clock_.Now() < limit) std::this_thread::yield();
+  EXPECT_EQ(NumConnections(), 0u);
 }
 
 TEST_F(HttpServerTest, SlowClientsAreClosedWhenTheirTimeIsUp) {
