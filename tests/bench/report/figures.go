@@ -73,6 +73,14 @@ type clusterRun struct {
 	Rows []clusterRow
 }
 
+// scaleRow is one cluster of `./dev bench scale`.
+type scaleRow struct {
+	Nodes, Pods float64
+	CPU         float64 `json:"cpuSeconds"`
+	CPUPod      float64 `json:"cpuMicrosecondsPerPod"`
+	PeakMemory  float64 `json:"peakMemoryBytes"`
+}
+
 // figures are all that was measured.
 type figures struct {
 	machine engineRow // of the engine's benchmark
@@ -84,6 +92,10 @@ type figures struct {
 		circumstances
 		BoundPods int
 		Rows      []startRow
+	}
+	scale struct {
+		Date, Machine string
+		Rows          []scaleRow
 	}
 }
 
@@ -197,6 +209,20 @@ func (f *figures) startTable() string {
 	out.WriteString("| scheduler | first bind after | CPU until then | memory then |\n| --- | ---: | ---: | ---: |\n")
 	for _, row := range f.start.Rows {
 		fmt.Fprintf(&out, "| %s | %.2f s | %.2f s | %.0f MiB |\n", row.Scheduler, row.Seconds, row.CPU, row.Resident/(1<<20))
+	}
+	return out.String()
+}
+
+func (f *figures) scaleTable() string {
+	if len(f.scale.Rows) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s, %s.\n\n", f.scale.Date, f.scale.Machine)
+	out.WriteString("| nodes | pods | CPU a pod | CPU of the run | memory |\n| ---: | ---: | ---: | ---: | ---: |\n")
+	for _, row := range f.scale.Rows {
+		fmt.Fprintf(&out, "| %s | %s | %.1f µs | %.1f s | %s MiB |\n", thousands(row.Nodes), thousands(row.Pods), row.CPUPod, row.CPU,
+			thousands(row.PeakMemory/(1<<20)))
 	}
 	return out.String()
 }

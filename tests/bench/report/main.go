@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	results := flag.String("results", "bench/results", "folder of engine.json, cluster.json, claims.json and start.json; what is absent is left out")
+	results := flag.String("results", "bench/results", "folder of engine.json, cluster.json, claims.json, start.json and scale.json; what is absent is left out")
 	docs := flag.String("docs", "../docs", "folder of performance.md and performance.svg")
 	flag.Parse()
 	if err := run(*results, *docs); err != nil {
@@ -30,14 +30,10 @@ func run(results, docs string) error {
 	if err := r.readEngine(filepath.Join(results, "engine.json")); err != nil {
 		return err
 	}
-	if err := readJSON(filepath.Join(results, "cluster.json"), &r.cluster); err != nil {
-		return err
-	}
-	if err := readJSON(filepath.Join(results, "claims.json"), &r.claims); err != nil {
-		return err
-	}
-	if err := readJSON(filepath.Join(results, "start.json"), &r.start); err != nil {
-		return err
+	for name, value := range map[string]any{"cluster": &r.cluster, "claims": &r.claims, "start": &r.start, "scale": &r.scale} {
+		if err := readJSON(filepath.Join(results, name+".json"), value); err != nil {
+			return err
+		}
 	}
 	page := filepath.Join(docs, "performance.md")
 	text, err := os.ReadFile(page)
@@ -45,7 +41,7 @@ func run(results, docs string) error {
 		return err
 	}
 	for name, table := range map[string]string{
-		"engine": r.engineTable(), "cluster": r.cluster.table(), "claims": r.claims.table(), "start": r.startTable(),
+		"engine": r.engineTable(), "cluster": r.cluster.table(), "claims": r.claims.table(), "start": r.startTable(), "scale": r.scaleTable(),
 	} {
 		if table == "" {
 			continue
