@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/app/live_state.h"
+#include "src/app/pace.h"
 #include "src/base/clock.h"
 #include "src/documents/parse.h"
 #include "src/fixes/find.h"
@@ -147,23 +148,6 @@ Reply Explain(const Explained& asked, const std::optional<explain::Standing>& st
   return reply;
 }
 
-// Keeps what is explained on the scheduling thread to a fiftieth of its time. The scheduling
-// thread's.
-class Pace {
- public:
-  bool Allows() const { return clock_.Now() >= next_; }
-  void Run(const std::function<void()>& work) {
-    const Time began = clock_.Now();
-    work();
-    const Time ended = clock_.Now();
-    next_ = ended + 49 * (ended - began);
-  }
-
- private:
-  const base::RealClock clock_;
-  Time next_ = Time::min();
-};
-
 // On the scheduling thread, whose plugins the mirror has not all.
 Reply ExplainHere(const Explained& asked, const explain::Standing& standing,
                   scheduler::Scheduler& scheduler, Pace& pace) {
@@ -201,9 +185,9 @@ void InstallSimulate(serving::Router& router, const scheduler::Scheduler& schedu
   router.HandleMethod(kSimulatePath, "POST", ask);
 }
 
-void InstallExplain(serving::Router& router, scheduler::Scheduler& scheduler,
+void InstallExplain(serving::Router& router, const Clock& clock, scheduler::Scheduler& scheduler,
                     LiveQuestions& questions) {
-  const auto explain = [&scheduler, &questions, pace = std::make_shared<Pace>()](
+  const auto explain = [&scheduler, &questions, pace = std::make_shared<Pace>(clock)](
                            const RequestPtr& request, const Respond& respond) {
     const std::string* pod = request->FindQuery("pod");
     const Explained asked{.pod = pod == nullptr ? "" : *pod,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "berth/time.h"
 #include "src/app/live_questions.h"
 #include "src/scheduler/scheduler.h"
 #include "src/serving/router.h"
@@ -26,7 +27,7 @@ void InstallSimulate(serving::Router& router, const scheduler::Scheduler& schedu
 // where the pod stands, and the verdict is made on the questions' thread, from the mirror. Only
 // where a profile has plugins of libraries, which the mirror has not, the scheduling thread makes
 // it, and gives that a fiftieth of its time: a question that comes too early is answered with 429.
-void InstallExplain(serving::Router& router, scheduler::Scheduler& scheduler,
+void InstallExplain(serving::Router& router, const Clock& clock, scheduler::Scheduler& scheduler,
                     LiveQuestions& questions);
 
 }  // namespace berth::app

@@ -161,7 +161,7 @@ std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources) {
   });
   if (sources.debug) {
     InstallDebug(*router, sources.scheduler);
-    InstallExplain(*router, sources.scheduler, sources.questions);
+    InstallExplain(*router, sources.clock, sources.scheduler, sources.questions);
     InstallSimulate(*router, sources.scheduler, sources.questions);
     InstallDebugFlags(*router);
   }

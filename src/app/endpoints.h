@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "berth/time.h"
 #include "src/app/configz.h"
 #include "src/app/live_questions.h"
 #include "src/app/zpages.h"
@@ -21,6 +22,7 @@ namespace berth::app {
 struct EndpointSources {
   using Check = std::function<std::optional<std::string>()>;
 
+  const Clock& clock;
   scheduler::Scheduler& scheduler;
   metrics::Registry& metrics;
   const informers::Informers& informers;

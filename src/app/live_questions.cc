@@ -80,7 +80,7 @@ Result<std::unique_ptr<simulator::Simulation>> LiveQuestions::MakeSimulation() {
 }
 
 // The informers' first lists come after the decisions of which they may know the pods.
-void LiveQuestions::Follow(std::function<void(mirror::Change)> sink) {
+void LiveQuestions::Follow(mirror::ChangeSink sink) {
   daemon_.scheduler().Post(
       scheduler::Query{[&daemon = daemon_, kinds = kinds_, sink = std::move(sink)] {
         daemon.scheduler().TellDecisions(sink);

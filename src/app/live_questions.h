@@ -38,7 +38,7 @@ class LiveQuestions final : public mirror::LiveCluster {
 
   Result<std::unique_ptr<simulator::Simulation>> MakeSimulation() override;
   size_t num_kinds() const override { return kinds_.size(); }
-  void Follow(std::function<void(mirror::Change)> sink) override;
+  void Follow(mirror::ChangeSink sink) override;
   void Unfollow() override;
 
  private:

@@ -114,6 +114,7 @@ Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settin
   const config::SchedulerConfiguration& configuration = settings.configuration;
   const config::FeatureGates& gates = settings.feature_gates;
   EndpointSources sources{
+      daemon.clock(),
       daemon.scheduler(),
       daemon.metrics(),
       daemon.informers(),

@@ -20,6 +20,7 @@
 namespace berth::mirror {
 
 using Change = std::variant<informers::InformerEvent, scheduler::Decision>;
+using ChangeSink = std::function<void(Change)>;
 
 // What a mirror is made of and kept up by. Its methods are called on the questions' thread and
 // return at once.
@@ -33,7 +34,7 @@ class LiveCluster {
   // From now on `sink` sees each change, in the order that Mirror::Take() asks for: what informers
   // see, as informers::Informers::Follow() says, and what the scheduler decides, before that of the
   // pods that have a node by now. From any thread.
-  virtual void Follow(std::function<void(Change)> sink) = 0;
+  virtual void Follow(ChangeSink sink) = 0;
   virtual void Unfollow() = 0;
 };
 

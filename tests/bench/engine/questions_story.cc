@@ -36,7 +36,7 @@ class StillCluster final : public mirror::LiveCluster {
     return simulator::Simulation::Make(options, app::FindInTreePlugins().registry);
   }
   size_t num_kinds() const override { return 0; }
-  void Follow(std::function<void(mirror::Change)> /*sink*/) override {}
+  void Follow(mirror::ChangeSink /*sink*/) override {}
   void Unfollow() override {}
 };
 

@@ -28,7 +28,7 @@ class FakeCluster final : public LiveCluster {
     return simulator::Simulation::Make(test::DefaultSimulationOptions(), plugins::InTreeRegistry());
   }
   size_t num_kinds() const override { return 2; }
-  void Follow(std::function<void(Change)> sink) override {
+  void Follow(ChangeSink sink) override {
     base::MutexLock lock(mutex_);
     sink_ = std::move(sink);
     for (const Change& change : changes_) sink_(change);
@@ -64,7 +64,7 @@ class FakeCluster final : public LiveCluster {
  private:
   base::Mutex mutex_;
   std::vector<Change> changes_;
-  std::function<void(Change)> sink_;
+  ChangeSink sink_;
 };
 
 std::vector<std::shared_ptr<const api::Pod>> Pods(std::string_view json) {
