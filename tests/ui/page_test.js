@@ -188,6 +188,24 @@ test('a question of what would be is asked and answered', async () => {
   }, {hash: '#/what-if', refused: 400});
 });
 
+test('another configuration is tried on all pods, scheduled again', async () => {
+  await visit(small, async (page) => {
+    const answer = page.locator('#answer');
+    const config = (strategy) => ['apiVersion: kubescheduler.config.k8s.io/v1', 'kind: KubeSchedulerConfiguration', 'profiles:',
+      '- pluginConfig:', '  - name: NodeResourcesFit', `    args: {scoringStrategy: {type: ${strategy}}}`].join('\n');
+    await page.getByLabel('Another configuration').fill(config('MostAllocated'));
+    await page.getByLabel('Schedule all pods again').check();
+    await page.getByRole('button', {name: 'Ask'}).click();
+    await answer.locator('.summary').waitFor({timeout: 30_000});
+    // Packing changes where pods go, and not how many there are.
+    assert.match(await answer.locator('.summary').innerText(), /Pods\s+\d+\s+\d+\s+=/);
+    assert.match(await answer.innerText(), /\d+ pods elsewhere/);
+    await page.getByLabel('Another configuration').fill(config('Emptiest'));
+    await page.getByRole('button', {name: 'Ask'}).click();
+    await answer.getByText('Emptiest').waitFor();
+  }, {hash: '#/what-if', refused: 400});
+});
+
 test('a recording is shown after any of its decisions', async () => {
   await visit(recorded, async (page) => {
     await page.getByRole('link', {name: 'Decisions'}).click();
