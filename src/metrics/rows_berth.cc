@@ -12,12 +12,14 @@ std::vector<MetricRow> BerthRows() {
        Gauge("berth_inbox_depth", kAlpha, {},
              "Messages that the scheduling loop found waiting at its last turn.")},
       {Metric::kLoopTurns,
-       Counter("berth_loop_turns_total", kAlpha, {}, "Turns of the scheduling loop.")},
+       Counter("berth_loop_turns_total", kAlpha, {},
+               "Turns of the scheduling loop: each applies the messages that have come, and "
+               "schedules at most one pod.")},
       {Metric::kLoopTurnDuration,
-       Histogram("berth_loop_turn_duration_seconds", kAlpha, {}, Exponential(0.0001, 4, 10),
-                 "Time taken by one turn of the scheduling loop, in seconds: messages are applied, "
-                 "and pods scheduled until none may be decided. Health checks, queries and changes "
-                 "of the cluster wait that long at most.")},
+       // 20 ms is one of the bounds.
+       Histogram("berth_turn_duration_seconds", kAlpha, {}, Exponential(0.02 / 256, 2, 16),
+                 "Time taken by one turn of the scheduling loop, in seconds. Health checks, "
+                 "queries and changes of the cluster wait that long at most.")},
       {Metric::kReusedVerdicts,
        Counter("berth_reused_verdicts_total", kAlpha, {"result"},
                "Attempts that were decided by what plugins had answered for earlier pods of the "

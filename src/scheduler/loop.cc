@@ -59,14 +59,13 @@ void Loop::Run() {
 
 std::optional<Time> Loop::Turn(Time now) {
   BERTH_ON_THREAD(state_.owner);
-  const Time started = state_.clock.Now();
+  Time looked = state_.clock.Now();
   BeginTurn(now);
   last_turn_.store(now, std::memory_order_relaxed);
   if (now - aged_ >= kAgeInterval) {
     aged_ = now;
     parts_.engine.AgeKept();
   }
-  state_.metrics.Add(series_.turns);
   state_.metrics.Set(series_.inbox_depth, static_cast<double>(arrived_.size()));
   ApplyArrived(now);
   bool activated = false;
@@ -82,12 +81,20 @@ std::optional<Time> Loop::Turn(Time now) {
     if (stopped_ || !MayDecide()) break;
     now = RunCycle();
     ShowProgress(now);
+    looked = CountTurn(looked);
   }
   state_.step_clock.End();
-  state_.metrics.Observe(series_.turn_duration, state_.clock.Now() - started);
   ShowProgress(state_.clock.Now());
+  CountTurn(looked);
   if (!stopped_ && MayDecide()) return now;
   return NextWakeup(now);
+}
+
+Time Loop::CountTurn(Time looked) {
+  const Time ended = state_.clock.Now();
+  state_.metrics.Add(series_.turns);
+  state_.metrics.Observe(series_.turn_duration, ended - looked);
+  return ended;
 }
 
 void Loop::BeginTurn(Time now) {

@@ -41,7 +41,8 @@ class Loop {
 
   // Turns until stopped.
   void Run();
-  // One turn at `now`. Returns when the next turn is due without a message.
+  // Turns, at `now` first, until no pod may be decided. Each turn takes in the messages that have
+  // come, and decides one pod. Returns when the next is due without a message.
   std::optional<Time> Turn(Time now);
   bool stopped() const { return stopped_; }
 
@@ -52,6 +53,8 @@ class Loop {
 
  private:
   void BeginTurn(Time now);
+  // A turn ends that began when messages were `looked` for. Returns when.
+  Time CountTurn(Time looked);
   // Returns the time when it has ended.
   Time RunCycle();
   void ApplyArrived(Time now);

@@ -33,6 +33,28 @@ TEST_F(MetricsTest, EveryChangeOfTheClusterIsTimedUnderItsEvent) {
                               "scheduler\",resource=\"nodes\",version=\"v1\"} 2\n"));
 }
 
+TEST_F(MetricsTest, ATurnEndsWhereTheLoopLooksForMessagesAgain) {
+  // Each pod takes 15 ms: no look at the inbox waits for both.
+  options_.on_cycle = [this](const scheduler::CycleOutcome&) {
+    clock().Advance(std::chrono::milliseconds(15));
+  };
+  Restart();
+  Synced();
+  AddNode(MakeNode("a").Allocatable({{"cpu", "4"}}));
+  AddPod(MakePod().Name("p"));
+  AddPod(MakePod().Name("q"));
+  scheduler().Turn(Now());
+  const std::string text = Metrics();
+  const auto value = [&text](const std::string& series) {
+    const size_t at = text.find("\n" + series + " ");
+    return at == std::string::npos ? -1 : std::stoi(text.substr(at + 2 + series.size()));
+  };
+  const int turns = value("berth_turn_duration_seconds_count");
+  EXPECT_EQ(value("berth_loop_turns_total"), turns);
+  EXPECT_EQ(value("berth_turn_duration_seconds_bucket{le=\"0.01\"}"), turns - 2);
+  EXPECT_EQ(value("berth_turn_duration_seconds_bucket{le=\"0.02\"}"), turns);
+}
+
 TEST_F(MetricsTest, ObjectsThatCannotBeReadCountUnderTheirResource) {
   Synced();
   PostUndecodable("ns/p", "");
