@@ -6,6 +6,7 @@
 //	go run ./bench                       # 5,000 nodes, 4,000 pods of every kind
 //	go run ./bench -workload spread      # of one kind
 //	go run ./bench --rounds 3 -o json    # medians of three, the schedulers in alternation
+//	go run ./bench -variants 5/s,100/s   # latency with so many pods a second
 //	go run ./bench -start                # from the start of the process to the first pod bound
 //	go run ./bench -record DIR           # Berth alone, in turn without and with --record DIR
 //	go run ./bench -explain              # Berth alone, in turn left alone and asked why about each pod once
@@ -71,7 +72,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.start, "start", false, "measure the start among many bound pods instead")
 	flags.IntVar(&o.bound, "bound", 50000, "with -start: how many pods are bound")
 	flags.StringVar(&variants, "variants", "pending,stream",
-		"pending: the pods are there before the scheduler starts; stream: they come while it runs")
+		"pending: the pods are there before the scheduler starts; stream: they come while it runs, as fast as can be; 5/s: so many a second")
 	flags.StringVar(&schedulers, "schedulers", "kube-scheduler,berth", "which schedulers, in which order")
 	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
 	flags.StringVar(&o.record, "record", "",
@@ -121,8 +122,12 @@ func (o options) validate(rest []string) error {
 		return errors.New("-explain asks about pods by name, and Deployments' pods get theirs later")
 	}
 	for _, v := range o.variants {
-		if v != pending && v != stream {
-			return fmt.Errorf("--variants: %q is neither %s nor %s", v, pending, stream)
+		rate, err := rateOf(v)
+		if err != nil {
+			return err
+		}
+		if rate > 0 && slices.ContainsFunc(o.kinds, func(k kind) bool { return k.ofDeployments }) {
+			return fmt.Errorf("--variants: %s is for pods that are created one by one, and controllers create those of Deployments", v)
 		}
 	}
 	for _, s := range o.schedulers {

@@ -67,7 +67,7 @@ func TestExplainMeasuresBerthAgainstItself(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatExcludeEachOther(t *testing.T) {
+func TestArgumentsThatMakeNoSense(t *testing.T) {
 	for _, args := range [][]string{
 		{"-record", "r", "-schedulers", "berth"},
 		{"-record", "r", "-start"},
@@ -76,6 +76,9 @@ func TestArgumentsThatExcludeEachOther(t *testing.T) {
 		{"-explain", "-workload", "deployments"},
 		{"-schedulers", recordingName},
 		{"-schedulers", explainingName},
+		{"-variants", "0/s", "-workload", "plain"},
+		{"-variants", "5", "-workload", "plain"},
+		{"-variants", "5/s", "-workload", "deployments"},
 	} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%q is accepted", args)

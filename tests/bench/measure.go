@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,8 +33,10 @@ const (
 
 	// pending pods are there before the scheduler starts; its CPU time counts from its start.
 	pending = "pending"
-	// stream is pods that are created while the scheduler runs.
+	// stream is pods that are created while the scheduler runs, as fast as the API server takes them.
 	stream = "stream"
+	// perSecond ends the name of a variant that creates so many pods a second, evenly: "5/s".
+	perSecond = "/s"
 
 	namespace = "bench"
 	// measureLimit is how long one measurement may take.
@@ -160,7 +163,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	}
 	if variant == pending {
 		b.bar.Say("%s: creating pods", title)
-		if err := b.create(ctx, crowd); err != nil {
+		if err := b.create(ctx, crowd, variant); err != nil {
 			return m, err
 		}
 		if k.ofDeployments {
@@ -204,7 +207,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	if err != nil {
 		return m, err
 	}
-	if variant == stream {
+	if variant != pending {
 		extra = 1
 		if used, err = b.awaitReady(ctx, d, tracker); err != nil {
 			return m, err
@@ -215,8 +218,8 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		begin = time.Now()
 	}
 	stopBar := b.bar.Follow(title, b.pods, func() (int, string) { return tracker.Bound() - extra, "" })
-	if variant == stream {
-		err = b.create(ctx, crowd)
+	if variant != pending {
+		err = b.create(ctx, crowd, variant)
 	}
 	if err == nil {
 		err = d.await(ctx, func(ctx context.Context) error { return tracker.AwaitBound(ctx, b.pods+extra) })
@@ -270,7 +273,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 
 		explained: explained, notExplained: notExplained,
 	}
-	if variant == stream {
+	if variant != pending {
 		m.latencies = crowd.latencies(tracker, begin)
 	}
 	if err := d.Stop(); err != nil {
@@ -440,11 +443,38 @@ func (c crowd) latencies(tracker *workload.Tracker, begin time.Time) []time.Dura
 	return all
 }
 
-func (b *bench) create(ctx context.Context, c crowd) error {
+// rateOf is how many pods a second are created in a variant; 0: as fast as the API server takes them.
+// An error, where there is no such variant.
+func rateOf(variant string) (int, error) {
+	if variant == pending || variant == stream {
+		return 0, nil
+	}
+	number, ok := strings.CutSuffix(variant, perSecond)
+	rate, err := strconv.Atoi(number)
+	if !ok || err != nil || rate < 1 {
+		return 0, fmt.Errorf("--variants: %q is neither %s, %s nor a rate such as 5%s", variant, pending, stream, perSecond)
+	}
+	return rate, nil
+}
+
+func (b *bench) create(ctx context.Context, c crowd, variant string) error {
 	if c.kind.ofDeployments {
 		return b.createDeployments(ctx, c.kind, len(c.created))
 	}
+	rate, err := rateOf(variant)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
 	return workload.Each(ctx, len(c.created), func(ctx context.Context, i int) error {
+		if rate > 0 {
+			due := begin.Add(time.Duration(i) * time.Second / time.Duration(rate))
+			select {
+			case <-time.After(time.Until(due)):
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
 		c.created[i] = time.Now()
 		if err := workload.CreatePod(ctx, b.admin, namespace, c.kind.pod(c.name(i))); err != nil {
 			return err

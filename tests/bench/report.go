@@ -175,7 +175,7 @@ func (r report) writeTable(out io.Writer) error {
 	for i, row := range r.Rows {
 		latencies := "\t"
 		if row.LatencyP99Millis > 0 {
-			latencies = fmt.Sprintf("%.0f ms\t%.0f ms", row.LatencyP50Millis, row.LatencyP99Millis)
+			latencies = fmt.Sprintf("%.1f ms\t%.1f ms", row.LatencyP50Millis, row.LatencyP99Millis)
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%.2f s\t%.2f s\t%.2f s\t%.0f\t%.0f µs\t%.0f µs\t%.0f µs\t%.0f µs\t%s\t%s\t%d\t\n",
 			row.Workload, row.Variant, row.Scheduler, row.SecondsToFirst, row.SecondsToLast, row.SecondsToEvents,
@@ -189,7 +189,7 @@ func (r report) writeTable(out io.Writer) error {
 	}
 	_, err := fmt.Fprintf(out, `
 pending: the pods are there before the scheduler starts, whose start counts in its time and CPU.
-stream:  they are created while it runs; creating them competes for the same CPUs.
+stream:  they are created while it runs; creating them competes for the same CPUs. 5/s: so many a second.
 Seconds count from the start of the process, or from the first pod created; pods/s from the first
 bind to the last. CPU is the scheduler's alone, until the last bind and until the last Scheduled
 event is stored; with deployments until all pods are Ready as well. That of the API server and etcd is

@@ -88,7 +88,9 @@ type figures struct {
 	cluster clusterRun
 	// claims are the workloads whose pods have claims of devices, on fewer nodes.
 	claims clusterRun
-	start  struct {
+	// latency is of pods that come at a rate that leaves the machine time.
+	latency clusterRun
+	start   struct {
 		circumstances
 		BoundPods int
 		Rows      []startRow
@@ -186,8 +188,8 @@ func (r *clusterRun) table() string {
 	for _, row := range rows {
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Workload, row.Variant, row.Scheduler,
 			ifMeasured("%.1f s", row.SecondsToLast), ifMeasured("%.1f s", row.SecondsToEvents), thousands(row.PodsPerSecond),
-			ifMeasured("%.0f µs", row.CPU), ifMeasured("%.0f µs", row.CPUEvents), ifMeasured("%.0f ms", row.LatencyP50),
-			ifMeasured("%.0f ms", row.LatencyP99), ifMeasured("%.0f MiB", row.PeakMemory/(1<<20)))
+			ifMeasured("%.0f µs", row.CPU), ifMeasured("%.0f µs", row.CPUEvents), milliseconds(row.LatencyP50),
+			milliseconds(row.LatencyP99), ifMeasured("%.0f MiB", row.PeakMemory/(1<<20)))
 	}
 	return out.String()
 }
@@ -198,6 +200,14 @@ func ifMeasured(format string, value float64) string {
 		return ""
 	}
 	return fmt.Sprintf(format, value)
+}
+
+// milliseconds writes a latency, with a fraction where it is short.
+func milliseconds(value float64) string {
+	if value < 10 {
+		return ifMeasured("%.1f ms", value)
+	}
+	return ifMeasured("%.0f ms", value)
 }
 
 func (f *figures) startTable() string {
