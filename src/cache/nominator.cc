@@ -53,7 +53,7 @@ void Nominator::UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod) 
 }
 
 bool Nominator::Counts(const PodInfo& pod, const PodInfo& nominated) const {
-  if (set_aside_.contains(nominated.pod->metadata.uid)) return false;
+  if (!set_aside_.empty() && set_aside_.contains(nominated.pod->metadata.uid)) return false;
   if (nominated.priority() != pod.priority()) return nominated.priority() > pod.priority();
   const std::string& uid = pod.pod->metadata.uid;
   const std::string& nominated_uid = nominated.pod->metadata.uid;

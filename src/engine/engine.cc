@@ -91,10 +91,7 @@ std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile
   }
   const bool all_nodes = percentage <= 0 || percentage >= 100;
   const bool asks_extenders = cluster.extenders != nullptr && cluster.extenders->Involved(*pod.pod);
-  if (!all_nodes || asks_extenders || !pod.pod->status.nominated_node_name.empty() ||
-      cluster.nominated.Matter(pod)) {
-    return std::nullopt;
-  }
+  if (!all_nodes || asks_extenders || IsNominated(pod, cluster.nominated)) return std::nullopt;
   auto decision = kept_->Decide(profile, cycle, pod, cluster, random_);
   // PostFilter tells by a plugin's state whether the pod's evaluation has asked its PreFilter.
   if (!decision) cycle.state = CycleState();

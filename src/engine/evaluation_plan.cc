@@ -48,6 +48,7 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
     FilterStep& step = FilterAt(*entry.instance, entry.index);
     step.pre_filter = entry.plugin;
     step.updatable = entry.instance->update_pre_filter;
+    step.extensions = entry.instance->pre_filter_extensions;
   }
   keepable_ = keepable_ && !AnyWorksLater(filters_);
   keeps_refusals_ = keepable_;

@@ -36,6 +36,7 @@ struct FilterStep {
   bool each_pod = false;
   PreFilterPlugin* pre_filter = nullptr;
   UpdatablePreFilterPlugin* updatable = nullptr;  // the same plugin, if it is
+  PreFilterExtensions* extensions = nullptr;      // the same plugin, if it has them
   const framework::FilterEntry* filter = nullptr;
 };
 

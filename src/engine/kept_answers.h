@@ -9,6 +9,7 @@
 
 #include "berth/node_set.h"
 #include "berth/pod_info.h"
+#include "src/cache/nominator.h"
 #include "src/engine/changes.h"
 #include "src/engine/counted_bytes.h"
 #include "src/engine/evaluation_plan.h"
@@ -25,6 +26,7 @@ struct DecisionInput {
   Changes& changes;
   uint64_t objects_generation = 0;     // of objects that are neither pods nor nodes
   const NodeSet* placement = nullptr;  // ClusterState::placement; what is kept is about all nodes
+  const cache::Nominator* nominated = nullptr;  // nullptr: no nomination counts for the pod
 };
 
 // At which rows a plugin must look again.
@@ -80,6 +82,9 @@ class KeptVerdicts : public KeptAnswers {
   bool Refresh(const DecisionInput& input, TouchedRows& touched);
 
   const FilterStep& step() const { return step_; }
+  bool skipped() const { return skipped_; }  // PreFilter said Skip
+  // What PreFilter left; means nothing where it said Skip.
+  const CycleState& state() const { return state_; }
   // PreFilter said Skip, or there is no Filter: the set below means nothing.
   bool passes_all() const { return skipped_ || step_.filter == nullptr; }
   // The nodes that pass.

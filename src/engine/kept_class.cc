@@ -21,6 +21,7 @@ KeptClass::KeptClass(const EvaluationPlan& plan, std::vector<SharedVerdicts> ver
       verdicts_(std::move(verdicts)),
       scores_(std::move(scores)),
       touched_by_plugin_(scores_.size()),
+      nominations_(kept_bytes),
       pod_bytes_(pod_bytes),
       bytes_(kept_bytes) {}
 
@@ -139,6 +140,15 @@ bool KeptClass::AskOwnPreFilters(const DecisionInput& input) {
   return true;
 }
 
+// False: a plugin fails, or a filter that is asked about each pod would have to imagine pods, too.
+bool KeptClass::AskNominations(const DecisionInput& input) {
+  if (input.nominated == nullptr) {
+    nominations_.Clear();
+    return true;
+  }
+  return own_filters_.empty() && nominations_.Refresh(input, verdicts_);
+}
+
 // Leaves of `nodes` those that pass these of verdicts_.
 void KeptClass::ApplyVerdicts(size_t first, size_t end, NodeSet& nodes) const {
   for (size_t i = first; i < end; ++i) {
@@ -146,16 +156,17 @@ void KeptClass::ApplyVerdicts(size_t first, size_t end, NodeSet& nodes) const {
   }
 }
 
-// Takes out of what the class passes what the pod's own filters reject, and what lies outside its
-// placement. A filter is asked about all that those before it pass: it may fail on a node that a
-// later one rejects.
+// Takes out of what the class passes what the pod's own filters reject, what lies outside its
+// placement, and what is promised to nominated pods. A filter is asked about all that those before
+// it pass: it may fail on a node that a later one rejects.
 bool KeptClass::AskOwnFilters(const DecisionInput& input) {
-  if (!AskOwnPreFilters(input)) return false;
+  if (!AskOwnPreFilters(input) || !AskNominations(input)) return false;
   const cache::Cache& cache = input.changes.cache();
   const std::span<const uint64_t> passed = std::as_const(passed_).words();
   rejected_.Resize(cache.num_rows());
   feasible_.Resize(cache.num_rows());
-  if (own_filters_.empty() && input.placement == nullptr && !any_rejected_) {
+  if (own_filters_.empty() && input.placement == nullptr && nominations_.rejected().empty() &&
+      !any_rejected_) {
     for (size_t i = touched_.first(); i < touched_.end(); ++i) feasible_.words()[i] = passed[i];
     return true;
   }
@@ -179,6 +190,7 @@ bool KeptClass::AskOwnFilters(const DecisionInput& input) {
     }
   }
   ApplyVerdicts(applied, verdicts_.size(), left_);
+  for (const NodeRow row : nominations_.rejected()) left_.Clear(row);
   any_rejected_ = false;
   const std::span<const uint64_t> left = std::as_const(left_).words();
   for (size_t i = 0; i < passed.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "src/engine/counted_bytes.h"
 #include "src/engine/decision.h"
 #include "src/engine/kept_answers.h"
+#include "src/engine/kept_nominations.h"
 #include "src/engine/score_board.h"
 #include "src/engine/touched_rows.h"
 
@@ -47,6 +48,7 @@ class KeptClass {
   void NoteChanges(Changes& changes);
   bool RefreshVerdicts(const DecisionInput& input);
   bool AskOwnFilters(const DecisionInput& input);
+  bool AskNominations(const DecisionInput& input);
   bool AskOwnPreFilters(const DecisionInput& input);
   void ApplyVerdicts(size_t first, size_t end, NodeSet& nodes) const;
   bool SkipsOwnScores(const DecisionInput& input) const;
@@ -73,12 +75,15 @@ class KeptClass {
   TouchedRows touched_;
   TouchedRows touched_scores_;
   std::vector<TouchedRows> touched_by_plugin_;
-  NodeSet passed_;    // what the kept verdicts leave
-  NodeSet rejected_;  // of these, what was no node for the last pod: its own filters, its placement
+  NodeSet passed_;  // what the kept verdicts leave
+  // Of these, what was no node for the last pod: its own filters, its placement, and pods that are
+  // nominated there.
+  NodeSet rejected_;
   bool any_rejected_ = false;
   bool rejected_changed_ = false;  // and scores have not been asked since
   NodeSet feasible_;               // both together, now; the board learns of it row by row
   ScoreBoard board_;
+  KeptNominations nominations_;
 
   // A filter that is asked about each pod, and how many of verdicts_ come before it.
   struct OwnFilter {

@@ -53,8 +53,14 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
     entry.kept = MakeClass(plan, *fragments, cache_.pod_classes().BytesOf(pod.pod_class));
   }
   Decision decision;
-  const DecisionInput input{profile,          cycle, pod, changes_, cluster.objects_generation,
-                            cluster.placement};
+  const DecisionInput input{
+      .profile = profile,
+      .cycle = cycle,
+      .pod = pod,
+      .changes = changes_,
+      .objects_generation = cluster.objects_generation,
+      .placement = cluster.placement,
+      .nominated = cluster.nominated.Matter(pod) ? &cluster.nominated : nullptr};
   switch (entry.kept->Decide(input, random, decision)) {
     case KeptClass::Outcome::kDecided:
       entry.refusal.reset();

@@ -36,8 +36,9 @@ struct Tally {
   uint64_t refused_alike = 0;
   uint64_t nominated = 0;  // decisions for pods that were nominated
   uint64_t preempted = 0;
-  uint64_t kept_with_own_nodes = 0;  // decided from what is kept, and by a filter about the pod
-  uint64_t kept_in_placement = 0;    // decided from what is kept, on a part of the nodes
+  uint64_t kept_with_own_nodes = 0;    // decided from what is kept, and by a filter about the pod
+  uint64_t kept_in_placement = 0;      // decided from what is kept, on a part of the nodes
+  uint64_t kept_beside_nominated = 0;  // decided from what is kept, while nominations counted
 };
 
 // What one engine came to for a pod.
@@ -55,7 +56,8 @@ class Walk {
       : cluster_(seed),
         plain_(Random(seed)),
         max_kept_bytes_(random().Below(4) == 0 ? 40'000 : 64u << 20),
-        kept_(Random(seed), cache(), max_kept_bytes_) {
+        kept_(Random(seed), cache(), max_kept_bytes_),
+        crowded_(random().Below(3) == 0) {
     cluster_.handle.make_dry_run = [this](CycleState&, const PodInfo& pod) {
       return std::make_unique<PreemptionDryRun>(*cluster_.profile, *running_cycle_, pod, Cluster());
     };
@@ -71,6 +73,7 @@ class Walk {
     tally.kept += kept_.kept()->num_decided();
     tally.kept_with_own_nodes += kept_with_own_nodes_;
     tally.kept_in_placement += kept_in_placement_;
+    tally.kept_beside_nominated += kept_beside_nominated_;
   }
 
  private:
@@ -96,7 +99,9 @@ class Walk {
 
   void Step(Tally& tally) {
     const uint64_t what = random().Below(100);
-    if (what < 55) {
+    if (crowded_ && random().Below(5) == 0) {
+      NominateOrForget();
+    } else if (what < 55) {
       // Runs of one class, and classes in turn.
       if (random().Below(3) == 0) last_template_ = random().Below(cluster_.kTemplates);
       Decide(cluster_.NewPod(last_template_), tally);
@@ -136,6 +141,7 @@ class Walk {
     const ClusterState cluster = Cluster();
     told.decision = engine.Schedule(*cluster_.profile, cycle, *pod, cluster, 0);
     if (told.decision.kind == Decision::Kind::kScheduled) {
+      if (told.decision.kept && nominations_.Matter(*pod)) ++kept_beside_nominated_;
       const auto* asks = api::Find(pod->pod->metadata.annotations, test::OwnNodes::kName);
       const auto* state = cycle.state.Find<test::OwnNodes::State>();
       EXPECT_EQ(asks == nullptr, state == nullptr);
@@ -285,8 +291,10 @@ class Walk {
   }
 
   void NominateOrForget() {
-    if (nominations_.size() < 3 && random().Below(3) == 0) {
-      Nominate(cluster_.NewPod(random().Below(cluster_.kTemplates)), cluster_.RandomNode());
+    if (nominations_.size() < (crowded_ ? 9 : 3) && random().Below(crowded_ ? 2 : 3) == 0) {
+      const bool in_the_crowd = crowded_ && random().Below(4) != 0;
+      Nominate(cluster_.NewPod(random().Below(cluster_.kTemplates)),
+               in_the_crowd ? "node-" + std::to_string(random().Below(3)) : cluster_.RandomNode());
     } else if (!nominations_.empty()) {
       Forget(RandomNominated());
     }
@@ -318,12 +326,14 @@ class Walk {
   Engine plain_;
   const size_t max_kept_bytes_;
   Engine kept_;
+  const bool crowded_;  // several pods are nominated for the same few nodes
   const framework::Cycle* running_cycle_ = nullptr;
   std::vector<PodInfoPtr> placed_;
   std::vector<std::pair<PodInfoPtr, std::string>> binding_;  // with their nodes
   size_t last_template_ = 0;
   uint64_t kept_with_own_nodes_ = 0;
   uint64_t kept_in_placement_ = 0;
+  uint64_t kept_beside_nominated_ = 0;
   uint64_t parts_ = 1;  // of the nodes, one of which a pod may go to
   uint64_t part_ = 0;
   NodeSet placement_;
@@ -343,10 +353,12 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
   EXPECT_GT(tally.nominated, tally.decisions / 500);
   EXPECT_GT(tally.kept_with_own_nodes, tally.kept / 30);
   EXPECT_GT(tally.kept_in_placement, tally.kept / 20);
+  EXPECT_GT(tally.kept_beside_nominated, tally.kept / 10);
   RecordProperty("refused_alike", std::to_string(tally.refused_alike));
   RecordProperty("preempted", std::to_string(tally.preempted));
   RecordProperty("nominated", std::to_string(tally.nominated));
   RecordProperty("decisions", std::to_string(tally.decisions));
+  RecordProperty("kept_beside_nominated", std::to_string(tally.kept_beside_nominated));
   RecordProperty("kept", std::to_string(tally.kept));
 }
 
