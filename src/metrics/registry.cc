@@ -17,13 +17,12 @@
 namespace berth::metrics {
 namespace {
 
-std::string KeyOf(Metric metric, LabelValues labels) {
-  std::string key = std::to_string(static_cast<int>(metric));
+void WriteKey(Metric metric, LabelValues labels, std::string& key) {
+  key.assign(std::to_string(static_cast<int>(metric)));
   for (const std::string_view label : labels) {
     key.push_back('\0');
     key.append(label);
   }
-  return key;
 }
 
 SeriesValue Zero(const MetricSpec& spec) {
@@ -173,6 +172,11 @@ void Registry::CountUnexpected(size_t values) {
 }
 
 SeriesId Registry::Intern(Metric metric, LabelValues labels) {
+  BERTH_CHECK(labels.size() == SpecOf(metric).labels.size(), "wrong number of label values");
+  if (options_.allowed_values.empty()) {
+    base::MutexLock lock(mutex_);
+    return InternLocked(metric, labels);
+  }
   std::vector<std::string_view> allowed(labels.begin(), labels.end());
   const size_t unexpected = ReplaceUnexpected(SpecOf(metric), allowed);
   base::MutexLock lock(mutex_);
@@ -199,8 +203,8 @@ void Registry::Replace(Metric gauge, std::vector<Sample> samples) {
 }
 
 SeriesId Registry::InternLocked(Metric metric, LabelValues labels) {
-  const auto [found, added] =
-      index_.emplace(KeyOf(metric, labels), static_cast<uint32_t>(series_.size()));
+  WriteKey(metric, labels, key_);
+  const auto [found, added] = index_.try_emplace(key_, static_cast<uint32_t>(series_.size()));
   if (added) series_.push_back({metric, {labels.begin(), labels.end()}, Zero(SpecOf(metric))});
   return {found->second};
 }

@@ -120,6 +120,7 @@ class Registry {
   mutable base::Mutex mutex_;
   std::vector<Series> series_ BERTH_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, uint32_t> index_ BERTH_GUARDED_BY(mutex_);
+  std::string key_ BERTH_GUARDED_BY(mutex_);  // of the series looked up last; kept for its memory
   std::map<Metric, std::vector<Sample>> replaced_ BERTH_GUARDED_BY(mutex_);
   std::vector<std::function<void(Registry&)>> refreshes_ BERTH_GUARDED_BY(mutex_);
   PluginMetricTable plugin_metrics_;
