@@ -4,6 +4,7 @@
 #include <map>
 
 #include "berth/resources.h"
+#include "src/sdk/resource_status.h"
 
 namespace berth {
 namespace {
@@ -110,6 +111,14 @@ bool AnyShrinks(const api::ResourceList& from, const api::ResourceList& to) {
   return false;
 }
 
+// True only where both take the same, as is plain without adding anything up.
+bool SameRequests(const api::Pod& one, const api::Pod& other) {
+  return one.spec.containers == other.spec.containers &&
+         one.spec.init_containers == other.spec.init_containers &&
+         one.spec.overhead == other.spec.overhead && one.spec.resources == other.spec.resources &&
+         !StatusTellsResources(one) && !StatusTellsResources(other);
+}
+
 // The last condition of a type counts.
 std::map<std::string_view, std::string_view> ConditionStatuses(const api::Node& node) {
   std::map<std::string_view, std::string_view> statuses;
@@ -151,10 +160,12 @@ std::vector<ClusterEvent> PodUpdateEvents(EventResource resource, const api::Pod
     if (changed) events.push_back({resource, action});
   };
   add(old_pod.metadata.labels != new_pod.metadata.labels, action::kUpdatePodLabel);
-  const api::ResourceList old_requests = PodRequests(old_pod, {.use_status = true});
-  const api::ResourceList new_requests = PodRequests(new_pod, {.use_status = true});
-  add(AnyShrinks(old_requests, new_requests), action::kUpdatePodScaleDown);
-  add(AnyShrinks(new_requests, old_requests), action::kUpdatePodScaleUp);
+  if (!SameRequests(old_pod, new_pod)) {
+    const api::ResourceList old_requests = PodRequests(old_pod, {.use_status = true});
+    const api::ResourceList new_requests = PodRequests(new_pod, {.use_status = true});
+    add(AnyShrinks(old_requests, new_requests), action::kUpdatePodScaleDown);
+    add(AnyShrinks(new_requests, old_requests), action::kUpdatePodScaleUp);
+  }
   add(new_pod.spec.scheduling_gates.empty() && !old_pod.spec.scheduling_gates.empty(),
       action::kUpdatePodSchedulingGatesEliminated);
   // Tolerations can be added but neither changed nor removed, so their number tells.

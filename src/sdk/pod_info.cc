@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "src/sdk/resource_status.h"
+
 namespace berth {
 namespace {
 
@@ -22,14 +24,6 @@ bool PodLevelRequestsSet(const api::Pod& pod) {
   return std::any_of(requests.begin(), requests.end(), [](const auto& entry) {
     return entry.first == "cpu" || entry.first == "memory" || entry.first.starts_with("hugepages-");
   });
-}
-
-bool HasResourceStatus(const api::Pod& pod) {
-  return !pod.status.container_statuses.empty() || !pod.status.init_container_statuses.empty() ||
-         pod.status.resources.has_value() || !pod.status.allocated_resources.empty() ||
-         !pod.status.node_allocatable_resource_claim_statuses.empty() ||
-         std::any_of(pod.status.conditions.begin(), pod.status.conditions.end(),
-                     [](const auto& condition) { return condition.type == "PodResizePending"; });
 }
 
 bool RequestsAreMissing(const api::Pod& pod) {
@@ -65,8 +59,7 @@ std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, Reso
   const api::ResourceList spec = PodRequests(*pod, how);
   info->requests = ToResources(spec, names);
 
-  // A pod the kubelet has not touched yet takes what its spec asks for.
-  how.use_status = HasResourceStatus(*pod);
+  how.use_status = StatusTellsResources(*pod);
   const api::ResourceList placed = how.use_status ? PodRequests(*pod, how) : spec;
   info->placed = how.use_status ? ToResources(placed, names) : info->requests;
 
