@@ -40,6 +40,11 @@ Result<T> Decode(Encoding encoding, std::string_view bytes) {
   return encoding == Encoding::kProtobuf ? DecodeProtobuf<T>(bytes) : DecodeJson<T>(bytes);
 }
 
+// The same into `object`, which is as it was made; what it holds after an error is of no use. Where
+// an object is to live on the heap, this saves moving it there.
+template <typename T>
+Result<void> DecodeProtobufInto(std::string_view bytes, T& object);
+
 // One line of JSON, with apiVersion and kind. Members with zero values are left out.
 template <typename T>
 std::string EncodeJson(const T& object);

@@ -63,7 +63,7 @@ bool Read(pbf_reader& message, std::string_view& out, Trail& trail) {
 bool Read(pbf_reader& message, std::string& out, Trail& trail) {
   std::string_view view;
   if (!Read(message, view, trail)) return false;
-  out = view;
+  out = std::string(view);  // cheaper than to replace what the string holds, which is nothing
   return true;
 }
 
@@ -297,17 +297,24 @@ Result<Envelope> OpenEnvelope(std::string_view bytes) {
 }
 
 template <typename T>
-Result<T> DecodeProtobuf(std::string_view bytes) {
+Result<void> DecodeProtobufInto(std::string_view bytes, T& object) {
   const auto envelope = OpenEnvelope(bytes);
   if (!envelope) return Fail(envelope.error());
   if (auto same = CheckType(envelope->type_meta, KindOf<T>::kApiVersion, KindOf<T>::kKind); !same)
     return Fail(same.error());
+  return ReadMessage(envelope->raw, object);
+}
+
+template <typename T>
+Result<T> DecodeProtobuf(std::string_view bytes) {
   Result<T> object;
-  if (auto read = ReadMessage(envelope->raw, *object); !read) return Fail(read.error());
+  if (auto read = DecodeProtobufInto(bytes, *object); !read) return Fail(read.error());
   return object;
 }
 
-#define BERTH_INSTANTIATE(type) template Result<type> DecodeProtobuf<type>(std::string_view);
+#define BERTH_INSTANTIATE(type)                                      \
+  template Result<void> DecodeProtobufInto(std::string_view, type&); \
+  template Result<type> DecodeProtobuf<type>(std::string_view);
 BERTH_API_KINDS(BERTH_INSTANTIATE)
 #undef BERTH_INSTANTIATE
 

@@ -24,14 +24,20 @@ bool KeepsText(const api::Pod& pod, const KeptText& kept) {
 template <typename T>
 Result<api::ObjectPtr> DecodeAs(api::Encoding encoding, std::string_view bytes,
                                 const KeptText& kept) {
-  Result<T> object = api::Decode<T>(encoding, bytes);
-  if (!object) return Fail(std::move(object.error()));
-  if constexpr (requires { object->source; }) {
-    if (encoding == api::Encoding::kJson && KeepsText(*object, kept)) {
-      object->source.json = std::make_shared<const std::string>(api::WithoutManagedFields(bytes));
+  auto object = std::make_shared<T>();
+  if (encoding == api::Encoding::kProtobuf) {
+    if (auto read = api::DecodeProtobufInto(bytes, *object); !read) return Fail(read.error());
+  } else {
+    Result<T> read = api::DecodeJson<T>(bytes);
+    if (!read) return Fail(std::move(read.error()));
+    *object = *std::move(read);
+    if constexpr (requires { object->source; }) {
+      if (KeepsText(*object, kept)) {
+        object->source.json = std::make_shared<const std::string>(api::WithoutManagedFields(bytes));
+      }
     }
   }
-  return api::ObjectPtr(std::make_shared<const T>(std::move(*object)));
+  return api::ObjectPtr(std::shared_ptr<const T>(std::move(object)));
 }
 
 // Kinds that most pods do without, and that the rights of an older installation do not name.
