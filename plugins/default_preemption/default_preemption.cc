@@ -91,6 +91,10 @@ void DefaultPreemption::TakeOver(PreemptionPlugin& predecessor) {
   evictions_ = static_cast<DefaultPreemption&>(predecessor).evictions_;
 }
 
+void DefaultPreemption::TakeMovedGates(std::vector<std::string>& pod_keys) {
+  evictions_->TakeMoved(pod_keys);
+}
+
 Status DefaultPreemption::MayPreempt(const CycleState& state, const PodInfo& pod,
                                      const Snapshot& snapshot, const NodeToStatus& statuses) const {
   const api::ObjectMeta& metadata = pod.pod->metadata;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/moved_gates.h"
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "berth/in_tree/preemption.h"
@@ -24,6 +25,7 @@ namespace berth::plugins {
 class DefaultPreemption final : public PreemptionPlugin,
                                 public PodGroupPostFilterPlugin,
                                 public PreEnqueuePlugin,
+                                public MovedGates,
                                 public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "DefaultPreemption";
@@ -40,6 +42,7 @@ class DefaultPreemption final : public PreemptionPlugin,
   PreemptionPreview Preview(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                             const NodeToStatus& statuses) override;
   void TakeOver(PreemptionPlugin& predecessor) override;
+  void TakeMovedGates(std::vector<std::string>& pod_keys) override;
   // The same for a pod group, on all nodes at once: the fewest victims with which the whole group
   // fits where it would go if all of lower priority were gone.
   PodGroupPostFilterResult PodGroupPostFilter(CycleState& state, const PodGroupInfo& group,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "plugins/default_preemption/default_preemption.h"
@@ -18,8 +19,12 @@ void Evictions::Start(Preemptor preemptor, std::string_view place,
     if (nominated->priority() < preemptor.priority) handle_.ClearNominatedNode(*nominated);
   });
   if (victims.empty()) return;
-  const auto [it, added] = runs_.insert_or_assign(preemptor.uid, Run());
+  const auto [it, added] = runs_.try_emplace(preemptor.uid);
   Run& run = it->second;
+  if (!added) {
+    AwaitNoMore(run);
+    run = Run();
+  }
   run.id = ++last_run_;
   run.preemptor = std::move(preemptor);
   run.started = handle_.stopwatch().Now();
@@ -34,6 +39,48 @@ bool Evictions::Running(std::string_view preemptor_uid) const {
   if (it == runs_.end()) return false;
   // The deletion of the last victim may be seen before the answer to the request for it.
   return !it->second.last_asked || StillOnNode(it->second.victims.back());
+}
+
+void Evictions::Await(Run& run) {
+  run.awaited_on = handle_.snapshot().FindNode(run.victims.back().node_name);
+  awaiting_[run.awaited_on].push_back(run.preemptor.uid);
+}
+
+void Evictions::AwaitNoMore(const Run& run) {
+  const auto waiting = awaiting_.find(run.awaited_on);
+  if (!run.last_asked || waiting == awaiting_.end()) return;
+  std::erase(waiting->second, run.preemptor.uid);
+  if (waiting->second.empty()) awaiting_.erase(waiting);
+}
+
+void Evictions::TellOf(const Run& run) {
+  moved_.insert(moved_.end(), run.preemptor.pod_keys.begin(), run.preemptor.pod_keys.end());
+}
+
+void Evictions::TakeMoved(std::vector<std::string>& pod_keys) {
+  std::move(moved_.begin(), moved_.end(), std::back_inserter(pod_keys));
+  moved_.clear();
+  const Snapshot& snapshot = handle_.snapshot();
+  const uint64_t before = std::exchange(generation_, snapshot.generation());
+  if (awaiting_.empty() || before == generation_) return;
+  changed_.clear();
+  if (snapshot.RowsChangedSince(before, changed_)) {
+    changed_.push_back(kNoRow);  // the node may be there again
+  } else {
+    changed_.clear();
+    for (const auto& [row, preemptors] : awaiting_) changed_.push_back(row);
+  }
+  for (const NodeRow row : changed_) {
+    const auto waiting = awaiting_.find(row);
+    if (waiting == awaiting_.end()) continue;
+    const std::vector<std::string> preemptors = std::move(waiting->second);
+    awaiting_.erase(waiting);
+    for (const std::string& uid : preemptors) {
+      Run& run = runs_.find(uid)->second;
+      pod_keys.insert(pod_keys.end(), run.preemptor.pod_keys.begin(), run.preemptor.pod_keys.end());
+      Await(run);
+    }
+  }
 }
 
 void Evictions::Evict(Run& run, const std::shared_ptr<const api::Pod>& victim) {
@@ -91,6 +138,9 @@ void Evictions::Advance(Runs::iterator it) {
     handle_.Activate(Finish(it).pod_keys);
   } else if (!run.last_asked) {
     run.last_asked = true;
+    Await(run);
+    // It may be going already, and then nothing more will change.
+    if (!StillOnNode(run.victims.back())) TellOf(run);
     Evict(run, run.victims.back().pod);
   } else {
     const bool activate = run.last_in_memory;
@@ -104,6 +154,8 @@ Preemptor Evictions::Finish(Runs::iterator it) {
   handle_.CountMetric("preemption_goroutines_execution_total", {result}, 1);
   const std::chrono::duration<double> took = handle_.stopwatch().Now() - it->second.started;
   handle_.ObserveMetric("preemption_goroutines_duration_seconds", {result}, took.count());
+  AwaitNoMore(it->second);
+  TellOf(it->second);
   Preemptor preemptor = std::move(it->second.preemptor);
   if (handle_.features().generic_workload) {
     handle_.ObserveMetric("preemption_execution_duration_seconds", {preemptor.kind, result},

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "berth/in_tree/handle.h"
 
 namespace berth::plugins {
@@ -44,6 +45,9 @@ class Evictions {
   void Start(Preemptor preemptor, std::string_view place, std::vector<EvictedPod> victims);
   // Whether the preemptor should go on waiting: not all of its victims are known to be going.
   bool Running(std::string_view preemptor_uid) const;
+  // The pods of preemptors that wait no more, or may: MovedGates::TakeMovedGates. Costs what
+  // changed in the cluster, not how many wait.
+  void TakeMoved(std::vector<std::string>& pod_keys);
 
  private:
   struct Run {
@@ -57,6 +61,8 @@ class Evictions {
     bool failed = false;
     // The last victim only gave up a place it did not have yet: no deletion will be seen.
     bool last_in_memory = false;
+    // Once the last is asked: the row of its node, kNoRow if there is none.
+    NodeRow awaited_on = kNoRow;
   };
   using Runs = std::map<std::string, Run, std::less<>>;
 
@@ -74,12 +80,22 @@ class Evictions {
   // Returns the preemptor.
   Preemptor Finish(Runs::iterator run);
   void Advance(Runs::iterator run);
+  // The next TakeMoved() names its pods.
+  void TellOf(const Run& run);
+  // The run's pods are told of when something changes on the row of its last victim.
+  void Await(Run& run);
+  void AwaitNoMore(const Run& run);
   // Whether the victim is still on its node and its deletion has not begun.
   bool StillOnNode(const EvictedPod& victim) const;
 
   Handle& handle_;
   Runs runs_;  // by preemptor UID
   uint64_t last_run_ = 0;
+  // By Run::awaited_on: the preemptors.
+  absl::flat_hash_map<NodeRow, std::vector<std::string>> awaiting_;
+  uint64_t generation_ = 0;         // of the snapshot, when changes were last looked at
+  std::vector<std::string> moved_;  // pods to be told of all the same
+  std::vector<NodeRow> changed_;    // room for one look
   // Answers that come after the plugin has gone find no receiver.
   std::shared_ptr<Evictions*> self_;
 };

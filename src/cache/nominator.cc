@@ -78,9 +78,10 @@ void Nominator::SetAside(const std::vector<std::string>& uids) {
 
 bool Nominator::GoesBefore(std::string_view uid, std::string_view other_uid) const {
   const auto place = place_of_.find(uid);
+  if (place == place_of_.end() || !place->second.from_here) return false;
   const auto other = place_of_.find(other_uid);
-  return place != place_of_.end() && other != place_of_.end() && place->second.from_here &&
-         place->second.node == other->second.node && place->second.number < other->second.number;
+  return other != place_of_.end() && place->second.node == other->second.node &&
+         place->second.number < other->second.number;
 }
 
 void Nominator::DeleteNominatedPodIfExists(const api::Pod& pod) { Remove(pod.metadata.uid); }

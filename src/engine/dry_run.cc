@@ -23,7 +23,6 @@ PreemptionDryRun::PreemptionDryRun(const framework::Profile& profile, const fram
       pod_(pod),
       cluster_(cluster),
       extensions_(framework::HasPreFilterExtensions(profile, cycle)),
-      nominated_(NominatedRowsFor(pod, cluster)),
       passed_fixed_(cluster.snapshot.nodes()) {
   FindFixedFilters();
 }
@@ -42,6 +41,7 @@ void PreemptionDryRun::FindFixedFilters() {
 
 void PreemptionDryRun::Begin(NodeRow row) {
   row_ = row;
+  nominated_ = NominatedPodsOn(row, pod_, cluster_);
   overlay_.Clear();
   imagined_.reset();
   if (extensions_) imagined_ = cycle_.state.Clone();
@@ -61,18 +61,20 @@ Status PreemptionDryRun::AddPod(const PodInfo& pod, NodeRow row) {
 
 Status PreemptionDryRun::Filter() {
   if (!nominated_.empty()) {
-    if (const auto it = nominated_.find(row_); it != nominated_.end()) {
-      const Status status = FilterWithNominatedPods(it->second);
-      if (!status.ok()) return status;
-    }
+    const Status status = FilterWithNominatedPods(nominated_);
+    if (!status.ok()) return status;
   }
   const Status status = RunFilters(state(), NodeView(cluster_.snapshot, row_, &overlay_));
   return imagined_ ? Keep(status) : status;
 }
 
 Status PreemptionDryRun::FilterWithNominatedPods(const std::vector<const PodInfo*>& nominated) {
-  CycleState with = state().Clone();
   Overlay overlay = overlay_;
+  if (!extensions_) {
+    for (const PodInfo* other : nominated) overlay.AddPod(*other);
+    return RunFilters(state(), NodeView(cluster_.snapshot, row_, &overlay));
+  }
+  CycleState with = state().Clone();
   if (const Status status = ImagineNominated(profile_, cycle_, pod_, cluster_.snapshot, row_,
                                              nominated, with, overlay);
       !status.ok()) {

@@ -45,8 +45,6 @@ class PreemptionDryRun final : public DryRun {
   const PodInfo& pod_;
   const ClusterState cluster_;
   const bool extensions_;
-  // Nominated pods that the pod must also fit with, by row.
-  const NominatedRows nominated_;
   // The filters that were not skipped, and those of them that do not read only the node.
   std::vector<const framework::FilterEntry*> filters_;
   std::vector<const framework::FilterEntry*> changing_filters_;
@@ -54,6 +52,7 @@ class PreemptionDryRun final : public DryRun {
   NodeSet passed_fixed_;
 
   NodeRow row_ = kNoRow;
+  std::vector<const PodInfo*> nominated_;  // on that node, that the pod must also fit with
   Overlay overlay_;
   std::optional<CycleState> imagined_;
 };

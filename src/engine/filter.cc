@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/engine/filter.h"
 
+#include <optional>
 #include <utility>
 
 #include "src/engine/nominated_rows.h"
@@ -104,20 +105,28 @@ Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes
 // plain pass, which all nodes take afterwards, is the one without.
 Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
   const Snapshot& snapshot = cluster_.snapshot;
-  for (const auto& [row, nominated] : NominatedRowsFor(pod_, cluster_)) {
-    if (!nodes.Test(row)) continue;
-    CycleState imagined = cycle_.state.Clone();
+  const std::vector<NominatedRow> rows = NominatedRowsFor(nodes, pod_, cluster_);
+  if (rows.empty()) return Status::Success();
+  // Without a filter that hears of imagined pods the state stays what it is.
+  const bool hears = framework::HasPreFilterExtensions(profile_, cycle_);
+  for (const auto& [row, nominated] : rows) {
+    std::optional<CycleState> imagined;
+    if (hears) imagined = cycle_.state.Clone();
     Overlay overlay;
-    const Status added =
-        ImagineNominated(profile_, cycle_, pod_, snapshot, row, nominated, imagined, overlay);
-    if (!added.ok()) return cycle_.state.reasons().Error(added.message());
+    if (hears) {
+      const Status added =
+          ImagineNominated(profile_, cycle_, pod_, snapshot, row, nominated, *imagined, overlay);
+      if (!added.ok()) return cycle_.state.reasons().Error(added.message());
+    } else {
+      for (const PodInfo* other : nominated) overlay.AddPod(*other);
+    }
     const NodeView view(snapshot, row, &overlay);
     const framework::PluginStatus verdict =
-        framework::RunFilter(profile_, cycle_, imagined, pod_, view);
+        framework::RunFilter(profile_, cycle_, hears ? *imagined : cycle_.state, pod_, view);
     if (verdict.status.ok()) continue;
+    Status kept = verdict.status;
     // The clone's reasons die with it; the cycle's own table keeps a copy.
-    const Status kept(verdict.status.code(),
-                      cycle_.state.reasons().Intern(verdict.status.reasons()));
+    if (hears) kept = Status(kept.code(), cycle_.state.reasons().Intern(kept.reasons()));
     if (kept.code() == Code::kError) return kept;
     explicit_.push_back({row, {kept, verdict.plugin}});
     nodes.Clear(row);

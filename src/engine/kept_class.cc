@@ -39,6 +39,8 @@ KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Rando
   NoteChanges(input.changes);
   if (!RefreshVerdicts(input)) return Outcome::kNotKept;
   FindPassed(cache);
+  // Then nominations have nothing to take away, and there may be a crowd of them.
+  if (passed_.Empty()) return Outcome::kByItself;
   if (!AskOwnFilters(input)) return Outcome::kByItself;
   if (feasible_.Empty() || !SkipsOwnScores(input)) return Outcome::kByItself;
   filter_timer.Finish(Code::kSuccess);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "berth/node_set.h"
@@ -12,10 +11,17 @@
 
 namespace berth::engine {
 
-// Pods that are nominated for nodes and that a pod must also fit with, by row, in the order in
-// which they were nominated.
-using NominatedRows = std::map<NodeRow, std::vector<const PodInfo*>>;
-NominatedRows NominatedRowsFor(const PodInfo& pod, const ClusterState& cluster);
+// Pods that are nominated for a node and that a pod must also fit with, in the order in which they
+// were nominated.
+std::vector<const PodInfo*> NominatedPodsOn(NodeRow row, const PodInfo& pod,
+                                            const ClusterState& cluster);
+// Of these nodes those that have some, ascending, with them.
+struct NominatedRow {
+  NodeRow row = kNoRow;
+  std::vector<const PodInfo*> pods;
+};
+std::vector<NominatedRow> NominatedRowsFor(const NodeSet& nodes, const PodInfo& pod,
+                                           const ClusterState& cluster);
 
 // Imagines `nominated` on the row: adds them to `overlay`, and tells the filters that were not
 // skipped, whose `state` is changed. Error: one of them failed.

@@ -37,6 +37,7 @@ struct Entry {
   std::vector<Rejector> rejectors;
   uint32_t gating_plugin = 0;
   bool counted_as_gated = false;
+  bool gate_moved = false;  // its gating plugin may let it in, and was not asked since
   // Of a group; never empty there. It is a root: pods of groups below it are its members.
   std::vector<std::unique_ptr<Entry>> members;
   AnyPodGroup object;

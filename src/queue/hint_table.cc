@@ -31,6 +31,7 @@ void HintTable::Replace(std::vector<ProfileHints> profiles) {
   profiles_ = std::move(profiles);
   plugin_names_.clear();
   by_class_.clear();
+  tells_of_gates_.clear();
   profile_numbers_.clear();
   plugin_numbers_.clear();
   Number();
@@ -44,7 +45,9 @@ void HintTable::Number() {
       if (plugin_numbers_.emplace(hint.plugin, plugin_numbers_.size()).second) {
         plugin_names_.push_back(hint.plugin);
         by_class_.push_back(true);
+        tells_of_gates_.push_back(true);
       }
+      if (!hint.tells_of_gates) tells_of_gates_[PluginNumber(hint.plugin)] = false;
       if (!hint.by_class) by_class_[PluginNumber(hint.plugin)] = false;
     }
   }

@@ -55,6 +55,8 @@ class HintTable {
   uint32_t PluginNumber(std::string_view plugin) const;
   // Whether what the plugin's hints say to a pod depends on the pod's class alone.
   bool ByClass(uint32_t plugin) const { return by_class_[plugin]; }
+  // Whether the plugin tells of the pods that it may hold back no more.
+  bool TellsOfGates(uint32_t plugin) const { return plugin != kUnknown && tells_of_gates_[plugin]; }
 
   // Valid as long as the table.
   const EventMatch& Match(const ClusterEvent& event);
@@ -85,6 +87,7 @@ class HintTable {
   std::vector<ProfileHints> profiles_;
   std::vector<std::string> plugin_names_;
   std::vector<bool> by_class_;
+  std::vector<bool> tells_of_gates_;
   base::StringMap<uint32_t> profile_numbers_;
   base::StringMap<uint32_t> plugin_numbers_;
   std::vector<std::unique_ptr<EventMatch>> matches_;  // few dozens of kinds at most

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/queue/parked_pods.h"
 
+#include <utility>
+
 #include "berth/check.h"
 
 namespace berth::queue {
@@ -60,6 +62,17 @@ void ParkedPods::Add(Entry* entry) {
     ForEachBucket(*entry, [&](Bucket& bucket) { bucket.emplace(group->number, group.get()); });
   }
   group->members.emplace(entry->sequence, entry);
+  if (entry->gate_moved) group->moved.emplace(entry->sequence, entry);
+}
+
+void ParkedPods::SetGateMoved(Entry* entry, bool moved) {
+  if (std::exchange(entry->gate_moved, moved) == moved) return;
+  ParkedGroup& group = *groups_.find(KeyOf(*entry))->second;
+  if (moved) {
+    group.moved.emplace(entry->sequence, entry);
+  } else {
+    group.moved.erase(entry->sequence);
+  }
 }
 
 void ParkedPods::Remove(Entry* entry) {
@@ -67,6 +80,7 @@ void ParkedPods::Remove(Entry* entry) {
   const auto group = groups_.find(KeyOf(*entry));
   BERTH_CHECK(group != groups_.end(), "a parked pod changed while it was parked");
   group->second->members.erase(entry->sequence);
+  group->second->moved.erase(entry->sequence);
   if (group->second->members.empty()) {
     const uint64_t number = group->second->number;
     ForEachBucket(*entry, [number](Bucket& bucket) { bucket.erase(number); });

@@ -20,6 +20,7 @@ namespace berth::queue {
 struct ParkedGroup {
   uint64_t number = 0;                        // groups count up as they are made
   absl::btree_map<uint64_t, Entry*> members;  // by Entry::sequence; never empty
+  absl::btree_map<uint64_t, Entry*> moved;    // of these, those with Entry::gate_moved
 
   const Entry& any() const { return *members.begin()->second; }
 };
@@ -36,6 +37,8 @@ class ParkedPods {
   // it is here: take it out first.
   void Add(Entry* entry);
   void Remove(Entry* entry);
+  // Sets Entry::gate_moved.
+  void SetGateMoved(Entry* entry, bool moved);
   // After the hints have been replaced. There must be no parked pod.
   void Reset();
 

@@ -37,19 +37,36 @@ QueueMetrics::QueueMetrics(metrics::LocalMetrics* local, const Clock* clock)
   SetGauges({});
 }
 
-void QueueMetrics::Incoming(Queue queue, std::string_view event, Count count, const Entry& entry) {
-  if (local_ == nullptr) return;
-  const auto index = static_cast<size_t>(queue);
+QueueMetrics::EventSeries& QueueMetrics::SeriesOf(std::string_view event) {
   auto found = incoming_.find(event);
   if (found == incoming_.end()) found = incoming_.emplace(event, EventSeries{}).first;
-  EventSeries& series = found->second;
+  return found->second;
+}
+
+void QueueMetrics::Incoming(Queue queue, std::string_view event, Count count, const Entry& entry) {
+  if (!entry.is_group()) {
+    IncomingPods(queue, event, count, 1);
+    return;
+  }
+  if (local_ == nullptr) return;
+  IncomingPods(queue, event, Count::kPod, entry.size());
+  if (count == Count::kPod) return;
+  const auto index = static_cast<size_t>(queue);
+  local_->Add(Resolve(SeriesOf(event).groups[index], *local_, Metric::kQueueIncomingEntities,
+                      {kQueueNames[index], event, "podgroup"}));
+}
+
+void QueueMetrics::IncomingPods(Queue queue, std::string_view event, Count count, size_t pods) {
+  if (local_ == nullptr) return;
+  const auto index = static_cast<size_t>(queue);
+  EventSeries& series = SeriesOf(event);
   local_->Add(
       Resolve(series.pods[index], *local_, Metric::kQueueIncomingPods, {kQueueNames[index], event}),
-      static_cast<double>(entry.size()));
+      static_cast<double>(pods));
   if (count == Count::kPod) return;
-  SeriesId& entities = entry.is_group() ? series.groups[index] : series.entities[index];
-  local_->Add(Resolve(entities, *local_, Metric::kQueueIncomingEntities,
-                      {kQueueNames[index], event, entry.is_group() ? "podgroup" : "pod"}));
+  local_->Add(Resolve(series.entities[index], *local_, Metric::kQueueIncomingEntities,
+                      {kQueueNames[index], event, "pod"}),
+              static_cast<double>(pods));
 }
 
 void QueueMetrics::AddUnschedulable(std::string_view plugin, std::string_view profile, int by) {

@@ -30,6 +30,8 @@ class QueueMetrics {
   enum class Count { kPod, kPodAndEntity };
   // A pod, or a pod group with all its pods, entered `queue`.
   void Incoming(Queue queue, std::string_view event, Count count, const Entry& entry);
+  // So many pods did, none of a pod group.
+  void IncomingPods(Queue queue, std::string_view event, Count count, size_t pods);
   // A plugin rejected one pod more, or fewer.
   void AddUnschedulable(std::string_view plugin, std::string_view profile, int by);
   void AddInFlightEvents(std::string_view event, int by);
@@ -47,6 +49,7 @@ class QueueMetrics {
     PerQueue entities;
     PerQueue groups;
   };
+  EventSeries& SeriesOf(std::string_view event);
 
   metrics::LocalMetrics* local_ = nullptr;
   const Clock* clock_ = nullptr;

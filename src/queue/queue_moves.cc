@@ -45,7 +45,15 @@ void SchedulingQueue::MoveGroups(const EventMatch& match, const api::ObjectPtr& 
   const auto evaluate = [&](const Entry& entry) {
     return state_.hints().Evaluate(entry, match, old_object, new_object, state_.metrics());
   };
+  state_.NoteMovedGates();
   for (const ParkedGroup* group : state_.parked().Candidates(match)) {
+    if (!concerns && !for_one && state_.OnlyMovedWake(*group)) {
+      const QueueingStrategy strategy = evaluate(group->any());
+      if (strategy == QueueingStrategy::kSkip) continue;
+      for (const auto& [sequence, entry] : group->moved) woken.emplace_back(entry, strategy);
+      state_.CountStillGated(group->members.size() - group->moved.size(), match.label);
+      continue;
+    }
     std::optional<QueueingStrategy> shared;
     for (const auto& [sequence, entry] : group->members) {
       if (concerns && !Concerns(concerns, *entry)) continue;

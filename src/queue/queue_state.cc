@@ -22,6 +22,7 @@ QueueState::QueueState(QueueOptions options, QueueHooks hooks, QueueMetrics metr
       metrics_(std::move(metrics)),
       backoffs_(options),
       pre_enqueue_(std::move(hooks.pre_enqueue)),
+      take_moved_gates_(std::move(hooks.take_moved_gates)),
       reclass_(std::move(hooks.reclass)),
       hints_(std::move(hooks.profiles)),
       active_(hooks.less),
@@ -201,6 +202,7 @@ void QueueState::RunPreEnqueue(Entry* entry) {
 void QueueState::RunPreEnqueueOfPod(Entry* entry) {
   QueuedPod& pod = *entry->pod;
   std::string gating_plugin;
+  entry->gate_moved = false;
   if (pre_enqueue_) gating_plugin = pre_enqueue_(*pod.info, pod.gating_plugin).gating_plugin;
   if (!gating_plugin.empty()) {
     auto& plugins = pod.unschedulable_plugins;
@@ -215,39 +217,6 @@ void QueueState::RunPreEnqueueOfPod(Entry* entry) {
   }
   pod.gating_plugin = std::move(gating_plugin);
   hints_.Refresh(*entry);
-}
-
-// Of a group it asks about the member that gates it, and about those that came since: the others
-// are asked once that one is let in.
-bool QueueState::StillGated(Entry* entry) {
-  if (!entry->counted_as_gated || pre_enqueue_ == nullptr) return false;
-  const std::string& gating_plugin = entry->pod->gating_plugin;
-  const QueuedPod* pod = entry->is_group() ? nullptr : entry->pod.get();
-  bool changed = false;
-  for (const auto& member : entry->members) {
-    const QueuedPod& queued = *member->pod;
-    if (queued.gating_plugin == gating_plugin) {
-      if (pod == nullptr) pod = &queued;
-    } else if (!member->rejected()) {
-      changed = true;
-    }
-  }
-  if (pod == nullptr || pre_enqueue_(*pod->info, gating_plugin).gating_plugin != gating_plugin) {
-    return false;
-  }
-  if (changed) {
-    ChangeMembers(entry, [&] {
-      for (const auto& member : entry->members) {
-        if (!member->pod->gated() && !member->rejected()) RunPreEnqueueOfPod(member.get());
-      }
-    });
-  }
-  return true;
-}
-
-void QueueState::SetNotFlushed(Entry* entry) {
-  entry->pod->was_flushed_from_unschedulable = false;
-  for (const auto& member : entry->members) member->pod->was_flushed_from_unschedulable = false;
 }
 
 void QueueState::Park(Entry* entry, Holder before, std::string_view event, Strategy strategy) {
@@ -342,6 +311,7 @@ bool QueueState::GoesToBackoffQ(const Entry& entry, QueueingStrategy strategy, T
 void QueueState::Wake(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now) {
   const bool asks_gate = options_.pop_from_backoff_q || !GoesToBackoffQ(*entry, strategy, now);
   if (asks_gate && StillGated(entry)) {
+    parked_.SetGateMoved(entry, false);
     SetNotFlushed(entry);
     metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
                       CountOf(strategy, QueueingStrategy::kSkip), *entry);

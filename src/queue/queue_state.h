@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/string_map.h"
 #include "src/queue/backoff.h"
@@ -73,6 +74,13 @@ class QueueState {
   void Return(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);
   // Requeues a parked entry; if it is parked again, at the gate it waits at, it counts as new.
   void Wake(Entry* entry, QueueingStrategy strategy, std::string_view event, Time now);
+  // Whether Wake() would leave all pods of the parked group as they are, but for
+  // ParkedGroup::moved. Good after NoteMovedGates(), and until something happens.
+  bool OnlyMovedWake(const ParkedGroup& group) const;
+  // Asks which gates may have opened.
+  void NoteMovedGates();
+  // So many parked pods that an event may help stay at the gate they wait at, and count as new.
+  void CountStillGated(size_t pods, std::string_view event);
 
   // The next pod whose backoff is over, or nullptr: those that were rejected first.
   Entry* BackoffCompleted(Time now) const;
@@ -111,6 +119,8 @@ class QueueState {
   QueueMetrics metrics_;
   Backoff backoffs_;
   std::function<PreEnqueueResult(const PodInfo&, std::string_view)> pre_enqueue_;
+  std::function<void(std::vector<std::string>&)> take_moved_gates_;
+  std::vector<std::string> moved_gates_;  // room for one call
   std::function<PodInfoPtr(PodInfoPtr)> reclass_;
   HintTable hints_;
   uint64_t last_sequence_ = 0;

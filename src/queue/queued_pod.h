@@ -96,6 +96,8 @@ struct PluginHint {
   ClusterEventWithHint registration;
   // What the hint says to a pod depends on the pod's class alone.
   bool by_class = false;
+  // QueueHooks::take_moved_gates tells of all pods that the plugin may hold back no more.
+  bool tells_of_gates = false;
 };
 
 struct ProfileHints {
@@ -112,6 +114,9 @@ struct QueueHooks {
   // every pod may enter.
   std::function<PreEnqueueResult(const PodInfo& pod, std::string_view last_gating_plugin)>
       pre_enqueue;
+  // Adds the keys of pods about which a plugin that tells of its gates may have changed its mind
+  // since the last call, or since it held them back, whichever came later. nullptr: no plugin does.
+  std::function<void(std::vector<std::string>& pod_keys)> take_moved_gates;
   // The pod in its class of now: pods are parked by it. nullptr: classes never change.
   std::function<PodInfoPtr(PodInfoPtr)> reclass;
   std::vector<ProfileHints> profiles;

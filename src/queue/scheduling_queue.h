@@ -80,7 +80,8 @@ using PodPredicate = std::function<bool(const api::Pod&)>;
 //
 // Cost: O(log n) for each pod moved. Parked pods of one class that the same plugins rejected form a
 // group; an event asks the hints once for each group that was rejected by a plugin which registered
-// for it, and wakes the groups' pods in the order in which they were parked.
+// for it, and wakes the groups' pods in the order in which they were parked. Of a group at the gate
+// of a plugin that tells of its gates (MovedGates), only the pods that it told of are asked about.
 //
 // Thread safety: belongs to the scheduling thread; no other may hold a reference.
 class SchedulingQueue {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/scheduler/profiles.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "berth/in_tree/moved_gates.h"
 #include "berth/in_tree/preemption.h"
 #include "src/config/reload.h"
 #include "src/extender/extender.h"
@@ -35,6 +37,12 @@ void HandOverEvictions(const framework::Profile& from, const framework::Profile&
       if (entry.name == old.name) successor->TakeOver(*predecessor);
     }
   }
+}
+
+bool TellsOfGates(const framework::Profile& profile, std::string_view plugin) {
+  return std::ranges::any_of(profile.plugins().pre_enqueue, [plugin](const auto& entry) {
+    return entry.name == plugin && dynamic_cast<const MovedGates*>(entry.plugin) != nullptr;
+  });
 }
 
 }  // namespace
@@ -87,14 +95,23 @@ std::vector<queue::ProfileHints> Profiles::Hints() const {
     queue::ProfileHints& hints = all.emplace_back();
     hints.scheduler_name = name;
     for (const framework::RegisteredEvent& registered : profile->events()) {
-      hints.hints.push_back({registered.plugin, registered.event, registered.declared});
+      hints.hints.push_back({registered.plugin, registered.event, registered.declared,
+                             TellsOfGates(*profile, registered.plugin)});
     }
     if (state_->extenders.empty()) continue;
     for (const ClusterEventWithHint& event : AllClusterEvents()) {
-      hints.hints.push_back({std::string(extender::kExtenderName), event, false});
+      hints.hints.push_back({std::string(extender::kExtenderName), event, false, false});
     }
   }
   return all;
+}
+
+void Profiles::TakeMovedGates(std::vector<std::string>& pod_keys) const {
+  for (const auto& [name, profile] : current_.profiles) {
+    for (const auto& entry : profile->plugins().pre_enqueue) {
+      if (auto* gates = dynamic_cast<MovedGates*>(entry.plugin)) gates->TakeMovedGates(pod_keys);
+    }
+  }
 }
 
 int32_t Profiles::PercentageOfNodesToScore(const framework::Profile& profile) const {

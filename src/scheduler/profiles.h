@@ -39,6 +39,8 @@ class Profiles {
   PodParts signature_parts() const;
   // What the plugins of each profile registered for, and the extenders, where there are any.
   std::vector<queue::ProfileHints> Hints() const;
+  // MovedGates::TakeMovedGates of all profiles.
+  void TakeMovedGates(std::vector<std::string>& pod_keys) const;
   int32_t PercentageOfNodesToScore(const framework::Profile& profile) const;
   // What is in use.
   const config::SchedulerConfiguration& configuration() const { return configuration_; }

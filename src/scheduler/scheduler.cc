@@ -95,6 +95,9 @@ queue::QueueHooks Scheduler::MakeQueueHooks() {
     return queue::PreEnqueueResult{
         std::string(framework::RunPreEnqueue(*profile, pod, last, &state_->observer).plugin)};
   };
+  hooks.take_moved_gates = [this](std::vector<std::string>& pod_keys) {
+    profiles_.TakeMovedGates(pod_keys);
+  };
   hooks.reclass = [this](PodInfoPtr pod) { return state_->cache.Reclass(std::move(pod)); };
   hooks.profiles = profiles_.Hints();
   return hooks;

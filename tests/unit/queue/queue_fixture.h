@@ -50,6 +50,7 @@ inline bool PriorityLess(const QueueSortKey& a, const QueueSortKey& b) {
 //   Fit    Node/Add, AssignedPod/Delete: always
 //   Taint  Node/Add|UpdateNodeTaint, TargetPod/Update: as `taint_hint` says, by class
 //   Gate   TargetPod/Update, Node/UpdateNodeTaint: always
+//   Warden Node/UpdateNodeTaint: always; tells of its gates in `moved_gates`
 // "Mute" registers for nothing.
 class QueueTest : public ::testing::Test {
  protected:
@@ -83,7 +84,11 @@ class QueueTest : public ::testing::Test {
           {"Taint", {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint}, taint}, true},
           {"Taint", {target, taint}, true},
           {"Gate", {target, nullptr}},
-          {"Gate", {kNodeTaint, nullptr}}}}};
+          {"Gate", {kNodeTaint, nullptr}},
+          {"Warden", {kNodeTaint, nullptr}, true, true}}}};
+    hooks.take_moved_gates = [this](std::vector<std::string>& pod_keys) {
+      for (const std::string& name : std::exchange(moved_gates, {})) pod_keys.push_back(Key(name));
+    };
     queue = std::make_unique<SchedulingQueue>(options, std::move(hooks), nominator,
                                               std::move(metrics), clock.Now());
   }
@@ -137,6 +142,7 @@ class QueueTest : public ::testing::Test {
   cache::Nominator nominator;
   std::unique_ptr<SchedulingQueue> queue;
   std::map<std::string, std::string> gated_by;  // pod name to plugin
+  std::vector<std::string> moved_gates;         // pod names
   std::map<std::string, PodClassId> class_of;   // by pod name; others are in none
   std::string last_gating_seen;
   int pre_enqueue_calls = 0;

@@ -91,6 +91,38 @@ TEST_F(QueueMetricsTest, UnschedulablePodsCountEachRejectorFromReturnToPopOrDele
   EXPECT_EQ(Value(Metric::kUnschedulablePods, {"Gate", "default-scheduler"}), 0);
 }
 
+TEST_F(QueueMetricsTest, OfACrowdAtOneGateOnlyThoseThatItTellsOfAreAskedAboutAndAllAreCounted) {
+  for (const char* name : {"a", "b", "c"}) {
+    gated_by[name] = "Warden";
+    class_of[name] = 1;
+    Add(name);
+  }
+  Move(kNodeTaint);
+  const int asked = pre_enqueue_calls;
+  Move(kNodeTaint);
+  EXPECT_EQ(pre_enqueue_calls, asked);
+  EXPECT_EQ(Value(Metric::kQueueIncomingPods, {"unschedulable", "NodeUpdateNodeTaint"}), 6);
+  EXPECT_EQ(Value(Metric::kQueueIncomingEntities, {"unschedulable", "NodeUpdateNodeTaint", "pod"}),
+            6);
+
+  // Told of two, of which one is held back still; and once more of another one.
+  moved_gates = {"a", "b"};
+  gated_by.erase("b");
+  Move(kNodeTaint);
+  EXPECT_EQ(Where("b"), Place::kActive);
+  EXPECT_EQ(Where("a"), Place::kUnschedulable);
+  EXPECT_EQ(Where("c"), Place::kUnschedulable);
+  EXPECT_EQ(Value(Metric::kQueueIncomingPods, {"unschedulable", "NodeUpdateNodeTaint"}), 8);
+  gated_by.clear();
+  moved_gates = {"c"};
+  Move(kNodeAdd);
+  EXPECT_EQ(Where("c"), Place::kUnschedulable) << "the plugin did not register for it";
+  queue->Regroup();
+  Move(kNodeTaint);
+  EXPECT_EQ(Where("c"), Place::kActive) << "told of earlier, and parked again meanwhile";
+  EXPECT_EQ(Where("a"), Place::kUnschedulable) << "not told of";
+}
+
 TEST_F(QueueMetricsTest, InFlightEventsAreCountedUntilNoPodNeedsThem) {
   Move(kNodeAdd);
   Add("a", 2);

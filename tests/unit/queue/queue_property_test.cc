@@ -27,6 +27,9 @@ struct World {
   bool queue_sort = false;  // a plugin orders the queue, not the queue itself
   uint64_t phase = 0;
   std::set<std::string> gated = {};  // pod names
+  // Those whose gate has opened or closed; told to the queue, which then asks plugin A about no
+  // others.
+  mutable std::vector<std::string> moved = {};
 
   std::string Gate(const api::Pod& pod) const {
     return gated.count(pod.metadata.name) != 0 ? kPlugins[pod.metadata.name.size() % 2] : "";
@@ -42,6 +45,10 @@ struct World {
     if (queue_sort) hooks.less = PriorityLess;
     hooks.pre_enqueue = [this](const PodInfo& pod, std::string_view) {
       return PreEnqueueResult{Gate(*pod.pod)};
+    };
+    hooks.take_moved_gates = [this](std::vector<std::string>& pod_keys) {
+      for (const std::string& name : moved) pod_keys.push_back(Key(name));
+      moved.clear();
     };
     const auto hint = [this](const std::string& plugin) -> QueueingHintFn {
       return [this, plugin](const api::Pod& pod, const api::ObjectPtr&, const api::ObjectPtr&) {
@@ -62,6 +69,11 @@ struct World {
                        {{"B", {kNodeTaint, hint("B")}},
                         {"A", {any_pod, nullptr}},
                         {"D", {kNodeAdd, hint("D")}}}}};
+    for (ProfileHints& profile : hooks.profiles) {
+      for (PluginHint& registered : profile.hints) {
+        registered.tells_of_gates = registered.plugin == "A";
+      }
+    }
     return hooks;
   }
 };
@@ -370,6 +382,7 @@ class History {
         break;
       default:
         ++world_.phase;
+        world_.moved.push_back(name);
         if (!world_.gated.erase(name) && OneIn(2)) world_.gated.insert(name);
         const ClusterEvent& event = kEvents[random_.Below(std::size(kEvents))];
         model_.Move({event, ""}, clock_.Now());
