@@ -71,6 +71,7 @@ void ScoreValues::Live(std::vector<int64_t>& raw, std::vector<Id>& ids) const {
 
 bool ScoreValues::SetWeighted(std::span<const Id> ids, std::span<const int64_t> weighted) {
   changed_ = false;
+  weightless_ = std::ranges::all_of(weighted, [](int64_t score) { return score == 0; });
   bool differs = false;
   for (size_t i = 0; i < ids.size(); ++i) {
     differs = std::exchange(weighted_[ids[i]], weighted[i]) != weighted[i] || differs;
@@ -81,6 +82,7 @@ bool ScoreValues::SetWeighted(std::span<const Id> ids, std::span<const int64_t> 
 void ScoreValues::Clear() {
   changed_ = true;
   numbered_ = false;
+  weightless_ = true;
   values_.clear();
   weighted_.clear();
   ids_.clear();
@@ -180,21 +182,44 @@ bool ScoreBoard::Put(NodeRow row, int64_t base, std::span<const int64_t> raw) {
 void ScoreBoard::RecountBlock(size_t block) {
   const size_t begin = block * kBlock;
   const size_t end = std::min(begin + kBlock, num_rows());
-  std::copy(base_.begin() + static_cast<std::ptrdiff_t>(begin),
-            base_.begin() + static_cast<std::ptrdiff_t>(end),
-            totals_.begin() + static_cast<std::ptrdiff_t>(begin));
+  const int64_t* so_far = base_.data();
   for (const Normalised& normalised : normalised_) {
-    const std::span<const int64_t> weighted = normalised.values.weighted();
-    if (weighted.empty()) continue;
+    const int64_t* weighted = normalised.values.weighted().data();
+    if (normalised.values.weightless()) continue;
     const ScoreValues::Id* ids = normalised.ids.data();
-    for (size_t row = begin; row < end; ++row) totals_[row] += weighted[ids[row]];
+    for (size_t row = begin; row < end; ++row) totals_[row] = so_far[row] + weighted[ids[row]];
+    so_far = totals_.data();
   }
+  if (so_far != totals_.data()) std::copy(so_far + begin, so_far + end, totals_.data() + begin);
 }
 
+// Every weighted score that moves brings all blocks here, and mostly all their rows are feasible:
+// these are gone through without a branch that depends on a total.
 void ScoreBoard::FindBlockBest(size_t block) {
   Best best;
   const size_t begin = block * kBlock;
-  for (uint64_t word = std::as_const(feasible_).words()[block]; word != 0; word &= word - 1) {
+  uint64_t word = std::as_const(feasible_).words()[block];
+  if (word == ~uint64_t{0}) {
+    // Four running maxima, so that none waits for the one before it; kept in registers by name.
+    const int64_t* totals = totals_.data() + begin;
+    int64_t a = totals[0];
+    int64_t b = totals[1];
+    int64_t c = totals[2];
+    int64_t d = totals[3];
+    for (size_t i = 4; i < kBlock; i += 4) {
+      a = std::max(a, totals[i]);
+      b = std::max(b, totals[i + 1]);
+      c = std::max(c, totals[i + 2]);
+      d = std::max(d, totals[i + 3]);
+    }
+    best.total = std::max(std::max(a, b), std::max(c, d));
+    int64_t ties = 0;
+    for (size_t i = 0; i < kBlock; ++i) ties += totals[i] == best.total ? 1 : 0;
+    best.ties = static_cast<uint64_t>(ties);
+    blocks_[block] = best;
+    return;
+  }
+  for (; word != 0; word &= word - 1) {
     const int64_t total = totals_[begin + static_cast<size_t>(std::countr_zero(word))];
     if (total > best.total) {
       best = {total, 1};

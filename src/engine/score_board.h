@@ -54,6 +54,8 @@ class ScoreValues {
   bool SetWeighted(std::span<const Id> ids, std::span<const int64_t> weighted);
   // By number.
   std::span<const int64_t> weighted() const { return weighted_; }
+  // Whether every score that SetWeighted() heard of last weighs nothing.
+  bool weightless() const { return weightless_; }
   void Clear();
   size_t bytes() const;
 
@@ -67,6 +69,7 @@ class ScoreValues {
 
   bool changed_ = false;
   bool numbered_ = false;
+  bool weightless_ = true;
   int64_t last_raw_ = 0;
   Id last_id_ = 0;
   std::vector<Value> values_;
