@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/cache/node_order.h"
 #include "src/engine/kept_evaluations.h"
+#include "src/engine/sample.h"
 
 namespace berth::engine {
 namespace {
@@ -53,6 +55,7 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
   Evaluation evaluation(profile, cycle, pod, cluster, findings_);
   Evaluation::Outcome outcome =
       evaluation.Search(percentage_of_nodes_to_score, next_start_node_index_);
+  looked_at_ = evaluation.has_filtered() ? findings_.candidates.Count() : 0;
   if (outcome == Evaluation::Outcome::kUnfit) outcome = evaluation.Explain();
   Decision decision;
   switch (outcome) {
@@ -77,25 +80,40 @@ std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile
                                                const ClusterState& cluster, int32_t percentage,
                                                RefuseAlike refuse_alike) {
   if (kept_ == nullptr) return std::nullopt;
+  const bool all_nodes = percentage <= 0 || percentage >= 100;
   // Why a pod is refused that is nominated itself is its own affair, and a refusal speaks of all
   // nodes.
   if (refuse_alike == RefuseAlike::kYes && cluster.placement == nullptr &&
       !IsNominated(pod, cluster.nominated)) {
-    if (const Refusal* refusal = kept_->FindRefusal(profile, pod, cluster)) {
+    if (const KeptRefusal* known = kept_->FindRefusal(profile, pod, cluster)) {
+      if (!all_nodes) MoveOn(known->looked_at(), cluster);
       Decision decision;
       decision.kind = Decision::Kind::kUnfit;
       decision.kept = true;
-      decision.refusal = refusal;
+      decision.refusal = &known->refusal();
       return decision;
     }
   }
-  const bool all_nodes = percentage <= 0 || percentage >= 100;
   const bool asks_extenders = cluster.extenders != nullptr && cluster.extenders->Involved(*pod.pod);
-  if (!all_nodes || asks_extenders || IsNominated(pod, cluster.nominated)) return std::nullopt;
-  auto decision = kept_->Decide(profile, cycle, pod, cluster, random_);
+  if (asks_extenders || IsNominated(pod, cluster.nominated)) return std::nullopt;
+  std::optional<Sample> sample;
+  if (!all_nodes) {
+    if (cluster.placement != nullptr || cluster.node_order == nullptr) return std::nullopt;
+    const size_t nodes = cluster.num_nodes();
+    sample = {.order = cluster.node_order->rows(),
+              .start = next_start_node_index_,
+              .wanted = NumNodesToFind(profile, cluster.extenders, nodes, percentage)};
+  }
+  auto decision = kept_->Decide(profile, cycle, pod, cluster, sample ? &*sample : nullptr, random_);
+  if (decision && sample) MoveOn(decision->evaluated_nodes, cluster);
   // PostFilter tells by a plugin's state whether the pod's evaluation has asked its PreFilter.
   if (!decision) cycle.state = CycleState();
   return decision;
+}
+
+// The search that would have been made begins where it would have ended.
+void Engine::MoveOn(size_t looked_at, const ClusterState& cluster) {
+  next_start_node_index_ = (next_start_node_index_ + looked_at) % cluster.num_nodes();
 }
 
 void Engine::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,
@@ -104,7 +122,7 @@ void Engine::KeepRefusal(const framework::Profile& profile, framework::Cycle cyc
     return;
   // An extender may answer differently the next time.
   if (cluster.extenders != nullptr && cluster.extenders->num_calls() != extender_calls_) return;
-  kept_->KeepRefusal(profile, std::move(cycle), pod, cluster, findings_.diagnosis,
+  kept_->KeepRefusal(profile, std::move(cycle), pod, cluster, findings_.diagnosis, looked_at_,
                      std::move(refusal));
 }
 

@@ -84,11 +84,13 @@ class Engine {
   std::optional<Decision> DecideFromKept(const framework::Profile& profile, framework::Cycle& cycle,
                                          const PodInfo& pod, const ClusterState& cluster,
                                          int32_t percentage, RefuseAlike refuse_alike);
+  void MoveOn(size_t looked_at, const ClusterState& cluster);
   Decision Choose(Evaluation& evaluation);
 
   Random random_;
   std::unique_ptr<KeptEvaluations> kept_;
   size_t next_start_node_index_ = 0;
+  size_t looked_at_ = 0;         // nodes, for the last pod that was evaluated by itself
   uint64_t extender_calls_ = 0;  // before the last pod
   Findings findings_;
 };

@@ -5,27 +5,17 @@
 #include <utility>
 
 #include "src/cache/node_order.h"
+#include "src/engine/sample.h"
 #include "src/framework/timing.h"
 
 namespace berth::engine {
-namespace {
 
-constexpr size_t kMinFeasibleNodesToFind = 100;
-
-}  // namespace
-
-size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage) {
-  if (nodes < kMinFeasibleNodesToFind) return nodes;
-  const size_t wanted = nodes * static_cast<size_t>(percentage) / 100;
-  return std::max(wanted, kMinFeasibleNodesToFind);
-}
-
-int32_t AdaptivePercentageOfNodesToScore(size_t nodes) {
-  constexpr int64_t kDefault = 50;
-  constexpr int64_t kLeast = 5;
-  constexpr int64_t kNodesForOneLess = 125;
-  return static_cast<int32_t>(
-      std::max(kDefault - static_cast<int64_t>(nodes) / kNodesForOneLess, kLeast));
+size_t NumNodesToFind(const framework::Profile& profile, const extender::Extenders* extenders,
+                      size_t nodes, int32_t percentage) {
+  const bool any_will_do =
+      profile.plugins().score.empty() &&
+      (extenders == nullptr || (!extenders->HasFilter() && !extenders->HasPrioritizer()));
+  return any_will_do ? 1 : NumFeasibleNodesToFind(nodes, percentage);
 }
 
 Evaluation::Evaluation(const framework::Profile& profile, framework::Cycle& cycle,
@@ -49,7 +39,7 @@ Evaluation::Outcome Evaluation::Search(int32_t percentage, size_t& next_start_no
     return ListFeasible();
   }
   if (!FilterCandidates()) return Outcome::kError;
-  Sample(percentage, next_start_node_index);
+  CutToSample(percentage, next_start_node_index);
   if (!AskExtenders(findings_.feasible, findings_.diagnosis)) return Outcome::kError;
   return ListFeasible();
 }
@@ -118,7 +108,7 @@ void Evaluation::Order(size_t start) {
               order.end());
 }
 
-void Evaluation::Sample(int32_t percentage, size_t& next_start_node_index) {
+void Evaluation::CutToSample(int32_t percentage, size_t& next_start_node_index) {
   NodeSet& candidates = findings_.candidates;
   NodeSet& feasible = findings_.feasible;
   const size_t count = candidates.Count();
@@ -127,20 +117,10 @@ void Evaluation::Sample(int32_t percentage, size_t& next_start_node_index) {
   if (!samples && !asks_extenders_) return;
   Order(next_start_node_index);
   if (samples) {
-    const extender::Extenders* extenders = cluster_.extenders;
-    const bool any_will_do =
-        profile_.plugins().score.empty() &&
-        (extenders == nullptr || (!extenders->HasFilter() && !extenders->HasPrioritizer()));
-    const size_t wanted = any_will_do ? 1 : NumFeasibleNodesToFind(count, percentage);
-    // The search ends at the feasible node that is one too many; that one counts as not looked at.
-    size_t found = 0;
-    if (feasible.Count() > wanted) {
-      for (const NodeRow row : findings_.order) {
-        if (found <= wanted && feasible.Test(row)) ++found;
-        if (found <= wanted) continue;
-        candidates.Clear(row);
-        feasible.Clear(row);
-      }
+    const size_t wanted = NumNodesToFind(profile_, cluster_.extenders, count, percentage);
+    const size_t looked_at = TakeSample({findings_.order, 0, wanted}, feasible, scratch_);
+    for (size_t i = looked_at; i < findings_.order.size(); ++i) {
+      candidates.Clear(findings_.order[i]);
     }
   }
   next_start_node_index =

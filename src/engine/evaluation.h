@@ -66,7 +66,7 @@ class Evaluation {
  private:
   Outcome PreFilter();
   bool FilterCandidates();
-  void Sample(int32_t percentage, size_t& next_start_node_index);
+  void CutToSample(int32_t percentage, size_t& next_start_node_index);
   // Of `feasible`, which findings_.order lists, leaves those that no extender drops.
   bool AskExtenders(NodeSet& feasible, Diagnosis& diagnosis);
   Outcome ListFeasible();
@@ -81,14 +81,13 @@ class Evaluation {
   const bool asks_extenders_;
   Findings& findings_;
   std::optional<FilterPass> pass_;  // over the candidates
+  NodeSet scratch_;
   std::string error_;
 };
 
-// How many feasible nodes to look for among `nodes` when only `percentage` (1..100) of them are to
-// be scored: at least 100, or all. kube-scheduler's numFeasibleNodesToFind.
-size_t NumFeasibleNodesToFind(size_t nodes, int32_t percentage);
-// What part of the nodes kube-scheduler looks at by default, in percent: 50 less one for each 125
-// nodes, at least 5.
-int32_t AdaptivePercentageOfNodesToScore(size_t nodes);
+// How many feasible nodes a search ends with that may look at `nodes` and is to score so many
+// percent (1..99) of them: one, where nothing tells nodes apart.
+size_t NumNodesToFind(const framework::Profile& profile, const extender::Extenders* extenders,
+                      size_t nodes, int32_t percentage);
 
 }  // namespace berth::engine

@@ -88,24 +88,24 @@ bool KeptVerdicts::Continue(const DecisionInput& input, const Stale& stale, Touc
       return asked;
     }
   }
-  MakeRoom(cache.num_rows(), !passes_all(), scratch_);
+  NodeSet& rows = input.room.set;
+  MakeRoom(cache.num_rows(), !passes_all(), rows);
   if (stale.update &&
-      !step_.updatable->UpdatePreFilter(state_, input.pod, cache, changes.pods(), scratch_)) {
+      !step_.updatable->UpdatePreFilter(state_, input.pod, cache, changes.pods(), rows)) {
     return StartOver(input, touched);
   }
   if (passes_all()) return true;
-  if (stale.nodes) SetAll(changes.nodes(), scratch_);
-  if (stale.pods) SetAll(changes.pods(), scratch_);
-  if (scratch_.Empty()) return true;
-  touched.Add(scratch_);
-  return AskSome(input, scratch_);
+  if (stale.nodes) SetAll(changes.nodes(), rows);
+  if (stale.pods) SetAll(changes.pods(), rows);
+  if (rows.Empty()) return true;
+  touched.Add(rows);
+  return AskSome(input, rows);
 }
 
 // Between two beginnings the state changes and does not grow; what the cluster grows by, the next
 // beginning counts.
 void KeptVerdicts::CountBytes() {
-  bytes_.Set(sizeof(*this) + passed_.words().size_bytes() + scratch_.words().size_bytes() +
-             state_.bytes());
+  bytes_.Set(sizeof(*this) + passed_.words().size_bytes() + state_.bytes());
 }
 
 bool KeptVerdicts::StartOver(const DecisionInput& input, TouchedRows& touched) {
@@ -193,34 +193,34 @@ bool KeptScores::Refresh(const DecisionInput& input, const NodeSet& feasible, bo
 }
 
 void KeptScores::CountBytes() {
-  bytes_.Set(sizeof(*this) + raw_.capacity() * sizeof(raw_[0]) + scratch_.words().size_bytes() +
-             rows_.capacity() * sizeof(rows_[0]) + scores_.capacity() * sizeof(scores_[0]) +
-             state_.bytes());
+  bytes_.Set(sizeof(*this) + raw_.capacity() * sizeof(raw_[0]) + state_.bytes());
 }
 
 bool KeptScores::Continue(const DecisionInput& input, const Stale& stale, const NodeSet& feasible,
                           TouchedRows& touched) {
   const Changes& changes = input.changes;
   const cache::Cache& cache = changes.cache();
-  rows_.clear();
-  const auto add = [&](std::span<const NodeRow> rows) {
-    for (const NodeRow row : rows)
-      if (cache.nodes().Test(row)) rows_.push_back(row);
+  std::vector<NodeRow>& rows = input.room.rows;
+  rows.clear();
+  const auto add = [&](std::span<const NodeRow> changed) {
+    for (const NodeRow row : changed)
+      if (cache.nodes().Test(row)) rows.push_back(row);
   };
   if (stale.update) {
-    MakeRoom(cache.num_rows(), !skipped_, scratch_);
+    NodeSet& updated = input.room.set;
+    MakeRoom(cache.num_rows(), !skipped_, updated);
     if (!step_.updatable->UpdatePreScore(state_, input.pod, cache, changes.pods(), feasible,
-                                         scratch_)) {
+                                         updated)) {
       return StartOver(input, feasible, touched);
     }
     if (skipped_) return true;
-    touched.Add(scratch_);
+    touched.Add(updated);
     if (groups_) {
       groups_ = step_.updatable->Groups(state_);
       return true;
     }
-    scratch_.ForEach([&](NodeRow row) {
-      if (cache.nodes().Test(row)) rows_.push_back(row);
+    updated.ForEach([&](NodeRow row) {
+      if (cache.nodes().Test(row)) rows.push_back(row);
     });
   }
   if (skipped_) return true;
@@ -228,7 +228,7 @@ bool KeptScores::Continue(const DecisionInput& input, const Stale& stale, const 
   // The class that asks knows of these rows by itself.
   if (stale.nodes) add(changes.nodes());
   if (stale.pods) add(changes.pods());
-  return Ask(input, rows_);
+  return Ask(input);
 }
 
 bool KeptScores::StartOver(const DecisionInput& input, const NodeSet& feasible,
@@ -243,9 +243,10 @@ bool KeptScores::StartOver(const DecisionInput& input, const NodeSet& feasible,
   if (step_.updatable != nullptr) groups_ = step_.updatable->Groups(state_);
   if (groups_) return true;
   raw_.resize(cache.num_rows());
-  rows_.clear();
-  cache.nodes().ForEach([this](NodeRow row) { rows_.push_back(row); });
-  return Ask(input, rows_);
+  std::vector<NodeRow>& rows = input.room.rows;
+  rows.clear();
+  cache.nodes().ForEach([&rows](NodeRow row) { rows.push_back(row); });
+  return Ask(input);
 }
 
 bool KeptScores::AskPreScore(const DecisionInput& input, const NodeSet& feasible) {
@@ -259,12 +260,14 @@ bool KeptScores::AskPreScore(const DecisionInput& input, const NodeSet& feasible
   return status.ok() || skipped_;
 }
 
-bool KeptScores::Ask(const DecisionInput& input, std::span<const NodeRow> rows) {
+bool KeptScores::Ask(const DecisionInput& input) {
+  const std::vector<NodeRow>& rows = input.room.rows;
+  std::vector<int64_t>& scores = input.room.scores;
   num_asked_ += rows.size();
-  scores_.resize(rows.size());
+  scores.resize(rows.size());
   const Status status = framework::RunScorePlugin(*step_.score, state_, input.pod,
-                                                  input.changes.cache(), rows, scores_);
-  for (size_t i = 0; i < rows.size(); ++i) raw_[rows[i]] = scores_[i];
+                                                  input.changes.cache(), rows, scores);
+  for (size_t i = 0; i < rows.size(); ++i) raw_[rows[i]] = scores[i];
   return status.ok();
 }
 

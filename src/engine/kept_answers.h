@@ -13,10 +13,18 @@
 #include "src/engine/changes.h"
 #include "src/engine/counted_bytes.h"
 #include "src/engine/evaluation_plan.h"
+#include "src/engine/sample.h"
 #include "src/engine/touched_rows.h"
 #include "src/framework/runtime.h"
 
 namespace berth::engine {
+
+// What every refresh needs for its own time only, so that it is there once, however much is kept.
+struct RefreshRoom {
+  NodeSet set;
+  std::vector<NodeRow> rows;
+  std::vector<int64_t> scores;  // by place in rows
+};
 
 // What one evaluation is about, and what the answers come from.
 struct DecisionInput {
@@ -24,9 +32,11 @@ struct DecisionInput {
   framework::Cycle& cycle;  // the pod's own; what is kept has states of its own
   const PodInfo& pod;
   Changes& changes;
+  RefreshRoom& room;
   uint64_t objects_generation = 0;     // of objects that are neither pods nor nodes
   const NodeSet* placement = nullptr;  // ClusterState::placement; what is kept is about all nodes
   const cache::Nominator* nominated = nullptr;  // nullptr: no nomination counts for the pod
+  const Sample* sample = nullptr;               // of the nodes that pass; nullptr: all of them
 };
 
 // At which rows a plugin must look again.
@@ -103,7 +113,6 @@ class KeptVerdicts : public KeptAnswers {
   bool skipped_ = false;
   CycleState state_;
   NodeSet passed_;
-  NodeSet scratch_;
 };
 
 // One score plugin's raw scores of all nodes, feasible or not, in the same way.
@@ -134,17 +143,14 @@ class KeptScores : public KeptAnswers {
                 TouchedRows& touched);
   bool StartOver(const DecisionInput& input, const NodeSet& feasible, TouchedRows& touched);
   bool AskPreScore(const DecisionInput& input, const NodeSet& feasible);
-  // Sets the scores of `rows`.
-  bool Ask(const DecisionInput& input, std::span<const NodeRow> rows);
+  // Sets the scores of the room's rows.
+  bool Ask(const DecisionInput& input);
 
   const ScoreStep& step_;
   bool skipped_ = false;
   CycleState state_;
   std::optional<ScoreGroups> groups_;
   std::vector<int64_t> raw_;
-  NodeSet scratch_;
-  std::vector<NodeRow> rows_;
-  std::vector<int64_t> scores_;
 };
 
 }  // namespace berth::engine

@@ -54,8 +54,7 @@ KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Rando
   decision.kind = Decision::Kind::kScheduled;
   decision.kept = true;
   decision.feasible_nodes = board_.num_feasible();
-  decision.evaluated_nodes =
-      input.placement == nullptr ? cache.num_nodes() : input.placement->Count();
+  decision.evaluated_nodes = looked_at_;
   decision.node = board_.Nth(best, best.ties == 1 ? 0 : random.Below(best.ties));
   score_timer.Finish(Code::kSuccess);
   return Outcome::kDecided;
@@ -159,16 +158,17 @@ void KeptClass::ApplyVerdicts(size_t first, size_t end, NodeSet& nodes) const {
 }
 
 // Takes out of what the class passes what the pod's own filters reject, what lies outside its
-// placement, and what is promised to nominated pods. A filter is asked about all that those before
-// it pass: it may fail on a node that a later one rejects.
+// placement, what is promised to nominated pods, and what is not in the sample. A filter is asked
+// about all that those before it pass: it may fail on a node that a later one rejects.
 bool KeptClass::AskOwnFilters(const DecisionInput& input) {
   if (!AskOwnPreFilters(input) || !AskNominations(input)) return false;
   const cache::Cache& cache = input.changes.cache();
   const std::span<const uint64_t> passed = std::as_const(passed_).words();
   rejected_.Resize(cache.num_rows());
   feasible_.Resize(cache.num_rows());
+  looked_at_ = input.placement == nullptr ? cache.num_nodes() : input.placement->Count();
   if (own_filters_.empty() && input.placement == nullptr && nominations_.rejected().empty() &&
-      !any_rejected_) {
+      input.sample == nullptr && !any_rejected_) {
     for (size_t i = touched_.first(); i < touched_.end(); ++i) feasible_.words()[i] = passed[i];
     return true;
   }
@@ -193,6 +193,7 @@ bool KeptClass::AskOwnFilters(const DecisionInput& input) {
   }
   ApplyVerdicts(applied, verdicts_.size(), left_);
   for (const NodeRow row : nominations_.rejected()) left_.Clear(row);
+  if (input.sample != nullptr) looked_at_ = TakeSample(*input.sample, left_, input.room.set);
   any_rejected_ = false;
   const std::span<const uint64_t> left = std::as_const(left_).words();
   for (size_t i = 0; i < passed.size(); ++i) {

@@ -76,8 +76,8 @@ class KeptClass {
   TouchedRows touched_scores_;
   std::vector<TouchedRows> touched_by_plugin_;
   NodeSet passed_;  // what the kept verdicts leave
-  // Of these, what was no node for the last pod: its own filters, its placement, and pods that are
-  // nominated there.
+  // Of these, what was no node for the last pod: by its own filters, its placement, pods that are
+  // nominated there, and its sample.
   NodeSet rejected_;
   bool any_rejected_ = false;
   bool rejected_changed_ = false;  // and scores have not been asked since
@@ -94,6 +94,7 @@ class KeptClass {
   // Room for one decision.
   std::vector<OwnFilter> own_filters_;  // that PreFilter did not skip
   NodeSet left_;
+  size_t looked_at_ = 0;  // nodes
   std::vector<int64_t> raw_;
   std::vector<int64_t> live_raw_;
   std::vector<ScoreValues::Id> live_ids_;

@@ -6,8 +6,10 @@
 namespace berth::engine {
 namespace {
 
-// A class that could not be kept is not tried again for so many pods.
+// A class that could not be kept is not tried again for so many pods, and twice as many each time:
+// what its pods ask for, as the name of a node, may be what cannot be kept.
 constexpr uint32_t kWaitAfterFailure = 64;
+constexpr uint32_t kMostDoublings = 8;
 constexpr size_t kMaxClasses = 4096;
 constexpr size_t kMinSweep = 1024;
 
@@ -38,7 +40,8 @@ std::shared_ptr<Answers> AnswersOf(const Step& step, const cache::Fragments& fra
 
 std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profile,
                                                 framework::Cycle& cycle, const PodInfo& pod,
-                                                const ClusterState& cluster, Random& random) {
+                                                const ClusterState& cluster, const Sample* sample,
+                                                Random& random) {
   if (pod.pod_class == kNoPodClass) return std::nullopt;
   const EvaluationPlan& plan = PlanOf(profile);
   if (!plan.keepable()) return std::nullopt;
@@ -58,12 +61,15 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
       .cycle = cycle,
       .pod = pod,
       .changes = changes_,
+      .room = room_,
       .objects_generation = cluster.objects_generation,
       .placement = cluster.placement,
-      .nominated = cluster.nominated.Matter(pod) ? &cluster.nominated : nullptr};
+      .nominated = cluster.nominated.Matter(pod) ? &cluster.nominated : nullptr,
+      .sample = sample};
   switch (entry.kept->Decide(input, random, decision)) {
     case KeptClass::Outcome::kDecided:
       entry.refusal.reset();
+      entry.failures = 0;
       Evict();
       ++num_decided_;
       return decision;
@@ -74,31 +80,32 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
       break;
   }
   entry.kept.reset();
-  entry.wait = kWaitAfterFailure;
+  entry.wait = kWaitAfterFailure << std::min(entry.failures++, kMostDoublings);
   Evict();
   return std::nullopt;
 }
 
-const Refusal* KeptEvaluations::FindRefusal(const framework::Profile& profile, const PodInfo& pod,
-                                            const ClusterState& cluster) {
+const KeptRefusal* KeptEvaluations::FindRefusal(const framework::Profile& profile,
+                                                const PodInfo& pod, const ClusterState& cluster) {
   const auto known = by_class_.find({&profile, pod.pod_class});
   if (known == by_class_.end() || known->second->refusal == nullptr) return nullptr;
   Entry& entry = Find(profile, pod.pod_class);
-  if (entry.refusal->Holds(pod, cluster, changes_)) return &entry.refusal->refusal();
+  if (entry.refusal->Holds(pod, cluster, changes_)) return entry.refusal.get();
   entry.refusal.reset();
   return nullptr;
 }
 
 void KeptEvaluations::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,
                                   const PodInfo& pod, const ClusterState& cluster,
-                                  const Diagnosis& diagnosis, Refusal refusal) {
+                                  const Diagnosis& diagnosis, size_t looked_at, Refusal refusal) {
   if (pod.pod_class == kNoPodClass) return;
   const EvaluationPlan& plan = PlanOf(profile);
   if (!plan.keeps_refusals() || !plan.SkipsOwnFilters(pod, cluster.snapshot)) return;
   Entry& entry = Find(profile, pod.pod_class);
   entry.refused = age_;
-  entry.refusal = std::make_unique<KeptRefusal>(plan, std::move(cycle), pod, cluster, diagnosis,
-                                                std::move(refusal), cache_.generation(), bytes_);
+  entry.refusal =
+      std::make_unique<KeptRefusal>(plan, std::move(cycle), pod, cluster, diagnosis, looked_at,
+                                    std::move(refusal), cache_.generation(), bytes_);
   Evict();
 }
 

@@ -36,16 +36,19 @@ class KeptEvaluations {
 
   // What Engine::Schedule would decide, without its diagnosis: nullopt where the pod must be
   // evaluated by itself, be it only to tell why no node takes it. Of the plugins, those that are
-  // asked about each pod leave their data in `cycle`.
+  // asked about each pod leave their data in `cycle`. `sample`: nullptr where all nodes are scored.
   std::optional<Decision> Decide(const framework::Profile& profile, framework::Cycle& cycle,
-                                 const PodInfo& pod, const ClusterState& cluster, Random& random);
+                                 const PodInfo& pod, const ClusterState& cluster,
+                                 const Sample* sample, Random& random);
 
-  // What the pods of the class are told when no node takes them; nullptr where that is not known.
-  const Refusal* FindRefusal(const framework::Profile& profile, const PodInfo& pod,
-                             const ClusterState& cluster);
-  // A pod of the class has just been evaluated in `cycle` and was told this.
+  // That no node takes the pods of the class; nullptr where that is not known.
+  const KeptRefusal* FindRefusal(const framework::Profile& profile, const PodInfo& pod,
+                                 const ClusterState& cluster);
+  // A pod of the class has just been evaluated in `cycle`, which looked at so many nodes, and was
+  // told this.
   void KeepRefusal(const framework::Profile& profile, framework::Cycle cycle, const PodInfo& pod,
-                   const ClusterState& cluster, const Diagnosis& diagnosis, Refusal refusal);
+                   const ClusterState& cluster, const Diagnosis& diagnosis, size_t looked_at,
+                   Refusal refusal);
   // Some node takes a pod of the class.
   void DropRefusal(const framework::Profile& profile, const PodInfo& pod);
 
@@ -70,9 +73,10 @@ class KeptEvaluations {
   struct Entry {
     PodClassId pod_class = kNoPodClass;
     const framework::Profile* profile = nullptr;
-    uint32_t wait = 1;     // pods to go by before it is kept
-    uint32_t decided = 0;  // age_ when one of its pods was decided last
-    uint32_t refused = 0;  // age_ when the refusal was found
+    uint32_t wait = 1;      // pods to go by before it is kept
+    uint32_t failures = 0;  // to keep it, one after the other
+    uint32_t decided = 0;   // age_ when one of its pods was decided last
+    uint32_t refused = 0;   // age_ when the refusal was found
     std::unique_ptr<KeptRefusal> refusal;
     std::unique_ptr<KeptClass> kept;
   };
@@ -96,6 +100,7 @@ class KeptEvaluations {
 
   const cache::Cache& cache_;
   Changes changes_;
+  RefreshRoom room_;
   const size_t max_bytes_;
   size_t bytes_ = 0;  // above all that adds to it
   uint32_t age_ = 0;

@@ -18,10 +18,11 @@ constexpr size_t kPart = 4;
 }  // namespace
 
 KeptRefusal::KeptRefusal(const EvaluationPlan& plan, framework::Cycle cycle, const PodInfo& pod,
-                         const ClusterState& cluster, const Diagnosis& diagnosis, Refusal refusal,
-                         uint64_t generation, size_t& kept_bytes)
+                         const ClusterState& cluster, const Diagnosis& diagnosis, size_t looked_at,
+                         Refusal refusal, uint64_t generation, size_t& kept_bytes)
     : plan_(plan),
       cycle_(std::move(cycle)),
+      looked_at_(looked_at),
       refusal_(std::move(refusal)),
       generation_(generation),
       objects_generation_(cluster.objects_generation),

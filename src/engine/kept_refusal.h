@@ -34,16 +34,18 @@ namespace berth::engine {
 // Thread safety: the scheduling thread.
 class KeptRefusal {
  public:
-  // What was found for `pod` in `cycle`, in the cluster as it is. `plan`, which must keep refusals
-  // and skip its own filters for the pod, and `kept_bytes`, to which it adds what it takes, must
-  // outlive it.
+  // What was found for `pod` in `cycle`, which looked at so many nodes of the cluster as it is.
+  // `plan`, which must keep refusals and skip its own filters for the pod, and `kept_bytes`, to
+  // which it adds what it takes, must outlive it.
   KeptRefusal(const EvaluationPlan& plan, framework::Cycle cycle, const PodInfo& pod,
-              const ClusterState& cluster, const Diagnosis& diagnosis, Refusal refusal,
-              uint64_t generation, size_t& kept_bytes);
+              const ClusterState& cluster, const Diagnosis& diagnosis, size_t looked_at,
+              Refusal refusal, uint64_t generation, size_t& kept_bytes);
 
   // Whether an evaluation of `pod`, which is of the same class, would come to the same.
   bool Holds(const PodInfo& pod, const ClusterState& cluster, Changes& changes);
   const Refusal& refusal() const { return refusal_; }
+  // How many nodes an evaluation would look at.
+  size_t looked_at() const { return looked_at_; }
 
  private:
   // What is said of a row: by its place in verdicts_.
@@ -63,6 +65,7 @@ class KeptRefusal {
 
   const EvaluationPlan& plan_;
   framework::Cycle cycle_;
+  const size_t looked_at_;
   const Refusal refusal_;
   uint64_t generation_;  // of the cache, when it was last known to hold
   const uint64_t objects_generation_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/cache/node_order.h"
+#include "src/engine/sample.h"
 #include "tests/unit/engine/judgement_fixture.h"
 
 namespace berth::engine {

@@ -146,10 +146,11 @@ class KeptAnswersTest : public test::ProfileFixture, public testing::WithParamIn
     EXPECT_EQ(Refresh(kept), expected.object) << "another object changed";
   }
 
-  DecisionInput Input() { return {*profile_, cycle_, *pod_, changes_, objects_generation_}; }
+  DecisionInput Input() { return {*profile_, cycle_, *pod_, changes_, room_, objects_generation_}; }
 
   cache::Cache cache_;
   Changes changes_{cache_};
+  RefreshRoom room_;
   framework::Cycle cycle_;
   PodInfoPtr pod_;
   Asked plugin_;

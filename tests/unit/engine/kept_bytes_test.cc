@@ -105,6 +105,32 @@ TEST_F(KeptBytesTest, WhatIsCountedIsAboutWhatIsTaken) {
   }
 }
 
+TEST_F(KeptBytesTest, WhatHappensBetweenDecisionsTakesNothing) {
+  constexpr size_t kManyChanges = 4 * kNodes;
+  Engine engine(Random(1), cache_, size_t{1} << 30);
+  const auto change = [this](size_t times) {
+    for (size_t i = 0; i < times / 2; ++i) {
+      const std::string node = "n" + std::to_string(i % kNodes);
+      const PodInfoPtr pod =
+          cache_.MakePodInfo(test::MakePod().Name("passing").Uid("passing").OnNode(node).Ptr());
+      ASSERT_TRUE(cache_.AddPod(pod).has_value());
+      ASSERT_TRUE(cache_.RemovePod("passing"));
+    }
+  };
+  for (int i = 0; i < 3; ++i) {
+    change(2);
+    for (size_t number = 0; number < kClasses; ++number) Decide(engine, number, true);
+  }
+  change(kManyChanges);
+  Decide(engine, 0, true);
+  const size_t before = test::HeapBytes();
+  for (size_t number = 1; number < kClasses; ++number) Decide(engine, number, true);
+  if (before == 0) GTEST_SKIP() << "a sanitizer does not say";
+  const size_t each = (test::HeapBytes() - before) / (kClasses - 1);
+  std::cout << each << " bytes a class after " << kManyChanges << " changes\n";
+  EXPECT_LT(each, kManyChanges * sizeof(NodeRow));
+}
+
 TEST_F(KeptBytesTest, TheLimitHolds) {
   constexpr size_t kLimit = size_t{1} << 20;
   Engine engine(Random(1), cache_, kLimit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An engine that keeps what plugins answered, and that no node took a class, decides as one that
-// evaluates every pod by itself, whatever happens to the cluster in between, and on whichever part
-// of the nodes a pod may go to.
+// evaluates every pod by itself, whatever happens to the cluster in between, on whichever part of
+// the nodes a pod may go to, and of whichever part only so many are scored.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -39,6 +39,7 @@ struct Tally {
   uint64_t kept_with_own_nodes = 0;    // decided from what is kept, and by a filter about the pod
   uint64_t kept_in_placement = 0;      // decided from what is kept, on a part of the nodes
   uint64_t kept_beside_nominated = 0;  // decided from what is kept, while nominations counted
+  uint64_t kept_samples = 0;           // decided from what is kept, of which a part was scored
 };
 
 // What one engine came to for a pod.
@@ -74,6 +75,7 @@ class Walk {
     tally.kept_with_own_nodes += kept_with_own_nodes_;
     tally.kept_in_placement += kept_in_placement_;
     tally.kept_beside_nominated += kept_beside_nominated_;
+    tally.kept_samples += kept_samples_;
   }
 
  private:
@@ -83,6 +85,7 @@ class Walk {
     const test::PlainListers& listers = cluster_.handle.plain_listers;
     ClusterState cluster{cache(), nominations_, listers.generation(),
                          listers.disruption_budgets_generation()};
+    cluster.node_order = &cache().node_order();
     if (parts_ > 1) cluster.placement = &placement_;
     return cluster;
   }
@@ -139,7 +142,7 @@ class Walk {
     Told told;
     framework::Cycle cycle;
     const ClusterState cluster = Cluster();
-    told.decision = engine.Schedule(*cluster_.profile, cycle, *pod, cluster, 0);
+    told.decision = engine.Schedule(*cluster_.profile, cycle, *pod, cluster, percentage_);
     if (told.decision.kind == Decision::Kind::kScheduled) {
       if (told.decision.kept && nominations_.Matter(*pod)) ++kept_beside_nominated_;
       const auto* asks = api::Find(pod->pod->metadata.annotations, test::OwnNodes::kName);
@@ -147,6 +150,9 @@ class Walk {
       EXPECT_EQ(asks == nullptr, state == nullptr);
       EXPECT_TRUE(asks == nullptr || state->asks == *asks);
       if (asks != nullptr && told.decision.kept) ++kept_with_own_nodes_;
+      if (told.decision.kept && told.decision.evaluated_nodes < cluster.num_nodes()) {
+        ++kept_samples_;
+      }
       if (cluster.placement != nullptr) {
         EXPECT_TRUE(cluster.placement->Test(told.decision.node));
         if (told.decision.kept) ++kept_in_placement_;
@@ -177,12 +183,14 @@ class Walk {
 
   void Decide(const PodInfoPtr& pod, Tally& tally) {
     TurnToPlacement();
+    if (random().Below(8) == 0) percentage_ = static_cast<int32_t>(random().Below(3) * 40);
     const Told plain = Ask(plain_, pod);
     const Told kept = Ask(kept_, pod);
     ASSERT_EQ(plain.decision.kind, kept.decision.kind)
         << plain.decision.error << " " << kept.decision.error << " " << kept.refusal.message;
     ASSERT_EQ(plain.decision.node, kept.decision.node) << pod->pod->metadata.name;
     ASSERT_EQ(plain.decision.feasible_nodes, kept.decision.feasible_nodes);
+    ASSERT_EQ(plain_.chance().next_start_node_index, kept_.chance().next_start_node_index);
     ASSERT_EQ(plain.refusal.message, kept.refusal.message);
     ASSERT_EQ(plain.refusal.unschedulable_plugins, kept.refusal.unschedulable_plugins);
     ASSERT_EQ(plain.refusal.pending_plugins, kept.refusal.pending_plugins);
@@ -334,6 +342,8 @@ class Walk {
   uint64_t kept_with_own_nodes_ = 0;
   uint64_t kept_in_placement_ = 0;
   uint64_t kept_beside_nominated_ = 0;
+  uint64_t kept_samples_ = 0;
+  int32_t percentage_ = 0;
   uint64_t parts_ = 1;  // of the nodes, one of which a pod may go to
   uint64_t part_ = 0;
   NodeSet placement_;
@@ -354,11 +364,13 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
   EXPECT_GT(tally.kept_with_own_nodes, tally.kept / 30);
   EXPECT_GT(tally.kept_in_placement, tally.kept / 20);
   EXPECT_GT(tally.kept_beside_nominated, tally.kept / 10);
+  EXPECT_GT(tally.kept_samples, tally.kept / 200);
   RecordProperty("refused_alike", std::to_string(tally.refused_alike));
   RecordProperty("preempted", std::to_string(tally.preempted));
   RecordProperty("nominated", std::to_string(tally.nominated));
   RecordProperty("decisions", std::to_string(tally.decisions));
   RecordProperty("kept_beside_nominated", std::to_string(tally.kept_beside_nominated));
+  RecordProperty("kept_samples", std::to_string(tally.kept_samples));
   RecordProperty("kept", std::to_string(tally.kept));
 }
 

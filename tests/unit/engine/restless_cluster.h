@@ -29,7 +29,7 @@ class RestlessCluster {
   static constexpr size_t kTemplates = 12;
 
   explicit RestlessCluster(uint64_t seed)
-      : random(seed), num_nodes(random.Below(8) == 0 ? 140 : 3 + random.Below(30)) {
+      : random(seed), num_nodes(random.Below(8) == 0 ? 200 : 3 + random.Below(30)) {
     for (const std::string_view name : {"nvidia.com/gpu", "vendor.io/fpga"}) {
       EXPECT_EQ(handle.names.Intern(name), cache.mutable_resource_names().Intern(name));
     }
