@@ -13,6 +13,9 @@ namespace {
 
 // From one connection for a session to the next: meanwhile libcurl carries the requests.
 constexpr Duration kDialPause = std::chrono::seconds(10);
+// Connections of libcurl's that stay when they are idle, once there are sessions. Without a bound,
+// each request of a crowd that met trouble may leave one.
+constexpr long kMostIdle = 4;
 
 // OpenSSL tells what was negotiated when it happens, before libcurl sends anything.
 void OnTlsInfo(const SSL* ssl, int where, int) {
@@ -96,6 +99,7 @@ bool Transport::IsForSession() const {
 }
 
 void Transport::MoveToSession() {
+  curl_multi_setopt(static_cast<CURLM*>(multi_), CURLMOPT_MAXCONNECTS, kMostIdle);
   Http2Session* session = Session();
   for (const auto& one : attempts_) {
     Attempt* attempt = one.get();
