@@ -197,6 +197,7 @@ Result<Workload> ReadDocument(const ConfigValue& document) {
   FieldReader fields(document, "");
   fields.Read("name", workload.name);
   fields.Read("about", workload.about);
+  fields.Read("percentageOfNodesToScore", workload.percentage_of_nodes_to_score);
   const ConfigValue* written_gates = fields.Get("featureGates");
   const ConfigValue* sizes = fields.Get("sizes");
   const ConfigValue::List& steps = fields.GetList("steps");

@@ -80,6 +80,8 @@ class Run {
     options.keep_events = false;
     options.scheduler.configuration =
         config::DefaultConfiguration(app::KnownTo(plugins, workload_.feature_gates));
+    options.scheduler.configuration.percentage_of_nodes_to_score =
+        workload_.percentage_of_nodes_to_score;
     options.scheduler.features = workload_.feature_gates.Resolve();
     options.scheduler.configuration.client_connection.burst = 5000;
     options.scheduler.seed = 1;

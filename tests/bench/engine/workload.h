@@ -72,6 +72,7 @@ struct Workload {
   std::string name;
   std::string about;
   config::FeatureGates feature_gates;
+  int32_t percentage_of_nodes_to_score = 0;
   std::vector<Size> sizes;  // the first is measured unless another is named
   std::vector<WorkloadStep> steps;
 
