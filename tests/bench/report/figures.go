@@ -54,6 +54,8 @@ type clusterRow struct {
 	SecondsToEvents              float64 `json:"secondsToLastEvent"`
 	CPU                          float64 `json:"cpuMicrosecondsPerPod"`
 	CPUEvents                    float64 `json:"cpuMicrosecondsPerPodUntilLastEvent"`
+	APIServerCPU                 float64 `json:"apiServerCPUMicrosecondsPerPod"`
+	EtcdCPU                      float64 `json:"etcdCPUMicrosecondsPerPod"`
 	PeakMemory                   float64 `json:"peakMemoryBytes"`
 	LatencyP50                   float64 `json:"latencyP50Milliseconds"`
 	LatencyP99                   float64 `json:"latencyP99Milliseconds"`
@@ -90,7 +92,9 @@ type figures struct {
 	claims clusterRun
 	// latency is of pods that come at a rate that leaves the machine time.
 	latency clusterRun
-	start   struct {
+	// wide is of as many nodes as the machine bears.
+	wide  clusterRun
+	start struct {
 		circumstances
 		BoundPods int
 		Rows      []startRow
@@ -183,12 +187,13 @@ func (r *clusterRun) table() string {
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s, %d pods, %s.\n\n", r.circumstances, r.Pods, rounds(rows))
-	out.WriteString("| workload | pods | scheduler | last bind | last event | pods/s after the first bind | CPU a pod | to last event | latency p50 | p99 | memory |\n")
-	out.WriteString("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	out.WriteString("| workload | pods | scheduler | last bind | last event | pods/s after the first bind | CPU a pod | to last event | API server's | etcd's | latency p50 | p99 | memory |\n")
+	out.WriteString("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, row := range rows {
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Workload, row.Variant, row.Scheduler,
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Workload, row.Variant, row.Scheduler,
 			ifMeasured("%.1f s", row.SecondsToLast), ifMeasured("%.1f s", row.SecondsToEvents), thousands(row.PodsPerSecond),
-			ifMeasured("%.0f µs", row.CPU), ifMeasured("%.0f µs", row.CPUEvents), milliseconds(row.LatencyP50),
+			ifMeasured("%.0f µs", row.CPU), ifMeasured("%.0f µs", row.CPUEvents), ifMeasured("%.0f µs", row.APIServerCPU),
+			ifMeasured("%.0f µs", row.EtcdCPU), milliseconds(row.LatencyP50),
 			milliseconds(row.LatencyP99), ifMeasured("%.0f MiB", row.PeakMemory/(1<<20)))
 	}
 	return out.String()

@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	results := flag.String("results", "bench/results", "folder of engine.json, cluster.json, claims.json, latency.json, start.json and scale.json; what is absent is left out")
+	results := flag.String("results", "bench/results", "folder of engine.json, cluster.json, claims.json, latency.json, wide.json, start.json and scale.json; what is absent is left out")
 	docs := flag.String("docs", "../docs", "folder of performance.md and performance.svg")
 	flag.Parse()
 	if err := run(*results, *docs); err != nil {
@@ -30,7 +30,7 @@ func run(results, docs string) error {
 	if err := r.readEngine(filepath.Join(results, "engine.json")); err != nil {
 		return err
 	}
-	for name, value := range map[string]any{"cluster": &r.cluster, "claims": &r.claims, "latency": &r.latency, "start": &r.start, "scale": &r.scale} {
+	for name, value := range map[string]any{"cluster": &r.cluster, "claims": &r.claims, "latency": &r.latency, "wide": &r.wide, "start": &r.start, "scale": &r.scale} {
 		if err := readJSON(filepath.Join(results, name+".json"), value); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func run(results, docs string) error {
 		return err
 	}
 	for name, table := range map[string]string{
-		"engine": r.engineTable(), "cluster": r.cluster.table(), "claims": r.claims.table(), "latency": r.latency.table(), "start": r.startTable(), "scale": r.scaleTable(),
+		"engine": r.engineTable(), "cluster": r.cluster.table(), "claims": r.claims.table(), "latency": r.latency.table(), "wide": r.wide.table(), "start": r.startTable(), "scale": r.scaleTable(),
 	} {
 		if table == "" {
 			continue

@@ -27,11 +27,12 @@ func TestReportRewritesWhatStandsBetweenItsMarks(t *testing.T) {
 		{"workload":"plain","variant":"stream","scheduler":"berth","cpuMicrosecondsPerPodUntilLastEvent":200},
 		{"workload":"plain","variant":"stream","scheduler":"kube-scheduler","cpuMicrosecondsPerPodUntilLastEvent":2000}]}`)
 	write("claims.json", `{"nodes":500,"pods":1000,"rows":[
-		{"workload":"claim-templates","variant":"pending","scheduler":"berth","rounds":3,"podsPerSecond":1092,"cpuMicrosecondsPerPod":430}]}`)
+		{"workload":"claim-templates","variant":"pending","scheduler":"berth","rounds":3,"podsPerSecond":1092,"cpuMicrosecondsPerPod":430,"apiServerCPUMicrosecondsPerPod":1850}]}`)
+	write("wide.json", `{"nodes":50000,"pods":2000,"rows":[{"workload":"plain","variant":"pending","scheduler":"berth","secondsToLastBound":1.91}]}`)
 	write("latency.json", `{"nodes":5000,"pods":100,"rows":[
 		{"workload":"plain","variant":"5/s","scheduler":"berth","rounds":3,"latencyP50Milliseconds":4.24,"latencyP99Milliseconds":12.4}]}`)
 	write("scale.json", `{"date":"2026-01-03","rows":[{"nodes":1000000,"pods":1000,"cpuSeconds":41.66,"cpuMicrosecondsPerPod":33.3,"peakMemoryBytes":4294967296}]}`)
-	write("performance.md", "before\n<!-- engine -->\nold\n<!-- end -->\nbetween\n<!-- cluster -->\n<!-- end -->\n<!-- claims -->\n<!-- end -->\n<!-- scale -->\n<!-- end -->\n<!-- latency -->\n<!-- end -->\n<!-- start -->\nkept\n<!-- end -->\n")
+	write("performance.md", "before\n<!-- engine -->\nold\n<!-- end -->\nbetween\n<!-- cluster -->\n<!-- end -->\n<!-- claims -->\n<!-- end -->\n<!-- scale -->\n<!-- end -->\n<!-- latency -->\n<!-- end -->\n<!-- wide -->\n<!-- end -->\n<!-- start -->\nkept\n<!-- end -->\n")
 	if err := run(dir, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestReportRewritesWhatStandsBetweenItsMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"before\n", "between\n", "kept\n", "| SchedulingBasic | 5000Nodes | 12,346 |", "| 1,000 | 680 |", "| 2000 µs |",
-		"500 nodes, qps 0, 1000 pods, medians of 3 rounds", "| claim-templates | pending | berth |  |  | 1,092 | 430 µs |  |  |  |  |",
+		"500 nodes, qps 0, 1000 pods, medians of 3 rounds", "| claim-templates | pending | berth |  |  | 1,092 | 430 µs |  | 1850 µs |  |  |  |  |", "| plain | pending | berth | 1.9 s |",
 		"| plain | 5/s | berth |", "| 4.2 ms | 12 ms |", "| 1,000,000 | 1,000 | 33.3 µs | 41.7 s | 4,096 MiB |", "one round each", "slower than plain evaluation in SchedulingDaemonset (500 decisions/s against 2,000).\n"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
