@@ -70,17 +70,16 @@ Status PreemptionDryRun::Filter() {
 
 Status PreemptionDryRun::FilterWithNominatedPods(const std::vector<const PodInfo*>& nominated) {
   Overlay overlay = overlay_;
-  if (!extensions_) {
-    for (const PodInfo* other : nominated) overlay.AddPod(*other);
-    return RunFilters(state(), NodeView(cluster_.snapshot, row_, &overlay));
-  }
-  CycleState with = state().Clone();
+  std::optional<CycleState> with;
+  if (extensions_) with = state().Clone();
   if (const Status status = ImagineNominated(profile_, cycle_, pod_, cluster_.snapshot, row_,
-                                             nominated, with, overlay);
+                                             nominated, with ? &*with : nullptr, overlay);
       !status.ok()) {
     return Keep(status);
   }
-  return Keep(RunFilters(with, NodeView(cluster_.snapshot, row_, &overlay)));
+  const NodeView node(cluster_.snapshot, row_, &overlay);
+  const Status status = RunFilters(with ? *with : state(), node);
+  return with ? Keep(status) : status;
 }
 
 Status PreemptionDryRun::RunFilters(const CycleState& state, const NodeView& node) const {

@@ -113,20 +113,16 @@ Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
     std::optional<CycleState> imagined;
     if (hears) imagined = cycle_.state.Clone();
     Overlay overlay;
-    if (hears) {
-      const Status added =
-          ImagineNominated(profile_, cycle_, pod_, snapshot, row, nominated, *imagined, overlay);
-      if (!added.ok()) return cycle_.state.reasons().Error(added.message());
-    } else {
-      for (const PodInfo* other : nominated) overlay.AddPod(*other);
-    }
+    const Status added = ImagineNominated(profile_, cycle_, pod_, snapshot, row, nominated,
+                                          imagined ? &*imagined : nullptr, overlay);
+    if (!added.ok()) return cycle_.state.reasons().Error(added.message());
     const NodeView view(snapshot, row, &overlay);
     const framework::PluginStatus verdict =
-        framework::RunFilter(profile_, cycle_, hears ? *imagined : cycle_.state, pod_, view);
+        framework::RunFilter(profile_, cycle_, imagined ? *imagined : cycle_.state, pod_, view);
     if (verdict.status.ok()) continue;
     Status kept = verdict.status;
     // The clone's reasons die with it; the cycle's own table keeps a copy.
-    if (hears) kept = Status(kept.code(), cycle_.state.reasons().Intern(kept.reasons()));
+    if (imagined) kept = Status(kept.code(), cycle_.state.reasons().Intern(kept.reasons()));
     if (kept.code() == Code::kError) return kept;
     explicit_.push_back({row, {kept, verdict.plugin}});
     nodes.Clear(row);

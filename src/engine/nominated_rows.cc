@@ -45,12 +45,13 @@ std::vector<NominatedRow> NominatedRowsFor(const NodeSet& nodes, const PodInfo& 
 
 Status ImagineNominated(const framework::Profile& profile, const framework::Cycle& cycle,
                         const PodInfo& pod, const Snapshot& snapshot, NodeRow row,
-                        const std::vector<const PodInfo*>& nominated, CycleState& state,
+                        const std::vector<const PodInfo*>& nominated, CycleState* state,
                         Overlay& overlay) {
   const NodeView node(snapshot, row, &overlay);
   for (const PodInfo* other : nominated) {
     overlay.AddPod(*other);
-    const Status status = framework::RunAddPod(profile, cycle, state, pod, *other, node);
+    if (state == nullptr) continue;
+    const Status status = framework::RunAddPod(profile, cycle, *state, pod, *other, node);
     if (!status.ok()) return status;
   }
   return Status::Success();

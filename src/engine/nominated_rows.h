@@ -24,10 +24,10 @@ std::vector<NominatedRow> NominatedRowsFor(const NodeSet& nodes, const PodInfo& 
                                            const ClusterState& cluster);
 
 // Imagines `nominated` on the row: adds them to `overlay`, and tells the filters that were not
-// skipped, whose `state` is changed. Error: one of them failed.
+// skipped, whose `state` is changed; nullptr: none of them hears of it. Error: one of them failed.
 Status ImagineNominated(const framework::Profile& profile, const framework::Cycle& cycle,
                         const PodInfo& pod, const Snapshot& snapshot, NodeRow row,
-                        const std::vector<const PodInfo*>& nominated, CycleState& state,
+                        const std::vector<const PodInfo*>& nominated, CycleState* state,
                         Overlay& overlay);
 
 }  // namespace berth::engine
