@@ -141,6 +141,11 @@ void Evictions::Advance(Runs::iterator it) {
     Await(run);
     // It may be going already, and then nothing more will change.
     if (!StillOnNode(run.victims.back())) TellOf(run);
+    // Others may have evicted all of them, too: then no deletion comes that would wake its pods,
+    // which waited at the gate when the last one came.
+    if (std::ranges::none_of(run.victims, [this](const auto& pod) { return OnNode(pod); })) {
+      handle_.Activate(run.preemptor.pod_keys);
+    }
     Evict(run, run.victims.back().pod);
   } else {
     const bool activate = run.last_in_memory;
@@ -165,15 +170,19 @@ Preemptor Evictions::Finish(Runs::iterator it) {
   return preemptor;
 }
 
-bool Evictions::StillOnNode(const EvictedPod& victim) const {
+const api::Pod* Evictions::OnNode(const EvictedPod& victim) const {
   const Snapshot& snapshot = handle_.snapshot();
   const NodeRow row = snapshot.FindNode(victim.node_name);
-  if (row == kNoRow) return false;
+  if (row == kNoRow) return nullptr;
   const auto pods = snapshot.pods(row);
-  return std::any_of(pods.begin(), pods.end(), [&](const PodInfo* pod) {
-    return pod->pod->metadata.uid == victim.pod->metadata.uid &&
-           !pod->pod->metadata.deletion_timestamp;
-  });
+  const auto found = std::ranges::find_if(
+      pods, [&](const PodInfo* pod) { return pod->pod->metadata.uid == victim.pod->metadata.uid; });
+  return found == pods.end() ? nullptr : (*found)->pod.get();
+}
+
+bool Evictions::StillOnNode(const EvictedPod& victim) const {
+  const api::Pod* const pod = OnNode(victim);
+  return pod != nullptr && !pod->metadata.deletion_timestamp;
 }
 
 }  // namespace berth::plugins

@@ -31,9 +31,10 @@ struct EvictedPod {
 //
 // All victims but the last are evicted at once, the last when they are gone or going: so a pod that
 // sees the last one going knows that the others were asked to. When an eviction fails the rest is
-// left alone, and the pod is tried again at once: no deletion may come that would wake it. A pod
-// that is tried meanwhile and preempts again starts over: answers to what it asked for before are
-// told as events, but count no more.
+// left alone, and the pod is tried again at once: no deletion may come that would wake it. So it is
+// when all victims turn out to be gone by the time the last is asked. A pod that is tried meanwhile
+// and preempts again starts over: answers to what it asked for before are told as events, but count
+// no more.
 //
 // Thread safety: the scheduling thread.
 class Evictions {
@@ -85,6 +86,8 @@ class Evictions {
   // The run's pods are told of when something changes on the row of its last victim.
   void Await(Run& run);
   void AwaitNoMore(const Run& run);
+  // The victim as it is now; nullptr: it is not on its node.
+  const api::Pod* OnNode(const EvictedPod& victim) const;
   // Whether the victim is still on its node and its deletion has not begun.
   bool StillOnNode(const EvictedPod& victim) const;
 

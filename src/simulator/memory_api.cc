@@ -79,7 +79,8 @@ MemoryApi::MemoryApi(const Clock& clock, base::Executor& executor, informers::Ev
 
 std::shared_ptr<client::Call> MemoryApi::Send(client::Request request, client::OnResponse done) {
   auto handle = std::make_shared<Handle>();
-  base::Executor::Task answer = [this, handle, request = std::move(request),
+  const Way way = way_ ? way_() : Way();
+  base::Executor::Task arrive = [this, handle, way, request = std::move(request),
                                  done = std::move(done)] {
     if (handle->cancelled) {
       client::ApiError error;
@@ -88,13 +89,18 @@ std::shared_ptr<client::Call> MemoryApi::Send(client::Request request, client::O
       done(tl::unexpected(std::move(error)));
       return;
     }
-    done(Answer(request));
+    client::ResponseResult answer = Answer(request);
+    if (way.back > Duration::zero()) {
+      executor_.PostAfter(way.back, [done, answer = std::move(answer)] { done(answer); });
+    } else {
+      done(std::move(answer));
+    }
     TellChanges();
   };
-  if (latency_ > Duration::zero()) {
-    executor_.PostAfter(latency_, std::move(answer));
+  if (way.there > Duration::zero()) {
+    executor_.PostAfter(way.there, std::move(arrive));
   } else {
-    executor_.Post(std::move(answer));
+    executor_.Post(std::move(arrive));
   }
   return handle;
 }
@@ -293,11 +299,28 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
   if (request.verb == client::Verb::kDelete && path.subresource.empty()) {
     const std::string uid = StringAt(body, {"preconditions", "uid"});
     if (!uid.empty() && uid != pod->metadata.uid) return Conflict("the UID is another one");
-    evicted_.push_back(pod->metadata.Key());
-    Remove(informers::Kind::kPod, pod->metadata.Key());
+    DeletePod(pod);
     return Ok(200);
   }
   return Refuse(405, "MethodNotAllowed", "the simulator does not do that to a pod");
+}
+
+void MemoryApi::DeletePod(const PodPtr& pod) {
+  const std::string key = pod->metadata.Key();
+  if (pod->metadata.deletion_timestamp) return;
+  evicted_.push_back(key);
+  if (!pod_ends_ || pod->spec.node_name.empty()) {
+    Remove(informers::Kind::kPod, key);
+    return;
+  }
+  const Duration runs_on = pod_ends_();
+  api::Pod ending = *pod;
+  ending.metadata.deletion_timestamp = clock_.Now() + runs_on;
+  Replace(std::move(ending));
+  executor_.PostAfter(runs_on, [this, key, uid = pod->metadata.uid] {
+    const PodPtr left = FindPod(key);
+    if (left != nullptr && left->metadata.uid == uid) Delete(informers::Kind::kPod, key);
+  });
 }
 
 client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const ConfigValue& body) {

@@ -36,10 +36,11 @@ struct WrittenEvent {
 // ResourceClaims. All else is answered 404. As in Kubernetes, a patch that names another
 // resourceVersion is refused with 409; a bind that does not name the pod's UID, or comes second, is
 // refused with 409; a bind sets the PodScheduled condition and clears the nominated node. What is
-// deleted is gone at once: there is no kubelet to wait for, and finalizers are not kept.
+// deleted is gone at once, unless set_pod_ends() says otherwise: there is no kubelet to wait for,
+// and finalizers are not kept.
 //
 // Requests are carried out and answered one after the other, on the executor's next turn; after the
-// answer comes the watch event of what changed.
+// answer comes the watch event of what changed. With a time for the way back the event comes first.
 //
 // Thread safety: one owner, who runs the executor too.
 class MemoryApi final : public client::ApiClient {
@@ -82,8 +83,20 @@ class MemoryApi final : public client::ApiClient {
   // Keys of pods that requests deleted, in order.
   const std::vector<std::string>& evicted() const { return evicted_; }
 
-  // How long each request takes; none at first.
-  void set_latency(Duration latency) { latency_ = latency; }
+  // How long each request takes until it is carried out; none at first.
+  void set_latency(Duration latency) {
+    way_ = [latency] { return Way{latency, {}}; };
+  }
+  // How long a request is on its way, and its answer.
+  struct Way {
+    Duration there{};
+    Duration back{};
+  };
+  // Asked for each request.
+  void set_way(std::function<Way()> way) { way_ = std::move(way); }
+  // How long a pod on a node runs on when its deletion is asked for; asked for each. Until it is
+  // gone it shows its deletionTimestamp. A second request changes nothing.
+  void set_pod_ends(std::function<Duration()> pod_ends) { pod_ends_ = std::move(pod_ends); }
   void set_fault(Fault fault) { fault_ = std::move(fault); }
 
  private:
@@ -111,6 +124,7 @@ class MemoryApi final : public client::ApiClient {
   client::ResponseResult AnswerClaim(const client::Request& request, const ObjectPath& path);
   client::ResponseResult CreateClaim(const std::string& claim_namespace, const ConfigValue& body);
   client::ResponseResult PatchClaim(const api::ResourceClaim& claim, const ConfigValue& body);
+  void DeletePod(const std::shared_ptr<const api::Pod>& pod);
   client::ResponseResult WriteEvent(const client::Request& request);
 
   // Larger than all that objects have come with.
@@ -128,7 +142,8 @@ class MemoryApi final : public client::ApiClient {
   base::Executor& executor_;
   informers::EventSink watch_;
   Fault fault_;
-  Duration latency_{};
+  std::function<Way()> way_;            // may be empty
+  std::function<Duration()> pod_ends_;  // may be empty
   std::map<informers::Kind, Objects> objects_;
   std::vector<informers::InformerEvent> untold_;
   uint64_t num_changes_ = 0;

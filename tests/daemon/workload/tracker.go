@@ -119,9 +119,31 @@ func (t *Tracker) await(ctx context.Context, what string, done func() bool) erro
 func (t *Tracker) AwaitBound(ctx context.Context, n int) error {
 	err := t.await(ctx, fmt.Sprintf("%d bound pods", n), func() bool { return len(t.bound) >= n })
 	if err != nil {
-		return fmt.Errorf("%w: %d are bound", err, t.Bound())
+		return fmt.Errorf("%w: %d are bound%s", err, t.Bound(), t.describeUnbound(5))
 	}
 	return nil
+}
+
+// describeUnbound says of the pods that wait for a node, and of those that will not go, what they show: of so many.
+func (t *Tracker) describeUnbound(most int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var text strings.Builder
+	unbound, ending := 0, 0
+	for _, name := range slices.Sorted(maps.Keys(t.pods)) {
+		pod := t.pods[name]
+		if _, bound := t.bound[name]; !bound {
+			if unbound++; unbound <= most {
+				fmt.Fprintf(&text, "\n%s waits: %s, nominated for %q", name, describe(pod), pod.Status.NominatedNodeName)
+			}
+		} else if pod.DeletionTimestamp != nil {
+			if ending++; ending <= most {
+				fmt.Fprintf(&text, "\n%s on %s is to end since %s", name, pod.Spec.NodeName, pod.DeletionTimestamp)
+			}
+		}
+	}
+	fmt.Fprintf(&text, "\n%d pods wait for a node, %d are to end", unbound, ending)
+	return text.String()
 }
 
 // AwaitPod waits until the pod passes the test, and returns it.

@@ -219,5 +219,42 @@ TEST_F(MemoryApiTest, EscapedPathsAreRead) {
             200);
 }
 
+TEST_F(MemoryApiTest, RequestsAndAnswersAreOnTheirWay) {
+  api_.Apply(test::MakePod().Name("a").Uid("u").Ptr());
+  told_.clear();
+  api_.set_way([] {
+    return MemoryApi::Way{.there = std::chrono::seconds(2), .back = std::chrono::seconds(3)};
+  });
+  Bind("u", "n1");
+  EXPECT_EQ(told_before_answer_, 0u);
+  executor_.Advance(std::chrono::seconds(1));
+  EXPECT_THAT(told_, IsEmpty());
+  executor_.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(told_.size(), 1u);
+  EXPECT_EQ(told_before_answer_, 0u);
+  executor_.Advance(std::chrono::seconds(3));
+  EXPECT_EQ(told_before_answer_, 1u) << "the event comes first";
+}
+
+TEST_F(MemoryApiTest, PodsOnNodesRunOnForAWhile) {
+  const std::string path = "/api/v1/namespaces/default/pods/a";
+  api_.set_pod_ends([] { return std::chrono::seconds(30); });
+  api_.Apply(test::MakePod().Name("a").Uid("first").OnNode("n1").Ptr());
+  EXPECT_EQ(Send(client::Verb::kDelete, path), 200);
+  ASSERT_NE(api_.FindPod("default/a"), nullptr);
+  EXPECT_EQ(api_.FindPod("default/a")->metadata.deletion_timestamp,
+            clock_.Now() + std::chrono::seconds(30));
+  executor_.Advance(std::chrono::seconds(20));
+  EXPECT_EQ(Send(client::Verb::kDelete, path), 200);
+  EXPECT_THAT(api_.evicted(), ElementsAre("default/a")) << "asked for twice, evicted once";
+  executor_.Advance(std::chrono::seconds(10));
+  EXPECT_EQ(api_.FindPod("default/a"), nullptr);
+
+  // The second request came for the first pod of that name.
+  api_.Apply(test::MakePod().Name("a").Uid("second").OnNode("n1").Ptr());
+  executor_.Advance(std::chrono::seconds(30));
+  EXPECT_NE(api_.FindPod("default/a"), nullptr);
+}
+
 }  // namespace
 }  // namespace berth::simulator
