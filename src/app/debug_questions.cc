@@ -17,6 +17,7 @@
 #include "src/documents/parse.h"
 #include "src/fixes/find.h"
 #include "src/mirror/answers.h"
+#include "src/ui/pending_pods.h"
 
 namespace berth::app {
 namespace {
@@ -160,6 +161,23 @@ Reply ExplainHere(const Explained& asked, const explain::Standing& standing,
   return reply;
 }
 
+// Of all pods that wait for a node as the mirror sees them, decided ones not among them.
+Reply ExplainAll(bool table, simulator::Simulation& simulation,
+                 const std::function<bool()>& spent) {
+  constexpr Duration kBetweenLooks = std::chrono::milliseconds(20);
+  const base::RealClock clock;
+  ui::PendingPods pods(simulation, clock);
+  while (!pods.complete() && !spent()) pods.Judge(kBetweenLooks);
+  Reply reply;
+  if (table) {
+    pods.AppendTable(reply.text);
+  } else {
+    pods.Append(reply.text);
+    reply.text += '\n';
+  }
+  return reply;
+}
+
 }  // namespace
 
 void InstallSimulate(serving::Router& router, const scheduler::Scheduler& scheduler,
@@ -195,8 +213,18 @@ void InstallExplain(serving::Router& router, const Clock& clock, scheduler::Sche
                                       .claims = IsAsked(*request, "claims", "true"),
                                       .table = IsAsked(*request, "output", "table")},
                           .fix = IsAsked(*request, "fix", "true")};
-    const Asked answer{asked.fix ? Size::kLarge : Size::kSmall,
-                       asked.options.table ? serving::kPlainText : serving::kJson};
+    const std::string_view type = asked.options.table ? serving::kPlainText : serving::kJson;
+    if (pod == nullptr) {
+      if (asked.fix || asked.options.preemption || asked.options.claims) {
+        return respond(serving::ErrorText(
+            400, "preemption, claims and fix: of which pod? pod=namespace/name"));
+      }
+      const auto all = [table = asked.options.table](Mirror& mirror, const auto& spent) {
+        return ExplainAll(table, mirror.simulation(), spent);
+      };
+      return Ask({Size::kLarge, type}, all, GoneOf(*request), respond, scheduler, questions);
+    }
+    const Asked answer{asked.fix ? Size::kLarge : Size::kSmall, type};
     const bool here = !asked.fix && !questions.plugins_not_asked().empty();
     scheduler.Post(scheduler::Query{[=, &scheduler, &questions, gone = GoneOf(*request)] {
       const auto standing = StandingOf(scheduler, asked.pod);

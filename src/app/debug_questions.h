@@ -27,6 +27,7 @@ void InstallSimulate(serving::Router& router, const scheduler::Scheduler& schedu
 // where the pod stands, and the verdict is made on the questions' thread, from the mirror. Only
 // where a profile has plugins of libraries, which the mirror has not, the scheduling thread makes
 // it, and gives that a fiftieth of its time: a question that comes too early is answered with 429.
+// Without a pod: ui::PendingPods of all that wait, from the mirror alone.
 void InstallExplain(serving::Router& router, const Clock& clock, scheduler::Scheduler& scheduler,
                     LiveQuestions& questions);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/explain.h"
 
+#include <absl/strings/str_join.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -132,15 +133,19 @@ int ExplainByDaemon(const OfflineFlags& flags) {
     user = std::move(server->user);
   }
   const bool json = flags.output == OutputFormat::kJson;
-  std::string path = "/debug/explain?pod=" + base::Escape(flags.pod);
+  std::vector<std::string> query;
+  if (!flags.pod.empty()) query.push_back("pod=" + base::Escape(flags.pod));
   for (const auto& [name, asked] :
        {std::pair("preemption", flags.preemption), {"claims", flags.claims}, {"fix", flags.fix}}) {
-    if (asked) path += "&" + std::string(name) + "=true";
+    if (asked) query.push_back(std::string(name) + "=true");
   }
-  if (!json) path += "&output=table";
+  if (!json) query.emplace_back("output=table");
+  std::string path = "/debug/explain";
+  if (!query.empty()) path += "?" + absl::StrJoin(query, "&");
   const auto answer = AskDaemon(ServerOf(flags.daemon, std::move(user)), path);
   if (!answer) return FailWith(Error{answer.error().ToString()}.Within(flags.daemon.url).message);
   std::fwrite(answer->body.data(), 1, answer->body.size(), stdout);
+  if (flags.pod.empty()) return kDone;
   const std::string_view text = answer->body;
   const bool scheduled = json ? text.find(R"("result":"scheduled"})") != std::string_view::npos
                               : text.starts_with(flags.pod + ": scheduled");

@@ -170,7 +170,9 @@ Result<void> CheckCluster(OfflineCommand command, const OfflineFlags& flags) {
   if (auto checked = CheckDaemon(flags.daemon); !checked) return checked;
   if (!flags.daemon.url.empty()) {
     if (!flags.clusters.empty()) return Fail("--cluster and --daemon exclude each other");
-    if (flags.pod.empty()) return Fail("--daemon: about which pod? Name it with --pod");
+    if (flags.pod.empty() && (flags.fix || flags.preemption || flags.claims)) {
+      return Fail("--daemon: --fix, --preemption and --claims of which pod? Name it with --pod");
+    }
     return {};
   }
   const int named = (flags.clusters.empty() ? 0 : 1) + (flags.kubeconfig.empty() ? 0 : 1) +

@@ -9,6 +9,7 @@
 #include "src/base/json.h"
 #include "src/engine/judgement.h"
 #include "src/explain/near_misses.h"
+#include "src/explain/text_table.h"
 #include "src/explain/verdict_json.h"
 #include "src/fixes/find.h"
 #include "src/ui/cluster_map.h"
@@ -91,15 +92,19 @@ PendingPods::Group& PendingPods::JudgeOne(const PodPtr& pod) {
   return groups_.try_emplace(key, std::move(group)).first->second;
 }
 
-void PendingPods::Append(std::string& out) const {
+std::vector<const PendingPods::Group*> PendingPods::GroupsBySize() const {
   std::vector<const Group*> groups;
   for (const auto& [key, group] : groups_) groups.push_back(&group);
   std::ranges::stable_sort(groups, std::greater(),
                            [](const Group* group) { return group->pods.size(); });
+  return groups;
+}
+
+void PendingPods::Append(std::string& out) const {
   JsonObject document(out);
   document.Add("complete", complete());
   JsonList list(document.Key("groups"));
-  for (const Group* group : groups) {
+  for (const Group* group : GroupsBySize()) {
     JsonObject object(list.Next());
     object.AddIfNotEmpty("message", group->message);
     base::AppendJsonList(group->pods, object.Key("pods"));
@@ -111,6 +116,25 @@ void PendingPods::Append(std::string& out) const {
   document.Add("judged", next_);
   document.Add("pending", pods_.size());
   document.Close();
+}
+
+void PendingPods::AppendTable(std::string& out) const {
+  if (pods_.empty()) out += "No pod is pending.\n";
+  if (!complete()) {
+    out += "There was no time for all: " + std::to_string(next_) + " of " +
+           explain::Counted(pods_.size(), "pending pod") + ".\n";
+  }
+  if (groups_.empty()) return;
+  explain::TextTable table;
+  table.AddColumn("PODS", explain::TextTable::Align::kRight);
+  table.AddColumn("RESULT");
+  table.AddColumn("FIRST");
+  table.AddColumn("MESSAGE");
+  for (const Group* group : GroupsBySize()) {
+    table.AddRow({std::to_string(group->pods.size()), group->result, group->pods.front(),
+                  group->message.empty() ? "-" : group->message});
+  }
+  table.Append("", out);
 }
 
 }  // namespace berth::ui

@@ -31,6 +31,8 @@ class PendingPods {
   // {"message":...,"pods":["ns/name"],"reasons":[{"nodes":3,"plugin":...,"reasons":[...]}],
   // "result":"unschedulable"}; message and reasons are those of its first pod, and may be missing.
   void Append(std::string& out) const;
+  // The same for people to read: a line a group, with its message and the first of its pods.
+  void AppendTable(std::string& out) const;
 
  private:
   using PodPtr = std::shared_ptr<const api::Pod>;
@@ -42,6 +44,8 @@ class PendingPods {
   };
 
   Group& JudgeOne(const PodPtr& pod);
+  // The largest first.
+  std::vector<const Group*> GroupsBySize() const;
 
   simulator::Simulation& simulation_;
   const Clock& clock_;

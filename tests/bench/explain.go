@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,13 +25,11 @@ import (
 // askCommand is the first argument of the process that asks.
 const askCommand = "ask"
 
-// explainer asks a daemon once about each pod that it is given, one after the other over one
-// connection. It is a process of the lowest priority, so that what it costs is what answering costs.
+// explainer asks a daemon again and again why pods are pending, all of them at once. It is a process
+// of the lowest priority, so that what it costs is what answering costs.
 type explainer struct {
 	command *exec.Cmd
-	names   io.WriteCloser
-	pods    chan string
-	codes   bytes.Buffer
+	answers bytes.Buffer
 }
 
 // served is what a daemon is started with to be asked, and where.
@@ -58,47 +57,36 @@ func (b *bench) explain(ctx context.Context, port int) (*explainer, error) {
 	}
 	e := &explainer{
 		command: exec.CommandContext(ctx, "nice", "-n", "19", self, askCommand, fmt.Sprintf("https://127.0.0.1:%d", port)),
-		pods:    make(chan string, b.pods),
 	}
-	e.command.Stdout, e.command.Stderr = &e.codes, os.Stderr
-	if e.names, err = e.command.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if err := e.command.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		fmt.Fprintln(e.names, user.BearerToken)
-		for pod := range e.pods {
-			fmt.Fprintln(e.names, pod)
-		}
-	}()
-	return e, nil
+	e.command.Stdin = strings.NewReader(user.BearerToken + "\n")
+	e.command.Stdout, e.command.Stderr = &e.answers, os.Stderr
+	return e, e.command.Start()
 }
 
-// ask never waits.
-func (e *explainer) ask(pod string) { e.pods <- pod }
-
-// stop ends the asking. answered: how many pods were explained; refused: all other answers, of which
-// most are that a pod is not pending any more.
-func (e *explainer) stop() (answered, refused int, err error) {
+// stop ends the asking. explained: how many pods were, each at least once; answers: how many answers
+// that took.
+func (e *explainer) stop() (explained, answers int, err error) {
 	_ = e.command.Process.Signal(syscall.SIGTERM)
 	var exit *exec.ExitError
 	if err := e.command.Wait(); err != nil && !errors.As(err, &exit) {
 		return 0, 0, err
 	}
-	for code := range strings.FieldsSeq(e.codes.String()) {
-		if code == "200" {
-			answered++
-		} else {
-			refused++
+	for line := range strings.Lines(e.answers.String()) {
+		var pods int
+		if _, err := fmt.Sscan(line, &pods); err != nil {
+			return 0, 0, fmt.Errorf("the asker wrote %q: %w", line, err)
 		}
+		explained += pods
+		answers++
 	}
-	return answered, refused, nil
+	return explained, answers, nil
 }
 
-// ask is the process that asks: it reads a token and then names of pods, each on a line, and writes
-// the code of each answer on another.
+// askPeriod is how long the asker waits after an answer.
+const askPeriod = 250 * time.Millisecond
+
+// ask is the process that asks: it reads a token, and writes for each answer how many pods were
+// explained for the first time.
 func ask(in io.Reader, out io.Writer, address string) error {
 	// The daemon's certificate is its own.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -106,30 +94,41 @@ func ask(in io.Reader, out io.Writer, address string) error {
 	if !lines.Scan() {
 		return errors.Join(errors.New("no token"), lines.Err())
 	}
-	token := lines.Text()
-	get := func(path string) (int, error) {
-		request, err := http.NewRequest(http.MethodGet, address+path, nil)
-		if err != nil {
-			return 0, err
-		}
-		request.Header.Set("Authorization", "Bearer "+token)
-		response, err := client.Do(request)
-		if err != nil {
-			return 0, err
-		}
-		defer response.Body.Close()
-		_, err = io.Copy(io.Discard, response.Body)
-		return response.StatusCode, err
+	request, err := http.NewRequest(http.MethodGet, address+"/debug/explain", nil)
+	if err != nil {
+		return err
 	}
-	for code := 0; code != http.StatusOK; time.Sleep(50 * time.Millisecond) {
-		code, _ = get("/readyz")
-	}
-	for lines.Scan() {
-		code, err := get("/debug/explain?pod=" + namespace + "/" + lines.Text())
+	request.Header.Set("Authorization", "Bearer "+lines.Text())
+	known := map[string]bool{}
+	for ; ; time.Sleep(askPeriod) {
+		pods, err := explainedPods(client, request)
 		if err != nil {
-			return err
+			continue // it has not started yet, or does not know all objects
 		}
-		fmt.Fprintln(out, code)
+		before := len(known)
+		for _, pod := range pods {
+			known[pod] = true
+		}
+		fmt.Fprintln(out, len(known)-before)
 	}
-	return lines.Err()
+}
+
+func explainedPods(client *http.Client, request *http.Request) ([]string, error) {
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("answered with %s", response.Status)
+	}
+	var document struct{ Groups []struct{ Pods []string } }
+	if err := json.NewDecoder(response.Body).Decode(&document); err != nil {
+		return nil, err
+	}
+	var pods []string
+	for _, group := range document.Groups {
+		pods = append(pods, group.Pods...)
+	}
+	return pods, nil
 }

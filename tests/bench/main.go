@@ -9,7 +9,7 @@
 //	go run ./bench -variants 5/s,100/s   # latency with so many pods a second
 //	go run ./bench -start                # from the start of the process to the first pod bound
 //	go run ./bench -record DIR           # Berth alone, in turn without and with --record DIR
-//	go run ./bench -explain              # Berth alone, in turn left alone and asked why about each pod once
+//	go run ./bench -explain              # Berth alone, in turn left alone and asked why pods are pending
 //
 // The nodes are bare objects without kubelets; where Deployments are measured, controllers make their
 // pods and kwok makes them Ready, on a control plane of their own. Both schedulers have the same configuration: the
@@ -44,7 +44,7 @@ type options struct {
 	output              string
 	// record is the folder to record to in every other measurement; "": nothing is recorded.
 	record string
-	// explaining: Berth is asked about pods in every other measurement.
+	// explaining: Berth is asked about all pending pods in every other measurement.
 	explaining bool
 }
 
@@ -78,7 +78,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.record, "record", "",
 		"a folder: measure Berth alone, in turn without --record and with it, into this folder; then replay the recordings")
 	flags.BoolVar(&o.explaining, "explain", false,
-		"measure Berth alone, in turn left alone and asked about each pod once at /debug/explain")
+		"measure Berth alone, in turn left alone and asked four times a second why all pods are pending")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -100,7 +100,6 @@ func parse(args []string) (options, error) {
 	}
 	if o.explaining {
 		o.schedulers = []string{berthName, explainingName}
-		o.kinds = slices.DeleteFunc(slices.Clone(o.kinds), func(k kind) bool { return k.ofDeployments })
 	}
 	if o.record != "" {
 		if o.record, err = filepath.Abs(o.record); err != nil {
@@ -117,9 +116,6 @@ func (o options) validate(rest []string) error {
 	}
 	if o.nodes < 1 || o.pods < 1 || o.rounds < 1 {
 		return errors.New("--nodes, --pods and --rounds must be at least 1")
-	}
-	if len(o.kinds) == 0 {
-		return errors.New("-explain asks about pods by name, and Deployments' pods get theirs later")
 	}
 	for _, v := range o.variants {
 		rate, err := rateOf(v)

@@ -28,7 +28,7 @@ const (
 	berthName = "berth"
 	// recordingName is Berth with --record.
 	recordingName = "berth --record"
-	// explainingName is Berth that is asked why about each pod once.
+	// explainingName is Berth that is asked again and again why pods are pending.
 	explainingName = "berth, explaining"
 
 	// pending pods are there before the scheduler starts; its CPU time counts from its start.
@@ -62,8 +62,8 @@ type measurement struct {
 	// Of each pod, from its creation until it was seen bound; of Deployments' pods, from when a watch
 	// told of it. Ascending.
 	latencies []time.Duration
-	// How many pods were explained meanwhile, and how often the answer was another, as of a pod that is bound.
-	explained, notExplained int
+	// How many pods were explained meanwhile, by how many answers.
+	explained, answers int
 }
 
 func (m measurement) rate() float64 { return float64(m.bound-1) / m.wall.Seconds() }
@@ -144,7 +144,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		return m, err
 	}
 	defer tracker.Stop()
-	crowd := crowd{kind: k, created: make([]time.Time, b.pods), made: func(int) {}}
+	crowd := crowd{kind: k, created: make([]time.Time, b.pods)}
 	if k.withVolumes {
 		if err := b.createVolumes(ctx, crowd); err != nil {
 			return m, err
@@ -195,12 +195,6 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 			return m, err
 		}
 		defer func() { _, _, _ = asking.stop() }()
-		crowd.made = func(i int) { asking.ask(crowd.name(i)) }
-		if variant == pending {
-			for i := b.pods - 1; i >= 0; i-- { // the last are decided last
-				crowd.made(i)
-			}
-		}
 	}
 	begin, used, extra := d.Started, time.Duration(0), 0
 	serversBefore, err := b.serversCPU()
@@ -232,9 +226,9 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	if err != nil {
 		return m, err
 	}
-	explained, notExplained := 0, 0
+	explained, answers := 0, 0
 	if asking != nil {
-		if explained, notExplained, err = asking.stop(); err != nil {
+		if explained, answers, err = asking.stop(); err != nil {
 			return m, err
 		}
 	}
@@ -271,7 +265,7 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 		memory:    machine.PeakMemory(d.PID()),
 		events:    max(stored-extra, 0),
 
-		explained: explained, notExplained: notExplained,
+		explained: explained, answers: answers,
 	}
 	if variant != pending {
 		m.latencies = crowd.latencies(tracker, begin)
@@ -424,8 +418,6 @@ func (p process) await(ctx context.Context, wait func(context.Context) error) er
 type crowd struct {
 	kind    kind
 	created []time.Time // when each was sent
-	// made is called with each pod that the API server has taken; from any goroutine.
-	made func(i int)
 }
 
 func (c crowd) name(i int) string { return fmt.Sprintf("pod-%d", i) }
@@ -476,10 +468,6 @@ func (b *bench) create(ctx context.Context, c crowd, variant string) error {
 			}
 		}
 		c.created[i] = time.Now()
-		if err := workload.CreatePod(ctx, b.admin, namespace, c.kind.pod(c.name(i))); err != nil {
-			return err
-		}
-		c.made(i)
-		return nil
+		return workload.CreatePod(ctx, b.admin, namespace, c.kind.pod(c.name(i)))
 	})
 }

@@ -31,7 +31,7 @@ type row struct {
 	PeakMemory       int64   `json:"peakMemoryBytes"`
 	Events           int     `json:"events"`
 	Explained        int     `json:"explainedPods,omitempty"`
-	NotExplained     int     `json:"notExplainedPods,omitempty"`
+	Answers          int     `json:"answers,omitempty"`
 	LatencyP50Millis float64 `json:"latencyP50Milliseconds,omitempty"`
 	LatencyP99Millis float64 `json:"latencyP99Milliseconds,omitempty"`
 }
@@ -154,7 +154,7 @@ func medians(taken []measurement, kind, variant, scheduler string) row {
 		PeakMemory:       int64(workload.Median(own, func(m measurement) float64 { return float64(m.memory) })),
 		Events:           int(workload.Median(own, func(m measurement) float64 { return float64(m.events) })),
 		Explained:        int(workload.Median(own, func(m measurement) float64 { return float64(m.explained) })),
-		NotExplained:     int(workload.Median(own, func(m measurement) float64 { return float64(m.notExplained) })),
+		Answers:          int(workload.Median(own, func(m measurement) float64 { return float64(m.answers) })),
 		LatencyP50Millis: latency(50),
 		LatencyP99Millis: latency(99),
 	}
@@ -198,9 +198,9 @@ until it is seen bound; with deployments, from when a watch tells of it. Events:
 none was dropped. Medians of %d.
 `, r.Rows[0].Rounds)
 	for _, row := range r.Rows {
-		if row.Explained+row.NotExplained > 0 {
-			fmt.Fprintf(out, "%s, %s: %d answers of why a pod is pending were given meanwhile, and %d that it is not, or not now\n",
-				row.Workload, row.Variant, row.Explained, row.NotExplained)
+		if row.Answers > 0 {
+			fmt.Fprintf(out, "%s, %s: %d answers of why pods are pending were given meanwhile, about %d of %d pods\n",
+				row.Workload, row.Variant, row.Answers, row.Explained, r.Pods)
 		}
 	}
 	for _, replay := range r.Replays {

@@ -174,6 +174,39 @@ func TestARunningSchedulerExplainsWithFixesAndWhereThePodStands(t *testing.T) {
 	})
 }
 
+func TestARunningSchedulerExplainsAllPodsThatWait(t *testing.T) {
+	e := waitingRoom(t)
+	admin := tokenOf(e, controlplane.Admin)
+	var all struct {
+		Complete        bool
+		Judged, Pending int
+		Groups          []struct {
+			Message, Result string
+			Pods            []string
+		}
+	}
+	code, text := e.get(e.client(), "/debug/explain", admin)
+	if err := json.Unmarshal([]byte(text), &all); err != nil || code != 200 || len(all.Groups) != 1 {
+		e.Fatalf("%d %s (%v)", code, text, err)
+	}
+	group := all.Groups[0]
+	if !all.Complete || all.Pending != 1 || group.Result != "unschedulable" || !slices.Equal(group.Pods, []string{e.namespace + "/late-0"}) ||
+		!strings.Contains(group.Message, "0/2 nodes are available: 2 Insufficient cpu.") {
+		e.Errorf("%+v", all)
+	}
+	if code, text := e.get(e.client(), "/debug/explain?output=table", admin); code != 200 || !strings.Contains(text, e.namespace+"/late-0") {
+		e.Errorf("as a table: %d %s", code, text)
+	}
+	if code, text := e.get(e.client(), "/debug/explain?fix=true", admin); code != 400 || !strings.Contains(text, "of which pod?") {
+		e.Errorf("fixes of all: %d %s", code, text)
+	}
+	out, err := exec.CommandContext(e.ctx, program.Path, "explain", "--daemon", fmt.Sprintf("https://127.0.0.1:%d", e.port),
+		"--insecure-skip-tls-verify", "--token", admin).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), e.namespace+"/late-0") {
+		e.Errorf("the client: %v\n%s", err, out)
+	}
+}
+
 func TestAPodThatWaitsForItsVolumeIsExplainedAsIfItHadNoNode(t *testing.T) {
 	if program.Peer {
 		t.Skip("kube-scheduler has no such endpoint")

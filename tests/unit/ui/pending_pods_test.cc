@@ -74,6 +74,31 @@ TEST_F(PendingPodsTest, PodsWithTheSameReasonsAreOneGroup) {
   EXPECT_FALSE(document["groups"][2].contains("reasons"));
 }
 
+TEST_F(PendingPodsTest, ATableHasALineForEachGroup) {
+  Fill();
+  Apply(test::MakePod().Name("a").Req({{"cpu", "8"}}));
+  Apply(test::MakePod().Name("b").Req({{"cpu", "7"}}));
+  Apply(test::MakePod().Name("fits").Req({{"cpu", "1"}}));
+  simulation_->RunDue();
+  PendingPods pending(*simulation_, clock_);
+  std::string early;
+  pending.AppendTable(early);
+  EXPECT_EQ(early, "There was no time for all: 0 of 3 pending pods.\n");
+  pending.Judge(std::chrono::minutes(5));
+  std::string table;
+  pending.AppendTable(table);
+  EXPECT_THAT(table, HasSubstr("   2  unschedulable  default/a     0/3 nodes are available: "));
+  EXPECT_THAT(table, HasSubstr("   1  scheduled      default/fits  -\n"));
+}
+
+TEST_F(PendingPodsTest, ATableOfNothingSaysSo) {
+  Fill();
+  simulation_->RunDue();
+  std::string table;
+  PendingPods(*simulation_, clock_).AppendTable(table);
+  EXPECT_EQ(table, "No pod is pending.\n");
+}
+
 TEST_F(PendingPodsTest, EachPodIsInTheGroupThatItsOwnVerdictSays) {
   Fill();
   // Replicas that are alike, and one between them by name that is not.
