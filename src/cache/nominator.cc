@@ -10,10 +10,17 @@ void Nominator::Remove(const std::string& uid) {
   auto found = place_of_.find(uid);
   if (found == place_of_.end()) return;
   auto node = pods_on_.find(found->second.node);
-  std::erase_if(node->second, [&](const PodInfoPtr& pod) { return pod->pod->metadata.uid == uid; });
+  const auto pod = std::ranges::find_if(
+      node->second, [&](const PodInfoPtr& other) { return other->pod->metadata.uid == uid; });
+  ended_.push_back({std::move(*pod), found->second.node});
+  node->second.erase(pod);
   if (node->second.empty()) pods_on_.erase(node);
   place_of_.erase(found);
   ++generation_;
+}
+
+void Nominator::ForgetEnded(std::string_view uid) {
+  std::erase_if(ended_, [&](const Ended& ended) { return ended.pod->pod->metadata.uid == uid; });
 }
 
 void Nominator::AddNominatedPod(PodInfoPtr pod, const NominatingInfo& info) {

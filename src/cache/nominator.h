@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -35,6 +36,16 @@ class Nominator {
   // which the API server may not have heard of yet.
   void UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod);
   void DeleteNominatedPodIfExists(const api::Pod& pod);
+
+  // A pod that was nominated for the node, and is no more.
+  struct Ended {
+    PodInfoPtr pod;
+    std::string node;
+  };
+  // What ended since the last call. Who took a nomination away may have given it back since.
+  std::vector<Ended> TakeEnded() { return std::exchange(ended_, {}); }
+  // TakeEnded() need not tell of the pod's.
+  void ForgetEnded(std::string_view uid);
 
   // In the order of nomination. Valid until the next change.
   std::span<const PodInfoPtr> NominatedPodsForNode(std::string_view node_name) const;
@@ -74,6 +85,7 @@ class Nominator {
   std::function<bool(const api::Pod&)> is_pending_;
   std::map<std::string, std::vector<PodInfoPtr>, std::less<>> pods_on_;  // by node name
   base::StringMap<Place> place_of_;                                      // by pod UID
+  std::vector<Ended> ended_;
   absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>> set_aside_;
   uint64_t last_number_ = 0;
   uint64_t generation_ = 0;

@@ -38,6 +38,10 @@ struct Entry {
   uint32_t gating_plugin = 0;
   bool counted_as_gated = false;
   bool gate_moved = false;  // its gating plugin may let it in, and was not asked since
+  // While it waited at its gate an event came that would have let it out: it is not to wait for
+  // another one. ParkedPods::Wanted() knows of later ones, too.
+  bool wanted = false;
+  uint64_t wanted_before = 0;  // ParkedGroup::wanted counts from here
   // Of a group; never empty there. It is a root: pods of groups below it are its members.
   std::vector<std::unique_ptr<Entry>> members;
   AnyPodGroup object;

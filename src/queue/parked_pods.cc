@@ -63,6 +63,11 @@ void ParkedPods::Add(Entry* entry) {
   }
   group->members.emplace(entry->sequence, entry);
   if (entry->gate_moved) group->moved.emplace(entry->sequence, entry);
+  entry->wanted_before = last_wanted_;
+}
+
+void ParkedPods::NoteWanted(const ParkedGroup& group) {
+  groups_.find(KeyOf(group.any()))->second->wanted = ++last_wanted_;
 }
 
 void ParkedPods::SetGateMoved(Entry* entry, bool moved) {
@@ -79,6 +84,7 @@ void ParkedPods::Remove(Entry* entry) {
   all_.erase(entry->sequence);
   const auto group = groups_.find(KeyOf(*entry));
   BERTH_CHECK(group != groups_.end(), "a parked pod changed while it was parked");
+  entry->wanted = Wanted(*group->second, *entry);
   group->second->members.erase(entry->sequence);
   group->second->moved.erase(entry->sequence);
   if (group->second->members.empty()) {

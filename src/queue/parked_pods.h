@@ -21,6 +21,7 @@ struct ParkedGroup {
   uint64_t number = 0;                        // groups count up as they are made
   absl::btree_map<uint64_t, Entry*> members;  // by Entry::sequence; never empty
   absl::btree_map<uint64_t, Entry*> moved;    // of these, those with Entry::gate_moved
+  uint64_t wanted = 0;  // the number of the last event that would have let its gated pods out
 
   const Entry& any() const { return *members.begin()->second; }
 };
@@ -39,6 +40,12 @@ class ParkedPods {
   void Remove(Entry* entry);
   // Sets Entry::gate_moved.
   void SetGateMoved(Entry* entry, bool moved);
+  // An event came that would let the group's pods out, but for their gate.
+  void NoteWanted(const ParkedGroup& group);
+  // Whether one came since the entry waits at its gate.
+  static bool Wanted(const ParkedGroup& group, const Entry& entry) {
+    return entry.wanted || group.wanted > entry.wanted_before;
+  }
   // After the hints have been replaced. There must be no parked pod.
   void Reset();
 
@@ -80,6 +87,7 @@ class ParkedPods {
   absl::btree_map<uint64_t, Entry*> all_;
   absl::flat_hash_map<GroupKey, std::unique_ptr<ParkedGroup>> groups_;
   uint64_t last_group_ = 0;
+  uint64_t last_wanted_ = 0;
   // [profile * plugin_count + plugin], and last the groups of unknown profiles.
   std::vector<Bucket> buckets_;
   Bucket all_groups_;

@@ -49,7 +49,14 @@ void SchedulingQueue::MoveGroups(const EventMatch& match, const api::ObjectPtr& 
   for (const ParkedGroup* group : state_.parked().Candidates(match)) {
     if (!concerns && !for_one && state_.OnlyMovedWake(*group)) {
       const QueueingStrategy strategy = evaluate(group->any());
-      if (strategy == QueueingStrategy::kSkip) continue;
+      if (strategy == QueueingStrategy::kSkip) {
+        for (const auto& [sequence, entry] : group->moved) {
+          if (!ParkedPods::Wanted(*group, *entry)) continue;
+          woken.emplace_back(entry, QueueingStrategy::kAfterBackoff);
+        }
+        continue;
+      }
+      state_.NoteWanted(*group);
       for (const auto& [sequence, entry] : group->moved) woken.emplace_back(entry, strategy);
       state_.CountStillGated(group->members.size() - group->moved.size(), match.label);
       continue;

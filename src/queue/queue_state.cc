@@ -237,9 +237,11 @@ void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy st
   if (entry->pod->gated()) {
     // Only an attempt clears this otherwise, and a gated pod makes none.
     SetNotFlushed(entry);
+    entry->wanted = entry->wanted || strategy.has_value();
     Park(entry, before, event, strategy);
     return;
   }
+  entry->wanted = false;
   if (!entry->pod->initial_attempt_timestamp) entry->pod->initial_attempt_timestamp = now;
   for (const auto& member : entry->members) {
     if (!member->pod->initial_attempt_timestamp) member->pod->initial_attempt_timestamp = now;
@@ -268,10 +270,12 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
     RunPreEnqueue(entry);
     if (entry->pod->gated()) {
       SetNotFlushed(entry);
+      entry->wanted = entry->wanted || strategy.has_value();
       Park(entry, before, event, strategy);
       return;
     }
   }
+  entry->wanted = false;
   if (before == Holder::kParked) NoteWake(entry, event, now);
   entry->sequence = ++last_sequence_;
   const bool error = !entry->rejected() || entry->pod->rejected_in_binding;
@@ -313,6 +317,7 @@ void QueueState::Wake(Entry* entry, QueueingStrategy strategy, std::string_view 
   if (asks_gate && StillGated(entry)) {
     parked_.SetGateMoved(entry, false);
     SetNotFlushed(entry);
+    entry->wanted = true;
     metrics_.Incoming(QueueMetrics::Queue::kUnschedulable, event,
                       CountOf(strategy, QueueingStrategy::kSkip), *entry);
     return;

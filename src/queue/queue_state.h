@@ -77,6 +77,8 @@ class QueueState {
   // Whether Wake() would leave all pods of the parked group as they are, but for
   // ParkedGroup::moved. Good after NoteMovedGates(), and until something happens.
   bool OnlyMovedWake(const ParkedGroup& group) const;
+  // ParkedPods::NoteWanted.
+  void NoteWanted(const ParkedGroup& group) { parked_.NoteWanted(group); }
   // Asks which gates may have opened.
   void NoteMovedGates();
   // So many parked pods that an event may help stay at the gate they wait at, and count as new.

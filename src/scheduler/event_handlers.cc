@@ -362,7 +362,27 @@ void EventHandlers::Move(EventResource resource, ActionType action,
   queue_.MoveAllToActiveOrBackoffQueue({resource, action}, old_object, new_object, now, concerns);
 }
 
+void EventHandlers::HandleEnded(const cache::Nominator::Ended& nomination, Time now) {
+  const api::Pod& pod = *nomination.pod->pod;
+  const std::string& uid = pod.metadata.uid;
+  if (state_.nominator.NominatedNode(uid) == nomination.node) return;
+  if (const auto placed = state_.cache.FindPod(uid)) {
+    if (state_.cache.node_name(placed->row) == nomination.node) return;
+  } else if (const auto newest = state_.pods.Find(pod.metadata.Key());
+             newest != nullptr && newest->status.nominated_node_name == nomination.node) {
+    return;  // the watch will tell
+  }
+  api::Pod nominated = pod;
+  nominated.status.nominated_node_name = nomination.node;
+  Move(EventResource::kAssignedPod, action::kDelete,
+       std::make_shared<const api::Pod>(std::move(nominated)), {}, now,
+       [&uid, priority = pod.priority()](const api::Pod& other) {
+         return other.priority() <= priority && other.metadata.uid != uid;
+       });
+}
+
 void EventHandlers::MoveForLostNomination(const PodPtr& pod, Time now) {
+  state_.nominator.ForgetEnded(pod->metadata.uid);
   Move(
       EventResource::kAssignedPod, action::kDelete, pod, {}, now,
       [priority = pod->priority()](const api::Pod& other) { return other.priority() <= priority; });

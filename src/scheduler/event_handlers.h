@@ -27,6 +27,9 @@ class EventHandlers {
   EventHandlers(SchedulerState& state, queue::SchedulingQueue& queue, const Profiles& profiles);
 
   void Handle(const informers::InformerEvent& event, Time now);
+  // The room on a node that a pod was nominated for, and has not taken, is free for others: those
+  // nominations that no watch tells of. kube-scheduler lets these wait.
+  void HandleEnded(const cache::Nominator::Ended& nomination, Time now);
   // This process leads from now on.
   void BeginLeading() { bound_conditions_.BeginLeading(); }
   // Whether the first list of every kind is in.
@@ -60,7 +63,7 @@ class EventHandlers {
   void Move(EventResource resource, ActionType action, const api::ObjectPtr& old_object,
             const api::ObjectPtr& new_object, Time now,
             const queue::PodPredicate& concerns = nullptr);
-  // A nomination was given up: pods of at most its priority may use the room.
+  // A nomination was given up: pods of at most its priority may use the room. `pod` was nominated.
   void MoveForLostNomination(const PodPtr& pod, Time now);
 
   SchedulerState& state_;

@@ -76,6 +76,9 @@ std::optional<Time> Loop::Turn(Time now) {
     state_.waiting_pods.Expire(now);
     state_.object_waits.Expire(now);
     parts_.binding_cycles.HandlePermitOutcomes(now);
+    for (const auto& nomination : state_.nominator.TakeEnded()) {
+      parts_.handlers.HandleEnded(nomination, now);
+    }
     // A pod that is activated at once after each try may wait for what happens between turns.
     if (ActivatePods(now) && std::exchange(activated, true)) break;
     if (stopped_ || !MayDecide()) break;

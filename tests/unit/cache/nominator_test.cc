@@ -161,6 +161,28 @@ TEST(NominatorTest, TheGenerationMovesWithEveryChangeAndOnlyThen) {
   EXPECT_TRUE(nominator.empty());
 }
 
+TEST(NominatorTest, TellsOnceWhichNominationsEnded) {
+  Nominator nominator;
+  const auto ended = [&nominator] {
+    std::vector<std::string> told;
+    for (const Nominator::Ended& end : nominator.TakeEnded()) {
+      told.push_back(end.pod->pod->metadata.name + " " + end.node);
+    }
+    return told;
+  };
+  nominator.AddNominatedPod(MakeInfo(NamedPod("a").NominatedNode("n1").Ptr()));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("a").NominatedNode("n1").Ptr()));
+  EXPECT_THAT(ended(), ElementsAre());
+  nominator.AddNominatedPod(MakeInfo(NamedPod("a").NominatedNode("n2").Ptr()));
+  nominator.AddNominatedPod(MakeInfo(NamedPod("b").NominatedNode("n2").Ptr()));
+  nominator.DeleteNominatedPodIfExists(NamedPod("b"));
+  EXPECT_THAT(ended(), ElementsAre("a n1", "b n2"));
+  EXPECT_THAT(ended(), ElementsAre());
+  nominator.DeleteNominatedPodIfExists(NamedPod("a"));
+  nominator.ForgetEnded("uid-a");
+  EXPECT_THAT(ended(), ElementsAre());
+}
+
 TEST(NominatorTest, WhatIsSetAsideCountsForNoPodUntilTheNextCall) {
   Nominator nominator;
   const PodInfoPtr asker = MakeInfo(NamedPod("asker").Ptr());

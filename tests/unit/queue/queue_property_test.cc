@@ -95,6 +95,7 @@ struct ModelPod {
   std::set<std::string> rejectors;
   std::set<std::string> pending;
   std::string gate;
+  bool wanted = false;  // an event would have let it out since it waits at its gate
   int64_t arrival = 0;
 
   const std::string& name() const { return info->pod->metadata.name; }
@@ -190,7 +191,8 @@ class Model {
         any = true;
       }
       if (!pod->gate.empty() && !wildcard && !Registered(pod->gate, event.event)) continue;
-      const int strategy = Worth(*pod, event);
+      int strategy = Worth(*pod, event);
+      if (strategy == 0 && !flush && LetOutNow(*pod, event)) strategy = 1;
       if (strategy == 0) continue;
       pod->place = Place::kNowhere;
       Requeue(*pod, strategy, now);
@@ -260,6 +262,24 @@ class Model {
     }
     return false;
   }
+  // The event may help none of those that rejected the pod, but an earlier one did, and its gate,
+  // which tells when it opens, has opened.
+  bool LetOutNow(const ModelPod& pod, const Event& event) const {
+    return pod.wanted && pod.gate == "A" && event.target_uid.empty() &&
+           world_.Gate(*pod.info->pod) != "A" && Asked(pod, event.event);
+  }
+  // Whether one of those that rejected the pod registered for the event.
+  bool Asked(const ModelPod& pod, const ClusterEvent& event) const {
+    for (const ProfileHints& profile : hooks_.profiles) {
+      if (profile.scheduler_name != pod.info->pod->spec.scheduler_name) continue;
+      for (const PluginHint& hint : profile.hints) {
+        if (hint.registration.event.Matches(event) && pod.rejectors.contains(hint.plugin)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
   // 0 skip, 1 after the backoff, 2 at once.
   int Worth(const ModelPod& pod, const Event& event) const {
     if (!event.target_uid.empty() && event.target_uid != pod.info->pod->metadata.uid) return 0;
@@ -277,16 +297,17 @@ class Model {
     }
     return best;
   }
-  bool Gated(ModelPod& pod) {
+  bool Gated(ModelPod& pod, bool wanted) {
     pod.gate = world_.Gate(*pod.info->pod);
+    pod.wanted = !pod.gate.empty() && (pod.wanted || wanted);
     if (pod.gate.empty()) return false;
     pod.rejectors.insert(pod.gate);
     if (pod.place != Place::kUnschedulable) pod.arrival = ++arrivals_;
     pod.place = Place::kUnschedulable;
     return true;
   }
-  void ToActive(ModelPod& pod, bool from_backoff) {
-    if (!from_backoff && Gated(pod)) return;
+  void ToActive(ModelPod& pod, bool from_backoff, bool wanted = false) {
+    if (!from_backoff && Gated(pod, wanted)) return;
     pod.place = Place::kActive;
     pod.arrival = ++arrivals_;
   }
@@ -295,12 +316,12 @@ class Model {
       if (pod.place != Place::kUnschedulable) pod.arrival = ++arrivals_;
       pod.place = Place::kUnschedulable;
     } else if (strategy == 1 && BackingOff(pod, now)) {
-      if (Gated(pod)) return;
+      if (Gated(pod, true)) return;
       pod.place = Place::kBackoff;
       pod.error = pod.rejectors.empty();
       pod.arrival = ++arrivals_;
     } else {
-      ToActive(pod, false);
+      ToActive(pod, false, true);
     }
   }
 

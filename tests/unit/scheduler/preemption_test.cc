@@ -66,6 +66,27 @@ TEST_F(PreemptionTest, TheRoomIsKeptFromPodsOfLowerPriority) {
   EXPECT_THAT(Bindings(), ElementsAre("default/high -> n1"));
 }
 
+TEST_F(PreemptionTest, TheRoomOfANominatedPodThatGoesElsewhereIsThatOfThoseThatWait) {
+  const auto node = [](std::string_view name) {
+    return test::MakeNode(name).Allocatable({{"cpu", "2"}});
+  };
+  AddNode(node("n2").Taint("closed", "", "NoSchedule"));
+  const auto low = Pod("low", "2", 1).OnNode("n1").Ptr();
+  AddPod(low);
+  AddPod(Pod("high", "2", 10).Tolerate("high", "Exists", "", "NoSchedule"));
+  Turn();
+  ASSERT_THAT(Deletions(), ElementsAre("default/low"));
+  DeletePod(low);
+  // The room is promised to the first, and nothing that comes after helps the one that waits for
+  // it.
+  AddPod(Pod("other", "2", 10).Tolerate("other", "Exists", "", "NoSchedule"));
+  UpdateNode(node("n1").Ptr(), node("n1").Taint("other", "", "NoSchedule").Ptr());
+  UpdateNode(node("n2").Taint("closed", "", "NoSchedule").Ptr(),
+             node("n2").Taint("high", "", "NoSchedule").Ptr());
+  Advance(seconds(60));
+  EXPECT_THAT(Bindings(), ElementsAre("default/high -> n2", "default/other -> n1"));
+}
+
 TEST_F(PreemptionTest, AMoreImportantPodTakesTheNominatedRoom) {
   const auto low = Pod("low", "2", 1).OnNode("n1").Ptr();
   AddPod(low);
