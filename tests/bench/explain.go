@@ -16,10 +16,14 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth.dev/tests/controlplane"
+	"berth.dev/tests/daemon/workload"
 )
 
 // askCommand is the first argument of the process that asks.
@@ -29,7 +33,33 @@ const askCommand = "ask"
 // of the lowest priority, so that what it costs is what answering costs.
 type explainer struct {
 	command *exec.Cmd
-	answers bytes.Buffer
+	answers answers
+}
+
+// answers is what the asker writes. came is closed with the first.
+type answers struct {
+	text bytes.Buffer
+	came chan struct{}
+	once sync.Once
+}
+
+func (a *answers) Write(text []byte) (int, error) {
+	defer a.once.Do(func() { close(a.came) })
+	return a.text.Write(text)
+}
+
+// waitingNamespace holds the pods that fit nowhere.
+const waitingNamespace = "waiting"
+
+// createWaiting makes pods that fit nowhere, of twenty sorts, one for four that fit: they are what there
+// is to explain.
+func (b *bench) createWaiting(ctx context.Context) error {
+	if err := workload.CreateNamespace(ctx, b.admin, waitingNamespace); err != nil {
+		return err
+	}
+	return workload.CreatePods(ctx, b.admin, waitingNamespace, b.pods/4, func(i int) *corev1.Pod {
+		return workload.Pod(fmt.Sprintf("waiting-%d", i), workload.Requests("cpu", fmt.Sprint(100+i%20)))
+	})
 }
 
 // served is what a daemon is started with to be asked, and where.
@@ -45,8 +75,9 @@ func (b *bench) served() (port int, args []string, err error) {
 		"--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig}, nil
 }
 
-// explain starts an explainer of the daemon behind the port.
-func (b *bench) explain(ctx context.Context, port int) (*explainer, error) {
+// explain starts an explainer of the daemon, and waits for its first answer: the daemon makes what it
+// answers from with the first question.
+func (b *bench) explain(ctx context.Context, d process) (*explainer, error) {
 	user, err := b.control.RESTConfig(controlplane.Admin)
 	if err != nil {
 		return nil, err
@@ -56,22 +87,38 @@ func (b *bench) explain(ctx context.Context, port int) (*explainer, error) {
 		return nil, err
 	}
 	e := &explainer{
-		command: exec.CommandContext(ctx, "nice", "-n", "19", self, askCommand, fmt.Sprintf("https://127.0.0.1:%d", port)),
+		command: exec.CommandContext(ctx, "nice", "-n", "19", self, askCommand, fmt.Sprintf("https://127.0.0.1:%d", d.port)),
+		answers: answers{came: make(chan struct{})},
 	}
 	e.command.Stdin = strings.NewReader(user.BearerToken + "\n")
 	e.command.Stdout, e.command.Stderr = &e.answers, os.Stderr
-	return e, e.command.Start()
+	if err := e.command.Start(); err != nil {
+		return nil, err
+	}
+	err = d.await(ctx, func(ctx context.Context) error {
+		select {
+		case <-e.answers.came:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("no answer: %w", context.Cause(ctx))
+		}
+	})
+	if err != nil {
+		_, _, _ = e.stop()
+	}
+	return e, err
 }
 
-// stop ends the asking. explained: how many pods were, each at least once; answers: how many answers
-// that took.
+// stop ends the asking. explained: how many pods were, each as often as it was, by so many answers; the
+// first answer does not count.
 func (e *explainer) stop() (explained, answers int, err error) {
 	_ = e.command.Process.Signal(syscall.SIGTERM)
 	var exit *exec.ExitError
 	if err := e.command.Wait(); err != nil && !errors.As(err, &exit) {
 		return 0, 0, err
 	}
-	for line := range strings.Lines(e.answers.String()) {
+	_, lines, _ := strings.Cut(e.answers.text.String(), "\n")
+	for line := range strings.Lines(lines) {
 		var pods int
 		if _, err := fmt.Sscan(line, &pods); err != nil {
 			return 0, 0, fmt.Errorf("the asker wrote %q: %w", line, err)
@@ -86,7 +133,7 @@ func (e *explainer) stop() (explained, answers int, err error) {
 const askPeriod = 250 * time.Millisecond
 
 // ask is the process that asks: it reads a token, and writes for each answer how many pods were
-// explained for the first time.
+// explained.
 func ask(in io.Reader, out io.Writer, address string) error {
 	// The daemon's certificate is its own.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -99,36 +146,32 @@ func ask(in io.Reader, out io.Writer, address string) error {
 		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+lines.Text())
-	known := map[string]bool{}
 	for ; ; time.Sleep(askPeriod) {
 		pods, err := explainedPods(client, request)
 		if err != nil {
 			continue // it has not started yet, or does not know all objects
 		}
-		before := len(known)
-		for _, pod := range pods {
-			known[pod] = true
-		}
-		fmt.Fprintln(out, len(known)-before)
+		fmt.Fprintln(out, pods)
 	}
 }
 
-func explainedPods(client *http.Client, request *http.Request) ([]string, error) {
+// explainedPods asks once, and returns how many pods are explained.
+func explainedPods(client *http.Client, request *http.Request) (int, error) {
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("answered with %s", response.Status)
+		return 0, fmt.Errorf("answered with %s", response.Status)
 	}
 	var document struct{ Groups []struct{ Pods []string } }
 	if err := json.NewDecoder(response.Body).Decode(&document); err != nil {
-		return nil, err
+		return 0, err
 	}
-	var pods []string
+	pods := 0
 	for _, group := range document.Groups {
-		pods = append(pods, group.Pods...)
+		pods += len(group.Pods)
 	}
 	return pods, nil
 }

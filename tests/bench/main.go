@@ -9,7 +9,7 @@
 //	go run ./bench -variants 5/s,100/s   # latency with so many pods a second
 //	go run ./bench -start                # from the start of the process to the first pod bound
 //	go run ./bench -record DIR           # Berth alone, in turn without and with --record DIR
-//	go run ./bench -explain              # Berth alone, in turn left alone and asked why pods are pending
+//	go run ./bench -explain              # Berth alone, in turn left alone and asked why pods wait that fit nowhere
 //
 // The nodes are bare objects without kubelets; where Deployments are measured, controllers make their
 // pods and kwok makes them Ready, on a control plane of their own. Both schedulers have the same configuration: the
@@ -78,7 +78,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.record, "record", "",
 		"a folder: measure Berth alone, in turn without --record and with it, into this folder; then replay the recordings")
 	flags.BoolVar(&o.explaining, "explain", false,
-		"measure Berth alone, in turn left alone and asked four times a second why all pods are pending")
+		"measure Berth alone, in turn left alone and asked four times a second why all pods are pending; beside pods that fit nowhere, one for four that fit; not for the variant pending")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -100,6 +100,10 @@ func parse(args []string) (options, error) {
 	}
 	if o.explaining {
 		o.schedulers = []string{berthName, explainingName}
+		o.variants = slices.DeleteFunc(o.variants, func(v string) bool { return v == pending })
+		if len(o.variants) == 0 {
+			return o, fmt.Errorf("-explain: not for the variant %s", pending)
+		}
 	}
 	if o.record != "" {
 		if o.record, err = filepath.Abs(o.record); err != nil {

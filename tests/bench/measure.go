@@ -105,7 +105,10 @@ func newBench(ctx context.Context, o options, c *controlplane.ControlPlane) (*be
 			workload.Allocatable("cpu", "32", "memory", "256Gi", "pods", "110"))
 	}
 	b.bar.Say("creating %d nodes", o.nodes)
-	return b, workload.CreateNodes(ctx, b.admin, nodes...)
+	if err := workload.CreateNodes(ctx, b.admin, nodes...); err != nil || !o.explaining {
+		return b, err
+	}
+	return b, b.createWaiting(ctx)
 }
 
 func (b *bench) close() {
@@ -190,12 +193,6 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	}
 	defer d.Kill()
 	var asking *explainer
-	if program.Name == explainingName {
-		if asking, err = b.explain(ctx, d.port); err != nil {
-			return m, err
-		}
-		defer func() { _, _, _ = asking.stop() }()
-	}
 	begin, used, extra := d.Started, time.Duration(0), 0
 	serversBefore, err := b.serversCPU()
 	if err != nil {
@@ -203,7 +200,21 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	}
 	if variant != pending {
 		extra = 1
-		if used, err = b.awaitReady(ctx, d, tracker); err != nil {
+		if err := b.awaitReady(ctx, d, tracker); err != nil {
+			return m, err
+		}
+		if b.explaining {
+			if err := d.await(ctx, d.rest); err != nil {
+				return m, err
+			}
+		}
+		if program.Name == explainingName {
+			if asking, err = b.explain(ctx, d); err != nil {
+				return m, err
+			}
+			defer func() { _, _, _ = asking.stop() }()
+		}
+		if used, err = d.CPUTime(); err != nil {
 			return m, err
 		}
 		if serversBefore, err = b.serversCPU(); err != nil {
@@ -291,16 +302,13 @@ func (b *bench) measure(ctx context.Context, title string, program daemon.Progra
 	return m, nil
 }
 
-// awaitReady lets one pod show that the daemon schedules, and returns the CPU time used until then.
-func (b *bench) awaitReady(ctx context.Context, d process, tracker *workload.Tracker) (time.Duration, error) {
+// awaitReady lets one pod show that the daemon schedules.
+func (b *bench) awaitReady(ctx context.Context, d process, tracker *workload.Tracker) error {
 	err := workload.CreatePods(ctx, b.admin, namespace, 1, func(int) *corev1.Pod { return kinds[0].pod("first") })
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if err := d.await(ctx, func(ctx context.Context) error { return tracker.AwaitBound(ctx, 1) }); err != nil {
-		return 0, err
-	}
-	return d.CPUTime()
+	return d.await(ctx, func(ctx context.Context) error { return tracker.AwaitBound(ctx, 1) })
 }
 
 // awaitEvents waits until so many Scheduled events are stored, or the process rests and no more
@@ -396,6 +404,24 @@ func (b *bench) start(program daemon.Program) (process, error) {
 		Quiet:      true,
 	})
 	return process{d, port}, err
+}
+
+// rest waits until the process has next to nothing to do: it has told of the pods that wait.
+func (p process) rest(ctx context.Context) error {
+	const interval, little = 500 * time.Millisecond, 10 * time.Millisecond
+	before := -time.Second
+	for {
+		now, err := p.CPUTime()
+		if err != nil || now-before < little {
+			return err
+		}
+		before = now
+		select {
+		case <-time.After(interval):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 func (p process) await(ctx context.Context, wait func(context.Context) error) error {

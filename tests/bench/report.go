@@ -199,8 +199,8 @@ none was dropped. Medians of %d.
 `, r.Rows[0].Rounds)
 	for _, row := range r.Rows {
 		if row.Answers > 0 {
-			fmt.Fprintf(out, "%s, %s: %d answers of why pods are pending were given meanwhile, about %d of %d pods\n",
-				row.Workload, row.Variant, row.Answers, row.Explained, r.Pods)
+			fmt.Fprintf(out, "%s, %s: %d answers of why pods are pending were given meanwhile, about %d pods each\n",
+				row.Workload, row.Variant, row.Answers, row.Explained/row.Answers)
 		}
 	}
 	for _, replay := range r.Replays {
