@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
+
 #include "src/api/decode.h"
 #include "src/api/writes.h"
 #include "src/base/text.h"
@@ -20,23 +22,24 @@ using testing::IsEmpty;
 
 class MemoryApiTest : public testing::Test {
  protected:
-  // The answer's code; body_ and error_ hold the rest.
+  // The answer's code, -1 if there is none yet; body_ and error_ hold the rest.
   int Send(client::Verb verb, std::string path, std::string body = "") {
     client::Request request;
     request.verb = verb;
     request.path = std::move(path);
     request.body = std::move(body);
-    int code = -1;
-    const auto call = api_.Send(std::move(request), [&](const client::ResponseResult& result) {
-      // The answer comes ahead of the watch event.
-      told_before_answer_ = told_.size();
-      code = result ? result->code : result.error().code;
-      body_ = result ? result->body : "";
-      error_ = result ? "" : result.error().message;
-    });
-    EXPECT_EQ(code, -1) << "answered inside the call";
+    const auto code = std::make_shared<int>(-1);  // the answer may come later
+    const auto call =
+        api_.Send(std::move(request), [=, this](const client::ResponseResult& result) {
+          // The answer comes ahead of the watch event.
+          told_before_answer_ = told_.size();
+          *code = result ? result->code : result.error().code;
+          body_ = result ? result->body : "";
+          error_ = result ? "" : result.error().message;
+        });
+    EXPECT_EQ(*code, -1) << "answered inside the call";
     executor_.RunDue();
-    return code;
+    return *code;
   }
   int Bind(const std::string& uid, const std::string& node) {
     return Send(client::Verb::kCreate, "/api/v1/namespaces/default/pods/a/binding",
