@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "berth/random.h"
-#include "src/base/logging.h"
 #include "src/engine/judgement.h"
 #include "src/informers/kinds.h"
 #include "tests/unit/simulator/random_simulation.h"
@@ -112,9 +111,6 @@ class Story {
 TEST(WokenPodsPropertyTest, NoPodThatFitsIsLeftWaiting) {
   uint64_t parked = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    fprintf(stderr, "SEED %lu\n", seed);
-    if (getenv("SEED") && strtoul(getenv("SEED"), 0, 10) != seed) continue;
-    if (getenv("SEED")) base::SetLogVerbosity(9);
     Story story(seed);
     story.Run();
     for (const std::string& key : story.Forgotten(parked)) {
