@@ -229,16 +229,20 @@ void QueueState::Park(Entry* entry, Holder before, std::string_view event, Strat
   parked_.Add(entry);
 }
 
+void QueueState::ParkGated(Entry* entry, Holder before, std::string_view event, Strategy strategy) {
+  // Only an attempt clears this otherwise, and a gated pod makes none.
+  SetNotFlushed(entry);
+  entry->wanted = entry->wanted || strategy.has_value();
+  Park(entry, before, event, strategy);
+}
+
 void QueueState::MoveToActiveQ(Entry* entry, std::string_view event, Strategy strategy, Time now) {
   const bool checked = options_.pop_from_backoff_q && (entry->holder == Holder::kBackoff ||
                                                        entry->holder == Holder::kErrorBackoff);
   const Holder before = Detach(entry);
   if (!checked) RunPreEnqueue(entry);
   if (entry->pod->gated()) {
-    // Only an attempt clears this otherwise, and a gated pod makes none.
-    SetNotFlushed(entry);
-    entry->wanted = entry->wanted || strategy.has_value();
-    Park(entry, before, event, strategy);
+    ParkGated(entry, before, event, strategy);
     return;
   }
   entry->wanted = false;
@@ -269,9 +273,7 @@ void QueueState::MoveToBackoffQ(Entry* entry, std::string_view event, Strategy s
     // Pop may take the pod from here, so nothing would ask PreEnqueue later.
     RunPreEnqueue(entry);
     if (entry->pod->gated()) {
-      SetNotFlushed(entry);
-      entry->wanted = entry->wanted || strategy.has_value();
-      Park(entry, before, event, strategy);
+      ParkGated(entry, before, event, strategy);
       return;
     }
   }

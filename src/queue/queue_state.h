@@ -105,6 +105,8 @@ class QueueState {
   void Reclass(Entry* entry);
   // An entry that was parked `before` keeps its place in the order of parking.
   void Park(Entry* entry, Holder before, std::string_view event, Strategy strategy);
+  // PreEnqueue keeps the entry at a gate. A strategy: an event came that would have let it out.
+  void ParkGated(Entry* entry, Holder before, std::string_view event, Strategy strategy);
   // Out of its container; returns which that was.
   Holder Detach(Entry* entry);
   // Of a group it asks about every member; one that is gated gates the group.

@@ -78,7 +78,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.record, "record", "",
 		"a folder: measure Berth alone, in turn without --record and with it, into this folder; then replay the recordings")
 	flags.BoolVar(&o.explaining, "explain", false,
-		"measure Berth alone, in turn left alone and asked four times a second why all pods are pending; beside pods that fit nowhere, one for four that fit; not for the variant pending")
+		"measure Berth alone, in turn left alone and asked why all pods are pending, again a quarter of a second after each answer; beside pods that fit nowhere, one for four that fit; not for the variant pending")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
 		return o, err
