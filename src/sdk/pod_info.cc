@@ -26,6 +26,52 @@ bool PodLevelRequestsSet(const api::Pod& pod) {
   });
 }
 
+// What containers ask for; `non_zero` with the defaults for what they leave out.
+struct PlainSums {
+  api::Quantity cpu;
+  api::Quantity memory;
+  api::Quantity ephemeral_storage;
+  api::Quantity non_zero_cpu;
+  api::Quantity non_zero_memory;
+};
+
+void Add(const api::Quantity* amount, const api::Quantity& fallback, api::Quantity& sum,
+         api::Quantity& non_zero) {
+  if (amount != nullptr) sum += *amount;
+  non_zero += amount == nullptr ? fallback : *amount;
+}
+
+// Adds up, without lists of resources, what most pods are: containers that ask for cpu, memory and
+// ephemeral storage at most, and nothing beside them that has a say. nullopt: another pod.
+std::optional<PlainSums> SumPlainPod(const api::Pod& pod) {
+  const api::PodSpec& spec = pod.spec;
+  if (!spec.init_containers.empty() || spec.resources.has_value() || !spec.overhead.empty() ||
+      StatusTellsResources(pod)) {
+    return std::nullopt;
+  }
+  static const auto kDefaultCpu = api::Quantity::FromMilli(kDefaultMilliCpuRequest);
+  static const auto kDefaultMemory = api::Quantity::FromUnits(kDefaultMemoryRequest);
+  PlainSums sums;
+  for (const api::Container& container : spec.containers) {
+    const api::Quantity* cpu = nullptr;
+    const api::Quantity* memory = nullptr;
+    for (const auto& [name, amount] : container.resources.requests) {
+      if (name == "cpu") {
+        cpu = &amount;
+      } else if (name == "memory") {
+        memory = &amount;
+      } else if (name == "ephemeral-storage") {
+        sums.ephemeral_storage += amount;
+      } else {
+        return std::nullopt;
+      }
+    }
+    Add(cpu, kDefaultCpu, sums.cpu, sums.non_zero_cpu);
+    Add(memory, kDefaultMemory, sums.memory, sums.non_zero_memory);
+  }
+  return sums;
+}
+
 bool RequestsAreMissing(const api::Pod& pod) {
   const auto missing = [](const api::Container& container) {
     const api::ResourceList& requests = container.resources.requests;
@@ -33,6 +79,31 @@ bool RequestsAreMissing(const api::Pod& pod) {
   };
   return std::ranges::any_of(pod.spec.containers, missing) ||
          std::ranges::any_of(pod.spec.init_containers, missing);
+}
+
+// Sets what `pod` asks for and takes, whatever it is made of.
+void CountRequests(const api::Pod& pod, ResourceNames& names, const PodInfoOptions& options,
+                   PodInfo& info) {
+  PodRequestsOptions how{.pod_level = options.pod_level,
+                         .pod_level_status = options.pod_level_status};
+  const api::ResourceList spec = PodRequests(pod, how);
+  info.requests = ToResources(spec, names);
+
+  how.use_status = StatusTellsResources(pod);
+  const api::ResourceList placed = how.use_status ? PodRequests(pod, how) : spec;
+  info.placed = how.use_status ? ToResources(placed, names) : info.requests;
+
+  how.non_missing = how.use_status || RequestsAreMissing(pod);
+  const api::ResourceList defaulted = how.non_missing ? PodRequests(pod, how) : spec;
+  // With pod-level requests, a default stands in only for what the whole pod does not name.
+  const bool pod_level = options.pod_level && PodLevelRequestsSet(pod);
+  const auto non_zero = [&](std::string_view name) {
+    const api::Quantity* amount = pod_level ? api::Find(placed, name) : nullptr;
+    if (amount == nullptr) amount = api::Find(defaulted, name);
+    return amount == nullptr ? api::Quantity() : *amount;
+  };
+  info.non_zero_milli_cpu = non_zero("cpu").MilliValue();
+  info.non_zero_memory = non_zero("memory").Value();
 }
 
 }  // namespace
@@ -54,27 +125,16 @@ std::vector<HostPort> HostPorts(const api::Pod& pod) {
 std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, ResourceNames& names,
                                        const PodInfoOptions& options) {
   auto info = std::make_shared<PodInfo>();
-  PodRequestsOptions how{.pod_level = options.pod_level,
-                         .pod_level_status = options.pod_level_status};
-  const api::ResourceList spec = PodRequests(*pod, how);
-  info->requests = ToResources(spec, names);
-
-  how.use_status = StatusTellsResources(*pod);
-  const api::ResourceList placed = how.use_status ? PodRequests(*pod, how) : spec;
-  info->placed = how.use_status ? ToResources(placed, names) : info->requests;
-
-  how.non_missing = how.use_status || RequestsAreMissing(*pod);
-  const api::ResourceList defaulted = how.non_missing ? PodRequests(*pod, how) : spec;
-  // With pod-level requests, a default stands in only for what the whole pod does not name.
-  const bool pod_level = options.pod_level && PodLevelRequestsSet(*pod);
-  const auto non_zero = [&](std::string_view name) {
-    const api::Quantity* amount = pod_level ? api::Find(placed, name) : nullptr;
-    if (amount == nullptr) amount = api::Find(defaulted, name);
-    return amount == nullptr ? api::Quantity() : *amount;
-  };
-  info->non_zero_milli_cpu = non_zero("cpu").MilliValue();
-  info->non_zero_memory = non_zero("memory").Value();
-
+  if (const auto sums = SumPlainPod(*pod)) {
+    info->requests.milli_cpu = sums->cpu.MilliValue();
+    info->requests.memory = sums->memory.Value();
+    info->requests.ephemeral_storage = sums->ephemeral_storage.Value();
+    info->placed = info->requests;
+    info->non_zero_milli_cpu = sums->non_zero_cpu.MilliValue();
+    info->non_zero_memory = sums->non_zero_memory.Value();
+  } else {
+    CountRequests(*pod, names, options, *info);
+  }
   info->host_ports = HostPorts(*pod);
   info->affinity = PodAffinityTerms::Make(*pod);
   info->pod_priority = pod->priority();
