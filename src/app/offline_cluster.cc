@@ -58,7 +58,7 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
         break;
       case informers::EventType::kUndecodable:
         base::LogWarning("An object cannot be read",
-                         {{"object", event.undecodable.key}, {"err", event.undecodable.error}});
+                         {{"object", event.undecodable->key}, {"err", event.undecodable->error}});
         simulation.Tell(std::move(event));
         break;
       case informers::EventType::kSynced:

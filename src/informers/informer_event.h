@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/api/boxed.h"
 #include "berth/api/object.h"
 #include "berth/in_tree/features.h"
 
@@ -70,7 +71,7 @@ struct InformerEvent {
   EventType type = EventType::kAdded;
   api::ObjectPtr old_object;
   api::ObjectPtr new_object;
-  Undecodable undecodable;
+  api::Boxed<Undecodable> undecodable;
 };
 
 // Takes events over; called on the I/O thread.

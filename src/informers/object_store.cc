@@ -110,12 +110,12 @@ std::string ObjectStore::PutDamaged(api::Encoding encoding, std::string_view byt
   InformerEvent event;
   event.type = EventType::kUndecodable;
   event.old_object = entry.object;
-  event.undecodable.key = key;
-  event.undecodable.uid = std::move(identity.uid);
-  event.undecodable.node_name = std::move(identity.node_name);
-  event.undecodable.scheduler_name = std::move(identity.scheduler_name);
-  event.undecodable.error = error.message;
-  entry.damaged = std::make_unique<Damaged>(Damaged{event.undecodable, identity.resource_version});
+  event.undecodable = Undecodable{.key = key,
+                                  .uid = std::move(identity.uid),
+                                  .node_name = std::move(identity.node_name),
+                                  .scheduler_name = std::move(identity.scheduler_name),
+                                  .error = error.message};
+  entry.damaged = std::make_unique<Damaged>(Damaged{*event.undecodable, identity.resource_version});
   Send(std::move(event));
   return identity.resource_version;
 }

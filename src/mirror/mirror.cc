@@ -42,12 +42,12 @@ void Mirror::Take(const InformerEvent& event) {
         if (event.kind == Kind::kPod) decided_.erase(key);
         simulation_->Delete(event.kind, key);
       } else {
-        undecodable_.erase({event.kind, event.undecodable.key});
+        undecodable_.erase({event.kind, event.undecodable->key});
         simulation_->Tell(event);
       }
       break;
     case EventType::kUndecodable:
-      undecodable_[{event.kind, event.undecodable.key}] = event;
+      undecodable_[{event.kind, event.undecodable->key}] = event;
       simulation_->Tell(event);
       break;
     case EventType::kSynced:

@@ -192,7 +192,7 @@ Result<Frame> FieldReader::Read(InformerEvent event) {
     if (auto done = read(event.new_object); !done) return Fail(done.error());
   }
   if ((parts & kUndecodable) != 0) {
-    informers::Undecodable& damage = event.undecodable;
+    informers::Undecodable& damage = event.undecodable.emplace();
     for (std::string* text :
          {&damage.key, &damage.uid, &damage.node_name, &damage.scheduler_name, &damage.error}) {
       *text = Text();
@@ -204,6 +204,9 @@ Result<Frame> FieldReader::Read(InformerEvent event) {
   const bool whole = event.type == EventType::kAdded     ? has_new
                      : event.type == EventType::kUpdated ? has_old && has_new
                                                          : !has_new;
+  const bool of_damaged =
+      event.type == EventType::kUndecodable || (event.type == EventType::kDeleted && !has_old);
+  if (of_damaged && !event.undecodable) return Fail("an event that names no object");
   if (!whole) return Fail("an event that lacks an object, or has one too many");
   known.Note(event, bytes);
   if (known.bytes() > kMostKnownBytes) return Fail("more objects than any cluster has");

@@ -82,11 +82,10 @@ void FrameWriter::Append(const InformerEvent& event, KnownObjects& known, api::T
   const bool old_is_known = has_old && SamePointer(known.Find(event.kind, key), event.old_object);
   Put<InformerEvent>(
       [&](ByteWriter& to) {
-        const informers::Undecodable& damage = event.undecodable;
         uint64_t parts = 0;
         if (has_old) parts |= old_is_known ? kOldIsKnown : kOld;
         if (informers::MetaOf(event.new_object) != nullptr) parts |= kNew;
-        if (!damage.key.empty()) parts |= kUndecodable;
+        if (event.undecodable) parts |= kUndecodable;
         to.Unsigned(static_cast<uint64_t>(event.kind));
         to.Unsigned(static_cast<uint64_t>(event.type));
         to.Unsigned(parts);
@@ -101,7 +100,8 @@ void FrameWriter::Append(const InformerEvent& event, KnownObjects& known, api::T
           AppendObject(event.new_object, filter, object);
           to.Text(object);
         }
-        if ((parts & kUndecodable) == 0) return;
+        if (!event.undecodable) return;
+        const informers::Undecodable& damage = *event.undecodable;
         for (const std::string* text :
              {&damage.key, &damage.uid, &damage.node_name, &damage.scheduler_name, &damage.error}) {
           to.Text(*text);

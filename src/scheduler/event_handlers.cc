@@ -102,7 +102,7 @@ void EventHandlers::HandlePod(const informers::InformerEvent& event, Time now) {
   if (new_pod != nullptr && Assigned(**new_pod)) bound_conditions_.Check(*new_pod);
   // Only now does the cache know what the pod takes.
   if (!unread_pods_.empty()) {
-    OpenNode(known != nullptr ? (*known)->metadata.Key() : event.undecodable.key, now);
+    OpenNode(known != nullptr ? (*known)->metadata.Key() : event.undecodable->key, now);
   }
 }
 
@@ -333,7 +333,7 @@ void EventHandlers::MoveForTaintRule(const informers::InformerEvent& event, Time
 }
 
 void EventHandlers::HandleUndecodable(const informers::InformerEvent& event, Time now) {
-  const informers::Undecodable& unread = event.undecodable;
+  const informers::Undecodable& unread = *event.undecodable;
   metrics_.CountUndecodable(event.kind);
   if (event.kind != informers::Kind::kPod) return;
   // A pod does not leave its node: another one of that name came in its place.

@@ -90,10 +90,10 @@ TEST_F(ObjectStoreTest, AnUndecodableUpdateKeepsTheOldVersionAndIsToldOnce) {
   EXPECT_EQ(Put(BadPodJson("a", 2, "node-1")), "2");
   Put(BadPodJson("a", 2, "node-1"));
   ASSERT_EQ(events_.size(), 2u);
-  EXPECT_EQ(events_[1].undecodable.uid, "uid-a");
-  EXPECT_EQ(events_[1].undecodable.node_name, "node-1");
-  EXPECT_EQ(events_[1].undecodable.scheduler_name, "ours");
-  EXPECT_THAT(events_[1].undecodable.error, HasSubstr("cpu"));
+  EXPECT_EQ(events_[1].undecodable->uid, "uid-a");
+  EXPECT_EQ(events_[1].undecodable->node_name, "node-1");
+  EXPECT_EQ(events_[1].undecodable->scheduler_name, "ours");
+  EXPECT_THAT(events_[1].undecodable->error, HasSubstr("cpu"));
   EXPECT_THAT(Sent(), ElementsAre("+a1", "?default/a 1"));
   EXPECT_EQ(store_.undecodable(), 1u);
 

@@ -97,10 +97,10 @@ inline std::string Describe(const InformerEvent& event) {
       return "~" + old_pod->metadata.name + old_pod->metadata.resource_version + ">" +
              new_pod->metadata.resource_version;
     case EventType::kDeleted:
-      if (old_pod == nullptr) return "-" + event.undecodable.key;
+      if (old_pod == nullptr) return "-" + event.undecodable->key;
       return "-" + old_pod->metadata.name + old_pod->metadata.resource_version;
     case EventType::kUndecodable:
-      return "?" + event.undecodable.key +
+      return "?" + event.undecodable->key +
              (old_pod == nullptr ? "" : " " + old_pod->metadata.resource_version);
     case EventType::kSynced:
       return "synced";

@@ -116,9 +116,11 @@ void SchedulerFixture::PostUndecodable(const std::string& key, const std::string
   informers::InformerEvent event;
   event.kind = Kind::kPod;
   event.type = EventType::kUndecodable;
-  event.undecodable.key = key;
-  event.undecodable.node_name = node_name;
-  event.undecodable.error = "spec.priority: not a number";
+  event.undecodable = informers::Undecodable{.key = key,
+                                             .uid = {},
+                                             .node_name = node_name,
+                                             .scheduler_name = {},
+                                             .error = "spec.priority: not a number"};
   scheduler_->Post(std::move(event));
 }
 
