@@ -7,6 +7,7 @@
 #include "src/api/decode.h"
 #include "src/api/json_error.h"
 #include "src/api/json_object_reader.h"
+#include "src/api/json_parser.h"
 #include "src/api/tree_reader.h"
 
 namespace berth::api {
@@ -95,8 +96,8 @@ Result<void> ReadRoot(simdjson::dom::element root, T& out) {
 
 template <typename T>
 Result<void> ReadJson(std::string_view text, T& out) {
-  simdjson::dom::parser parser;
-  const auto root = Parse(parser, text);
+  ParserFor parser(text);
+  const auto root = Parse(*parser, text);
   if (!root) return Fail(root.error());
   return ReadRoot(*root, out);
 }
@@ -144,6 +145,7 @@ BERTH_API_KINDS(BERTH_INSTANTIATE)
 template Result<void> ReadJson(std::string_view, TypeMeta&);
 template Result<void> ReadJson(std::string_view, ListMeta&);
 template Result<void> ReadJson(std::string_view, ObjectHead&);
+template Result<void> ReadJson(std::string_view, BindingMessage&);
 template Result<void> ReadJson(std::string_view, MetadataOnly&);
 
 }  // namespace berth::api

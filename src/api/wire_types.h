@@ -83,6 +83,34 @@ struct FieldsOf<ObjectHead> {
       Table(Field<1, &ObjectHead::metadata>("metadata"), Field<2, &ObjectHead::spec>("spec"));
 };
 
+// What is read of a v1 Binding.
+struct BindingMessage {
+  struct Metadata {
+    std::string uid;  // the pod's
+  };
+  struct Target {
+    std::string name;  // the node's
+  };
+  Metadata metadata;
+  Target target;
+};
+
+template <>
+struct FieldsOf<BindingMessage::Metadata> {
+  static constexpr auto kFields = Table(Field<5, &BindingMessage::Metadata::uid>("uid"));
+};
+
+template <>
+struct FieldsOf<BindingMessage::Target> {
+  static constexpr auto kFields = Table(Field<3, &BindingMessage::Target::name>("name"));
+};
+
+template <>
+struct FieldsOf<BindingMessage> {
+  static constexpr auto kFields = Table(Field<1, &BindingMessage::metadata>("metadata"),
+                                        Field<2, &BindingMessage::target>("target"));
+};
+
 // An object of any kind of which only the metadata matters.
 struct MetadataOnly {
   ObjectMeta metadata;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -65,9 +66,17 @@ class VirtualExecutor final : public Executor {
   std::optional<Time> NextDue() const;
 
  private:
+  // Tasks run in this order.
+  using Due = std::pair<Time, TimerId>;
+
+  // Takes out the first task that is due; empty where none is.
+  Task TakeDue();
+
   VirtualClock& clock_;
-  std::map<std::pair<Time, TimerId>, Task> due_;
-  absl::flat_hash_map<TimerId, Time> timers_;  // those that may be cancelled
+  // What was posted, in order: time does not go back. What falls due at another time is a timer.
+  std::deque<std::pair<Due, Task>> posted_;
+  std::map<Due, Task> timers_;
+  absl::flat_hash_map<TimerId, Time> cancellable_;
   TimerId last_id_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "berth/config_value.h"
@@ -11,7 +12,15 @@ namespace berth::documents {
 // Calls `f` with each member whose key stands further ahead in the map too.
 template <typename F>
 void ForEachDuplicate(const ConfigValue::Map& map, F f) {
-  if (map.size() < 2) return;
+  // Among few, comparing each with each costs less than sorting.
+  constexpr size_t kFew = 8;
+  if (map.size() <= kFew) {
+    for (auto member = map.begin(); member != map.end(); ++member) {
+      const auto same_key = [&](const auto& other) { return other.first == member->first; };
+      if (std::find_if(map.begin(), member, same_key) != member) f(*member);
+    }
+    return;
+  }
   std::vector<const ConfigValue::Map::value_type*> members;
   members.reserve(map.size());
   for (const auto& member : map) members.push_back(&member);

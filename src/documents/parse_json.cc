@@ -7,6 +7,7 @@
 
 #include "berth/field_errors.h"
 #include "src/api/json_error.h"
+#include "src/api/json_parser.h"
 #include "src/documents/duplicates.h"
 #include "src/documents/parse.h"
 
@@ -20,6 +21,7 @@ std::optional<ConfigValue> Build(simdjson::dom::element element, std::string& pr
   switch (element.type()) {
     case element_type::ARRAY: {
       ConfigValue::List list;
+      list.reserve(simdjson::dom::array(element).size());
       for (const simdjson::dom::element member : simdjson::dom::array(element)) {
         auto value = Build(member, problem);
         if (!value) return std::nullopt;
@@ -29,6 +31,7 @@ std::optional<ConfigValue> Build(simdjson::dom::element element, std::string& pr
     }
     case element_type::OBJECT: {
       ConfigValue::Map map;
+      map.reserve(simdjson::dom::object(element).size());
       for (const auto& [key, member] : simdjson::dom::object(element)) {
         auto value = Build(member, problem);
         if (!value) return std::nullopt;
@@ -62,9 +65,9 @@ Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name)
     return Fail(file_name.empty() ? error : error.Within(file_name));
   };
   if (text.empty()) return fail(api::DescribeJsonError(text, "empty"));  // may have no data()
-  simdjson::dom::parser parser;
+  api::ParserFor parser(text);
   simdjson::dom::element root;
-  if (const auto error = parser.parse(text.data(), text.size()).get(root))
+  if (const auto error = (*parser).parse(text.data(), text.size()).get(root))
     return fail(api::DescribeJsonError(text, simdjson::error_message(error)));
   std::string problem;
   auto value = Build(root, problem);

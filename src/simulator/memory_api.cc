@@ -7,6 +7,7 @@
 
 #include "berth/check.h"
 #include "src/api/decode.h"
+#include "src/api/wire_types.h"
 #include "src/base/text.h"
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
@@ -24,6 +25,7 @@ std::string TakeSegment(std::string_view& path) {
   const size_t end = path.find('/');
   const std::string_view segment = path.substr(0, end);
   path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
+  if (segment.find('%') == std::string_view::npos) return std::string(segment);
   return base::Unescape(segment).value_or(std::string(segment));
 }
 
@@ -81,7 +83,7 @@ std::shared_ptr<client::Call> MemoryApi::Send(client::Request request, client::O
   auto handle = std::make_shared<Handle>();
   const Way way = way_ ? way_() : Way();
   base::Executor::Task arrive = [this, handle, way, request = std::move(request),
-                                 done = std::move(done)] {
+                                 done = std::move(done)]() mutable {
     if (handle->cancelled) {
       client::ApiError error;
       error.reason = client::kReasonCancelled;
@@ -132,7 +134,7 @@ bool MemoryApi::Delete(informers::Kind kind, std::string_view key) {
 }
 
 bool MemoryApi::Remove(informers::Kind kind, std::string_view key) {
-  Objects& objects = objects_[kind];
+  Objects& objects = Of(kind);
   const auto it = objects.find(key);
   if (it == objects.end()) return false;
   Changed(informers::EventType::kDeleted, std::move(it->second), {});
@@ -158,7 +160,7 @@ void MemoryApi::Store(api::ObjectPtr object) {
     object = WithVersion(object, NextVersion());
   }
   const api::ObjectMeta& meta = *informers::MetaOf(object);
-  const auto [it, added] = objects_[KindOf(object)].try_emplace(meta.Key(), object);
+  const auto [it, added] = Of(KindOf(object)).try_emplace(meta.Key(), object);
   if (added) {
     Changed(informers::EventType::kAdded, {}, std::move(object));
     return;
@@ -187,30 +189,23 @@ void MemoryApi::TellChanges() {
 }
 
 api::ObjectPtr MemoryApi::Find(informers::Kind kind, std::string_view key) const {
-  const auto objects = objects_.find(kind);
-  if (objects == objects_.end()) return {};
-  const auto it = objects->second.find(key);
-  return it == objects->second.end() ? api::ObjectPtr() : it->second;
+  const auto it = Of(kind).find(key);
+  return it == Of(kind).end() ? api::ObjectPtr() : it->second;
 }
 
 std::shared_ptr<const api::Pod> MemoryApi::FindPod(std::string_view key) const {
-  const api::ObjectPtr object = Find(informers::Kind::kPod, key);
-  const auto* pod = std::get_if<PodPtr>(&object);
-  return pod == nullptr ? nullptr : *pod;
+  const Objects& pods = Of(informers::Kind::kPod);
+  const auto it = pods.find(key);
+  return it == pods.end() ? nullptr : std::get<PodPtr>(it->second);
 }
 
 void MemoryApi::ForEach(informers::Kind kind,
                         const std::function<void(const api::ObjectPtr&)>& visit) const {
-  const auto objects = objects_.find(kind);
-  if (objects == objects_.end()) return;
-  std::map<std::string_view, api::ObjectPtr> sorted(objects->second.begin(), objects->second.end());
+  std::map<std::string_view, api::ObjectPtr> sorted(Of(kind).begin(), Of(kind).end());
   for (const auto& [key, object] : sorted) visit(object);
 }
 
-size_t MemoryApi::Count(informers::Kind kind) const {
-  const auto objects = objects_.find(kind);
-  return objects == objects_.end() ? 0 : objects->second.size();
-}
+size_t MemoryApi::Count(informers::Kind kind) const { return Of(kind).size(); }
 
 std::optional<MemoryApi::ObjectPath> MemoryApi::ParsePath(std::string_view path) {
   constexpr std::string_view kHeads[] = {"/api/v1/", "/apis/resource.k8s.io/v1/"};
@@ -284,14 +279,14 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
   if (request.verb == client::Verb::kGet && path.subresource.empty()) {
     return Ok(200, api::EncodeJson(*pod));
   }
+  if (request.verb == client::Verb::kCreate && path.subresource == "binding") {
+    return Bind(pod, request.body);
+  }
   ConfigValue body;
   if (!request.body.empty()) {
     auto parsed = documents::ParseJson(request.body, "");
     if (!parsed) return Refuse(400, "BadRequest", parsed.error().message);
     body = *std::move(parsed);
-  }
-  if (request.verb == client::Verb::kCreate && path.subresource == "binding") {
-    return Bind(pod, body);
   }
   if (request.verb == client::Verb::kPatch && path.subresource == "status") {
     return PatchStatus(pod, body);
@@ -314,8 +309,8 @@ void MemoryApi::DeletePod(const PodPtr& pod) {
     return;
   }
   const Duration runs_on = pod_ends_();
-  api::Pod ending = *pod;
-  ending.metadata.deletion_timestamp = clock_.Now() + runs_on;
+  auto ending = std::make_shared<api::Pod>(*pod);
+  ending->metadata.deletion_timestamp = clock_.Now() + runs_on;
   Replace(std::move(ending));
   executor_.PostAfter(runs_on, [this, key, uid = pod->metadata.uid] {
     const PodPtr left = FindPod(key);
@@ -323,9 +318,12 @@ void MemoryApi::DeletePod(const PodPtr& pod) {
   });
 }
 
-client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const ConfigValue& body) {
-  const std::string uid = StringAt(body, {"metadata", "uid"});
-  const std::string node = StringAt(body, {"target", "name"});
+client::ResponseResult MemoryApi::Bind(const PodPtr& pod, std::string_view body) {
+  api::BindingMessage binding;
+  if (const auto read = api::ReadJson(body, binding); !read) {
+    return Refuse(400, "BadRequest", read.error().message);
+  }
+  const std::string& uid = binding.metadata.uid;
   const std::string& name = pod->metadata.name;
   if (!uid.empty() && uid != pod->metadata.uid) {
     return Conflict("Precondition failed: UID in precondition: " + uid +
@@ -337,10 +335,10 @@ client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const ConfigValue& bod
   if (!pod->spec.node_name.empty()) {
     return Conflict("pod " + name + " is already assigned to node \"" + pod->spec.node_name + "\"");
   }
-  api::Pod bound = *pod;
-  bound.spec.node_name = node;
-  bound.status.nominated_node_name.clear();
-  SetScheduled(bound.status, clock_.Now());
+  auto bound = std::make_shared<api::Pod>(*pod);
+  bound->spec.node_name = std::move(binding.target.name);
+  bound->status.nominated_node_name.clear();
+  SetScheduled(bound->status, clock_.Now());
   Replace(std::move(bound));
   return Ok(201);
 }
@@ -348,9 +346,9 @@ client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const ConfigValue& bod
 client::ResponseResult MemoryApi::PatchStatus(const PodPtr& pod, const ConfigValue& body) {
   const std::string uid = StringAt(body, {"metadata", "uid"});
   if (!uid.empty() && uid != pod->metadata.uid) return Conflict("the UID is another one");
-  api::Pod patched = *pod;
+  auto patched = std::make_shared<api::Pod>(*pod);
   if (const ConfigValue* status = body.Find("status"); status != nullptr) {
-    if (auto done = ApplyStatusPatch(*status, patched.status); !done) {
+    if (auto done = ApplyStatusPatch(*status, patched->status); !done) {
       return Refuse(422, "Invalid", done.error().message);
     }
   }
@@ -381,9 +379,13 @@ client::ResponseResult MemoryApi::Patch(const client::Request& request, std::str
   return Ok(200);
 }
 
-void MemoryApi::Replace(api::Pod pod) {
-  pod.metadata.resource_version = NextVersion();
-  Store(std::make_shared<const api::Pod>(std::move(pod)));
+void MemoryApi::Replace(std::shared_ptr<api::Pod> pod) {
+  pod->metadata.resource_version = NextVersion();
+  const auto it = Of(informers::Kind::kPod).find(pod->metadata.Key());
+  BERTH_CHECK(it != Of(informers::Kind::kPod).end(), "a request changes a pod that is not there");
+  api::ObjectPtr now = std::shared_ptr<const api::Pod>(std::move(pod));
+  api::ObjectPtr old = std::exchange(it->second, now);
+  Changed(informers::EventType::kUpdated, std::move(old), std::move(now));
 }
 
 client::ResponseResult MemoryApi::WriteEvent(const client::Request& request) {

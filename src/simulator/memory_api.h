@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -8,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "berth/config_value.h"
@@ -102,6 +105,7 @@ class MemoryApi final : public client::ApiClient {
  private:
   class Handle;
   using Objects = base::StringMap<api::ObjectPtr>;  // by key
+  static constexpr size_t kNumKinds = std::variant_size_v<api::ObjectPtr> - 1;
   // An object named by a request's path, and what stands behind it: "", "binding" or "status".
   struct ObjectPath {
     std::string namespace_;
@@ -114,7 +118,7 @@ class MemoryApi final : public client::ApiClient {
   static std::optional<ObjectPath> ParsePath(std::string_view path);
   client::ResponseResult Answer(const client::Request& request);
   client::ResponseResult AnswerPod(const client::Request& request, const ObjectPath& path);
-  client::ResponseResult Bind(const std::shared_ptr<const api::Pod>& pod, const ConfigValue& body);
+  client::ResponseResult Bind(const std::shared_ptr<const api::Pod>& pod, std::string_view body);
   client::ResponseResult PatchStatus(const std::shared_ptr<const api::Pod>& pod,
                                      const ConfigValue& body);
   // T is PersistentVolume or PersistentVolumeClaim.
@@ -130,8 +134,10 @@ class MemoryApi final : public client::ApiClient {
   // Larger than all that objects have come with.
   std::string NextVersion() { return std::to_string(++last_version_); }
   void NoteVersion(std::string_view version);
+  Objects& Of(informers::Kind kind) { return objects_[static_cast<size_t>(kind)]; }
+  const Objects& Of(informers::Kind kind) const { return objects_[static_cast<size_t>(kind)]; }
   // The pod after a request, with a new resourceVersion.
-  void Replace(api::Pod pod);
+  void Replace(std::shared_ptr<api::Pod> pod);
   void Store(api::ObjectPtr object);
   bool Remove(informers::Kind kind, std::string_view key);
   bool Has(informers::Kind kind, std::string_view key) const { return Find(kind, key).index() > 0; }
@@ -142,9 +148,9 @@ class MemoryApi final : public client::ApiClient {
   base::Executor& executor_;
   informers::EventSink watch_;
   Fault fault_;
-  std::function<Way()> way_;            // may be empty
-  std::function<Duration()> pod_ends_;  // may be empty
-  std::map<informers::Kind, Objects> objects_;
+  std::function<Way()> way_;                // may be empty
+  std::function<Duration()> pod_ends_;      // may be empty
+  std::array<Objects, kNumKinds> objects_;  // by kind
   std::vector<informers::InformerEvent> untold_;
   uint64_t num_changes_ = 0;
   uint64_t last_version_ = 0;
