@@ -7,6 +7,7 @@
 namespace berth::cache {
 
 void Nominator::Remove(const std::string& uid) {
+  if (place_of_.empty()) return;  // as mostly: not even the name is hashed
   auto found = place_of_.find(uid);
   if (found == place_of_.end()) return;
   auto node = pods_on_.find(found->second.node);
@@ -100,6 +101,7 @@ std::span<const PodInfoPtr> Nominator::NominatedPodsForNode(std::string_view nod
 }
 
 std::string_view Nominator::NominatedNode(std::string_view uid) const {
+  if (place_of_.empty()) return {};
   auto found = place_of_.find(uid);
   if (found == place_of_.end()) return {};
   return found->second.node;

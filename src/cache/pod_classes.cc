@@ -57,6 +57,7 @@ size_t PodClasses::BytesOf(PodClassId id) const {
 }
 
 void PodClasses::Sweep() {
+  last_found_.fill(nullptr);
   // The table's own reference is the only one left, and only the table hands out new ones, so
   // the count cannot grow again behind our back.
   absl::erase_if(classes_, [this](const auto& entry) {
@@ -80,7 +81,7 @@ PodClasses::PodClassPtr PodClasses::Classify(const PodInfo& info,
     if ((parts_ & (PodParts{1} << part)) == 0) continue;
     scratch_.clear();
     AppendFragment(part, info, tested_, scratch_);
-    Fragment* fragment = InternFragment();
+    Fragment* fragment = InternFragment(part);
     if (fragment == nullptr) return nullptr;
     prototype.fragments[part] = fragment;
     prototype.ids[part] = fragment->id;
@@ -90,13 +91,17 @@ PodClasses::PodClassPtr PodClasses::Classify(const PodInfo& info,
   return NewClass(prototype);
 }
 
-PodClasses::Fragment* PodClasses::InternFragment() {
-  if (const auto it = fragments_.find(scratch_); it != fragments_.end()) return it->second.get();
+PodClasses::Fragment* PodClasses::InternFragment(size_t part) {
+  Fragment*& last = last_found_[part];
+  if (last != nullptr && last->text == scratch_) return last;
+  if (const auto it = fragments_.find(scratch_); it != fragments_.end()) {
+    return last = it->second.get();
+  }
   if (last_fragment_ == UINT32_MAX) return nullptr;
   auto fragment = std::make_unique<Fragment>(Fragment{scratch_, ++last_fragment_, 0});
   const std::string_view text = fragment->text;
   fragment_bytes_ += text.size();
-  return fragments_.emplace(text, std::move(fragment)).first->second.get();
+  return last = fragments_.emplace(text, std::move(fragment)).first->second.get();
 }
 
 PodClasses::PodClassPtr PodClasses::NewClass(const PodClass& prototype) {

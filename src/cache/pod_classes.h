@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/in_tree/inputs.h"
 #include "berth/pod_info.h"
+#include "src/base/string_map.h"
 #include "src/cache/pod_fragments.h"
 #include "src/cache/resource_table.h"
 #include "src/cache/tested_label_keys.h"
@@ -74,8 +75,8 @@ class PodClasses {
 
   // nullptr: the pod is in no class.
   PodClassPtr Classify(const PodInfo& info, const ResourceTable::Hold& names);
-  // The fragment whose text is in scratch_; nullptr when ids have run out.
-  Fragment* InternFragment();
+  // The fragment of a part whose text is in scratch_; nullptr when ids have run out.
+  Fragment* InternFragment(size_t part);
   PodClassPtr NewClass(const PodClass& prototype);
   void Tested(bool new_key) {
     if (new_key && (parts_ & pod_part::kTestedLabels) != 0) ++epoch_;
@@ -90,7 +91,10 @@ class PodClasses {
   size_t fragment_bytes_ = 0;  // of their texts
   size_t sweep_at_bytes_ = 1u << 20;
   std::string scratch_;
-  absl::flat_hash_map<std::string_view, std::unique_ptr<Fragment>> fragments_;  // by their text
+  // By their text.
+  absl::flat_hash_map<std::string_view, std::unique_ptr<Fragment>, base::StringHash> fragments_;
+  // By part, the one found last: pods that come together are mostly alike. Until Sweep().
+  std::array<Fragment*, kNumPodParts> last_found_{};
   absl::flat_hash_map<Fragments, PodClassPtr> classes_;
   absl::flat_hash_map<PodClassId, const PodClass*> by_id_;
 };

@@ -6,6 +6,11 @@
 #include "berth/check.h"
 
 namespace berth::cache {
+namespace {
+
+constexpr size_t kFirstPods = 4;
+
+}  // namespace
 
 PodTable::PodTable() : by_uid_(0, UidHash{{&entries_}}, UidEqual{{&entries_}}) {}
 
@@ -23,6 +28,11 @@ PodTable::Slot PodTable::Add(CachedPod pod) {
     free_slots_.pop_back();
   }
   Row& row = rows_[pod.row];
+  if (row.infos.capacity() == 0) {
+    // Most nodes have more than one, and growing by one at a time is most of the cost.
+    row.infos.reserve(kFirstPods);
+    row.slots.reserve(kFirstPods);
+  }
   row.infos.push_back(pod.info.get());
   row.slots.push_back(slot);
   if (pod.assumed) ++num_assumed_;

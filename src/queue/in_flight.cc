@@ -16,11 +16,15 @@ constexpr std::string_view kPodPopped = "PodPopped";
 
 void InFlightPods::Add(PodInfoPtr pod) {
   const api::ObjectMeta& metadata = pod->pod->metadata;
-  list_.push_back({{}, {pod, pod, false}});
+  list_.push_back({{}, {.popped = pod, .newest = pod, .key = metadata.Key()}});
   const Iterator mark = std::prev(list_.end());
   const bool added = pods_.emplace(metadata.uid, mark).second;
   BERTH_CHECK(added, "pod is in flight already");
-  by_key_[metadata.Key()] = mark;
+  if (const auto [named, is_new] = by_key_.try_emplace(mark->pod.key, mark); !is_new) {
+    // The text goes with the pod that had the name before.
+    by_key_.erase(named);
+    by_key_.emplace(mark->pod.key, mark);
+  }
   metrics_.AddInFlightEvents(kPodPopped, 1);
 }
 
@@ -44,7 +48,7 @@ void InFlightPods::Done(std::string_view uid) {
   auto found = pods_.find(uid);
   if (found == pods_.end()) return;
   const Iterator mark = found->second;
-  const auto named = by_key_.find(mark->pod.popped->pod->metadata.Key());
+  const auto named = by_key_.find(mark->pod.key);
   if (named != by_key_.end() && named->second == mark) by_key_.erase(named);
   pods_.erase(found);
   list_.erase(mark);

@@ -31,6 +31,7 @@ class InFlightPods {
   struct Pod {
     PodInfoPtr popped;
     PodInfoPtr newest;
+    std::string key = {};  // of `popped`
     bool deleted = false;
   };
 
@@ -60,11 +61,13 @@ class InFlightPods {
     Pod pod;
   };
   using Iterator = std::list<Item>::iterator;
+  // The marks by a text that the mark holds.
+  using Marks = absl::flat_hash_map<std::string_view, Iterator, base::StringHash>;
 
   QueueMetrics& metrics_;
   std::list<Item> list_;
-  base::StringMap<Iterator> pods_;    // by UID
-  base::StringMap<Iterator> by_key_;  // by "namespace/name"
+  Marks pods_;    // by UID
+  Marks by_key_;  // by "namespace/name"
 };
 
 }  // namespace berth::queue

@@ -178,6 +178,7 @@ void PodGroupQueue::Add(std::unique_ptr<QueuedPod> pod, Time now) {
 }
 
 Entry* PodGroupQueue::Find(std::string_view pod_key) const {
+  if (members_.empty()) return nullptr;
   const auto found = members_.find(pod_key);
   return found == members_.end() ? nullptr : found->second;
 }

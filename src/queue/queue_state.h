@@ -128,7 +128,8 @@ class QueueState {
   std::function<PodInfoPtr(PodInfoPtr)> reclass_;
   HintTable hints_;
   uint64_t last_sequence_ = 0;
-  base::StringMap<std::unique_ptr<Entry>> entries_;  // by key
+  // By the key that the entry holds.
+  absl::flat_hash_map<std::string_view, std::unique_ptr<Entry>, base::StringHash> entries_;
   EntryHeap active_;
   EntryHeap backoff_;
   EntryHeap error_backoff_;
