@@ -6,6 +6,7 @@
 
 #include "berth/node_allocatable.h"
 #include "src/base/logging.h"
+#include "src/base/text.h"
 #include "src/binding/claim_status_write.h"
 #include "src/engine/diagnosis.h"
 #include "src/scheduler/cycle_steps.h"
@@ -201,7 +202,9 @@ void BindingCycles::EndInShadow(AssumedPod pod) {
 void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
   const queue::QueuedPod& queued = *pod.attempt.queued;
   const std::string key = queued.pod().metadata.Key();
-  base::LogV(2, "Successfully bound pod to node", {{"pod", key}, {"node", pod.node_name}});
+  if (base::LogVerbosity() >= 2) {
+    base::LogV(2, "Successfully bound pod to node", {{"pod", key}, {"node", pod.node_name}});
+  }
   state_.observer.ObserveAttempt(*pod.attempt.profile, MetricsObserver::Result::kScheduled,
                                  state_.clock.Now() - pod.attempt.start);
   state_.metrics.Observe(attempts_series_, static_cast<double>(queued.attempts));
@@ -211,7 +214,7 @@ void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
   if (queued.was_flushed_from_unschedulable) state_.metrics.Add(flushed_series_);
   pod.attempt.profile->handle().RecordEvent(
       queued.pod(), PodEventType::kNormal, "Scheduled", "Binding",
-      "Successfully assigned " + key + " to " + pod.node_name);
+      base::Concat("Successfully assigned ", key, " to ", pod.node_name));
 }
 
 // Releases what the pod held, lets others have it, and requeues the pod. Of a rejected pod the

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "berth/in_tree/moved_gates.h"
 #include "berth/in_tree/preemption.h"
 #include "src/config/reload.h"
 #include "src/extender/extender.h"
@@ -69,6 +68,9 @@ Result<Profiles::Made> Profiles::MakeAll(
           profile.error().Within("creating profile for scheduler name " + config.scheduler_name));
     }
     WarnOfUnwatchedEvents(**profile, state_->features);
+    for (const auto& entry : (*profile)->plugins().pre_enqueue) {
+      if (auto* gates = dynamic_cast<MovedGates*>(entry.plugin)) made.moved_gates.push_back(gates);
+    }
     made.profiles.emplace(config.scheduler_name, std::move(*profile));
   }
   return made;
@@ -107,11 +109,7 @@ std::vector<queue::ProfileHints> Profiles::Hints() const {
 }
 
 void Profiles::TakeMovedGates(std::vector<std::string>& pod_keys) const {
-  for (const auto& [name, profile] : current_.profiles) {
-    for (const auto& entry : profile->plugins().pre_enqueue) {
-      if (auto* gates = dynamic_cast<MovedGates*>(entry.plugin)) gates->TakeMovedGates(pod_keys);
-    }
-  }
+  for (MovedGates* gates : current_.moved_gates) gates->TakeMovedGates(pod_keys);
 }
 
 int32_t Profiles::PercentageOfNodesToScore(const framework::Profile& profile) const {

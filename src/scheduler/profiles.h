@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/moved_gates.h"
 #include "src/config/types.h"
 #include "src/framework/profile.h"
 #include "src/queue/queued_pod.h"
@@ -57,6 +58,7 @@ class Profiles {
   struct Made {
     std::vector<std::unique_ptr<Handle>> handles;
     std::map<std::string, std::unique_ptr<framework::Profile>, std::less<>> profiles;
+    std::vector<MovedGates*> moved_gates;  // plugins of all profiles
   };
 
   Profiles(std::vector<PluginRegistration> registry, SchedulerState& state)

@@ -59,7 +59,9 @@ std::optional<Attempt> SchedulingCycle::Begin(std::unique_ptr<queue::QueuedPod> 
     parts_.queue.Done(attempt.uid());
     return std::nullopt;
   }
-  base::LogV(3, "Attempting to schedule pod", {{"pod", attempt.pod().metadata.Key()}});
+  if (base::LogVerbosity() >= 3) {
+    base::LogV(3, "Attempting to schedule pod", {{"pod", attempt.pod().metadata.Key()}});
+  }
   attempt.stopwatch_start = Stopwatch();
   Prepare(state_, attempt);
   return attempt;
