@@ -66,14 +66,23 @@ bool IsPlain(std::string_view text) {
     return (bytes - kOnes * limit) & ~bytes;
   };
   uint64_t found = 0;
-  while (!text.empty()) {
-    uint64_t bytes = kOnes * 'x';
-    const size_t size = std::min(text.size(), sizeof(bytes));
-    std::memcpy(&bytes, text.data(), size);
-    text.remove_prefix(size);
+  const auto look_at = [&](uint64_t bytes) {
     found |= bytes | any_below(bytes, ' ') | any_below(bytes ^ (kOnes * '"'), 1) |
              any_below(bytes ^ (kOnes * '\\'), 1);
+  };
+  uint64_t bytes = 0;
+  if (text.size() >= sizeof(bytes)) {
+    for (size_t i = 0; i + sizeof(bytes) <= text.size(); i += sizeof(bytes)) {
+      std::memcpy(&bytes, text.data() + i, sizeof(bytes));
+      look_at(bytes);
+    }
+    // The last eight, some of them for the second time.
+    std::memcpy(&bytes, text.data() + text.size() - sizeof(bytes), sizeof(bytes));
+  } else {
+    bytes = kOnes * 'x';
+    for (const char c : text) bytes = bytes << 8 | static_cast<unsigned char>(c);
   }
+  look_at(bytes);
   return (found & kHighs) == 0;
 }
 

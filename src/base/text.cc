@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/base/text.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 
 namespace berth::base {
@@ -16,22 +18,30 @@ int HexValue(char c) {
 }  // namespace
 
 std::string Escape(std::string_view text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      out.push_back(c);
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
+  AppendEscaped(text, out);
+  return out;
+}
+
+void AppendEscaped(std::string_view text, std::string& out) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == '~';
+  };
+  while (!text.empty()) {
+    const auto end = std::ranges::find_if_not(text, plain);
+    const auto length = static_cast<size_t>(end - text.begin());
+    out += text.substr(0, length);
+    text.remove_prefix(length);
+    if (text.empty()) return;
+    const auto byte = static_cast<unsigned char>(text.front());
     out.push_back('%');
     out.push_back(kHex[byte >> 4]);
     out.push_back(kHex[byte & 15]);
+    text.remove_prefix(1);
   }
-  return out;
 }
 
 std::optional<std::string> Unescape(std::string_view text, Plus plus) {

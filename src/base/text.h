@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,14 @@ namespace berth::base {
 template <typename... Parts>
 std::string Concat(const Parts&... parts) {
   std::string out;
+  const auto size_of = [](const auto& part) -> size_t {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(part)>>) {
+      return 0;
+    } else {
+      return std::string_view(part).size();
+    }
+  };
+  out.reserve((size_of(parts) + ... + 0));
   const auto append = [&out](const auto& part) {
     using Part = std::decay_t<decltype(part)>;
     if constexpr (std::is_arithmetic_v<Part>) {
@@ -41,6 +50,7 @@ inline bool Contains(std::string_view text, std::string_view part) {
 
 // Percent-escapes one path segment or query value.
 std::string Escape(std::string_view text);
+void AppendEscaped(std::string_view text, std::string& out);
 // What a '+' stands for in a text with %-escapes: itself in a path, a blank in a query.
 enum class Plus { kPlus, kBlank };
 // Takes %-escapes back. nullopt: a '%' that no two hexadecimal digits follow.

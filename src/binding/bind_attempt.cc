@@ -175,7 +175,7 @@ std::shared_ptr<client::Call> ApiBind::Send() {
   client::Request request;
   request.verb = client::Verb::kCreate;
   request.priority = client::Priority::kBind;
-  request.path = PodPath(meta.namespace_, meta.name) + "/binding";
+  request.path = PodPath(meta.namespace_, meta.name, "/binding");
   request.content_type = api::kJsonContentType;
   request.body = api::BindingBody(meta.namespace_, meta.name, meta.uid, node_name());
   return context()->api.Send(

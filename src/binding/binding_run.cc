@@ -222,7 +222,7 @@ void Binder::Run::CallPlugin(std::string_view plugin, CallIt call_it) {
 
 void Binder::Run::OnAnswer(const Call* call, std::string_view plugin, Time called,
                            AsyncStatus status) {
-  std::erase_if(calls_, [call](const auto& entry) { return entry.first == call; });
+  calls_.erase(std::ranges::find(calls_, call, &Calls::value_type::first));
   --unanswered_;
   if (cycle_.time_plugins && !asks_extender_) Timed(plugin, status.code, called);
   if (stage_ == BindingStage::kPreBind) {

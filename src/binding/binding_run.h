@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <absl/container/inlined_vector.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +40,8 @@ class Binder::Run : public std::enable_shared_from_this<Binder::Run> {
 
  private:
   class Call;
+  // But for PreBind plugins that run side by side there is one.
+  using Calls = absl::InlinedVector<std::pair<const Call*, std::weak_ptr<Call>>, 1>;
 
   // The steps: each calls plugins, moves on to the next stage, or ends the cycle.
   void PreBind();
@@ -67,7 +71,7 @@ class Binder::Run : public std::enable_shared_from_this<Binder::Run> {
   bool given_up_ = false;
   bool ended_ = false;
   size_t unanswered_ = 0;  // plugin calls
-  std::vector<std::pair<const Call*, std::weak_ptr<Call>>> calls_;
+  Calls calls_;
   std::optional<AsyncStatus> failure_;  // the first of the PreBind plugins
   std::string_view failed_plugin_;
   std::vector<BindingTiming> timings_;

@@ -21,7 +21,7 @@ void CancelSource::OnCancel(std::function<void()> hook) {
 }
 
 void CancelSource::Cancel() {
-  std::vector<std::function<void()>> hooks;
+  Hooks hooks;
   {
     base::MutexLock lock(mutex_);
     if (state_ != State::kArmed) return;
@@ -33,7 +33,7 @@ void CancelSource::Cancel() {
 
 void CancelSource::Disarm() {
   // The hooks are destroyed outside the lock: they may hold objects whose end calls back.
-  std::vector<std::function<void()>> hooks;
+  Hooks hooks;
   base::MutexLock lock(mutex_);
   if (state_ == State::kArmed) state_ = State::kDisarmed;
   hooks.swap(hooks_);

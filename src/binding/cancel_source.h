@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <absl/container/inlined_vector.h>
+
 #include <functional>
-#include <vector>
 
 #include "berth/in_tree/async.h"
 #include "src/base/mutex.h"
@@ -27,10 +28,11 @@ class CancelSource final : public Cancellation {
 
  private:
   enum class State { kArmed, kCancelled, kDisarmed };
+  using Hooks = absl::InlinedVector<std::function<void()>, 1>;  // mostly there is one
 
   mutable base::Mutex mutex_;
   State state_ BERTH_GUARDED_BY(mutex_) = State::kArmed;
-  std::vector<std::function<void()>> hooks_ BERTH_GUARDED_BY(mutex_);
+  Hooks hooks_ BERTH_GUARDED_BY(mutex_);
 };
 
 }  // namespace berth::binding

@@ -18,7 +18,7 @@ void WriteClaimStatuses(client::ApiClient& api, const api::Pod& pod,
   client::Request request;
   request.verb = client::Verb::kPatch;
   request.priority = client::Priority::kBind;
-  request.path = PodPath(pod.metadata.namespace_, pod.metadata.name) + "/status";
+  request.path = PodPath(pod.metadata.namespace_, pod.metadata.name, "/status");
   request.content_type = api::kMergePatchContentType;
   request.body = api::NodeAllocatableClaimStatusesPatch(pod, statuses);
   api.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {

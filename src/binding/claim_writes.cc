@@ -107,13 +107,12 @@ void ClaimWrites::Delete(const api::ResourceClaim& claim, ClaimDone done) {
 
 void ClaimWrites::WriteExtendedResourceClaimStatus(
     const api::Pod& pod, const api::PodExtendedResourceClaimStatus& status, AsyncDone done) {
-  api_.Send(
-      RequestFor(Verb::kPatch, PodPath(pod.metadata.namespace_, pod.metadata.name) + "/status",
-                 api::kStrategicMergePatchContentType,
-                 api::ExtendedResourceClaimStatusPatch(pod, status)),
-      [done = std::move(done)](const client::ResponseResult& result) {
-        done(result ? AsyncStatus() : AsyncStatus{Code::kError, Text(result.error())});
-      });
+  api_.Send(RequestFor(Verb::kPatch, PodPath(pod.metadata.namespace_, pod.metadata.name, "/status"),
+                       api::kStrategicMergePatchContentType,
+                       api::ExtendedResourceClaimStatusPatch(pod, status)),
+            [done = std::move(done)](const client::ResponseResult& result) {
+              done(result ? AsyncStatus() : AsyncStatus{Code::kError, Text(result.error())});
+            });
 }
 
 }  // namespace berth::binding

@@ -230,7 +230,8 @@ void EventRecorder::Impl::Send(const WritePtr& write) {
   const api::Event& event = write->event;
   client::Request request;
   request.priority = client::Priority::kEvent;
-  request.path = "/apis/events.k8s.io/v1/namespaces/" + base::Escape(event.namespace_) + "/events";
+  request.path =
+      base::Concat("/apis/events.k8s.io/v1/namespaces/", base::Escape(event.namespace_), "/events");
   if (event.series && !write->create_series) {
     request.verb = client::Verb::kPatch;
     request.path += "/" + base::Escape(event.name);

@@ -93,7 +93,7 @@ api::Event MakeEvent(EventRecord record, Time when, Time unique, const std::stri
   }
   event.namespace_ = record.regarding.namespace_.empty() ? "default" : record.regarding.namespace_;
   event.event_time = when;
-  event.reporting_instance = record.controller + "-" + hostname;
+  event.reporting_instance = base::Concat(record.controller, "-", hostname);
   event.reporting_instance.resize(std::min(event.reporting_instance.size(), kMaxInstance));
   event.reporting_controller = std::move(record.controller);
   event.action = std::move(record.action);

@@ -8,9 +8,16 @@
 
 namespace berth::binding {
 
-// The path of a pod, escaped.
-inline std::string PodPath(std::string_view pod_namespace, std::string_view name) {
-  return "/api/v1/namespaces/" + base::Escape(pod_namespace) + "/pods/" + base::Escape(name);
+// The path of a pod, escaped, with what stands behind it: "", "/binding", ...
+inline std::string PodPath(std::string_view pod_namespace, std::string_view name,
+                           std::string_view subresource = "") {
+  std::string path;
+  path.reserve(32 + pod_namespace.size() + name.size() + subresource.size());
+  path += "/api/v1/namespaces/";
+  base::AppendEscaped(pod_namespace, path);
+  path += "/pods/";
+  base::AppendEscaped(name, path);
+  return path.append(subresource);
 }
 
 // The paths of a PersistentVolume and of a PersistentVolumeClaim, escaped.

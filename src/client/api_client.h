@@ -33,8 +33,8 @@ struct Request {
   Priority priority = Priority::kOther;
   // Path and query below the server's address, already escaped: "/api/v1/namespaces/a/pods/b".
   std::string path{};
-  std::string content_type{};  // of `body`
-  std::string accept{};        // "" means application/json
+  std::string_view content_type{};  // of `body`; a literal
+  std::string accept{};             // "" means application/json
   std::string body{};
   // How long it has waited for its turn already, before it was handed over.
   Duration waited{};

@@ -83,7 +83,7 @@ std::shared_ptr<const HeaderList> CurlClient::Core::HeadersFor(const Request& re
     headers_.clear();
     headers_identity_ = identity;
   }
-  auto& headers = headers_[{request.accept, request.content_type}];
+  auto& headers = headers_[{request.accept, std::string(request.content_type)}];
   if (headers != nullptr) return headers;
   // "Name:" keeps libcurl from adding a header of that name.
   std::vector<std::string> lines = {
