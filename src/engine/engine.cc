@@ -55,7 +55,7 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
   Evaluation evaluation(profile, cycle, pod, cluster, findings_);
   Evaluation::Outcome outcome =
       evaluation.Search(percentage_of_nodes_to_score, next_start_node_index_);
-  looked_at_ = evaluation.has_filtered() ? findings_.candidates.Count() : 0;
+  looked_at_ = evaluation.has_filtered() ? evaluation.num_candidates() : 0;
   if (outcome == Evaluation::Outcome::kUnfit) outcome = evaluation.Explain();
   Decision decision;
   switch (outcome) {
@@ -131,7 +131,7 @@ Decision Engine::Choose(Evaluation& evaluation) {
   Decision decision;
   decision.kind = Decision::Kind::kScheduled;
   decision.feasible_nodes = rows.size();
-  decision.evaluated_nodes = std::max(findings_.candidates.Count(), rows.size());
+  decision.evaluated_nodes = std::max(evaluation.num_candidates(), rows.size());
   if (rows.size() == 1) {
     decision.node = rows.front();
     return decision;

@@ -5,10 +5,16 @@
 #include <utility>
 
 #include "src/cache/node_order.h"
+#include "src/engine/nominated_rows.h"
 #include "src/engine/sample.h"
 #include "src/framework/timing.h"
 
 namespace berth::engine {
+namespace {
+
+bool Samples(int32_t percentage) { return percentage > 0 && percentage < 100; }
+
+}  // namespace
 
 size_t NumNodesToFind(const framework::Profile& profile, const extender::Extenders* extenders,
                       size_t nodes, int32_t percentage) {
@@ -34,6 +40,8 @@ Evaluation::Evaluation(const framework::Profile& profile, framework::Cycle& cycl
 
 Evaluation::Outcome Evaluation::Search(int32_t percentage, size_t& next_start_node_index) {
   if (const Outcome outcome = PreFilter(); outcome != Outcome::kFeasible) return outcome;
+  if (NamesFew(percentage)) return FilterFew(percentage, next_start_node_index);
+  SetCandidates();
   if (AskNominatedNode(findings_.diagnosis)) {
     findings_.candidates = findings_.feasible;
     return ListFeasible();
@@ -46,6 +54,7 @@ Evaluation::Outcome Evaluation::Search(int32_t percentage, size_t& next_start_no
 
 Evaluation::Outcome Evaluation::FilterAllNodes() {
   if (const Outcome outcome = PreFilter(); outcome != Outcome::kFeasible) return outcome;
+  SetCandidates();
   if (!FilterCandidates()) return Outcome::kError;
   if (asks_extenders_) Order(0);
   if (!AskExtenders(findings_.feasible, findings_.diagnosis)) return Outcome::kError;
@@ -54,13 +63,53 @@ Evaluation::Outcome Evaluation::FilterAllNodes() {
 
 Evaluation::Outcome Evaluation::PreFilter() {
   if (findings_.diagnosis.num_all_nodes == 0) return Outcome::kNoNodes;
-  const Status status = PreFilterNodes(profile_, cycle_, pod_, cluster_.snapshot,
-                                       findings_.diagnosis, findings_.candidates);
-  if (status.ok()) {
-    if (cluster_.placement != nullptr) findings_.candidates &= *cluster_.placement;
-    return Outcome::kFeasible;
-  }
+  const Status status =
+      PreFilterNodes(profile_, cycle_, pod_, cluster_.snapshot, findings_.diagnosis, named_);
+  if (status.ok()) return Outcome::kFeasible;
   return status.rejected() ? Outcome::kUnfit : Fail(status);
+}
+
+void Evaluation::SetCandidates() {
+  NodeSet& candidates = findings_.candidates;
+  if (named_) {
+    candidates.Assign(cluster_.snapshot.num_rows(), false);
+    for (const NodeRow row : *named_) candidates.Set(row);
+    SetNarrowedReason(cycle_.state, findings_.diagnosis);
+  } else {
+    candidates = cluster_.snapshot.nodes();
+  }
+  if (cluster_.placement != nullptr) candidates &= *cluster_.placement;
+}
+
+// As each pod of a DaemonSet names its node. A search that ends before it has looked at all of them
+// is none of these.
+bool Evaluation::NamesFew(int32_t percentage) const {
+  if (!named_ || named_->size() > framework::kFewNodes || cluster_.placement != nullptr ||
+      asks_extenders_ || !pod_.pod->status.nominated_node_name.empty()) {
+    return false;
+  }
+  if (Samples(percentage) &&
+      NumNodesToFind(profile_, cluster_.extenders, named_->size(), percentage) < named_->size()) {
+    return false;
+  }
+  return cluster_.nominated.empty() || std::ranges::none_of(*named_, [this](NodeRow row) {
+           return !NominatedPodsOn(row, pod_, cluster_).empty();
+         });
+}
+
+Evaluation::Outcome Evaluation::FilterFew(int32_t percentage, size_t& next_start_node_index) {
+  few_ = true;
+  framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
+  pass_.emplace(profile_, cycle_, pod_, cluster_);
+  findings_.rows = *named_;
+  const Status status = pass_->RunFew(findings_.rows);
+  timer.Finish(status.code());
+  if (!status.ok()) return Fail(status);
+  if (Samples(percentage)) {
+    next_start_node_index =
+        (next_start_node_index + named_->size()) % findings_.diagnosis.num_all_nodes;
+  }
+  return findings_.rows.empty() ? Outcome::kUnfit : Outcome::kFeasible;
 }
 
 bool Evaluation::AskNominatedNode(Diagnosis& diagnosis) {
@@ -113,10 +162,9 @@ void Evaluation::CutToSample(int32_t percentage, size_t& next_start_node_index) 
   NodeSet& feasible = findings_.feasible;
   const size_t count = candidates.Count();
   if (percentage == 0 && asks_extenders_) percentage = AdaptivePercentageOfNodesToScore(count);
-  const bool samples = percentage > 0 && percentage < 100;
-  if (!samples && !asks_extenders_) return;
+  if (!Samples(percentage) && !asks_extenders_) return;
   Order(next_start_node_index);
-  if (samples) {
+  if (Samples(percentage)) {
     const size_t wanted = NumNodesToFind(profile_, cluster_.extenders, count, percentage);
     const size_t looked_at = TakeSample({findings_.order, 0, wanted}, feasible, scratch_);
     for (size_t i = looked_at; i < findings_.order.size(); ++i) {
@@ -155,6 +203,10 @@ Evaluation::Outcome Evaluation::ListFeasible() {
 
 Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* details) {
   const Snapshot& snapshot = cluster_.snapshot;
+  if (few_) {
+    findings_.feasible.Assign(snapshot.num_rows(), false);
+    for (const NodeRow row : findings_.rows) findings_.feasible.Set(row);
+  }
   if (const Status status =
           framework::RunPreScore(profile_, cycle_, pod_, snapshot, findings_.feasible);
       !status.ok()) {
@@ -174,6 +226,7 @@ Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* deta
 
 Evaluation::Outcome Evaluation::Explain() {
   if (!pass_) return Outcome::kUnfit;
+  if (few_) SetCandidates();
   const Status status = pass_->Explain(findings_.candidates, findings_.diagnosis);
   return status.ok() ? Outcome::kUnfit : Fail(status);
 }

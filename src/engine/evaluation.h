@@ -18,9 +18,9 @@ namespace berth::engine {
 
 // What an evaluation found; made once and used again for its capacity.
 struct Findings {
-  Diagnosis diagnosis;  // why the other nodes were rejected
-  NodeSet candidates;   // the nodes that were looked at
-  NodeSet feasible;
+  Diagnosis diagnosis;          // why the other nodes were rejected
+  NodeSet candidates;           // the nodes that were looked at
+  NodeSet feasible;             // unset where only few nodes were looked at
   std::vector<NodeRow> rows;    // the feasible ones, ascending
   std::vector<NodeRow> order;   // the same in the order in which extenders are asked about them
   std::vector<int64_t> totals;  // what each of `rows` scored
@@ -53,8 +53,9 @@ class Evaluation {
   Outcome FilterAllNodes();
   // After kFeasible: sets the totals and, unless it is nullptr, what each plugin gave.
   Outcome Score(std::vector<framework::PluginScores>* details);
-  // Whether PreFilter has left some nodes, which the filters were asked about.
+  // Whether PreFilter has left some nodes, which the filters were asked about; how many.
   bool has_filtered() const { return pass_.has_value(); }
+  size_t num_candidates() const { return few_ ? named_->size() : findings_.candidates.Count(); }
   // Writes why the nodes that were looked at were rejected to the diagnosis. kError, else kUnfit.
   Outcome Explain();
   // Once PreFilter has left some nodes: whether the node that the pod is nominated for, which
@@ -65,6 +66,11 @@ class Evaluation {
 
  private:
   Outcome PreFilter();
+  // Whether the nodes that PreFilter named may be looked at one by one, without a set of all nodes;
+  // and doing so.
+  bool NamesFew(int32_t percentage) const;
+  Outcome FilterFew(int32_t percentage, size_t& next_start_node_index);
+  void SetCandidates();
   bool FilterCandidates();
   void CutToSample(int32_t percentage, size_t& next_start_node_index);
   // Of `feasible`, which findings_.order lists, leaves those that no extender drops.
@@ -80,7 +86,9 @@ class Evaluation {
   const ClusterState& cluster_;
   const bool asks_extenders_;
   Findings& findings_;
-  std::optional<FilterPass> pass_;  // over the candidates
+  std::optional<std::vector<NodeRow>> named_;  // by PreFilter
+  bool few_ = false;                           // these alone were looked at, one by one
+  std::optional<FilterPass> pass_;             // over the candidates
   NodeSet scratch_;
   std::string error_;
 };

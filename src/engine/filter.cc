@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/engine/filter.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -12,12 +13,14 @@ namespace {
 
 constexpr std::string_view kClosedReason = "node(s) had a pod that could not be read";
 
-NodeSet RowsOf(const std::vector<std::string>& names, const Snapshot& snapshot) {
-  NodeSet rows(snapshot.num_rows());
+std::vector<NodeRow> RowsOf(const std::vector<std::string>& names, const Snapshot& snapshot) {
+  std::vector<NodeRow> rows;
   for (const std::string& name : names) {
     const NodeRow row = snapshot.FindNode(name);
-    if (row != kNoRow) rows.Set(row);
+    if (row != kNoRow && snapshot.nodes().Test(row)) rows.push_back(row);
   }
+  std::ranges::sort(rows);
+  rows.erase(std::ranges::unique(rows).begin(), rows.end());
   return rows;
 }
 
@@ -32,7 +35,7 @@ void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis) {
 
 Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle,
                       const PodInfo& pod, const Snapshot& snapshot, Diagnosis& diagnosis,
-                      NodeSet& candidates) {
+                      std::optional<std::vector<NodeRow>>& named) {
   const framework::PreFilterVerdict pre_filter =
       framework::RunPreFilter(profile, cycle, pod, snapshot);
   for (const std::string& plugin : pre_filter.restricting_plugins) diagnosis.AddPlugin(plugin);
@@ -44,11 +47,7 @@ Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle
     diagnosis.AddPlugin(pre_filter.verdict.plugin, verdict);
     return verdict;
   }
-  candidates = snapshot.nodes();
-  if (pre_filter.node_names) {
-    candidates &= RowsOf(*pre_filter.node_names, snapshot);
-    SetNarrowedReason(cycle.state, diagnosis);
-  }
+  if (pre_filter.node_names) named = RowsOf(*pre_filter.node_names, snapshot);
   return Status::Success();
 }
 
@@ -66,6 +65,36 @@ Status FilterPass::Run(NodeSet& nodes) {
     if (const Status status = RunPlugin(entry, nodes); !status.ok()) return status;
   }
   return Status::Success();
+}
+
+Status FilterPass::RunFew(std::vector<NodeRow>& nodes) {
+  Status failure;
+  std::erase_if(nodes, [&](NodeRow row) {
+    if (!cluster_.snapshot.closed_nodes().Test(row)) return false;
+    explicit_.push_back({row, {ClosedStatus(), ""}});
+    return true;
+  });
+  for (const framework::FilterEntry& entry : profile_.plugins().filter) {
+    if (cycle_.skip_filter.test(entry.index)) continue;
+    if (nodes.empty()) break;
+    framework::CountEvaluations(profile_, cycle_.observer, entry.name,
+                                framework::ExtensionPoint::kFilter, nodes.size());
+    framework::PluginTimer timer(cycle_, entry.name, framework::ExtensionPoint::kFilter);
+    std::erase_if(nodes, [&](NodeRow row) {
+      if (!failure.ok()) return false;
+      const Status status =
+          framework::RunFilterPlugin(entry, cycle_.state, pod_, NodeView(cluster_.snapshot, row));
+      if (status.code() == Code::kError) {
+        failure = status;
+      } else if (!status.ok()) {
+        explicit_.push_back({row, {status, entry.name}});
+      }
+      return !status.ok();
+    });
+    timer.Finish(failure.code());
+    if (!failure.ok()) break;
+  }
+  return failure;
 }
 
 Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes) {
@@ -99,6 +128,10 @@ Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes
   });
   timer.Finish(failure.code());
   return failure;
+}
+
+Status FilterPass::ClosedStatus() const {
+  return cycle_.state.reasons().Make(Code::kUnschedulableAndUnresolvable, kClosedReason);
 }
 
 // Nodes that expect pods of equal or higher priority must also pass with those pods on them; the
@@ -148,7 +181,7 @@ Status FilterPass::ForEachRejected(const NodeSet& wanted, const Visit& visit) {
   Status failure;
   closed_.ForEach([&](NodeRow row) {
     if (!wanted.Test(row)) return;
-    visit(row, state.reasons().Make(Code::kUnschedulableAndUnresolvable, kClosedReason), "");
+    visit(row, ClosedStatus(), "");
   });
   for (const Verdict& verdict : explicit_) {
     if (wanted.Test(verdict.row))

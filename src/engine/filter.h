@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,12 +13,12 @@
 
 namespace berth::engine {
 
-// Asks the PreFilter plugins about the pod. Success: `candidates` are the nodes they leave. A
-// rejection speaks for all nodes; anything else is an error. `diagnosis`, reset by the caller, gets
-// what is said about the nodes left out.
+// Asks the PreFilter plugins about the pod. Success: `named` are the nodes that they leave, in row
+// order, or nullopt where they leave all. A rejection speaks for all nodes; anything else is an
+// error. `diagnosis`, reset by the caller, gets who narrowed the search, and a rejection.
 Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle,
                       const PodInfo& pod, const Snapshot& snapshot, Diagnosis& diagnosis,
-                      NodeSet& candidates);
+                      std::optional<std::vector<NodeRow>>& named);
 
 // Says of all nodes without a verdict of their own that PreFilter narrowed the search to others, in
 // the name of the plugins that have rejected the pod so far.
@@ -36,6 +37,9 @@ class FilterPass {
   // Takes the rows that do not pass out of `nodes`. Returns an Error status, and leaves `nodes` in
   // no particular state, when a plugin failed.
   Status Run(NodeSet& nodes);
+  // The same of a few nodes for which no pods are nominated that count for the pod: takes no time
+  // by the number of all nodes.
+  Status RunFew(std::vector<NodeRow>& nodes);
 
   // Calls visit(row, verdict, plugin) for every row that Run took out and that is in `wanted`.
   // Returns an Error status when a plugin failed.
@@ -55,6 +59,7 @@ class FilterPass {
     framework::PluginStatus verdict;
   };
 
+  Status ClosedStatus() const;
   Status RunWithNominatedPods(NodeSet& nodes);
   Status RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes);
 
