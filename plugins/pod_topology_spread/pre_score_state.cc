@@ -97,8 +97,7 @@ bool SpreadPreScoreState::SetFeasible(const NodeSet& feasible, Content& content)
 
 size_t SpreadPreScoreState::bytes() const {
   const Content& content = *content_;
-  size_t bytes = sizeof(content) + content.group_of.capacity() * sizeof(content.group_of[0]) +
-                 content.group_raw.capacity() * sizeof(content.group_raw[0]);
+  size_t bytes = sizeof(content) + content.groups.bytes();
   for (const NodeSet* set : {&content.scope, &content.feasible, &content.ignored}) {
     bytes += set->words().size_bytes();
   }
@@ -124,18 +123,17 @@ int64_t SpreadPreScoreState::Score(NodeRow row) const {
 void SpreadPreScoreState::ScoreNodes(std::span<const NodeRow> rows,
                                      std::span<int64_t> scores) const {
   const Content& content = *content_;
-  if (content.group_of.empty()) {
+  if (content.groups.empty()) {
     for (size_t i = 0; i < rows.size(); ++i) scores[i] = Score(rows[i]);
   } else {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      scores[i] = content.group_raw[content.group_of[rows[i]]];
-    }
+    const std::span<const int64_t> by_group = content.groups.scores();
+    for (size_t i = 0; i < rows.size(); ++i) scores[i] = by_group[content.groups.of_row()[rows[i]]];
   }
 }
 
 std::optional<ScoreGroups> SpreadPreScoreState::Groups() const {
-  if (content_->group_of.empty()) return std::nullopt;
-  return ScoreGroups{content_->group_of, content_->group_raw};
+  if (content_->groups.empty()) return std::nullopt;
+  return ScoreGroups{content_->groups.of_row(), content_->groups.scores()};
 }
 
 // At most one constraint over domains and one over nodes, and every node gets a score.
@@ -147,47 +145,42 @@ void SpreadPreScoreState::MakeGroups(Content& content, size_t rows) {
     ++(soft.by_node ? by_node : by_domain);
     if (!soft.by_node) domains = soft.pods.topology().values.size() + 1;
   }
-  const size_t groups = domains * (by_node == 0 ? 1 : kPodsPerNode + 1);
-  if (by_node > 1 || by_domain > 1 || groups > kMaxGroups || !content.ignored.Empty()) return;
-  content.group_raw.resize(groups);
-  content.group_of.resize(rows);
+  const size_t pods = by_node == 0 ? 1 : kPodsPerNode + 1;
+  if (by_node > 1 || by_domain > 1 || domains * pods > kMaxGroups || !content.ignored.Empty()) {
+    return;
+  }
+  content.groups.Reset(rows, domains, pods);
   bool all = true;
   content.scope.ForEach([&](NodeRow row) {
-    const auto group = GroupOf(content, row);
-    all = all && group.has_value();
-    content.group_of[row] = group.value_or(0);
+    const auto place = PlaceOf(content, row);
+    all = all && place.has_value();
+    if (all) content.groups.Put(row, place->domain, place->pods);
   });
   if (all) {
     ScoreEachGroup(content);
   } else {
-    content.group_of.clear();
+    content.groups.Clear();
   }
 }
 
-std::optional<uint16_t> SpreadPreScoreState::GroupOf(const Content& content, NodeRow row) {
-  size_t domain = 0;
-  size_t pods = 0;
-  size_t pods_per_domain = 1;
+std::optional<SpreadPreScoreState::Place> SpreadPreScoreState::PlaceOf(const Content& content,
+                                                                       NodeRow row) {
+  Place place;
   for (const Soft& soft : content.soft) {
     const Topology& topology = soft.pods.topology();
     const DomainId own = topology.domain_of[row];
     if (!soft.by_node) {
-      domain = own == kNoDomain ? topology.values.size() : own;
+      place.domain = own == kNoDomain ? topology.values.size() : own;
       continue;
     }
-    pods_per_domain = kPodsPerNode + 1;
-    pods = own == kNoDomain ? kPodsPerNode : static_cast<size_t>(Pods(soft, row, own));
-    if (own != kNoDomain && pods >= kPodsPerNode) return std::nullopt;
+    place.pods = own == kNoDomain ? kPodsPerNode : static_cast<size_t>(Pods(soft, row, own));
+    if (own != kNoDomain && place.pods >= kPodsPerNode) return std::nullopt;
   }
-  return static_cast<uint16_t>(domain * pods_per_domain + pods);
+  return place;
 }
 
 void SpreadPreScoreState::ScoreEachGroup(Content& content) {
-  const bool by_node = std::ranges::any_of(content.soft, &Soft::by_node);
-  const size_t pods_per_domain = by_node ? kPodsPerNode + 1 : 1;
-  for (size_t group = 0; group < content.group_raw.size(); ++group) {
-    const size_t domain = group / pods_per_domain;
-    const size_t pods = group % pods_per_domain;
+  content.groups.Score([&content](size_t domain, size_t pods) {
     double score = 0;
     for (const Soft& soft : content.soft) {
       if (soft.by_node) {
@@ -198,14 +191,14 @@ void SpreadPreScoreState::ScoreEachGroup(Content& content) {
         score = Add(score, counted, soft.weight, soft.tolerance);
       }
     }
-    content.group_raw[group] = Rounded(score);
-  }
+    return Rounded(score);
+  });
 }
 
 bool SpreadPreScoreState::Update(std::span<const NodeRow> rows, const NodeSet& feasible,
                                  NodeSet& touched) {
   Content& content = *content_;
-  const bool grouped = !content.group_of.empty();
+  const bool grouped = !content.groups.empty();
   if (!(content.feasible == feasible)) {
     const bool any_ignored = !content.ignored.Empty();
     const bool differs = SetFeasible(feasible, content);
@@ -220,9 +213,10 @@ bool SpreadPreScoreState::Update(std::span<const NodeRow> rows, const NodeSet& f
     for (Soft& soft : content.soft) {
       if (!soft.by_node) soft.pods.Update(row);
     }
-    const auto group = GroupOf(content, row);
-    if (!group) return false;
-    if (std::exchange(content.group_of[row], *group) != *group) touched.Set(row);
+    if (!content.scope.Test(row)) continue;
+    const auto place = PlaceOf(content, row);
+    if (!place) return false;
+    if (content.groups.Put(row, place->domain, place->pods)) touched.Set(row);
   }
   ScoreEachGroup(content);
   return true;

@@ -13,6 +13,7 @@
 #include "berth/snapshot.h"
 #include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/domain_counts.h"
+#include "plugins/pod_topology_spread/spread_groups.h"
 
 namespace berth::plugins {
 
@@ -60,10 +61,13 @@ class SpreadPreScoreState final {
     NodeSet scope;     // the nodes that may get a score
     NodeSet feasible;  // as last told
     NodeSet ignored;
-    // Empty where there are no groups. A domain has a group for each number of pods up to the last
-    // one, which is for nodes without a name to spread over; the last domain is for nodes without.
-    std::vector<uint16_t> group_of;  // by row
-    std::vector<int64_t> group_raw;  // by group
+    // Domains and pods have one value more, for nodes without a domain or without a name to spread
+    // over.
+    SpreadGroups groups;
+  };
+  struct Place {
+    size_t domain = 0;
+    size_t pods = 0;
   };
 
   static int32_t Pods(const Soft& soft, NodeRow row, DomainId domain) {
@@ -71,7 +75,8 @@ class SpreadPreScoreState final {
     return soft.node_pods == nullptr ? 0 : soft.node_pods->by_row().Get(row);
   }
   static void MakeGroups(Content& content, size_t rows);
-  static std::optional<uint16_t> GroupOf(const Content& content, NodeRow row);
+  // Nullopt: there are too many pods on it.
+  static std::optional<Place> PlaceOf(const Content& content, NodeRow row);
   static void ScoreEachGroup(Content& content);
   static void UpdateRows(std::span<const NodeRow> rows, Content& content, NodeSet& touched);
   // Returns whether some constraint's weight is another now.

@@ -82,8 +82,18 @@ void KeptClass::NoteChanges(Changes& changes) {
   touch(changes.nodes());
 }
 
+// Of the scores that have groups those with the fewest are kept apart: a placed pod moves the score
+// of a group, and few nodes' group.
 void KeptClass::ResetBoard(size_t rows) {
-  board_.Reset(rows, normalised_.size());
+  std::optional<size_t> apart;
+  size_t fewest = SIZE_MAX;
+  for (size_t i = 0; i < normalised_.size(); ++i) {
+    const auto& groups = scores_[normalised_[i]]->groups();
+    if (!groups || groups->raw.size() >= fewest) continue;
+    apart = i;
+    fewest = groups->raw.size();
+  }
+  board_.Reset(rows, normalised_.size(), apart);
   touched_.AssignAll(rows);
   touched_scores_.AssignAll(rows);
 }
@@ -345,7 +355,7 @@ bool KeptClass::Normalise(const DecisionInput& input, size_t normalised) {
   // What all rows share decides nothing, and mostly stays that way while its score moves.
   if (live_raw_.size() == 1) live_raw_.front() = 0;
   for (int64_t& weighted : live_raw_) weighted *= entry.weight;
-  if (values.SetWeighted(live_ids_, live_raw_)) board_.Recount();
+  if (values.SetWeighted(live_ids_, live_raw_)) board_.Recount(normalised);
   return true;
 }
 

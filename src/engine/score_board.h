@@ -8,89 +8,32 @@
 #include <span>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "berth/node_set.h"
+#include "src/engine/best_cells.h"
+#include "src/engine/score_values.h"
 #include "src/engine/touched_rows.h"
 
 namespace berth::engine {
 
-// How often each raw score of a normalising plugin is that of a feasible row, and what it weighs.
-//
-// Scores are numbered as they turn up, so that a row holds a small number and the weighted scores
-// of all rows with one score changes in one place.
-//
-// Thread safety: one owner.
-class ScoreValues {
- public:
-  using Id = uint16_t;
-
-  // The number of a score, to be added before the next one is asked for; nullopt when there are too
-  // many different ones.
-  std::optional<Id> Number(int64_t raw);
-  void Add(Id id) {
-    if (values_[id].rows++ == 0) changed_ = true;
-  }
-  void Remove(Id id) {
-    if (--values_[id].rows > 0) return;
-    changed_ = true;
-    if (!numbered_) unused_.push_back(id);
-  }
-
-  // From now on, until Clear(), the caller numbers the scores: number i is that of raw[i], which
-  // may repeat, and Number() returns what it is given.
-  void SetNumbers(std::span<const int64_t> raw);
-
-  // Whether the number is still what Number() said of the score.
-  bool Stands(Id id, int64_t raw) const {
-    return numbered_ || (id < values_.size() && values_[id].raw == raw);
-  }
-
-  // Scores have come or gone since the last time.
-  bool changed() const { return changed_; }
-  // The scores that some row has, ascending, and their numbers.
-  void Live(std::vector<int64_t>& raw, std::vector<Id>& ids) const;
-  // Sets what the live scores, numbered `ids`, come to once normalised and weighted. Returns
-  // whether any of them differs.
-  bool SetWeighted(std::span<const Id> ids, std::span<const int64_t> weighted);
-  // By number.
-  std::span<const int64_t> weighted() const { return weighted_; }
-  // Whether every score that SetWeighted() heard of last weighs nothing.
-  bool weightless() const { return weightless_; }
-  void Clear();
-  size_t bytes() const;
-
- private:
-  struct Value {
-    int64_t raw = 0;
-    uint32_t rows = 0;
-  };
-
-  Id NewId();
-
-  bool changed_ = false;
-  bool numbered_ = false;
-  bool weightless_ = true;
-  int64_t last_raw_ = 0;
-  Id last_id_ = 0;
-  std::vector<Value> values_;
-  std::vector<int64_t> weighted_;
-  absl::flat_hash_map<int64_t, Id> ids_;
-  std::vector<Id> unused_;  // had no row when they got here; may have one again
-};
-
 // The feasible rows of a class of pods and their total scores; finds the best without looking at
-// every row. Rows stand in blocks of 64, one word of a NodeSet each; a block knows its highest
-// total and how many rows have it.
+// every row. Rows stand in blocks of 64, one word of a NodeSet each, and blocks in groups of 16; a
+// block, and a group, knows its highest total and how many rows have it.
 //
 // A total is what the row has of its own (`base`) plus, for each normalising plugin, the weighted
 // score of its raw score. What all feasible rows share may be left out of both. A row that is only
 // hidden keeps what it has.
 //
+// One normalising plugin may be kept apart: a block then knows its best rows by the value of that
+// plugin (BestCell), so that weighted scores of it may move, as each pod of a spread service moves
+// its zone's, without a look at any row. Where a block's rows have too many values, it is as if it
+// were not.
+//
 // Thread safety: one owner.
 class ScoreBoard {
  public:
-  // Forgets everything; from now on over `rows` rows, none of them feasible or known.
-  void Reset(size_t rows, size_t num_normalised);
+  // Forgets everything; from now on over `rows` rows, none of them feasible or known. `apart` is
+  // one of the normalising plugins.
+  void Reset(size_t rows, size_t num_normalised, std::optional<size_t> apart = std::nullopt);
   // New rows are not feasible.
   void Grow(size_t rows);
 
@@ -117,8 +60,8 @@ class ScoreBoard {
   bool SetRaw(size_t normalised, const TouchedRows& rows, RawOf raw_of);
 
   ScoreValues& values(size_t normalised) { return normalised_[normalised].values; }
-  // Weighted scores have changed: all totals are added up again.
-  void Recount() { recount_ = true; }
+  // Weighted scores of that plugin have changed.
+  void Recount(size_t normalised) { (apart_ == normalised ? reweigh_ : recount_) = true; }
 
   struct Best {
     int64_t total = std::numeric_limits<int64_t>::min();
@@ -140,23 +83,31 @@ class ScoreBoard {
   };
 
   void MarkStale(NodeRow row);
-  void RecountBlock(size_t block);
-  void FindBlockBest(size_t block);
-  // The best of `parts`.
-  static Best BestOf(std::span<const Best> parts);
+  // What the row's value of the plugin that is kept apart weighs, and a cell's.
+  int64_t ApartWeight(NodeRow row) const;
+  int64_t Weight(const BestCell& cell) const;
+  void SumUp(size_t block);
+  void RefreshBlock(size_t block);
+  bool MakeCells(size_t block);
+  void RefreshGroup(size_t group);
+  void MarkWeighedStale();
+  Best BestOf(std::span<const BestCell> cells) const;
+  uint64_t Ties(std::span<const BestCell> cells, int64_t total) const;
 
   NodeSet feasible_;
   NodeSet known_;
   size_t num_feasible_ = 0;
-  // Of known rows.
+  // Of known rows; totals without what is kept apart.
   std::vector<int64_t> base_;
   std::vector<int64_t> totals_;
   std::vector<Normalised> normalised_;
-  std::vector<Best> blocks_;
-  std::vector<Best> groups_;
-  std::vector<uint8_t> stale_;  // by block: a row of it has changed
-  std::vector<uint32_t> stale_blocks_;
-  bool recount_ = false;
+  std::optional<size_t> apart_;
+  CellTable blocks_;
+  CellTable groups_;
+  bool any_weighed_ = false;  // of a plugin that is kept apart, since the last recount
+  bool recount_ = false;      // all totals have to be added up again
+  bool reweigh_ = false;      // weighed cells are not those of now
+  CellMaker maker_;
 };
 
 template <typename RawOf>
