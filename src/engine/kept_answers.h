@@ -14,6 +14,7 @@
 #include "src/engine/counted_bytes.h"
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/sample.h"
+#include "src/engine/search_order.h"
 #include "src/engine/touched_rows.h"
 #include "src/framework/runtime.h"
 
@@ -37,6 +38,7 @@ struct DecisionInput {
   const NodeSet* placement = nullptr;  // ClusterState::placement; what is kept is about all nodes
   const cache::Nominator* nominated = nullptr;  // nullptr: no nomination counts for the pod
   const Sample* sample = nullptr;               // of the nodes that pass; nullptr: all of them
+  const SearchOrder* order = nullptr;           // with a sample: its order
 };
 
 // At which rows a plugin must look again.
@@ -131,6 +133,11 @@ class KeptScores : public KeptAnswers {
   const ScoreStep& step() const { return step_; }
   // PreScore said Skip: the scores below mean nothing.
   bool skipped() const { return skipped_; }
+  // Whether the answers may depend on which nodes are feasible. They do not while PreScore says
+  // Skip and the plugin itself says how long: nothing is left that could depend on them.
+  bool reads_feasible() const {
+    return step_.scope.all_usage && !(valid_ && skipped_ && step_.updatable != nullptr);
+  }
   // Set: the scores by group, and there are none by row.
   const std::optional<ScoreGroups>& groups() const { return groups_; }
   // By row; of rows in nodes().

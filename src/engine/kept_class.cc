@@ -37,6 +37,7 @@ KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Rando
   framework::PointTimer filter_timer(input.profile, input.cycle.observer, ExtensionPoint::kFilter);
   const cache::Cache& cache = input.changes.cache();
   NoteChanges(input.changes);
+  on_board_ = input.sample != nullptr && !ScoresReadFeasible();
   if (!RefreshVerdicts(input)) return Outcome::kNotKept;
   FindPassed(cache);
   // Then nominations have nothing to take away, and there may be a crowd of them.
@@ -47,15 +48,17 @@ KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Rando
 
   framework::PointTimer score_timer(input.profile, input.cycle.observer, ExtensionPoint::kScore);
   if (!RefreshScores(input)) return Outcome::kNotKept;
+  // They have come to, and have not heard of the sample.
+  if (on_board_ && ScoresReadFeasible()) return Outcome::kByItself;
   SortScores();
-  if (!UpdateBoard()) return Outcome::kNotKept;
+  if (!UpdateBoard(input)) return Outcome::kNotKept;
   if (!UpdateWeighted(input)) return Outcome::kNotKept;
-  const ScoreBoard::Best best = board_.FindBest();
+  if (!(on_board_ ? ChooseFromSample(input, random, decision) : Choose(random, decision))) {
+    return Outcome::kNotKept;
+  }
   decision.kind = Decision::Kind::kScheduled;
   decision.kept = true;
-  decision.feasible_nodes = board_.num_feasible();
   decision.evaluated_nodes = looked_at_;
-  decision.node = board_.Nth(best, best.ties == 1 ? 0 : random.Below(best.ties));
   score_timer.Finish(Code::kSuccess);
   return Outcome::kDecided;
 }
@@ -80,22 +83,6 @@ void KeptClass::NoteChanges(Changes& changes) {
   };
   touch(changes.pods());
   touch(changes.nodes());
-}
-
-// Of the scores that have groups those with the fewest are kept apart: a placed pod moves the score
-// of a group, and few nodes' group.
-void KeptClass::ResetBoard(size_t rows) {
-  std::optional<size_t> apart;
-  size_t fewest = SIZE_MAX;
-  for (size_t i = 0; i < normalised_.size(); ++i) {
-    const auto& groups = scores_[normalised_[i]]->groups();
-    if (!groups || groups->raw.size() >= fewest) continue;
-    apart = i;
-    fewest = groups->raw.size();
-  }
-  board_.Reset(rows, normalised_.size(), apart);
-  touched_.AssignAll(rows);
-  touched_scores_.AssignAll(rows);
 }
 
 bool KeptClass::RefreshVerdicts(const DecisionInput& input) {
@@ -168,7 +155,8 @@ void KeptClass::ApplyVerdicts(size_t first, size_t end, NodeSet& nodes) const {
 }
 
 // Takes out of what the class passes what the pod's own filters reject, what lies outside its
-// placement, what is promised to nominated pods, and what is not in the sample. A filter is asked
+// placement, what is promised to nominated pods, and what is not in the sample, unless that is
+// found on the board. A filter is asked
 // about all that those before it pass: it may fail on a node that a later one rejects.
 bool KeptClass::AskOwnFilters(const DecisionInput& input) {
   if (!AskOwnPreFilters(input) || !AskNominations(input)) return false;
@@ -178,7 +166,7 @@ bool KeptClass::AskOwnFilters(const DecisionInput& input) {
   feasible_.Resize(cache.num_rows());
   looked_at_ = input.placement == nullptr ? cache.num_nodes() : input.placement->Count();
   if (own_filters_.empty() && input.placement == nullptr && nominations_.rejected().empty() &&
-      input.sample == nullptr && !any_rejected_) {
+      (input.sample == nullptr || on_board_) && !any_rejected_) {
     for (size_t i = touched_.first(); i < touched_.end(); ++i) feasible_.words()[i] = passed[i];
     return true;
   }
@@ -203,7 +191,9 @@ bool KeptClass::AskOwnFilters(const DecisionInput& input) {
   }
   ApplyVerdicts(applied, verdicts_.size(), left_);
   for (const NodeRow row : nominations_.rejected()) left_.Clear(row);
-  if (input.sample != nullptr) looked_at_ = TakeSample(*input.sample, left_, input.room.set);
+  if (input.sample != nullptr && !on_board_) {
+    looked_at_ = TakeSample(*input.sample, left_, input.room.set);
+  }
   any_rejected_ = false;
   const std::span<const uint64_t> left = std::as_const(left_).words();
   for (size_t i = 0; i < passed.size(); ++i) {
@@ -231,6 +221,11 @@ bool KeptClass::SkipsOwnScores(const DecisionInput& input) const {
   });
 }
 
+bool KeptClass::ScoresReadFeasible() const {
+  return std::ranges::any_of(scores_,
+                             [](const SharedScores& scores) { return scores->reads_feasible(); });
+}
+
 bool KeptClass::RefreshScores(const DecisionInput& input) {
   const bool feasible_changed = std::exchange(rejected_changed_, false);
   for (size_t i = 0; i < scores_.size(); ++i) {
@@ -248,123 +243,12 @@ bool KeptClass::RefreshScores(const DecisionInput& input) {
   return true;
 }
 
-// Which plugins score this class; another board where they are others than last time.
-void KeptClass::SortScores() {
-  size_t plain = 0;
-  size_t normalised = 0;
-  bool same = true;
-  for (size_t i = 0; i < scores_.size(); ++i) {
-    if (scores_[i]->skipped()) continue;
-    const bool normalises = scores_[i]->step().normalises;
-    std::vector<size_t>& sorted = normalises ? normalised_ : plain_;
-    size_t& next = normalises ? normalised : plain;
-    if (next == sorted.size()) sorted.push_back(SIZE_MAX);
-    same = std::exchange(sorted[next++], i) == i && same;
-  }
-  same = same && plain == plain_.size() && normalised == normalised_.size();
-  plain_.resize(plain);
-  normalised_.resize(normalised);
-  raw_.resize(normalised);
-  grouped_.resize(normalised);
-  for (size_t i = 0; i < normalised; ++i) {
-    const uint8_t grouped = scores_[normalised_[i]]->groups().has_value() ? 1 : 0;
-    same = std::exchange(grouped_[i], grouped) == grouped && same;
-  }
-  if (!same) ResetBoard(board_.num_rows());
-  for (size_t i = 0; i < normalised; ++i) {
-    if (grouped_[i] != 0) board_.values(i).SetNumbers(scores_[normalised_[i]]->groups()->raw);
-  }
-}
-
-bool KeptClass::UpdateBoard() {
-  bool kept = true;
-  touched_scores_.ForEach([&](NodeRow row) {
-    if (feasible_.Test(row)) {
-      kept = PutOnBoard(row) && kept;
-    } else {
-      board_.Remove(row);
-    }
-  });
-  // The others pass now, or do not, but score as they did.
-  const std::span<const uint64_t> feasible = std::as_const(feasible_).words();
-  for (size_t i = touched_.first(); i < touched_.end(); ++i) {
-    uint64_t differ = touched_.word(i) & (feasible[i] ^ board_.feasible().words()[i]);
-    for (; differ != 0; differ &= differ - 1) {
-      const auto row = static_cast<NodeRow>(i * 64 + static_cast<size_t>(std::countr_zero(differ)));
-      if (!feasible_.Test(row)) {
-        board_.Hide(row);
-      } else if (!board_.Show(row)) {
-        kept = PutOnBoard(row) && kept;
-      }
-    }
-  }
-  for (size_t i = 0; i < normalised_.size(); ++i) {
-    const TouchedRows& rows = touched_by_plugin_[normalised_[i]];
-    if (rows.Empty()) continue;
-    const KeptScores& scores = *scores_[normalised_[i]];
-    const bool set =
-        scores.groups()
-            ? board_.SetRaw(
-                  i, rows,
-                  [of = scores.groups()->group_of](NodeRow row) { return int64_t{of[row]}; })
-            : board_.SetRaw(i, rows, [raw = scores.raw()](NodeRow row) { return raw[row]; });
-    kept = set && kept;
-  }
-  touched_.Clear();
-  touched_scores_.Clear();
-  for (TouchedRows& rows : touched_by_plugin_) rows.Clear();
-  return kept;
-}
-
-bool KeptClass::PutOnBoard(NodeRow row) {
-  bool in_range = true;
-  int64_t base = 0;
-  for (const size_t i : plain_) {
-    const KeptScores& scores = *scores_[i];
-    const int64_t raw = scores.raw()[row];
-    in_range = in_range && framework::IsNodeScore(raw);
-    base += raw * scores.step().score->weight;
-  }
-  for (size_t i = 0; i < normalised_.size(); ++i) {
-    const KeptScores& scores = *scores_[normalised_[i]];
-    raw_[i] = scores.groups() ? scores.groups()->group_of[row] : scores.raw()[row];
-  }
-  return board_.Put(row, base, raw_) && in_range;
-}
-
-bool KeptClass::UpdateWeighted(const DecisionInput& input) {
-  for (size_t i = 0; i < normalised_.size(); ++i) {
-    const KeptScores& scores = *scores_[normalised_[i]];
-    if (!scores.skipped() && !scores.step().score->extensions->NormalizesByValue(scores.state())) {
-      return false;
-    }
-    if (board_.values(i).changed() && !Normalise(input, i)) return false;
-  }
-  return true;
-}
-
-bool KeptClass::Normalise(const DecisionInput& input, size_t normalised) {
-  const KeptScores& scores = *scores_[normalised_[normalised]];
-  const framework::ScoreEntry& entry = *scores.step().score;
-  ScoreValues& values = board_.values(normalised);
-  values.Live(live_raw_, live_ids_);
-  no_rows_.assign(live_raw_.size(), kNoRow);
-  if (!framework::RunNormalizeScore(entry, scores.state(), input.pod, no_rows_, live_raw_).ok()) {
-    return false;
-  }
-  // What all rows share decides nothing, and mostly stays that way while its score moves.
-  if (live_raw_.size() == 1) live_raw_.front() = 0;
-  for (int64_t& weighted : live_raw_) weighted *= entry.weight;
-  if (values.SetWeighted(live_ids_, live_raw_)) board_.Recount(normalised);
-  return true;
-}
-
 void KeptClass::CountBytes() {
   // passed_, rejected_, left_, feasible_, touched_ and touched_scores_
   size_t sets = 6;
   for (const TouchedRows& touched : touched_by_plugin_) sets += touched.size() > 0 ? 1 : 0;
   // Plugins derive something from the pod to filter by, and to score by.
-  bytes_.Set(sizeof(*this) + 2 * pod_bytes_ + board_.bytes() +
+  bytes_.Set(sizeof(*this) + 2 * pod_bytes_ + board_.bytes() + sample_blocks_.bytes() +
              sets * feasible_.words().size_bytes() +
              scores_.size() * (sizeof(SharedScores) + sizeof(TouchedRows)) +
              verdicts_.size() * sizeof(SharedVerdicts));

@@ -11,6 +11,7 @@
 #include "src/engine/decision.h"
 #include "src/engine/kept_answers.h"
 #include "src/engine/kept_nominations.h"
+#include "src/engine/sample_blocks.h"
 #include "src/engine/score_board.h"
 #include "src/engine/touched_rows.h"
 
@@ -56,10 +57,18 @@ class KeptClass {
   void FindPassed(const cache::Cache& cache);
   void SortScores();
   void ResetBoard(size_t rows);
-  bool UpdateBoard();
+  bool UpdateBoard(const DecisionInput& input);
   bool PutOnBoard(NodeRow row);
   bool UpdateWeighted(const DecisionInput& input);
   bool Normalise(const DecisionInput& input, size_t normalised);
+  // Whether some score depends on which nodes are feasible, so that a sample must be cut before it
+  // is asked.
+  bool ScoresReadFeasible() const;
+  // False: something cannot be kept.
+  bool Choose(Random& random, Decision& decision);
+  bool ChooseFromSample(const DecisionInput& input, Random& random, Decision& decision);
+  bool ChooseByEach(const DecisionInput& input, const SampleBlocks::Range& range, Random& random,
+                    Decision& decision);
 
   const EvaluationPlan& plan_;
   std::vector<SharedVerdicts> verdicts_;
@@ -77,12 +86,14 @@ class KeptClass {
   std::vector<TouchedRows> touched_by_plugin_;
   NodeSet passed_;  // what the kept verdicts leave
   // Of these, what was no node for the last pod: by its own filters, its placement, pods that are
-  // nominated there, and its sample.
+  // nominated there, and its sample, unless that was found on the board.
   NodeSet rejected_;
   bool any_rejected_ = false;
   bool rejected_changed_ = false;  // and scores have not been asked since
   NodeSet feasible_;               // both together, now; the board learns of it row by row
   ScoreBoard board_;
+  bool on_board_ = false;       // the board has all that pass, and the sample is found on it
+  SampleBlocks sample_blocks_;  // empty until then
   KeptNominations nominations_;
 
   // A filter that is asked about each pod, and how many of verdicts_ come before it.
@@ -99,6 +110,7 @@ class KeptClass {
   std::vector<int64_t> live_raw_;
   std::vector<ScoreValues::Id> live_ids_;
   std::vector<NodeRow> no_rows_;
+  std::vector<int64_t> totals_;
 
   const size_t pod_bytes_;
   CountedBytes bytes_;

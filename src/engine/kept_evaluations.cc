@@ -56,6 +56,7 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
     entry.kept = MakeClass(plan, *fragments, cache_.pod_classes().BytesOf(pod.pod_class));
   }
   Decision decision;
+  if (sample != nullptr) order_.Refresh(changes_, sample->order);
   const DecisionInput input{
       .profile = profile,
       .cycle = cycle,
@@ -65,7 +66,8 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
       .objects_generation = cluster.objects_generation,
       .placement = cluster.placement,
       .nominated = cluster.nominated.Matter(pod) ? &cluster.nominated : nullptr,
-      .sample = sample};
+      .sample = sample,
+      .order = sample == nullptr ? nullptr : &order_};
   switch (entry.kept->Decide(input, random, decision)) {
     case KeptClass::Outcome::kDecided:
       entry.refusal.reset();

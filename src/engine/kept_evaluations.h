@@ -17,6 +17,7 @@
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/kept_class.h"
 #include "src/engine/kept_refusal.h"
+#include "src/engine/search_order.h"
 
 namespace berth::engine {
 
@@ -101,6 +102,7 @@ class KeptEvaluations {
   const cache::Cache& cache_;
   Changes changes_;
   RefreshRoom room_;
+  SearchOrder order_;
   const size_t max_bytes_;
   size_t bytes_ = 0;  // above all that adds to it
   uint32_t age_ = 0;

@@ -59,6 +59,8 @@ class ScoreBoard {
   template <typename RawOf>
   bool SetRaw(size_t normalised, const TouchedRows& rows, RawOf raw_of);
 
+  // What a known row has of its own.
+  int64_t base(NodeRow row) const { return base_[row]; }
   ScoreValues& values(size_t normalised) { return normalised_[normalised].values; }
   // Weighted scores of that plugin have changed.
   void Recount(size_t normalised) { (apart_ == normalised ? reweigh_ : recount_) = true; }

@@ -76,6 +76,7 @@ bool ScoreValues::SetWeighted(std::span<const Id> ids, std::span<const int64_t> 
 }
 
 void ScoreValues::Clear() {
+  num_live_ = 0;
   changed_ = true;
   numbered_ = false;
   weightless_ = true;

@@ -25,11 +25,14 @@ class ScoreValues {
   // many different ones.
   std::optional<Id> Number(int64_t raw);
   void Add(Id id) {
-    if (values_[id].rows++ == 0) changed_ = true;
+    if (values_[id].rows++ > 0) return;
+    changed_ = true;
+    ++num_live_;
   }
   void Remove(Id id) {
     if (--values_[id].rows > 0) return;
     changed_ = true;
+    --num_live_;
     if (!numbered_) unused_.push_back(id);
   }
 
@@ -44,6 +47,8 @@ class ScoreValues {
 
   // Scores have come or gone since the last time.
   bool changed() const { return changed_; }
+  // How many different scores some row has; those that the caller numbers may repeat.
+  size_t num_live() const { return num_live_; }
   // The scores that some row has, ascending, and their numbers.
   void Live(std::vector<int64_t>& raw, std::vector<Id>& ids) const;
   // Sets what the live scores, numbered `ids`, come to once normalised and weighted. Returns
@@ -64,6 +69,7 @@ class ScoreValues {
 
   Id NewId();
 
+  size_t num_live_ = 0;
   bool changed_ = false;
   bool numbered_ = false;
   bool weightless_ = true;
