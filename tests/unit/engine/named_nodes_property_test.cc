@@ -43,7 +43,9 @@ class Walk {
 
   PodInfoPtr NamingPod() {
     api::Pod pod = *cluster_.NewPod(random().Below(cluster_.kTemplates))->pod;
-    api::NodeSelectorRequirement named{.key = "metadata.name", .operator_ = "In"};
+    api::NodeSelectorRequirement named;
+    named.key = "metadata.name";
+    named.operator_ = "In";
     const uint64_t count = random().Below(5) == 0 ? 20 : 1 + random().Below(3);
     for (uint64_t i = 0; i < count; ++i) named.values.push_back(cluster_.RandomNode());
     if (random().Below(10) == 0) named.values = {"no-such-node"};
