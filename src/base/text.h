@@ -50,6 +50,7 @@ inline bool Contains(std::string_view text, std::string_view part) {
 
 // Percent-escapes one path segment or query value.
 std::string Escape(std::string_view text);
+// Appends the same.
 void AppendEscaped(std::string_view text, std::string& out);
 // What a '+' stands for in a text with %-escapes: itself in a path, a blank in a query.
 enum class Plus { kPlus, kBlank };
