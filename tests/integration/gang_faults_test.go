@@ -25,7 +25,9 @@ var gangFaults = []faults.Rule{
 	{Scope: faults.Scope{Verb: "create", Resource: "pods/binding"}, Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusInternalServerError}, Share: 0.3},
 	{Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusTooManyRequests, RetryAfter: 1}, Share: 0.2},
 	{Fault: faults.Fault{Kind: faults.Delay, Delay: 300 * time.Millisecond}, Share: 0.5},
-	{Scope: faults.Scope{Verb: "patch"}, Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusServiceUnavailable}, Share: 0.3},
+	// Not of pods: an eviction begins with one, which four refusals end.
+	{Scope: faults.Scope{Verb: "patch", Resource: "podgroups/status"}, Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusServiceUnavailable}, Share: 0.3},
+	{Scope: faults.Scope{Verb: "patch", Resource: "resourceclaims/status"}, Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusServiceUnavailable}, Share: 0.3},
 	{Scope: faults.Scope{Verb: "watch"}, Fault: faults.Fault{Kind: faults.Truncate}, Share: 1},
 }
 
