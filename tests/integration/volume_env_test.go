@@ -135,6 +135,15 @@ func (e *env) awaitZone(pod, zone string) {
 // checkVolumes checks what claims and pods have of volumes, and returns how many claims are bound.
 func (e *env) checkVolumes() int {
 	e.Helper()
+	// A pod may be bound as soon as the controller has bound its claim; that the claim is Bound it says a moment later.
+	e.eventually("the claims that are bound to say so", func() bool {
+		for _, claim := range e.claimsByName() {
+			if claim.Annotations["pv.kubernetes.io/bind-completed"] != "" && claim.Status.Phase != corev1.ClaimBound {
+				return false
+			}
+		}
+		return true
+	})
 	nodes, err := e.admin.CoreV1().Nodes().List(e.ctx, metav1.ListOptions{})
 	e.must(err)
 	wrong, bound := workload.CheckVolumes(workload.Pointers(nodes.Items), e.pods.Pods(),
