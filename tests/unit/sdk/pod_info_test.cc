@@ -17,7 +17,8 @@ namespace {
 api::ResourceList RandomRequests(Random& random) {
   api::ResourceList requests;
   if (random.Below(3) > 0)
-    requests.emplace_back("cpu", api::Quantity::FromMilli(1 + random.Below(4000)));
+    requests.emplace_back("cpu",
+                          api::Quantity::FromMilli(static_cast<int64_t>(1 + random.Below(4000))));
   // Finer than what is counted: the sum is rounded, not each container's part.
   if (random.Below(8) == 0)
     requests.emplace_back("ephemeral-storage", *api::Quantity::Parse("1500m"));
