@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "src/engine/stale_parts.h"
+
 namespace berth::engine {
 
 // The highest total of some rows, and how many of them have it.
@@ -74,14 +76,13 @@ class CellTable {
     width_ = width;
     counts_.assign(parts, 0);
     cells_.assign(parts * width, BestCell());
-    is_stale_.assign(parts, 0);
-    stale_.clear();
+    stale_.Reset(parts);
   }
   // New parts have no cells.
   void Grow(size_t parts) {
     counts_.resize(parts);
     cells_.resize(parts * width_);
-    is_stale_.resize(parts);
+    stale_.Grow(parts);
   }
 
   size_t size() const { return counts_.size(); }
@@ -93,16 +94,9 @@ class CellTable {
     for (size_t i = 0; i < cells.size(); ++i) cells_[part * width_ + i] = cells[i];
   }
 
-  void MarkStale(size_t part) {
-    if (is_stale_[part] != 0) return;
-    is_stale_[part] = 1;
-    stale_.push_back(static_cast<uint32_t>(part));
-  }
-  std::span<const uint32_t> stale() const { return stale_; }
-  void ClearStale() {
-    for (const uint32_t part : stale_) is_stale_[part] = 0;
-    stale_.clear();
-  }
+  void MarkStale(size_t part) { stale_.Mark(part); }
+  std::span<const uint32_t> stale() const { return stale_.parts(); }
+  void ClearStale() { stale_.Clear(); }
 
   size_t bytes() const { return cells_.size() * sizeof(cells_[0]) + counts_.size() * 6; }
 
@@ -110,8 +104,7 @@ class CellTable {
   size_t width_ = 1;
   std::vector<uint8_t> counts_;
   std::vector<BestCell> cells_;
-  std::vector<uint8_t> is_stale_;
-  std::vector<uint32_t> stale_;
+  StaleParts stale_;
 };
 
 }  // namespace berth::engine

@@ -2,6 +2,7 @@
 #include "src/engine/sample_blocks.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -24,9 +25,7 @@ void SampleBlocks::Touch(const SearchOrder& order, const TouchedRows& rows) {
   if (serial_ != order.serial()) return;
   rows.ForEach([&](NodeRow row) {
     const uint32_t place = order.place(row);
-    if (place == SearchOrder::kNoPlace) return;
-    const size_t block = place / kBlock;
-    if (std::exchange(is_stale_[block], 1) == 0) stale_.push_back(static_cast<uint32_t>(block));
+    if (place != SearchOrder::kNoPlace) stale_.Mark(place / kBlock);
   });
 }
 
@@ -34,14 +33,14 @@ void SampleBlocks::Refresh(const SearchOrder& order, const ScoreBoard& board) {
   order_ = &order;
   board_ = &board;
   if (serial_ == order.serial()) {
-    for (const uint32_t block : stale_) RefreshBlock(block);
+    for (const uint32_t block : stale_.parts()) RefreshBlock(block);
+    stale_.Clear();
   } else {
     serial_ = order.serial();
     blocks_.resize((order.size() + kBlock - 1) / kBlock);
     for (size_t block = 0; block < blocks_.size(); ++block) RefreshBlock(block);
+    stale_.Reset(blocks_.size());
   }
-  is_stale_.assign(blocks_.size(), 0);
-  stale_.clear();
 }
 
 void SampleBlocks::RefreshBlock(size_t block) {
@@ -100,21 +99,14 @@ void SampleBlocks::ForEachBlock(const Range& range, Visit visit) const {
 
 ScoreBoard::Best SampleBlocks::FindBest(const Range& range) const {
   ScoreBoard::Best best;
-  const auto add = [&best](int64_t total, uint64_t ties) {
-    if (total > best.total) {
-      best = {total, ties};
-    } else if (total == best.total) {
-      best.ties += ties;
-    }
-  };
   ForEachBlock(range, [&](size_t block, uint64_t places, bool whole) {
     if (whole) {
-      add(blocks_[block].best, blocks_[block].ties);
+      best.Add(blocks_[block].best, blocks_[block].ties);
       return;
     }
     for (; places != 0; places &= places - 1) {
       const auto place = static_cast<size_t>(std::countr_zero(places));
-      add(board_->base(order_->row(block * kBlock + place)), 1);
+      best.Add(board_->base(order_->row(block * kBlock + place)), 1);
     }
   });
   return best;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "berth/node_set.h"
 #include "src/engine/score_board.h"
 #include "src/engine/search_order.h"
+#include "src/engine/stale_parts.h"
 #include "src/engine/touched_rows.h"
 
 namespace berth::engine {
@@ -65,8 +65,7 @@ class SampleBlocks {
   const ScoreBoard* board_ = nullptr;
   uint64_t serial_ = 0;  // of the order; 0: nothing is known
   std::vector<Block> blocks_;
-  std::vector<uint8_t> is_stale_;
-  std::vector<uint32_t> stale_;
+  StaleParts stale_;
 };
 
 }  // namespace berth::engine

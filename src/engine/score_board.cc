@@ -233,12 +233,7 @@ void ScoreBoard::MarkWeighedStale() {
 ScoreBoard::Best ScoreBoard::BestOf(std::span<const BestCell> cells) const {
   Best best;
   for (const BestCell& cell : cells) {
-    const int64_t total = cell.total + Weight(cell);
-    if (total > best.total) {
-      best = {total, cell.rows};
-    } else if (total == best.total) {
-      best.ties += cell.rows;
-    }
+    best.Add(cell.total + Weight(cell), cell.rows);
   }
   return best;
 }
@@ -271,11 +266,7 @@ ScoreBoard::Best ScoreBoard::FindBest() {
   Best best;
   for (size_t group = 0; group < groups_.size(); ++group) {
     const Best part = BestOf(groups_.Of(group));
-    if (part.total > best.total) {
-      best = part;
-    } else if (part.total == best.total) {
-      best.ties += part.ties;
-    }
+    best.Add(part.total, part.ties);
   }
   return best;
 }

@@ -68,6 +68,16 @@ class ScoreBoard {
   struct Best {
     int64_t total = std::numeric_limits<int64_t>::min();
     uint64_t ties = 0;
+
+    // Takes in more rows, of which so many have their highest total.
+    void Add(int64_t their_total, uint64_t their_ties) {
+      if (their_total > total) {
+        total = their_total;
+        ties = their_ties;
+      } else if (their_total == total) {
+        ties += their_ties;
+      }
+    }
   };
   // The highest total and how many rows have it. At least one row must be feasible.
   Best FindBest();
