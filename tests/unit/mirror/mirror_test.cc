@@ -188,8 +188,9 @@ TEST_F(MirrorTest, ACopyHasTheObjectsAndWhatCouldNotBeRead) {
   InformerEvent damaged;
   damaged.kind = Kind::kPod;
   damaged.type = EventType::kUndecodable;
-  damaged.undecodable->key = "default/odd";
-  damaged.undecodable->node_name = "n1";
+  informers::Undecodable& odd = damaged.undecodable.emplace();
+  odd.key = "default/odd";
+  odd.node_name = "n1";
   mirror_.Take(damaged);
   const auto copy = NewSimulation();
   mirror_.CopyTo(*copy);
