@@ -120,9 +120,18 @@ void Reflector::StartList() {
   newest_before_list_ = versions_->newest();
   if (streaming_refused_ || broken_lists_ >= 2) {
     StartPagedList();
+  } else if (encoding_ == api::Encoding::kProtobuf) {
+    RequestWholeList();
   } else {
     RequestStreamingList();
   }
+}
+
+void Reflector::RequestWholeList() {
+  phase_ = Phase::kWholeList;
+  page_.reset();
+  // As new as the server can answer, and without a limit.
+  Open(client::Verb::kList, "resourceVersion=", std::make_shared<PageSession>(shared_from_this()));
 }
 
 void Reflector::RequestStreamingList() {
@@ -294,7 +303,7 @@ void Reflector::OnStreamEnd(std::optional<client::ApiError> error) {
     OnWatchEnded(error);
   } else if (error) {
     OnListFailed(*error);
-  } else if (phase_ == Phase::kPagedList) {
+  } else if (Lists()) {
     OnPage(*std::exchange(page_, std::nullopt));
   } else {
     client::ApiError early;
@@ -325,15 +334,16 @@ void Reflector::OnListFailed(const client::ApiError& error) {
     After(backoff_.Next(random_), &Reflector::StartList);
     return;
   }
-  if (phase_ == Phase::kStreamingList) {
-    if (RefusesStreamingLists(error)) {
-      base::LogV(2, "The server refuses streaming lists; listing page by page",
-                 {{"resource", info_.resource}, {"err", error.ToString()}});
-      streaming_refused_ = true;
-      StartPagedList();
-      return;
-    }
-    if (head_arrived_) ++broken_lists_;
+  if (phase_ == Phase::kStreamingList && RefusesStreamingLists(error)) {
+    base::LogV(2, "The server refuses streaming lists; listing page by page",
+               {{"resource", info_.resource}, {"err", error.ToString()}});
+    streaming_refused_ = true;
+    StartPagedList();
+    return;
+  }
+  if (phase_ != Phase::kPagedList) {
+    // Broken off, or too much for the server in the time that it allows itself.
+    if (head_arrived_ || error.code == 504) ++broken_lists_;
     RetryLater(error, &Reflector::StartList);
   } else if (error.code == 410 && !continue_.empty()) {
     // The token has expired; what came since BeginList may have changed meanwhile.
@@ -393,7 +403,7 @@ void Reflector::RetryAfter(Duration wait, const client::ApiError& error,
   if (error.retry_after) wait = std::max(wait, client::AskedWait(*error.retry_after, random_));
   const auto wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
   base::LogWarning(error.code == 403 ? "Not permitted; trying again" : "Failed; trying again",
-                   {{"verb", phase_ == Phase::kPagedList ? "list" : "watch"},
+                   {{"verb", Lists() ? "list" : "watch"},
                     {"resource", info_.resource},
                     {"err", error.ToString()},
                     {"retryInMs", wait_ms}});

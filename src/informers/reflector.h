@@ -22,11 +22,12 @@ namespace berth::informers {
 
 // Keeps an ObjectStore equal to what the API server has of one kind.
 //
-//            refused (400, 405, 406, 422, 501), or broken off twice
+//   whole list     broken off twice
+//   or               or refused (400, 405, 406, 422, 501)
 //   streaming list --------------------------> paged list <--+ next page; the first, after a 410
 //     ^   |                                      |    |      |
-//     |   | bookmark "initial events end"        |    +------+
-//     |   v                                      | last page
+//     |   | its end, or                          |    +------+
+//     |   v bookmark "initial events end"        | last page
 //     |  watching <------------------------------+
 //     |   |    ^
 //     |   |    | resume from the last resourceVersion: orderly end, silence, errors
@@ -36,6 +37,10 @@ namespace berth::informers {
 //             410 Gone, or any other ERROR event but 429
 //             two watches in a row without an event or bookmark
 //             a version older than the one before (etcd was restored), here or of another kind
+//
+// A protobuf list comes whole, in one response, and is read item by item while it arrives. For the
+// server that is half the work of a streaming list, a watch that begins with an event for each
+// object; that is how JSON comes, which is read only once all of it is there.
 //
 // Without the last two, a server whose etcd was restored would leave us waiting for a version that
 // it reaches hours later, or with what it has undone. A watch that was not begun (no connection,
@@ -78,9 +83,10 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   class Session;
   class WatchSession;
   class PageSession;
-  enum class Phase { kStreamingList, kPagedList, kWatching };
+  enum class Phase { kWholeList, kStreamingList, kPagedList, kWatching };
 
   void StartList();
+  void RequestWholeList();
   void RequestStreamingList();
   void StartPagedList();
   void RequestPage();
@@ -91,6 +97,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool OnWatchEvent(api::Encoding encoding, const api::WatchEvent& event);
   bool OnBookmark(api::Encoding encoding, std::string_view object);
   bool OnErrorEvent(api::Encoding encoding, std::string_view object);
+  // Whether what is under way is a list and no watch.
+  bool Lists() const { return phase_ == Phase::kWholeList || phase_ == Phase::kPagedList; }
   // The server has gone back in time since the last list.
   bool HasGoneBack() const { return versions_->times_gone_back() != listed_after_going_back_; }
   // The watch has reached `version`. False where it was further before.
@@ -128,7 +136,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool streaming_refused_ = false;
   bool served_ = false;                // a list has been completed
   bool told_absent_ = false;           // the warning about a kind that counts as empty
-  int broken_lists_ = 0;               // streaming lists in a row that broke off
+  int broken_lists_ = 0;               // whole and streaming lists in a row that broke off
   int fruitless_watches_ = 0;          // in a row
   std::string continue_;               // of the paged list
   std::optional<api::ListMeta> page_;  // of the page that has just ended

@@ -18,17 +18,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-constexpr std::string_view kBookmark =
-    R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9",)"
-    R"("annotations":{"k8s.io/initial-events-end":"true"}}}})"
-    "\n";
-
 class LiveClusterTest : public testing::Test {
  protected:
   LiveClusterTest() { base::SetUpLogging({.verbosity = -1}); }
   ~LiveClusterTest() override { base::SetUpLogging({}); }
 
-  // Answers the first watch of each resource with its objects; resources in `silent` with nothing.
+  // Answers the list of each resource with its objects; resources in `silent` with nothing.
   void Serve(const test::ServedRequest& request, test::ServerPeer& peer) {
     const std::string path = request.target.substr(0, request.target.find('?'));
     const std::string resource = path.substr(path.rfind('/') + 1);
@@ -36,14 +31,13 @@ class LiveClusterTest : public testing::Test {
       const std::scoped_lock lock(mutex_);
       methods_.insert(request.method);
       if (!silent_.contains(resource) && seen_.insert(resource).second) {
-        std::string body;
+        std::string items;
         if (resource == "nodes") {
-          body = R"({"type":"ADDED","object":{"metadata":{"name":"n1","uid":"1"}}})";
+          items = R"({"metadata":{"name":"n1","uid":"1"}})";
         } else if (resource == "pods") {
-          body =
-              R"({"type":"ADDED","object":{"metadata":{"namespace":"shop","name":"p","uid":"2"}}})";
+          items = R"({"metadata":{"namespace":"shop","name":"p","uid":"2"}})";
         }
-        peer.Answer(200, body + std::string(body.empty() ? "" : "\n") + std::string(kBookmark));
+        peer.Answer(200, R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}");
         return;
       }
     }

@@ -44,7 +44,7 @@ class ReflectorTest : public testing::Test {
     versions_ = std::make_shared<ServerVersions>();
     reflector_ = Make();
   }
-  // Starts and hands over the pods as a streaming list in version 10.
+  // Starts and hands over the pods as a streaming list in version 10, as they come in JSON.
   void StartSynced(const std::vector<std::string>& pods = {}) {
     Start();
     api_.last().Begin();
@@ -87,8 +87,8 @@ class ReflectorTest : public testing::Test {
   std::shared_ptr<Reflector> Make(Kind kind = Kind::kPod) {
     return std::make_shared<Reflector>(
         api_, clock_, 1, InfoOf(kind),
-        [this](InformerEvent event) { events_.push_back(std::move(event)); }, InformerOptions{},
-        versions_);
+        [this](InformerEvent event) { events_.push_back(std::move(event)); },
+        InformerOptions{.json = json_}, versions_);
   }
   const std::string& Path() { return api_.last().request.path; }
   void ExpectWatchFrom(int version) {
@@ -107,6 +107,7 @@ class ReflectorTest : public testing::Test {
                             : testing::Matcher<std::string>(HasSubstr("continue=" + token)));
   }
 
+  bool json_ = true;
   base::VirtualClock clock_;
   base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
@@ -129,7 +130,92 @@ TEST_F(ReflectorTest, TheInitialListIsAWatchThatSendsWhatIsThere) {
   EXPECT_EQ(request.priority, client::Priority::kUnlimited);
   EXPECT_EQ(request.timeout, Duration{});
   EXPECT_EQ(api_.last().silence, seconds(150));
-  EXPECT_EQ(request.accept, "application/vnd.kubernetes.protobuf;stream=watch,application/json");
+  EXPECT_EQ(request.accept, "application/json;stream=watch");
+}
+
+// In protobuf, which is what is asked for unless JSON is wanted.
+class WholeListTest : public ReflectorTest {
+ protected:
+  WholeListTest() {
+    json_ = false;
+    Restart();
+  }
+  void ExpectWholeList() {
+    EXPECT_EQ(api_.last().request.verb, Verb::kList);
+    EXPECT_THAT(Path(), AllOf(StartsWith("/api/v1/pods?resourceVersion=&"), Not(HasSubstr("limit")),
+                              Not(HasSubstr("continue"))));
+  }
+};
+
+TEST_F(WholeListTest, AProtobufListComesInOnePieceAndAWatchFollows) {
+  Start();
+  ExpectWholeList();
+  EXPECT_EQ(api_.last().request.accept, "application/vnd.kubernetes.protobuf,application/json");
+  EXPECT_THAT(Path(), HasSubstr("&fieldSelector=status.phase%21%3DSucceeded"));
+  api_.last().Begin("application/vnd.kubernetes.protobuf");
+  const std::string list = ProtoList({ProtoMeta("a", 7), ProtoMeta("b", 3)}, 10);
+  Push(list.substr(0, list.size() - 1));
+  EXPECT_THAT(Sent(), ElementsAre("+a7")) << "it is told while the list arrives";
+  Push(list.substr(list.size() - 1));
+  End();
+  EXPECT_THAT(Sent(), ElementsAre("+b3", "synced"));
+  EXPECT_EQ(reflector_->stats().lists, 1u);
+  ExpectWatchFrom(10);
+  EXPECT_EQ(api_.last().request.accept,
+            "application/vnd.kubernetes.protobuf;stream=watch,application/json");
+}
+
+TEST_F(WholeListTest, AListThatBreaksOffBeginsAnewAndAfterTheSecondTimeComesInPages) {
+  Start();
+  for (int i = 0; i < 2; ++i) {
+    ExpectWholeList();
+    api_.last().Begin("application/vnd.kubernetes.protobuf");
+    Push(ProtoList({ProtoMeta("a", 7), ProtoMeta("b", 3)}, 10).substr(0, 40));
+    if (i == 0) {
+      Fail(NoAnswer());
+    } else {
+      End();  // in good order, but too early
+    }
+    AwaitRequest();
+  }
+  ExpectPage("");
+  EXPECT_THAT(Path(), HasSubstr("limit=500"));
+  Sent();
+  ReplyList(ListJson({PodJson("b", 4)}, 11));
+  EXPECT_THAT(Sent(), testing::Contains("synced"));
+  EXPECT_EQ(reflector_->stats().objects, 1u);
+  ExpectWatchFrom(11);
+}
+
+TEST_F(WholeListTest, AServerThatIsDownIsAskedForAWholeListUntilItIsThere) {
+  Start();
+  for (int i = 0; i < 5; ++i) {
+    Fail(NeverSent());
+    AwaitRequest();
+    ExpectWholeList();
+  }
+  ReplyList(ListJson({PodJson("a", 7)}, 10));
+  EXPECT_THAT(Sent(), ElementsAre("+a7", "synced"));
+}
+
+TEST_F(WholeListTest, AWatchThatIsTooOldIsFollowedByAWholeList) {
+  Start();
+  ReplyList(ListJson({PodJson("a", 7), PodJson("b", 8)}, 10));
+  api_.last().Begin();
+  Push(ErrorFrame(410));
+  AwaitRequest();
+  ExpectWholeList();
+  ReplyList(ListJson({PodJson("b", 8)}, 20));
+  EXPECT_THAT(Sent(), ElementsAre("+a7", "+b8", "synced", "-a7"));
+  ExpectWatchFrom(20);
+}
+
+TEST_F(WholeListTest, WhatTheServerCutsIntoPagesIsReadToItsEnd) {
+  Start();
+  ReplyList(ListJson({PodJson("a", 7)}, 10, "more"));
+  ExpectPage("more");
+  ReplyList(ListJson({PodJson("b", 8)}, 10));
+  EXPECT_THAT(Sent(), ElementsAre("+a7", "+b8", "synced"));
 }
 
 TEST_F(ReflectorTest, WatchesAskForATimeoutOfFiveToTenMinutesAndNotAlwaysTheSame) {
@@ -794,9 +880,12 @@ TEST(InformersTest, AFollowerBeginsWithWhatIsThereAndSeesEachChange) {
   test::FakeApi api(executor);
   std::vector<std::string> seen;
   std::vector<std::string> followed;
-  Informers informers(api, clock, 1, [&seen](const InformerEvent& event) {
-    if (event.kind == Kind::kPod) seen.push_back(Describe(event));
-  });
+  Informers informers(
+      api, clock, 1,
+      [&seen](const InformerEvent& event) {
+        if (event.kind == Kind::kPod) seen.push_back(Describe(event));
+      },
+      InformerOptions{.json = true});
   informers.Start({Kind::kPod});
   executor.RunDue();
   api.last().Begin();
@@ -840,7 +929,7 @@ TEST(InformersTest, CatchingUpIsOverWhenAllHaveBeenAnsweredOrAfterTenSeconds) {
   base::VirtualClock clock;
   base::VirtualExecutor executor(clock);
   test::FakeApi api(executor);
-  Informers informers(api, clock, 1, [](const InformerEvent&) {});
+  Informers informers(api, clock, 1, [](const InformerEvent&) {}, InformerOptions{.json = true});
   informers.Start({Kind::kPod, Kind::kNode});
   executor.RunDue();
   for (size_t i = 0; i < 2; ++i) {

@@ -67,11 +67,20 @@ inline std::string ProtoMeta(const std::string& name, int version) {
                            ProtoField(5, "uid-" + name) + ProtoField(6, std::to_string(version)));
 }
 
+inline std::string ProtoEnvelope(std::string_view kind, const std::string& object) {
+  const std::string type_meta = ProtoField(1, "v1") + ProtoField(2, kind);
+  return std::string("k8s\0", 4) + ProtoField(1, type_meta) + ProtoField(2, object);
+}
+
+inline std::string ProtoList(const std::vector<std::string>& items, int version) {
+  std::string list = ProtoField(1, ProtoField(2, std::to_string(version)));
+  for (const std::string& item : items) list += ProtoField(2, item);
+  return ProtoEnvelope("PodList", list);
+}
+
 inline std::string ProtoFrame(std::string_view type, const std::string& object) {
-  const std::string type_meta = ProtoField(1, "v1") + ProtoField(2, "Pod");
-  const std::string envelope =
-      std::string("k8s\0", 4) + ProtoField(1, type_meta) + ProtoField(2, object);
-  const std::string event = ProtoField(1, type) + ProtoField(2, ProtoField(1, envelope));
+  const std::string event =
+      ProtoField(1, type) + ProtoField(2, ProtoField(1, ProtoEnvelope("Pod", object)));
   std::string frame;
   for (int shift = 24; shift >= 0; shift -= 8) {
     frame.push_back(static_cast<char>(event.size() >> shift));
