@@ -2,7 +2,10 @@
 #include "src/api/time_format.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,12 +18,12 @@ using std::chrono::seconds;
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr int64_t kSecondsPerDay = 24 * 60 * 60;
 
-void AppendNumber(int64_t number, size_t digits, std::string& out) {
-  const size_t end = out.size() + digits;
-  out.resize(end);
-  for (size_t i = 1; i <= digits; ++i, number /= 10) {
-    out[end - i] = static_cast<char>('0' + number % 10);
-  }
+// The number in so many digits, and what follows it; returns where the next one goes.
+char* PutNumber(uint32_t number, size_t digits, char after, char* to) {
+  for (size_t i = digits; i > 0; --i, number /= 10)
+    to[i - 1] = static_cast<char>('0' + number % 10);
+  to[digits] = after;
+  return to + digits + 1;
 }
 
 // The parts are taken apart as integers: near the ends of the range, rounding a Time down leaves
@@ -32,20 +35,19 @@ std::string Format(Time time, bool with_micros) {
   const int64_t of_day = (unix_seconds % kSecondsPerDay + kSecondsPerDay) % kSecondsPerDay;
   const std::chrono::year_month_day date{
       std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(seconds(unix_seconds)))};
-  std::string out;
-  out.reserve(sizeof "2006-01-02T15:04:05.000000Z");
-  const auto append = [&out](int64_t number, size_t digits, char after) {
-    AppendNumber(number, digits, out);
-    out += after;
+  std::array<char, sizeof "2006-01-02T15:04:05.000000Z"> text;
+  char* end = text.data();
+  const auto put = [&end](int64_t number, size_t digits, char after) {
+    end = PutNumber(static_cast<uint32_t>(number), digits, after, end);
   };
-  append(static_cast<int>(date.year()), 4, '-');
-  append(static_cast<unsigned>(date.month()), 2, '-');
-  append(static_cast<unsigned>(date.day()), 2, 'T');
-  append(of_day / 3600, 2, ':');
-  append(of_day / 60 % 60, 2, ':');
-  append(of_day % 60, 2, with_micros ? '.' : 'Z');
-  if (with_micros) append(nanos / 1000, 6, 'Z');
-  return out;
+  put(static_cast<int>(date.year()), 4, '-');
+  put(static_cast<unsigned>(date.month()), 2, '-');
+  put(static_cast<unsigned>(date.day()), 2, 'T');
+  put(of_day / 3600, 2, ':');
+  put(of_day / 60 % 60, 2, ':');
+  put(of_day % 60, 2, with_micros ? '.' : 'Z');
+  if (with_micros) put(nanos / 1000, 6, 'Z');
+  return std::string(text.data(), end);
 }
 
 // Takes a number of exactly `digits` digits off `text`.

@@ -11,29 +11,30 @@ namespace {
 
 using base::JsonList;
 using base::JsonObject;
+using base::JsonWriter;
 
-// Binds and events are most of what is sent, so what is the same in all of them is appended as it
+// Binds and events are most of what is sent, so what is the same in all of them is put as it
 // stands: a string member by all that comes before its value.
-void Append(std::string_view before, std::string_view value, std::string& out) {
-  out += before;
-  base::AppendJson(value, out);
+void Put(std::string_view before, std::string_view value, JsonWriter& out) {
+  out.Put(before);
+  out.PutString(value);
 }
-void AppendIfNotEmpty(std::string_view before, std::string_view value, std::string& out) {
-  if (!value.empty()) Append(before, value, out);
+void PutIfNotEmpty(std::string_view before, std::string_view value, JsonWriter& out) {
+  if (!value.empty()) Put(before, value, out);
 }
 
-void AppendReference(std::string_view before, const ObjectReference& reference, std::string& out) {
-  out += before;
+void PutReference(std::string_view before, const ObjectReference& reference, JsonWriter& out) {
+  out.Put(before);
   const size_t begin = out.size();
-  AppendIfNotEmpty(R"(,"kind":)", reference.kind, out);
-  AppendIfNotEmpty(R"(,"namespace":)", reference.namespace_, out);
-  AppendIfNotEmpty(R"(,"name":)", reference.name, out);
-  AppendIfNotEmpty(R"(,"uid":)", reference.uid, out);
-  AppendIfNotEmpty(R"(,"apiVersion":)", reference.api_version, out);
-  AppendIfNotEmpty(R"(,"resourceVersion":)", reference.resource_version, out);
-  if (out.size() == begin) out += ',';
+  PutIfNotEmpty(R"(,"kind":)", reference.kind, out);
+  PutIfNotEmpty(R"(,"namespace":)", reference.namespace_, out);
+  PutIfNotEmpty(R"(,"name":)", reference.name, out);
+  PutIfNotEmpty(R"(,"uid":)", reference.uid, out);
+  PutIfNotEmpty(R"(,"apiVersion":)", reference.api_version, out);
+  PutIfNotEmpty(R"(,"resourceVersion":)", reference.resource_version, out);
+  if (out.size() == begin) out.Put(",");
   out[begin] = '{';  // in place of the first member's comma
-  out += '}';
+  out.Put("}");
 }
 
 void WriteSeries(int32_t count, Time last_observed_time, std::string& out) {
@@ -96,37 +97,36 @@ void PatchCondition(const PodStatus& old, PodCondition condition, JsonObject& st
 
 std::string BindingBody(std::string_view namespace_name, std::string_view pod_name,
                         std::string_view pod_uid, std::string_view node_name) {
-  std::string body;
-  body.reserve(256 + namespace_name.size() + pod_name.size() + node_name.size());
-  Append(R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":)", pod_name, body);
-  Append(R"(,"namespace":)", namespace_name, body);
-  AppendIfNotEmpty(R"(,"uid":)", pod_uid, body);
-  Append(R"(},"target":{"kind":"Node","name":)", node_name, body);
-  body += "}}";
-  return body;
+  JsonWriter body(256 + namespace_name.size() + pod_name.size() + node_name.size());
+  Put(R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":)", pod_name, body);
+  Put(R"(,"namespace":)", namespace_name, body);
+  PutIfNotEmpty(R"(,"uid":)", pod_uid, body);
+  Put(R"(},"target":{"kind":"Node","name":)", node_name, body);
+  body.Put("}}");
+  return body.Take();
 }
 
 std::string EventBody(const Event& event) {
-  std::string body;
-  body.reserve(1024);
-  Append(R"({"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":)", event.name,
-         body);
-  Append(R"(,"namespace":)", event.namespace_, body);
-  Append(R"(},"eventTime":)", FormatMicroTime(event.event_time), body);
+  JsonWriter body(1024);
+  Put(R"({"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":)", event.name, body);
+  Put(R"(,"namespace":)", event.namespace_, body);
+  Put(R"(},"eventTime":)", FormatMicroTime(event.event_time), body);
   if (event.series) {
-    body += R"(,"series":)";
-    WriteSeries(event.series->count, event.series->last_observed_time, body);
+    std::string series;
+    WriteSeries(event.series->count, event.series->last_observed_time, series);
+    body.Put(R"(,"series":)");
+    body.Put(series);
   }
-  AppendIfNotEmpty(R"(,"reportingController":)", event.reporting_controller, body);
-  AppendIfNotEmpty(R"(,"reportingInstance":)", event.reporting_instance, body);
-  AppendIfNotEmpty(R"(,"action":)", event.action, body);
-  AppendIfNotEmpty(R"(,"reason":)", event.reason, body);
-  AppendReference(R"(,"regarding":)", event.regarding, body);
-  if (event.related) AppendReference(R"(,"related":)", *event.related, body);
-  AppendIfNotEmpty(R"(,"note":)", event.note, body);
-  AppendIfNotEmpty(R"(,"type":)", event.type, body);
-  body += '}';
-  return body;
+  PutIfNotEmpty(R"(,"reportingController":)", event.reporting_controller, body);
+  PutIfNotEmpty(R"(,"reportingInstance":)", event.reporting_instance, body);
+  PutIfNotEmpty(R"(,"action":)", event.action, body);
+  PutIfNotEmpty(R"(,"reason":)", event.reason, body);
+  PutReference(R"(,"regarding":)", event.regarding, body);
+  if (event.related) PutReference(R"(,"related":)", *event.related, body);
+  PutIfNotEmpty(R"(,"note":)", event.note, body);
+  PutIfNotEmpty(R"(,"type":)", event.type, body);
+  body.Put("}");
+  return body.Take();
 }
 
 std::string EventSeriesPatch(int32_t count, Time last_observed_time) {

@@ -57,43 +57,60 @@ void AppendEscaped(char c, std::string& out) {
   }
 }
 
-// Whether JSON holds the text as it is: printable ASCII without quotes and backslashes. Eight bytes
-// at a time; a subtraction that borrows from the next byte found something already.
-bool IsPlain(std::string_view text) {
-  constexpr uint64_t kOnes = 0x0101010101010101;
-  constexpr uint64_t kHighs = 0x8080808080808080;
-  const auto any_below = [](uint64_t bytes, uint64_t limit) {
-    return (bytes - kOnes * limit) & ~bytes;
-  };
-  uint64_t found = 0;
-  const auto look_at = [&](uint64_t bytes) {
-    found |= bytes | any_below(bytes, ' ') | any_below(bytes ^ (kOnes * '"'), 1) |
-             any_below(bytes ^ (kOnes * '\\'), 1);
-  };
-  uint64_t bytes = 0;
-  if (text.size() >= sizeof(bytes)) {
-    for (size_t i = 0; i + sizeof(bytes) <= text.size(); i += sizeof(bytes)) {
-      std::memcpy(&bytes, text.data() + i, sizeof(bytes));
-      look_at(bytes);
-    }
-    // The last eight, some of them for the second time.
-    std::memcpy(&bytes, text.data() + text.size() - sizeof(bytes), sizeof(bytes));
-  } else {
-    bytes = kOnes * 'x';
-    for (const char c : text) bytes = bytes << 8 | static_cast<unsigned char>(c);
+// Tells of bytes whether JSON holds them as they are: printable ASCII without quotes and
+// backslashes. Eight at a time; a subtraction that borrows from the next byte found something
+// already.
+class PlainCheck {
+ public:
+  void LookAt(uint64_t bytes) {
+    found_ |= bytes | AnyBelow(bytes, ' ') | AnyBelow(bytes ^ (kOnes * '"'), 1) |
+              AnyBelow(bytes ^ (kOnes * '\\'), 1);
   }
-  look_at(bytes);
-  return (found & kHighs) == 0;
+  // At up to seven.
+  void LookAtFew(std::string_view text) {
+    uint64_t bytes = kOnes * 'x';
+    for (const char c : text) bytes = bytes << 8 | static_cast<unsigned char>(c);
+    LookAt(bytes);
+  }
+  bool plain() const { return (found_ & kHighs) == 0; }
+
+ private:
+  static constexpr uint64_t kOnes = 0x0101010101010101;
+  static constexpr uint64_t kHighs = 0x8080808080808080;
+  static uint64_t AnyBelow(uint64_t bytes, uint64_t limit) {
+    return (bytes - kOnes * limit) & ~bytes;
+  }
+  uint64_t found_ = 0;
+};
+
+constexpr size_t kStep = sizeof(uint64_t);
+
+// Copies the text, and whether JSON holds it as it is.
+bool CopyIfPlain(std::string_view text, char* to) {
+  PlainCheck check;
+  const auto copy = [&](size_t at) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data() + at, kStep);
+    std::memcpy(to + at, &bytes, kStep);
+    check.LookAt(bytes);
+  };
+  if (text.size() < kStep) {
+    for (size_t i = 0; i < text.size(); ++i) to[i] = text[i];
+    check.LookAtFew(text);
+    return check.plain();
+  }
+  for (size_t at = 0; at + kStep <= text.size(); at += kStep) copy(at);
+  copy(text.size() - kStep);  // some of it for the second time
+  return check.plain();
 }
 
 }  // namespace
 
 void AppendJson(std::string_view text, std::string& out) {
-  out += '"';
-  if (IsPlain(text)) {
-    out.append(text) += '"';
-    return;
-  }
+  const size_t begin = out.size() + 1;
+  out.resize(begin + text.size() + 1, '"');
+  if (CopyIfPlain(text, out.data() + begin)) return;
+  out.resize(begin);
   size_t plain = 0;  // where the bytes begin that are copied as they are
   size_t i = 0;
   while (i < text.size()) {
@@ -115,5 +132,22 @@ void AppendJson(std::string_view text, std::string& out) {
   out.append(text, plain);
   out += '"';
 }
+
+void JsonWriter::PutString(std::string_view text) {
+  if (text_.size() - end_ < text.size() + 2) Grow(text.size() + 2);
+  char* const to = text_.data() + end_;
+  if (CopyIfPlain(text, to + 1)) {
+    to[0] = to[text.size() + 1] = '"';
+    end_ += text.size() + 2;
+    return;
+  }
+  const size_t room = text_.size();
+  text_.resize(end_);
+  AppendJson(text, text_);
+  end_ = text_.size();
+  text_.resize(std::max(room, end_));
+}
+
+void JsonWriter::Grow(size_t by) { text_.resize(2 * (end_ + by)); }
 
 }  // namespace berth::base

@@ -3,8 +3,11 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 // JSON straight into a string: what is sent for each bind, and documents with thousands of members.
 // A tree of values that is written as JSON is a ConfigValue.
@@ -25,6 +28,41 @@ void AppendJson(T value, std::string& out) {
     out.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
   }
 }
+
+// Text most of which is the same each time: pieces that stand as they are, and strings between
+// them. It copies into room that is there already, which takes half as long as to append to a
+// string.
+//
+// Thread safety: one owner.
+class JsonWriter {
+ public:
+  // `size`: about how long the text will be; it grows.
+  explicit JsonWriter(size_t size) : text_(size, '\0') {}
+
+  void Put(std::string_view as_it_stands) {
+    if (text_.size() - end_ < as_it_stands.size()) Grow(as_it_stands.size());
+    std::memcpy(text_.data() + end_, as_it_stands.data(), as_it_stands.size());
+    end_ += as_it_stands.size();
+  }
+  // As AppendJson().
+  void PutString(std::string_view text);
+
+  size_t size() const { return end_; }
+  // A character that was put.
+  char& operator[](size_t i) { return text_[i]; }
+
+  // The text, once.
+  std::string Take() {
+    text_.resize(end_);
+    return std::move(text_);
+  }
+
+ private:
+  void Grow(size_t by);
+
+  std::string text_;  // up to end_; then room
+  size_t end_ = 0;
+};
 
 // Writes the members of one object in the order given, with the commas between them.
 class JsonObject {

@@ -2,6 +2,7 @@
 #include "src/base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdio>
 
@@ -15,6 +16,16 @@ int HexValue(char c) {
   return -1;
 }
 
+// What a path holds as it is (RFC 3986, unreserved characters).
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789-_.~")) {
+    plain[static_cast<unsigned char>(c)] = true;
+  }
+  return plain;
+}();
+
 }  // namespace
 
 std::string Escape(std::string_view text) {
@@ -26,10 +37,7 @@ std::string Escape(std::string_view text) {
 
 void AppendEscaped(std::string_view text, std::string& out) {
   static constexpr char kHex[] = "0123456789ABCDEF";
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.' || c == '~';
-  };
+  const auto plain = [](char c) { return kPlain[static_cast<unsigned char>(c)]; };
   while (!text.empty()) {
     const auto end = std::ranges::find_if_not(text, plain);
     const auto length = static_cast<size_t>(end - text.begin());
@@ -45,6 +53,8 @@ void AppendEscaped(std::string_view text, std::string& out) {
 }
 
 std::optional<std::string> Unescape(std::string_view text, Plus plus) {
+  const bool has_blanks = plus == Plus::kBlank && text.find('+') != std::string_view::npos;
+  if (!has_blanks && text.find('%') == std::string_view::npos) return std::string(text);
   std::string plain;
   plain.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {

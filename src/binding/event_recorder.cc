@@ -37,7 +37,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     Every(kFinishTime, &Impl::FinishSeries);
     Every(kRefreshTime, &Impl::RefreshSeries);
   }
-  void Record(EventRecord record);
+  void Record(EventRecord&& record);
   void Flush(Duration patience, std::function<void(size_t)> flushed);
   Counts counts() const {
     base::MutexLock lock(mutex_);
@@ -70,7 +70,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
 
   void Every(Duration period, void (Impl::*task)());
   void TakeArrivals();
-  void Handle(Arrival arrival);
+  void Handle(Arrival&& arrival);
   void Repeat(Kept& kept, const std::string& key, Time when);
   void Send(const WritePtr& write);
   void OnAnswer(const WritePtr& write, const client::ResponseResult& result);
@@ -127,7 +127,7 @@ void EventRecorder::Impl::Every(Duration period, void (Impl::*task)()) {
   });
 }
 
-void EventRecorder::Impl::Record(EventRecord record) {
+void EventRecorder::Impl::Record(EventRecord&& record) {
   const Time now = clock_.WallNow();
   {
     base::MutexLock lock(mutex_);
@@ -179,7 +179,7 @@ void EventRecorder::Impl::TakeArrivals() {
   for (Arrival& arrival : arrivals) Handle(std::move(arrival));
 }
 
-void EventRecorder::Impl::Handle(Arrival arrival) {
+void EventRecorder::Impl::Handle(Arrival&& arrival) {
   std::string key;
   if (arrival.record.may_repeat) {
     key = SeriesKey(arrival.record);

@@ -22,17 +22,16 @@ bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <=
 bool IsDnsSubdomain(std::string_view name) {
   if (name.empty() || name.size() > kMaxName) return false;
   bool label_open = false;  // the last character may end a label
-  for (size_t i = 0; i < name.size(); ++i) {
-    const bool at_start = i == 0 || name[i - 1] == '.';
-    if (IsAlphanumeric(name[i])) {
+  char last = '.';
+  for (const char c : name) {
+    if (IsAlphanumeric(c)) {
       label_open = true;
-    } else if (name[i] == '-' && !at_start) {
-      label_open = false;
-    } else if (name[i] == '.' && label_open) {
+    } else if ((c == '-' && last != '.') || (c == '.' && label_open)) {
       label_open = false;
     } else {
       return false;
     }
+    last = c;
   }
   return label_open;
 }

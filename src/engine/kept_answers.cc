@@ -49,7 +49,10 @@ std::optional<Stale> KeptAnswers::FindStale(const DecisionInput& input, const In
     return std::nullopt;
   }
   changes.Read(generation_);
-  return StaleParts(scope, updatable, changes, objects_changed, feasible_changed);
+  const Stale stale = StaleParts(scope, updatable, changes, objects_changed, feasible_changed);
+  if (stale.any()) return stale;
+  Finish(input, true);
+  return std::nullopt;
 }
 
 bool KeptAnswers::Finish(const DecisionInput& input, bool done) {

@@ -47,6 +47,8 @@ struct Stale {
   bool update = false;  // at those that the plugin itself names
   bool nodes = false;   // at those whose node changed
   bool pods = false;    // at those whose pods changed
+
+  bool any() const { return all || update || nodes || pods; }
 };
 
 // When answers were last those of now, and so how much of them a change since then may reach; and

@@ -53,7 +53,9 @@ KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Rando
   SortScores();
   if (!UpdateBoard(input)) return Outcome::kNotKept;
   if (!UpdateWeighted(input)) return Outcome::kNotKept;
-  if (!(on_board_ ? ChooseFromSample(input, random, decision) : Choose(random, decision))) {
+  if (!on_board_) {
+    Choose(random, decision);
+  } else if (!ChooseFromSample(input, random, decision)) {
     return Outcome::kNotKept;
   }
   decision.kind = Decision::Kind::kScheduled;

@@ -65,7 +65,7 @@ class KeptClass {
   // is asked.
   bool ScoresReadFeasible() const;
   // False: something cannot be kept.
-  bool Choose(Random& random, Decision& decision);
+  void Choose(Random& random, Decision& decision);
   bool ChooseFromSample(const DecisionInput& input, Random& random, Decision& decision);
   bool ChooseByEach(const DecisionInput& input, const SampleBlocks::Range& range, Random& random,
                     Decision& decision);

@@ -142,11 +142,10 @@ bool KeptClass::Normalise(const DecisionInput& input, size_t normalised) {
   return true;
 }
 
-bool KeptClass::Choose(Random& random, Decision& decision) {
+void KeptClass::Choose(Random& random, Decision& decision) {
   const ScoreBoard::Best best = board_.FindBest();
   decision.feasible_nodes = board_.num_feasible();
   decision.node = board_.Nth(best, best.ties == 1 ? 0 : random.Below(best.ties));
-  return true;
 }
 
 // What the nodes of the sample have in common decides nothing, and mostly that is all that is

@@ -198,7 +198,16 @@ bool ScoreBoard::MakeCells(size_t block) {
 void ScoreBoard::RefreshGroup(size_t group) {
   const size_t begin = group * kGroup;
   const size_t end = std::min(begin + kGroup, blocks_.size());
-  maker_.Begin(apart_ ? normalised_[*apart_].values.weighted().size() : 0);
+  if (!apart_) {
+    Best best;
+    for (size_t block = begin; block < end; ++block) {
+      for (const BestCell& cell : blocks_.Of(block)) best.Add(cell.total, cell.rows);
+    }
+    const BestCell cell{best.total, BestCell::kWeighed, static_cast<uint16_t>(best.ties)};
+    groups_.Set(group, {&cell, best.ties > 0 ? size_t{1} : size_t{0}});
+    return;
+  }
+  maker_.Begin(normalised_[*apart_].values.weighted().size());
   bool few = true;
   for (size_t block = begin; block < end && few; ++block) {
     for (const BestCell& cell : blocks_.Of(block)) few = few && maker_.Add(cell);
@@ -281,11 +290,16 @@ NodeRow ScoreBoard::Nth(const Best& best, uint64_t skip) const {
   };
   const size_t group = find(groups_, 0);
   const size_t block = find(blocks_, group * kGroup);
-  for (uint64_t word = std::as_const(feasible_).words()[block];; word &= word - 1) {
-    const auto row =
-        static_cast<NodeRow>(block * kBlock + static_cast<size_t>(std::countr_zero(word)));
-    if (totals_[row] + ApartWeight(row) == best.total && skip-- == 0) return row;
-  }
+  const uint64_t rows = std::as_const(feasible_).words()[block];
+  const auto nth = [&](auto total_of) {
+    for (uint64_t word = rows;; word &= word - 1) {
+      const auto row =
+          static_cast<NodeRow>(block * kBlock + static_cast<size_t>(std::countr_zero(word)));
+      if (total_of(row) == best.total && skip-- == 0) return row;
+    }
+  };
+  if (!apart_) return nth([this](NodeRow row) { return totals_[row]; });
+  return nth([this](NodeRow row) { return totals_[row] + ApartWeight(row); });
 }
 
 size_t ScoreBoard::bytes() const {

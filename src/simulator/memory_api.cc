@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "berth/check.h"
@@ -25,8 +26,8 @@ std::string TakeSegment(std::string_view& path) {
   const size_t end = path.find('/');
   const std::string_view segment = path.substr(0, end);
   path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
-  if (segment.find('%') == std::string_view::npos) return std::string(segment);
-  return base::Unescape(segment).value_or(std::string(segment));
+  std::optional<std::string> plain = base::Unescape(segment);
+  return plain ? *std::move(plain) : std::string(segment);
 }
 
 void SetScheduled(api::PodStatus& status, Time now) {

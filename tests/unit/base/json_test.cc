@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "berth/random.h"
+
 namespace berth::base {
 namespace {
 
@@ -30,6 +32,28 @@ TEST(JsonTextTest, EscapesWhatJsonDemandsAndNothingElse) {
   for (const auto& c : cases) {
     SCOPED_TRACE(c.want);
     EXPECT_EQ(Json(c.text), c.want);
+  }
+}
+
+// What is written piece by piece, in one go, and with room that must grow is one text.
+TEST(JsonWriterTest, WritesWhatIsAppended) {
+  Random random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::string want;
+    JsonWriter written(random.Below(64));
+    for (uint64_t pieces = random.Below(6); pieces > 0; --pieces) {
+      std::string text(random.Below(40), 'a');
+      for (uint64_t odd = random.Below(3); odd > 0 && !text.empty(); --odd) {
+        constexpr std::string_view kOdd = "\x01 \"\\\n\x7f\xC3\xBC\xff/~!#[]";
+        text[random.Below(text.size())] = kOdd[random.Below(kOdd.size())];
+      }
+      want += ",\"x\":";
+      AppendJson(text, want);
+      written.Put(",\"x\":");
+      written.PutString(text);
+      ASSERT_EQ(written.size(), want.size()) << want;
+    }
+    EXPECT_EQ(written.Take(), want);
   }
 }
 
