@@ -81,6 +81,25 @@ void SortEvicted(std::vector<RankedVictim>& victims, Time now) {
 }
 
 Status VictimSelection::Select(NodeRow row, Candidate& candidate, const Status& no_victims) {
+  Status status;
+  if (known_ != nullptr && known_->Recall(snapshot_, row, now_, candidate, status)) return status;
+  status = Seek(row, candidate, no_victims);
+  if (known_ != nullptr) Remember(candidate, status);
+  return status;
+}
+
+// A group that is evicted whole has pods on other nodes. Time orders pods by whether they have
+// started, so it makes no difference once all have that ever will.
+void VictimSelection::Remember(const Candidate& candidate, const Status& status) {
+  Time last_start = Time::min();
+  for (const Victim& victim : on_node_) {
+    if (victim.group() != nullptr) return;
+    last_start = std::max(last_start, victim.pods().front().info->start_time.value_or(Time::min()));
+  }
+  known_->Remember(snapshot_, candidate, status, last_start, now_);
+}
+
+Status VictimSelection::Seek(NodeRow row, Candidate& candidate, const Status& no_victims) {
   candidate.row = row;
   candidate.victims.clear();
   candidate.num_pdb_violations = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "berth/in_tree/dry_run.h"
+#include "berth/in_tree/known_victims.h"
 #include "berth/in_tree/preemption.h"
 #include "berth/pod_info.h"
 #include "berth/random.h"
@@ -38,24 +39,36 @@ void SortEvicted(std::vector<RankedVictim>& victims, Time now);
 // Thread safety: one owner.
 class VictimSelection {
  public:
-  // All of it must outlive the selection.
-  VictimSelection(const PodInfo& pod, Victims& victims, DryRun& dry_run, DisruptionBudgets& budgets,
-                  Time now)
-      : pod_(pod), victims_(victims), dry_run_(dry_run), budgets_(budgets), now_(now) {}
+  // All of it must outlive the selection. `known`: nullptr where nothing is kept.
+  VictimSelection(const PodInfo& pod, const Snapshot& snapshot, Victims& victims, DryRun& dry_run,
+                  DisruptionBudgets& budgets, Time now, KnownVictims* known)
+      : pod_(pod),
+        snapshot_(snapshot),
+        victims_(victims),
+        dry_run_(dry_run),
+        budgets_(budgets),
+        now_(now),
+        known_(known) {}
 
-  // Sets the candidate's victims. A status other than Success tells why there are none.
+  // Sets the candidate's victims. A status other than Success tells why there are none. What is
+  // known is not sought again.
   Status Select(NodeRow row, Candidate& candidate, const Status& no_victims);
 
  private:
+  Status Seek(NodeRow row, Candidate& candidate, const Status& no_victims);
+  // Keeps what was found, where that holds for as long as nothing happens to the node.
+  void Remember(const Candidate& candidate, const Status& status);
   Status Remove(const Victim& victim);
   // Brings the victim back if it can stay; else adds it to `evicted_`.
   Status Reprieve(const RankedVictim& victim);
 
   const PodInfo& pod_;
+  const Snapshot& snapshot_;
   Victims& victims_;
   DryRun& dry_run_;
   DisruptionBudgets& budgets_;
   const Time now_;
+  KnownVictims* const known_;
   std::vector<Victim> on_node_;  // scratch
   std::vector<RankedVictim> potential_;
   std::vector<RankedVictim> evicted_;

@@ -148,7 +148,9 @@ DefaultPreemption::Search DefaultPreemption::FindCandidates(CycleState& state, c
   DisruptionBudgets budgets(handle_.listers());
   const std::unique_ptr<DryRun> dry_run = handle_.StartDryRun(state, pod);
   Victims victims(handle_, snapshot);
-  VictimSelection selection(pod, victims, *dry_run, budgets, now);
+  const auto* kept = state.Find<VictimsOfCycle>();
+  VictimSelection selection(pod, snapshot, victims, *dry_run, budgets, now,
+                            kept == nullptr ? nullptr : kept->known);
   std::vector<Candidate> violating;
   Candidate candidate;
   for (size_t i = 0; i < potential.size(); ++i) {

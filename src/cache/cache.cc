@@ -20,7 +20,8 @@ Cache::Cache(const Options& options)
                       for (const PodInfo* pod : pods_.pods(row)) visit(row, *pod);
                   }),
       affinity_terms_(topologies_, options.max_unused_affinity_terms),
-      changes_(options.change_log_capacity) {
+      changes_(options.change_log_capacity),
+      start_changes_(options.start_log_capacity) {
   // A loaded plugin reads the columns of its resources as arrays.
   resources_.set_on_intern([this](ResourceId id) { columns_.StayDense(id); });
 }

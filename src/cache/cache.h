@@ -49,7 +49,8 @@ namespace berth::cache {
 // Generations: every change has a number of one sequence, which the row's node or usage generation
 // takes over. A new version of a placed pod that no plugin can tell from the old one (its status
 // moved on) and a node update that only moved its resourceVersion are no changes, but the objects
-// are replaced all the same.
+// are replaced all the same. When a placed pod started only preemption reads: such changes have a
+// sequence of their own.
 //
 // Counts across nodes: topologies, pod counts and the terms of placed pods are kept up to date by
 // the calls that change pods and nodes, those of trials included.
@@ -64,6 +65,7 @@ class Cache final : public Snapshot {
     size_t max_pod_counts_bytes = 32u << 20;
     size_t max_unused_affinity_terms = 256;
     size_t change_log_capacity = 1u << 16;
+    size_t start_log_capacity = 1u << 12;
     PodInfoOptions pod_info = {};
   };
   Cache() : Cache(Options()) {}
@@ -123,6 +125,9 @@ class Cache final : public Snapshot {
   bool ChangesSince(uint64_t generation, std::vector<Change>& out) const {
     return changes_.Since(generation, out);
   }
+
+  // The same of changes of when a placed pod started, where nothing else changed with it.
+  const ChangeLog& start_changes() const { return start_changes_; }
 
   // Of nodes().
   const NodeOrder& node_order() const { return node_order_; }
@@ -251,6 +256,7 @@ class Cache final : public Snapshot {
   ImageTable images_;
   PodClasses classes_;
   ChangeLog changes_;
+  ChangeLog start_changes_;
   // Undecodable pods and the nodes they close; how many close each node.
   base::StringMap<std::string> closing_pods_;
   base::StringMap<size_t> closed_names_;

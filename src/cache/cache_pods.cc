@@ -69,6 +69,8 @@ Result<void> Cache::AddPod(PodInfoPtr info) {
       CountUsage(row, *known.info, -1);
       CountUsage(row, *info, 1);
       changes_.Append(row, ChangeKind::kPods);
+    } else if (known.info->start_time != info->start_time) {
+      start_changes_.Append(row, ChangeKind::kPods);
     }
     pods_.Confirm(slot, std::move(info));
     return {};

@@ -6,6 +6,23 @@
 
 namespace berth::cache {
 
+void Nominator::Note(const std::string& node_name) {
+  ++generation_;
+  if (changes_.empty()) changes_.resize(kChangesRemembered);
+  changes_[generation_ % kChangesRemembered] = node_name;
+}
+
+bool Nominator::NodesChangedSince(uint64_t generation, std::vector<std::string>& nodes) const {
+  if (generation < all_changed_ || generation > generation_ ||
+      generation_ - generation > kChangesRemembered) {
+    return false;
+  }
+  for (uint64_t g = generation + 1; g <= generation_; ++g) {
+    nodes.push_back(changes_[g % kChangesRemembered]);
+  }
+  return true;
+}
+
 void Nominator::Remove(const std::string& uid) {
   if (place_of_.empty()) return;  // as mostly: not even the name is hashed
   auto found = place_of_.find(uid);
@@ -16,8 +33,8 @@ void Nominator::Remove(const std::string& uid) {
   ended_.push_back({std::move(*pod), found->second.node});
   node->second.erase(pod);
   if (node->second.empty()) pods_on_.erase(node);
+  Note(found->second.node);
   place_of_.erase(found);
-  ++generation_;
 }
 
 void Nominator::ForgetEnded(std::string_view uid) {
@@ -33,7 +50,7 @@ void Nominator::AddNominatedPod(PodInfoPtr pod, const NominatingInfo& info) {
     Remove(uid);
     return;
   }
-  ++generation_;
+  Note(node);
   if (const auto known = place_of_.find(uid);
       known != place_of_.end() && known->second.node == node) {
     known->second.from_here = known->second.from_here || from_here;
@@ -81,7 +98,7 @@ void Nominator::SetAside(const std::vector<std::string>& uids) {
   for (const std::string& uid : uids) {
     if (place_of_.contains(uid)) set_aside_.insert(uid);
   }
-  if (were_any || !set_aside_.empty()) ++generation_;
+  if (were_any || !set_aside_.empty()) all_changed_ = ++generation_;
 }
 
 bool Nominator::GoesBefore(std::string_view uid, std::string_view other_uid) const {

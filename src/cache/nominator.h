@@ -70,8 +70,11 @@ class Nominator {
   std::string_view NominatedNode(std::string_view uid) const;
   bool empty() const { return place_of_.empty(); }
   size_t size() const { return place_of_.size(); }
-  // Changes whenever a nomination comes, goes or gets a newer pod.
+  // Grows whenever a nomination comes, goes or gets a newer pod.
   uint64_t generation() const { return generation_; }
+  // Adds to `nodes` the names of those whose nominations changed after `generation`, which may
+  // repeat. False: that is not known any more, and those of any node may have.
+  bool NodesChangedSince(uint64_t generation, std::vector<std::string>& nodes) const;
 
  private:
   struct Place {
@@ -81,6 +84,10 @@ class Nominator {
   };
 
   void Remove(const std::string& uid);
+  // Numbers a change of the node's nominations.
+  void Note(const std::string& node_name);
+
+  static constexpr size_t kChangesRemembered = 1024;
 
   std::function<bool(const api::Pod&)> is_pending_;
   std::map<std::string, std::vector<PodInfoPtr>, std::less<>> pods_on_;  // by node name
@@ -89,6 +96,8 @@ class Nominator {
   absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>> set_aside_;
   uint64_t last_number_ = 0;
   uint64_t generation_ = 0;
+  uint64_t all_changed_ = 0;          // the generation of the last change of no certain node
+  std::vector<std::string> changes_;  // the last ones, by generation modulo kChangesRemembered
 };
 
 }  // namespace berth::cache

@@ -35,6 +35,8 @@ struct Decision {
   size_t feasible_nodes = 0;
   size_t evaluated_nodes = 0;
   bool kept = false;  // by what was kept of earlier pods
+  // kUnfit: only nodes for which something had changed were judged again.
+  bool from_known = false;
   // What the last pod of the class was told that was evaluated; good until the next call of the
   // engine. PostFilter need not be asked again.
   const Refusal* refusal = nullptr;

@@ -19,24 +19,65 @@ void InsertSorted(std::vector<std::string>& names, std::string_view name) {
 void NodeStatuses::Reset(size_t rows) {
   explicit_.Assign(rows, false);
   num_explicit_ = 0;
-  by_row_.resize(rows);
+  verdicts_.clear();
+  ids_.clear();
+  last_ = 0;
+  verdict_of_.resize(rows);
   absent_ = Status(Code::kUnschedulableAndUnresolvable);
 }
 
+void NodeStatuses::Grow(size_t rows) {
+  explicit_.Resize(rows);
+  verdict_of_.resize(rows);
+}
+
+NodeStatuses::VerdictId NodeStatuses::IdOf(const Status& status, std::string_view plugin) {
+  const auto [at, is_new] = ids_.try_emplace(KeyOf(status, plugin), verdicts_.size());
+  if (is_new) verdicts_.push_back({status, plugin, 0});
+  return at->second;
+}
+
 void NodeStatuses::Set(NodeRow row, Status status, std::string_view plugin) {
-  if (!explicit_.Test(row)) {
-    explicit_.Set(row);
-    ++num_explicit_;
+  Clear(row);
+  if (last_ >= verdicts_.size() || verdicts_[last_].status != status ||
+      verdicts_[last_].plugin.data() != plugin.data()) {
+    last_ = IdOf(status, plugin);
   }
-  by_row_[row] = {status, plugin};
+  explicit_.Set(row);
+  ++num_explicit_;
+  verdict_of_[row] = last_;
+  ++verdicts_[last_].num_nodes;
+}
+
+void NodeStatuses::Clear(NodeRow row) {
+  if (!explicit_.Test(row)) return;
+  explicit_.Clear(row);
+  --num_explicit_;
+  --verdicts_[verdict_of_[row]].num_nodes;
+}
+
+void NodeStatuses::Intern(ReasonTable& reasons) {
+  ids_.clear();
+  for (VerdictId id = 0; id < verdicts_.size(); ++id) {
+    Status& status = verdicts_[id].status;
+    status = Status(status.code(), reasons.Intern(status.reasons()));
+    ids_.try_emplace(KeyOf(status, verdicts_[id].plugin), id);
+  }
+  absent_ = Status(absent_.code(), reasons.Intern(absent_.reasons()));
 }
 
 Status NodeStatuses::Get(NodeRow row) const {
-  return explicit_.Test(row) ? by_row_[row].status : absent_;
+  return explicit_.Test(row) ? verdicts_[verdict_of_[row]].status : absent_;
 }
 
 std::string_view NodeStatuses::plugin(NodeRow row) const {
-  return explicit_.Test(row) ? by_row_[row].plugin : std::string_view();
+  return explicit_.Test(row) ? verdicts_[verdict_of_[row]].plugin : std::string_view();
+}
+
+size_t NodeStatuses::bytes() const {
+  return explicit_.words().size_bytes() + verdict_of_.capacity() * sizeof(VerdictId) +
+         verdicts_.capacity() * sizeof(Verdict) +
+         ids_.capacity() * sizeof(std::pair<Key, VerdictId>);
 }
 
 void Diagnosis::Reset(size_t rows) {
@@ -63,8 +104,9 @@ std::string FitErrorMessage(const Diagnosis& diagnosis) {
   } else {
     ReasonHistogram histogram;
     const NodeStatuses& statuses = diagnosis.statuses;
-    statuses.explicit_nodes().ForEach(
-        [&](NodeRow row) { histogram.Add(statuses.Get(row).reasons(), 1); });
+    for (const NodeStatuses::Verdict& verdict : statuses.verdicts()) {
+      if (verdict.num_nodes > 0) histogram.Add(verdict.status.reasons(), verdict.num_nodes);
+    }
     if (statuses.num_explicit() < diagnosis.num_all_nodes) {
       histogram.Add(statuses.absent().reasons(), diagnosis.num_all_nodes - statuses.num_explicit());
     }

@@ -22,24 +22,26 @@ PreemptionDryRun::PreemptionDryRun(const framework::Profile& profile, const fram
       cycle_(cycle),
       pod_(pod),
       cluster_(cluster),
-      extensions_(framework::HasPreFilterExtensions(profile, cycle)),
-      passed_fixed_(cluster.snapshot.nodes()) {
-  FindFixedFilters();
+      extensions_(framework::HasPreFilterExtensions(profile, cycle)) {
+  for (const framework::FilterEntry& entry : profile_.plugins().filter) {
+    if (!cycle_.skip_filter.test(entry.index)) filters_.push_back(&entry);
+  }
 }
 
 void PreemptionDryRun::FindFixedFilters() {
-  for (const framework::FilterEntry& entry : profile_.plugins().filter) {
-    if (cycle_.skip_filter.test(entry.index)) continue;
-    filters_.push_back(&entry);
+  passed_fixed_ = cluster_.snapshot.nodes();
+  for (const framework::FilterEntry* entry : filters_) {
     // A filter that fails is asked again for each node, and answers for itself there.
     const bool fixed =
-        entry.column != nullptr && ReadsOnlyTheNode(entry) &&
-        framework::RunFilterNodes(entry, cycle_.state, pod_, cluster_.snapshot, passed_fixed_).ok();
-    if (!fixed) changing_filters_.push_back(&entry);
+        entry->column != nullptr && ReadsOnlyTheNode(*entry) &&
+        framework::RunFilterNodes(*entry, cycle_.state, pod_, cluster_.snapshot, passed_fixed_)
+            .ok();
+    if (!fixed) changing_filters_.push_back(entry);
   }
 }
 
 void PreemptionDryRun::Begin(NodeRow row) {
+  if (num_begun_++ == framework::kFewNodes) FindFixedFilters();
   row_ = row;
   nominated_ = NominatedPodsOn(row, pod_, cluster_);
   overlay_.Clear();

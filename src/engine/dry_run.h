@@ -12,10 +12,11 @@ namespace berth::engine {
 
 // Dry runs of preemption for one pod, whose PreFilter has run in `cycle`.
 //
-// What no imagined pod can change is looked at once for all nodes, by columns: the filters that
-// declare that they read nothing but the node itself. The others see the node's row with an
-// overlay. The state of PreFilter is copied for a node only where a filter wants to hear of pods
-// that come and go.
+// What no imagined pod can change is looked at once for all nodes, by columns, once a few nodes
+// were asked about: the filters that declare that they read nothing but the node itself. The others
+// see the node's row with an overlay.
+// The state of PreFilter is copied for a node only where a filter wants to hear of pods that come
+// and go.
 //
 // Thread safety: the scheduling thread. All references must outlive it.
 class PreemptionDryRun final : public DryRun {
@@ -45,10 +46,12 @@ class PreemptionDryRun final : public DryRun {
   const PodInfo& pod_;
   const ClusterState cluster_;
   const bool extensions_;
-  // The filters that were not skipped, and those of them that do not read only the node.
+  size_t num_begun_ = 0;  // nodes
+  // The filters that were not skipped and, once the fixed ones are found, those of them that do
+  // not read only the node.
   std::vector<const framework::FilterEntry*> filters_;
   std::vector<const framework::FilterEntry*> changing_filters_;
-  // The rows that pass the rest of them.
+  // The rows that pass the rest of them; empty before.
   NodeSet passed_fixed_;
 
   NodeRow row_ = kNoRow;

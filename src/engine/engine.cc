@@ -23,6 +23,15 @@ bool IsNominated(const PodInfo& pod, const cache::Nominator& nominated) {
          !nominated.NominatedNode(pod.pod->metadata.uid).empty();
 }
 
+bool AsksExtenders(const PodInfo& pod, const ClusterState& cluster) {
+  return cluster.extenders != nullptr && cluster.extenders->Involved(*pod.pod);
+}
+
+// Whether the filters alone decide, about every node.
+bool SpeaksOfAllNodes(const PodInfo& pod, const ClusterState& cluster) {
+  return cluster.placement == nullptr && !AsksExtenders(pod, cluster);
+}
+
 }  // namespace
 
 Engine::Engine(Random random) : random_(random) {}
@@ -48,13 +57,51 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
                           const PodInfo& pod, const ClusterState& cluster,
                           int32_t percentage_of_nodes_to_score, RefuseAlike refuse_alike) {
   if (cluster.extenders != nullptr) extender_calls_ = cluster.extenders->num_calls();
-  if (auto kept = DecideFromKept(profile, cycle, pod, cluster, percentage_of_nodes_to_score,
-                                 refuse_alike)) {
+  const bool refuses_alike = refuse_alike == RefuseAlike::kYes;
+  if (refuses_alike) {
+    if (auto refused = Refuse(profile, pod, cluster, percentage_of_nodes_to_score))
+      return *std::move(refused);
+  }
+  // First what the last pod of the class makes likely.
+  KeptRejections* known = refuses_alike ? FindRejections(profile, pod, cluster) : nullptr;
+  const bool known_first = known != nullptr && known->expects_rejection();
+  const auto decide_from_known = [&] {
+    return DecideFromKnown(profile, cycle, pod, cluster, percentage_of_nodes_to_score, *known);
+  };
+  if (known_first) {
+    if (auto decided = decide_from_known()) return *std::move(decided);
+  }
+  if (auto kept = DecideFromKept(profile, cycle, pod, cluster, percentage_of_nodes_to_score)) {
     return *std::move(kept);
   }
+  if (known != nullptr && !known_first) {
+    if (auto decided = decide_from_known()) return *std::move(decided);
+  }
   Evaluation evaluation(profile, cycle, pod, cluster, findings_);
-  Evaluation::Outcome outcome =
+  const Evaluation::Outcome outcome =
       evaluation.Search(percentage_of_nodes_to_score, next_start_node_index_);
+  // Preemption may have remembered more of the pod before.
+  if (kept_ != nullptr) kept_->Evict();
+  return Conclude(profile, cycle, pod, cluster, evaluation, outcome);
+}
+
+std::optional<Decision> Engine::DecideFromKnown(const framework::Profile& profile,
+                                                framework::Cycle& cycle, const PodInfo& pod,
+                                                const ClusterState& cluster, int32_t percentage,
+                                                KeptRejections& known) {
+  Evaluation evaluation(profile, cycle, pod, cluster, findings_);
+  bool ended = false;
+  const auto outcome = evaluation.SearchKnown(percentage, next_start_node_index_, known, ended);
+  if (ended) kept_->DropRejections(profile, pod);
+  kept_->Evict();  // what was found on the way may have taken room
+  if (outcome) return Conclude(profile, cycle, pod, cluster, evaluation, *outcome);
+  cycle = cycle.Fresh();
+  return std::nullopt;
+}
+
+Decision Engine::Conclude(const framework::Profile& profile, framework::Cycle& cycle,
+                          const PodInfo& pod, const ClusterState& cluster, Evaluation& evaluation,
+                          Evaluation::Outcome outcome) {
   looked_at_ = evaluation.has_filtered() ? evaluation.num_candidates() : 0;
   if (outcome == Evaluation::Outcome::kUnfit) outcome = evaluation.Explain();
   Decision decision;
@@ -62,10 +109,16 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
     case Evaluation::Outcome::kFeasible:
       if (kept_ != nullptr) kept_->DropRefusal(profile, pod);
       return Choose(evaluation);
-    case Evaluation::Outcome::kUnfit:
+    case Evaluation::Outcome::kUnfit: {
       decision.kind = Decision::Kind::kUnfit;
       decision.evaluated_nodes = findings_.diagnosis.statuses.num_explicit();
+      decision.from_known = evaluation.from_known();
+      KeptRejections* const known = evaluation.from_known()
+                                        ? kept_->FindRejections(profile, pod)
+                                        : KeepRejections(profile, cycle, pod, cluster);
+      if (known != nullptr) cycle.state.Write(VictimsOfCycle{&known->victims()});
       return decision;
+    }
     case Evaluation::Outcome::kNoNodes:
       decision.kind = Decision::Kind::kNoNodes;
       return decision;
@@ -75,27 +128,43 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
   return Failed(evaluation.error());
 }
 
-std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile,
-                                               framework::Cycle& cycle, const PodInfo& pod,
-                                               const ClusterState& cluster, int32_t percentage,
-                                               RefuseAlike refuse_alike) {
-  if (kept_ == nullptr) return std::nullopt;
-  const bool all_nodes = percentage <= 0 || percentage >= 100;
+KeptRejections* Engine::FindRejections(const framework::Profile& profile, const PodInfo& pod,
+                                       const ClusterState& cluster) {
+  if (kept_ == nullptr || !SpeaksOfAllNodes(pod, cluster)) return nullptr;
+  return kept_->FindRejections(profile, pod);
+}
+
+KeptRejections* Engine::KeepRejections(const framework::Profile& profile,
+                                       const framework::Cycle& cycle, const PodInfo& pod,
+                                       const ClusterState& cluster) {
+  if (kept_ == nullptr || !SpeaksOfAllNodes(pod, cluster)) return nullptr;
+  return kept_->KeepRejections(profile, cycle, pod, cluster, findings_.diagnosis);
+}
+
+std::optional<Decision> Engine::Refuse(const framework::Profile& profile, const PodInfo& pod,
+                                       const ClusterState& cluster, int32_t percentage) {
   // Why a pod is refused that is nominated itself is its own affair, and a refusal speaks of all
   // nodes.
-  if (refuse_alike == RefuseAlike::kYes && cluster.placement == nullptr &&
-      !IsNominated(pod, cluster.nominated)) {
-    if (const KeptRefusal* known = kept_->FindRefusal(profile, pod, cluster)) {
-      if (!all_nodes) MoveOn(known->looked_at(), cluster);
-      Decision decision;
-      decision.kind = Decision::Kind::kUnfit;
-      decision.kept = true;
-      decision.refusal = &known->refusal();
-      return decision;
-    }
+  if (kept_ == nullptr || cluster.placement != nullptr || IsNominated(pod, cluster.nominated)) {
+    return std::nullopt;
   }
-  const bool asks_extenders = cluster.extenders != nullptr && cluster.extenders->Involved(*pod.pod);
-  if (asks_extenders || IsNominated(pod, cluster.nominated)) return std::nullopt;
+  const KeptRefusal* known = kept_->FindRefusal(profile, pod, cluster);
+  if (known == nullptr) return std::nullopt;
+  if (percentage > 0 && percentage < 100) MoveOn(known->looked_at(), cluster);
+  Decision decision;
+  decision.kind = Decision::Kind::kUnfit;
+  decision.kept = true;
+  decision.refusal = &known->refusal();
+  return decision;
+}
+
+std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile,
+                                               framework::Cycle& cycle, const PodInfo& pod,
+                                               const ClusterState& cluster, int32_t percentage) {
+  if (kept_ == nullptr || AsksExtenders(pod, cluster) || IsNominated(pod, cluster.nominated)) {
+    return std::nullopt;
+  }
+  const bool all_nodes = percentage <= 0 || percentage >= 100;
   std::optional<Sample> sample;
   if (!all_nodes) {
     if (cluster.placement != nullptr || cluster.node_order == nullptr) return std::nullopt;

@@ -20,6 +20,7 @@ class Cache;
 namespace berth::engine {
 
 class KeptEvaluations;
+class KeptRejections;
 
 // What a pod hears when there are no nodes at all.
 inline constexpr std::string_view kNoNodesMessage = "no nodes available to schedule pods";
@@ -81,9 +82,26 @@ class Engine {
   Diagnosis& diagnosis() { return findings_.diagnosis; }
 
  private:
+  // What is known to refuse the pod.
+  std::optional<Decision> Refuse(const framework::Profile& profile, const PodInfo& pod,
+                                 const ClusterState& cluster, int32_t percentage);
+  // By what is known of why nodes reject the pod's class; nullopt where that does not decide.
+  std::optional<Decision> DecideFromKnown(const framework::Profile& profile,
+                                          framework::Cycle& cycle, const PodInfo& pod,
+                                          const ClusterState& cluster, int32_t percentage,
+                                          KeptRejections& known);
   std::optional<Decision> DecideFromKept(const framework::Profile& profile, framework::Cycle& cycle,
                                          const PodInfo& pod, const ClusterState& cluster,
-                                         int32_t percentage, RefuseAlike refuse_alike);
+                                         int32_t percentage);
+  Decision Conclude(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
+                    const ClusterState& cluster, Evaluation& evaluation,
+                    Evaluation::Outcome outcome);
+  // nullptr: nothing is known.
+  KeptRejections* FindRejections(const framework::Profile& profile, const PodInfo& pod,
+                                 const ClusterState& cluster);
+  // Keeps what the diagnosis says of the pod; nullptr: it cannot be kept.
+  KeptRejections* KeepRejections(const framework::Profile& profile, const framework::Cycle& cycle,
+                                 const PodInfo& pod, const ClusterState& cluster);
   void MoveOn(size_t looked_at, const ClusterState& cluster);
   Decision Choose(Evaluation& evaluation);
 

@@ -52,6 +52,30 @@ Evaluation::Outcome Evaluation::Search(int32_t percentage, size_t& next_start_no
   return ListFeasible();
 }
 
+std::optional<Evaluation::Outcome> Evaluation::SearchKnown(int32_t percentage,
+                                                           size_t& next_start_node_index,
+                                                           KeptRejections& known, bool& ended) {
+  ended = false;
+  if (const Outcome outcome = PreFilter(); outcome != Outcome::kFeasible) return outcome;
+  // Where PreFilter leaves nodes out, it has something to say of them.
+  if (named_ || cluster_.placement != nullptr) return std::nullopt;
+  SetCandidates();
+  if (AskNominatedNode(findings_.diagnosis)) {
+    findings_.candidates = findings_.feasible;
+    return ListFeasible();
+  }
+  framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
+  const KeptRejections::Outcome outcome = known.Refresh(cycle_, pod_, cluster_);
+  ended = outcome == KeptRejections::Outcome::kEnded;
+  if (outcome != KeptRejections::Outcome::kAllReject) return std::nullopt;
+  timer.Finish(Code::kSuccess);
+  from_known_ = true;
+  known.Tell(findings_.diagnosis);
+  // A search of a part of the nodes finds none until it has looked at all of them.
+  if (Samples(percentage)) next_start_node_index %= findings_.diagnosis.num_all_nodes;
+  return Outcome::kUnfit;
+}
+
 Evaluation::Outcome Evaluation::FilterAllNodes() {
   if (const Outcome outcome = PreFilter(); outcome != Outcome::kFeasible) return outcome;
   SetCandidates();

@@ -12,6 +12,7 @@
 #include "src/engine/cluster_state.h"
 #include "src/engine/diagnosis.h"
 #include "src/engine/filter.h"
+#include "src/engine/kept_rejections.h"
 #include "src/framework/runtime.h"
 
 namespace berth::engine {
@@ -49,13 +50,20 @@ class Evaluation {
   // default where an extender takes part), zone by zone in turn from `next_start_node_index`, which
   // it moves.
   Outcome Search(int32_t percentage, size_t& next_start_node_index);
+  // The same by what is known of why nodes reject the pod's class. nullopt, with `ended` set where
+  // that is of no use any more: some node may take the pod, or is left out by PreFilter. Then
+  // nothing but the cycle and the findings has changed.
+  std::optional<Outcome> SearchKnown(int32_t percentage, size_t& next_start_node_index,
+                                     KeptRejections& known, bool& ended);
   // Looks at all nodes.
   Outcome FilterAllNodes();
   // After kFeasible: sets the totals and, unless it is nullptr, what each plugin gave.
   Outcome Score(std::vector<framework::PluginScores>* details);
   // Whether PreFilter has left some nodes, which the filters were asked about; how many.
-  bool has_filtered() const { return pass_.has_value(); }
+  bool has_filtered() const { return pass_.has_value() || from_known_; }
   size_t num_candidates() const { return few_ ? named_->size() : findings_.candidates.Count(); }
+  // Whether why nodes reject the pod was known.
+  bool from_known() const { return from_known_; }
   // Writes why the nodes that were looked at were rejected to the diagnosis. kError, else kUnfit.
   Outcome Explain();
   // Once PreFilter has left some nodes: whether the node that the pod is nominated for, which
@@ -89,6 +97,7 @@ class Evaluation {
   std::optional<std::vector<NodeRow>> named_;  // by PreFilter
   bool few_ = false;                           // these alone were looked at, one by one
   std::optional<FilterPass> pass_;             // over the candidates
+  bool from_known_ = false;
   NodeSet scratch_;
   std::string error_;
 };

@@ -24,7 +24,47 @@ std::vector<NodeRow> RowsOf(const std::vector<std::string>& names, const Snapsho
   return rows;
 }
 
+Status ClosedStatus(const CycleState& state) {
+  return state.reasons().Make(Code::kUnschedulableAndUnresolvable, kClosedReason);
+}
+
+// The verdict on a node with the pods that are nominated for it.
+framework::PluginStatus JudgeWithNominated(const framework::Profile& profile,
+                                           const framework::Cycle& cycle, const PodInfo& pod,
+                                           const Snapshot& snapshot, NodeRow row,
+                                           const std::vector<const PodInfo*>& nominated,
+                                           bool hears) {
+  std::optional<CycleState> imagined;
+  if (hears) imagined = cycle.state.Clone();
+  Overlay overlay;
+  const Status added = ImagineNominated(profile, cycle, pod, snapshot, row, nominated,
+                                        imagined ? &*imagined : nullptr, overlay);
+  if (!added.ok()) return {cycle.state.reasons().Error(added.message())};
+  framework::PluginStatus verdict = framework::RunFilter(
+      profile, cycle, imagined ? *imagined : cycle.state, pod, NodeView(snapshot, row, &overlay));
+  // The clone's reasons die with it; the cycle's own table keeps a copy.
+  if (imagined && !verdict.status.ok()) {
+    verdict.status =
+        Status(verdict.status.code(), cycle.state.reasons().Intern(verdict.status.reasons()));
+  }
+  return verdict;
+}
+
 }  // namespace
+
+framework::PluginStatus JudgeNode(const framework::Profile& profile, const framework::Cycle& cycle,
+                                  const PodInfo& pod, const ClusterState& cluster, NodeRow row) {
+  const Snapshot& snapshot = cluster.snapshot;
+  if (snapshot.closed_nodes().Test(row)) return {ClosedStatus(cycle.state)};
+  const std::vector<const PodInfo*> nominated = NominatedPodsOn(row, pod, cluster);
+  if (!nominated.empty()) {
+    const bool hears = framework::HasPreFilterExtensions(profile, cycle);
+    const framework::PluginStatus verdict =
+        JudgeWithNominated(profile, cycle, pod, snapshot, row, nominated, hears);
+    if (!verdict.status.ok()) return verdict;
+  }
+  return framework::RunFilter(profile, cycle, cycle.state, pod, NodeView(snapshot, row));
+}
 
 void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis) {
   diagnosis.statuses.SetAbsent(
@@ -71,7 +111,7 @@ Status FilterPass::RunFew(std::vector<NodeRow>& nodes) {
   Status failure;
   std::erase_if(nodes, [&](NodeRow row) {
     if (!cluster_.snapshot.closed_nodes().Test(row)) return false;
-    explicit_.push_back({row, {ClosedStatus(), ""}});
+    explicit_.push_back({row, {ClosedStatus(cycle_.state), ""}});
     return true;
   });
   for (const framework::FilterEntry& entry : profile_.plugins().filter) {
@@ -130,10 +170,6 @@ Status FilterPass::RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes
   return failure;
 }
 
-Status FilterPass::ClosedStatus() const {
-  return cycle_.state.reasons().Make(Code::kUnschedulableAndUnresolvable, kClosedReason);
-}
-
 // Nodes that expect pods of equal or higher priority must also pass with those pods on them; the
 // plain pass, which all nodes take afterwards, is the one without.
 Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
@@ -143,21 +179,11 @@ Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
   // Without a filter that hears of imagined pods the state stays what it is.
   const bool hears = framework::HasPreFilterExtensions(profile_, cycle_);
   for (const auto& [row, nominated] : rows) {
-    std::optional<CycleState> imagined;
-    if (hears) imagined = cycle_.state.Clone();
-    Overlay overlay;
-    const Status added = ImagineNominated(profile_, cycle_, pod_, snapshot, row, nominated,
-                                          imagined ? &*imagined : nullptr, overlay);
-    if (!added.ok()) return cycle_.state.reasons().Error(added.message());
-    const NodeView view(snapshot, row, &overlay);
     const framework::PluginStatus verdict =
-        framework::RunFilter(profile_, cycle_, imagined ? *imagined : cycle_.state, pod_, view);
+        JudgeWithNominated(profile_, cycle_, pod_, snapshot, row, nominated, hears);
     if (verdict.status.ok()) continue;
-    Status kept = verdict.status;
-    // The clone's reasons die with it; the cycle's own table keeps a copy.
-    if (imagined) kept = Status(kept.code(), cycle_.state.reasons().Intern(kept.reasons()));
-    if (kept.code() == Code::kError) return kept;
-    explicit_.push_back({row, {kept, verdict.plugin}});
+    if (verdict.status.code() == Code::kError) return verdict.status;
+    explicit_.push_back({row, verdict});
     nodes.Clear(row);
   }
   return Status::Success();
@@ -181,7 +207,7 @@ Status FilterPass::ForEachRejected(const NodeSet& wanted, const Visit& visit) {
   Status failure;
   closed_.ForEach([&](NodeRow row) {
     if (!wanted.Test(row)) return;
-    visit(row, ClosedStatus(), "");
+    visit(row, ClosedStatus(state), "");
   });
   for (const Verdict& verdict : explicit_) {
     if (wanted.Test(verdict.row))

@@ -24,6 +24,10 @@ Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle
 // the name of the plugins that have rejected the pod so far.
 void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis);
 
+// The verdict on one node, as a FilterPass comes to it.
+framework::PluginStatus JudgeNode(const framework::Profile& profile, const framework::Cycle& cycle,
+                                  const PodInfo& pod, const ClusterState& cluster, NodeRow row);
+
 // Which nodes of a set pass a profile's filters, by columns where a plugin offers them.
 //
 // A row's verdict is that of the first plugin to reject it, in profile order. Reasons are asked
@@ -59,7 +63,6 @@ class FilterPass {
     framework::PluginStatus verdict;
   };
 
-  Status ClosedStatus() const;
   Status RunWithNominatedPods(NodeSet& nodes);
   Status RunPlugin(const framework::FilterEntry& entry, NodeSet& nodes);
 

@@ -71,6 +71,7 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
   switch (entry.kept->Decide(input, random, decision)) {
     case KeptClass::Outcome::kDecided:
       entry.refusal.reset();
+      if (entry.rejections != nullptr) entry.rejections->NoteTaken();
       entry.failures = 0;
       Evict();
       ++num_decided_;
@@ -114,6 +115,33 @@ void KeptEvaluations::KeepRefusal(const framework::Profile& profile, framework::
 void KeptEvaluations::DropRefusal(const framework::Profile& profile, const PodInfo& pod) {
   const auto known = by_class_.find({&profile, pod.pod_class});
   if (known != by_class_.end()) known->second->refusal.reset();
+}
+
+KeptRejections* KeptEvaluations::FindRejections(const framework::Profile& profile,
+                                                const PodInfo& pod) {
+  const auto known = by_class_.find({&profile, pod.pod_class});
+  if (known == by_class_.end() || known->second->rejections == nullptr) return nullptr;
+  return Find(profile, pod.pod_class).rejections.get();
+}
+
+KeptRejections* KeptEvaluations::KeepRejections(const framework::Profile& profile,
+                                                const framework::Cycle& cycle, const PodInfo& pod,
+                                                const ClusterState& cluster,
+                                                const Diagnosis& diagnosis) {
+  if (pod.pod_class == kNoPodClass) return nullptr;
+  const EvaluationPlan& plan = PlanOf(profile);
+  if (!plan.keeps_refusals() || !KeptRejections::MayBeKept(plan, cycle, diagnosis)) return nullptr;
+  Entry& entry = Find(profile, pod.pod_class);
+  entry.rejected = age_;
+  entry.rejections =
+      std::make_unique<KeptRejections>(plan, cycle, pod, cluster, diagnosis, changes_, bytes_);
+  Evict();
+  return entry.rejections.get();
+}
+
+void KeptEvaluations::DropRejections(const framework::Profile& profile, const PodInfo& pod) {
+  const auto known = by_class_.find({&profile, pod.pod_class});
+  if (known != by_class_.end()) known->second->rejections.reset();
 }
 
 void KeptEvaluations::Clear() {
@@ -180,6 +208,7 @@ void KeptEvaluations::Age() {
   while (!by_use_.empty() && age_ - by_use_.back().decided >= kMaxAge) DropLast();
   for (Entry& entry : by_use_) {
     if (age_ - entry.refused >= kMaxRefusalAge) entry.refusal.reset();
+    if (age_ - entry.rejected >= kMaxRefusalAge) entry.rejections.reset();
   }
 }
 

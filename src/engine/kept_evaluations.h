@@ -17,16 +17,17 @@
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/kept_class.h"
 #include "src/engine/kept_refusal.h"
+#include "src/engine/kept_rejections.h"
 #include "src/engine/search_order.h"
 
 namespace berth::engine {
 
 // Decides pods from what is kept of earlier pods of their class, and keeps it.
 //
-// A class is kept from its second pod on (that no node takes it: from the first), until one of
-// these drops it, which costs time, never correctness: none of its pods was decided for kMaxAge
-// calls of Age(), or what is kept takes more memory than allowed and all other classes were decided
-// later.
+// A class is kept from its second pod on (that no node takes it, and why: from the first), until
+// one of these drops it, which costs time, never correctness: none of its pods was decided for
+// kMaxAge calls of Age(), or what is kept takes more memory than allowed and all other classes were
+// decided later.
 //
 // Thread safety: the scheduling thread.
 class KeptEvaluations {
@@ -50,9 +51,19 @@ class KeptEvaluations {
   void KeepRefusal(const framework::Profile& profile, framework::Cycle cycle, const PodInfo& pod,
                    const ClusterState& cluster, const Diagnosis& diagnosis, size_t looked_at,
                    Refusal refusal);
+  // Why each node rejects the pods of the class, to be refreshed; nullptr where that is not known.
+  KeptRejections* FindRejections(const framework::Profile& profile, const PodInfo& pod);
+  // The same of what an evaluation of the pod in `cycle` has just found; nullptr where it cannot be
+  // kept. Good until the next call.
+  KeptRejections* KeepRejections(const framework::Profile& profile, const framework::Cycle& cycle,
+                                 const PodInfo& pod, const ClusterState& cluster,
+                                 const Diagnosis& diagnosis);
+  void DropRejections(const framework::Profile& profile, const PodInfo& pod);
   // Some node takes a pod of the class.
   void DropRefusal(const framework::Profile& profile, const PodInfo& pod);
 
+  // Drops classes until the rest has room, but for the one that was asked about last.
+  void Evict();
   // To be called at even intervals: a class that is not decided any more, as that of a Deployment
   // that was rolled over, goes in the end. A refusal goes earlier, however many pods have heard it:
   // what should have ended it may have been missed.
@@ -78,7 +89,9 @@ class KeptEvaluations {
     uint32_t failures = 0;  // to keep it, one after the other
     uint32_t decided = 0;   // age_ when one of its pods was decided last
     uint32_t refused = 0;   // age_ when the refusal was found
+    uint32_t rejected = 0;  // age_ when the rejections were found
     std::unique_ptr<KeptRefusal> refusal;
+    std::unique_ptr<KeptRejections> rejections;
     std::unique_ptr<KeptClass> kept;
   };
   struct Plan {
@@ -96,7 +109,6 @@ class KeptEvaluations {
   Entry& Find(const framework::Profile& profile, PodClassId pod_class);
   std::unique_ptr<KeptClass> MakeClass(const EvaluationPlan& plan,
                                        const cache::Fragments& fragments, size_t pod_bytes);
-  void Evict();
   void DropLast();
 
   const cache::Cache& cache_;

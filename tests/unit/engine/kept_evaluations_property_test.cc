@@ -40,6 +40,8 @@ struct Tally {
   uint64_t kept_in_placement = 0;      // decided from what is kept, on a part of the nodes
   uint64_t kept_beside_nominated = 0;  // decided from what is kept, while nominations counted
   uint64_t kept_samples = 0;           // decided from what is kept, of which a part was scored
+  uint64_t from_rejections = 0;  // rejected for reasons that were kept, and brought up to date
+  uint64_t recalled = 0;         // nodes where victims, or that there are none, were known
 };
 
 // What one engine came to for a pod.
@@ -48,6 +50,7 @@ struct Told {
   Refusal refusal;                    // where no node took it
   std::optional<NodeRow> victims_on;  // where evictions would make room
   std::vector<const PodInfo*> victims;
+  std::string candidates;  // all of them
 };
 
 // Both engines, and the pods that stand somewhere between pending and bound.
@@ -76,6 +79,7 @@ class Walk {
     tally.kept_in_placement += kept_in_placement_;
     tally.kept_beside_nominated += kept_beside_nominated_;
     tally.kept_samples += kept_samples_;
+    tally.recalled += recalled_;
   }
 
  private:
@@ -112,8 +116,10 @@ class Walk {
       DecideNominated(tally);
     } else if (what < 68) {
       RemoveSomePod();
-    } else if (what < 73) {
+    } else if (what < 71) {
       Terminate(random().Below(placed_.size() + 1));
+    } else if (what < 73) {
+      StartSomePod();
     } else if (what < 77) {
       EndSomeBind();
     } else if (what < 81) {
@@ -135,6 +141,17 @@ class Walk {
       Trial(tally);
     }
     if (random().Below(50) == 0) kept_.AgeKept();
+    if (random().Below(20) == 0) cluster_.handle.virtual_clock.Advance(std::chrono::seconds(1));
+    // Clocks are set back, too.
+    if (random().Below(200) == 0) {
+      cluster_.handle.virtual_clock.Correct(std::chrono::seconds(random().Below(5)));
+    }
+  }
+
+  static uint64_t NumRecalled(const framework::Cycle& cycle) {
+    const auto* of_cycle = cycle.state.Find<VictimsOfCycle>();
+    if (of_cycle == nullptr) return 0;
+    return static_cast<const KeptVictims*>(of_cycle->known)->num_recalled();
   }
 
   // What becomes of a pod in this engine, preemption imagined.
@@ -143,6 +160,9 @@ class Walk {
     framework::Cycle cycle;
     const ClusterState cluster = Cluster();
     told.decision = engine.Schedule(*cluster_.profile, cycle, *pod, cluster, percentage_);
+    if (const KeptEvaluations* known = engine.kept()) {
+      EXPECT_TRUE(known->bytes() <= max_kept_bytes_ || known->num_classes() == 1);
+    }
     if (told.decision.kind == Decision::Kind::kScheduled) {
       if (told.decision.kept && nominations_.Matter(*pod)) ++kept_beside_nominated_;
       const auto* asks = api::Find(pod->pod->metadata.annotations, test::OwnNodes::kName);
@@ -165,12 +185,15 @@ class Walk {
     }
     Diagnosis& diagnosis = engine.diagnosis();
     running_cycle_ = &cycle;
+    const uint64_t recalled_before = NumRecalled(cycle);
     cluster_.handle.pending_pods = {pod->pod};
     const auto preview = framework::RunPreemptionPreview(*cluster_.profile, cycle, *pod, cache(),
                                                          diagnosis.statuses);
     if (preview) diagnosis.post_filter_message = preview->message;
     told.refusal = {FitErrorMessage(diagnosis), diagnosis.unschedulable_plugins,
                     diagnosis.pending_plugins, NominatingInfo{}};
+    if (preview) told.candidates = TextOf(*preview);
+    recalled_ += NumRecalled(cycle) - recalled_before;
     if (preview && !preview->best.empty()) {
       const PreemptionCandidate& best = preview->candidates[preview->best.front()];
       told.victims_on = best.row;
@@ -179,6 +202,16 @@ class Walk {
       engine.KeepRefusal(*cluster_.profile, std::move(cycle), *pod, cluster, told.refusal);
     }
     return told;
+  }
+
+  std::string TextOf(const PreemptionPreview& preview) {
+    std::string text = preview.message;
+    for (const PreemptionCandidate& candidate : preview.candidates) {
+      text += ' ' + std::string(cache().node_name(candidate.row)) + ':';
+      for (const PodInfo* victim : candidate.victims) text += ' ' + victim->pod->metadata.name;
+      text += " breaking " + std::to_string(candidate.num_pdb_violations) + ',';
+    }
+    return text;
   }
 
   void Decide(const PodInfoPtr& pod, Tally& tally) {
@@ -194,11 +227,15 @@ class Walk {
     ASSERT_EQ(plain.refusal.message, kept.refusal.message);
     ASSERT_EQ(plain.refusal.unschedulable_plugins, kept.refusal.unschedulable_plugins);
     ASSERT_EQ(plain.refusal.pending_plugins, kept.refusal.pending_plugins);
+    // A refusal that was found for an earlier pod has their number only, in its message.
+    if (kept.decision.refusal == nullptr) {
+      ASSERT_EQ(plain.candidates, kept.candidates);
+    }
     ASSERT_EQ(plain.victims_on, kept.victims_on);
     ASSERT_EQ(plain.victims, kept.victims);
-    ASSERT_TRUE(kept_.kept()->bytes() <= max_kept_bytes_ || kept_.kept()->num_classes() == 1);
     ++tally.decisions;
     if (kept.decision.refusal != nullptr) ++tally.refused_alike;
+    if (kept.decision.from_known) ++tally.from_rejections;
     if (plain.decision.kind == Decision::Kind::kScheduled) {
       ++tally.scheduled;
       Place(pod, plain.decision.node);
@@ -258,6 +295,17 @@ class Walk {
     ASSERT_TRUE(cache().AddPod(placed_[at]).has_value());
   }
 
+  // Pods start, or turn out to have started at another time; nothing else changes.
+  void StartSomePod() {
+    if (placed_.empty()) return;
+    PodInfoPtr& pod = placed_[random().Below(placed_.size())];
+    api::Pod started = *pod->pod;
+    started.status.start_time = cluster_.handle.virtual_clock.Now() +
+                                std::chrono::seconds(random().Below(6)) - std::chrono::seconds(4);
+    pod = cache().MakePodInfo(std::make_shared<const api::Pod>(std::move(started)));
+    ASSERT_TRUE(cache().AddPod(pod).has_value());
+  }
+
   // The victims end, or are gone at once; the pod is nominated, in its status or in memory only.
   void Preempt(const PodInfoPtr& pod, const Told& told) {
     const std::string node(cache().node_name(*told.victims_on));
@@ -299,7 +347,12 @@ class Walk {
   }
 
   void NominateOrForget() {
-    if (nominations_.size() < (crowded_ ? 9 : 3) && random().Below(crowded_ ? 2 : 3) == 0) {
+    if (random().Below(20) == 0) {
+      nominations_.SetAside({});
+      if (!nominations_.empty() && random().Below(2) == 0) {
+        nominations_.SetAside({RandomNominated()->pod->metadata.uid});
+      }
+    } else if (nominations_.size() < (crowded_ ? 9 : 3) && random().Below(crowded_ ? 2 : 3) == 0) {
       const bool in_the_crowd = crowded_ && random().Below(4) != 0;
       Nominate(cluster_.NewPod(random().Below(cluster_.kTemplates)),
                in_the_crowd ? "node-" + std::to_string(random().Below(3)) : cluster_.RandomNode());
@@ -343,6 +396,7 @@ class Walk {
   uint64_t kept_in_placement_ = 0;
   uint64_t kept_beside_nominated_ = 0;
   uint64_t kept_samples_ = 0;
+  uint64_t recalled_ = 0;
   int32_t percentage_ = 0;
   uint64_t parts_ = 1;  // of the nodes, one of which a pod may go to
   uint64_t part_ = 0;
@@ -365,6 +419,10 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
   EXPECT_GT(tally.kept_in_placement, tally.kept / 20);
   EXPECT_GT(tally.kept_beside_nominated, tally.kept / 10);
   EXPECT_GT(tally.kept_samples, tally.kept / 200);
+  EXPECT_GT(tally.from_rejections, (tally.decisions - tally.scheduled) / 40);
+  EXPECT_GT(tally.recalled, tally.from_rejections / 2);
+  RecordProperty("from_rejections", std::to_string(tally.from_rejections));
+  RecordProperty("recalled", std::to_string(tally.recalled));
   RecordProperty("refused_alike", std::to_string(tally.refused_alike));
   RecordProperty("preempted", std::to_string(tally.preempted));
   RecordProperty("nominated", std::to_string(tally.nominated));
