@@ -8,11 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/in_tree_registry.h"
 #include "src/config/types.h"
 #include "src/engine/dry_run.h"
 #include "src/framework/runtime.h"
-#include "tests/support/default_plugins.h"
+#include "tests/support/default_profile.h"
 #include "tests/support/fake_handle.h"
 #include "tests/support/plain_snapshot.h"
 #include "tests/support/random_cluster.h"
@@ -52,12 +51,7 @@ bool SelectsEverything(const api::TopologySpreadConstraint& constraint) {
 class RandomWorld {
  public:
   explicit RandomWorld(uint64_t seed) : random_(seed) {
-    config::Profile config;
-    config.scheduler_name = "default-scheduler";
-    config.plugins.multi_point.enabled = test::DefaultPlugins();
-    auto made = framework::Profile::Make(config, plugins::InTreeRegistry(), handle_);
-    EXPECT_TRUE(made.has_value());
-    profile_ = std::move(*made);
+    profile_ = test::DefaultProfile(handle_);
     nodes_ = test::RandomNodes(random_, kNodes);
     placed_ = test::RandomPlacedPods(random_, 3 * kNodes, kNodes);
     for (const api::Namespace& known : test::RandomNamespaces(random_)) {

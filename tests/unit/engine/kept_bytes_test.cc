@@ -6,13 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "plugins/in_tree_registry.h"
 #include "src/cache/cache.h"
 #include "src/config/types.h"
 #include "src/engine/engine.h"
 #include "src/engine/kept_evaluations.h"
 #include "tests/support/builders.h"
-#include "tests/support/default_plugins.h"
+#include "tests/support/default_profile.h"
 #include "tests/support/fake_handle.h"
 #include "tests/support/heap_bytes.h"
 
@@ -26,10 +25,7 @@ class KeptBytesTest : public testing::Test {
  protected:
   KeptBytesTest() {
     handle_.current_snapshot = &cache_;
-    config::Profile config;
-    config.scheduler_name = "default-scheduler";
-    config.plugins.multi_point.enabled = test::DefaultPlugins();
-    profile_ = std::move(*framework::Profile::Make(config, plugins::InTreeRegistry(), handle_));
+    profile_ = test::DefaultProfile(handle_);
     cache_.SetSignatureParts(profile_->signature_parts());
     for (size_t i = 0; i < kNodes; ++i) {
       const std::string name = "n" + std::to_string(i);

@@ -6,13 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "plugins/in_tree_registry.h"
 #include "src/cache/cache.h"
 #include "src/config/types.h"
 #include "src/engine/engine.h"
 #include "src/framework/profile.h"
 #include "tests/support/builders.h"
-#include "tests/support/default_plugins.h"
+#include "tests/support/default_profile.h"
 #include "tests/support/fake_handle.h"
 
 namespace berth::engine {
@@ -25,12 +24,7 @@ class KeptNominationsTest : public testing::Test {
  protected:
   KeptNominationsTest() {
     handle_.current_snapshot = &cache_;
-    config::Profile config;
-    config.scheduler_name = "default-scheduler";
-    config.plugins.multi_point.enabled = test::DefaultPlugins();
-    auto made = framework::Profile::Make(config, plugins::InTreeRegistry(), handle_);
-    EXPECT_TRUE(made.has_value());
-    profile_ = std::move(*made);
+    profile_ = test::DefaultProfile(handle_);
     cache_.SetSignatureParts(profile_->signature_parts());
     for (const auto& [name, zone] : {std::pair{"a", "a"}, {"b", "b"}, {"c", "b"}}) {
       cache_.SetNode(test::MakeNode(name)

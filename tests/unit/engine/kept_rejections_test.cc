@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "plugins/in_tree_registry.h"
 #include "src/cache/cache.h"
 #include "src/config/types.h"
 #include "src/engine/dry_run.h"
@@ -16,7 +15,7 @@
 #include "src/framework/preemption_preview.h"
 #include "src/framework/profile.h"
 #include "tests/support/builders.h"
-#include "tests/support/default_plugins.h"
+#include "tests/support/default_profile.h"
 #include "tests/support/fake_handle.h"
 
 namespace berth::engine {
@@ -29,12 +28,7 @@ class KeptRejectionsTest : public testing::Test {
  protected:
   KeptRejectionsTest() {
     handle_.current_snapshot = &cache_;
-    config::Profile config;
-    config.scheduler_name = "default-scheduler";
-    config.plugins.multi_point.enabled = test::DefaultPlugins();
-    auto made = framework::Profile::Make(config, plugins::InTreeRegistry(), handle_);
-    EXPECT_TRUE(made.has_value());
-    profile_ = std::move(*made);
+    profile_ = test::DefaultProfile(handle_);
     cache_.SetSignatureParts(profile_->signature_parts());
     handle_.make_dry_run = [this](CycleState&, const PodInfo& pod) {
       return std::make_unique<PreemptionDryRun>(*profile_, *running_cycle_, pod, Cluster());
