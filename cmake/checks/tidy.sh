@@ -3,8 +3,9 @@
 # clang-tidy and thread-safety analysis over the daemon's sources. A file whose text after the
 # preprocessor has passed before, in whichever checkout, is not asked again.
 #
-# Usage: tidy.sh <build folder with compile_commands.json> <folder for what has passed> [file...]
+# Usage: CLANG_TIDY=<program> tidy.sh <build folder with compile_commands.json> <folder for what has passed> [file...]
 set -uo pipefail
+: "${CLANG_TIDY:?which program}"
 cd "$(dirname "$0")/../.." || exit 2
 build=$1 passed=$2
 shift 2
@@ -21,11 +22,11 @@ tidy_one() {
     while (/"command":\s*"((?:[^"\\]|\\.)*)",\s*"file":\s*"([^"]*)"/g) {
       if ($2 eq $ENV{FILE}) { $_ = $1; s/\\"/"/g; s/ -o \S+//; s/ -c / -E /; s/^.*?c\+\+ //; print; last }
     }' "$BUILD/compile_commands.json")
-  key=$({ cat .clang-tidy; clang-tidy-19 --version
+  key=$({ cat .clang-tidy; "$CLANG_TIDY" --version
           (cd "$BUILD" && eval "clang++-19 -w -P -fmacro-prefix-map=$PWD/= $command"); } 2>/dev/null |
     sha256sum | cut -c1-40)
   [ -e "$PASSED/$key" ] && return 0
-  if output=$(clang-tidy-19 --quiet --extra-arg=-Wthread-safety --extra-arg=-Wno-deprecated-declarations \
+  if output=$("$CLANG_TIDY" --quiet --extra-arg=-Wthread-safety --extra-arg=-Wno-deprecated-declarations \
       -p "$BUILD" "$file" 2>/dev/null); then
     touch "$PASSED/$key"
   else
@@ -35,7 +36,7 @@ tidy_one() {
 }
 export -f tidy_one
 BUILD=$(cd "$build" && pwd) PASSED=$(cd "$passed" && pwd)
-export BUILD PASSED
+export BUILD PASSED CLANG_TIDY
 
 # shellcheck disable=SC2016
 printf '%s\0' "${files[@]}" |

@@ -8,7 +8,7 @@ Status SchedulingGates::PreEnqueue(const PodInfo& pod) {
   if (gates.empty()) return Status::Success();
   std::string text = "waiting for scheduling gates: [";
   for (size_t i = 0; i < gates.size(); ++i) {
-    if (i > 0) text += " ";
+    if (i > 0) text += ' ';
     text += gates[i].name;
   }
   reasons_.emplace();

@@ -47,7 +47,7 @@ int RunCommand(int argc, char** argv) {
       return ShowVersion(command.arguments, command.program);
     case CommandKind::kHelp:
       std::fputs(CommandList().c_str(), stdout);
-      if (!command.arguments.front().starts_with("-")) return 0;
+      if (!command.arguments.front().starts_with('-')) return 0;
       // A flag without a command is one of run's.
       std::fputs("\n", stdout);
       return Run(command.arguments, command.program + " run", FindInTreePlugins());

@@ -32,7 +32,7 @@ Command FindCommand(const std::vector<std::string>& arguments) {
   } else if (first == "-h" || first == "--help") {
     command.kind = CommandKind::kHelp;
     command.program = name;
-  } else if (first.starts_with("-") && !is_plugin) {
+  } else if (first.starts_with('-') && !is_plugin) {
     command.kind = CommandKind::kRun;
     command.program = name;
   } else {

@@ -113,7 +113,7 @@ Result<std::optional<int>> ReadMinorVersion(const std::vector<std::string>& valu
     if (minor)
       return Fail("duplicate version flag, kube=1." + std::to_string(*minor) +
                   " and kube=" + version);
-    if (version.starts_with("v")) version.erase(0, 1);
+    if (version.starts_with('v')) version.erase(0, 1);
     if (version.find_first_not_of("0123456789.") != std::string::npos || version.empty()) {
       return Fail("could not parse " + Quoted(version) + " as version");
     }
@@ -163,7 +163,7 @@ std::string AsGoList(const std::vector<std::string>& texts) {
 
 // What --version was given: "" for nothing to print.
 Result<void> ReadVersionFlag(const std::string& value, std::string& out) {
-  if (value.starts_with("v")) {
+  if (value.starts_with('v')) {
     // A version to report instead; only what follows the numbers may differ.
     const std::string known(kKubernetesVersion);
     if (value == known || value.starts_with(known + "-") || value.starts_with(known + "+")) {

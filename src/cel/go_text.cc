@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "berth/config_value.h"
 
@@ -43,7 +42,10 @@ std::string FormatDouble(double value) {
                                           std::chars_format::scientific);
   std::string scientific(buffer.data(), end);
   const size_t at = scientific.find('e');
-  const int exponent = std::atoi(scientific.c_str() + at + 1);
+  // A sign, then at least two digits.
+  int exponent = 0;
+  std::from_chars(scientific.data() + at + 2, scientific.data() + scientific.size(), exponent);
+  if (scientific[at + 1] == '-') exponent = -exponent;
   // As strconv has it for the shortest form.
   if (exponent < -4 || exponent >= 6) return scientific;
   return FormatDoubleFixed(value);

@@ -2,7 +2,8 @@
 #include "src/cel/quantity.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
@@ -37,16 +38,19 @@ bool ReadsAsInteger(std::string_view text) {
     if (!fraction.empty()) return false;
     return 15 - static_cast<int>(whole.size()) - power * 10 * 3 / 10 - 1 >= 0;
   }
-  int exponent = 0;
+  int64_t exponent = 0;
   constexpr std::string_view kSuffixes = "num kMGTPE";
   const size_t known = suffix.size() == 1 ? kSuffixes.find(suffix[0]) : std::string_view::npos;
   if (known != std::string_view::npos) {
-    exponent = static_cast<int>(known) * 3 - 9;
+    exponent = static_cast<int64_t>(known) * 3 - 9;
   } else if (!suffix.empty()) {
-    exponent = std::atoi(std::string(suffix.substr(1)).c_str());
+    std::string_view written = suffix.substr(1);
+    if (written.starts_with('+')) written.remove_prefix(1);
+    std::from_chars(written.data(), written.data() + written.size(), exponent);
   }
-  exponent -= static_cast<int>(fraction.size());
-  return digits <= 18 && exponent >= 0 && digits + exponent <= 19;
+  exponent -= static_cast<int64_t>(fraction.size());
+  const bool zero = number.find_first_not_of("0.") == std::string_view::npos;
+  return digits <= 18 && exponent >= 0 && (zero || digits + exponent <= 19);
 }
 
 Value Make(Nanos nanos, bool whole, bool computed) {

@@ -49,12 +49,12 @@ Result<ServerAddress> ParseServerAddress(const std::string& server, bool tls_con
   if (address.scheme != "https" && address.scheme != "http") return fail("must be http or https");
   address.host = UrlPart(url.get(), CURLUPART_HOST);
   // IPv6 comes in its brackets.
-  if (address.host.starts_with("[")) {
+  if (address.host.starts_with('[')) {
     address.host = address.host.substr(1, address.host.size() - 2);
   }
   address.port = UrlPart(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
   address.path = UrlPart(url.get(), CURLUPART_PATH);
-  while (address.path.ends_with("/")) address.path.pop_back();
+  while (address.path.ends_with('/')) address.path.pop_back();
   if (!UrlPart(url.get(), CURLUPART_USER).empty()) return fail("must not hold a user name");
   if (!UrlPart(url.get(), CURLUPART_QUERY).empty()) return fail("must not hold a query");
   return address;

@@ -119,7 +119,7 @@ std::string ListAsJson(const std::vector<PluginRef>& list) {
   if (list.empty()) return "null";
   std::string text = "[";
   for (const PluginRef& plugin : list) {
-    if (text.size() > 1) text += ",";
+    if (text.size() > 1) text += ',';
     text +=
         "{\"Name\":" + Quoted(plugin.name) + ",\"Weight\":" + std::to_string(plugin.weight) + "}";
   }

@@ -101,7 +101,7 @@ std::string DumpNodes(const cache::Cache& cache, const cache::Nominator& nominat
   std::string text;
   for (NodeRow row = 0; row < cache.num_rows(); ++row) {
     if (cache.node_name(row).empty()) continue;
-    if (!text.empty()) text += "\n";
+    if (!text.empty()) text += '\n';
     text += DumpNode(cache, row, nominator);
   }
   return text;

@@ -122,7 +122,7 @@ std::string QuotedList(std::span<const std::string> texts) {
   if (texts.empty()) return "null";
   std::string list = "[";
   for (const std::string& text : texts) {
-    if (list.size() > 1) list += ",";
+    if (list.size() > 1) list += ',';
     list += Quoted(text);
   }
   return list + "]";
@@ -200,9 +200,9 @@ std::vector<std::string> LabelValueProblems(std::string_view value) {
   if (value.size() > kMaxName) problems.push_back(TooLong(kMaxName));
   if (!value.empty() && !IsName(value)) {
     problems.push_back(
-        FormatProblem(std::string("a valid label must be an empty string or consist of "
-                                  "alphanumeric characters, '-', '_' or '.', and must start and "
-                                  "end with an alphanumeric character"),
+        FormatProblem("a valid label must be an empty string or consist of "
+                      "alphanumeric characters, '-', '_' or '.', and must start and "
+                      "end with an alphanumeric character",
                       "(" + std::string(kNameFormat) + ")?", {"MyValue", "my_value", "12345"}));
   }
   return problems;
