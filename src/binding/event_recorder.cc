@@ -19,6 +19,8 @@ namespace {
 // Binds go first where connections are short, so a burst of them is answered before its events.
 constexpr size_t kMaxInHand = 20'000;
 constexpr size_t kMaxSeries = 20'000;
+// How much room for records outlives a burst of them.
+constexpr size_t kMostRoom = 1024;
 constexpr int kMaxTries = 12;
 constexpr Duration kRetryWait = std::chrono::seconds(10);
 // While the daemon ends.
@@ -46,6 +48,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
 
  private:
   struct Arrival {
+    Arrival(EventRecord&& its_record, Time now) : record(std::move(its_record)), when(now) {}
+
     EventRecord record;
     Time when;  // UTC
   };
@@ -59,6 +63,11 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   };
   // One write, over all its tries.
   struct Write {
+    explicit Write(api::Event its_event) : event(std::move(its_event)) {}
+    // Of a record: the event is made in its place.
+    Write(Arrival&& arrival, Time unique, const std::string& hostname, Random& random)
+        : event(MakeEvent(std::move(arrival.record), arrival.when, unique, hostname, random)) {}
+
     api::Event event;
     std::string key;  // of the Kept it belongs to, or ""
     int tries = 0;
@@ -106,6 +115,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   Random random_;
   const std::string hostname_;
   Time last_unique_;
+  std::vector<Arrival> taken_;  // for its room
   absl::btree_map<std::string, Kept> kept_;
   absl::btree_map<base::Executor::TimerId, WritePtr> waiting_;  // for their retry
   std::function<void(size_t)> flushed_;  // empty while nothing is being flushed
@@ -137,7 +147,7 @@ void EventRecorder::Impl::Record(EventRecord&& record) {
       return;
     }
     ++in_hand_;
-    arrivals_.push_back({std::move(record), now});
+    arrivals_.emplace_back(std::move(record), now);
     // The call that put the first one there has woken the executor.
     if (arrivals_.size() > 1) return;
   }
@@ -171,12 +181,13 @@ void EventRecorder::Impl::EndFlush() {
 }
 
 void EventRecorder::Impl::TakeArrivals() {
-  std::vector<Arrival> arrivals;
   {
     base::MutexLock lock(mutex_);
-    arrivals.swap(arrivals_);
+    taken_.swap(arrivals_);
   }
-  for (Arrival& arrival : arrivals) Handle(std::move(arrival));
+  for (Arrival& arrival : taken_) Handle(std::move(arrival));
+  taken_.clear();
+  if (taken_.capacity() > kMostRoom) std::vector<Arrival>().swap(taken_);
 }
 
 void EventRecorder::Impl::Handle(Arrival&& arrival) {
@@ -192,9 +203,7 @@ void EventRecorder::Impl::Handle(Arrival&& arrival) {
   }
   // Two events of one object in one nanosecond would have one name.
   last_unique_ = std::max(arrival.when, last_unique_ + Duration(1));
-  auto write = std::make_shared<Write>();
-  write->event =
-      MakeEvent(std::move(arrival.record), arrival.when, last_unique_, hostname_, random_);
+  auto write = std::make_shared<Write>(std::move(arrival), last_unique_, hostname_, random_);
   write->counted = true;
   if (!key.empty() && kept_.size() < kMaxSeries) {
     kept_.emplace(key, Kept{write->event, /*sending=*/true, clock_.Now()});
@@ -220,8 +229,7 @@ void EventRecorder::Impl::Repeat(Kept& kept, const std::string& key, Time when) 
 }
 
 void EventRecorder::Impl::PatchSeries(const std::string& key, const api::Event& event) {
-  auto write = std::make_shared<Write>();
-  write->event = event;
+  auto write = std::make_shared<Write>(event);
   write->key = key;
   Send(write);
 }

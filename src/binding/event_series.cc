@@ -77,7 +77,7 @@ std::string SeriesKey(const EventRecord& record) {
   return key.append(record.controller);
 }
 
-api::Event MakeEvent(EventRecord record, Time when, Time unique, const std::string& hostname,
+api::Event MakeEvent(EventRecord&& record, Time when, Time unique, const std::string& hostname,
                      Random& random) {
   api::Event event;
   std::array<char, 16> digits{};

@@ -15,7 +15,7 @@ std::string SeriesKey(const EventRecord& record);
 // Turns a record into the object to create. `unique` is no earlier than `when` and differs for any
 // two events of a process: it ends the name, `<regarding>.<unix nanoseconds in hex>`. Where that is
 // no valid name, the name is a random UUID.
-api::Event MakeEvent(EventRecord record, Time when, Time unique, const std::string& hostname,
+api::Event MakeEvent(EventRecord&& record, Time when, Time unique, const std::string& hostname,
                      Random& random);
 
 }  // namespace berth::binding

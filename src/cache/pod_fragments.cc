@@ -2,6 +2,7 @@
 #include "src/cache/pod_fragments.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <string_view>
@@ -14,24 +15,39 @@ namespace berth::cache {
 namespace {
 
 // Writes values so that no two different sequences of calls of one shape give the same text:
-// numbers in a form that ends itself, strings and lists after their length.
+// numbers in a form that ends itself, strings and lists after their length. Most parts are a few
+// bytes, so they come to `out` in one piece, at the latest when the writer goes.
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer() { Flush(); }
 
   // LEB128 of the zigzag form: small numbers of either sign take one byte.
   void Number(int64_t value) {
+    MakeRoom(kMostDigits);
     auto rest = (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
-    for (; rest >= 0x80; rest >>= 7) out_ += static_cast<char>(rest | 0x80);
-    out_ += static_cast<char>(rest);
+    for (; rest >= 0x80; rest >>= 7) room_[used_++] = static_cast<char>(rest | 0x80);
+    room_[used_++] = static_cast<char>(rest);
   }
   void Size(size_t size) { Number(static_cast<int64_t>(size)); }
-  void Write(bool value) { out_ += value ? '\1' : '\0'; }
+  void Write(bool value) {
+    MakeRoom(1);
+    room_[used_++] = value ? '\1' : '\0';
+  }
   void Write(int32_t value) { Number(value); }
   void Write(int64_t value) { Number(value); }
   void Write(const std::string& text) {
     Size(text.size());
-    out_ += text;
+    if (text.size() > room_.size()) {
+      Flush();
+      out_ += text;
+      return;
+    }
+    MakeRoom(text.size());
+    text.copy(room_.data() + used_, text.size());
+    used_ += text.size();
   }
   void Write(const api::Quantity& quantity) {
     const api::Quantity::Nanos nanos = quantity.nanos();
@@ -135,7 +151,19 @@ class Writer {
   }
 
  private:
+  static constexpr size_t kMostDigits = 10;
+
+  void MakeRoom(size_t bytes) {
+    if (room_.size() - used_ < bytes) Flush();
+  }
+  void Flush() {
+    out_.append(room_.data(), used_);
+    used_ = 0;
+  }
+
   std::string& out_;
+  std::array<char, 128> room_;  // left as it is: what is read was written
+  size_t used_ = 0;
 };
 
 void WriteRequests(const api::Pod& pod, Writer& writer) {

@@ -22,12 +22,17 @@ namespace {
 using PodPtr = std::shared_ptr<const api::Pod>;
 
 // The text up to the next '/', which is taken off `path` with it.
-std::string TakeSegment(std::string_view& path) {
-  const size_t end = path.find('/');
+std::string_view TakeRawSegment(std::string_view& path) {
+  const size_t end = std::min(path.find('/'), path.size());
   const std::string_view segment = path.substr(0, end);
-  path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
-  std::optional<std::string> plain = base::Unescape(segment);
-  return plain ? *std::move(plain) : std::string(segment);
+  path.remove_prefix(std::min(end + 1, path.size()));
+  return segment;
+}
+
+std::string TakeSegment(std::string_view& path) {
+  const std::string_view segment = TakeRawSegment(path);
+  if (segment.find('%') == std::string_view::npos) return std::string(segment);
+  return base::Unescape(segment).value_or(std::string(segment));
 }
 
 void SetScheduled(api::PodStatus& status, Time now) {
@@ -214,14 +219,15 @@ std::optional<MemoryApi::ObjectPath> MemoryApi::ParsePath(std::string_view path)
       kHeads, [path](std::string_view text) { return path.starts_with(text); });
   if (head == std::end(kHeads)) return std::nullopt;
   path.remove_prefix(head->size());
-  ObjectPath out;
-  out.resource = TakeSegment(path);
-  if (out.resource == "namespaces") {
-    out.namespace_ = TakeSegment(path);
-    out.resource = TakeSegment(path);
+  std::optional<ObjectPath> out(std::in_place);
+  std::string_view resource = TakeRawSegment(path);
+  if (resource == "namespaces") {
+    out->namespace_ = TakeSegment(path);
+    resource = TakeRawSegment(path);
   }
-  out.name = TakeSegment(path);
-  out.subresource = TakeSegment(path);
+  out->resource = resource;
+  out->name = TakeSegment(path);
+  out->subresource = TakeRawSegment(path);
   return out;
 }
 

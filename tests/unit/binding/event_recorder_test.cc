@@ -123,7 +123,7 @@ TEST(EventSeriesTest, ANameThatIsNoDnsSubdomainBecomesAUuid) {
     EventRecord record;
     record.regarding.name = c.object;
     const Time when{seconds(1'700'000'000)};
-    const api::Event event = MakeEvent(record, when, when, "host", random);
+    const api::Event event = MakeEvent(EventRecord(record), when, when, "host", random);
     if (c.kept) {
       EXPECT_THAT(event.name, StartsWith(c.object + "."));
     } else {
