@@ -146,6 +146,7 @@ template Result<void> ReadJson(std::string_view, TypeMeta&);
 template Result<void> ReadJson(std::string_view, ListMeta&);
 template Result<void> ReadJson(std::string_view, ObjectHead&);
 template Result<void> ReadJson(std::string_view, BindingMessage&);
+template Result<void> ReadJson(std::string_view, EventMessage&);
 template Result<void> ReadJson(std::string_view, MetadataOnly&);
 
 }  // namespace berth::api

@@ -322,6 +322,8 @@ template Result<void> ReadMessage(std::string_view, ListMeta&);
 template Result<void> ReadMessage(std::string_view, TypeMeta&);
 template Result<void> ReadMessage(std::string_view, WatchMessage&);
 template Result<void> ReadMessage(std::string_view, ObjectHead&);
+template Result<void> ReadMessage(std::string_view, BindingMessage&);
+template Result<void> ReadMessage(std::string_view, EventMessage&);
 template Result<void> ReadMessage(std::string_view, MetadataOnly&);
 
 }  // namespace berth::api

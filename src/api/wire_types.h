@@ -111,6 +111,35 @@ struct FieldsOf<BindingMessage> {
                                         Field<2, &BindingMessage::target>("target"));
 };
 
+// What is read of an events.k8s.io/v1 Event.
+struct EventMessage {
+  struct Metadata {
+    std::string name;
+  };
+  Metadata metadata;
+  std::string controller;
+  std::string action;
+  std::string reason;
+  ObjectReference regarding;
+  std::string note;
+  std::string type;
+};
+
+template <>
+struct FieldsOf<EventMessage::Metadata> {
+  static constexpr auto kFields = Table(Field<1, &EventMessage::Metadata::name>("name"));
+};
+
+template <>
+struct FieldsOf<EventMessage> {
+  static constexpr auto kFields =
+      Table(Field<1, &EventMessage::metadata>("metadata"),
+            Field<4, &EventMessage::controller>("reportingController"),
+            Field<6, &EventMessage::action>("action"), Field<7, &EventMessage::reason>("reason"),
+            Field<8, &EventMessage::regarding>("regarding"), Field<10, &EventMessage::note>("note"),
+            Field<11, &EventMessage::type>("type"));
+};
+
 // An object of any kind of which only the metadata matters.
 struct MetadataOnly {
   ObjectMeta metadata;

@@ -6,31 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "src/base/utf8.h"
+
 namespace berth::base {
 namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-// How many bytes the UTF-8 character at the front of `text` has; 0 when there is none. Overlong
-// forms, surrogates and what lies past U+10FFFF are none.
-size_t CharacterLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const size_t length = first < 0x80                     ? 1
-                        : first >= 0xC2 && first <= 0xDF ? 2
-                        : (first & 0xF0) == 0xE0         ? 3
-                        : first >= 0xF0 && first <= 0xF4 ? 4
-                                                         : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  if (first == 0xE0 && byte(1) < 0xA0) return 0;
-  if (first == 0xED && byte(1) > 0x9F) return 0;
-  if (first == 0xF0 && byte(1) < 0x90) return 0;
-  if (first == 0xF4 && byte(1) > 0x8F) return 0;
-  return length;
-}
 
 void AppendEscaped(char c, std::string& out) {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -116,7 +95,7 @@ void AppendJson(std::string_view text, std::string& out) {
   while (i < text.size()) {
     const char c = text[i];
     const bool special = static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
-    const size_t length = special ? 1 : CharacterLength(text.substr(i));
+    const size_t length = special ? 1 : Utf8Length(text.substr(i));
     if (!special && length > 0) {
       i += length;
       continue;
@@ -125,7 +104,7 @@ void AppendJson(std::string_view text, std::string& out) {
     if (special) {
       AppendEscaped(c, out);
     } else {
-      out += kReplacement;
+      out += kUtf8Replacement;
     }
     plain = ++i;
   }

@@ -2,6 +2,7 @@
 #include "src/binding/bind_attempt.h"
 
 #include "src/api/decode.h"
+#include "src/api/protobuf_writes.h"
 #include "src/api/writes.h"
 #include "src/base/logging.h"
 #include "src/binding/paths.h"
@@ -176,8 +177,13 @@ std::shared_ptr<client::Call> ApiBind::Send() {
   request.verb = client::Verb::kCreate;
   request.priority = client::Priority::kBind;
   request.path = PodPath(meta.namespace_, meta.name, "/binding");
-  request.content_type = api::kJsonContentType;
-  request.body = api::BindingBody(meta.namespace_, meta.name, meta.uid, node_name());
+  if (context()->api.ReadsProtobuf()) {
+    request.content_type = api::kProtobufContentType;
+    request.body = api::BindingProtobuf(meta.namespace_, meta.name, meta.uid, node_name());
+  } else {
+    request.content_type = api::kJsonContentType;
+    request.body = api::BindingBody(meta.namespace_, meta.name, meta.uid, node_name());
+  }
   return context()->api.Send(
       std::move(request), [this, self = shared_from_this()](const client::ResponseResult& result) {
         OnRequestEnd(EndOf(result));

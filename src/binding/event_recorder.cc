@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/api/protobuf_writes.h"
 #include "src/api/writes.h"
 #include "src/base/logging.h"
 #include "src/base/mutex.h"
@@ -25,6 +26,7 @@ constexpr int kMaxTries = 12;
 constexpr Duration kRetryWait = std::chrono::seconds(10);
 // While the daemon ends.
 constexpr Duration kLastRetryWait = std::chrono::milliseconds(500);
+constexpr std::string_view kEventAccept = "application/vnd.kubernetes.protobuf,application/json";
 constexpr Duration kFinishTime = std::chrono::minutes(6);
 constexpr Duration kRefreshTime = std::chrono::minutes(30);
 
@@ -247,8 +249,15 @@ void EventRecorder::Impl::Send(const WritePtr& write) {
     request.body = api::EventSeriesPatch(event.series->count, event.series->last_observed_time);
   } else {
     request.verb = client::Verb::kCreate;
-    request.content_type = api::kJsonContentType;
-    request.body = api::EventBody(event);
+    if (api_.ReadsProtobuf()) {
+      request.content_type = api::kProtobufContentType;
+      // The server answers with the event as it stored it, which nobody reads.
+      request.accept = kEventAccept;
+      request.body = api::EventProtobuf(event);
+    } else {
+      request.content_type = api::kJsonContentType;
+      request.body = api::EventBody(event);
+    }
   }
   api_.Send(std::move(request),
             [weak = weak_from_this(), write](const client::ResponseResult& result) {

@@ -120,6 +120,10 @@ class ApiClient {
   // another road than this one.
   virtual bool MayWrite() const { return true; }
 
+  // Whether bodies may be protobuf. Not before the server has answered in it: what stands in a
+  // server's place may know JSON only.
+  virtual bool ReadsProtobuf() const { return false; }
+
   // The thread that I/O and asynchronous work runs on.
   virtual base::Executor& executor() = 0;
 };

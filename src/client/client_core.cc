@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/api/decode.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
 
@@ -202,6 +203,7 @@ void CurlClient::Core::OnAttemptDone(Exchange& exchange, const AttemptResult& re
   exchange.attempt = nullptr;
   DropAttempt(exchange);
   Report(exchange, result);
+  NoteEncoding(exchange, result);
   if (result.code != 0) {
     availability_.OnAnswer(clock_.Now(), host_);
     slots_ = result.http2 ? kSlotsHttp2 : kSlotsHttp1;
@@ -215,6 +217,17 @@ void CurlClient::Core::OnAttemptDone(Exchange& exchange, const AttemptResult& re
     Remove(exchange.id)->Succeed(result);
   }
   Pump();
+}
+
+void CurlClient::Core::NoteEncoding(const Exchange& exchange, const AttemptResult& result) {
+  constexpr int kUnsupportedMediaType = 415;
+  const auto is_protobuf = [](std::string_view content_type) {
+    return api::EncodingOf(content_type) == api::Encoding::kProtobuf;
+  };
+  if (is_protobuf(result.content_type)) speaks_protobuf_ = true;
+  if (result.code == kUnsupportedMediaType && is_protobuf(exchange.request.content_type)) {
+    refuses_protobuf_ = true;
+  }
 }
 
 void CurlClient::Core::Judge(Exchange& exchange, ApiError error) {

@@ -34,6 +34,7 @@ class CurlClient::Core {
   void Submit(std::shared_ptr<Exchange> exchange);
   void Cancel(uint64_t id);
   bool MayWrite() const { return !options_.may_write || options_.may_write(); }
+  bool ReadsProtobuf() const { return speaks_protobuf_ && !refuses_protobuf_; }
   // Returns once every exchange has ended.
   void Close();
   // Drops connections and credentials; the last task of the loop.
@@ -68,12 +69,16 @@ class CurlClient::Core {
   Channel& ChannelOf(const Exchange& exchange);
   std::shared_ptr<const HeaderList> HeadersFor(const Request& request, const IdentityPtr& identity);
   void Report(const Exchange& exchange, const AttemptResult& result) const;
+  void NoteEncoding(const Exchange& exchange, const AttemptResult& result);
 
   const ClientOptions options_;
   const ServerAddress address_;
   const std::string host_;
   const Clock& clock_;
   std::atomic<uint64_t> last_id_ = 0;
+  // What the server's answers have told; both stay once they are set.
+  std::atomic<bool> speaks_protobuf_ = false;
+  std::atomic<bool> refuses_protobuf_ = false;
 
   base::EventLoop loop_;
   Random random_;

@@ -79,6 +79,8 @@ std::shared_ptr<Call> CurlClient::MakeCall(uint64_t id) {
 
 bool CurlClient::MayWrite() const { return core_->MayWrite(); }
 
+bool CurlClient::ReadsProtobuf() const { return core_->ReadsProtobuf(); }
+
 base::Executor& CurlClient::executor() { return core_->loop(); }
 
 void CurlClient::Close() { core_->Close(); }

@@ -76,6 +76,7 @@ class CurlClient final : public ApiClient {
   std::shared_ptr<Call> Stream(Request request, Duration silence,
                                std::shared_ptr<StreamHandler> handler) override;
   bool MayWrite() const override;
+  bool ReadsProtobuf() const override;
   base::Executor& executor() override;
 
   // Cancels all calls and returns once each has been told so. Later calls are cancelled at once;

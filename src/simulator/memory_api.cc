@@ -35,6 +35,17 @@ std::string TakeSegment(std::string_view& path) {
   return base::Unescape(segment).value_or(std::string(segment));
 }
 
+// T is a message of wire_types.h.
+template <typename T>
+Result<void> ReadBody(const client::Request& request, T& out) {
+  if (api::EncodingOf(request.content_type) == api::Encoding::kJson) {
+    return api::ReadJson(request.body, out);
+  }
+  const auto envelope = api::OpenEnvelope(request.body);
+  if (!envelope) return Fail(envelope.error());
+  return api::ReadMessage(envelope->raw, out);
+}
+
 void SetScheduled(api::PodStatus& status, Time now) {
   for (api::PodCondition& condition : status.conditions) {
     if (condition.type != "PodScheduled") continue;
@@ -287,7 +298,7 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
     return Ok(200, api::EncodeJson(*pod));
   }
   if (request.verb == client::Verb::kCreate && path.subresource == "binding") {
-    return Bind(pod, request.body);
+    return Bind(pod, request);
   }
   ConfigValue body;
   if (!request.body.empty()) {
@@ -325,9 +336,9 @@ void MemoryApi::DeletePod(const PodPtr& pod) {
   });
 }
 
-client::ResponseResult MemoryApi::Bind(const PodPtr& pod, std::string_view body) {
+client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const client::Request& request) {
   api::BindingMessage binding;
-  if (const auto read = api::ReadJson(body, binding); !read) {
+  if (const auto read = ReadBody(request, binding); !read) {
     return Refuse(400, "BadRequest", read.error().message);
   }
   const std::string& uid = binding.metadata.uid;
@@ -398,9 +409,9 @@ void MemoryApi::Replace(std::shared_ptr<api::Pod> pod) {
 client::ResponseResult MemoryApi::WriteEvent(const client::Request& request) {
   const int code = request.verb == client::Verb::kCreate ? 201 : 200;
   if (!keep_events_) return Ok(code);
-  auto body = documents::ParseJson(request.body, "");
-  if (!body) return Refuse(400, "BadRequest", body.error().message);
   if (request.verb == client::Verb::kPatch) {
+    auto body = documents::ParseJson(request.body, "");
+    if (!body) return Refuse(400, "BadRequest", body.error().message);
     const std::string name = request.path.substr(request.path.rfind('/') + 1);
     const auto it = event_by_name_.find(base::Unescape(name).value_or(name));
     if (it == event_by_name_.end()) {
@@ -413,15 +424,18 @@ client::ResponseResult MemoryApi::WriteEvent(const client::Request& request) {
     }
     return Ok(code);
   }
+  api::EventMessage body;
+  if (const auto read = ReadBody(request, body); !read) {
+    return Refuse(400, "BadRequest", read.error().message);
+  }
   WrittenEvent& event = events_.emplace_back();
-  event.reason = StringAt(*body, {"reason"});
-  event.action = StringAt(*body, {"action"});
-  event.type = StringAt(*body, {"type"});
-  event.note = StringAt(*body, {"note"});
-  event.controller = StringAt(*body, {"reportingController"});
-  event.regarding =
-      StringAt(*body, {"regarding", "namespace"}) + "/" + StringAt(*body, {"regarding", "name"});
-  event_by_name_[StringAt(*body, {"metadata", "name"})] = events_.size() - 1;
+  event.reason = std::move(body.reason);
+  event.action = std::move(body.action);
+  event.type = std::move(body.type);
+  event.note = std::move(body.note);
+  event.controller = std::move(body.controller);
+  event.regarding = body.regarding.namespace_ + "/" + body.regarding.name;
+  event_by_name_[std::move(body.metadata.name)] = events_.size() - 1;
   return Ok(code);
 }
 

@@ -58,6 +58,7 @@ class MemoryApi final : public client::ApiClient {
   // There is nothing to stream: ends with 404.
   std::shared_ptr<client::Call> Stream(client::Request request, Duration silence,
                                        std::shared_ptr<client::StreamHandler> handler) override;
+  bool ReadsProtobuf() const override { return true; }
   base::Executor& executor() override { return executor_; }
 
   // Carries a request out at once, and tells of what it changed.
@@ -118,7 +119,8 @@ class MemoryApi final : public client::ApiClient {
   static std::optional<ObjectPath> ParsePath(std::string_view path);
   client::ResponseResult Answer(const client::Request& request);
   client::ResponseResult AnswerPod(const client::Request& request, const ObjectPath& path);
-  client::ResponseResult Bind(const std::shared_ptr<const api::Pod>& pod, std::string_view body);
+  client::ResponseResult Bind(const std::shared_ptr<const api::Pod>& pod,
+                              const client::Request& request);
   client::ResponseResult PatchStatus(const std::shared_ptr<const api::Pod>& pod,
                                      const ConfigValue& body);
   // T is PersistentVolume or PersistentVolumeClaim.

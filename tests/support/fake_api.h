@@ -67,6 +67,7 @@ class FakeApi final : public client::ApiClient {
   std::shared_ptr<client::Call> Stream(client::Request request, Duration silence,
                                        std::shared_ptr<client::StreamHandler> handler) override;
   bool MayWrite() const override { return may_write; }
+  bool ReadsProtobuf() const override { return reads_protobuf; }
   base::Executor& executor() override { return executor_; }
 
   void set_model(Model model) { model_ = std::move(model); }
@@ -80,6 +81,7 @@ class FakeApi final : public client::ApiClient {
 
   bool cancel_in_line = false;
   bool may_write = true;  // only MayWrite() heeds it
+  bool reads_protobuf = false;
 
  private:
   class Handle;

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "src/api/protobuf_writes.h"
 #include "src/base/virtual_time.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
@@ -120,6 +121,14 @@ TEST_F(BindAttemptTest, ThePostNamesThePodItsUidAndTheNode) {
   for (const char* part : {"\"ns\"", "\"web\"", "\"uid-1\"", "\"node-1\"", "\"Node\""}) {
     EXPECT_THAT(request.body, HasSubstr(part));
   }
+}
+
+TEST_F(BindAttemptTest, AServerThatReadsProtobufGetsIt) {
+  api_.reads_protobuf = true;
+  Start();
+  const client::Request& request = api_.last().request;
+  EXPECT_EQ(request.content_type, "application/vnd.kubernetes.protobuf");
+  EXPECT_EQ(request.body, api::BindingProtobuf("ns", "web", "uid-1", "node-1"));
 }
 
 TEST_F(BindAttemptTest, ARequestThatIsAnsweredIsMadeOnceAndOneThatIsNotAgainForTheSameNode) {

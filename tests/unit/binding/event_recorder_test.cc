@@ -64,6 +64,20 @@ class EventRecorderTest : public testing::Test {
       std::make_unique<EventRecorder>(api_, clock_, 1, "host-1");
 };
 
+TEST_F(EventRecorderTest, AServerThatReadsProtobufGetsItButForPatches) {
+  api_.reads_protobuf = true;
+  Record(Failed());
+  EXPECT_EQ(Last().content_type, "application/vnd.kubernetes.protobuf");
+  EXPECT_EQ(Last().accept, "application/vnd.kubernetes.protobuf,application/json");
+  EXPECT_THAT(Last().body, StartsWith("k8s"));
+  EXPECT_THAT(Last().body, HasSubstr("0/1 nodes are available"));
+  Reply(201);
+  Record(Failed());
+  EXPECT_EQ(Last().verb, Verb::kPatch);
+  EXPECT_EQ(Last().content_type, "application/strategic-merge-patch+json");
+  EXPECT_EQ(SeriesCount(), 2);
+}
+
 TEST_F(EventRecorderTest, AnEventIsCreatedAsKubeSchedulerDoes) {
   Record(Failed());
   ASSERT_EQ(api_.size(), 1u);

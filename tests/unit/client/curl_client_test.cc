@@ -63,6 +63,29 @@ TEST(CurlClientTest, ARequestArrivesAsItWasMadeAndItsAnswerComesBack) {
   EXPECT_FALSE(got.headers.contains("accept-encoding"));
 }
 
+TEST(CurlClientTest, BodiesMayBeProtobufOnceTheServerAnswersInItAndUntilItRefusesThem) {
+  int code = 200;
+  std::string type = "application/json";
+  TestServer server([&](const ServedRequest&, ServerPeer& peer) { peer.Answer(code, "", type); });
+  TestClient client(server);
+  const auto reads_after = [&](int with_code, std::string_view with_type, Request request) {
+    code = with_code;
+    type = with_type;
+    static_cast<void>(client.Do(std::move(request)));
+    return client->ReadsProtobuf();
+  };
+  constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
+  Request protobuf = Post("/a", "k8s");
+  protobuf.content_type = kProtobuf;
+  EXPECT_FALSE(client->ReadsProtobuf());
+  EXPECT_FALSE(reads_after(200, "application/json", Get("/a")));
+  EXPECT_TRUE(reads_after(200, kProtobuf, Get("/a")));
+  EXPECT_TRUE(reads_after(200, "application/json", Get("/a")));
+  EXPECT_TRUE(reads_after(415, "text/plain", Post("/a", "{}")));
+  EXPECT_FALSE(reads_after(415, "text/plain", protobuf));
+  EXPECT_FALSE(reads_after(200, kProtobuf, Get("/a")));
+}
+
 TEST(CurlClientTest, EachVerbHasItsMethod) {
   Served served;
   TestServer server([&](const ServedRequest& request, ServerPeer& peer) {

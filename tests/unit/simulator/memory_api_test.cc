@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "src/api/decode.h"
+#include "src/api/protobuf_writes.h"
 #include "src/api/writes.h"
 #include "src/base/text.h"
 #include "src/base/virtual_time.h"
@@ -23,9 +24,11 @@ using testing::IsEmpty;
 class MemoryApiTest : public testing::Test {
  protected:
   // The answer's code, -1 if there is none yet; body_ and error_ hold the rest.
-  int Send(client::Verb verb, std::string path, std::string body = "") {
+  int Send(client::Verb verb, std::string path, std::string body = "",
+           std::string_view content_type = api::kJsonContentType) {
     client::Request request;
     request.verb = verb;
+    request.content_type = content_type;
     request.path = std::move(path);
     request.body = std::move(body);
     const auto code = std::make_shared<int>(-1);  // the answer may come later
@@ -193,6 +196,29 @@ TEST_F(MemoryApiTest, EventsAreKeptAndTheirSeriesCounted) {
   api_.set_keep_events(false);
   EXPECT_EQ(Send(client::Verb::kCreate, path, api::EventBody(event)), 201);
   EXPECT_EQ(api_.events().size(), 1u);
+}
+
+TEST_F(MemoryApiTest, ProtobufIsReadAsJsonIs) {
+  EXPECT_TRUE(api_.ReadsProtobuf());
+  api_.Apply(test::MakePod().Name("a").Uid("u").Ptr());
+  const auto send = [&](const std::string& path, std::string body) {
+    return Send(client::Verb::kCreate, path, std::move(body), api::kProtobufContentType);
+  };
+  const std::string binding = "/api/v1/namespaces/default/pods/a/binding";
+  EXPECT_EQ(send(binding, "k8s"), 400);
+  EXPECT_EQ(send(binding, api::BindingProtobuf("default", "a", "other", "n")), 409);
+  EXPECT_EQ(send(binding, api::BindingProtobuf("default", "a", "u", "n")), 201);
+  EXPECT_EQ(api_.FindPod("default/a")->spec.node_name, "n");
+  api::Event event;
+  event.name = "a.1";
+  event.note = "no room";
+  event.regarding.namespace_ = "default";
+  event.regarding.name = "a";
+  const std::string events = "/apis/events.k8s.io/v1/namespaces/default/events";
+  EXPECT_EQ(send(events, api::EventProtobuf(event)), 201);
+  ASSERT_EQ(api_.events().size(), 1u);
+  EXPECT_EQ(api_.events()[0].note, "no room");
+  EXPECT_EQ(api_.events()[0].regarding, "default/a");
 }
 
 TEST_F(MemoryApiTest, WhatIsNotKnownIsNotFound) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/base/utf8.h"
+
+#include <gtest/gtest.h>
+
+namespace berth::base {
+namespace {
+
+TEST(Utf8Test, BytesThatAreNoCharacterAreFoundAndReplaced) {
+  const struct {
+    std::string_view text;
+    std::string_view readable;  // "": the text is UTF-8
+  } cases[] = {
+      {"", ""},
+      {"plain", ""},
+      {"longer than one step of eight", ""},
+      {"h\xC3\xA9", ""},
+      {"eight by\xE2\x82\xAC", ""},
+      {"\xF0\x9F\x90\xB3 whale", ""},
+      {"\xEF\xBF\xBD", ""},
+      {"\xFF", "\xEF\xBF\xBD"},
+      {"12345678\x80\x81z", "12345678\xEF\xBF\xBD\xEF\xBF\xBDz"},
+      {"cut \xE2\x82", "cut \xEF\xBF\xBD\xEF\xBF\xBD"},
+      {"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD"},                                  // overlong
+      {"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},                  // a surrogate
+      {"\xF4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},  // past the end
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    EXPECT_EQ(IsUtf8(c.text), c.readable.empty());
+    EXPECT_EQ(ToUtf8(c.text), c.readable.empty() ? c.text : c.readable);
+    EXPECT_TRUE(IsUtf8(ToUtf8(c.text)));
+  }
+}
+
+}  // namespace
+}  // namespace berth::base
