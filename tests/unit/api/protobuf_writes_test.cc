@@ -98,7 +98,7 @@ TEST(ProtobufWritesTest, TextsOfAnyLengthAndBytesHaveRoom) {
   event.related = event.regarding;
   event.series = EventSeries{-1, Time(std::chrono::nanoseconds(-1))};
   event.event_time = Time::max();
-  for (const size_t length : {0, 1, 100, 20'000, 3'000'000}) {
+  for (const size_t length : {0u, 1u, 100u, 20'000u, 3'000'000u}) {
     SCOPED_TRACE(length);
     event.note.assign(length, '\xFF');
     event.regarding.name.assign(length, 'x');
