@@ -22,11 +22,10 @@ std::map<uint32_t, std::string> Fields(std::string_view bytes) {
   std::map<uint32_t, std::string> fields;
   protozero::pbf_reader reader(bytes.data(), bytes.size());
   while (reader.next()) {
-    if (reader.wire_type() == protozero::pbf_wire_type::varint) {
-      fields[reader.tag()] = std::to_string(reader.get_int64());
-    } else {
-      fields[reader.tag()] = reader.get_string();
-    }
+    const uint32_t number = reader.tag();
+    fields[number] = reader.wire_type() == protozero::pbf_wire_type::varint
+                         ? std::to_string(reader.get_int64())
+                         : reader.get_string();
   }
   return fields;
 }
