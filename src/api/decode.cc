@@ -4,16 +4,15 @@
 #include <charconv>
 #include <cmath>
 
+#include "src/api/protobuf_writes.h"
 #include "src/api/tree_reader.h"
 #include "src/api/wire_types.h"
 
 namespace berth::api {
-namespace {
-constexpr std::string_view kProtobufType = "application/vnd.kubernetes.protobuf";
-}  // namespace
+namespace {}  // namespace
 
 std::string_view AcceptOf(Encoding encoding) {
-  return encoding == Encoding::kProtobuf ? kProtobufType : "application/json";
+  return encoding == Encoding::kProtobuf ? kProtobufContentType : "application/json";
 }
 
 std::string_view WatchAcceptOf(Encoding encoding) {
@@ -22,7 +21,7 @@ std::string_view WatchAcceptOf(Encoding encoding) {
 }
 
 Encoding EncodingOf(std::string_view content_type) {
-  return content_type.starts_with(kProtobufType) ? Encoding::kProtobuf : Encoding::kJson;
+  return content_type.starts_with(kProtobufContentType) ? Encoding::kProtobuf : Encoding::kJson;
 }
 
 Result<void> CheckType(const TypeMeta& type, std::string_view api_version, std::string_view kind) {

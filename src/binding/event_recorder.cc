@@ -251,7 +251,7 @@ void EventRecorder::Impl::Send(const WritePtr& write) {
     request.verb = client::Verb::kCreate;
     if (api_.ReadsProtobuf()) {
       request.content_type = api::kProtobufContentType;
-      // The server answers with the event as it stored it, which nobody reads.
+      // The server answers with the event as it stored it; Berth does not read that.
       request.accept = kEventAccept;
       request.body = api::EventProtobuf(event);
     } else {

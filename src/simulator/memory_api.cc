@@ -31,8 +31,8 @@ std::string_view TakeRawSegment(std::string_view& path) {
 
 std::string TakeSegment(std::string_view& path) {
   const std::string_view segment = TakeRawSegment(path);
-  if (segment.find('%') == std::string_view::npos) return std::string(segment);
-  return base::Unescape(segment).value_or(std::string(segment));
+  std::optional<std::string> plain = base::Unescape(segment);
+  return plain ? *std::move(plain) : std::string(segment);
 }
 
 // T is a message of wire_types.h.

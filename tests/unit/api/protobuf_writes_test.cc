@@ -8,14 +8,13 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "src/api/wire_types.h"
+#include "tests/unit/api/scheduled_event.h"
 
 namespace berth::api {
 namespace {
 
 using testing::ElementsAre;
 using testing::Pair;
-
-const Time kNow(std::chrono::nanoseconds(1'700'000'000'123'456'789));
 
 // The fields of a message by their numbers; those that are numbers as decimals.
 std::map<uint32_t, std::string> Fields(std::string_view bytes) {
@@ -41,26 +40,6 @@ std::map<uint32_t, std::string> Object(const std::string& body, std::string_view
   return Fields(envelope->raw);
 }
 
-Event Scheduled() {
-  Event event;
-  event.namespace_ = "shop";
-  event.name = "web-0.17f";
-  event.event_time = kNow;
-  event.reporting_controller = "default-scheduler";
-  event.reporting_instance = "default-scheduler-host";
-  event.action = "Binding";
-  event.reason = "Scheduled";
-  event.type = "Normal";
-  event.note = "Successfully assigned shop/web-0 to n1";
-  event.regarding = {.kind = "Pod",
-                     .namespace_ = "shop",
-                     .name = "web-0",
-                     .uid = "u-1",
-                     .api_version = "v1",
-                     .resource_version = "417"};
-  return event;
-}
-
 TEST(ProtobufWritesTest, ABindingNamesThePodAndTheNode) {
   auto binding = Object(BindingProtobuf("shop", "web-0", "u-1", "n1"), "v1", "Binding");
   EXPECT_THAT(Fields(binding[1]), ElementsAre(Pair(1, "web-0"), Pair(3, "shop"), Pair(5, "u-1")));
@@ -69,7 +48,7 @@ TEST(ProtobufWritesTest, ABindingNamesThePodAndTheNode) {
 }
 
 TEST(ProtobufWritesTest, AnEventIsThatOfEventsV1) {
-  auto event = Object(EventProtobuf(Scheduled()), "events.k8s.io/v1", "Event");
+  auto event = Object(EventProtobuf(ScheduledEvent()), "events.k8s.io/v1", "Event");
   EXPECT_THAT(Fields(event[1]), ElementsAre(Pair(1, "web-0.17f"), Pair(3, "shop")));
   EXPECT_THAT(Fields(event[2]), ElementsAre(Pair(1, "1700000000"), Pair(2, "123456000")));
   EXPECT_THAT(Fields(event[8]), ElementsAre(Pair(1, "Pod"), Pair(2, "shop"), Pair(3, "web-0"),
@@ -82,8 +61,8 @@ TEST(ProtobufWritesTest, AnEventIsThatOfEventsV1) {
 }
 
 TEST(ProtobufWritesTest, ASeriesAndAnotherObjectAreToldOf) {
-  Event event = Scheduled();
-  event.series = EventSeries{3, kNow};
+  Event event = ScheduledEvent();
+  event.series = EventSeries{3, kEventTime};
   event.related.emplace().name = "n1";
   auto fields = Object(EventProtobuf(event), "events.k8s.io/v1", "Event");
   auto series = Fields(fields[3]);
@@ -93,7 +72,7 @@ TEST(ProtobufWritesTest, ASeriesAndAnotherObjectAreToldOf) {
 }
 
 TEST(ProtobufWritesTest, TextsOfAnyLengthAndBytesHaveRoom) {
-  Event event = Scheduled();
+  Event event = ScheduledEvent();
   event.related = event.regarding;
   event.series = EventSeries{-1, Time(std::chrono::nanoseconds(-1))};
   event.event_time = Time::max();

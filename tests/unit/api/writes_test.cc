@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/api/scheduled_event.h"
+
 namespace berth::api {
 namespace {
 
-const Time kNow(std::chrono::nanoseconds(1'700'000'000'123'456'789));
+const Time kNow = kEventTime;
 
 TEST(WritesTest, BindingBodyNamesThePodAndTheNode) {
   EXPECT_EQ(BindingBody("shop", "web-0", "u-1", "n1"),
@@ -16,22 +18,8 @@ TEST(WritesTest, BindingBodyNamesThePodAndTheNode) {
 }
 
 TEST(WritesTest, EventBodyIsAnEventsV1Event) {
-  Event event;
-  event.namespace_ = "shop";
-  event.name = "web-0.17f";
-  event.event_time = kNow;
-  event.reporting_controller = "default-scheduler";
-  event.reporting_instance = "default-scheduler-host";
-  event.action = "Binding";
-  event.reason = "Scheduled";
-  event.type = "Normal";
+  Event event = ScheduledEvent();
   event.note = "Successfully assigned shop/web-0 to \"n1\" \xff";
-  event.regarding = {.kind = "Pod",
-                     .namespace_ = "shop",
-                     .name = "web-0",
-                     .uid = "u-1",
-                     .api_version = "v1",
-                     .resource_version = "417"};
   EXPECT_EQ(EventBody(event),
             R"({"apiVersion":"events.k8s.io/v1","kind":"Event",)"
             R"("metadata":{"name":"web-0.17f","namespace":"shop"},)"
