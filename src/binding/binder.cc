@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/binding/binder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "berth/check.h"
@@ -85,7 +86,9 @@ void Binder::BindPod(std::shared_ptr<const api::Pod> pod, std::string_view node_
 
 std::vector<std::shared_ptr<Binder::Run>> Binder::Runs() const {
   std::vector<std::shared_ptr<Run>> runs;
+  runs.reserve(runs_.size());
   for (const auto& [uid, run] : runs_) runs.push_back(run);
+  std::ranges::sort(runs, {}, &Run::pod_uid);
   return runs;
 }
 

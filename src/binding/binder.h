@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
 
 #include <functional>
 #include <memory>
@@ -116,6 +116,7 @@ class Binder {
   void Begin(const std::shared_ptr<Run>& run);
   void DoClose(Duration patience, std::function<void(size_t)> closed);
   void GiveUp();
+  // Those under way, in an order that does not change from one process to the next.
   std::vector<std::shared_ptr<Run>> Runs() const;
   void Finish(BindOutcome outcome);
 
@@ -129,8 +130,9 @@ class Binder {
   const BinderCallbacks callbacks_;
 
   // Executor's thread.
-  // By UID, in an order that does not change from one process to the next.
-  absl::btree_map<std::string_view, std::shared_ptr<Run>> runs_;
+  // By UID.
+  absl::flat_hash_map<std::string_view, std::shared_ptr<Run>, base::StringHash, std::equal_to<>>
+      runs_;
   std::function<void(size_t)> closed_;
   std::optional<base::Executor::TimerId> patience_;
 

@@ -8,7 +8,7 @@
 namespace berth::engine {
 namespace {
 
-Stale StaleParts(const InputScope& scope, bool updatable, const Changes& changes,
+Stale StaleAfter(const Changes& changes, const InputScope& scope, bool updatable,
                  bool objects_changed, bool feasible_changed) {
   const bool nodes = !changes.nodes().empty();
   const bool pods = !changes.pods().empty();
@@ -49,7 +49,7 @@ std::optional<Stale> KeptAnswers::FindStale(const DecisionInput& input, const In
     return std::nullopt;
   }
   changes.Read(generation_);
-  const Stale stale = StaleParts(scope, updatable, changes, objects_changed, feasible_changed);
+  const Stale stale = StaleAfter(changes, scope, updatable, objects_changed, feasible_changed);
   if (stale.any()) return stale;
   Finish(input, true);
   return std::nullopt;

@@ -86,7 +86,14 @@ struct ObjectMeta {
   std::vector<OwnerReference> owner_references;
 
   // "namespace/name", or "name" for a cluster-scoped object.
-  std::string Key() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
+  std::string Key() const {
+    if (namespace_.empty()) return name;
+    // In one allocation: every message about a pod asks for it.
+    std::string key;
+    key.reserve(namespace_.size() + 1 + name.size());
+    key.append(namespace_).append(1, '/').append(name);
+    return key;
+  }
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
 };
 

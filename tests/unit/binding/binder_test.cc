@@ -489,6 +489,17 @@ TEST_F(BinderTest, CloseGivesUpWhatTakesTooLong) {
   EXPECT_EQ(closed, 1);
 }
 
+TEST_F(BinderTest, CloseGivesUpInAnOrderOfItsOwn) {
+  std::vector<std::string> want;
+  for (int i = 25; i >= 0; --i) Start(Cycle(std::string(1, static_cast<char>('a' + i))));
+  for (char name = 'a'; name <= 'z'; ++name) want.push_back(std::string("uid-") + name);
+  binder_->Close(seconds(30), [](size_t) {});
+  executor_.Advance(seconds(30));
+  std::vector<std::string> given_up;
+  for (const BindOutcome& outcome : outcomes_) given_up.push_back(outcome.pod_uid);
+  EXPECT_EQ(given_up, want) << "the same in every process, whatever order the cycles began in";
+}
+
 TEST_F(BinderTest, BindPodReportsTheEndOfTheBind) {
   const struct {
     const char* name;
