@@ -131,8 +131,7 @@ class Binder {
 
   // Executor's thread.
   // By UID.
-  absl::flat_hash_map<std::string_view, std::shared_ptr<Run>, base::StringHash, std::equal_to<>>
-      runs_;
+  absl::flat_hash_map<std::string_view, std::shared_ptr<Run>, base::StringHash> runs_;
   std::function<void(size_t)> closed_;
   std::optional<base::Executor::TimerId> patience_;
 
