@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "berth/api/decode_value.h"
+#include "berth/api/meta.h"
 #include "berth/result.h"
 #include "src/api/kinds.h"
 
@@ -63,7 +64,7 @@ struct PartialIdentity {
   std::string scheduler_name;  // spec.schedulerName
 
   // "namespace/name", or "name" for a cluster-scoped object.
-  std::string Key() const { return namespace_.empty() ? name : namespace_ + "/" + name; }
+  std::string Key() const { return namespace_.empty() ? name : NamespacedKey(namespace_, name); }
   friend bool operator==(const PartialIdentity&, const PartialIdentity&) = default;
 };
 

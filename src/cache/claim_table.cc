@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/cache/namespaced_key.h"
+#include "berth/api/meta.h"
 
 namespace berth::cache {
 namespace {
@@ -63,7 +63,7 @@ void ClaimTable::Remove(const api::ResourceClaim& claim) {
 
 const ClaimTable::Known* ClaimTable::FindKnown(std::string_view namespace_,
                                                std::string_view name) const {
-  const auto known = known_.find(NamespacedKey(namespace_, name));
+  const auto known = known_.find(api::NamespacedKey(namespace_, name));
   return known == known_.end() ? nullptr : &known->second;
 }
 
@@ -147,7 +147,7 @@ Result<void> ClaimTable::Assume(ClaimPtr claim) {
 }
 
 void ClaimTable::Restore(std::string_view namespace_, std::string_view name) {
-  const auto known = known_.find(NamespacedKey(namespace_, name));
+  const auto known = known_.find(api::NamespacedKey(namespace_, name));
   if (known == known_.end()) return;
   DropAssumed(known->second);
   Recount(known->second.shown->metadata.uid, known->second.shown);

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "berth/api/meta.h"
 #include "berth/check.h"
-#include "src/cache/namespaced_key.h"
 
 namespace berth::cache {
 namespace {
@@ -23,13 +23,13 @@ bool TriedBefore(const PodGroupNode* a, const PodGroupNode* b) {
 }  // namespace
 
 const PodGroupNode* PodGroupForest::Find(std::string_view namespace_, std::string_view name) const {
-  const auto found = pod_groups_.find(NamespacedKey(namespace_, name));
+  const auto found = pod_groups_.find(api::NamespacedKey(namespace_, name));
   return found == pod_groups_.end() ? nullptr : found->second.get();
 }
 
 const PodGroupNode* PodGroupForest::FindComposite(std::string_view namespace_,
                                                   std::string_view name) const {
-  const auto found = composites_.find(NamespacedKey(namespace_, name));
+  const auto found = composites_.find(api::NamespacedKey(namespace_, name));
   return found == composites_.end() ? nullptr : found->second.get();
 }
 
@@ -41,7 +41,7 @@ const PodGroupNode* PodGroupForest::Find(const AnyPodGroup& group) const {
 
 PodGroupNode& PodGroupForest::Get(bool composite, std::string_view namespace_,
                                   std::string_view name) {
-  std::unique_ptr<PodGroupNode>& node = NodesOf(composite)[NamespacedKey(namespace_, name)];
+  std::unique_ptr<PodGroupNode>& node = NodesOf(composite)[api::NamespacedKey(namespace_, name)];
   if (node == nullptr) {
     node = std::make_unique<PodGroupNode>();
     node->composite = composite;
@@ -60,7 +60,7 @@ void PodGroupForest::Set(AnyPodGroup object) {
 void PodGroupForest::Remove(const AnyPodGroup& object) {
   const api::ObjectMeta& metadata = object.metadata();
   Nodes& nodes = NodesOf(object.composite != nullptr);
-  const auto found = nodes.find(NamespacedKey(metadata.namespace_, metadata.name));
+  const auto found = nodes.find(api::NamespacedKey(metadata.namespace_, metadata.name));
   if (found == nodes.end()) return;
   PodGroupNode& node = *found->second;
   if (node.object) Unlink(node);
@@ -80,7 +80,8 @@ void PodGroupForest::Link(PodGroupNode& node) {
 void PodGroupForest::Unlink(PodGroupNode& node) {
   if (node.parent == nullptr) return;
   const api::ObjectMeta& metadata = node.object.metadata();
-  const auto found = composites_.find(NamespacedKey(metadata.namespace_, *node.object.parent()));
+  const auto found =
+      composites_.find(api::NamespacedKey(metadata.namespace_, *node.object.parent()));
   BERTH_CHECK(found != composites_.end(), "a pod group's parent has no node");
   PodGroupNode& parent = *found->second;
   std::erase(parent.children, &node);

@@ -3,20 +3,20 @@
 
 #include <string>
 
-#include "src/cache/namespaced_key.h"
+#include "berth/api/meta.h"
 
 namespace berth::cache {
 namespace {
 
 std::string GroupKey(const api::Pod& pod) {
-  return NamespacedKey(pod.metadata.namespace_, *PodGroupNameOf(pod));
+  return api::NamespacedKey(pod.metadata.namespace_, *PodGroupNameOf(pod));
 }
 
 }  // namespace
 
 const PodGroupState* PodGroupStates::Find(std::string_view namespace_,
                                           std::string_view name) const {
-  const auto found = groups_.find(NamespacedKey(namespace_, name));
+  const auto found = groups_.find(api::NamespacedKey(namespace_, name));
   return found == groups_.end() ? nullptr : &found->second;
 }
 

@@ -73,6 +73,15 @@ struct ObjectReference {
   friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
 };
 
+// "namespace/name", the key of tables of namespaced objects: neither part can hold a slash.
+inline std::string NamespacedKey(std::string_view namespace_, std::string_view name) {
+  // In one allocation: every message about a pod asks for it.
+  std::string key;
+  key.reserve(namespace_.size() + 1 + name.size());
+  key.append(namespace_).append("/").append(name);
+  return key;
+}
+
 struct ObjectMeta {
   std::string name;
   std::string namespace_;
@@ -86,14 +95,7 @@ struct ObjectMeta {
   std::vector<OwnerReference> owner_references;
 
   // "namespace/name", or "name" for a cluster-scoped object.
-  std::string Key() const {
-    if (namespace_.empty()) return name;
-    // In one allocation: every message about a pod asks for it.
-    std::string key;
-    key.reserve(namespace_.size() + 1 + name.size());
-    key.append(namespace_).append(1, '/').append(name);
-    return key;
-  }
+  std::string Key() const { return namespace_.empty() ? name : NamespacedKey(namespace_, name); }
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
 };
 
