@@ -30,7 +30,9 @@ function(berth_library target)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PUBLIC ${LIBRARY_LINKS} Threads::Threads tl::expected
                         absl::flat_hash_map absl::flat_hash_set absl::btree absl::strings)
-  target_compile_options(${target} PRIVATE ${BERTH_COVERAGE})
+  if(BERTH_BUILD_FUZZERS AND target IN_LIST BERTH_FUZZED)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   berth_precompiled(${target} berth_precompiled)
 endfunction()
 
@@ -49,12 +51,14 @@ function(berth_precompiled target from)
   endif()
 endfunction()
 
-# With fuzzers, the libraries report what they covered; libFuzzer's main comes with the fuzzers.
-set(BERTH_COVERAGE "$<$<BOOL:${BERTH_BUILD_FUZZERS}>:-fsanitize=fuzzer-no-link>")
+# With fuzzers, the libraries that decode report what they covered; libFuzzer's main comes with the
+# fuzzers. In the others a report of each comparison would only slow the unit tests down.
+set(BERTH_FUZZED sdk cel base api documents config client serving extender recording app plugins)
+list(TRANSFORM BERTH_FUZZED PREPEND berth_)
 
 # The standard headers that nearly every source asks for, parsed once.
 add_library(berth_precompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/empty.cc)
-target_compile_options(berth_precompiled PRIVATE ${BERTH_COVERAGE})
+set_target_properties(berth_precompiled PROPERTIES UNITY_BUILD OFF)
 target_precompile_headers(berth_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/rooms.h)
 
 # berth_room(<name> [LINKS <target>...])
@@ -67,6 +71,19 @@ function(berth_room name)
   list(FILTER sources EXCLUDE REGEX "/src/app/(main|allocator)\\.cc$")
   berth_layers_of(${name} rooms)
   berth_library(berth_${name} ${sources} LINKS ${rooms} ${ROOM_LINKS})
+endfunction()
+
+# berth_join_by_folder(<target> <source>...)
+# A folder is one unit where sources are joined: what a plugin keeps private has the same names as in
+# other plugins.
+function(berth_join_by_folder target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS ARGN)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(REPLACE "/" "_" folder ${folder})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
 endfunction()
 
 # berth_embed(<target> <folder>)
@@ -89,4 +106,8 @@ function(berth_plugins)
   list(FILTER sources EXCLUDE REGEX "/plugins/examples/")
   berth_layers_of(plugins rooms)
   berth_library(berth_plugins ${sources} LINKS ${rooms})
+  berth_join_by_folder(berth_plugins ${sources})
+  # Several plugins in one folder.
+  list(FILTER sources INCLUDE REGEX "/plugins/legacy/")
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

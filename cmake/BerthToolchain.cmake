@@ -50,6 +50,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wno-deprecated-declarations)
 endif()
 
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # It takes what is private to a joined source for a header's.
+  add_compile_options(-Wno-subobject-linkage)
+endif()
+
 if(BERTH_SANITIZE)
   # Not vptr: cpprestsdk's library and headers are not of one mind about its streams' types.
   add_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize=vptr -fno-sanitize-recover=all

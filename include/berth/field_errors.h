@@ -17,6 +17,9 @@ std::string Quoted(std::string_view text);
 // The texts as a JSON list; "null" when there is none.
 std::string QuotedList(std::span<const std::string> texts);
 
+// "path[index]".
+std::string IndexedPath(std::string_view path, size_t index);
+
 // `value` comes formatted: a number as is, a string Quoted().
 std::string InvalidField(std::string_view path, std::string_view value, std::string_view detail);
 std::string RequiredField(std::string_view path, std::string_view detail);

@@ -11,7 +11,7 @@
 namespace berth::plugins {
 namespace {
 
-constexpr std::string_view kPrefix = "pod group preemption: ";
+constexpr std::string_view kGroupPrefix = "pod group preemption: ";
 // The metric of evaluations has one name for both, as in kube-scheduler.
 constexpr std::string_view kEvaluated = "podgroup";
 
@@ -36,7 +36,7 @@ PodGroupPostFilterResult DefaultPreemption::PodGroupPostFilter(CycleState& state
                                                                PodGroupDryRun& dry_run) {
   PodGroupPostFilterResult result = PreemptFor(state, group, snapshot, dry_run);
   const Code code = result.status.code();
-  result.status = state.reasons().Make(code, std::string(kPrefix) + result.status.message());
+  result.status = state.reasons().Make(code, std::string(kGroupPrefix) + result.status.message());
   handle_.CountMetric("workload_preemption_attempts_total", {CodeName(code)}, 1);
   return result;
 }

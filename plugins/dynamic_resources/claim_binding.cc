@@ -16,7 +16,7 @@ namespace {
 
 using Outcome = ClaimAnswer::Outcome;
 
-constexpr std::string_view kBindingTimeout = "device binding timeout";
+constexpr std::string_view kTimedOut = "device binding timeout";
 
 bool IsReservedFor(const api::ResourceClaim& claim,
                    const api::ResourceClaimConsumerReference& consumer) {
@@ -208,7 +208,7 @@ void ClaimBinding::Wait() {
   }
   wait.check = [self = shared_from_this()] { return self->CheckConditions(); };
   wait.timeout = binding_timeout_;
-  wait.timed_out = {Code::kError, std::string(kBindingTimeout) + ": context deadline exceeded"};
+  wait.timed_out = {Code::kError, std::string(kTimedOut) + ": context deadline exceeded"};
   wait.cancelled = {Code::kError, "context canceled"};
   wait_began_ = handle_.stopwatch().Now();
   handle_.Post([self = shared_from_this()] {
@@ -226,7 +226,7 @@ void ClaimBinding::CountWait(const AsyncStatus& status) {
   std::string_view outcome = "error";
   if (status.ok()) {
     outcome = "success";
-  } else if (status.message.starts_with(kBindingTimeout)) {
+  } else if (status.message.starts_with(kTimedOut)) {
     outcome = "timeout";
   } else if (status.message.starts_with(kBindingFailed)) {
     outcome = "failure";
@@ -272,7 +272,7 @@ std::optional<AsyncStatus> ClaimBinding::CheckConditions() {
     if (*ready) continue;
     if (IsBindingTimedOut(*waiting.claim, binding_timeout_, handle_.clock().WallNow())) {
       return AsyncStatus{Code::kError,
-                         std::string(kBindingTimeout) + ": claim=" + waiting.claim->metadata.name};
+                         std::string(kTimedOut) + ": claim=" + waiting.claim->metadata.name};
     }
     return std::nullopt;
   }

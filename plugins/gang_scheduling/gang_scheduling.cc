@@ -4,6 +4,8 @@
 #include <chrono>
 #include <string>
 
+#include "plugins/shared/hint_objects.h"
+
 namespace berth::plugins {
 namespace {
 
@@ -19,8 +21,6 @@ size_t MinCount(const AnyPodGroup& group) {
   const auto& gang = group.pod_group->spec.scheduling_policy.gang;
   return gang ? static_cast<size_t>(gang->min_count) : 1;
 }
-
-QueueingHint QueueIf(bool queue) { return queue ? QueueingHint::kQueue : QueueingHint::kQueueSkip; }
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/shared/args_reader.h"
 
+#include "berth/field_errors.h"
+
 namespace berth::plugins {
 
 std::vector<ResourceSpec> DefaultResourceSpecs() { return {{"cpu", 1}, {"memory", 1}}; }
@@ -68,10 +70,6 @@ ConfigValue WithDefaultResources(const ConfigValue* list) {
 
 std::string FieldPath(std::string_view path, std::string_view field) {
   return path.empty() ? std::string(field) : std::string(path) + "." + std::string(field);
-}
-
-std::string IndexedPath(std::string_view path, size_t index) {
-  return std::string(path) + "[" + std::to_string(index) + "]";
 }
 
 }  // namespace berth::plugins

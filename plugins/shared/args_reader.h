@@ -37,7 +37,5 @@ ConfigValue WithDefaultResources(const ConfigValue* list);
 
 // "path.field", or "field" where there is no path.
 std::string FieldPath(std::string_view path, std::string_view field);
-// "path[index]".
-std::string IndexedPath(std::string_view path, size_t index);
 
 }  // namespace berth::plugins

@@ -12,8 +12,6 @@
 namespace berth::plugins {
 namespace {
 
-std::string Quote(std::string_view text) { return "\"" + std::string(text) + "\""; }
-
 void SetAnnotation(api::ObjectMeta& meta, std::string_view key, std::string_view value) {
   const auto at = std::ranges::lower_bound(
       meta.annotations, key, {}, [](const auto& entry) { return std::string_view(entry.first); });

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::string_view kStorage = "storage";
 
-std::string Quote(std::string_view text) { return "\"" + std::string(text) + "\""; }
-
 api::Quantity StorageOf(const api::ResourceList& list) {
   const api::Quantity* storage = api::Find(list, kStorage);
   return storage == nullptr ? api::Quantity() : *storage;

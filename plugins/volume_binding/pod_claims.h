@@ -21,6 +21,9 @@
 // and AssumedVolumes: good for the running cycle.
 namespace berth::plugins {
 
+// The name as messages quote it: as it is, between double quotes.
+inline std::string Quote(std::string_view name) { return "\"" + std::string(name) + "\""; }
+
 // What is so on nodes to which the volume's in-tree plugin has been migrated.
 struct MigratedVolume {
   std::string_view plugin;

@@ -58,7 +58,7 @@ Result<QueueingHint> AfterCsiDriverChange(const api::Pod& pod, const ObjectPtr& 
   }));
 }
 
-std::optional<int64_t> SizeLimit(const api::CSIStorageCapacity& capacity) {
+std::optional<int64_t> LimitValue(const api::CSIStorageCapacity& capacity) {
   if (capacity.maximum_volume_size) return capacity.maximum_volume_size->Value();
   if (capacity.capacity) return capacity.capacity->Value();
   return std::nullopt;
@@ -70,7 +70,7 @@ Result<QueueingHint> AfterCapacityChange(const api::Pod&, const ObjectPtr& old_o
   if (!change) return Fail(change.error());
   if (change->old_object == nullptr) return QueueingHint::kQueue;
   // Nothing is less than any limit.
-  return QueueIf(SizeLimit(*change->new_object) > SizeLimit(*change->old_object));
+  return QueueIf(LimitValue(*change->new_object) > LimitValue(*change->old_object));
 }
 
 }  // namespace

@@ -3,6 +3,29 @@
 
 namespace berth::api {
 
+bool Trail::Fail(std::string reason) {
+  reason_ = std::move(reason);
+  return false;
+}
+
+bool Trail::InField(std::string_view name) {
+  if (!path_.empty() && path_.front() != '[') path_.insert(0, 1, '.');
+  path_.insert(0, name);
+  return false;
+}
+
+bool Trail::InElement(size_t index) { return InBrackets(std::to_string(index)); }
+
+bool Trail::InKey(std::string_view key) {
+  return InBrackets(std::string("\"").append(key).append("\""));
+}
+
+bool Trail::InBrackets(std::string_view text) {
+  if (!path_.empty() && path_.front() != '[') path_.insert(0, 1, '.');
+  path_.insert(0, std::string("[").append(text).append("]"));
+  return false;
+}
+
 Error Trail::ToError(std::string_view root) && {
   if (!root.empty() && (path_.empty() || path_.front() == '[')) {
     path_.insert(0, root);

@@ -89,29 +89,16 @@ inline constexpr bool kIsMap<std::vector<std::pair<std::string, T>>> = true;
 class Trail {
  public:
   // Records why; returns false, for `return trail.Fail(...)`.
-  bool Fail(std::string reason) {
-    reason_ = std::move(reason);
-    return false;
-  }
-  bool InField(std::string_view name) {
-    if (!path_.empty() && path_.front() != '[') path_.insert(0, 1, '.');
-    path_.insert(0, name);
-    return false;
-  }
-  bool InElement(size_t index) { return InBrackets(std::to_string(index)); }
-  bool InKey(std::string_view key) {
-    return InBrackets(std::string("\"").append(key).append("\""));
-  }
+  bool Fail(std::string reason);
+  bool InField(std::string_view name);
+  bool InElement(size_t index);
+  bool InKey(std::string_view key);
 
   // "path: reason"; `root` stands before the path.
   Error ToError(std::string_view root) &&;
 
  private:
-  bool InBrackets(std::string text) {
-    if (!path_.empty() && path_.front() != '[') path_.insert(0, 1, '.');
-    path_.insert(0, "[" + std::move(text) + "]");
-    return false;
-  }
+  bool InBrackets(std::string_view text);
 
   std::string path_;
   std::string reason_;

@@ -27,8 +27,8 @@ struct ReplayFlags {
   std::string print_and_exit;
 };
 
-Result<ReplayFlags> ParseFlags(const std::vector<std::string>& arguments,
-                               const std::string& program) {
+Result<ReplayFlags> ParseReplayFlags(const std::vector<std::string>& arguments,
+                                     const std::string& program) {
   FlagSet flags(program + " PATH...",
                 "Repeats recordings, those of a folder or that of a file, and says where a "
                 "decision is another one now. The exit code is 0 where none is, else 1.");
@@ -159,7 +159,7 @@ recording::FileLimits RecordLimits(uint64_t mib) {
 
 int Replay(const std::vector<std::string>& arguments, const std::string& program,
            const InTreePlugins& in_tree) {
-  const auto flags = ParseFlags(arguments, program);
+  const auto flags = ParseReplayFlags(arguments, program);
   if (!flags) return FailWith(flags.error().message);
   if (!flags->print_and_exit.empty()) {
     std::fputs(flags->print_and_exit.c_str(), stdout);

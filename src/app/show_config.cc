@@ -21,8 +21,8 @@ struct ShowConfigFlags {
   std::string print_and_exit;
 };
 
-Result<ShowConfigFlags> ParseFlags(const std::vector<std::string>& arguments,
-                                   const std::string& program) {
+Result<ShowConfigFlags> ParseShowConfigFlags(const std::vector<std::string>& arguments,
+                                             const std::string& program) {
   FlagSet flags(program,
                 "Checks a configuration file and prints what it comes to: with all defaults, and "
                 "the plugins of each profile. Needs no cluster.");
@@ -72,7 +72,7 @@ Result<void> TryProfiles(const Settings& settings, const InTreePlugins& plugins)
 
 int ShowConfig(const std::vector<std::string>& arguments, const std::string& program,
                const InTreePlugins& in_tree) {
-  const auto flags = ParseFlags(arguments, program);
+  const auto flags = ParseShowConfigFlags(arguments, program);
   if (!flags) return FailWith(flags.error().message);
   if (!flags->print_and_exit.empty()) {
     std::fputs(flags->print_and_exit.c_str(), stdout);

@@ -62,24 +62,24 @@ class PlainCheck {
   uint64_t found_ = 0;
 };
 
-constexpr size_t kStep = sizeof(uint64_t);
+constexpr size_t kWord = sizeof(uint64_t);
 
 // Copies the text, and whether JSON holds it as it is.
 bool CopyIfPlain(std::string_view text, char* to) {
   PlainCheck check;
   const auto copy = [&](size_t at) {
     uint64_t bytes = 0;
-    std::memcpy(&bytes, text.data() + at, kStep);
-    std::memcpy(to + at, &bytes, kStep);
+    std::memcpy(&bytes, text.data() + at, kWord);
+    std::memcpy(to + at, &bytes, kWord);
     check.LookAt(bytes);
   };
-  if (text.size() < kStep) {
+  if (text.size() < kWord) {
     for (size_t i = 0; i < text.size(); ++i) to[i] = text[i];
     check.LookAtFew(text);
     return check.plain();
   }
-  for (size_t at = 0; at + kStep <= text.size(); at += kStep) copy(at);
-  copy(text.size() - kStep);  // some of it for the second time
+  for (size_t at = 0; at + kWord <= text.size(); at += kWord) copy(at);
+  copy(text.size() - kWord);  // some of it for the second time
   return check.plain();
 }
 

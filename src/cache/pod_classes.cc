@@ -8,7 +8,7 @@ namespace berth::cache {
 namespace {
 
 constexpr PodParts kKnownParts = (PodParts{1} << kNumPodParts) - 1;
-constexpr size_t kMinSweep = 1024;
+constexpr size_t kMinSweptClasses = 1024;
 constexpr size_t kMinSweepBytes = 1u << 20;
 
 }  // namespace
@@ -30,7 +30,7 @@ void PodClasses::SetParts(PodParts parts) {
 PodInfoPtr PodClasses::Assign(PodInfo&& info, ResourceTable::Hold names) {
   if (classes_.size() >= sweep_at_ || fragment_bytes_ >= sweep_at_bytes_) {
     Sweep();
-    sweep_at_ = std::max(kMinSweep, 2 * classes_.size());
+    sweep_at_ = std::max(kMinSweptClasses, 2 * classes_.size());
     sweep_at_bytes_ = std::max(kMinSweepBytes, 2 * fragment_bytes_);
   }
   PodClassPtr pod_class = Classify(info, names);

@@ -9,11 +9,11 @@
 namespace berth::cache {
 namespace {
 
-constexpr size_t kMinSweep = 1024;
+constexpr size_t kMinSweptNames = 1024;
 
 }  // namespace
 
-ResourceTable::ResourceTable() : sweep_at_(kMinSweep) {
+ResourceTable::ResourceTable() : sweep_at_(kMinSweptNames) {
   Intern("cpu");
   Intern("memory");
   Intern("ephemeral-storage");
@@ -67,7 +67,7 @@ void ResourceTable::Sweep() {
     ids_.erase(*entry.name);
     return true;
   });
-  sweep_at_ = std::max(kMinSweep, 2 * names_.size());
+  sweep_at_ = std::max(kMinSweptNames, 2 * names_.size());
 }
 
 }  // namespace berth::cache

@@ -61,6 +61,9 @@ class Budget {
 // What a function does with arguments that fit an overload. It may take from `args`.
 using Implementation = Value (*)(Budget& budget, std::span<Value> args);
 
+// The implementation of overloads that the machine runs itself: their rows are for the checker.
+inline Value NotCalled(Budget&, std::span<Value>) { return NoSuchOverload(); }
+
 // How a call's cost follows from its arguments and its result (sizes as SizeOf counts them).
 enum class Cost : uint8_t {
   kDefault,      // 1, or as the function says for overloads without a rule

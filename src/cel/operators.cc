@@ -5,7 +5,6 @@ namespace berth::cel {
 namespace {
 
 // These are instructions of the machine; their rows are for the checker.
-Value NotCalled(Budget&, std::span<Value>) { return NoSuchOverload(); }
 
 Value Not(Budget&, std::span<Value> args) {
   if (args[0].kind() != Kind::kBool) return NoSuchOverload();

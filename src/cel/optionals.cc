@@ -6,8 +6,6 @@
 namespace berth::cel {
 namespace {
 
-Value NotCalled(Budget&, std::span<Value>) { return NoSuchOverload(); }
-
 Value Of(Budget&, std::span<Value> args) { return Value::Some(args[0]); }
 
 // Library types and optionals have no zero.

@@ -118,28 +118,30 @@ Result<Version> Read(std::span<const Value> args) {
   return tolerant ? Tolerant(args[0].text()) : SemverValue::Parse(args[0].text());
 }
 
-Value MakeValue(Result<Version> version) {
+Value VersionValue(Result<Version> version) {
   if (!version) return Value::Error(version.error().message);
   return Value::Of(
       std::shared_ptr<const Extension>(std::make_shared<SemverValue>(*std::move(version))));
 }
 
-Value ToSemver(Budget&, std::span<Value> args) { return MakeValue(Read(args)); }
+Value ToSemver(Budget&, std::span<Value> args) { return VersionValue(Read(args)); }
 Value IsSemver(Budget&, std::span<Value> args) { return Value::Bool(Read(args).has_value()); }
 
-const Version& Self(std::span<const Value> args, size_t i = 0) {
+const Version& VersionAt(std::span<const Value> args, size_t i = 0) {
   return As<SemverValue>(args[i])->version();
 }
 
 template <uint64_t Version::* part>
 Value PartOf(Budget&, std::span<Value> args) {
-  return Value::Int(static_cast<int64_t>(Self(args).*part));
+  return Value::Int(static_cast<int64_t>(VersionAt(args).*part));
 }
 
-int OrderOf(std::span<const Value> args) { return SemverValue::Order(Self(args), Self(args, 1)); }
-Value IsGreater(Budget&, std::span<Value> args) { return Value::Bool(OrderOf(args) > 0); }
-Value IsLess(Budget&, std::span<Value> args) { return Value::Bool(OrderOf(args) < 0); }
-Value CompareTo(Budget&, std::span<Value> args) { return Value::Int(OrderOf(args)); }
+int OrderOf(std::span<const Value> args) {
+  return SemverValue::Order(VersionAt(args), VersionAt(args, 1));
+}
+Value IsLater(Budget&, std::span<Value> args) { return Value::Bool(OrderOf(args) > 0); }
+Value IsEarlier(Budget&, std::span<Value> args) { return Value::Bool(OrderOf(args) < 0); }
+Value CompareVersions(Budget&, std::span<Value> args) { return Value::Int(OrderOf(args)); }
 
 }  // namespace
 
@@ -201,7 +203,7 @@ std::string SemverValue::ToString() const {
   return text;
 }
 
-Value SemverOf(std::string_view text) { return MakeValue(SemverValue::Parse(text)); }
+Value SemverOf(std::string_view text) { return VersionValue(SemverValue::Parse(text)); }
 
 void AddSemver(Environment& environment) {
 #define SEMVER "kubernetes.Semver"
@@ -210,9 +212,9 @@ void AddSemver(Environment& environment) {
       {"semver", "string_bool_to_semver", "(string, bool) " SEMVER, ToSemver, Cost::kFirst},
       {"isSemver", "is_semver_string", "(string) bool", IsSemver, Cost::kFirst},
       {"isSemver", "is_semver_string_bool", "(string, bool) bool", IsSemver, Cost::kFirst},
-      {"isGreaterThan", "semver_is_greater_than", SEMVER ".(" SEMVER ") bool", IsGreater},
-      {"isLessThan", "semver_is_less_than", SEMVER ".(" SEMVER ") bool", IsLess},
-      {"compareTo", "semver_compare_to", SEMVER ".(" SEMVER ") int", CompareTo},
+      {"isGreaterThan", "semver_is_greater_than", SEMVER ".(" SEMVER ") bool", IsLater},
+      {"isLessThan", "semver_is_less_than", SEMVER ".(" SEMVER ") bool", IsEarlier},
+      {"compareTo", "semver_compare_to", SEMVER ".(" SEMVER ") int", CompareVersions},
       {"major", "semver_major", SEMVER ".() int", PartOf<&Version::major>},
       {"minor", "semver_minor", SEMVER ".() int", PartOf<&Version::minor>},
       {"patch", "semver_patch", SEMVER ".() int", PartOf<&Version::patch>},

@@ -9,7 +9,7 @@ namespace berth::cel {
 namespace {
 
 // What getFullYear and its like ask of a timestamp.
-enum class Part : uint8_t {
+enum class TimePart : uint8_t {
   kYear,
   kMonth,
   kDayOfYear,
@@ -22,28 +22,28 @@ enum class Part : uint8_t {
   kMilliseconds
 };
 
-Value PartOf(Part part, const Timestamp& time, int64_t offset_seconds) {
+Value PartOf(TimePart part, const Timestamp& time, int64_t offset_seconds) {
   const CivilTime civil = CivilOf(time.seconds, offset_seconds);
   switch (part) {
-    case Part::kYear:
+    case TimePart::kYear:
       return Value::Int(civil.year);
-    case Part::kMonth:
+    case TimePart::kMonth:
       return Value::Int(civil.month - 1);
-    case Part::kDayOfYear:
+    case TimePart::kDayOfYear:
       return Value::Int(civil.day_of_year - 1);
-    case Part::kDayOfMonth:
+    case TimePart::kDayOfMonth:
       return Value::Int(civil.day - 1);
-    case Part::kDate:
+    case TimePart::kDate:
       return Value::Int(civil.day);
-    case Part::kDayOfWeek:
+    case TimePart::kDayOfWeek:
       return Value::Int(civil.day_of_week);
-    case Part::kHours:
+    case TimePart::kHours:
       return Value::Int(civil.hour);
-    case Part::kMinutes:
+    case TimePart::kMinutes:
       return Value::Int(civil.minute);
-    case Part::kSeconds:
+    case TimePart::kSeconds:
       return Value::Int(civil.second);
-    case Part::kMilliseconds:
+    case TimePart::kMilliseconds:
       return Value::Int(time.nanos / 1'000'000);
   }
   return NoSuchOverload();
@@ -73,12 +73,12 @@ Value OffsetOf(const std::string& zone) {
   return Value::Int(offset * 60);
 }
 
-template <Part part>
+template <TimePart part>
 Value InUtc(Budget&, std::span<Value> args) {
   return PartOf(part, args[0].time(), 0);
 }
 
-template <Part part>
+template <TimePart part>
 Value InZone(Budget&, std::span<Value> args) {
   const Value offset = OffsetOf(args[1].text());
   return offset.IsError() ? offset : PartOf(part, args[0].time(), offset.integer());
@@ -92,9 +92,9 @@ Value InUnits(Budget&, std::span<Value> args) {
 }  // namespace
 
 void AddTimes(Environment& environment) {
-#define ZONED(name, id, part)                                                         \
-  {name, "timestamp_to_" id, "timestamp.() int", InUtc<Part::part>}, {                \
-    name, "timestamp_to_" id "_with_tz", "timestamp.(string) int", InZone<Part::part> \
+#define ZONED(name, id, part)                                                             \
+  {name, "timestamp_to_" id, "timestamp.() int", InUtc<TimePart::part>}, {                \
+    name, "timestamp_to_" id "_with_tz", "timestamp.(string) int", InZone<TimePart::part> \
   }
   static constexpr FunctionRow kRows[] = {
       ZONED("getFullYear", "year", kYear),

@@ -15,7 +15,7 @@ struct Row {
   std::string_view display;  // in the checker's messages and in declarations
 };
 
-constexpr std::array kRows = {
+constexpr std::array kTypeNames = {
     Row{TypeKind::kDyn, "dyn", "dyn"},
     Row{TypeKind::kError, "error", "!error!"},
     Row{TypeKind::kBool, "bool", "bool"},
@@ -35,7 +35,7 @@ constexpr std::array kRows = {
     Row{TypeKind::kTypeParam, "", ""},
 };
 
-const Row& RowOf(TypeKind kind) { return kRows[static_cast<size_t>(kind)]; }
+const Row& RowOf(TypeKind kind) { return kTypeNames[static_cast<size_t>(kind)]; }
 
 std::string WithParams(std::string_view name, const Type& type,
                        std::string (*name_of)(const Type&)) {
@@ -73,9 +73,9 @@ bool SameType(const Type& a, const Type& b) {
 
 const Type* BasicType(TypeKind kind) {
   static const auto* const types = [] {
-    auto* made = new std::array<Type, kRows.size()>;
-    for (size_t i = 0; i < kRows.size(); ++i)
-      (*made)[i] = Type{kRows[i].kind, std::string(kRows[i].name), {}, 1};
+    auto* made = new std::array<Type, kTypeNames.size()>;
+    for (size_t i = 0; i < kTypeNames.size(); ++i)
+      (*made)[i] = Type{kTypeNames[i].kind, std::string(kTypeNames[i].name), {}, 1};
     return made;
   }();
   return &(*types)[static_cast<size_t>(kind)];
@@ -137,7 +137,7 @@ const Type* TypeReader::Read() {
     while (Take(','));
     BERTH_CHECK(Take(')'), "a declaration lacks a parenthesis");
   }
-  for (const Row& row : kRows)
+  for (const Row& row : kTypeNames)
     if (!row.display.empty() && row.display == name)
       return params.empty() ? BasicType(row.kind)
                             : arena_.Make(row.kind, std::string(row.name), std::move(params));

@@ -9,12 +9,12 @@
 namespace berth::client {
 namespace {
 
-bool IsRead(Verb verb) { return verb == Verb::kGet || verb == Verb::kList; }
+bool IsGetOrList(Verb verb) { return verb == Verb::kGet || verb == Verb::kList; }
 
 bool IsRetriable(const Request& request, const ApiError& error) {
   if (error.reason == kReasonCancelled || error.reason == kReasonTooLarge) return false;
   if (error.code == 429 || error.never_sent) return true;
-  if (!IsRead(request.verb)) return false;
+  if (!IsGetOrList(request.verb)) return false;
   if (error.code == 0) return error.reason != kReasonTimeout;
   if (error.code >= 500 && error.retry_after) return true;
   return error.code == 502 || error.code == 503 || error.code == 504;

@@ -19,16 +19,12 @@ namespace {
 
 constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
 
-std::string Indexed(const std::string& path, size_t index) {
-  return path + "[" + std::to_string(index) + "]";
-}
-
 // Calls `read` with a reader of each element of a list and what it is to fill.
 template <typename T, typename Read>
 void ReadList(FieldReader& parent, std::string_view field, std::vector<T>& out, Read read) {
   const ConfigValue::List& values = parent.GetList(field);
   for (size_t i = 0; i < values.size(); ++i) {
-    FieldReader fields(values[i], Indexed(parent.PathOf(field), i));
+    FieldReader fields(values[i], IndexedPath(parent.PathOf(field), i));
     read(fields, out.emplace_back());
     parent.Merge(fields);
   }
@@ -224,7 +220,7 @@ Result<void> CheckTypes(const ConfigValue& document, MemberOrder order) {
   for (size_t i = 0; i < profiles.size(); ++i) {
     const ConfigValue::List entries = list_at(profiles[i], "pluginConfig");
     for (size_t j = 0; j < entries.size(); ++j) {
-      const std::string path = Indexed(Indexed("profiles", i) + ".pluginConfig", j);
+      const std::string path = IndexedPath(IndexedPath("profiles", i) + ".pluginConfig", j);
       if (auto args = CheckArgs(entries[j], path, order, problems.unknown_fields); !args) {
         return args;
       }

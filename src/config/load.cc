@@ -58,12 +58,12 @@ std::optional<std::string> TypeProblem(const ConfigValue& document) {
   }
   std::string problem =
       "no kind " + Quoted(kind) + " is registered for version " + Quoted(api_version);
-  constexpr std::string_view kGroup = "kubescheduler.config.k8s.io/";
-  const bool older = api_version.starts_with(std::string(kGroup) + "v1beta") ||
-                     api_version.starts_with(std::string(kGroup) + "v1alpha");
+  constexpr std::string_view kGroupSlash = "kubescheduler.config.k8s.io/";
+  const bool older = api_version.starts_with(std::string(kGroupSlash) + "v1beta") ||
+                     api_version.starts_with(std::string(kGroupSlash) + "v1alpha");
   if (kind == kKind && older) {
     problem += ": set apiVersion: " + std::string(kApiVersion) + "; " +
-               MigrationHint(std::string_view(api_version).substr(kGroup.size()));
+               MigrationHint(std::string_view(api_version).substr(kGroupSlash.size()));
   } else {
     problem +=
         ": must be apiVersion: " + std::string(kApiVersion) + ", kind: " + std::string(kKind);

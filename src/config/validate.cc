@@ -37,10 +37,6 @@ std::string RemovedPlugin(const std::string& path, std::string_view name) {
                           Quoted(kApiVersion) + ")");
 }
 
-std::string Indexed(std::string_view path, size_t index) {
-  return std::string(path) + "[" + std::to_string(index) + "]";
-}
-
 void CheckLeaderElection(const LeaderElection& config, Problems& problems) {
   if (!config.leader_elect) return;
   const struct {
@@ -96,14 +92,14 @@ void CheckProfile(const Profile& profile, const std::string& path, const KnownPl
     const std::string list = path + ".plugins." + std::string(point.field) + ".enabled";
     for (size_t i = 0; i < enabled.size(); ++i) {
       if (IsRemoved(enabled[i].name)) {
-        problems.push_back(RemovedPlugin(Indexed(list, i), enabled[i].name));
+        problems.push_back(RemovedPlugin(IndexedPath(list, i), enabled[i].name));
       }
     }
   }
   std::set<std::string_view> seen;
   for (size_t i = 0; i < profile.plugin_config.size(); ++i) {
     const std::string& name = profile.plugin_config[i].name;
-    const std::string entry = Indexed(path + ".pluginConfig", i);
+    const std::string entry = IndexedPath(path + ".pluginConfig", i);
     if (!seen.insert(name).second) problems.push_back(DuplicateField(entry, Quoted(name)));
     if (IsRemoved(name)) problems.push_back(RemovedPlugin(entry, name));
     const auto kind = known.args.find(name);
@@ -150,7 +146,7 @@ void CheckCommonQueueSort(const std::vector<Profile>& profiles, Problems& proble
   const std::string plugin = wanted.enabled.empty() ? "" : wanted.enabled.front().name;
   const std::string wanted_args = ArgsAsJson(profiles.front(), plugin);
   for (size_t i = 1; i < profiles.size(); ++i) {
-    const std::string path = Indexed("profiles", i);
+    const std::string path = IndexedPath("profiles", i);
     const PluginSet& set = profiles[i].plugins.queue_sort;
     if (set != wanted) {
       problems.push_back(InvalidField(path + ".plugins.queueSort", SetAsJson(set),
@@ -174,7 +170,7 @@ void CheckProfiles(const std::vector<Profile>& profiles, const KnownPlugins& kno
   }
   std::set<std::string_view> names;
   for (size_t i = 0; i < profiles.size(); ++i) {
-    const std::string path = Indexed("profiles", i);
+    const std::string path = IndexedPath("profiles", i);
     CheckProfile(profiles[i], path, known, problems);
     if (!names.insert(profiles[i].scheduler_name).second) {
       // kube-scheduler prints an object without visible fields for the value.
@@ -209,7 +205,7 @@ void CheckExtenders(const std::vector<Extender>& extenders, Problems& problems) 
   int binders = 0;
   for (size_t i = 0; i < extenders.size(); ++i) {
     const Extender& extender = extenders[i];
-    const std::string path = Indexed("extenders", i);
+    const std::string path = IndexedPath("extenders", i);
     if (!extender.prioritize_verb.empty() && extender.weight <= 0) {
       problems.push_back(InvalidField(path + ".weight", std::to_string(extender.weight),
                                       "must have a positive weight applied to it"));
@@ -217,7 +213,7 @@ void CheckExtenders(const std::vector<Extender>& extenders, Problems& problems) 
     if (!extender.bind_verb.empty()) ++binders;
     for (size_t j = 0; j < extender.managed_resources.size(); ++j) {
       const std::string& name = extender.managed_resources[j].name;
-      const std::string field = Indexed(path + ".managedResources", j) + ".name";
+      const std::string field = IndexedPath(path + ".managedResources", j) + ".name";
       CheckManagedResource(field, name, problems);
       if (!managed.insert(name).second) {
         problems.push_back(

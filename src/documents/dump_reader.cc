@@ -40,7 +40,7 @@ void DumpPlace::SetOffset(std::string_view text, size_t offset) {
 namespace {
 
 constexpr size_t kMaxNestedLists = 8;
-constexpr size_t kProgressStep = size_t{1} << 20;
+constexpr size_t kDumpProgressStep = size_t{1} << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kListSuffix = "List";
 
@@ -300,7 +300,7 @@ class DumpReader {
   }
 
   void TellProgress(size_t bytes) {
-    if (progress_ == nullptr || bytes < told_ + kProgressStep) return;
+    if (progress_ == nullptr || bytes < told_ + kDumpProgressStep) return;
     told_ = bytes;
     progress_(bytes);
   }

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMaxAliasedValues = 400'000;
 
 // How often progress is told, in characters.
-constexpr size_t kProgressStep = size_t{1} << 20;
+constexpr size_t kYamlProgressStep = size_t{1} << 20;
 
 constexpr std::string_view kStandardTag = "tag:yaml.org,2002:";
 
@@ -161,7 +161,7 @@ class Builder final : public YAML::EventHandler {
     frame.line = LineOf(mark);
     frame.anchor = anchor;
     const auto at = static_cast<size_t>(mark.pos);
-    if (progress_ != nullptr && at >= told_ + kProgressStep) {
+    if (progress_ != nullptr && at >= told_ + kYamlProgressStep) {
       told_ = at;
       progress_(at);
     }

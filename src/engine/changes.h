@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -36,6 +38,11 @@ class Changes {
   const std::vector<NodeRow>& pods() const { return pods_; }
   // Rows whose node came, went, changed, was closed or opened; rows may repeat.
   const std::vector<NodeRow>& nodes() const { return nodes_; }
+  // Whether an answer for all nodes is brought up to date sooner than made again.
+  bool AreFew(size_t num_nodes) const {
+    constexpr size_t kFew = 16;
+    return pods_.size() + nodes_.size() <= std::max(kFew, num_nodes / 4);
+  }
   // Where the next look begins.
   uint64_t generation() const { return to_; }
   const cache::Cache& cache() const { return cache_; }

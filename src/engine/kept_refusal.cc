@@ -9,13 +9,6 @@
 #include "src/framework/guarded.h"
 
 namespace berth::engine {
-namespace {
-
-// When more rows than this have changed, and more than a part of all, an evaluation costs less.
-constexpr size_t kFewRows = 16;
-constexpr size_t kPart = 4;
-
-}  // namespace
 
 KeptRefusal::KeptRefusal(const EvaluationPlan& plan, framework::Cycle cycle, const PodInfo& pod,
                          const ClusterState& cluster, const Diagnosis& diagnosis, size_t looked_at,
@@ -126,8 +119,7 @@ bool KeptRefusal::WideFiltersAreSkipped(const PodInfo& pod, const ClusterState& 
 
 bool KeptRefusal::SameVerdicts(const PodInfo& pod, const ClusterState& cluster,
                                const Changes& changes) {
-  const size_t changed = changes.pods().size() + changes.nodes().size();
-  if (changed > std::max(kFewRows, cluster.snapshot.num_nodes() / kPart)) return false;
+  if (!changes.AreFew(cluster.snapshot.num_nodes())) return false;
   NodeSet rows(cluster.snapshot.num_rows());
   for (const auto* changed_rows : {&changes.pods(), &changes.nodes()}) {
     for (const NodeRow row : *changed_rows) {

@@ -8,9 +8,6 @@
 namespace berth::engine {
 namespace {
 
-// When more rows than this have changed, and more than a part of all, an evaluation costs less.
-constexpr size_t kFewRows = 16;
-constexpr size_t kPart = 4;
 // More are a sign of reasons that never come again.
 constexpr size_t kMaxVerdicts = 1024;
 
@@ -71,10 +68,7 @@ bool KeptRejections::NoteChanges(const ClusterState& cluster) {
   stale_.Resize(num_rows);
   statuses_.Grow(num_rows);
   changes_.Read(generation_);
-  const size_t changed = changes_.pods().size() + changes_.nodes().size();
-  if (!changes_.complete() || changed > std::max(kFewRows, cluster.snapshot.num_nodes() / kPart)) {
-    return false;
-  }
+  if (!changes_.complete() || !changes_.AreFew(cluster.snapshot.num_nodes())) return false;
   generation_ = changes_.generation();
   for (const auto* rows : {&changes_.pods(), &changes_.nodes()}) {
     for (const NodeRow row : *rows) stale_.Set(row);

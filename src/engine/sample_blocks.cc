@@ -9,9 +9,11 @@
 namespace berth::engine {
 namespace {
 
-constexpr size_t kBlock = 64;
+constexpr size_t kPlaces = 64;
 
-uint64_t Below(size_t place) { return place == kBlock ? ~uint64_t{0} : (uint64_t{1} << place) - 1; }
+uint64_t Below(size_t place) {
+  return place == kPlaces ? ~uint64_t{0} : (uint64_t{1} << place) - 1;
+}
 
 // The one of `bits` that has `skip` others before it.
 size_t NthBit(uint64_t bits, uint64_t skip) {
@@ -25,7 +27,7 @@ void SampleBlocks::Touch(const SearchOrder& order, const TouchedRows& rows) {
   if (serial_ != order.serial()) return;
   rows.ForEach([&](NodeRow row) {
     const uint32_t place = order.place(row);
-    if (place != SearchOrder::kNoPlace) stale_.Mark(place / kBlock);
+    if (place != SearchOrder::kNoPlace) stale_.Mark(place / kPlaces);
   });
 }
 
@@ -37,7 +39,7 @@ void SampleBlocks::Refresh(const SearchOrder& order, const ScoreBoard& board) {
     stale_.Clear();
   } else {
     serial_ = order.serial();
-    blocks_.resize((order.size() + kBlock - 1) / kBlock);
+    blocks_.resize((order.size() + kPlaces - 1) / kPlaces);
     for (size_t block = 0; block < blocks_.size(); ++block) RefreshBlock(block);
     stale_.Reset(blocks_.size());
   }
@@ -45,8 +47,8 @@ void SampleBlocks::Refresh(const SearchOrder& order, const ScoreBoard& board) {
 
 void SampleBlocks::RefreshBlock(size_t block) {
   Block now{.best = std::numeric_limits<int64_t>::min()};
-  const size_t begin = block * kBlock;
-  const size_t count = std::min(kBlock, order_->size() - begin);
+  const size_t begin = block * kPlaces;
+  const size_t count = std::min(kPlaces, order_->size() - begin);
   for (size_t i = 0; i < count; ++i) {
     const NodeRow row = order_->row(begin + i);
     if (!board_->feasible().Test(row)) continue;
@@ -67,8 +69,8 @@ SampleBlocks::Range SampleBlocks::Find(size_t first, size_t wanted) const {
   if (board_->num_feasible() <= wanted) return {first, places};
   // The block of the first place is looked at twice: from that place on, and in the end up to it.
   size_t left = wanted;  // to be found before the one too many
-  size_t block = first / kBlock;
-  uint64_t feasible = blocks_[block].feasible & ~Below(first % kBlock);
+  size_t block = first / kPlaces;
+  uint64_t feasible = blocks_[block].feasible & ~Below(first % kPlaces);
   for (;;) {
     const auto found = static_cast<size_t>(std::popcount(feasible));
     if (found > left) break;
@@ -76,16 +78,16 @@ SampleBlocks::Range SampleBlocks::Find(size_t first, size_t wanted) const {
     if (++block == blocks_.size()) block = 0;
     feasible = blocks_[block].feasible;
   }
-  const size_t end = block * kBlock + NthBit(feasible, left);
+  const size_t end = block * kPlaces + NthBit(feasible, left);
   return {first, end >= first ? end - first : end + places - first};
 }
 
 template <typename Visit>
 void SampleBlocks::ForEachBlock(const Range& range, Visit visit) const {
   const auto visit_places = [&](size_t begin, size_t end) {
-    for (size_t block = begin / kBlock; block * kBlock < end; ++block) {
-      const size_t from = std::max(begin, block * kBlock) - block * kBlock;
-      const size_t to = std::min(end - block * kBlock, kBlock);
+    for (size_t block = begin / kPlaces; block * kPlaces < end; ++block) {
+      const size_t from = std::max(begin, block * kPlaces) - block * kPlaces;
+      const size_t to = std::min(end - block * kPlaces, kPlaces);
       const uint64_t all = blocks_[block].feasible;
       const uint64_t feasible = all & Below(to) & ~Below(from);
       if (feasible != 0) visit(block, feasible, feasible == all);
@@ -106,7 +108,7 @@ ScoreBoard::Best SampleBlocks::FindBest(const Range& range) const {
     }
     for (; places != 0; places &= places - 1) {
       const auto place = static_cast<size_t>(std::countr_zero(places));
-      best.Add(board_->base(order_->row(block * kBlock + place)), 1);
+      best.Add(board_->base(order_->row(block * kPlaces + place)), 1);
     }
   });
   return best;
@@ -116,7 +118,7 @@ void SampleBlocks::Collect(const Range& range, NodeSet& rows) const {
   rows.Assign(board_->num_rows(), false);
   ForEachBlock(range, [&](size_t block, uint64_t places, bool) {
     for (; places != 0; places &= places - 1) {
-      rows.Set(order_->row(block * kBlock + static_cast<size_t>(std::countr_zero(places))));
+      rows.Set(order_->row(block * kPlaces + static_cast<size_t>(std::countr_zero(places))));
     }
   });
 }
@@ -134,7 +136,7 @@ NodeRow SampleBlocks::Nth(const Range& range, const ScoreBoard::Best& best, uint
     }
     for (; places != 0; places &= places - 1) {
       const NodeRow row =
-          order_->row(block * kBlock + static_cast<size_t>(std::countr_zero(places)));
+          order_->row(block * kPlaces + static_cast<size_t>(std::countr_zero(places)));
       if (board_->base(row) != best.total) continue;
       if (!ascending) {
         scratch.Set(row);

@@ -31,7 +31,7 @@ SeriesValue Zero(const MetricSpec& spec) {
   return value;
 }
 
-prometheus::MetricType Type(MetricType type) {
+prometheus::MetricType PrometheusType(MetricType type) {
   switch (type) {
     case MetricType::kCounter:
       return prometheus::MetricType::Counter;
@@ -278,7 +278,7 @@ std::string Registry::Exposition(Page page) {
     if (family.metric.empty()) {
       family.name = spec.name;
       family.help = AnnotatedHelp(spec);
-      family.type = Type(spec.type);
+      family.type = PrometheusType(spec.type);
     }
     family.metric.push_back(MakeSample(spec, series.labels, series.value));
   }

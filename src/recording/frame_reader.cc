@@ -42,7 +42,7 @@ void ReadList(ByteReader& from, std::vector<T>& values, const auto& read) {
 }
 
 // Reads the fields of one frame; Result where reading can fail by more than their form.
-struct FieldReader {
+struct FrameFields {
   ByteReader from;
   Time start;
   KnownObjects& known;
@@ -166,7 +166,7 @@ struct FieldReader {
   }
 };
 
-Result<Frame> FieldReader::Read(InformerEvent event) {
+Result<Frame> FrameFields::Read(InformerEvent event) {
   size_t bytes = 0;
   const auto read = [&](api::ObjectPtr& to) -> Result<void> {
     const std::string_view encoded = from.Text();
@@ -214,7 +214,7 @@ Result<Frame> FieldReader::Read(InformerEvent event) {
 }
 
 template <size_t index = 0>
-Result<Frame> ReadAs(uint64_t type, FieldReader& reader) {
+Result<Frame> ReadAs(uint64_t type, FrameFields& reader) {
   if constexpr (index == std::variant_size_v<Frame>) {
     return Fail("a frame of type " + std::to_string(type) + ", which this version does not know");
   } else {
@@ -232,7 +232,7 @@ Result<Frame> ReadFrame(std::string_view& bytes, Time start, KnownObjects& known
   bytes = std::string_view(
       body.data() + body.size(),
       static_cast<size_t>(bytes.data() + bytes.size() - body.data()) - body.size());
-  FieldReader reader{ByteReader(body), start, known};
+  FrameFields reader{ByteReader(body), start, known};
   const uint64_t type = reader.from.Unsigned();
   Result<Frame> frame = ReadAs(type, reader);
   if (frame && !reader.from.ok()) return Fail("a frame ends within a field");

@@ -12,13 +12,13 @@
 namespace berth::scheduler {
 namespace {
 
-using Result = MemberAttempt::Result;
+using AttemptResult = MemberAttempt::Result;
 
 bool AnyPlaced(const PodGroupTree& tree) {
   const std::vector<bool> starting = tree.Starting();
   for (size_t i = 0; i < tree.groups.size(); ++i) {
     if (starting[i] && std::ranges::any_of(tree.groups[i].pods.members, [](const auto& member) {
-          return member.result == Result::kPlaced;
+          return member.result == AttemptResult::kPlaced;
         })) {
       return true;
     }
@@ -181,7 +181,7 @@ CompositeTrial::Tried CompositeTrial::Take(PodGroupTree& tree, size_t group,
     PodGroupTree::Group& from = tree.groups[i];
     Kept& kept = tried.groups.emplace_back();
     tried.placed += static_cast<size_t>(
-        std::ranges::count(from.pods.members, Result::kPlaced, &MemberAttempt::result));
+        std::ranges::count(from.pods.members, AttemptResult::kPlaced, &MemberAttempt::result));
     if (starting[i]) kept.rows = pod_groups_.RowsOf(from.pods);
     kept.verdict = std::exchange(from.verdict, std::nullopt);
     kept.told = PodGroupTrial::Take(from.pods);

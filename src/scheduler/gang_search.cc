@@ -12,7 +12,7 @@
 namespace berth::scheduler {
 namespace {
 
-using Result = MemberAttempt::Result;
+using AttemptResult = MemberAttempt::Result;
 
 // What the pods ask for most of, as a part of what the largest node has of it.
 class Shares {
@@ -50,7 +50,9 @@ class Shares {
 }  // namespace
 
 bool GangSearch::MayHelp(const PodGroupAttempt& group) {
-  const auto tried = [](const MemberAttempt& member) { return member.result != Result::kUntried; };
+  const auto tried = [](const MemberAttempt& member) {
+    return member.result != AttemptResult::kUntried;
+  };
   if (!group.object->spec.scheduling_policy.gang || std::ranges::none_of(group.members, tried)) {
     return false;
   }
@@ -104,13 +106,13 @@ GangSearch::Outcome GangSearch::Try(PodGroupAttempt& group, const NodeSet* place
     }
     members_.TryMember(group, order_[depth_], nodes);
     ++depth_;
-    if (member.result == Result::kError) {
+    if (member.result == AttemptResult::kError) {
       error_ = "failed to schedule other pod from a pod group: " + member.failure.message;
       members_.TakeBack(group);
       return Outcome::kError;
     }
     const size_t placed = static_cast<size_t>(
-        std::ranges::count(group.members, Result::kPlaced, &MemberAttempt::result));
+        std::ranges::count(group.members, AttemptResult::kPlaced, &MemberAttempt::result));
     status = framework::RunPlacementFeasible(*group.profile, cycle, {.pod_group = group.object},
                                              {before + placed, order_.size() - depth_});
     if (status.ok() || status.wait()) continue;
@@ -135,7 +137,7 @@ bool GangSearch::StepBack(PodGroupAttempt& group) {
   while (depth_ > 0) {
     --depth_;
     const MemberAttempt& member = group.members[order_[depth_]];
-    const bool placed = member.result == Result::kPlaced;
+    const bool placed = member.result == AttemptResult::kPlaced;
     const NodeRow row = placed ? state_.cache.FindNode(member.node_name) : kNoRow;
     members_.TakeBackLast(group);
     if (depth_ + 1 < ruled_.size()) ruled_[depth_ + 1].reset();

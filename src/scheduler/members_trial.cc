@@ -9,7 +9,7 @@
 namespace berth::scheduler {
 namespace {
 
-using Result = MemberAttempt::Result;
+using AttemptResult = MemberAttempt::Result;
 
 GroupVerdict ErrorVerdict(std::string message) {
   return {.code = Code::kError, .reasons = {std::move(message)}};
@@ -65,12 +65,12 @@ GroupVerdict MembersTrial::Run(PodGroupAttempt& group, const MembersPlan& plan) 
     MemberAttempt& member = group.members[i];
     const bool on_one = !plan.rows.empty() && plan.rows[i] != kNoRow;
     TryMember(group, i, on_one ? OnlyNode(plan.rows[i]) : plan.placement);
-    if (member.result == Result::kError) {
+    if (member.result == AttemptResult::kError) {
       return ErrorVerdict("failed to schedule other pod from a pod group: " +
                           member.failure.message);
     }
     --progress.remaining;
-    if (member.result == Result::kPlaced) ++progress.scheduled;
+    if (member.result == AttemptResult::kPlaced) ++progress.scheduled;
     status = feasible(progress);
     if (status.code() == Code::kError) {
       return ErrorVerdict("failed to evaluate placement feasibility: " + status.message());
@@ -94,7 +94,7 @@ GroupVerdict MembersTrial::PlaceAgain(PodGroupAttempt& group, std::span<const No
     MemberAttempt& member = group.members[i];
     member.StartOver();
     TryMember(group, i, OnlyNode(rows[i]));
-    if (member.result != Result::kPlaced) {
+    if (member.result != AttemptResult::kPlaced) {
       return ErrorVerdict("failed to assume the subtree: " + member.failure.message);
     }
   }
@@ -121,7 +121,7 @@ void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* no
   if (stopwatch_) attempt.stopwatch_start = stopwatch_();
   group.tried.push_back({i, std::string(state_.nominator.NominatedNode(attempt.uid()))});
   if (const Failure* alike = RefusedAlike(info, nodes)) {
-    member.result = Result::kRejected;
+    member.result = AttemptResult::kRejected;
     member.failure = *alike;
   } else {
     engine::ClusterState cluster = ClusterOf(state_);
@@ -133,9 +133,10 @@ void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* no
       member.node_name = state_.cache.node(decision.node).metadata.name;
       if (std::optional<Failure> failure = AssumeAndReserve(state_, attempt, decision.node)) {
         member.failure = *std::move(failure);
-        member.result = member.failure.rejected() ? Result::kRejected : Result::kError;
+        member.result =
+            member.failure.rejected() ? AttemptResult::kRejected : AttemptResult::kError;
       } else {
-        member.result = Result::kPlaced;
+        member.result = AttemptResult::kPlaced;
       }
     } else {
       Refuse(member, nodes, decision);
@@ -150,7 +151,7 @@ void MembersTrial::TryMember(PodGroupAttempt& group, size_t i, const NodeSet* no
 void MembersTrial::Refuse(MemberAttempt& member, const NodeSet* nodes,
                           const engine::Decision& decision) {
   Failure& failure = member.failure;
-  member.result = Result::kRejected;
+  member.result = AttemptResult::kRejected;
   switch (decision.kind) {
     case engine::Decision::Kind::kNoNodes:
       failure.code = Code::kUnschedulableAndUnresolvable;
@@ -171,7 +172,7 @@ void MembersTrial::Refuse(MemberAttempt& member, const NodeSet* nodes,
       return;
     }
     default:
-      member.result = Result::kError;
+      member.result = AttemptResult::kError;
       failure.message = decision.error;
   }
 }
@@ -203,7 +204,7 @@ void MembersTrial::TakeBack(PodGroupAttempt& group) {
 
 void MembersTrial::Undo(PodGroupAttempt& group, const PodGroupAttempt::Tried& tried) {
   MemberAttempt& member = group.members[tried.member];
-  if (member.result != Result::kPlaced) return;
+  if (member.result != AttemptResult::kPlaced) return;
   UnreserveAndForget(state_, member.attempt, member.node_name);
   if (tried.nominated_node.empty()) return;
   state_.nominator.AddNominatedPod(member.attempt.info(),

@@ -16,7 +16,7 @@
 namespace berth::scheduler {
 namespace {
 
-using Result = MemberAttempt::Result;
+using AttemptResult = MemberAttempt::Result;
 
 constexpr std::string_view kPreemptLowerPriority = "PreemptLowerPriority";
 
@@ -223,7 +223,7 @@ void PodGroupCycle::MakeRoom(PodGroupTree& tree) {
     NominatingInfo& nominating = member.failure.nominating;
     if (const auto it = nominated.find(member.attempt.uid()); it != nominated.end()) {
       nominating = {NominatingMode::kOverride, std::move(it->second)};
-    } else if (member.result != Result::kRejected) {
+    } else if (member.result != AttemptResult::kRejected) {
       nominating = {};
     }
   });
@@ -257,7 +257,7 @@ void PodGroupCycle::FailAll(PodGroupTree tree, const std::string& error) {
 void PodGroupCycle::Submit(PodGroupTree tree) {
   for (PodGroupTree::Group& group : tree.groups) {
     for (MemberAttempt& member : group.pods.members) {
-      if (group.verdict->ok() && member.result == Result::kPlaced) {
+      if (group.verdict->ok() && member.result == AttemptResult::kPlaced) {
         end_.Bind(std::move(member.attempt), std::move(member.node_name));
       } else {
         FailMember(member, tree, group);
@@ -287,19 +287,19 @@ void PodGroupCycle::FailMember(MemberAttempt& member, const PodGroupTree& tree,
   Failure& failure = member.failure;
   const GroupVerdict& verdict = *group.verdict;
   if (verdict.code == Code::kError) {
-    if (member.result != Result::kError) failure = {.message = verdict.message()};
-  } else if (member.result == Result::kPlaced && tree.waits_for_preemption) {
+    if (member.result != AttemptResult::kError) failure = {.message = verdict.message()};
+  } else if (member.result == AttemptResult::kPlaced && tree.waits_for_preemption) {
     failure.code = Code::kUnschedulable;
     failure.message = verdict.message();
-  } else if (member.result == Result::kPlaced) {
+  } else if (member.result == AttemptResult::kPlaced) {
     failure = {.code = Code::kUnschedulable,
                .message = std::string(kPodGroupUnschedulable) + ", " + verdict.message()};
-  } else if (member.result == Result::kUntried) {
+  } else if (member.result == AttemptResult::kUntried) {
     if (!tree.waits_for_preemption) failure.nominating = {};
     failure.code = Code::kUnschedulable;
     failure.message = group.pods.untried_message;
   }
-  const bool placed = member.result == Result::kPlaced;
+  const bool placed = member.result == AttemptResult::kPlaced;
   end_.Fail(std::move(member.attempt), std::move(failure), placed ? member.node_name : "");
 }
 

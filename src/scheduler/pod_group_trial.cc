@@ -12,11 +12,11 @@
 namespace berth::scheduler {
 namespace {
 
-using Result = MemberAttempt::Result;
+using AttemptResult = MemberAttempt::Result;
 
 size_t NumPlaced(const PodGroupAttempt& group) {
   return static_cast<size_t>(
-      std::ranges::count(group.members, Result::kPlaced, &MemberAttempt::result));
+      std::ranges::count(group.members, AttemptResult::kPlaced, &MemberAttempt::result));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ GroupVerdict PodGroupTrial::TryPlacements(PodGroupAttempt& group, const Placemen
 std::vector<NodeRow> PodGroupTrial::RowsOf(const PodGroupAttempt& group) const {
   std::vector<NodeRow> rows;
   for (const MemberAttempt& member : group.members) {
-    const bool placed = member.result == Result::kPlaced;
+    const bool placed = member.result == AttemptResult::kPlaced;
     rows.push_back(placed ? state_.cache.FindNode(member.node_name) : kNoRow);
   }
   return rows;

@@ -118,6 +118,10 @@ std::string Quoted(std::string_view text) {
   return quoted + "\"";
 }
 
+std::string IndexedPath(std::string_view path, size_t index) {
+  return std::string(path) + "[" + std::to_string(index) + "]";
+}
+
 std::string QuotedList(std::span<const std::string> texts) {
   if (texts.empty()) return "null";
   std::string list = "[";

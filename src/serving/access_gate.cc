@@ -11,8 +11,6 @@
 namespace berth::serving {
 namespace {
 
-ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
-
 // So that no browser takes a message for a page.
 std::string Sanitized(std::string_view text) {
   std::string out;
@@ -30,7 +28,7 @@ std::string Sanitized(std::string_view text) {
   return out;
 }
 
-std::string Quoted(const std::string& text) { return Text(text).ToJson(); }
+std::string Quoted(const std::string& text) { return ConfigValue(text).ToJson(); }
 
 Response Forbidden(const AccessAttributes& attributes, const std::string& reason) {
   std::string message =

@@ -21,11 +21,9 @@ std::string Digest(std::string_view text) {
   return std::string(reinterpret_cast<const char*>(digest.data()), size);
 }
 
-ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
-
 ConfigValue Texts(const std::vector<std::string>& texts) {
   ConfigValue::List list;
-  for (const std::string& text : texts) list.push_back(Text(text));
+  for (const std::string& text : texts) list.push_back(ConfigValue(text));
   return ConfigValue(std::move(list));
 }
 
@@ -67,12 +65,12 @@ Answer<User> UserOf(const ConfigValue& status) {
 }
 
 ConfigValue::Map SpecOf(const AccessAttributes& attributes) {
-  ConfigValue::Map spec{
-      {"nonResourceAttributes", ConfigValue(ConfigValue::Map{{"path", Text(attributes.path)},
-                                                             {"verb", Text(attributes.verb)}})},
-      {"user", Text(attributes.user.name)},
-      {"groups", Texts(attributes.user.groups)}};
-  if (!attributes.user.uid.empty()) spec.emplace_back("uid", Text(attributes.user.uid));
+  ConfigValue::Map spec{{"nonResourceAttributes",
+                         ConfigValue(ConfigValue::Map{{"path", ConfigValue(attributes.path)},
+                                                      {"verb", ConfigValue(attributes.verb)}})},
+                        {"user", ConfigValue(attributes.user.name)},
+                        {"groups", Texts(attributes.user.groups)}};
+  if (!attributes.user.uid.empty()) spec.emplace_back("uid", ConfigValue(attributes.user.uid));
   ConfigValue::Map extra;
   for (const auto& [key, values] : attributes.user.extra) extra.emplace_back(key, Texts(values));
   if (!extra.empty()) spec.emplace_back("extra", ConfigValue(std::move(extra)));
@@ -98,7 +96,7 @@ TokenReviews::TokenReviews(client::ApiClient& api, base::Executor& executor, con
 void TokenReviews::Review(const std::string& token, Departure& client, OnUser done) {
   const std::string key = Digest(token);
   if (const Answer<User>* known = known_.Find(key, clock_.Now())) return done(*known);
-  reviewer_->Ask(key, {{"token", Text(token)}}, client,
+  reviewer_->Ask(key, {{"token", ConfigValue(token)}}, client,
                  [this, key, done = std::move(done)](const Answer<ConfigValue>& status) {
                    if (!status) return done(tl::unexpected(status.error()));
                    const Answer<User> user = UserOf(*status);

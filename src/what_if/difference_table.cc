@@ -66,7 +66,7 @@ void AppendMoved(const Answer& answer, std::string& out) {
   if (moved.size() > kMostPods) out += "... and " + Counted(moved.size() - kMostPods, "pod") + '\n';
 }
 
-void AppendDrained(const Drained& drained, std::string& out) {
+void AppendDrainedRow(const Drained& drained, std::string& out) {
   out += "\nDrain of " + drained.node + ": " +
          (drained.ok() ? "every pod that comes back has a node" : "cannot be done without loss") +
          ". " + std::to_string(drained.moved.size()) + " moved.\n";
@@ -90,7 +90,7 @@ void AppendDrained(const Drained& drained, std::string& out) {
 
 void AppendAnswerTable(const Answer& answer, std::string& out) {
   AppendPictures(answer, out);
-  for (const Drained& drained : answer.drained) AppendDrained(drained, out);
+  for (const Drained& drained : answer.drained) AppendDrainedRow(drained, out);
   if (answer.filled) {
     out += '\n' + Counted(answer.filled->pods, "more pod") + " would fit, on " +
            Counted(answer.filled->by_node.size(), "node") + ".\n";

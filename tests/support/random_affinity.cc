@@ -5,6 +5,7 @@
 
 #include "berth/check.h"
 #include "tests/support/builders.h"
+#include "tests/support/draws.h"
 #include "tests/support/random_cluster.h"
 
 namespace berth::test {
@@ -15,31 +16,24 @@ constexpr std::string_view kTopologyKeys[] = {"zone", "zone", "kubernetes.io/hos
 constexpr std::string_view kApps[] = {"db", "queue", "web"};
 constexpr std::string_view kTiers[] = {"back", "front"};
 
-bool OneIn(Random& random, uint64_t chances) { return random.Below(chances) == 0; }
-
-template <typename T, size_t N>
-std::string Pick(Random& random, const T (&choices)[N]) {
-  return std::string(choices[random.Below(N)]);
-}
-
-api::LabelSelectorRequirement RandomExpression(Random& random) {
+api::LabelSelectorRequirement RandomRequirement(Random& random) {
   switch (random.Below(5)) {
     case 0:
-      return {"app", "In", {Pick(random, kApps), Pick(random, kApps)}};
+      return {"app", "In", {PickText(random, kApps), PickText(random, kApps)}};
     case 1:
-      return {"app", "NotIn", {Pick(random, kApps)}};
+      return {"app", "NotIn", {PickText(random, kApps)}};
     case 2:
       return {"tier", "Exists", {}};
     case 3:
       return {"tier", "DoesNotExist", {}};
     default:
-      return {"tier", "In", {Pick(random, kTiers)}};
+      return {"tier", "In", {PickText(random, kTiers)}};
   }
 }
 
 std::vector<std::string> RandomNames(Random& random) {
   std::vector<std::string> names;
-  while (OneIn(random, 2)) names.push_back(Pick(random, kNamespaces));
+  while (OneIn(random, 2)) names.push_back(PickText(random, kNamespaces));
   return names;
 }
 
@@ -88,8 +82,8 @@ api::TopologySpreadConstraint RandomConstraint(Random& random) {
   constraint.when_unsatisfiable = OneIn(random, 2) ? "DoNotSchedule" : "ScheduleAnyway";
   constraint.label_selector = RandomPodSelector(random);
   if (OneIn(random, 3)) constraint.min_domains = static_cast<int32_t>(1 + random.Below(4));
-  if (OneIn(random, 3)) constraint.node_affinity_policy = Pick(random, kPolicies);
-  if (OneIn(random, 3)) constraint.node_taints_policy = Pick(random, kPolicies);
+  if (OneIn(random, 3)) constraint.node_affinity_policy = PickText(random, kPolicies);
+  if (OneIn(random, 3)) constraint.node_taints_policy = PickText(random, kPolicies);
   if (OneIn(random, 3)) constraint.match_label_keys.push_back("tier");
   return constraint;
 }
@@ -110,15 +104,15 @@ std::vector<api::Namespace> RandomNamespaces(Random& random) {
 }
 
 std::string RandomTopologyKey(Random& random) {
-  return OneIn(random, 16) ? "absent" : Pick(random, kTopologyKeys);
+  return OneIn(random, 16) ? "absent" : PickText(random, kTopologyKeys);
 }
 
 std::optional<api::LabelSelector> RandomPodSelector(Random& random) {
   if (OneIn(random, 16)) return std::nullopt;
   api::LabelSelector selector;
-  if (OneIn(random, 2)) selector.match_labels.emplace_back("app", Pick(random, kApps));
-  if (OneIn(random, 4)) selector.match_labels.emplace_back("tier", Pick(random, kTiers));
-  while (OneIn(random, 3)) selector.match_expressions.push_back(RandomExpression(random));
+  if (OneIn(random, 2)) selector.match_labels.emplace_back("app", PickText(random, kApps));
+  if (OneIn(random, 4)) selector.match_labels.emplace_back("tier", PickText(random, kTiers));
+  while (OneIn(random, 3)) selector.match_expressions.push_back(RandomRequirement(random));
   return selector;
 }
 
@@ -130,7 +124,7 @@ PodQuery RandomPodQuery(Random& random) {
     const auto selector = LabelSelectorMatcher::Make(RandomPodSelector(random));
     BERTH_CHECK(selector.has_value(), "bad random selector");
     term.selector = *selector;
-    if (OneIn(random, 4)) term.selector.Require("tier", Pick(random, kTiers));
+    if (OneIn(random, 4)) term.selector.Require("tier", PickText(random, kTiers));
     term.all_namespaces = OneIn(random, 4);
     term.namespaces = RandomNames(random);
     if (!OneIn(random, 4)) term.namespaces.push_back("default");
@@ -142,10 +136,10 @@ PodQuery RandomPodQuery(Random& random) {
 }
 
 void AddRandomAffinity(Random& random, api::Pod& pod) {
-  if (OneIn(random, 3)) pod.metadata.namespace_ = Pick(random, kNamespaces);
+  if (OneIn(random, 3)) pod.metadata.namespace_ = PickText(random, kNamespaces);
   api::StringMap labels;
-  if (!OneIn(random, 4)) labels.emplace_back("app", Pick(random, kApps));
-  if (OneIn(random, 2)) labels.emplace_back("tier", Pick(random, kTiers));
+  if (!OneIn(random, 4)) labels.emplace_back("app", PickText(random, kApps));
+  if (OneIn(random, 2)) labels.emplace_back("tier", PickText(random, kTiers));
   pod.metadata.labels = std::move(labels);
   auto affinity = RandomTerms(random);
   auto anti_affinity = RandomTerms(random);

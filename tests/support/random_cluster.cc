@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/support/builders.h"
+#include "tests/support/draws.h"
 
 namespace berth::test {
 namespace {
@@ -13,13 +14,6 @@ constexpr std::string_view kZones[] = {"a", "b", "c"};
 constexpr std::string_view kTaintKeys[] = {"gpu", "spot", "node.kubernetes.io/unschedulable"};
 constexpr std::string_view kTaintValues[] = {"", "1", "2"};
 constexpr std::string_view kImages[] = {"app:1", "registry/app", "db:2"};
-
-bool OneIn(Random& random, uint64_t chances) { return random.Below(chances) == 0; }
-
-template <typename T, size_t N>
-const T& Pick(Random& random, const T (&choices)[N]) {
-  return choices[random.Below(N)];
-}
 
 api::NodeSelectorRequirement RandomExpression(Random& random) {
   switch (random.Below(6)) {

@@ -69,10 +69,6 @@ std::string WhatIsRead(std::string_view expression, std::string_view driver,
   return device.name + (text.empty() ? " has nothing that it names" : text);
 }
 
-std::string Are(int64_t count, std::string_view one, std::string_view many) {
-  return std::to_string(count).append(" ").append(count == 1 ? one : many);
-}
-
 enum class Obstacle : uint8_t { kNone, kUnmatched, kInUse, kTaints, kCapacity };
 
 struct Finding {
@@ -171,6 +167,10 @@ void Count(const RequestToAllocate& request, const ViewedDevice& viewed, Finding
 }
 
 }  // namespace
+
+std::string Are(int64_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count).append(" ").append(count == 1 ? one : many);
+}
 
 bool ToleratesTaints(const RequestToAllocate& request, const api::Device& device) {
   return std::all_of(

@@ -34,6 +34,9 @@ bool WouldDo(const RequestToAllocate& request, const ViewedDevice& viewed,
 // What the device has of the attribute: "gpu-0 has 1", "gpu-0 has none".
 std::string DescribeAttribute(const ViewedDevice& viewed, std::string_view attribute);
 
+// "1 one" or "3 many".
+std::string Are(int64_t count, std::string_view one, std::string_view many);
+
 // Whether the request tolerates the taints that keep claims off the device.
 bool ToleratesTaints(const RequestToAllocate& request, const api::Device& device);
 

@@ -26,7 +26,7 @@ std::string AmountText(Quantity::Nanos amount, const Quantity& like) {
 }
 
 // Why a device cannot be given to a request.
-struct Obstacle {
+struct SharedObstacle {
   std::string kind;          // "is given to request a"; many of one kind are counted
   std::string many;          // "are given to request a"
   std::string example = {};  // "gpu-0 takes 40Gi of memory, 20Gi are left"
@@ -45,8 +45,8 @@ class Room {
   }
 
   // Gives the device, which would do for the request in an empty room; nullopt: it is given.
-  std::optional<Obstacle> Give(size_t claim, const RequestToAllocate& request, const PoolView& view,
-                               const ViewedDevice& viewed) {
+  std::optional<SharedObstacle> Give(size_t claim, const RequestToAllocate& request,
+                                     const PoolView& view, const ViewedDevice& viewed) {
     const api::Device& device = viewed.device();
     const bool shares = inventory_.features().consumable_capacity &&
                         device.allow_multiple_allocations.value_or(false);
@@ -83,15 +83,15 @@ class Room {
     Amounts amounts = {};  // of its capacities, for all of its shares
   };
 
-  Obstacle GivenTo(size_t claim, const Given& given) const {
+  SharedObstacle GivenTo(size_t claim, const Given& given) const {
     std::string to = " given to request " + given.request;
     if (given.claim != claim) to += " of " + claims_.claims[given.claim].key;
     return {"is" + to, "are" + to};
   }
 
-  std::optional<Obstacle> LacksCapacity(const RequestToAllocate& request,
-                                        const ViewedDevice& viewed, const Amounts* before,
-                                        CapacityDemand& demand) const {
+  std::optional<SharedObstacle> LacksCapacity(const RequestToAllocate& request,
+                                              const ViewedDevice& viewed, const Amounts* before,
+                                              CapacityDemand& demand) const {
     const api::Device& device = viewed.device();
     if (device.capacity.empty() && request.capacity == nullptr) return std::nullopt;
     ResolveDemand(request.capacity, device, inventory_.features().fractional_capacity_range,
@@ -102,14 +102,15 @@ class Room {
       if (inventory_.is_shared(viewed.row)) left -= inventory_.consumed(viewed.row, name);
       if (before != nullptr && i < before->size()) left -= (*before)[i];
       if (demand.amounts[i].nanos() <= left) continue;
-      return Obstacle{"has too little capacity left", "have too little capacity left",
-                      device.name + " has " + AmountText(left, capacity.value) + " of " + name +
-                          " left, " + demand.amounts[i].ToCanonicalString() + " are asked for"};
+      return SharedObstacle{"has too little capacity left", "have too little capacity left",
+                            device.name + " has " + AmountText(left, capacity.value) + " of " +
+                                name + " left, " + demand.amounts[i].ToCanonicalString() +
+                                " are asked for"};
     }
     return std::nullopt;
   }
 
-  std::optional<Obstacle> LacksCounter(const PoolView& view, const ViewedDevice& viewed) {
+  std::optional<SharedObstacle> LacksCounter(const PoolView& view, const ViewedDevice& viewed) {
     if (view.counters() == nullptr) return std::nullopt;
     const auto available = view.counters()->Available(inventory_, view.pool().held_version);
     const auto taken = counters_.find(&view);
@@ -121,11 +122,11 @@ class Room {
         Quantity::Nanos left = available[of.counter];
         if (taken != counters_.end()) left -= taken->second[of.counter];
         if (of.amount <= left) continue;
-        return Obstacle{"takes more of a counter than is left",
-                        "take more of a counter than is left",
-                        viewed.device().name + " takes " + counter.value.ToCanonicalString() +
-                            " of " + consumption.counter_set + "/" + name + ", " +
-                            AmountText(left, counter.value) + " left"};
+        return SharedObstacle{"takes more of a counter than is left",
+                              "take more of a counter than is left",
+                              viewed.device().name + " takes " + counter.value.ToCanonicalString() +
+                                  " of " + consumption.counter_set + "/" + name + ", " +
+                                  AmountText(left, counter.value) + " left"};
       }
     }
     return std::nullopt;
@@ -139,8 +140,8 @@ class Room {
   }
 
   // Constraints over what a request derives are passed over.
-  std::optional<Obstacle> BreaksConstraint(const RequestToAllocate& request,
-                                           const ViewedDevice& viewed) {
+  std::optional<SharedObstacle> BreaksConstraint(const RequestToAllocate& request,
+                                                 const ViewedDevice& viewed) {
     std::vector<size_t> added;
     for (const RequestToAllocate::Constraint& applies : request.constraints) {
       if (applies.derived != nullptr) continue;
@@ -156,7 +157,7 @@ class Room {
           (meet.distinct ? "distinctAttribute " : "matchAttribute ") + meet.attribute;
       const std::string& beside = met_by_[applies.constraint];
       const std::string rest = " not meet " + name + (beside.empty() ? "" : " beside " + beside);
-      return Obstacle{"does" + rest, "do" + rest, DescribeAttribute(viewed, meet.attribute)};
+      return SharedObstacle{"does" + rest, "do" + rest, DescribeAttribute(viewed, meet.attribute)};
     }
     for (const size_t constraint : added) {
       if (met_by_[constraint].empty()) met_by_[constraint] = viewed.device().name;
@@ -201,10 +202,6 @@ std::optional<SeenDevice> Find(const PoolsOfNode& pools, const ChosenDevice& cho
   return std::nullopt;
 }
 
-std::string Are(int64_t count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 bool ReachesNode(const ViewedDevice& viewed, const api::Node& node) {
   return !viewed.slice->each_device_chooses() || viewed.nodes().Matches(node);
 }
@@ -215,7 +212,7 @@ std::string DescribeCrowd(size_t claim, const RequestToAllocate& request, const 
                           DeviceExpressions& expressions, Room& room) {
   int64_t devices = 0;
   int64_t given = 0;
-  std::vector<std::pair<Obstacle, int64_t>> obstacles;
+  std::vector<std::pair<SharedObstacle, int64_t>> obstacles;
   for (const auto& view : pools.pools) {
     for (const ViewedDevice& viewed : view->devices()) {
       if (!ReachesNode(viewed, node) || !WouldDo(request, viewed, inventory, expressions)) continue;

@@ -22,10 +22,6 @@ constexpr std::string_view kPluginOfTheLoop = "scheduler";
 constexpr int64_t kMaxRepeat = 1'000'000;
 
 // Errors of this file begin with the line; the file's name comes before it at the end.
-tl::unexpected<Error> FailAt(const ConfigValue& value, const std::string& what) {
-  return Fail(std::to_string(value.line()) + ": " + what);
-}
-
 Result<config::SchedulerConfiguration> ParseConfiguration(const ConfigValue* written,
                                                           const config::FeatureGates& gates) {
   const config::KnownPlugins known = app::KnownTo(app::FindInTreePlugins(), gates);

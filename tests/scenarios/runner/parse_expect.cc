@@ -16,10 +16,6 @@ constexpr std::array<std::string_view, 5> kCounts = {"bound", "unschedulable", "
 constexpr std::array<std::string_view, 7> kPlaces = {"active", "backoff",  "unschedulable", "gated",
                                                      "bound",  "unqueued", "gone"};
 
-tl::unexpected<Error> FailAt(const ConfigValue& value, const std::string& what) {
-  return Fail(std::to_string(value.line()) + ": " + what);
-}
-
 std::string PodKey(std::string_view name) { return KeyOf(informers::Kind::kPod, name); }
 
 // Whether the member is there, be it null.
@@ -77,6 +73,10 @@ Result<EventExpectation> ParseEvent(const ConfigValue& written) {
 }
 
 }  // namespace
+
+tl::unexpected<Error> FailAt(const ConfigValue& value, const std::string& what) {
+  return Fail(std::to_string(value.line()) + ": " + what);
+}
 
 Result<Expect> ParseExpect(const ConfigValue& written) {
   if (written.map() == nullptr) return FailAt(written, "expect: expected a map");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "berth/config_value.h"
 #include "berth/result.h"
 #include "tests/scenarios/runner/scenario.h"
@@ -11,5 +13,8 @@ namespace berth::scenarios {
 //
 // Thread safety: any thread.
 Result<Expect> ParseExpect(const ConfigValue& written);
+
+// The failure `what`, after the line of the value that it is about.
+tl::unexpected<Error> FailAt(const ConfigValue& value, const std::string& what);
 
 }  // namespace berth::scenarios

@@ -185,11 +185,11 @@ TEST_F(ClaimTableTest, AsManyChangesAreRememberedAsClaimsHoldDevices) {
   const auto show = [this](size_t i) {
     Show(MakeDeviceClaim("c" + std::to_string(i)).Allocated("n", "gpu-" + std::to_string(i)).Ptr());
   };
-  constexpr size_t kClaims = 2 * ClaimTable::kRememberedChanges;
-  for (size_t i = 0; i < kClaims; ++i) show(i);
+  constexpr size_t kMany = 2 * ClaimTable::kRememberedChanges;
+  for (size_t i = 0; i < kMany; ++i) show(i);
   const auto ignore = [](const ClaimPtr&, const ClaimPtr&) {};
   EXPECT_TRUE(table_.ChangedSince(0, ignore));
-  for (size_t i = 1; i < kClaims; ++i) {
+  for (size_t i = 1; i < kMany; ++i) {
     table_.Remove(*MakeDeviceClaim("c" + std::to_string(i)).Ptr());
   }
   const uint64_t left = table_.generation() - ClaimTable::kRememberedChanges;
