@@ -18,10 +18,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::string_view kHead = "name: a story\nplugin: scheduler\nsteps:\n";
+constexpr std::string_view kRunHead = "name: a story\nplugin: scheduler\nsteps:\n";
 
 Scenario Parse(const std::string& steps) {
-  auto scenario = ParseScenario(std::string(kHead) + steps, "story.yaml");
+  auto scenario = ParseScenario(std::string(kRunHead) + steps, "story.yaml");
   EXPECT_TRUE(scenario) << scenario.error().message;
   return scenario ? *std::move(scenario) : Scenario();
 }
