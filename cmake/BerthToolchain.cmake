@@ -50,9 +50,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wno-deprecated-declarations)
 endif()
 
-if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # It takes what is private to a joined source for a header's.
-  add_compile_options(-Wno-subobject-linkage)
+if(CMAKE_UNITY_BUILD)
+  # Joined sources are included by absolute paths; so that ccache knows them in another checkout, and
+  # checks name them alike, assertions get the path in the tree.
+  add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # It takes what is private to a joined source for a header's.
+    add_compile_options(-Wno-subobject-linkage)
+  endif()
 endif()
 
 if(BERTH_SANITIZE)
