@@ -106,8 +106,7 @@ function(berth_plugins)
   list(FILTER sources EXCLUDE REGEX "/plugins/examples/")
   berth_layers_of(plugins rooms)
   berth_library(berth_plugins ${sources} LINKS ${rooms})
+  # Several plugins in one folder: they stay alone.
+  list(FILTER sources EXCLUDE REGEX "/plugins/legacy/")
   berth_join_by_folder(berth_plugins ${sources})
-  # Several plugins in one folder.
-  list(FILTER sources INCLUDE REGEX "/plugins/legacy/")
-  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -99,9 +99,9 @@ int ShowCompletion(const std::vector<std::string>& arguments, const std::string&
   if (script.empty()) {
     return FailWith("which shell? `" + program + " bash`, zsh, fish or kubectl");
   }
-  constexpr std::string_view kPlaceholder = "COMMANDS";
+  constexpr std::string_view kCommandList = "COMMANDS";
   std::string text(script);
-  text.replace(text.find(kPlaceholder), kPlaceholder.size(), absl::StrJoin(CommandNames(), " "));
+  text.replace(text.find(kCommandList), kCommandList.size(), absl::StrJoin(CommandNames(), " "));
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kDone;
 }
