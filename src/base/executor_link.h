@@ -24,7 +24,8 @@ class ExecutorLink : public std::enable_shared_from_this<ExecutorLink> {
   // task has shown, else later. Drops it once closed.
   template <typename Task>
   void Run(Task task) {
-    if (thread_.load() != std::this_thread::get_id()) {
+    // No other thread can have stored this one's ID.
+    if (thread_.load(std::memory_order_relaxed) != std::this_thread::get_id()) {
       Post(std::move(task));
     } else if (!closed()) {
       task();
@@ -36,7 +37,7 @@ class ExecutorLink : public std::enable_shared_from_this<ExecutorLink> {
     MutexLock lock(mutex_);
     if (executor_ == nullptr) return;
     executor_->Post([self = shared_from_this(), task = std::move(task)]() mutable {
-      self->thread_ = std::this_thread::get_id();
+      self->thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
       if (!self->closed()) task();
     });
   }
@@ -45,17 +46,16 @@ class ExecutorLink : public std::enable_shared_from_this<ExecutorLink> {
   void Close() {
     MutexLock lock(mutex_);
     executor_ = nullptr;
+    closed_.store(true, std::memory_order_relaxed);
   }
   // On the executor's thread, or once that has stopped.
-  bool closed() const {
-    MutexLock lock(mutex_);
-    return executor_ == nullptr;
-  }
+  bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<std::thread::id> thread_;  // the executor's, once known
-  mutable Mutex mutex_;
-  Executor* executor_ BERTH_GUARDED_BY(mutex_);
+  std::atomic<bool> closed_ = false;     // written by the executor's thread
+  Mutex mutex_;
+  Executor* executor_ BERTH_GUARDED_BY(mutex_);  // nullptr once closed
 };
 
 }  // namespace berth::base

@@ -16,15 +16,18 @@ namespace berth::base {
 template <typename Message>
 class Inbox {
  public:
-  void Push(Message message) {
-    if (PushQuietly(std::move(message))) Wake();
+  // `message` is anything a Message is made of.
+  template <typename Content>
+  void Push(Content&& message) {
+    if (PushQuietly(std::forward<Content>(message))) Wake();
   }
 
   // Leaves the receiver asleep, for a sender that has more to send. True: the inbox was empty, so
   // the sender must Wake() the receiver soon.
-  bool PushQuietly(Message message) {
+  template <typename Content>
+  bool PushQuietly(Content&& message) {
     MutexLock lock(mutex_);
-    messages_.push_back(std::move(message));
+    messages_.emplace_back(std::forward<Content>(message));
     return messages_.size() == 1;
   }
   void Wake() { arrived_.NotifyOne(); }

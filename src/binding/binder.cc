@@ -32,7 +32,7 @@ void Binder::Begin(const std::shared_ptr<Run>& run) {
   run->Advance();
 }
 
-void Binder::Finish(BindOutcome outcome) {
+void Binder::Finish(BindOutcome&& outcome) {
   runs_.erase(outcome.pod_uid);
   callbacks_.outcome(std::move(outcome));
   if (!runs_.empty() || closed_ == nullptr) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
 
 #include <functional>
 #include <memory>
@@ -28,7 +29,7 @@ struct BindingCycle {
   std::vector<framework::Entry<PreBindPlugin>> pre_bind;
   // Asked before all others, if there is one; its failures stay as they are, in no plugin's name.
   framework::Entry<BindPlugin> extender;
-  std::vector<framework::Entry<BindPlugin>> bind;
+  absl::InlinedVector<framework::Entry<BindPlugin>, 1> bind;  // mostly there is one
   std::vector<framework::Entry<PostBindPlugin>> post_bind;
   // Also time each plugin call, not only each extension point.
   bool time_plugins = false;
@@ -62,7 +63,7 @@ struct BindOutcome {
 // Where a binder reports to. Called on the executor's thread.
 struct BinderCallbacks {
   // Once for each cycle, last.
-  std::function<void(BindOutcome)> outcome;
+  std::function<void(BindOutcome&&)> outcome;
   // The pod's PreBind plugins are done and its Bind begins: from here on the cycle counts for
   // back-pressure. Not called for a cycle that has no PreBind plugin.
   std::function<void(std::string pod_uid)> pre_bind_done = {};
@@ -118,7 +119,7 @@ class Binder {
   void GiveUp();
   // Those under way, in an order that does not change from one process to the next.
   std::vector<std::shared_ptr<Run>> Runs() const;
-  void Finish(BindOutcome outcome);
+  void Finish(BindOutcome&& outcome);
 
   // Any thread.
   // Why the pod is called back, if it is.

@@ -193,16 +193,14 @@ void Binder::Run::PostBind() {
 
 void Binder::Run::End(AsyncStatus status, std::string_view plugin) {
   ended_ = true;
-  BindOutcome outcome;
-  outcome.pod_uid = pod_uid();
-  outcome.node_name = std::move(cycle_.node_name);
-  outcome.unknown = given_up_ && stage_ == BindingStage::kBind;
-  outcome.status = std::move(status);
-  outcome.stage = stage_;
-  outcome.failed_plugin = plugin;
-  outcome.state = std::move(cycle_.state);
-  outcome.timings = std::move(timings_);
-  binder_.Finish(std::move(outcome));
+  binder_.Finish({.pod_uid = pod_uid(),
+                  .node_name = std::move(cycle_.node_name),
+                  .status = std::move(status),
+                  .stage = stage_,
+                  .failed_plugin = std::string(plugin),
+                  .unknown = given_up_ && stage_ == BindingStage::kBind,
+                  .state = std::move(cycle_.state),
+                  .timings = std::move(timings_)});
 }
 
 template <typename CallIt>

@@ -13,6 +13,7 @@
 #include "src/base/mutex.h"
 #include "src/base/text.h"
 #include "src/binding/event_series.h"
+#include "src/binding/paths.h"
 
 namespace berth::binding {
 namespace {
@@ -240,8 +241,7 @@ void EventRecorder::Impl::Send(const WritePtr& write) {
   const api::Event& event = write->event;
   client::Request request;
   request.priority = client::Priority::kEvent;
-  request.path =
-      base::Concat("/apis/events.k8s.io/v1/namespaces/", base::Escape(event.namespace_), "/events");
+  request.path = EventsPath(event.namespace_);
   if (event.series && !write->create_series) {
     request.verb = client::Verb::kPatch;
     request.path += "/" + base::Escape(event.name);
@@ -359,7 +359,7 @@ EventRecorder::EventRecorder(client::ApiClient& api, const Clock& clock, uint64_
 }
 EventRecorder::~EventRecorder() = default;
 
-void EventRecorder::Record(EventRecord record) { impl_->Record(std::move(record)); }
+void EventRecorder::Record(EventRecord&& record) { impl_->Record(std::move(record)); }
 void EventRecorder::Flush(Duration patience, std::function<void(size_t)> flushed) {
   impl_->Flush(patience, std::move(flushed));
 }

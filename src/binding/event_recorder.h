@@ -55,7 +55,7 @@ class EventRecorder {
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
 
-  void Record(EventRecord record);
+  void Record(EventRecord&& record);
   // Before the end: calls `flushed` once every event recorded so far has been answered, but after
   // `patience` at the latest, with the number of those that have not. On the executor's thread. At
   // most one may be under way. Retries come at once, and every half second from then on.

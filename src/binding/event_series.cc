@@ -56,14 +56,12 @@ std::string TruncateNote(std::string note) {
 }
 
 api::ObjectReference ReferenceTo(const api::Pod& pod) {
-  api::ObjectReference reference;
-  reference.kind = "Pod";
-  reference.api_version = "v1";
-  reference.namespace_ = pod.metadata.namespace_;
-  reference.name = pod.metadata.name;
-  reference.uid = pod.metadata.uid;
-  reference.resource_version = pod.metadata.resource_version;
-  return reference;
+  return {.kind = "Pod",
+          .namespace_ = pod.metadata.namespace_,
+          .name = pod.metadata.name,
+          .uid = pod.metadata.uid,
+          .api_version = "v1",
+          .resource_version = pod.metadata.resource_version};
 }
 
 std::string SeriesKey(const EventRecord& record) {
@@ -74,7 +72,8 @@ std::string SeriesKey(const EventRecord& record) {
   key.push_back(record.warning ? 'W' : 'N');
   key.append(record.reason).push_back('\0');
   key.append(record.action).push_back('\0');
-  return key.append(record.controller);
+  key += record.controller;
+  return key;
 }
 
 api::Event MakeEvent(EventRecord&& record, Time when, Time unique, const std::string& hostname,

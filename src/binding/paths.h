@@ -17,7 +17,20 @@ inline std::string PodPath(std::string_view pod_namespace, std::string_view name
   base::AppendEscaped(pod_namespace, path);
   path += "/pods/";
   base::AppendEscaped(name, path);
-  return path.append(subresource);
+  path += subresource;
+  return path;
+}
+
+// The path of a namespace's events, escaped.
+inline std::string EventsPath(std::string_view event_namespace) {
+  constexpr std::string_view kHead = "/apis/events.k8s.io/v1/namespaces/";
+  constexpr std::string_view kTail = "/events";
+  std::string path;
+  path.reserve(kHead.size() + event_namespace.size() + kTail.size());
+  path += kHead;
+  base::AppendEscaped(event_namespace, path);
+  path += kTail;
+  return path;
 }
 
 // The paths of a PersistentVolume and of a PersistentVolumeClaim, escaped.

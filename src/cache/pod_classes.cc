@@ -24,6 +24,7 @@ struct PodClasses::ClassedPodInfo : PodInfo {
 void PodClasses::SetParts(PodParts parts) {
   if (parts == parts_) return;
   parts_ = parts;
+  last_class_ = nullptr;
   ++epoch_;
 }
 
@@ -57,6 +58,7 @@ size_t PodClasses::BytesOf(PodClassId id) const {
 }
 
 void PodClasses::Sweep() {
+  last_class_ = nullptr;
   last_found_.fill(nullptr);
   // The table's own reference is the only one left, and only the table hands out new ones, so
   // the count cannot grow again behind our back.
@@ -76,32 +78,37 @@ void PodClasses::Sweep() {
 PodClasses::PodClassPtr PodClasses::Classify(const PodInfo& info,
                                              const ResourceTable::Hold& names) {
   if ((parts_ & ~kKnownParts) != 0) return nullptr;
+  texts_.Write(parts_, info, tested_);
+  if (last_class_ != nullptr && texts_ == last_texts_) return last_class_;
   PodClass prototype;
   for (size_t part = 0; part < kNumPodParts; ++part) {
     if ((parts_ & (PodParts{1} << part)) == 0) continue;
-    scratch_.clear();
-    AppendFragment(part, info, tested_, scratch_);
-    Fragment* fragment = InternFragment(part);
+    Fragment* fragment = InternFragment(part, texts_.text(part));
     if (fragment == nullptr) return nullptr;
     prototype.fragments[part] = fragment;
     prototype.ids[part] = fragment->id;
   }
-  if (const auto it = classes_.find(prototype.ids); it != classes_.end()) return it->second;
-  prototype.names = names;
-  return NewClass(prototype);
+  std::swap(texts_, last_texts_);
+  if (const auto it = classes_.find(prototype.ids); it != classes_.end()) {
+    last_class_ = it->second;
+  } else {
+    prototype.names = names;
+    last_class_ = NewClass(prototype);
+  }
+  return last_class_;
 }
 
-PodClasses::Fragment* PodClasses::InternFragment(size_t part) {
+PodClasses::Fragment* PodClasses::InternFragment(size_t part, std::string_view text) {
   Fragment*& last = last_found_[part];
-  if (last != nullptr && last->text == scratch_) return last;
-  if (const auto it = fragments_.find(scratch_); it != fragments_.end()) {
+  if (last != nullptr && last->text == text) return last;
+  if (const auto it = fragments_.find(text); it != fragments_.end()) {
     return last = it->second.get();
   }
   if (last_fragment_ == UINT32_MAX) return nullptr;
-  auto fragment = std::make_unique<Fragment>(Fragment{scratch_, ++last_fragment_, 0});
-  const std::string_view text = fragment->text;
-  fragment_bytes_ += text.size();
-  return last = fragments_.emplace(text, std::move(fragment)).first->second.get();
+  auto fragment = std::make_unique<Fragment>(Fragment{std::string(text), ++last_fragment_, 0});
+  const std::string_view kept = fragment->text;
+  fragment_bytes_ += kept.size();
+  return last = fragments_.emplace(kept, std::move(fragment)).first->second.get();
 }
 
 PodClasses::PodClassPtr PodClasses::NewClass(const PodClass& prototype) {

@@ -75,8 +75,8 @@ class PodClasses {
 
   // nullptr: the pod is in no class.
   PodClassPtr Classify(const PodInfo& info, const ResourceTable::Hold& names);
-  // The fragment of a part whose text is in scratch_; nullptr when ids have run out.
-  Fragment* InternFragment(size_t part);
+  // The fragment of a part with that text; nullptr when ids have run out.
+  Fragment* InternFragment(size_t part, std::string_view text);
   PodClassPtr NewClass(const PodClass& prototype);
   void Tested(bool new_key) {
     if (new_key && (parts_ & pod_part::kTestedLabels) != 0) ++epoch_;
@@ -90,10 +90,14 @@ class PodClasses {
   size_t sweep_at_ = 1024;     // classes
   size_t fragment_bytes_ = 0;  // of their texts
   size_t sweep_at_bytes_ = 1u << 20;
-  std::string scratch_;
+  // Of the pod that comes, and of the one that came last, whose class is beside it: pods that come
+  // together are mostly alike. Until Sweep(), or until other parts count.
+  PodFragments texts_;
+  PodFragments last_texts_;
+  PodClassPtr last_class_;
   // By their text.
   absl::flat_hash_map<std::string_view, std::unique_ptr<Fragment>, base::StringHash> fragments_;
-  // By part, the one found last: pods that come together are mostly alike. Until Sweep().
+  // By part, the one found last. Until Sweep().
   std::array<Fragment*, kNumPodParts> last_found_{};
   absl::flat_hash_map<Fragments, PodClassPtr> classes_;
   absl::flat_hash_map<PodClassId, const PodClass*> by_id_;

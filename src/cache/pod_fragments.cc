@@ -16,13 +16,16 @@ namespace {
 
 // Writes values so that no two different sequences of calls of one shape give the same text:
 // numbers in a form that ends itself, strings and lists after their length. Most parts are a few
-// bytes, so they come to `out` in one piece, at the latest when the writer goes.
+// bytes, so they come to `out` in large pieces, the last when the writer goes.
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
   ~Writer() { Flush(); }
+
+  // Of all that was written, and what `out` had before.
+  size_t size() const { return out_.size() + used_; }
 
   // LEB128 of the zigzag form: small numbers of either sign take one byte.
   void Number(int64_t value) {
@@ -230,13 +233,9 @@ void WritePodAffinity(const api::PodSpec& spec, Writer& writer) {
   writer.WriteAll(affinity.pod_affinity, affinity.pod_anti_affinity);
 }
 
-}  // namespace
-
-void AppendFragment(size_t part, const PodInfo& info, const TestedLabelKeys& tested,
-                    std::string& out) {
+void WritePart(PodParts part, const PodInfo& info, const TestedLabelKeys& tested, Writer& writer) {
   const api::Pod& pod = *info.pod;
-  Writer writer(out);
-  switch (PodParts{1} << part) {
+  switch (part) {
     case pod_part::kNodeName:
       return writer.Write(pod.spec.node_name);
     case pod_part::kTolerations:
@@ -275,6 +274,18 @@ void AppendFragment(size_t part, const PodInfo& info, const TestedLabelKeys& tes
       return writer.Write(pod.spec.scheduling_group);
     default:
       BERTH_CHECK(false, "unknown part of a pod");
+  }
+}
+
+}  // namespace
+
+void PodFragments::Write(PodParts parts, const PodInfo& pod, const TestedLabelKeys& tested) {
+  texts_.clear();
+  Writer writer(texts_);
+  for (size_t part = 0; part < kNumPodParts; ++part) {
+    const PodParts bit = PodParts{1} << part;
+    if ((parts & bit) != 0) WritePart(bit, pod, tested, writer);
+    ends_[part] = writer.size();
   }
 }
 

@@ -21,7 +21,7 @@ class Changes {
 
   // Looks up what came after `generation`.
   void Read(uint64_t generation) {
-    if (generation == from_ && cache_.generation() == to_) return;
+    if (IsRead(generation)) return;
     from_ = generation;
     to_ = cache_.generation();
     pods_.clear();
@@ -30,6 +30,11 @@ class Changes {
     for (const cache::Change& change : changes_) {
       (change.kind == cache::ChangeKind::kPods ? pods_ : nodes_).push_back(change.row);
     }
+  }
+
+  // Whether that is what is here.
+  bool IsRead(uint64_t generation) const {
+    return generation == from_ && cache_.generation() == to_;
   }
 
   // False: they are more than are remembered, so anything may have changed.

@@ -63,6 +63,7 @@ bool KeptAnswers::Finish(const DecisionInput& input, bool done) {
 }
 
 bool KeptVerdicts::Refresh(const DecisionInput& input, TouchedRows& touched) {
+  if (StaysOutOfReach(input, step_.scope)) return true;
   const std::optional<Stale> stale =
       FindStale(input, step_.scope, step_.updatable != nullptr, false);
   if (!stale) return true;
@@ -186,6 +187,7 @@ bool KeptVerdicts::AskRow(const DecisionInput& input, NodeRow row) {
 
 bool KeptScores::Refresh(const DecisionInput& input, const NodeSet& feasible, bool feasible_changed,
                          TouchedRows& touched) {
+  if (StaysOutOfReach(input, step_.scope)) return true;
   const std::optional<Stale> stale =
       FindStale(input, step_.scope, step_.updatable != nullptr, feasible_changed);
   if (!stale) return true;

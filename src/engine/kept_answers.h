@@ -64,6 +64,19 @@ class KeptAnswers {
   explicit KeptAnswers(size_t& kept_bytes) : bytes_(kept_bytes) {}
   ~KeptAnswers() = default;
 
+  // The whole refresh, for most plugins of most decisions: what has changed, if that is read
+  // already, lies beyond what the plugin reads.
+  bool StaysOutOfReach(const DecisionInput& input, const InputScope& scope) {
+    const Changes& changes = input.changes;
+    if (!valid_ || scope.usage || scope.all_usage || !changes.IsRead(generation_) ||
+        !changes.complete() || !changes.nodes().empty() ||
+        objects_generation_ != input.objects_generation) {
+      return false;
+    }
+    num_asked_ = 0;
+    generation_ = changes.generation();
+    return true;
+  }
   // Begins a refresh. Nullopt: the answers are those of now.
   // `feasible_changed`: PreScore may hear of other nodes than the last time, though the cluster has
   // not changed. Those that reach beyond the node build on it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -25,6 +26,15 @@ enum class ExtensionPoint : uint8_t {
   BERTH_MEASURED_CALLS(BERTH_ENUMERATOR)
 #undef BERTH_ENUMERATOR
 };
+
+// How many there are.
+inline constexpr size_t kNumMeasuredCalls = [] {
+  size_t count = 0;
+#define BERTH_COUNT(...) ++count;
+  BERTH_MEASURED_CALLS(BERTH_COUNT)
+#undef BERTH_COUNT
+  return count;
+}();
 
 // The name that metrics and messages use.
 constexpr std::string_view ExtensionPointName(ExtensionPoint point) {

@@ -21,19 +21,6 @@ SeriesId LocalMetrics::Series(Metric metric, std::initializer_list<std::string_v
   return series;
 }
 
-LocalMetrics::Cell& LocalMetrics::Touch(SeriesId series) {
-  Cell& cell = cells_[series.index];
-  if (!cell.changed) {
-    cell.changed = true;
-    changed_.push_back(series);
-  }
-  return cell;
-}
-
-void LocalMetrics::Add(SeriesId series, double by) { Touch(series).value.value += by; }
-
-void LocalMetrics::Set(SeriesId series, double value) { Touch(series).value.value = value; }
-
 void LocalMetrics::Observe(SeriesId series, double value) {
   Cell& cell = Touch(series);
   cell.value.sum += value;

@@ -27,8 +27,8 @@ class LocalMetrics {
   SeriesId Series(Metric metric, std::initializer_list<std::string_view> labels = {});
 
   // Counters and gauges. A gauge must have one writer in all.
-  void Add(SeriesId series, double by = 1);
-  void Set(SeriesId series, double value);
+  void Add(SeriesId series, double by = 1) { Touch(series).value.value += by; }
+  void Set(SeriesId series, double value) { Touch(series).value.value = value; }
   void Observe(SeriesId series, double value);
   void Observe(SeriesId series, Duration duration) { Observe(series, Seconds(duration)); }
 
@@ -43,7 +43,14 @@ class LocalMetrics {
     bool gauge = false;
     bool changed = false;
   };
-  Cell& Touch(SeriesId series);
+  Cell& Touch(SeriesId series) {
+    Cell& cell = cells_[series.index];
+    if (!cell.changed) {
+      cell.changed = true;
+      changed_.push_back(series);
+    }
+    return cell;
+  }
 
   Registry& registry_;
   std::vector<Cell> cells_;        // by SeriesId::index

@@ -119,6 +119,8 @@ class GoTextSerializer final : public prometheus::Serializer {
 }  // namespace
 
 size_t BucketOf(std::span<const double> bounds, double value) {
+  // Where most of what is measured falls.
+  if (!bounds.empty() && value <= bounds.front()) return 0;
   return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), value) -
                              bounds.begin());
 }

@@ -43,12 +43,12 @@ void Mirror::Take(const InformerEvent& event) {
         simulation_->Delete(event.kind, key);
       } else {
         undecodable_.erase({event.kind, event.undecodable->key});
-        simulation_->Tell(event);
+        simulation_->Tell(informers::InformerEvent(event));
       }
       break;
     case EventType::kUndecodable:
       undecodable_[{event.kind, event.undecodable->key}] = event;
-      simulation_->Tell(event);
+      simulation_->Tell(informers::InformerEvent(event));
       break;
     case EventType::kSynced:
       synced_.insert(event.kind);
@@ -116,7 +116,7 @@ void Mirror::WithoutDecision(const std::string& pod_key, const std::function<voi
 
 void Mirror::CopyTo(simulator::Simulation& other) const {
   simulator::CopyObjects(*simulation_, other);
-  for (const auto& [key, event] : undecodable_) other.Tell(event);
+  for (const auto& [key, event] : undecodable_) other.Tell(informers::InformerEvent(event));
 }
 
 }  // namespace berth::mirror

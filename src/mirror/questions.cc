@@ -45,7 +45,7 @@ void Questions::Stop() {
     stopping_ = true;
     thread = std::move(thread_);
   }
-  inbox_.Push({});
+  inbox_.Push(Question());
   thread.Join();
   std::vector<Question> left;
   inbox_.Drain(left, Duration::zero());
@@ -68,7 +68,7 @@ void Questions::Ask(Size size, How how, std::shared_ptr<const std::atomic<bool>>
       if (!std::exchange(started_, true)) {
         thread_ = base::NamedThread("berth-what-if", [this] { Run(); });
       }
-      return inbox_.Push({size, std::move(how), std::move(gone), std::move(reply)});
+      return inbox_.Push(Question{size, std::move(how), std::move(gone), std::move(reply)});
     }
   }
   --waiting;

@@ -94,8 +94,12 @@ void HintTable::Fill(EventMatch& match) const {
 }
 
 void HintTable::Refresh(Entry& entry) const {
+  entry.profile = ProfileNumber(entry.pod->pod().spec.scheduler_name);
+  RefreshRejectors(entry);
+}
+
+void HintTable::RefreshRejectors(Entry& entry) const {
   const QueuedPod& pod = *entry.pod;
-  entry.profile = ProfileNumber(pod.pod().spec.scheduler_name);
   entry.gating_plugin = pod.gated() ? PluginNumber(pod.gating_plugin) : kUnknown;
   entry.rejectors.clear();
   for (const auto& member : entry.members) {

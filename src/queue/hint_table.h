@@ -64,6 +64,8 @@ class HintTable {
   // Copies the pod's rejectors and gating plugin into the entry as numbers; a group has those of
   // its members.
   void Refresh(Entry& entry) const;
+  // The same for an entry whose profile is known.
+  void RefreshRejectors(Entry& entry) const;
 
   // Asks the hints of the plugins that rejected the pod. A Pending plugin's yes means at once; the
   // yes of another one, or a failing hint, after the backoff. Of a group's members the best answer

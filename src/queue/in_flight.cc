@@ -4,8 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "berth/check.h"
-
 namespace berth::queue {
 namespace {
 
@@ -14,21 +12,25 @@ constexpr std::string_view kPodPopped = "PodPopped";
 
 }  // namespace
 
-void InFlightPods::Add(PodInfoPtr pod) {
+bool InFlightPods::Add(const PodInfoPtr& pod) {
   const api::ObjectMeta& metadata = pod->pod->metadata;
+  const auto [known, added] = pods_.try_emplace(metadata.uid);
+  if (!added) return false;
   list_.push_back({{}, {.popped = pod, .newest = pod, .key = metadata.Key()}});
   const Iterator mark = std::prev(list_.end());
-  const bool added = pods_.emplace(metadata.uid, mark).second;
-  BERTH_CHECK(added, "pod is in flight already");
+  known->second = mark;
   if (const auto [named, is_new] = by_key_.try_emplace(mark->pod.key, mark); !is_new) {
     // The text goes with the pod that had the name before.
     by_key_.erase(named);
     by_key_.emplace(mark->pod.key, mark);
   }
   metrics_.AddInFlightEvents(kPodPopped, 1);
+  return true;
 }
 
 InFlightPods::Pod* InFlightPods::Find(std::string_view uid) {
+  // As it is for most: a pod comes, or its bind is confirmed.
+  if (pods_.empty()) return nullptr;
   auto found = pods_.find(uid);
   return found == pods_.end() ? nullptr : &found->second->pod;
 }

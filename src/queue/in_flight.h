@@ -42,8 +42,8 @@ class InFlightPods {
   // Events and marks.
   size_t recorded() const { return list_.size(); }
 
-  // The pod must not be in flight.
-  void Add(PodInfoPtr pod);
+  // False: the pod is in flight already, and stays as it is.
+  bool Add(const PodInfoPtr& pod);
   // nullptr when it is not in flight; by "namespace/name", the one popped last.
   Pod* Find(std::string_view uid);
   const Pod* Find(std::string_view uid) const { return const_cast<InFlightPods*>(this)->Find(uid); }

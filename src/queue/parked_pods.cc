@@ -97,6 +97,7 @@ void ParkedPods::Remove(Entry* entry) {
 }
 
 std::vector<const ParkedGroup*> ParkedPods::Candidates(const EventMatch& match) const {
+  if (groups_.empty()) return {};
   absl::btree_map<uint64_t, const ParkedGroup*> found;
   const auto take = [&](const Bucket& bucket) {
     for (const auto& [number, group] : bucket) {

@@ -216,7 +216,7 @@ void QueueState::RunPreEnqueueOfPod(Entry* entry) {
     }
   }
   pod.gating_plugin = std::move(gating_plugin);
-  hints_.Refresh(*entry);
+  hints_.RefreshRejectors(*entry);
 }
 
 void QueueState::Park(Entry* entry, Holder before, std::string_view event, Strategy strategy) {

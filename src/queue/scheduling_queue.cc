@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "berth/in_tree/pod_groups.h"
+#include "src/base/key_text.h"
 #include "src/base/logging.h"
 #include "src/cache/nominator.h"
 
@@ -66,7 +67,7 @@ void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
     flying->deleted = false;
     return;
   }
-  if (Entry* entry = FindEntry(metadata.Key()); entry != nullptr) {
+  if (Entry* entry = FindEntry(base::KeyText(metadata).view()); entry != nullptr) {
     const std::shared_ptr<const api::Pod> old_pod = entry->pod->info->pod;
     if (old_pod->metadata.uid == metadata.uid) {
       Update(old_pod, std::move(pod), now);
@@ -102,7 +103,7 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
     }
     return;
   }
-  Entry* entry = FindEntry(pod.metadata.Key());
+  Entry* entry = FindEntry(base::KeyText(pod.metadata).view());
   if (entry == nullptr || entry->pod->pod().metadata.uid != pod.metadata.uid) {
     Add(std::move(new_pod), now);
     return;
@@ -121,9 +122,10 @@ void SchedulingQueue::Delete(const api::Pod& pod, Time now) {
   if (auto* flying = in_flight_.Find(pod.metadata.uid); flying != nullptr) {
     flying->deleted = true;
   }
-  Entry* entry = FindEntry(pod.metadata.Key());
+  const base::KeyText key(pod.metadata);
+  Entry* entry = FindEntry(key.view());
   if (entry == nullptr || entry->pod->pod().metadata.uid != pod.metadata.uid) return;
-  const bool member = groups_.Find(pod.metadata.Key()) == entry;
+  const bool member = groups_.Find(key.view()) == entry;
   state_.CountRejectors(member ? *groups_.Take(entry, now) : *state_.Extract(entry), -1);
 }
 
@@ -151,13 +153,12 @@ bool SchedulingQueue::Launch(QueuedPod& popped) {
 
 bool SchedulingQueue::LaunchPod(QueuedPod& pod) {
   state_.CountRejectors(pod, -1);
-  if (IsInFlight(pod.pod().metadata.uid)) {
+  if (!in_flight_.Add(pod.info)) {
     base::LogError("Discarding the popped pod: an earlier attempt of it is still in flight",
                    {{"pod", pod.pod().metadata.Key()}});
     return false;
   }
   ++pod.attempts;
-  in_flight_.Add(pod.info);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "berth/node_allocatable.h"
+#include "src/base/key_text.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
 #include "src/binding/claim_status_write.h"
@@ -41,8 +42,8 @@ BindingCycles::BindingCycles(SchedulerState& state, queue::SchedulingQueue& queu
       attempts_series_(state.metrics.Series(metrics::Metric::kPodSchedulingAttempts)),
       flushed_series_(state.metrics.Series(metrics::Metric::kPodScheduledAfterFlush)) {}
 
-void BindingCycles::Begin(Attempt attempt, std::string node_name, framework::PermitVerdict permit,
-                          Time now) {
+void BindingCycles::Begin(Attempt&& attempt, std::string&& node_name,
+                          framework::PermitVerdict permit, Time now) {
   const PodInfoPtr info = attempt.info();
   const bool waits = permit.verdict.status.wait();
   framework::PreFlightVerdict pre_flight =
@@ -62,7 +63,8 @@ void BindingCycles::Begin(Attempt attempt, std::string node_name, framework::Per
     state_.status_patcher.Patch(info->pod, std::move(change));
   }
   if (waits) state_.waiting_pods.Add(info, pod.node_name, std::move(permit.waits), now);
-  AssumedPod& assumed = assumed_[info->pod->metadata.uid] = std::move(pod);
+  const auto it = assumed_.insert_or_assign(info->pod->metadata.uid, std::move(pod)).first;
+  AssumedPod& assumed = it->second;
   Tell(info->pod, assumed.node_name);
   if (!waits) StartBinding(assumed);
 }
@@ -77,11 +79,14 @@ void BindingCycles::StartBinding(AssumedPod& pod) {
     return;
   }
   const framework::PluginLists& plugins = pod.attempt.profile->plugins();
-  binding::BindingCycle cycle;
-  cycle.pod = pod.attempt.info();
-  cycle.node_name = pod.node_name;
-  cycle.state = std::move(pod.attempt.cycle.state);
-  cycle.pre_bind = std::move(pod.pre_bind);
+  binding::BindingCycle cycle{.pod = pod.attempt.info(),
+                              .node_name = pod.node_name,
+                              .state = std::move(pod.attempt.cycle.state),
+                              .pre_bind = std::move(pod.pre_bind),
+                              .extender = {},
+                              .bind = {plugins.bind.begin(), plugins.bind.end()},
+                              .post_bind = plugins.post_bind,
+                              .time_plugins = pod.attempt.cycle.observe_plugins};
   if (const auto* claims = cycle.state.Find<NodeAllocatableClaims>();
       claims != nullptr && !claims->statuses.empty()) {
     const std::string_view name = claims->plugin;
@@ -94,9 +99,6 @@ void BindingCycles::StartBinding(AssumedPod& pod) {
     cycle.extender.plugin = &state_.extender_bind;
     cycle.extender.name = extender::kExtenderName;
   }
-  cycle.bind = plugins.bind;
-  cycle.post_bind = plugins.post_bind;
-  cycle.time_plugins = pod.attempt.cycle.observe_plugins;
   if (cycle.pre_bind.empty()) SetAwaitingBind(pod, true);
   if (state_.tape != nullptr && state_.tape->KeepBinding(cycle)) return;
   state_.binder.Start(std::move(cycle));
@@ -156,7 +158,7 @@ void BindingCycles::HandlePermitOutcome(framework::PermitOutcome& outcome, Time 
   Fail(Take(it), std::move(failure), now);
 }
 
-void BindingCycles::HandleOutcome(binding::BindOutcome outcome, Time now) {
+void BindingCycles::HandleOutcome(binding::BindOutcome&& outcome, Time now) {
   const auto it = assumed_.find(outcome.pod_uid);
   if (it == assumed_.end()) return;
   AssumedPod pod = Take(it);
@@ -201,9 +203,9 @@ void BindingCycles::EndInShadow(AssumedPod pod) {
 
 void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
   const queue::QueuedPod& queued = *pod.attempt.queued;
-  const std::string key = queued.pod().metadata.Key();
+  const base::KeyText key(queued.pod().metadata);
   if (base::LogVerbosity() >= 2) {
-    base::LogV(2, "Successfully bound pod to node", {{"pod", key}, {"node", pod.node_name}});
+    base::LogV(2, "Successfully bound pod to node", {{"pod", key.view()}, {"node", pod.node_name}});
   }
   state_.observer.ObserveAttempt(*pod.attempt.profile, MetricsObserver::Result::kScheduled,
                                  state_.clock.Now() - pod.attempt.start);
@@ -214,7 +216,7 @@ void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
   if (queued.was_flushed_from_unschedulable) state_.metrics.Add(flushed_series_);
   pod.attempt.profile->handle().RecordEvent(
       queued.pod(), PodEventType::kNormal, "Scheduled", "Binding",
-      base::Concat("Successfully assigned ", key, " to ", pod.node_name));
+      base::Concat("Successfully assigned ", key.view(), " to ", pod.node_name));
 }
 
 // Releases what the pod held, lets others have it, and requeues the pod. Of a rejected pod the

@@ -52,14 +52,14 @@ class BindingCycles {
                 int32_t burst);
 
   // Takes over a pod that is assumed and reserved on the node, and which Permit lets go on or wait.
-  void Begin(Attempt attempt, std::string node_name, framework::PermitVerdict permit, Time now);
+  void Begin(Attempt&& attempt, std::string&& node_name, framework::PermitVerdict permit, Time now);
   // Takes up what has become of the pods that wait at Permit.
   void HandlePermitOutcomes(Time now);
   // The pod's PreBind is over, its Bind has begun.
   void HandlePreBindDone(std::string_view uid);
   // What became of the pod's bind has to be read, which may take long.
   void HandleUnconfirmed(std::string_view uid);
-  void HandleOutcome(binding::BindOutcome outcome, Time now);
+  void HandleOutcome(binding::BindOutcome&& outcome, Time now);
 
   // Whether back-pressure lets another pod be decided.
   bool HasRoom() const { return awaiting_bind_ < bind_limit_; }

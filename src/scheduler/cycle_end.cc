@@ -7,7 +7,7 @@
 
 namespace berth::scheduler {
 
-void CycleEnd::Bind(Attempt attempt, std::string node_name) {
+void CycleEnd::Bind(Attempt&& attempt, std::string&& node_name) {
   framework::PermitVerdict permit =
       framework::RunPermit(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
   const Status& verdict = permit.verdict.status;

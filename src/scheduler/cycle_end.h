@@ -37,7 +37,7 @@ class CycleEnd {
 
   // Permit of a pod that is assumed and reserved on the node; then its binding cycle. A pod that is
   // not permitted is taken back and fails.
-  void Bind(Attempt attempt, std::string node_name);
+  void Bind(Attempt&& attempt, std::string&& node_name);
   // `tried_node` is where the pod would have gone, but for its pod group.
   void Fail(Attempt attempt, Failure failure, std::string_view tried_node = {});
 

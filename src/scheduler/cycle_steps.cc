@@ -67,7 +67,7 @@ std::optional<Failure> AssumeAndReserve(SchedulerState& state, Attempt& attempt,
   if (auto assumed = state.cache.AssumePod(attempt.info(), node); !assumed) {
     return Failure{.message = assumed.error().message};
   }
-  const std::string& node_name = state.cache.node(node).metadata.name;
+  const std::string_view node_name = state.cache.node_name(node);
   state.pod_groups.SetPlaced(attempt.info()->pod, node_name, true);
   state.nominator.DeleteNominatedPodIfExists(attempt.pod());
   const framework::PluginStatus verdict =

@@ -10,13 +10,14 @@ using metrics::Metric;
 void MetricsObserver::ObserveExtensionPoint(const framework::Profile& profile,
                                             framework::ExtensionPoint point, Code code,
                                             Duration took) {
-  const auto [it, added] = points_.try_emplace({&profile, point, code});
-  if (added) {
-    it->second = metrics_.Series(
+  metrics::SeriesId& series =
+      points_[&profile].at(static_cast<size_t>(point)).at(static_cast<size_t>(code));
+  if (series == metrics::SeriesId()) {
+    series = metrics_.Series(
         Metric::kFrameworkExtensionPointDuration,
         {framework::ExtensionPointName(point), CodeName(code), profile.scheduler_name()});
   }
-  metrics_.Observe(it->second, took);
+  metrics_.Observe(series, took);
 }
 
 void MetricsObserver::ObservePlugin(std::string_view plugin, framework::ExtensionPoint point,

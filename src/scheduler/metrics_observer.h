@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -55,7 +57,10 @@ class MetricsObserver final : public framework::RuntimeObserver {
   void ObservePermitWait(Code code, Duration waited);
 
  private:
-  using PointKey = std::tuple<const framework::Profile*, framework::ExtensionPoint, Code>;
+  static constexpr size_t kNumCodes = static_cast<size_t>(Code::kPending) + 1;
+  // By code, of each extension point that has been measured; those not yet seen are SeriesId().
+  using PointSeries =
+      std::array<std::array<metrics::SeriesId, kNumCodes>, framework::kNumMeasuredCalls>;
   // Plugins' names live as long as the plugins, so their addresses identify them.
   using PluginKey = std::tuple<const char*, framework::ExtensionPoint, Code>;
   using EvaluationKey =
@@ -75,7 +80,7 @@ class MetricsObserver final : public framework::RuntimeObserver {
   const Clock& clock_;
   std::atomic<const std::string_view*> plugin_ = nullptr;
   std::atomic<framework::ExtensionPoint> point_{};
-  std::map<PointKey, metrics::SeriesId> points_;
+  std::map<const framework::Profile*, PointSeries> points_;
   std::map<PluginKey, metrics::SeriesId> plugins_;
   std::map<EvaluationKey, metrics::SeriesId> evaluations_;
   std::map<AttemptKey, AttemptSeries> attempts_;

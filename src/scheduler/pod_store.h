@@ -9,6 +9,7 @@
 
 #include "berth/api/pod.h"
 #include "berth/pod_info.h"
+#include "src/base/key_text.h"
 #include "src/base/string_map.h"
 
 namespace berth::scheduler {
@@ -30,7 +31,8 @@ inline std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_vi
 class PodStore {
  public:
   void Set(PodInfoPtr info) {
-    const auto [it, added] = slots_.try_emplace(info->pod->metadata.Key(), pods_.size());
+    const auto [it, added] =
+        slots_.try_emplace(base::KeyText(info->pod->metadata).view(), pods_.size());
     if (!added) {
       pods_[it->second] = std::move(info);
     } else if (free_.empty()) {
@@ -43,7 +45,7 @@ class PodStore {
   }
   // Only if it is still the same pod, and not one created later under the same name.
   void Erase(const api::Pod& pod) {
-    const auto it = slots_.find(pod.metadata.Key());
+    const auto it = slots_.find(base::KeyText(pod.metadata).view());
     if (it == slots_.end() || pods_[it->second]->pod->metadata.uid != pod.metadata.uid) return;
     pods_[it->second] = nullptr;
     free_.push_back(it->second);

@@ -55,15 +55,15 @@ std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view n
 
 void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                                 std::string_view action, std::string note) {
-  binding::EventRecord record;
-  record.regarding = binding::ReferenceTo(pod);
-  record.controller = scheduler_name_;
-  record.warning = type == PodEventType::kWarning;
-  record.reason = reason;
-  record.action = action;
-  record.note = std::move(note);
-  record.may_repeat = record.warning;
-  state_.events.Record(std::move(record));
+  const bool warning = type == PodEventType::kWarning;
+  state_.events.Record({.regarding = binding::ReferenceTo(pod),
+                        .related = {},
+                        .controller = scheduler_name_,
+                        .warning = warning,
+                        .reason = std::string(reason),
+                        .action = std::string(action),
+                        .note = std::move(note),
+                        .may_repeat = warning});
 }
 
 void ProfileHandle::EvictPod(std::shared_ptr<const api::Pod> pod, std::string message,

@@ -50,8 +50,8 @@ class Scheduler {
                                                  const Clock& clock, client::ApiClient& api,
                                                  metrics::Registry& registry_of_metrics);
 
-  void Post(Message message) { state_->Post(std::move(message)); }
-  void PostFromExecutor(Message message) { state_->PostFromExecutor(std::move(message)); }
+  void Post(Message&& message) { state_->Post(std::move(message)); }
+  void PostFromExecutor(Message&& message) { state_->PostFromExecutor(std::move(message)); }
   // Starts no further cycle, waits up to `patience` for the bindings under way, ends Run().
   void Stop(Duration patience) { Post(StopRequested{patience}); }
 

@@ -67,8 +67,8 @@ std::optional<Attempt> SchedulingCycle::Begin(std::unique_ptr<queue::QueuedPod> 
   return attempt;
 }
 
-void SchedulingCycle::Commit(Attempt attempt, NodeRow node) {
-  std::string node_name = state_.cache.node(node).metadata.name;
+void SchedulingCycle::Commit(Attempt&& attempt, NodeRow node) {
+  std::string node_name(state_.cache.node_name(node));
   if (std::optional<Failure> failure = AssumeAndReserve(state_, attempt, node)) {
     end_.Fail(std::move(attempt), *std::move(failure));
     return;

@@ -43,7 +43,7 @@ class SchedulingCycle {
   // nullopt: the pod needs no node any more.
   std::optional<Attempt> Begin(std::unique_ptr<queue::QueuedPod> queued);
   // Assume, Reserve and Permit; then the pod enters its binding cycle.
-  void Commit(Attempt attempt, NodeRow node);
+  void Commit(Attempt&& attempt, NodeRow node);
   // No node was found.
   void FailUndecided(Attempt attempt, const engine::Decision& decision);
   // Asks PostFilter for a way out, and lets the engine keep that there is none.

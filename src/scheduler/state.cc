@@ -32,7 +32,7 @@ SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_c
       }),
       extenders(options.extenders, clock),
       binder(api, clock, random.Next(),
-             {[this](binding::BindOutcome outcome) { PostFromExecutor(std::move(outcome)); },
+             {[this](binding::BindOutcome&& outcome) { PostFromExecutor(std::move(outcome)); },
               [this](std::string uid) { PostFromExecutor(PreBindDone{std::move(uid)}); },
               [this](std::string uid) { PostFromExecutor(BindUnconfirmed{std::move(uid)}); }}),
       extender_bind(options.extenders, binder.context()),
@@ -43,7 +43,7 @@ SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_c
 
 SchedulerState::~SchedulerState() = default;
 
-void SchedulerState::PostFromExecutor(Message message) {
+void SchedulerState::PostFromExecutor(Message&& message) {
   if (inbox.PushQuietly(std::move(message))) {
     api.executor().Post([this] { inbox.Wake(); });
   }

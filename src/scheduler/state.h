@@ -51,10 +51,10 @@ struct SchedulerState {
   SchedulerState& operator=(const SchedulerState&) = delete;
 
   // Any thread.
-  void Post(Message message) { inbox.Push(std::move(message)); }
+  void Post(Message&& message) { inbox.Push(std::move(message)); }
   // The same from the executor's thread: the loop is woken once for all that one turn of the
   // executor brings. Waking a thread costs more than what most messages ask for.
-  void PostFromExecutor(Message message);
+  void PostFromExecutor(Message&& message);
   // Whether the calling thread is within what a replay brings about again: a scheduling cycle, or a
   // query with an origin. Any thread.
   bool OnRepeatableStep() const { return step_clock.OnStep() && repeatable; }

@@ -9,6 +9,9 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kAnyAddress = "0.0.0.0";
+constexpr std::string_view kCpuKey = "cpu";
+constexpr std::string_view kMemoryKey = "memory";
+constexpr std::string_view kEphemeralStorageKey = "ephemeral-storage";
 
 void AppendPorts(const api::Container& container, std::vector<HostPort>& ports) {
   for (const api::ContainerPort& port : container.ports) {
@@ -56,11 +59,11 @@ std::optional<PlainSums> SumPlainPod(const api::Pod& pod) {
     const api::Quantity* cpu = nullptr;
     const api::Quantity* memory = nullptr;
     for (const auto& [name, amount] : container.resources.requests) {
-      if (name == "cpu") {
+      if (name == kCpuKey) {
         cpu = &amount;
-      } else if (name == "memory") {
+      } else if (name == kMemoryKey) {
         memory = &amount;
-      } else if (name == "ephemeral-storage") {
+      } else if (name == kEphemeralStorageKey) {
         sums.ephemeral_storage += amount;
       } else {
         return std::nullopt;

@@ -20,7 +20,7 @@ tl::unexpected<client::ApiError> ModifiedMeanwhile(const std::string& name) {
 }
 
 client::Response Ok(int code, std::string body) {
-  return {code, "application/json", std::move(body)};
+  return {code, body.empty() ? "" : "application/json", std::move(body)};
 }
 
 std::string StringAt(const ConfigValue& object, std::initializer_list<std::string_view> path) {

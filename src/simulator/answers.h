@@ -19,7 +19,8 @@ inline tl::unexpected<client::ApiError> Conflict(std::string message) {
 }
 // The object called `name` is not of the resourceVersion that the request names.
 tl::unexpected<client::ApiError> ModifiedMeanwhile(const std::string& name);
-client::Response Ok(int code, std::string body = "{}");
+// `body`: the object, as JSON; none, where nobody reads it.
+client::Response Ok(int code, std::string body = {});
 
 // The text at that path of members; "" where there is none.
 std::string StringAt(const ConfigValue& object, std::initializer_list<std::string_view> path);

@@ -28,12 +28,11 @@ client::ResponseResult MemoryApi::AnswerClaim(const client::Request& request,
     if (!parsed) return Refuse(400, "BadRequest", parsed.error().message);
     body = *std::move(parsed);
   }
-  if (request.verb == client::Verb::kCreate && path.name.empty()) {
-    return CreateClaim(path.namespace_, body);
+  if (request.verb == client::Verb::kCreate && path.name().empty()) {
+    return CreateClaim(path.namespace_(), body);
   }
-  const auto claim =
-      FindIn<api::ResourceClaim>(*this, Kind::kResourceClaim, path.namespace_ + "/" + path.name);
-  if (claim == nullptr) return Refuse(404, "NotFound", ShownName(path.name) + " not found");
+  const auto claim = FindIn<api::ResourceClaim>(*this, Kind::kResourceClaim, path.key);
+  if (claim == nullptr) return Refuse(404, "NotFound", ShownName(path.name()) + " not found");
   switch (request.verb) {
     case client::Verb::kGet:
       return Ok(200, api::EncodeJson(*claim));
@@ -50,7 +49,7 @@ client::ResponseResult MemoryApi::AnswerClaim(const client::Request& request,
   }
 }
 
-client::ResponseResult MemoryApi::CreateClaim(const std::string& claim_namespace,
+client::ResponseResult MemoryApi::CreateClaim(std::string_view claim_namespace,
                                               const ConfigValue& body) {
   auto decoded = api::DecodeValue<api::ResourceClaim>(body, "");
   if (!decoded) return Refuse(400, "BadRequest", decoded.error().message);

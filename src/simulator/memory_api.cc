@@ -29,10 +29,14 @@ std::string_view TakeRawSegment(std::string_view& path) {
   return segment;
 }
 
-std::string TakeSegment(std::string_view& path) {
+// The next segment, without its escapes.
+void AppendSegment(std::string_view& path, std::string& out) {
   const std::string_view segment = TakeRawSegment(path);
-  std::optional<std::string> plain = base::Unescape(segment);
-  return plain ? *std::move(plain) : std::string(segment);
+  if (segment.find('%') == std::string_view::npos) {
+    out += segment;
+  } else {
+    out += base::Unescape(segment).value_or(std::string(segment));
+  }
 }
 
 // T is a message of wire_types.h.
@@ -231,15 +235,26 @@ std::optional<MemoryApi::ObjectPath> MemoryApi::ParsePath(std::string_view path)
   if (head == std::end(kHeads)) return std::nullopt;
   path.remove_prefix(head->size());
   std::optional<ObjectPath> out(std::in_place);
-  std::string_view resource = TakeRawSegment(path);
-  if (resource == "namespaces") {
-    out->namespace_ = TakeSegment(path);
-    resource = TakeRawSegment(path);
+  // One allocation: what is taken off is no shorter than the key.
+  out->key.reserve(path.size());
+  out->resource = TakeRawSegment(path);
+  if (out->resource == "namespaces") {
+    AppendSegment(path, out->key);
+    out->key += '/';
+    out->resource = TakeRawSegment(path);
   }
-  out->resource = resource;
-  out->name = TakeSegment(path);
+  AppendSegment(path, out->key);
   out->subresource = TakeRawSegment(path);
   return out;
+}
+
+std::string_view MemoryApi::ObjectPath::namespace_() const {
+  const size_t slash = key.find('/');
+  return slash == std::string::npos ? "" : std::string_view(key).substr(0, slash);
+}
+
+std::string_view MemoryApi::ObjectPath::name() const {
+  return std::string_view(key).substr(key.find('/') + 1);
 }
 
 // "namespace/name" of the pod group whose status the request patches, or "".
@@ -248,10 +263,12 @@ std::string PatchedPodGroup(const client::Request& request) {
   std::string_view path = request.path;
   if (request.verb != client::Verb::kPatch || !path.starts_with(kHead)) return "";
   path.remove_prefix(kHead.size());
-  const std::string namespace_ = TakeSegment(path);
-  if (TakeSegment(path) != "podgroups") return "";
-  const std::string name = TakeSegment(path);
-  return TakeSegment(path) == "status" ? namespace_ + "/" + name : "";
+  std::string key;
+  AppendSegment(path, key);
+  if (TakeRawSegment(path) != "podgroups") return "";
+  key += '/';
+  AppendSegment(path, key);
+  return TakeRawSegment(path) == "status" ? key : "";
 }
 
 client::ResponseResult MemoryApi::Answer(const client::Request& request) {
@@ -262,13 +279,11 @@ client::ResponseResult MemoryApi::Answer(const client::Request& request) {
     if (path->resource == "pods") return AnswerPod(request, *path);
     if (path->resource == "resourceclaims") return AnswerClaim(request, *path);
     if (path->resource == "persistentvolumes") {
-      return Patch<api::PersistentVolume>(request, path->resource,
-                                          informers::Kind::kPersistentVolume, path->name);
+      return Patch<api::PersistentVolume>(request, *path, informers::Kind::kPersistentVolume);
     }
     if (path->resource == "persistentvolumeclaims") {
-      return Patch<api::PersistentVolumeClaim>(request, path->resource,
-                                               informers::Kind::kPersistentVolumeClaim,
-                                               path->namespace_ + "/" + path->name);
+      return Patch<api::PersistentVolumeClaim>(request, *path,
+                                               informers::Kind::kPersistentVolumeClaim);
     }
   }
   if (const std::string key = PatchedPodGroup(request); !key.empty()) {
@@ -292,13 +307,15 @@ client::ResponseResult MemoryApi::Answer(const client::Request& request) {
 
 client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
                                             const ObjectPath& path) {
-  const PodPtr pod = FindPod(path.namespace_ + "/" + path.name);
-  if (pod == nullptr) return Refuse(404, "NotFound", "pods \"" + path.name + "\" not found");
+  const PodPtr pod = FindPod(path.key);
+  if (pod == nullptr) {
+    return Refuse(404, "NotFound", base::Concat("pods \"", path.name(), "\" not found"));
+  }
   if (request.verb == client::Verb::kGet && path.subresource.empty()) {
     return Ok(200, api::EncodeJson(*pod));
   }
   if (request.verb == client::Verb::kCreate && path.subresource == "binding") {
-    return Bind(pod, request);
+    return Bind(pod, path.key, request);
   }
   ConfigValue body;
   if (!request.body.empty()) {
@@ -307,7 +324,7 @@ client::ResponseResult MemoryApi::AnswerPod(const client::Request& request,
     body = *std::move(parsed);
   }
   if (request.verb == client::Verb::kPatch && path.subresource == "status") {
-    return PatchStatus(pod, body);
+    return PatchStatus(pod, path.key, body);
   }
   if (request.verb == client::Verb::kDelete && path.subresource.empty()) {
     const std::string uid = StringAt(body, {"preconditions", "uid"});
@@ -329,14 +346,15 @@ void MemoryApi::DeletePod(const PodPtr& pod) {
   const Duration runs_on = pod_ends_();
   auto ending = std::make_shared<api::Pod>(*pod);
   ending->metadata.deletion_timestamp = clock_.Now() + runs_on;
-  Replace(std::move(ending));
+  Replace(key, std::move(ending));
   executor_.PostAfter(runs_on, [this, key, uid = pod->metadata.uid] {
     const PodPtr left = FindPod(key);
     if (left != nullptr && left->metadata.uid == uid) Delete(informers::Kind::kPod, key);
   });
 }
 
-client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const client::Request& request) {
+client::ResponseResult MemoryApi::Bind(const PodPtr& pod, std::string_view key,
+                                       const client::Request& request) {
   api::BindingMessage binding;
   if (const auto read = ReadBody(request, binding); !read) {
     return Refuse(400, "BadRequest", read.error().message);
@@ -357,11 +375,12 @@ client::ResponseResult MemoryApi::Bind(const PodPtr& pod, const client::Request&
   bound->spec.node_name = std::move(binding.target.name);
   bound->status.nominated_node_name.clear();
   SetScheduled(bound->status, clock_.Now());
-  Replace(std::move(bound));
+  Replace(key, std::move(bound));
   return Ok(201);
 }
 
-client::ResponseResult MemoryApi::PatchStatus(const PodPtr& pod, const ConfigValue& body) {
+client::ResponseResult MemoryApi::PatchStatus(const PodPtr& pod, std::string_view key,
+                                              const ConfigValue& body) {
   const std::string uid = StringAt(body, {"metadata", "uid"});
   if (!uid.empty() && uid != pod->metadata.uid) return Conflict("the UID is another one");
   auto patched = std::make_shared<api::Pod>(*pod);
@@ -370,19 +389,19 @@ client::ResponseResult MemoryApi::PatchStatus(const PodPtr& pod, const ConfigVal
       return Refuse(422, "Invalid", done.error().message);
     }
   }
-  Replace(std::move(patched));
+  Replace(key, std::move(patched));
   return Ok(200);
 }
 
 template <typename T>
-client::ResponseResult MemoryApi::Patch(const client::Request& request, std::string_view resource,
-                                        informers::Kind kind, const std::string& key) {
+client::ResponseResult MemoryApi::Patch(const client::Request& request, const ObjectPath& path,
+                                        informers::Kind kind) {
   if (request.verb != client::Verb::kPatch) {
     return Refuse(405, "MethodNotAllowed", "the simulator does not do that to a volume");
   }
-  const api::ObjectPtr found = Find(kind, key);
+  const api::ObjectPtr found = Find(kind, path.key);
   const T* object = api::As<T>(found);
-  const std::string name = std::string(resource) + " \"" + key.substr(key.rfind('/') + 1) + "\"";
+  const std::string name = base::Concat(path.resource, " \"", path.name(), "\"");
   if (object == nullptr) return Refuse(404, "NotFound", name + " not found");
   const auto body = documents::ParseJson(request.body, "");
   if (!body) return Refuse(400, "BadRequest", body.error().message);
@@ -397,9 +416,9 @@ client::ResponseResult MemoryApi::Patch(const client::Request& request, std::str
   return Ok(200);
 }
 
-void MemoryApi::Replace(std::shared_ptr<api::Pod> pod) {
+void MemoryApi::Replace(std::string_view key, std::shared_ptr<api::Pod> pod) {
   pod->metadata.resource_version = NextVersion();
-  const auto it = Of(informers::Kind::kPod).find(pod->metadata.Key());
+  const auto it = Of(informers::Kind::kPod).find(key);
   BERTH_CHECK(it != Of(informers::Kind::kPod).end(), "a request changes a pod that is not there");
   api::ObjectPtr now = std::shared_ptr<const api::Pod>(std::move(pod));
   api::ObjectPtr old = std::exchange(it->second, now);

@@ -109,26 +109,29 @@ class MemoryApi final : public client::ApiClient {
   static constexpr size_t kNumKinds = std::variant_size_v<api::ObjectPtr> - 1;
   // An object named by a request's path, and what stands behind it: "", "binding" or "status".
   struct ObjectPath {
-    std::string namespace_;
-    std::string resource;
-    std::string name;
-    std::string subresource;
+    std::string key;               // "namespace/name", or the name of an object without one
+    std::string_view resource;     // of the path
+    std::string_view subresource;  // of the path
+
+    // Views of the key.
+    std::string_view namespace_() const;
+    std::string_view name() const;
   };
 
-  // Of the core group and of resource.k8s.io.
+  // Of the core group and of resource.k8s.io. `path` must outlive the answer.
   static std::optional<ObjectPath> ParsePath(std::string_view path);
   client::ResponseResult Answer(const client::Request& request);
   client::ResponseResult AnswerPod(const client::Request& request, const ObjectPath& path);
-  client::ResponseResult Bind(const std::shared_ptr<const api::Pod>& pod,
+  client::ResponseResult Bind(const std::shared_ptr<const api::Pod>& pod, std::string_view key,
                               const client::Request& request);
   client::ResponseResult PatchStatus(const std::shared_ptr<const api::Pod>& pod,
-                                     const ConfigValue& body);
+                                     std::string_view key, const ConfigValue& body);
   // T is PersistentVolume or PersistentVolumeClaim.
   template <typename T>
-  client::ResponseResult Patch(const client::Request& request, std::string_view resource,
-                               informers::Kind kind, const std::string& key);
+  client::ResponseResult Patch(const client::Request& request, const ObjectPath& path,
+                               informers::Kind kind);
   client::ResponseResult AnswerClaim(const client::Request& request, const ObjectPath& path);
-  client::ResponseResult CreateClaim(const std::string& claim_namespace, const ConfigValue& body);
+  client::ResponseResult CreateClaim(std::string_view claim_namespace, const ConfigValue& body);
   client::ResponseResult PatchClaim(const api::ResourceClaim& claim, const ConfigValue& body);
   void DeletePod(const std::shared_ptr<const api::Pod>& pod);
   client::ResponseResult WriteEvent(const client::Request& request);
@@ -139,7 +142,7 @@ class MemoryApi final : public client::ApiClient {
   Objects& Of(informers::Kind kind) { return objects_[static_cast<size_t>(kind)]; }
   const Objects& Of(informers::Kind kind) const { return objects_[static_cast<size_t>(kind)]; }
   // The pod after a request, with a new resourceVersion.
-  void Replace(std::shared_ptr<api::Pod> pod);
+  void Replace(std::string_view key, std::shared_ptr<api::Pod> pod);
   void Store(api::ObjectPtr object);
   bool Remove(informers::Kind kind, std::string_view key);
   bool Has(informers::Kind kind, std::string_view key) const { return Find(kind, key).index() > 0; }

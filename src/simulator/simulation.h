@@ -49,7 +49,7 @@ class Simulation {
   void Apply(api::ObjectPtr object) { api_.Apply(std::move(object)); }
   bool Delete(informers::Kind kind, std::string_view key) { return api_.Delete(kind, key); }
   // Tells the scheduler what an informer saw that the API in memory has not.
-  void Tell(informers::InformerEvent event) { scheduler_->Post(std::move(event)); }
+  void Tell(informers::InformerEvent&& event) { scheduler_->Post(std::move(event)); }
 
   // From now on a cluster's controllers are at work, too: VolumeControllers and ClaimController.
   // Before the first object comes.

@@ -84,7 +84,7 @@ std::string TableFoot() {
   return R"(
 pods/s: from a pod's add message to the applied watch event of its bind, the API in memory included.
 thread: of that, what the daemon's scheduling thread does. decisions/s: filtering, scoring, choosing.
-p50, p99: CPU time of a decision. B: heap, the API object included. upstream: pods/s by the rate that
+p50, p99: how long a decision takes. B: heap, the API object included. upstream: pods/s by the rate that
 kube-scheduler's own benchmark asks for in this workload.
 )";
 }

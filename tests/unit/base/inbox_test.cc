@@ -73,7 +73,7 @@ TEST(InboxTest, NoMessageOfManySendersIsLostOrOvertakesOneOfTheSameSender) {
   std::vector<NamedThread> senders;
   for (int sender = 0; sender < kSenders; ++sender) {
     senders.emplace_back("sender", [&inbox, sender] {
-      for (int number = 0; number < kEach; ++number) inbox.Push({sender, number});
+      for (int number = 0; number < kEach; ++number) inbox.Push(Message{sender, number});
     });
   }
   std::vector<int> next(kSenders, 0);

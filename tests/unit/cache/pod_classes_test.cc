@@ -246,6 +246,38 @@ TEST(PodClassesTest, WithTooManyTestedKeysAllLabelsCount) {
   EXPECT_EQ(classes.epoch(), epoch);
 }
 
+TEST(PodClassesTest, TheClassOfThePodBeforeIsTakenOnlyWhileItStands) {
+  PodClasses classes;
+  const auto web = [&](int32_t priority) {
+    return Classed(classes, MakePod().Namespace("web").Priority(priority))->pod_class;
+  };
+  classes.SetParts(pod_part::kNamespace);
+  const PodClassId by_namespace = web(1);
+  EXPECT_EQ(web(2), by_namespace);
+  // Other parts count.
+  classes.SetParts(pod_part::kPriority);
+  const PodClassId by_priority = web(1);
+  EXPECT_NE(by_priority, by_namespace);
+  EXPECT_NE(web(2), by_priority);
+  classes.SetParts(pod_part::kNamespace);
+  const PodClassId again = web(1);
+  EXPECT_EQ(web(2), again);
+  // Another pod came meanwhile.
+  EXPECT_NE(Classed(classes, MakePod().Namespace("db"))->pod_class, again);
+  EXPECT_EQ(web(1), again);
+  // No pod of the class is left, and so the class is not.
+  classes.Sweep();
+  EXPECT_NE(web(1), again);
+  // A label that nothing tested before.
+  classes.SetParts(pod_part::kTestedLabels);
+  const auto labelled = [&](const char* value) {
+    return Classed(classes, MakePod().Label("a", value))->pod_class;
+  };
+  EXPECT_EQ(labelled("1"), labelled("2"));
+  TestTerms(classes, MakePod().PodAffinity("zone", {{"a", "1"}}));
+  EXPECT_NE(labelled("1"), labelled("2"));
+}
+
 TEST(PodClassesTest, WhereSomebodyReadsTheWholePodNoClassIsShared) {
   PodClasses classes;
   classes.SetParts(pod_part::kEverything);
