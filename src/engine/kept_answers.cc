@@ -40,6 +40,7 @@ void MakeRoom(size_t num_rows, bool looked_at, NodeSet& rows) {
 
 std::optional<Stale> KeptAnswers::FindStale(const DecisionInput& input, const InputScope& scope,
                                             bool updatable, bool feasible_changed) {
+  if (StaysOutOfReach(input, scope)) return std::nullopt;
   num_asked_ = 0;
   if (!valid_) return Stale{.all = true};
   const bool objects_changed = objects_generation_ != input.objects_generation;
@@ -63,7 +64,6 @@ bool KeptAnswers::Finish(const DecisionInput& input, bool done) {
 }
 
 bool KeptVerdicts::Refresh(const DecisionInput& input, TouchedRows& touched) {
-  if (StaysOutOfReach(input, step_.scope)) return true;
   const std::optional<Stale> stale =
       FindStale(input, step_.scope, step_.updatable != nullptr, false);
   if (!stale) return true;
@@ -187,7 +187,6 @@ bool KeptVerdicts::AskRow(const DecisionInput& input, NodeRow row) {
 
 bool KeptScores::Refresh(const DecisionInput& input, const NodeSet& feasible, bool feasible_changed,
                          TouchedRows& touched) {
-  if (StaysOutOfReach(input, step_.scope)) return true;
   const std::optional<Stale> stale =
       FindStale(input, step_.scope, step_.updatable != nullptr, feasible_changed);
   if (!stale) return true;

@@ -3,15 +3,13 @@
 
 #include <algorithm>
 
+#include "src/sdk/resource_keys.h"
 #include "src/sdk/resource_status.h"
 
 namespace berth {
 namespace {
 
 constexpr std::string_view kAnyAddress = "0.0.0.0";
-constexpr std::string_view kCpuKey = "cpu";
-constexpr std::string_view kMemoryKey = "memory";
-constexpr std::string_view kEphemeralStorageKey = "ephemeral-storage";
 
 void AppendPorts(const api::Container& container, std::vector<HostPort>& ports) {
   for (const api::ContainerPort& port : container.ports) {
@@ -59,11 +57,11 @@ std::optional<PlainSums> SumPlainPod(const api::Pod& pod) {
     const api::Quantity* cpu = nullptr;
     const api::Quantity* memory = nullptr;
     for (const auto& [name, amount] : container.resources.requests) {
-      if (name == kCpuKey) {
+      if (name == kCpuName) {
         cpu = &amount;
-      } else if (name == kMemoryKey) {
+      } else if (name == kMemoryName) {
         memory = &amount;
-      } else if (name == kEphemeralStorageKey) {
+      } else if (name == kEphemeralStorageName) {
         sums.ephemeral_storage += amount;
       } else {
         return std::nullopt;

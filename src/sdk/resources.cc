@@ -5,6 +5,7 @@
 
 #include "berth/field_errors.h"
 #include "berth/node_allocatable.h"
+#include "src/sdk/resource_keys.h"
 
 namespace berth {
 namespace {
@@ -12,9 +13,6 @@ namespace {
 using api::Quantity;
 using api::ResourceList;
 
-constexpr std::string_view kCpuName = "cpu";
-constexpr std::string_view kMemoryName = "memory";
-constexpr std::string_view kEphemeralStorageName = "ephemeral-storage";
 constexpr std::string_view kHugePagesPrefix = "hugepages-";
 
 auto LowerBound(ResourceList& list, std::string_view name) {

@@ -19,7 +19,7 @@ inline tl::unexpected<client::ApiError> Conflict(std::string message) {
 }
 // The object called `name` is not of the resourceVersion that the request names.
 tl::unexpected<client::ApiError> ModifiedMeanwhile(const std::string& name);
-// `body`: the object, as JSON; none, where nobody reads it.
+// `body`: the object, as JSON; "" where it is not read.
 client::Response Ok(int code, std::string body = {});
 
 // The text at that path of members; "" where there is none.
