@@ -67,7 +67,7 @@ ClaimPtr DynamicResources::FindExtendedClaim(const PodInfo& pod, const ResourceN
 std::string DynamicResources::GroupOf(const api::Pod& pod) const {
   const auto& group = pod.spec.scheduling_group;
   if (!handle_.features().generic_workload || !group || !group->pod_group_name) return "";
-  return pod.metadata.namespace_ + "/" + *group->pod_group_name;
+  return api::NamespacedKey(pod.metadata.namespace_, *group->pod_group_name);
 }
 
 std::shared_ptr<const api::AllocationResult> DynamicResources::FindSharedPending(

@@ -23,7 +23,7 @@ struct LoneClaim {
 };
 
 LoneClaim LookAt(const api::Pod& alone, const std::string& name, Handle& handle) {
-  LoneClaim lone{alone.metadata.namespace_ + "/" + name, "", {}};
+  LoneClaim lone{api::NamespacedKey(alone.metadata.namespace_, name), "", {}};
   if (auto problem = FindClaimProblem(alone, handle.listers())) {
     lone.problem = *std::move(problem);
     return lone;

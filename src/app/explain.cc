@@ -102,7 +102,7 @@ bool JudgeAll(const std::vector<std::string>& keys, const OfflineFlags& flags,
     const std::string* name = PodGroupNameOf(*pod);
     if (name == nullptr) {
       group.reset();
-    } else if (!group || group->pod_group != pod->metadata.namespace_ + "/" + *name) {
+    } else if (!group || group->pod_group != api::NamespacedKey(pod->metadata.namespace_, *name)) {
       group = simulation.scheduler().PreviewPodGroup(*pod, scheduler::Effects::kOnClaims);
     }
     timings.Add(decided - began, clock.Now() - decided);

@@ -282,7 +282,8 @@ void EventRecorder::Impl::OnAnswer(const WritePtr& write, const client::Response
 }
 
 bool EventRecorder::Impl::OnError(Write& write, const client::ApiError& error) {
-  const std::string object = write.event.regarding.namespace_ + "/" + write.event.regarding.name;
+  const std::string object =
+      api::NamespacedKey(write.event.regarding.namespace_, write.event.regarding.name);
   const bool exists = error.code == 409;
   if (exists && !write.event.series) {
     base::LogV(5, "The event exists already", {{"event", write.event.name}});

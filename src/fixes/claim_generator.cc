@@ -28,7 +28,7 @@ void OfClaims(const Refusal& refusal) {
     if (volume.persistent_volume_claim) name = volume.persistent_volume_claim->claim_name;
     if (volume.ephemeral) name = pod.metadata.name + "-" + volume.name;
     if (name.empty()) continue;
-    const std::string key = pod.metadata.namespace_ + "/" + name;
+    const std::string key = api::NamespacedKey(pod.metadata.namespace_, name);
     const auto claim =
         simulator::FindIn<api::PersistentVolumeClaim>(objects, Kind::kPersistentVolumeClaim, key);
     // What has its volume keeps it.

@@ -16,7 +16,7 @@ constexpr std::string_view kPodAdd = "UnscheduledPodAdd";
 constexpr std::string_view kPodUpdate = "UnscheduledPodUpdate";
 
 std::string GroupKey(const api::Pod& pod) {
-  return pod.metadata.namespace_ + "/" + *PodGroupNameOf(pod);
+  return api::NamespacedKey(pod.metadata.namespace_, *PodGroupNameOf(pod));
 }
 
 // "" without a root.

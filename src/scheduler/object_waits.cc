@@ -12,7 +12,7 @@ namespace {
 std::string ClaimOf(const api::ObjectPtr& object) {
   const auto* volume = api::As<api::PersistentVolume>(object);
   if (volume == nullptr || !volume->spec.claim_ref) return "";
-  return volume->spec.claim_ref->namespace_ + "/" + volume->spec.claim_ref->name;
+  return api::NamespacedKey(volume->spec.claim_ref->namespace_, volume->spec.claim_ref->name);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ std::optional<PreviewAttempt> BeginPreview(SchedulerState& state, const Profiles
   PreviewAttempt begun;
   engine::PodGroupPreview& preview = begun.preview;
   const std::string& namespace_ = pod.metadata.namespace_;
-  preview.pod_group = namespace_ + "/" + *name;
+  preview.pod_group = api::NamespacedKey(namespace_, *name);
   const PodGroupNode* node = state.pod_group_forest.Find(namespace_, *name);
   preview.exists = node != nullptr;
   const Time start = state.clock.Now();

@@ -50,7 +50,7 @@ void ProfileHandle::ClearNominatedNode(const PodInfo& pod) {
 
 std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view namespace_,
                                                               std::string_view name) const {
-  return state_.pods.Find(std::string(namespace_) + "/" + std::string(name));
+  return state_.pods.Find(api::NamespacedKey(namespace_, name));
 }
 
 void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,

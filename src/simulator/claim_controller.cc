@@ -65,7 +65,7 @@ void ClaimController::SeePod(const api::Pod* before, const api::Pod* after) {
 
 void ClaimController::SeeEndOf(const api::Pod& pod) {
   const auto note = [&](const std::string& name) {
-    due_claims_.insert(pod.metadata.namespace_ + "/" + name);
+    due_claims_.insert(api::NamespacedKey(pod.metadata.namespace_, name));
     gone_.insert(pod.metadata.uid);
   };
   for (const api::PodResourceClaim& entry : pod.spec.resource_claims) {
@@ -97,7 +97,8 @@ void ClaimController::MakeClaimsOf(const std::string& pod_key) {
   auto changed = std::make_shared<api::Pod>(*pod);
   for (const api::PodResourceClaim& entry : pod->spec.resource_claims) {
     if (!entry.resource_claim_template_name || IsMade(*pod, entry)) continue;
-    const std::string from = pod->metadata.namespace_ + "/" + *entry.resource_claim_template_name;
+    const std::string from =
+        api::NamespacedKey(pod->metadata.namespace_, *entry.resource_claim_template_name);
     const auto found = FindIn<api::ResourceClaimTemplate>(api_, Kind::kResourceClaimTemplate, from);
     if (found == nullptr) {
       waiting_[from].insert(pod_key);
@@ -135,7 +136,7 @@ std::string ClaimController::MakeClaim(const api::Pod& pod, const api::PodResour
 bool ClaimController::IsGone(std::string_view pod_namespace, std::string_view name,
                              const std::string& uid) const {
   if (gone_.contains(uid)) return true;
-  const auto pod = api_.FindPod(std::string(pod_namespace) + "/" + std::string(name));
+  const auto pod = api_.FindPod(api::NamespacedKey(pod_namespace, name));
   // A pod that has not been seen may come yet.
   return pod != nullptr && (pod->metadata.uid != uid || IsDone(*pod));
 }

@@ -453,7 +453,7 @@ client::ResponseResult MemoryApi::WriteEvent(const client::Request& request) {
   event.type = std::move(body.type);
   event.note = std::move(body.note);
   event.controller = std::move(body.controller);
-  event.regarding = body.regarding.namespace_ + "/" + body.regarding.name;
+  event.regarding = api::NamespacedKey(body.regarding.namespace_, body.regarding.name);
   event_by_name_[std::move(body.metadata.name)] = events_.size() - 1;
   return Ok(code);
 }

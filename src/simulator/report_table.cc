@@ -124,7 +124,9 @@ void AppendPodGroups(const Report& report, Simulation& simulation, std::string& 
   for (const std::string& key : left) {
     const auto pod = simulation.FindPod(key);
     const std::string* name = pod == nullptr ? nullptr : PodGroupNameOf(*pod);
-    if (name == nullptr || !groups.insert(pod->metadata.namespace_ + "/" + *name).second) continue;
+    if (name == nullptr ||
+        !groups.insert(api::NamespacedKey(pod->metadata.namespace_, *name)).second)
+      continue;
     if (groups.size() > kMaxPodGroups) continue;
     const auto group = simulation.scheduler().PreviewPodGroup(*pod, scheduler::Effects::kOnClaims);
     if (!group) return;  // without their gate there are none

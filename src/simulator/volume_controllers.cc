@@ -23,7 +23,7 @@ constexpr std::string_view kYes = "yes";
 constexpr std::string_view kStorage = "storage";
 
 std::string ClaimKey(const api::ObjectReference& claim) {
-  return claim.namespace_ + "/" + claim.name;
+  return api::NamespacedKey(claim.namespace_, claim.name);
 }
 
 const api::Quantity& StorageIn(const api::ResourceList& list) {

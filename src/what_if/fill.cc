@@ -17,7 +17,8 @@ constexpr size_t kBatch = 256;
 std::string NewName(const api::Pod& pod, size_t& next, const simulator::Simulation& simulation) {
   while (true) {
     std::string name = pod.metadata.name + "-fill-" + std::to_string(++next);
-    if (simulation.FindPod(pod.metadata.namespace_ + "/" + name) == nullptr) return name;
+    if (simulation.FindPod(api::NamespacedKey(pod.metadata.namespace_, name)) == nullptr)
+      return name;
   }
 }
 

@@ -69,7 +69,7 @@ std::string NewName(const Scale& scale, size_t& next, const Simulation& simulati
   while (true) {
     std::string name =
         scale.name + (scale.kind == "StatefulSet" ? "-" : "-new-") + std::to_string(next++);
-    if (simulation.FindPod(scale.namespace_ + "/" + name) == nullptr) return name;
+    if (simulation.FindPod(api::NamespacedKey(scale.namespace_, name)) == nullptr) return name;
   }
 }
 
