@@ -73,7 +73,7 @@ func locate() (version string, binaries Binaries, err error) {
 	if version, err = Kubernetes(); err != nil {
 		return "", Binaries{}, err
 	}
-	root, err := cacheRoot()
+	root, err := CacheRoot()
 	if err != nil {
 		return "", Binaries{}, err
 	}

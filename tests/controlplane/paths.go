@@ -12,8 +12,8 @@ import (
 
 const modulePath = "berth.dev/tests"
 
-// cacheRoot is where built programs are kept: $BERTH_CACHE, or ~/.cache/berth.
-func cacheRoot() (string, error) {
+// CacheRoot is where built programs are kept: $BERTH_CACHE, or ~/.cache/berth.
+func CacheRoot() (string, error) {
 	if dir := os.Getenv("BERTH_CACHE"); dir != "" {
 		return filepath.Abs(dir)
 	}

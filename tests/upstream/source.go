@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"berth.dev/tests/controlplane"
+)
+
+const kubernetes = "k8s.io/kubernetes"
+
+//go:embed stand_in.go.txt
+var standIn []byte
+
+// What is put into pkg/scheduler/scheduler.go, after the only place that has `after`.
+var insertions = []struct{ after, text string }{
+	{"return nil, fmt.Errorf(\"adding event handlers: %w\", err)\n\t}\n", "\tnoteOptions(sched, options)\n"},
+	{"func (sched *Scheduler) Run(ctx context.Context) {\n", "\tif standIn(ctx, sched) {\n\t\treturn\n\t}\n"},
+}
+
+// source is the copy of Kubernetes' module, and the module file that puts it in the module's place.
+type source struct {
+	home    string
+	modFile string
+}
+
+// prepareSource copies the module that this module requires, once, and puts the stand-in in.
+func prepareSource(ctx context.Context) (source, error) {
+	cache, err := controlplane.CacheRoot()
+	if err != nil {
+		return source{}, err
+	}
+	module, err := goList(ctx, "-m", "-f", "{{.Dir}}", kubernetes)
+	if err != nil {
+		return source{}, err
+	}
+	own, err := goList(ctx, "-m", "-f", "{{.Dir}}")
+	if err != nil {
+		return source{}, err
+	}
+	home := filepath.Join(cache, "upstream")
+	s := source{home: home, modFile: filepath.Join(home, "go.mod")}
+	tree := filepath.Join(home, filepath.Base(module))
+	if err := copyOnce(module, tree); err != nil {
+		return source{}, err
+	}
+	scheduler := filepath.Join(tree, "pkg", "scheduler")
+	original, err := os.ReadFile(filepath.Join(module, "pkg", "scheduler", "scheduler.go"))
+	if err != nil {
+		return source{}, err
+	}
+	patched, err := patch(original)
+	if err != nil {
+		return source{}, err
+	}
+	goMod, err := os.ReadFile(filepath.Join(own, "go.mod"))
+	if err != nil {
+		return source{}, err
+	}
+	goSum, err := os.ReadFile(filepath.Join(own, "go.sum"))
+	if err != nil {
+		return source{}, err
+	}
+	for name, text := range map[string][]byte{
+		filepath.Join(scheduler, "scheduler.go"): patched,
+		filepath.Join(scheduler, "stand_in.go"):  standIn,
+		s.modFile:                                fmt.Appendf(goMod, "\nreplace %s => %s\n", kubernetes, tree),
+		filepath.Join(home, "go.sum"):            goSum,
+	} {
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			return source{}, err
+		}
+	}
+	return s, nil
+}
+
+func patch(text []byte) ([]byte, error) {
+	for _, i := range insertions {
+		if n := bytes.Count(text, []byte(i.after)); n != 1 {
+			return nil, fmt.Errorf("pkg/scheduler/scheduler.go has %q %d times, not once", i.after, n)
+		}
+		text = bytes.Replace(text, []byte(i.after), []byte(i.after+i.text), 1)
+	}
+	return text, nil
+}
+
+func copyOnce(from, to string) error {
+	if _, err := os.Stat(to); err == nil {
+		return nil
+	}
+	partial := to + ".partial"
+	if err := os.RemoveAll(partial); err != nil {
+		return err
+	}
+	if err := os.CopyFS(partial, os.DirFS(from)); err != nil {
+		return err
+	}
+	return os.Rename(partial, to)
+}
+
+// compile returns the suite's test binary. The first takes about ten minutes: it holds the API server.
+func (s source) compile(ctx context.Context, tests suite) (string, error) {
+	binary := filepath.Join(s.home, "bin", tests.name())
+	command := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-modfile="+s.modFile, "-o", binary,
+		path.Join(kubernetes, "test/integration/scheduler", tests.folder))
+	command.Stdout, command.Stderr = os.Stderr, os.Stderr
+	if err := command.Run(); err != nil {
+		return "", fmt.Errorf("compile the tests in %s: %w", tests.folder, err)
+	}
+	return binary, nil
+}
+
+func goList(ctx context.Context, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "go", append([]string{"list"}, args...)...)
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("go list %s: %w", strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

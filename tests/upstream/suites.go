@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The tests of one folder below test/integration/scheduler.
+type suite struct {
+	folder string
+	skip   string // for -test.skip
+	// Tests have plugins of their own that only count or hold up, so that Berth can do without.
+	withoutOwnPlugins bool
+}
+
+// Left out are batch, bind, eventhandler, plugins, prequeueinghint, queueing and podgroup/queueing,
+// which look into the scheduler's process or are about its Go interfaces, and what each `skip` names:
+//   - DeferredResize: the alpha gate InPlacePodVerticalScalingSchedulerPreemption (docs/differences.md).
+//   - ReScheduling, basic_pod_preemption_with, AsyncPreemption, PreemptionRespects: own plugins that
+//     decide.
+//   - SchedulerInformers, MultipleSchedulers: the scheduler's informers, and several in one process.
+//   - feature_gate_disabled: a gate that only older releases have.
+var suites = []suite{
+	{folder: "filters"},
+	{folder: "scoring", skip: "TestPodTopologySpreadScoring/matchLabelKeys_ignored_when_feature_gate_disabled"},
+	{folder: "taint"},
+	{folder: ".", skip: "TestReScheduling|TestSchedulerInformers"},
+	{folder: "extender"},
+	{folder: "nominated_node_name"},
+	{folder: "podgroup"},
+	{folder: "podgroup/topology_aware_scheduling"},
+	{folder: "preemption", withoutOwnPlugins: true,
+		skip: "DeferredResize|AsyncPreemption|PreemptionRespects|TestPreemption/basic_pod_preemption_with_"},
+	{folder: "preemption/misc"},
+	{folder: "preemption/nominatednodename"},
+	{folder: "preemption/podgroup"},
+}
+
+func suiteIn(folder string) (suite, error) {
+	at := slices.IndexFunc(suites, func(s suite) bool { return s.folder == filepath.Clean(folder) })
+	if at < 0 {
+		var folders []string
+		for _, s := range suites {
+			folders = append(folders, s.folder)
+		}
+		return suite{}, fmt.Errorf("there are no tests in %q, but in %s", folder, strings.Join(folders, ", "))
+	}
+	return suites[at], nil
+}
+
+// name is the folder as the name of a file.
+func (s suite) name() string {
+	if s.folder == "." {
+		return "scheduler"
+	}
+	return strings.ReplaceAll(s.folder, "/", "_")
+}
+
+type environment struct {
+	logs  string // folder
+	path  string // PATH, with etcd
+	berth string // the binary
+}
+
+type result struct {
+	folder string
+	// Tests without tests below them; a test also fails by itself, when none below it does.
+	passed, failed []string
+	stoodIn, left  int // how often Berth was started, and how often upstream's own ran
+}
+
+// A suite in which Berth never ran shows nothing.
+func (r result) good() bool { return len(r.failed) == 0 && len(r.passed) > 0 && r.stoodIn > 0 }
+
+func (s suite) run(ctx context.Context, tests string, env environment) (result, error) {
+	logs, err := os.MkdirTemp(env.logs, s.name()+"-")
+	if err != nil {
+		return result{}, err
+	}
+	log, err := os.Create(filepath.Join(env.logs, s.name()+".log"))
+	if err != nil {
+		return result{}, err
+	}
+	defer log.Close()
+	args := []string{"-test.v", "-test.timeout=60m"}
+	if s.skip != "" {
+		args = append(args, "-test.skip="+s.skip)
+	}
+	command := exec.CommandContext(ctx, tests, args...)
+	command.Dir = logs
+	command.Env = append(os.Environ(), "PATH="+env.path, "BERTH_BINARY="+env.berth, "BERTH_LOGS="+logs)
+	if s.withoutOwnPlugins {
+		command.Env = append(command.Env, "BERTH_WITHOUT_OWN_PLUGINS=1")
+	}
+	command.Stdout, command.Stderr = log, log
+	// What failed is in the output. It ends with 1 also where it finds goroutines of etcd's client left.
+	if err := command.Run(); err != nil && ctx.Err() != nil {
+		return result{}, ctx.Err()
+	}
+	if _, err := log.Seek(0, io.SeekStart); err != nil {
+		return result{}, err
+	}
+	return readResult(s.folder, log)
+}
+
+var verdict = regexp.MustCompile(`^\s*--- (PASS|FAIL): (\S+)`)
+
+func readResult(folder string, output io.Reader) (result, error) {
+	r := result{folder: folder}
+	passed := map[string]bool{}
+	lines := bufio.NewScanner(output)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		if found := verdict.FindStringSubmatch(line); found != nil {
+			passed[found[2]] = found[1] == "PASS"
+		}
+		r.stoodIn += strings.Count(line, "STAND-IN: berth")
+		r.left += strings.Count(line, "STAND-IN: none")
+	}
+	for name, ok := range passed {
+		below := func(other string) bool { return strings.HasPrefix(other, name+"/") }
+		switch {
+		case !ok && !anyKey(passed, func(other string, ok bool) bool { return !ok && below(other) }):
+			r.failed = append(r.failed, name)
+		case ok && !anyKey(passed, func(other string, _ bool) bool { return below(other) }):
+			r.passed = append(r.passed, name)
+		}
+	}
+	slices.Sort(r.passed)
+	slices.Sort(r.failed)
+	return r, lines.Err()
+}
+
+func anyKey(of map[string]bool, is func(key string, value bool) bool) bool {
+	for key, value := range of {
+		if is(key, value) {
+			return true
+		}
+	}
+	return false
+}

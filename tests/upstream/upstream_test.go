@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestTheStandInFitsThePinnedRelease(t *testing.T) {
+	module, err := goList(t.Context(), "-m", "-f", "{{.Dir}}", kubernetes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(module, "pkg", "scheduler", "scheduler.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	patched, err := patch(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []string{"noteOptions(sched, options)", "standIn(ctx, sched)"} {
+		if strings.Count(string(patched), call) != 1 {
+			t.Errorf("%s is not called once", call)
+		}
+	}
+	if _, err := patch(patched[:100]); err == nil {
+		t.Error("a source without the places was patched")
+	}
+	for _, s := range suites {
+		if _, err := os.Stat(filepath.Join(module, "test", "integration", "scheduler", s.folder)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhatTestsPrintIsCounted(t *testing.T) {
+	const output = `=== RUN   TestA
+STAND-IN: berth, in x
+    a_test.go:1: text with --- FAIL: in it
+--- FAIL: TestA (1.00s)
+    --- PASS: TestA/one (0.10s)
+    --- FAIL: TestA/two (0.10s)
+STAND-IN: none
+--- PASS: TestB (1.00s)
+--- FAIL: TestC (1.00s)
+    --- PASS: TestC/one (1.00s)
+PASS
+`
+	got, err := readResult("x", strings.NewReader(output))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := result{folder: "x", passed: []string{"TestA/one", "TestB", "TestC/one"}, failed: []string{"TestA/two", "TestC"},
+		stoodIn: 1, left: 1}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got.good() {
+		t.Error("good, with failures")
+	}
+	if (result{passed: []string{"TestB"}, left: 1}).good() {
+		t.Error("good, though Berth never ran")
+	}
+}
