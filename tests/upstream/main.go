@@ -4,7 +4,7 @@
 // scheduler's place: where a test starts the scheduler, stand_in.go.txt starts Berth with the
 // same configuration, feature gates and API server.
 //
-//	go run ./upstream                    # all of them, about 50 minutes
+//	go run ./upstream                    # all of them, about an hour
 //	go run ./upstream podgroup taint     # some, by their folder
 //
 // A copy of Kubernetes' module is kept in the cache, with the stand-in put into pkg/scheduler. It ends
@@ -113,6 +113,9 @@ func report(out io.Writer, results []result) error {
 		return err
 	}
 	for _, r := range results {
+		if !r.ended {
+			fmt.Fprintf(out, "\nThe tests in %s were cut short.\n", r.folder)
+		}
 		if len(r.failed) > 0 {
 			fmt.Fprintf(out, "\nFailed in %s:\n  %s\n", r.folder, strings.Join(r.failed, "\n  "))
 		}

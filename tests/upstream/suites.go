@@ -23,12 +23,13 @@ type suite struct {
 	withoutOwnPlugins bool
 }
 
-// Left out are batch, bind, eventhandler, plugins, prequeueinghint, queueing and podgroup/queueing,
-// which look into the scheduler's process or are about its Go interfaces, and what each `skip` names:
+// Left out are folders whose tests look into the scheduler's process or have plugins of their own that
+// decide (batch, bind, eventhandler, nominated_node_name, plugins, podgroup/queueing,
+// preemption/podgroup, prequeueinghint, queueing, serving), and what each `skip` names:
 //   - DeferredResize: the alpha gate InPlacePodVerticalScalingSchedulerPreemption (docs/differences.md).
 //   - ReScheduling, basic_pod_preemption_with, AsyncPreemption, PreemptionRespects: own plugins that
 //     decide.
-//   - SchedulerInformers, MultipleSchedulers: the scheduler's informers, and several in one process.
+//   - SchedulerInformers: the informers of upstream's process.
 //   - feature_gate_disabled: a gate that only older releases have.
 var suites = []suite{
 	{folder: "filters"},
@@ -36,14 +37,12 @@ var suites = []suite{
 	{folder: "taint"},
 	{folder: ".", skip: "TestReScheduling|TestSchedulerInformers"},
 	{folder: "extender"},
-	{folder: "nominated_node_name"},
 	{folder: "podgroup"},
 	{folder: "podgroup/topology_aware_scheduling"},
 	{folder: "preemption", withoutOwnPlugins: true,
 		skip: "DeferredResize|AsyncPreemption|PreemptionRespects|TestPreemption/basic_pod_preemption_with_"},
 	{folder: "preemption/misc"},
 	{folder: "preemption/nominatednodename"},
-	{folder: "preemption/podgroup"},
 }
 
 func suiteIn(folder string) (suite, error) {
@@ -76,11 +75,14 @@ type result struct {
 	folder string
 	// Tests without tests below them; a test also fails by itself, when none below it does.
 	passed, failed []string
-	stoodIn, left  int // how often Berth was started, and how often upstream's own ran
+	stoodIn, left  int  // how often Berth was started, and how often upstream's own ran
+	ended          bool // not cut short
 }
 
 // A suite in which Berth never ran shows nothing.
-func (r result) good() bool { return len(r.failed) == 0 && len(r.passed) > 0 && r.stoodIn > 0 }
+func (r result) good() bool {
+	return r.ended && len(r.failed) == 0 && len(r.passed) > 0 && r.stoodIn > 0
+}
 
 func (s suite) run(ctx context.Context, tests string, env environment) (result, error) {
 	logs, err := os.MkdirTemp(env.logs, s.name()+"-")
@@ -125,6 +127,7 @@ func readResult(folder string, output io.Reader) (result, error) {
 		if found := verdict.FindStringSubmatch(line); found != nil {
 			passed[found[2]] = found[1] == "PASS"
 		}
+		r.ended = r.ended || line == "PASS" || line == "FAIL"
 		r.stoodIn += strings.Count(line, "STAND-IN: berth")
 		r.left += strings.Count(line, "STAND-IN: none")
 	}

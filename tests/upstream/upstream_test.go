@@ -56,14 +56,17 @@ PASS
 		t.Fatal(err)
 	}
 	want := result{folder: "x", passed: []string{"TestA/one", "TestB", "TestC/one"}, failed: []string{"TestA/two", "TestC"},
-		stoodIn: 1, left: 1}
+		stoodIn: 1, left: 1, ended: true}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got.good() {
 		t.Error("good, with failures")
 	}
-	if (result{passed: []string{"TestB"}, left: 1}).good() {
+	if (result{passed: []string{"TestB"}, left: 1, ended: true}).good() {
 		t.Error("good, though Berth never ran")
+	}
+	if (result{passed: []string{"TestB"}, stoodIn: 1}).good() {
+		t.Error("good, though cut short")
 	}
 }
