@@ -78,6 +78,11 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	env := environment{
+		logs:  logs,
+		path:  binaries.Dir() + string(os.PathListSeparator) + os.Getenv("PATH"),
+		berth: berth.Path,
+	}
 	var results []result
 	for _, s := range o.suites {
 		fmt.Fprintf(os.Stderr, "== %s\n", s.folder)
@@ -85,8 +90,7 @@ func run(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		r, err := s.run(ctx, tests, environment{
-			logs: logs, path: binaries.Dir() + string(os.PathListSeparator) + os.Getenv("PATH"), berth: berth.Path})
+		r, err := s.run(ctx, tests, env)
 		if err != nil {
 			return err
 		}
