@@ -50,6 +50,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wno-deprecated-declarations)
 endif()
 
+berth_add_profile_options()
+
 if(CMAKE_UNITY_BUILD)
   # Joined sources are included by absolute paths; so that ccache knows them in another checkout, and
   # checks name them alike, assertions get the path in the tree.

@@ -20,7 +20,7 @@ tidy_one() {
   local file=$1 key command output
   command=$(FILE=$PWD/$file perl -0ne '
     while (/"command":\s*"((?:[^"\\]|\\.)*)",\s*"file":\s*"([^"]*)"/g) {
-      if ($2 eq $ENV{FILE}) { $_ = $1; s/\\"/"/g; s/ -o \S+//; s/ -c / -E /; s/^.*?c\+\+ //; print; last }
+      if ($2 eq $ENV{FILE}) { $_ = $1; s/\\"/"/g; s/ -o \S+//; s/ -c / -E /; s/^.*?\+\+\S* //; print; last }
     }' "$BUILD/compile_commands.json")
   key=$({ cat .clang-tidy; "$CLANG_TIDY" --version
           (cd "$BUILD" && eval "clang++-19 -w -P -fmacro-prefix-map=$PWD/= $command"); } 2>/dev/null |

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "berth/api/boxed.h"
 #include "berth/api/meta.h"
 #include "berth/time.h"
 
@@ -29,7 +30,7 @@ struct Event {
   std::string type;  // Normal, Warning
   std::string note;
   ObjectReference regarding;
-  std::optional<ObjectReference> related;
+  Boxed<ObjectReference> related;  // seldom there
   std::optional<EventSeries> series;
 
   friend bool operator==(const Event&, const Event&) = default;

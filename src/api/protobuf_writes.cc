@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/api/protobuf_writes.h"
 
+#include <absl/container/fixed_array.h>
+
 #include <chrono>
 #include <cstdint>
 #include <protozero/basic_pbf_writer.hpp>
@@ -57,11 +59,11 @@ void AddMicroTime(Writer& out, uint32_t number, Time time) {
 template <typename Write>
 std::string Enveloped(std::string_view api_version, std::string_view kind, size_t text_bytes,
                       const Write& write) {
-  std::string out(kProtobufMagic.size() + api_version.size() + kind.size() + text_bytes +
-                      kMostFields * kMostAround,
-                  '\0');
-  const size_t begin = kProtobufMagic.copy(out.data(), kProtobufMagic.size());
-  Room room(out.data() + begin, out.size() - begin);
+  // Written here first and copied in its length: most of what a body may take is never needed.
+  absl::FixedArray<char, 2048> most(kProtobufMagic.size() + api_version.size() + kind.size() +
+                                    text_bytes + kMostFields * kMostAround);
+  const size_t begin = kProtobufMagic.copy(most.data(), kProtobufMagic.size());
+  Room room(most.data() + begin, most.size() - begin);
   Writer envelope(room);
   {
     Writer type(envelope, 1);
@@ -72,8 +74,7 @@ std::string Enveloped(std::string_view api_version, std::string_view kind, size_
     Writer object(envelope, 2);
     write(object);
   }
-  out.resize(begin + room.size());
-  return out;
+  return std::string(most.data(), begin + room.size());
 }
 
 template <typename Reference, typename Visit>

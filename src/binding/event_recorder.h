@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "berth/api/boxed.h"
 #include "berth/api/pod.h"
 #include "berth/time.h"
 #include "src/api/event.h"
@@ -18,7 +18,7 @@ namespace berth::binding {
 // What happened, in the words of operators.
 struct EventRecord {
   api::ObjectReference regarding;
-  std::optional<api::ObjectReference> related;
+  api::Boxed<api::ObjectReference> related;  // seldom there
   std::string controller;  // the profile's schedulerName
   bool warning = false;    // type Warning, else Normal
   std::string reason;      // Scheduled, FailedScheduling, Preempted, ...

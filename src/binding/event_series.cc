@@ -16,24 +16,30 @@ constexpr size_t kMaxNote = 1024;
 constexpr size_t kMaxInstance = 128;
 constexpr size_t kMaxName = 253;
 
-bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+// Kinds of characters, and what has been read of a name: nothing of a label yet, a label that may
+// end here, or one that may not.
+enum Kind : uint8_t { kOther, kAlphanumeric, kHyphen, kDot };
+enum State : uint8_t { kRefused, kBegin, kLabel, kAfterHyphen };
+
+constexpr std::array<Kind, 256> kKinds = [] {
+  std::array<Kind, 256> kinds{};
+  for (unsigned char c = '0'; c <= '9'; ++c) kinds[c] = kAlphanumeric;
+  for (unsigned char c = 'a'; c <= 'z'; ++c) kinds[c] = kAlphanumeric;
+  kinds['-'] = kHyphen;
+  kinds['.'] = kDot;
+  return kinds;
+}();
+constexpr State kNext[4][4] = {{},
+                               {kRefused, kLabel, kRefused, kRefused},
+                               {kRefused, kLabel, kAfterHyphen, kBegin},
+                               {kRefused, kLabel, kAfterHyphen, kRefused}};
 
 // RFC 1123, as Kubernetes reads it.
 bool IsDnsSubdomain(std::string_view name) {
-  if (name.empty() || name.size() > kMaxName) return false;
-  bool label_open = false;  // the last character may end a label
-  char last = '.';
-  for (const char c : name) {
-    if (IsAlphanumeric(c)) {
-      label_open = true;
-    } else if ((c == '-' && last != '.') || (c == '.' && label_open)) {
-      label_open = false;
-    } else {
-      return false;
-    }
-    last = c;
-  }
-  return label_open;
+  if (name.size() > kMaxName) return false;
+  State state = kBegin;
+  for (const char c : name) state = kNext[state][kKinds[static_cast<unsigned char>(c)]];
+  return state == kLabel;
 }
 
 void AppendReference(const api::ObjectReference& object, std::string& key) {

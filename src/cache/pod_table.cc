@@ -36,7 +36,8 @@ PodTable::Slot PodTable::Add(CachedPod pod) {
   row.infos.push_back(pod.info.get());
   row.slots.push_back(slot);
   if (pod.assumed) ++num_assumed_;
-  entries_[slot] = {std::move(pod), static_cast<uint32_t>(row.slots.size() - 1)};
+  const size_t uid_hash = by_uid_.hash_function()(pod.info->pod->metadata.uid);
+  entries_[slot] = {std::move(pod), static_cast<uint32_t>(row.slots.size() - 1), uid_hash};
   BERTH_CHECK(by_uid_.insert(slot).second, "pod UID added twice");
   return slot;
 }

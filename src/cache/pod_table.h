@@ -67,6 +67,8 @@ class PodTable {
   struct Entry {
     CachedPod pod;
     uint32_t index = 0;  // in Row::infos and Row::slots
+    // Of its UID: a set that grows asks for all of them, and each UID lies in memory of its own.
+    size_t uid_hash = 0;
   };
   struct Row {
     std::vector<const PodInfo*> infos;
@@ -81,10 +83,8 @@ class PodTable {
     std::string_view Uid(Slot slot) const { return (*entries)[slot].pod.info->pod->metadata.uid; }
   };
   struct UidHash : ByUid {
-    template <typename Key>
-    size_t operator()(const Key& key) const {
-      return absl::Hash<std::string_view>()(Uid(key));
-    }
+    size_t operator()(std::string_view uid) const { return absl::Hash<std::string_view>()(uid); }
+    size_t operator()(Slot slot) const { return (*entries)[slot].uid_hash; }
   };
   struct UidEqual : ByUid {
     template <typename A, typename B>

@@ -38,10 +38,9 @@ void MakeRoom(size_t num_rows, bool looked_at, NodeSet& rows) {
 
 }  // namespace
 
-std::optional<Stale> KeptAnswers::FindStale(const DecisionInput& input, const InputScope& scope,
-                                            bool updatable, bool feasible_changed) {
-  if (StaysOutOfReach(input, scope)) return std::nullopt;
-  num_asked_ = 0;
+std::optional<Stale> KeptAnswers::FindWithinReach(const DecisionInput& input,
+                                                  const InputScope& scope, bool updatable,
+                                                  bool feasible_changed) {
   if (!valid_) return Stale{.all = true};
   const bool objects_changed = objects_generation_ != input.objects_generation;
   Changes& changes = input.changes;

@@ -64,24 +64,18 @@ class KeptAnswers {
   explicit KeptAnswers(size_t& kept_bytes) : bytes_(kept_bytes) {}
   ~KeptAnswers() = default;
 
-  // The whole refresh, for most plugins of most decisions: what has changed, if that is read
-  // already, lies beyond what the plugin reads.
-  bool StaysOutOfReach(const DecisionInput& input, const InputScope& scope) {
-    const Changes& changes = input.changes;
-    if (!valid_ || scope.usage || scope.all_usage || !changes.IsRead(generation_) ||
-        !changes.complete() || !changes.nodes().empty() ||
-        objects_generation_ != input.objects_generation) {
-      return false;
-    }
-    num_asked_ = 0;
-    generation_ = changes.generation();
-    return true;
-  }
   // Begins a refresh. Nullopt: the answers are those of now.
   // `feasible_changed`: PreScore may hear of other nodes than the last time, though the cluster has
   // not changed. Those that reach beyond the node build on it.
   std::optional<Stale> FindStale(const DecisionInput& input, const InputScope& scope,
-                                 bool updatable, bool feasible_changed);
+                                 bool updatable, bool feasible_changed) {
+    num_asked_ = 0;
+    if (StaysOutOfReach(input, scope)) {
+      generation_ = input.changes.generation();
+      return std::nullopt;
+    }
+    return FindWithinReach(input, scope, updatable, feasible_changed);
+  }
   // Ends it, and returns `done`: whether the answers are now those of now.
   bool Finish(const DecisionInput& input, bool done);
 
@@ -90,6 +84,17 @@ class KeptAnswers {
   CountedBytes bytes_;
 
  private:
+  // The whole refresh, for most plugins of most decisions: what has changed, if that is read
+  // already, lies beyond what the plugin reads.
+  bool StaysOutOfReach(const DecisionInput& input, const InputScope& scope) const {
+    const Changes& changes = input.changes;
+    return valid_ && !scope.usage && !scope.all_usage && changes.IsRead(generation_) &&
+           changes.complete() && changes.nodes().empty() &&
+           objects_generation_ == input.objects_generation;
+  }
+  std::optional<Stale> FindWithinReach(const DecisionInput& input, const InputScope& scope,
+                                       bool updatable, bool feasible_changed);
+
   uint64_t generation_ = 0;
   uint64_t objects_generation_ = 0;
 };

@@ -166,11 +166,11 @@ KeptEvaluations::Entry& KeptEvaluations::Find(const framework::Profile& profile,
     entry.pod_class = pod_class;
     entry.profile = &profile;
     at->second = by_use_.begin();
+    Evict();
   } else if (at->second != by_use_.begin()) {
     by_use_.splice(by_use_.begin(), by_use_, at->second);
   }
   at->second->decided = age_;
-  Evict();
   return *at->second;
 }
 

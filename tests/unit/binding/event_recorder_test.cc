@@ -127,7 +127,9 @@ TEST(EventSeriesTest, ANameThatIsNoDnsSubdomainBecomesAUuid) {
       {"too long", std::string(240, 'a'), false},
       {"upper case", "Web", false},
       {"underscore", "a_b", false},
-      {"ends in a dash", "a-", false},
+      {"two hyphens", "a--b", true},
+      {"label begins with a hyphen", "a.-b", false},
+      {"ends in a hyphen", "a-", false},
       {"empty label", "a..b", false},
       {"empty", "", false},
   };
