@@ -18,27 +18,29 @@ constexpr size_t kMaxName = 253;
 
 // Kinds of characters, and what has been read of a name: nothing of a label yet, a label that may
 // end here, or one that may not.
-enum Kind : uint8_t { kOther, kAlphanumeric, kHyphen, kDot };
-enum State : uint8_t { kRefused, kBegin, kLabel, kAfterHyphen };
+enum CharacterKind : uint8_t { kOther, kAlphanumeric, kHyphen, kDot };
+enum NameState : uint8_t { kRefused, kBegin, kLabel, kAfterHyphen };
 
-constexpr std::array<Kind, 256> kKinds = [] {
-  std::array<Kind, 256> kinds{};
+constexpr std::array<CharacterKind, 256> kCharacterKinds = [] {
+  std::array<CharacterKind, 256> kinds{};
   for (unsigned char c = '0'; c <= '9'; ++c) kinds[c] = kAlphanumeric;
   for (unsigned char c = 'a'; c <= 'z'; ++c) kinds[c] = kAlphanumeric;
   kinds['-'] = kHyphen;
   kinds['.'] = kDot;
   return kinds;
 }();
-constexpr State kNext[4][4] = {{},
-                               {kRefused, kLabel, kRefused, kRefused},
-                               {kRefused, kLabel, kAfterHyphen, kBegin},
-                               {kRefused, kLabel, kAfterHyphen, kRefused}};
+// By state and by kind of the next character.
+constexpr NameState kNextState[4][4] = {{},
+                                        {kRefused, kLabel, kRefused, kRefused},
+                                        {kRefused, kLabel, kAfterHyphen, kBegin},
+                                        {kRefused, kLabel, kAfterHyphen, kRefused}};
 
 // RFC 1123, as Kubernetes reads it.
 bool IsDnsSubdomain(std::string_view name) {
   if (name.size() > kMaxName) return false;
-  State state = kBegin;
-  for (const char c : name) state = kNext[state][kKinds[static_cast<unsigned char>(c)]];
+  NameState state = kBegin;
+  for (const char c : name)
+    state = kNextState[state][kCharacterKinds[static_cast<unsigned char>(c)]];
   return state == kLabel;
 }
 
