@@ -30,7 +30,7 @@ struct Event {
   std::string type;  // Normal, Warning
   std::string note;
   ObjectReference regarding;
-  Boxed<ObjectReference> related;  // seldom there
+  Boxed<ObjectReference> related;
   std::optional<EventSeries> series;
 
   friend bool operator==(const Event&, const Event&) = default;

@@ -18,7 +18,7 @@ namespace berth::binding {
 // What happened, in the words of operators.
 struct EventRecord {
   api::ObjectReference regarding;
-  api::Boxed<api::ObjectReference> related;  // seldom there
+  api::Boxed<api::ObjectReference> related;
   std::string controller;  // the profile's schedulerName
   bool warning = false;    // type Warning, else Normal
   std::string reason;      // Scheduled, FailedScheduling, Preempted, ...
