@@ -4,4 +4,6 @@
 include(GNUInstallDirs)
 
 install(TARGETS berth RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT berth)
+# The program looks for it there, wherever libraries of the system are.
+install(TARGETS berth_legacy LIBRARY DESTINATION lib/berth/plugins COMPONENT berth)
 include(BerthSdk)

@@ -28,7 +28,7 @@ function(berth_add_profile_options)
      NOT CMAKE_CXX_COMPILER_VERSION MATCHES "^${BERTH_PROFILE_CLANG}\\.")
     return()
   endif()
-  # Functions of one source only are told apart by its name, wherever the checkout lies.
+  # Functions of one source only are named by its name, wherever the checkout lies.
   add_compile_options("SHELL:-mllvm -static-func-full-module-prefix=false")
   if(BERTH_PROFILE STREQUAL "generate")
     add_compile_options(-fprofile-generate -fprofile-update=atomic)

@@ -29,11 +29,14 @@ function(berth_library target)
   add_library(${target} STATIC ${LIBRARY_UNPARSED_ARGUMENTS})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PUBLIC ${LIBRARY_LINKS} Threads::Threads tl::expected
-                        absl::flat_hash_map absl::flat_hash_set absl::btree absl::strings)
+                        absl::flat_hash_map absl::flat_hash_set absl::btree absl::inlined_vector
+                        absl::strings)
   if(BERTH_BUILD_FUZZERS AND target IN_LIST BERTH_FUZZED)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    berth_precompiled(${target} berth_precompiled_fuzzed)
+  else()
+    berth_precompiled(${target} berth_precompiled)
   endif()
-  berth_precompiled(${target} berth_precompiled)
 endfunction()
 
 # berth_precompiled(<target> <from>)
@@ -41,14 +44,6 @@ endfunction()
 # same: the release preset builds without.
 function(berth_precompiled target from)
   target_precompile_headers(${target} REUSE_FROM ${from})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    # g++ 12 forgets that a precompiled function is the standard library's, and warns of its own.
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict)
-    if(BERTH_SANITIZE STREQUAL "thread")
-      # And of what the sanitizer adds. The other presets warn of what is ours.
-      target_compile_options(${target} PRIVATE -w)
-    endif()
-  endif()
 endfunction()
 
 # With fuzzers, the libraries that decode report what they covered; libFuzzer's main comes with the
@@ -56,10 +51,37 @@ endfunction()
 set(BERTH_FUZZED sdk cel base api documents config client serving extender recording app plugins)
 list(TRANSFORM BERTH_FUZZED PREPEND berth_)
 
-# The standard headers that nearly every source asks for, parsed once.
-add_library(berth_precompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/empty.cc)
-set_target_properties(berth_precompiled PROPERTIES UNITY_BUILD OFF)
-target_precompile_headers(berth_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/rooms.h)
+# berth_precompile(<target> <header>): makes a target whose precompiled header others reuse.
+function(berth_precompile target header)
+  add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/empty.cc)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
+  target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${header})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    # What clang precompiles names the checkout's folder. ccache takes this sum for it (CCACHE_PCH_EXTSUM), so it knows
+    # the objects in another checkout.
+    set(sum ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum)
+    add_custom_command(
+      OUTPUT ${sum}
+      COMMAND sh -c "'${CMAKE_CXX_COMPILER}' -std=c++20 -x c++ -w -E -P -MD -MF '${sum}.d' -MT '${sum}' \
+                     -I '${PROJECT_SOURCE_DIR}/include' -I '${PROJECT_SOURCE_DIR}' \
+                     '-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=' \
+                     '${PROJECT_SOURCE_DIR}/cmake/precompiled/${header}' | sha256sum >'${sum}'"
+      DEPENDS ${PROJECT_SOURCE_DIR}/cmake/precompiled/${header}
+      DEPFILE ${sum}.d
+      VERBATIM)
+    add_custom_target(${target}_sum DEPENDS ${sum})
+    add_dependencies(${target} ${target}_sum)
+  endif()
+endfunction()
+
+# What nearly every source asks for, parsed once.
+berth_precompile(berth_precompiled rooms.h)
+if(BERTH_BUILD_FUZZERS)
+  # It must have the options of what it is for.
+  berth_precompile(berth_precompiled_fuzzed rooms.h)
+  target_compile_options(berth_precompiled_fuzzed PRIVATE -fsanitize=fuzzer-no-link)
+endif()
 
 # berth_room(<name> [LINKS <target>...])
 # Makes the library berth_<name> from every source in src/<name>. It links the rooms that its line
@@ -86,15 +108,17 @@ function(berth_join_by_folder target)
   endforeach()
 endfunction()
 
-# berth_embed(<target> <folder>)
-# Adds to a target the files of a folder, as bytes in a source.
+# berth_embed(<target> <folder> [<file>...])
+# Adds to a target the files of a folder, and others, as bytes in a source.
 function(berth_embed target folder)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE others)
+  list(APPEND files ${others})
   set(source ${CMAKE_BINARY_DIR}/generated/${target}_files.cc)
   add_custom_command(
     OUTPUT ${source}
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/${folder} -DOUTPUT=${source}
-            -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+            "-DOTHERS=${others}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${source})
@@ -103,10 +127,29 @@ endfunction()
 # The in-tree plugins: one library from plugins/<snake_name>/; they see what layers.txt says.
 function(berth_plugins)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*.cc)
-  list(FILTER sources EXCLUDE REGEX "/plugins/examples/")
+  # Those of plugins/legacy make a library of their own; what their args may be the program knows.
+  list(FILTER sources EXCLUDE REGEX "/plugins/(examples/|legacy/[^/]*$)")
   berth_layers_of(plugins rooms)
   berth_library(berth_plugins ${sources} LINKS ${rooms})
-  # Several plugins in one folder: they stay alone.
+  # Args of several plugins in one folder: they stay alone.
   list(FILTER sources EXCLUDE REGEX "/plugins/legacy/")
   berth_join_by_folder(berth_plugins ${sources})
+endfunction()
+
+# berth_shipped_library(<name>)
+# The library of the loadable plugins in plugins/<name>, in lib/berth/plugins beside the folder of
+# programs: the same place in the build folder and where it is installed. It sees the headers of
+# loadable plugins, as any other does (layers.txt), and links nothing of Berth.
+function(berth_shipped_library name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/${name}/*.cc)
+  add_library(berth_${name} MODULE ${sources})
+  target_include_directories(berth_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
+  # Not joined: several plugins have private names of one kind.
+  set_target_properties(berth_${name} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/berth/plugins
+                        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)
+  if(NOT BERTH_SANITIZE)
+    # What it lacks is known when it is linked, not when a profile names it. Sanitizers are the program's.
+    target_link_options(berth_${name} PRIVATE -Wl,-z,defs)
+  endif()
 endfunction()

@@ -52,6 +52,11 @@ endif()
 
 berth_add_profile_options()
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # CMake would name the header besides, by an absolute path that ccache knows in this checkout alone.
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
+endif()
+
 if(CMAKE_UNITY_BUILD)
   # Joined sources are included by absolute paths; so that ccache knows them in another checkout, and
   # checks name them alike, assertions get the path in the tree.
@@ -84,7 +89,6 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(CURL 7.87 REQUIRED)  # CURLOPT_QUICK_EXIT
 find_package(OpenSSL REQUIRED)
-find_package(prometheus-cpp REQUIRED)
 find_package(cpprestsdk REQUIRED)
 
 # What programs that live long or are measured allocate with (docs/decisions/0008). Sanitizers bring

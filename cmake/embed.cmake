@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUTPUT, a source that holds the page's files (src/ui/page.h). Run by `cmake -P` with FOLDER.
+# Writes OUTPUT, a source that holds the page's files (src/ui/page.h). Run by `cmake -P` with FOLDER and
+# OTHERS, files from elsewhere.
 file(GLOB files LIST_DIRECTORIES false ${FOLDER}/*)
 list(SORT files)
+list(APPEND files ${OTHERS})
 set(rows "")
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME)
@@ -9,6 +11,7 @@ foreach(file IN LISTS files)
   set(type_.html "text/html; charset=utf-8")
   set(type_.css "text/css; charset=utf-8")
   set(type_.js "text/javascript; charset=utf-8")
+  set(type_.md "text/markdown; charset=utf-8")
   set(type_.svg "image/svg+xml")
   if(NOT DEFINED type_${extension})
     message(FATAL_ERROR "${file}: no media type is known for ${extension}")

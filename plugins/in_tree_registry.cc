@@ -6,27 +6,32 @@
 
 #include "berth/config_value.h"
 #include "berth/in_tree/handle.h"
+#include "plugins/coscheduling/args.h"
+#include "plugins/coscheduling/coscheduling.h"
 #include "plugins/default_binder/default_binder.h"
 #include "plugins/default_preemption/args.h"
 #include "plugins/default_preemption/default_preemption.h"
+#include "plugins/deferred_pod_scheduling/deferred_pod_scheduling.h"
 #include "plugins/dynamic_resources/args.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/fixed_node_order/fixed_node_order.h"
+#include "plugins/fragmentation_aware/args.h"
+#include "plugins/fragmentation_aware/fragmentation_aware.h"
 #include "plugins/gang_scheduling/args.h"
 #include "plugins/gang_scheduling/gang_scheduling.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/args.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
-#include "plugins/legacy/disk_limits.h"
-#include "plugins/legacy/node_label.h"
-#include "plugins/legacy/node_prefer_avoid_pods.h"
-#include "plugins/legacy/resource_scores.h"
-#include "plugins/legacy/selector_spread.h"
-#include "plugins/legacy/service_affinity.h"
+#include "plugins/legacy/args/node_label_args.h"
+#include "plugins/legacy/args/resource_score_args.h"
+#include "plugins/legacy/args/service_affinity_args.h"
 #include "plugins/node_affinity/args.h"
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_ports/node_ports.h"
+#include "plugins/node_resources_allocatable/args.h"
+#include "plugins/node_resources_allocatable/node_resources_allocatable.h"
 #include "plugins/node_resources_balanced_allocation/args.h"
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "plugins/node_resources_fit/args.h"
@@ -45,6 +50,8 @@
 #include "plugins/volume_binding/volume_binding.h"
 #include "plugins/volume_restrictions/volume_restrictions.h"
 #include "plugins/volume_zone/volume_zone.h"
+#include "plugins/weighted_topology_spread/args.h"
+#include "plugins/weighted_topology_spread/weighted_topology_spread.h"
 
 namespace berth::plugins {
 namespace {
@@ -89,30 +96,37 @@ PluginRegistration RegisterResourceScore(Parse parse, Scored scored) {
           }};
 }
 
-// What kube-scheduler had once and profiles may still name.
-std::vector<PluginRegistration> LegacyPlugins() {
-  return {
-      Register<AzureDiskLimits>(),
-      Register<CinderLimits>(),
-      Register<EBSLimits>(),
-      Register<GCEPDLimits>(),
-      Register<NodeLabel>(ParseNodeLabelArgs),
-      Register<NodePreferAvoidPods>(),
-      Register<NodeResourcesLeastAllocated>(ParseNodeResourcesLeastAllocatedArgs),
-      Register<NodeResourcesMostAllocated>(ParseNodeResourcesMostAllocatedArgs),
-      Register<RequestedToCapacityRatio>(ParseRequestedToCapacityRatioArgs),
-      Register<SelectorSpread>(),
-      Register<ServiceAffinity>(ParseServiceAffinityArgs),
-  };
+// Without a mix it looks at each pod before that is filtered.
+Result<Plugin> MakeFragmentationAware(const ConfigValue& args, Handle& handle) {
+  const auto parsed = ParseFragmentationAwareArgs(args);
+  if (!parsed) return Fail(parsed.error());
+  if (!parsed->mix.empty()) return MakePlugin<FragmentationAware>(*parsed, handle);
+  return MakePlugin<LearningFragmentationAware>(*parsed, handle);
 }
 
-// Of kube-scheduler's plugins those that are not there yet and without which pods do as well.
-PluginRegistration NotYet(std::string_view name) { return {name, nullptr}; }
+// Of the library in plugins/legacy.
+constexpr std::string_view kLegacyLibrary = "legacy";
+constexpr std::string_view kNodeLabel = "NodeLabel";
+constexpr std::string_view kLeastAllocated = "NodeResourcesLeastAllocated";
+constexpr std::string_view kMostAllocated = "NodeResourcesMostAllocated";
+constexpr std::string_view kCapacityRatio = "RequestedToCapacityRatio";
+constexpr std::string_view kServiceAffinity = "ServiceAffinity";
+
+// The args as they are, or with their defaults, where parse() has nothing against them.
+template <auto parse, auto with_defaults = nullptr>
+Result<ConfigValue> Prepare(const ConfigValue& args) {
+  if (const auto parsed = parse(args); !parsed) return Fail(parsed.error());
+  if constexpr (with_defaults == nullptr) {
+    return args;
+  } else {
+    return with_defaults(args, ArgsFeatures());
+  }
+}
 
 }  // namespace
 
 std::vector<PluginRegistration> InTreeRegistry() {
-  std::vector<PluginRegistration> registry = {
+  return {
       Register<SchedulingGates>(),
       Register<PrioritySort>(),
       Register<NodeName>(),
@@ -130,6 +144,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
       RegisterResourceScore<NodeResourcesBalancedAllocation>(
           ParseNodeResourcesBalancedAllocationArgs,
           [](const NodeResourcesBalancedAllocationArgs& args) { return args.resources; }),
+      Register<NodeResourcesAllocatable>(ParseNodeResourcesAllocatableArgs),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),
@@ -138,36 +153,60 @@ std::vector<PluginRegistration> InTreeRegistry() {
       Register<VolumeZone>(),
       Register<DynamicResources>(ParseDynamicResourcesArgs),
       Register<GangScheduling>(ParseGangSchedulingArgs),
-      NotYet("DeferredPodScheduling"),
+      Register<Coscheduling>(ParseCoschedulingArgs),
+      Register<DeferredPodScheduling>(),
       Register<TopologyPlacementGenerator>(),
       Register<PodGroupPodsCount>(),
+      Register<WeightedTopologySpread>(ParseWeightedTopologySpreadArgs),
+      {FragmentationAware::kName, MakeFragmentationAware},
+      Register<FixedNodeOrder>(),
   };
-  for (PluginRegistration& registration : LegacyPlugins()) {
-    registry.push_back(std::move(registration));
-  }
-  return registry;
+}
+
+std::vector<ShippedPlugin> ShippedPlugins() {
+  return {
+      {"AzureDiskLimits", kLegacyLibrary},
+      {"CinderLimits", kLegacyLibrary},
+      {"EBSLimits", kLegacyLibrary},
+      {"GCEPDLimits", kLegacyLibrary},
+      {kNodeLabel, kLegacyLibrary, Prepare<ParseNodeLabelArgs>},
+      {"NodePreferAvoidPods", kLegacyLibrary},
+      {kLeastAllocated, kLegacyLibrary,
+       Prepare<ParseNodeResourcesLeastAllocatedArgs, AllocatedArgsWithDefaults>},
+      {kMostAllocated, kLegacyLibrary,
+       Prepare<ParseNodeResourcesMostAllocatedArgs, AllocatedArgsWithDefaults>},
+      {kCapacityRatio, kLegacyLibrary,
+       Prepare<ParseRequestedToCapacityRatioArgs, RequestedToCapacityRatioArgsWithDefaults>},
+      {"SelectorSpread", kLegacyLibrary},
+      {kServiceAffinity, kLegacyLibrary, Prepare<ParseServiceAffinityArgs>},
+  };
 }
 
 std::vector<PluginArgs> InTreeArgs() {
   return {
+      {Coscheduling::kName, CoschedulingArgsWithDefaults, CoschedulingArgsProblems},
       {DefaultPreemption::kName, DefaultPreemptionArgsWithDefaults, DefaultPreemptionArgsProblems},
       {DynamicResources::kName, DynamicResourcesArgsWithDefaults, DynamicResourcesArgsProblems},
+      {FragmentationAware::kName, FragmentationAwareArgsWithDefaults,
+       FragmentationAwareArgsProblems},
       {InterPodAffinity::kName, InterPodAffinityArgsWithDefaults, InterPodAffinityArgsProblems},
       {NodeAffinity::kName, nullptr, NodeAffinityArgsProblems},
+      {NodeResourcesAllocatable::kName, NodeResourcesAllocatableArgsWithDefaults,
+       NodeResourcesAllocatableArgsProblems},
       {NodeResourcesBalancedAllocation::kName, NodeResourcesBalancedAllocationArgsWithDefaults,
        NodeResourcesBalancedAllocationArgsProblems},
       // kube-scheduler checks these only when it makes the plugin.
       {NodeResourcesFit::kName, NodeResourcesFitArgsWithDefaults, nullptr},
       {PodTopologySpread::kName, PodTopologySpreadArgsWithDefaults, PodTopologySpreadArgsProblems},
       {VolumeBinding::kName, VolumeBindingArgsWithDefaults, VolumeBindingArgsProblems},
-      {NodeLabel::kName, nullptr, NodeLabelArgsProblems},
-      {NodeResourcesLeastAllocated::kName, AllocatedArgsWithDefaults,
-       NodeResourcesLeastAllocatedArgsProblems},
-      {NodeResourcesMostAllocated::kName, AllocatedArgsWithDefaults,
-       NodeResourcesMostAllocatedArgsProblems},
-      {RequestedToCapacityRatio::kName, RequestedToCapacityRatioArgsWithDefaults,
+      {WeightedTopologySpread::kName, WeightedTopologySpreadArgsWithDefaults,
+       WeightedTopologySpreadArgsProblems},
+      {kNodeLabel, nullptr, NodeLabelArgsProblems},
+      {kLeastAllocated, AllocatedArgsWithDefaults, NodeResourcesLeastAllocatedArgsProblems},
+      {kMostAllocated, AllocatedArgsWithDefaults, NodeResourcesMostAllocatedArgsProblems},
+      {kCapacityRatio, RequestedToCapacityRatioArgsWithDefaults,
        RequestedToCapacityRatioArgsProblems},
-      {ServiceAffinity::kName, nullptr, ServiceAffinityArgsProblems},
+      {kServiceAffinity, nullptr, ServiceAffinityArgsProblems},
   };
 }
 
@@ -180,7 +219,7 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {TaintToleration::kName, 3},
       {NodeAffinity::kName, 2},
       {NodePorts::kName},
-      {"DeferredPodScheduling", 0, "InPlacePodVerticalScalingSchedulerPreemption"},
+      {DeferredPodScheduling::kName, 0, "InPlacePodVerticalScalingSchedulerPreemption"},
       {NodeResourcesFit::kName, 1},
       {VolumeRestrictions::kName},
       {NodeVolumeLimits::kName},
@@ -188,12 +227,12 @@ std::vector<DefaultPlugin> DefaultMultiPoint() {
       {VolumeZone::kName},
       {PodTopologySpread::kName, 2},
       {InterPodAffinity::kName, 2},
-      {DynamicResources::kName, 2},
+      {DynamicResources::kName, 2, "DynamicResourceAllocation"},
       {DefaultPreemption::kName},
       {NodeResourcesBalancedAllocation::kName, 1},
       {ImageLocality::kName, 1},
       {DefaultBinder::kName},
-      {NodeDeclaredFeatures::kName},
+      {NodeDeclaredFeatures::kName, 0, "NodeDeclaredFeatures"},
       {GangScheduling::kName, 0, "GenericWorkload"},
       {TopologyPlacementGenerator::kName, 0, "TopologyAwareWorkloadScheduling"},
       {PodGroupPodsCount::kName, 1, "TopologyAwareWorkloadScheduling"},

@@ -7,6 +7,7 @@
 
 #include "berth/in_tree/plugin.h"
 #include "berth/in_tree/plugin_args.h"
+#include "berth/result.h"
 
 namespace berth::plugins {
 
@@ -22,7 +23,20 @@ struct DefaultPlugin {
 // factory: profiles may name them, and run without), in no particular order.
 std::vector<PluginRegistration> InTreeRegistry();
 
-// The args that are kinds of their own.
+// A plugin of a library that comes with Berth (plugins/legacy), which is loaded where a profile
+// names the plugin.
+struct ShippedPlugin {
+  std::string_view name;
+  std::string_view library;
+  // Checks args and sets their defaults; nullptr: the plugin has none. The args' kinds are the
+  // configuration's, which is read and checked without the library.
+  Result<ConfigValue> (*prepare_args)(const ConfigValue& args) = nullptr;
+};
+
+// None is on by default.
+std::vector<ShippedPlugin> ShippedPlugins();
+
+// The args that are kinds of their own, of built-in plugins and shipped ones.
 std::vector<PluginArgs> InTreeArgs();
 
 // What MultiPoint enables by default, in kube-scheduler's order.

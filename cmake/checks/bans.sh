@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Words that only their owner may write: real time, threads, locks, exceptions, the environment.
+# Words that only their owner may write (real time, threads, locks, exceptions, the environment), and
+# words that no text may have.
 # `ban` is for the daemon's sources, `ban_everywhere` for the tests, too; each takes a pattern, the
 # paths that may, and why. Prints each breach; exit 1 when there is one.
 set -uo pipefail
@@ -33,4 +34,12 @@ ban '\bcatch\b *\(' 'src/api/|src/documents/|src/framework/|src/app/|src/config/
   'an exception ends in the room that owns its library'
 ban '\bgetenv\b' 'src/base/|src/client/|src/app/' 'the environment is read by client and app'
 ban_everywhere 'std::regex' '$^' 'std::regex is slow and throws'
+# Words with a plainer one: a second-language reader stops at them.
+hits=$(grep -rnEiw --exclude='*.json' --exclude='*.svg' -- \
+  'told|hears?|heard|comes? to|anew|somebody|whoever' \
+  src include plugins docs config dev README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md 2>/dev/null)
+if [ -n "$hits" ]; then
+  printf '%s\n  (say what is reported, called, joined or done again)\n' "$hits"
+  failed=1
+fi
 exit $failed

@@ -3,7 +3,7 @@
 # How a program was compiled and linked, as its file tells: prints what it lacks; exit 1 when it
 # lacks something.
 #
-# Usage: hardening.sh <program> [--linked]   --linked: only what the linker does, as in dev builds
+# Usage: hardening.sh <program or *.so> [--linked]   --linked: only what the linker does, as in dev builds
 set -uo pipefail
 program=$1
 linked_only=${2:-}
@@ -15,7 +15,7 @@ needs() {
   printf '%s: %s\n' "$program" "$1"
   failed=1
 }
-needs 'no position-independent executable (-pie)' 'FLAGS_1.*\bPIE\b' "$headers"
+[[ $program == *.so ]] || needs 'no position-independent executable (-pie)' 'FLAGS_1.*\bPIE\b' "$headers"
 needs 'no read-only relocations (-z relro)' 'GNU_RELRO' "$headers"
 needs 'its functions are bound late (-z now)' 'FLAGS_1.*\bNOW\b' "$headers"
 needs 'its stack is executable (-z noexecstack)' 'GNU_STACK.* RW ' "$headers"

@@ -20,10 +20,20 @@ function room_of_include(name) {
   if (name ~ /^src\//) { split(name, part, "/"); return part[2] }
   return ""
 }
+# The library that a file of plugins/<library>/ belongs to; a folder below it does not.
+function library_of(path,  part) {
+  return split(path, part, "/") == 3 && part[1] == "plugins" && (part[2] in library) ? part[2] : ""
+}
 function fail(text) { print text; failed = 1 }
 FILENAME ~ /layers\.txt$/ {
   if ($0 ~ /^#/ || $0 ~ /^[ \t]*$/) next
   colon = index($0, ":"); room = substr($0, 1, colon - 1); rest = substr($0, colon + 1)
+  if (sub(/^library /, "", room)) {
+    library[room] = 1
+    n = split(rest, names, " ")
+    for (i = 1; i <= n; i++) bare[names[i]] = 1
+    next
+  }
   split(rest, halves, "|")
   n = split(halves[1], names, " ")
   for (i = 1; i <= n; i++) {
@@ -43,6 +53,13 @@ FILENAME ~ /layers\.txt$/ {
   if (!(from in known)) { fail(path ":" FNR ": room " from " is not in layers.txt"); next }
   if (name ~ /^\./) { fail(path ":" FNR ": an include names the full path (" name ")"); next }
   to = room_of_include(name)
+  own = path; sub(/^include\//, "", own); of = library_of(path)
+  if ((own in bare) && to != "" && !(name in bare)) { fail(path ":" FNR ": a library has this header, so it may not include " name); next }
+  if (of != "") {
+    if (to != "" && name !~ /^berth\/loadable\// && library_of(name) != of && !(name in bare))
+      fail(path ":" FNR ": the library " of " may not include " name)
+    next
+  }
   if (to != "") { uses[from, to] = 1; if (!((from, to) in may)) fail(path ":" FNR ": " from " may not include " to " (" name ")"); next }
   for (prefix in owner)
     if (index(name, prefix) == 1 && !((from, prefix) in sees))

@@ -67,6 +67,7 @@ make() (
     cmake --build --preset ship --parallel "${BERTH_JOBS:-$(nproc)}" >&2
     built=.build/ship/bin/berth
     cmake/checks/hardening.sh "$built" >&2 || die "the program lacks what a release has"
+    cmake/checks/hardening.sh .build/ship/lib/berth/plugins/legacy.so --linked >&2 || die "its plugin library lacks what a release has"
     [[ $("$built" version) == *"v$version"* ]] || die "the program has another version"
   fi
   deploy/image/build.sh "$built" "$2" >&2

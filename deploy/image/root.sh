@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts together the root file system of Berth's image: the program, the shared libraries that it
-# needs and no others, and what tells people and scanners where each comes from. All but the program
-# are files of this machine's Debian packages. There is no shell, no package manager and no home.
+# Puts together the root file system of Berth's image: the program with its plugin libraries, the
+# shared libraries that these need and no others, and what tells people and scanners where each comes
+# from. All but what is Berth's own are files of this machine's Debian packages. There is no shell, no
+# package manager and no home. Plugin libraries are taken from ../lib/berth/plugins beside the
+# program's folder, which is where the program looks for them in the image, too.
 #
 # Usage: root.sh <program> <folder> [<debug file>]
 #   <folder> is made and must not exist; <debug file> gets the program's debug information, which gdb
@@ -32,6 +34,13 @@ ln -s usr/lib64 "$root/lib64"
 chmod 755 "$root/usr/local/bin/berth"
 # Invoked under this name the program takes kube-scheduler's command line.
 ln -s berth "$root/usr/local/bin/kube-scheduler"
+plugins=("$(dirname "$program")"/../lib/berth/plugins/*.so)
+[ ${#plugins[@]} -gt 0 ] || die "$program has no plugin libraries beside it"
+mkdir -p "$root/usr/local/lib/berth/plugins"
+for plugin in "${plugins[@]}"; do
+  "$objcopy" --strip-unneeded "$plugin" "$root/usr/local/lib/berth/plugins/$(basename "$plugin")"
+  chmod 644 "$root/usr/local/lib/berth/plugins/$(basename "$plugin")"
+done
 cp "$(dirname "$0")/../../LICENSE" "$root/usr/share/doc/berth/LICENSE"
 
 # --- Its libraries ------------------------------------------------------------------------------
@@ -55,7 +64,7 @@ needed() { readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 # The loader, where the program looks for it; /lib and /lib64 lead to /usr.
 take "$interpreter" "/usr$interpreter"
 chmod 755 "$root/usr$interpreter"
-mapfile -t queue < <(needed "$program")
+mapfile -t queue < <(needed "$program"; for plugin in "${plugins[@]}"; do needed "$plugin"; done)
 declare -A taken=(["$(basename "$interpreter")"]=1)
 while [ ${#queue[@]} -gt 0 ]; do
   library=${queue[0]}

@@ -27,10 +27,13 @@ CONTENTS = {
     ],
     "How-to guides": [
         "docs/installing.md",
+        "docs/local_clusters.md",
+        "docs/managed_clusters.md",
         "deploy/README.md",
         "docs/migrating.md",
         "docs/upgrading.md",
         "docs/operating.md",
+        "docs/faq.md",
         "docs/troubleshooting.md",
         "docs/runbook.md",
         "docs/sizing.md",
@@ -38,12 +41,18 @@ CONTENTS = {
         "docs/explain.md",
         "docs/ui.md",
         "docs/packing.md",
+        "docs/plan.md",
         "docs/recording.md",
         "docs/gangs.md",
+        "docs/coscheduling.md",
         "docs/extenders.md",
         "docs/legacy_plugins.md",
+        "docs/scheduler_plugins.md",
+        "docs/weighted_spreading.md",
         "docs/writing_a_plugin.md",
+        "docs/in_tree_plugins.md",
         "CONTRIBUTING.md",
+        "docs/following_kubernetes.md",
         "docs/releasing.md",
     ],
     "Reference": [
@@ -55,16 +64,21 @@ CONTENTS = {
         "docs/metrics.md",
         ("Plugins", "plugins/*/README.md"),
         "docs/differences.md",
+        "docs/cel.md",
         "docs/compatibility.md",
+        "docs/works_with.md",
+        "docs/glossary.md",
         "CHANGELOG.md",
         "SECURITY.md",
     ],
     "Explanation": [
+        "docs/comparison.md",
         "docs/architecture.md",
         "docs/life_of_a_pod.md",
         "docs/engine.md",
         "docs/threading.md",
         "docs/reliability.md",
+        "docs/results/reliability.md",
         "docs/performance.md",
         ("Decisions", "docs/decisions/*.md"),
     ],
@@ -217,7 +231,7 @@ def stage(folder):
 def main(site):
     pages = site.with_name(site.name + "-pages")
     stage(pages)
-    # Every warning is an error, and each is told.
+    # Every warning is an error, and each is printed.
     return build_main(["-q", "-W", "--keep-going", "-c", str(ROOT / "docs/site"),
                        "-d", str(site.with_name(site.name + "-cache")), str(pages), str(site)])
 

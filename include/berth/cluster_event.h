@@ -67,7 +67,7 @@ struct ClusterEvent {
   bool wildcard() const { return resource == EventResource::kWildcard && action == action::kAll; }
   // The metrics label: `<Resource><Action>`, e.g. NodeAdd, or custom_label.
   std::string Label() const;
-  // Whether a plugin that registered this event wants to hear of `incoming`.
+  // Whether `incoming` is an event that this registration covers.
   bool Matches(const ClusterEvent& incoming) const;
   friend bool operator==(const ClusterEvent& a, const ClusterEvent& b) {
     return a.resource == b.resource && a.action == b.action;

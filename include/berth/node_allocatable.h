@@ -9,7 +9,7 @@
 
 // What the devices of a pod's claims take of what its node has of cpu, memory, ephemeral storage
 // and huge pages: pod.status.nodeAllocatableResourceClaimStatuses, behind the gate
-// DRANodeAllocatableResources. PodRequests counts it with use_status, PodInfo for placed pods.
+// DRANodeAllocatableResources. PodRequests counts it with claim_status, PodInfo for placed pods.
 namespace berth {
 
 // Left in the pod's cycle by the Reserve of the plugin that gives it devices. The scheduler counts
@@ -23,7 +23,7 @@ struct NodeAllocatableClaims {
   bool sent = false;
 };
 
-// Why the pod's pod-level resources do not cover what its containers and claims come to, in
+// Why the pod's pod-level resources do not cover the sum of its containers and claims, in
 // kube-scheduler's words; "": they do, or it has none of them.
 std::string PodLevelShortage(const api::Pod& pod);
 

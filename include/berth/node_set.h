@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace berth {
 using NodeRow = uint32_t;
 inline constexpr NodeRow kNoRow = UINT32_MAX;
 
-// A set of node rows, one bit a row. Both operands of an operation have the same size().
+// A set of node rows, one bit a row. An operand of fewer rows than the set lacks the others; it
+// must not have more.
 class NodeSet {
  public:
   NodeSet() = default;
@@ -52,16 +54,20 @@ class NodeSet {
   }
 
   NodeSet& operator&=(const NodeSet& other) {
-    for (size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
+    const size_t shared = std::min(words_.size(), other.words_.size());
+    for (size_t i = 0; i < shared; ++i) words_[i] &= other.words_[i];
+    std::fill(words_.begin() + static_cast<std::ptrdiff_t>(shared), words_.end(), 0);
     return *this;
   }
   NodeSet& operator|=(const NodeSet& other) {
-    for (size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+    const size_t shared = std::min(words_.size(), other.words_.size());
+    for (size_t i = 0; i < shared; ++i) words_[i] |= other.words_[i];
     return *this;
   }
   // Takes out every row of `other`.
   NodeSet& operator-=(const NodeSet& other) {
-    for (size_t i = 0; i < words_.size(); ++i) words_[i] &= ~other.words_[i];
+    const size_t shared = std::min(words_.size(), other.words_.size());
+    for (size_t i = 0; i < shared; ++i) words_[i] &= ~other.words_[i];
     return *this;
   }
   friend bool operator==(const NodeSet&, const NodeSet&) = default;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,12 +47,54 @@ struct AffinityTerm {
   friend bool operator==(const AffinityTerm&, const AffinityTerm&) = default;
 };
 
-// The terms of one pod, in the order of its spec.
+// Terms in the order of a spec. Equal ones are there once, however often the spec has them.
+//
+// Thread safety: one owner while it is made; immutable after that.
+class AffinityTermList {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = AffinityTerm;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const AffinityTerm*;
+    using reference = const AffinityTerm&;
+
+    Iterator() = default;
+    explicit Iterator(const std::shared_ptr<const AffinityTerm>* at) : at_(at) {}
+    reference operator*() const { return **at_; }
+    pointer operator->() const { return at_->get(); }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const std::shared_ptr<const AffinityTerm>* at_ = nullptr;
+  };
+
+  AffinityTermList() = default;
+  explicit AffinityTermList(std::vector<AffinityTerm> terms);
+
+  Iterator begin() const { return Iterator(terms_.data()); }
+  Iterator end() const { return Iterator(terms_.data() + terms_.size()); }
+  size_t size() const { return terms_.size(); }
+  bool empty() const { return terms_.empty(); }
+  const AffinityTerm& operator[](size_t i) const { return *terms_[i]; }
+  const AffinityTerm& front() const { return *terms_.front(); }
+
+ private:
+  std::vector<std::shared_ptr<const AffinityTerm>> terms_;
+};
+
+// The terms of one pod.
 struct PodAffinityTerms {
-  std::vector<AffinityTerm> required_affinity;
-  std::vector<AffinityTerm> required_anti_affinity;
-  std::vector<AffinityTerm> preferred_affinity;
-  std::vector<AffinityTerm> preferred_anti_affinity;
+  AffinityTermList required_affinity;
+  AffinityTermList required_anti_affinity;
+  AffinityTermList preferred_affinity;
+  AffinityTermList preferred_anti_affinity;
   // Why terms could not be read, in kube-scheduler's words; "" when all could. A list that holds
   // a bad term is empty.
   std::string error;

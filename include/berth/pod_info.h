@@ -34,8 +34,10 @@ inline constexpr PodClassId kNoPodClass = UINT32_MAX;
 
 // The feature gates that say how requests are read.
 struct PodInfoOptions {
-  bool pod_level = true;         // PodLevelResources
-  bool pod_level_status = true;  // InPlacePodLevelResourcesVerticalScaling
+  bool pod_level = true;          // PodLevelResources
+  bool pod_level_status = true;   // InPlacePodLevelResourcesVerticalScaling
+  bool claim_status = true;       // DRANodeAllocatableResources
+  bool deferred_resizes = false;  // InPlacePodVerticalScalingSchedulerPreemption
 };
 
 // A pod with what the scheduler derives from it once. Immutable after Make.
@@ -54,6 +56,8 @@ struct PodInfo {
   // Of the spec and the status, kept at hand: preemption compares those of many pods.
   int32_t pod_priority = 0;
   std::optional<Time> start_time;
+  // It runs on its node, and is in the queue because the kubelet has put off its resize there.
+  bool resize_deferred = false;
   PodClassId pod_class = kNoPodClass;
   // Which signature parts and selectors were live when pod_class was assigned; 0: never assigned.
   uint32_t class_epoch = 0;

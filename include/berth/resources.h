@@ -40,6 +40,7 @@ struct Resources {
   std::vector<std::pair<ResourceId, int64_t>> scalars;
 
   int64_t Get(ResourceId id) const;
+  // Saturates.
   void Add(ResourceId id, int64_t amount);
   friend bool operator==(const Resources&, const Resources&) = default;
 };
@@ -52,6 +53,10 @@ inline constexpr int64_t kDefaultMemoryRequest = int64_t{200} * 1024 * 1024;
 struct PodRequestsOptions {
   // Also count what the kubelet has allocated or actuated (placed pods, in-place resize).
   bool use_status = false;
+  // With it, also what the devices of its claims take of the node (berth/node_allocatable.h). As
+  // upstream, this counts for what is placed, with the gate DRANodeAllocatableResources, and for
+  // the room that claims need; never in scores and hints.
+  bool claim_status = false;
   // spec.resources (pod-level) replaces what the containers add up to.
   bool pod_level = true;
   // Also honour pod-level allocations in the status (gate InPlacePodLevelResourcesVerticalScaling).
@@ -68,10 +73,13 @@ api::ResourceList PodRequests(const api::Pod& pod, const PodRequestsOptions& opt
 // has a limit.
 api::ResourceList PodLimits(const api::Pod& pod);
 
+// Whether the pod runs on a node, where the kubelet has put off a resize until there is room.
+bool IsResizeDeferred(const api::Pod& pod);
+
 // Requests and allocatable amounts as the scheduler counts them: cpu in milli-cores, all else in
-// whole units, both rounded up. Names that are no scheduling resource are dropped: kept are cpu,
-// memory, ephemeral-storage, and scalars for which IsScalarResourceName holds; their ids are those
-// of InternPassing().
+// whole units, both rounded up, and at least 0. Names that are no scheduling resource are dropped:
+// kept are cpu, memory, ephemeral-storage, and scalars for which IsScalarResourceName holds; their
+// ids are those of InternPassing().
 Resources ToResources(const api::ResourceList& list, ResourceNames& names);
 
 // Extended, hugepages-*, prefixed native (*kubernetes.io/*) and attachable-volumes-* names.

@@ -11,6 +11,7 @@
 #include "berth/node_set.h"
 #include "berth/pod_info.h"
 #include "berth/resources.h"
+#include "berth/saturating.h"
 #include "berth/topology.h"
 
 namespace berth {
@@ -51,8 +52,8 @@ struct ImageState {
 // but the API server has not shown yet). Spans and references stay valid until the cycle ends.
 //
 // Thread safety: read on the scheduling thread, and by evaluation workers while it waits for them;
-// NodesWithLabel, NodesWithLabelKey, GetTopology, CountPods and MatchingAffinityTerms only on the
-// scheduling thread (they may build an index).
+// NodesWithLabel, NodesWithLabelKey, GetTopology, CountPods, StepsToCountPods and
+// MatchingAffinityTerms only on the scheduling thread (they may build an index).
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
@@ -89,6 +90,8 @@ class Snapshot {
   virtual std::shared_ptr<const Topology> GetTopology(std::string_view key) const = 0;
   // How many placed pods match. Kept up to date while it is used.
   virtual std::shared_ptr<const PodCounts> CountPods(const PodQuery& query) const = 0;
+  // About how many steps of a CycleBudget that would take now. One for what is counted already.
+  virtual uint64_t StepsToCountPods(const PodQuery& query) const { return query.all_of.size(); }
   // Adds to `out` the terms of placed pods, of these kinds, that mean `pod`, whose namespace has
   // these labels; in an order that depends on what was placed when, not on anything else. Terms
   // that count in no domain are left out.
@@ -128,8 +131,9 @@ class Overlay {
 
   std::span<const PodInfo* const> added() const { return added_; }
   std::span<const PodInfo* const> removed() const { return removed_; }
-  int64_t requested(ResourceId id) const { return requested_.Get(id); }
-  int64_t non_zero_requested(ResourceId id) const {
+  // Exact, so that taking away undoes adding.
+  WideAmount requested(ResourceId id) const;
+  WideAmount non_zero_requested(ResourceId id) const {
     return id == kCpu ? non_zero_milli_cpu_ : non_zero_memory_;
   }
   int64_t pod_count() const {
@@ -141,9 +145,12 @@ class Overlay {
 
   std::vector<const PodInfo*> added_;
   std::vector<const PodInfo*> removed_;
-  Resources requested_;
-  int64_t non_zero_milli_cpu_ = 0;
-  int64_t non_zero_memory_ = 0;
+  using ScalarAmount = std::pair<ResourceId, WideAmount>;
+
+  std::array<WideAmount, kFirstScalar> requested_{};
+  std::vector<ScalarAmount> scalars_;  // sorted by id
+  WideAmount non_zero_milli_cpu_ = 0;
+  WideAmount non_zero_memory_ = 0;
 };
 
 // One node as a per-node Filter or Score sees it: a row of the snapshot, plus an overlay.
@@ -160,11 +167,12 @@ class NodeView {
 
   int64_t allocatable(ResourceId id) const { return snapshot_->allocatable(id)[row_]; }
   int64_t requested(ResourceId id) const {
-    return snapshot_->requested(id)[row_] + (overlay_ ? overlay_->requested(id) : 0);
+    const int64_t amount = snapshot_->requested(id)[row_];
+    return overlay_ ? Imagined(amount, overlay_->requested(id)) : amount;
   }
   int64_t non_zero_requested(ResourceId id) const {
-    return snapshot_->non_zero_requested(id)[row_] +
-           (overlay_ ? overlay_->non_zero_requested(id) : 0);
+    const int64_t amount = snapshot_->non_zero_requested(id)[row_];
+    return overlay_ ? Imagined(amount, overlay_->non_zero_requested(id)) : amount;
   }
   int64_t allowed_pods() const { return snapshot_->allowed_pods()[row_]; }
   int64_t pod_count() const {
@@ -182,6 +190,11 @@ class NodeView {
   }
 
  private:
+  // A column that shows the greatest amount may stand for any more: imagining a pod away makes no
+  // room there.
+  static int64_t Imagined(int64_t amount, WideAmount more) {
+    return amount == kMostAmount ? amount : Saturated(amount + more);
+  }
   bool Removed(const PodInfo& pod) const {
     if (overlay_ == nullptr) return false;
     for (const PodInfo* removed : overlay_->removed())

@@ -27,7 +27,7 @@ struct Topology {
   // One a row; kNoDomain: no node, or one without the label. The snapshot's: a key that no node
   // has shares it with others.
   std::span<const DomainId> domain_of;
-  NodeSet nodes;                    // the rows that have a domain
+  NodeSet nodes;                    // the rows that have a domain; over no rows where none has
   std::vector<std::string> values;  // by domain
   std::vector<uint32_t> num_nodes;  // by domain; 0: the id is not in use
   size_t num_domains = 0;           // ids in use

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
+
+#include "berth/in_tree/pod_groups.h"
 
 namespace berth::plugins {
 namespace {
@@ -46,6 +49,14 @@ void StableSort(std::vector<T>& values, Before before) {
     for (; at > 0 && before(value, values[at - 1]); --at) values[at] = values[at - 1];
     values[at] = value;
   }
+}
+
+Time EarliestStart(const Victim& victim, Time now) {
+  Time earliest = Time::max();
+  for (const PlacedPod& pod : victim.pods()) {
+    earliest = std::min(earliest, pod.info->start_time.value_or(now));
+  }
+  return earliest;
 }
 
 }  // namespace
@@ -164,6 +175,143 @@ std::vector<size_t> BestCandidates(std::span<const Candidate> candidates, Time n
 size_t PickCandidate(std::span<const Candidate> candidates, Time now, Random& random) {
   const std::vector<size_t> best = BestCandidates(candidates, now);
   return best.size() == 1 ? best.front() : best[random.Below(best.size())];
+}
+
+void DisruptionBudgets::Restart() { ++round_; }
+
+std::vector<DisruptionBudgets::Budget>& DisruptionBudgets::InNamespace(
+    const std::string& namespace_) {
+  const auto [it, added] = by_namespace_.try_emplace(namespace_);
+  if (!added) return it->second;
+  std::vector<Budget>& budgets = it->second;
+  listers_.ForEachPodDisruptionBudget(namespace_, [&](const api::PodDisruptionBudget& object) {
+    auto selector = LabelSelectorMatcher::Make(object.spec.selector);
+    if (!selector || selector->nothing() || selector->everything()) return;
+    budgets.push_back({&object, std::move(*selector), 0, 0});
+  });
+  return budgets;
+}
+
+bool DisruptionBudgets::Violates(const PodInfo& pod) {
+  const api::ObjectMeta& metadata = pod.pod->metadata;
+  if (metadata.labels.empty()) return false;
+  for (Budget& budget : InNamespace(metadata.namespace_)) {
+    if (!budget.selector.Matches(metadata.labels)) continue;
+    const api::PodDisruptionBudgetStatus& status = budget.object->status;
+    // The API server has granted this eviction already and taken it off the budget.
+    if (std::any_of(status.disrupted_pods.begin(), status.disrupted_pods.end(),
+                    [&](const auto& disrupted) { return disrupted.first == metadata.name; })) {
+      continue;
+    }
+    if (std::exchange(budget.round, round_) != round_) budget.allowed = status.disruptions_allowed;
+    if (--budget.allowed < 0) return true;
+  }
+  return false;
+}
+
+bool TerminatingByPreemption(const api::Pod& pod) {
+  if (!pod.metadata.deletion_timestamp) return false;
+  const auto& conditions = pod.status.conditions;
+  return std::any_of(conditions.begin(), conditions.end(), [](const api::PodCondition& condition) {
+    return condition.type == "DisruptionTarget" && condition.status == "True" &&
+           condition.reason == "PreemptionByScheduler";
+  });
+}
+
+bool MoreImportant(const Victim& a, const Victim& b, Time now) {
+  if (a.priority() != b.priority()) return a.priority() > b.priority();
+  if (a.disrupts() != b.disrupts()) return a.disrupts() > b.disrupts();
+  if (a.pods().size() != b.pods().size()) return a.pods().size() > b.pods().size();
+  return EarliestStart(a, now) < EarliestStart(b, now);
+}
+
+const api::PodGroup* Victims::GroupOf(const PodInfo& pod) const {
+  const std::string* name = groups_on_ ? PodGroupNameOf(*pod.pod) : nullptr;
+  if (name == nullptr) return nullptr;
+  const api::PodGroup* group = handle_.listers().FindPodGroup(pod.pod->metadata.namespace_, *name);
+  // Pods of those of scheduling.x-k8s.io are evicted like any others.
+  return group == nullptr || group->coscheduling ? nullptr : group;
+}
+
+int32_t Victims::PriorityOf(const PodInfo& pod) const {
+  const api::PodGroup* group = GroupOf(pod);
+  return group == nullptr ? pod.priority() : Find(*group).priority;
+}
+
+Victims::Disruption Victims::Find(const api::PodGroup& group) const {
+  Disruption disruption;
+  const std::string* parent = nullptr;
+  const auto add = [&](const auto& object, Disrupts disrupts) {
+    disruption.priority = object.spec.priority.value_or(0);
+    if (object.spec.disruption_mode && object.spec.disruption_mode->all) {
+      disruption.evicted_with = &object.metadata;
+      disruption.disrupts = disrupts;
+    }
+    const auto& name = object.spec.parent_composite_pod_group_name;
+    parent = trees_on_ && name ? &*name : nullptr;
+  };
+  add(group, Disrupts::kPodGroup);
+  for (int depth = 2; parent != nullptr && depth <= kMaxPodGroupTreeDepth; ++depth) {
+    const api::CompositePodGroup* composite =
+        handle_.listers().FindCompositePodGroup(group.metadata.namespace_, *parent);
+    if (composite == nullptr) break;
+    add(*composite, Disrupts::kCompositePodGroup);
+  }
+  return disruption;
+}
+
+const Victims::Disruption& Victims::DisruptionOf(const api::PodGroup& group) {
+  const auto [it, added] = disruptions_.try_emplace(&group);
+  if (added) it->second = Find(group);
+  return it->second;
+}
+
+// Once for all groups: a group is rarely alone.
+void Victims::FindPodsOfGroups() {
+  if (has_pods_) return;
+  has_pods_ = true;
+  snapshot_.nodes().ForEach([&](NodeRow row) {
+    for (const PodInfo* pod : snapshot_.pods(row)) {
+      const api::PodGroup* object = GroupOf(*pod);
+      if (object == nullptr) continue;
+      const api::ObjectMeta* whole = DisruptionOf(*object).evicted_with;
+      if (whole != nullptr) groups_[whole].pods.push_back({pod, row});
+    }
+  });
+}
+
+void Victims::Add(NodeRow row, std::vector<Victim>& victims) {
+  for (const PodInfo* pod : snapshot_.pods(row)) {
+    const bool may_have_group = groups_on_ && PodGroupNameOf(*pod->pod) != nullptr;
+    const api::PodGroup* object = may_have_group ? GroupOf(*pod) : nullptr;
+    if (object == nullptr) {
+      victims.emplace_back(PlacedPod{pod, row}, pod->priority(),
+                           may_have_group ? Disrupts::kPodGroup : Disrupts::kPod);
+      continue;
+    }
+    const Disruption& disruption = DisruptionOf(*object);
+    if (disruption.evicted_with == nullptr) {
+      victims.emplace_back(PlacedPod{pod, row}, disruption.priority, disruption.disrupts);
+      continue;
+    }
+    FindPodsOfGroups();
+    Group& group = groups_[disruption.evicted_with];
+    if (std::exchange(group.listed_in, lists_) != lists_) {
+      victims.emplace_back(group.pods, disruption.priority, disruption.disrupts);
+    }
+  }
+}
+
+void Victims::OnNode(NodeRow row, std::vector<Victim>& victims) {
+  ++lists_;
+  Add(row, victims);
+}
+
+std::vector<Victim> Victims::InCluster() {
+  ++lists_;
+  std::vector<Victim> victims;
+  snapshot_.nodes().ForEach([&](NodeRow row) { Add(row, victims); });
+  return victims;
 }
 
 }  // namespace berth::plugins

@@ -219,7 +219,7 @@ Status DefaultPreemption::Reject(const CycleState& state, std::string_view messa
 Status DefaultPreemption::PreEnqueue(const PodInfo& pod) {
   if (!handle_.features().scheduler_async_preemption) return {};
   const std::string* group_name =
-      handle_.features().generic_workload ? PodGroupNameOf(*pod.pod) : nullptr;
+      handle_.features().pod_groups() ? PodGroupNameOf(*pod.pod) : nullptr;
   const api::ObjectMeta& metadata = pod.pod->metadata;
   if (group_name == nullptr) return evictions_->Running(metadata.uid) ? waiting_ : Status();
   const PodGroupNode* group = handle_.pod_group_forest().Find(metadata.namespace_, *group_name);

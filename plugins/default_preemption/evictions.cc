@@ -89,8 +89,8 @@ void Evictions::Evict(Run& run, const std::shared_ptr<const api::Pod>& victim) {
   const std::string kind(run.preemptor.kind);
   const std::string note = "Preempted by " + kind + " " + preemptor_uid + " on node " + run.place;
   const auto answered = [handle = &handle_, self = std::weak_ptr<Evictions*>(self_),
-                         asked = Asked{run.id, preemptor_uid, note, victim}](Place place,
-                                                                             AsyncStatus answer) {
+                         asked = Asked{run.id, preemptor_uid, note, run.preemptor.related, victim}](
+                            Place place, AsyncStatus answer) {
     handle->Post([self, asked, place, answer = std::move(answer)] {
       if (const auto evictions = self.lock()) (*evictions)->OnAnswer(asked, place, answer);
     });
@@ -117,7 +117,7 @@ void Evictions::OnAnswer(const Asked& asked, Place place, const AsyncStatus& ans
     std::string note = asked.note;
     if (place == Place::kInMemory) note += " (in kube-scheduler memory).";
     handle_.RecordEvent(*asked.victim, PodEventType::kNormal, "Preempted", "Preempting",
-                        std::move(note));
+                        std::move(note), asked.related);
   }
   const auto it = runs_.find(asked.preemptor_uid);
   if (it == runs_.end() || it->second.id != asked.run) return;

@@ -20,6 +20,8 @@ struct Preemptor {
   std::string_view kind;  // "pod", "podgroup", "compositepodgroup"
   int32_t priority = 0;
   std::vector<std::string> pod_keys;  // "namespace/name"
+  // What events relate the victims to. Of a pod nothing, as in kube-scheduler.
+  api::Boxed<api::ObjectReference> related{};
 };
 
 struct EvictedPod {
@@ -33,7 +35,7 @@ struct EvictedPod {
 // sees the last one going knows that the others were asked to. When an eviction fails the rest is
 // left alone, and the pod is tried again at once: no deletion may come that would wake it. So it is
 // when all victims turn out to be gone by the time the last is asked. A pod that is tried meanwhile
-// and preempts again starts over: answers to what it asked for before are told as events, but count
+// and preempts again starts over: answers to what it asked for before become events, but count
 // no more.
 //
 // Thread safety: the scheduling thread.
@@ -68,11 +70,12 @@ class Evictions {
   using Runs = std::map<std::string, Run, std::less<>>;
 
   void Evict(Run& run, const std::shared_ptr<const api::Pod>& victim);
-  // What an answer is told by.
+  // What identifies an answer.
   struct Asked {
     uint64_t run = 0;
     std::string preemptor_uid;
     std::string note;  // that the event tells
+    api::Boxed<api::ObjectReference> related;
     std::shared_ptr<const api::Pod> victim;
   };
   // Where the victim had its place.
@@ -83,7 +86,7 @@ class Evictions {
   void Advance(Runs::iterator run);
   // The next TakeMoved() names its pods.
   void TellOf(const Run& run);
-  // The run's pods are told of when something changes on the row of its last victim.
+  // The run's pods are reported when something changes on the row of its last victim.
   void Await(Run& run);
   void AwaitNoMore(const Run& run);
   // The victim as it is now; nullptr: it is not on its node.
@@ -97,7 +100,7 @@ class Evictions {
   // By Run::awaited_on: the preemptors.
   absl::flat_hash_map<NodeRow, std::vector<std::string>> awaiting_;
   uint64_t generation_ = 0;         // of the snapshot, when changes were last looked at
-  std::vector<std::string> moved_;  // pods to be told of all the same
+  std::vector<std::string> moved_;  // pods to be named all the same
   std::vector<NodeRow> changed_;    // room for one look
   // Answers that come after the plugin has gone find no receiver.
   std::shared_ptr<Evictions*> self_;

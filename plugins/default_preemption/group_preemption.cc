@@ -22,6 +22,39 @@ std::string_view KindOf(const PodGroupInfo& group) {
 
 int32_t PriorityOf(const PodGroupInfo& group) { return group.object.priority(); }
 
+constexpr std::string_view kNever = "Never";
+
+// By the pods' policy where the group has none: without its gate that of one is that of all, except
+// in groups of scheduling.x-k8s.io, which one such pod keeps from evicting others.
+bool MayEvict(const PodGroupInfo& group, const Features& features) {
+  const auto never = [](const PodInfo* pod) { return pod->pod->spec.preemption_policy == kNever; };
+  const auto& pods = group.unscheduled_pods;
+  if (group.object.pod_group != nullptr && group.object.pod_group->coscheduling) {
+    return std::ranges::none_of(pods, never);
+  }
+  return features.pod_group_preemption_policy ? group.object.preemption_policy() != kNever
+                                              : !never(pods.front());
+}
+
+// As what the API server knows it.
+std::string_view ApiVersionOf(const AnyPodGroup& group) {
+  if (group.composite != nullptr) return "scheduling.k8s.io/v1alpha3";
+  return group.pod_group->coscheduling ? "scheduling.x-k8s.io/v1alpha1"
+                                       : "scheduling.k8s.io/v1beta1";
+}
+
+// What an event calls the group by.
+api::ObjectReference ReferenceTo(const PodGroupInfo& group) {
+  const bool composite = group.object.composite != nullptr;
+  const api::ObjectMeta& metadata = group.object.metadata();
+  return {.kind = composite ? "CompositePodGroup" : "PodGroup",
+          .namespace_ = metadata.namespace_,
+          .name = metadata.name.substr(metadata.name.rfind('/') + 1),
+          .uid = metadata.uid,
+          .api_version = std::string(ApiVersionOf(group.object)),
+          .resource_version = metadata.resource_version};
+}
+
 std::vector<const PodInfo*> PodsOf(const Victim& victim) {
   std::vector<const PodInfo*> pods;
   for (const PlacedPod& pod : victim.pods()) pods.push_back(pod.info);
@@ -44,11 +77,7 @@ PodGroupPostFilterResult DefaultPreemption::PodGroupPostFilter(CycleState& state
 PodGroupPostFilterResult DefaultPreemption::PreemptFor(CycleState& state, const PodGroupInfo& group,
                                                        const Snapshot& snapshot,
                                                        PodGroupDryRun& dry_run) {
-  // Without the gate all pods of the group have the same policy.
-  const auto& policy = handle_.features().pod_group_preemption_policy
-                           ? group.object.preemption_policy()
-                           : group.unscheduled_pods.front()->pod->spec.preemption_policy;
-  if (policy == "Never") {
+  if (!MayEvict(group, handle_.features())) {
     return {
         state.reasons().Make(Code::kUnschedulable, "not eligible due to preemptionPolicy=Never.")};
   }
@@ -145,7 +174,8 @@ void DefaultPreemption::Execute(const PodGroupInfo& group, const Snapshot& snaps
     handle_.CountMetric("preemption_pdb_violations_total", {KindOf(group)},
                         static_cast<double>(broken_budgets));
   }
-  Preemptor preemptor{group.object.metadata().uid, KindOf(group), PriorityOf(group), {}};
+  Preemptor preemptor{
+      group.object.metadata().uid, KindOf(group), PriorityOf(group), {}, ReferenceTo(group)};
   for (const PodInfo* pod : group.unscheduled_pods) {
     preemptor.pod_keys.push_back(pod->pod->metadata.Key());
   }

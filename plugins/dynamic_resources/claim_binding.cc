@@ -170,7 +170,7 @@ void ClaimBinding::OnWritten(ClaimPtr claim) {
   written.claim = claim;
   written.written = true;
   GiveTurn(claim);
-  // What is assumed is assumed before the pod's outcome is heard of: both come in order.
+  // What is assumed is assumed before the pod's outcome arrives: both come in order.
   handle_.Post([&claims = handle_.claims(), claim = std::move(claim)] {
     // Fails where something newer has been shown, or a claim that was made has not been yet; until
     // it is, the allocation stays pending.
@@ -214,7 +214,7 @@ void ClaimBinding::Wait() {
   handle_.Post([self = shared_from_this()] {
     self->handle_.RecordEvent(
         *self->pod_, PodEventType::kNormal, "BindingConditionsPending", "Scheduling",
-        "waiting for binding conditions for device on node " + self->node_name_);
+        "waiting for binding conditions for device on node " + self->node_name_, {});
   });
   handle_.WaitFor(std::move(wait), cancellation_, [self = shared_from_this()](AsyncStatus status) {
     self->CountWait(status);

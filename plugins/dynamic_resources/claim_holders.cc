@@ -24,7 +24,7 @@ void ClaimHolders::Hold(const ClaimPtr& claim) {
 }
 
 void ClaimHolders::Release(const ClaimPtr& claim) {
-  // What was told of, for what is told now may be a copy.
+  // The claim that was reported before: the one given now may be a copy.
   const auto held = holders_.find(claim->metadata.uid);
   if (held == holders_.end()) return;
   change_(*held->second, false);

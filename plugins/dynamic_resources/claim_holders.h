@@ -17,7 +17,7 @@ namespace berth::plugins {
 // Thread safety: the scheduling thread.
 class ClaimHolders {
  public:
-  // Hears of an allocated claim once when it begins to hold its devices, and once, in the same
+  // Called for an allocated claim once when it begins to hold its devices, and once, in the same
   // version, when it holds them no more.
   using Change = std::function<void(const api::ResourceClaim& claim, bool holds)>;
   explicit ClaimHolders(Change change) : change_(std::move(change)) {}

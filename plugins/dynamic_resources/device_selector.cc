@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/dynamic_resources/device_selector.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -70,6 +71,7 @@ class ByDomain {
                  Value::Of(std::shared_ptr<const cel::Map>(std::move(inner))));
     static const Value kEmpty = Value::Of(std::make_shared<const cel::Map>());
     outer->SetFallback(kEmpty);
+    outer->TakeAnyKey();
     return Value::Of(std::shared_ptr<const cel::Map>(std::move(outer)));
   }
 
@@ -77,7 +79,10 @@ class ByDomain {
   std::shared_ptr<cel::Map>& Inner(const std::string& domain) {
     for (auto& [known, inner] : domains_)
       if (known == domain) return inner;
-    return domains_.emplace_back(domain, std::make_shared<cel::Map>()).second;
+    std::shared_ptr<cel::Map>& made =
+        domains_.emplace_back(domain, std::make_shared<cel::Map>()).second;
+    made->TakeAnyKey();
+    return made;
   }
 
   std::vector<std::pair<std::string, std::shared_ptr<cel::Map>>> domains_;
@@ -259,7 +264,7 @@ Result<void> CheckAttributeType(const std::string& type) {
 
 }  // namespace
 
-std::unique_ptr<const cel::Environment> MakeDeviceEnvironment() {
+std::unique_ptr<cel::Environment> MakeDeviceEnvironment() {
   auto environment = std::make_unique<cel::Environment>();
   cel::AddUrls(*environment);
   cel::AddRegex(*environment);
@@ -297,34 +302,65 @@ Result<Value> DeviceValue(const DeviceOfDriver& device) {
   auto fields = std::make_shared<cel::Map>();
   fields->Put(Value::String("driver"), Value::String(std::string(device.driver)));
   fields->Put(Value::String("allowMultipleAllocations"),
-              Value::Bool(device.device.allow_multiple_allocations.value_or(false)));
+              Value::Bool(device.shows_sharing &&
+                          device.device.allow_multiple_allocations.value_or(false)));
   fields->Put(Value::String("attributes"), attributes.Take());
   fields->Put(Value::String("capacity"), capacity.Take());
   return Value::Of(std::shared_ptr<const cel::Map>(std::move(fields)));
 }
 
-DeviceSelectors::DeviceSelectors(size_t most)
-    : most_(most), environment_(MakeDeviceEnvironment()) {}
+DeviceSelectors::DeviceSelectors(size_t most, size_t max_bytes)
+    : most_(most), max_bytes_(max_bytes), environment_(MakeDeviceEnvironment()) {}
 
-const Result<cel::Expression>& DeviceSelectors::Compile(std::string_view text, bool derived) {
+const Result<cel::Expression>* DeviceSelectors::Compile(std::string_view text, bool derived) {
+  if (budget_ != nullptr && budget_->spent()) return nullptr;
+  const uint64_t left = budget_ == nullptr ? UINT64_MAX : budget_->steps_left();
+  const uint64_t max_steps = std::min(left, kMostSteps);
   std::string key = (derived ? "derived:" : "selector:") + std::string(text);
-  if (const auto found = by_key_.find(key); found != by_key_.end()) {
+  const auto found = by_key_.find(key);
+  const bool is_new = found == by_key_.end();
+  if (!is_new) {
     compiled_.splice(compiled_.begin(), compiled_, found->second);
-    return found->second->expression;
+  } else {
+    compiled_.push_front({std::move(key), Fail("")});
+    by_key_.emplace(compiled_.front().key, compiled_.begin());
   }
-  if (compiled_.size() >= most_ && !compiled_.empty()) {
+  Compiled& compiled = compiled_.front();
+  // What took too much before is not tried again with no more.
+  if (is_new || (compiled.too_few_steps > 0 && compiled.too_few_steps < max_steps)) {
+    Compile(text, derived, max_steps, compiled);
+  }
+  if (compiled.too_few_steps == 0) return &compiled.expression;
+  if (budget_ != nullptr) budget_->Spend(UINT64_MAX);
+  return nullptr;
+}
+
+void DeviceSelectors::Compile(std::string_view text, bool derived, uint64_t max_steps,
+                              Compiled& into) {
+  cel::Expression::Work work{.max_steps = max_steps};
+  into.expression = cel::Expression::Compile(
+      text, *environment_, derived ? CheckAttributeType : CheckSelectorType, &work);
+  into.too_few_steps = work.exhausted ? max_steps : 0;
+  if (work.exhausted) into.expression = Fail("");
+  kept_bytes_ -= into.bytes;
+  into.bytes = sizeof(Compiled) + 2 * into.key.size() + (into.expression ? work.bytes : 0);
+  kept_bytes_ += into.bytes;
+  if (budget_ != nullptr) budget_->Spend(work.steps, work.bytes);
+  Evict();
+}
+
+void DeviceSelectors::Evict() {
+  while (compiled_.size() > 1 && (compiled_.size() > most_ || kept_bytes_ > max_bytes_)) {
+    kept_bytes_ -= compiled_.back().bytes;
     by_key_.erase(compiled_.back().key);
     compiled_.pop_back();
   }
-  compiled_.push_front(
-      {std::move(key), cel::Expression::Compile(text, *environment_,
-                                                derived ? CheckAttributeType : CheckSelectorType)});
-  by_key_.emplace(compiled_.front().key, compiled_.begin());
-  return compiled_.front().expression;
 }
 
 SelectorAnswer DeviceSelectors::Matches(std::string_view expression, const DeviceOfDriver& device) {
-  const Result<cel::Expression>& compiled = Compile(expression, false);
+  const Result<cel::Expression>* known = Compile(expression, false);
+  if (known == nullptr) return {.kind = SelectorAnswer::Kind::kOutOfBudget};
+  const Result<cel::Expression>& compiled = *known;
   if (!compiled) return {SelectorAnswer::Kind::kCompileError, compiled.error().message, 0};
   const Result<Value> value = DeviceValue(device);
   if (!value) return {SelectorAnswer::Kind::kRuntimeError, value.error().message, 0};
@@ -333,7 +369,9 @@ SelectorAnswer DeviceSelectors::Matches(std::string_view expression, const Devic
 
 DerivedAttribute DeviceSelectors::Derive(std::string_view expression,
                                          const DeviceOfDriver& device) {
-  const Result<cel::Expression>& compiled = Compile(expression, true);
+  const Result<cel::Expression>* known = Compile(expression, true);
+  if (known == nullptr) return {.kind = DerivedAttribute::Kind::kOutOfBudget};
+  const Result<cel::Expression>& compiled = *known;
   if (!compiled)
     return {DerivedAttribute::Kind::kCompileError, std::nullopt, compiled.error().message, 0};
   const Result<Value> value = DeviceValue(device);

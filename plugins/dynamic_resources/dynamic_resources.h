@@ -3,34 +3,164 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "berth/api/pod.h"
+#include "berth/api/resource_claim.h"
 #include "berth/in_tree/claim_preview.h"
+#include "berth/in_tree/claim_tracker.h"
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
+#include "berth/matching.h"
+#include "berth/resources.h"
+#include "plugins/dynamic_resources/allocator/allocator.h"
+#include "plugins/dynamic_resources/allocator/device_inventory.h"
 #include "plugins/dynamic_resources/allocator/expressions.h"
 #include "plugins/dynamic_resources/allocator/kept_verdicts.h"
 #include "plugins/dynamic_resources/args.h"
+#include "plugins/dynamic_resources/claim_holders.h"
 #include "plugins/dynamic_resources/claim_turns.h"
-#include "plugins/dynamic_resources/cluster_devices.h"
-#include "plugins/dynamic_resources/pod_devices.h"
+#include "plugins/shared/extended_resource_classes.h"
 
 namespace berth::plugins {
+
+// The name of a claim for extended resources that is not made yet; no claim can be named so.
+inline constexpr std::string_view kMadeUpName = "<extended-resources>";
+
+// A claim that the pod uses.
+struct PodDeviceClaim {
+  ClaimPtr claim;
+  // Where its allocation can be used; nullopt: it has none, or everywhere.
+  std::optional<NodeSelectorMatcher> nodes;
+  // Its reservation, once the pod has it.
+  api::ResourceClaimConsumerReference consumer;
+  // What another pod of the pod's group is about to have written; nullptr: nothing that this pod
+  // may share.
+  std::shared_ptr<const api::AllocationResult> pending;
+
+  // nullptr: it is to be allocated.
+  const api::AllocationResult* allocation() const {
+    return claim->status.allocation ? &*claim->status.allocation : pending.get();
+  }
+  bool allocated() const { return allocation() != nullptr; }
+};
+
+// The claims that are to be allocated where the node's extended resources come from the same
+// devices: what Filter asks the allocator about such nodes.
+struct NodeClaims {
+  // The claim that stands for the extended resources, with their requests; nullptr: the node has
+  // none that come from devices.
+  ClaimPtr extended;
+  std::vector<api::ContainerExtendedResourceRequest> mappings;
+  // In the order of the pod's claims. Keeps what `prepared` points to.
+  std::vector<ClaimPtr> claims;
+  std::optional<dra::ClaimsToAllocate> prepared;
+};
+
+// What PreFilter found out about the pod; good for the running cycle.
+struct PodDevices {
+  // In the order of spec.resourceClaims; last the claim of extended resources, where there is one.
+  std::vector<PodDeviceClaim> claims;
+  bool has_extended = false;
+  // Some claim has no allocation.
+  bool must_allocate = false;
+  // The scalar resources that the pod requests, but 0, that could be extended ones, by name.
+  std::vector<std::pair<std::string, ResourceId>> extended_resources;
+  // By which of them a node gets from devices, as bits. Filled as nodes are looked at.
+  std::map<uint64_t, NodeClaims> by_resources;
+
+  // What the pod asks of a node for itself and by its claims' devices, where these take of the
+  // node; of the last node that was looked at: most of them give the same.
+  struct Footprint {
+    std::vector<api::NodeAllocatableResourceClaimStatus> statuses;
+    api::ResourceList demand;
+    // What its pod-level resources do not cover; "": nothing.
+    std::string uncovered;
+  };
+  std::optional<Footprint> footprint;
+
+  // Which of the claims Filter has found on some node that they cannot be used there, while all
+  // others could be had.
+  std::vector<bool> unavailable;
+
+  const PodDeviceClaim* extended() const { return has_extended ? &claims.back() : nullptr; }
+  size_t num_user_claims() const { return claims.size() - (has_extended ? 1 : 0); }
+};
+
+// What PreFilter leaves in the pod's cycle.
+struct PodDevicesState {
+  // Filter looks nodes up in it, and fills what depends on their extended resources. nullptr: the
+  // pod needs no devices, or cannot have them.
+  std::shared_ptr<PodDevices> devices;
+};
+
+// The devices of the cluster as one profile's allocator sees them: what ResourceSlices publish,
+// with the taints that DeviceTaintRules add, and what claims hold.
+//
+// Thread safety: the scheduling thread.
+class ClusterDevices {
+ public:
+  // Both must outlive it.
+  ClusterDevices(Handle& handle, dra::DeviceExpressions& expressions);
+
+  // Takes in what has changed since the last call.
+  void Update();
+  // The same of what claims hold. That changes after a pod's PreFilter where a group's dry run
+  // reserves for other pods, and takes it back.
+  void UpdateAllocated();
+  dra::Allocator& allocator() { return allocator_; }
+  const dra::DeviceInventory& inventory() const { return inventory_; }
+  const dra::AllocatorFeatures& features() const { return inventory_.features(); }
+
+  // The class whose devices stand for the extended resource, or nullptr.
+  const api::DeviceClass* FindClassOf(std::string_view extended_resource) const {
+    return classes_.Find(extended_resource);
+  }
+
+ private:
+  using SlicePtr = std::shared_ptr<const api::ResourceSlice>;
+  struct KnownSlice {
+    SlicePtr shown;
+    // Which rules it was looked at with, and whether one added a taint.
+    uint64_t rules_version = 0;
+    bool tainted = false;
+    uint64_t seen = 0;
+  };
+
+  void UpdateRules();
+  void UpdateSlices();
+
+  Handle& handle_;
+  dra::DeviceInventory inventory_;
+  dra::Allocator allocator_;
+  ExtendedResourceClasses classes_;
+
+  std::optional<uint64_t> devices_generation_;
+  std::vector<api::DeviceTaintRule> rules_;
+  uint64_t rules_version_ = 0;
+  uint64_t scan_ = 0;
+  std::map<std::string, KnownSlice, std::less<>> slices_;
+
+  ClaimHolders holders_;
+};
 
 // Puts a pod only where the devices of its ResourceClaims are or can be had, and writes which it
 // was given before the pod is bound.
 //
 //   PreEnqueue  holds back pods whose claims are not there yet
-//   PreFilter   looks up the claims (pod_devices.h) and takes in what has changed of slices,
-//               classes and claims (cluster_devices.h)
+//   PreFilter   looks up the claims (PodDevices) and takes in what has changed of slices,
+//               classes and claims (ClusterDevices)
 //   Filter      where allocated claims can be used, and what the allocator finds for the others
 //   PostFilter  gives up the allocation of a claim that keeps the pod off every node
 //   PodGroupPostFilter  the same for each pod of a group, and for the claims of the group
@@ -62,6 +192,7 @@ class DynamicResources final : public PreEnqueuePlugin,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "DynamicResources";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kFilterWithoutPreFilter = "not found";
   // An Error of PostFilter where another plugin's PreFilter has rejected the pod first: no plugin
   // after this one is asked, as in kube-scheduler.
@@ -148,7 +279,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   enum class Room : uint8_t { kAsked, kTaken };
   // `found` is filled with what the allocator would give, where it was asked.
   NodeVerdict Judge(PodDevices& devices, const api::Pod& pod, const NodeView& node,
-                    dra::NodeAllocation& found, Room room = Room::kAsked) const;
+                    dra::NodeAllocation& found, CycleBudget& budget,
+                    Room room = Room::kAsked) const;
   // Some device takes of what its node has, and the gate for that is on.
   bool CountsOnNodes() const;
   // Whether the node has what the claims take of it, with what was found for those of `asked`,
@@ -178,7 +310,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   // What the allocator says on all nodes, kept from pod to pod; nullptr: it has to be asked node by
   // node. Good until the next call.
   const dra::NodeVerdicts* FindVerdicts(PodDevices& devices, const PodInfo& pod,
-                                        const Snapshot& snapshot) const;
+                                        const Snapshot& snapshot, CycleBudget& budget) const;
   // By which of its extended resources the pod gets from devices of the node, as bits; nullopt: the
   // node can never have the pod.
   std::optional<uint64_t> ResourcesFromDevices(const PodDevices& devices,
@@ -204,7 +336,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   // Verdicts of groups of nodes, put together for one pod.
   const std::unique_ptr<dra::NodeVerdicts> joined_;
   const std::shared_ptr<ClaimTurns> turns_;
-  // How much work the search on one node may be.
+  // How much work the search on one node may be; all of a cycle's have its budget.
   const uint64_t max_steps_;
   const Status not_available_;
   // By uid of claims that pods of a group may share: the group that one of them reserved it for,

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "berth/node_allocatable.h"
 #include "plugins/dynamic_resources/device_claims.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
@@ -49,7 +50,7 @@ std::string InPool(const api::DeviceRequestAllocationResult& result) {
          result.driver;
 }
 
-// What the devices of one claim come to.
+// The sum of the devices of one claim.
 class ClaimSum {
  public:
   explicit ClaimSum(const api::ResourceClaim& claim) : claim_(claim) {}
@@ -104,31 +105,35 @@ class ClaimSum {
   std::map<std::string, NodeAllocatableOverheadResources> overhead_;
 };
 
-// The names by which the pod's containers know its claims.
-const std::string* ClaimNameOf(const api::Pod& pod, const api::PodResourceClaim& entry) {
-  if (entry.resource_claim_name) return &*entry.resource_claim_name;
-  for (const api::PodResourceClaimStatus& status : pod.status.resource_claim_statuses) {
-    if (status.name == entry.name && status.resource_claim_name) {
-      return &*status.resource_claim_name;
-    }
-  }
-  return nullptr;
-}
-
 // A container is there once for each time that it names a claim.
 void NameContainers(const api::Pod& pod,
                     std::vector<NodeAllocatableResourceClaimStatus>& statuses) {
+  if (statuses.empty()) return;
+  absl::flat_hash_map<std::string_view, std::string_view> made;  // by the entry's name
+  for (const api::PodResourceClaimStatus& status : pod.status.resource_claim_statuses) {
+    if (status.resource_claim_name) made.emplace(status.name, *status.resource_claim_name);
+  }
+  absl::flat_hash_map<std::string_view, std::vector<NodeAllocatableResourceClaimStatus*>> by_claim;
+  for (NodeAllocatableResourceClaimStatus& status : statuses) {
+    by_claim[status.resource_claim_name].push_back(&status);
+  }
+  // By the names that containers use; the first entry of a name counts.
+  absl::flat_hash_map<std::string_view, std::vector<NodeAllocatableResourceClaimStatus*>> by_entry;
+  for (const api::PodResourceClaim& entry : pod.spec.resource_claims) {
+    const auto name = entry.resource_claim_name   ? by_claim.find(*entry.resource_claim_name)
+                      : made.contains(entry.name) ? by_claim.find(made.at(entry.name))
+                                                  : by_claim.end();
+    by_entry.try_emplace(entry.name, name == by_claim.end()
+                                         ? std::vector<NodeAllocatableResourceClaimStatus*>{}
+                                         : name->second);
+  }
   for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
     for (const api::Container& container : *containers) {
       for (const api::ContainerResourceClaim& used : container.resources.claims) {
-        const auto entry =
-            std::ranges::find(pod.spec.resource_claims, used.name, &api::PodResourceClaim::name);
-        if (entry == pod.spec.resource_claims.end()) continue;
-        const std::string* name = ClaimNameOf(pod, *entry);
-        for (NodeAllocatableResourceClaimStatus& status : statuses) {
-          if (name != nullptr && status.resource_claim_name == *name) {
-            status.containers.push_back(container.name);
-          }
+        const auto named = by_entry.find(used.name);
+        if (named == by_entry.end()) continue;
+        for (NodeAllocatableResourceClaimStatus* status : named->second) {
+          status->containers.push_back(container.name);
         }
       }
     }
@@ -270,7 +275,8 @@ DynamicResources::NodeVerdict DynamicResources::CheckRoom(PodDevices& devices, c
     const bool pod_level = handle_.features().pod_level_resources;
     devices.footprint = {
         .statuses = *std::move(statuses),
-        .demand = PodRequests(counted, {.use_status = true, .pod_level = pod_level}),
+        .demand = PodRequests(counted,
+                              {.use_status = true, .claim_status = true, .pod_level = pod_level}),
         .uncovered = pod_level ? PodLevelShortage(counted) : ""};
   }
   const PodDevices::Footprint& footprint = *devices.footprint;

@@ -25,6 +25,21 @@ bool IsLeftOver(const PodDevices& devices) {
   return devices.has_extended && !devices.extended()->claim->spec.devices.requests.empty();
 }
 
+// Expressions spend from a cycle's budget while this lives.
+class BudgetOfExpressions {
+ public:
+  BudgetOfExpressions(dra::DeviceExpressions& expressions, CycleBudget& budget)
+      : expressions_(expressions) {
+    expressions_.SetBudget(&budget);
+  }
+  ~BudgetOfExpressions() { expressions_.SetBudget(nullptr); }
+  BudgetOfExpressions(const BudgetOfExpressions&) = delete;
+  BudgetOfExpressions& operator=(const BudgetOfExpressions&) = delete;
+
+ private:
+  dra::DeviceExpressions& expressions_;
+};
+
 bool Declares(const api::Node& node, std::string_view feature) {
   const auto& declared = node.status.declared_features;
   return std::ranges::find(declared, feature) != declared.end();
@@ -59,14 +74,19 @@ bool DynamicResources::NoteAvailable(PodDevices& devices, const api::Node& node)
 }
 
 const dra::NodeVerdicts* DynamicResources::FindVerdicts(PodDevices& devices, const PodInfo& pod,
-                                                        const Snapshot& snapshot) const {
+                                                        const Snapshot& snapshot,
+                                                        CycleBudget& budget) const {
   if (!devices.must_allocate || IsLeftOver(devices)) return nullptr;
   devices_->UpdateAllocated();
   const auto groups = GroupByResources(devices, snapshot);
   // All nodes together may take as long as one: what is left is asked one by one.
+  const BudgetOfExpressions spending(*expressions_, budget);
   const auto find = [&](uint64_t from_devices) -> const dra::NodeVerdicts& {
-    return verdicts_->Find(*ClaimsFor(devices, *pod.pod, from_devices).prepared, snapshot,
-                           {max_steps_, max_steps_});
+    const uint64_t most = std::min(max_steps_, budget.steps_left());
+    const dra::NodeVerdicts& found = verdicts_->Find(
+        *ClaimsFor(devices, *pod.pod, from_devices).prepared, snapshot, {most, most});
+    budget.Spend(std::min(verdicts_->last_steps(), budget.steps_left()));
+    return found;
   };
   const auto needs_nothing = [&](const NodesOfResources& group) {
     return group.from_devices == 0 && devices.has_extended && devices.num_user_claims() == 0;
@@ -172,7 +192,8 @@ const NodeClaims& DynamicResources::ClaimsFor(PodDevices& devices, const api::Po
 
 DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const api::Pod& pod,
                                                       const NodeView& node,
-                                                      dra::NodeAllocation& found, Room room) const {
+                                                      dra::NodeAllocation& found,
+                                                      CycleBudget& budget, Room room) const {
   constexpr Code kNever = Code::kUnschedulableAndUnresolvable;
   const NodeClaims* asked = nullptr;
   if (IsLeftOver(devices)) {
@@ -192,7 +213,10 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
   }
   if (asked != nullptr) {
     devices_->UpdateAllocated();
-    devices_->allocator().Allocate(*asked->prepared, node.row(), node.node(), max_steps_, found);
+    const BudgetOfExpressions spending(*expressions_, budget);
+    const uint64_t most = std::min(max_steps_, budget.steps_left());
+    devices_->allocator().Allocate(*asked->prepared, node.row(), node.node(), most, found);
+    budget.Spend(found.steps);
     switch (found.outcome) {
       case dra::AllocationOutcome::kAllocated:
         break;
@@ -201,6 +225,7 @@ DynamicResources::NodeVerdict DynamicResources::Judge(PodDevices& devices, const
       case dra::AllocationOutcome::kInvalidPools:
         return {kNever, found.error};
       case dra::AllocationOutcome::kOutOfSteps:
+        if (budget.spent()) return {Code::kError, budget.Message()};
         return {Code::kError,
                 "node " + node.node().metadata.name + ": timed out trying to allocate devices"};
       case dra::AllocationOutcome::kError:

@@ -20,6 +20,7 @@ bool IsReservedForAtMost(const api::ResourceClaim& claim, std::string_view uid) 
 PostFilterResult DynamicResources::PostFilter(CycleState& state, const PodInfo& pod,
                                               const Snapshot& snapshot,
                                               const NodeToStatus& statuses) {
+  if (pod.resize_deferred) return {.status = Status(Code::kUnschedulable)};
   const auto* kept = state.Find<PodDevicesState>();
   if (kept == nullptr) return {.status = handle_.reasons().Error(kWithoutPreFilter)};
   if (kept->devices == nullptr) return {.status = Status(Code::kUnschedulable)};

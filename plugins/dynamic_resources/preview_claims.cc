@@ -56,7 +56,7 @@ ClaimPreviewPlugin::ByNode DynamicResources::PreviewClaims(const PodInfo& pod) c
     std::vector<api::AllocationResult> allocations;
     std::string problem = kept->problem;
     if (problem.empty()) {
-      const NodeVerdict verdict = Judge(devices, *kept->pod, node, *found_);
+      const NodeVerdict verdict = Judge(devices, *kept->pod, node, *found_, kept->cycle.budget());
       problem = verdict.reason;
       if (verdict.asked != nullptr) {
         // Ids of shares are drawn from elsewhere: no later decision may change.
@@ -69,6 +69,9 @@ ClaimPreviewPlugin::ByNode DynamicResources::PreviewClaims(const PodInfo& pod) c
           problem = made.error().message;
         }
       }
+    }
+    if (problem.find(dra::kInvalidPoolsMessage) != std::string::npos) {
+      problem += ": " + devices_->allocator().DescribeInvalidPools(node.row(), node.node());
     }
     const dra::ClaimsToAllocate* sought = nullptr;
     if (kept->problem.empty() && problem == kNoDevices) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "plugins/shared/gang.h"
 #include "plugins/shared/hint_objects.h"
 
 namespace berth::plugins {
@@ -49,6 +50,7 @@ Status GangScheduling::PreEnqueue(const PodInfo& pod) {
         Code::kUnschedulableAndUnresolvable,
         "waiting for pods's pod group \"" + *name + "\" to appear in scheduling queue");
   }
+  if (IsCoscheduled(group->object)) return {};
   if (group->parent != nullptr) return PreEnqueueInTree(*group);
   // Its own pods are there: one is enough for a group that is no gang.
   if (!group->object.pod_group->spec.scheduling_policy.gang) return {};
@@ -100,6 +102,7 @@ PermitResult GangScheduling::Permit(CycleState& state, const PodInfo& pod, std::
     return {.status = state.reasons().Error("failed to get podGroup " +
                                             pod.pod->metadata.namespace_ + "/" + *name)};
   }
+  if (IsCoscheduled(group->object)) return {};
   const PodGroupNode* root = RootOf(*group);
   if (root == nullptr) {
     return {.status = state.reasons().Error(
@@ -108,7 +111,7 @@ PermitResult GangScheduling::Permit(CycleState& state, const PodInfo& pod, std::
   }
   if (root == group && !group->object.pod_group->spec.scheduling_policy.gang) return {};
   if (IsReady(*root, Count::kScheduled)) {
-    AllowAssumed(*root);
+    ForEachState(*root, [&](const PodGroupState& pods) { AllowAssumed(pods, kName, handle_); });
     return {};
   }
   Activate(*root);
@@ -119,29 +122,15 @@ PermitResult GangScheduling::Permit(CycleState& state, const PodInfo& pod, std::
           .timeout = kPermitTimeout};
 }
 
-void GangScheduling::AllowAssumed(const PodGroupNode& root) {
-  ForEachState(root, [&](const PodGroupState& group) {
-    for (const auto& [uid, member] : group.members) {
-      if (!member.assumed) continue;
-      if (WaitingPod* waiting = handle_.FindWaitingPod(uid)) waiting->Allow(kName);
-    }
-  });
-}
-
-// Those without a node wait together: what moves one of them moves all.
 void GangScheduling::Activate(const PodGroupNode& root) {
   bool done = false;
-  ForEachState(root, [&](const PodGroupState& group) {
-    for (const auto& [uid, member] : group.members) {
-      if (done || member.placed) continue;
-      handle_.Activate({member.pod->metadata.Key()});
-      done = true;
-    }
-  });
+  ForEachState(root,
+               [&](const PodGroupState& group) { done = done || ActivateOne(group, handle_); });
 }
 
 Status GangScheduling::PlacementFeasible(CycleState& state, const AnyPodGroup& group,
                                          const PlacementProgress& progress) {
+  if (IsCoscheduled(group)) return {};
   const size_t min_count = MinCount(group);
   if (progress.scheduled >= min_count) return {};
   const bool hopeless = progress.scheduled + progress.remaining < min_count;

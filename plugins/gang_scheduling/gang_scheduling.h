@@ -20,7 +20,7 @@ namespace berth::plugins {
 //
 // With the gate CompositePodGroup the pods of a composite group do: those of minGroupCount of its
 // children, each of which has what it needs itself. A group that is no gang needs one pod, or one
-// child.
+// child. Groups of scheduling.x-k8s.io are Coscheduling's.
 //
 // Thread safety: the scheduling thread.
 class GangScheduling final : public PreEnqueuePlugin,
@@ -55,8 +55,6 @@ class GangScheduling final : public PreEnqueuePlugin,
   void ForEachState(const PodGroupNode& group, Visit visit, int depth = 1) const;
   // Moves the pods without a node to activeQ.
   void Activate(const PodGroupNode& root);
-  // Lets the pods go that wait in Permit.
-  void AllowAssumed(const PodGroupNode& root);
   // Whether the pod's group and the other one have the same root.
   bool SameRoot(const api::Pod& pod, const PodGroupNode* other) const;
 

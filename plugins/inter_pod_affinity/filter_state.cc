@@ -2,45 +2,80 @@
 #include "plugins/inter_pod_affinity/filter_state.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
+
+#include "absl/container/flat_hash_set.h"
 
 namespace berth::plugins {
 
 PodAffinityFilterState::PodAffinityFilterState(const PodInfo& pod, const Snapshot& snapshot,
                                                TermResolver& resolver,
-                                               const std::vector<AffinityTermCounts>& placed)
+                                               const std::vector<AffinityTermCounts>& placed,
+                                               CycleBudget& budget)
     : terms_(std::make_shared<Terms>()) {
-  ReadTerms(pod, resolver);
+  ReadTerms(pod, resolver, budget);
+  if (budget.spent()) return;
   for (const AffinityTermCounts& term : placed) {
     placed_terms_.push_back(term.serial);
-    placed_anti_affinity_.AddCounts(snapshot, term.topology->key, Borrow(*term.by_domain));
+    if (term.topology->num_domains == 0) continue;
+    placed_anti_affinity_.AddCounts(snapshot.GetTopology(term.topology->key),
+                                    Borrow(*term.by_domain));
   }
-  // kube-scheduler counts a pod once for every term with the key. Only the sign of a count is ever
-  // read, so once for the key does.
-  for (const std::string& key : terms_->affinity_keys) {
-    affinity_.AddCounts(snapshot, key, CountByDomain(snapshot, terms_->affinity, key));
+  CountOwn(snapshot, budget);
+}
+
+void PodAffinityFilterState::ReadTerms(const PodInfo& pod, TermResolver& resolver,
+                                       CycleBudget& budget) {
+  terms_->pod = pod.pod.get();
+  terms_->own = pod.affinity;
+  terms_->namespace_labels = &resolver.NamespaceLabels(pod.pod->metadata.namespace_);
+  if (pod.affinity == nullptr) return;
+  // Only the sign of a count is ever read, so a key, and a term that the spec repeats, do once.
+  const size_t most =
+      std::max(pod.affinity->required_affinity.size(), pod.affinity->required_anti_affinity.size());
+  absl::flat_hash_set<std::string_view> keys;
+  absl::flat_hash_set<const AffinityTerm*> known;
+  const auto is_new = [&known, most](const AffinityTerm& term) {
+    return most == 1 || known.insert(&term).second;
+  };
+  for (const AffinityTerm& term : pod.affinity->required_affinity) {
+    if (!is_new(term)) continue;
+    terms_->affinity.all_of.push_back(resolver.Resolve(term, budget));
+    if (budget.spent()) return;
+    if (keys.insert(term.topology_key).second) terms_->affinity_keys.push_back(term.topology_key);
   }
-  for (const KeyedTerm& term : terms_->anti_affinity) {
-    anti_affinity_.AddCounts(snapshot, term.topology_key,
-                             CountByDomain(snapshot, term.query, term.topology_key));
+  terms_->matches_own_affinity =
+      !terms_->affinity_keys.empty() && terms_->affinity.Matches(*pod.pod);
+  for (const AffinityTerm& term : pod.affinity->required_anti_affinity) {
+    if (!is_new(term)) continue;
+    terms_->anti_affinity.push_back(
+        {term.topology_key, {.all_of = {resolver.Resolve(term, budget)}}});
+    if (budget.spent()) return;
   }
 }
 
-void PodAffinityFilterState::ReadTerms(const PodInfo& pod, TermResolver& resolver) {
-  terms_->pod = pod.pod.get();
-  terms_->namespace_labels = &resolver.NamespaceLabels(pod.pod->metadata.namespace_);
-  if (pod.affinity == nullptr) return;
-  std::vector<std::string>& keys = terms_->affinity_keys;
-  for (const AffinityTerm& term : pod.affinity->required_affinity) {
-    terms_->affinity.all_of.push_back(resolver.Resolve(term));
-    if (std::find(keys.begin(), keys.end(), term.topology_key) == keys.end()) {
-      keys.push_back(term.topology_key);
+// What it takes is spent before anything is counted: a pod that asks for too much is tried again
+// and again.
+void PodAffinityFilterState::CountOwn(const Snapshot& snapshot, CycleBudget& budget) {
+  std::vector<std::shared_ptr<const Topology>> topologies;
+  topologies.reserve(terms_->anti_affinity.size());
+  for (const KeyedTerm& term : terms_->anti_affinity) {
+    topologies.push_back(snapshot.GetTopology(term.topology_key));
+    const bool counts = topologies.back()->num_domains > 0;
+    if (!budget.Spend(counts ? snapshot.StepsToCountPods(term.query) : 1)) return;
+  }
+  if (!terms_->affinity_keys.empty()) {
+    if (!budget.Spend(snapshot.StepsToCountPods(terms_->affinity))) return;
+    const std::shared_ptr<const PodCounts> counts = snapshot.CountPods(terms_->affinity);
+    for (const std::string_view key : terms_->affinity_keys) {
+      const std::shared_ptr<const Topology> topology = snapshot.GetTopology(key);
+      affinity_.AddCounts(topology,
+                          std::shared_ptr<const Counts>(counts, &counts->by_domain(*topology)));
     }
   }
-  terms_->matches_own_affinity = !keys.empty() && terms_->affinity.Matches(*pod.pod);
-  for (const AffinityTerm& term : pod.affinity->required_anti_affinity) {
-    terms_->anti_affinity.push_back({term.topology_key, {.all_of = {resolver.Resolve(term)}}});
+  for (size_t i = 0; i < topologies.size(); ++i) {
+    anti_affinity_.AddCounts(
+        topologies[i], CountByDomain(snapshot, terms_->anti_affinity[i].query, *topologies[i]));
   }
 }
 
@@ -74,7 +109,7 @@ void PodAffinityFilterState::UpdateWithPod(const Snapshot& snapshot, const PodIn
     }
   }
   if (!terms_->affinity_keys.empty() && terms_->affinity.Matches(*other.pod)) {
-    for (const std::string& key : terms_->affinity_keys) {
+    for (const std::string_view key : terms_->affinity_keys) {
       affinity_.AddPod(snapshot, key, row, delta);
     }
   }
@@ -96,10 +131,8 @@ bool PodAffinityFilterState::Update(std::span<const NodeRow> rows,
                                     NodeSet& touched) {
   if (!std::ranges::equal(placed, placed_terms_, {}, &AffinityTermCounts::serial)) return false;
   const bool none_matched = affinity_.empty();
-  affinity_.Update(rows, touched);
-  anti_affinity_.Update(rows, touched);
-  placed_anti_affinity_.Update(rows, touched);
-  return affinity_.empty() == none_matched;
+  return affinity_.Update(rows, touched) && anti_affinity_.Update(rows, touched) &&
+         placed_anti_affinity_.Update(rows, touched) && affinity_.empty() == none_matched;
 }
 
 bool PodAffinityFilterState::SatisfiesAffinity(NodeRow row) const {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/in_tree/cycle_state.h"
@@ -21,19 +21,20 @@ namespace berth::plugins {
 class PodAffinityFilterState final {
  public:
   // `pod`, and the namespaces that `resolver` knows, must outlive the state. `placed` are the
-  // required anti-affinity terms of placed pods that mean the pod.
+  // required anti-affinity terms of placed pods that mean the pod. Where `budget` is used up, the
+  // state is not to be used.
   PodAffinityFilterState(const PodInfo& pod, const Snapshot& snapshot, TermResolver& resolver,
-                         const std::vector<AffinityTermCounts>& placed);
+                         const std::vector<AffinityTermCounts>& placed, CycleBudget& budget);
 
   size_t bytes() const;
 
   // Nothing keeps the pod away from any node, and the pod asks for nothing.
   bool nothing_to_say() const;
 
-  // `other` comes to the row (1) or goes from it (-1).
+  // `other` is added to the row (1) or removed from it (-1).
   void UpdateWithPod(const Snapshot& snapshot, const PodInfo& other, NodeRow row, int32_t delta);
 
-  // What UpdateWithPod() is not told of changes nothing any more, whatever pods come and go.
+  // Only UpdateWithPod() changes anything from now on, whatever pods come and go.
   void Detach();
 
   // Pods came to or left `rows`, and `placed` are the terms as they are now: brings the counts up
@@ -54,20 +55,22 @@ class PodAffinityFilterState final {
 
  private:
   struct KeyedTerm {
-    std::string topology_key;
-    PodQuery query;  // of this term alone
+    std::string_view topology_key;  // the pod's
+    PodQuery query;                 // of this term alone
   };
   // What stays as it is from PreFilter on; shared by copies.
   struct Terms {
     const api::Pod* pod = nullptr;
+    std::shared_ptr<const PodAffinityTerms> own;  // what the keys are of
     const api::StringMap* namespace_labels = nullptr;
-    PodQuery affinity;                       // all affinity terms together; none: no pod matches
-    std::vector<std::string> affinity_keys;  // unique
+    PodQuery affinity;  // all affinity terms together; none: no pod matches
+    std::vector<std::string_view> affinity_keys;  // the pod's, unique
     bool matches_own_affinity = false;
-    std::vector<KeyedTerm> anti_affinity;
+    std::vector<KeyedTerm> anti_affinity;  // unique
   };
 
-  void ReadTerms(const PodInfo& pod, TermResolver& resolver);
+  void ReadTerms(const PodInfo& pod, TermResolver& resolver, CycleBudget& budget);
+  void CountOwn(const Snapshot& snapshot, CycleBudget& budget);
 
   std::shared_ptr<Terms> terms_;
   std::vector<uint64_t> placed_terms_;  // their serials

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,6 +32,7 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
                                public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "InterPodAffinity";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kAffinityReason = "node(s) didn't match pod affinity rules";
   static constexpr std::string_view kAntiAffinityReason =
       "node(s) didn't match pod anti-affinity rules";
@@ -86,6 +89,16 @@ class InterPodAffinity final : public UpdatablePreFilterPlugin,
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
 
  private:
+  // A preferred term of the incoming pod.
+  struct OwnTerm {
+    std::shared_ptr<const Topology> topology;
+    PodQuery query;
+    int64_t weight = 0;  // negative: of anti-affinity
+  };
+  using OwnTerms = std::vector<OwnTerm>;
+
+  OwnTerms ReadOwnTerms(const PodAffinityTerms& affinity, const Snapshot& snapshot,
+                        CycleBudget& budget);
   // Fills placed_ with the terms of placed pods that mean the pod.
   void FindPlaced(const PodInfo& pod, const Snapshot& snapshot, AffinityTermKinds kinds);
   AffinityTermKinds ScoredKinds() const;

@@ -15,34 +15,37 @@ constexpr size_t kMaxDomains = 512;
 
 }  // namespace
 
-void PodAffinityScoreState::AddOwn(const Snapshot& snapshot, std::string_view key,
+void PodAffinityScoreState::AddOwn(const std::shared_ptr<const Topology>& topology,
                                    std::shared_ptr<const Counts> counts, int64_t weight) {
-  Add(snapshot, key, {std::move(counts), weight});
+  Add(topology, {std::move(counts), weight});
 }
 
 void PodAffinityScoreState::AddPlaced(const Snapshot& snapshot, const AffinityTermCounts& term,
                                       int64_t weight) {
   placed_terms_.push_back(term.serial);
-  Add(snapshot, term.topology->key, {Borrow(*term.by_domain), weight});
+  Add(snapshot.GetTopology(term.topology->key), {Borrow(*term.by_domain), weight});
 }
 
-void PodAffinityScoreState::Add(const Snapshot& snapshot, std::string_view key, Source source) {
+void PodAffinityScoreState::Add(const std::shared_ptr<const Topology>& topology, Source source) {
+  const bool stays = !IsOwned(source.counts) || ++num_owned_ <= kMaxOwned;
+  sums_alone_ = sums_alone_ || !stays;
   if (source.counts->empty()) {
-    without_pods_.push_back(std::move(source.counts));
+    // A key that no node has gets its first pod with a node that changes.
+    if (stays && topology->num_domains > 0) without_pods_.push_back(std::move(source.counts));
     return;
   }
-  auto at = std::find_if(keys_.begin(), keys_.end(),
-                         [key](const Key& known) { return known.topology->key == key; });
-  if (at == keys_.end()) {
-    std::shared_ptr<const Topology> topology = snapshot.GetTopology(key);
-    const size_t num_domains = topology->values.size();
-    keys_.push_back({std::move(topology), {}, std::vector<int64_t>(num_domains, 0)});
-    at = std::prev(keys_.end());
+  const auto key_at = [this](size_t i) -> std::string_view { return keys_[i].topology->key; };
+  size_t at = by_key_.Find(topology->key, keys_.size(), key_at);
+  if (at == PositionByKey::kNone) {
+    at = keys_.size();
+    keys_.push_back({topology, {}, std::vector<int64_t>(topology->values.size(), 0)});
+    by_key_.Added(keys_.size(), key_at);
   }
+  Key& key = keys_[at];
   source.counts->ForEach([&](DomainId domain, int32_t count) {
-    at->scores[domain] += source.weight * int64_t{count};
+    key.scores[domain] += source.weight * int64_t{count};
   });
-  at->sources.push_back(std::move(source));
+  if (stays) key.sources.push_back(std::move(source));
 }
 
 void PodAffinityScoreState::MakeGroups() {
@@ -57,7 +60,7 @@ void PodAffinityScoreState::MakeGroups() {
 }
 
 size_t PodAffinityScoreState::bytes() const {
-  size_t bytes = group_of_.capacity() * sizeof(group_of_[0]) +
+  size_t bytes = by_key_.bytes() + group_of_.capacity() * sizeof(group_of_[0]) +
                  without_pods_.capacity() * sizeof(without_pods_[0]) +
                  placed_terms_.capacity() * sizeof(placed_terms_[0]);
   for (const Key& key : keys_) {
@@ -79,6 +82,7 @@ std::optional<ScoreGroups> PodAffinityScoreState::Groups() const {
 bool PodAffinityScoreState::Update(std::span<const NodeRow> rows,
                                    const std::vector<AffinityTermCounts>& placed,
                                    NodeSet& touched) {
+  if (sums_alone_) return false;
   if (!std::ranges::equal(placed, placed_terms_, {}, &AffinityTermCounts::serial)) return false;
   const auto has_pods = [](const std::shared_ptr<const Counts>& counts) {
     return !counts->empty();

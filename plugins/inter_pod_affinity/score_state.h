@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "berth/in_tree/cycle_state.h"
 #include "berth/in_tree/points.h"
 #include "berth/snapshot.h"
+#include "plugins/shared/position_by_key.h"
 
 namespace berth::plugins {
 
@@ -20,8 +20,9 @@ namespace berth::plugins {
 class PodAffinityScoreState final {
  public:
   // Every counted pod adds `weight` to its domain of the key: pods that a term of the incoming pod
-  // means, and pods that have a term which means it.
-  void AddOwn(const Snapshot& snapshot, std::string_view key, std::shared_ptr<const Counts> counts,
+  // means, and pods that have a term which means it. Of counts that nothing else keeps, no more
+  // than kMaxOwned stay: what comes after that is added up, and Update() cannot tell any more.
+  void AddOwn(const std::shared_ptr<const Topology>& topology, std::shared_ptr<const Counts> counts,
               int64_t weight);
   void AddPlaced(const Snapshot& snapshot, const AffinityTermCounts& term, int64_t weight);
 
@@ -46,6 +47,8 @@ class PodAffinityScoreState final {
   // Sets scores[i] for nodes[i].
   void ScoreNodes(std::span<const NodeRow> nodes, std::span<int64_t> scores) const;
 
+  static constexpr size_t kMaxOwned = 256;
+
  private:
   struct Source {
     std::shared_ptr<const Counts> counts;
@@ -57,9 +60,12 @@ class PodAffinityScoreState final {
     std::vector<int64_t> scores;  // by domain; with groups, one more for nodes without the key
   };
 
-  void Add(const Snapshot& snapshot, std::string_view key, Source source);
+  void Add(const std::shared_ptr<const Topology>& topology, Source source);
 
   std::vector<Key> keys_;
+  PositionByKey by_key_;
+  size_t num_owned_ = 0;
+  bool sums_alone_ = false;
   std::vector<uint16_t> group_of_;  // by row; empty where there are no groups
   std::vector<std::shared_ptr<const Counts>> without_pods_;  // counts that were empty
   std::vector<uint64_t> placed_terms_;                       // their serials

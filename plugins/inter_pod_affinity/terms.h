@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "berth/in_tree/cycle_budget.h"
 #include "berth/listers.h"
 #include "berth/pod_affinity.h"
 #include "berth/snapshot.h"
@@ -23,14 +23,15 @@ class TermResolver {
   // `listers` must outlive the resolver.
   explicit TermResolver(const Listers& listers) : listers_(&listers) {}
 
-  PodTerm Resolve(const AffinityTerm& term);
-  std::vector<PodTerm> Resolve(std::span<const AffinityTerm> terms);
+  // Where `budget` is used up, what is returned is not to be used.
+  PodTerm Resolve(const AffinityTerm& term, CycleBudget& budget);
 
   // The labels of a namespace, none when it is not known. Good until the cycle ends.
   const api::StringMap& NamespaceLabels(std::string_view name) const;
 
  private:
-  const std::vector<std::string>& SelectNamespaces(const LabelSelectorMatcher& selector);
+  const std::vector<std::string>& SelectNamespaces(const LabelSelectorMatcher& selector,
+                                                   CycleBudget& budget);
 
   const Listers* listers_;
   // What selectors select while the namespaces stay as they are, up to so many selectors and names.
@@ -39,9 +40,10 @@ class TermResolver {
   std::map<std::string, std::vector<std::string>> selected_;
 };
 
-// How many placed pods match every term, by domain of the key. Keeps what counts them alive.
+// How many placed pods match every term, by domain of the topology. Keeps what counts them alive,
+// but where the topology has no domain: there nothing is counted.
 std::shared_ptr<const Counts> CountByDomain(const Snapshot& snapshot, const PodQuery& query,
-                                            std::string_view key);
+                                            const Topology& topology);
 // The counts themselves, when something else keeps them alive.
 inline std::shared_ptr<const Counts> Borrow(const Counts& counts) {
   return std::shared_ptr<const Counts>(std::shared_ptr<void>(), &counts);

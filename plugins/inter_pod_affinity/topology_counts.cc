@@ -29,37 +29,43 @@ std::vector<uint8_t> TopologyCounts::Entry::PositiveDomains() const {
   return bytes;
 }
 
-TopologyCounts::Entry& TopologyCounts::At(const Snapshot& snapshot, std::string_view key) {
-  for (Entry& entry : entries_) {
-    if (entry.topology->key == key) return entry;
-  }
+TopologyCounts::Entry& TopologyCounts::At(const std::shared_ptr<const Topology>& topology) {
+  const auto key_at = [this](size_t i) -> std::string_view { return entries_[i].topology->key; };
+  const size_t known = by_key_.Find(topology->key, entries_.size(), key_at);
+  if (known != PositionByKey::kNone) return entries_[known];
   Entry& entry = entries_.emplace_back();
-  entry.topology = snapshot.GetTopology(key);
+  entry.topology = topology;
+  by_key_.Added(entries_.size(), key_at);
   return entry;
 }
 
-void TopologyCounts::AddKey(const Snapshot& snapshot, std::string_view key) { At(snapshot, key); }
-
-void TopologyCounts::AddCounts(const Snapshot& snapshot, std::string_view key,
+void TopologyCounts::AddCounts(const std::shared_ptr<const Topology>& topology,
                                std::shared_ptr<const Counts> counts) {
-  Entry& entry = At(snapshot, key);
-  if (entry.counts == nullptr) {
+  if (topology->num_domains == 0) {
+    nowhere_ = true;
+    return;
+  }
+  const bool stays = !IsOwned(counts) || ++num_owned_ <= kMaxOwned;
+  sums_alone_ = sums_alone_ || !stays;
+  Entry& entry = At(topology);
+  if (entry.counts == nullptr && stays) {
     num_counts_ += static_cast<int64_t>(counts->size());
     entry.counts = std::move(counts);
     return;
   }
-  num_counts_ -= static_cast<int64_t>(entry.counts->size());
+  if (entry.counts != nullptr) num_counts_ -= static_cast<int64_t>(entry.counts->size());
   if (entry.sum == nullptr) {
-    entry.sum = std::make_shared<Counts>(*entry.counts);
-    entry.addends.push_back(std::move(entry.counts));
+    entry.sum = std::make_shared<Counts>(entry.counts == nullptr ? Counts() : *entry.counts);
+    if (entry.counts != nullptr) entry.addends.push_back(std::move(entry.counts));
     entry.counts = entry.sum;
   }
   counts->ForEach([&](DomainId domain, int32_t count) { entry.sum->Add(domain, count); });
-  entry.addends.push_back(std::move(counts));
+  if (stays) entry.addends.push_back(std::move(counts));
   num_counts_ += static_cast<int64_t>(entry.sum->size());
 }
 
-void TopologyCounts::Update(std::span<const NodeRow> rows, NodeSet& touched) {
+bool TopologyCounts::Update(std::span<const NodeRow> rows, NodeSet& touched) {
+  if (sums_alone_) return false;
   num_counts_ = 0;
   for (Entry& entry : entries_) {
     if (entry.counts == nullptr) continue;
@@ -85,6 +91,7 @@ void TopologyCounts::Update(std::span<const NodeRow> rows, NodeSet& touched) {
     }
     num_counts_ += static_cast<int64_t>(entry.counts->size());
   }
+  return true;
 }
 
 void TopologyCounts::Detach() {
@@ -97,16 +104,17 @@ void TopologyCounts::Detach() {
 
 void TopologyCounts::AddPod(const Snapshot& snapshot, std::string_view key, NodeRow row,
                             int32_t delta) {
-  Entry& entry = At(snapshot, key);
-  const DomainId domain = entry.topology->domain_of[row];
+  const std::shared_ptr<const Topology> topology = snapshot.GetTopology(key);
+  const DomainId domain = topology->domain_of[row];
   if (domain == kNoDomain) return;
+  Entry& entry = At(topology);
   const bool was_there = entry.Get(domain) != 0;
   entry.imagined.Add(domain, delta);
   num_counts_ += static_cast<int64_t>(entry.Get(domain) != 0) - static_cast<int64_t>(was_there);
 }
 
 size_t TopologyCounts::bytes() const {
-  size_t bytes = entries_.capacity() * sizeof(Entry);
+  size_t bytes = entries_.capacity() * sizeof(Entry) + by_key_.bytes();
   for (const Entry& entry : entries_) {
     bytes += ShareOf(entry.topology, entry.topology->bytes()) + entry.positive.capacity() +
              entry.imagined.bytes();
@@ -120,14 +128,14 @@ size_t TopologyCounts::bytes() const {
 }
 
 bool TopologyCounts::HasAllKeys(NodeRow row) const {
-  return std::all_of(entries_.begin(), entries_.end(), [row](const Entry& entry) {
+  return !nowhere_ && std::all_of(entries_.begin(), entries_.end(), [row](const Entry& entry) {
     return entry.topology->domain_of[row] != kNoDomain;
   });
 }
 
 bool TopologyCounts::AllPositive(NodeRow row) const {
-  return std::all_of(entries_.begin(), entries_.end(),
-                     [row](const Entry& entry) { return entry.Positive(row); });
+  return !nowhere_ && std::all_of(entries_.begin(), entries_.end(),
+                                  [row](const Entry& entry) { return entry.Positive(row); });
 }
 
 bool TopologyCounts::AnyPositive(NodeRow row) const {
@@ -136,10 +144,12 @@ bool TopologyCounts::AnyPositive(NodeRow row) const {
 }
 
 void TopologyCounts::KeepIfHasAllKeys(NodeSet& nodes) const {
+  if (nowhere_) nodes.Assign(nodes.size(), false);
   for (const Entry& entry : entries_) nodes &= entry.topology->nodes;
 }
 
 void TopologyCounts::KeepIfAllPositive(NodeSet& nodes) const {
+  if (nowhere_) nodes.Assign(nodes.size(), false);
   for (const Entry& entry : entries_) {
     const std::vector<uint8_t> positive = entry.PositiveDomains();
     nodes.Filter([&, domain_of = entry.topology->domain_of.data()](NodeRow row) {

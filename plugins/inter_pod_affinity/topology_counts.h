@@ -11,6 +11,7 @@
 #include "berth/node_set.h"
 #include "berth/snapshot.h"
 #include "berth/topology.h"
+#include "plugins/shared/position_by_key.h"
 
 namespace berth::plugins {
 
@@ -19,18 +20,20 @@ namespace berth::plugins {
 // What the snapshot counted is shared, and never changed here; pods that are imagined on a node or
 // away from it are kept apart, so that a copy costs little however large the cluster is.
 //
+// There may be any number of keys that no node has; what is asked about a node looks at the others
+// alone.
+//
 // Thread safety: one owner; any number of readers between its writes.
 class TopologyCounts {
  public:
-  // The key gets a place, with no counts unless it has some already.
-  void AddKey(const Snapshot& snapshot, std::string_view key);
-  // Adds counts by domain of the key's topology in `snapshot`.
-  void AddCounts(const Snapshot& snapshot, std::string_view key,
+  // Adds counts by domain of the topology. Of counts that nothing else keeps, no more than
+  // kMaxOwned stay: what comes after that is added up, and Update() cannot tell any more.
+  void AddCounts(const std::shared_ptr<const Topology>& topology,
                  std::shared_ptr<const Counts> counts);
   // Pods came to or left `rows`: makes sums and the number of counts those of now, and adds to
   // `touched` the rows whose domain's count of some key went above 0 or back. Not for copies, nor
-  // where pods are imagined, nor after Detach().
-  void Update(std::span<const NodeRow> rows, NodeSet& touched);
+  // where pods are imagined, nor after Detach(). False: it cannot tell.
+  bool Update(std::span<const NodeRow> rows, NodeSet& touched);
   // Copies what the snapshot counted: it changes no more.
   void Detach();
   // Adds `delta` in the row's domain; nothing happens when the row has none.
@@ -53,6 +56,8 @@ class TopologyCounts {
   void KeepIfAllPositive(NodeSet& nodes) const;
   void RemoveIfAnyPositive(NodeSet& nodes) const;
 
+  static constexpr size_t kMaxOwned = 256;
+
  private:
   struct Entry {
     std::shared_ptr<const Topology> topology;
@@ -68,10 +73,15 @@ class TopologyCounts {
     std::vector<uint8_t> PositiveDomains() const;
   };
 
-  Entry& At(const Snapshot& snapshot, std::string_view key);
+  // The entry of a topology that has domains.
+  Entry& At(const std::shared_ptr<const Topology>& topology);
 
-  std::vector<Entry> entries_;  // one a key
-  int64_t num_counts_ = 0;      // how many counts are not 0
+  std::vector<Entry> entries_;  // one a key that some node has
+  PositionByKey by_key_;
+  bool nowhere_ = false;  // there is a key that no node has: its counts are 0
+  size_t num_owned_ = 0;  // counts that stay because of this
+  bool sums_alone_ = false;
+  int64_t num_counts_ = 0;  // how many counts are not 0
 };
 
 }  // namespace berth::plugins

@@ -2,225 +2,178 @@
 #include "plugins/legacy/disk_limits.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <utility>
+#include <memory>
 
-#include "plugins/shared/csi_migration.h"
-#include "plugins/shared/pod_claims.h"
-
-namespace berth::plugins {
+namespace berth::legacy {
 namespace {
 
-struct Problem {
-  std::string message = {};  // "": there is none
-  bool claim_missing = false;
-};
-
+// What PreFilter found of the pod.
 struct DisksOfPod {
   std::set<std::string> disks;
-  Problem problem;
-};
 
-// Of each plugin that looks for disks of its own kind.
-struct PreFilterState {
-  std::map<const DiskKind*, DisksOfPod> by_kind;
-};
-
-bool IsProvisionedBy(std::string_view in_tree_plugin, const api::PersistentVolumeClaim& claim,
-                     const Listers& listers) {
-  if (!claim.spec.storage_class_name) return false;
-  const api::StorageClass* storage_class = listers.FindStorageClass(*claim.spec.storage_class_name);
-  return storage_class != nullptr && storage_class->provisioner == in_tree_plugin;
-}
-
-// Adds what stands for the claim's disk where it is of the kind. A disk that is not known yet
-// counts under the claim's name, which is no disk's.
-void AddDiskOf(const DiskKind& kind, const api::PersistentVolumeClaim& claim,
-               const Listers& listers, std::set<std::string>& disks) {
-  const api::PersistentVolume* volume = claim.spec.volume_name.empty()
-                                            ? nullptr
-                                            : listers.FindPersistentVolume(claim.spec.volume_name);
-  if (volume == nullptr) {
-    if (IsProvisionedBy(kind.in_tree_plugin, claim, listers)) {
-      disks.insert(std::string(1, '\0') + claim.metadata.Key());
-    }
-    return;
+  size_t bytes() const {
+    constexpr size_t kLinks = 4 * sizeof(void*);  // of the tree, for each
+    size_t bytes = 0;
+    for (const std::string& disk : disks) bytes += kLinks + sizeof(std::string) + disk.capacity();
+    return bytes;
   }
-  if (const std::string* id = kind.id_of_persistent_volume(*volume)) disks.insert(*id);
-}
-
-// Stops at the first problem. A claim that does not exist is one for a new pod only.
-Problem AddDisksOf(const DiskKind& kind, const api::Pod& pod, bool is_new, const Listers& listers,
-                   std::set<std::string>& disks) {
-  const std::string& namespace_ = pod.metadata.namespace_;
-  for (const api::Volume& volume : pod.spec.volumes) {
-    if (const std::string* id = kind.id_of_volume(volume)) {
-      disks.insert(*id);
-      continue;
-    }
-    const auto name = ClaimNameOf(pod, volume);
-    if (!name) continue;
-    if (name->empty()) return {"PersistentVolumeClaim had no name"};
-    const api::PersistentVolumeClaim* claim = listers.FindPersistentVolumeClaim(namespace_, *name);
-    if (claim == nullptr) {
-      if (!is_new) continue;
-      return {"looking up PVC " + namespace_ + "/" + *name + ": " + ClaimNotFound(*name), true};
-    }
-    if (volume.ephemeral && !IsOwnedBy(*claim, pod)) return {ClaimNotOwned(*claim, pod)};
-    AddDiskOf(kind, *claim, listers, disks);
-  }
-  return {};
-}
-
-DisksOfPod DisksFor(const DiskKind& kind, const api::Pod& pod, const Listers& listers) {
-  DisksOfPod found;
-  found.problem = AddDisksOf(kind, pod, /*is_new=*/true, listers, found.disks);
-  return found;
-}
-
-Status StatusOf(const Problem& problem, const CycleState& state) {
-  if (problem.message.empty()) return Status::Success();
-  return state.reasons().Make(
-      problem.claim_missing ? Code::kUnschedulableAndUnresolvable : Code::kError, problem.message);
-}
-
-template <typename Source, typename Id>
-const std::string* IdOf(const api::Boxed<Source>& source, Id Source::* id) {
-  return source ? &((*source).*id) : nullptr;
-}
+};
 
 // Instance types with Nitro disks: c5, m5 and r5 with all that follows, and any name that has t3 or
 // z1d in it, as the releases that knew them had it.
-int64_t EbsLimitOf(const api::Node& node) {
+int64_t EbsLimitOf(const NodeView& node) {
   constexpr int64_t kLimit = 39;
   constexpr int64_t kNitroLimit = 25;
-  const std::string* type = api::Find(node.metadata.labels, "node.kubernetes.io/instance-type");
-  if (type == nullptr) {
-    type = api::Find(node.metadata.labels, "beta.kubernetes.io/instance-type");
-  }
-  if (type == nullptr) return kLimit;
+  const StringMap labels = node.labels();
+  auto type = labels.Find("node.kubernetes.io/instance-type");
+  if (!type) type = labels.Find("beta.kubernetes.io/instance-type");
+  if (!type) return kLimit;
   const bool nitro = type->starts_with("c5") || type->starts_with("m5") ||
                      type->starts_with("r5") || type->find("t3") != type->npos ||
                      type->find("z1d") != type->npos;
   return nitro ? kNitroLimit : kLimit;
 }
 
-const DiskKind kEbs = {
-    .in_tree_plugin = "kubernetes.io/aws-ebs",
-    .limit_resource = "attachable-volumes-aws-ebs",
-    .id_of_volume =
-        [](const api::Volume& volume) {
-          return IdOf(volume.aws_elastic_block_store,
-                      &api::AWSElasticBlockStoreVolumeSource::volume_id);
-        },
-    .id_of_persistent_volume =
-        [](const api::PersistentVolume& volume) {
-          return IdOf(volume.spec.aws_elastic_block_store,
-                      &api::AWSElasticBlockStoreVolumeSource::volume_id);
-        },
-    .limit_of_node = EbsLimitOf,
-};
+constexpr DiskKind kEbs = {.in_tree_plugin = "kubernetes.io/aws-ebs",
+                           .limit_resource = "attachable-volumes-aws-ebs",
+                           .limit_of_node = EbsLimitOf};
+constexpr DiskKind kGcePd = {.in_tree_plugin = "kubernetes.io/gce-pd",
+                             .limit_resource = "attachable-volumes-gce-pd",
+                             .default_limit = 16};
+constexpr DiskKind kAzureDisk = {.in_tree_plugin = "kubernetes.io/azure-disk",
+                                 .limit_resource = "attachable-volumes-azure-disk",
+                                 .default_limit = 16};
+constexpr DiskKind kCinder = {.in_tree_plugin = "kubernetes.io/cinder",
+                              .limit_resource = "attachable-volumes-cinder",
+                              .default_limit = 256};
 
-const DiskKind kGcePd = {
-    .in_tree_plugin = "kubernetes.io/gce-pd",
-    .limit_resource = "attachable-volumes-gce-pd",
-    .default_limit = 16,
-    .id_of_volume =
-        [](const api::Volume& volume) {
-          return IdOf(volume.gce_persistent_disk, &api::GCEPersistentDiskVolumeSource::pd_name);
-        },
-    .id_of_persistent_volume =
-        [](const api::PersistentVolume& volume) {
-          return IdOf(volume.spec.gce_persistent_disk,
-                      &api::GCEPersistentDiskVolumeSource::pd_name);
-        },
-};
+// Whether a list of names, joined by commas, has the name.
+bool Lists(std::string_view names, std::string_view name) {
+  for (;;) {
+    const size_t comma = names.find(',');
+    if (names.substr(0, comma) == name) return true;
+    if (comma == names.npos) return false;
+    names.remove_prefix(comma + 1);
+  }
+}
 
-const DiskKind kAzureDisk = {
-    .in_tree_plugin = "kubernetes.io/azure-disk",
-    .limit_resource = "attachable-volumes-azure-disk",
-    .default_limit = 16,
-    .id_of_volume =
-        [](const api::Volume& volume) {
-          return IdOf(volume.azure_disk, &api::AzureDiskVolumeSource::disk_name);
-        },
-    .id_of_persistent_volume =
-        [](const api::PersistentVolume& volume) {
-          return IdOf(volume.spec.azure_disk, &api::AzureDiskVolumeSource::disk_name);
-        },
-};
-
-const DiskKind kCinder = {
-    .in_tree_plugin = "kubernetes.io/cinder",
-    .limit_resource = "attachable-volumes-cinder",
-    .default_limit = 256,
-    .id_of_volume =
-        [](const api::Volume& volume) {
-          return IdOf(volume.cinder, &api::CinderVolumeSource::volume_id);
-        },
-    .id_of_persistent_volume =
-        [](const api::PersistentVolume& volume) {
-          return IdOf(volume.spec.cinder, &api::CinderVolumeSource::volume_id);
-        },
-};
+// "namespace/name", as errors have it.
+std::string KeyOf(std::string_view namespace_, std::string_view name) {
+  return std::string(namespace_) + "/" + std::string(name);
+}
 
 }  // namespace
 
-EBSLimits::EBSLimits(Handle& handle) : DiskLimits(kEbs, handle) {}
-GCEPDLimits::GCEPDLimits(Handle& handle) : DiskLimits(kGcePd, handle) {}
-AzureDiskLimits::AzureDiskLimits(Handle& handle) : DiskLimits(kAzureDisk, handle) {}
-CinderLimits::CinderLimits(Handle& handle) : DiskLimits(kCinder, handle) {}
+EBSLimits::EBSLimits(const ConfigValue&, Handle handle) : DiskLimits(kEbs, handle) {}
+GCEPDLimits::GCEPDLimits(const ConfigValue&, Handle handle) : DiskLimits(kGcePd, handle) {}
+AzureDiskLimits::AzureDiskLimits(const ConfigValue&, Handle handle)
+    : DiskLimits(kAzureDisk, handle) {}
+CinderLimits::CinderLimits(const ConfigValue&, Handle handle) : DiskLimits(kCinder, handle) {}
 
-bool DiskLimits::IsMigrated(const api::Node& node) const {
-  return IsMigratedOn(handle_->listers().FindCSINode(node.metadata.name), kind_.in_tree_plugin);
+// Adds what stands for the claim's disk where it is of the kind. A disk that is not known yet
+// counts under the claim's name, which is no disk's.
+void DiskLimits::AddDiskOf(const ObjectView& claim, std::set<std::string>& disks) const {
+  const bool bound = !claim.volume_name().empty() &&
+                     handle_.FindObject(BERTH_KIND_PERSISTENT_VOLUME, "", claim.volume_name(),
+                                        [&](const ObjectView& volume) {
+                                          if (volume.in_tree_plugin() != kind_.in_tree_plugin)
+                                            return;
+                                          disks.emplace(volume.disk());
+                                        });
+  if (bound || claim.spec_storage_class().empty()) return;
+  handle_.FindObject(BERTH_KIND_STORAGE_CLASS, "", claim.spec_storage_class(),
+                     [&](const ObjectView& storage_class) {
+                       if (storage_class.driver() != kind_.in_tree_plugin) return;
+                       disks.insert(std::string(1, '\0') + KeyOf(claim.namespace_(), claim.name()));
+                     });
+}
+
+// Stops at the first problem. A claim that does not exist is one for a new pod only.
+Status DiskLimits::AddDisksOf(const PodView& pod, bool is_new, std::set<std::string>& disks) const {
+  Status status;
+  pod.ForEachVolume([&](const Volume& volume) {
+    if (volume.in_tree_plugin == kind_.in_tree_plugin) {
+      disks.emplace(volume.disk);
+      return true;
+    }
+    if (!volume.claim) return true;
+    const std::string_view name = *volume.claim;
+    if (name.empty()) {
+      status = Status::Error("PersistentVolumeClaim had no name");
+      return false;
+    }
+    const bool found = handle_.FindObject(
+        BERTH_KIND_PERSISTENT_VOLUME_CLAIM, pod.namespace_(), name, [&](const ObjectView& claim) {
+          if (volume.ephemeral && claim.owner_uid() != pod.uid()) {
+            status = Status::Error("PVC " + KeyOf(claim.namespace_(), claim.name()) +
+                                   " was not created for pod " + pod.Key() + " (pod is not owner)");
+          } else {
+            AddDiskOf(claim, disks);
+          }
+        });
+    if (!found && is_new) {
+      status = Status::UnschedulableAndUnresolvable(
+          "looking up PVC " + KeyOf(pod.namespace_(), name) + ": persistentvolumeclaim \"" +
+          std::string(name) + "\" not found");
+    }
+    return status.ok();
+  });
+  return status;
+}
+
+bool DiskLimits::IsMigrated(const NodeView& node) const {
+  bool migrated = false;
+  handle_.FindObject(BERTH_KIND_CSI_NODE, "", node.name(), [&](const ObjectView& csi_node) {
+    const auto plugins =
+        csi_node.annotations().Find("storage.alpha.kubernetes.io/migrated-plugins");
+    migrated = plugins && Lists(*plugins, kind_.in_tree_plugin);
+  });
+  return migrated;
 }
 
 // What the node says goes before what the environment says, and that before the default.
-int64_t DiskLimits::LimitOf(const api::Node& node) const {
-  if (const api::Quantity* limit = api::Find(node.status.allocatable, kind_.limit_resource)) {
-    return limit->Value();
-  }
-  if (const int32_t limit = handle_->features().max_pd_volumes; limit > 0) return limit;
+int64_t DiskLimits::LimitOf(const NodeView& node) const {
+  if (const auto limit = node.FindAllocatable(kind_.limit_resource)) return *limit;
+  if (const int64_t limit = handle_.max_pd_volumes(); limit > 0) return limit;
   return kind_.limit_of_node == nullptr ? kind_.default_limit : kind_.limit_of_node(node);
 }
 
-PreFilterResult DiskLimits::PreFilter(CycleState& state, const PodInfo& pod, const Snapshot&) {
-  DisksOfPod found = DisksFor(kind_, *pod.pod, handle_->listers());
-  if (const Status status = StatusOf(found.problem, state); !status.ok()) return {.status = status};
-  if (found.disks.empty()) return {.status = Status::Skip()};
-  auto* data = state.Find<PreFilterState>();
-  if (data == nullptr) data = &state.Write(PreFilterState());
-  data->by_kind.insert_or_assign(&kind_, std::move(found));
+PreFilterResult DiskLimits::PreFilter(CycleState& state, const PodView& pod, const Snapshot&) {
+  auto found = std::make_unique<DisksOfPod>();
+  Status status = AddDisksOf(pod, /*is_new=*/true, found->disks);
+  if (!status.ok()) return {std::move(status)};
+  if (found->disks.empty()) return {Status::Skip()};
+  state.Write(std::move(found));
   return {};
 }
 
-Status DiskLimits::Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const {
-  const Listers& listers = handle_->listers();
-  const auto* data = state.Find<PreFilterState>();
-  const bool prepared = data != nullptr && data->by_kind.contains(&kind_);
-  const DisksOfPod found = prepared ? data->by_kind.at(&kind_) : DisksFor(kind_, *pod.pod, listers);
-  if (const Status status = StatusOf(found.problem, state); !status.ok()) return status;
-  if (found.disks.empty() || IsMigrated(node.node())) return Status::Success();
+Status DiskLimits::Filter(const CycleState& state, const PodView& pod, const NodeView& node) const {
+  DisksOfPod unprepared;
+  const auto* found = state.Read<DisksOfPod>();
+  if (found == nullptr) {
+    Status status = AddDisksOf(pod, /*is_new=*/true, unprepared.disks);
+    if (!status.ok()) return status;
+    found = &unprepared;
+  }
+  if (found->disks.empty() || IsMigrated(node)) return Status::Success();
 
   std::set<std::string> attached;
-  Problem problem;
-  node.ForEachPod([&](const PodInfo& placed) {
-    if (!problem.message.empty()) return;
-    problem = AddDisksOf(kind_, *placed.pod, /*is_new=*/false, listers, attached);
+  Status problem;
+  node.ForEachPod([&](const PodView& placed) {
+    problem = AddDisksOf(placed, /*is_new=*/false, attached);
+    return problem.ok();
   });
-  if (!problem.message.empty()) return state.reasons().Error(problem.message);
-  const int64_t added = std::ranges::count_if(
-      found.disks, [&](const std::string& disk) { return !attached.contains(disk); });
+  if (!problem.ok()) return problem;
+  const auto added =
+      std::count_if(found->disks.begin(), found->disks.end(),
+                    [&](const std::string& disk) { return !attached.contains(disk); });
   const auto present = static_cast<int64_t>(attached.size());
-  return present + added > LimitOf(node.node()) ? rejection_ : Status::Success();
+  return present + added > LimitOf(node) ? Status::Unschedulable(std::string(kReason))
+                                         : Status::Success();
 }
 
 std::vector<ClusterEventWithHint> DiskLimits::EventsToRegister() const {
-  return {
-      {{EventResource::kNode, action::kAdd}, nullptr},
-      {{EventResource::kAssignedPod, action::kDelete}, nullptr},
-  };
+  return {{BERTH_KIND_NODE, BERTH_ACTION_ADD}, {BERTH_KIND_ASSIGNED_POD, BERTH_ACTION_DELETE}};
 }
 
-}  // namespace berth::plugins
+}  // namespace berth::legacy

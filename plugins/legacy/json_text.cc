@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace berth::plugins {
+namespace berth::legacy {
 namespace {
 
 constexpr int kMaxDepth = 64;
@@ -16,14 +16,14 @@ class JsonReader {
   explicit JsonReader(std::string_view text) : text_(text) {}
 
   // Every reader returns false where the text is no JSON.
-  bool ReadDocument(ConfigValue& out) {
+  bool ReadDocument(Json& out) {
     if (!ReadValue(0, out)) return false;
     SkipSpace();
     return at_ == text_.size();
   }
 
  private:
-  bool ReadValue(int depth, ConfigValue& out) {
+  bool ReadValue(int depth, Json& out) {
     SkipSpace();
     if (depth > kMaxDepth || at_ == text_.size()) return false;
     switch (text_[at_]) {
@@ -34,44 +34,44 @@ class JsonReader {
       case '"': {
         std::string text;
         if (!ReadString(text)) return false;
-        out = ConfigValue(std::move(text));
+        out = {.type = Json::Type::kText, .text = std::move(text)};
         return true;
       }
       case 't':
-        out = ConfigValue(true);
+        out = {.type = Json::Type::kBoolean};
         return Take("true");
       case 'f':
-        out = ConfigValue(false);
+        out = {.type = Json::Type::kBoolean};
         return Take("false");
       case 'n':
-        out = ConfigValue();
+        out = {};
         return Take("null");
       default:
         return ReadNumber(out);
     }
   }
 
-  bool ReadObject(int depth, ConfigValue& out) {
-    ConfigValue::Map members;
+  bool ReadObject(int depth, Json& out) {
+    std::vector<std::pair<std::string, Json>> members;
     Take("{");
     SkipSpace();
     while (!Take("}")) {
       if (!members.empty() && !Take(",")) return false;
       SkipSpace();
       std::string name;
-      ConfigValue value;
+      Json value;
       if (!ReadString(name)) return false;
       SkipSpace();
       if (!Take(":") || !ReadValue(depth + 1, value)) return false;
       members.emplace_back(std::move(name), std::move(value));
       SkipSpace();
     }
-    out = ConfigValue(std::move(members));
+    out = {.type = Json::Type::kObject, .members = std::move(members)};
     return true;
   }
 
-  bool ReadList(int depth, ConfigValue& out) {
-    ConfigValue::List items;
+  bool ReadList(int depth, Json& out) {
+    std::vector<Json> items;
     Take("[");
     SkipSpace();
     while (!Take("]")) {
@@ -79,7 +79,7 @@ class JsonReader {
       if (!ReadValue(depth + 1, items.emplace_back())) return false;
       SkipSpace();
     }
-    out = ConfigValue(std::move(items));
+    out = {.type = Json::Type::kList, .items = std::move(items)};
     return true;
   }
 
@@ -154,7 +154,7 @@ class JsonReader {
     }
   }
 
-  bool ReadNumber(ConfigValue& out) {
+  bool ReadNumber(Json& out) {
     Take("-");
     if (!Take("0") && !SkipDigits()) return false;
     if (Take(".") && !SkipDigits()) return false;
@@ -162,7 +162,7 @@ class JsonReader {
       if (!Take("+")) Take("-");
       if (!SkipDigits()) return false;
     }
-    out = ConfigValue(int64_t{0});
+    out = {.type = Json::Type::kNumber};
     return true;
   }
 
@@ -188,20 +188,19 @@ char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 
 }  // namespace
 
-std::optional<ConfigValue> ParseJson(std::string_view text) {
-  ConfigValue value;
+std::optional<Json> ParseJson(std::string_view text) {
+  Json value;
   if (!JsonReader(text).ReadDocument(value)) return std::nullopt;
   return value;
 }
 
-const ConfigValue* FindMember(const ConfigValue& value, std::string_view name) {
-  if (value.map() == nullptr) return nullptr;
-  const ConfigValue* found = nullptr;
-  for (const auto& [key, member] : *value.map()) {
+const Json* Json::Find(std::string_view name) const {
+  const Json* found = nullptr;
+  for (const auto& [key, member] : members) {
     const bool same = std::ranges::equal(key, name, {}, Lower, Lower);
-    if (same) found = member.is_null() ? nullptr : &member;
+    if (same) found = member.type == Type::kNull ? nullptr : &member;
   }
   return found;
 }
 
-}  // namespace berth::plugins
+}  // namespace berth::legacy

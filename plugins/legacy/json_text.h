@@ -2,20 +2,30 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "berth/config_value.h"
+namespace berth::legacy {
 
-namespace berth::plugins {
+// A value of JSON; what of a number or boolean it is does not matter here.
+struct Json {
+  enum class Type { kNull, kBoolean, kNumber, kText, kList, kObject };
 
-// Reads JSON that an annotation holds. nullopt: it is none, or is nested more than 64 deep. Every
-// number reads as 0. An object may have several members of one name.
+  Type type = Type::kNull;
+  std::string text = {};
+  std::vector<Json> items = {};
+  std::vector<std::pair<std::string, Json>> members = {};  // a name may be there more than once
+
+  // The last member of an object that is called `name`, upper and lower case apart, as Go decodes
+  // JSON; nullptr for none, for null, and where this is no object.
+  const Json* Find(std::string_view name) const;
+};
+
+// Reads JSON that an annotation holds. nullopt: it is none, or is nested more than 64 deep.
 //
 // Thread safety: any thread.
-std::optional<ConfigValue> ParseJson(std::string_view text);
+std::optional<Json> ParseJson(std::string_view text);
 
-// The last member of an object that is called `name`, upper and lower case apart, as Go decodes
-// JSON; nullptr for none, for null, and where `value` is no object.
-const ConfigValue* FindMember(const ConfigValue& value, std::string_view name);
-
-}  // namespace berth::plugins
+}  // namespace berth::legacy

@@ -3,63 +3,72 @@
 
 #include <algorithm>
 
-#include "plugins/shared/hint_objects.h"
-
-namespace berth::plugins {
+namespace berth::legacy {
 namespace {
 
-int64_t CountOn(const api::Node& node, const std::vector<std::string>& keys) {
-  return std::ranges::count_if(keys, [&](const std::string& key) {
-    return api::Find(node.metadata.labels, key) != nullptr;
-  });
+int64_t CountOn(const NodeView& node, const std::vector<std::string>& keys) {
+  const StringMap labels = node.labels();
+  return std::count_if(keys.begin(), keys.end(),
+                       [&](const std::string& key) { return labels.Find(key).has_value(); });
 }
+
+int64_t SizeOf(const std::vector<std::string>& keys) { return static_cast<int64_t>(keys.size()); }
 
 }  // namespace
 
-bool NodeLabel::Passes(const api::Node& node) const {
-  return CountOn(node, args_.present_labels) == std::ssize(args_.present_labels) &&
-         CountOn(node, args_.absent_labels) == 0;
+NodeLabel::NodeLabel(const ConfigValue& args, Handle) {
+  FieldReader fields(args);
+  fields.Read("presentLabels", present_);
+  fields.Read("absentLabels", absent_);
+  fields.Read("presentLabelsPreference", present_preference_);
+  fields.Read("absentLabelsPreference", absent_preference_);
 }
 
-Status NodeLabel::Filter(const CycleState&, const PodInfo&, const NodeView& node) const {
-  return Passes(node.node()) ? Status::Success() : rejection_;
+bool NodeLabel::Passes(const NodeView& node) const {
+  return CountOn(node, present_) == SizeOf(present_) && CountOn(node, absent_) == 0;
 }
 
-Status NodeLabel::FilterNodes(const CycleState&, const PodInfo&, const Snapshot& snapshot,
-                              NodeSet& nodes) const {
-  if (args_.present_labels.empty() && args_.absent_labels.empty()) return {};
-  nodes.Filter([&](NodeRow row) { return Passes(snapshot.node(row)); });
-  return {};
+Status NodeLabel::Filter(const CycleState&, const PodView&, const NodeView& node) const {
+  if (Passes(node)) return Status::Success();
+  return Status::UnschedulableAndUnresolvable(std::string(kReason));
 }
 
-int64_t NodeLabel::ScoreOf(const api::Node& node) const {
-  const int64_t preferences =
-      std::ssize(args_.present_labels_preference) + std::ssize(args_.absent_labels_preference);
+void NodeLabel::FilterNodes(const CycleState&, const PodView&, const Snapshot& snapshot,
+                            NodeSet& nodes) const {
+  if (present_.empty() && absent_.empty()) return;
+  nodes.ForEach([&](uint32_t row) {
+    if (!Passes(snapshot.node(row))) nodes.Clear(row);
+  });
+}
+
+int64_t NodeLabel::ScoreOf(const NodeView& node) const {
+  constexpr int64_t kMaxScore = 100;
+  const int64_t preferences = SizeOf(present_preference_) + SizeOf(absent_preference_);
   if (preferences == 0) return 0;
-  const int64_t fulfilled = CountOn(node, args_.present_labels_preference) +
-                            std::ssize(args_.absent_labels_preference) -
-                            CountOn(node, args_.absent_labels_preference);
-  return fulfilled * kMaxNodeScore / preferences;
+  const int64_t fulfilled = CountOn(node, present_preference_) + SizeOf(absent_preference_) -
+                            CountOn(node, absent_preference_);
+  return fulfilled * kMaxScore / preferences;
 }
 
-ScoreResult NodeLabel::Score(const CycleState&, const PodInfo&, const NodeView& node) const {
-  return {ScoreOf(node.node())};
+ScoreResult NodeLabel::Score(const CycleState&, const PodView&, const NodeView& node) const {
+  return {ScoreOf(node)};
 }
 
-void NodeLabel::ScoreNodes(const CycleState&, const PodInfo&, const Snapshot& snapshot,
-                           std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
-  for (size_t i = 0; i < nodes.size(); ++i) scores[i] = ScoreOf(snapshot.node(nodes[i]));
+void NodeLabel::ScoreNodes(const CycleState&, const PodView&, const Snapshot& snapshot,
+                           const uint32_t* rows, int64_t* scores, size_t n) const {
+  for (size_t i = 0; i < n; ++i) scores[i] = ScoreOf(snapshot.node(rows[i]));
 }
 
 std::vector<ClusterEventWithHint> NodeLabel::EventsToRegister() const {
-  return {{{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel},
-           [this](const api::Pod&, const api::ObjectPtr& old_object,
-                  const api::ObjectPtr& new_object) -> Result<QueueingHint> {
-             const auto change = AsUpdate<api::Node>(old_object, new_object);
-             if (!change) return Fail(change.error());
-             const bool passed = change->old_object != nullptr && Passes(*change->old_object);
-             return QueueIf(!passed && Passes(*change->new_object));
+  return {{BERTH_KIND_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL,
+           [this](const PodView&, const ObjectView& before, const ObjectView& after) {
+             const auto node = after.node();
+             if (!node)
+               return QueueingHint::kQueue;  // no such event is known: better once too often
+             const auto old_node = before.node();
+             const bool passed = old_node && Passes(*old_node);
+             return !passed && Passes(*node) ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
            }}};
 }
 
-}  // namespace berth::plugins
+}  // namespace berth::legacy

@@ -1,85 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/legacy/node_prefer_avoid_pods.h"
 
-#include <algorithm>
-
 #include "plugins/legacy/json_text.h"
 
-namespace berth::plugins {
+namespace berth::legacy {
 namespace {
 
-// nullptr: nothing that a node could avoid.
-const api::OwnerReference* ControllerOf(const api::Pod& pod) {
-  const auto& owners = pod.metadata.owner_references;
-  const auto owner = std::ranges::find_if(owners, [](const auto& o) { return o.controller; });
-  if (owner == owners.end()) return nullptr;
-  const bool known = owner->kind == "ReplicationController" || owner->kind == "ReplicaSet";
-  return known ? &*owner : nullptr;
-}
+constexpr int64_t kMaxScore = 100;
 
-// A member that must be an object or text, "" and {} where it is not there.
-template <typename T>
-bool ReadMember(const ConfigValue& value, std::string_view name,
-                const T* (ConfigValue::*as)() const, const ConfigValue** member) {
-  *member = FindMember(value, name);
-  return *member == nullptr || ((**member).*as)() != nullptr;
+// What nodes may avoid; `kind` is "" where it is nothing.
+struct Controller {
+  explicit Controller(const PodView& pod) : kind(pod.owner_kind()), uid(pod.owner_uid()) {
+    if (kind != "ReplicationController" && kind != "ReplicaSet") kind = {};
+  }
+
+  std::string_view kind;
+  std::string_view uid;
+};
+
+// Sets `member` to a member, nullptr where it is not there. False: it is of another type.
+bool ReadMember(const Json& value, std::string_view name, Json::Type type, const Json** member) {
+  *member = value.Find(name);
+  return *member == nullptr || (*member)->type == type;
 }
 
 // Whether the text is in order and names the controller.
-bool Names(std::string_view annotation, const api::OwnerReference& controller) {
+bool Names(std::string_view annotation, const Controller& controller) {
   const auto document = ParseJson(annotation);
-  if (!document) return false;
-  const ConfigValue* list = nullptr;
-  if (document->is_null()) return false;
-  if (document->map() == nullptr ||
-      !ReadMember(*document, "preferAvoidPods", &ConfigValue::list, &list) || list == nullptr) {
+  if (!document || document->type != Json::Type::kObject) return false;
+  const Json* list = nullptr;
+  if (!ReadMember(*document, "preferAvoidPods", Json::Type::kList, &list) || list == nullptr) {
     return false;
   }
   bool named = false;
-  for (const ConfigValue& entry : *list->list()) {
-    if (entry.is_null()) continue;
-    const ConfigValue* signature = nullptr;
-    const ConfigValue* owner = nullptr;
-    const ConfigValue* kind = nullptr;
-    const ConfigValue* uid = nullptr;
-    if (entry.map() == nullptr ||
-        !ReadMember(entry, "podSignature", &ConfigValue::map, &signature)) {
+  for (const Json& entry : list->items) {
+    if (entry.type == Json::Type::kNull) continue;
+    const Json* signature = nullptr;
+    const Json* owner = nullptr;
+    const Json* kind = nullptr;
+    const Json* uid = nullptr;
+    if (entry.type != Json::Type::kObject ||
+        !ReadMember(entry, "podSignature", Json::Type::kObject, &signature)) {
       return false;
     }
     if (signature == nullptr) continue;
-    if (!ReadMember(*signature, "podController", &ConfigValue::map, &owner)) return false;
+    if (!ReadMember(*signature, "podController", Json::Type::kObject, &owner)) return false;
     if (owner == nullptr) continue;
-    if (!ReadMember(*owner, "kind", &ConfigValue::string, &kind) ||
-        !ReadMember(*owner, "uid", &ConfigValue::string, &uid)) {
+    if (!ReadMember(*owner, "kind", Json::Type::kText, &kind) ||
+        !ReadMember(*owner, "uid", Json::Type::kText, &uid)) {
       return false;
     }
-    named = named || (kind != nullptr && uid != nullptr && *kind->string() == controller.kind &&
-                      *uid->string() == controller.uid);
+    named = named || (kind != nullptr && uid != nullptr && kind->text == controller.kind &&
+                      uid->text == controller.uid);
   }
   return named;
 }
 
-int64_t ScoreOf(const api::OwnerReference* controller, const api::Node& node) {
-  if (controller == nullptr) return kMaxNodeScore;
-  const std::string* annotation =
-      api::Find(node.metadata.annotations, NodePreferAvoidPods::kAnnotation);
-  return annotation != nullptr && Names(*annotation, *controller) ? 0 : kMaxNodeScore;
+int64_t ScoreOf(const Controller& controller, const NodeView& node) {
+  if (controller.kind.empty()) return kMaxScore;
+  const auto annotation = node.annotations().Find(NodePreferAvoidPods::kAnnotation);
+  return annotation && Names(*annotation, controller) ? 0 : kMaxScore;
 }
 
 }  // namespace
 
-ScoreResult NodePreferAvoidPods::Score(const CycleState&, const PodInfo& pod,
+ScoreResult NodePreferAvoidPods::Score(const CycleState&, const PodView& pod,
                                        const NodeView& node) const {
-  return {ScoreOf(ControllerOf(*pod.pod), node.node())};
+  return {ScoreOf(Controller(pod), node)};
 }
 
-void NodePreferAvoidPods::ScoreNodes(const CycleState&, const PodInfo& pod,
-                                     const Snapshot& snapshot, std::span<const NodeRow> nodes,
-                                     std::span<int64_t> scores) const {
-  const api::OwnerReference* controller = ControllerOf(*pod.pod);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = ScoreOf(controller, snapshot.node(nodes[i]));
-  }
+void NodePreferAvoidPods::ScoreNodes(const CycleState&, const PodView& pod,
+                                     const Snapshot& snapshot, const uint32_t* rows,
+                                     int64_t* scores, size_t n) const {
+  const Controller controller(pod);
+  for (size_t i = 0; i < n; ++i) scores[i] = ScoreOf(controller, snapshot.node(rows[i]));
 }
 
-}  // namespace berth::plugins
+}  // namespace berth::legacy

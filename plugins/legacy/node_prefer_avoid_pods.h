@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
+#include <string_view>
 
-#include "berth/in_tree/handle.h"
-#include "berth/in_tree/points.h"
+#include "berth/loadable/plugin.hpp"
 
-namespace berth::plugins {
+namespace berth::legacy {
 
 // Keeps the pods of a ReplicationController or ReplicaSet, as far as other nodes will do, off nodes
 // whose annotation scheduler.alpha.kubernetes.io/preferAvoidPods names their controller.
@@ -15,17 +14,16 @@ namespace berth::plugins {
 // Thread safety: stateless; every method may run concurrently.
 class NodePreferAvoidPods final : public ColumnScorePlugin {
  public:
-  static constexpr std::string_view kName = "NodePreferAvoidPods";
   static constexpr std::string_view kAnnotation = "scheduler.alpha.kubernetes.io/preferAvoidPods";
 
-  Inputs DeclaredInputs() const { return Inputs::Of(pod_part::kOwner, {{Reach::kNode}}); }
+  NodePreferAvoidPods(const ConfigValue&, Handle) {}
 
   // 0 on nodes that avoid the pod, 100 on all others. An annotation that cannot be read avoids
   // nothing.
-  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+  ScoreResult Score(const CycleState& state, const PodView& pod,
                     const NodeView& node) const override;
-  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+  void ScoreNodes(const CycleState& state, const PodView& pod, const Snapshot& snapshot,
+                  const uint32_t* rows, int64_t* scores, size_t n) const override;
 };
 
-}  // namespace berth::plugins
+}  // namespace berth::legacy

@@ -1,29 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/legacy/resource_scores.h"
 
-namespace berth::plugins {
+namespace berth::legacy {
+namespace {
 
-// What the containers request, without pod-level resources, as NodeResourcesFit scores it.
-std::vector<AllocationTerm> ResourceScore::TermsFor(const PodInfo& pod) const {
-  const PodRequestsOptions options{
-      .use_status = false, .pod_level = false, .pod_level_status = false, .non_missing = true};
-  return resources_.Terms(resources_.PodAmounts(*pod.pod, options));
+struct Allocation {
+  int64_t allocatable = 0;
+  int64_t allocated = 0;
+};
+
+int64_t IntegerOf(const ConfigValue& map, std::string_view field) {
+  const auto value = map.Find(field);
+  return value ? value->integer() : 0;
 }
 
-ScoreResult ResourceScore::Score(const CycleState&, const PodInfo& pod,
-                                 const NodeView& node) const {
-  const std::vector<AllocationTerm> terms = TermsFor(pod);
-  return {strategy_.Score(terms, ViewAllocations(node, terms, NodeAmounts::kNonZeroRequested))};
+std::vector<plugins::UtilizationShapePoint> ReadShape(const ConfigValue& args) {
+  std::vector<plugins::UtilizationShapePoint> shape;
+  const auto points = args.Find("shape");
+  for (size_t i = 0; points && i < points->size(); ++i) {
+    shape.push_back({static_cast<int32_t>(IntegerOf((*points)[i], "utilization")),
+                     static_cast<int32_t>(IntegerOf((*points)[i], "score"))});
+  }
+  return shape;
 }
 
-void ResourceScore::ScoreNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
-                               std::span<const NodeRow> nodes, std::span<int64_t> scores) const {
-  const std::vector<AllocationTerm> terms = TermsFor(pod);
-  ColumnAllocations allocations(snapshot, terms, NodeAmounts::kNonZeroRequested);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    allocations.MoveTo(nodes[i]);
-    scores[i] = strategy_.Score(terms, allocations);
+}  // namespace
+
+ResourceScore::ResourceScore(ScoringStrategyType type, const ConfigValue& args, Handle handle)
+    : strategy_(type, ReadShape(args)) {
+  const auto resources = args.Find("resources");
+  for (size_t i = 0; resources && i < resources->size(); ++i) {
+    const ConfigValue resource = (*resources)[i];
+    const auto name = resource.Find("name");
+    names_.emplace_back(name ? name->string() : std::string_view());
+    resources_.push_back({handle.resource(names_.back()), IntegerOf(resource, "weight"),
+                          Handle::IsScalarResource(names_.back())});
   }
 }
 
-}  // namespace berth::plugins
+std::vector<ResourceScore::Term> ResourceScore::TermsFor(const PodView& pod) const {
+  const std::vector<int64_t> amounts = pod.ScoredRequests(names_);
+  std::vector<Term> terms;
+  terms.reserve(resources_.size());
+  for (size_t i = 0; i < resources_.size(); ++i) {
+    if (resources_[i].scalar && amounts[i] == 0) continue;
+    terms.push_back({resources_[i].id, resources_[i].weight, amounts[i]});
+  }
+  return terms;
+}
+
+ScoreResult ResourceScore::Score(const CycleState&, const PodView& pod,
+                                 const NodeView& node) const {
+  const std::vector<Term> terms = TermsFor(pod);
+  return {strategy_.Score(terms, [&](size_t i) {
+    const ResourceId id = terms[i].id;
+    return Allocation{node.allocatable(id),
+                      id <= kMemory ? node.non_zero_requested(id) : node.requested(id)};
+  })};
+}
+
+void ResourceScore::ScoreNodes(const CycleState&, const PodView& pod, const Snapshot& snapshot,
+                               const uint32_t* rows, int64_t* scores, size_t n) const {
+  const std::vector<Term> terms = TermsFor(pod);
+  std::vector<std::pair<Column, Column>> columns;
+  columns.reserve(terms.size());
+  for (const Term& term : terms) {
+    columns.emplace_back(snapshot.allocatable(term.id), term.id <= kMemory
+                                                            ? snapshot.non_zero_requested(term.id)
+                                                            : snapshot.requested(term.id));
+  }
+  for (size_t i = 0; i < n; ++i) {
+    scores[i] = strategy_.Score(terms, [&](size_t term) {
+      return Allocation{columns[term].first[rows[i]], columns[term].second[rows[i]]};
+    });
+  }
+}
+
+}  // namespace berth::legacy

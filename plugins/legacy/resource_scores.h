@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
+#include <string>
 #include <vector>
 
-#include "berth/in_tree/handle.h"
-#include "berth/in_tree/points.h"
-#include "plugins/legacy/resource_score_args.h"
-#include "plugins/shared/allocation.h"
+#include "berth/loadable/plugin.hpp"
 #include "plugins/shared/allocation_strategy.h"
 
-namespace berth::plugins {
+namespace berth::legacy {
+
+using plugins::ScoringStrategyType;
 
 // A scoring strategy of NodeResourcesFit as a plugin of its own, as Kubernetes had it up to 1.22.
 // It scores what NodeResourcesFit with that strategy scores.
@@ -18,49 +17,54 @@ namespace berth::plugins {
 // Thread safety: immutable; every method may run concurrently.
 class ResourceScore : public ColumnScorePlugin {
  public:
-  // `args` are valid.
-  ResourceScore(ScoringStrategyType type, const ResourceScoreArgs& args, Handle& handle)
-      : strategy_(type, args.shape), resources_(args.resources, handle.resource_names()) {}
-
-  Inputs DeclaredInputs() const {
-    return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kUsage}});
-  }
+  // `args` are valid, their defaults set.
+  ResourceScore(ScoringStrategyType type, const ConfigValue& args, Handle handle);
 
   // From 0 to 100; needs no normalising.
-  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+  ScoreResult Score(const CycleState& state, const PodView& pod,
                     const NodeView& node) const override;
-  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+  void ScoreNodes(const CycleState& state, const PodView& pod, const Snapshot& snapshot,
+                  const uint32_t* rows, int64_t* scores, size_t n) const override;
 
  private:
-  std::vector<AllocationTerm> TermsFor(const PodInfo& pod) const;
+  struct Resource {
+    ResourceId id = 0;
+    int64_t weight = 0;
+    bool scalar = false;
+  };
+  // A resource to score for one pod. Scalar resources that the pod does not ask for have none.
+  struct Term {
+    ResourceId id = 0;
+    int64_t weight = 0;
+    int64_t pod_request = 0;
+  };
 
-  AllocationStrategy strategy_;
-  ScoredResources resources_;
+  std::vector<Term> TermsFor(const PodView& pod) const;
+
+  plugins::AllocationStrategy strategy_;
+  std::vector<std::string> names_;
+  std::vector<Resource> resources_;  // of the same length
 };
 
 // Prefers nodes where much stays free.
 class NodeResourcesLeastAllocated final : public ResourceScore {
  public:
-  static constexpr std::string_view kName = "NodeResourcesLeastAllocated";
-  NodeResourcesLeastAllocated(const ResourceScoreArgs& args, Handle& handle)
+  NodeResourcesLeastAllocated(const ConfigValue& args, Handle handle)
       : ResourceScore(ScoringStrategyType::kLeastAllocated, args, handle) {}
 };
 
 // Prefers nodes where much is used.
 class NodeResourcesMostAllocated final : public ResourceScore {
  public:
-  static constexpr std::string_view kName = "NodeResourcesMostAllocated";
-  NodeResourcesMostAllocated(const ResourceScoreArgs& args, Handle& handle)
+  NodeResourcesMostAllocated(const ConfigValue& args, Handle handle)
       : ResourceScore(ScoringStrategyType::kMostAllocated, args, handle) {}
 };
 
 // Prefers nodes by a function of the used share.
 class RequestedToCapacityRatio final : public ResourceScore {
  public:
-  static constexpr std::string_view kName = "RequestedToCapacityRatio";
-  RequestedToCapacityRatio(const ResourceScoreArgs& args, Handle& handle)
+  RequestedToCapacityRatio(const ConfigValue& args, Handle handle)
       : ResourceScore(ScoringStrategyType::kRequestedToCapacityRatio, args, handle) {}
 };
 
-}  // namespace berth::plugins
+}  // namespace berth::legacy

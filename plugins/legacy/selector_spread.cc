@@ -3,102 +3,80 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "plugins/legacy/counted_pods.h"
-#include "plugins/shared/default_selector.h"
 
-namespace berth::plugins {
+namespace berth::legacy {
 namespace {
 
 constexpr double kZoneWeighting = 2.0 / 3.0;
-
-struct PreScoreState : CountedPods {};
-
-// The pods that what selects `pod` selects; nullopt: nothing does.
-std::optional<PodQuery> SelectedWith(const api::Pod& pod, const Listers& listers) {
-  LabelSelectorMatcher selector = DefaultSelector(pod, listers);
-  if (selector.everything()) return std::nullopt;
-  return PodQuery{
-      .all_of = {{.namespaces = {pod.metadata.namespace_}, .selector = std::move(selector)}},
-      .skip_terminating = true};
-}
+constexpr double kMaxScore = 100;
 
 // Region and zone; both empty: the node is in none. The beta labels win, as in the order of nodes.
 using Zone = std::pair<std::string_view, std::string_view>;
 
-std::string_view LabelOf(const api::Node& node, std::string_view beta, std::string_view key) {
-  const std::string* value = api::Find(node.metadata.labels, beta);
-  if (value == nullptr) value = api::Find(node.metadata.labels, key);
-  return value == nullptr ? std::string_view() : std::string_view(*value);
+std::string_view LabelOf(const StringMap& labels, std::string_view beta, std::string_view key) {
+  const auto value = labels.Find(beta);
+  return value ? *value : labels.Get(key);
 }
 
-Zone ZoneOf(const api::Node& node) {
+Zone ZoneOf(const NodeView& node) {
+  const StringMap labels = node.labels();
   return {
-      LabelOf(node, "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
-      LabelOf(node, "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")};
+      LabelOf(labels, "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
+      LabelOf(labels, "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")};
 }
 
 // The order of these operations decides the last bit.
 double FewerIsBetter(int64_t count, int64_t most) {
-  constexpr auto kMax = static_cast<double>(kMaxNodeScore);
-  if (most <= 0) return kMax;
-  return kMax * (static_cast<double>(most - count) / static_cast<double>(most));
+  if (most <= 0) return kMaxScore;
+  return kMaxScore * (static_cast<double>(most - count) / static_cast<double>(most));
 }
 
 }  // namespace
 
-Inputs SelectorSpread::DeclaredInputs() const {
-  return Inputs::Of(
-      pod_part::kTopologySpread | pod_part::kNamespace | pod_part::kTestedLabels | pod_part::kOwner,
-      {{Reach::kUsage}, {Reach::kOtherObjects}});
-}
-
-Status SelectorSpread::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                                const NodeSet&) {
-  if (!pod.pod->spec.topology_spread_constraints.empty()) return Status::Skip();
-  PreScoreState data;
-  if (const auto query = SelectedWith(*pod.pod, handle_->listers())) {
-    data.counts = snapshot.CountPods(*query);
-  }
-  state.Write(std::move(data));
+Status SelectorSpread::PreScore(CycleState& state, const PodView& pod, const Snapshot& snapshot,
+                                const ConstNodeSet&) {
+  if (pod.num_topology_spread_constraints() > 0) return Status::Skip();
+  state.Write(std::make_unique<CountedPods>(CountPods(pod, snapshot, handle_.SelectorOf(pod))));
   return Status::Success();
 }
 
-ScoreResult SelectorSpread::Score(const CycleState& state, const PodInfo& pod,
+ScoreResult SelectorSpread::Score(const CycleState& state, const PodView& pod,
                                   const NodeView& node) const {
-  int64_t score = 0;
-  const NodeRow row = node.row();
-  ScoreNodes(state, pod, node.snapshot(), {&row, 1}, {&score, 1});
-  return {score};
+  if (const auto* counted = state.Read<CountedPods>()) {
+    return {counted->counts ? (*counted->counts)[node.row()] : 0};
+  }
+  if (pod.num_topology_spread_constraints() > 0) return {};
+  return {ScoreUncounted(handle_.SelectorOf(pod), pod, node)};
 }
 
-void SelectorSpread::ScoreNodes(const CycleState& state, const PodInfo& pod,
-                                const Snapshot& snapshot, std::span<const NodeRow> nodes,
-                                std::span<int64_t> scores) const {
-  if (const auto* counted = state.Find<PreScoreState>()) {
-    ScoreCounted(*counted, nodes, scores);
+void SelectorSpread::ScoreNodes(const CycleState& state, const PodView& pod,
+                                const Snapshot& snapshot, const uint32_t* rows, int64_t* scores,
+                                size_t n) const {
+  if (const auto* counted = state.Read<CountedPods>()) {
+    ScoreCounted(*counted, rows, scores, n);
     return;
   }
-  const bool spread = !pod.pod->spec.topology_spread_constraints.empty();
-  ScoreUncounted(spread ? std::nullopt : SelectedWith(*pod.pod, handle_->listers()), snapshot,
-                 nodes, scores);
+  std::optional<Selector> selector;
+  if (pod.num_topology_spread_constraints() == 0) selector = handle_.SelectorOf(pod);
+  for (size_t i = 0; i < n; ++i) scores[i] = ScoreUncounted(selector, pod, snapshot.node(rows[i]));
 }
 
-Status SelectorSpread::NormalizeScore(const CycleState&, const PodInfo& pod,
-                                      std::span<const NodeRow> nodes,
-                                      std::span<int64_t> scores) const {
-  if (!pod.pod->spec.topology_spread_constraints.empty()) return Status::Success();
-  const Snapshot& snapshot = handle_->snapshot();
+Status SelectorSpread::NormalizeScore(const CycleState&, const PodView& pod,
+                                      const Snapshot& snapshot, const uint32_t* rows,
+                                      int64_t* scores, size_t n) const {
+  if (pod.num_topology_spread_constraints() > 0) return Status::Success();
   std::map<Zone, int64_t> by_zone;
-  std::vector<const int64_t*> zone_counts(nodes.size(), nullptr);
+  std::vector<const int64_t*> zone_counts(n, nullptr);
   int64_t most_on_node = 0;
-  for (size_t i = 0; i < nodes.size(); ++i) {
+  for (size_t i = 0; i < n; ++i) {
     most_on_node = std::max(most_on_node, scores[i]);
-    const Zone zone = ZoneOf(snapshot.node(nodes[i]));
+    const Zone zone = ZoneOf(snapshot.node(rows[i]));
     if (zone == Zone()) continue;
     int64_t& count = by_zone[zone];
     count += scores[i];
@@ -106,7 +84,7 @@ Status SelectorSpread::NormalizeScore(const CycleState&, const PodInfo& pod,
   }
   int64_t most_in_zone = 0;
   for (const auto& [zone, count] : by_zone) most_in_zone = std::max(most_in_zone, count);
-  for (size_t i = 0; i < nodes.size(); ++i) {
+  for (size_t i = 0; i < n; ++i) {
     double score = FewerIsBetter(scores[i], most_on_node);
     if (zone_counts[i] != nullptr) {
       const double zone_score = FewerIsBetter(*zone_counts[i], most_in_zone);
@@ -117,4 +95,4 @@ Status SelectorSpread::NormalizeScore(const CycleState&, const PodInfo& pod,
   return Status::Success();
 }
 
-}  // namespace berth::plugins
+}  // namespace berth::legacy

@@ -2,73 +2,81 @@
 #include "plugins/legacy/service_affinity.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "plugins/legacy/counted_pods.h"
-#include "plugins/shared/hint_objects.h"
 
-namespace berth::plugins {
+namespace berth::legacy {
 namespace {
 
-using WantedLabels = std::vector<std::pair<std::string, std::string>>;
+constexpr uint32_t kNoRow = std::numeric_limits<uint32_t>::max();
+
+using WantedLabels = std::vector<std::pair<std::string_view, std::string>>;
 
 // Pods that are alike, and where they are.
 struct PreFilterState {
-  std::shared_ptr<const Counts> by_row;
-  std::vector<std::pair<NodeRow, int32_t>> imagined;  // what is to be added to the counts
-  WantedLabels own;                                   // of the pod's nodeSelector
-  std::vector<std::string_view> missing;              // what the service's first pod says
+  Counts by_row;
+  std::vector<std::pair<uint32_t, int64_t>> imagined = {};  // what is to be added to the counts
+  WantedLabels own = {};                                    // of the pod's nodeSelector
+  std::vector<std::string_view> missing = {};               // what the service's first pod says
   bool has_service = false;
 
-  size_t bytes() const { return ShareOf(by_row, by_row ? by_row->bytes() : 0); }
+  size_t bytes() const {
+    size_t bytes = by_row.bytes() + imagined.capacity() * sizeof(imagined[0]) +
+                   own.capacity() * sizeof(own[0]) + missing.capacity() * sizeof(std::string_view);
+    for (const auto& [key, value] : own) bytes += value.capacity();
+    return bytes;
+  }
 };
 
-struct PreScoreState : CountedPods {};
+// One object for all points: a plugin keeps no more than one for a pod.
+struct State {
+  std::optional<PreFilterState> filter;
+  std::optional<CountedPods> counted;
 
-PodQuery Alike(const api::Pod& pod) {
-  return {.all_of = {{.namespaces = {pod.metadata.namespace_},
-                      .selector = LabelSelectorMatcher::OfLabels(pod.metadata.labels)}}};
+  size_t bytes() const { return (filter ? filter->bytes() : 0) + (counted ? counted->bytes() : 0); }
+};
+
+const PreFilterState* FilterStateOf(const CycleState& state) {
+  const auto* data = state.Read<State>();
+  return data == nullptr || !data->filter ? nullptr : &*data->filter;
 }
 
-// The selector of the first service, in order of name, that selects the pod; nullopt for none.
-std::optional<LabelSelectorMatcher> FirstService(const api::Pod& pod, const Listers& listers) {
-  std::optional<LabelSelectorMatcher> first;
-  listers.ForEachService(pod.metadata.namespace_, [&](const api::Service& service) {
-    if (first || service.spec.selector.empty()) return;
-    auto selector = LabelSelectorMatcher::OfLabels(service.spec.selector);
-    if (selector.Matches(pod.metadata.labels)) first = std::move(selector);
-  });
-  return first;
+PreFilterState* FilterStateOf(CycleState& state) {
+  return const_cast<PreFilterState*>(FilterStateOf(std::as_const(state)));
 }
 
-std::optional<PodQuery> ServicePods(const api::Pod& pod, const Listers& listers) {
-  auto selector = FirstService(pod, listers);
-  if (!selector) return std::nullopt;
-  return PodQuery{
-      .all_of = {{.namespaces = {pod.metadata.namespace_}, .selector = std::move(*selector)}},
-      .skip_terminating = true};
+State& MakeState(CycleState& state) {
+  auto* data = state.Mutable<State>();
+  return data == nullptr ? state.Write(std::make_unique<State>()) : *data;
+}
+
+bool AreAlike(const PodView& pod, const PodView& other) {
+  return pod.namespace_() == other.namespace_() &&
+         Selector::OfLabels(pod.labels()).Matches(other.labels());
 }
 
 // The lowest row with a pod, or kNoRow.
-NodeRow FirstRow(const PreFilterState& state, const Snapshot& snapshot) {
-  const auto imagined = [&](NodeRow row) {
-    int32_t delta = 0;
+uint32_t FirstRow(const PreFilterState& state, const Snapshot& snapshot) {
+  const auto imagined = [&](uint32_t row) {
+    int64_t delta = 0;
     for (const auto& [at, by] : state.imagined) delta += at == row ? by : 0;
     return delta;
   };
-  NodeRow first = kNoRow;
-  const auto consider = [&](NodeRow row, int32_t pods) {
-    if (pods + imagined(row) > 0 && row < first && snapshot.nodes().Test(row)) first = row;
+  uint32_t first = kNoRow;
+  const ConstNodeSet nodes = snapshot.nodes();
+  const auto consider = [&](uint32_t row, int64_t pods) {
+    const bool there = row / 64 < nodes.num_words() && nodes.Test(row);
+    if (there && row < first && pods + imagined(row) > 0) first = row;
   };
-  state.by_row->ForEach([&](NodeRow row, int32_t pods) {
-    if (first == kNoRow) consider(row, pods);
+  state.by_row.ForEach([&](uint32_t row, int64_t pods) {
+    consider(row, pods);
+    return first == kNoRow;
   });
-  for (const auto& [row, by] : state.imagined) consider(row, state.by_row->Get(row));
+  for (const auto& [row, by] : state.imagined) consider(row, state.by_row[row]);
   return first;
 }
 
@@ -76,168 +84,169 @@ NodeRow FirstRow(const PreFilterState& state, const Snapshot& snapshot) {
 WantedLabels Wanted(const PreFilterState& state, const Snapshot& snapshot) {
   WantedLabels wanted = state.own;
   if (!state.has_service || state.missing.empty()) return wanted;
-  const NodeRow first = FirstRow(state, snapshot);
+  const uint32_t first = FirstRow(state, snapshot);
   if (first == kNoRow) return wanted;
-  const api::StringMap& labels = snapshot.node(first).metadata.labels;
+  const StringMap labels = snapshot.node(first).labels();
   for (const std::string_view key : state.missing) {
-    if (const std::string* value = api::Find(labels, key)) wanted.emplace_back(key, *value);
+    if (const auto value = labels.Find(key)) wanted.emplace_back(key, *value);
   }
   return wanted;
 }
 
-bool Carries(const api::Node& node, const WantedLabels& wanted) {
-  return std::ranges::all_of(wanted, [&](const auto& label) {
-    const std::string* value = api::Find(node.metadata.labels, label.first);
-    return value != nullptr && *value == label.second;
-  });
+bool Carries(const NodeView& node, const WantedLabels& wanted) {
+  const StringMap labels = node.labels();
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const auto& label) { return labels.Find(label.first) == label.second; });
 }
 
-void Imagine(CycleState& state, const PodInfo& pod, const PodInfo& other, NodeRow row,
-             int32_t delta) {
-  if (!Alike(*pod.pod).Matches(*other.pod)) return;
-  state.Mutable<PreFilterState>().imagined.emplace_back(row, delta);
+void Imagine(CycleState& state, const PodView& pod, const PodView& other, uint32_t row,
+             int64_t delta) {
+  auto* data = FilterStateOf(state);
+  if (data != nullptr && AreAlike(pod, other)) data->imagined.emplace_back(row, delta);
 }
 
-Result<QueueingHint> AfterPodChange(const api::Pod& pod, const api::ObjectPtr& old_object,
-                                    const api::ObjectPtr& new_object) {
-  const auto change = AsChange<api::Pod>(old_object, new_object);
-  if (!change) return Fail(change.error());
-  const PodQuery alike = Alike(pod);
-  const auto counts = [&](const api::Pod* other) {
-    return other != nullptr && alike.Matches(*other);
+QueueingHint AfterPodChange(const PodView& pod, const ObjectView& before, const ObjectView& after) {
+  const auto alike = [&](const ObjectView& object) {
+    const auto other = object.pod();
+    return other && AreAlike(pod, *other);
   };
-  return QueueIf(counts(change->old_object) || counts(change->new_object));
+  return alike(before) || alike(after) ? QueueingHint::kQueue : QueueingHint::kQueueSkip;
 }
 
 }  // namespace
 
-ServiceAffinity::ServiceAffinity(const ServiceAffinityArgs& args, Handle& handle)
-    : args_(args),
-      handle_(&handle),
-      rejection_(handle.reasons().Make(Code::kUnschedulable, kReason)) {}
-
-// What any pod alike may stand on decides for all rows.
-Inputs ServiceAffinity::DeclaredInputs() const {
-  return Inputs::Of(pod_part::kNodeAffinity | pod_part::kNamespace | pod_part::kLabels,
-                    {{Reach::kNode}, {Reach::kCluster}, {Reach::kOtherObjects}});
+ServiceAffinity::ServiceAffinity(const ConfigValue& args, Handle handle) : handle_(handle) {
+  FieldReader fields(args);
+  fields.Read("affinityLabels", affinity_labels_);
+  fields.Read("antiAffinityLabelsPreference", anti_affinity_labels_preference_);
 }
 
-PreFilterResult ServiceAffinity::PreFilter(CycleState& state, const PodInfo& pod,
+// The selector of the first service, in order of name, that selects the pod; nullopt for none.
+std::optional<Selector> ServiceAffinity::FirstService(const PodView& pod) const {
+  std::optional<Selector> first;
+  const StringMap labels = pod.labels();
+  handle_.ForEachObject(BERTH_KIND_SERVICE, pod.namespace_(), [&](const ObjectView& service) {
+    if (first || service.selector().size() == 0) return;
+    Selector selector = Selector::OfLabels(service.selector());
+    if (selector.Matches(labels)) first = std::move(selector);
+  });
+  return first;
+}
+
+PreFilterResult ServiceAffinity::PreFilter(CycleState& state, const PodView& pod,
                                            const Snapshot& snapshot) {
-  if (args_.affinity_labels.empty()) return {.status = Status::Skip()};
-  PreFilterState data;
-  for (const std::string& key : args_.affinity_labels) {
-    if (const std::string* value = api::Find(pod.pod->spec.node_selector, key)) {
+  if (affinity_labels_.empty()) return {Status::Skip()};
+  PreFilterState data{
+      .by_row = Counts::Of(snapshot, pod.namespace_(), Selector::OfLabels(pod.labels()),
+                           /*skip_terminating=*/false),
+      .has_service = FirstService(pod).has_value()};
+  const StringMap node_selector = pod.node_selector();
+  for (const std::string& key : affinity_labels_) {
+    if (const auto value = node_selector.Find(key)) {
       data.own.emplace_back(key, *value);
     } else {
       data.missing.push_back(key);
     }
   }
-  data.has_service = FirstService(*pod.pod, handle_->listers()).has_value();
-  std::shared_ptr<const PodCounts> counts = snapshot.CountPods(Alike(*pod.pod));
-  const Counts& by_row = counts->by_row();
-  data.by_row = std::shared_ptr<const Counts>(std::move(counts), &by_row);
-  state.Write(std::move(data));
+  MakeState(state).filter = std::move(data);
   return {};
 }
 
-Status ServiceAffinity::AddPod(CycleState& state, const PodInfo& pod, const PodInfo& added,
+Status ServiceAffinity::AddPod(CycleState& state, const PodView& pod, const PodView& added,
                                const NodeView& node) {
   Imagine(state, pod, added, node.row(), 1);
   return Status::Success();
 }
 
-Status ServiceAffinity::RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
+Status ServiceAffinity::RemovePod(CycleState& state, const PodView& pod, const PodView& removed,
                                   const NodeView& node) {
   Imagine(state, pod, removed, node.row(), -1);
   return Status::Success();
 }
 
 void ServiceAffinity::Detach(CycleState& state) {
-  auto& data = state.Mutable<PreFilterState>();
-  data.by_row = std::make_shared<const Counts>(*data.by_row);
+  if (auto* data = FilterStateOf(state)) data->by_row = data->by_row.Copy();
 }
 
-Status ServiceAffinity::Filter(const CycleState& state, const PodInfo&,
+Status ServiceAffinity::Filter(const CycleState& state, const PodView&,
                                const NodeView& node) const {
-  const WantedLabels wanted = Wanted(state.Read<PreFilterState>(), node.snapshot());
-  return Carries(node.node(), wanted) ? Status::Success() : rejection_;
+  const auto* data = FilterStateOf(state);
+  if (data == nullptr) return Status::Error(kFilterWithoutPreFilter);
+  if (Carries(node, Wanted(*data, node.snapshot()))) return Status::Success();
+  return Status::Unschedulable(std::string(kReason));
 }
 
-Status ServiceAffinity::FilterNodes(const CycleState& state, const PodInfo&,
-                                    const Snapshot& snapshot, NodeSet& nodes) const {
-  const WantedLabels wanted = Wanted(state.Read<PreFilterState>(), snapshot);
-  if (wanted.empty()) return {};
-  nodes.Filter([&](NodeRow row) { return Carries(snapshot.node(row), wanted); });
-  return {};
+void ServiceAffinity::FilterNodes(const CycleState& state, const PodView&, const Snapshot& snapshot,
+                                  NodeSet& nodes) const {
+  const auto* data = FilterStateOf(state);
+  const WantedLabels wanted = data == nullptr ? WantedLabels() : Wanted(*data, snapshot);
+  if (data != nullptr && wanted.empty()) return;
+  nodes.ForEach([&](uint32_t row) {
+    if (data == nullptr || !Carries(snapshot.node(row), wanted)) nodes.Clear(row);
+  });
 }
 
-Status ServiceAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
-                                 const NodeSet&) {
-  PreScoreState data;
-  if (const auto query = ServicePods(*pod.pod, handle_->listers())) {
-    data.counts = snapshot.CountPods(*query);
-  }
-  state.Write(std::move(data));
+Status ServiceAffinity::PreScore(CycleState& state, const PodView& pod, const Snapshot& snapshot,
+                                 const ConstNodeSet&) {
+  MakeState(state).counted = CountPods(pod, snapshot, FirstService(pod));
   return Status::Success();
 }
 
-ScoreResult ServiceAffinity::Score(const CycleState& state, const PodInfo& pod,
+ScoreResult ServiceAffinity::Score(const CycleState& state, const PodView& pod,
                                    const NodeView& node) const {
   int64_t score = 0;
-  const NodeRow row = node.row();
-  ScoreNodes(state, pod, node.snapshot(), {&row, 1}, {&score, 1});
+  const uint32_t row = node.row();
+  ScoreNodes(state, pod, node.snapshot(), &row, &score, 1);
   return {score};
 }
 
-void ServiceAffinity::ScoreNodes(const CycleState& state, const PodInfo& pod,
-                                 const Snapshot& snapshot, std::span<const NodeRow> nodes,
-                                 std::span<int64_t> scores) const {
-  if (const auto* counted = state.Find<PreScoreState>()) {
-    ScoreCounted(*counted, nodes, scores);
-  } else {
-    ScoreUncounted(ServicePods(*pod.pod, handle_->listers()), snapshot, nodes, scores);
+void ServiceAffinity::ScoreNodes(const CycleState& state, const PodView& pod,
+                                 const Snapshot& snapshot, const uint32_t* rows, int64_t* scores,
+                                 size_t n) const {
+  const auto* data = state.Read<State>();
+  if (data != nullptr && data->counted) {
+    ScoreCounted(*data->counted, rows, scores, n);
+    return;
   }
+  const auto service = FirstService(pod);
+  for (size_t i = 0; i < n; ++i) scores[i] = ScoreUncounted(service, pod, snapshot.node(rows[i]));
 }
 
-Status ServiceAffinity::NormalizeScore(const CycleState&, const PodInfo&,
-                                       std::span<const NodeRow> nodes,
-                                       std::span<int64_t> scores) const {
-  constexpr auto kMax = static_cast<double>(kMaxNodeScore);
-  const Snapshot& snapshot = handle_->snapshot();
-  const std::vector<std::string>& keys = args_.anti_affinity_labels_preference;
+Status ServiceAffinity::NormalizeScore(const CycleState&, const PodView&, const Snapshot& snapshot,
+                                       const uint32_t* rows, int64_t* scores, size_t n) const {
+  constexpr double kMaxScore = 100;
+  const std::vector<std::string>& keys = anti_affinity_labels_preference_;
   int64_t pods = 0;
-  for (const int64_t score : scores) pods += score;
-  std::vector<double> means(nodes.size(), 0.0);
+  for (size_t i = 0; i < n; ++i) pods += scores[i];
+  std::vector<double> means(n, 0.0);
   for (const std::string& key : keys) {
     std::map<std::string_view, int64_t> by_value;
-    std::vector<const int64_t*> counts(nodes.size(), nullptr);
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      const std::string* value = api::Find(snapshot.node(nodes[i]).metadata.labels, key);
-      if (value == nullptr) continue;
+    std::vector<const int64_t*> counts(n, nullptr);
+    for (size_t i = 0; i < n; ++i) {
+      const auto value = snapshot.node(rows[i]).labels().Find(key);
+      if (!value) continue;
       int64_t& count = by_value[*value];
       count += scores[i];
       counts[i] = &count;
     }
-    for (size_t i = 0; i < nodes.size(); ++i) {
+    for (size_t i = 0; i < n; ++i) {
       if (counts[i] == nullptr) continue;
-      const double score =
-          pods > 0 ? kMax * (static_cast<double>(pods - *counts[i]) / static_cast<double>(pods))
-                   : kMax;
-      means[i] += score / static_cast<double>(keys.size());
+      const double share =
+          pods > 0
+              ? kMaxScore * (static_cast<double>(pods - *counts[i]) / static_cast<double>(pods))
+              : kMaxScore;
+      means[i] += share / static_cast<double>(keys.size());
     }
   }
-  for (size_t i = 0; i < nodes.size(); ++i) scores[i] = static_cast<int64_t>(means[i]);
+  for (size_t i = 0; i < n; ++i) scores[i] = static_cast<int64_t>(means[i]);
   return Status::Success();
 }
 
 std::vector<ClusterEventWithHint> ServiceAffinity::EventsToRegister() const {
-  if (args_.affinity_labels.empty()) return {};
-  return {
-      {{EventResource::kAssignedPod, action::kAdd | action::kDelete | action::kUpdatePodLabel},
-       AfterPodChange},
-      {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel}, nullptr},
-  };
+  if (affinity_labels_.empty()) return {};
+  return {{BERTH_KIND_ASSIGNED_POD,
+           BERTH_ACTION_ADD | BERTH_ACTION_DELETE | BERTH_ACTION_UPDATE_POD_LABEL, AfterPodChange},
+          {BERTH_KIND_NODE, BERTH_ACTION_ADD | BERTH_ACTION_UPDATE_NODE_LABEL}};
 }
 
-}  // namespace berth::plugins
+}  // namespace berth::legacy

@@ -11,26 +11,10 @@ namespace {
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-std::vector<api::NodeSelectorRequirement> ReadRequirements(FieldReader& fields,
-                                                           std::string_view field) {
-  std::vector<api::NodeSelectorRequirement> requirements;
-  const ConfigValue::List& list = fields.GetList(field);
-  for (size_t i = 0; i < list.size(); ++i) {
-    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
-    api::NodeSelectorRequirement requirement;
-    entry.Read("key", requirement.key);
-    entry.Read("operator", requirement.operator_);
-    entry.Read("values", requirement.values);
-    fields.Merge(entry);
-    requirements.push_back(std::move(requirement));
-  }
-  return requirements;
-}
-
 api::NodeSelectorTerm ReadTerm(FieldReader& fields) {
   api::NodeSelectorTerm term;
-  term.match_expressions = ReadRequirements(fields, "matchExpressions");
-  term.match_fields = ReadRequirements(fields, "matchFields");
+  term.match_expressions = ReadNodeRequirements(fields, "matchExpressions");
+  term.match_fields = ReadNodeRequirements(fields, "matchFields");
   return term;
 }
 

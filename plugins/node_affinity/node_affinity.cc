@@ -6,15 +6,38 @@
 #include "berth/field_errors.h"
 #include "plugins/shared/hint_objects.h"
 #include "plugins/shared/normalize_score.h"
+#include "plugins/shared/spend_on_nodes.h"
 
 namespace berth::plugins {
 namespace {
 
 // Few rows are matched one by one: cheaper than building the sets of all matching nodes.
 constexpr size_t kFewRows = 8;
+// A selector of more spends from the cycle's budget.
+constexpr uint64_t kFewItems = 64;
+
+// How much of a selector is held against nodes.
+struct SelectorSize {
+  uint64_t items = 0;   // requirements, and their values
+  uint64_t ranges = 0;  // those that compare each node's number
+
+  void Add(const api::NodeSelectorTerm& term) {
+    for (const auto* requirements : {&term.match_expressions, &term.match_fields}) {
+      for (const api::NodeSelectorRequirement& requirement : *requirements) {
+        items += 1 + requirement.values.size();
+        if (requirement.operator_ == "Gt" || requirement.operator_ == "Lt") ++ranges;
+      }
+    }
+  }
+  // Held against `nodes` of the snapshot together, 64 in one step where they are sets.
+  uint64_t StepsFor(const Snapshot& snapshot, uint64_t nodes) const {
+    return items * (1 + snapshot.num_rows() / 64) + ranges * nodes;
+  }
+};
 
 struct PreFilterState {
   std::shared_ptr<const RequiredNodeAffinity> required;
+  SelectorSize size = {};
 };
 
 struct PreScoreState {
@@ -27,7 +50,15 @@ const api::NodeAffinity* AffinityOf(const api::Pod& pod) {
 }
 
 PreFilterState RequiredOf(const api::Pod& pod) {
-  return {std::make_shared<const RequiredNodeAffinity>(RequiredNodeAffinity::Make(pod))};
+  PreFilterState made{
+      std::make_shared<const RequiredNodeAffinity>(RequiredNodeAffinity::Make(pod))};
+  made.size.items = pod.spec.node_selector.size();
+  const api::NodeAffinity* affinity = AffinityOf(pod);
+  if (affinity == nullptr) return made;
+  if (const auto& selector = affinity->required_during_scheduling_ignored_during_execution) {
+    for (const api::NodeSelectorTerm& term : selector->node_selector_terms) made.size.Add(term);
+  }
+  return made;
 }
 
 // Null when the pod prefers nothing.
@@ -127,6 +158,7 @@ Status NodeAffinity::Filter(const CycleState& state, const PodInfo& pod,
                             const NodeView& node) const {
   if (added_required_ && !added_required_->Matches(node.node())) return added_rejection_;
   const auto data = state.ReadOr<PreFilterState>([&] { return RequiredOf(*pod.pod); });
+  if (!SpendOnNodes(state, data->size.items)) return OutOfBudget(state);
   return data->required->Matches(node.node()) ? Status::Success() : pod_rejection_;
 }
 
@@ -134,6 +166,10 @@ Status NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
                                  const Snapshot& snapshot, NodeSet& nodes) const {
   const auto data = state.ReadOr<PreFilterState>([&] { return RequiredOf(*pod.pod); });
   const RequiredNodeAffinity& required = *data->required;
+  const SelectorSize& size = data->size;
+  if (size.items > kFewItems && !state.budget().Spend(size.StepsFor(snapshot, nodes.Count()))) {
+    return OutOfBudget(state);
+  }
   if (nodes.Count() <= kFewRows) {
     nodes.Filter([&](NodeRow row) {
       const api::Node& node = snapshot.node(row);
@@ -150,8 +186,19 @@ Status NodeAffinity::FilterNodes(const CycleState& state, const PodInfo& pod,
   return {};
 }
 
-Status NodeAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
-                              const NodeSet&) {
+Status NodeAffinity::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                              const NodeSet& feasible) {
+  if (const api::NodeAffinity* affinity = AffinityOf(*pod.pod)) {
+    SelectorSize size;
+    const auto& terms = affinity->preferred_during_scheduling_ignored_during_execution;
+    for (const api::PreferredSchedulingTerm& term : terms) size.Add(term.preference);
+    // Each term that matches is added to each node.
+    const uint64_t nodes = terms.empty() ? 0 : feasible.Count();
+    const bool many = size.items > kFewItems;
+    if (many && !state.budget().Spend(size.StepsFor(snapshot, nodes) + terms.size() * nodes)) {
+      return OutOfBudget(state);
+    }
+  }
   auto preferred = PreferredOf(*pod.pod);
   if (!preferred) return state.reasons().Error(preferred.error().message);
   if (*preferred == nullptr && !added_preferred_) return Status::Skip();

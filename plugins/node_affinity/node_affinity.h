@@ -26,6 +26,7 @@ class NodeAffinity final : public PreFilterPlugin,
                            public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeAffinity";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kPodReason =
       "node(s) didn't match Pod's node affinity/selector";
   static constexpr std::string_view kAddedReason =

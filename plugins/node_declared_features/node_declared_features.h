@@ -16,6 +16,7 @@ class NodeDeclaredFeatures final : public PreFilterPlugin,
                                    public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeDeclaredFeatures";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kReason = "node(s) didn't match Pod's required features";
 
   explicit NodeDeclaredFeatures(Handle& handle)

@@ -16,6 +16,7 @@ class NodePorts final : public PreFilterPlugin,
                         public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodePorts";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kReason =
       "node(s) didn't have free ports for the requested pod ports";
 

@@ -23,7 +23,7 @@ template <typename Allocations>
 int64_t Balance(std::span<const AllocationTerm> terms, const Allocations& of, Moment moment) {
   const auto fraction_of = [&](size_t i, const NodeAllocation& node) {
     const int64_t pod = moment == Moment::kWithPod ? terms[i].pod_request : 0;
-    return UsedFraction(node.allocated + pod, node.allocatable);
+    return UsedFraction(SumSaturated(node.allocated, pod), node.allocatable);
   };
   double total = 0;
   double first = 0;

@@ -15,6 +15,7 @@ class NodeUnschedulable final : public PreFilterPlugin,
                                 public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "NodeUnschedulable";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kReason = "node(s) were unschedulable";
 
   explicit NodeUnschedulable(Handle& handle);

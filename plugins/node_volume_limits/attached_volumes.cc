@@ -94,15 +94,29 @@ VolumeProblem AddVolumesOf(const api::Pod& pod, bool migrated, bool is_new, cons
   return {};
 }
 
-void AddAttachmentsOf(const std::string& node_name, const Listers& listers,
-                      std::vector<AttachedVolume>& out) {
+void ForEachAttachmentOf(
+    const std::string& node_name, const Listers& listers,
+    const std::function<void(const api::VolumeAttachment&, AttachedVolume)>& visit) {
   listers.ForEachVolumeAttachmentOfNode(node_name, [&](const api::VolumeAttachment& attachment) {
     const auto& volume_name = attachment.spec.source.persistent_volume_name;
     if (attachment.spec.attacher.empty() || !volume_name) return;
     const api::PersistentVolume* volume = listers.FindPersistentVolume(*volume_name);
     if (volume == nullptr || !volume->spec.csi) return;
-    out.push_back({attachment.spec.attacher, volume->spec.csi->volume_handle});
+    visit(attachment, {attachment.spec.attacher, volume->spec.csi->volume_handle});
   });
+}
+
+void AddAttachmentsOf(const std::string& node_name, const Listers& listers,
+                      std::vector<AttachedVolume>& out) {
+  ForEachAttachmentOf(node_name, listers,
+                      [&out](const api::VolumeAttachment&, AttachedVolume volume) {
+                        out.push_back(std::move(volume));
+                      });
+}
+
+std::string NameOf(const AttachedVolume& volume) {
+  const std::string& handle = volume.handle;
+  return handle.starts_with('\0') ? "claim " + handle.substr(1) : handle;
 }
 
 void MakeUnique(std::vector<AttachedVolume>& volumes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct AttachedVolume {
 // one stands for.
 bool MayBeAttached(const api::Volume& volume);
 
-// Why a pod's volumes cannot be told.
+// Why a pod's volumes are not known.
 struct VolumeProblem {
   std::string message = {};  // "": there is none
   bool claim_missing = false;
@@ -37,9 +38,18 @@ struct VolumeProblem {
 VolumeProblem AddVolumesOf(const api::Pod& pod, bool migrated, bool is_new, const Listers& listers,
                            std::vector<AttachedVolume>& out);
 
-// Adds the volumes that VolumeAttachments say are attached to the node, or are to be.
+// Calls `visit` for each VolumeAttachment that says that a volume is attached to the node, or is to
+// be.
+void ForEachAttachmentOf(
+    const std::string& node_name, const Listers& listers,
+    const std::function<void(const api::VolumeAttachment&, AttachedVolume)>& visit);
+
+// Adds the volumes of ForEachAttachmentOf().
 void AddAttachmentsOf(const std::string& node_name, const Listers& listers,
                       std::vector<AttachedVolume>& out);
+
+// What people call the volume: its handle, or "claim shop/data" while it is not there.
+std::string NameOf(const AttachedVolume& volume);
 
 // Sorts, and drops what stands twice.
 void MakeUnique(std::vector<AttachedVolume>& volumes);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plugins/shared/default_selector.h"
+#include "berth/default_selector.h"
 
 namespace berth::plugins {
 namespace {

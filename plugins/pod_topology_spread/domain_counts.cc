@@ -6,6 +6,23 @@
 #include "plugins/shared/tolerated_taints.h"
 
 namespace berth::plugins {
+namespace {
+
+constexpr uint64_t kStepsPerConstraint = 20;
+constexpr uint64_t kBytesPerConstraint = 1024;
+constexpr uint64_t kBytesPerDomain = 2 * sizeof(DomainId);
+
+PodQuery QueryOf(const SpreadConstraint& constraint, const std::string& namespace_) {
+  PodTerm term;
+  term.namespaces = {namespace_};
+  term.selector = constraint.selector;
+  PodQuery query;
+  query.all_of.push_back(std::move(term));
+  query.skip_terminating = true;
+  return query;
+}
+
+}  // namespace
 
 void CriticalPaths::Update(DomainId domain, int32_t pods) {
   for (Path& path : least_) {
@@ -49,17 +66,28 @@ const NodeSet& NodeInclusion::WithTolerated() {
   return *with_tolerated_;
 }
 
+bool SpendOn(const SpreadConstraints& constraints, const Snapshot& snapshot,
+             const std::string& namespace_, CycleBudget& budget) {
+  const uint64_t rows = snapshot.num_rows();
+  for (const SpreadConstraint& constraint : constraints) {
+    const std::shared_ptr<const Topology> topology = snapshot.GetTopology(constraint.topology_key);
+    uint64_t steps = kStepsPerConstraint + rows;
+    uint64_t bytes = kBytesPerConstraint + rows / 4;
+    // Of a key that no node has there are no counts.
+    if (topology->num_domains > 0) {
+      bytes += rows * sizeof(int32_t) + topology->values.size() * kBytesPerDomain;
+      if (constraint.counts_pods())
+        steps += snapshot.StepsToCountPods(QueryOf(constraint, namespace_));
+    }
+    if (!budget.Spend(steps, bytes)) return false;
+  }
+  return true;
+}
+
 std::shared_ptr<const PodCounts> CountPods(const Snapshot& snapshot,
                                            const SpreadConstraint& constraint,
                                            const std::string& namespace_) {
-  if (!constraint.counts_pods()) return nullptr;
-  PodTerm term;
-  term.namespaces = {namespace_};
-  term.selector = constraint.selector;
-  PodQuery query;
-  query.all_of.push_back(std::move(term));
-  query.skip_terminating = true;
-  return snapshot.CountPods(query);
+  return constraint.counts_pods() ? snapshot.CountPods(QueryOf(constraint, namespace_)) : nullptr;
 }
 
 DomainPods::DomainPods(std::shared_ptr<const Topology> topology,
@@ -68,7 +96,7 @@ DomainPods::DomainPods(std::shared_ptr<const Topology> topology,
       counts_(std::move(counts)),
       nodes_(std::move(nodes)),
       blank_(blank),
-      all_nodes_(nodes_ == topology_->nodes),
+      all_nodes_(topology_->num_domains == 0 || nodes_ == topology_->nodes),
       pods_(topology_->values.size()) {
   if (counts_ == nullptr) return;
   if (all_nodes_) {

@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "berth/api/pod.h"
+#include "berth/in_tree/cycle_budget.h"
 #include "berth/in_tree/cycle_state.h"
 #include "berth/matching.h"
 #include "berth/node_set.h"
@@ -61,6 +63,10 @@ class NodeInclusion {
   std::optional<NodeSet> with_affinity_;
   std::optional<NodeSet> with_tolerated_;
 };
+
+// Spends what it takes to hold the constraints against all nodes. False: that is more than is left.
+bool SpendOn(const SpreadConstraints& constraints, const Snapshot& snapshot,
+             const std::string& namespace_, CycleBudget& budget);
 
 // The placed pods that the constraint counts in `namespace_`; nullptr when it counts none.
 std::shared_ptr<const PodCounts> CountPods(const Snapshot& snapshot,

@@ -28,6 +28,7 @@ class PodTopologySpread final : public UpdatablePreFilterPlugin,
                                 public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "PodTopologySpread";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kSkewReason =
       "node(s) didn't match pod topology spread constraints";
   static constexpr std::string_view kLabelReason =

@@ -24,7 +24,9 @@ SpreadPreFilterState::SpreadPreFilterState(const api::Pod& pod, const Snapshot& 
     made.selects_itself = made.constraint.selector.Matches(pod.metadata.labels);
     NodeSet nodes = with_all_keys;
     inclusion.Apply(made.constraint, nodes);
-    auto counts = CountPods(snapshot, made.constraint, pod.metadata.namespace_);
+    auto counts = topologies[i]->num_domains == 0
+                      ? nullptr
+                      : CountPods(snapshot, made.constraint, pod.metadata.namespace_);
     made.pods = DomainPods(std::move(topologies[i]), std::move(counts), std::move(nodes));
     made.domains = made.pods.Domains();
     paths_.push_back(Summarize(made.pods, made.domains));
@@ -32,11 +34,8 @@ SpreadPreFilterState::SpreadPreFilterState(const api::Pod& pod, const Snapshot& 
 }
 
 int32_t SpreadPreFilterState::Pods(size_t constraint, DomainId domain) const {
-  int32_t pods = (*hard_)[constraint].pods.Get(domain);
-  for (const Change& change : changes_) {
-    if (change.constraint == constraint && change.domain == domain) pods += change.delta;
-  }
-  return pods;
+  const int32_t pods = (*hard_)[constraint].pods.Get(domain);
+  return changes_.empty() ? pods : pods + changes_[constraint].Get(domain);
 }
 
 int64_t SpreadPreFilterState::Minimum(size_t constraint) const {
@@ -85,6 +84,7 @@ void SpreadPreFilterState::FilterNodes(NodeSet& nodes) const {
 }
 
 void SpreadPreFilterState::Count(const api::Pod& pod, NodeRow row, int32_t delta) {
+  changes_.resize(hard_->size());
   for (size_t i = 0; i < hard_->size(); ++i) {
     const Hard& hard = (*hard_)[i];
     // Other than the counts of PreFilter: terminating pods count, and so does every pod where the
@@ -93,14 +93,7 @@ void SpreadPreFilterState::Count(const api::Pod& pod, NodeRow row, int32_t delta
       continue;
     }
     const DomainId domain = hard.pods.topology().domain_of[row];
-    const auto known = std::ranges::find_if(changes_, [&](const Change& change) {
-      return change.constraint == i && change.domain == domain;
-    });
-    if (known == changes_.end()) {
-      changes_.push_back({i, domain, delta});
-    } else {
-      known->delta += delta;
-    }
+    changes_[i].Add(domain, delta);
     paths_[i].Update(domain, Pods(i, domain));
   }
 }

@@ -44,11 +44,6 @@ class SpreadPreFilterState final {
     std::vector<DomainId> domains;  // of the nodes whose pods count
     bool selects_itself = false;
   };
-  struct Change {
-    size_t constraint = 0;
-    DomainId domain = kNoDomain;
-    int32_t delta = 0;
-  };
 
   // The fewest pods of a domain, as the skew is measured against.
   int64_t Minimum(size_t constraint) const;
@@ -57,7 +52,7 @@ class SpreadPreFilterState final {
 
   std::shared_ptr<std::vector<Hard>> hard_;  // copies read it only
   std::vector<CriticalPaths> paths_;         // one a constraint
-  std::vector<Change> changes_;              // one a constraint and domain
+  std::vector<Counts> changes_;              // one a constraint, by domain; empty: nothing changed
 };
 
 }  // namespace berth::plugins

@@ -39,6 +39,22 @@ std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view fi
   return resources;
 }
 
+std::vector<api::NodeSelectorRequirement> ReadNodeRequirements(FieldReader& fields,
+                                                               std::string_view field) {
+  std::vector<api::NodeSelectorRequirement> requirements;
+  const ConfigValue::List& list = fields.GetList(field);
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader entry(list[i], IndexedPath(fields.PathOf(field), i));
+    api::NodeSelectorRequirement requirement;
+    entry.Read("key", requirement.key);
+    entry.Read("operator", requirement.operator_);
+    entry.Read("values", requirement.values);
+    fields.Merge(entry);
+    requirements.push_back(std::move(requirement));
+  }
+  return requirements;
+}
+
 ConfigValue WithField(const ConfigValue& args, std::string_view field, ConfigValue value) {
   ConfigValue::Map fields;
   if (args.map() != nullptr) fields = *args.map();

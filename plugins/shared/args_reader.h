@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/api/pod.h"
 #include "berth/config_value.h"
 
 namespace berth::plugins {
@@ -27,6 +28,10 @@ void ReadTypeMeta(FieldReader& fields, std::string_view plugin);
 
 // Reads a list of {name, weight}; a missing weight becomes 1, a missing list the default.
 std::vector<ResourceSpec> ReadResources(FieldReader& fields, std::string_view field);
+
+// Reads a list of {key, operator, values}; nothing is checked.
+std::vector<api::NodeSelectorRequirement> ReadNodeRequirements(FieldReader& fields,
+                                                               std::string_view field);
 
 // `args`, or an empty map for null, with `field` set where it is absent or null.
 ConfigValue WithDefault(const ConfigValue& args, std::string_view field, ConfigValue value);

@@ -2,7 +2,6 @@
 #include "plugins/shared/function_shape.h"
 
 #include "berth/field_errors.h"
-#include "berth/in_tree/points.h"
 #include "plugins/shared/args_reader.h"
 
 namespace berth::plugins {
@@ -51,12 +50,6 @@ void ValidateShape(std::span<const UtilizationShapePoint> shape, std::string_vie
                                       std::to_string(shape[i].score),
                                       "not in valid range [0, 10]"));
     }
-  }
-}
-
-BrokenLinearFunction::BrokenLinearFunction(std::span<const UtilizationShapePoint> shape) {
-  for (const UtilizationShapePoint& point : shape) {
-    points_.push_back({point.utilization, point.score * (kMaxNodeScore / kMaxShapeScore)});
   }
 }
 

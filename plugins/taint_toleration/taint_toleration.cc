@@ -6,6 +6,7 @@
 #include "berth/matching.h"
 #include "plugins/shared/hint_objects.h"
 #include "plugins/shared/normalize_score.h"
+#include "plugins/shared/spend_on_nodes.h"
 #include "plugins/shared/tolerated_taints.h"
 
 namespace berth::plugins {
@@ -48,21 +49,30 @@ PreFilterResult TaintToleration::PreFilter(CycleState&, const PodInfo&, const Sn
   return {};
 }
 
-Status TaintToleration::Filter(const CycleState&, const PodInfo& pod, const NodeView& node) const {
+Status TaintToleration::Filter(const CycleState& state, const PodInfo& pod,
+                               const NodeView& node) const {
+  const uint64_t taints = node.node().spec.taints.size();
+  if (!SpendOnNodes(state, pod.pod->spec.tolerations.size(), taints)) return OutOfBudget(state);
   return ToleratesRepellingTaints(pod.pod->spec.tolerations, node.node().spec.taints,
                                   comparison_operators_)
              ? Status::Success()
              : rejection_;
 }
 
-Status TaintToleration::FilterNodes(const CycleState&, const PodInfo& pod, const Snapshot& snapshot,
-                                    NodeSet& nodes) const {
+Status TaintToleration::FilterNodes(const CycleState& state, const PodInfo& pod,
+                                    const Snapshot& snapshot, NodeSet& nodes) const {
+  if (!SpendOnNodes(state, pod.pod->spec.tolerations.size(), snapshot.num_taint_sets())) {
+    return OutOfBudget(state);
+  }
   FilterTolerated(pod.pod->spec.tolerations, comparison_operators_, snapshot, nodes);
   return {};
 }
 
-Status TaintToleration::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
+Status TaintToleration::PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                                  const NodeSet&) {
+  if (!SpendOnNodes(state, pod.pod->spec.tolerations.size(), snapshot.num_taint_sets())) {
+    return OutOfBudget(state);
+  }
   state.Write(ForPreferNoSchedule(*pod.pod));
   return Status::Success();
 }

@@ -22,6 +22,7 @@ class TaintToleration final : public PreFilterPlugin,
                               public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "TaintToleration";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kReason = "node(s) had untolerated taint(s)";
 
   explicit TaintToleration(Handle& handle);

@@ -109,8 +109,8 @@ struct TargetNode {
   const api::CSINode* csi_node = nullptr;
 };
 
-// Why the volume cannot be reached from the node; nullopt: it can. A translation that fails is told
-// after `translation`.
+// Why the volume cannot be reached from the node; nullopt: it can. The error of a translation
+// that fails follows `translation`.
 std::optional<std::string> FindAffinityProblem(const api::PersistentVolume& volume,
                                                const TargetNode& target,
                                                std::string_view translation = "") {

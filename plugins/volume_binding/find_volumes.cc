@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "absl/container/flat_hash_set.h"
 #include "berth/volumes.h"
 #include "plugins/shared/csi_migration.h"
 
@@ -18,7 +19,7 @@ constexpr std::string_view kReasons[] = {
     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
 };
 
-// A list on the stack, as long as it is short.
+// A list on the stack, as long as it is short, and a set of what is beyond.
 template <typename T>
 class ShortList {
  public:
@@ -26,19 +27,19 @@ class ShortList {
     if (size_ < few_.size()) {
       few_[size_++] = item;
     } else {
-      more_.push_back(item);
+      more_.insert(item);
     }
   }
   bool Contains(T item) const {
     return std::find(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(size_), item) !=
                few_.begin() + static_cast<std::ptrdiff_t>(size_) ||
-           std::ranges::find(more_, item) != more_.end();
+           more_.contains(item);
   }
 
  private:
   std::array<T, 16> few_{};
   size_t size_ = 0;
-  std::vector<T> more_;
+  absl::flat_hash_set<T> more_;
 };
 
 using ChosenVolumes = ShortList<const api::PersistentVolume*>;

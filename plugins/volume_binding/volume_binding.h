@@ -23,7 +23,7 @@ namespace berth::plugins {
 //   Filter      what a node has for them (find_volumes.h)
 //   Score       how well a node's volumes or its room for volumes would be used
 //   Reserve     assumes what the node gives, for all later pods (assumed_pod_volumes.h)
-//   PreBind     writes it, and waits for the PV controller and the provisioner (bind_run.h)
+//   PreBind     writes it, and waits for the PV controller and the provisioner
 //   Unreserve   takes back what was assumed and not written
 //
 // All rejections are UnschedulableAndUnresolvable: evicting pods frees no volume.
@@ -46,6 +46,7 @@ class VolumeBinding final : public PreFilterPlugin,
                             public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "VolumeBinding";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kFilterWithoutPreFilter = "not found";
 
   // `args` are valid; `handle` must outlive the plugin.

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "plugins/shared/hint_objects.h"
 #include "plugins/shared/pod_claims.h"
+#include "plugins/shared/spend_on_nodes.h"
 #include "plugins/volume_restrictions/disk_conflicts.h"
 
 namespace berth::plugins {
@@ -26,9 +29,12 @@ int64_t UsesBy(const PodInfo& other, const std::set<std::string>& claims) {
 }
 
 bool SharesClaim(const api::Pod& pod, const api::Pod& other) {
+  absl::flat_hash_set<std::string_view> claims;
+  ForEachClaimName(pod, [&](const std::string& name) { claims.insert(name); });
   bool shares = false;
+  if (claims.empty()) return shares;
   ForEachClaimName(other,
-                   [&](const std::string& name) { shares = shares || UsesClaim(pod, name); });
+                   [&](const std::string& name) { shares = shares || claims.contains(name); });
   return shares;
 }
 
@@ -94,6 +100,8 @@ Status VolumeRestrictions::RemovePod(CycleState& state, const PodInfo&, const Po
 Status VolumeRestrictions::Filter(const CycleState& state, const PodInfo& pod,
                                   const NodeView& node) const {
   if (std::ranges::any_of(pod.pod->spec.volumes, HasDisk)) {
+    const uint64_t others = node.snapshot().pods(node.row()).size();
+    if (!SpendOnNodes(state, pod.pod->spec.volumes.size(), 1 + others)) return OutOfBudget(state);
     bool conflict = false;
     node.ForEachPod(
         [&](const PodInfo& other) { conflict = conflict || DisksConflict(*pod.pod, *other.pod); });

@@ -18,6 +18,7 @@ class VolumeRestrictions final : public PreFilterPlugin,
                                  public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "VolumeRestrictions";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kDiskReason = "node(s) had no available disk";
   static constexpr std::string_view kClaimReason =
       "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "

@@ -17,6 +17,7 @@ class VolumeZone final : public PreFilterPlugin,
                          public EnqueueExtensions {
  public:
   static constexpr std::string_view kName = "VolumeZone";
+  static constexpr bool kSkipsDeferredResizes = true;
   static constexpr std::string_view kReason = "node(s) had no available volume zone";
 
   explicit VolumeZone(Handle& handle)

@@ -9,7 +9,6 @@
 #include "src/api/wire_types.h"
 
 namespace berth::api {
-namespace {}  // namespace
 
 std::string_view AcceptOf(Encoding encoding) {
   return encoding == Encoding::kProtobuf ? kProtobufContentType : "application/json";
@@ -35,9 +34,9 @@ Result<void> CheckType(const TypeMeta& type, std::string_view api_version, std::
 PartialIdentity ReadIdentity(Encoding encoding, std::string_view bytes) {
   ObjectHead head;
   if (encoding == Encoding::kJson) {
-    (void)ReadJson(bytes, head);
+    ReadJsonParts(bytes, head);
   } else if (const auto envelope = OpenEnvelope(bytes)) {
-    (void)ReadMessage(envelope->raw, head);
+    ReadMessageParts(envelope->raw, head);
   }
   return {.namespace_ = std::move(head.metadata.namespace_),
           .name = std::move(head.metadata.name),

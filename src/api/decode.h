@@ -6,14 +6,17 @@
 
 #include "berth/api/decode_value.h"
 #include "berth/api/meta.h"
+#include "berth/config_value.h"
 #include "berth/result.h"
 #include "src/api/kinds.h"
 
 // From the wire to API structs and back. All of it is driven by the field tables (tables.h).
 //
-// Unknown fields are skipped. Errors name the field: `spec.containers[2].resources.requests["cpu"]:
-// ...`; they are wrong types, numbers out of range, bad quantities and times, and negative amounts
-// in a resource list. Each function is instantiated for the kinds of BERTH_API_KINDS.
+// Unknown fields are skipped, whatever they hold, and what is opaque to the API server (RawJson) is
+// kept as it was written. Errors name the field: `spec.containers[2].resources.requests["cpu"]:
+// ...`; they are wrong types, numbers out of range, bad quantities and times: nothing that an API
+// server sends. Amounts may be negative, for it does not look at all of them. Each function is
+// instantiated for the kinds of BERTH_API_KINDS.
 //
 // Thread safety: any thread; no state is shared.
 namespace berth::api {
@@ -41,16 +44,29 @@ Result<T> Decode(Encoding encoding, std::string_view bytes) {
   return encoding == Encoding::kProtobuf ? DecodeProtobuf<T>(bytes) : DecodeJson<T>(bytes);
 }
 
-// The same into `object`, which is as it was made; what it holds after an error is of no use. Where
-// an object is to live on the heap, this saves moving it there.
+// Reads all that can be read of an object into `object`, which is as it was made: what is damaged
+// costs that field alone, and is listed in metadata.damage. Errors: it is no object, or one of
+// another kind. Instantiated for BERTH_WATCHED_KINDS.
 template <typename T>
-Result<void> DecodeProtobufInto(std::string_view bytes, T& object);
+Result<void> ReadProtobuf(std::string_view bytes, T& object);
+template <typename T>
+Result<void> ReadJsonObject(std::string_view text, T& object);
+
+template <typename T>
+Result<void> ReadObject(Encoding encoding, std::string_view bytes, T& object) {
+  return encoding == Encoding::kProtobuf ? ReadProtobuf(bytes, object)
+                                         : ReadJsonObject(bytes, object);
+}
+
+// The same out of a document tree.
+template <typename T>
+Result<void> ReadValue(const ConfigValue& value, T& object);
 
 // One line of JSON, with apiVersion and kind. Members with zero values are left out.
 template <typename T>
 std::string EncodeJson(const T& object);
 
-// Appends a part of an object as JSON. Instantiated for what src/api/claim_patches.cc writes.
+// Appends a part of an object as JSON. Instantiated for what src/api/claim_bodies.cc writes.
 template <typename T>
 void WriteJson(const T& value, std::string& out);
 
@@ -68,7 +84,7 @@ struct PartialIdentity {
   friend bool operator==(const PartialIdentity&, const PartialIdentity&) = default;
 };
 
-// Never fails: reads up to the first damage. Takes the same forms as Decode.
+// Never fails: reads what can be read. Takes the same forms as Decode.
 PartialIdentity ReadIdentity(Encoding encoding, std::string_view bytes);
 
 // The apiVersion and kind that a JSON object or a protobuf envelope states; "" where it does not.

@@ -4,6 +4,10 @@
 namespace berth::api {
 
 bool Trail::Fail(std::string reason) {
+  if (forgiven_ > 0) {
+    --forgiven_;
+    return true;
+  }
   reason_ = std::move(reason);
   return false;
 }

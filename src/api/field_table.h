@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -35,25 +34,61 @@ struct Field {
   std::string_view name;
 };
 
+// The members of one struct. Each is a base: with a few hundred of them a std::tuple takes the
+// compiler minutes, and this seconds.
+template <typename... Fields>
+struct FieldList : Fields... {
+  explicit constexpr FieldList(Fields... fields) : Fields(fields)... {}
+
+  // visit(field...), as std::apply().
+  template <typename Visit>
+  constexpr decltype(auto) Apply(Visit&& visit) const {
+    return visit(static_cast<const Fields&>(*this)...);
+  }
+};
+
+template <typename... Fields>
+constexpr FieldList<Fields...> Table(Fields... fields) {
+  return FieldList<Fields...>(fields...);
+}
+
 // Members that protobuf keeps in a message of their own, `number`, and JSON beside the others.
 template <uint32_t number, typename... Fields>
 struct NestedFields {
   static constexpr uint32_t kNumber = number;
-  std::tuple<Fields...> fields;
+  FieldList<Fields...> fields;
 };
 
 template <uint32_t number, typename... Fields>
 constexpr NestedFields<number, Fields...> Nested(Fields... fields) {
-  return {std::tuple(fields...)};
-}
-
-template <typename... Fields>
-constexpr std::tuple<Fields...> Table(Fields... fields) {
-  return std::tuple(fields...);
+  return {Table(fields...)};
 }
 
 template <typename T>
 struct FieldsOf;
+
+template <typename... Fields>
+constexpr size_t CountFields(const FieldList<Fields...>& fields);
+
+namespace field_table {
+
+template <typename FieldOrNested>
+constexpr size_t CountOf(const FieldOrNested& field) {
+  if constexpr (requires { field.fields; }) {
+    return CountFields(field.fields);
+  } else {
+    return 1;
+  }
+}
+
+}  // namespace field_table
+
+// Those of nested messages counted in.
+template <typename... Fields>
+constexpr size_t CountFields(const FieldList<Fields...>& fields) {
+  return fields.Apply(
+      [](const auto&... field) { return (size_t{0} + ... + field_table::CountOf(field)); });
+}
 
 template <typename T>
 concept Struct = requires { FieldsOf<T>::kFields; };
@@ -86,9 +121,15 @@ inline constexpr bool kIsMap<std::vector<std::pair<std::string, T>>> = true;
 
 // Where a decoder stands when it fails. The path is put together from the inside out while the
 // failure travels up, so that success costs nothing.
+//
+// A decoder that is to read all it can is run once more for each damaged field, with one more
+// failure forgiven: it meets the same ones in the same order.
 class Trail {
  public:
-  // Records why; returns false, for `return trail.Fail(...)`.
+  explicit Trail(size_t forgiven = 0) : forgiven_(forgiven) {}
+
+  // Records why; for `return trail.Fail(...)`. True, and nothing is recorded, where this failure
+  // is forgiven: the decoder goes on behind the value, as though it were absent.
   bool Fail(std::string reason);
   bool InField(std::string_view name);
   bool InElement(size_t index);
@@ -96,10 +137,12 @@ class Trail {
 
   // "path: reason"; `root` stands before the path.
   Error ToError(std::string_view root) &&;
+  FieldDamage ToDamage() && { return {std::move(path_), std::move(reason_)}; }
 
  private:
   bool InBrackets(std::string_view text);
 
+  size_t forgiven_;
   std::string path_;
   std::string reason_;
 };

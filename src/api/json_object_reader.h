@@ -10,7 +10,7 @@
 namespace berth::api {
 
 // Reads JSON objects one after another, each parsed once, whatever is then asked of it. Errors are
-// those of decode.h.
+// those of ReadObject() in decode.h.
 //
 // Thread safety: one owner.
 class JsonObjectReader {
@@ -21,9 +21,12 @@ class JsonObjectReader {
   JsonObjectReader& operator=(const JsonObjectReader&) = delete;
 
   // What the object says it is; "" where it does not. `before` is what stands ahead of `text` in
-  // its file, for the lines of syntax errors.
-  Result<TypeMeta> Parse(std::string_view text, std::string_view before = {});
-  // Reads the object that was parsed last, successfully, as one of BERTH_API_KINDS.
+  // its file, for the lines of syntax errors; `kind_around` is its kind where it states none.
+  // `text` must outlive what is read of it.
+  Result<TypeMeta> Parse(std::string_view text, std::string_view before = {},
+                         std::string_view kind_around = {});
+  // Reads what can be read of the object that was parsed last, successfully, as one of
+  // BERTH_WATCHED_KINDS; the rest is listed in its metadata.damage.
   template <typename T>
   Result<void> Read(T& out) const;
 

@@ -3,8 +3,11 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+
 #include "src/api/json_error.h"
 #include "src/api/wire_types.h"
+#include "src/base/utf8.h"
 
 namespace berth::api {
 namespace {
@@ -14,6 +17,18 @@ using simdjson::error_code;
 
 #define BERTH_RETURN_IF_ERROR(expression) \
   if (const error_code code = (expression)) return code
+
+// The text as the parser takes it: UTF-8 alone, of the same length, so that places stay.
+simdjson::padded_string ToPadded(std::string_view text) {
+  simdjson::padded_string padded(text);
+  if (simdjson::validate_utf8(text.data(), text.size())) return padded;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = base::Utf8Length(text.substr(at));
+    if (length == 0) padded.data()[at] = '?';
+    at += std::max<size_t>(length, 1);
+  }
+  return padded;
+}
 
 // `raw` is a value's text in `padded`; the same bytes in `text`.
 std::string_view Original(std::string_view raw, const simdjson::padded_string& padded,
@@ -86,7 +101,7 @@ error_code ForEachItem(ondemand::value list, const simdjson::padded_string& padd
 
 Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text) {
   if (text.empty()) return Fail(DescribeJsonError(text, "empty"));  // may have no data()
-  const simdjson::padded_string padded(text);
+  const simdjson::padded_string padded = ToPadded(text);
   ScannedWatchEvent event;
   const error_code error = ForEachMember(padded, [&](std::string_view key, ondemand::value value) {
     if (key == "type") return ReadString(value, event.type);
@@ -103,7 +118,7 @@ Result<ScannedWatchEvent> ScanWatchEvent(std::string_view text) {
 Result<ScannedList> ScanList(std::string_view text,
                              const std::function<void(std::string_view)>& on_item) {
   if (text.empty()) return Fail(DescribeJsonError(text, "empty"));  // may have no data()
-  const simdjson::padded_string padded(text);
+  const simdjson::padded_string padded = ToPadded(text);
   ScannedList list;
   std::string_view metadata;
   const error_code error = ForEachMember(padded, [&](std::string_view key, ondemand::value value) {
@@ -123,7 +138,7 @@ Result<ScannedList> ScanList(std::string_view text,
 std::string WithoutManagedFields(std::string_view text) {
   constexpr std::string_view kManagedFields = "managedFields";
   if (text.empty()) return {};
-  const simdjson::padded_string padded(text);
+  const simdjson::padded_string padded = ToPadded(text);
   // From the quote before the name to the end of the value.
   std::string_view member;
   const error_code error = ForEachMember(padded, [&](std::string_view key, ondemand::value value) {

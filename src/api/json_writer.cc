@@ -47,7 +47,7 @@ void Write(const std::vector<T>& values, std::string& out) {
 }
 
 template <typename T, typename... Fields>
-void WriteFields(const T& value, const std::tuple<Fields...>& fields, JsonObject& object) {
+void WriteFields(const T& value, const FieldList<Fields...>& fields, JsonObject& object) {
   const auto write = [&](const auto& field) {
     using FieldOrNested = std::remove_cvref_t<decltype(field)>;
     if constexpr (kIsNested<FieldOrNested>) {
@@ -58,7 +58,7 @@ void WriteFields(const T& value, const std::tuple<Fields...>& fields, JsonObject
       if (member != Member()) Write(member, object.Key(field.name));
     }
   };
-  std::apply([&](const auto&... field) { (write(field), ...); }, fields);
+  fields.Apply([&](const auto&... field) { (write(field), ...); });
 }
 
 template <Struct T>
@@ -87,7 +87,6 @@ void WriteJson(const T& value, std::string& out) {
 }
 
 template void WriteJson(const ResourceClaimSpec&, std::string&);
-template void WriteJson(const ResourceClaimStatus&, std::string&);
 template void WriteJson(const PodExtendedResourceClaimStatus&, std::string&);
 template void WriteJson(const NodeAllocatableResourceClaimStatus&, std::string&);
 template void WriteJson(const std::vector<OwnerReference>&, std::string&);

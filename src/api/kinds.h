@@ -95,37 +95,42 @@ BERTH_API_KIND(DeviceTaintRule, "resource.k8s.io/v1", "DeviceTaintRule")
 BERTH_API_KIND(PodGroup, "scheduling.k8s.io/v1beta1", "PodGroup")
 BERTH_API_KIND(CompositePodGroup, "scheduling.k8s.io/v1alpha3", "CompositePodGroup")
 BERTH_API_KIND(Workload, "scheduling.k8s.io/v1beta1", "Workload")
+BERTH_API_KIND(CoschedulingPodGroup, "scheduling.x-k8s.io/v1alpha1", "PodGroup")
 BERTH_API_KIND(Lease, "coordination.k8s.io/v1", "Lease")
 BERTH_API_KIND(ApiStatus, "v1", "Status")
 #undef BERTH_API_KIND
 
-// Every kind that has a KindOf: X(type).
+// Every kind that has a KindOf: X(type). First those that are watched, which an ObjectPtr can hold.
 #define BERTH_API_KINDS(X) \
-  X(Pod)                   \
-  X(Node)                  \
-  X(Namespace)             \
-  X(Service)               \
-  X(ReplicationController) \
-  X(ReplicaSet)            \
-  X(StatefulSet)           \
-  X(PodDisruptionBudget)   \
-  X(PersistentVolume)      \
-  X(PersistentVolumeClaim) \
-  X(StorageClass)          \
-  X(CSINode)               \
-  X(CSIDriver)             \
-  X(CSIStorageCapacity)    \
-  X(VolumeAttachment)      \
-  X(VolumeAttributesClass) \
-  X(ResourceClaim)         \
-  X(ResourceClaimTemplate) \
-  X(DeviceClass)           \
-  X(ResourceSlice)         \
-  X(DeviceTaintRule)       \
-  X(PodGroup)              \
-  X(CompositePodGroup)     \
-  X(Workload)              \
+  BERTH_WATCHED_KINDS(X)   \
   X(Lease)                 \
   X(ApiStatus)
+
+#define BERTH_WATCHED_KINDS(X) \
+  X(Pod)                       \
+  X(Node)                      \
+  X(Namespace)                 \
+  X(Service)                   \
+  X(ReplicationController)     \
+  X(ReplicaSet)                \
+  X(StatefulSet)               \
+  X(PodDisruptionBudget)       \
+  X(PersistentVolume)          \
+  X(PersistentVolumeClaim)     \
+  X(StorageClass)              \
+  X(CSINode)                   \
+  X(CSIDriver)                 \
+  X(CSIStorageCapacity)        \
+  X(VolumeAttachment)          \
+  X(VolumeAttributesClass)     \
+  X(ResourceClaim)             \
+  X(ResourceClaimTemplate)     \
+  X(DeviceClass)               \
+  X(ResourceSlice)             \
+  X(DeviceTaintRule)           \
+  X(PodGroup)                  \
+  X(CompositePodGroup)         \
+  X(Workload)                  \
+  X(CoschedulingPodGroup)
 
 }  // namespace berth::api

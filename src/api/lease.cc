@@ -15,6 +15,8 @@ namespace {
 using base::JsonObject;
 using nlohmann::ordered_json;
 
+const std::string kUnfinishedPods(kUnfinishedPodsAnnotation);
+
 // The member, or nullptr where it is absent or null.
 const ordered_json* Member(const ordered_json& object, const char* name) {
   const auto found = object.find(name);
@@ -75,6 +77,10 @@ Result<LeaseDocument> ReadLease(std::string_view json) {
   if (const ordered_json* metadata = Member(document, "metadata")) {
     good = metadata->is_object() && Read(*metadata, "uid", lease.uid) &&
            Read(*metadata, "resourceVersion", lease.resource_version);
+    const ordered_json* annotations = good ? Member(*metadata, "annotations") : nullptr;
+    if (annotations != nullptr && annotations->is_object()) {
+      Read(*annotations, kUnfinishedPods.c_str(), lease.record.unfinished_pods);
+    }
   }
   if (const ordered_json* spec = good ? Member(document, "spec") : nullptr) {
     LeaseRecord& record = lease.record;
@@ -92,6 +98,16 @@ std::string LeaseBody(const LeaseDocument& lease, const LeaseRecord& record) {
   // It has been read before.
   auto document = ordered_json::parse(lease.document, nullptr, /*allow_exceptions=*/false);
   document["spec"] = ordered_json::parse(SpecText(record));
+  ordered_json& metadata = document["metadata"];
+  const bool annotated = metadata.is_object() && metadata.contains("annotations") &&
+                         metadata["annotations"].is_object();
+  if (!record.unfinished_pods.empty()) {
+    if (!annotated) metadata["annotations"] = ordered_json::object();
+    metadata["annotations"][kUnfinishedPods] = record.unfinished_pods;
+  } else if (annotated && metadata["annotations"].erase(kUnfinishedPods) > 0 &&
+             metadata["annotations"].empty()) {
+    metadata.erase("annotations");
+  }
   return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 

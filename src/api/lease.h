@@ -15,13 +15,17 @@
 // Thread safety: any thread.
 namespace berth::api {
 
-// What leader election keeps in a Lease's spec.
+// What Berth notes on its Lease for the next leader: UIDs of pods, joined by ",".
+inline constexpr std::string_view kUnfinishedPodsAnnotation = "berth/unfinished-pods";
+
+// What leader election keeps in a Lease's spec, and the note.
 struct LeaseRecord {
   std::string holder_identity;  // "" when the lease is free
   int32_t lease_duration_seconds = 0;
   std::optional<Time> acquire_time;
   std::optional<Time> renew_time;
   int32_t lease_transitions = 0;
+  std::string unfinished_pods;  // "": no annotation
 
   friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
 };
@@ -34,10 +38,11 @@ struct LeaseDocument {
   std::string resource_version;
 };
 
-// Errors: no JSON object, or a spec whose members have other types.
+// Errors: no JSON object, or a spec whose members have other types. Annotations of another type are
+// none.
 Result<LeaseDocument> ReadLease(std::string_view json);
 
-// The body of a PUT: the Lease's own document with `record` in the place of its spec.
+// The body of a PUT: the Lease's own document with `record` in the place of its spec and its note.
 std::string LeaseBody(const LeaseDocument& lease, const LeaseRecord& record);
 
 // The body of a POST that creates the Lease.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
 
+#include "src/api/damage.h"
 #include "src/api/decode.h"
 #include "src/api/tables.h"
 #include "src/api/time_format.h"
@@ -18,7 +20,10 @@ using protozero::pbf_wire_type;
 template <Struct T>
 bool ReadStruct(pbf_reader message, T& out, Trail& trail);
 
-bool WrongWireType(Trail& trail) { return trail.Fail("malformed protobuf: wrong wire type"); }
+bool WrongWireType(pbf_reader& message, Trail& trail) {
+  message.skip();
+  return trail.Fail("malformed protobuf: wrong wire type");
+}
 
 bool IsMessage(const pbf_reader& message) {
   return message.wire_type() == pbf_wire_type::length_delimited;
@@ -28,7 +33,7 @@ bool IsMessage(const pbf_reader& message) {
 // types in release builds, so each does.
 
 bool ReadVarint(pbf_reader& message, int64_t& out, Trail& trail) {
-  if (message.wire_type() != pbf_wire_type::varint) return WrongWireType(trail);
+  if (message.wire_type() != pbf_wire_type::varint) return WrongWireType(message, trail);
   out = message.get_int64();
   return true;
 }
@@ -54,7 +59,7 @@ bool Read(pbf_reader& message, int32_t& out, Trail& trail) {
 }
 
 bool Read(pbf_reader& message, std::string_view& out, Trail& trail) {
-  if (!IsMessage(message)) return WrongWireType(trail);
+  if (!IsMessage(message)) return WrongWireType(message, trail);
   const auto view = message.get_view();
   out = {view.data(), view.size()};
   return true;
@@ -68,7 +73,7 @@ bool Read(pbf_reader& message, std::string& out, Trail& trail) {
 }
 
 bool Read(pbf_reader& message, Quantity& out, Trail& trail) {
-  if (!IsMessage(message)) return WrongWireType(trail);
+  if (!IsMessage(message)) return WrongWireType(message, trail);
   pbf_reader quantity = message.get_message();
   while (quantity.next()) {
     if (quantity.tag() != 1) {
@@ -85,7 +90,7 @@ bool Read(pbf_reader& message, Quantity& out, Trail& trail) {
 }
 
 bool ReadTimestamp(pbf_reader& message, int64_t& seconds, int64_t& nanos, Trail& trail) {
-  if (!IsMessage(message)) return WrongWireType(trail);
+  if (!IsMessage(message)) return WrongWireType(message, trail);
   pbf_reader timestamp = message.get_message();
   while (timestamp.next()) {
     if (timestamp.tag() == 1) {
@@ -117,7 +122,7 @@ bool Read(pbf_reader& message, MicroTime& out, Trail& trail) {
 }
 
 bool Read(pbf_reader& message, IntOrString& out, Trail& trail) {
-  if (!IsMessage(message)) return WrongWireType(trail);
+  if (!IsMessage(message)) return WrongWireType(message, trail);
   int64_t type = 0;
   int32_t number = 0;
   std::string_view text;
@@ -149,7 +154,7 @@ bool Read(pbf_reader& message, IntOrString& out, Trail& trail) {
 
 // runtime.RawExtension.
 bool Read(pbf_reader& message, RawJson& out, Trail& trail) {
-  if (!IsMessage(message)) return WrongWireType(trail);
+  if (!IsMessage(message)) return WrongWireType(message, trail);
   pbf_reader extension = message.get_message();
   while (extension.next()) {
     if (extension.tag() != 1) {
@@ -170,7 +175,7 @@ bool Read(pbf_reader& message, std::vector<bool>& out, Trail& trail) {
 
 template <Struct T>
 bool Read(pbf_reader& message, T& out, Trail& trail) {
-  if (!IsMessage(message)) return WrongWireType(trail);
+  if (!IsMessage(message)) return WrongWireType(message, trail);
   return ReadStruct(message.get_message(), out, trail);
 }
 
@@ -191,7 +196,7 @@ bool Read(pbf_reader& message, T& out, Trail& trail) {
 
 template <typename T>
 bool ReadEntry(pbf_reader& message, std::vector<std::pair<std::string, T>>& map, Trail& trail) {
-  if (!IsMessage(message)) return WrongWireType(trail);
+  if (!IsMessage(message)) return WrongWireType(message, trail);
   pbf_reader entry = message.get_message();
   auto& [key, value] = map.emplace_back();
   while (entry.next()) {
@@ -201,12 +206,6 @@ bool ReadEntry(pbf_reader& message, std::vector<std::pair<std::string, T>>& map,
       if (!Read(entry, value, trail)) return trail.InKey(key);
     } else {
       entry.skip();
-    }
-  }
-  if constexpr (std::is_same_v<T, Quantity>) {
-    if (value < Quantity()) {
-      trail.Fail("must not be negative");
-      return trail.InKey(key);
     }
   }
   return true;
@@ -222,12 +221,12 @@ bool Read(pbf_reader& message, std::vector<T>& out, Trail& trail) {
 }
 
 template <typename T, typename... Fields>
-bool ReadFields(pbf_reader message, T& out, const std::tuple<Fields...>& fields, Trail& trail);
+bool ReadFields(pbf_reader message, T& out, const FieldList<Fields...>& fields, Trail& trail);
 
 template <typename T, typename FieldOrNested>
 bool ReadField(pbf_reader& message, T& out, const FieldOrNested& field, Trail& trail) {
   if constexpr (kIsNested<FieldOrNested>) {
-    if (!IsMessage(message)) return WrongWireType(trail);
+    if (!IsMessage(message)) return WrongWireType(message, trail);
     return ReadFields(message.get_message(), out, field.fields, trail);
   } else {
     return Read(message, out.*FieldOrNested::kMember, trail) || trail.InField(field.name);
@@ -235,16 +234,14 @@ bool ReadField(pbf_reader& message, T& out, const FieldOrNested& field, Trail& t
 }
 
 template <typename T, typename... Fields>
-bool ReadFields(pbf_reader message, T& out, const std::tuple<Fields...>& fields, Trail& trail) {
+bool ReadFields(pbf_reader message, T& out, const FieldList<Fields...>& fields, Trail& trail) {
   while (message.next()) {
     const uint32_t number = message.tag();
     bool ok = true;
-    const bool known = std::apply(
-        [&](const auto&... field) {
-          return (... ||
-                  (number == field.kNumber && (ok = ReadField(message, out, field, trail), true)));
-        },
-        fields);
+    const bool known = fields.Apply([&](const auto&... field) {
+      return (... ||
+              (number == field.kNumber && (ok = ReadField(message, out, field, trail), true)));
+    });
     if (!known) message.skip();
     if (!ok) return false;
   }
@@ -254,7 +251,7 @@ bool ReadFields(pbf_reader message, T& out, const std::tuple<Fields...>& fields,
 template <typename T, typename FieldOrNested>
 void SortMapOf(T& out, const FieldOrNested& field) {
   if constexpr (kIsNested<FieldOrNested>) {
-    std::apply([&](const auto&... inner) { (SortMapOf(out, inner), ...); }, field.fields);
+    field.fields.Apply([&](const auto&... inner) { (SortMapOf(out, inner), ...); });
   } else if constexpr (kIsMap<std::remove_cvref_t<decltype(out.*FieldOrNested::kMember)>>) {
     SortMap(out.*FieldOrNested::kMember);
   }
@@ -266,9 +263,9 @@ bool ReadStruct(pbf_reader message, T& out, Trail& trail) {
   try {
     if (!ReadFields(message, out, FieldsOf<T>::kFields, trail)) return false;
   } catch (const protozero::exception& error) {
-    return trail.Fail(std::string("malformed protobuf: ") + error.what());
+    if (!trail.Fail(std::string("malformed protobuf: ") + error.what())) return false;
   }
-  std::apply([&](const auto&... field) { (SortMapOf(out, field), ...); }, FieldsOf<T>::kFields);
+  FieldsOf<T>::kFields.Apply([&](const auto&... field) { (SortMapOf(out, field), ...); });
   return true;
 }
 
@@ -280,6 +277,12 @@ Result<void> ReadMessage(std::string_view bytes, T& out) {
   if (!ReadStruct(pbf_reader(bytes.data(), bytes.size()), out, trail))
     return Fail(std::move(trail).ToError(""));
   return {};
+}
+
+template <typename T>
+void ReadMessageParts(std::string_view bytes, T& out) {
+  Trail all(std::numeric_limits<size_t>::max());
+  static_cast<void>(ReadStruct(pbf_reader(bytes.data(), bytes.size()), out, all));
 }
 
 Result<Envelope> OpenEnvelope(std::string_view bytes) {
@@ -297,31 +300,48 @@ Result<Envelope> OpenEnvelope(std::string_view bytes) {
 }
 
 template <typename T>
-Result<void> DecodeProtobufInto(std::string_view bytes, T& object) {
+Result<std::string_view> OpenEnvelopeOf(std::string_view bytes) {
   const auto envelope = OpenEnvelope(bytes);
   if (!envelope) return Fail(envelope.error());
   if (auto same = CheckType(envelope->type_meta, KindOf<T>::kApiVersion, KindOf<T>::kKind); !same)
     return Fail(same.error());
-  return ReadMessage(envelope->raw, object);
+  return envelope->raw;
 }
 
 template <typename T>
 Result<T> DecodeProtobuf(std::string_view bytes) {
+  const auto raw = OpenEnvelopeOf<T>(bytes);
+  if (!raw) return Fail(raw.error());
   Result<T> object;
-  if (auto read = DecodeProtobufInto(bytes, *object); !read) return Fail(read.error());
+  if (auto read = ReadMessage(*raw, *object); !read) return Fail(read.error());
   return object;
 }
 
-#define BERTH_INSTANTIATE(type)                                      \
-  template Result<void> DecodeProtobufInto(std::string_view, type&); \
-  template Result<type> DecodeProtobuf<type>(std::string_view);
+template <typename T>
+Result<void> ReadProtobuf(std::string_view bytes, T& object) {
+  const auto raw = OpenEnvelopeOf<T>(bytes);
+  if (!raw) return Fail(raw.error());
+  ReadAllThatCanBe(object, [&](size_t forgiven) -> std::optional<FieldDamage> {
+    Trail trail(forgiven);
+    if (ReadStruct(pbf_reader(raw->data(), raw->size()), object, trail)) return std::nullopt;
+    return std::move(trail).ToDamage();
+  });
+  return {};
+}
+
+#define BERTH_INSTANTIATE(type) template Result<type> DecodeProtobuf<type>(std::string_view);
 BERTH_API_KINDS(BERTH_INSTANTIATE)
+#undef BERTH_INSTANTIATE
+
+#define BERTH_INSTANTIATE(type) template Result<void> ReadProtobuf(std::string_view, type&);
+BERTH_WATCHED_KINDS(BERTH_INSTANTIATE)
 #undef BERTH_INSTANTIATE
 
 template Result<void> ReadMessage(std::string_view, ListMeta&);
 template Result<void> ReadMessage(std::string_view, TypeMeta&);
 template Result<void> ReadMessage(std::string_view, WatchMessage&);
 template Result<void> ReadMessage(std::string_view, ObjectHead&);
+template void ReadMessageParts(std::string_view, ObjectHead&);
 template Result<void> ReadMessage(std::string_view, BindingMessage&);
 template Result<void> ReadMessage(std::string_view, EventMessage&);
 template Result<void> ReadMessage(std::string_view, MetadataOnly&);

@@ -108,7 +108,7 @@ void WriteAnnotations(uint32_t number, const StringMap& annotations, TextFilter*
 }
 
 template <typename T, typename... Fields>
-void WriteFields(const T& value, const std::tuple<Fields...>& fields, TextFilter* filter,
+void WriteFields(const T& value, const FieldList<Fields...>& fields, TextFilter* filter,
                  pbf_writer& out);
 
 template <typename T, typename FieldOrNested>
@@ -131,9 +131,9 @@ void WriteField(const T& value, const FieldOrNested& field, TextFilter* filter, 
 }
 
 template <typename T, typename... Fields>
-void WriteFields(const T& value, const std::tuple<Fields...>& fields, TextFilter* filter,
+void WriteFields(const T& value, const FieldList<Fields...>& fields, TextFilter* filter,
                  pbf_writer& out) {
-  std::apply([&](const auto&... field) { (WriteField(value, field, filter, out), ...); }, fields);
+  fields.Apply([&](const auto&... field) { (WriteField(value, field, filter, out), ...); });
 }
 
 template <Struct T>

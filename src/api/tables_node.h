@@ -16,9 +16,16 @@ struct FieldsOf<Taint> {
 };
 
 template <>
+struct FieldsOf<NodePodPreemptionPolicy> {
+  static constexpr auto kFields = Table(
+      Field<1, &NodePodPreemptionPolicy::disable_resize_preemption>("disableResizePreemption"));
+};
+
+template <>
 struct FieldsOf<NodeSpec> {
-  static constexpr auto kFields = Table(Field<4, &NodeSpec::unschedulable>("unschedulable"),
-                                        Field<5, &NodeSpec::taints>("taints"));
+  static constexpr auto kFields = Table(
+      Field<4, &NodeSpec::unschedulable>("unschedulable"), Field<5, &NodeSpec::taints>("taints"),
+      Field<8, &NodeSpec::pod_preemption_policy>("podPreemptionPolicy"));
 };
 
 template <>

@@ -7,7 +7,8 @@
 #include "src/api/tables_pod.h"
 
 // Field tables of the kinds of scheduling.k8s.io. Numbers are those of generated.proto in
-// k8s.io/api/scheduling/v1beta1 and v1alpha3.
+// k8s.io/api/scheduling/v1beta1 and v1alpha3. Custom resources have none: theirs are the places in
+// the table.
 namespace berth::api {
 
 template <>
@@ -171,6 +172,26 @@ template <>
 struct FieldsOf<Workload> {
   static constexpr auto kFields =
       Table(Field<1, &Workload::metadata>("metadata"), Field<2, &Workload::spec>("spec"));
+};
+
+template <>
+struct FieldsOf<CoschedulingPodGroupSpec> {
+  static constexpr auto kFields = Table(
+      Field<1, &CoschedulingPodGroupSpec::min_member>("minMember"),
+      Field<2, &CoschedulingPodGroupSpec::min_resources>("minResources"),
+      Field<3, &CoschedulingPodGroupSpec::schedule_timeout_seconds>("scheduleTimeoutSeconds"));
+};
+
+template <>
+struct FieldsOf<CoschedulingPodGroupStatus> {
+  static constexpr auto kFields = Table(Field<1, &CoschedulingPodGroupStatus::phase>("phase"));
+};
+
+template <>
+struct FieldsOf<CoschedulingPodGroup> {
+  static constexpr auto kFields = Table(Field<1, &CoschedulingPodGroup::metadata>("metadata"),
+                                        Field<2, &CoschedulingPodGroup::spec>("spec"),
+                                        Field<3, &CoschedulingPodGroup::status>("status"));
 };
 
 }  // namespace berth::api

@@ -7,13 +7,14 @@
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
 
-// Bodies of the patches by which volumes and claims are bound, as JSON merge patches. Each names
-// the object's uid and resourceVersion: the API server refuses (409) once it has another version.
+// Bodies of the patches by which volumes and claims are bound, as strategic merge patches. Each
+// names the object's uid and resourceVersion: the API server refuses (409) once it has another
+// version. It lays such a patch over the object's fields without writing them as JSON, so that even
+// text that is not UTF-8 stays as it is; after a JSON merge patch it does not, and where a volume's
+// source has such text, that patch is refused.
 //
 // Thread safety: any thread.
 namespace berth::api {
-
-inline constexpr std::string_view kMergePatchContentType = "application/merge-patch+json";
 
 // PATCH persistentvolumes/<name>: spec.claimRef, and the annotation that the binding is the
 // scheduler's where the volume has it.

@@ -121,6 +121,7 @@ struct EventMessage {
   std::string action;
   std::string reason;
   ObjectReference regarding;
+  ObjectReference related;
   std::string note;
   std::string type;
 };
@@ -132,12 +133,12 @@ struct FieldsOf<EventMessage::Metadata> {
 
 template <>
 struct FieldsOf<EventMessage> {
-  static constexpr auto kFields =
-      Table(Field<1, &EventMessage::metadata>("metadata"),
-            Field<4, &EventMessage::controller>("reportingController"),
-            Field<6, &EventMessage::action>("action"), Field<7, &EventMessage::reason>("reason"),
-            Field<8, &EventMessage::regarding>("regarding"), Field<10, &EventMessage::note>("note"),
-            Field<11, &EventMessage::type>("type"));
+  static constexpr auto kFields = Table(
+      Field<1, &EventMessage::metadata>("metadata"),
+      Field<4, &EventMessage::controller>("reportingController"),
+      Field<6, &EventMessage::action>("action"), Field<7, &EventMessage::reason>("reason"),
+      Field<8, &EventMessage::regarding>("regarding"), Field<9, &EventMessage::related>("related"),
+      Field<10, &EventMessage::note>("note"), Field<11, &EventMessage::type>("type"));
 };
 
 // An object of any kind of which only the metadata matters.
@@ -156,6 +157,12 @@ template <typename T>
 Result<void> ReadMessage(std::string_view bytes, T& out);
 template <typename T>
 Result<void> ReadJson(std::string_view text, T& out);
+
+// The same, past whatever is damaged. For ObjectHead.
+template <typename T>
+void ReadMessageParts(std::string_view bytes, T& out);
+template <typename T>
+void ReadJsonParts(std::string_view text, T& out);
 
 // Opens "k8s\0"; a bare message comes back as `raw`, with an empty type. Errors: a damaged or
 // encoded (compressed) envelope.

@@ -73,6 +73,19 @@ void WriteCondition(const PodCondition& condition, const PodCondition& old, std:
   object.Close();
 }
 
+void WriteCondition(const Condition& condition, std::string& out) {
+  JsonObject object(out);
+  object.Add("type", condition.type);
+  object.Add("status", condition.status);
+  object.Add("reason", condition.reason);
+  object.Add("message", condition.message);
+  if (condition.last_transition_time) {
+    object.Add("lastTransitionTime", FormatTime(*condition.last_transition_time));
+  }
+  object.Add("observedGeneration", condition.observed_generation);
+  object.Close();
+}
+
 // Adds the condition to the patch's status, unless it says nothing new.
 void PatchCondition(const PodStatus& old, PodCondition condition, JsonObject& status) {
   const auto same_type =
@@ -167,6 +180,33 @@ std::string DeleteBody(std::string_view uid) {
   preconditions.Add("uid", uid);
   preconditions.Close();
   options.Close();
+  return body;
+}
+
+std::optional<std::string> PodGroupStatusPatch(const std::vector<Condition>& old,
+                                               Condition condition, std::string_view uid) {
+  const auto known = std::ranges::find(old, condition.type, &Condition::type);
+  if (known != old.end()) {
+    if (known->status == condition.status) {
+      condition.last_transition_time = known->last_transition_time;
+    }
+    if (*known == condition) return std::nullopt;
+  }
+  std::string body;
+  JsonObject patch(body);
+  JsonObject metadata(patch.Key("metadata"));
+  metadata.Add("uid", uid);
+  metadata.Close();
+  JsonObject status(patch.Key("status"));
+  JsonList order(status.Key("$setElementOrder/conditions"));
+  for (const Condition& other : old) WriteType(other.type, order.Next());
+  if (known == old.end()) WriteType(condition.type, order.Next());
+  order.Close();
+  JsonList conditions(status.Key("conditions"));
+  WriteCondition(condition, conditions.Next());
+  conditions.Close();
+  status.Close();
+  patch.Close();
   return body;
 }
 

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "berth/api/meta.h"
 #include "berth/api/pod.h"
 #include "berth/time.h"
 #include "src/api/event.h"
@@ -42,6 +44,13 @@ struct PodStatusChange {
 // refuses (409) when the pod has been recreated; "" patches any pod of the name.
 std::optional<std::string> PodStatusPatch(const PodStatus& old, const PodStatusChange& change,
                                           std::string_view uid);
+
+// PATCH .../podgroups/<name>/status, a strategic merge patch: adds the condition to `old`, or puts
+// it in the place of the one of its type, whose last_transition_time stays unless the status
+// changes. nullopt when that would change nothing. The server refuses (409) when the group has been
+// recreated.
+std::optional<std::string> PodGroupStatusPatch(const std::vector<Condition>& old,
+                                               Condition condition, std::string_view uid);
 
 // The body of a DELETE that must hit this very object.
 std::string DeleteBody(std::string_view uid);

@@ -7,15 +7,19 @@
 #include <vector>
 
 #include "src/app/command.h"
-#include "src/app/completion.h"
-#include "src/app/explain.h"
-#include "src/app/in_tree_plugins.h"
-#include "src/app/packing.h"
-#include "src/app/replay.h"
-#include "src/app/run.h"
-#include "src/app/show_config.h"
-#include "src/app/simulate.h"
-#include "src/app/ui.h"
+#include "src/app/commands/completion.h"
+#include "src/app/commands/dump.h"
+#include "src/app/commands/explain.h"
+#include "src/app/commands/packing.h"
+#include "src/app/commands/plan.h"
+#include "src/app/commands/replay.h"
+#include "src/app/commands/show_config.h"
+#include "src/app/commands/simulate.h"
+#include "src/app/commands/suggestion.h"
+#include "src/app/commands/terminal.h"
+#include "src/app/commands/ui.h"
+#include "src/app/daemon/in_tree_plugins.h"
+#include "src/app/daemon/run.h"
 #include "src/app/version.h"
 
 namespace berth::app {
@@ -37,8 +41,12 @@ int RunCommand(int argc, char** argv) {
       return Replay(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kUi:
       return Ui(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kPlan:
+      return Plan(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kPacking:
       return Packing(command.arguments, command.program, FindInTreePlugins());
+    case CommandKind::kDump:
+      return Dump(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kConfig:
       return ShowConfig(command.arguments, command.program, FindInTreePlugins());
     case CommandKind::kCompletion:
@@ -46,7 +54,7 @@ int RunCommand(int argc, char** argv) {
     case CommandKind::kVersion:
       return ShowVersion(command.arguments, command.program);
     case CommandKind::kHelp:
-      std::fputs(CommandList().c_str(), stdout);
+      std::fputs(FittedHelp(CommandList(), TerminalWidth()).c_str(), stdout);
       if (!command.arguments.front().starts_with('-')) return 0;
       // A flag without a command is one of run's.
       std::fputs("\n", stdout);
@@ -54,11 +62,16 @@ int RunCommand(int argc, char** argv) {
     case CommandKind::kUnknown:
       break;
   }
-  std::fputs(CommandList().c_str(), stderr);
-  const std::string problem = command.unknown.empty() ? "no command"
-                                                      : "unknown command \"" + command.unknown +
-                                                            "\" for \"" + command.program + "\"";
-  std::fprintf(stderr, "\nError: %s\n", problem.c_str());
+  if (command.unknown.empty()) {
+    std::fprintf(stderr, "%s\nError: no command\n", CommandList().c_str());
+    return 1;
+  }
+  // As kubectl.
+  const std::string meant = Suggestion(command.unknown, CommandNames());
+  const std::string more = meant.empty() ? "Run `" + command.program + " help` for the commands.\n"
+                                         : "Did you mean this?\n\t" + meant + "\n";
+  std::fprintf(stderr, "Error: unknown command \"%s\" for \"%s\"\n\n%s", command.unknown.c_str(),
+               command.program.c_str(), more.c_str());
   return 1;
 }
 

@@ -11,7 +11,8 @@ constexpr std::pair<std::string_view, CommandKind> kCommands[] = {
     {"run", CommandKind::kRun},         {"simulate", CommandKind::kSimulate},
     {"explain", CommandKind::kExplain}, {"why", CommandKind::kWhy},
     {"replay", CommandKind::kReplay},   {"ui", CommandKind::kUi},
-    {"packing", CommandKind::kPacking}, {"config", CommandKind::kConfig},
+    {"packing", CommandKind::kPacking}, {"plan", CommandKind::kPlan},
+    {"config", CommandKind::kConfig},   {"dump", CommandKind::kDump},
     {"version", CommandKind::kVersion}, {"completion", CommandKind::kCompletion},
 };
 
@@ -24,6 +25,10 @@ Command FindCommand(const std::vector<std::string>& arguments) {
   const bool is_plugin = name == "kubectl-berth";
   if (is_plugin) name = "kubectl berth";
   if (!arguments.empty()) command.arguments.assign(arguments.begin() + 1, arguments.end());
+  if (name != "kube-scheduler" && command.arguments.size() > 1 &&
+      command.arguments.front() == "help") {
+    command.arguments = {command.arguments[1], "--help"};
+  }
   const std::string first = command.arguments.empty() ? "" : command.arguments.front();
 
   if (name == "kube-scheduler") {
@@ -73,11 +78,15 @@ std::string CommandList() {
          "pending, what if.\n"
          "  packing   How full the node pools of a dump or a live cluster are, and what still "
          "fits.\n"
-         "  config    Checks a configuration file and prints what it comes to.\n"
+         "  plan      Few moves of pods that make room for a pending one, or empty a node; carries "
+         "it "
+         "out.\n"
+         "  dump      Prints what scheduling reads of the live cluster, as a file for --cluster.\n"
+         "  config    Checks a configuration file and prints it with all defaults.\n"
          "  version   Prints Berth's version, and that of the kube-scheduler whose contract it "
          "keeps.\n"
          "  completion  A script that completes commands and flags: bash, zsh, fish or kubectl.\n"
-         "  help      This text. `berth run --help` lists the flags of run, and so on.\n";
+         "  help      This text. `berth help run` lists the flags of run, and so on.\n";
 }
 
 }  // namespace berth::app

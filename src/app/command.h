@@ -14,6 +14,8 @@ enum class CommandKind {
   kReplay,
   kUi,
   kPacking,
+  kPlan,
+  kDump,
   kConfig,
   kCompletion,
   kVersion,
@@ -31,7 +33,8 @@ struct Command {
 
 // Finds the command in the program's arguments, the first of which is its own path. By the name of
 // kube-scheduler it is always the scheduler; by that of kubectl-berth, a plugin of kubectl, never
-// without a command that says so. Any other name makes a difference only for messages.
+// without a command that says so. Any other name makes a difference only for messages. "help X" is
+// X with --help.
 Command FindCommand(const std::vector<std::string>& arguments);
 
 // Their names.

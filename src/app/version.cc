@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "src/app/flag_set.h"
-#include "src/app/offline_flags.h"
+#include "src/app/flags/flag_set.h"
+#include "src/app/flags/offline_flags.h"
 #include "src/documents/write.h"
 
 namespace berth::app {
@@ -22,7 +22,8 @@ ConfigValue VersionDocument() {
 
 int ShowVersion(const std::vector<std::string>& arguments, const std::string& program) {
   FlagSet flags(program,
-                "Prints Berth's version, and that of the kube-scheduler whose contract it keeps.");
+                "Prints Berth's version, and that of the kube-scheduler whose contract it keeps.",
+                FlagSet::Words::kOwn);
   std::string output;
   bool help = false;
   flags.Group("Flags");

@@ -15,7 +15,7 @@
 
 namespace berth::base {
 
-// Told when a file descriptor can be read or written.
+// Called when a file descriptor can be read or written.
 class FdListener {
  public:
   virtual ~FdListener() = default;

@@ -37,7 +37,7 @@ std::string Concat(const Parts&... parts) {
   return out;
 }
 
-// Without the characters of `blanks` at both ends: spaces and line ends, unless told otherwise.
+// Without the characters of `blanks` at both ends: spaces and line ends, where none are named.
 inline std::string_view Trim(std::string_view text, std::string_view blanks = " \t\r\n") {
   const size_t begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return {};

@@ -13,7 +13,7 @@
 
 namespace berth::base {
 
-// A clock that stands still until it is set, but for when it is told to run with the machine's.
+// A clock that stands still until it is set, unless it runs with the machine's.
 //
 // Thread safety: one owner.
 class VirtualClock final : public Clock {
@@ -46,7 +46,7 @@ class VirtualClock final : public Clock {
   std::optional<Time> running_since_;  // by the machine's clock
 };
 
-// Runs tasks when told to, on the caller's thread, by a virtual clock.
+// Runs tasks when its caller says so, on that thread, by a virtual clock.
 //
 // Thread safety: one owner.
 class VirtualExecutor final : public Executor {

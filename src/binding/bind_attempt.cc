@@ -76,15 +76,17 @@ void BindAttempt::OnRequestEnd(RequestEnd end) {
   error_ = std::move(end.message);
   base::LogV(2, "No verdict on a bind; reading the pod back",
              {{"pod", pod_->metadata.Key()}, {"node", node_name_}, {"err", error_}});
-  if (end.kind != Kind::kNeverSent && !std::exchange(unconfirmed_, true) &&
-      context_->unconfirmed != nullptr) {
-    context_->unconfirmed(pod_->metadata.uid);
-  }
+  if (end.kind != Kind::kNeverSent) TellUnconfirmed();
   if (end.kind == Kind::kConflict) {
     Read();
   } else {
     ReadLater();
   }
+}
+
+void BindAttempt::TellUnconfirmed() {
+  if (over() || std::exchange(unconfirmed_, true) || context_->unconfirmed == nullptr) return;
+  context_->unconfirmed(pod_->metadata.uid);
 }
 
 void BindAttempt::ReadLater() {
@@ -184,6 +186,9 @@ std::shared_ptr<client::Call> ApiBind::Send() {
     request.content_type = api::kJsonContentType;
     request.body = api::BindingBody(meta.namespace_, meta.name, meta.uid, node_name());
   }
+  request.on_late = [this, weak = weak_from_this()] {
+    if (const auto self = weak.lock()) OnLate();
+  };
   return context()->api.Send(
       std::move(request), [this, self = shared_from_this()](const client::ResponseResult& result) {
         OnRequestEnd(EndOf(result));

@@ -26,8 +26,9 @@ struct BindContext {
   const Clock& clock;
   const std::shared_ptr<base::ExecutorLink> link;
   Random random;
-  // Hears at most once a bind, before its end: the request has reached its receiver, and whether
-  // the pod is bound has to be read. That may take long. May be empty.
+  // Called at most once a bind, before its end: the answer is late (client::Request::on_late), or
+  // the request has reached its receiver and whether the pod is bound has to be read. Both may take
+  // long. May be empty.
   std::function<void(std::string pod_uid)> unconfirmed;
   // The scheduler is shutting down: nothing more is sent, but reads.
   bool closing = false;
@@ -84,18 +85,21 @@ class BindAttempt : public std::enable_shared_from_this<BindAttempt> {
   BindAttempt(std::shared_ptr<BindContext> context, std::shared_ptr<const api::Pod> pod,
               std::string node_name);
 
-  // Sends the request; its end is told to OnRequestEnd(), within the call or later.
+  // Sends the request; OnRequestEnd() gets its end, within the call or later.
   virtual std::shared_ptr<client::Call> Send() = 0;
   // Whether a request that was lost may be repeated now.
   virtual bool MayRepeat() const = 0;
 
   void OnRequestEnd(RequestEnd end);
+  // The answer is late.
+  void OnLate() { TellUnconfirmed(); }
   const std::shared_ptr<BindContext>& context() const { return context_; }
   const std::shared_ptr<const api::Pod>& pod() const { return pod_; }
   const std::string& node_name() const { return node_name_; }
 
  private:
   void SendRequest();
+  void TellUnconfirmed();
   void ReadLater();
   void Read();
   void OnRead(const client::ResponseResult& result);
@@ -104,7 +108,7 @@ class BindAttempt : public std::enable_shared_from_this<BindAttempt> {
   void OnWithoutNode();
   void Refuse(std::string message) { Finish({Code::kError, std::move(message)}); }
   void Finish(AsyncStatus status);
-  // The end is told, or there is no binder any more to tell it to.
+  // The end was reported, or there is no binder any more to report it to.
   bool over() const { return done_ == nullptr || context_->link->closed(); }
   // Whether kServerTimeout after `since` has not passed.
   bool Within(Time since) const { return context_->clock.Now() - since < kServerTimeout; }

@@ -67,12 +67,13 @@ struct BinderCallbacks {
   // The pod's PreBind plugins are done and its Bind begins: from here on the cycle counts for
   // back-pressure. Not called for a cycle that has no PreBind plugin.
   std::function<void(std::string pod_uid)> pre_bind_done = {};
-  // See BindContext: from here on the cycle does not count for back-pressure.
+  // See BindContext: the answer to its Bind is late, or what became of it has to be read. From here
+  // on the cycle does not count for back-pressure.
   std::function<void(std::string pod_uid)> unconfirmed = {};
 };
 
 // Runs binding cycles (PreBind, Bind, PostBind) without occupying a thread for each. What a cycle
-// does is told in binding_run.h, what a bind does in bind_attempt.h.
+// does stands in binder.cc, what a bind does in bind_attempt.h.
 //
 // Knows neither the cache nor the queue: every outcome goes to a callback, and the scheduler
 // forgets and requeues, or keeps the pod. A pod that waits on Permit is not here yet.
@@ -103,7 +104,7 @@ class Binder {
                Cancellation& cancellation, AsyncDone done);
 
   // Starts no further write and cancels the PreBinds under way; later Start()s end at once. Calls
-  // `closed` with the number of cycles given up, once every cycle has told its outcome; those
+  // `closed` with the number of cycles given up, once every cycle has reported its outcome; those
   // that have not after `patience` are cancelled and given up.
   void Close(Duration patience, std::function<void(size_t)> closed);
 

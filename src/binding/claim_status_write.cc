@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "berth/node_allocatable.h"
-#include "src/api/claim_patches.h"
-#include "src/api/volume_patches.h"
+#include "src/api/claim_bodies.h"
 #include "src/binding/error_text.h"
 #include "src/binding/paths.h"
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/binding/claim_writes.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "src/api/claim_patches.h"
+#include "src/api/claim_bodies.h"
 #include "src/api/decode.h"
+#include "src/api/protobuf_writes.h"
+#include "src/api/stored_form.h"
 #include "src/api/writes.h"
 #include "src/binding/error_text.h"
 #include "src/binding/paths.h"
@@ -26,11 +30,13 @@ ClaimAnswer AnswerOf(const client::ResponseResult& result) {
   if (!result) {
     return {.outcome = OutcomeOf(result.error()), .error = Text(result.error())};
   }
-  auto claim = api::DecodeJson<api::ResourceClaim>(result->body);
+  const api::Encoding encoding = api::EncodingOf(result->content_type);
+  auto claim = api::Decode<api::ResourceClaim>(encoding, result->body);
   if (!claim) {
     return {.outcome = ClaimAnswer::Outcome::kUnknown,
             .error = "the answer cannot be read: " + claim.error().message};
   }
+  claim->stored = api::StoredFormOf(encoding, result->body);
   return {.claim = std::make_shared<const api::ResourceClaim>(*std::move(claim))};
 }
 
@@ -50,46 +56,136 @@ std::string PathOf(const api::ResourceClaim& claim) {
   return ResourceClaimPath(claim.metadata.namespace_, claim.metadata.name);
 }
 
-}  // namespace
-
-void ClaimWrites::Send(client::Request request, ClaimDone done) {
-  api_.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
+// What is answered with a claim. Always protobuf where the server has it: in JSON it does not leave
+// drivers' parameters as they are.
+void Send(client::ApiClient& api, client::Request request, ClaimDone done) {
+  request.accept =
+      std::string(api::kProtobufContentType) + "," + std::string(api::kJsonContentType);
+  api.Send(std::move(request), [done = std::move(done)](const client::ResponseResult& result) {
     done(AnswerOf(result));
   });
 }
 
+void ReadClaim(client::ApiClient& api, std::string path, ClaimDone done) {
+  Send(api, RequestFor(Verb::kGet, std::move(path), "", ""), std::move(done));
+}
+
+// What a write makes of the claim; nullopt: nothing is to be changed.
+using Change = std::function<Result<std::optional<api::StoredForm>>(const api::ResourceClaim&)>;
+
+// `claim` was read with what it is stored as. `subresource`: "" or "/status".
+void Put(client::ApiClient& api, ClaimPtr claim, std::string_view subresource, const Change& change,
+         ClaimDone done) {
+  const auto changed = change(*claim);
+  if (changed && *changed) {
+    const api::StoredForm& form = **changed;
+    using ClaimKind = api::KindOf<api::ResourceClaim>;
+    Send(api,
+         RequestFor(Verb::kUpdate, PathOf(*claim) + std::string(subresource),
+                    api::ContentTypeOf(form),
+                    api::BodyOf(form, ClaimKind::kApiVersion, ClaimKind::kKind)),
+         std::move(done));
+    return;
+  }
+  ClaimAnswer answer{.claim = std::move(claim)};
+  if (!changed) {
+    answer = {.outcome = ClaimAnswer::Outcome::kFailed, .error = changed.error().message};
+  }
+  api.executor().Post([done = std::move(done), answer = std::move(answer)] { done(answer); });
+}
+
+// Writes upon this very version.
+void Update(client::ApiClient& api, const api::ResourceClaim& claim, std::string_view subresource,
+            Change change, ClaimDone done) {
+  if (claim.stored.bytes != nullptr) {
+    Put(api, std::make_shared<const api::ResourceClaim>(claim), subresource, change,
+        std::move(done));
+    return;
+  }
+  ReadClaim(api, PathOf(claim),
+            [&api, uid = claim.metadata.uid, version = claim.metadata.resource_version, subresource,
+             change = std::move(change), done = std::move(done)](ClaimAnswer answer) {
+              if (!answer.ok()) return done(std::move(answer));
+              const api::ObjectMeta& now = answer.claim->metadata;
+              if (now.uid != uid || now.resource_version != version) {
+                return done({.outcome = ClaimAnswer::Outcome::kConflict,
+                             .error = "ResourceClaim " + now.Key() +
+                                      " has been modified: it was of version " + version +
+                                      ", and is of " + now.resource_version});
+              }
+              Put(api, std::move(answer.claim), subresource, change, done);
+            });
+}
+
+void RemoveConsumer(client::ApiClient& api, const std::string& path, const std::string& uid,
+                    const std::string& consumer_uid, int tries, ClaimDone done) {
+  constexpr int kMostTries = 5;
+  const auto remove =
+      [consumer_uid](const api::ResourceClaim& claim) -> Result<std::optional<api::StoredForm>> {
+    api::ResourceClaimStatus status = claim.status;
+    const bool has_it = std::erase_if(status.reserved_for, [&](const auto& consumer) {
+                          return consumer.uid == consumer_uid;
+                        }) > 0;
+    if (!has_it) return std::optional<api::StoredForm>();
+    return api::WithStatus(claim.stored, status);
+  };
+  ReadClaim(
+      api, path,
+      [&api, path, uid, consumer_uid, tries, remove, done = std::move(done)](ClaimAnswer answer) {
+        if (!answer.ok()) return done(std::move(answer));
+        if (answer.claim->metadata.uid != uid) {
+          return done(
+              {.outcome = ClaimAnswer::Outcome::kConflict,
+               .error = "ResourceClaim " + answer.claim->metadata.Key() + " is another one"});
+        }
+        Put(api, std::move(answer.claim), "/status", remove,
+            [&api, path, uid, consumer_uid, tries, done](ClaimAnswer written) {
+              if (written.outcome != ClaimAnswer::Outcome::kConflict || tries + 1 == kMostTries) {
+                return done(std::move(written));
+              }
+              RemoveConsumer(api, path, uid, consumer_uid, tries + 1, done);
+            });
+      });
+}
+
+}  // namespace
+
 void ClaimWrites::Read(std::string_view namespace_, std::string_view name, ClaimDone done) {
-  Send(RequestFor(Verb::kGet, ResourceClaimPath(namespace_, name), "", ""), std::move(done));
+  ReadClaim(api_, ResourceClaimPath(namespace_, name), std::move(done));
 }
 
 void ClaimWrites::AddFinalizer(const api::ResourceClaim& claim, ClaimDone done) {
-  Send(RequestFor(Verb::kPatch, PathOf(claim), api::kStrategicMergePatchContentType,
-                  api::AddFinalizerPatch(claim)),
-       std::move(done));
+  const auto add = [](const api::ResourceClaim& now) -> Result<std::optional<api::StoredForm>> {
+    return api::WithFinalizer(now.stored);
+  };
+  Update(api_, claim, "", add, std::move(done));
 }
 
 void ClaimWrites::RemoveFinalizer(const api::ResourceClaim& claim, ClaimDone done) {
-  Send(RequestFor(Verb::kPatch, PathOf(claim), api::kStrategicMergePatchContentType,
-                  api::RemoveFinalizerPatch(claim)),
-       std::move(done));
+  const auto remove = [](const api::ResourceClaim& now) -> Result<std::optional<api::StoredForm>> {
+    return api::WithoutFinalizer(now.stored);
+  };
+  Update(api_, claim, "", remove, std::move(done));
 }
 
 void ClaimWrites::WriteStatus(const api::ResourceClaim& claim, ClaimDone done) {
-  Send(RequestFor(Verb::kPatch, PathOf(claim) + "/status", api::kJsonPatchContentType,
-                  api::ClaimStatusPatch(claim)),
-       std::move(done));
+  const auto write = [status = claim.status](
+                         const api::ResourceClaim& now) -> Result<std::optional<api::StoredForm>> {
+    return api::WithStatus(now.stored, status);
+  };
+  Update(api_, claim, "/status", write, std::move(done));
 }
 
 void ClaimWrites::RemoveReservation(const api::ResourceClaim& claim, std::string_view consumer_uid,
                                     ClaimDone done) {
-  Send(RequestFor(Verb::kPatch, PathOf(claim) + "/status", api::kStrategicMergePatchContentType,
-                  api::RemoveReservationPatch(claim, consumer_uid)),
-       std::move(done));
+  RemoveConsumer(api_, PathOf(claim), claim.metadata.uid, std::string(consumer_uid), 0,
+                 std::move(done));
 }
 
 void ClaimWrites::Create(const api::ResourceClaim& claim, std::string_view generate_name,
                          ClaimDone done) {
-  Send(RequestFor(Verb::kCreate, ResourceClaimsPath(claim.metadata.namespace_),
+  Send(api_,
+       RequestFor(Verb::kCreate, ResourceClaimsPath(claim.metadata.namespace_),
                   api::kJsonContentType, api::NewClaimBody(claim, generate_name)),
        std::move(done));
 }

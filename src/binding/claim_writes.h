@@ -30,8 +30,6 @@ class ClaimWrites final : public ClaimWriter {
                                         AsyncDone done) override;
 
  private:
-  void Send(client::Request request, ClaimDone done);
-
   client::ApiClient& api_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "berth/api/boxed.h"
 #include "berth/api/pod.h"
+#include "berth/random.h"
 #include "berth/time.h"
 #include "src/api/event.h"
 #include "src/client/api_client.h"
@@ -28,6 +29,15 @@ struct EventRecord {
   // kept for a series.
   bool may_repeat = true;
 };
+
+// What makes two events the same: everything but the note and the time.
+std::string SeriesKey(const EventRecord& record);
+
+// Turns a record into the object to create. `unique` is no earlier than `when` and differs for any
+// two events of a process: it ends the name, `<regarding>.<unix nanoseconds in hex>`. Where that is
+// no valid name, the name is a random UUID.
+api::Event MakeEvent(EventRecord&& record, Time when, Time unique, const std::string& hostname,
+                     Random& random);
 
 // Writes events.k8s.io/v1 events, as k8s.io/client-go/tools/events does.
 //

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "berth/random.h"
-#include "src/api/pod_group_writes.h"
+#include "src/api/writes.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
 #include "src/binding/status_write.h"

@@ -54,8 +54,8 @@ class PodStatusPatcher {
   // `pod` is the newest version known: the change is sent as a difference to its status. `done`
   // may be empty.
   void Patch(std::shared_ptr<const api::Pod> pod, api::PodStatusChange change, Done done = nullptr);
-  // The pod's bind begins: a PodScheduled condition that is not written yet would come to be untrue
-  // and is not written any more. A nomination is.
+  // The pod's bind begins: a PodScheduled condition that is not written yet would be
+  // untrue by then and is not written any more. A nomination is.
   void DropCondition(std::string_view pod_uid);
   // The pod is gone or has its node: what is not written yet is not written any more.
   void Forget(std::string_view pod_uid);

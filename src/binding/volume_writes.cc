@@ -20,7 +20,7 @@ void Patch(client::ApiClient& api, std::string path, std::string body, Cancellat
   request.verb = client::Verb::kPatch;
   request.priority = client::Priority::kBind;
   request.path = std::move(path);
-  request.content_type = api::kMergePatchContentType;
+  request.content_type = api::kStrategicMergePatchContentType;
   request.body = std::move(body);
   // Once `done` is called, the cancellation may be gone.
   const auto call =

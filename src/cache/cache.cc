@@ -12,8 +12,11 @@ namespace berth::cache {
 
 Cache::Cache(const Options& options)
     : pod_info_options_(options.pod_info),
-      labels_(options.labels, [this](const auto& visit) { ForEachNodeLabels(visit); }),
-      topologies_(options.max_topologies, [this](const auto& visit) { ForEachNodeLabels(visit); }),
+      labels_(options.labels, label_keys_, [this](const auto& visit) { ForEachNodeLabels(visit); }),
+      topologies_(options.max_topologies,
+                  [this](std::string_view key, const auto& visit) {
+                    if (label_keys_.Contains(key)) ForEachNodeLabels(visit);
+                  }),
       pod_counts_(topologies_, options.max_pod_counts_bytes,
                   [this](const auto& visit) {
                     for (NodeRow row = 0; row < rows_.size(); ++row)
@@ -44,7 +47,8 @@ NodeRow Cache::SetNode(std::shared_ptr<const api::Node> node) {
   resources_.MaySweep();
   const Resources allocatable = ToResources(node->status.allocatable, resources_);
   rows_[row].resource_names = resources_.HoldScalars(allocatable);
-  columns_.SetAllocatable(row, allocatable, pods == nullptr ? 0 : pods->Value());
+  columns_.SetAllocatable(row, allocatable,
+                          pods == nullptr ? 0 : std::max(pods->Value(), int64_t{0}));
   LabelsChanged(row, old.metadata.labels, node->metadata.labels);
   if (before == nullptr) {
     nodes_.Set(row);

@@ -22,6 +22,7 @@
 #include "src/cache/columns.h"
 #include "src/cache/image_table.h"
 #include "src/cache/label_index.h"
+#include "src/cache/label_keys.h"
 #include "src/cache/node_order.h"
 #include "src/cache/pod_classes.h"
 #include "src/cache/pod_counts_table.h"
@@ -107,8 +108,8 @@ class Cache final : public Snapshot {
   void CloseNode(std::string_view node_name, std::string_view pod_key);
   void OpenNode(std::string_view pod_key);
 
-  // What pods are alike by; see PodClasses.
-  void SetSignatureParts(PodParts parts);
+  // What pods are alike by, and which labels plugins test; see PodClasses.
+  void SetSignatureParts(PodParts parts, std::span<const std::string> tested_label_keys = {});
   // To be called for what can select pods before it counts; pods' own terms the cache finds itself.
   void TestSelectorOf(const api::ObjectPtr& object);
   // Grows when pods may be in other classes than before; Reclass() tells which.
@@ -179,6 +180,7 @@ class Cache final : public Snapshot {
   void NodesWithLabelKey(std::string_view key, NodeSet& out) const override;
   std::shared_ptr<const Topology> GetTopology(std::string_view key) const override;
   std::shared_ptr<const PodCounts> CountPods(const PodQuery& query) const override;
+  uint64_t StepsToCountPods(const PodQuery& query) const override;
   void MatchingAffinityTerms(const api::Pod& pod, const api::StringMap& namespace_labels,
                              AffinityTermKinds kinds,
                              std::vector<AffinityTermCounts>& out) const override;
@@ -247,6 +249,7 @@ class Cache final : public Snapshot {
   NodeSet closed_;
   std::vector<TaintSetId> taint_sets_;
   TaintTable taints_;
+  LabelKeys label_keys_;
   // Asking may build and drop parts of these.
   mutable LabelIndex labels_;
   mutable TopologyTable topologies_;

@@ -39,9 +39,10 @@ PodInfoPtr Cache::Reclass(PodInfoPtr info) {
   return classes_.Assign(PodInfo(*info), resources_.HoldScalars(info->requests, info->placed));
 }
 
-void Cache::SetSignatureParts(PodParts parts) {
+void Cache::SetSignatureParts(PodParts parts, std::span<const std::string> tested_label_keys) {
   BERTH_ON_THREAD(owner_);
   classes_.SetParts(parts);
+  classes_.TestLabelKeys(tested_label_keys);
 }
 
 void Cache::TestSelectorOf(const api::ObjectPtr& object) {
@@ -157,10 +158,10 @@ void Cache::CountUsage(NodeRow row, const PodInfo& pod, int32_t delta) {
   PortCounts& ports = rows_[row].ports;
   if (delta > 0) {
     columns_.AddPod(row, pod);
-    for (const HostPort& port : pod.host_ports) ports.Add(port);
+    ports.Add(pod.host_ports);
   } else {
     columns_.RemovePod(row, pod);
-    for (const HostPort& port : pod.host_ports) ports.Remove(port);
+    ports.Remove(pod.host_ports);
   }
   if (!pod.host_ports.empty()) with_host_ports_.Put(row, nodes_.Test(row) && !ports.empty());
   claim_uses_.Count(row, *pod.pod, delta);

@@ -23,7 +23,7 @@ class ClaimTable final : public ClaimTracker {
   // versions of a claim alive.
   static constexpr size_t kRememberedChanges = 1u << 9;
 
-  // `shown` has the same claims as Show() has told of, and must outlive the table.
+  // `shown` has the same claims as Show() was given, and must outlive the table.
   explicit ClaimTable(const Listers& shown) : shown_(shown) {}
 
   // The API server has shown `claim`, or that it is gone.

@@ -9,15 +9,50 @@
 #include "absl/container/flat_hash_map.h"
 #include "berth/pod_info.h"
 #include "berth/resources.h"
+#include "berth/saturating.h"
 #include "berth/snapshot.h"
-#include "src/cache/amount_column.h"
 
 namespace berth::cache {
+
+// How much of one resource each row has. Takes memory for the rows that have any while they are few
+// among many, and becomes an array when they are not: a resource that one pod names must not cost
+// what one that every node offers costs.
+//
+// Thread safety: one owner.
+class AmountColumn {
+ public:
+  // New rows have 0. `rows` never shrinks.
+  void Grow(size_t rows);
+  // `row` must be below what Grow() said last.
+  void Set(NodeRow row, int64_t amount);
+  // To what was added before; only for rows that nothing was Set() for. What no int64 holds shows
+  // as the greatest or the least one, and is known exactly all the same: taking away undoes adding.
+  void Add(NodeRow row, WideAmount amount);
+  int64_t Get(NodeRow row) const { return column()[row]; }
+  // From now on it is an array whenever some row has any.
+  void StayDense();
+
+  Column column() const { return {values_, few_}; }
+  // No row has any.
+  bool zero() const { return count_ == 0; }
+  bool dense() const { return !values_.empty(); }
+
+ private:
+  void BecomeDense();
+  void BecomeSparse();
+
+  std::vector<int64_t> values_;  // by row; empty: `few_` holds everything
+  std::vector<RowAmount> few_;   // sorted by row, none 0
+  size_t rows_ = 0;
+  absl::flat_hash_map<NodeRow, WideAmount> beyond_;  // what no int64 holds
+  size_t count_ = 0;                                 // rows that have any
+  bool stay_dense_ = false;
+};
 
 // What rows offer and what the pods on them take, one column a resource. A scalar resource has a
 // column while some row offers or takes any of it.
 //
-// Sums wrap around at 64 bits, as kube-scheduler's do, so that taking away undoes adding exactly.
+// Sums that no int64 holds show as the greatest one; taking away undoes adding exactly.
 //
 // Thread safety: one owner.
 class Columns {
@@ -37,7 +72,7 @@ class Columns {
   Column allocatable(ResourceId id) const { return allocatable_.Of(id); }
   Column requested(ResourceId id) const { return requested_.Of(id); }
   Column non_zero_requested(ResourceId id) const {
-    return id == kCpu ? Column{non_zero_milli_cpu_} : Column{non_zero_memory_};
+    return (id == kCpu ? non_zero_milli_cpu_ : non_zero_memory_).column();
   }
   Column allowed_pods() const { return {allowed_pods_}; }
   Column pod_count() const { return {pod_count_}; }
@@ -78,8 +113,8 @@ class Columns {
   ByResource allocatable_;
   ByResource requested_;
   std::vector<std::vector<ResourceId>> offered_;  // by row
-  Values non_zero_milli_cpu_;
-  Values non_zero_memory_;
+  AmountColumn non_zero_milli_cpu_;
+  AmountColumn non_zero_memory_;
   Values allowed_pods_;
   Values pod_count_;
 };

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cache/label_index.h"
 
+#include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace berth::cache {
+namespace {
 
-LabelIndex::LabelIndex(Limits limits, ForEachNode for_each_node)
-    : limits_(limits), for_each_node_(std::move(for_each_node)) {}
+// A sparse row costs 32 bits, a dense one a bit for each row there is. The gap between the two
+// limits keeps a set that wavers from being rebuilt each time.
+constexpr size_t kMinDense = 64;
+constexpr size_t kBitsPerSparseRow = 32;
+
+}  // namespace
+
+LabelIndex::LabelIndex(Limits limits, const LabelKeys& keys, ForEachNode for_each_node)
+    : limits_(limits), node_keys_(keys), for_each_node_(std::move(for_each_node)) {}
 
 void LabelIndex::AddRows(std::string_view key, std::string_view value, NodeSet& out) {
-  const KeyIndex& index = Find(key);
-  if (const auto it = index.values.find(value); it != index.values.end()) it->second.AddTo(out);
+  const KeyIndex* index = Find(key);
+  if (index == nullptr) return;
+  if (const auto it = index->values.find(value); it != index->values.end()) it->second.AddTo(out);
 }
 
-void LabelIndex::AddRowsWithKey(std::string_view key, NodeSet& out) { Find(key).all.AddTo(out); }
+void LabelIndex::AddRowsWithKey(std::string_view key, NodeSet& out) {
+  if (const KeyIndex* index = Find(key)) index->all.AddTo(out);
+}
 
 void LabelIndex::Update(NodeRow row, const api::StringMap& before, const api::StringMap& now) {
   if (keys_.empty() || before == now) return;
@@ -42,11 +55,12 @@ void LabelIndex::Update(NodeRow row, const api::StringMap& before, const api::St
   Evict();
 }
 
-LabelIndex::KeyIndex& LabelIndex::Find(std::string_view key) {
+LabelIndex::KeyIndex* LabelIndex::Find(std::string_view key) {
   if (const auto it = keys_.find(key); it != keys_.end()) {
     by_use_.splice(by_use_.begin(), by_use_, it->second);
-    return by_use_.front();
+    return &by_use_.front();
   }
+  if (!node_keys_.Contains(key)) return nullptr;
   KeyIndex& index = by_use_.emplace_front();
   index.key = key;
   keys_.emplace(index.key, by_use_.begin());
@@ -54,7 +68,7 @@ LabelIndex::KeyIndex& LabelIndex::Find(std::string_view key) {
     if (const std::string* value = api::Find(labels, index.key)) Add(index, row, *value);
   });
   Evict();
-  return index;
+  return &index;
 }
 
 void LabelIndex::Add(KeyIndex& index, NodeRow row, std::string_view value) {
@@ -80,6 +94,49 @@ void LabelIndex::Evict() {
     keys_.erase(last.key);
     by_use_.pop_back();
   }
+}
+
+void RowSet::Add(NodeRow row) {
+  ++count_;
+  if (dense()) {
+    if (row / 64 >= words_.size()) words_.resize(row / 64 + 1);
+    words_[row / 64] |= uint64_t{1} << (row % 64);
+    return;
+  }
+  rows_.insert(std::lower_bound(rows_.begin(), rows_.end(), row), row);
+  if (count_ >= kMinDense && count_ * kBitsPerSparseRow > rows_.back()) MakeDense();
+}
+
+void RowSet::Remove(NodeRow row) {
+  --count_;
+  if (!dense()) {
+    rows_.erase(std::lower_bound(rows_.begin(), rows_.end(), row));
+    return;
+  }
+  words_[row / 64] &= ~(uint64_t{1} << (row % 64));
+  if (count_ < kMinDense / 2 || count_ * 2 * kBitsPerSparseRow < words_.size() * 64) MakeSparse();
+}
+
+void RowSet::AddTo(NodeSet& out) const {
+  for (const NodeRow row : rows_) out.Set(row);
+  const auto words = out.words();
+  const size_t common = std::min(words.size(), words_.size());
+  for (size_t i = 0; i < common; ++i) words[i] |= words_[i];
+}
+
+void RowSet::MakeDense() {
+  words_.assign(rows_.back() / 64 + 1, 0);
+  for (const NodeRow row : rows_) words_[row / 64] |= uint64_t{1} << (row % 64);
+  rows_ = {};
+}
+
+void RowSet::MakeSparse() {
+  rows_.reserve(count_);
+  for (size_t i = 0; i < words_.size(); ++i) {
+    for (uint64_t word = words_[i]; word != 0; word &= word - 1)
+      rows_.push_back(static_cast<NodeRow>(i * 64 + static_cast<size_t>(std::countr_zero(word))));
+  }
+  words_ = {};
 }
 
 }  // namespace berth::cache

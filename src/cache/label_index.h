@@ -7,18 +7,45 @@
 #include <list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "berth/api/meta.h"
 #include "berth/node_set.h"
 #include "src/base/string_map.h"
-#include "src/cache/row_set.h"
+#include "src/cache/label_keys.h"
 
 namespace berth::cache {
 
+// A set of rows that costs what is in it: sorted rows while few, one bit a row when many.
+//
+// Thread safety: one owner.
+class RowSet {
+ public:
+  // `row` must not be in the set.
+  void Add(NodeRow row);
+  // `row` must be in the set.
+  void Remove(NodeRow row);
+
+  size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  bool dense() const { return !words_.empty(); }
+  // Adds every row to `out`, which has room for them.
+  void AddTo(NodeSet& out) const;
+
+ private:
+  void MakeDense();
+  void MakeSparse();
+
+  std::vector<NodeRow> rows_;    // ascending; empty when dense
+  std::vector<uint64_t> words_;  // row 0 in the lowest bit of the first; empty when sparse
+  size_t count_ = 0;
+};
+
 // Which rows carry a label pair or key. A key is indexed, with all its values, the first time
 // a reader asks for it, and kept up to date from then on. When the index holds more than its
-// limits allow, the keys asked for longest ago are dropped; that costs time, never correctness.
+// limits allow, the keys asked for longest ago are dropped; that costs time, never correctness. A
+// key that no node has is not indexed.
 //
 // Thread safety: one owner.
 class LabelIndex {
@@ -31,8 +58,9 @@ class LabelIndex {
   using ForEachNode =
       std::function<void(const std::function<void(NodeRow, const api::StringMap&)>&)>;
 
-  // `for_each_node` is called when a key is built.
-  LabelIndex(Limits limits, ForEachNode for_each_node);
+  // `for_each_node` is called when a key is built, which is one of `keys`: those that nodes have.
+  // `keys` must outlive the index.
+  LabelIndex(Limits limits, const LabelKeys& keys, ForEachNode for_each_node);
 
   // Adds to `out` the rows that carry the pair, or the key.
   void AddRows(std::string_view key, std::string_view value, NodeSet& out);
@@ -52,12 +80,14 @@ class LabelIndex {
   };
   using KeyList = std::list<KeyIndex>;
 
-  KeyIndex& Find(std::string_view key);
+  // nullptr: no row has the key.
+  KeyIndex* Find(std::string_view key);
   void Add(KeyIndex& index, NodeRow row, std::string_view value);
   void Remove(KeyIndex& index, NodeRow row, std::string_view value);
   void Evict();
 
   const Limits limits_;
+  const LabelKeys& node_keys_;
   const ForEachNode for_each_node_;
   KeyList by_use_;  // last asked for first
   absl::flat_hash_map<std::string_view, KeyList::iterator> keys_;

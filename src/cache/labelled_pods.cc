@@ -34,9 +34,10 @@ LabelledPodsTable::Found LabelledPodsTable::Count(NodeRow row,
   auto at = groups_.find(scratch_);
   const bool added = at == groups_.end();
   if (added) {
-    auto group = std::make_unique<LabelledPods>(LabelledPods{scratch_, pod, Counts(), {}});
+    auto group = std::make_unique<LabelledPods>(LabelledPods{scratch_, pod, Counts(), {}, 0});
     const std::string_view identity = group->identity;
     at = groups_.emplace(identity, std::move(group)).first;
+    Index(*at->second);
     ++num_empty_;
   }
   LabelledPods& group = *at->second;
@@ -46,9 +47,57 @@ LabelledPodsTable::Found LabelledPodsTable::Count(NodeRow row,
   return {group, added};
 }
 
+void LabelledPodsTable::Index(LabelledPods& group) {
+  by_namespace_[group.sample->metadata.namespace_].push_back(&group);
+  for (const auto& [key, value] : group.sample->metadata.labels) {
+    Label& label = by_label_[key];
+    label.by_value[value].push_back(&group);
+    ++label.size;
+  }
+}
+
+LabelledPodsTable::Choice LabelledPodsTable::Choose(const PodScope& scope) const {
+  if (scope.selector.nothing()) return {};
+  Choice best{.crowd = groups_.size()};
+  if (!scope.all_namespaces && scope.namespaces.size() < best.crowd) {
+    size_t crowd = 0;
+    for (const std::string& name : scope.namespaces) {
+      const auto at = by_namespace_.find(name);
+      if (at != by_namespace_.end()) crowd += at->second.size();
+    }
+    if (crowd <= best.crowd) best = {.crowd = crowd, .by_namespace = true};
+  }
+  for (const LabelSelectorMatcher::Requirement& requirement : scope.selector.requirements()) {
+    if (best.crowd == 0) break;
+    const size_t crowd = Crowd(requirement, best.crowd);
+    if (crowd < best.crowd) best = {.crowd = crowd, .requirement = &requirement};
+  }
+  return best;
+}
+
+// How many groups may satisfy the requirement; where it tells nothing, or more than `limit`, that.
+size_t LabelledPodsTable::Crowd(const LabelSelectorMatcher::Requirement& requirement,
+                                size_t limit) const {
+  using Operator = LabelSelectorMatcher::Operator;
+  if (requirement.op != Operator::kIn && requirement.op != Operator::kExists) return limit;
+  const auto label = by_label_.find(requirement.key);
+  if (label == by_label_.end()) return 0;
+  if (requirement.op == Operator::kExists) return label->second.size;
+  size_t crowd = 0;
+  for (const std::string& value : requirement.values) {
+    const auto at = label->second.by_value.find(value);
+    if (at != label->second.by_value.end()) crowd += at->second.size();
+    if (crowd >= limit) return limit;
+  }
+  return crowd;
+}
+
 void LabelledPodsTable::Sweep() {
   absl::erase_if(groups_, [](const auto& entry) { return entry.second->by_row.empty(); });
   num_empty_ = 0;
+  by_namespace_.clear();
+  by_label_.clear();
+  for (auto& [identity, group] : groups_) Index(*group);
 }
 
 }  // namespace berth::cache

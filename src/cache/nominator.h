@@ -33,7 +33,7 @@ class Nominator {
   // same node as before it keeps its place.
   void AddNominatedPod(PodInfoPtr pod, const NominatingInfo& info = {});
   // An update that shows no nominatedNodeName before and after keeps the nomination in memory,
-  // which the API server may not have heard of yet.
+  // which the API server may not have yet.
   void UpdateNominatedPod(const api::Pod& old_pod, PodInfoPtr new_pod);
   void DeleteNominatedPodIfExists(const api::Pod& pod);
 

@@ -33,7 +33,7 @@ inline constexpr bool kIsOfDevices =
 template <typename T>
 inline constexpr bool kIsOfPodGroups =
     std::is_same_v<T, api::PodGroup> || std::is_same_v<T, api::CompositePodGroup> ||
-    std::is_same_v<T, api::Workload>;
+    std::is_same_v<T, api::Workload> || std::is_same_v<T, api::CoschedulingPodGroup>;
 
 // What the kinds that have an index are looked up by, besides their name.
 std::string_view IndexedBy(const api::PersistentVolume& volume) { return StorageClassOf(volume); }

@@ -114,7 +114,7 @@ class ObjectTables final : public Listers {
              Table<api::VolumeAttributesClass>, Table<api::ResourceClaim>,
              Table<api::ResourceClaimTemplate>, Table<api::DeviceClass>, Table<api::ResourceSlice>,
              Table<api::DeviceTaintRule>, Table<api::PodGroup>, Table<api::CompositePodGroup>,
-             Table<api::Workload>>
+             Table<api::Workload>, Table<api::CoschedulingPodGroup>>
       tables_;
   // Volumes by class, capacities by class, attachments by node, device claims by owner.
   std::tuple<Index<api::PersistentVolume>, Index<api::CSIStorageCapacity>,

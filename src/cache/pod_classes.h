@@ -12,11 +12,34 @@
 #include "berth/in_tree/inputs.h"
 #include "berth/pod_info.h"
 #include "src/base/string_map.h"
-#include "src/cache/pod_fragments.h"
 #include "src/cache/resource_table.h"
 #include "src/cache/tested_label_keys.h"
 
 namespace berth::cache {
+
+// How many PodParts bits have a meaning.
+inline constexpr size_t kNumPodParts = 18;
+
+// Parts of a pod, one behind the other, in a form that is equal for equal parts and different for
+// different ones. Its room is used again.
+class PodFragments {
+ public:
+  // `parts` must have a meaning.
+  void Write(PodParts parts, const PodInfo& pod, const TestedLabelKeys& tested);
+
+  // Of a part that was written; `part` is the number of its PodParts bit.
+  std::string_view text(size_t part) const {
+    const size_t begin = part == 0 ? 0 : ends_[part - 1];
+    return std::string_view(texts_).substr(begin, ends_[part] - begin);
+  }
+  // Of pods of which the same parts were written: whether they are alike.
+  friend bool operator==(const PodFragments&, const PodFragments&) = default;
+
+ private:
+  std::string texts_;
+  std::array<size_t, kNumPodParts>
+      ends_{};  // by part; of one that was not written, that of the one before
+};
 
 // One part of a pod in canonical form, interned. Never reused; 0 stands for "part not in use".
 using FragmentId = uint32_t;
@@ -27,17 +50,19 @@ using Fragments = std::array<FragmentId, kNumPodParts>;
 //
 // A class is the tuple of the pod's fragments. It lives as long as a PodInfo names it; ids are
 // never given to another class, so what is kept for a dead class can only go to waste. When
-// a plugin reads the whole pod (pod_part::kEverything), or ids run out, pods get kNoPodClass.
+// a plugin reads the whole pod (pod_part::kEverything), or ids run out, pods get kNoPodClass; so
+// does one whose resize is deferred.
 //
 // Thread safety: one owner; a PodInfo may be dropped on any thread.
 class PodClasses {
  public:
   // The parts of the pod that plugins read.
   void SetParts(PodParts parts);
-  // From now on pods that differ in a label which these terms, or this object's selector, test are
-  // not alike in their tested labels.
+  // From now on pods that differ in a label which these terms, this object's selector or a plugin
+  // tests are not alike in their tested labels.
   void TestTermsOf(const api::PodSpec& spec) { Tested(tested_.AddTermsOf(spec)); }
   void TestSelectorOf(const api::ObjectPtr& object) { Tested(tested_.AddSelectorOf(object)); }
+  void TestLabelKeys(std::span<const std::string> keys) { Tested(tested_.AddKeys(keys)); }
   // Grows when either of them changed; a PodInfo of another epoch may be in the wrong class.
   uint32_t epoch() const { return epoch_; }
 

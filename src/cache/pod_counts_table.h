@@ -21,11 +21,13 @@ namespace berth::cache {
 
 // How many placed pods match each of the queries asked for. A query is counted the first time
 // a reader asks, and kept up to date from then on. When counts take more memory than the limit
-// allows, those asked for longest ago are dropped, but none that a reader holds.
+// allows, those asked for longest ago are dropped, but none that a reader holds; where readers hold
+// many, that is looked after once for every so many new ones.
 //
-// Once there was a query, pods are kept in groups: a query looks at each group, not at each pod,
-// and a pod only finds its group to know the queries that it matches. Until then a pod costs
-// nothing.
+// Once there was a query, pods are kept in groups: a query looks at groups, not at pods, and only
+// at those with a label that it demands; a pod only finds its group to know the queries that it
+// matches. Until then a pod costs nothing. A group lists its queries while all lists together are
+// short of a limit; beyond that they are found again where they are needed.
 //
 // Thread safety: one owner; what Get() gave may be dropped on any thread.
 class PodCountsTable {
@@ -39,18 +41,30 @@ class PodCountsTable {
   ~PodCountsTable();
 
   std::shared_ptr<const PodCounts> Get(const PodQuery& query);
+  // About how many looks at a term and a group Get() would take now.
+  uint64_t StepsToCount(const PodQuery& query);
 
   // A pod came to `row` (delta 1), or left it (-1). While a pod is here, its row must not change
   // its domain in any topology.
   void Count(NodeRow row, const std::shared_ptr<const api::Pod>& pod, int32_t delta);
 
   size_t size() const { return by_use_.size(); }
+  // What the counts take, in bytes, and the lists of the groups.
+  size_t bytes() const { return bytes_; }
+  size_t listed_bytes() const { return num_listed_ * sizeof(uint32_t); }
+  // Looks at counts to drop some, and at groups to count pods, until now.
+  uint64_t num_looks() const { return num_looks_; }
 
  private:
   class Live;
   using List = std::list<std::shared_ptr<Live>>;
 
+  void BeginGrouping();
   std::shared_ptr<Live> Make(const PodQuery& query);
+  // Lists the queries of a group, if that is not done.
+  void ListQueries(LabelledPods& group);
+  // All groups list their queries again when they are asked for them.
+  void ForgetLists();
   List::iterator Drop(List::iterator at);
   void Evict();
 
@@ -64,6 +78,12 @@ class PodCountsTable {
   SelectorIndex index_;  // of the live queries, for new groups
   LabelledPodsTable groups_;
   bool grouping_ = false;
+  uint64_t listing_ = 1;   // what LabelledPods::listed is where the list is good
+  size_t num_listed_ = 0;  // at most so many slots are listed
+  size_t bytes_ = 0;
+  size_t num_left_ = 0;   // by the last Evict()
+  size_t num_added_ = 0;  // since then
+  uint64_t num_looks_ = 0;
   std::string scratch_;
 };
 

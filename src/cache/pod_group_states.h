@@ -9,7 +9,7 @@
 
 namespace berth::cache {
 
-// Which pods each pod group has. The pods on nodes it hears of from the Cache, trials and their
+// Which pods each pod group has. The Cache reports the pods on nodes, trials and their
 // rollback included; event handlers tell of those without a node. Pods without a schedulingGroup
 // are passed over.
 //

@@ -15,16 +15,15 @@ namespace berth::cache {
 // Thread safety: one owner.
 class PortCounts {
  public:
-  void Add(const HostPort& port);
-  // `port` must have been added.
-  void Remove(const HostPort& port);
+  // Those of a pod; one that it has twice counts twice. Takes time in proportion to both lists.
+  void Add(std::span<const HostPort> ports);
+  // The ports must have been added together.
+  void Remove(std::span<const HostPort> ports);
 
   bool empty() const { return ports_.empty(); }
   std::span<const HostPort> ports() const { return ports_; }
 
  private:
-  size_t LowerBound(const HostPort& port) const;
-
   std::vector<HostPort> ports_;
   std::vector<uint32_t> counts_;  // counts_[i] belongs to ports_[i]
 };

@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cache/same_objects.h"
 
+#include <cstdint>
 #include <tuple>
+
+#include "src/api/tables_pod.h"
+#include "src/api/tables_storage.h"
 
 namespace berth::cache {
 namespace {
 
-auto Compared(const api::ObjectMeta& m) {
-  return std::tie(m.name, m.namespace_, m.uid, m.creation_timestamp, m.deletion_timestamp, m.labels,
-                  m.annotations, m.owner_references);
+template <auto a, auto b>
+constexpr bool kSameMember = false;
+template <auto member>
+constexpr bool kSameMember<member, member> = true;
+
+// Whether all fields of T's table are equal but those named: a new field counts until it is named.
+template <auto... left_out, typename T>
+bool SameBut(const T& a, const T& b) {
+  const auto same = [&]<uint32_t number, auto member>(const api::Field<number, member>&) {
+    return (kSameMember<member, left_out> || ...) || a.*member == b.*member;
+  };
+  return api::FieldsOf<T>::kFields.Apply(
+      [&](const auto&... field) { return (same(field) && ...); });
 }
 
-auto Compared(const api::PodSpec& s) {
-  return std::tie(s.scheduler_name, s.priority, s.preemption_policy, s.host_network,
-                  s.node_selector, s.affinity, s.tolerations, s.topology_spread_constraints,
-                  s.init_containers, s.containers, s.overhead, s.resources, s.scheduling_gates,
-                  s.volumes, s.resource_claims, s.scheduling_group);
+using Meta = api::ObjectMeta;
+
+bool SameBesidesVersion(const Meta& a, const Meta& b) {
+  return SameBut<&Meta::resource_version, &Meta::generation>(a, b);
 }
 
 auto Compared(const PodInfo& p) {
@@ -24,32 +37,22 @@ auto Compared(const PodInfo& p) {
 
 // The annotations of volumes, claims and of what is near them hold facts: migration, class,
 // binding.
-auto CountedWithAnnotations(const api::ObjectMeta& m) {
-  return std::tie(m.uid, m.creation_timestamp, m.deletion_timestamp, m.labels, m.annotations,
-                  m.owner_references);
-}
-
 template <typename T>
 bool SameAnnotatedSpec(const T& a, const T& b) {
-  return CountedWithAnnotations(a.metadata) == CountedWithAnnotations(b.metadata) &&
-         a.spec == b.spec;
+  return SameBesidesVersion(a.metadata, b.metadata) && a.spec == b.spec;
 }
 
 // A kind without a spec: all but the metadata is a fact.
 template <typename T>
-bool SameBesidesVersion(const T& a, T b) {
-  if (CountedWithAnnotations(a.metadata) != CountedWithAnnotations(b.metadata)) return false;
-  b.metadata = a.metadata;
-  return a == b;
-}
-
-auto Counted(const api::ObjectMeta& m) {
-  return std::tie(m.uid, m.deletion_timestamp, m.labels, m.owner_references);
+bool SameAnnotatedFields(const T& a, const T& b) {
+  return SameBesidesVersion(a.metadata, b.metadata) && SameBut<&T::metadata>(a, b);
 }
 
 template <typename T>
 bool SameSpec(const T& a, const T& b) {
-  return Counted(a.metadata) == Counted(b.metadata) && a.spec == b.spec;
+  return SameBut<&Meta::resource_version, &Meta::generation, &Meta::creation_timestamp,
+                 &Meta::annotations>(a.metadata, b.metadata) &&
+         a.spec == b.spec;
 }
 
 // Of devices the name says all that metadata says.
@@ -62,17 +65,17 @@ bool SameDevices(const T& a, const T& b) {
 
 bool SamePlacedPod(const PodInfo& a, const PodInfo& b) {
   if (a.pod == b.pod) return true;
-  return Compared(a) == Compared(b) && Compared(a.pod->metadata) == Compared(b.pod->metadata) &&
-         Compared(a.pod->spec) == Compared(b.pod->spec);
+  return Compared(a) == Compared(b) && SameBesidesVersion(a.pod->metadata, b.pod->metadata) &&
+         SameBut<&api::PodSpec::node_name>(a.pod->spec, b.pod->spec);
 }
 
 bool SameNode(const api::Node& a, const api::Node& b) {
-  return Compared(a.metadata) == Compared(b.metadata) && a.spec == b.spec && a.status == b.status;
+  return SameBesidesVersion(a.metadata, b.metadata) && a.spec == b.spec && a.status == b.status;
 }
 
 bool SameObject(const api::Namespace& a, const api::Namespace& b) {
-  return Counted(a.metadata) == Counted(b.metadata) &&
-         a.metadata.annotations == b.metadata.annotations;
+  return SameBut<&Meta::resource_version, &Meta::generation, &Meta::creation_timestamp>(a.metadata,
+                                                                                        b.metadata);
 }
 
 bool SameObject(const api::Service& a, const api::Service& b) { return SameSpec(a, b); }
@@ -98,7 +101,7 @@ bool SameObject(const api::PersistentVolumeClaim& a, const api::PersistentVolume
 }
 
 bool SameObject(const api::StorageClass& a, const api::StorageClass& b) {
-  return SameBesidesVersion(a, b);
+  return SameAnnotatedFields(a, b);
 }
 
 bool SameObject(const api::CSINode& a, const api::CSINode& b) { return SameAnnotatedSpec(a, b); }
@@ -108,7 +111,7 @@ bool SameObject(const api::CSIDriver& a, const api::CSIDriver& b) {
 }
 
 bool SameObject(const api::CSIStorageCapacity& a, const api::CSIStorageCapacity& b) {
-  return SameBesidesVersion(a, b);
+  return SameAnnotatedFields(a, b);
 }
 
 bool SameObject(const api::VolumeAttachment& a, const api::VolumeAttachment& b) {
@@ -116,7 +119,7 @@ bool SameObject(const api::VolumeAttachment& a, const api::VolumeAttachment& b) 
 }
 
 bool SameObject(const api::VolumeAttributesClass& a, const api::VolumeAttributesClass& b) {
-  return SameBesidesVersion(a, b);
+  return SameAnnotatedFields(a, b);
 }
 
 bool SameObject(const api::ResourceClaim& a, const api::ResourceClaim& b) {
@@ -146,5 +149,9 @@ bool SameObject(const api::CompositePodGroup& a, const api::CompositePodGroup& b
 }
 
 bool SameObject(const api::Workload& a, const api::Workload& b) { return SameSpec(a, b); }
+
+bool SameObject(const api::CoschedulingPodGroup& a, const api::CoschedulingPodGroup& b) {
+  return SameSpec(a, b);
+}
 
 }  // namespace berth::cache

@@ -47,5 +47,6 @@ bool SameObject(const api::DeviceTaintRule& a, const api::DeviceTaintRule& b);
 bool SameObject(const api::PodGroup& a, const api::PodGroup& b);
 bool SameObject(const api::CompositePodGroup& a, const api::CompositePodGroup& b);
 bool SameObject(const api::Workload& a, const api::Workload& b);
+bool SameObject(const api::CoschedulingPodGroup& a, const api::CoschedulingPodGroup& b);
 
 }  // namespace berth::cache

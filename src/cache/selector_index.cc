@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cache/selector_index.h"
 
-#include <algorithm>
-
 #include "berth/check.h"
 
 namespace berth::cache {
@@ -30,22 +28,15 @@ bool ByValue(const Requirement& requirement) {
   return requirement.op == Operator::kIn && requirement.values.size() <= kMaxValues;
 }
 
-void Erase(std::vector<uint32_t>& ids, uint32_t id) {
-  const auto at = std::find(ids.begin(), ids.end(), id);
-  BERTH_CHECK(at != ids.end(), "scope is not in the index");
-  *at = ids.back();
-  ids.pop_back();
-}
-
 }  // namespace
 
 void SelectorIndex::Add(uint32_t id, const PodScope& scope) {
-  if (id >= anchors_.size()) anchors_.resize(id + 1, kNoAnchor);
-  anchors_[id] = Choose(scope).anchor;
+  if (id >= scopes_.size()) scopes_.resize(id + 1);
+  scopes_[id] = {Choose(scope).anchor, {}};
   ++size_;
   if (scope.selector.nothing()) return;
-  const auto* anchor =
-      anchors_[id] == kNoAnchor ? nullptr : &scope.selector.requirements()[anchors_[id]];
+  const Anchor chosen = scopes_[id].anchor;
+  const auto* anchor = chosen == kNoAnchor ? nullptr : &scope.selector.requirements()[chosen];
   if (Everywhere(scope)) return AddTo(everywhere_, id, anchor);
   for (const std::string& name : scope.namespaces) AddTo(by_namespace_[name], id, anchor);
 }
@@ -53,14 +44,30 @@ void SelectorIndex::Add(uint32_t id, const PodScope& scope) {
 void SelectorIndex::Remove(uint32_t id, const PodScope& scope) {
   --size_;
   if (scope.selector.nothing()) return;
-  const auto* anchor =
-      anchors_[id] == kNoAnchor ? nullptr : &scope.selector.requirements()[anchors_[id]];
-  if (Everywhere(scope)) return RemoveFrom(everywhere_, id, anchor);
+  const Anchor chosen = scopes_[id].anchor;
+  const auto* anchor = chosen == kNoAnchor ? nullptr : &scope.selector.requirements()[chosen];
+  uint32_t nth = 0;
+  if (Everywhere(scope)) return RemoveFrom(everywhere_, id, anchor, nth);
   for (const std::string& name : scope.namespaces) {
     const auto space = by_namespace_.find(name);
-    RemoveFrom(space->second, id, anchor);
+    RemoveFrom(space->second, id, anchor, nth);
     if (space->second.empty()) by_namespace_.erase(space);
   }
+}
+
+void SelectorIndex::Append(Ids& ids, uint32_t id) {
+  auto& positions = scopes_[id].positions;
+  positions.push_back(static_cast<uint32_t>(ids.size()));
+  ids.push_back({id, static_cast<uint32_t>(positions.size() - 1)});
+}
+
+void SelectorIndex::Erase(Ids& ids, uint32_t id, uint32_t nth) {
+  const uint32_t position = scopes_[id].positions[nth];
+  BERTH_CHECK(position < ids.size() && ids[position].id == id, "scope is not in the index");
+  const Place last = ids.back();
+  ids[position] = last;
+  scopes_[last.id].positions[last.nth] = position;
+  ids.pop_back();
 }
 
 size_t SelectorIndex::Crowd(const PodScope& scope) const {
@@ -100,24 +107,25 @@ size_t SelectorIndex::Crowd(const PodScope& scope, const Requirement& requiremen
 }
 
 void SelectorIndex::AddTo(Space& space, uint32_t id, const Requirement* anchor) {
-  if (anchor == nullptr) return space.rest.push_back(id);
+  if (anchor == nullptr) return Append(space.rest, id);
   Label& label = space.by_key[anchor->key];
-  if (!ByValue(*anchor)) return label.any_value.push_back(id);
-  for (const std::string& value : anchor->values) label.by_value[value].push_back(id);
+  if (!ByValue(*anchor)) return Append(label.any_value, id);
+  for (const std::string& value : anchor->values) Append(label.by_value[value], id);
 }
 
-void SelectorIndex::RemoveFrom(Space& space, uint32_t id, const Requirement* anchor) {
-  if (anchor == nullptr) return Erase(space.rest, id);
+void SelectorIndex::RemoveFrom(Space& space, uint32_t id, const Requirement* anchor,
+                               uint32_t& nth) {
+  if (anchor == nullptr) return Erase(space.rest, id, nth++);
   const auto at = space.by_key.find(anchor->key);
   Label& label = at->second;
   if (ByValue(*anchor)) {
     for (const std::string& value : anchor->values) {
       const auto ids = label.by_value.find(value);
-      Erase(ids->second, id);
+      Erase(ids->second, id, nth++);
       if (ids->second.empty()) label.by_value.erase(ids);
     }
   } else {
-    Erase(label.any_value, id);
+    Erase(label.any_value, id, nth++);
   }
   if (label.by_value.empty() && label.any_value.empty()) space.by_key.erase(at);
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "berth/api/meta.h"
 #include "berth/label_selector.h"
 #include "src/base/string_map.h"
@@ -23,7 +24,8 @@ struct PodScope {
 
 // Finds the scopes that a pod may be in, among many, without a look at each: a scope stands under
 // its namespaces, and there under one label, or label pair, that its selector demands. Of several
-// it is the pair shared with fewest others.
+// it is the pair shared with fewest others. A scope is added and removed in constant time, however
+// many stand where it does.
 //
 // Thread safety: one owner.
 class SelectorIndex {
@@ -50,7 +52,13 @@ class SelectorIndex {
   size_t size() const { return size_; }
 
  private:
-  using Ids = std::vector<uint32_t>;
+  // A place of a scope. It has one in each list that it stands in, numbered in the order in which
+  // Add() and Remove() meet them.
+  struct Place {
+    uint32_t id = 0;
+    uint32_t nth = 0;
+  };
+  using Ids = std::vector<Place>;
   struct Label {
     base::StringMap<Ids> by_value;  // none of them empty
     Ids any_value;
@@ -67,15 +75,15 @@ class SelectorIndex {
 
   template <typename Visit>
   static void Candidates(const Space& space, const api::StringMap& labels, Visit& visit) {
-    for (const uint32_t id : space.rest) visit(id);
+    for (const Place& place : space.rest) visit(place.id);
     if (space.by_key.empty()) return;
     for (const auto& [key, value] : labels) {
       const auto label = space.by_key.find(key);
       if (label == space.by_key.end()) continue;
-      for (const uint32_t id : label->second.any_value) visit(id);
+      for (const Place& place : label->second.any_value) visit(place.id);
       const auto ids = label->second.by_value.find(value);
       if (ids == label->second.by_value.end()) continue;
-      for (const uint32_t id : ids->second) visit(id);
+      for (const Place& place : ids->second) visit(place.id);
     }
   }
 
@@ -85,13 +93,21 @@ class SelectorIndex {
   };
   Choice Choose(const PodScope& scope) const;
   size_t Crowd(const PodScope& scope, const LabelSelectorMatcher::Requirement& requirement) const;
-  static void AddTo(Space& space, uint32_t id, const LabelSelectorMatcher::Requirement* anchor);
-  static void RemoveFrom(Space& space, uint32_t id,
-                         const LabelSelectorMatcher::Requirement* anchor);
+  void AddTo(Space& space, uint32_t id, const LabelSelectorMatcher::Requirement* anchor);
+  // `nth`: of the first list in the space; becomes that of the next space's first.
+  void RemoveFrom(Space& space, uint32_t id, const LabelSelectorMatcher::Requirement* anchor,
+                  uint32_t& nth);
+  void Append(Ids& ids, uint32_t id);
+  void Erase(Ids& ids, uint32_t id, uint32_t nth);
+
+  struct Scope {
+    Anchor anchor = kNoAnchor;
+    absl::InlinedVector<uint32_t, 2> positions;  // in its lists
+  };
 
   Space everywhere_;
   base::StringMap<Space> by_namespace_;  // none of them empty
-  std::vector<Anchor> anchors_;          // by id
+  std::vector<Scope> scopes_;            // by id
   size_t size_ = 0;
 };
 

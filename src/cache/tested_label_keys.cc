@@ -86,6 +86,12 @@ bool TestedLabelKeys::AddSelectorOf(const api::ObjectPtr& object) {
   return added;
 }
 
+bool TestedLabelKeys::AddKeys(std::span<const std::string> keys) {
+  bool added = false;
+  for (const std::string& key : keys) added = Add(key) || added;
+  return added;
+}
+
 bool OwnTermsTest(const api::PodSpec& spec, std::string_view key) {
   const auto other = [key](const std::string& tested) { return tested != key; };
   return !EveryTermKey(spec, other) ||

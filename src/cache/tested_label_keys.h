@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,8 @@ class TestedLabelKeys {
   // Of the pods that a Service, ReplicationController, ReplicaSet or StatefulSet selects; of other
   // objects nothing.
   bool AddSelectorOf(const api::ObjectPtr& object);
+  // Those that plugins test.
+  bool AddKeys(std::span<const std::string> keys);
 
   bool Contains(std::string_view key) const { return all_ || keys_.contains(key); }
 

@@ -52,13 +52,13 @@ std::shared_ptr<const Topology> TopologyTable::Get(std::string_view key) {
   auto topology = std::make_shared<Live>();
   topology->key = key;
   topology->domain_of = nowhere_;
-  topology->nodes.Resize(nowhere_.size());
-  for_each_node_([&](NodeRow row, const api::StringMap& labels) {
+  for_each_node_(key, [&](NodeRow row, const api::StringMap& labels) {
     Move(*topology, row, api::Find(labels, key));
   });
   by_use_.push_front(topology);
   by_key_.emplace(topology->key, by_use_.begin());
-  Evict();
+  // A look at each of those that stay is paid for by the new ones.
+  if (by_use_.size() > limit_ && ++num_added_ > num_left_ / 4) Evict();
   return topology;
 }
 
@@ -75,10 +75,10 @@ void TopologyTable::Grow(size_t rows) {
     if (topology->num_domains > 0) {
       topology->own_domain_of.resize(rows, kNoDomain);
       topology->domain_of = topology->own_domain_of;
+      topology->nodes.Resize(rows);
     } else {
       topology->domain_of = nowhere_;
     }
-    topology->nodes.Resize(rows);
   }
 }
 
@@ -93,8 +93,15 @@ bool TopologyTable::Moves(const api::StringMap& before, const api::StringMap& no
   return moves(before, now) || moves(now, before);
 }
 
-void TopologyTable::Update(NodeRow row, const api::StringMap& now) {
-  for (const auto& topology : by_use_) Move(*topology, row, api::Find(now, topology->key));
+void TopologyTable::Update(NodeRow row, const api::StringMap& before, const api::StringMap& now) {
+  for (const auto& [key, value] : before) {
+    const auto known = by_key_.find(key);
+    if (known != by_key_.end()) Move(**known->second, row, api::Find(now, key));
+  }
+  for (const auto& [key, value] : now) {
+    const auto known = by_key_.find(key);
+    if (known != by_key_.end()) Move(**known->second, row, &value);
+  }
 }
 
 // The node of `row` has that value now, or none.
@@ -104,12 +111,14 @@ void TopologyTable::Move(Live& topology, NodeRow row, const std::string* value) 
   if (from == kNoDomain && value == nullptr) return;
   if (from != kNoDomain && --topology.num_nodes[from] == 0) DropDomain(topology, from);
   const DomainId to = value == nullptr ? kNoDomain : FindOrAddDomain(topology, *value);
-  topology.nodes.Put(row, to != kNoDomain);
   if (topology.num_domains == 0) {
     topology.domain_of = nowhere_;
     topology.own_domain_of = {};
+    topology.nodes = {};
     return;
   }
+  topology.nodes.Resize(nowhere_.size());
+  topology.nodes.Put(row, to != kNoDomain);
   if (to != kNoDomain) ++topology.num_nodes[to];
   if (topology.own_domain_of.empty()) {
     topology.own_domain_of.assign(nowhere_.size(), kNoDomain);
@@ -127,11 +136,14 @@ size_t TopologyTable::bytes() const {
 void TopologyTable::Evict() {
   for (auto last = by_use_.end(); by_use_.size() > limit_ && last != by_use_.begin();) {
     --last;
+    ++num_looks_;
     // The reference of the list is the only one left, and only this table hands out new ones.
     if (last->use_count() > 1) continue;
     by_key_.erase((*last)->key);
     last = by_use_.erase(last);
   }
+  num_left_ = by_use_.size();
+  num_added_ = 0;
 }
 
 }  // namespace berth::cache

@@ -1,16 +1,300 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cel/checker.h"
 
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "src/cel/literal_checks.h"
-#include "src/cel/unifier.h"
+#include "src/cel/ast.h"
+#include "src/cel/conversions.h"
+#include "src/cel/format_clause.h"
+#include "src/cel/pattern.h"
+#include "src/cel/source.h"
+#include "src/cel/type.h"
+
+// Finds out what type parameters stand for.
+//
+// Thread safety: one thread.
 
 namespace berth::cel {
 namespace {
+
+class Unifier {
+ public:
+  explicit Unifier(TypeArena& arena) : arena_(arena) {}
+
+  // A type parameter that no other type mentions.
+  const Type* Fresh();
+
+  // Whether a value of type `from` may stand where `to` is asked for. Yes: the parameters in both
+  // are bound as that takes; no: nothing is bound.
+  bool Assign(const Type* from, const Type* to);
+  // The same for each of two lists at once.
+  bool Assign(const std::vector<const Type*>& from, const std::vector<const Type*>& to);
+
+  // With each bound parameter replaced by what it stands for. `free_to_dyn`: the others become dyn.
+  const Type* Substitute(const Type* type, bool free_to_dyn);
+  // With the named parameters replaced by the given types.
+  const Type* Rename(const Type* type, const std::vector<std::string>& names,
+                     const std::vector<const Type*>& types);
+
+  // Of two types that unify the one that says less.
+  static const Type* MoreGeneral(const Type* a, const Type* b);
+
+ private:
+  enum class Fit : uint8_t { kYes, kNo, kNoAndBound };
+
+  bool TryAssign(const Type* from, const Type* to);
+  Fit TrySubstitution(const Type* type, const Type* param);
+  bool IsFreeOf(const Type* param, const Type* within) const;
+  const Type* Bound(const Type* type) const;
+  void Bind(const Type* param, const Type* type);
+  void Undo(size_t mark);
+
+  TypeArena& arena_;
+  absl::flat_hash_map<std::string, const Type*> bound_;
+  // What each binding replaced, to take it back.
+  std::vector<std::pair<std::string, const Type*>> journal_;
+  int made_ = 0;
+};
+
+bool IsParam(const Type* type) { return type->kind == TypeKind::kTypeParam; }
+
+// Objects, times and library types may be null.
+bool TakesNull(const Type* type) {
+  switch (type->kind) {
+    case TypeKind::kNull:
+    case TypeKind::kOpaque:
+    case TypeKind::kStruct:
+    case TypeKind::kDuration:
+    case TypeKind::kTimestamp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool SaysNoMore(const Type* a, const Type* b) {
+  if (IsDyn(*a) || IsParam(a)) return true;
+  if (IsDyn(*b) || IsParam(b) || a->kind != b->kind) return false;
+  if (a->kind == TypeKind::kType) return true;
+  if (a->name != b->name || a->params.size() != b->params.size()) return false;
+  for (size_t i = 0; i < a->params.size(); ++i)
+    if (!SaysNoMore(a->params[i], b->params[i])) return false;
+  return true;
+}
+
+const Type* Unifier::Fresh() {
+  return arena_.Make(TypeKind::kTypeParam, "_var" + std::to_string(made_++));
+}
+
+const Type* Unifier::Bound(const Type* type) const {
+  if (!IsParam(type)) return nullptr;
+  const auto found = bound_.find(type->name);
+  return found == bound_.end() ? nullptr : found->second;
+}
+
+void Unifier::Bind(const Type* param, const Type* type) {
+  const Type*& place = bound_[param->name];
+  journal_.emplace_back(param->name, place);
+  place = type;
+}
+
+void Unifier::Undo(size_t mark) {
+  for (; journal_.size() > mark; journal_.pop_back()) {
+    const auto& [name, before] = journal_.back();
+    if (before == nullptr) {
+      bound_.erase(name);
+    } else {
+      bound_[name] = before;
+    }
+  }
+}
+
+bool Unifier::Assign(const Type* from, const Type* to) {
+  journal_.clear();
+  const bool fits = TryAssign(from, to);
+  if (!fits) Undo(0);
+  return fits;
+}
+
+bool Unifier::Assign(const std::vector<const Type*>& from, const std::vector<const Type*>& to) {
+  if (from.size() != to.size()) return false;
+  journal_.clear();
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (TryAssign(from[i], to[i])) continue;
+    Undo(0);
+    return false;
+  }
+  return true;
+}
+
+bool Unifier::TryAssign(const Type* from, const Type* to) {
+  if (IsParam(to)) {
+    const Fit fit = TrySubstitution(from, to);
+    if (fit == Fit::kYes) return true;
+    if (fit == Fit::kNoAndBound) return false;
+  }
+  if (IsParam(from)) return TrySubstitution(to, from) == Fit::kYes;
+  if (IsDynOrError(*from) || IsDynOrError(*to)) return true;
+  if (from->kind == TypeKind::kNull) return TakesNull(to);
+  if (to->kind == TypeKind::kNull) return TakesNull(from);
+  if (from->kind != to->kind) return false;
+  if (from->kind == TypeKind::kType) return true;
+  if (from->name != to->name || from->params.size() != to->params.size()) return false;
+  for (size_t i = 0; i < from->params.size(); ++i)
+    if (!TryAssign(from->params[i], to->params[i])) return false;
+  return true;
+}
+
+// Whether the parameter may stand for `type`, given what it stands for already.
+Unifier::Fit Unifier::TrySubstitution(const Type* type, const Type* param) {
+  if (IsParam(type) && type->name == param->name) return Fit::kYes;
+  if (const Type* const known = Bound(param)) {
+    if (type->kind == known->kind && SameType(*type, *known)) return Fit::kYes;
+    if (!TryAssign(type, known)) return Fit::kNoAndBound;
+    const Type* const general = MoreGeneral(type, known);
+    if (IsFreeOf(param, general)) Bind(param, general);
+    return Fit::kYes;
+  }
+  if (!IsFreeOf(param, type)) return Fit::kNo;
+  Bind(param, type);
+  return Fit::kYes;
+}
+
+bool Unifier::IsFreeOf(const Type* param, const Type* within) const {
+  if (IsParam(within)) {
+    if (within->name == param->name) return false;
+    const Type* const known = Bound(within);
+    return known == nullptr || IsFreeOf(param, known);
+  }
+  return std::all_of(within->params.begin(), within->params.end(),
+                     [&](const Type* inner) { return IsFreeOf(param, inner); });
+}
+
+const Type* Unifier::Substitute(const Type* type, bool free_to_dyn) {
+  if (const Type* const known = Bound(type)) return Substitute(known, free_to_dyn);
+  if (IsParam(type)) return free_to_dyn ? BasicType(TypeKind::kDyn) : type;
+  if (type->params.empty()) return type;
+  bool changed = false;
+  std::vector<const Type*> params;
+  for (const Type* const param : type->params) {
+    params.push_back(Substitute(param, free_to_dyn));
+    changed |= params.back() != param;
+  }
+  return changed ? arena_.Make(type->kind, type->name, std::move(params)) : type;
+}
+
+const Type* Unifier::Rename(const Type* type, const std::vector<std::string>& names,
+                            const std::vector<const Type*>& types) {
+  if (IsParam(type)) {
+    const auto found = std::find(names.begin(), names.end(), type->name);
+    return found == names.end() ? type : types[static_cast<size_t>(found - names.begin())];
+  }
+  if (type->params.empty()) return type;
+  std::vector<const Type*> params;
+  for (const Type* const param : type->params) params.push_back(Rename(param, names, types));
+  return arena_.Make(type->kind, type->name, std::move(params));
+}
+
+const Type* Unifier::MoreGeneral(const Type* a, const Type* b) { return SaysNoMore(a, b) ? a : b; }
+
+class LiteralChecks {
+ public:
+  LiteralChecks(Issues& issues, Patterns& patterns) : issues_(issues), patterns_(patterns) {}
+
+  // Formats come after all else. What is inside comes first.
+  void VisitFormats(const Expr& expr) {
+    for (const Expr* const arg : expr.args) VisitFormats(*arg);
+    if (expr.comprehension != nullptr) {
+      const Comprehension& parts = *expr.comprehension;
+      for (const Expr* const part :
+           {parts.range, parts.init, parts.condition, parts.step, parts.result})
+        VisitFormats(*part);
+    }
+    if (expr.kind == Expr::Kind::kCall && expr.name == "format" && expr.member &&
+        expr.args.size() == 2 && IsText(*expr.args[0]) && expr.args[1]->kind == Expr::Kind::kList)
+      CheckFormat(expr, issues_);
+  }
+
+  void Visit(const Expr& expr, bool mixed_types_allowed) {
+    const bool is_call = expr.kind == Expr::Kind::kCall;
+    const bool mixed_inside = mixed_types_allowed || (is_call && expr.name == "format");
+    for (const Expr* const arg : expr.args) Visit(*arg, mixed_inside);
+    if (expr.comprehension != nullptr) {
+      const Comprehension& parts = *expr.comprehension;
+      for (const Expr* const part :
+           {parts.range, parts.init, parts.condition, parts.step, parts.result})
+        Visit(*part, mixed_types_allowed);
+    }
+    if (is_call) CheckCall(expr);
+    if (expr.kind == Expr::Kind::kList && !mixed_types_allowed) CheckList(expr);
+    if (expr.kind == Expr::Kind::kMap && !mixed_types_allowed) CheckMap(expr);
+  }
+
+ private:
+  static bool IsText(const Expr& expr) {
+    return expr.kind == Expr::Kind::kConstant && expr.constant.kind() == Kind::kString;
+  }
+
+  void CheckCall(const Expr& call) {
+    const size_t at = call.member ? 1 : 0;
+    if (call.args.size() <= at || call.args[at]->kind != Expr::Kind::kConstant) return;
+    const Expr& literal = *call.args[at];
+    bool valid = true;
+    if (call.name == "matches" && IsText(literal)) {
+      valid = patterns_.Compile(literal.constant.text()).has_value();
+    } else if (call.name == "duration") {
+      valid = !ToDuration(literal.constant).IsError();
+    } else if (call.name == "timestamp") {
+      valid = !ToTimestamp(literal.constant).IsError();
+    }
+    if (!valid) issues_.Report(literal.offset, "invalid " + call.name + " argument");
+  }
+
+  static const Type& HeldType(const Expr& element, bool optional) {
+    const Type& type = *element.type;
+    return optional && !type.params.empty() ? *type.params[0] : type;
+  }
+
+  bool CheckSame(const Type& first, const Type& type, const Expr& at) {
+    if (SameType(first, type)) return true;
+    issues_.Report(at.offset, "expected type '" + DisplayName(first) + "' but found '" +
+                                  DisplayName(type) + "'");
+    return false;
+  }
+
+  void CheckList(const Expr& list) {
+    for (size_t i = 1; i < list.args.size(); ++i)
+      if (!CheckSame(HeldType(*list.args[0], list.optional[0]),
+                     HeldType(*list.args[i], list.optional[i]), *list.args[i]))
+        return;
+  }
+
+  void CheckMap(const Expr& map) {
+    for (size_t i = 2; i + 1 < map.args.size(); i += 2) {
+      CheckSame(*map.args[0]->type, *map.args[i]->type, *map.args[i]);
+      CheckSame(HeldType(*map.args[1], map.optional[0]),
+                HeldType(*map.args[i + 1], map.optional[i / 2]), *map.args[i + 1]);
+    }
+  }
+
+  Issues& issues_;
+  Patterns& patterns_;
+};
+
+// Reports literals that a checked tree may not hold: arguments of matches, duration and timestamp
+// that cannot be read, formats that do not fit their arguments, and elements of a list or map whose
+// types are not exactly the same (but for what format() is given).
+void CheckLiterals(const Expr& root, Issues& issues, Patterns& patterns) {
+  LiteralChecks checks(issues, patterns);
+  checks.Visit(root, false);
+  checks.VisitFormats(root);
+}
 
 const Type* Basic(TypeKind kind) { return BasicType(kind); }
 
@@ -374,7 +658,8 @@ class Checker {
 
 }  // namespace
 
-void Check(Expr* root, const Environment& environment, TypeArena& arena, Issues& issues) {
+void Check(Expr* root, const Environment& environment, TypeArena& arena, Issues& issues,
+           Patterns& patterns) {
   Checker checker(environment, arena, issues);
   checker.Visit(root);
   if (arena.overflowed()) {
@@ -382,7 +667,7 @@ void Check(Expr* root, const Environment& environment, TypeArena& arena, Issues&
     return;
   }
   checker.Settle(root);
-  if (issues.empty()) CheckLiterals(*root, issues);
+  if (issues.empty()) CheckLiterals(*root, issues, patterns);
 }
 
 }  // namespace berth::cel

@@ -3,6 +3,7 @@
 
 #include "src/cel/ast.h"
 #include "src/cel/environment.h"
+#include "src/cel/pattern.h"
 #include "src/cel/source.h"
 
 // Gives every node its type, resolves names and overloads, and checks literals that only run time
@@ -12,6 +13,7 @@
 namespace berth::cel {
 
 // `arena` owns the types of the tree afterwards.
-void Check(Expr* root, const Environment& environment, TypeArena& arena, Issues& issues);
+void Check(Expr* root, const Environment& environment, TypeArena& arena, Issues& issues,
+           Patterns& patterns);
 
 }  // namespace berth::cel

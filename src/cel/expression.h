@@ -29,16 +29,28 @@ class Expression {
   // `environment` outlives the expression. `check_type` may refuse the type of the result, if any
   // is given.
   //
+  // What compiling may take, and took, in steps of 10 to 100 ns; the program's bytes, about.
+  struct Work {
+    uint64_t max_steps = UINT64_MAX;
+    uint64_t steps = 0;
+    uint64_t bytes = 0;
+    // It was to take more steps than it may: the error means nothing else.
+    bool exhausted = false;
+  };
+
   // Errors: "compilation failed: " and every fault with its position and line; "program
   // instantiation failed: " and the constant that cannot be computed; or what `check_type` says.
   static Result<Expression> Compile(std::string_view text, const Environment& environment,
-                                    const TypeCheck& check_type = nullptr);
+                                    const TypeCheck& check_type = nullptr, Work* work = nullptr);
 
   // `variables`: as the environment numbers them. An evaluation that costs more than `cost_limit`
   // is cut short; its cost counts what went beyond.
   Evaluation Evaluate(std::span<const Value> variables, uint64_t cost_limit) const;
 
  private:
+  static Result<Expression> Compile(std::string_view text, const Environment& environment,
+                                    const TypeCheck& check_type, Patterns& patterns);
+
   explicit Expression(Program program);
 
   std::shared_ptr<const Program> program_;

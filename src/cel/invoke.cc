@@ -18,8 +18,9 @@ bool Fits(const Overload& overload, std::span<const Value> args) {
 Value Invoke(const CallSite& site, Budget& budget, std::span<Value> args) {
   const Function& function = *site.function;
   if (site.pattern != nullptr)
-    return args[0].kind() == Kind::kString ? ApplyPattern(*site.pattern, function.name, args)
-                                           : NoSuchOverload();
+    return args[0].kind() == Kind::kString
+               ? ApplyPattern(*site.pattern, function.name, args, budget)
+               : NoSuchOverload();
   if (function.dispatch == Dispatch::kUnguarded)
     return (site.overload != nullptr ? *site.overload : *function.overloads.front())
         .implement(budget, args);

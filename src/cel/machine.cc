@@ -264,6 +264,9 @@ class Machine {
     const bool strict = site.function->name != "@not_strictly_false";
     for (const Value& arg : args)
       if (strict && error == nullptr && arg.IsError()) error = &arg;
+    if (error == nullptr && site.function->name == "@in" && args[1].kind() == Kind::kMap &&
+        args[1].map().size() > 0 && !args[1].map().takes_any_key() && !CanBeKey(args[0]))
+      return;
     result = error != nullptr ? *error : Invoke(site, budget_, args);
     const std::optional<uint64_t> cost = CostOf(site.cost, args, result, budget_.steps());
     if (cost) {

@@ -26,6 +26,7 @@ Evaluation Run(const Program& program, std::span<const Value> variables, uint64_
 Value Invoke(const CallSite& site, Budget& budget, std::span<Value> args);
 
 // matches, find or findAll with a pattern that is compiled already; the first argument is a string.
-Value ApplyPattern(const Pattern& pattern, std::string_view function, std::span<const Value> args);
+Value ApplyPattern(const Pattern& pattern, std::string_view function, std::span<const Value> args,
+                   Budget& budget);
 
 }  // namespace berth::cel

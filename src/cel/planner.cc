@@ -1,15 +1,154 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cel/planner.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "src/cel/folding.h"
+#include "berth/result.h"
+#include "src/cel/ast.h"
+#include "src/cel/environment.h"
+#include "src/cel/machine.h"
+#include "src/cel/pattern.h"
 #include "src/cel/selection.h"
 
 namespace berth::cel {
 namespace {
+
+bool IsConstant(const Expr* expr) { return expr->kind == Expr::Kind::kConstant; }
+
+bool IsConversion(const Expr& expr) {
+  constexpr std::array<std::string_view, 10> kNames = {
+      "bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"};
+  return expr.kind == Expr::Kind::kCall && expr.args.size() == 1 &&
+         std::find(kNames.begin(), kNames.end(), expr.name) != kNames.end();
+}
+
+bool IsPlainAggregate(const Expr& expr) {
+  const bool aggregate = expr.kind == Expr::Kind::kList || expr.kind == Expr::Kind::kMap;
+  return aggregate &&
+         std::none_of(expr.optional.begin(), expr.optional.end(), [](bool is) { return is; });
+}
+
+void Become(Expr* expr, Value value) {
+  expr->kind = Expr::Kind::kConstant;
+  expr->constant = std::move(value);
+  expr->args.clear();
+}
+
+bool IsSearchInNothing(const Expr& expr) {
+  return expr.kind == Expr::Kind::kCall && expr.name == "@in" && expr.overloads.size() == 1 &&
+         expr.overloads.front()->id == "in_list" && IsConstant(expr.args[1]) &&
+         SizeOf(expr.args[1]->constant) == 0;
+}
+
+// Of matches, find and findAll: the pattern is none.
+Result<void> CheckPattern(const Expr& expr, Patterns& patterns) {
+  const bool searches = expr.name == "matches" || expr.name == "find" || expr.name == "findAll";
+  if (expr.kind != Expr::Kind::kCall || !searches || expr.args.size() < 2 ||
+      !IsConstant(expr.args[1]) || expr.args[1]->constant.kind() != Kind::kString)
+    return {};
+  const Result<std::shared_ptr<const Pattern>> pattern =
+      patterns.Compile(expr.args[1]->constant.text());
+  if (!pattern) return Fail(pattern.error());
+  return {};
+}
+
+// Of an index: it can be none.
+Result<void> CheckIndex(const Expr& expr) {
+  const bool indexes = expr.name == "_[_]" || expr.name == "_[?_]";
+  if (expr.kind != Expr::Kind::kCall || !indexes || !IsConstant(expr.args[1]) ||
+      IsKey(expr.args[1]->constant))
+    return {};
+  return Fail("invalid qualifier type: " + ImplementationName(expr.args[1]->constant));
+}
+
+Value MakeAggregate(const Expr& expr) {
+  if (expr.kind == Expr::Kind::kList) {
+    std::vector<Value> items;
+    for (const Expr* const arg : expr.args) items.push_back(arg->constant);
+    return Value::ListOf(std::move(items));
+  }
+  auto map = std::make_shared<Map>();
+  for (size_t i = 0; i + 1 < expr.args.size(); i += 2)
+    map->Put(expr.args[i]->constant, expr.args[i + 1]->constant);
+  return Value::Of(std::shared_ptr<const Map>(std::move(map)));
+}
+
+Value Convert(const Expr& expr, const Environment& environment) {
+  Budget budget(~uint64_t{0});
+  CallSite site;
+  site.function = environment.FindFunction(expr.name);
+  site.overload = expr.overloads.size() == 1 ? expr.overloads.front() : nullptr;
+  site.count = 1;
+  Value argument = expr.args[0]->constant;
+  return Invoke(site, budget, std::span(&argument, 1));
+}
+
+// Makes constants of lists and maps of constants, and of conversions of constants: they cost
+// nothing at run time.
+//
+// Errors: a conversion that cannot succeed, a constant pattern that is none.
+Result<void> FoldConstants(Expr* expr, const Environment& environment, Patterns& patterns) {
+  for (Expr* const arg : expr->args)
+    if (Result<void> folded = FoldConstants(arg, environment, patterns); !folded) return folded;
+  if (expr->comprehension != nullptr) {
+    const Comprehension& parts = *expr->comprehension;
+    for (Expr* const part : {parts.init, parts.range, parts.condition, parts.step, parts.result})
+      if (Result<void> folded = FoldConstants(part, environment, patterns); !folded) return folded;
+    return {};
+  }
+  if (Result<void> checked = CheckPattern(*expr, patterns); !checked) return checked;
+  if (Result<void> checked = CheckIndex(*expr); !checked) return checked;
+  if (IsSearchInNothing(*expr)) Become(expr, Value::Bool(false));
+  if (!std::all_of(expr->args.begin(), expr->args.end(), IsConstant)) return {};
+  if (IsPlainAggregate(*expr)) {
+    Become(expr, MakeAggregate(*expr));
+  } else if (IsConversion(*expr)) {
+    Value made = Convert(*expr, environment);
+    if (made.IsError()) return Fail(made.text());
+    Become(expr, std::move(made));
+  }
+  return {};
+}
+
+// The set that `x in list` may look in for a constant list; an error value when the list holds
+// something that sets cannot.
+Value SetOf(const List& list) {
+  auto set = std::make_shared<Map>();
+  const auto put = [&](Value value) { set->Put(std::move(value), Value::Bool(true)); };
+  constexpr auto kMaxInt = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  for (const Value& item : list.items) {
+    switch (item.kind()) {
+      case Kind::kBool:
+      case Kind::kString:
+        break;
+      // A number is found by those of other types that are as large. As in Go, a double is found,
+      // too, where it is only the nearest one.
+      case Kind::kInt:
+        put(Value::Double(static_cast<double>(item.integer())));
+        if (item.integer() >= 0) put(Value::Uint(static_cast<uint64_t>(item.integer())));
+        break;
+      case Kind::kUint:
+        put(Value::Double(static_cast<double>(item.natural())));
+        if (item.natural() <= kMaxInt) put(Value::Int(static_cast<int64_t>(item.natural())));
+        break;
+      case Kind::kDouble:
+        if (const auto integer = ExactInt(item.real())) put(Value::Int(*integer));
+        if (const auto natural = ExactUint(item.real())) put(Value::Uint(*natural));
+        break;
+      default:
+        return NoSuchOverload();
+    }
+    put(item);
+  }
+  return Value::Of(std::shared_ptr<const Map>(std::move(set)));
+}
 
 bool IsCall(const Expr* expr, std::string_view name) {
   return expr->kind == Expr::Kind::kCall && expr->name == name;
@@ -27,7 +166,8 @@ bool IsChain(const Expr* expr) {
 
 class Planner {
  public:
-  explicit Planner(const Environment& environment) : environment_(environment) {}
+  Planner(const Environment& environment, Patterns& patterns)
+      : environment_(environment), patterns_(patterns) {}
 
   Result<Program> Run(const Expr* root) {
     Emit(root);
@@ -44,7 +184,7 @@ class Planner {
   };
 
   uint32_t Here() const { return static_cast<uint32_t>(program_.code.size()); }
-  // Where the instruction stands, to be told later where it goes.
+  // Where the instruction stands; Aim() sets later where it goes.
   uint32_t Put(Op op, uint32_t a = 0, uint32_t b = 0) {
     program_.code.push_back({op, a, b});
     return Here() - 1;
@@ -237,7 +377,7 @@ class Planner {
         expr->args[1]->constant.kind() != Kind::kString)
       return;
     Result<std::shared_ptr<const Pattern>> pattern =
-        Pattern::Compile(expr->args[1]->constant.text());
+        patterns_.Compile(expr->args[1]->constant.text());
     if (pattern) {
       site.pattern = *std::move(pattern);
     } else {
@@ -332,6 +472,7 @@ class Planner {
   }
 
   const Environment& environment_;
+  Patterns& patterns_;
   Program program_;
   std::vector<Local> locals_;
   const Expr* taken_ = nullptr;
@@ -341,9 +482,10 @@ class Planner {
 
 }  // namespace
 
-Result<Program> Plan(Expr* root, const Environment& environment) {
-  if (Result<void> folded = FoldConstants(root, environment); !folded) return Fail(folded.error());
-  return Planner(environment).Run(root);
+Result<Program> Plan(Expr* root, const Environment& environment, Patterns& patterns) {
+  if (Result<void> folded = FoldConstants(root, environment, patterns); !folded)
+    return Fail(folded.error());
+  return Planner(environment, patterns).Run(root);
 }
 
 }  // namespace berth::cel

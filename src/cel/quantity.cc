@@ -107,7 +107,11 @@ Value AsInteger(Budget&, std::span<Value> args) {
 Value Sum(std::span<const Value> args, Nanos other, bool other_whole) {
   Nanos sum = 0;
   if (__builtin_add_overflow(Amount(args), other, &sum)) return Value::Error("quantity overflow");
-  return Make(sum, Self(args).whole() && other_whole && FitsInt64(sum / kUnit), true);
+  // Next to nothing the other keeps its form.
+  const bool whole = Amount(args) == 0 ? other_whole
+                     : other == 0      ? Self(args).whole()
+                                       : Self(args).whole() && other_whole;
+  return Make(sum, whole && FitsInt64(sum / kUnit), true);
 }
 Value AddQuantities(Budget&, std::span<Value> args) {
   return Sum(args, Amount(args, 1), Self(args, 1).whole());

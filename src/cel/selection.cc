@@ -78,9 +78,10 @@ uint64_t Select(Value& value, const Value& key, bool optional, bool presence) {
   const Value::Chain chain = lenient ? Value::kThroughOptional : Value::kPlain;
   if (presence) {
     const bool there = found.value != nullptr;
-    value = lenient && !there ? Value::None() : Value::Bool(there);
+    // Where has() is a branch of a choice, the optional is what comes of it, with what is there.
+    value = !lenient ? Value::Bool(there) : there ? Value(*found.value) : Value::None();
     value.set_chain(lenient && !there ? Value::kEnded : chain);
-    return 1;
+    return lenient && !there ? 0 : 1;
   }
   if (found.value == nullptr) {
     if (lenient) {

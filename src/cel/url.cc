@@ -9,7 +9,7 @@
 namespace berth::cel {
 namespace {
 
-enum class Part : uint8_t { kUser, kHost, kZone, kPath, kQuery };
+enum class UrlPart : uint8_t { kUser, kHost, kZone, kPath, kQuery };
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -27,7 +27,7 @@ bool IsOneOf(char c, std::string_view set) { return set.find(c) != std::string_v
 
 bool IsHostCharacter(char c) { return IsUnreserved(c) || IsOneOf(c, "!$&'()*+,;=:[]<>\""); }
 
-Result<std::string> Unescape(std::string_view text, Part part) {
+Result<std::string> Unescape(std::string_view text, UrlPart part) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -35,18 +35,18 @@ Result<std::string> Unescape(std::string_view text, Part part) {
       const bool valid =
           i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 && HexDigit(text[i + 2]) >= 0;
       const std::string_view escape = text.substr(i, 3);
-      if (!valid || (part == Part::kHost && HexDigit(text[i + 1]) < 8 && escape != "%25"))
+      if (!valid || (part == UrlPart::kHost && HexDigit(text[i + 1]) < 8 && escape != "%25"))
         return Fail("invalid URL escape " + GoQuote(escape));
       const auto byte = static_cast<char>(HexDigit(text[i + 1]) * 16 + HexDigit(text[i + 2]));
-      if (part == Part::kZone && escape != "%25" && byte != ' ' && !IsHostCharacter(byte))
+      if (part == UrlPart::kZone && escape != "%25" && byte != ' ' && !IsHostCharacter(byte))
         return Fail("invalid URL escape " + GoQuote(escape));
       out += byte;
       i += 2;
-    } else if ((part == Part::kHost || part == Part::kZone) &&
+    } else if ((part == UrlPart::kHost || part == UrlPart::kZone) &&
                static_cast<unsigned char>(c) < 0x80 && !IsHostCharacter(c)) {
       return Fail("invalid character " + GoQuote(text.substr(i, 1)) + " in host name");
     } else {
-      out += c == '+' && part == Part::kQuery ? ' ' : c;
+      out += c == '+' && part == UrlPart::kQuery ? ' ' : c;
     }
   }
   return out;
@@ -92,9 +92,9 @@ Result<std::string> BracketedHost(std::string_view host) {
   if (Result<void> checked = CheckPort(port); !checked) return Fail(checked.error());
   const std::string_view name = host.substr(1, close - 1);
   const size_t zone = std::min(name.find("%25"), name.size());
-  Result<std::string> address = Unescape(name.substr(0, zone), Part::kHost);
+  Result<std::string> address = Unescape(name.substr(0, zone), UrlPart::kHost);
   if (!address) return address;
-  Result<std::string> zone_text = Unescape(name.substr(zone), Part::kZone);
+  Result<std::string> zone_text = Unescape(name.substr(zone), UrlPart::kZone);
   if (!zone_text) return zone_text;
   const ReadAddressResult read = ReadAddress(*address + *zone_text);
   if (!read.complaint.empty()) return Fail("invalid host: " + read.complaint);
@@ -111,7 +111,7 @@ Result<std::string> ReadHost(std::string_view scheme, std::string_view host) {
     const std::string_view port = host.substr(web ? colon : host.rfind(':'));
     if (Result<void> checked = CheckPort(port); !checked) return Fail(checked.error());
   }
-  return Unescape(host, Part::kHost);
+  return Unescape(host, UrlPart::kHost);
 }
 
 Result<void> ReadAuthority(std::string_view authority, Url& url) {
@@ -124,7 +124,7 @@ Result<void> ReadAuthority(std::string_view authority, Url& url) {
   const std::string_view user = authority.substr(0, at);
   for (const char c : user)
     if (!IsUnreserved(c) && !IsOneOf(c, ":!$&'()*+,;=%@")) return Fail("net/url: invalid userinfo");
-  Result<std::string> read = Unescape(user, Part::kUser);
+  Result<std::string> read = Unescape(user, UrlPart::kUser);
   if (!read) return Fail(read.error());
   url.user = *std::move(read);
   return {};
@@ -179,7 +179,7 @@ Result<Url> Read(std::string_view text) {
       return Fail(read.error());
     rest = rest.substr(end);
   }
-  const Result<std::string> path = Unescape(rest, Part::kPath);
+  const Result<std::string> path = Unescape(rest, UrlPart::kPath);
   if (!path) return Fail(path.error());
   url.escaped_path = EscapedPath(rest, *path);
   return url;
@@ -211,7 +211,7 @@ Result<Url> ParseUrl(std::string_view text) {
   const size_t hash = std::min(text.find('#'), text.size());
   Result<Url> url = ReadQuoted(text.substr(0, hash), text);
   if (!url || hash == text.size()) return url;
-  Result<std::string> fragment = Unescape(text.substr(hash + 1), Part::kPath);
+  Result<std::string> fragment = Unescape(text.substr(hash + 1), UrlPart::kPath);
   if (!fragment) return Fail("parse " + GoQuote(text) + ": " + fragment.error().message);
   url->fragment = *std::move(fragment);
   return url;
@@ -237,9 +237,9 @@ std::vector<std::pair<std::string, std::string>> QueryOf(const Url& url) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (pair.empty() || pair.find(';') != std::string_view::npos) continue;
     const size_t equals = std::min(pair.find('='), pair.size());
-    Result<std::string> key = Unescape(pair.substr(0, equals), Part::kQuery);
+    Result<std::string> key = Unescape(pair.substr(0, equals), UrlPart::kQuery);
     Result<std::string> value =
-        Unescape(pair.substr(std::min(equals + 1, pair.size())), Part::kQuery);
+        Unescape(pair.substr(std::min(equals + 1, pair.size())), UrlPart::kQuery);
     if (key && value) query.emplace_back(*std::move(key), *std::move(value));
   }
   return query;

@@ -133,6 +133,9 @@ class Map : public Object {
   // What any other key leads to in place of "no such key"; Contains and the size know only what was
   // put in.
   void SetFallback(Value value) { fallback_ = std::move(value); }
+  // What the caller made, of names: it may be asked for what can be no key, and has it not.
+  void TakeAnyKey() { takes_any_key_ = true; }
+  bool takes_any_key() const { return takes_any_key_; }
 
   // nullptr: no such key, and no fallback.
   const Value* Find(const Value& key) const;
@@ -148,6 +151,7 @@ class Map : public Object {
   std::vector<Entry> entries_;
   std::unordered_multimap<size_t, uint32_t> index_;  // by hash; empty while entries are few
   std::optional<Value> fallback_;
+  bool takes_any_key_ = false;
 };
 
 // A type that a library adds.

@@ -43,7 +43,14 @@ struct Request {
   // How often to try again where an answer says nothing was done: 429 always (Retry-After
   // honoured), connection refused and 503 for reads. Never after a write may have been executed.
   int max_retries = 10;
+  // Called at most once, before the answer, when that is late: none has come kLateAfter after the
+  // request's turn, over all its tries; or the request waits for its turn because its namespace has
+  // its share of requests under way, and one of those is late. May be empty. Executor's thread.
+  std::function<void()> on_late{};
 };
+
+// When an answer is late. Far longer than a server takes that is well.
+inline constexpr Duration kLateAfter = std::chrono::seconds(1);
 
 // ApiError::reason where no server gave one (code 0).
 inline constexpr std::string_view kReasonCancelled = "Cancelled";
@@ -55,7 +62,7 @@ inline constexpr std::string_view kReasonConnectionLost = "ConnectionLost";
 inline constexpr std::string_view kReasonTooLarge = "ResponseTooLarge";
 inline constexpr std::string_view kReasonNotLeader = "NotLeader";  // see ClientOptions::may_write
 
-// The error of a request, told apart by what the caller may conclude.
+// The error of a request, by what the caller may conclude.
 struct ApiError {
   // HTTP status, or 0 when no complete answer came.
   int code = 0;

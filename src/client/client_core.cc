@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/client/client_core.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "src/api/decode.h"
 #include "src/base/logging.h"
+#include "src/base/string_map.h"
 #include "src/base/text.h"
 
 namespace berth::client {
@@ -16,6 +20,8 @@ namespace {
 // With HTTP/1.1, or as long as the version is not known, each may need one of its own.
 constexpr size_t kSlotsHttp2 = 96;
 constexpr size_t kSlotsHttp1 = 16;
+// From one look for late answers to the next.
+constexpr Duration kLateLook = std::chrono::milliseconds(250);
 // Lists come in large pieces.
 constexpr size_t kStreamBuffer = 65536;
 
@@ -27,7 +33,8 @@ TransportConfig TransportConfigOf(const ClientOptions& options, const ServerAddr
           .insecure = cluster.insecure_skip_tls_verify,
           .proxy_url = cluster.proxy_url,
           .user_agent = options.user_agent,
-          .receive_buffer = receive_buffer};
+          .receive_buffer = receive_buffer,
+          .may_write = options.may_write};
 }
 
 ApiError Cancelled(bool never_sent) {
@@ -42,6 +49,12 @@ bool IsWrite(Verb verb) {
   return verb != Verb::kGet && verb != Verb::kList && verb != Verb::kWatch;
 }
 
+// What only a process that may write sends.
+bool IsFenced(const Request& request) {
+  return IsWrite(request.verb) && request.priority != Priority::kUnlimited &&
+         request.priority != Priority::kEvent;
+}
+
 }  // namespace
 
 CurlClient::Core::Core(ClientOptions options, ServerAddress address, const Clock& clock)
@@ -51,11 +64,11 @@ CurlClient::Core::Core(ClientOptions options, ServerAddress address, const Clock
       clock_(clock),
       loop_(clock),
       random_(options_.seed),
-      queue_(options_.qps, options_.burst),
+      slots_(kSlotsHttp1),
+      queue_(options_.qps, options_.burst, &slots_),
       streams_(loop_, TransportConfigOf(options_, address_, kStreamBuffer)),
       leases_(loop_, TransportConfigOf(options_, address_, 16384)),
-      writes_(loop_, TransportConfigOf(options_, address_, 16384)),
-      slots_(kSlotsHttp1) {
+      writes_(loop_, TransportConfigOf(options_, address_, 16384)) {
   const ServerConfig& server = options_.server;
   std::unique_ptr<ExecPlugin> exec;
   if (server.user.exec) exec = MakeExecPlugin(*server.user.exec, server.cluster, loop_);
@@ -85,7 +98,8 @@ void CurlClient::Core::Close() {
 }
 
 void CurlClient::Core::TearDown() {
-  for (const auto timer : {turn_timer_, files_timer_, renewal_timer_}) loop_.Cancel(timer);
+  for (const auto timer : {turn_timer_, files_timer_, renewal_timer_, late_timer_})
+    loop_.Cancel(timer);
   credentials_.reset();
   for (Channel* channel : {&streams_, &leases_, &writes_}) channel->Clear();
 }
@@ -100,6 +114,7 @@ void CurlClient::Core::Begin(std::shared_ptr<Exchange> exchange) {
     OnAttemptDone(ended, result);
   };
   exchanges_.emplace(one.id, std::move(exchange));
+  if (one.request.on_late != nullptr) TellLateLater();
   Enter(one);
 }
 
@@ -111,20 +126,21 @@ void CurlClient::Core::Enter(Exchange& exchange) {
   exchange.in_line = true;
   exchange.in_line_since = clock_.Now();
   queue_.Push(exchange.id, exchange.request.priority,
-              exchange.in_line_since - exchange.request.waited);
+              exchange.in_line_since - exchange.request.waited, exchange.owner);
   Pump();
 }
 
 void CurlClient::Core::Pump() {
   if (closed_) return;
   const Time now = clock_.Now();
-  while (slots_taken_ < slots_) {
+  while (slots_.free() > 0) {
     const std::optional<uint64_t> id = queue_.Pop(now);
     if (!id) break;
     Exchange& exchange = *exchanges_.at(*id);
     exchange.in_line = false;
     exchange.holds_slot = true;
-    ++slots_taken_;
+    slots_.Take(exchange.owner);
+    if (exchange.first_turn == Time{}) exchange.first_turn = now;
     if (options_.observer != nullptr) {
       options_.observer->OnRateLimited(exchange.request.verb, host_, now - exchange.in_line_since);
     }
@@ -132,7 +148,7 @@ void CurlClient::Core::Pump() {
   }
   loop_.Cancel(turn_timer_);
   turn_timer_ = 0;
-  if (slots_taken_ >= slots_) return;  // the next slot that becomes free pumps
+  if (slots_.free() == 0) return;  // the next slot that becomes free pumps
   if (const auto next = queue_.NextTurn(now)) {
     turn_timer_ = loop_.PostAfter(*next - now, [this] {
       turn_timer_ = 0;
@@ -142,9 +158,7 @@ void CurlClient::Core::Pump() {
 }
 
 bool CurlClient::Core::MaySend(const Request& request) const {
-  const bool fenced = IsWrite(request.verb) && request.priority != Priority::kUnlimited &&
-                      request.priority != Priority::kEvent;
-  return !fenced || MayWrite();
+  return !IsFenced(request) || MayWrite();
 }
 
 void CurlClient::Core::RefuseToSend(uint64_t id) {
@@ -172,6 +186,7 @@ void CurlClient::Core::Launch(Exchange& exchange, const IdentityPtr& identity) {
                          .path = exchange.request.path,
                          .body = exchange.request.body,
                          .is_write = IsWrite(exchange.request.verb),
+                         .fenced = IsFenced(exchange.request),
                          .headers = HeadersFor(exchange.request, identity),
                          .timeout = exchange.request.timeout};
   exchange.attempt = exchange.transport->Start(std::move(attempt), exchange);
@@ -206,7 +221,7 @@ void CurlClient::Core::OnAttemptDone(Exchange& exchange, const AttemptResult& re
   NoteEncoding(exchange, result);
   if (result.code != 0) {
     availability_.OnAnswer(clock_.Now(), host_);
-    slots_ = result.http2 ? kSlotsHttp2 : kSlotsHttp1;
+    slots_.Resize(result.http2 ? kSlotsHttp2 : kSlotsHttp1);
   }
   FreeSlot(exchange);
   if (result.timed_out && result.sent) ChannelOf(exchange).Distrust(exchange.transport);
@@ -239,7 +254,7 @@ void CurlClient::Core::Judge(Exchange& exchange, ApiError error) {
   Duration at_least{};
   // A request that is sent but once has its answer to tell of it.
   const bool tries_again = exchange.is_stream() || exchange.request.max_retries > 0;
-  if (error.reason == kReasonUnreachable && tries_again) {
+  if (error.reason == kReasonUnreachable && tries_again && !options_.quiet) {
     at_least = availability_.OnUnreachable(clock_.Now(), host_, error.message, random_);
   }
   const std::optional<Duration> wait =
@@ -274,7 +289,7 @@ void CurlClient::Core::DropAttempt(Exchange& exchange) {
 void CurlClient::Core::FreeSlot(Exchange& exchange) {
   if (!exchange.holds_slot) return;
   exchange.holds_slot = false;
-  --slots_taken_;
+  slots_.Free(exchange.owner);
 }
 
 std::shared_ptr<Exchange> CurlClient::Core::Remove(uint64_t id) {
@@ -296,6 +311,42 @@ void CurlClient::Core::FailCancelled(uint64_t id) {
   const bool sent = exchange.attempt != nullptr && exchange.transport->WasSent(exchange.attempt);
   Remove(id)->Fail(Cancelled(!sent));
   Pump();
+}
+
+void CurlClient::Core::TellLateLater() {
+  if (late_timer_ != 0) return;
+  late_timer_ = loop_.PostAfter(kLateLook, [this] {
+    late_timer_ = 0;
+    TellLate();
+  });
+}
+
+// A request that waits for others of its namespace is as late as they are, at once: else a crowd of
+// them would be reported by as many at a time as their callers hand over within kLateAfter.
+void CurlClient::Core::TellLate() {
+  const Time now = clock_.Now();
+  const auto is_late = [now](const Exchange& one) {
+    return one.first_turn != Time{} && now - one.first_turn >= kLateAfter;
+  };
+  absl::flat_hash_set<std::string_view, base::StringHash> held_up;  // namespaces
+  for (const auto& [id, one] : exchanges_) {
+    if (is_late(*one) && queue_.HoldsBack(one->owner)) held_up.insert(one->owner);
+  }
+  std::vector<std::shared_ptr<Exchange>> late;
+  bool others = false;
+  for (const auto& [id, one] : exchanges_) {
+    if (one->request.on_late == nullptr || one->told_late) continue;
+    if (is_late(*one) || (one->first_turn == Time{} && held_up.contains(one->owner))) {
+      late.push_back(one);
+    } else {
+      others = true;
+    }
+  }
+  if (others) TellLateLater();
+  for (const auto& one : late) {
+    one->told_late = true;
+    one->request.on_late();
+  }
 }
 
 void CurlClient::Core::PostSweep() {
@@ -335,6 +386,37 @@ void CurlClient::Core::Report(const Exchange& exchange, const AttemptResult& res
               {"path", exchange.request.path},
               {"code", result.code},
               {"ms", std::chrono::duration_cast<std::chrono::milliseconds>(took).count()}});
+}
+
+Transport& Channel::For(const IdentityPtr& identity) {
+  if (current_ != nullptr && !current_->identity()->SameTls(*identity)) Retire();
+  if (current_ == nullptr) current_ = std::make_unique<Transport>(loop_, config_, identity);
+  return *current_;
+}
+
+void Channel::Distrust(const Transport* transport) {
+  if (current_.get() == transport) Retire();
+}
+
+void Channel::Retire() {
+  if (current_ != nullptr) old_.push_back(std::move(current_));
+}
+
+void Channel::EndOld() {
+  for (const auto& one : old_) one->EndAll("the connection was renewed: certificates have changed");
+}
+
+bool Channel::needs_sweep() const {
+  return std::any_of(old_.begin(), old_.end(), [](const auto& one) { return one->active() == 0; });
+}
+
+void Channel::Sweep() {
+  std::erase_if(old_, [](const auto& one) { return one->active() == 0; });
+}
+
+void Channel::Clear() {
+  current_.reset();
+  old_.clear();
 }
 
 }  // namespace berth::client

@@ -7,18 +7,52 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "berth/random.h"
 #include "src/base/event_loop.h"
 #include "src/base/mutex.h"
-#include "src/client/channel.h"
 #include "src/client/credentials.h"
 #include "src/client/curl_client.h"
 #include "src/client/exchange.h"
 #include "src/client/rate_limiter.h"
+#include "src/client/request_slots.h"
 #include "src/client/retry.h"
+#include "src/client/transport.h"
 
 namespace berth::client {
+
+// The connections of one kind of traffic over time. New attempts use the newest transport; an
+// older one finishes what it has under way and is dropped.
+//
+// Thread safety: the I/O thread.
+class Channel {
+ public:
+  Channel(base::EventLoop& loop, TransportConfig config)
+      : loop_(loop), config_(std::move(config)) {}
+
+  // The transport for a new attempt with this identity.
+  Transport& For(const IdentityPtr& identity);
+  // The connection of `transport` is suspect: later attempts get another one.
+  void Distrust(const Transport* transport);
+  // Later attempts get another connection, though this one is well.
+  void Renew() { Retire(); }
+  // What older connections carry ends, as if they had been cut.
+  void EndOld();
+  // Drops old transports that have nothing under way. Not from inside a transport's callback.
+  void Sweep();
+  bool needs_sweep() const;
+  // Drops all, with what is under way. Not from inside a transport's callback.
+  void Clear();
+
+ private:
+  void Retire();
+
+  base::EventLoop& loop_;
+  const TransportConfig config_;
+  std::unique_ptr<Transport> current_;
+  std::vector<std::unique_ptr<Transport>> old_;
+};
 
 // What of CurlClient lives on the I/O thread.
 //
@@ -65,6 +99,9 @@ class CurlClient::Core {
   void DropAttempt(Exchange& exchange);
   void FreeSlot(Exchange& exchange);
   void PostSweep();
+  // Tells callers of late answers, and looks again as long as there are some to tell.
+  void TellLate();
+  void TellLateLater();
 
   Channel& ChannelOf(const Exchange& exchange);
   std::shared_ptr<const HeaderList> HeadersFor(const Request& request, const IdentityPtr& identity);
@@ -76,12 +113,13 @@ class CurlClient::Core {
   const std::string host_;
   const Clock& clock_;
   std::atomic<uint64_t> last_id_ = 0;
-  // What the server's answers have told; both stay once they are set.
+  // What the server's answers have shown; both stay once they are set.
   std::atomic<bool> speaks_protobuf_ = false;
   std::atomic<bool> refuses_protobuf_ = false;
 
   base::EventLoop loop_;
   Random random_;
+  RequestSlots slots_;
   RequestQueue queue_;
   Availability availability_;
   std::unique_ptr<Credentials> credentials_;
@@ -95,8 +133,7 @@ class CurlClient::Core {
   base::Executor::TimerId turn_timer_ = 0;
   base::Executor::TimerId files_timer_ = 0;
   base::Executor::TimerId renewal_timer_ = 0;
-  size_t slots_taken_ = 0;
-  size_t slots_ = 0;
+  base::Executor::TimerId late_timer_ = 0;
   bool sweep_posted_ = false;
   bool closed_ = false;
 

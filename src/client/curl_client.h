@@ -14,7 +14,7 @@
 
 namespace berth::client {
 
-// Told of every attempt, for metrics (rest_client_*). Called on the I/O thread; must not block.
+// Called for every attempt, for metrics (rest_client_*), on the I/O thread; must not block.
 class RequestObserver {
  public:
   struct Attempt {
@@ -45,8 +45,11 @@ struct ClientOptions {
   uint64_t seed = 0;
   // Outlives the client; nullptr: none.
   RequestObserver* observer = nullptr;
-  // Asked on the I/O thread each time before a write is handed to a connection, leases and events
-  // apart. false: it fails as never sent, with kReasonNotLeader. May be empty.
+  // The caller tells of a server that cannot be reached; else the log does.
+  bool quiet = false;
+  // Asked on the I/O thread each time before a write, leases and events apart, or a part of it is
+  // handed to the kernel. false: it fails with kReasonNotLeader, as never sent where it is not, and
+  // nothing more of it goes out. What shares its connection is lost with it. May be empty.
   std::function<bool()> may_write;
 };
 
@@ -60,7 +63,8 @@ std::string UserAgent(std::string_view version, std::string_view kubernetes_vers
 // delays no write and a write's no lease. A request that fell silent makes the next ones use a new
 // connection, since the old one may be dead without a sign of it.
 //
-// Way of a request: its turn (RequestQueue) -> an identity (Credentials) -> an attempt (Transport)
+// Way of a request: its turn and a slot (RequestQueue) -> an identity (Credentials) -> an attempt
+// (Transport)
 // -> done, or after a wait (RetryDelay) from the beginning. A 401 is tried again once, at once,
 // with credentials read again.
 //
@@ -79,7 +83,7 @@ class CurlClient final : public ApiClient {
   bool ReadsProtobuf() const override;
   base::Executor& executor() override;
 
-  // Cancels all calls and returns once each has been told so. Later calls are cancelled at once;
+  // Cancels all calls and returns once each has ended. Later calls are cancelled at once;
   // the executor goes on until the destructor. Not from the client's own thread.
   void Close();
 

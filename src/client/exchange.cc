@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/text.h"
+#include "src/client/request_slots.h"
 #include "src/client/status_body.h"
 
 namespace berth::client {
@@ -12,21 +13,24 @@ namespace {
 // More of an error's body tells nothing.
 constexpr size_t kMostErrorBody = size_t{64} << 10;
 
-// The longest body that a request is answered with. Leases, events, reviews and binds get a small
-// object or a Status; the rest an object as large as etcd may hold it (1.5 MiB unless configured
-// otherwise), written as JSON.
+// The longest body that a request is answered with. Leases, events, reviews and what is created for
+// a bind get a small object or a Status; the rest an object as large as etcd may hold it (1.5 MiB
+// unless configured otherwise), written as JSON.
 size_t MostBody(const Request& request) {
+  constexpr size_t kSmall = size_t{1} << 20;
+  constexpr size_t kLargest = size_t{16} << 20;
   switch (request.priority) {
     case Priority::kBind:
+      return request.verb == Verb::kCreate ? kSmall : kLargest;
     case Priority::kEvent:
     case Priority::kUnlimited:
-      return size_t{1} << 20;
+      return kSmall;
     case Priority::kEviction:
     case Priority::kStatusPatch:
     case Priority::kOther:
       break;
   }
-  return size_t{16} << 20;
+  return kLargest;
 }
 
 bool IsSuccess(int code) { return code >= 200 && code < 300; }
@@ -34,12 +38,17 @@ bool IsSuccess(int code) { return code >= 200 && code < 300; }
 }  // namespace
 
 Exchange::Exchange(uint64_t call_id, Request call, OnResponse on_response, const Clock& clock)
-    : id(call_id), request(std::move(call)), done_(std::move(on_response)), clock_(clock) {}
+    : id(call_id),
+      request(std::move(call)),
+      owner(NamespaceOf(request.path)),
+      done_(std::move(on_response)),
+      clock_(clock) {}
 
 Exchange::Exchange(uint64_t call_id, Request call, Duration silence_limit,
                    std::shared_ptr<StreamHandler> stream_handler, const Clock& clock)
     : id(call_id),
       request(std::move(call)),
+      owner(NamespaceOf(request.path)),
       silence(silence_limit),
       handler_(std::move(stream_handler)),
       clock_(clock) {}
@@ -113,7 +122,8 @@ std::optional<ApiError> Exchange::ErrorOf(const AttemptResult& result) const {
     error.message = "the reader has ended the stream";
     return error;
   }
-  error.reason = !result.sent       ? kReasonUnreachable
+  error.reason = result.not_leader  ? kReasonNotLeader
+                 : !result.sent     ? kReasonUnreachable
                  : result.timed_out ? kReasonTimeout
                                     : kReasonConnectionLost;
   const std::string_view path = std::string_view(request.path).substr(0, request.path.find('?'));

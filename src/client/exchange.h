@@ -43,7 +43,8 @@ class Exchange final : public AttemptListener {
 
   const uint64_t id;
   const Request request;
-  const Duration silence{};  // zero: no limit
+  const std::string_view owner;  // the namespace that it is about
+  const Duration silence{};      // zero: no limit
   OnAttemptDone attempt_done;
 
   // What the client notes about the call. While it waits:
@@ -52,6 +53,8 @@ class Exchange final : public AttemptListener {
   bool in_line = false;  // in the RequestQueue
   Time in_line_since{};
   bool holds_slot = false;
+  Time first_turn{};  // zero: it has had none
+  bool told_late = false;
   base::Executor::TimerId retry_timer = 0;
   // While an attempt is under way:
   Transport* transport = nullptr;

@@ -3,6 +3,7 @@
 
 #include <nghttp2/nghttp2.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -48,6 +49,7 @@ struct Http2Session::Stream {
   bool answered = false;  // the final header block has come
   bool finished = false;  // and the last of the body
   bool stopped = false;   // by the listener
+  bool fenced = false;
   // nghttp2 may not be done with it yet, so it is never used again.
   bool retired = false;
   int code = 0;
@@ -120,9 +122,16 @@ struct Http2Session::Callbacks {
     return 0;
   }
 
-  static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void*) {
-    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
-    if (Stream* stream = StreamOf(session, frame->hd.stream_id)) stream->sent = true;
+  static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+    Stream* stream = StreamOf(session, frame->hd.stream_id);
+    if (stream == nullptr) return 0;
+    stream->sent = true;
+    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0 || !stream->fenced) return 0;
+    // From here on its bytes are among the unsent, until none are left.
+    auto* self = static_cast<Http2Session*>(user);
+    self->fenced_unsent_ = true;
+    self->StopFencing(*stream);
     return 0;
   }
 
@@ -139,13 +148,14 @@ struct Http2Session::Callbacks {
 
 Http2Session::Http2Session(base::EventLoop& loop, int fd, std::unique_ptr<ByteStream> stream,
                            std::string authority, std::string user_agent,
-                           std::function<void()> notify)
+                           std::function<void()> notify, std::function<bool()> may_write)
     : loop_(loop),
       fd_(fd),
       bytes_(std::move(stream)),
       authority_(std::move(authority)),
       user_agent_(std::move(user_agent)),
       notify_(std::move(notify)),
+      may_write_(std::move(may_write)),
       buffer_(kReadBuffer) {
   nghttp2_session_callbacks* callbacks = nullptr;
   BERTH_CHECK(nghttp2_session_callbacks_new(&callbacks) == 0, "out of memory");
@@ -185,6 +195,7 @@ void* Http2Session::Submit(const Http2Request& request, Duration timeout, Http2L
   *stream = Stream();
   stream->listener = &listener;
   stream->body = request.body;
+  stream->fenced = request.fenced;
   if (timeout > Duration::zero()) stream->deadline = loop_.Now() + timeout;
 
   std::vector<nghttp2_nv> fields;
@@ -202,6 +213,10 @@ void* Http2Session::Submit(const Http2Request& request, Duration timeout, Http2L
       nghttp2_submit_request(static_cast<nghttp2_session*>(session_), nullptr, fields.data(),
                              fields.size(), request.body.empty() ? nullptr : &provider, stream);
   ++active_;
+  if (request.fenced) {
+    ++fenced_;
+    fenced_unsent_ = true;
+  }
   if (stream->id < 0) {
     // Stream ids are used up: the connection has served two billion requests' worth.
     over_ = true;
@@ -224,6 +239,7 @@ void Http2Session::Cancel(void* handle) {
   stream->listener = nullptr;
   Retire(*stream);
   --active_;
+  StopFencing(*stream);
   PostFlush();
 }
 
@@ -251,6 +267,7 @@ void Http2Session::End(Stream& stream, Http2End end) {
   }
   stream.listener = nullptr;
   --active_;
+  StopFencing(stream);
   end.stream = &stream;
   ends_.push_back(std::move(end));
 }
@@ -275,13 +292,25 @@ void Http2Session::Flush() {
       unsent_.append(reinterpret_cast<const char*>(data), static_cast<size_t>(size));
     }
     if (unsent_.empty()) break;
+    if (IsFenced()) return Lose("this process does not hold the lease", /*not_leader=*/true);
     const ByteStream::Moved moved =
         bytes_->Send(reinterpret_cast<const uint8_t*>(unsent_.data()), unsent_.size());
     if (moved.closed) return Lose(moved.error);
     unsent_.erase(0, moved.bytes);
     if (!unsent_.empty() && moved.bytes == 0) break;
   }
+  if (unsent_.empty()) fenced_unsent_ = false;
   WatchFor(!unsent_.empty());
+}
+
+void Http2Session::StopFencing(Stream& stream) {
+  if (std::exchange(stream.fenced, false)) --fenced_;
+}
+
+// nghttp2 may hold back the rest of a request; and bytes that it has given may not be sent yet,
+// also of a request that was cancelled since.
+bool Http2Session::IsFenced() const {
+  return (fenced_ > 0 || fenced_unsent_) && may_write_ != nullptr && !may_write_();
 }
 
 void Http2Session::WatchFor(bool write) {
@@ -312,14 +341,17 @@ void Http2Session::Read() {
 }
 
 // The connection is gone: whatever was sent may or may not have been done.
-void Http2Session::Lose(const std::string& error) {
+void Http2Session::Lose(const std::string& error, bool not_leader) {
   over_ = true;
   lost_ = true;
   loop_.Unwatch(fd_, *this);
+  // TLS may hold the rest of a record, and closes with words of its own.
+  if (not_leader) shutdown(fd_, SHUT_RDWR);
   for (const auto& stream : streams_) {
     if (stream->listener == nullptr) continue;
     Http2End end;
     end.sent = stream->sent;
+    end.not_leader = not_leader;
     end.error = error;
     End(*stream, std::move(end));
     Retire(*stream);

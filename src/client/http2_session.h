@@ -34,6 +34,7 @@ struct Http2Request {
   // Names in lower case; without the pseudo headers.
   const std::vector<std::pair<std::string, std::string>>* headers = nullptr;
   std::string_view body;  // must live until the stream ends
+  bool fenced = false;    // a write that goes out only while `may_write` says so
 };
 
 // What an HTTP/2 stream brings. None of it may call the session back.
@@ -52,6 +53,7 @@ struct Http2End {
   bool complete = false;   // the whole answer has come
   bool sent = false;       // the server may have seen the request
   bool timed_out = false;
+  bool not_leader = false;  // `may_write` said no
   std::string error;
 };
 
@@ -62,7 +64,11 @@ struct Http2End {
 // A connection on which nothing arrives for kPingAfter is asked for a sign of life; one that gives
 // none within kPingTimeout is lost. Both as in client-go.
 //
-// Ends are collected and taken by the owner with TakeEnds(), after it has been told by `notify`.
+// While a fenced request is not sent to its end, `may_write` is asked before each byte that is
+// handed to the stream. false: the session is lost there and then, with all that is under way,
+// since what is sent by halves cannot be taken out of the bytes of a connection.
+//
+// Ends are collected and taken by the owner with TakeEnds(), after `notify` was called.
 //
 // Thread safety: the I/O thread.
 class Http2Session final : public base::FdListener {
@@ -71,9 +77,10 @@ class Http2Session final : public base::FdListener {
   static constexpr Duration kPingTimeout = std::chrono::seconds(15);
 
   // `loop` must outlive the session. `notify` is called when there are ends to take or the session
-  // is over; not from inside Submit() or Cancel().
+  // is over; not from inside Submit() or Cancel(). `may_write` may be empty: always.
   Http2Session(base::EventLoop& loop, int fd, std::unique_ptr<ByteStream> stream,
-               std::string authority, std::string user_agent, std::function<void()> notify);
+               std::string authority, std::string user_agent, std::function<void()> notify,
+               std::function<bool()> may_write = {});
   ~Http2Session() override;
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
@@ -107,7 +114,11 @@ class Http2Session final : public base::FdListener {
   void EndOverdue(Time now);
   void CheckPeer(Time now);
   void CheckTimeoutsLater();
-  void Lose(const std::string& error);
+  void Lose(const std::string& error, bool not_leader = false);
+  // Whether bytes of a fenced request may be among what is not sent yet, and may not go out.
+  bool IsFenced() const;
+  // nghttp2 holds nothing of it back any more.
+  void StopFencing(Stream& stream);
   void End(Stream& stream, Http2End end);
   static void Retire(Stream& stream);
   void WatchFor(bool write);
@@ -118,11 +129,14 @@ class Http2Session final : public base::FdListener {
   const std::string authority_;
   const std::string user_agent_;
   std::function<void()> notify_;
+  const std::function<bool()> may_write_;
   void* session_ = nullptr;  // nghttp2_session
   bool over_ = false;
   bool lost_ = false;  // nothing can be sent or received any more
   bool wants_write_ = false;
   size_t active_ = 0;
+  size_t fenced_ = 0;           // requests that nghttp2 holds back, or the rest of them
+  bool fenced_unsent_ = false;  // since the last time that nothing was left to send
   std::vector<std::unique_ptr<Stream>> streams_;  // all ever made; reused
   std::vector<Stream*> idle_;
   std::vector<Http2End> ends_;

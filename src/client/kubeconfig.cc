@@ -121,19 +121,25 @@ class Fields {
   std::optional<Error> problem_;
 };
 
-// The entry of `list` ("clusters") that has this name; its content stands under `key`.
-Result<Fields> FindNamed(Fields& root, std::string_view list, std::string_view key,
+// The entry of `list` ("clusters") that has this name, in the first file that has one; its content
+// stands under `key`.
+Result<Fields> FindNamed(std::vector<Fields>& roots, std::string_view list, std::string_view key,
                          std::string_view name, std::string_view referrer) {
-  for (const ConfigValue& entry : root.List(list)) {
-    const ConfigValue* entry_name = entry.Find("name");
-    if (entry_name == nullptr || entry_name->string() == nullptr || *entry_name->string() != name) {
-      continue;
+  std::string files;
+  for (Fields& root : roots) {
+    for (const ConfigValue& entry : root.List(list)) {
+      const ConfigValue* entry_name = entry.Find("name");
+      if (entry_name == nullptr || entry_name->string() == nullptr ||
+          *entry_name->string() != name) {
+        continue;
+      }
+      return Fields(entry.Find(key), base::Concat(list, "[\"", name, "\"].", key), root.file());
     }
-    return Fields(entry.Find(key), base::Concat(list, "[\"", name, "\"].", key), root.file());
+    if (root.problem()) return Fail(*root.problem());
+    files += (files.empty() ? "" : ", ") + root.file();
   }
-  if (root.problem()) return Fail(*root.problem());
-  return Fail(base::Concat(root.file(), ": ", referrer, " names \"", name, "\", which ", list,
-                           " does not hold"));
+  return Fail(
+      base::Concat(files, ": ", referrer, " names \"", name, "\", which ", list, " does not hold"));
 }
 
 void ReadCluster(Fields& fields, ClusterConfig& out) {
@@ -241,53 +247,89 @@ void ReadUser(Fields& fields, UserConfig& out) {
   }
 }
 
-}  // namespace
+using Documents = std::vector<ConfigValue>;
 
-Result<ServerConfig> ParseKubeconfig(std::string_view text, const KubeconfigOptions& options) {
-  const std::string& file = options.path;
+// Errors: not YAML, nothing in it, or no map.
+Result<Documents> ParseFile(std::string_view text, const std::string& file) {
   auto documents = documents::ParseYaml(text, file);
   if (!documents) return Fail(documents.error());
   if (documents->empty()) return Fail(file + ": the file is empty");
-  Fields root(&documents->front(), "", file);
-  if (root.problem()) return Fail(*root.problem());
+  return *std::move(documents);
+}
 
+// What the files say together; `roots` has one for each, in order.
+Result<ServerConfig> Combine(std::vector<Fields> roots, const KubeconfigOptions& options) {
+  for (const Fields& root : roots) {
+    if (root.problem()) return Fail(*root.problem());
+  }
   const bool by_flag = !options.context.empty();
-  const std::string context_name = by_flag ? options.context : root.String("current-context");
+  std::string context_name = options.context;
+  for (Fields& root : roots) {
+    if (context_name.empty()) context_name = root.String("current-context");
+  }
   ServerConfig config;
-  if (context_name.empty()) return Fail(file + ": current-context is not set");
-  auto context = FindNamed(root, "contexts", "context", context_name,
+  if (context_name.empty()) return Fail(roots.front().file() + ": current-context is not set");
+  auto context = FindNamed(roots, "contexts", "context", context_name,
                            by_flag ? "the chosen context" : "current-context");
   if (!context) return Fail(context.error());
   config.default_namespace = context->String("namespace");
 
-  auto cluster = FindNamed(root, "clusters", "cluster", context->String("cluster"),
+  auto cluster = FindNamed(roots, "clusters", "cluster", context->String("cluster"),
                            context->PathOf("cluster"));
   if (!cluster) return Fail(cluster.error());
   ReadCluster(*cluster, config.cluster);
   if (!options.master.empty()) config.cluster.server = options.master;
   if (config.cluster.server.empty()) cluster->Problem("server", "must be given");
 
-  Fields user(nullptr, "", file);
+  Fields user(nullptr, "", options.path);
   const std::string user_name = context->String("user");
   if (!user_name.empty()) {
-    auto found = FindNamed(root, "users", "user", user_name, context->PathOf("user"));
+    auto found = FindNamed(roots, "users", "user", user_name, context->PathOf("user"));
     if (!found) return Fail(found.error());
     user = std::move(*found);
     ReadUser(user, config.user);
   }
-  for (const Fields* part :
-       std::initializer_list<const Fields*>{&root, &*context, &*cluster, &user}) {
+  for (const Fields& root : roots) {
+    if (root.problem()) return Fail(*root.problem());
+  }
+  for (const Fields* part : std::initializer_list<const Fields*>{&*context, &*cluster, &user}) {
     if (part->problem()) return Fail(*part->problem());
   }
   return config;
 }
 
+}  // namespace
+
+Result<ServerConfig> ParseKubeconfig(std::string_view text, const KubeconfigOptions& options) {
+  const auto documents = ParseFile(text, options.path);
+  if (!documents) return Fail(documents.error());
+  return Combine({Fields(&documents->front(), "", options.path)}, options);
+}
+
 Result<ServerConfig> LoadKubeconfig(const KubeconfigOptions& options) {
-  auto text = base::ReadFile(options.path);
-  if (!text) return Fail(text.error().Within("kubeconfig"));
-  auto config = ParseKubeconfig(*text, options);
+  std::vector<std::string> files = {options.path};
+  files.insert(files.end(), options.others.begin(), options.others.end());
+  if (files.size() > 1) {
+    std::erase_if(files, [](const std::string& file) {
+      std::error_code ignored;
+      return !std::filesystem::exists(file, ignored);
+    });
+    if (files.empty()) files = {options.path};
+  }
+  std::vector<Documents> read;  // what the roots point to
+  read.reserve(files.size());
+  std::vector<Fields> roots;
+  for (const std::string& file : files) {
+    auto text = base::ReadFile(file);
+    if (!text) return Fail(text.error().Within("kubeconfig"));
+    auto documents = ParseFile(*text, file);
+    if (!documents) return Fail(documents.error());
+    read.push_back(*std::move(documents));
+    roots.emplace_back(&read.back().front(), "", file);
+  }
+  auto config = Combine(std::move(roots), options);
   if (!config) return config;
-  // A missing file is better told now than with the first request. The token's may come later.
+  // A missing file is better reported now than with the first request. The token's may come later.
   for (const std::string* path : {&config->cluster.ca_file, &config->user.client_certificate_file,
                                   &config->user.client_key_file}) {
     if (path->empty()) continue;

@@ -61,13 +61,17 @@ struct ServerConfig {
 
 struct KubeconfigOptions {
   std::string path;
-  std::string context;  // "" means current-context
-  std::string master;   // overrides the cluster's server
+  // Files that are read after it, as kubectl reads those that KUBECONFIG lists: the first that
+  // names a cluster, a user, a context or the current context counts, and of all the files those
+  // that are not there are left out, as long as one is.
+  std::vector<std::string> others = {};
+  std::string context = {};  // "" means current-context
+  std::string master = {};   // overrides the cluster's server
 };
 
 // Errors name the file and the field: `F: users["admin"].user.client-key-data: not base64`.
 Result<ServerConfig> LoadKubeconfig(const KubeconfigOptions& options);
-// The same from text; relative paths are taken from the folder of options.path.
+// The same from the text of options.path alone; relative paths are taken from its folder.
 Result<ServerConfig> ParseKubeconfig(std::string_view text, const KubeconfigOptions& options);
 
 struct InClusterOptions {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "berth/check.h"
 
@@ -23,6 +24,9 @@ Duration Patience(Priority priority) {
   }
   return Duration::zero();
 }
+
+constexpr Priority kLimited[] = {Priority::kBind, Priority::kEviction, Priority::kStatusPatch,
+                                 Priority::kOther, Priority::kEvent};
 
 // Rounding may leave a token a hair short of one when exactly its time has passed.
 constexpr double kAlmostOne = 1.0 - 1e-9;
@@ -55,11 +59,12 @@ Duration TokenBucket::UntilNext(Time now) const {
   return Duration(static_cast<int64_t>(std::ceil(missing / qps_ * 1e9)));
 }
 
-RequestQueue::RequestQueue(double qps, int burst) : main_(qps, burst), events_(qps, burst) {}
+RequestQueue::RequestQueue(double qps, int burst, const RequestSlots* slots)
+    : main_(qps, burst), events_(qps, burst), slots_(slots) {}
 
-void RequestQueue::Push(Ticket ticket, Priority priority, Time since) {
+void RequestQueue::Push(Ticket ticket, Priority priority, Time since, std::string_view owner) {
   BERTH_CHECK(priority != Priority::kUnlimited, "an unlimited request needs no turn");
-  line(priority).push_back({ticket, since + Patience(priority)});
+  line(priority).push_back({ticket, since + Patience(priority), std::string(owner)});
 }
 
 RequestQueue::Line* RequestQueue::MostOverdue(Time now) {
@@ -89,9 +94,43 @@ RequestQueue::Line* RequestQueue::NextInMain(Time now) {
   return nullptr;
 }
 
+void RequestQueue::Sort() {
+  if (slots_ == nullptr || slots_->free() == 0) return;
+  for (auto& [key, aside] : asides_) {
+    if (aside.one_is_back || !slots_->MayTake(key.first)) continue;
+    aside.one_is_back = true;
+    Waiting one = std::move(aside.waiting.front());
+    aside.waiting.pop_front();
+    one.is_back = true;
+    line(key.second).push_front(std::move(one));
+  }
+  for (const Priority priority : kLimited) {
+    Line& sorted = line(priority);
+    while (!sorted.empty() && !slots_->MayTake(sorted.front().owner)) {
+      Waiting one = std::move(sorted.front());
+      sorted.pop_front();
+      Aside& aside = asides_[{one.owner, priority}];
+      if (std::exchange(one.is_back, false)) {
+        aside.one_is_back = false;
+        aside.waiting.push_front(std::move(one));
+      } else {
+        aside.waiting.push_back(std::move(one));
+      }
+    }
+  }
+}
+
+void RequestQueue::LeaveLine(const Waiting& one, Priority priority) {
+  if (!one.is_back) return;
+  const auto found = asides_.find({one.owner, priority});
+  found->second.one_is_back = false;
+  if (found->second.waiting.empty()) asides_.erase(found);
+}
+
 std::optional<RequestQueue::Ticket> RequestQueue::Pop(Time now) {
+  Sort();
   Line& events = line(Priority::kEvent);
-  const bool main_waits = size() > events.size();
+  const bool main_waits = in_lines() > events.size();
   const bool event_overdue = !events.empty() && events.front().overdue_at <= now;
   Line* next = nullptr;
   if (main_waits && main_.TryTake(now)) {
@@ -101,6 +140,7 @@ std::optional<RequestQueue::Ticket> RequestQueue::Pop(Time now) {
   }
   if (next == nullptr) return std::nullopt;
   const Ticket ticket = next->front().ticket;
+  LeaveLine(next->front(), static_cast<Priority>(next - lines_.data()));
   next->pop_front();
   return ticket;
 }
@@ -110,7 +150,7 @@ std::optional<Time> RequestQueue::NextTurn(Time now) const {
   const auto consider = [&next](Time at) { next = next ? std::min(*next, at) : at; };
   const Line& events = line(Priority::kEvent);
   const Time main_token = now + main_.UntilNext(now);
-  if (size() > events.size()) consider(main_token);
+  if (in_lines() > events.size()) consider(main_token);
   if (!events.empty()) {
     consider(now + events_.UntilNext(now));
     consider(std::max(main_token, events.front().overdue_at));
@@ -119,14 +159,42 @@ std::optional<Time> RequestQueue::NextTurn(Time now) const {
 }
 
 void RequestQueue::Remove(Ticket ticket) {
-  for (Line& candidate : lines_) {
-    std::erase_if(candidate, [ticket](const Waiting& one) { return one.ticket == ticket; });
+  // Mostly it is the oldest of its line: a client that ends cancels them in that order.
+  const auto find = [ticket](Line& candidate) {
+    return std::ranges::find(candidate, ticket, &Waiting::ticket);
+  };
+  for (const Priority priority : kLimited) {
+    Line& candidate = line(priority);
+    const auto found = find(candidate);
+    if (found == candidate.end()) continue;
+    LeaveLine(*found, priority);
+    candidate.erase(found);
+    return;
+  }
+  for (auto it = asides_.begin(); it != asides_.end(); ++it) {
+    Line& candidate = it->second.waiting;
+    const auto found = find(candidate);
+    if (found == candidate.end()) continue;
+    candidate.erase(found);
+    if (candidate.empty() && !it->second.one_is_back) asides_.erase(it);
+    return;
   }
 }
 
-size_t RequestQueue::size() const {
+bool RequestQueue::HoldsBack(std::string_view owner) const {
+  const auto found = asides_.lower_bound({std::string(owner), Priority{}});
+  return found != asides_.end() && found->first.first == owner;
+}
+
+size_t RequestQueue::in_lines() const {
   size_t sum = 0;
   for (const Line& one : lines_) sum += one.size();
+  return sum;
+}
+
+size_t RequestQueue::size() const {
+  size_t sum = in_lines();
+  for (const auto& [key, aside] : asides_) sum += aside.waiting.size();
   return sum;
 }
 

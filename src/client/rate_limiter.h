@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <absl/container/btree_map.h>
+
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "berth/time.h"
 #include "src/client/api_client.h"
+#include "src/client/request_slots.h"
 
 namespace berth::client {
 
@@ -43,23 +49,33 @@ class TokenBucket {
 // longest overdue first. So binds keep at least half the rate, and an eviction never waits for
 // anything but binds and other evictions.
 //
+// A request whose namespace has its share of the slots already is set aside when it would be next,
+// and stands at the head of its line again once the namespace may have another slot. So those of
+// one namespace never stand before those of another for longer than the rate makes them.
+//
 // Thread safety: one owner.
 class RequestQueue {
  public:
   using Ticket = uint64_t;
 
-  // Both buckets have the same rate, as upstream's clients do.
-  RequestQueue(double qps, int burst);
+  // Both buckets have the same rate, as upstream's clients do. `slots`, where it is given, outlives
+  // the queue; who pops takes the slot.
+  RequestQueue(double qps, int burst, const RequestSlots* slots = nullptr);
 
-  // `priority` is any but kUnlimited. Tickets must be unique. `since` is when the request began to
-  // `priority` is any but kUnlimited. Tickets must be unique. `since` is when its wait began.
-  void Push(Ticket ticket, Priority priority, Time since);
-  // Takes the next request out, with the token it needs; nullopt when none may go now.
+  // `priority` is any but kUnlimited. Tickets must be unique. `since` is when its wait began;
+  // `owner` is the namespace that it is about.
+  void Push(Ticket ticket, Priority priority, Time since, std::string_view owner = {});
+  // Takes the next request out, with the token it needs; nullopt when none may go now. With slots:
+  // not while none is free.
   std::optional<Ticket> Pop(Time now);
-  // When Pop() may next return something without a further Push(); nullopt when nothing waits.
+  // When Pop(), which has just returned nullopt, may return something without a further Push() or a
+  // slot given back; nullopt when nothing waits but for those.
   std::optional<Time> NextTurn(Time now) const;
   // Takes a request out of line, if it is still there.
   void Remove(Ticket ticket);
+
+  // Whether requests of the namespace are set aside.
+  bool HoldsBack(std::string_view owner) const;
 
   size_t size() const;
 
@@ -67,8 +83,16 @@ class RequestQueue {
   struct Waiting {
     Ticket ticket;
     Time overdue_at;
+    std::string owner;
+    bool is_back = false;  // it was set aside before
   };
   using Line = std::deque<Waiting>;
+  // What is set aside of one namespace and priority. The first of them may stand in its line again.
+  struct Aside {
+    Line waiting;
+    bool one_is_back = false;
+  };
+  using Asides = absl::btree_map<std::pair<std::string, Priority>, Aside>;
 
   Line& line(Priority priority) { return lines_[static_cast<size_t>(priority)]; }
   const Line& line(Priority priority) const { return lines_[static_cast<size_t>(priority)]; }
@@ -76,9 +100,17 @@ class RequestQueue {
   Line* MostOverdue(Time now);
   // The line that the next token of the main bucket serves, or nullptr.
   Line* NextInMain(Time now);
+  size_t in_lines() const;
+  // Moves requests between the lines and what is set aside, until each line begins with one that
+  // may go.
+  void Sort();
+  // The one that was back in its line has left that.
+  void LeaveLine(const Waiting& one, Priority priority);
 
   TokenBucket main_;
   TokenBucket events_;
+  const RequestSlots* slots_;
+  Asides asides_;
   std::array<Line, 5> lines_;  // indexed by Priority; kUnlimited has none
   bool bind_is_next_ = false;  // what may go ahead of binds went last
 };

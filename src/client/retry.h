@@ -17,7 +17,7 @@ inline constexpr base::Backoff::Shape kRetryBackoff = {.first = std::chrono::mil
                                                        .cap = std::chrono::seconds(5),
                                                        .jitter = 2};
 
-// `wait` and up to a tenth more, at random, so that those who were told the same do not all come
+// `wait` and up to a tenth more, at random, so that those who got the same answer do not all come
 // back at once.
 Duration Stretched(Duration wait, Random& random);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/client/transport.h"
 
+#include <absl/strings/ascii.h>
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "berth/check.h"
 #include "src/base/text.h"
@@ -64,6 +66,10 @@ struct TransportCallbacks {
   static int BeforeSending(void* user, char*, char*, int, int) {
     auto* attempt = static_cast<Transport::Attempt*>(user);
     if (attempt->result.sent && attempt->request.is_write) return CURL_PREREQFUNC_ABORT;
+    if (attempt->owner->IsFenced(*attempt) && !attempt->owner->config_.may_write()) {
+      attempt->result.not_leader = true;
+      return CURL_PREREQFUNC_ABORT;
+    }
     if (!attempt->result.sent && attempt->owner->IsForSession()) {
       attempt->for_session = true;
       return CURL_PREREQFUNC_ABORT;
@@ -117,6 +123,10 @@ Transport::Transport(base::EventLoop& loop, TransportConfig config, IdentityPtr 
     base_url_ = base::Concat(named.scheme, "://", named.HostPort(), named.path);
     connect_to_ = curl_slist_append(nullptr, base::Concat("::", address.HostPort()).c_str());
   }
+  OpenMulti();
+}
+
+void Transport::OpenMulti() {
   CURLM* multi = curl_multi_init();
   BERTH_CHECK(multi != nullptr, "out of memory");
   multi_ = multi;
@@ -271,12 +281,46 @@ void Transport::StartOnCurl(Attempt* attempt) {
   curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method == "GET" ? nullptr : request.method);
   const CURLMcode code = curl_multi_add_handle(static_cast<CURLM*>(multi_), easy);
   BERTH_CHECK(code == CURLM_OK, curl_multi_strerror(code));
+  if (IsFenced(*attempt)) ++fenced_on_curl_;
+}
+
+bool Transport::IsFenced(const Attempt& attempt) const {
+  return attempt.request.fenced && config_.may_write != nullptr;
+}
+
+void Transport::TakeFromCurl(Attempt* attempt) {
+  curl_multi_remove_handle(static_cast<CURLM*>(multi_), attempt->easy);
+  if (IsFenced(*attempt)) --fenced_on_curl_;
+}
+
+void Transport::Cut() {
+  for (const auto& one : attempts_) {
+    if (one->place != Attempt::Place::kCurl) continue;
+    // TLS may hold the rest of a record, and closes with words of its own.
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    curl_easy_getinfo(one->easy, CURLINFO_ACTIVESOCKET, &fd);
+    if (fd != CURL_SOCKET_BAD) shutdown(fd, SHUT_RDWR);
+    TakeFromCurl(one.get());
+    one->place = Attempt::Place::kCut;
+  }
+  curl_multi_cleanup(static_cast<CURLM*>(multi_));
+  due_.reset();
+  OpenMulti();
+  // By index: a listener may start another attempt, or abort one of these.
+  for (size_t i = 0; i < attempts_.size(); ++i) {
+    Attempt* attempt = attempts_[i].get();
+    if (attempt->place != Attempt::Place::kCut) continue;
+    AttemptResult result = std::move(attempt->result);
+    result.not_leader = true;
+    result.error = "this process does not hold the lease";
+    AttemptListener* listener = attempt->listener;
+    Release(attempt);
+    listener->OnDone(result);
+  }
 }
 
 void Transport::Release(Attempt* attempt) {
-  if (attempt->place == Attempt::Place::kCurl) {
-    curl_multi_remove_handle(static_cast<CURLM*>(multi_), attempt->easy);
-  }
+  if (attempt->place == Attempt::Place::kCurl) TakeFromCurl(attempt);
   loop_.Cancel(attempt->deadline_timer);
   attempt->deadline_timer = 0;
   attempt->place = Attempt::Place::kIdle;
@@ -338,12 +382,16 @@ void Transport::Arm() {
 }
 
 void Transport::Act(int fd, int mask) {
+  if (MustCut()) {
+    Cut();
+    return;
+  }
   auto* multi = static_cast<CURLM*>(multi_);
   int running = 0;
   acting_ = true;
   curl_multi_socket_action(multi, fd, mask, &running);
   // An answer that has come makes its transfer due at once: no need for another turn of the loop.
-  for (int i = 0; i < kMostRounds && due_ && *due_ <= loop_.Now(); ++i) {
+  for (int i = 0; i < kMostRounds && due_ && *due_ <= loop_.Now() && !MustCut(); ++i) {
     due_.reset();
     curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
   }
@@ -375,6 +423,16 @@ void Transport::Reap() {
   }
 }
 
+// libcurl does not say why a connection was not made.
+std::string Transport::ErrorOf(const Attempt& attempt, int curl_code) {
+  const auto known = static_cast<CURLcode>(curl_code);
+  std::string text = attempt.error_text[0] != '\0' ? attempt.error_text : curl_easy_strerror(known);
+  long number = 0;
+  if (known == CURLE_COULDNT_CONNECT) curl_easy_getinfo(attempt.easy, CURLINFO_OS_ERRNO, &number);
+  if (number != 0) text += ": " + std::generic_category().message(static_cast<int>(number));
+  return text;
+}
+
 void Transport::Finish(Attempt* attempt, int curl_code) {
   if (attempt->for_session) {
     MoveToSession();
@@ -393,13 +451,29 @@ void Transport::Finish(Attempt* attempt, int curl_code) {
   result.timed_out = curl_code == CURLE_OPERATION_TIMEDOUT;
   result.http2 = version == CURL_HTTP_VERSION_2_0;
   if (retry_after > 0) result.retry_after = std::chrono::seconds(retry_after);
-  if (!result.complete) {
-    const auto known = static_cast<CURLcode>(curl_code);
-    result.error = attempt->error_text[0] != '\0' ? attempt->error_text : curl_easy_strerror(known);
-  }
+  if (!result.complete) result.error = ErrorOf(*attempt, curl_code);
   AttemptListener* listener = attempt->listener;
   Release(attempt);
   listener->OnDone(result);
 }
+
+HeaderList::HeaderList(const std::vector<std::string>& lines) {
+  curl_slist* list = nullptr;
+  for (const std::string& line : lines) {
+    curl_slist* longer = curl_slist_append(list, line.c_str());
+    BERTH_CHECK(longer != nullptr, "out of memory");
+    list = longer;
+    const size_t colon = line.find(':');
+    const size_t value = line.find_first_not_of(' ', colon + 1);
+    std::string name = line.substr(0, colon);
+    absl::AsciiStrToLower(&name);
+    if (value != std::string::npos && name != "host") {
+      fields_.emplace_back(std::move(name), line.substr(value));
+    }
+  }
+  list_ = list;
+}
+
+HeaderList::~HeaderList() { curl_slist_free_all(static_cast<curl_slist*>(list_)); }
 
 }  // namespace berth::client

@@ -7,23 +7,43 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "src/base/event_loop.h"
 #include "src/client/credentials.h"
-#include "src/client/header_list.h"
 #include "src/client/http2_session.h"
 #include "src/client/kubeconfig.h"
 
 // One try of one request over HTTP; no retries, rates or credentials.
+
 namespace berth::client {
+
+// A list of headers in libcurl's form, shared by all requests that send the same.
+class HeaderList {
+ public:
+  explicit HeaderList(const std::vector<std::string>& lines);
+  ~HeaderList();
+  HeaderList(const HeaderList&) = delete;
+  HeaderList& operator=(const HeaderList&) = delete;
+
+  void* raw() const { return list_; }
+  // The same for HTTP/2: names in lower case, without the lines that only keep libcurl from adding
+  // a header, and without Host.
+  const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
+
+ private:
+  void* list_ = nullptr;  // curl_slist
+  std::vector<std::pair<std::string, std::string>> fields_;
+};
 
 struct AttemptRequest {
   const char* method = "GET";
   std::string_view path;  // with the query
   std::string_view body;  // must live until the attempt ends
   bool is_write = false;
+  bool fenced = false;  // no byte of it goes out where TransportConfig::may_write says no
   std::shared_ptr<const HeaderList> headers;
   Duration timeout{};  // zero: none
 };
@@ -34,6 +54,7 @@ struct AttemptResult {
   bool complete = false;
   bool sent = false;  // the request was handed to a connection
   bool timed_out = false;
+  bool not_leader = false;  // TransportConfig::may_write said no
   bool stopped_by_listener = false;
   bool http2 = false;
   std::string content_type = {};
@@ -41,7 +62,7 @@ struct AttemptResult {
   std::string error = {};
 };
 
-// Told what an attempt brings. Only OnDone() may call the transport back from inside.
+// Receives what an attempt brings. Only OnDone() may call the transport back from inside.
 class AttemptListener {
  public:
   virtual ~AttemptListener() = default;
@@ -59,6 +80,8 @@ struct TransportConfig {
   std::string proxy_url;
   std::string user_agent;
   size_t receive_buffer = 16384;  // bytes for each transfer
+  // See AttemptRequest::fenced. May be empty: always.
+  std::function<bool()> may_write = {};
 };
 
 // The connections of one kind of traffic with one TLS identity. A libcurl multi handle in the event
@@ -74,6 +97,10 @@ struct TransportConfig {
 // A connection on which the peer has acknowledged nothing for 30 s is dead (TCP_USER_TIMEOUT, with
 // keep-alive probes on idle ones). A write is handed to a connection once: libcurl would send it
 // again when a kept connection turns out to be cut, although the first may have been executed.
+//
+// While a fenced attempt is under way, `may_write` is asked before whatever can hand bytes to a
+// socket. Once it says no, the connections that carry fenced attempts are closed as they are, with
+// all else on them: what is sent by halves stays so.
 //
 // Thread safety: the I/O thread.
 class Transport final : public base::FdListener {
@@ -133,6 +160,13 @@ class Transport final : public base::FdListener {
   void Release(Attempt* attempt);
   // libcurl wants to be called in `timeout_ms`; below 0: not at all.
   void SetTimer(long timeout_ms);
+  void OpenMulti();
+  bool IsFenced(const Attempt& attempt) const;
+  // Whether libcurl may send no more.
+  bool MustCut() const { return fenced_on_curl_ > 0 && !config_.may_write(); }
+  // Closes libcurl's connections and ends what was on them.
+  void Cut();
+  void TakeFromCurl(Attempt* attempt);
   // Sees to it that the loop calls at `due_`.
   void Arm();
   // Lets libcurl act on a descriptor or a time-out, and on what falls due by that.
@@ -140,6 +174,8 @@ class Transport final : public base::FdListener {
   // Reports the attempts that have ended.
   void Reap();
   void Finish(Attempt* attempt, int curl_code);
+  // Why libcurl has ended the attempt, with the operating system's word where that is known.
+  static std::string ErrorOf(const Attempt& attempt, int curl_code);
 
   base::EventLoop& loop_;
   const TransportConfig config_;
@@ -154,6 +190,7 @@ class Transport final : public base::FdListener {
   Time armed_{};
   bool acting_ = false;
   size_t active_ = 0;
+  size_t fenced_on_curl_ = 0;
   // Of a transport that dials: the handle with the connection, and whom to tell.
   std::unique_ptr<Attempt> connector_;
   OnDial dialled_;

@@ -18,7 +18,8 @@ namespace berth::client {
 // are many; those made for a session have none.
 class Transport::Attempt final : public Http2Listener {
  public:
-  enum class Place { kIdle, kCurl, kWaiting, kSession };
+  // kCut: its connection is closed, and its listener does not know yet.
+  enum class Place { kIdle, kCurl, kWaiting, kSession, kCut };
 
   Attempt() = default;
   explicit Attempt(CURL* handle) : easy(handle) { BERTH_CHECK(easy != nullptr, "out of memory"); }

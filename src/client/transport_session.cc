@@ -104,7 +104,7 @@ void Transport::MoveToSession() {
   for (const auto& one : attempts_) {
     Attempt* attempt = one.get();
     if (attempt->place != Attempt::Place::kCurl || attempt->result.sent) continue;
-    curl_multi_remove_handle(static_cast<CURLM*>(multi_), attempt->easy);
+    TakeFromCurl(attempt);
     if (session != nullptr) {
       StartOnSession(attempt, *session);
     } else if (dialling_) {
@@ -149,8 +149,7 @@ void Transport::Dial(OnDial dialled) {
 
 void Transport::OnConnected(int curl_code) {
   if (curl_code != CURLE_OK) {
-    const char* text = connector_->error_text;
-    dialled_(-1, text[0] != '\0' ? text : curl_easy_strerror(static_cast<CURLcode>(curl_code)));
+    dialled_(-1, ErrorOf(*connector_, curl_code));
     return;
   }
   curl_socket_t fd = CURL_SOCKET_BAD;
@@ -169,9 +168,9 @@ void Transport::OnDialled(int fd, const std::string& error) {
   auto bytes = std::make_unique<CurlBytes>(std::move(dialer_));
   // The session tells its news only after this has been set.
   auto self = std::make_shared<Http2Session*>(nullptr);
-  session_ =
-      std::make_unique<Http2Session>(loop_, fd, std::move(bytes), config_.address.HostPort(),
-                                     config_.user_agent, [this, self] { OnSessionNews(**self); });
+  session_ = std::make_unique<Http2Session>(
+      loop_, fd, std::move(bytes), config_.address.HostPort(), config_.user_agent,
+      [this, self] { OnSessionNews(**self); }, config_.may_write);
   *self = session_.get();
   for (Attempt* attempt : std::exchange(waiting_, {})) {
     loop_.Cancel(attempt->deadline_timer);
@@ -193,7 +192,8 @@ void Transport::StartOnSession(Attempt* attempt, Http2Session& session) {
   attempt->stream = session.Submit({.method = request.method,
                                     .path = attempt->url,
                                     .headers = &request.headers->fields(),
-                                    .body = request.body},
+                                    .body = request.body,
+                                    .fenced = request.fenced},
                                    left, *attempt);
   by_stream_[attempt->stream] = attempt;
 }
@@ -214,6 +214,7 @@ void Transport::FinishOnSession(Http2Session& session, const Http2End& end) {
   result.complete = end.complete;
   result.sent = end.sent;
   result.timed_out = end.timed_out;
+  result.not_leader = end.not_leader;
   result.http2 = true;
   result.error = end.error;
   AttemptListener* listener = attempt->listener;

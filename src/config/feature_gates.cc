@@ -19,8 +19,6 @@ using Settings = std::map<std::string, bool, std::less<>>;
 // Gates that change what kube-scheduler does and that Resolve() does not pass on.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({
     "CoordinatedLeaderElection",
-    "InPlacePodVerticalScalingSchedulerPreemption",
-    "NativeHistograms",
     "SchedulerAsyncAPICalls",
     "WatchListClient",
 });
@@ -116,20 +114,34 @@ std::optional<std::string> WarningFor(const FeatureGate& gate, bool value) {
 
 }  // namespace
 
-FeatureGates::FeatureGates() {
-  for (const FeatureGate& gate : KnownFeatureGates()) enabled_.push_back(gate.enabled_by_default);
+FeatureGate GateAt(const FeatureGate& gate, int emulated) {
+  const auto earlier = EarlierFeatureGates();
+  const auto found = std::ranges::lower_bound(
+      earlier, std::pair(gate.name, emulated), {},
+      [](const EarlierGate& before) { return std::pair(before.name, before.until); });
+  if (found == earlier.end() || found->name != gate.name) return gate;
+  return {gate.name, found->stage, found->enabled_by_default, found->locked, gate.depends_on};
+}
+
+FeatureGates::FeatureGates(GateVersions versions) : versions_(versions) {
+  for (const FeatureGate& gate : KnownFeatureGates()) {
+    enabled_.push_back(GateAt(gate, versions.emulated).enabled_by_default);
+  }
+  // The one gate whose default hangs on the version that must be able to read what is written.
+  if (versions.emulated >= 37 && versions.min_compatibility >= 37) {
+    enabled_[IndexOf("DRAFractionalCapacityRange")] = true;
+  }
 }
 
 Result<FeatureGates> FeatureGates::Parse(std::span<const std::string> values,
-                                         int min_compatibility_minor) {
+                                         GateVersions versions) {
   const auto settings = ReadSettings(values);
   if (!settings) return Fail(settings.error());
 
-  FeatureGates result;
-  const auto gates = KnownFeatureGates();
-  // The one gate whose default hangs on the version that must be able to read what is written.
-  if (min_compatibility_minor >= 37) {
-    result.enabled_[IndexOf("DRAFractionalCapacityRange")] = true;
+  FeatureGates result(versions);
+  std::vector<FeatureGate> gates;
+  for (const FeatureGate& gate : KnownFeatureGates()) {
+    gates.push_back(GateAt(gate, versions.emulated));
   }
   std::vector<std::string> problems;
   for (const auto& [name, value] : *settings) {
@@ -138,6 +150,11 @@ Result<FeatureGates> FeatureGates::Parse(std::span<const std::string> values,
     if (gates[index].locked && gates[index].enabled_by_default != value) {
       problems.push_back("cannot set feature gate " + name + " to " + (value ? "true" : "false") +
                          ", feature is locked to " + (value ? "false" : "true"));
+    } else if (gates[index].stage == FeatureStage::kPreAlpha) {
+      problems.push_back("cannot set feature gate " + name + " to " + (value ? "true" : "false") +
+                         ", feature is PreAlpha at emulated version 1." +
+                         std::to_string(versions.emulated) + ", min compatibility version 1." +
+                         std::to_string(versions.min_compatibility));
     }
   }
   if (auto error = AggregateProblems(problems)) return Fail(*error);
@@ -174,6 +191,8 @@ Features FeatureGates::Resolve() const {
   features.scheduler_async_preemption = Enabled("SchedulerAsyncPreemption");
   features.in_place_pod_level_resources_vertical_scaling =
       Enabled("InPlacePodLevelResourcesVerticalScaling");
+  features.in_place_pod_vertical_scaling_scheduler_preemption =
+      Enabled("InPlacePodVerticalScalingSchedulerPreemption");
   features.nominated_node_name_for_expectation = Enabled("NominatedNodeNameForExpectation");
   features.scheduler_pop_from_backoff_q = Enabled("SchedulerPopFromBackoffQ");
   features.taint_toleration_comparison_operators = Enabled("TaintTolerationComparisonOperators");

@@ -13,7 +13,8 @@
 
 namespace berth::config {
 
-enum class FeatureStage : uint8_t { kAlpha, kBeta, kGA, kDeprecated };
+// kPreAlpha: not there yet, in the version that is emulated.
+enum class FeatureStage : uint8_t { kPreAlpha, kAlpha, kBeta, kGA, kDeprecated };
 
 // A feature gate as kube-scheduler 1.37 has it.
 struct FeatureGate {
@@ -30,24 +31,50 @@ struct FeatureGate {
 // serves a whole control plane.
 std::span<const FeatureGate> KnownFeatureGates();
 
+// What a gate was up to a minor version.
+struct EarlierGate {
+  std::string_view name;
+  int until = 0;  // 36 of 1.36
+  FeatureStage stage = FeatureStage::kAlpha;
+  bool enabled_by_default = false;
+  bool locked = false;
+};
+
+// Sorted by name, then by version; from GateVersions::kOldest on.
+std::span<const EarlierGate> EarlierFeatureGates();
+
+// The versions that gates hang on, by their minor.
+struct GateVersions {
+  static constexpr int kNewest = 37;
+  static constexpr int kOldest = 34;
+
+  int emulated = kNewest;  // --emulated-version
+  // --min-compatibility-version: who must be able to read what is written.
+  int min_compatibility = kNewest - 1;
+};
+
+// The gate as it is when that minor version is emulated.
+FeatureGate GateAt(const FeatureGate& gate, int emulated);
+
 // Which gates are on. Immutable; any thread.
 class FeatureGates {
  public:
   // All at their defaults.
-  FeatureGates();
+  FeatureGates() : FeatureGates(GateVersions()) {}
+  explicit FeatureGates(GateVersions versions);
 
-  // `values` are those of --feature-gates, each "[kube:]Name=bool,...", and
-  // `min_compatibility_minor` is that of --min-compatibility-version. Later entries win over
+  // `values` are those of --feature-gates, each "[kube:]Name=bool,...". Later entries win over
   // earlier ones; AllAlpha and AllBeta set what is not set by name. Errors, in kube-scheduler's
-  // words: an unknown gate or component, no bool, a locked gate changed, a gate on whose
-  // dependencies are off.
+  // words: an unknown gate or component, no bool, a locked gate changed, a gate that the emulated
+  // version has not, a gate on whose dependencies are off.
   static Result<FeatureGates> Parse(std::span<const std::string> values,
-                                    int min_compatibility_minor = kDefaultMinCompatibilityMinor);
-  static constexpr int kDefaultMinCompatibilityMinor = 36;
+                                    GateVersions versions = {});
 
   // `name` must be known.
   bool Enabled(std::string_view name) const;
-  // What plugins are told.
+  // The version that they are those of: 36 of 1.36.
+  int emulated_minor() const { return versions_.emulated; }
+  // What plugins see of them.
   Features Resolve() const;
   // What the args of plugins depend on.
   ArgsFeatures ResolveForArgs() const;
@@ -56,6 +83,7 @@ class FeatureGates {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  GateVersions versions_;
   std::vector<bool> enabled_;  // by position in KnownFeatureGates()
   std::vector<std::string> warnings_;
 };

@@ -1,21 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/config/load.h"
 
+#include <absl/strings/str_join.h>
+
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "berth/config_value.h"
 #include "berth/field_errors.h"
-#include "src/config/decode.h"
+#include "berth/result.h"
 #include "src/config/extension_points.h"
 #include "src/config/merge.h"
+#include "src/config/schema.h"
+#include "src/config/tables.h"
+#include "src/config/types.h"
+#include "src/config/v1_schema.h"
 #include "src/config/validate.h"
 #include "src/documents/parse.h"
 
 namespace berth::config {
 namespace {
+
+constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
+
+ConfigValue WithoutTypeMeta(const ConfigValue& args) {
+  ConfigValue::Map fields;
+  for (const auto& [key, value] : *args.map()) {
+    if (key != "apiVersion" && key != "kind") fields.emplace_back(key, value);
+  }
+  return ConfigValue(std::move(fields), args.line());
+}
+
+// The apiVersion or kind of args, with the default where it is not there. Errors: it is no string.
+Result<std::string> TypeMetaOf(const ConfigValue& args, std::string_view field,
+                               std::string_view fallback) {
+  const ConfigValue* value = args.Find(field);
+  if (value == nullptr) return std::string(fallback);
+  if (value->string() != nullptr) {
+    return value->string()->empty() ? std::string(fallback) : *value->string();
+  }
+  const auto problems = CheckAgainst({SchemaKind::kString, "string"}, *value, MemberOrder::kByName);
+  return Fail("couldn't get version/kind; json parse error: " + *problems.mistyped);
+}
+
+// Errors: args of another kind than the plugin's, or that are no map.
+Result<void> CheckArgsKind(const ConfigValue& args, const std::string& plugin) {
+  const std::string while_decoding = "decoding args for plugin " + plugin;
+  if (args.map() == nullptr) {
+    return Fail(Error{"must be a map, not " + std::string(args.TypeName())}.Within(while_decoding));
+  }
+  const std::string wanted = plugin + "Args";
+  const auto api_version = TypeMetaOf(args, "apiVersion", kApiVersion);
+  const auto kind = TypeMetaOf(args, "kind", wanted);
+  for (const auto* text : {&api_version, &kind}) {
+    if (!*text) return Fail(text->error().Within(while_decoding));
+  }
+  const bool is_args = kind->ends_with("Args") &&
+                       ArgsSchema(std::string_view(*kind).substr(0, kind->size() - 4)) != nullptr;
+  if (*api_version != kApiVersion || (!is_args && *kind != kKind)) {
+    return Fail(
+        Error{"no kind " + Quoted(*kind) + " is registered for version " + Quoted(*api_version)}
+            .Within(while_decoding));
+  }
+  if (*kind == wanted) return {};
+  const std::string group(kGroup);
+  return Fail("args for plugin " + plugin + " were not of type " + wanted + "." + group + ", got " +
+              *kind + "." + group);
+}
+
+constexpr std::string_view kStrict = "strict decoding error: ";
+
+// Checks one entry of a pluginConfig; unknown fields in its args are added to `unknown`.
+Result<void> CheckArgs(const ConfigValue& entry, const std::string& path, MemberOrder order,
+                       std::vector<std::string>& unknown) {
+  const ConfigValue* name = entry.Find("name");
+  const ConfigValue* args = entry.Find("args");
+  const Schema* schema = name == nullptr ? nullptr : ArgsSchema(*name->string());
+  if (args == nullptr || schema == nullptr) return {};
+  const std::string& plugin = *name->string();
+  const std::string where = "decoding ." + path;
+  if (auto kind = CheckArgsKind(*args, plugin); !kind) return Fail(kind.error().Within(where));
+  const SchemaProblems problems = CheckAgainst(*schema, *args, order);
+  const std::string while_decoding = "decoding args for plugin " + plugin;
+  if (problems.mistyped) {
+    return Fail(Error{*problems.mistyped}.Within(while_decoding).Within(where));
+  }
+  if (!problems.unknown_fields.empty()) {
+    // kube-scheduler says it at each level.
+    unknown.push_back(where + ": " + std::string(kStrict) + while_decoding + ": " +
+                      std::string(kStrict) + absl::StrJoin(problems.unknown_fields, ", "));
+  }
+  return {};
+}
+
+// The types of all fields, and that they exist. Errors: the first of a wrong type, or else all that
+// are unknown.
+Result<void> CheckTypes(const ConfigValue& document, MemberOrder order) {
+  SchemaProblems problems = CheckAgainst(ConfigurationSchema(), document, order);
+  if (problems.mistyped) return Fail(*problems.mistyped);
+  const auto list_at = [](const ConfigValue& value, std::string_view field) {
+    const ConfigValue* list = value.Find(field);
+    return list == nullptr ? ConfigValue::List() : *list->list();
+  };
+  const ConfigValue::List profiles = list_at(document, "profiles");
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    const ConfigValue::List entries = list_at(profiles[i], "pluginConfig");
+    for (size_t j = 0; j < entries.size(); ++j) {
+      const std::string path = IndexedPath(IndexedPath("profiles", i) + ".pluginConfig", j);
+      if (auto args = CheckArgs(entries[j], path, order, problems.unknown_fields); !args) {
+        return args;
+      }
+    }
+  }
+  if (problems.unknown_fields.empty()) return {};
+  return Fail(std::string(kStrict) + absl::StrJoin(problems.unknown_fields, ", "));
+}
+
+// Reads the fields of a KubeSchedulerConfiguration v1 whose apiVersion and kind were checked, and
+// sets the defaults of scalar fields. Profiles hold what is written, nothing merged or defaulted;
+// apiVersion and kind are taken out of args. Errors, in kube-scheduler's words and found in
+// `order`: the first field of a wrong type, or else all that are unknown.
+Result<SchedulerConfiguration> DecodeFields(const ConfigValue& document, MemberOrder order) {
+  if (auto checked = CheckTypes(document, order); !checked) return Fail(checked.error());
+  FieldReader fields(document, "");
+  SchedulerConfiguration config;
+  ReadFields(fields, config);
+  // All was checked before.
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+
+  const ConfigValue* contention = document.Find("enableContentionProfiling");
+  if (contention == nullptr || contention->is_null()) {
+    config.enable_contention_profiling = config.enable_profiling;
+  }
+  for (Profile& profile : config.profiles) {
+    for (PluginConfig& of_plugin : profile.plugin_config) {
+      if (ArgsSchema(of_plugin.name) == nullptr || of_plugin.args.is_null()) continue;
+      of_plugin.args = WithoutTypeMeta(of_plugin.args);
+    }
+  }
+  // Only a single profile may leave its name out.
+  if (config.profiles.empty()) config.profiles.emplace_back();
+  const ConfigValue::List* profiles = nullptr;
+  if (const ConfigValue* value = document.Find("profiles")) profiles = value->list();
+  const bool named = profiles != nullptr && !profiles->empty() &&
+                     profiles->front().Find("schedulerName") != nullptr;
+  if (config.profiles.size() == 1 && !named) {
+    config.profiles.front().scheduler_name = "default-scheduler";
+  }
+  return config;
+}
 
 // What to change in a file of an older version, beyond its apiVersion.
 std::string MigrationHint(std::string_view version) {

@@ -11,7 +11,8 @@
 #include "berth/time.h"
 
 // KubeSchedulerConfiguration kubescheduler.config.k8s.io/v1, field by field. A default-constructed
-// struct holds the defaults, but for `profiles` (load.h).
+// struct holds the defaults, but for `profiles` (load.h). What the fields are called is in
+// tables.h.
 namespace berth::config {
 
 struct PluginRef {
@@ -103,8 +104,8 @@ struct Extender {
   std::string bind_verb;
   bool enable_https = false;
   std::optional<ExtenderTlsConfig> tls_config;
-  Duration http_timeout{};          // of one call; 0 means 5 s
-  bool node_cache_capable = false;  // wants the names of nodes only
+  Duration http_timeout = std::chrono::seconds(5);  // of one call
+  bool node_cache_capable = false;                  // wants the names of nodes only
   std::vector<ExtenderManagedResource> managed_resources;
   bool ignorable = false;  // scheduling goes on without it where it fails
 };

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "src/config/tables.h"
+
 namespace berth::config {
 namespace {
 
@@ -13,107 +15,14 @@ using enum Print;
 constexpr Schema kBoolean = {kBool, "bool"};
 constexpr Schema kInt = {kInt32, "int32"};
 constexpr Schema kLong = {kInt64, "int64"};
-constexpr Schema kFloat = {kFloat32, "float32"};
 constexpr Schema kText = {kString, "string"};
 constexpr Schema kTextList = {kList, "[]string", &kText};
-constexpr Schema kData = {kBytes, "[]uint8"};
 constexpr Schema kTime = {kDuration, "string"};
-constexpr Schema kRaw = {kAny, "runtime.RawExtension"};
 
-// Every kind begins with these.
+// Args are read by their plugins; here is what messages and printing need of them. Every kind
+// begins with these.
 constexpr SchemaField kApiVersionField = {"apiVersion", &kText, kUnlessZero, "TypeMeta"};
 constexpr SchemaField kKindField = {"kind", &kText, kUnlessZero, "TypeMeta"};
-
-constexpr SchemaField kLeaderElectionFields[] = {
-    {"leaderElect", &kBoolean, kAlways},    {"leaseDuration", &kTime, kAlways},
-    {"renewDeadline", &kTime, kAlways},     {"retryPeriod", &kTime, kAlways},
-    {"resourceLock", &kText, kAlways},      {"resourceName", &kText, kAlways},
-    {"resourceNamespace", &kText, kAlways},
-};
-constexpr Schema kLeaderElection = {kStruct, "v1alpha1.LeaderElectionConfiguration", nullptr,
-                                    kLeaderElectionFields};
-
-constexpr SchemaField kClientConnectionFields[] = {
-    {"kubeconfig", &kText, kAlways},  {"acceptContentTypes", &kText, kAlways},
-    {"contentType", &kText, kAlways}, {"qps", &kFloat, kAlways},
-    {"burst", &kInt, kAlways},
-};
-constexpr Schema kClientConnection = {kStruct, "v1alpha1.ClientConnectionConfiguration", nullptr,
-                                      kClientConnectionFields};
-
-constexpr SchemaField kPluginFields[] = {{"name", &kText, kAlways}, {"weight", &kInt, kIfGiven}};
-constexpr Schema kPlugin = {kStruct, "v1.Plugin", nullptr, kPluginFields};
-constexpr Schema kPluginList = {kList, "[]v1.Plugin", &kPlugin};
-constexpr SchemaField kPluginSetFields[] = {{"enabled", &kPluginList}, {"disabled", &kPluginList}};
-constexpr Schema kPluginSet = {kStruct, "v1.PluginSet", nullptr, kPluginSetFields};
-constexpr SchemaField kPluginsFields[] = {
-    {"preEnqueue", &kPluginSet},     {"queueSort", &kPluginSet},
-    {"preFilter", &kPluginSet},      {"filter", &kPluginSet},
-    {"postFilter", &kPluginSet},     {"preScore", &kPluginSet},
-    {"score", &kPluginSet},          {"reserve", &kPluginSet},
-    {"permit", &kPluginSet},         {"preBind", &kPluginSet},
-    {"bind", &kPluginSet},           {"postBind", &kPluginSet},
-    {"multiPoint", &kPluginSet},     {"placementGenerate", &kPluginSet},
-    {"placementScore", &kPluginSet}, {"podGroupPostFilter", &kPluginSet},
-};
-constexpr Schema kPlugins = {kStruct, "v1.Plugins", nullptr, kPluginsFields};
-
-constexpr SchemaField kPluginConfigFields[] = {{"name", &kText, kAlways}, {"args", &kRaw}};
-constexpr Schema kPluginConfig = {kStruct, "v1.PluginConfig", nullptr, kPluginConfigFields};
-constexpr Schema kPluginConfigList = {kList, "[]v1.PluginConfig", &kPluginConfig};
-constexpr SchemaField kProfileFields[] = {
-    {"schedulerName", &kText, kIfGiven},
-    {"percentageOfNodesToScore", &kInt, kIfGiven},
-    {"plugins", &kPlugins, kIfGiven},
-    {"pluginConfig", &kPluginConfigList},
-};
-constexpr Schema kProfile = {kStruct, "v1.KubeSchedulerProfile", nullptr, kProfileFields};
-constexpr Schema kProfileList = {kList, "[]v1.KubeSchedulerProfile", &kProfile};
-
-constexpr SchemaField kTlsFields[] = {
-    {"insecure", &kBoolean}, {"serverName", &kText}, {"certFile", &kText}, {"keyFile", &kText},
-    {"caFile", &kText},      {"certData", &kData},   {"keyData", &kData},  {"caData", &kData},
-};
-constexpr Schema kTls = {kStruct, "v1.ExtenderTLSConfig", nullptr, kTlsFields};
-constexpr SchemaField kManagedResourceFields[] = {{"name", &kText, kAlways},
-                                                  {"ignoredByScheduler", &kBoolean}};
-constexpr Schema kManagedResource = {kStruct, "v1.ExtenderManagedResource", nullptr,
-                                     kManagedResourceFields};
-constexpr Schema kManagedResourceList = {kList, "[]v1.ExtenderManagedResource", &kManagedResource};
-constexpr SchemaField kExtenderFields[] = {
-    {"urlPrefix", &kText, kAlways},
-    {"filterVerb", &kText},
-    {"preemptVerb", &kText},
-    {"prioritizeVerb", &kText},
-    {"weight", &kLong},
-    {"bindVerb", &kText},
-    {"enableHTTPS", &kBoolean},
-    {"tlsConfig", &kTls, kIfGiven},
-    {"httpTimeout", &kTime, kAlways},
-    {"nodeCacheCapable", &kBoolean},
-    {"managedResources", &kManagedResourceList},
-    {"ignorable", &kBoolean},
-};
-constexpr Schema kExtender = {kStruct, "v1.Extender", nullptr, kExtenderFields};
-constexpr Schema kExtenderList = {kList, "[]v1.Extender", &kExtender};
-
-constexpr SchemaField kConfigurationFields[] = {
-    kApiVersionField,
-    kKindField,
-    {"parallelism", &kInt, kIfGiven},
-    {"leaderElection", &kLeaderElection, kAlways},
-    {"clientConnection", &kClientConnection, kAlways},
-    {"enableProfiling", &kBoolean, kIfGiven, "DebuggingConfiguration"},
-    {"enableContentionProfiling", &kBoolean, kIfGiven, "DebuggingConfiguration"},
-    {"percentageOfNodesToScore", &kInt, kIfGiven},
-    {"podInitialBackoffSeconds", &kLong, kIfGiven},
-    {"podMaxBackoffSeconds", &kLong, kIfGiven},
-    {"profiles", &kProfileList},
-    {"extenders", &kExtenderList},
-    {"delayCacheUntilActive", &kBoolean},
-};
-constexpr Schema kConfiguration = {kStruct, "v1.KubeSchedulerConfiguration", nullptr,
-                                   kConfigurationFields};
 
 constexpr SchemaField kResourceFields[] = {{"name", &kText, kAlways}, {"weight", &kLong}};
 constexpr Schema kResource = {kStruct, "v1.ResourceSpec", nullptr, kResourceFields};
@@ -191,6 +100,24 @@ constexpr SchemaField kNodeAffinityArgsFields[] = {
     kApiVersionField, kKindField, {"addedAffinity", &kNodeAffinity, kIfGiven}};
 constexpr SchemaField kBalancedFields[] = {
     kApiVersionField, kKindField, {"resources", &kResourceList}};
+// scheduler-plugins' own kind.
+constexpr Schema kModeType = {kString, "v1.ModeType"};
+constexpr SchemaField kAllocatableFields[] = {
+    kApiVersionField, kKindField, {"resources", &kResourceList}, {"mode", &kModeType}};
+constexpr Schema kQuantity = {kString, "resource.Quantity"};
+constexpr Schema kRequestMap = {kAny, "v1.ResourceList"};
+constexpr SchemaField kShapeDevicesFields[] = {
+    {"deviceClassName", &kText, kAlways}, {"count", &kLong}, {"share", &kQuantity}};
+constexpr Schema kShapeDevices = {kStruct, "v1.ShapeDevices", nullptr, kShapeDevicesFields};
+constexpr Schema kShapeDevicesList = {kList, "[]v1.ShapeDevices", &kShapeDevices};
+constexpr SchemaField kPodShapeFields[] = {{"weight", &kLong},
+                                           {"requests", &kRequestMap},
+                                           {"devices", &kShapeDevicesList},
+                                           {"matchExpressions", &kNodeRequirementList}};
+constexpr Schema kPodShape = {kStruct, "v1.PodShape", nullptr, kPodShapeFields};
+constexpr Schema kPodShapeList = {kList, "[]v1.PodShape", &kPodShape};
+constexpr SchemaField kFragmentationAwareFields[] = {
+    kApiVersionField, kKindField, {"resources", &kResourceList}, {"mix", &kPodShapeList}};
 constexpr SchemaField kRatioFields[] = {{"shape", &kShape}};
 constexpr Schema kRatio = {kStruct, "v1.RequestedToCapacityRatioParam", nullptr, kRatioFields};
 constexpr Schema kStrategyType = {kString, "v1.ScoringStrategyType"};
@@ -212,11 +139,42 @@ constexpr SchemaField kSpreadFields[] = {
     {"defaultConstraints", &kConstraintList},
     {"defaultingType", &kDefaulting},
 };
+// Berth's own kind.
+constexpr SchemaField kWeightedValueFields[] = {{"value", &kText, kAlways},
+                                                {"weight", &kInt, kAlways}};
+constexpr Schema kWeightedValue = {kStruct, "v1.WeightedTopologyValue", nullptr,
+                                   kWeightedValueFields};
+constexpr Schema kWeightedValueList = {kList, "[]v1.WeightedTopologyValue", &kWeightedValue};
+constexpr SchemaField kWeightedConstraintFields[] = {
+    {"labelSelector", &kLabelSelector, kIfGiven},
+    {"namespaces", &kTextList},
+    {"matchLabelKeys", &kTextList},
+    {"topologyKey", &kText, kAlways},
+    {"weights", &kWeightedValueList},
+    {"order", &kTextList},
+    {"maxSkew", &kInt, kIfGiven},
+    {"whenUnsatisfiable", &kUnsatisfiable, kAlways},
+};
+constexpr Schema kWeightedConstraint = {kStruct, "v1.WeightedTopologySpreadConstraint", nullptr,
+                                        kWeightedConstraintFields};
+constexpr Schema kWeightedConstraintList = {kList, "[]v1.WeightedTopologySpreadConstraint",
+                                            &kWeightedConstraint};
+constexpr SchemaField kWeightedSpreadFields[] = {
+    kApiVersionField, kKindField, {"constraints", &kWeightedConstraintList}};
 constexpr SchemaField kVolumeBindingFields[] = {
     kApiVersionField,
     kKindField,
     {"bindTimeoutSeconds", &kLong, kIfGiven},
     {"shape", &kShape},
+};
+
+constexpr SchemaField kCoschedulingFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"permitWaitingTimeSeconds", &kLong, kIfGiven},
+    {"podGroupBackoffSeconds", &kLong, kIfGiven},
+    {"podGroupRejectPercentage", &kInt, kIfGiven},
+    {"searchSteps", &kInt, kIfGiven},
 };
 
 // Of plugins that kube-scheduler has no more; the kinds as v1beta1 had them.
@@ -244,10 +202,15 @@ constexpr SchemaField kServiceAffinityFields[] = {
 };
 
 constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
+    {"Coscheduling", {kStruct, "v1.CoschedulingArgs", nullptr, kCoschedulingFields}},
     {"DefaultPreemption", {kStruct, "v1.DefaultPreemptionArgs", nullptr, kPreemptionFields}},
     {"DynamicResources", {kStruct, "v1.DynamicResourcesArgs", nullptr, kDynamicResourcesFields}},
+    {"FragmentationAware",
+     {kStruct, "v1.FragmentationAwareArgs", nullptr, kFragmentationAwareFields}},
     {"InterPodAffinity", {kStruct, "v1.InterPodAffinityArgs", nullptr, kInterPodAffinityFields}},
     {"NodeAffinity", {kStruct, "v1.NodeAffinityArgs", nullptr, kNodeAffinityArgsFields}},
+    {"NodeResourcesAllocatable",
+     {kStruct, "v1.NodeResourcesAllocatableArgs", nullptr, kAllocatableFields}},
     {"NodeResourcesBalancedAllocation",
      {kStruct, "v1.NodeResourcesBalancedAllocationArgs", nullptr, kBalancedFields}},
     {"NodeLabel", {kStruct, "v1.NodeLabelArgs", nullptr, kNodeLabelFields}},
@@ -261,11 +224,13 @@ constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
      {kStruct, "v1.RequestedToCapacityRatioArgs", nullptr, kCapacityRatioFields}},
     {"ServiceAffinity", {kStruct, "v1.ServiceAffinityArgs", nullptr, kServiceAffinityFields}},
     {"VolumeBinding", {kStruct, "v1.VolumeBindingArgs", nullptr, kVolumeBindingFields}},
+    {"WeightedTopologySpread",
+     {kStruct, "v1.WeightedTopologySpreadArgs", nullptr, kWeightedSpreadFields}},
 });
 
 }  // namespace
 
-const Schema& ConfigurationSchema() { return kConfiguration; }
+const Schema& ConfigurationSchema() { return SchemaFor<SchedulerConfiguration>::kSchema; }
 
 const Schema* ArgsSchema(std::string_view plugin) {
   for (const auto& [name, schema] : kArgs) {

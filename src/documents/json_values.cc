@@ -22,9 +22,13 @@ constexpr std::array<bool, 256> kIsStructure = MarkStructure();
 
 }  // namespace
 
-tl::expected<std::optional<JsonValue>, JsonProblem> JsonValues::Next() {
+bool JsonValues::Advance() {
   while (SkipSpace() && text_.substr(at_).starts_with("---")) at_ += 3;
-  if (at_ == text_.size()) return std::nullopt;
+  return at_ < text_.size();
+}
+
+tl::expected<std::optional<JsonValue>, JsonProblem> JsonValues::Next() {
+  if (!Advance()) return std::nullopt;
   JsonValue value;
   value.begin = at_;
   const bool ok = text_[at_] == '{' ? ReadObject(value) : SkipValue();

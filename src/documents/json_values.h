@@ -45,6 +45,10 @@ class JsonValues {
   // Begins at the offset `begin`. The text must outlive this.
   explicit JsonValues(std::string_view text, size_t begin = 0) : text_(text), at_(begin) {}
 
+  // Goes on to where the next value begins. False at the end.
+  bool Advance();
+  // Where this is: where a value begins, or behind the last one.
+  size_t at() const { return at_; }
   // The next value, nullopt at the end. Errors: the text ends too early, or is no JSON; do not go
   // on then.
   tl::expected<std::optional<JsonValue>, JsonProblem> Next();

@@ -23,16 +23,32 @@ Result<std::vector<ConfigValue>> ParseYaml(std::string_view text, std::string_vi
 
 // Takes one document over; they are numbered from 1, empty ones too. A failure ends the parsing.
 using YamlVisitor = std::function<Result<void>(ConfigValue&& document, size_t number)>;
-// Told now and then how many characters have been read.
+// Called now and then with the number of characters that have been read.
 using YamlProgress = std::function<void(size_t characters)>;
+
+// How a stream is read.
+struct YamlOptions {
+  // Where there is one, a key may stand twice in a map, as kubectl reads files: the last one
+  // counts, one that << merges included. Called for the second of two that were both written there.
+  // What is !!binary, as no field that is read, is then kept as it was written.
+  std::function<void(int line, std::string_view key)> on_repeated_key = nullptr;
+  // Where the text begins in its file.
+  int first_line = 1;
+  size_t first_document = 1;
+};
 
 // The same, document by document; a document with an error is not visited, nor is any after it.
 // Errors: also what `visit` says, as it is.
 Result<void> ForEachYamlDocument(std::string_view text, std::string_view file_name,
-                                 const YamlVisitor& visit, const YamlProgress& progress = nullptr);
+                                 const YamlVisitor& visit, const YamlProgress& progress = nullptr,
+                                 const YamlOptions& options = {});
 
 // One JSON value; its parts have no line. Errors: bad syntax, with file and line; a member that
 // stands twice in an object.
 Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name);
+// The same, but of members of one key the last one counts; `on_repeated_key` gets each other
+// one.
+Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name,
+                              const std::function<void(std::string_view key)>& on_repeated_key);
 
 }  // namespace berth::documents

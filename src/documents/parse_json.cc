@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <absl/functional/function_ref.h>
 #include <simdjson.h>
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -16,16 +17,15 @@ namespace {
 
 using simdjson::dom::element_type;
 
-// Empty: `problem` tells why.
-std::optional<ConfigValue> Build(simdjson::dom::element element, std::string& problem) {
+using OnRepeatedKey = absl::FunctionRef<void(std::string_view key)>;
+
+ConfigValue Build(simdjson::dom::element element, OnRepeatedKey on_repeated_key) {
   switch (element.type()) {
     case element_type::ARRAY: {
       ConfigValue::List list;
       list.reserve(simdjson::dom::array(element).size());
       for (const simdjson::dom::element member : simdjson::dom::array(element)) {
-        auto value = Build(member, problem);
-        if (!value) return std::nullopt;
-        list.push_back(*std::move(value));
+        list.push_back(Build(member, on_repeated_key));
       }
       return ConfigValue(std::move(list));
     }
@@ -33,13 +33,10 @@ std::optional<ConfigValue> Build(simdjson::dom::element element, std::string& pr
       ConfigValue::Map map;
       map.reserve(simdjson::dom::object(element).size());
       for (const auto& [key, member] : simdjson::dom::object(element)) {
-        auto value = Build(member, problem);
-        if (!value) return std::nullopt;
-        map.emplace_back(key, *std::move(value));
+        map.emplace_back(key, Build(member, on_repeated_key));
       }
-      ForEachDuplicate(
-          map, [&](const auto& member) { problem = "duplicate field " + Quoted(member.first); });
-      if (!problem.empty()) return std::nullopt;
+      ForEachDuplicate(map,
+                       [&](const auto& member, const auto&) { on_repeated_key(member.first); });
       return ConfigValue(std::move(map));
     }
     case element_type::STRING:
@@ -58,9 +55,8 @@ std::optional<ConfigValue> Build(simdjson::dom::element element, std::string& pr
   return ConfigValue();
 }
 
-}  // namespace
-
-Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name) {
+Result<ConfigValue> Parse(std::string_view text, std::string_view file_name,
+                          OnRepeatedKey on_repeated_key) {
   const auto fail = [&](const Error& error) {
     return Fail(file_name.empty() ? error : error.Within(file_name));
   };
@@ -69,10 +65,31 @@ Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name)
   simdjson::dom::element root;
   if (const auto error = (*parser).parse(text.data(), text.size()).get(root))
     return fail(api::DescribeJsonError(text, simdjson::error_message(error)));
+  return Build(root, on_repeated_key);
+}
+
+}  // namespace
+
+Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name) {
   std::string problem;
-  auto value = Build(root, problem);
-  if (!value) return fail(Error{problem});
-  return *std::move(value);
+  auto value = Parse(text, file_name, [&problem](std::string_view key) {
+    if (problem.empty()) problem = "duplicate field " + Quoted(key);
+  });
+  if (value && !problem.empty()) {
+    const Error error{problem};
+    return Fail(file_name.empty() ? error : error.Within(file_name));
+  }
+  return value;
+}
+
+Result<ConfigValue> ParseJson(std::string_view text, std::string_view file_name,
+                              const std::function<void(std::string_view key)>& on_repeated_key) {
+  bool repeated = false;
+  auto value = Parse(text, file_name, [&](std::string_view key) {
+    repeated = true;
+    if (on_repeated_key) on_repeated_key(key);
+  });
+  return value && repeated ? KeepLastOfEachKey(*value) : value;
 }
 
 }  // namespace berth::documents

@@ -3,16 +3,146 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "berth/random.h"
 #include "src/api/lease.h"
+#include "src/api/writes.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
-#include "src/election/lease_client.h"
+#include "src/client/api_client.h"
 
 namespace berth::election {
 namespace {
+
+// The requests about one Lease, one at a time. They count against no rate and have a connection
+// to themselves.
+//
+// Thread safety: the executor's thread.
+class LeaseClient {
+ public:
+  using OnLease = std::function<void(tl::expected<api::LeaseDocument, client::ApiError>)>;
+
+  // `api` must outlive the client. `timeout` is that of each request.
+  LeaseClient(client::ApiClient& api, std::string lease_namespace, std::string name,
+              Duration timeout)
+      : api_(api),
+        namespace_(std::move(lease_namespace)),
+        name_(std::move(name)),
+        timeout_(timeout) {}
+
+  // "namespace/name".
+  std::string Describe() const { return namespace_ + "/" + name_; }
+
+  // `done` is called once, unless Cancel() or another request came first, with the Lease as the
+  // server has it. An answer that cannot be read is an error without a code.
+  void Get(OnLease done);
+  void Create(const api::LeaseRecord& record, OnLease done);
+  // Replaces `lease` if it is still the newest version.
+  void Update(const api::LeaseDocument& lease, const api::LeaseRecord& record, OnLease done);
+  // Forgets the request under way; it may be executed all the same.
+  void Cancel();
+
+  // Writes an event about the lease. Best effort: what comes of it is only logged.
+  void RecordEvent(const api::LeaseDocument& lease, const std::string& component,
+                   const std::string& message, Time now);
+
+ private:
+  std::string LeasesPath() const;  // of the namespace
+  std::string LeasePath() const;
+  void Send(client::Request request, OnLease done);
+
+  client::ApiClient& api_;
+  const std::string namespace_;
+  const std::string name_;
+  const Duration timeout_;
+  // The request under way holds the other end.
+  std::shared_ptr<OnLease> waiting_;
+  std::shared_ptr<client::Call> call_;
+};
+
+using client::ApiError;
+
+std::string LeaseClient::LeasesPath() const {
+  return "/apis/coordination.k8s.io/v1/namespaces/" + base::Escape(namespace_) + "/leases";
+}
+
+std::string LeaseClient::LeasePath() const { return LeasesPath() + "/" + base::Escape(name_); }
+
+void LeaseClient::Get(OnLease done) {
+  client::Request request;
+  request.verb = client::Verb::kGet;
+  request.path = LeasePath();
+  Send(std::move(request), std::move(done));
+}
+
+void LeaseClient::Create(const api::LeaseRecord& record, OnLease done) {
+  client::Request request;
+  request.verb = client::Verb::kCreate;
+  request.path = LeasesPath();
+  request.body = api::NewLeaseBody(namespace_, name_, record);
+  Send(std::move(request), std::move(done));
+}
+
+void LeaseClient::Update(const api::LeaseDocument& lease, const api::LeaseRecord& record,
+                         OnLease done) {
+  client::Request request;
+  request.verb = client::Verb::kUpdate;
+  request.path = LeasePath();
+  request.body = api::LeaseBody(lease, record);
+  Send(std::move(request), std::move(done));
+}
+
+void LeaseClient::Send(client::Request request, OnLease done) {
+  Cancel();
+  request.priority = client::Priority::kUnlimited;
+  request.content_type = api::kJsonContentType;
+  request.timeout = timeout_;
+  // The caller tries again in its own time.
+  request.max_retries = 0;
+  waiting_ = std::make_shared<OnLease>(std::move(done));
+  call_ = api_.Send(std::move(request),
+                    [this, weak = std::weak_ptr(waiting_)](const client::ResponseResult& result) {
+                      const auto waiting = weak.lock();
+                      if (waiting == nullptr) return;
+                      waiting_ = nullptr;
+                      call_ = nullptr;
+                      if (!result) {
+                        (*waiting)(tl::unexpected(result.error()));
+                        return;
+                      }
+                      auto lease = api::ReadLease(result->body);
+                      if (!lease) {
+                        ApiError error;
+                        error.message = lease.error().message;
+                        (*waiting)(tl::unexpected(std::move(error)));
+                        return;
+                      }
+                      (*waiting)(std::move(*lease));
+                    });
+}
+
+void LeaseClient::Cancel() {
+  waiting_ = nullptr;
+  if (const auto call = std::exchange(call_, nullptr)) call->Cancel();
+}
+
+void LeaseClient::RecordEvent(const api::LeaseDocument& lease, const std::string& component,
+                              const std::string& message, Time now) {
+  client::Request request;
+  request.verb = client::Verb::kCreate;
+  request.priority = client::Priority::kEvent;
+  request.path = "/api/v1/namespaces/" + base::Escape(namespace_) + "/events";
+  request.content_type = api::kJsonContentType;
+  request.body = api::LeaseEventBody(namespace_, name_, lease, component, message, now);
+  api_.Send(std::move(request), [](const client::ResponseResult& result) {
+    if (result) return;
+    base::LogV(2, "Unable to write event about the lease", {{"err", result.error().ToString()}});
+  });
+}
 
 using client::ApiError;
 using LeaseResult = tl::expected<api::LeaseDocument, ApiError>;
@@ -78,6 +208,7 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   }
   // A record that makes this process the holder.
   api::LeaseRecord OwnRecord() const;
+  std::string Note() const;
   void Observe(const api::LeaseRecord& record);
   // Our write succeeded: `lease` is what it left.
   void Accept(api::LeaseDocument lease);
@@ -192,7 +323,14 @@ api::LeaseRecord LeaderElector::Impl::OwnRecord() const {
   record.lease_duration_seconds = LeaseSeconds(options_.config);
   record.acquire_time = clock_.WallNow();
   record.renew_time = record.acquire_time;
+  record.unfinished_pods = Note();
   return record;
+}
+
+// Until the work has begun, what the leader before left.
+std::string LeaderElector::Impl::Note() const {
+  if (state_ == State::kAcquiring) return observed_.unfinished_pods;
+  return callbacks_.unfinished_pods ? callbacks_.unfinished_pods() : "";
 }
 
 void LeaderElector::Impl::Observe(const api::LeaseRecord& record) {
@@ -329,7 +467,7 @@ void LeaderElector::Impl::BecomeLeader() {
   leases_.RecordEvent(*lease_, options_.component, options_.identity + " became leader",
                       clock_.WallNow());
   After(next_, options_.config.retry_period, &Impl::BeginRenewal);
-  if (callbacks_.started_leading) callbacks_.started_leading();
+  if (callbacks_.started_leading) callbacks_.started_leading(observed_.unfinished_pods);
 }
 
 void LeaderElector::Impl::BeginRenewal() {
@@ -386,6 +524,7 @@ void LeaderElector::Impl::OnReadForRelease(const LeaseResult& lease) {
   record.lease_transitions = lease->record.lease_transitions;
   record.acquire_time = clock_.WallNow();
   record.renew_time = record.acquire_time;
+  record.unfinished_pods = Note();
   leases_.Update(*lease, record, [this](const LeaseResult& result) {
     if (!result && result.error().code == 409) {
       // A renewal of ours that was under way came first.

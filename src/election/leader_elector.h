@@ -35,8 +35,11 @@ struct ElectionCallbacks {
   // Whether this process does its work. While it does not, the lease is neither acquired nor
   // renewed. May be empty.
   std::function<bool()> healthy;
-  // The lease is ours. Once, at most.
-  std::function<void()> started_leading;
+  // What to note on the lease with the next renewal, for the leader after this one; "": nothing.
+  // May be empty.
+  std::function<std::string()> unfinished_pods;
+  // The lease is ours; what the leader before noted on it. Once, at most.
+  std::function<void(const std::string& unfinished_pods)> started_leading;
   // It was ours and is not any more. Once, at most; never after Stop().
   std::function<void()> lost;
 };
@@ -53,6 +56,10 @@ struct ElectionCallbacks {
 // change of it for leaseDuration by its own clock, which counts the time that the machine was
 // suspended (Clock::Now()). A renewal PUTs what the last answer left; when
 // that fails, the lease is read first. Leases are never patched.
+//
+// A leader notes on the lease which pods it is long at, so that the next one, should it end over
+// them, knows: it reads the lease anyway before it takes it, and no further object or right is
+// needed.
 //
 // Unlike client-go, a leader that reads another holder in the lease has lost it at once, and the
 // lease is not renewed while `healthy` says no.

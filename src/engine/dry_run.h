@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "berth/in_tree/dry_run.h"
-#include "src/engine/nominated_rows.h"
+#include "src/engine/filter.h"
 
 namespace berth::engine {
 
@@ -15,8 +15,8 @@ namespace berth::engine {
 // What no imagined pod can change is looked at once for all nodes, by columns, once a few nodes
 // were asked about: the filters that declare that they read nothing but the node itself. The others
 // see the node's row with an overlay.
-// The state of PreFilter is copied for a node only where a filter wants to hear of pods that come
-// and go.
+// The state of PreFilter is copied for a node only where a filter has AddPod and RemovePod for pods
+// that come and go.
 //
 // Thread safety: the scheduling thread. All references must outlive it.
 class PreemptionDryRun final : public DryRun {

@@ -27,9 +27,12 @@ bool AsksExtenders(const PodInfo& pod, const ClusterState& cluster) {
   return cluster.extenders != nullptr && cluster.extenders->Involved(*pod.pod);
 }
 
-// Whether the filters alone decide, about every node.
-bool SpeaksOfAllNodes(const PodInfo& pod, const ClusterState& cluster) {
-  return cluster.placement == nullptr && !AsksExtenders(pod, cluster);
+Decision RefusedBy(const KeptRejections::KnownRefusal& known) {
+  Decision decision;
+  decision.kind = Decision::Kind::kUnfit;
+  decision.kept = true;
+  decision.refusal = &known.refusal;
+  return decision;
 }
 
 }  // namespace
@@ -57,13 +60,18 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
                           const PodInfo& pod, const ClusterState& cluster,
                           int32_t percentage_of_nodes_to_score, RefuseAlike refuse_alike) {
   if (cluster.extenders != nullptr) extender_calls_ = cluster.extenders->num_calls();
-  const bool refuses_alike = refuse_alike == RefuseAlike::kYes;
-  if (refuses_alike) {
-    if (auto refused = Refuse(profile, pod, cluster, percentage_of_nodes_to_score))
+  // What is kept of why a class is rejected is about all nodes.
+  KeptRejections* known = nullptr;
+  if (refuse_alike == RefuseAlike::kYes && cluster.placement == nullptr)
+    known = FindRejections(profile, pod);
+  if (known != nullptr) {
+    if (auto refused = RefuseAsBefore(pod, cluster, percentage_of_nodes_to_score, *known))
       return *std::move(refused);
+    // An extender is asked about the node that the pod is nominated for, and that once.
+    if (!known->by_row() || (AsksExtenders(pod, cluster) && IsNominated(pod, cluster.nominated)))
+      known = nullptr;
   }
   // First what the last pod of the class makes likely.
-  KeptRejections* known = refuses_alike ? FindRejections(profile, pod, cluster) : nullptr;
   const bool known_first = known != nullptr && known->expects_rejection();
   const auto decide_from_known = [&] {
     return DecideFromKnown(profile, cycle, pod, cluster, percentage_of_nodes_to_score, *known);
@@ -77,7 +85,7 @@ Decision Engine::Schedule(const framework::Profile& profile, framework::Cycle& c
   if (known != nullptr && !known_first) {
     if (auto decided = decide_from_known()) return *std::move(decided);
   }
-  Evaluation evaluation(profile, cycle, pod, cluster, findings_);
+  Evaluation evaluation(profile, cycle, pod, cluster, result_);
   const Evaluation::Outcome outcome =
       evaluation.Search(percentage_of_nodes_to_score, next_start_node_index_);
   // Preemption may have remembered more of the pod before.
@@ -89,7 +97,7 @@ std::optional<Decision> Engine::DecideFromKnown(const framework::Profile& profil
                                                 framework::Cycle& cycle, const PodInfo& pod,
                                                 const ClusterState& cluster, int32_t percentage,
                                                 KeptRejections& known) {
-  Evaluation evaluation(profile, cycle, pod, cluster, findings_);
+  Evaluation evaluation(profile, cycle, pod, cluster, result_);
   bool ended = false;
   const auto outcome = evaluation.SearchKnown(percentage, next_start_node_index_, known, ended);
   if (ended) kept_->DropRejections(profile, pod);
@@ -107,18 +115,10 @@ Decision Engine::Conclude(const framework::Profile& profile, framework::Cycle& c
   Decision decision;
   switch (outcome) {
     case Evaluation::Outcome::kFeasible:
-      if (kept_ != nullptr) kept_->DropRefusal(profile, pod);
+      if (KeptRejections* known = FindRejections(profile, pod)) known->DropRefusal();
       return Choose(evaluation);
-    case Evaluation::Outcome::kUnfit: {
-      decision.kind = Decision::Kind::kUnfit;
-      decision.evaluated_nodes = findings_.diagnosis.statuses.num_explicit();
-      decision.from_known = evaluation.from_known();
-      KeptRejections* const known = evaluation.from_known()
-                                        ? kept_->FindRejections(profile, pod)
-                                        : KeepRejections(profile, cycle, pod, cluster);
-      if (known != nullptr) cycle.state.Write(VictimsOfCycle{&known->victims()});
-      return decision;
-    }
+    case Evaluation::Outcome::kUnfit:
+      return Unfit(profile, cycle, pod, cluster, evaluation.from_known());
     case Evaluation::Outcome::kNoNodes:
       decision.kind = Decision::Kind::kNoNodes;
       return decision;
@@ -128,34 +128,54 @@ Decision Engine::Conclude(const framework::Profile& profile, framework::Cycle& c
   return Failed(evaluation.error());
 }
 
-KeptRejections* Engine::FindRejections(const framework::Profile& profile, const PodInfo& pod,
-                                       const ClusterState& cluster) {
-  if (kept_ == nullptr || !SpeaksOfAllNodes(pod, cluster)) return nullptr;
-  return kept_->FindRejections(profile, pod);
+Decision Engine::Unfit(const framework::Profile& profile, framework::Cycle& cycle,
+                       const PodInfo& pod, const ClusterState& cluster, bool from_known) {
+  KeptRejections* known = nullptr;
+  if (from_known) {
+    known = kept_->FindRejections(profile, pod);
+    if (!IsNominated(pod, cluster.nominated)) {
+      if (const auto* refusal = known->FindRefusal(pod, cluster)) return RefusedBy(*refusal);
+    }
+    known->Fill(result_.diagnosis);
+  } else {
+    known = KeepRejections(profile, cycle, pod, cluster);
+  }
+  if (known != nullptr && known->by_row()) cycle.state.Write(VictimsOfCycle{&known->victims()});
+  Decision decision;
+  decision.kind = Decision::Kind::kUnfit;
+  decision.evaluated_nodes = result_.diagnosis.statuses.num_explicit();
+  decision.from_known = from_known;
+  return decision;
+}
+
+KeptRejections* Engine::FindRejections(const framework::Profile& profile, const PodInfo& pod) {
+  return kept_ == nullptr ? nullptr : kept_->FindRejections(profile, pod);
 }
 
 KeptRejections* Engine::KeepRejections(const framework::Profile& profile,
                                        const framework::Cycle& cycle, const PodInfo& pod,
                                        const ClusterState& cluster) {
-  if (kept_ == nullptr || !SpeaksOfAllNodes(pod, cluster)) return nullptr;
-  return kept_->KeepRejections(profile, cycle, pod, cluster, findings_.diagnosis);
+  // An extender may answer differently the next time.
+  if (kept_ == nullptr || cluster.placement != nullptr || HasAskedExtenders(cluster))
+    return nullptr;
+  return kept_->KeepRejections(profile, cycle, pod, cluster, result_.diagnosis);
 }
 
-std::optional<Decision> Engine::Refuse(const framework::Profile& profile, const PodInfo& pod,
-                                       const ClusterState& cluster, int32_t percentage) {
-  // Why a pod is refused that is nominated itself is its own affair, and a refusal speaks of all
-  // nodes.
-  if (kept_ == nullptr || cluster.placement != nullptr || IsNominated(pod, cluster.nominated)) {
-    return std::nullopt;
-  }
-  const KeptRefusal* known = kept_->FindRefusal(profile, pod, cluster);
-  if (known == nullptr) return std::nullopt;
-  if (percentage > 0 && percentage < 100) MoveOn(known->looked_at(), cluster);
-  Decision decision;
-  decision.kind = Decision::Kind::kUnfit;
-  decision.kept = true;
-  decision.refusal = &known->refusal();
-  return decision;
+bool Engine::HasAskedExtenders(const ClusterState& cluster) const {
+  return cluster.extenders != nullptr && cluster.extenders->num_calls() != extender_calls_;
+}
+
+// Why a pod is refused that is nominated itself is its own affair.
+std::optional<Decision> Engine::RefuseAsBefore(const PodInfo& pod, const ClusterState& cluster,
+                                               int32_t percentage, const KeptRejections& known) {
+  if (IsNominated(pod, cluster.nominated)) return std::nullopt;
+  const KeptRejections::KnownRefusal* refusal = known.FindRefusal(pod, cluster);
+  if (refusal == nullptr) return std::nullopt;
+  // Preemption may have remembered more of the pod before. What was just found stays.
+  kept_->Evict();
+  if (refusal->looked_at > 0 && (Samples(percentage) || AsksExtenders(pod, cluster)))
+    MoveOn(refusal->looked_at, cluster);
+  return RefusedBy(*refusal);
 }
 
 std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile,
@@ -164,9 +184,8 @@ std::optional<Decision> Engine::DecideFromKept(const framework::Profile& profile
   if (kept_ == nullptr || AsksExtenders(pod, cluster) || IsNominated(pod, cluster.nominated)) {
     return std::nullopt;
   }
-  const bool all_nodes = percentage <= 0 || percentage >= 100;
   std::optional<Sample> sample;
-  if (!all_nodes) {
+  if (Samples(percentage)) {
     if (cluster.placement != nullptr || cluster.node_order == nullptr) return std::nullopt;
     const size_t nodes = cluster.num_nodes();
     sample = {.order = cluster.node_order->rows(),
@@ -185,18 +204,20 @@ void Engine::MoveOn(size_t looked_at, const ClusterState& cluster) {
   next_start_node_index_ = (next_start_node_index_ + looked_at) % cluster.num_nodes();
 }
 
-void Engine::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,
-                         const PodInfo& pod, const ClusterState& cluster, Refusal refusal) {
-  if (kept_ == nullptr || cluster.placement != nullptr || IsNominated(pod, cluster.nominated))
+void Engine::KeepRefusal(const framework::Profile& profile, const PodInfo& pod,
+                         const ClusterState& cluster, Refusal refusal) {
+  if (cluster.placement != nullptr || IsNominated(pod, cluster.nominated) ||
+      HasAskedExtenders(cluster)) {
     return;
-  // An extender may answer differently the next time.
-  if (cluster.extenders != nullptr && cluster.extenders->num_calls() != extender_calls_) return;
-  kept_->KeepRefusal(profile, std::move(cycle), pod, cluster, findings_.diagnosis, looked_at_,
-                     std::move(refusal));
+  }
+  KeptRejections* const known = FindRejections(profile, pod);
+  if (known == nullptr) return;
+  known->KeepRefusal(pod, cluster, {std::move(refusal), looked_at_});
+  kept_->Evict();
 }
 
 Decision Engine::Choose(Evaluation& evaluation) {
-  const std::vector<NodeRow>& rows = findings_.rows;
+  const std::vector<NodeRow>& rows = result_.rows;
   Decision decision;
   decision.kind = Decision::Kind::kScheduled;
   decision.feasible_nodes = rows.size();
@@ -206,7 +227,7 @@ Decision Engine::Choose(Evaluation& evaluation) {
     return decision;
   }
   if (evaluation.Score(nullptr) == Evaluation::Outcome::kError) return Failed(evaluation.error());
-  const std::vector<int64_t>& totals = findings_.totals;
+  const std::vector<int64_t>& totals = result_.totals;
   const int64_t best = *std::max_element(totals.begin(), totals.end());
   const auto ties = static_cast<uint64_t>(std::count(totals.begin(), totals.end(), best));
   uint64_t skip = ties == 1 ? 0 : random_.Below(ties);

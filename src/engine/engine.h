@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "berth/random.h"
-#include "src/engine/cluster_state.h"
 #include "src/engine/decision.h"
 #include "src/engine/evaluation.h"
 #include "src/framework/runtime.h"
@@ -22,7 +21,7 @@ namespace berth::engine {
 class KeptEvaluations;
 class KeptRejections;
 
-// What a pod hears when there are no nodes at all.
+// The message to a pod when there are no nodes at all.
 inline constexpr std::string_view kNoNodesMessage = "no nodes available to schedule pods";
 
 // Decides where a pod goes: an Evaluation and the choice, or what is kept of earlier ones. Changes
@@ -54,21 +53,20 @@ class Engine {
   Decision Schedule(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
                     const ClusterState& cluster, int32_t percentage_of_nodes_to_score,
                     RefuseAlike refuse_alike = RefuseAlike::kYes);
-  // What the pod of the last call, which came out unfit without a refusal, was told in the end;
-  // `cycle` is the one it was evaluated in. Where it can be kept, others of its class hear the
-  // same.
-  void KeepRefusal(const framework::Profile& profile, framework::Cycle cycle, const PodInfo& pod,
+  // How the pod of the last call, which came out unfit without a refusal, was refused in the end.
+  // Where it can be kept, others of its class are refused alike.
+  void KeepRefusal(const framework::Profile& profile, const PodInfo& pod,
                    const ClusterState& cluster, Refusal refusal);
 
   // What the next decision draws from and where it begins to look.
-  struct Chance {
+  struct RandomState {
     Random random;
     size_t next_start_node_index = 0;
   };
-  Chance chance() const { return {random_, next_start_node_index_}; }
-  void SetChance(const Chance& chance) {
-    random_ = chance.random;
-    next_start_node_index_ = chance.next_start_node_index;
+  RandomState random_state() const { return {random_, next_start_node_index_}; }
+  void SetRandomState(const RandomState& state) {
+    random_ = state.random;
+    next_start_node_index_ = state.next_start_node_index;
   }
 
   // Drops what is kept; to be called before a profile ends.
@@ -79,12 +77,12 @@ class Engine {
   const KeptEvaluations* kept() const { return kept_.get(); }
 
   // Why the last pod was rejected; valid until the next call of Schedule.
-  Diagnosis& diagnosis() { return findings_.diagnosis; }
+  Diagnosis& diagnosis() { return result_.diagnosis; }
 
  private:
-  // What is known to refuse the pod.
-  std::optional<Decision> Refuse(const framework::Profile& profile, const PodInfo& pod,
-                                 const ClusterState& cluster, int32_t percentage);
+  // As others of its class were; nullopt where that is not known to stand.
+  std::optional<Decision> RefuseAsBefore(const PodInfo& pod, const ClusterState& cluster,
+                                         int32_t percentage, const KeptRejections& known);
   // By what is known of why nodes reject the pod's class; nullopt where that does not decide.
   std::optional<Decision> DecideFromKnown(const framework::Profile& profile,
                                           framework::Cycle& cycle, const PodInfo& pod,
@@ -96,12 +94,15 @@ class Engine {
   Decision Conclude(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
                     const ClusterState& cluster, Evaluation& evaluation,
                     Evaluation::Outcome outcome);
+  Decision Unfit(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
+                 const ClusterState& cluster, bool from_known);
   // nullptr: nothing is known.
-  KeptRejections* FindRejections(const framework::Profile& profile, const PodInfo& pod,
-                                 const ClusterState& cluster);
+  KeptRejections* FindRejections(const framework::Profile& profile, const PodInfo& pod);
   // Keeps what the diagnosis says of the pod; nullptr: it cannot be kept.
   KeptRejections* KeepRejections(const framework::Profile& profile, const framework::Cycle& cycle,
                                  const PodInfo& pod, const ClusterState& cluster);
+  // About the last pod.
+  bool HasAskedExtenders(const ClusterState& cluster) const;
   void MoveOn(size_t looked_at, const ClusterState& cluster);
   Decision Choose(Evaluation& evaluation);
 
@@ -110,7 +111,7 @@ class Engine {
   size_t next_start_node_index_ = 0;
   size_t looked_at_ = 0;         // nodes, for the last pod that was evaluated by itself
   uint64_t extender_calls_ = 0;  // before the last pod
-  Findings findings_;
+  EvaluationResult result_;
 };
 
 }  // namespace berth::engine

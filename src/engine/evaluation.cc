@@ -5,17 +5,11 @@
 #include <utility>
 
 #include "src/cache/node_order.h"
-#include "src/engine/nominated_rows.h"
+#include "src/engine/filter.h"
 #include "src/engine/sample.h"
 #include "src/framework/timing.h"
 
 namespace berth::engine {
-namespace {
-
-bool Samples(int32_t percentage) { return percentage > 0 && percentage < 100; }
-
-}  // namespace
-
 size_t NumNodesToFind(const framework::Profile& profile, const extender::Extenders* extenders,
                       size_t nodes, int32_t percentage) {
   const bool any_will_do =
@@ -25,30 +19,30 @@ size_t NumNodesToFind(const framework::Profile& profile, const extender::Extende
 }
 
 Evaluation::Evaluation(const framework::Profile& profile, framework::Cycle& cycle,
-                       const PodInfo& pod, const ClusterState& cluster, Findings& findings)
+                       const PodInfo& pod, const ClusterState& cluster, EvaluationResult& result)
     : profile_(profile),
       cycle_(cycle),
       pod_(pod),
       cluster_(cluster),
       asks_extenders_(cluster.extenders != nullptr && cluster.extenders->Involved(*pod.pod)),
-      findings_(findings) {
-  findings_.diagnosis.Reset(cluster.snapshot.num_rows());
-  findings_.diagnosis.num_all_nodes = cluster.num_nodes();
-  findings_.rows.clear();
-  findings_.order.clear();
+      result_(result) {
+  result_.diagnosis.Reset(cluster.snapshot.num_rows());
+  result_.diagnosis.num_all_nodes = cluster.num_nodes();
+  result_.rows.clear();
+  result_.order.clear();
 }
 
 Evaluation::Outcome Evaluation::Search(int32_t percentage, size_t& next_start_node_index) {
   if (const Outcome outcome = PreFilter(); outcome != Outcome::kFeasible) return outcome;
   if (NamesFew(percentage)) return FilterFew(percentage, next_start_node_index);
   SetCandidates();
-  if (AskNominatedNode(findings_.diagnosis)) {
-    findings_.candidates = findings_.feasible;
+  if (AskNominatedNode(result_.diagnosis)) {
+    result_.candidates = result_.feasible;
     return ListFeasible();
   }
   if (!FilterCandidates()) return Outcome::kError;
   CutToSample(percentage, next_start_node_index);
-  if (!AskExtenders(findings_.feasible, findings_.diagnosis)) return Outcome::kError;
+  if (!AskExtenders(result_.feasible, result_.diagnosis)) return Outcome::kError;
   return ListFeasible();
 }
 
@@ -60,8 +54,8 @@ std::optional<Evaluation::Outcome> Evaluation::SearchKnown(int32_t percentage,
   // Where PreFilter leaves nodes out, it has something to say of them.
   if (named_ || cluster_.placement != nullptr) return std::nullopt;
   SetCandidates();
-  if (AskNominatedNode(findings_.diagnosis)) {
-    findings_.candidates = findings_.feasible;
+  if (AskNominatedNode(result_.diagnosis)) {
+    result_.candidates = result_.feasible;
     return ListFeasible();
   }
   framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
@@ -70,9 +64,10 @@ std::optional<Evaluation::Outcome> Evaluation::SearchKnown(int32_t percentage,
   if (outcome != KeptRejections::Outcome::kAllReject) return std::nullopt;
   timer.Finish(Code::kSuccess);
   from_known_ = true;
-  known.Tell(findings_.diagnosis);
   // A search of a part of the nodes finds none until it has looked at all of them.
-  if (Samples(percentage)) next_start_node_index %= findings_.diagnosis.num_all_nodes;
+  if (Samples(percentage) || asks_extenders_) {
+    next_start_node_index %= result_.diagnosis.num_all_nodes;
+  }
   return Outcome::kUnfit;
 }
 
@@ -81,24 +76,42 @@ Evaluation::Outcome Evaluation::FilterAllNodes() {
   SetCandidates();
   if (!FilterCandidates()) return Outcome::kError;
   if (asks_extenders_) Order(0);
-  if (!AskExtenders(findings_.feasible, findings_.diagnosis)) return Outcome::kError;
+  if (!AskExtenders(result_.feasible, result_.diagnosis)) return Outcome::kError;
+  return ListFeasible();
+}
+
+Evaluation::Outcome Evaluation::FilterOneByOne() {
+  const size_t rows = cluster_.snapshot.num_rows();
+  pass_.reset();
+  scratch_.Assign(rows, false);
+  result_.candidates.ForEach([&](NodeRow row) {
+    NodeSet only(rows);
+    only.Set(row);
+    NodeSet left = only;
+    FilterPass pass(profile_, cycle_, pod_, cluster_);
+    Status status = pass.Run(left);
+    if (status.ok() && !left.Empty()) scratch_.Set(row);
+    if (status.ok() && left.Empty()) status = pass.Explain(only, result_.diagnosis);
+    if (!status.ok()) result_.diagnosis.statuses.Set(row, status, "");
+  });
+  result_.feasible = scratch_;
   return ListFeasible();
 }
 
 Evaluation::Outcome Evaluation::PreFilter() {
-  if (findings_.diagnosis.num_all_nodes == 0) return Outcome::kNoNodes;
+  if (result_.diagnosis.num_all_nodes == 0) return Outcome::kNoNodes;
   const Status status =
-      PreFilterNodes(profile_, cycle_, pod_, cluster_.snapshot, findings_.diagnosis, named_);
+      PreFilterNodes(profile_, cycle_, pod_, cluster_.snapshot, result_.diagnosis, named_);
   if (status.ok()) return Outcome::kFeasible;
   return status.rejected() ? Outcome::kUnfit : Fail(status);
 }
 
 void Evaluation::SetCandidates() {
-  NodeSet& candidates = findings_.candidates;
+  NodeSet& candidates = result_.candidates;
   if (named_) {
     candidates.Assign(cluster_.snapshot.num_rows(), false);
     for (const NodeRow row : *named_) candidates.Set(row);
-    SetNarrowedReason(cycle_.state, findings_.diagnosis);
+    SetNarrowedReason(cycle_.state, result_.diagnosis);
   } else {
     candidates = cluster_.snapshot.nodes();
   }
@@ -125,15 +138,15 @@ Evaluation::Outcome Evaluation::FilterFew(int32_t percentage, size_t& next_start
   few_ = true;
   framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
   pass_.emplace(profile_, cycle_, pod_, cluster_);
-  findings_.rows = *named_;
-  const Status status = pass_->RunFew(findings_.rows);
+  result_.rows = *named_;
+  const Status status = pass_->RunFew(result_.rows);
   timer.Finish(status.code());
   if (!status.ok()) return Fail(status);
   if (Samples(percentage)) {
     next_start_node_index =
-        (next_start_node_index + named_->size()) % findings_.diagnosis.num_all_nodes;
+        (next_start_node_index + named_->size()) % result_.diagnosis.num_all_nodes;
   }
-  return findings_.rows.empty() ? Outcome::kUnfit : Outcome::kFeasible;
+  return result_.rows.empty() ? Outcome::kUnfit : Outcome::kFeasible;
 }
 
 bool Evaluation::AskNominatedNode(Diagnosis& diagnosis) {
@@ -144,10 +157,10 @@ bool Evaluation::AskNominatedNode(Diagnosis& diagnosis) {
   if (cluster_.placement != nullptr && !cluster_.placement->Test(row)) return false;
   NodeSet only(cluster_.snapshot.num_rows());
   only.Set(row);
-  NodeSet& left = findings_.feasible;
+  NodeSet& left = result_.feasible;
   left = only;
   FilterPass pass(profile_, cycle_, pod_, cluster_);
-  findings_.order.assign(1, row);
+  result_.order.assign(1, row);
   if (pass.Run(left).ok() && AskExtenders(left, diagnosis) && !left.Empty()) return true;
   // What is said of it counts, even where PreFilter leaves it out.
   const bool narrowed = !diagnosis.statuses.absent().reasons().empty();
@@ -158,17 +171,17 @@ bool Evaluation::AskNominatedNode(Diagnosis& diagnosis) {
 bool Evaluation::FilterCandidates() {
   framework::PointTimer timer(profile_, cycle_.observer, framework::ExtensionPoint::kFilter);
   pass_.emplace(profile_, cycle_, pod_, cluster_);
-  findings_.feasible = findings_.candidates;
-  const Status status = pass_->Run(findings_.feasible);
+  result_.feasible = result_.candidates;
+  const Status status = pass_->Run(result_.feasible);
   timer.Finish(status.code());
   if (!status.ok()) Fail(status);
   return status.ok();
 }
 
 void Evaluation::Order(size_t start) {
-  std::vector<NodeRow>& order = findings_.order;
+  std::vector<NodeRow>& order = result_.order;
   order.clear();
-  const NodeSet& candidates = findings_.candidates;
+  const NodeSet& candidates = result_.candidates;
   if (cluster_.node_order != nullptr) {
     for (const NodeRow row : cluster_.node_order->rows()) {
       if (candidates.Test(row)) order.push_back(row);
@@ -182,26 +195,26 @@ void Evaluation::Order(size_t start) {
 }
 
 void Evaluation::CutToSample(int32_t percentage, size_t& next_start_node_index) {
-  NodeSet& candidates = findings_.candidates;
-  NodeSet& feasible = findings_.feasible;
+  NodeSet& candidates = result_.candidates;
+  NodeSet& feasible = result_.feasible;
   const size_t count = candidates.Count();
   if (percentage == 0 && asks_extenders_) percentage = AdaptivePercentageOfNodesToScore(count);
   if (!Samples(percentage) && !asks_extenders_) return;
   Order(next_start_node_index);
   if (Samples(percentage)) {
     const size_t wanted = NumNodesToFind(profile_, cluster_.extenders, count, percentage);
-    const size_t looked_at = TakeSample({findings_.order, 0, wanted}, feasible, scratch_);
-    for (size_t i = looked_at; i < findings_.order.size(); ++i) {
-      candidates.Clear(findings_.order[i]);
+    const size_t looked_at = TakeSample({result_.order, 0, wanted}, feasible, scratch_);
+    for (size_t i = looked_at; i < result_.order.size(); ++i) {
+      candidates.Clear(result_.order[i]);
     }
   }
   next_start_node_index =
-      (next_start_node_index + candidates.Count()) % findings_.diagnosis.num_all_nodes;
+      (next_start_node_index + candidates.Count()) % result_.diagnosis.num_all_nodes;
 }
 
 bool Evaluation::AskExtenders(NodeSet& feasible, Diagnosis& diagnosis) {
   if (!asks_extenders_) return true;
-  std::vector<NodeRow>& order = findings_.order;
+  std::vector<NodeRow>& order = result_.order;
   std::erase_if(order, [&feasible](NodeRow row) { return !feasible.Test(row); });
   const size_t asked = order.size();
   auto left = cluster_.extenders->Filter(*pod_.pod, cluster_.snapshot, std::move(order));
@@ -221,29 +234,29 @@ bool Evaluation::AskExtenders(NodeSet& feasible, Diagnosis& diagnosis) {
 }
 
 Evaluation::Outcome Evaluation::ListFeasible() {
-  findings_.feasible.ForEach([this](NodeRow row) { findings_.rows.push_back(row); });
-  return findings_.rows.empty() ? Outcome::kUnfit : Outcome::kFeasible;
+  result_.feasible.ForEach([this](NodeRow row) { result_.rows.push_back(row); });
+  return result_.rows.empty() ? Outcome::kUnfit : Outcome::kFeasible;
 }
 
 Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* details) {
   const Snapshot& snapshot = cluster_.snapshot;
   if (few_) {
-    findings_.feasible.Assign(snapshot.num_rows(), false);
-    for (const NodeRow row : findings_.rows) findings_.feasible.Set(row);
+    result_.feasible.Assign(snapshot.num_rows(), false);
+    for (const NodeRow row : result_.rows) result_.feasible.Set(row);
   }
   if (const Status status =
-          framework::RunPreScore(profile_, cycle_, pod_, snapshot, findings_.feasible);
+          framework::RunPreScore(profile_, cycle_, pod_, snapshot, result_.feasible);
       !status.ok()) {
     return Fail(status);
   }
-  if (const Status status = framework::RunScore(profile_, cycle_, pod_, snapshot, findings_.rows,
-                                                findings_.totals, details);
+  if (const Status status = framework::RunScore(profile_, cycle_, pod_, snapshot, result_.rows,
+                                                result_.totals, details);
       !status.ok()) {
     return Fail(status);
   }
   if (asks_extenders_) {
-    cluster_.extenders->Prioritize(*pod_.pod, snapshot, findings_.order, findings_.rows,
-                                   findings_.totals);
+    cluster_.extenders->Prioritize(*pod_.pod, snapshot, result_.order, result_.rows,
+                                   result_.totals);
   }
   return Outcome::kFeasible;
 }
@@ -251,7 +264,7 @@ Evaluation::Outcome Evaluation::Score(std::vector<framework::PluginScores>* deta
 Evaluation::Outcome Evaluation::Explain() {
   if (!pass_) return Outcome::kUnfit;
   if (few_) SetCandidates();
-  const Status status = pass_->Explain(findings_.candidates, findings_.diagnosis);
+  const Status status = pass_->Explain(result_.candidates, result_.diagnosis);
   return status.ok() ? Outcome::kUnfit : Fail(status);
 }
 

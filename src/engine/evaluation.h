@@ -9,7 +9,7 @@
 
 #include "berth/node_set.h"
 #include "berth/pod_info.h"
-#include "src/engine/cluster_state.h"
+#include "src/engine/decision.h"
 #include "src/engine/diagnosis.h"
 #include "src/engine/filter.h"
 #include "src/engine/kept_rejections.h"
@@ -18,7 +18,7 @@
 namespace berth::engine {
 
 // What an evaluation found; made once and used again for its capacity.
-struct Findings {
+struct EvaluationResult {
   Diagnosis diagnosis;          // why the other nodes were rejected
   NodeSet candidates;           // the nodes that were looked at
   NodeSet feasible;             // unset where only few nodes were looked at
@@ -29,7 +29,7 @@ struct Findings {
 
 // One pod evaluated by itself against the nodes: PreFilter, the nominated node, Filter, extenders,
 // PreScore, Score, and the reasons. The engine chooses from what it finds, a judgement shows it,
-// and PostFilter goes on from it. Changes nothing but the cycle, the findings and a rotating start.
+// and PostFilter goes on from it. Changes nothing but the cycle, the result and a rotating start.
 //
 // Thread safety: the scheduling thread.
 class Evaluation {
@@ -43,7 +43,7 @@ class Evaluation {
 
   // All of it must outlive the evaluation.
   Evaluation(const framework::Profile& profile, framework::Cycle& cycle, const PodInfo& pod,
-             const ClusterState& cluster, Findings& findings);
+             const ClusterState& cluster, EvaluationResult& result);
 
   // Looks at the nominated node first and, where that is feasible, at no other; then for as many
   // feasible nodes as kube-scheduler would with this percentageOfNodesToScore (0: all, or its
@@ -52,22 +52,25 @@ class Evaluation {
   Outcome Search(int32_t percentage, size_t& next_start_node_index);
   // The same by what is known of why nodes reject the pod's class. nullopt, with `ended` set where
   // that is of no use any more: some node may take the pod, or is left out by PreFilter. Then
-  // nothing but the cycle and the findings has changed.
+  // nothing but the cycle and the result has changed.
   std::optional<Outcome> SearchKnown(int32_t percentage, size_t& next_start_node_index,
                                      KeptRejections& known, bool& ended);
   // Looks at all nodes.
   Outcome FilterAllNodes();
+  // After FilterAllNodes() failed over a node, whereby it has_filtered(): the same with each node
+  // by itself, so that a failure is the verdict of its node alone.
+  Outcome FilterOneByOne();
   // After kFeasible: sets the totals and, unless it is nullptr, what each plugin gave.
   Outcome Score(std::vector<framework::PluginScores>* details);
   // Whether PreFilter has left some nodes, which the filters were asked about; how many.
   bool has_filtered() const { return pass_.has_value() || from_known_; }
-  size_t num_candidates() const { return few_ ? named_->size() : findings_.candidates.Count(); }
-  // Whether why nodes reject the pod was known.
+  size_t num_candidates() const { return few_ ? named_->size() : result_.candidates.Count(); }
+  // Whether why nodes reject the pod was known; then KeptRejections fills the diagnosis.
   bool from_known() const { return from_known_; }
   // Writes why the nodes that were looked at were rejected to the diagnosis. kError, else kUnfit.
   Outcome Explain();
   // Once PreFilter has left some nodes: whether the node that the pod is nominated for, which
-  // PreFilter may have left out, is feasible. If not, `diagnosis` hears why.
+  // PreFilter may have left out, is feasible. If not, `diagnosis` gets the reason.
   bool AskNominatedNode(Diagnosis& diagnosis);
 
   const std::string& error() const { return error_; }
@@ -81,7 +84,7 @@ class Evaluation {
   void SetCandidates();
   bool FilterCandidates();
   void CutToSample(int32_t percentage, size_t& next_start_node_index);
-  // Of `feasible`, which findings_.order lists, leaves those that no extender drops.
+  // Of `feasible`, which result_.order lists, leaves those that no extender drops.
   bool AskExtenders(NodeSet& feasible, Diagnosis& diagnosis);
   Outcome ListFeasible();
   // The candidates, node `start` of them first.
@@ -93,7 +96,7 @@ class Evaluation {
   const PodInfo& pod_;
   const ClusterState& cluster_;
   const bool asks_extenders_;
-  Findings& findings_;
+  EvaluationResult& result_;
   std::optional<std::vector<NodeRow>> named_;  // by PreFilter
   bool few_ = false;                           // these alone were looked at, one by one
   std::optional<FilterPass> pass_;             // over the candidates

@@ -12,7 +12,7 @@
 
 namespace berth::engine {
 
-// What a plugin's declared inputs come to: which changes of the cluster can change its verdict on,
+// What a plugin's declared inputs mean: which changes of the cluster can change its verdict on,
 // or raw score of, which nodes.
 struct InputScope {
   PodParts pod = 0;            // what of the pod it reads

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include "src/engine/nominated_rows.h"
 #include "src/framework/timing.h"
 
 namespace berth::engine {
@@ -33,9 +34,9 @@ framework::PluginStatus JudgeWithNominated(const framework::Profile& profile,
                                            const framework::Cycle& cycle, const PodInfo& pod,
                                            const Snapshot& snapshot, NodeRow row,
                                            const std::vector<const PodInfo*>& nominated,
-                                           bool hears) {
+                                           bool has_extensions) {
   std::optional<CycleState> imagined;
-  if (hears) imagined = cycle.state.Clone();
+  if (has_extensions) imagined = cycle.state.Clone();
   Overlay overlay;
   const Status added = ImagineNominated(profile, cycle, pod, snapshot, row, nominated,
                                         imagined ? &*imagined : nullptr, overlay);
@@ -58,9 +59,9 @@ framework::PluginStatus JudgeNode(const framework::Profile& profile, const frame
   if (snapshot.closed_nodes().Test(row)) return {ClosedStatus(cycle.state)};
   const std::vector<const PodInfo*> nominated = NominatedPodsOn(row, pod, cluster);
   if (!nominated.empty()) {
-    const bool hears = framework::HasPreFilterExtensions(profile, cycle);
+    const bool has_extensions = framework::HasPreFilterExtensions(profile, cycle);
     const framework::PluginStatus verdict =
-        JudgeWithNominated(profile, cycle, pod, snapshot, row, nominated, hears);
+        JudgeWithNominated(profile, cycle, pod, snapshot, row, nominated, has_extensions);
     if (!verdict.status.ok()) return verdict;
   }
   return framework::RunFilter(profile, cycle, cycle.state, pod, NodeView(snapshot, row));
@@ -176,11 +177,11 @@ Status FilterPass::RunWithNominatedPods(NodeSet& nodes) {
   const Snapshot& snapshot = cluster_.snapshot;
   const std::vector<NominatedRow> rows = NominatedRowsFor(nodes, pod_, cluster_);
   if (rows.empty()) return Status::Success();
-  // Without a filter that hears of imagined pods the state stays what it is.
-  const bool hears = framework::HasPreFilterExtensions(profile_, cycle_);
+  // Without a filter that has AddPod the state stays what it is.
+  const bool has_extensions = framework::HasPreFilterExtensions(profile_, cycle_);
   for (const auto& [row, nominated] : rows) {
     const framework::PluginStatus verdict =
-        JudgeWithNominated(profile_, cycle_, pod_, snapshot, row, nominated, hears);
+        JudgeWithNominated(profile_, cycle_, pod_, snapshot, row, nominated, has_extensions);
     if (verdict.status.ok()) continue;
     if (verdict.status.code() == Code::kError) return verdict.status;
     explicit_.push_back({row, verdict});
@@ -230,6 +231,56 @@ Status FilterPass::ForEachRejected(const NodeSet& wanted, const Visit& visit) {
     });
   }
   return failure;
+}
+
+std::vector<const PodInfo*> NominatedPodsOn(NodeRow row, const PodInfo& pod,
+                                            const ClusterState& cluster) {
+  std::vector<const PodInfo*> pods;
+  const std::string& node_name = cluster.snapshot.node(row).metadata.name;
+  for (const PodInfoPtr& nominated : cluster.nominated.NominatedPodsForNode(node_name)) {
+    if (cluster.nominated.Counts(pod, *nominated)) pods.push_back(nominated.get());
+  }
+  return pods;
+}
+
+std::vector<NominatedRow> NominatedRowsFor(const NodeSet& nodes, const PodInfo& pod,
+                                           const ClusterState& cluster) {
+  std::vector<NominatedRow> rows;
+  // A pod that is nominated itself is tried on that node first.
+  if (nodes.Count() == 1) {
+    nodes.ForEach([&](NodeRow row) { rows.push_back({row, NominatedPodsOn(row, pod, cluster)}); });
+    if (rows.front().pods.empty()) rows.clear();
+    return rows;
+  }
+  // Visited by node name.
+  std::string_view last_name;
+  NodeRow last_row = kNoRow;
+  cluster.nominated.ForEach([&](std::string_view node_name, const PodInfoPtr& nominated) {
+    if (!cluster.nominated.Counts(pod, *nominated)) return;
+    if (node_name != last_name) {
+      last_name = node_name;
+      last_row = cluster.snapshot.FindNode(node_name);
+      if (last_row != kNoRow && !nodes.Test(last_row)) last_row = kNoRow;
+      if (last_row != kNoRow) rows.push_back({last_row, {}});
+    }
+    if (last_row != kNoRow) rows.back().pods.push_back(nominated.get());
+  });
+  std::ranges::sort(rows, {}, &NominatedRow::row);
+  return rows;
+}
+
+Status ImagineNominated(const framework::Profile& profile, const framework::Cycle& cycle,
+                        const PodInfo& pod, const Snapshot& snapshot, NodeRow row,
+                        const std::vector<const PodInfo*>& nominated, CycleState* state,
+                        Overlay& overlay) {
+  const NodeView node(snapshot, row, &overlay);
+  for (const PodInfo* other : nominated) {
+    overlay.AddPod(*other);
+    if (state == nullptr) continue;
+    const Status status = framework::RunAddPod(profile, cycle, *state, pod, *other, node);
+    if (!status.ok()) return status;
+  }
+  return Status::Success();
 }
 
 }  // namespace berth::engine

@@ -7,11 +7,34 @@
 #include <string_view>
 #include <vector>
 
-#include "src/engine/cluster_state.h"
+#include "berth/node_set.h"
+#include "berth/pod_info.h"
+#include "berth/snapshot.h"
+#include "src/engine/decision.h"
 #include "src/engine/diagnosis.h"
 #include "src/framework/runtime.h"
 
 namespace berth::engine {
+
+// Pods that are nominated for a node and that a pod must also fit with, in the order in which they
+// were nominated.
+std::vector<const PodInfo*> NominatedPodsOn(NodeRow row, const PodInfo& pod,
+                                            const ClusterState& cluster);
+// Of these nodes those that have some, ascending, with them.
+struct NominatedRow {
+  NodeRow row = kNoRow;
+  std::vector<const PodInfo*> pods;
+};
+std::vector<NominatedRow> NominatedRowsFor(const NodeSet& nodes, const PodInfo& pod,
+                                           const ClusterState& cluster);
+
+// Imagines `nominated` on the row: adds them to `overlay`, and tells the filters that were not
+// skipped, whose `state` is changed; nullptr: none of them gets the pods. Error: one of them
+// failed.
+Status ImagineNominated(const framework::Profile& profile, const framework::Cycle& cycle,
+                        const PodInfo& pod, const Snapshot& snapshot, NodeRow row,
+                        const std::vector<const PodInfo*>& nominated, CycleState* state,
+                        Overlay& overlay);
 
 // Asks the PreFilter plugins about the pod. Success: `named` are the nodes that they leave, in row
 // order, or nullopt where they leave all. A rejection speaks for all nodes; anything else is an
@@ -24,7 +47,7 @@ Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle
 // the name of the plugins that have rejected the pod so far.
 void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis);
 
-// The verdict on one node, as a FilterPass comes to it.
+// The verdict on one node, as a FilterPass finds it.
 framework::PluginStatus JudgeNode(const framework::Profile& profile, const framework::Cycle& cycle,
                                   const PodInfo& pod, const ClusterState& cluster, NodeRow row);
 

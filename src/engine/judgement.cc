@@ -25,10 +25,8 @@ Judgement::Judgement(const framework::Profile* profile, PodInfoPtr pod, const Cl
     message_ = gate.status.message();
     return;
   }
-  evaluation_.emplace(*profile_, cycle_, *pod_, cluster_, findings_);
-  Evaluation::Outcome outcome = evaluation_->FilterAllNodes();
-  if (outcome == Evaluation::Outcome::kFeasible) outcome = evaluation_->Score(&scores_);
-  switch (outcome) {
+  evaluation_.emplace(*profile_, cycle_, *pod_, cluster_, result_);
+  switch (Evaluate()) {
     case Evaluation::Outcome::kFeasible:
       kind_ = Kind::kScheduled;
       break;
@@ -44,6 +42,45 @@ Judgement::Judgement(const framework::Profile* profile, PodInfoPtr pod, const Cl
   }
 }
 
+Evaluation::Outcome Judgement::Evaluate() {
+  const NodeRow nominated = cluster_.snapshot.FindNode(pod_->pod->status.nominated_node_name);
+  Evaluation::Outcome outcome = evaluation_->FilterAllNodes();
+  if (outcome == Evaluation::Outcome::kError && evaluation_->has_filtered() &&
+      nominated != kNoRow) {
+    const std::string error = evaluation_->error();
+    Diagnosis unused = result_.diagnosis;
+    if (!evaluation_->AskNominatedNode(unused)) return outcome;
+    remark_ = error;
+    outcome = evaluation_->FilterOneByOne();
+    // PreFilter may have left it out.
+    if (std::ranges::find(result_.rows, nominated) == result_.rows.end()) {
+      result_.feasible.Set(nominated);
+      result_.rows.insert(std::ranges::lower_bound(result_.rows, nominated), nominated);
+      outcome = Evaluation::Outcome::kFeasible;
+    }
+  }
+  if (outcome != Evaluation::Outcome::kFeasible) return outcome;
+  // A pod that runs chooses no node.
+  if (pod_->resize_deferred) {
+    result_.totals.assign(result_.rows.size(), 0);
+    return outcome;
+  }
+  outcome = evaluation_->Score(&scores_);
+  if (outcome != Evaluation::Outcome::kError) return outcome;
+  const std::vector<NodeRow>& rows = result_.rows;
+  if (rows.size() == 1) {
+    unscored_ = rows.front();
+  } else if (nominated != kNoRow && std::ranges::binary_search(rows, nominated)) {
+    unscored_ = nominated;
+  } else {
+    return outcome;
+  }
+  remark_ = evaluation_->error();
+  scores_.clear();
+  result_.totals.assign(rows.size(), 0);
+  return Evaluation::Outcome::kFeasible;
+}
+
 void Judgement::Explain() {
   if (std::exchange(explained_, true)) return;
   if (kind_ != Kind::kScheduled && kind_ != Kind::kUnschedulable) return;
@@ -51,13 +88,13 @@ void Judgement::Explain() {
     Fail(evaluation_->error());
     return;
   }
-  if (kind_ == Kind::kUnschedulable) message_ = FitErrorMessage(findings_.diagnosis);
+  if (kind_ == Kind::kUnschedulable) message_ = FitErrorMessage(result_.diagnosis);
 }
 
 void Judgement::PreviewPreemption() {
   if (kind_ != Kind::kUnschedulable) return;
   // A scheduling cycle asks the nominated node first, even where PreFilter leaves it out.
-  Diagnosis diagnosis = findings_.diagnosis;
+  Diagnosis diagnosis = result_.diagnosis;
   if (evaluation_->has_filtered()) evaluation_->AskNominatedNode(diagnosis);
   preemption_ = framework::RunPreemptionPreview(*profile_, cycle_, *pod_, cluster_.snapshot,
                                                 diagnosis.statuses);
@@ -65,6 +102,7 @@ void Judgement::PreviewPreemption() {
 
 void Judgement::PreviewClaims() {
   if (kind_ != Kind::kScheduled && kind_ != Kind::kUnschedulable) return;
+  if (pod_->resize_deferred) return;  // it has them
   for (const auto& entry : profile_->plugins().filter) {
     if (entry.instance->claim_preview == nullptr) continue;
     auto of_plugin = entry.instance->claim_preview->PreviewClaims(*pod_);
@@ -84,10 +122,11 @@ std::vector<ClaimPreview> Judgement::ClaimsOn(NodeRow row) const {
 std::vector<NodeRow> Judgement::Best() const {
   std::vector<NodeRow> best;
   if (kind_ != Kind::kScheduled) return best;
-  const std::vector<int64_t>& totals = findings_.totals;
+  if (unscored_ != kNoRow) return {unscored_};
+  const std::vector<int64_t>& totals = result_.totals;
   const int64_t highest = *std::max_element(totals.begin(), totals.end());
   for (size_t i = 0; i < totals.size(); ++i) {
-    if (totals[i] == highest) best.push_back(findings_.rows[i]);
+    if (totals[i] == highest) best.push_back(result_.rows[i]);
   }
   return best;
 }

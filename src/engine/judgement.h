@@ -17,7 +17,9 @@ namespace berth::engine {
 // What a profile makes of one pod that is judged alone: an evaluation over all nodes with nothing
 // left out, who rejected which node and why, and how every feasible node scored. Nominated pods
 // count as they do in a scheduling cycle. PreScore and Score run for a single feasible node, too;
-// no node is chosen.
+// no node is chosen. What a cycle would not reach is no reason to fail: a plugin that fails over
+// another node than the nominated one, which is feasible, or over the scores of the only node, is a
+// remark.
 //
 // Made in two steps, since reasons cost more than the decision: the constructor decides, Explain()
 // asks the plugins for their reasons. Neither changes anything that a decision depends on.
@@ -48,7 +50,7 @@ class Judgement {
   // preemption().
   void PreviewPreemption();
 
-  // Asks what the pod's claims come to on each node, for a pod that has been explained; sets
+  // Asks what the pod's claims would get on each node, for a pod that has been explained; sets
   // has_claims().
   void PreviewClaims();
 
@@ -56,36 +58,44 @@ class Judgement {
   // The extenders, by URL, that have a say in where the pod goes and were left out.
   const std::vector<std::string>& extenders_not_asked() const { return extenders_not_asked_; }
   const api::Pod& pod() const { return *pod_->pod; }
+  // The node on which the pod runs and waits for room for its resize; "": it waits for a node.
+  std::string_view resize_on() const {
+    return pod_->resize_deferred ? std::string_view(pod_->pod->spec.node_name) : "";
+  }
   // nullptr where the pod's schedulerName has none.
   const framework::Profile* profile() const { return profile_; }
   const Snapshot& snapshot() const { return cluster_.snapshot; }
   // kGated, kError: why. kUnschedulable: what FitError says, without PostFilter's part.
   const std::string& message() const { return message_; }
 
+  // Of kScheduled: the failure of a plugin at what a scheduling cycle would not ask; "": none.
+  const std::string& remark() const { return remark_; }
+
   // Only of kScheduled: the feasible nodes, ascending, and what they scored; totals()[i] and
   // scores()[plugin].raw[i] belong to feasible()[i].
-  const std::vector<NodeRow>& feasible() const { return findings_.rows; }
-  const std::vector<int64_t>& totals() const { return findings_.totals; }
-  // In profile order, without the plugins that PreScore skipped.
+  const std::vector<NodeRow>& feasible() const { return result_.rows; }
+  const std::vector<int64_t>& totals() const { return result_.totals; }
+  // In profile order, without the plugins that PreScore skipped; none where a remark says why.
   const std::vector<framework::PluginScores>& scores() const { return scores_; }
-  // Those with the highest total, ascending.
+  // Those with the highest total, ascending; the nominated node where there are no scores.
   std::vector<NodeRow> Best() const;
 
   // After Explain(): the verdicts of the rejected nodes. Those without one of their own are outside
   // the set that PreFilter left.
-  const NodeStatuses& statuses() const { return findings_.diagnosis.statuses; }
+  const NodeStatuses& statuses() const { return result_.diagnosis.statuses; }
 
-  // After PreviewPreemption(): what evictions would come to. nullopt: no plugin was asked, or none
-  // could tell.
+  // After PreviewPreemption(): what evictions would do. nullopt: no plugin was asked, or none
+  // could say.
   const std::optional<PreemptionPreview>& preemption() const { return preemption_; }
 
   // After PreviewClaims(): whether the pod has claims and a plugin of its profile can tell of them.
   bool has_claims() const { return !claims_.empty(); }
-  // What each of them comes to on a node: those of volumes, then those of devices, as the pod names
-  // them.
+  // What each of them would get on a node: those of volumes, then those of devices, as the pod
+  // names them.
   std::vector<ClaimPreview> ClaimsOn(NodeRow row) const;
 
  private:
+  Evaluation::Outcome Evaluate();
   void Fail(std::string message);
 
   const framework::Profile* profile_;
@@ -94,10 +104,13 @@ class Judgement {
   ClusterState cluster_;
   Kind kind_ = Kind::kError;
   std::string message_;
+  std::string remark_;
   framework::Cycle cycle_;
-  Findings findings_;
+  EvaluationResult result_;
   std::optional<Evaluation> evaluation_;
   std::vector<framework::PluginScores> scores_;
+  // The node that a cycle would take without scores; kNoRow: it has scores.
+  NodeRow unscored_ = kNoRow;
   bool explained_ = false;
   std::optional<PreemptionPreview> preemption_;
   std::vector<ClaimPreviewPlugin::ByNode> claims_;

@@ -154,6 +154,7 @@ bool KeptVerdicts::AskAll(const DecisionInput& input) {
 
 // `rows` comes back as those of them that pass.
 bool KeptVerdicts::AskSome(const DecisionInput& input, NodeSet& rows) {
+  state_.RenewBudget(framework::TimeLimit::BudgetNow());
   const cache::Cache& cache = input.changes.cache();
   passed_ -= rows;
   rows &= cache.nodes();
@@ -264,6 +265,7 @@ bool KeptScores::AskPreScore(const DecisionInput& input, const NodeSet& feasible
 }
 
 bool KeptScores::Ask(const DecisionInput& input) {
+  state_.RenewBudget(framework::TimeLimit::BudgetNow());
   const std::vector<NodeRow>& rows = input.room.rows;
   std::vector<int64_t>& scores = input.room.scores;
   num_asked_ += rows.size();

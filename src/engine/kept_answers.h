@@ -14,8 +14,7 @@
 #include "src/engine/counted_bytes.h"
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/sample.h"
-#include "src/engine/search_order.h"
-#include "src/engine/touched_rows.h"
+#include "src/engine/stale.h"
 #include "src/framework/runtime.h"
 
 namespace berth::engine {
@@ -65,7 +64,7 @@ class KeptAnswers {
   ~KeptAnswers() = default;
 
   // Begins a refresh. Nullopt: the answers are those of now.
-  // `feasible_changed`: PreScore may hear of other nodes than the last time, though the cluster has
+  // `feasible_changed`: PreScore may get other nodes than the last time, though the cluster has
   // not changed. Those that reach beyond the node build on it.
   std::optional<Stale> FindStale(const DecisionInput& input, const InputScope& scope,
                                  bool updatable, bool feasible_changed) {
@@ -145,7 +144,7 @@ class KeptScores : public KeptAnswers {
   // As KeptVerdicts.
   KeptScores(const ScoreStep& step, size_t& kept_bytes) : KeptAnswers(kept_bytes), step_(step) {}
 
-  // As KeptVerdicts::Refresh; `feasible` is what PreScore is told. `feasible_changed`: it may
+  // As KeptVerdicts::Refresh; `feasible` is what PreScore gets. `feasible_changed`: it may
   // differ from the last time though the cluster does not.
   bool Refresh(const DecisionInput& input, const NodeSet& feasible, bool feasible_changed,
                TouchedRows& touched);

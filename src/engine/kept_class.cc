@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "src/framework/guarded.h"
@@ -12,6 +13,18 @@ namespace berth::engine {
 namespace {
 
 using framework::ExtensionPoint;
+
+constexpr size_t kPlaces = 64;
+
+uint64_t Below(size_t place) {
+  return place == kPlaces ? ~uint64_t{0} : (uint64_t{1} << place) - 1;
+}
+
+// The one of `bits` that has `skip` others before it.
+size_t NthBit(uint64_t bits, uint64_t skip) {
+  for (; skip > 0; --skip) bits &= bits - 1;
+  return static_cast<size_t>(std::countr_zero(bits));
+}
 
 }  // namespace
 
@@ -48,7 +61,7 @@ KeptClass::Outcome KeptClass::DecideAmongNodes(const DecisionInput& input, Rando
 
   framework::PointTimer score_timer(input.profile, input.cycle.observer, ExtensionPoint::kScore);
   if (!RefreshScores(input)) return Outcome::kNotKept;
-  // They have come to, and have not heard of the sample.
+  // They read by now which nodes are feasible, and know nothing of the sample.
   if (on_board_ && ScoresReadFeasible()) return Outcome::kByItself;
   SortScores();
   if (!UpdateBoard(input)) return Outcome::kNotKept;
@@ -254,6 +267,265 @@ void KeptClass::CountBytes() {
              sets * feasible_.words().size_bytes() +
              scores_.size() * (sizeof(SharedScores) + sizeof(TouchedRows)) +
              verdicts_.size() * sizeof(SharedVerdicts));
+}
+
+void KeptNominations::Clear() {
+  if (answers_.empty()) return;
+  valid_ = false;
+  answers_.clear();
+  rejected_.clear();
+  CountBytes();
+}
+
+bool KeptNominations::Refresh(const DecisionInput& input,
+                              const std::vector<std::shared_ptr<KeptVerdicts>>& verdicts) {
+  asked_.clear();
+  bool local = true;
+  for (const std::shared_ptr<KeptVerdicts>& one : verdicts) {
+    if (one->skipped()) continue;
+    asked_.push_back({.verdicts = one.get(), .own = {}});
+    local = local && one->step().scope.local();
+  }
+  Changes& changes = input.changes;
+  const bool same_nominations = valid_ && priority_ == input.pod.priority() &&
+                                nominations_generation_ == input.nominated->generation();
+  const bool same_cluster = valid_ && generation_ == changes.cache().generation() &&
+                            objects_generation_ == input.objects_generation;
+  if (same_nominations && same_cluster) return true;
+  changes.Read(generation_);
+  const bool known = valid_ && changes.complete() && changes.nodes().empty();
+  // One that is skipped now may have rejected the row before.
+  const bool was_local = std::exchange(local_, local);
+  if (!known || !((local && was_local) || same_cluster)) {
+    for (auto& [row, answer] : answers_) answer.known = false;
+  } else {
+    for (const NodeRow row : changes.pods()) {
+      if (const auto changed = answers_.find(row); changed != answers_.end())
+        changed->second.known = false;
+    }
+  }
+  if (!same_nominations || !known) FindRows(input);
+  valid_ = AskAll(input);
+  asked_.clear();
+  if (!valid_) return false;
+  priority_ = input.pod.priority();
+  nominations_generation_ = input.nominated->generation();
+  generation_ = changes.generation();
+  objects_generation_ = input.objects_generation;
+  CountBytes();
+  return true;
+}
+
+// Keeps the answers of rows for which the same pods are nominated.
+void KeptNominations::FindRows(const DecisionInput& input) {
+  absl::flat_hash_map<NodeRow, Answer> before = std::exchange(answers_, {});
+  const cache::Cache& cache = input.changes.cache();
+  input.nominated->ForEach([&](std::string_view node_name, const PodInfoPtr& nominated) {
+    if (!input.nominated->Counts(input.pod, *nominated)) return;
+    const NodeRow row = cache.FindNode(node_name);
+    if (row != kNoRow) answers_[row].pods.push_back(nominated);
+  });
+  for (auto& [row, answer] : answers_) {
+    const auto old = before.find(row);
+    if (old != before.end() && old->second.known && old->second.pods == answer.pods) {
+      answer = std::move(old->second);
+    }
+  }
+}
+
+bool KeptNominations::AskAll(const DecisionInput& input) {
+  rejected_.clear();
+  bool prepared = false;
+  for (auto& [row, answer] : answers_) {
+    if (!answer.known) {
+      if (!std::exchange(prepared, true) && !AskPreFilters(input)) return false;
+      if (!Ask(input, row, answer)) return false;
+    }
+    if (!answer.passes) rejected_.push_back(row);
+  }
+  return true;
+}
+
+bool KeptNominations::AskPreFilters(const DecisionInput& input) {
+  return std::ranges::all_of(asked_, [&](Asked& asked) {
+    const FilterStep& step = asked.verdicts->step();
+    asked.has_own = step.extensions != nullptr;
+    return !asked.has_own ||
+           framework::Guarded(asked.own, [&] {
+             return step.pre_filter->PreFilter(asked.own, input.pod, input.changes.cache()).status;
+           }).ok();
+  });
+}
+
+bool KeptNominations::Ask(const DecisionInput& input, NodeRow row, Answer& answer) const {
+  std::vector<CycleState> imagined(asked_.size());
+  for (size_t i = 0; i < asked_.size(); ++i) {
+    if (asked_[i].has_own) imagined[i] = asked_[i].own.Clone();
+  }
+  Overlay overlay;
+  const NodeView node(input.changes.cache(), row, &overlay);
+  for (const PodInfoPtr& nominated : answer.pods) {
+    overlay.AddPod(*nominated);
+    for (size_t i = 0; i < asked_.size(); ++i) {
+      if (!asked_[i].has_own) continue;
+      PreFilterExtensions& extensions = *asked_[i].verdicts->step().extensions;
+      const Status added = framework::Guarded(
+          imagined[i], [&] { return extensions.AddPod(imagined[i], input.pod, *nominated, node); });
+      if (!added.ok()) return false;
+    }
+  }
+  answer.known = true;
+  answer.passes = true;
+  for (size_t i = 0; i < asked_.size() && answer.passes; ++i) {
+    const FilterStep& step = asked_[i].verdicts->step();
+    if (step.filter == nullptr) continue;
+    framework::CountEvaluations(input.profile, input.cycle.observer, step.name,
+                                framework::ExtensionPoint::kFilter, 1);
+    const CycleState& state = asked_[i].has_own ? imagined[i] : asked_[i].verdicts->state();
+    const Status status = framework::RunFilterPlugin(*step.filter, state, input.pod, node);
+    if (status.code() == Code::kError) return false;
+    answer.passes = status.ok();
+  }
+  return true;
+}
+
+void KeptNominations::CountBytes() {
+  size_t pods = 0;
+  for (const auto& [row, answer] : answers_) pods += answer.pods.capacity();
+  bytes_.Set(answers_.capacity() * sizeof(std::pair<NodeRow, Answer>) + pods * sizeof(PodInfoPtr) +
+             rejected_.capacity() * sizeof(NodeRow));
+}
+
+void SampleBlocks::Touch(const SearchOrder& order, const TouchedRows& rows) {
+  if (serial_ != order.serial()) return;
+  rows.ForEach([&](NodeRow row) {
+    const uint32_t place = order.place(row);
+    if (place != SearchOrder::kNoPlace) stale_.Mark(place / kPlaces);
+  });
+}
+
+void SampleBlocks::Refresh(const SearchOrder& order, const ScoreBoard& board) {
+  order_ = &order;
+  board_ = &board;
+  if (serial_ == order.serial()) {
+    for (const uint32_t block : stale_.parts()) RefreshBlock(block);
+    stale_.Clear();
+  } else {
+    serial_ = order.serial();
+    blocks_.resize((order.size() + kPlaces - 1) / kPlaces);
+    for (size_t block = 0; block < blocks_.size(); ++block) RefreshBlock(block);
+    stale_.Reset(blocks_.size());
+  }
+}
+
+void SampleBlocks::RefreshBlock(size_t block) {
+  Block now{.best = std::numeric_limits<int64_t>::min()};
+  const size_t begin = block * kPlaces;
+  const size_t count = std::min(kPlaces, order_->size() - begin);
+  for (size_t i = 0; i < count; ++i) {
+    const NodeRow row = order_->row(begin + i);
+    if (!board_->feasible().Test(row)) continue;
+    now.feasible |= uint64_t{1} << i;
+    const int64_t base = board_->base(row);
+    if (base > now.best) {
+      now.best = base;
+      now.ties = 1;
+    } else if (base == now.best) {
+      ++now.ties;
+    }
+  }
+  blocks_[block] = now;
+}
+
+SampleBlocks::Range SampleBlocks::Find(size_t first, size_t wanted) const {
+  const size_t places = order_->size();
+  if (board_->num_feasible() <= wanted) return {first, places};
+  // The block of the first place is looked at twice: from that place on, and in the end up to it.
+  size_t left = wanted;  // to be found before the one too many
+  size_t block = first / kPlaces;
+  uint64_t feasible = blocks_[block].feasible & ~Below(first % kPlaces);
+  for (;;) {
+    const auto found = static_cast<size_t>(std::popcount(feasible));
+    if (found > left) break;
+    left -= found;
+    if (++block == blocks_.size()) block = 0;
+    feasible = blocks_[block].feasible;
+  }
+  const size_t end = block * kPlaces + NthBit(feasible, left);
+  return {first, end >= first ? end - first : end + places - first};
+}
+
+template <typename Visit>
+void SampleBlocks::ForEachBlock(const Range& range, Visit visit) const {
+  const auto visit_places = [&](size_t begin, size_t end) {
+    for (size_t block = begin / kPlaces; block * kPlaces < end; ++block) {
+      const size_t from = std::max(begin, block * kPlaces) - block * kPlaces;
+      const size_t to = std::min(end - block * kPlaces, kPlaces);
+      const uint64_t all = blocks_[block].feasible;
+      const uint64_t feasible = all & Below(to) & ~Below(from);
+      if (feasible != 0) visit(block, feasible, feasible == all);
+    }
+  };
+  const size_t places = order_->size();
+  const size_t end = range.first + range.count;
+  if (end > places) visit_places(0, end - places);
+  visit_places(range.first, std::min(end, places));
+}
+
+ScoreBoard::Best SampleBlocks::FindBest(const Range& range) const {
+  ScoreBoard::Best best;
+  ForEachBlock(range, [&](size_t block, uint64_t places, bool whole) {
+    if (whole) {
+      best.Add(blocks_[block].best, blocks_[block].ties);
+      return;
+    }
+    for (; places != 0; places &= places - 1) {
+      const auto place = static_cast<size_t>(std::countr_zero(places));
+      best.Add(board_->base(order_->row(block * kPlaces + place)), 1);
+    }
+  });
+  return best;
+}
+
+void SampleBlocks::Collect(const Range& range, NodeSet& rows) const {
+  rows.Assign(board_->num_rows(), false);
+  ForEachBlock(range, [&](size_t block, uint64_t places, bool) {
+    for (; places != 0; places &= places - 1) {
+      rows.Set(order_->row(block * kPlaces + static_cast<size_t>(std::countr_zero(places))));
+    }
+  });
+}
+
+NodeRow SampleBlocks::Nth(const Range& range, const ScoreBoard::Best& best, uint64_t skip,
+                          NodeSet& scratch) const {
+  const bool ascending = order_->ascending();
+  if (!ascending) scratch.Assign(board_->num_rows(), false);
+  NodeRow nth = kNoRow;
+  ForEachBlock(range, [&](size_t block, uint64_t places, bool whole) {
+    if (nth != kNoRow || blocks_[block].best < best.total) return;
+    if (ascending && whole && skip >= blocks_[block].ties) {
+      skip -= blocks_[block].ties;
+      return;
+    }
+    for (; places != 0; places &= places - 1) {
+      const NodeRow row =
+          order_->row(block * kPlaces + static_cast<size_t>(std::countr_zero(places)));
+      if (board_->base(row) != best.total) continue;
+      if (!ascending) {
+        scratch.Set(row);
+      } else if (skip-- == 0) {
+        nth = row;
+        return;
+      }
+    }
+  });
+  if (ascending) return nth;
+  const auto words = std::as_const(scratch).words();
+  for (size_t i = 0;; ++i) {
+    const auto count = static_cast<uint64_t>(std::popcount(words[i]));
+    if (skip < count) return static_cast<NodeRow>(i * 64 + NthBit(words[i], skip));
+    skip -= count;
+  }
 }
 
 }  // namespace berth::engine

@@ -6,16 +6,129 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "berth/node_set.h"
+#include "berth/pod_info.h"
 #include "berth/random.h"
 #include "src/engine/counted_bytes.h"
 #include "src/engine/decision.h"
 #include "src/engine/kept_answers.h"
-#include "src/engine/kept_nominations.h"
-#include "src/engine/sample_blocks.h"
+#include "src/engine/sample.h"
 #include "src/engine/score_board.h"
-#include "src/engine/touched_rows.h"
+#include "src/engine/stale.h"
 
 namespace berth::engine {
+
+// The feasible rows of a board as a search that ends early goes through them: where it ends, and
+// the best of the rows that it finds, without a look at each. Places of the order stand in blocks
+// of 64; a block knows its feasible places, the highest of what they have of their own on the board
+// (`base`), and how many have it.
+//
+// Thread safety: one owner.
+class SampleBlocks {
+ public:
+  // So many places from the first one, round and round.
+  struct Range {
+    size_t first = 0;
+    size_t count = 0;
+  };
+
+  // The board changes without a call of Touch(): the next Refresh() looks at all of it.
+  void Forget() { serial_ = 0; }
+  // These rows of the board may have changed.
+  void Touch(const SearchOrder& order, const TouchedRows& rows);
+  // Makes all that follows true of the board and the order as they are.
+  void Refresh(const SearchOrder& order, const ScoreBoard& board);
+
+  // The places that the search looks at from `first` on: those before the feasible one that is one
+  // more than `wanted`, or all.
+  Range Find(size_t first, size_t wanted) const;
+  // The best by what they have of their own. Some row of the range must be feasible.
+  ScoreBoard::Best FindBest(const Range& range) const;
+  // The row, in row order, that has `best.total` of its own after `skip` others; `skip` <
+  // best.ties. `scratch` is for its capacity.
+  NodeRow Nth(const Range& range, const ScoreBoard::Best& best, uint64_t skip,
+              NodeSet& scratch) const;
+  // Makes `rows` the feasible rows of the range.
+  void Collect(const Range& range, NodeSet& rows) const;
+
+  size_t bytes() const { return blocks_.size() * (sizeof(Block) + 5); }
+
+ private:
+  struct Block {
+    uint64_t feasible = 0;  // by place
+    int64_t best = 0;
+    uint32_t ties = 0;
+  };
+
+  void RefreshBlock(size_t block);
+  // Calls visit(block, feasible places of it within the range, whether it has no others), places
+  // ascending.
+  template <typename Visit>
+  void ForEachBlock(const Range& range, Visit visit) const;
+
+  const SearchOrder* order_ = nullptr;  // since Refresh(), as is the board
+  const ScoreBoard* board_ = nullptr;
+  uint64_t serial_ = 0;  // of the order; 0: nothing is known
+  std::vector<Block> blocks_;
+  StaleParts stale_;
+};
+
+// Which nodes do not take the pods of a class together with the pods that are nominated for them.
+//
+// A row's answer holds until one of these changes; Refresh() has the rule:
+//   - which pods are nominated there and count for the pod, or what node it is;
+//   - the row itself, or its pods;
+//   - anything at all, where a filter that reads more than the row is not skipped, or was not.
+//
+// Thread safety: the scheduling thread.
+class KeptNominations {
+ public:
+  // Adds what it takes to `kept_bytes`, which must outlive it.
+  explicit KeptNominations(size_t& kept_bytes) : bytes_(kept_bytes) {}
+
+  // Makes the answers those of now. `verdicts`: those of all filters, brought up to date; the pod
+  // must not be nominated itself. False: a plugin failed, and only an evaluation can tell how.
+  bool Refresh(const DecisionInput& input,
+               const std::vector<std::shared_ptr<KeptVerdicts>>& verdicts);
+  // No nomination counts for the pod.
+  void Clear();
+
+  // Rows that are nodes for the pod no more; they may repeat others' rejections.
+  const std::vector<NodeRow>& rejected() const { return rejected_; }
+
+ private:
+  struct Answer {
+    std::vector<PodInfoPtr> pods;  // in the order of nomination
+    bool known = false;
+    bool passes = false;
+  };
+
+  // A filter that was not skipped. One with AddPod may keep the pod itself
+  // in its state, so it gets a state of the pod's own.
+  struct Asked {
+    const KeptVerdicts* verdicts = nullptr;
+    CycleState own;
+    bool has_own = false;
+  };
+
+  void FindRows(const DecisionInput& input);
+  bool AskPreFilters(const DecisionInput& input);
+  bool Ask(const DecisionInput& input, NodeRow row, Answer& answer) const;
+  bool AskAll(const DecisionInput& input);
+  void CountBytes();
+
+  bool valid_ = false;
+  bool local_ = false;  // whether all filters that were asked last read no more than the row
+  int32_t priority_ = 0;
+  uint64_t nominations_generation_ = 0;
+  uint64_t generation_ = 0;
+  uint64_t objects_generation_ = 0;
+  absl::flat_hash_map<NodeRow, Answer> answers_;
+  std::vector<Asked> asked_;  // in the running refresh
+  std::vector<NodeRow> rejected_;
+  CountedBytes bytes_;
+};
 
 // All that is known about the nodes for one class of pods: the answers of every plugin of the
 // profile, and the board that they add up to. A decision brings them up to date, which costs what

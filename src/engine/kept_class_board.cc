@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a class does with its board: who scores, what the rows come to, and the choice.
+// What a class does with its board: who scores, the sum of each row, and the choice.
 #include <algorithm>
 #include <bit>
 #include <utility>

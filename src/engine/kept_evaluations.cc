@@ -2,6 +2,7 @@
 #include "src/engine/kept_evaluations.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth::engine {
 namespace {
@@ -70,8 +71,10 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
       .order = sample == nullptr ? nullptr : &order_};
   switch (entry.kept->Decide(input, random, decision)) {
     case KeptClass::Outcome::kDecided:
-      entry.refusal.reset();
-      if (entry.rejections != nullptr) entry.rejections->NoteTaken();
+      if (entry.rejections != nullptr) {
+        entry.rejections->DropRefusal();
+        entry.rejections->NoteTaken();
+      }
       entry.failures = 0;
       Evict();
       ++num_decided_;
@@ -88,35 +91,6 @@ std::optional<Decision> KeptEvaluations::Decide(const framework::Profile& profil
   return std::nullopt;
 }
 
-const KeptRefusal* KeptEvaluations::FindRefusal(const framework::Profile& profile,
-                                                const PodInfo& pod, const ClusterState& cluster) {
-  const auto known = by_class_.find({&profile, pod.pod_class});
-  if (known == by_class_.end() || known->second->refusal == nullptr) return nullptr;
-  Entry& entry = Find(profile, pod.pod_class);
-  if (entry.refusal->Holds(pod, cluster, changes_)) return entry.refusal.get();
-  entry.refusal.reset();
-  return nullptr;
-}
-
-void KeptEvaluations::KeepRefusal(const framework::Profile& profile, framework::Cycle cycle,
-                                  const PodInfo& pod, const ClusterState& cluster,
-                                  const Diagnosis& diagnosis, size_t looked_at, Refusal refusal) {
-  if (pod.pod_class == kNoPodClass) return;
-  const EvaluationPlan& plan = PlanOf(profile);
-  if (!plan.keeps_refusals() || !plan.SkipsOwnFilters(pod, cluster.snapshot)) return;
-  Entry& entry = Find(profile, pod.pod_class);
-  entry.refused = age_;
-  entry.refusal =
-      std::make_unique<KeptRefusal>(plan, std::move(cycle), pod, cluster, diagnosis, looked_at,
-                                    std::move(refusal), cache_.generation(), bytes_);
-  Evict();
-}
-
-void KeptEvaluations::DropRefusal(const framework::Profile& profile, const PodInfo& pod) {
-  const auto known = by_class_.find({&profile, pod.pod_class});
-  if (known != by_class_.end()) known->second->refusal.reset();
-}
-
 KeptRejections* KeptEvaluations::FindRejections(const framework::Profile& profile,
                                                 const PodInfo& pod) {
   const auto known = by_class_.find({&profile, pod.pod_class});
@@ -130,7 +104,7 @@ KeptRejections* KeptEvaluations::KeepRejections(const framework::Profile& profil
                                                 const Diagnosis& diagnosis) {
   if (pod.pod_class == kNoPodClass) return nullptr;
   const EvaluationPlan& plan = PlanOf(profile);
-  if (!plan.keeps_refusals() || !KeptRejections::MayBeKept(plan, cycle, diagnosis)) return nullptr;
+  if (!plan.keeps_refusals()) return nullptr;
   Entry& entry = Find(profile, pod.pod_class);
   entry.rejected = age_;
   entry.rejections =
@@ -207,8 +181,7 @@ void KeptEvaluations::Age() {
   ++age_;
   while (!by_use_.empty() && age_ - by_use_.back().decided >= kMaxAge) DropLast();
   for (Entry& entry : by_use_) {
-    if (age_ - entry.refused >= kMaxRefusalAge) entry.refusal.reset();
-    if (age_ - entry.rejected >= kMaxRefusalAge) entry.rejections.reset();
+    if (age_ - entry.rejected >= kMaxRejectionsAge) entry.rejections.reset();
   }
 }
 

@@ -6,19 +6,26 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "berth/in_tree/points.h"
+#include "berth/node_set.h"
+#include "berth/pod_info.h"
 #include "berth/random.h"
 #include "src/cache/pod_classes.h"
-#include "src/engine/cluster_state.h"
+#include "src/engine/changes.h"
 #include "src/engine/counted_bytes.h"
 #include "src/engine/decision.h"
+#include "src/engine/diagnosis.h"
 #include "src/engine/evaluation_plan.h"
 #include "src/engine/kept_class.h"
-#include "src/engine/kept_refusal.h"
 #include "src/engine/kept_rejections.h"
-#include "src/engine/search_order.h"
+#include "src/engine/sample.h"
+#include "src/framework/runtime.h"
 
 namespace berth::engine {
 
@@ -43,33 +50,23 @@ class KeptEvaluations {
                                  const PodInfo& pod, const ClusterState& cluster,
                                  const Sample* sample, Random& random);
 
-  // That no node takes the pods of the class; nullptr where that is not known.
-  const KeptRefusal* FindRefusal(const framework::Profile& profile, const PodInfo& pod,
-                                 const ClusterState& cluster);
-  // A pod of the class has just been evaluated in `cycle`, which looked at so many nodes, and was
-  // told this.
-  void KeepRefusal(const framework::Profile& profile, framework::Cycle cycle, const PodInfo& pod,
-                   const ClusterState& cluster, const Diagnosis& diagnosis, size_t looked_at,
-                   Refusal refusal);
-  // Why each node rejects the pods of the class, to be refreshed; nullptr where that is not known.
+  // What is kept of why no node takes the pods of the class; nullptr: nothing is.
   KeptRejections* FindRejections(const framework::Profile& profile, const PodInfo& pod);
-  // The same of what an evaluation of the pod in `cycle` has just found; nullptr where it cannot be
-  // kept. Good until the next call.
+  // Keeps what an evaluation of the pod in `cycle`, in which no extender was asked, has just found;
+  // nullptr where it cannot be kept. Good until the next call.
   KeptRejections* KeepRejections(const framework::Profile& profile, const framework::Cycle& cycle,
                                  const PodInfo& pod, const ClusterState& cluster,
                                  const Diagnosis& diagnosis);
   void DropRejections(const framework::Profile& profile, const PodInfo& pod);
-  // Some node takes a pod of the class.
-  void DropRefusal(const framework::Profile& profile, const PodInfo& pod);
 
   // Drops classes until the rest has room, but for the one that was asked about last.
   void Evict();
   // To be called at even intervals: a class that is not decided any more, as that of a Deployment
-  // that was rolled over, goes in the end. A refusal goes earlier, however many pods have heard it:
-  // what should have ended it may have been missed.
+  // that was rolled over, goes in the end. Why it was rejected goes earlier, however many pods were
+  // refused by that: what should have ended it may have been missed.
   void Age();
   static constexpr uint32_t kMaxAge = 10;
-  static constexpr uint32_t kMaxRefusalAge = 5;
+  static constexpr uint32_t kMaxRejectionsAge = 5;
 
   // Forgets everything; to be called before a profile ends.
   void Clear();
@@ -88,9 +85,7 @@ class KeptEvaluations {
     uint32_t wait = 1;      // pods to go by before it is kept
     uint32_t failures = 0;  // to keep it, one after the other
     uint32_t decided = 0;   // age_ when one of its pods was decided last
-    uint32_t refused = 0;   // age_ when the refusal was found
     uint32_t rejected = 0;  // age_ when the rejections were found
-    std::unique_ptr<KeptRefusal> refusal;
     std::unique_ptr<KeptRejections> rejections;
     std::unique_ptr<KeptClass> kept;
   };

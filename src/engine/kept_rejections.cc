@@ -2,7 +2,10 @@
 #include "src/engine/kept_rejections.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
+#include "berth/check.h"
 #include "src/engine/filter.h"
 
 namespace berth::engine {
@@ -18,14 +21,20 @@ bool ReadOnlyTheRow(const EvaluationPlan& plan, const framework::PluginMask& ski
   });
 }
 
-}  // namespace
-
-bool KeptRejections::MayBeKept(const EvaluationPlan& plan, const framework::Cycle& cycle,
-                               const Diagnosis& diagnosis) {
+// Whether what was found in `cycle` can be kept by row: by filters that read the row alone, about
+// every node.
+bool MayBeKeptByRow(const EvaluationPlan& plan, const framework::Cycle& cycle,
+                    const Diagnosis& diagnosis) {
   return diagnosis.statuses.num_explicit() == diagnosis.num_all_nodes &&
          diagnosis.statuses.verdicts().size() <= kMaxVerdicts &&
          ReadOnlyTheRow(plan, cycle.skip_filter);
 }
+
+constexpr size_t kMaxStatuses = 1024;
+// So many places may be of no use before all answers are dropped to get rid of them.
+constexpr size_t kMinForgotten = 4096;
+
+}  // namespace
 
 KeptRejections::KeptRejections(const EvaluationPlan& plan, const framework::Cycle& cycle,
                                const PodInfo& pod, const ClusterState& cluster,
@@ -34,18 +43,21 @@ KeptRejections::KeptRejections(const EvaluationPlan& plan, const framework::Cycl
       changes_(changes),
       priority_(pod.priority()),
       skipped_(cycle.skip_filter),
+      by_row_(MayBeKeptByRow(plan, cycle, diagnosis)),
       generation_(changes.cache().generation()),
       starts_generation_(changes.cache().start_changes().generation()),
       nominations_generation_(cluster.nominated.generation()),
       objects_generation_(cluster.objects_generation),
       budgets_generation_(cluster.budgets_generation),
-      statuses_(diagnosis.statuses),
       victims_(kept_bytes),
       bytes_(kept_bytes) {
-  statuses_.Intern(reasons_);
-  stale_.Assign(cluster.snapshot.num_rows(), false);
-  FindOwnRows(pod, cluster);
-  for (const OwnVerdict& own : own_) stale_.Set(own.row);
+  if (by_row_) {
+    statuses_ = diagnosis.statuses;
+    statuses_.Intern(reasons_);
+    stale_.Assign(cluster.snapshot.num_rows(), false);
+    FindOwnRows(pod, cluster);
+    for (const OwnVerdict& own : own_) stale_.Set(own.row);
+  }
   CountBytes();
 }
 
@@ -56,7 +68,11 @@ KeptRejections::Outcome KeptRejections::Refresh(const framework::Cycle& cycle, c
   }
   ForgetVictims(cluster);
   FindOwnRows(pod, cluster);
+  if (refusal_ && refusal_->generation != generation_ && plan_.post_filter_reads_cluster()) {
+    refusal_.reset();
+  }
   expects_rejection_ = JudgeStale(cycle, pod, cluster) && JudgeOwn(cycle, pod, cluster);
+  if (refusal_ && stale_.Empty()) refusal_->generation = generation_;
   CountBytes();
   if (statuses_.verdicts().size() > kMaxVerdicts) return Outcome::kEnded;
   return expects_rejection_ ? Outcome::kAllReject : Outcome::kNotAll;
@@ -113,7 +129,7 @@ void KeptRejections::FindOwnRows(const PodInfo& pod, const ClusterState& cluster
   victims_.SetApart(rows_);
 }
 
-// Own rows stay stale: the next pod hears something else of them. So does a row that takes the pod:
+// Own rows stay stale: the next pod gets another verdict on them. So does a row that takes the pod:
 // it has no verdict to keep.
 bool KeptRejections::JudgeStale(const framework::Cycle& cycle, const PodInfo& pod,
                                 const ClusterState& cluster) {
@@ -124,15 +140,18 @@ bool KeptRejections::JudgeStale(const framework::Cycle& cycle, const PodInfo& po
   stale_.ForEach([&](NodeRow row) {
     if (!all_reject || is_own(row)) return;
     if (!cluster.snapshot.nodes().Test(row)) {
+      if (statuses_.explicit_nodes().Test(row)) refusal_.reset();
       stale_.Clear(row);
       statuses_.Clear(row);
       return;
     }
     const auto [status, plugin] = JudgeNode(plan_.profile(), cycle, pod, cluster, row);
+    const Status kept(status.code(), reasons_.Intern(status.reasons()));
+    if (refusal_ && !IsAsBefore(row, {kept, plugin}, pod, cluster)) refusal_.reset();
     all_reject = status.rejected();
     if (!all_reject) return;
     stale_.Clear(row);
-    statuses_.Set(row, Status(status.code(), reasons_.Intern(status.reasons())), plugin);
+    statuses_.Set(row, kept, plugin);
   });
   return all_reject;
 }
@@ -145,7 +164,64 @@ bool KeptRejections::JudgeOwn(const framework::Cycle& cycle, const PodInfo& pod,
   });
 }
 
-void KeptRejections::Tell(Diagnosis& diagnosis) const {
+// Whether this verdict on a row that has changed leaves the refusal what it is.
+bool KeptRejections::IsAsBefore(NodeRow row, const framework::PluginStatus& verdict,
+                                const PodInfo& pod, const ClusterState& cluster) const {
+  if (!statuses_.explicit_nodes().Test(row) || statuses_.Get(row) != verdict.status ||
+      statuses_.plugin(row) != verdict.plugin) {
+    return false;
+  }
+  return verdict.status.code() != Code::kUnschedulable ||
+         (!refusal_->with_victims.Test(row) && !HasVictims(row, pod, cluster));
+}
+
+// Preemption evicts pods of lower priority, from nodes whose verdict is Unschedulable.
+bool KeptRejections::HasVictims(NodeRow row, const PodInfo& pod,
+                                const ClusterState& cluster) const {
+  if (plan_.profile().plugins().post_filter.empty()) return false;
+  return std::ranges::any_of(cluster.snapshot.pods(row), [&pod](const PodInfo* placed) {
+    return placed->priority() < pod.priority();
+  });
+}
+
+const KeptRejections::KnownRefusal* KeptRejections::FindRefusal(const PodInfo& pod,
+                                                                const ClusterState& cluster) const {
+  if (!refusal_ || refusal_->generation != changes_.cache().generation() ||
+      refusal_->objects_generation != cluster.objects_generation ||
+      refusal_->budgets_generation != cluster.budgets_generation) {
+    return nullptr;
+  }
+  if (cluster.nominated.Matter(pod) != refusal_->nominations_matter ||
+      (refusal_->nominations_matter &&
+       (cluster.nominated.generation() != refusal_->nominations_generation ||
+        pod.priority() != priority_))) {
+    return nullptr;
+  }
+  return plan_.SkipsOwnFilters(pod, cluster.snapshot) ? &refusal_->known : nullptr;
+}
+
+void KeptRejections::KeepRefusal(const PodInfo& pod, const ClusterState& cluster,
+                                 KnownRefusal refusal) {
+  if (!plan_.SkipsOwnFilters(pod, cluster.snapshot)) return;
+  refusal_ = {.known = std::move(refusal),
+              .generation = generation_,
+              .objects_generation = cluster.objects_generation,
+              .budgets_generation = cluster.budgets_generation,
+              .nominations_matter = cluster.nominated.Matter(pod),
+              .nominations_generation = cluster.nominated.generation(),
+              .with_victims = {}};
+  if (by_row_) {
+    refusal_->with_victims.Assign(cluster.snapshot.num_rows(), false);
+    statuses_.explicit_nodes().ForEach([&](NodeRow row) {
+      if (statuses_.Get(row).code() == Code::kUnschedulable && HasVictims(row, pod, cluster)) {
+        refusal_->with_victims.Set(row);
+      }
+    });
+  }
+  CountBytes();
+}
+
+void KeptRejections::Fill(Diagnosis& diagnosis) const {
   diagnosis.statuses = statuses_;
   for (const auto& [row, verdict] : own_) {
     diagnosis.statuses.Set(row, verdict.status, verdict.plugin);
@@ -156,7 +232,83 @@ void KeptRejections::Tell(Diagnosis& diagnosis) const {
 }
 
 void KeptRejections::CountBytes() {
-  bytes_.Set(sizeof(*this) + statuses_.bytes() + stale_.words().size_bytes());
+  bytes_.Set(sizeof(*this) + statuses_.bytes() + stale_.words().size_bytes() +
+             (refusal_ ? refusal_->known.refusal.message.size() +
+                             refusal_->with_victims.words().size_bytes()
+                       : 0));
+}
+
+void KeptVictims::Forget(NodeRow row) {
+  if (row >= answers_.size()) return;
+  num_forgotten_ += answers_[row].num_victims;
+  answers_[row] = {};
+}
+
+void KeptVictims::ForgetAll() {
+  ForgetAnswers();
+  statuses_.clear();
+  reasons_ = std::make_unique<ReasonTable>();
+}
+
+void KeptVictims::ForgetAnswers() {
+  answers_.assign(answers_.size(), {});
+  places_.clear();
+  num_forgotten_ = 0;
+}
+
+bool KeptVictims::Recall(const Snapshot& snapshot, NodeRow row, Time now,
+                         PreemptionCandidate& candidate, Status& status) {
+  if (row >= answers_.size() || IsApart(row)) return false;
+  const Answer& answer = answers_[row];
+  if (answer.status == 0 || answer.after >= now) return false;
+  ++num_recalled_;
+  status = statuses_[answer.status - 1u];
+  candidate.row = row;
+  candidate.num_pdb_violations = answer.num_pdb_violations;
+  candidate.victims.clear();
+  candidate.victims.reserve(answer.num_victims);
+  const auto pods = snapshot.pods(row);
+  for (size_t i = answer.first; i < answer.first + answer.num_victims; ++i) {
+    candidate.victims.push_back(pods[places_[i]]);
+  }
+  return true;
+}
+
+void KeptVictims::Remember(const Snapshot& snapshot, const PreemptionCandidate& candidate,
+                           const Status& status, Time after, Time now) {
+  const NodeRow row = candidate.row;
+  const auto pods = snapshot.pods(row);
+  if (IsApart(row) || after >= now || status.code() == Code::kError ||
+      pods.size() > std::numeric_limits<Place>::max()) {
+    return;
+  }
+  const uint16_t id = IdOf(status);
+  if (id == 0) return;
+  if (row >= answers_.size()) answers_.resize(snapshot.num_rows());
+  Forget(row);
+  if (num_forgotten_ > std::max(kMinForgotten, places_.size() / 2)) ForgetAnswers();
+  const auto first = static_cast<uint32_t>(places_.size());
+  for (const PodInfo* victim : candidate.victims) {
+    places_.push_back(static_cast<Place>(std::ranges::find(pods, victim) - pods.begin()));
+    BERTH_CHECK(places_.back() < pods.size(), "a victim that is not on the node is remembered");
+  }
+  answers_[row] = {after, first, static_cast<uint16_t>(candidate.victims.size()), id,
+                   candidate.num_pdb_violations};
+  CountBytes();
+}
+
+uint16_t KeptVictims::IdOf(const Status& status) {
+  if (statuses_.size() >= kMaxStatuses) return 0;
+  const Status kept(status.code(), reasons_->Intern(status.reasons()));
+  const auto known = std::ranges::find(statuses_, kept);
+  if (known != statuses_.end()) return static_cast<uint16_t>(known - statuses_.begin() + 1);
+  statuses_.push_back(kept);
+  return static_cast<uint16_t>(statuses_.size());
+}
+
+void KeptVictims::CountBytes() {
+  bytes_.Set(answers_.capacity() * sizeof(Answer) + places_.capacity() * sizeof(Place) +
+             statuses_.capacity() * sizeof(Status));
 }
 
 }  // namespace berth::engine

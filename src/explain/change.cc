@@ -4,25 +4,49 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "berth/api/pod.h"
 #include "src/base/json.h"
-#include "src/explain/selector_text.h"
+#include "src/explain/spec_json.h"
+
+// Selectors as kubectl writes them: "app=web,tier in (a,b),!old".
 
 namespace berth::explain {
 namespace {
 
-using base::JsonObject;
-
-void AppendTaint(const api::Taint& taint, JsonObject& out) {
-  JsonObject object(out.Key("taint"));
-  object.Add("effect", taint.effect);
-  object.Add("key", taint.key);
-  object.AddIfNotEmpty("value", taint.value);
-  object.Close();
+std::string SelectorText(const std::string& key, std::string_view op,
+                         const std::vector<std::string>& values) {
+  if (op == "Exists") return key;
+  if (op == "DoesNotExist") return "!" + key;
+  if (op == "Gt" || op == "Lt") {
+    return key + (op == "Gt" ? ">" : "<") + absl::StrJoin(values, ",");
+  }
+  return key + (op == "NotIn" ? " notin (" : " in (") + absl::StrJoin(values, ",") + ")";
 }
 
+// "<none>" selects nothing, "<all>" everything.
+std::string SelectorText(const std::optional<api::LabelSelector>& selector) {
+  if (!selector) return "<none>";
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : selector->match_labels) parts.push_back(key + "=" + value);
+  for (const api::LabelSelectorRequirement& requirement : selector->match_expressions) {
+    parts.push_back(SelectorText(requirement.key, requirement.operator_, requirement.values));
+  }
+  return parts.empty() ? "<all>" : absl::StrJoin(parts, ",");
+}
+
+std::string SelectorText(const api::NodeSelectorRequirement& requirement) {
+  return SelectorText(requirement.key, requirement.operator_, requirement.values);
+}
+
+using base::JsonObject;
+
 std::string TermText(const DropPodAffinity& change) {
-  return ToText(change.term.label_selector) + " per " + change.term.topology_key;
+  return SelectorText(change.term.label_selector) + " per " + change.term.topology_key;
 }
 
 std::string BudgetsText(const EvictPods& change) {
@@ -48,7 +72,7 @@ std::string Text(const LowerRequest& c) {
 }
 
 std::string_view Name(const Tolerate&) { return "Tolerate"; }
-void Members(const Tolerate& c, JsonObject& out) { AppendTaint(c.taint, out); }
+void Members(const Tolerate& c, JsonObject& out) { AppendTaintValue(c.taint, out.Key("taint")); }
 std::string Text(const Tolerate& c) { return "pod: tolerate " + ToText(c.taint); }
 
 std::string_view Name(const DropNodeSelector&) { return "DropNodeSelector"; }
@@ -62,10 +86,10 @@ std::string Text(const DropNodeSelector& c) {
 
 std::string_view Name(const DropNodeAffinity&) { return "DropNodeAffinity"; }
 void Members(const DropNodeAffinity& c, JsonObject& out) {
-  out.Add(c.field ? "matchField" : "matchExpression", ToText(c.requirement));
+  AppendRequirement(c.requirement, out.Key(c.field ? "matchField" : "matchExpression"));
 }
 std::string Text(const DropNodeAffinity& c) {
-  return "pod: drop node affinity for " + ToText(c.requirement);
+  return "pod: drop node affinity for " + SelectorText(c.requirement);
 }
 
 std::string_view Name(const WidenNodeAffinity&) { return "WidenNodeAffinity"; }
@@ -80,7 +104,7 @@ std::string Text(const WidenNodeAffinity& c) {
 std::string_view Name(const DropPodAffinity&) { return "DropPodAffinity"; }
 void Members(const DropPodAffinity& c, JsonObject& out) {
   out.Add("anti", c.anti);
-  out.Add("labelSelector", ToText(c.term.label_selector));
+  if (c.term.label_selector) AppendSelector(*c.term.label_selector, {}, out.Key("labelSelector"));
   out.Add("topologyKey", c.term.topology_key);
 }
 std::string Text(const DropPodAffinity& c) {
@@ -102,6 +126,23 @@ std::string_view Name(const SpreadAnyway&) { return "SpreadAnyway"; }
 void Members(const SpreadAnyway& c, JsonObject& out) { out.Add("topologyKey", c.topology_key); }
 std::string Text(const SpreadAnyway& c) {
   return "pod: spread with ScheduleAnyway per " + c.topology_key;
+}
+
+std::string_view Name(const HonorTaints&) { return "HonorTaints"; }
+void Members(const HonorTaints& c, JsonObject& out) { out.Add("topologyKey", c.topology_key); }
+std::string Text(const HonorTaints& c) {
+  return "pod: spread with nodeTaintsPolicy Honor per " + c.topology_key;
+}
+
+std::string_view Name(const LowerMinDomains&) { return "LowerMinDomains"; }
+void Members(const LowerMinDomains& c, JsonObject& out) {
+  out.Add("from", c.from);
+  out.Add("to", c.to);
+  out.Add("topologyKey", c.topology_key);
+}
+std::string Text(const LowerMinDomains& c) {
+  return "pod: spread with minDomains " + std::to_string(c.to) + " instead of " +
+         std::to_string(c.from) + " per " + c.topology_key;
 }
 
 std::string_view Name(const DropHostPort&) { return "DropHostPort"; }
@@ -134,8 +175,19 @@ std::string Text(const AllowAnyTopology& c) {
 }
 
 std::string_view Name(const AddNode&) { return "AddNode"; }
-void Members(const AddNode& c, JsonObject& out) { out.Add("like", c.like); }
-std::string Text(const AddNode& c) { return "cluster: one more node like " + c.like; }
+void Members(const AddNode& c, JsonObject& out) {
+  if (!c.labels.empty()) AppendStringMap(c.labels, out.Key("labels"));
+  out.Add("like", c.like);
+  out.AddIfNotEmpty("shapeOf", c.shape_of);
+}
+std::string Text(const AddNode& c) {
+  std::string text = "cluster: one more node like " + c.like;
+  if (!c.shape_of.empty()) text += " with the shape of " + c.shape_of;
+  for (const auto& [key, value] : c.labels) {
+    text += (&key == &c.labels.front().first ? " with " : ", ") + key + "=" + value;
+  }
+  return text;
+}
 
 std::string_view Name(const Uncordon&) { return "Uncordon"; }
 void Members(const Uncordon& c, JsonObject& out) { out.Add("node", c.node); }
@@ -144,7 +196,7 @@ std::string Text(const Uncordon& c) { return "cluster: uncordon " + c.node; }
 std::string_view Name(const RemoveTaint&) { return "RemoveTaint"; }
 void Members(const RemoveTaint& c, JsonObject& out) {
   out.Add("node", c.node);
-  AppendTaint(c.taint, out);
+  AppendTaintValue(c.taint, out.Key("taint"));
 }
 std::string Text(const RemoveTaint& c) {
   return "cluster: " + c.node + " without taint " + ToText(c.taint);
@@ -199,6 +251,17 @@ std::string ToText(const Change& change) {
 
 std::string ToText(const api::Taint& taint) {
   return taint.key + (taint.value.empty() ? "" : "=" + taint.value) + ":" + taint.effect;
+}
+
+void AppendApplication(const Application& application, std::string& out) {
+  JsonObject object(out);
+  base::AppendJsonList(application.commands, object.Key("commands"));
+  object.AddIfNotEmpty("kind", application.kind);
+  object.AddIfNotEmpty("name", application.name);
+  object.AddIfNotEmpty("namespace", application.namespace_);
+  if (!application.patch.empty()) object.Key("patch") += application.patch;
+  if (application.recreate) object.Add("recreate", true);
+  object.Close();
 }
 
 void AppendChange(const Change& change, std::string& out) {

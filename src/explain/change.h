@@ -73,6 +73,20 @@ struct SpreadAnyway {
 
   friend bool operator==(const SpreadAnyway&, const SpreadAnyway&) = default;
 };
+// These constraints count only domains of nodes whose taints the pod tolerates.
+struct HonorTaints {
+  std::string topology_key;
+
+  friend bool operator==(const HonorTaints&, const HonorTaints&) = default;
+};
+// A minDomains of at most `to` in all constraints over the topology key.
+struct LowerMinDomains {
+  std::string topology_key;
+  int32_t from = 0;  // the largest
+  int32_t to = 0;
+
+  friend bool operator==(const LowerMinDomains&, const LowerMinDomains&) = default;
+};
 // No container has this port of the host.
 struct DropHostPort {
   int32_t port = 0;
@@ -101,6 +115,10 @@ struct AllowAnyTopology {
 // which volumes and devices it has.
 struct AddNode {
   std::string like;
+  // A node whose allocatable resources it has instead; "": its own.
+  std::string shape_of{};
+  // What it has instead of or beside the labels of the other.
+  api::StringMap labels{};
 
   friend bool operator==(const AddNode&, const AddNode&) = default;
 };
@@ -140,10 +158,10 @@ struct EvictPods {
   friend bool operator==(const EvictPods&, const EvictPods&) = default;
 };
 
-using Change =
-    std::variant<LowerRequest, Tolerate, DropNodeSelector, DropNodeAffinity, WidenNodeAffinity,
-                 DropPodAffinity, RelaxSpread, SpreadAnyway, DropHostPort, UseStorageClass,
-                 AllowAnyTopology, AddNode, Uncordon, RemoveTaint, SetLabel, EvictPods>;
+using Change = std::variant<LowerRequest, Tolerate, DropNodeSelector, DropNodeAffinity,
+                            WidenNodeAffinity, DropPodAffinity, RelaxSpread, SpreadAnyway,
+                            HonorTaints, LowerMinDomains, DropHostPort, UseStorageClass,
+                            AllowAnyTopology, AddNode, Uncordon, RemoveTaint, SetLabel, EvictPods>;
 
 // "LowerRequest", the name of the variant's type.
 std::string_view ChangeName(const Change& change);
@@ -156,6 +174,22 @@ std::string ToText(const Change& change);
 
 // "key=value:effect", as kubectl writes it.
 std::string ToText(const api::Taint& taint);
+
+// How a change is made in the cluster that it was found for.
+struct Application {
+  // The object that is patched; "": none is. A change of a pod is one of what made it.
+  std::string kind;
+  std::string namespace_;  // "" of cluster-scoped objects
+  std::string name;
+  std::string patch;  // JSON, for a strategic merge
+  // The API server lets no one change that: the object is deleted, and made again with the patch.
+  bool recreate = false;
+  // For a shell, with kubectl; what kubectl cannot do is a comment.
+  std::vector<std::string> commands;
+};
+
+// Appends the object that stands for it in documents.
+void AppendApplication(const Application& application, std::string& out);
 
 // Appends the object that stands for a change in documents.
 void AppendChange(const Change& change, std::string& out);

@@ -27,6 +27,11 @@ void AppendFixes(const std::vector<Fix>& fixes, std::string& out) {
   base::JsonList list(out);
   for (const Fix& fix : fixes) {
     JsonObject one(list.Next());
+    base::JsonList applications(one.Key("apply"));
+    for (const Application& application : fix.applications) {
+      AppendApplication(application, applications.Next());
+    }
+    applications.Close();
     base::JsonList changes(one.Key("changes"));
     for (const Change& change : fix.changes) AppendChange(change, changes.Next());
     changes.Close();
@@ -37,7 +42,7 @@ void AppendFixes(const std::vector<Fix>& fixes, std::string& out) {
   list.Close();
 }
 
-void AppendFixTable(const Fixes& fixes, std::string& out) {
+void AppendFixTable(const Fixes& fixes, bool commands, std::string& out) {
   const std::string tried = Counted(fixes.tried, "trial") + (fixes.cut_short ? ", cut short" : "");
   if (fixes.fixes.empty()) {
     out += "\n  No change was found that lets it schedule (" + tried + ").\n";
@@ -59,6 +64,15 @@ void AppendFixTable(const Fixes& fixes, std::string& out) {
   }
   out += "\n  What would let it schedule, the smallest change first (" + tried + "):\n";
   table.Append("  ", out);
+  if (!commands) return;
+  out += "\n  The same with kubectl:\n";
+  for (const Fix& fix : fixes.fixes) {
+    out += '\n';
+    for (size_t i = 0; i < fix.changes.size(); ++i) {
+      out += (i == 0 ? "# " : "# and ") + ToText(fix.changes[i]) + '\n';
+      for (const std::string& command : fix.applications[i].commands) out += command + '\n';
+    }
+  }
 }
 
 }  // namespace berth::explain

@@ -15,6 +15,8 @@ namespace berth::explain {
 // Changes that together let a pod schedule, none of which can be left out.
 struct Fix {
   std::vector<Change> changes;
+  // How each of them is made.
+  std::vector<Application> applications;
   int64_t cost = 0;
   // Where the pod can go then, by name.
   std::vector<std::string> nodes;
@@ -32,7 +34,7 @@ struct Fixes {
 // Appends the list of a document's member `fixes` (docs/explain.md).
 void AppendFixes(const std::vector<Fix>& fixes, std::string& out);
 
-// Appends the fixes for people to read.
-void AppendFixTable(const Fixes& fixes, std::string& out);
+// Appends the fixes for people to read; with `commands` also how each is made with kubectl.
+void AppendFixTable(const Fixes& fixes, bool commands, std::string& out);
 
 }  // namespace berth::explain

@@ -8,6 +8,7 @@
 
 #include "berth/status.h"
 #include "src/base/json.h"
+#include "src/explain/in_the_way.h"
 
 namespace berth::explain {
 namespace {
@@ -28,7 +29,7 @@ class Rejections {
     if (!statuses_.explicit_nodes().Test(row)) return absent_;
     const Status status = statuses_.Get(row);
     const std::string_view plugin = statuses_.plugin(row);
-    // Interned reasons and plugins' names are told apart by their addresses.
+    // Interned reasons and plugins' names differ by their addresses.
     const auto [it, is_new] =
         texts_.try_emplace(std::tuple(&status.reasons(), status.code(), plugin.data()));
     if (is_new) it->second = Text(status, plugin, status.reasons());
@@ -164,7 +165,8 @@ std::string_view ResultName(Judgement::Kind kind) {
   return "error";
 }
 
-VerdictWriter::VerdictWriter(const Snapshot& snapshot) : snapshot_(snapshot) {
+VerdictWriter::VerdictWriter(const Snapshot& snapshot, bool in_the_way)
+    : snapshot_(snapshot), in_the_way_(in_the_way) {
   snapshot.nodes().ForEach([this](NodeRow row) { by_name_.push_back(row); });
   std::sort(by_name_.begin(), by_name_.end(), [&](NodeRow a, NodeRow b) {
     return snapshot.node(a).metadata.name < snapshot.node(b).metadata.name;
@@ -175,9 +177,8 @@ VerdictWriter::VerdictWriter(const Snapshot& snapshot) : snapshot_(snapshot) {
   }
 }
 
-void VerdictWriter::Append(const Judgement& judgement, std::string& out,
-                           const engine::PodGroupPreview* group, const Fixes* fixes,
-                           const Standing* standing) const {
+void VerdictWriter::Append(const Judgement& judgement, const Explanation* beside,
+                           std::string& out) const {
   JsonObject document(out);
   if (const std::vector<NodeRow> best = judgement.Best(); !best.empty()) {
     AppendNames(best, document.Key("best"));
@@ -185,25 +186,35 @@ void VerdictWriter::Append(const Judgement& judgement, std::string& out,
   if (!judgement.extenders_not_asked().empty()) {
     base::AppendJsonList(judgement.extenders_not_asked(), document.Key("extendersNotAsked"));
   }
-  if (fixes != nullptr) {
-    AppendFixes(fixes->fixes, document.Key("fixes"));
-    if (fixes->cut_short) document.Add("fixesCutShort", true);
+  if (beside != nullptr && beside->fixes) {
+    AppendFixes(beside->fixes->fixes, document.Key("fixes"));
+    if (beside->fixes->cut_short) document.Add("fixesCutShort", true);
+  }
+  if (in_the_way_ && judgement.kind() == Judgement::Kind::kUnschedulable) {
+    AppendInTheWay(judgement, document.Key("inTheWay"));
   }
   if (!judgement.message().empty()) document.Add("message", judgement.message());
   AppendNodes(judgement, document.Key("nodes"));
+  if (beside != nullptr && beside->placed != nullptr) {
+    document.Add("placedOn", beside->placed->spec.node_name);
+  }
   document.Add("pod", judgement.pod().metadata.Key());
-  if (group != nullptr) AppendPodGroup(*group, document.Key("podGroup"));
+  if (beside != nullptr && beside->group != nullptr) {
+    AppendPodGroup(*beside->group, document.Key("podGroup"));
+  }
   if (judgement.preemption()) {
     AppendPreemption(*judgement.preemption(), document.Key("preemption"));
   }
   if (judgement.profile() != nullptr) {
     document.Add("profile", judgement.profile()->scheduler_name());
   }
-  if (standing != nullptr) {
+  if (beside != nullptr && beside->position) {
     JsonObject queue(document.Key("queue"));
-    AddStanding(*standing, queue);
+    AddPosition(*beside->position, queue);
     queue.Close();
   }
+  document.AddIfNotEmpty("remark", judgement.remark());
+  document.AddIfNotEmpty("resizeOn", judgement.resize_on());
   document.Add("result", ResultName(judgement.kind()));
   document.Close();
   out += '\n';
@@ -214,6 +225,15 @@ void VerdictWriter::AppendNames(const std::vector<NodeRow>& rows, std::string& o
   for (const NodeRow row : rows) names.push_back(snapshot_.node(row).metadata.name);
   std::sort(names.begin(), names.end());
   base::AppendJsonList(names, out);
+}
+
+void VerdictWriter::AppendInTheWay(const Judgement& judgement, std::string& out) const {
+  InTheWay in_the_way(judgement);
+  JsonObject nodes(out);
+  for (const NodeRow row : by_name_) {
+    nodes.AddIfNotEmpty(snapshot_.node(row).metadata.name, in_the_way.On(row));
+  }
+  nodes.Close();
 }
 
 void VerdictWriter::AppendPreemption(const PreemptionPreview& preview, std::string& out) const {

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "src/engine/judgement.h"
-#include "src/engine/pod_group_preview.h"
-#include "src/explain/fix.h"
-#include "src/explain/standing.h"
+#include "src/explain/explanation.h"
 
 namespace berth::explain {
 
@@ -24,23 +22,32 @@ inline constexpr std::string_view kPreFilterReason = "prefilter";
 // Thread safety: the scheduling thread; the cluster must stay as it is while the writer is in use.
 class VerdictWriter {
  public:
-  // `snapshot` must outlive the writer; it is the one that the judgements were made against.
-  explicit VerdictWriter(const Snapshot& snapshot);
+  // `snapshot` must outlive the writer; it is the one that the judgements were made against. With
+  // `in_the_way` documents tell what is in the way on each node (InTheWay).
+  explicit VerdictWriter(const Snapshot& snapshot, bool in_the_way = false);
 
-  // Appends the document of a judgement that has been explained, and a newline. `group` is the
-  // pod's, or nullptr; `fixes` would let it schedule, nullptr where they were not asked for;
-  // `standing`: nullptr where no scheduler runs.
-  void Append(const engine::Judgement& judgement, std::string& out,
-              const engine::PodGroupPreview* group = nullptr, const Fixes* fixes = nullptr,
-              const Standing* standing = nullptr) const;
+  // Appends the document and a newline.
+  void Append(const Explanation& explanation, std::string& out) const {
+    Append(*explanation.judgement, &explanation, out);
+  }
+  // The same of a judgement alone, which has been explained.
+  void Append(const engine::Judgement& judgement, std::string& out) const {
+    Append(judgement, nullptr, out);
+  }
 
  private:
+  // `beside`: nullptr where nothing was asked beside the judgement.
+  void Append(const engine::Judgement& judgement, const Explanation* beside,
+              std::string& out) const;
   void AppendNodes(const engine::Judgement& judgement, std::string& out) const;
   // Sorted.
   void AppendNames(const std::vector<NodeRow>& rows, std::string& out) const;
   void AppendPreemption(const PreemptionPreview& preview, std::string& out) const;
 
+  void AppendInTheWay(const engine::Judgement& judgement, std::string& out) const;
+
   const Snapshot& snapshot_;
+  const bool in_the_way_;
   std::vector<NodeRow> by_name_;
   // `"node-1":` of the rows in by_name_, ready to be copied.
   std::vector<std::string> names_;

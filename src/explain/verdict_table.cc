@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "berth/status.h"
+#include "src/api/time_format.h"
+#include "src/explain/in_the_way.h"
 #include "src/explain/near_misses.h"
+#include "src/explain/pod_group_table.h"
 #include "src/explain/text_table.h"
 #include "src/explain/verdict_json.h"
 
@@ -38,7 +41,15 @@ std::string Examples(const Judgement& judgement, const std::vector<NodeRow>& row
 }
 
 void AppendHead(const Judgement& judgement, std::string& out) {
-  out += judgement.pod().metadata.Key() + ": " + std::string(ResultName(judgement.kind()));
+  out += judgement.pod().metadata.Key() + ": ";
+  const std::string resize_on(judgement.resize_on());
+  if (resize_on.empty()) {
+    out += ResultName(judgement.kind());
+  } else if (judgement.kind() == Judgement::Kind::kScheduled) {
+    out += "its resize fits on " + resize_on + ", where the kubelet is to do it";
+  } else {
+    out += "its resize on " + resize_on + " is " + std::string(ResultName(judgement.kind()));
+  }
   if (judgement.profile() != nullptr) {
     out += " (profile " + judgement.profile()->scheduler_name() + ")";
   }
@@ -49,9 +60,23 @@ void AppendHead(const Judgement& judgement, std::string& out) {
                : "  the pod is being deleted\n";
   }
   if (!judgement.message().empty()) out += "  " + judgement.message() + '\n';
+  if (!judgement.remark().empty()) {
+    out += "  a scheduling cycle would not ask this: " + judgement.remark() + '\n';
+  }
   for (const std::string& url : judgement.extenders_not_asked()) {
     out += "  extender not asked: " + url + '\n';
   }
+}
+
+NodeRow FirstByName(const Judgement& judgement, const std::vector<NodeRow>& rows) {
+  return *std::ranges::min_element(rows, {}, [&](NodeRow row) { return NameOf(judgement, row); });
+}
+
+// Of nodes that PreFilter left out what it said, and who.
+std::string Reasons(const Judgement& judgement, const RejectedGroup& group) {
+  const ReasonSet& said = judgement.statuses().absent().reasons();
+  if (!group.plugin.empty() || said.empty()) return absl::StrJoin(group.reasons, "; ");
+  return std::string(kPreFilterReason) + ": " + absl::StrJoin(said, "; ");
 }
 
 void AppendRejected(const Judgement& judgement, const TableLimits& limits, std::string& out) {
@@ -64,16 +89,24 @@ void AppendRejected(const Judgement& judgement, const TableLimits& limits, std::
   table.AddColumn("CODE");
   table.AddColumn("EXAMPLES");
   const size_t shown = std::min(limits.groups, groups.size());
+  InTheWay in_the_way(judgement);
+  std::string examples;
   for (size_t i = 0; i < shown; ++i) {
     const RejectedGroup& group = groups[i];
     table.AddRow({std::to_string(group.nodes.size()),
-                  group.plugin.empty() ? "-" : std::string(group.plugin),
-                  absl::StrJoin(group.reasons, "; "), std::string(CodeName(group.code)),
+                  group.plugin.empty() ? "-" : std::string(group.plugin), Reasons(judgement, group),
+                  std::string(CodeName(group.code)),
                   Examples(judgement, group.nodes, limits.examples)});
+    const NodeRow first = FirstByName(judgement, group.nodes);
+    const std::string& what = in_the_way.On(first);
+    if (!what.empty()) {
+      examples += "    " + std::string(NameOf(judgement, first)) + ": " + what + '\n';
+    }
   }
   out += "\n  Rejected nodes, nearest misses first:\n";
   table.Append("  ", out);
   if (shown < groups.size()) out += "  ... and " + Counted(groups.size() - shown, "group") + '\n';
+  if (!examples.empty()) out += "  In the way, for example:\n" + examples;
 }
 
 std::string ClaimCell(const ClaimPreview& claim) {
@@ -82,7 +115,7 @@ std::string ClaimCell(const ClaimPreview& claim) {
   return claim.volume.empty() ? "-" : claim.volume;
 }
 
-// One line for all nodes on which a claim comes to the same.
+// One line for all nodes on which a claim would get the same.
 void AppendClaims(const Judgement& judgement, const TableLimits& limits, std::string& out) {
   if (!judgement.has_claims()) return;
   // By the claim's place, what keeps the pod out, and the volume or the devices.
@@ -99,7 +132,7 @@ void AppendClaims(const Judgement& judgement, const TableLimits& limits, std::st
   TextTable table;
   table.AddColumn("NODES", TextTable::Align::kRight);
   table.AddColumn("CLAIM");
-  table.AddColumn("COMES TO");
+  table.AddColumn("GETS");
   table.AddColumn("KEEPS THE POD OUT");
   table.AddColumn("EXAMPLES");
   size_t shown = 0;
@@ -200,6 +233,50 @@ void AppendPreemption(const Judgement& judgement, const TableLimits& limits, std
   if (shown < order.size()) out += "  ... and " + Counted(order.size() - shown, "node") + '\n';
 }
 
+// When the scheduler bound it, or ""; whole seconds.
+std::string BoundAt(const api::Pod& pod) {
+  for (const api::PodCondition& condition : pod.status.conditions) {
+    if (condition.type == "PodScheduled" && condition.status == "True" &&
+        condition.last_transition_time) {
+      return api::FormatTime(*condition.last_transition_time);
+    }
+  }
+  return "";
+}
+
+std::string HowItsNodeDoes(const std::string& node, const Judgement& judgement) {
+  const NodeRow row = judgement.snapshot().FindNode(node);
+  if (row == kNoRow || !judgement.snapshot().nodes().Test(row)) return "is not there any more";
+  const std::vector<NodeRow>& feasible = judgement.feasible();
+  const auto at = std::ranges::find(feasible, row);
+  if (at == feasible.end()) {
+    const Status status = judgement.statuses().Get(row);
+    const std::string reasons = absl::StrJoin(status.reasons(), "; ");
+    return "would be rejected today" + (reasons.empty() ? "" : ": " + reasons);
+  }
+  const std::vector<int64_t>& totals = judgement.totals();
+  const int64_t total = totals[static_cast<size_t>(at - feasible.begin())];
+  const auto better = std::ranges::count_if(totals, [total](int64_t one) { return one > total; });
+  const auto as_good = std::ranges::count(totals, total);
+  std::string text = "scores " + std::to_string(total) + " today, ";
+  if (better == 0 && as_good == 1) return text + "more than all others";
+  if (better == 0) {
+    return text + "as much as " + std::to_string(as_good - 1) + " more and no less than any";
+  }
+  return text + std::to_string(better) + " of " + std::to_string(feasible.size()) +
+         " feasible nodes score more, up to " + std::to_string(*std::ranges::max_element(totals));
+}
+
+// Where a placed pod is, since when, and how its node does; what the others score follows.
+void AppendPlacement(const api::Pod& placed, const Judgement& judgement, std::string& out) {
+  const std::string& node = placed.spec.node_name;
+  const std::string bound_at = BoundAt(placed);
+  out += placed.metadata.Key() + " is on node " + node +
+         (bound_at.empty() ? "" : ", since " + bound_at) +
+         ". As of a pod that waits, beside all others as they are now:\n" + node + ' ' +
+         HowItsNodeDoes(node, judgement) + ".\n\n";
+}
+
 }  // namespace
 
 void AppendTable(const Judgement& judgement, const TableLimits& limits, std::string& out) {
@@ -208,6 +285,15 @@ void AppendTable(const Judgement& judgement, const TableLimits& limits, std::str
   AppendClaims(judgement, limits, out);
   AppendBest(judgement, limits, out);
   AppendPreemption(judgement, limits, out);
+}
+
+void AppendTable(const Explanation& explanation, const TableLimits& limits, std::string& out) {
+  const Judgement& judgement = *explanation.judgement;
+  if (explanation.placed != nullptr) AppendPlacement(*explanation.placed, judgement, out);
+  AppendTable(judgement, limits, out);
+  if (explanation.group != nullptr) AppendPodGroupTable(*explanation.group, limits.group_pods, out);
+  if (explanation.fixes) AppendFixTable(*explanation.fixes, limits.commands, out);
+  if (explanation.position) AppendPositionTable(*explanation.position, out);
 }
 
 }  // namespace berth::explain

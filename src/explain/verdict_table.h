@@ -5,6 +5,7 @@
 #include <string>
 
 #include "src/engine/judgement.h"
+#include "src/explain/explanation.h"
 
 namespace berth::explain {
 
@@ -15,6 +16,8 @@ struct TableLimits {
   size_t examples = 3;     // nodes named for a group
   size_t candidates = 10;  // for preemption
   size_t victims = 5;      // named for a candidate
+  size_t group_pods = 20;  // of its pod group
+  bool commands = false;   // how each fix is made with kubectl
 };
 
 // Appends an explained judgement for people to read: the result, the rejected nodes grouped by
@@ -24,5 +27,9 @@ struct TableLimits {
 //
 // Thread safety: as the judgement's.
 void AppendTable(const engine::Judgement& judgement, const TableLimits& limits, std::string& out);
+
+// The same after where the pod is that was judged as if it waited, and before what else was asked:
+// its pod group, its fixes, and where it stands in the queue.
+void AppendTable(const Explanation& explanation, const TableLimits& limits, std::string& out);
 
 }  // namespace berth::explain

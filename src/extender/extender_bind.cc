@@ -32,17 +32,22 @@ class ExtenderBind::Attempt final : public binding::BindAttempt {
                                });
     timer_ = context()->api.executor().PostAfter(
         extender_.Timeout(), [call, self = shared_from_this()] { call->Cancel(); });
+    late_timer_ = context()->api.executor().PostAfter(client::kLateAfter, [this, weak] {
+      if (const auto self = weak.lock()) OnLate();
+    });
     return call;
   }
   bool MayRepeat() const override { return false; }
 
   void OnAnswer(const RequestEnd& end) {
     context()->api.executor().Cancel(timer_);
+    context()->api.executor().Cancel(late_timer_);
     OnRequestEnd(end);
   }
 
   Extender& extender_;
   base::Executor::TimerId timer_ = 0;
+  base::Executor::TimerId late_timer_ = 0;
 };
 
 // One pod's way from extender to extender.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "berth/config_value.h"
 #include "berth/field_errors.h"
 #include "src/base/logging.h"
 
@@ -134,6 +135,23 @@ Result<std::vector<PreemptionCandidate>> Extenders::ProcessPreemption(
     candidates = std::move(*left);
   }
   return candidates;
+}
+
+void ExtenderWatch::Begin(std::string_view extender, Duration timeout) {
+  extender_ = extender;
+  began_ = clock_.Now();
+  excused_until_.store(began_ + timeout, std::memory_order_relaxed);
+}
+
+void ExtenderWatch::End() {
+  const Time now = clock_.Now();
+  excused_until_.store(now, std::memory_order_relaxed);
+  if (now - began_ < kSlow) return;
+  const auto [logged, first] = logged_.try_emplace(extender_, now);
+  if (!first && now - logged->second < kLogAgain) return;
+  logged->second = now;
+  base::LogWarning("An extender keeps scheduling waiting",
+                   {{"extender", extender_}, {"waited", FormatGoDuration(now - began_)}});
 }
 
 }  // namespace berth::extender

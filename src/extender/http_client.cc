@@ -18,7 +18,7 @@ namespace ssl = boost::asio::ssl;
 
 constexpr size_t kThreads = 2;
 
-// The library starts forty threads unless told otherwise before its first use.
+// The library starts forty threads unless their number is set before its first use.
 void StartThreads() {
   static const bool started = [] {
     crossplat::threadpool::initialize_with_threads(kThreads);
@@ -97,7 +97,7 @@ class Transfer final : public client::Call, public std::enable_shared_from_this<
   }
 
  private:
-  // Who is told may hold this transfer, so it is let go.
+  // Its receiver may hold this transfer, so it is let go.
   void Finish(const tl::expected<HttpAnswer, HttpFailure>& answer) {
     const HttpClient::Done done = std::exchange(done_, nullptr);
     done(answer);

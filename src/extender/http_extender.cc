@@ -2,18 +2,55 @@
 #include "src/extender/http_extender.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "berth/field_errors.h"
+#include "berth/result.h"
+#include "src/base/file.h"
+#include "src/config/types.h"
+#include "src/extender/http_client.h"
 #include "src/extender/interest.h"
 #include "src/extender/messages.h"
 #include "src/extender/request.h"
-#include "src/extender/tls_files.h"
 
 namespace berth::extender {
 namespace {
 
-constexpr Duration kDefaultTimeout = std::chrono::seconds(5);
+// `data` if there is any, else what is in the file, else nothing.
+Result<std::string> DataOrFile(const std::string& data, const std::string& path) {
+  if (!data.empty() || path.empty()) return data;
+  return base::ReadFile(path);
+}
+
+// Puts the extender's TLS configuration, files read, into `options`. enableHTTPS without a
+// certificate authority means that the server is not checked, as kube-scheduler has it. Errors: a
+// file that cannot be read, an authority for a server that is not to be checked.
+Result<void> LoadTls(const config::Extender& extender, HttpOptions& options) {
+  const config::ExtenderTlsConfig tls = extender.tls_config.value_or(config::ExtenderTlsConfig());
+  const bool has_ca = !tls.ca_data.empty() || !tls.ca_file.empty();
+  const bool insecure = tls.insecure || (extender.enable_https && !has_ca);
+  if (has_ca && insecure) {
+    return Fail("specifying a root certificates file with the insecure flag is not allowed");
+  }
+  options.verify_server = !insecure;
+  options.server_name = tls.server_name;
+
+  const auto ca = DataOrFile(tls.ca_data, tls.ca_file);
+  if (!ca) return Fail(ca.error());
+  const auto cert = DataOrFile(tls.cert_data, tls.cert_file);
+  if (!cert) return Fail(cert.error());
+  const auto key = DataOrFile(tls.key_data, tls.key_file);
+  if (!key) return Fail(key.error());
+  options.ca_pem = *ca;
+  // One without the other is of no use, and passed over by kube-scheduler.
+  if (!cert->empty() && !key->empty()) {
+    options.cert_pem = *cert;
+    options.key_pem = *key;
+  }
+  return {};
+}
+
 // The library's own timeout must not come before the one that says what it is.
 constexpr Duration kGrace = std::chrono::seconds(5);
 
@@ -97,16 +134,14 @@ HttpExtender::HttpExtender(config::Extender config, std::unique_ptr<HttpClient> 
 Result<std::shared_ptr<HttpExtender>> HttpExtender::Make(const config::Extender& config,
                                                          const Clock& clock,
                                                          metrics::Registry& registry) {
-  config::Extender complete = config;
-  if (complete.http_timeout == Duration::zero()) complete.http_timeout = kDefaultTimeout;
   HttpOptions options;
-  options.url = complete.url_prefix;
-  options.silence = complete.http_timeout + kGrace;
-  if (auto loaded = LoadTls(complete, options); !loaded) return Fail(loaded.error());
+  options.url = config.url_prefix;
+  options.silence = config.http_timeout + kGrace;
+  if (auto loaded = LoadTls(config, options); !loaded) return Fail(loaded.error());
   auto client = HttpClient::Make(std::move(options));
   if (!client) return Fail(client.error());
   return std::shared_ptr<HttpExtender>(
-      new HttpExtender(std::move(complete), *std::move(client), clock, registry));
+      new HttpExtender(config, *std::move(client), clock, registry));
 }
 
 bool HttpExtender::IsInterested(const api::Pod& pod) const {

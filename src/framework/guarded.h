@@ -7,6 +7,7 @@
 
 #include "berth/in_tree/async.h"
 #include "berth/in_tree/cycle_state.h"
+#include "src/framework/time_limit.h"
 
 namespace berth::framework {
 
@@ -23,9 +24,11 @@ std::optional<std::string> ThrownBy(Call call) {
   }
 }
 
-// Calls a plugin; what it throws becomes an Error status.
+// Calls a plugin; what it throws becomes an Error status. Does not call it once the thread's limit
+// of time is up: an Error, too.
 template <typename Call>
 Status Guarded(const CycleState& state, Call call) {
+  if (TimeLimit::IsUp()) return state.reasons().Error("the time for the question is up");
   Status status;
   const auto thrown = ThrownBy([&] { status = call(); });
   return thrown ? state.reasons().Error(*thrown) : status;

@@ -12,6 +12,7 @@
 #include "berth/field_errors.h"
 #include "berth/loadable/abi.h"
 #include "src/base/logging.h"
+#include "src/base/mutex.h"
 #include "src/framework/loadable/host_table.h"
 #include "src/framework/loadable/loaded_plugin.h"
 #include "src/framework/trusted_path.h"
@@ -84,12 +85,13 @@ std::string Problem(const berth_plugin& plugin) {
 // Loads libraries one by one and keeps the books of names.
 class Loader {
  public:
-  explicit Loader(std::span<const std::string_view> taken) {
+  explicit Loader(std::span<const std::string_view> taken, std::string_view like = "")
+      : like_(like) {
     for (const std::string_view name : taken) owner_.emplace(name, "built in");
   }
 
   Result<void> Load(const std::string& file) {
-    if (auto checked = CheckTrusted(file); !checked) return checked;
+    if (auto checked = CheckTrusted(file, like_); !checked) return checked;
     auto library = Open(file);
     if (!library) return Fail(library.error().Within(file));
     loaded_.libraries.push_back({file,
@@ -167,9 +169,29 @@ class Loader {
     return {};
   }
 
+  std::string like_;
   std::map<std::string, std::string, std::less<>> owner_;  // by plugin
   LoadedPlugins loaded_;
 };
+
+// The plugins of a library that comes with Berth. It is loaded once; where it cannot be, the next
+// call tries again.
+Result<const std::vector<PluginRegistration>*> Shipped(const ShippedFile& file) {
+  struct Libraries {
+    base::Mutex mutex;
+    std::map<std::string, LoadedPlugins> by_file BERTH_GUARDED_BY(mutex);
+  };
+  static auto& libraries = *std::make_unique<Libraries>().release();  // as long as the process
+  base::MutexLock lock(libraries.mutex);
+  auto at = libraries.by_file.find(file.library);
+  if (at == libraries.by_file.end()) {
+    auto loaded = LoadLibrary(file.library, file.program);
+    if (!loaded) return Fail(loaded.error());
+    base::LogInfo("Loaded a plugin library that comes with Berth", {{"file", file.library}});
+    at = libraries.by_file.emplace(file.library, *std::move(loaded)).first;
+  }
+  return &at->second.registrations;
+}
 
 }  // namespace
 
@@ -185,6 +207,43 @@ Result<LoadedPlugins> LoadPlugins(std::span<const std::string> folders,
     }
   }
   return loader.Take();
+}
+
+Result<LoadedPlugins> LoadLibrary(const std::string& file, std::string_view like) {
+  Loader loader({}, like);
+  if (auto loaded = loader.Load(file); !loaded) return Fail(loaded.error());
+  return loader.Take();
+}
+
+Result<ShippedFile> ShippedLibrary(std::string_view name) {
+  namespace fs = std::filesystem;
+  constexpr const char* kProgram = "/proc/self/exe";
+  std::error_code error;
+  const fs::path program = fs::read_symlink(kProgram, error);
+  if (error) return Fail(std::string(kProgram) + ": " + error.message());
+  const fs::path folder = program.parent_path().parent_path() / "lib/berth/plugins";
+  return ShippedFile{.library = (folder / (std::string(name) + ".so")).string(),
+                     .program = program.string()};
+}
+
+PluginRegistration ShippedPlugin(std::string_view plugin, std::string_view library,
+                                 PrepareArgs prepare) {
+  PluginRegistration registration;
+  registration.name = plugin;
+  registration.factory = [plugin, library, prepare](const ConfigValue& args,
+                                                    Handle& handle) -> Result<Plugin> {
+    Result<ConfigValue> prepared = prepare == nullptr ? args : prepare(args);
+    if (!prepared) return Fail(prepared.error());
+    constexpr std::string_view kWhat = "its library, which comes with Berth, cannot be loaded";
+    const auto file = ShippedLibrary(library);
+    if (!file) return Fail(file.error().Within(kWhat));
+    const auto registrations = Shipped(*file);
+    if (!registrations) return Fail(registrations.error().Within(kWhat));
+    const auto found = std::ranges::find(**registrations, plugin, &PluginRegistration::name);
+    if (found == (*registrations)->end()) return Fail(file->library + ": it has no such plugin");
+    return found->factory(*prepared, handle);
+  };
+  return registration;
 }
 
 }  // namespace berth::framework

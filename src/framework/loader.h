@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/config_value.h"
 #include "berth/in_tree/plugin.h"
 #include "berth/result.h"
 
@@ -34,5 +35,29 @@ struct LoadedPlugins {
 // its code runs with the scheduler's rights.
 Result<LoadedPlugins> LoadPlugins(std::span<const std::string> folders,
                                   std::span<const std::string_view> taken);
+
+// The same of one library; who may change what stands at `like` may change it, too.
+Result<LoadedPlugins> LoadLibrary(const std::string& file, std::string_view like);
+
+// A library that comes with Berth: ../lib/berth/plugins/<name>.so beside the folder of the running
+// program, links to which are followed. It is the same in a build folder, a package and an image;
+// no flag, variable or configuration changes it.
+struct ShippedFile {
+  std::string library;
+  std::string program;  // who may change it could put any code in Berth as well
+};
+
+// Errors: the program's own file is not known, as where there is no /proc.
+Result<ShippedFile> ShippedLibrary(std::string_view name);
+
+// A plugin of such a library, which is loaded when the plugin is first made; `library` stays "", as
+// it comes with the program. `prepare` checks args and sets their defaults before the library gets
+// them; nullptr: they go as they are. Errors of the factory: what `prepare` and the plugin say; the
+// library is not there, is not to be trusted or does not fit, or lacks the plugin, with its file.
+//
+// Thread safety of the factory: any thread, one at a time.
+using PrepareArgs = Result<ConfigValue> (*)(const ConfigValue& args);
+PluginRegistration ShippedPlugin(std::string_view plugin, std::string_view library,
+                                 PrepareArgs prepare);
 
 }  // namespace berth::framework

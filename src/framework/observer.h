@@ -18,7 +18,7 @@ struct BusyPlugin {
   ExtensionPoint point{};
 };
 
-// Hears how long plugins take; what metrics are made of. It has a clock of its own, since no
+// Gets how long plugins take; what metrics are made of. It has a clock of its own, since no
 // decision may depend on these times. Scheduling thread only.
 class RuntimeObserver {
  public:

@@ -12,6 +12,7 @@
 #include "berth/in_tree/pod_group_points.h"
 #include "berth/in_tree/points.h"
 #include "src/config/extension_points.h"
+#include "src/config/other_plugins.h"
 #include "src/config/types.h"
 
 namespace berth::framework {
@@ -170,6 +171,7 @@ class Profile::Builder {
 
   tl::unexpected<Error> NotThere(std::string_view type, const std::string& name) const {
     std::string text = std::string(type) + " " + Quoted(name) + " does not exist";
+    if (const std::string what = config::WhatItIs(name); !what.empty()) text += "; " + what;
     std::set<std::string_view> libraries;
     for (const PluginRegistration& registration : registry_) {
       if (!registration.library.empty()) libraries.insert(registration.library);
@@ -303,7 +305,12 @@ class Profile::Builder {
   void RegisterEvents() {
     for (const auto& instance : profile_.instances_) {
       const Plugin& plugin = *instance;
-      if (plugin.inputs.declared) profile_.signature_parts_ |= plugin.inputs.pod;
+      if (plugin.inputs.declared) {
+        profile_.signature_parts_ |= plugin.inputs.pod;
+        profile_.tested_label_keys_.insert(profile_.tested_label_keys_.end(),
+                                           plugin.inputs.label_keys.begin(),
+                                           plugin.inputs.label_keys.end());
+      }
       const bool rejects = plugin.pre_enqueue != nullptr || plugin.pre_filter != nullptr ||
                            plugin.filter != nullptr || plugin.reserve != nullptr ||
                            plugin.permit != nullptr;

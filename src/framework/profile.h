@@ -77,7 +77,7 @@ struct RegisteredEvent {
   std::string plugin;
   ClusterEventWithHint event;
   bool declared = false;  // the plugin names the parts of a pod that it reads
-  bool named = false;     // the plugin asked for this event, else it hears of all
+  bool named = false;     // the plugin asked for this event, else it gets all
 };
 
 // One scheduling profile: its plugins, instantiated and sorted into extension points as
@@ -105,6 +105,8 @@ class Profile {
   const std::vector<RegisteredEvent>& events() const { return events_; }
   // The parts of a pod that declared plugins read.
   PodParts signature_parts() const { return signature_parts_; }
+  // The labels of pods that declared plugins test; may repeat.
+  const std::vector<std::string>& tested_label_keys() const { return tested_label_keys_; }
   Handle& handle() const { return handle_; }
 
  private:
@@ -120,6 +122,7 @@ class Profile {
   PluginLists lists_;
   std::vector<RegisteredEvent> events_;
   PodParts signature_parts_ = 0;
+  std::vector<std::string> tested_label_keys_;
 };
 
 }  // namespace berth::framework

@@ -34,6 +34,13 @@ void Intersect(std::optional<std::vector<std::string>>& names,
   *names = std::move(both);
 }
 
+// Also those that have no PreFilter, or whose PreFilter the profile does not call.
+void SkipForDeferredResize(const Profile& profile, Cycle& cycle) {
+  for (const FilterEntry& entry : profile.plugins().filter) {
+    if (entry.instance->skips_deferred_resizes) cycle.skip_filter.set(entry.index);
+  }
+}
+
 }  // namespace
 
 PluginStatus RunPreEnqueue(const Profile& profile, const PodInfo& pod, std::string_view first,
@@ -71,6 +78,7 @@ std::string PluginList(std::span<const std::string> plugins) {
 PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInfo& pod,
                               const Snapshot& snapshot) {
   PointTimer timer(profile, cycle.observer, ExtensionPoint::kPreFilter);
+  if (TimeLimit::IsSet()) cycle.state.RenewBudget(TimeLimit::BudgetNow());
   PreFilterVerdict result;
   PluginStatus last_rejection;
   const auto finish = [&](PluginStatus verdict) {
@@ -78,7 +86,12 @@ PreFilterVerdict RunPreFilter(const Profile& profile, Cycle& cycle, const PodInf
     timer.Finish(verdict.status.code());
     return std::move(result);
   };
+  if (pod.resize_deferred) SkipForDeferredResize(profile, cycle);
   for (const auto& entry : profile.plugins().pre_filter) {
+    if (pod.resize_deferred && entry.instance->skips_deferred_resizes) {
+      cycle.skip_filter.set(entry.index);
+      continue;
+    }
     std::optional<std::vector<std::string>> names;
     PluginTimer plugin_timer(cycle, entry.name, ExtensionPoint::kPreFilter);
     const Status status = Guarded(cycle.state, [&] {
@@ -265,14 +278,11 @@ void RunUnreserve(const Profile& profile, Cycle& cycle, const PodInfo& pod,
   PointTimer timer(profile, cycle.observer, ExtensionPoint::kUnreserve);
   const auto& plugins = profile.plugins().reserve;
   for (auto it = plugins.rbegin(); it != plugins.rend(); ++it) {
-    const Status status = Guarded(cycle.state, [&] {
-      it->plugin->Unreserve(cycle.state, pod, node_name);
-      return Status::Success();
-    });
-    if (!status.ok()) {
-      base::LogError(
-          "Unreserve failed",
-          {{"plugin", it->name}, {"pod", pod.pod->metadata.Key()}, {"err", status.message()}});
+    // Whether there is time or not: what was reserved is given back.
+    const auto thrown = ThrownBy([&] { it->plugin->Unreserve(cycle.state, pod, node_name); });
+    if (thrown) {
+      base::LogError("Unreserve failed",
+                     {{"plugin", it->name}, {"pod", pod.pod->metadata.Key()}, {"err", *thrown}});
     }
   }
   timer.Finish(Code::kSuccess);

@@ -24,7 +24,7 @@ struct Cycle {
   CycleState state;
   PluginMask skip_filter;  // PreFilter said Skip
   PluginMask skip_score;   // PreScore said Skip
-  // Hears how long plugins take; nullptr: nothing is measured, as in a preview.
+  // Gets how long plugins take; nullptr: nothing is measured, as in a preview.
   RuntimeObserver* observer = nullptr;
   bool observe_plugins = false;  // each plugin, too, not only each extension point
 
@@ -77,9 +77,10 @@ Status RunFilterPlugin(const FilterEntry& entry, const CycleState& state, const 
 Status RunFilterNodes(const FilterEntry& entry, const CycleState& state, const PodInfo& pod,
                       const Snapshot& snapshot, NodeSet& nodes);
 
-// Whether a filter that was not skipped wants to hear of pods imagined on nodes, or away.
+// Whether a filter that was not skipped has AddPod and RemovePod, for pods imagined on nodes, or
+// away.
 bool HasPreFilterExtensions(const Profile& profile, const Cycle& cycle);
-// Has them rely on being told from now on: pods come and go in the snapshot itself.
+// From now on they rely on RunAddPod() and RunRemovePod(): pods come and go in the snapshot itself.
 void RunDetach(const Profile& profile, Cycle& cycle);
 // Tells the filters that were not skipped that `added` is imagined on `node`.
 Status RunAddPod(const Profile& profile, const Cycle& cycle, CycleState& state, const PodInfo& pod,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "berth/result.h"
 
@@ -13,7 +14,10 @@ namespace berth::framework {
 // with their owners (/tmp) are trusted too. Errors: what is not so, of which file or folder, and
 // what to do; the path leads nowhere.
 //
+// `like` is a path that is trusted already, "" for none: who may change what stands there, by owner
+// or as a group, may change what stands at `path`, too. Where it leads nowhere, it is as "".
+//
 // Thread safety: any thread.
-Result<void> CheckTrusted(const std::string& path);
+Result<void> CheckTrusted(const std::string& path, std::string_view like = "");
 
 }  // namespace berth::framework

@@ -37,11 +37,13 @@ enum class Kind {
   kPodGroup,
   kCompositePodGroup,
   kWorkload,
+  // Custom resources.
+  kCoschedulingPodGroup,
 };
 
 // All of the above, in their order.
 std::vector<Kind> AllKinds();
-// Those that are watched with these feature gates, in their order.
+// Those that are watched with these feature gates and plugins, in their order.
 std::vector<Kind> WatchedKinds(const Features& features);
 
 enum class EventType {
@@ -49,8 +51,9 @@ enum class EventType {
   kUpdated,  // old_object and new_object
   // old_object: the last known state; none, with `undecodable`, when no version could be decoded.
   kDeleted,
-  // The object's newest version could not be decoded. old_object: the version kept, if any;
-  // `undecodable` tells what could be read.
+  // The object's newest version, or too much of it, could not be decoded. old_object: the version
+  // kept, if any; `undecodable` tells what could be read. (With other events, new_object tells in
+  // metadata.damage what of it could not.)
   kUndecodable,
   // All that existed when the informer started has been delivered. Once.
   kSynced,

@@ -34,7 +34,11 @@ struct Informers::Impl : std::enable_shared_from_this<Impl> {
 
   Impl(client::ApiClient& an_api, const Clock& a_clock, uint64_t seed, EventSink a_sink,
        InformerOptions some_options)
-      : api(an_api), clock(a_clock), random(seed), sink(std::move(a_sink)), options(some_options) {}
+      : api(an_api),
+        clock(a_clock),
+        random(seed),
+        sink(std::move(a_sink)),
+        options(std::move(some_options)) {}
 
   void Start(Kind kind) {
     if (stopped || reflectors.contains(kind)) return;
@@ -72,7 +76,7 @@ struct Informers::Impl : std::enable_shared_from_this<Impl> {
       if (impl == nullptr || impl->stopped || *done == nullptr) return;
       std::exchange(*done, nullptr)();
     };
-    // One more, so that it cannot come to nothing within the loop.
+    // One more, so that it cannot reach zero within the loop.
     const auto left = std::make_shared<size_t>(reflectors.size() + 1);
     const auto one_done = [executor = &api.executor(), left, tell] {
       if (--*left == 0) executor->PostAfter(kReplayed, tell);
@@ -93,7 +97,7 @@ struct Informers::Impl : std::enable_shared_from_this<Impl> {
 };
 
 Informers::Informers(client::ApiClient& api, const Clock& clock, uint64_t seed, EventSink sink,
-                     InformerOptions options)
+                     const InformerOptions& options)
     : impl_(std::make_shared<Impl>(api, clock, seed, std::move(sink), options)) {}
 
 Informers::~Informers() { impl_->Stop(); }

@@ -19,11 +19,15 @@ struct InformerOptions {
   bool json = false;
   // Of these kinds, JSON whatever `json` says.
   KeptText kept_text = {};
+  // Called for each list that failed and is tried again, on the executor's thread, in place of
+  // a line of the log. May be empty.
+  std::function<void(Kind, const client::ApiError&)> on_list_failed = {};
 };
 
 // What an informer has seen; for metrics and dumps.
 struct InformerStats {
   bool synced = false;
+  bool watching = false;     // the server has answered the watch that is open
   uint64_t objects = 0;      // known now
   uint64_t lists = 0;        // completed initial lists and relists
   uint64_t watches = 0;      // watches started or resumed
@@ -31,7 +35,7 @@ struct InformerStats {
   uint64_t undecodable = 0;  // object versions that could not be decoded
 };
 
-// Watches the kinds it is told to and hands every change to one sink.
+// Watches the kinds it was given and hands every change to one sink.
 //
 // The sink sees, for each object, a sequence of kAdded, kUpdated..., kDeleted without gaps, also
 // across relists, and kSynced once for each kind.
@@ -41,7 +45,7 @@ class Informers {
  public:
   // `api` and `clock` must outlive the informers.
   Informers(client::ApiClient& api, const Clock& clock, uint64_t seed, EventSink sink,
-            InformerOptions options = {});
+            const InformerOptions& options = {});
   // On the executor's thread, or once that has stopped.
   ~Informers();
   Informers(const Informers&) = delete;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/informers/kinds.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "berth/check.h"
 #include "src/api/json_scan.h"
+#include "src/api/stored_form.h"
 
 namespace berth::informers {
 namespace {
@@ -21,23 +24,97 @@ bool KeepsText(const api::Pod& pod, const KeptText& kept) {
   return pod.spec.node_name.empty() ? kept.pending_pods : kept.placed_pods;
 }
 
+// Of a claim that is not allocated yet: when it is, the scheduler writes it, and most are written
+// only once. Not of JSON: there the API server has not left drivers' parameters as they are.
+template <typename T>
+void KeepStored(std::string_view, T&) {}
+void KeepStored(std::string_view protobuf, api::ResourceClaim& claim) {
+  if (!claim.status.allocation) {
+    claim.stored = api::StoredFormOf(api::Encoding::kProtobuf, protobuf);
+  }
+}
+
 template <typename T>
 Result<api::ObjectPtr> DecodeAs(api::Encoding encoding, std::string_view bytes,
                                 const KeptText& kept) {
   auto object = std::make_shared<T>();
+  if (auto read = api::ReadObject(encoding, bytes, *object); !read) return Fail(read.error());
   if (encoding == api::Encoding::kProtobuf) {
-    if (auto read = api::DecodeProtobufInto(bytes, *object); !read) return Fail(read.error());
-  } else {
-    Result<T> read = api::DecodeJson<T>(bytes);
-    if (!read) return Fail(std::move(read.error()));
-    *object = *std::move(read);
-    if constexpr (requires { object->source; }) {
-      if (KeepsText(*object, kept)) {
-        object->source.json = std::make_shared<const std::string>(api::WithoutManagedFields(bytes));
-      }
+    KeepStored(bytes, *object);
+  } else if constexpr (requires { object->source; }) {
+    if (KeepsText(*object, kept)) {
+      object->source.json = std::make_shared<const std::string>(api::WithoutManagedFields(bytes));
     }
   }
   return api::ObjectPtr(std::shared_ptr<const T>(std::move(object)));
+}
+
+// The path of a field without what stands in brackets; up to the key, where it leads into a map.
+std::string WithoutIndexes(std::string_view path) {
+  std::string plain(path.substr(0, path.find("[\"")));
+  for (size_t at = plain.find('['); at != std::string::npos; at = plain.find('[', at))
+    plain.erase(at, plain.find(']', at) + 1 - at);
+  return plain;
+}
+
+// Whether one field lies within the other, or is the same.
+bool Overlap(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  return a.empty() || (b.starts_with(a) && (b.size() == a.size() || b[a.size()] == '.'));
+}
+
+template <size_t n>
+bool Touches(const std::vector<api::FieldDamage>& damage, const std::string_view (&fields)[n]) {
+  return std::ranges::any_of(damage, [&](const api::FieldDamage& one) {
+    const std::string path = WithoutIndexes(one.path);
+    return std::ranges::any_of(fields,
+                               [&](std::string_view field) { return Overlap(path, field); });
+  });
+}
+
+// What tells which pod it is, and how much of its node another pod can still have.
+constexpr std::string_view kRoomOfPod[] = {"metadata.name",
+                                           "metadata.namespace",
+                                           "metadata.uid",
+                                           "spec.containers.ports",
+                                           "spec.containers.resources",
+                                           "spec.hostNetwork",
+                                           "spec.initContainers.ports",
+                                           "spec.initContainers.resources",
+                                           "spec.initContainers.restartPolicy",
+                                           "spec.nodeName",
+                                           "spec.overhead",
+                                           "spec.resourceClaims",
+                                           "spec.resources",
+                                           "spec.volumes",
+                                           "status.allocatedResources",
+                                           "status.containerStatuses",
+                                           "status.initContainerStatuses",
+                                           "status.nodeAllocatableResourceClaimStatuses",
+                                           "status.phase",
+                                           "status.resources"};
+constexpr std::string_view kDevicesOfClaim[] = {"status.allocation"};
+
+template <typename T>
+api::ObjectPtr StandInFor(const std::shared_ptr<const T>&, const api::ObjectPtr&) {
+  return {};
+}
+
+api::ObjectPtr StandInFor(const std::shared_ptr<const api::Pod>& pod, const api::ObjectPtr&) {
+  if (pod->spec.node_name.empty() || Touches(*pod->metadata.damage, kRoomOfPod)) return {};
+  return pod;
+}
+
+api::ObjectPtr StandInFor(const std::shared_ptr<const api::ResourceClaim>& claim,
+                          const api::ObjectPtr& before) {
+  const auto* known = api::As<api::ResourceClaim>(before);
+  if (known == nullptr || known->metadata.uid != claim->metadata.uid || !known->status.allocation ||
+      !Touches(*claim->metadata.damage, kDevicesOfClaim)) {
+    return claim;
+  }
+  auto holds = std::make_shared<api::ResourceClaim>(*claim);
+  holds->status.allocation = known->status.allocation;
+  return std::shared_ptr<const api::ResourceClaim>(std::move(holds));
 }
 
 // Kinds that most pods do without, and that the rights of an older installation do not name.
@@ -49,6 +126,10 @@ bool WithTaintRules(const Features& features) {
 }
 bool WithPodGroups(const Features& features) { return features.generic_workload; }
 bool WithCompositePodGroups(const Features& features) { return features.composite_pod_group; }
+
+bool WithCoscheduling(const Features& features) { return features.coscheduling; }
+
+constexpr bool kCustom = true;
 
 constexpr KindInfo kKinds[] = {
     // Finished pods take nothing from their node.
@@ -101,6 +182,9 @@ constexpr KindInfo kKinds[] = {
      kOptional, WithCompositePodGroups},
     {Kind::kWorkload, "workloads", "/apis/scheduling.k8s.io/v1beta1/workloads", "",
      DecodeAs<api::Workload>, kOptional, WithPodGroups},
+    {Kind::kCoschedulingPodGroup, "podgroups.scheduling.x-k8s.io",
+     "/apis/scheduling.x-k8s.io/v1alpha1/podgroups", "", DecodeAs<api::CoschedulingPodGroup>,
+     kOptional, WithCoscheduling, kCustom},
 };
 
 }  // namespace
@@ -138,6 +222,18 @@ const KindInfo& InfoOf(Kind kind) {
   }
   BERTH_CHECK(false, "a kind without a line in kKinds");
   return kKinds[0];
+}
+
+api::ObjectPtr StandIn(const api::ObjectPtr& damaged, const api::ObjectPtr& before) {
+  return std::visit(
+      [&](const auto& held) -> api::ObjectPtr {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return {};
+        } else {
+          return StandInFor(held, before);
+        }
+      },
+      damaged);
 }
 
 const api::ObjectMeta* MetaOf(const api::ObjectPtr& object) {

@@ -53,11 +53,28 @@ std::vector<api::ObjectPtr> ObjectStore::Objects() const {
 
 std::string ObjectStore::Put(api::Encoding encoding, std::string_view bytes) {
   Result<api::ObjectPtr> decoded = info_.decode(encoding, bytes, kept_text_);
-  if (!decoded) return PutDamaged(encoding, bytes, decoded.error());
+  if (!decoded) return PutDamaged(api::ReadIdentity(encoding, bytes), decoded.error());
   const api::ObjectMeta& meta = *MetaOf(*decoded);
   std::string version = meta.resource_version;
+  if (!meta.damage) {
+    PutReadable(entries_[meta.Key()], *std::move(decoded));
+    return version;
+  }
+  const auto known = entries_.find(meta.Key());
+  const bool nameless = meta.name.empty();
+  api::ObjectPtr stands =
+      nameless
+          ? api::ObjectPtr()
+          : StandIn(*decoded, known == entries_.end() ? api::ObjectPtr() : known->second.object);
+  if (MetaOf(stands) == nullptr) {
+    return PutDamaged(api::ReadIdentity(encoding, bytes), {meta.damage->front().ToString()});
+  }
+  PutReadable(entries_[meta.Key()], std::move(stands));
+  return version;
+}
 
-  Entry& entry = entries_[meta.Key()];
+void ObjectStore::PutReadable(Entry& entry, api::ObjectPtr object) {
+  const api::ObjectMeta& meta = *MetaOf(object);
   entry.list = list_;
   const api::ObjectMeta* known = MetaOf(entry.object);
   if (known != nullptr && known->uid != meta.uid) {
@@ -67,22 +84,31 @@ std::string ObjectStore::Put(api::Encoding encoding, std::string_view bytes) {
   }
   const bool healed = std::exchange(entry.damaged, nullptr) != nullptr;
   // The content, too: a server that went back in time gives versions out a second time.
-  if (known != nullptr && !healed && known->resource_version == version &&
-      Same(entry.object, *decoded)) {
-    return version;
+  if (known != nullptr && !healed && known->resource_version == meta.resource_version &&
+      Same(entry.object, object)) {
+    return;
+  }
+  if (meta.damage) {
+    CountDamaged(meta.Key(), meta.resource_version, meta.damage->front().ToString());
   }
 
   InformerEvent event;
   event.type = known == nullptr ? EventType::kAdded : EventType::kUpdated;
-  event.old_object = std::exchange(entry.object, *std::move(decoded));
+  event.old_object = std::exchange(entry.object, std::move(object));
   event.new_object = entry.object;
   Send(std::move(event));
-  return version;
 }
 
-std::string ObjectStore::PutDamaged(api::Encoding encoding, std::string_view bytes,
-                                    const Error& error) {
-  api::PartialIdentity identity = api::ReadIdentity(encoding, bytes);
+void ObjectStore::CountDamaged(const std::string& key, std::string_view version,
+                               std::string_view error) {
+  ++undecodable_;
+  base::LogError("A part of an object cannot be decoded", {{"resource", info_.resource},
+                                                           {"object", key},
+                                                           {"resourceVersion", version},
+                                                           {"err", error}});
+}
+
+std::string ObjectStore::PutDamaged(api::PartialIdentity identity, const Error& error) {
   const std::string key = identity.Key();
   if (key.empty()) {
     // Without a name there is nothing to hold the damage against.
@@ -101,12 +127,7 @@ std::string ObjectStore::PutDamaged(api::Encoding encoding, std::string_view byt
     SendDeleted(entry);
     entry.object = {};
   }
-  ++undecodable_;
-  base::LogError("An object cannot be decoded; its last good version is kept",
-                 {{"resource", info_.resource},
-                  {"object", key},
-                  {"resourceVersion", identity.resource_version},
-                  {"err", error.message}});
+  CountDamaged(key, identity.resource_version, error.message);
   InformerEvent event;
   event.type = EventType::kUndecodable;
   event.old_object = entry.object;

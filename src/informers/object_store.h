@@ -17,7 +17,8 @@ namespace berth::informers {
 // The newest version of every object of one kind, and the source of its events: what comes in is
 // compared with what is known, so that a relist yields only the differences.
 //
-// A version that cannot be decoded leaves the one before in place; it is logged, counted and
+// A version that cannot be decoded, or of which a part cannot, leaves the one before in place,
+// unless it stands for itself all the same (StandIn() in kinds.h); it is logged, counted and
 // reported once. An object that was deleted and created again is reported as that, also where the
 // deletion was missed.
 //
@@ -54,7 +55,10 @@ class ObjectStore {
     uint64_t list = 0;  // the last list that had it
   };
 
-  std::string PutDamaged(api::Encoding encoding, std::string_view bytes, const Error& error);
+  void PutReadable(Entry& entry, api::ObjectPtr object);
+  // A version that nothing stands for.
+  std::string PutDamaged(api::PartialIdentity identity, const Error& error);
+  void CountDamaged(const std::string& key, std::string_view version, std::string_view error);
   void SendDeleted(Entry& entry);
   void Send(InformerEvent event);
 

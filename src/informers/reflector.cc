@@ -2,12 +2,16 @@
 #include "src/informers/reflector.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "src/api/list_reader.h"
+#include "src/api/watch.h"
 #include "src/base/logging.h"
 #include "src/base/text.h"
 #include "src/client/retry.h"
-#include "src/informers/reflector_sessions.h"
 
 namespace berth::informers {
 namespace {
@@ -59,6 +63,139 @@ bool IsOlder(std::string_view version, std::string_view than) {
 
 }  // namespace
 
+// One response read as it arrives, on behalf of a reflector; it falls silent once the reflector is
+// gone or has turned to another response.
+//
+// Thread safety: the executor's thread.
+class Reflector::Session : public client::StreamHandler {
+ public:
+  explicit Session(const std::shared_ptr<Reflector>& reflector)
+      : reflector_(reflector), number_(++reflector->session_) {}
+
+  void OnStart(const client::Response& head) final;
+  bool OnData(std::string_view data) final;
+  void OnEnd(std::optional<client::ApiError> error) final;
+
+ protected:
+  virtual void Begin(Reflector& reflector, api::Encoding encoding) = 0;
+  virtual bool Take(Reflector& reflector, std::string_view data) = 0;
+  // The body has ended in an orderly way.
+  virtual void End(Reflector& reflector) = 0;
+
+  // Says why the response is of no more use. Returns false.
+  static bool Break(Reflector& reflector, const Error& error);
+
+ private:
+  // The reflector if it still waits for this response.
+  std::shared_ptr<Reflector> Current() const;
+
+  std::weak_ptr<Reflector> reflector_;
+  uint64_t number_;
+};
+
+class Reflector::WatchSession final : public Session {
+ public:
+  using Session::Session;
+
+ protected:
+  void Begin(Reflector& reflector, api::Encoding encoding) override;
+  bool Take(Reflector& reflector, std::string_view data) override;
+  void End(Reflector& reflector) override;
+
+ private:
+  api::Encoding encoding_ = api::Encoding::kJson;
+  std::optional<api::WatchFrames> frames_;
+};
+
+class Reflector::PageSession final : public Session {
+ public:
+  using Session::Session;
+
+ protected:
+  void Begin(Reflector& reflector, api::Encoding encoding) override;
+  bool Take(Reflector& reflector, std::string_view data) override;
+  void End(Reflector& reflector) override;
+
+ private:
+  std::optional<api::ListReader> reader_;
+};
+
+std::shared_ptr<Reflector> Reflector::Session::Current() const {
+  auto reflector = reflector_.lock();
+  if (reflector == nullptr || reflector->stopped_ || reflector->session_ != number_) return nullptr;
+  return reflector;
+}
+
+void Reflector::Session::OnStart(const client::Response& head) {
+  const auto reflector = Current();
+  if (reflector == nullptr) return;
+  reflector->head_arrived_ = true;
+  Begin(*reflector, api::EncodingOf(head.content_type));
+  if (reflector->phase_ == Phase::kWatching) reflector->CaughtUp();
+}
+
+bool Reflector::Session::OnData(std::string_view data) {
+  const auto reflector = Current();
+  return reflector != nullptr && Take(*reflector, data);
+}
+
+void Reflector::Session::OnEnd(std::optional<client::ApiError> error) {
+  const auto reflector = Current();
+  if (reflector == nullptr) return;
+  if (!error && !reflector->failure_) End(*reflector);
+  // What was found inside the response says more than how it ended.
+  if (reflector->failure_) error = std::exchange(reflector->failure_, std::nullopt);
+  reflector->OnStreamEnd(std::move(error));
+}
+
+bool Reflector::Session::Break(Reflector& reflector, const Error& error) {
+  client::ApiError failure;
+  failure.message = "unreadable response: " + error.message;
+  reflector.failure_ = std::move(failure);
+  return false;
+}
+
+void Reflector::WatchSession::Begin(Reflector&, api::Encoding encoding) {
+  encoding_ = encoding;
+  frames_.emplace(encoding);
+}
+
+bool Reflector::WatchSession::Take(Reflector& reflector, std::string_view data) {
+  frames_->Push(data);
+  for (;;) {
+    const auto frame = frames_->Next();
+    if (!frame) return Break(reflector, frame.error());
+    if (!*frame) return true;
+    const auto event = api::DecodeWatchEvent(encoding_, **frame);
+    if (!event) return Break(reflector, event.error());
+    if (!reflector.OnWatchEvent(encoding_, *event)) return false;
+  }
+}
+
+// A frame cut off at the end is sent again when the watch is resumed.
+void Reflector::WatchSession::End(Reflector&) {}
+
+void Reflector::PageSession::Begin(Reflector& reflector, api::Encoding encoding) {
+  // The reader lives in the session, which is alive only while the reflector is.
+  reader_.emplace(encoding, [&reflector, encoding](std::string_view item) {
+    reflector.store_.Put(encoding, item);
+  });
+}
+
+bool Reflector::PageSession::Take(Reflector& reflector, std::string_view data) {
+  const auto pushed = reader_->Push(data);
+  return pushed ? true : Break(reflector, pushed.error());
+}
+
+void Reflector::PageSession::End(Reflector& reflector) {
+  const auto meta = reader_->Finish();
+  if (!meta) {
+    Break(reflector, meta.error());
+    return;
+  }
+  reflector.page_ = *meta;
+}
+
 Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
                      const KindInfo& info, EventSink sink, const InformerOptions& options,
                      std::shared_ptr<ServerVersions> versions)
@@ -66,12 +203,14 @@ Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
       clock_(clock),
       info_(info),
       sink_(sink),
-      encoding_(options.json || options.kept_text.any(info.kind) ? api::Encoding::kJson
-                                                                 : api::Encoding::kProtobuf),
+      encoding_(options.json || info.custom || options.kept_text.any(info.kind)
+                    ? api::Encoding::kJson
+                    : api::Encoding::kProtobuf),
       random_(seed),
       backoff_(base::Backoff::Shape{}),
       list_again_backoff_(base::Backoff::Shape{}),
       store_(info, std::move(sink), options.kept_text),
+      on_list_failed_(options.on_list_failed),
       versions_(std::move(versions)) {}
 
 void Reflector::Start() {
@@ -111,6 +250,7 @@ void Reflector::CaughtUp() {
 InformerStats Reflector::stats() const {
   InformerStats stats = stats_;
   stats.objects = store_.size();
+  stats.watching = phase_ == Phase::kWatching && call_ != nullptr && head_arrived_;
   stats.undecodable = store_.undecodable();
   return stats;
 }
@@ -182,7 +322,7 @@ void Reflector::Open(client::Verb verb, const std::string& query,
   } else {
     request.accept = api::AcceptOf(encoding_);
   }
-  // Kinds without a protobuf form, and servers without protobuf, are told apart by their answer.
+  // Kinds without a protobuf form, and servers without protobuf, differ by their answer.
   if (encoding_ == api::Encoding::kProtobuf) request.accept += ",application/json";
   if (!info_.field_selector.empty()) {
     request.path += "&fieldSelector=" + base::Escape(info_.field_selector);
@@ -275,7 +415,7 @@ void Reflector::CompleteList(const std::string& resource_version) {
   listed_after_going_back_ = versions_->times_gone_back();
   resource_version_ = resource_version;
   served_ = true;
-  told_absent_ = false;
+  logged_absent_ = false;
   broken_lists_ = 0;
   fruitless_watches_ = 0;
   backoff_.Reset();
@@ -341,6 +481,7 @@ void Reflector::OnListFailed(const client::ApiError& error) {
     StartPagedList();
     return;
   }
+  if (on_list_failed_) on_list_failed_(info_.kind, error);
   if (phase_ != Phase::kPagedList) {
     // Broken off, or too much for the server in the time that it allows itself.
     if (head_arrived_ || error.code == 504) ++broken_lists_;
@@ -379,10 +520,10 @@ void Reflector::OnWatchEnded(const std::optional<client::ApiError>& error) {
 }
 
 void Reflector::CountAsEmpty(std::string_view why, const client::ApiError& error) {
-  if (!told_absent_) {
+  if (!logged_absent_) {
     base::LogWarning(why, {{"resource", info_.resource}, {"err", error.ToString()}});
   }
-  told_absent_ = true;
+  logged_absent_ = true;
   MarkSynced();
 }
 
@@ -402,11 +543,13 @@ void Reflector::RetryAfter(Duration wait, const client::ApiError& error,
   ++stats_.errors;
   if (error.retry_after) wait = std::max(wait, client::AskedWait(*error.retry_after, random_));
   const auto wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
-  base::LogWarning(error.code == 403 ? "Not permitted; trying again" : "Failed; trying again",
-                   {{"verb", Lists() ? "list" : "watch"},
-                    {"resource", info_.resource},
-                    {"err", error.ToString()},
-                    {"retryInMs", wait_ms}});
+  if (!on_list_failed_ || !Lists()) {
+    base::LogWarning(error.code == 403 ? "Not permitted; trying again" : "Failed; trying again",
+                     {{"verb", Lists() ? "list" : "watch"},
+                      {"resource", info_.resource},
+                      {"err", error.ToString()},
+                      {"retryInMs", wait_ms}});
+  }
   After(wait, step);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,9 +18,44 @@
 #include "src/informers/informers.h"
 #include "src/informers/kinds.h"
 #include "src/informers/object_store.h"
-#include "src/informers/server_versions.h"
 
 namespace berth::informers {
+
+// A resourceVersion as a number; nullopt: it is none, and cannot be compared.
+inline std::optional<uint64_t> NumberOf(std::string_view version) {
+  uint64_t number = 0;
+  const char* const end = version.data() + version.size();
+  const auto [at, problem] = std::from_chars(version.data(), end, number);
+  if (version.empty() || problem != std::errc() || at != end) return std::nullopt;
+  return number;
+}
+
+// The versions that one API server has given out, of all kinds: they are counted as one. A list
+// that is older than what was seen before it was asked for tells that etcd was restored. Then a
+// watch of another kind must not resume either: its version may have been given out a second time,
+// and what was undone before it would be missed.
+//
+// Thread safety: one owner.
+class ServerVersions {
+ public:
+  uint64_t newest() const { return newest_; }
+  // How often the server has gone back in time.
+  uint64_t times_gone_back() const { return times_gone_back_; }
+
+  void Saw(std::string_view version) { newest_ = std::max(newest_, NumberOf(version).value_or(0)); }
+  // A list of a kind that was listed before, as new as the server could give it. `newest_before`:
+  // newest() when it was asked for.
+  void ListedAgain(std::string_view version, uint64_t newest_before) {
+    const auto number = NumberOf(version);
+    if (!number || *number >= newest_before) return;
+    ++times_gone_back_;
+    newest_ = *number;
+  }
+
+ private:
+  uint64_t newest_ = 0;
+  uint64_t times_gone_back_ = 0;
+};
 
 // Keeps an ObjectStore equal to what the API server has of one kind.
 //
@@ -130,12 +167,13 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   base::Backoff list_again_backoff_;
   Time listed_again_{};  // when ListAgainLater() was called last
   ObjectStore store_;
+  const std::function<void(Kind, const client::ApiError&)> on_list_failed_;
 
   Phase phase_ = Phase::kStreamingList;
   bool stopped_ = false;
   bool streaming_refused_ = false;
   bool served_ = false;                // a list has been completed
-  bool told_absent_ = false;           // the warning about a kind that counts as empty
+  bool logged_absent_ = false;         // the warning about a kind that counts as empty
   int broken_lists_ = 0;               // whole and streaming lists in a row that broke off
   int fruitless_watches_ = 0;          // in a row
   std::string continue_;               // of the paged list
@@ -145,7 +183,7 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   uint64_t newest_before_list_ = 0;
   uint64_t listed_after_going_back_ = 0;  // versions_->times_gone_back() then
 
-  // The stream under way. Callbacks of an earlier one are told by their number.
+  // The stream under way. Callbacks of an earlier one are known by their number.
   uint64_t session_ = 0;
   std::shared_ptr<client::Call> call_;
   Time opened_;

@@ -16,6 +16,7 @@ SeriesId LocalMetrics::Series(Metric metric, std::initializer_list<std::string_v
     if (spec.type == MetricType::kHistogram) {
       cell.bounds = spec.buckets;
       cell.value.buckets.resize(spec.buckets.size() + 1);
+      cell.native = registry_.IsNative(spec);
     }
   }
   return series;
@@ -25,6 +26,7 @@ void LocalMetrics::Observe(SeriesId series, double value) {
   Cell& cell = Touch(series);
   cell.value.sum += value;
   ++cell.value.buckets[BucketOf(cell.bounds, value)];
+  if (cell.native) cell.value.native.Observe(value);
 }
 
 void LocalMetrics::Publish() {
@@ -42,6 +44,7 @@ void LocalMetrics::Publish() {
     cell.value.value = 0;
     cell.value.sum = 0;
     std::fill(cell.value.buckets.begin(), cell.value.buckets.end(), 0);
+    cell.value.native.Clear();
   }
   changed_.clear();
 }

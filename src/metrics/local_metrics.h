@@ -41,6 +41,7 @@ class LocalMetrics {
     std::span<const double> bounds;  // of a histogram
     bool known = false;
     bool gauge = false;
+    bool native = false;  // a histogram with native buckets
     bool changed = false;
   };
   Cell& Touch(SeriesId series) {

@@ -31,6 +31,11 @@ MetricSpec Histogram(std::string_view name, Stability stability, Labels labels,
                      std::vector<double> buckets, std::string_view help,
                      std::string_view deprecated_version = {});
 
+// kube-scheduler 1.37 makes these before it has read its feature gates, and so without native
+// buckets.
+MetricSpec ClassicHistogram(std::string_view name, Stability stability, Labels labels,
+                            std::vector<double> buckets, std::string_view help);
+
 // `count` bounds: start, start * factor, start * factor^2, ...
 std::vector<double> Exponential(double start, double factor, int count);
 

@@ -54,6 +54,13 @@ MetricSpec Histogram(std::string_view name, Stability stability, Labels labels,
   return spec;
 }
 
+MetricSpec ClassicHistogram(std::string_view name, Stability stability, Labels labels,
+                            std::vector<double> buckets, std::string_view help) {
+  MetricSpec spec = Histogram(name, stability, labels, std::move(buckets), help);
+  spec.classic_alone = true;
+  return spec;
+}
+
 std::vector<double> Exponential(double start, double factor, int count) {
   std::vector<double> bounds;
   for (double bound = start; count > 0; --count, bound *= factor) bounds.push_back(bound);

@@ -144,6 +144,8 @@ struct MetricSpec {
   Page page = Page::kMetrics;
   // The version that deprecated it and so hid it, as "1.37.0"; "" for most.
   std::string_view deprecated_version = {};
+  // Of a histogram: it never has native buckets.
+  bool classic_alone = false;
 };
 
 // The one table, in the order of Metric.

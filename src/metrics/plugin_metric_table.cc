@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/metrics/plugin_metric_table.h"
 
-#include <prometheus/client_metric.h>
-#include <prometheus/metric_family.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace berth::metrics {
@@ -45,16 +41,16 @@ Result<void> Check(const PluginMetricSpec& spec) {
   return {};
 }
 
-prometheus::MetricType PrometheusType(Type type) {
+MetricType TypeOf(Type type) {
   switch (type) {
     case Type::kCounter:
-      return prometheus::MetricType::Counter;
+      return MetricType::kCounter;
     case Type::kGauge:
-      return prometheus::MetricType::Gauge;
+      return MetricType::kGauge;
     case Type::kHistogram:
       break;
   }
-  return prometheus::MetricType::Histogram;
+  return MetricType::kHistogram;
 }
 
 }  // namespace
@@ -81,89 +77,90 @@ Result<PluginMetrics::Id> PluginMetricTable::Define(std::string_view plugin,
   if (auto checked = Check(spec); !checked) return Fail(checked.error());
   spec.name = "berth_plugin_" + SnakeCase(plugin) + "_" + spec.name;
   base::MutexLock lock(mutex_);
-  for (size_t i = 0; i < families_.size(); ++i) {
-    if (families_[i].spec.name != spec.name) continue;
-    if (families_[i].spec == spec) return static_cast<Id>(i);
+  for (size_t i = 0; i < defined_.size(); ++i) {
+    if (defined_[i].spec.name != spec.name) continue;
+    if (defined_[i].spec == spec) return static_cast<Id>(i);
     return Fail(spec.name + " is there already, with another type, help, labels or buckets");
   }
-  Family family{std::move(spec), {}};
-  if (family.spec.labels.empty()) {
-    Cell cell;
-    if (family.spec.type == Type::kHistogram) cell.buckets.resize(family.spec.buckets.size() + 1);
-    family.cells.emplace(std::vector<std::string>(), std::move(cell));
+  Defined& metric = defined_.emplace_back(Defined{std::move(spec), {}});
+  if (metric.spec.labels.empty()) CellOf(metric, {});
+  return static_cast<Id>(defined_.size() - 1);
+}
+
+PluginMetricTable::Cell& PluginMetricTable::CellOf(Defined& metric,
+                                                   std::vector<std::string> labels) {
+  const auto [found, added] = metric.cells.try_emplace(std::move(labels));
+  Cell& cell = found->second;
+  if (!added) return cell;
+  if (metric.spec.type == Type::kHistogram) {
+    cell.value.buckets.resize(metric.spec.buckets.size() + 1);
   }
-  families_.push_back(std::move(family));
-  return static_cast<Id>(families_.size() - 1);
+  if (metric.spec.type != Type::kGauge && clock_ != nullptr) cell.created = clock_->WallNow();
+  return cell;
 }
 
 PluginMetricTable::Cell* PluginMetricTable::Find(Id metric, Labels labels, Type type) {
-  if (metric >= families_.size()) return nullptr;
-  Family& family = families_[metric];
-  if (family.spec.type != type || family.spec.labels.size() != labels.size()) return nullptr;
-  Cell& cell = family.cells[std::vector<std::string>(labels.begin(), labels.end())];
-  if (type == Type::kHistogram) cell.buckets.resize(family.spec.buckets.size() + 1);
-  return &cell;
+  if (metric >= defined_.size()) return nullptr;
+  Defined& found = defined_[metric];
+  if (found.spec.type != type || found.spec.labels.size() != labels.size()) return nullptr;
+  return &CellOf(found, {labels.begin(), labels.end()});
 }
 
 void PluginMetricTable::Add(Id metric, Labels labels, double by) {
   base::MutexLock lock(mutex_);
   Cell* cell = Find(metric, labels, Type::kGauge);
   if (cell == nullptr && by >= 0) cell = Find(metric, labels, Type::kCounter);
-  if (cell != nullptr) cell->value += by;
+  if (cell != nullptr) cell->value.value += by;
 }
 
 void PluginMetricTable::Set(Id metric, Labels labels, double value) {
   base::MutexLock lock(mutex_);
-  if (Cell* cell = Find(metric, labels, Type::kGauge)) cell->value = value;
+  if (Cell* cell = Find(metric, labels, Type::kGauge)) cell->value.value = value;
 }
 
 void PluginMetricTable::Observe(Id metric, Labels labels, double value) {
   base::MutexLock lock(mutex_);
   Cell* cell = Find(metric, labels, Type::kHistogram);
   if (cell == nullptr) return;
-  const std::vector<double>& bounds = families_[metric].spec.buckets;
-  cell->value += value;
-  ++cell->buckets[static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), value) -
-                                      bounds.begin())];
+  cell->value.sum += value;
+  ++cell->value.buckets[BucketOf(defined_[metric].spec.buckets, value)];
+  if (native_histograms_) cell->value.native.Observe(value);
 }
 
 double PluginMetricTable::Value(std::string_view name,
                                 const std::vector<std::string>& labels) const {
   base::MutexLock lock(mutex_);
-  for (const Family& family : families_) {
-    if (family.spec.name != name) continue;
-    const auto cell = family.cells.find(labels);
-    if (cell != family.cells.end()) return cell->second.value;
+  for (const Defined& metric : defined_) {
+    if (metric.spec.name != name) continue;
+    const auto found = metric.cells.find(labels);
+    if (found == metric.cells.end()) continue;
+    const SeriesValue& value = found->second.value;
+    return metric.spec.type == Type::kHistogram ? value.sum : value.value;
   }
   return 0;
 }
 
-void PluginMetricTable::AppendTo(std::vector<prometheus::MetricFamily>& families) const {
+void PluginMetricTable::AppendTo(std::vector<Family>& families) const {
   base::MutexLock lock(mutex_);
-  for (const Family& family : families_) {
-    const PluginMetricSpec& spec = family.spec;
-    prometheus::MetricFamily out{spec.name, spec.help, PrometheusType(spec.type), {}};
-    for (const auto& [labels, cell] : family.cells) {
-      prometheus::ClientMetric& sample = out.metric.emplace_back();
-      for (size_t i = 0; i < labels.size(); ++i)
-        sample.label.push_back({spec.labels[i], labels[i]});
-      std::sort(sample.label.begin(), sample.label.end());
-      sample.counter.value = cell.value;
-      sample.gauge.value = cell.value;
-      uint64_t count = 0;
-      for (size_t i = 0; i < cell.buckets.size(); ++i) {
-        count += cell.buckets[i];
-        const double bound =
-            i < spec.buckets.size() ? spec.buckets[i] : std::numeric_limits<double>::infinity();
-        sample.histogram.bucket.push_back({count, bound});
+  for (const Defined& metric : defined_) {
+    const PluginMetricSpec& spec = metric.spec;
+    Family& family = families.emplace_back();
+    family.name = spec.name;
+    family.help = spec.help;
+    family.type = TypeOf(spec.type);
+    family.bounds = spec.buckets;
+    family.native = native_histograms_;
+    for (const auto& [labels, cell] : metric.cells) {
+      Family::Sample& sample = family.samples.emplace_back();
+      for (size_t i = 0; i < labels.size(); ++i) {
+        sample.labels.emplace_back(spec.labels[i], labels[i]);
       }
-      sample.histogram.sample_count = count;
-      sample.histogram.sample_sum = cell.value;
+      std::ranges::sort(sample.labels);
+      sample.value = cell.value;
+      sample.created = cell.created;
     }
-    families.push_back(std::move(out));
   }
-  std::sort(families.begin(), families.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::sort(families, {}, &Family::name);
 }
 
 }  // namespace berth::metrics

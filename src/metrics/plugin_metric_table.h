@@ -2,16 +2,15 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/in_tree/plugin_metrics.h"
+#include "berth/time.h"
 #include "src/base/mutex.h"
-
-namespace prometheus {
-struct MetricFamily;
-}
+#include "src/metrics/exposition.h"
 
 namespace berth::metrics {
 
@@ -23,6 +22,10 @@ std::string SnakeCase(std::string_view name);
 // Thread safety: any thread; one lock.
 class PluginMetricTable final : public PluginMetrics {
  public:
+  // As RegistryOptions has them.
+  explicit PluginMetricTable(bool native_histograms = true, const Clock* clock = nullptr)
+      : native_histograms_(native_histograms), clock_(clock) {}
+
   Result<Id> Define(std::string_view plugin, PluginMetricSpec spec) override;
   void Add(Id metric, Labels labels, double by) override;
   void Set(Id metric, Labels labels, double value) override;
@@ -32,22 +35,25 @@ class PluginMetricTable final : public PluginMetrics {
   double Value(std::string_view name, const std::vector<std::string>& labels) const;
 
   // A copy of all metrics, by name; those without labels are there from the start, at zero.
-  void AppendTo(std::vector<prometheus::MetricFamily>& families) const;
+  void AppendTo(std::vector<Family>& families) const;
 
  private:
   struct Cell {
-    double value = 0;  // of a histogram: the sum
-    std::vector<uint64_t> buckets;
+    SeriesValue value;
+    std::optional<Time> created;
   };
-  struct Family {
+  struct Defined {
     PluginMetricSpec spec;  // with the full name
     std::map<std::vector<std::string>, Cell> cells;
   };
+  Cell& CellOf(Defined& metric, std::vector<std::string> labels) BERTH_REQUIRES(mutex_);
   // nullptr when the metric is of another type or has another number of labels.
   Cell* Find(Id metric, Labels labels, PluginMetricSpec::Type type) BERTH_REQUIRES(mutex_);
 
+  const bool native_histograms_;
+  const Clock* const clock_;
   mutable base::Mutex mutex_;
-  std::vector<Family> families_ BERTH_GUARDED_BY(mutex_);
+  std::vector<Defined> defined_ BERTH_GUARDED_BY(mutex_);
 };
 
 }  // namespace berth::metrics

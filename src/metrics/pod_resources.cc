@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "berth/resources.h"
-#include "src/metrics/text_format.h"
+#include "src/metrics/exposition.h"
 
 namespace berth::metrics {
 namespace {
@@ -32,8 +32,7 @@ bool HasEnded(const api::Pod& pod) {
 }
 
 // Labels are sorted by their names, and so are the samples by the values.
-void AppendPod(std::string& text, const MetricSpec& spec, const api::Pod& pod,
-               const api::ResourceList& amounts) {
+void WritePod(PageWriter& page, const api::Pod& pod, const api::ResourceList& amounts) {
   const std::string priority = pod.spec.priority ? std::to_string(*pod.spec.priority) : "";
   for (const auto& [resource, amount] : amounts) {
     if (amount.IsZero()) continue;
@@ -44,14 +43,14 @@ void AppendPod(std::string& text, const MetricSpec& spec, const api::Pod& pod,
                                           {"resource", resource},
                                           {"scheduler", pod.spec.scheduler_name},
                                           {"unit", UnitOf(resource)}}};
-    AppendSample(text, spec.name, "", labels, ToDouble(amount));
+    page.WriteGauge(labels, ToDouble(amount));
   }
 }
 
 }  // namespace
 
 std::string PodResourcesExposition(std::span<const std::shared_ptr<const api::Pod>> pods,
-                                   const Registry& registry) {
+                                   const Registry& registry, Format format) {
   std::vector<const api::Pod*> sorted;
   for (const auto& pod : pods) {
     if (!HasEnded(*pod)) sorted.push_back(pod.get());
@@ -60,21 +59,18 @@ std::string PodResourcesExposition(std::span<const std::shared_ptr<const api::Po
     return std::tie(a->metadata.namespace_, a->spec.node_name, a->metadata.name) <
            std::tie(b->metadata.namespace_, b->spec.node_name, b->metadata.name);
   });
-  std::string text;
+  PageWriter page(format);
   // By name: limit before request.
   for (const Metric metric : {Metric::kPodResourceLimit, Metric::kPodResourceRequest}) {
     if (!registry.Shows(metric)) continue;
     const MetricSpec& spec = SpecOf(metric);
-    std::string samples;
+    page.Begin(spec.name, spec.type, AnnotatedHelp(spec));
     for (const api::Pod* pod : sorted) {
-      AppendPod(samples, spec, *pod,
-                metric == Metric::kPodResourceLimit ? PodLimits(*pod) : PodRequests(*pod, {}));
+      WritePod(page, *pod,
+               metric == Metric::kPodResourceLimit ? PodLimits(*pod) : PodRequests(*pod, {}));
     }
-    if (samples.empty()) continue;
-    AppendHeader(text, spec.name, MetricTypeName(spec.type), AnnotatedHelp(spec));
-    text += samples;
   }
-  return text;
+  return page.Finish();
 }
 
 }  // namespace berth::metrics

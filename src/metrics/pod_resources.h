@@ -10,11 +10,10 @@
 
 namespace berth::metrics {
 
-// The page /metrics/resources: what each pod requests and may use at most, in the text format,
-// sorted by label values. Pods that have a node and have ended are left out. Made from the pods
-// each time, since there are several series for each. Metrics that `registry` does not show are
-// left out.
+// The page /metrics/resources: what each pod requests and may use at most, sorted by label values.
+// Pods that have a node and have ended are left out. Made from the pods each time, since there are
+// several series for each. Metrics that `registry` does not show are left out.
 std::string PodResourcesExposition(std::span<const std::shared_ptr<const api::Pod>> pods,
-                                   const Registry& registry);
+                                   const Registry& registry, Format format = Format::kText);
 
 }  // namespace berth::metrics

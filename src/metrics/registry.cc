@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/metrics/registry.h"
 
-#include <prometheus/client_metric.h>
-#include <prometheus/metric_family.h>
-#include <prometheus/serializer.h>
-
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <ostream>
 #include <utility>
 
 #include "berth/check.h"
-#include "src/metrics/text_format.h"
 
 namespace berth::metrics {
 namespace {
@@ -31,101 +24,15 @@ SeriesValue Zero(const MetricSpec& spec) {
   return value;
 }
 
-prometheus::MetricType PrometheusType(MetricType type) {
-  switch (type) {
-    case MetricType::kCounter:
-      return prometheus::MetricType::Counter;
-    case MetricType::kGauge:
-      return prometheus::MetricType::Gauge;
-    case MetricType::kHistogram:
-      break;
-  }
-  return prometheus::MetricType::Histogram;
+// Since when it counts is known: others are kept elsewhere, such as the process's CPU time.
+bool HasCreated(const MetricSpec& spec) {
+  return spec.type != MetricType::kGauge && spec.stability != Stability::kNone;
 }
-
-prometheus::ClientMetric MakeSample(const MetricSpec& spec, const std::vector<std::string>& labels,
-                                    const SeriesValue& value) {
-  prometheus::ClientMetric sample;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    sample.label.push_back({std::string(spec.labels[i]), labels[i]});
-  }
-  std::sort(sample.label.begin(), sample.label.end());
-  sample.counter.value = value.value;
-  sample.gauge.value = value.value;
-  uint64_t count = 0;
-  for (size_t i = 0; i < value.buckets.size(); ++i) {
-    count += value.buckets[i];
-    const double bound =
-        i < spec.buckets.size() ? spec.buckets[i] : std::numeric_limits<double>::infinity();
-    sample.histogram.bucket.push_back({count, bound});
-  }
-  sample.histogram.sample_count = count;
-  sample.histogram.sample_sum = value.sum;
-  return sample;
-}
-
-// Writes as Go does. prometheus-cpp's own serializer prints 16 digits, so that a bound such as
-// 0.0032 gets a label of another text than kube-scheduler's, and breaks queries that name it.
-class GoTextSerializer final : public prometheus::Serializer {
- public:
-  void Serialize(std::ostream& out,
-                 const std::vector<prometheus::MetricFamily>& families) const override {
-    std::string text;
-    for (const prometheus::MetricFamily& family : families) {
-      AppendHeader(text, family.name, TypeName(family.type), family.help);
-      for (const prometheus::ClientMetric& sample : family.metric) Append(text, family, sample);
-    }
-    out << text;
-  }
-
- private:
-  static std::string_view TypeName(prometheus::MetricType type) {
-    switch (type) {
-      case prometheus::MetricType::Counter:
-        return "counter";
-      case prometheus::MetricType::Gauge:
-        return "gauge";
-      default:
-        return "histogram";
-    }
-  }
-
-  static void Append(std::string& text, const prometheus::MetricFamily& family,
-                     const prometheus::ClientMetric& sample) {
-    std::vector<Label> labels;
-    for (const auto& label : sample.label) labels.push_back({label.name, label.value});
-    if (family.type == prometheus::MetricType::Counter) {
-      AppendSample(text, family.name, "", labels, sample.counter.value);
-      return;
-    }
-    if (family.type == prometheus::MetricType::Gauge) {
-      AppendSample(text, family.name, "", labels, sample.gauge.value);
-      return;
-    }
-    const auto& histogram = sample.histogram;
-    std::vector<Label> with_bound = labels;
-    with_bound.push_back({"le", ""});
-    for (const auto& bucket : histogram.bucket) {
-      const std::string bound = FormatValue(bucket.upper_bound);
-      with_bound.back().value = bound;
-      AppendSample(text, family.name, "_bucket", with_bound,
-                   static_cast<double>(bucket.cumulative_count));
-    }
-    AppendSample(text, family.name, "_sum", labels, histogram.sample_sum);
-    AppendSample(text, family.name, "_count", labels, static_cast<double>(histogram.sample_count));
-  }
-};
 
 }  // namespace
 
-size_t BucketOf(std::span<const double> bounds, double value) {
-  // Where most of what is measured falls.
-  if (!bounds.empty() && value <= bounds.front()) return 0;
-  return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), value) -
-                             bounds.begin());
-}
-
-Registry::Registry(RegistryOptions options) : options_(std::move(options)) {
+Registry::Registry(RegistryOptions options)
+    : options_(std::move(options)), plugin_metrics_(options_.native_histograms, options_.clock) {
   for (size_t i = 0; i < MetricTable().size(); ++i) {
     if (MetricTable()[i].labels.empty()) Intern(static_cast<Metric>(i));
   }
@@ -144,6 +51,11 @@ void Registry::CountTable() {
                {StabilityName(spec.stability), spec.deprecated_version}));
   }
   Set(Intern(Metric::kDisabledMetrics), static_cast<double>(options_.disabled.size()));
+}
+
+std::optional<Time> Registry::WallNow() const {
+  if (options_.clock == nullptr) return std::nullopt;
+  return options_.clock->WallNow();
 }
 
 bool Registry::Shows(Metric metric) const {
@@ -207,7 +119,13 @@ void Registry::Replace(Metric gauge, std::vector<Sample> samples) {
 SeriesId Registry::InternLocked(Metric metric, LabelValues labels) {
   WriteKey(metric, labels, key_);
   const auto [found, added] = index_.try_emplace(key_, static_cast<uint32_t>(series_.size()));
-  if (added) series_.push_back({metric, {labels.begin(), labels.end()}, Zero(SpecOf(metric))});
+  if (added) {
+    const MetricSpec& spec = SpecOf(metric);
+    series_.push_back({metric,
+                       {labels.begin(), labels.end()},
+                       Zero(spec),
+                       HasCreated(spec) ? WallNow() : std::nullopt});
+  }
   return {found->second};
 }
 
@@ -225,7 +143,9 @@ void Registry::Observe(SeriesId series, double value) {
   base::MutexLock lock(mutex_);
   Series& target = series_[series.index];
   target.value.sum += value;
-  ++target.value.buckets[BucketOf(SpecOf(target.metric).buckets, value)];
+  const MetricSpec& spec = SpecOf(target.metric);
+  ++target.value.buckets[BucketOf(spec.buckets, value)];
+  if (IsNative(spec)) target.value.native.Observe(value);
 }
 
 void Registry::Merge(std::span<const Change> changes) {
@@ -241,6 +161,7 @@ void Registry::Merge(std::span<const Change> changes) {
     for (size_t i = 0; i < change.value->buckets.size(); ++i) {
       target.value.buckets[i] += change.value->buckets[i];
     }
+    target.value.native.Add(change.value->native);
   }
 }
 
@@ -254,7 +175,49 @@ void Registry::BeforeExposition(std::function<void(Registry&)> refresh) {
   refreshes_.push_back(std::move(refresh));
 }
 
-std::string Registry::Exposition(Page page) {
+std::vector<Family> Registry::Gather(Page page) const {
+  std::vector<Series> all;
+  {
+    base::MutexLock lock(mutex_);
+    for (const Series& series : series_) {
+      if (SpecOf(series.metric).page == page && Shows(series.metric)) all.push_back(series);
+    }
+    for (const auto& [metric, samples] : replaced_) {
+      if (SpecOf(metric).page != page || !Shows(metric)) continue;
+      for (const Sample& sample : samples) {
+        all.push_back({metric, sample.labels, {.value = sample.value}, std::nullopt});
+      }
+    }
+  }
+  std::map<std::string_view, Family> families;
+  for (Series& series : all) {
+    const MetricSpec& spec = SpecOf(series.metric);
+    Family& family = families[spec.name];
+    if (family.samples.empty()) {
+      family.name = spec.name;
+      family.help = AnnotatedHelp(spec);
+      family.type = spec.type;
+      family.bounds = spec.buckets;
+      family.native = IsNative(spec);
+    }
+    Family::Sample& sample = family.samples.emplace_back();
+    for (size_t i = 0; i < spec.labels.size(); ++i) {
+      sample.labels.emplace_back(spec.labels[i], std::move(series.labels[i]));
+    }
+    std::ranges::sort(sample.labels);
+    sample.value = std::move(series.value);
+    sample.created = series.created;
+  }
+  std::vector<Family> sorted;
+  sorted.reserve(families.size());
+  for (auto& [name, family] : families) {
+    std::ranges::sort(family.samples, {}, &Family::Sample::labels);
+    sorted.push_back(std::move(family));
+  }
+  return sorted;
+}
+
+std::string Registry::Exposition(Page page, Format format) {
   std::vector<std::function<void(Registry&)>> refreshes;
   {
     base::MutexLock lock(mutex_);
@@ -262,44 +225,21 @@ std::string Registry::Exposition(Page page) {
   }
   for (const auto& refresh : refreshes) refresh(*this);
 
-  std::vector<Series> all;
-  {
-    base::MutexLock lock(mutex_);
-    all = series_;
-    for (const auto& [metric, samples] : replaced_) {
-      for (const Sample& sample : samples) {
-        all.push_back({metric, sample.labels, {sample.value, 0, {}}});
-      }
-    }
-  }
-  std::map<std::string_view, prometheus::MetricFamily> families;
-  for (const Series& series : all) {
-    const MetricSpec& spec = SpecOf(series.metric);
-    if (spec.page != page || !Shows(series.metric)) continue;
-    prometheus::MetricFamily& family = families[spec.name];
-    if (family.metric.empty()) {
-      family.name = spec.name;
-      family.help = AnnotatedHelp(spec);
-      family.type = PrometheusType(spec.type);
-    }
-    family.metric.push_back(MakeSample(spec, series.labels, series.value));
-  }
-  std::vector<prometheus::MetricFamily> sorted;
-  sorted.reserve(families.size());
-  for (auto& [name, family] : families) {
-    std::sort(family.metric.begin(), family.metric.end(),
-              [](const auto& a, const auto& b) { return a.label < b.label; });
-    sorted.push_back(std::move(family));
-  }
-  if (page == Page::kMetrics) plugin_metrics_.AppendTo(sorted);
-  return GoTextSerializer().prometheus::Serializer::Serialize(sorted);
+  std::vector<Family> families = Gather(page);
+  if (page == Page::kMetrics) plugin_metrics_.AppendTo(families);
+  PageWriter writer(format);
+  for (const Family& family : families) writer.Write(family);
+  return writer.Finish();
 }
 
 void Registry::Reset(Page page) {
+  const std::optional<Time> now = WallNow();
   base::MutexLock lock(mutex_);
   for (Series& series : series_) {
     const MetricSpec& spec = SpecOf(series.metric);
-    if (spec.page == page && spec.type != MetricType::kGauge) series.value = Zero(spec);
+    if (spec.page != page || spec.type == MetricType::kGauge) continue;
+    series.value = Zero(spec);
+    if (HasCreated(spec)) series.created = now;
   }
 }
 

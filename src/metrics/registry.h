@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -13,9 +14,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "berth/time.h"
 #include "src/base/mutex.h"
+#include "src/metrics/exposition.h"
 #include "src/metrics/metric_table.h"
 #include "src/metrics/plugin_metric_table.h"
+#include "src/metrics/series_value.h"
 
 namespace berth::metrics {
 
@@ -28,27 +32,20 @@ struct SeriesId {
 // In the order of MetricSpec::labels, as many as there are.
 using LabelValues = std::span<const std::string_view>;
 
-// The values of one series. `buckets` counts observations at or below each bound and, last, above
-// all of them; it is empty for other types, as `sum` is 0.
-struct SeriesValue {
-  double value = 0;  // of a counter or gauge
-  double sum = 0;
-  std::vector<uint64_t> buckets;
-};
-
-// The bucket that `value` falls into: the first whose bound is not below it, or the one past all.
-size_t BucketOf(std::span<const double> bounds, double value);
-
-// What the metrics flags ask for.
+// What flags and feature gates ask for.
 struct RegistryOptions {
   // --show-hidden-metrics-for-version: also those that a deprecation hides.
   bool show_hidden = false;
   // --disabled-metrics: full names that are not shown, come what may.
-  std::set<std::string, std::less<>> disabled;
+  std::set<std::string, std::less<>> disabled{};
   // --allow-metric-labels: the values that a label may have, by metric and label; others count as
   // "unexpected".
   using Label = std::pair<std::string, std::string>;
-  std::map<Label, std::set<std::string, std::less<>>> allowed_values;
+  std::map<Label, std::set<std::string, std::less<>>> allowed_values{};
+  // The gate NativeHistograms: histograms have native buckets besides the classic ones.
+  bool native_histograms = true;
+  // For the times since when something counts; outlives the registry. nullptr: there are none.
+  const Clock* clock = nullptr;
 };
 
 // What all threads have counted.
@@ -96,20 +93,28 @@ class Registry {
   // `refresh` runs before each exposition, on its thread: for what is read rather than counted.
   // What it uses must outlive the registry's last exposition.
   void BeforeExposition(std::function<void(Registry&)> refresh);
-  // A page in the Prometheus text format, sorted by name and label values.
-  std::string Exposition(Page page = Page::kMetrics);
+  // A page, sorted by name and label values.
+  std::string Exposition(Page page = Page::kMetrics, Format format = Format::kText);
   // Sets the page's counters and histograms back to zero.
   void Reset(Page page);
   // Whether the flags let the metric be seen.
   bool Shows(Metric metric) const;
+  // Whether its series are to fill SeriesValue::native.
+  bool IsNative(const MetricSpec& spec) const {
+    return spec.type == MetricType::kHistogram && !spec.classic_alone && options_.native_histograms;
+  }
 
  private:
   struct Series {
     Metric metric;
     std::vector<std::string> labels;
     SeriesValue value;
+    std::optional<Time> created;
   };
 
+  std::optional<Time> WallNow() const;
+  // All families of a page but those of plugins, by name.
+  std::vector<Family> Gather(Page page) const;
   // Puts "unexpected" for the values that the flags do not allow; returns for how many.
   size_t ReplaceUnexpected(const MetricSpec& spec, std::span<std::string_view> labels) const;
   void CountUnexpected(size_t values) BERTH_REQUIRES(mutex_);

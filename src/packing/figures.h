@@ -12,10 +12,10 @@
 // How full a cluster is and what still fits, in figures. docs/packing.md has the formulas.
 namespace berth::packing {
 
-// Node pools beyond these, and extended resources beyond these, are not told apart.
+// Node pools beyond these count as one, and so do extended resources.
 inline constexpr size_t kMostPools = 32;
 inline constexpr size_t kMostExtendedResources = 8;
-// Stands for what is not told apart.
+// The name of that one.
 inline constexpr std::string_view kOther = "other";
 inline constexpr std::string_view kPodSlots = "pods";
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "src/packing/amounts.h"
+#include "absl/hash/hash.h"
 #include "src/packing/node_pool.h"
 
 namespace berth::packing {
@@ -36,12 +36,10 @@ bool IsOpen(const cache::Cache& cache, NodeRow row) {
 }
 
 void AddTo(Resources& sum, const Resources& amounts) {
-  sum.milli_cpu = Plus(sum.milli_cpu, amounts.milli_cpu);
-  sum.memory = Plus(sum.memory, amounts.memory);
-  sum.ephemeral_storage = Plus(sum.ephemeral_storage, amounts.ephemeral_storage);
-  for (const auto& [id, amount] : amounts.scalars) {
-    sum.Add(id, Minus(Plus(sum.Get(id), amount), sum.Get(id)));
-  }
+  sum.milli_cpu = SumSaturated(sum.milli_cpu, amounts.milli_cpu);
+  sum.memory = SumSaturated(sum.memory, amounts.memory);
+  sum.ephemeral_storage = SumSaturated(sum.ephemeral_storage, amounts.ephemeral_storage);
+  for (const auto& [id, amount] : amounts.scalars) sum.Add(id, amount);
 }
 
 int64_t DivideUp(int64_t amount, int64_t by) { return amount / by + (amount % by != 0 ? 1 : 0); }
@@ -50,6 +48,17 @@ int64_t DivideUp(int64_t amount, int64_t by) { return amount / by + (amount % by
 int64_t Scale(int64_t amount, int64_t numerator, int64_t denominator) {
   const Wide scaled = Wide{amount} * numerator / denominator;
   return static_cast<int64_t>(std::min<Wide>(scaled, std::numeric_limits<int64_t>::max()));
+}
+
+constexpr std::string_view kFixedNames[kFirstScalar] = {"cpu", "memory", "ephemeral-storage"};
+
+bool AsksForNothing(const Resources& requests) {
+  return requests.milli_cpu <= 0 && requests.memory <= 0 && requests.ephemeral_storage <= 0 &&
+         requests.scalars.empty();
+}
+
+auto FixedAmounts(const Resources& requests) {
+  return std::tie(requests.milli_cpu, requests.memory, requests.ephemeral_storage);
 }
 
 }  // namespace
@@ -135,8 +144,8 @@ void Survey::CountPod(const cache::Cache& cache, const PodInfo& pod, Pool& pool)
 }
 
 void Survey::CountPending(const cache::Cache& cache, const PodInfo& pod) {
-  // One that is on its way to a node has been counted there.
-  if (cache.IsAssumed(pod.pod->metadata.uid)) return;
+  // One that is on its way to a node has been counted there, and so has one that is to be resized.
+  if (pod.resize_deferred || cache.IsAssumed(pod.pod->metadata.uid)) return;
   ++figures_.pending;
   if (const auto shape = shapes_.Intern(pod.requests, cache.resource_names())) {
     ++pending_shapes_[*shape];
@@ -147,7 +156,7 @@ void Survey::MergePools() {
   if (pools_.size() <= kMostPools) return;
   std::vector<uint32_t> order(pools_.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  // One of that name is not told apart from the rest.
+  // One of that name counts with the rest.
   const auto rank = [this](uint32_t i) {
     const Pool& pool = pools_[i];
     return std::tuple(pool.name == kOther, std::numeric_limits<size_t>::max() - pool.nodes,
@@ -259,19 +268,20 @@ void Survey::MeasureNode(const cache::Cache& cache, NodeRow row) {
   for (size_t i = 0; i < resources_.size(); ++i) {
     const int64_t allocatable = cache.allocatable(resources_[i])[row];
     const int64_t requested = cache.requested(resources_[i])[row];
-    free_[i] = Minus(allocatable, requested);
+    free_[i] = DifferenceSaturated(allocatable, requested);
     if (i >= shown_) continue;
     ResourceFigures& figures = pool.figures.resources[i];
-    figures.allocatable = Plus(figures.allocatable, allocatable);
-    figures.requested = Plus(figures.requested, requested);
+    figures.allocatable = SumSaturated(figures.allocatable, allocatable);
+    figures.requested = SumSaturated(figures.requested, requested);
     pool.largest_capacity[i] =
-        std::max(pool.largest_capacity[i], Minus(allocatable, counted.tied.Get(resources_[i])));
+        std::max(pool.largest_capacity[i],
+                 DifferenceSaturated(allocatable, counted.tied.Get(resources_[i])));
   }
   pool.largest_capacity[shown_] =
       std::max(pool.largest_capacity[shown_], cache.allowed_pods()[row] - counted.tied_pods);
   if (IsOpen(cache, row)) {
     ++pool.figures.open_nodes;
-    MeasureOpenNode(Minus(cache.allowed_pods()[row], cache.pod_count()[row]), pool);
+    MeasureOpenNode(DifferenceSaturated(cache.allowed_pods()[row], cache.pod_count()[row]), pool);
   } else {
     ++pool.figures.closed_nodes;
   }
@@ -341,7 +351,7 @@ void Survey::AddStranded(bool has_slot, Pool& pool) {
   for (size_t i = 0; i < shown_; ++i) {
     if (hindered_[i] == 0 || usable_[i] != 0) continue;
     int64_t& stranded = pool.figures.resources[i].stranded;
-    stranded = Plus(stranded, free_[i]);
+    stranded = SumSaturated(stranded, free_[i]);
   }
 }
 
@@ -364,6 +374,67 @@ Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending) {
   while (survey.Step(cache, pending)) {
   }
   return survey.Take();
+}
+
+size_t ShapeTable::Hash::operator()(const Resources& requests) const {
+  return absl::HashOf(requests.milli_cpu, requests.memory, requests.ephemeral_storage,
+                      requests.scalars);
+}
+
+std::optional<ShapeId> ShapeTable::Intern(const Resources& requests, const ResourceNames& names) {
+  const auto is_zero = [](const auto& scalar) { return scalar.second <= 0; };
+  const Resources* shape = &requests;
+  Resources without_zeros;
+  if (std::ranges::any_of(requests.scalars, is_zero)) {
+    without_zeros = requests;
+    std::erase_if(without_zeros.scalars, is_zero);
+    shape = &without_zeros;
+  }
+  if (AsksForNothing(*shape)) return std::nullopt;
+  const auto [known, added] = ids_.try_emplace(*shape, static_cast<ShapeId>(shapes_.size()));
+  if (added) {
+    shapes_.push_back(*shape);
+    for (const auto& [id, amount] : shape->scalars) names_.try_emplace(id, names.Name(id));
+  }
+  return known->second;
+}
+
+std::string_view ShapeTable::NameOf(ResourceId id) const {
+  return id < kFirstScalar ? kFixedNames[id] : names_.at(id);
+}
+
+std::vector<ShapeId> ShapeTable::MostFrequent(const ShapeCounts& counts, size_t most) const {
+  std::vector<std::pair<ShapeId, uint64_t>> by_count(counts.begin(), counts.end());
+  uint64_t pods = 0;
+  for (const auto& [shape, count] : by_count) pods += count;
+  const size_t kept = std::min(most, by_count.size());
+  const auto end = by_count.begin() + static_cast<std::ptrdiff_t>(kept);
+  std::partial_sort(by_count.begin(), end, by_count.end(), [this](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : IsLarger(a.first, b.first);
+  });
+  std::vector<ShapeId> chosen;
+  uint64_t covered = 0;
+  for (auto it = by_count.begin(); it != end && covered * 10 < pods * 9; ++it) {
+    chosen.push_back(it->first);
+    covered += it->second;
+  }
+  return chosen;
+}
+
+bool ShapeTable::IsLarger(ShapeId a, ShapeId b) const {
+  const Resources& first = shapes_[a];
+  const Resources& second = shapes_[b];
+  if (FixedAmounts(first) != FixedAmounts(second)) {
+    return FixedAmounts(first) > FixedAmounts(second);
+  }
+  return NamedScalars(first) > NamedScalars(second);
+}
+
+ShapeTable::Named ShapeTable::NamedScalars(const Resources& requests) const {
+  Named named;
+  for (const auto& [id, amount] : requests.scalars) named.emplace_back(NameOf(id), amount);
+  std::ranges::sort(named);
+  return named;
 }
 
 }  // namespace berth::packing

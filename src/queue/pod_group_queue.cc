@@ -26,14 +26,14 @@ std::string RootKey(const PodGroupNode* node) {
 }
 
 // A pod that stands for the group where pods are ordered.
-PodInfoPtr StandIn(const AnyPodGroup& group, std::string_view scheduler_name) {
+PodInfoPtr StandIn(const AnyPodGroup& group, int32_t priority, std::string_view scheduler_name) {
   auto pod = std::make_shared<api::Pod>();
   pod->metadata.namespace_ = group.metadata().namespace_;
   pod->metadata.name = group.metadata().name;
   pod->spec.scheduler_name = scheduler_name;
-  pod->spec.priority = group.priority();
+  pod->spec.priority = priority;
   auto info = std::make_shared<PodInfo>();
-  info->pod_priority = group.priority();
+  info->pod_priority = priority;
   info->pod = std::move(pod);
   return info;
 }
@@ -47,6 +47,11 @@ bool GoesFirst(const std::unique_ptr<Entry>& a, const std::unique_ptr<Entry>& b)
   return key(*a->pod) < key(*b->pod);
 }
 
+// The lowest of its pods', which is the last one's, where the group has none of its own.
+int32_t PriorityOf(const AnyPodGroup& group, const std::vector<std::unique_ptr<Entry>>& members) {
+  return IsCoscheduled(group) ? members.back()->pod->info->priority() : group.priority();
+}
+
 }  // namespace
 
 void PodGroupQueue::Insert(Members& members, std::unique_ptr<Entry> member) {
@@ -57,7 +62,7 @@ void PodGroupQueue::Insert(Members& members, std::unique_ptr<Entry> member) {
 Entry* PodGroupQueue::MakeEntry(std::unique_ptr<QueuedPod> group, AnyPodGroup object,
                                 Members members) {
   const std::string& scheduler_name = members.front()->pod->pod().spec.scheduler_name;
-  group->info = StandIn(object, scheduler_name);
+  group->info = StandIn(object, PriorityOf(object, members), scheduler_name);
   Entry* entry = state_.InsertGroup(std::move(group), std::move(object), std::move(members));
   queued_.insert(entry);
   return entry;
@@ -81,12 +86,16 @@ void PodGroupQueue::Set(AnyPodGroup object, Time now) {
   const std::string key = EntryKey(root->object);
   Entry* entry = state_.Find(key);
   if (entry != nullptr && key == EntryKey(object)) {
-    if (entry->pod->info->priority() != object.priority()) {
-      state_.Replace(entry, StandIn(object, entry->pod->pod().spec.scheduler_name));
-    }
     entry->object = std::move(object);
+    RenewPriority(entry);
   }
   TakeIn(*root, 1, now);
+}
+
+void PodGroupQueue::RenewPriority(Entry* entry) {
+  const int32_t priority = PriorityOf(entry->object, entry->members);
+  if (entry->pod->info->priority() == priority) return;
+  state_.Replace(entry, StandIn(entry->object, priority, entry->pod->pod().spec.scheduler_name));
 }
 
 void PodGroupQueue::Remove(const AnyPodGroup& object, Time now) {
@@ -157,7 +166,8 @@ void PodGroupQueue::Add(std::unique_ptr<QueuedPod> pod, Time now) {
       member->group = entry;
       Insert(entry->members, std::move(member));
     });
-    // One that is parked hears of the new pod by its event.
+    RenewPriority(entry);
+    // One that is parked gets the new pod by its event.
     if (entry->holder != Holder::kParked) state_.CheckNewMember(entry, added, kPodAdd, now);
     return;
   }
@@ -224,6 +234,7 @@ std::unique_ptr<QueuedPod> PodGroupQueue::Take(Entry* member, Time now) {
   }
   std::unique_ptr<QueuedPod> pod;
   state_.ChangeMembers(entry, [&] { pod = take(entry->members); });
+  RenewPriority(entry);
   Requeue(entry, kPodAdd, now);
   return pod;
 }

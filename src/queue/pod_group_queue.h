@@ -78,6 +78,8 @@ class PodGroupQueue {
   static void Insert(Members& members, std::unique_ptr<Entry> member);
   // A new entry for the group, in no container.
   Entry* MakeEntry(std::unique_ptr<QueuedPod> group, AnyPodGroup object, Members members);
+  // After its object or its members have changed.
+  void RenewPriority(Entry* entry);
   // The root of the pod's group, nullptr where it is not known.
   const PodGroupNode* RootOfPod(const api::Pod& pod) const;
   // The entry goes where it was, by way of PreEnqueue, after members have left it.

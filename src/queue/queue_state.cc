@@ -2,6 +2,8 @@
 #include "src/queue/queue_state.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "berth/check.h"
@@ -9,8 +11,8 @@
 namespace berth::queue {
 namespace {
 
-// kube-scheduler counts an entity that enters a queue only if the strategy alone would not have
-// told so.
+// kube-scheduler counts an entity that enters a queue only if the strategy alone does not
+// say so.
 QueueMetrics::Count CountOf(QueueState::Strategy strategy, QueueingStrategy usual) {
   return strategy == usual ? QueueMetrics::Count::kPod : QueueMetrics::Count::kPodAndEntity;
 }
@@ -340,8 +342,17 @@ Entry* QueueState::BackoffCompleted(Time now) const {
 
 Entry* QueueState::Next() const {
   if (!active_.empty()) return active_.Top();
-  if (options_.pop_from_backoff_q && !backoff_.empty()) return backoff_.Top();
-  return nullptr;
+  if (!options_.pop_from_backoff_q || backoff_.empty()) return nullptr;
+  Entry* const first = backoff_.Top();
+  const Entry* const last = taken_early_.empty() ? nullptr : Find(taken_early_);
+  if (AwaitsCondition(*first) || (last != nullptr && AwaitsCondition(*last))) return nullptr;
+  return first;
+}
+
+bool QueueState::AwaitsCondition(const Entry& entry) {
+  return entry.pod->condition_unshown || std::ranges::any_of(entry.members, [](const auto& member) {
+           return member->pod->condition_unshown;
+         });
 }
 
 std::optional<Time> QueueState::BackoffEnds(const Entry& entry) const {
@@ -372,6 +383,39 @@ void QueueState::CountRejectors(const QueuedPod& pod, int by) {
       metrics_.AddUnschedulable(plugin, profile, by);
     }
   }
+}
+
+Time Backoff::Align(Time time) const {
+  if (!options_.pop_from_backoff_q) return time;
+  return std::chrono::floor<std::chrono::seconds>(time);
+}
+
+Duration Backoff::Length(int failures, size_t size) const {
+  Duration longest = options_.pod_max_backoff;
+  if (size > 1) {
+    longest = Duration(static_cast<Duration::rep>(static_cast<double>(longest.count()) *
+                                                  std::sqrt(static_cast<double>(size))));
+  }
+  // Shifting the maximum down, not the initial value up, cannot overflow.
+  const int doublings = failures - 1;
+  if (doublings >= 63 || options_.pod_initial_backoff.count() > (longest.count() >> doublings)) {
+    return longest;
+  }
+  return Duration(options_.pod_initial_backoff.count() << doublings);
+}
+
+Time Backoff::Expiration(const QueuedPod& pod, size_t size) const {
+  const bool backs_off = options_.pod_max_backoff != Duration::zero();
+  if (!backs_off && pod.least_backoff == Duration::zero()) return Time::min();
+  const int failures =
+      pod.consecutive_errors_count > 0 ? pod.consecutive_errors_count : pod.unschedulable_count;
+  if (failures == 0) return Time::min();
+  const Duration length = backs_off ? Length(failures, size) : Duration::zero();
+  return Align(pod.timestamp + std::max(length, pod.least_backoff));
+}
+
+bool Backoff::IsBackingOff(const QueuedPod& pod, Time now, size_t size) const {
+  return Expiration(pod, size) >= Align(now);
 }
 
 }  // namespace berth::queue

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "berth/time.h"
 #include "src/base/string_map.h"
-#include "src/queue/backoff.h"
 #include "src/queue/entry.h"
 #include "src/queue/heap.h"
 #include "src/queue/hint_table.h"
@@ -18,6 +19,29 @@
 #include "src/queue/queued_pod.h"
 
 namespace berth::queue {
+
+// How long a pod waits after a failed attempt: the initial backoff, doubled for each further
+// failure, up to the maximum; for a pod group that is longer by the square root of its size.
+//
+// With pop_from_backoff_q, expiry is rounded down to a whole second, so that all pods of one second
+// form a window in which priority decides; a pod still backs off in the second of its expiry.
+//
+// Thread safety: stateless; any thread.
+class Backoff {
+ public:
+  explicit Backoff(const QueueOptions& options) : options_(options) {}
+
+  // When the backoff ends; Time::min() for a pod that need not wait.
+  // `size`: how many pods a group has.
+  Time Expiration(const QueuedPod& pod, size_t size = 1) const;
+  bool IsBackingOff(const QueuedPod& pod, Time now, size_t size = 1) const;
+
+ private:
+  Duration Length(int failures, size_t size) const;
+  Time Align(Time time) const;
+
+  QueueOptions options_;
+};
 
 // The pods that wait, each in exactly one container, and the moves between these.
 //
@@ -86,8 +110,14 @@ class QueueState {
 
   // The next pod whose backoff is over, or nullptr: those that were rejected first.
   Entry* BackoffCompleted(Time now) const;
-  // What Pop() takes next, or nullptr.
+  // What Pop() takes next, or nullptr. With an empty activeQ it is the first pod in backoffQ, but
+  // one after the other, as kube-scheduler does, which writes a pod's condition before it takes the
+  // next pod: none while a condition of that pod, or of the last one that was taken early, is not
+  // shown by the watch. Where events come faster than conditions are written, attempts keep step
+  // with the conditions. A backoff that is over ends any such wait.
   Entry* Next() const;
+  // Pop() has taken the entry from backoffQ.
+  void NoteTakenEarly(const Entry& entry) { taken_early_ = entry.key; }
   // When the entry's backoff ends; nullopt: it is in no backoffQ.
   std::optional<Time> BackoffEnds(const Entry& entry) const;
   // When the first backoff ends; none without pods in backoff.
@@ -98,6 +128,8 @@ class QueueState {
 
  private:
   void MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy, Time now);
+  // Whether the watch has yet to show a condition of the entry's pods.
+  static bool AwaitsCondition(const Entry& entry);
   // Writes down what took a parked entry out.
   static void NoteWake(Entry* entry, std::string_view event, Time now);
   // Takes all parked pods out, calls `meanwhile`, and parks them again.
@@ -128,6 +160,7 @@ class QueueState {
   std::function<PodInfoPtr(PodInfoPtr)> reclass_;
   HintTable hints_;
   uint64_t last_sequence_ = 0;
+  std::string taken_early_;  // the key of the entry that Pop() last took from backoffQ
   // By the key that the entry holds.
   absl::flat_hash_map<std::string_view, std::unique_ptr<Entry>, base::StringHash> entries_;
   EntryHeap active_;

@@ -32,7 +32,8 @@ struct QueuedGroup {
   std::vector<std::unique_ptr<QueuedPod>> members;
 };
 
-// A pod without a node, and what its earlier attempts left behind. Or a pod group: its books, and a
+// A pod without a node, or with one on which its resize is deferred, and what its earlier attempts
+// left behind. Or a pod group: its books, and a
 // pod that stands for it, with its namespace, name and priority.
 struct QueuedPod {
   PodInfoPtr info;
@@ -46,6 +47,8 @@ struct QueuedPod {
   int unschedulable_count = 0;
   // Attempts that ended in an error, since the last rejection.
   int consecutive_errors_count = 0;
+  // How long it backs off at least after such an attempt, whatever its counts say.
+  Duration least_backoff{};
   // Who rejected the last attempt or gated the pod; sorted, unique. Pop() leaves them in place, so
   // what returns the pod after a failure sets both again.
   std::vector<std::string> unschedulable_plugins;
@@ -53,6 +56,8 @@ struct QueuedPod {
   std::vector<std::string> pending_plugins;
   // Rejected too late to wait for an event, after Done(): it backs off as after an error.
   bool rejected_in_binding = false;
+  // The last attempt sent a PodScheduled condition that the watch has not shown yet.
+  bool condition_unshown = false;
   // The PreEnqueue plugin that holds the pod back, or "".
   std::string gating_plugin;
   // The event that last took it from the unschedulable pods, and when; "": none has.
@@ -81,6 +86,9 @@ struct QueueOptions {
   // Feature gate GenericWorkload: the pods of a pod group are queued as one. The queue keeps the
   // forest, which must outlive it. nullptr: the gate is off.
   cache::PodGroupForest* pod_groups = nullptr;
+  // Feature gate InPlacePodVerticalScalingSchedulerPreemption: pods whose resize is deferred are
+  // queued too, each alone.
+  bool deferred_resizes = false;
 };
 
 using QueueLess = std::function<bool(const QueueSortKey&, const QueueSortKey&)>;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "berth/in_tree/pod_groups.h"
+#include "berth/resources.h"
 #include "src/base/key_text.h"
 #include "src/base/logging.h"
 #include "src/cache/nominator.h"
@@ -35,6 +37,9 @@ std::string_view PlaceName(Place place) {
   return "";
 }
 
+// How kube-scheduler labels a pod's mark in scheduler_inflight_events.
+constexpr std::string_view kPodPopped = "PodPopped";
+
 }  // namespace
 
 SchedulingQueue::SchedulingQueue(QueueOptions options, QueueHooks hooks,
@@ -55,7 +60,9 @@ Entry* SchedulingQueue::FindEntry(std::string_view pod_key) const {
 }
 
 bool SchedulingQueue::IsMember(const api::Pod& pod) const {
-  return state_.options().pod_groups != nullptr && PodGroupNameOf(pod) != nullptr;
+  const QueueOptions& options = state_.options();
+  return options.pod_groups != nullptr && PodGroupNameOf(pod) != nullptr &&
+         !(options.deferred_resizes && IsResizeDeferred(pod));
 }
 
 void SchedulingQueue::Add(PodInfoPtr pod, Time now) {
@@ -93,12 +100,9 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
   const api::Pod& pod = *new_pod->pod;
   const api::ObjectPtr old_object = old_pod;
   const api::ObjectPtr new_object = new_pod->pod;
-  const auto resource =
-      pod.spec.node_name.empty() ? EventResource::kTargetPod : EventResource::kAssignedPod;
-
   if (auto* flying = in_flight_.Find(pod.metadata.uid); flying != nullptr) {
     flying->newest = new_pod;
-    for (const ClusterEvent& event : PodUpdateEvents(resource, *old_pod, pod)) {
+    for (const ClusterEvent& event : PodUpdateEvents(EventResource::kTargetPod, *old_pod, pod)) {
       in_flight_.Record({&state_.hints().Match(event), old_object, new_object});
     }
     return;
@@ -109,10 +113,12 @@ void SchedulingQueue::Update(const std::shared_ptr<const api::Pod>& old_pod, Pod
     return;
   }
   nominator_.UpdateNominatedPod(*old_pod, new_pod);
+  if (old_pod->status.conditions != pod.status.conditions) entry->pod->condition_unshown = false;
   state_.Replace(entry, new_pod);
   if (entry->group != nullptr) entry = entry->group;
   if (entry->holder == Holder::kParked) {
-    UpdateParked(entry, PodUpdateEvents(resource, *old_pod, pod), old_object, new_object, now);
+    UpdateParked(entry, PodUpdateEvents(EventResource::kTargetPod, *old_pod, pod), old_object,
+                 new_object, now);
   }
 }
 
@@ -133,6 +139,7 @@ std::unique_ptr<QueuedPod> SchedulingQueue::Pop() {
   BERTH_ON_THREAD(owner_);
   while (Entry* entry = state_.Next()) {
     if (entry->holder == Holder::kBackoff) {
+      state_.NoteTakenEarly(*entry);
       state_.metrics().Incoming(QueueMetrics::Queue::kActive, kPopFromBackoffQ,
                                 QueueMetrics::Count::kPodAndEntity, *entry);
     }
@@ -247,5 +254,63 @@ void SchedulingQueue::DeletePodGroup(const AnyPodGroup& group, Time now) {
 }
 
 bool SchedulingQueue::HasReady() const { return state_.Next() != nullptr; }
+
+bool InFlightPods::Add(const PodInfoPtr& pod) {
+  const api::ObjectMeta& metadata = pod->pod->metadata;
+  const auto [known, added] = pods_.try_emplace(metadata.uid);
+  if (!added) return false;
+  list_.push_back({{}, {.popped = pod, .newest = pod, .key = metadata.Key()}});
+  const Iterator mark = std::prev(list_.end());
+  known->second = mark;
+  if (const auto [named, is_new] = by_key_.try_emplace(mark->pod.key, mark); !is_new) {
+    // The text goes with the pod that had the name before.
+    by_key_.erase(named);
+    by_key_.emplace(mark->pod.key, mark);
+  }
+  metrics_.AddInFlightEvents(kPodPopped, 1);
+  return true;
+}
+
+InFlightPods::Pod* InFlightPods::Find(std::string_view uid) {
+  // As it is for most: a pod comes, or its bind is confirmed.
+  if (pods_.empty()) return nullptr;
+  auto found = pods_.find(uid);
+  return found == pods_.end() ? nullptr : &found->second->pod;
+}
+
+InFlightPods::Pod* InFlightPods::FindByKey(std::string_view key) {
+  auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : &found->second->pod;
+}
+
+void InFlightPods::Record(RecordedEvent event) {
+  if (pods_.empty()) return;
+  metrics_.AddInFlightEvents(event.match->label, 1);
+  list_.push_back({std::move(event), {}});
+}
+
+void InFlightPods::Done(std::string_view uid) {
+  auto found = pods_.find(uid);
+  if (found == pods_.end()) return;
+  const Iterator mark = found->second;
+  const auto named = by_key_.find(mark->pod.key);
+  if (named != by_key_.end() && named->second == mark) by_key_.erase(named);
+  pods_.erase(found);
+  list_.erase(mark);
+  metrics_.AddInFlightEvents(kPodPopped, -1);
+  while (!list_.empty() && list_.front().event.match != nullptr) {
+    metrics_.AddInFlightEvents(list_.front().event.match->label, -1);
+    list_.pop_front();
+  }
+}
+
+void InFlightPods::ForEachEventSince(std::string_view uid,
+                                     const std::function<bool(const RecordedEvent&)>& visit) const {
+  auto found = pods_.find(uid);
+  if (found == pods_.end()) return;
+  for (auto item = std::next(found->second); item != list_.end(); ++item) {
+    if (item->event.match != nullptr && !visit(item->event)) return;
+  }
+}
 
 }  // namespace berth::queue

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,10 +12,11 @@
 #include <vector>
 
 #include "berth/cluster_event.h"
+#include "berth/pod_info.h"
 #include "berth/time.h"
+#include "src/base/string_map.h"
 #include "src/base/thread.h"
-#include "src/queue/in_flight.h"
-#include "src/queue/periodic_timer.h"
+#include "src/queue/hint_table.h"
 #include "src/queue/pod_group_queue.h"
 #include "src/queue/queue_metrics.h"
 #include "src/queue/queue_state.h"
@@ -25,6 +27,88 @@ class Nominator;
 }  // namespace berth::cache
 
 namespace berth::queue {
+
+// An event that arrived while some pod was in flight.
+struct RecordedEvent {
+  const EventMatch* match = nullptr;
+  api::ObjectPtr old_object;
+  api::ObjectPtr new_object;
+};
+
+// The pods that were popped and are not done, and the events since.
+//
+// One list holds both in the order of arrival: a pod needs the events behind its own mark. Events
+// at the head, before the first mark, are dropped.
+//
+// Thread safety: belongs to the scheduling thread.
+class InFlightPods {
+ public:
+  struct Pod {
+    PodInfoPtr popped;
+    PodInfoPtr newest;
+    std::string key = {};  // of `popped`
+    bool deleted = false;
+  };
+
+  // `metrics` must outlive this.
+  explicit InFlightPods(QueueMetrics& metrics) : metrics_(metrics) {}
+
+  size_t size() const { return pods_.size(); }
+  // Events and marks.
+  size_t recorded() const { return list_.size(); }
+
+  // False: the pod is in flight already, and stays as it is.
+  bool Add(const PodInfoPtr& pod);
+  // nullptr when it is not in flight; by "namespace/name", the one popped last.
+  Pod* Find(std::string_view uid);
+  const Pod* Find(std::string_view uid) const { return const_cast<InFlightPods*>(this)->Find(uid); }
+  Pod* FindByKey(std::string_view key);
+  // Does nothing without pods in flight.
+  void Record(RecordedEvent event);
+  void Done(std::string_view uid);
+  // Calls `visit` for each event since the pod was popped, until it returns false.
+  void ForEachEventSince(std::string_view uid,
+                         const std::function<bool(const RecordedEvent&)>& visit) const;
+
+ private:
+  struct Item {
+    RecordedEvent event;  // a pod's mark has none
+    Pod pod;
+  };
+  using Iterator = std::list<Item>::iterator;
+  // The marks by a text that the mark holds.
+  using Marks = absl::flat_hash_map<std::string_view, Iterator, base::StringHash>;
+
+  QueueMetrics& metrics_;
+  std::list<Item> list_;
+  Marks pods_;    // by UID
+  Marks by_key_;  // by "namespace/name"
+};
+
+// Ticks at `start` and every `period` after it; the tick of the present is over.
+class PeriodicTimer {
+ public:
+  PeriodicTimer(Time start, Duration period, Time now)
+      : start_(start), period_(period), next_(FirstAfter(now)) {}
+
+  Time next() const { return next_; }
+  // Whether a tick is due; if so, the next one is the first after `now`.
+  bool Take(Time now) {
+    if (now < next_) return false;
+    next_ = FirstAfter(now);
+    return true;
+  }
+  // The first tick after `time`.
+  Time FirstAfter(Time time) const {
+    if (time < start_) return start_;
+    return start_ + ((time - start_) / period_ + 1) * period_;
+  }
+
+ private:
+  Time start_;
+  Duration period_;
+  Time next_;
+};
 
 // Where a pod is.
 enum class Place {
@@ -69,7 +153,8 @@ using PodPredicate = std::function<bool(const api::Pod&)>;
 //    |             backoffQ <--event-- unschedulable pods
 //    +------------------------------------> (gated ones among them)
 //
-// A pod that failed by an error backs off apart from the others, and Pop never takes it early.
+// A pod that failed by an error backs off apart from the others, and Pop never takes it early; the
+// others it takes early one after the other (QueueState::Next).
 //
 // With QueueOptions::pod_groups the pods of a pod group take this way as one; see PodGroupQueue.
 //
@@ -81,7 +166,7 @@ using PodPredicate = std::function<bool(const api::Pod&)>;
 // Cost: O(log n) for each pod moved. Parked pods of one class that the same plugins rejected form a
 // group; an event asks the hints once for each group that was rejected by a plugin which registered
 // for it, and wakes the groups' pods in the order in which they were parked. Of a group at the gate
-// of a plugin that tells of its gates (MovedGates), only the pods that it told of are asked about.
+// of a plugin that names moved gates (MovedGates), only the pods that it named are asked about.
 //
 // Thread safety: belongs to the scheduling thread; no other may hold a reference.
 class SchedulingQueue {

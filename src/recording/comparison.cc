@@ -8,7 +8,7 @@
 namespace berth::recording {
 namespace {
 
-DifferenceKind KindOf(const Decision& recorded, const Decision& replayed) {
+DifferenceKind KindOf(const AttemptEnded& recorded, const AttemptEnded& replayed) {
   const bool placed = !recorded.node_name.empty();
   if (placed != !replayed.node_name.empty()) return DifferenceKind::kVerdict;
   if (recorded.node_name != replayed.node_name) return DifferenceKind::kNode;
@@ -36,8 +36,8 @@ std::string_view NameOf(DifferenceKind kind) {
   return "";
 }
 
-void Comparison::Add(const Decision& recorded, const std::string& recorded_pod, Decision replayed,
-                     const std::string& replayed_pod, std::string why) {
+void Comparison::Add(const AttemptEnded& recorded, const std::string& recorded_pod,
+                     AttemptEnded replayed, const std::string& replayed_pod, std::string why) {
   if (recorded.pod_uid == replayed.pod_uid && recorded_.empty() && replayed_.empty()) {
     const uint64_t number = ++decisions_;
     Compare(recorded, std::move(replayed), number, recorded_pod, true, std::move(why));
@@ -47,7 +47,7 @@ void Comparison::Add(const Decision& recorded, const std::string& recorded_pod, 
   AddMissing(recorded, recorded_pod);
 }
 
-void Comparison::AddMissing(Decision recorded, const std::string& pod) {
+void Comparison::AddMissing(AttemptEnded recorded, const std::string& pod) {
   const uint64_t number = ++decisions_;
   if (auto pair = TakeFrom(replayed_, recorded.pod_uid)) {
     Compare(recorded, std::move(pair->decision), number, pod, false, "");
@@ -56,7 +56,7 @@ void Comparison::AddMissing(Decision recorded, const std::string& pod) {
   recorded_[recorded.pod_uid].push_back({number, now_, pod, std::move(recorded)});
 }
 
-void Comparison::AddExtra(Decision replayed, const std::string& pod) {
+void Comparison::AddExtra(AttemptEnded replayed, const std::string& pod) {
   if (const auto pair = TakeFrom(recorded_, replayed.pod_uid)) {
     Compare(pair->decision, std::move(replayed), pair->number, pod, false, "");
     return;
@@ -73,7 +73,7 @@ std::optional<Comparison::Unpaired> Comparison::TakeFrom(ByPod& by_pod, const st
   return first;
 }
 
-void Comparison::Compare(const Decision& recorded, Decision replayed, uint64_t number,
+void Comparison::Compare(const AttemptEnded& recorded, AttemptEnded replayed, uint64_t number,
                          const std::string& pod, bool in_order, std::string why) {
   if (recorded == replayed) {
     if (in_order) {

@@ -25,11 +25,11 @@ class Comparison {
   uint64_t decisions() const { return decisions_; }
 
   // What both decided next; pods by "namespace/name".
-  void Add(const Decision& recorded, const std::string& recorded_pod, Decision replayed,
+  void Add(const AttemptEnded& recorded, const std::string& recorded_pod, AttemptEnded replayed,
            const std::string& replayed_pod, std::string why);
   // What only one of them did.
-  void AddMissing(Decision recorded, const std::string& pod);
-  void AddExtra(Decision replayed, const std::string& pod);
+  void AddMissing(AttemptEnded recorded, const std::string& pod);
+  void AddExtra(AttemptEnded replayed, const std::string& pod);
   // Into the report. What was not paired counts as a difference.
   void Finish(ReplayReport& report);
 
@@ -38,12 +38,12 @@ class Comparison {
     uint64_t number = 0;
     Time at;
     std::string pod;
-    Decision decision;
+    AttemptEnded decision;
   };
   using ByPod = base::StringMap<std::deque<Unpaired>>;  // by UID
 
-  void Compare(const Decision& recorded, Decision replayed, uint64_t number, const std::string& pod,
-               bool in_order, std::string why);
+  void Compare(const AttemptEnded& recorded, AttemptEnded replayed, uint64_t number,
+               const std::string& pod, bool in_order, std::string why);
   void Note(Difference difference);
   // Takes the earliest one about the pod; nullopt: there is none.
   static std::optional<Unpaired> TakeFrom(ByPod& by_pod, const std::string& uid);

@@ -65,7 +65,7 @@ void FrameWriter::Append(const CycleEnded& frame, std::string& out) {
 
 void FrameWriter::AppendDecision(std::string_view pod_uid, Code code, std::string_view node_name,
                                  std::string_view message, std::string& out) {
-  Put<Decision>(
+  Put<AttemptEnded>(
       [&](ByteWriter& to) {
         to.Text(pod_uid);
         to.Unsigned(static_cast<uint64_t>(code));
@@ -141,8 +141,13 @@ void FrameWriter::Append(const scheduler::BinderClosed& frame, std::string& out)
   Put<scheduler::BinderClosed>([&](ByteWriter& to) { to.Unsigned(frame.given_up); }, out);
 }
 
-void FrameWriter::Append(const scheduler::LeadingBegan&, std::string& out) {
-  Put<scheduler::LeadingBegan>([](ByteWriter&) {}, out);
+void FrameWriter::Append(const scheduler::LeadingBegan& frame, std::string& out) {
+  Put<scheduler::LeadingBegan>(
+      [&](ByteWriter& to) {
+        to.Unsigned(frame.unfinished_uids.size());
+        for (const std::string& uid : frame.unfinished_uids) to.Text(uid);
+      },
+      out);
 }
 
 void FrameWriter::Append(const QueryRan& frame, std::string& out) {

@@ -14,7 +14,7 @@
 #include "src/scheduler/messages.h"
 
 // What a recording consists of, one frame after the other: each stands for one call of a
-// scheduler::Tape, and tells what that was told or answered.
+// scheduler::Tape, and holds what that took or answered.
 //
 // On disk a frame is its size, its type and its fields (bytes.h); times are counted from the
 // recording's start, rows of the cache stand as they are. docs/recording.md has the layout.
@@ -28,13 +28,13 @@ struct CycleEnded {
   Time now;
 };
 // The end of an attempt.
-struct Decision {
+struct AttemptEnded {
   std::string pod_uid;
   Code code = Code::kSuccess;
   std::string node_name;
   std::string message;
 
-  friend bool operator==(const Decision&, const Decision&) = default;
+  friend bool operator==(const AttemptEnded&, const AttemptEnded&) = default;
 };
 // A BindOutcome without its CycleState, which the replay has kept.
 struct BindEnded {
@@ -94,7 +94,7 @@ struct Ended {
 
 // In the order of their numbers on disk, which never change.
 using Frame =
-    std::variant<TurnBegan, CycleEnded, Decision, informers::InformerEvent, BindEnded,
+    std::variant<TurnBegan, CycleEnded, AttemptEnded, informers::InformerEvent, BindEnded,
                  scheduler::PreBindDone, scheduler::BindUnconfirmed, scheduler::StopRequested,
                  scheduler::BinderClosed, scheduler::LeadingBegan, QueryRan, PreBindCancelled,
                  Reloaded, Activated, ClaimAssumed, PendingClaimRemoved, ExtenderFiltered,

@@ -2,6 +2,9 @@
 #include "src/recording/header.h"
 
 #include <charconv>
+#include <cstddef>
+#include <iterator>
+#include <utility>
 
 #include "berth/config_value.h"
 #include "src/base/json.h"
@@ -21,6 +24,8 @@ constexpr Gate kGates[] = {
     {"podLevelResources", &Features::pod_level_resources},
     {"inPlacePodLevelResourcesVerticalScaling",
      &Features::in_place_pod_level_resources_vertical_scaling},
+    {"inPlacePodVerticalScalingSchedulerPreemption",
+     &Features::in_place_pod_vertical_scaling_scheduler_preemption},
     {"nominatedNodeNameForExpectation", &Features::nominated_node_name_for_expectation},
     {"schedulerAsyncPreemption", &Features::scheduler_async_preemption},
     {"schedulerPopFromBackoffQ", &Features::scheduler_pop_from_backoff_q},
@@ -45,9 +50,22 @@ constexpr Gate kGates[] = {
     {"compositePodGroup", &Features::composite_pod_group},
     {"podGroupPreemptionPolicy", &Features::pod_group_preemption_policy},
     {"topologyAwareWorkloadScheduling", &Features::topology_aware_workload_scheduling},
+    {"coscheduling", &Features::coscheduling},
 };
-// A gate more needs a line more.
-static_assert(sizeof(Features) == (std::size(kGates) + 3) / 4 * 4 + sizeof(int32_t));
+// Stands for a member of any type.
+struct AnyMember {
+  template <typename T>
+  operator T() const;
+};
+
+template <size_t... members>
+constexpr bool HasMembers(std::index_sequence<members...>) {
+  return requires { Features{(static_cast<void>(members), AnyMember())...}; };
+}
+
+// A gate more needs a line more; max_pd_volumes is no gate.
+static_assert(HasMembers(std::make_index_sequence<std::size(kGates) + 1>()) &&
+              !HasMembers(std::make_index_sequence<std::size(kGates) + 2>()));
 
 // JSON's numbers are too short for seeds and times.
 std::string Digits(auto number) { return std::to_string(number); }
@@ -72,6 +90,7 @@ std::string ToJson(const Header& header) {
   object.Add("start", Digits(header.start.time_since_epoch().count()));
   object.Add("seed", Digits(header.seed));
   object.Add("leading", header.leading);
+  object.Add("asksExtenders", header.asks_extenders);
   object.Add("podMaxInUnschedulablePods",
              Digits(header.pod_max_in_unschedulable_pods_duration.count()));
   object.Add("maxKeptBytes", Digits(header.max_kept_bytes));
@@ -103,6 +122,8 @@ Result<Header> ReadHeader(std::string_view json) {
   whole = ReadDigits(fields, "start", start) && whole;
   whole = ReadDigits(fields, "seed", header.seed) && whole;
   whole = fields.Read("leading", header.leading) && whole;
+  // Recordings of earlier versions do not say it.
+  fields.Read("asksExtenders", header.asks_extenders);
   whole = ReadDigits(fields, "podMaxInUnschedulablePods", in_unschedulable) && whole;
   whole = ReadDigits(fields, "maxKeptBytes", header.max_kept_bytes) && whole;
   whole = fields.Read("configuration", header.configuration) && whole;

@@ -20,6 +20,7 @@ struct Header {
   Time start;         // what times are counted from
   uint64_t seed = 0;
   bool leading = true;
+  bool asks_extenders = true;  // those that the configuration names
   Duration pod_max_in_unschedulable_pods_duration{};
   uint64_t max_kept_bytes = 0;
   Features features;

@@ -13,7 +13,7 @@
 
 namespace berth::recording {
 
-// The version of each object that was told of last. An informer's event names the version before,
+// The last recorded version of each object. An informer's event names the version before,
 // which a recording need not write again.
 //
 // Thread safety: one owner.
@@ -21,7 +21,7 @@ class KnownObjects {
  public:
   KnownObjects();
 
-  // The last version told of that is there still; none where there is none.
+  // The last recorded version of an object that is still there; none where there is none.
   const api::ObjectPtr& Find(informers::Kind kind, std::string_view key) const;
   // An added or updated object is known from now on, a deleted one is not.
   // `bytes` is what the object takes, encoded.

@@ -1,13 +1,254 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/recording/reader.h"
 
+#include <chrono>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "berth/result.h"
 #include "src/base/file.h"
-#include "src/recording/frame_reader.h"
+#include "src/informers/kinds.h"
+#include "src/recording/bytes.h"
+#include "src/recording/frames.h"
+#include "src/recording/known_objects.h"
 
 namespace berth::recording {
 namespace {
+
+using informers::EventType;
+using informers::InformerEvent;
+using informers::Kind;
+
+// How large a recording's newest objects may be in all, encoded: ten times a cluster of 5,000
+// nodes.
+constexpr uint64_t kMostKnownBytes = uint64_t{4} << 30;
+
+// No process runs for longer, and no clock is further off.
+constexpr Duration kLongest = std::chrono::hours(24 * 365 * 20);
+
+constexpr auto kCodes = static_cast<Code>(static_cast<int>(Code::kPending) + 1);
+constexpr auto kStages =
+    static_cast<binding::BindingStage>(static_cast<int>(binding::BindingStage::kPostBind) + 1);
+constexpr auto kEventTypes = static_cast<EventType>(static_cast<int>(EventType::kSynced) + 1);
+constexpr auto kOrigins = static_cast<scheduler::QueryOrigin::Kind>(
+    static_cast<int>(scheduler::QueryOrigin::Kind::kEviction) + 1);
+
+Kind NumKinds() { return static_cast<Kind>(informers::AllKinds().size()); }
+
+// Each element is a byte or more, so a hostile number ends with the bytes.
+template <typename T>
+void ReadList(ByteReader& from, std::vector<T>& values, const auto& read) {
+  for (uint64_t left = from.Unsigned(); left > 0 && from.ok(); --left) {
+    T value = read();
+    if (from.ok()) values.push_back(std::move(value));
+  }
+}
+
+// Reads the fields of one frame; Result where reading can fail by more than their form.
+struct FrameFields {
+  ByteReader from;
+  Time start;
+  KnownObjects& known;
+
+  std::string Text() { return std::string(from.Text()); }
+  Time At() { return start + Span(); }
+  Duration Span() { return Duration(from.SignedWithin(kLongest.count())); }
+  bool Bool() { return from.Below<uint64_t>(2) == 1; }
+  NodeRow Row() { return static_cast<NodeRow>(from.Unsigned()); }
+
+  Result<Frame> Read(TurnBegan frame) {
+    frame.now = At();
+    frame.wall_now = frame.now + Span();
+    return frame;
+  }
+  Result<Frame> Read(CycleEnded frame) {
+    frame.now = At();
+    return frame;
+  }
+  Result<Frame> Read(AttemptEnded frame) {
+    frame.pod_uid = Text();
+    frame.code = from.Below(kCodes);
+    frame.node_name = Text();
+    frame.message = Text();
+    return frame;
+  }
+  Result<Frame> Read(InformerEvent event);
+  Result<Frame> Read(BindEnded frame) {
+    frame.pod_uid = Text();
+    frame.node_name = Text();
+    frame.status.code = from.Below(kCodes);
+    frame.status.message = Text();
+    frame.stage = from.Below(kStages);
+    frame.failed_plugin = Text();
+    frame.unknown = Bool();
+    return frame;
+  }
+  Result<Frame> Read(scheduler::PreBindDone frame) {
+    frame.pod_uid = Text();
+    return frame;
+  }
+  Result<Frame> Read(scheduler::BindUnconfirmed frame) {
+    frame.pod_uid = Text();
+    return frame;
+  }
+  Result<Frame> Read(scheduler::StopRequested frame) {
+    frame.patience = Span();
+    return frame;
+  }
+  Result<Frame> Read(scheduler::BinderClosed frame) {
+    frame.given_up = from.Unsigned();
+    return frame;
+  }
+  Result<Frame> Read(scheduler::LeadingBegan frame) {
+    // Recordings of versions before this was said have none.
+    if (!from.empty()) ReadList(from, frame.unfinished_uids, [this] { return Text(); });
+    return frame;
+  }
+  Result<Frame> Read(QueryRan frame) {
+    frame.origin.kind = from.Below(kOrigins);
+    frame.origin.victim_uid = Text();
+    frame.origin.answer.code = from.Below(kCodes);
+    frame.origin.answer.message = Text();
+    return frame;
+  }
+  Result<Frame> Read(PreBindCancelled frame) {
+    frame.cancelled = Bool();
+    return frame;
+  }
+  Result<Frame> Read(Reloaded frame) {
+    frame.configuration = Text();
+    return frame;
+  }
+  Result<Frame> Read(Activated frame) {
+    ReadList(from, frame.pod_keys, [this] { return Text(); });
+    return frame;
+  }
+  Result<Frame> Read(ClaimAssumed frame) {
+    auto object = ReadObject(Kind::kResourceClaim, from.Text());
+    if (!object) return Fail(object.error());
+    frame.claim = std::get<ClaimPtr>(*object);
+    return frame;
+  }
+  Result<Frame> Read(PendingClaimRemoved frame) {
+    frame.uid = Text();
+    frame.sharers = Bool() ? ClaimTracker::Sharers::kAll : ClaimTracker::Sharers::kOne;
+    return frame;
+  }
+  Result<Frame> Read(ExtenderFiltered frame) {
+    frame.error = Text();
+    ReadList(from, frame.result.nodes, [this] { return Row(); });
+    ReadList(from, frame.result.rejected, [this] {
+      extender::Rejection rejection;
+      rejection.row = Row();
+      rejection.code = from.Below(kCodes);
+      rejection.reason = Text();
+      return rejection;
+    });
+    return frame;
+  }
+  Result<Frame> Read(ExtenderPrioritized frame) {
+    frame.error = Text();
+    ReadList(from, frame.scores, [this] {
+      extender::HostPriority priority;
+      priority.row = Row();
+      priority.score = from.Signed();
+      return priority;
+    });
+    return frame;
+  }
+  Result<Frame> Read(ExtenderPreempted frame) {
+    frame.error = Text();
+    ReadList(from, frame.candidates, [this] {
+      LeftCandidate candidate;
+      candidate.row = Row();
+      candidate.num_pdb_violations = from.Signed();
+      ReadList(from, candidate.victim_uids, [this] { return Text(); });
+      return candidate;
+    });
+    return frame;
+  }
+  Result<Frame> Read(Ended frame) {
+    frame.reason = Text();
+    return frame;
+  }
+};
+
+Result<Frame> FrameFields::Read(InformerEvent event) {
+  size_t bytes = 0;
+  const auto read = [&](api::ObjectPtr& to) -> Result<void> {
+    const std::string_view encoded = from.Text();
+    auto object = ReadObject(event.kind, encoded);
+    if (!object) return Fail(object.error());
+    to = std::move(*object);
+    bytes = encoded.size();
+    return {};
+  };
+  event.kind = from.Below(NumKinds());
+  event.type = from.Below(kEventTypes);
+  const uint64_t parts = from.Unsigned();
+  if ((parts & kOldIsKnown) != 0) {
+    const std::string_view key = from.Text();
+    event.old_object = known.Find(event.kind, key);
+    if (informers::MetaOf(event.old_object) == nullptr) {
+      return Fail("the object \"" + std::string(key) + "\" has no version before this one");
+    }
+  } else if ((parts & kOld) != 0) {
+    if (auto done = read(event.old_object); !done) return Fail(done.error());
+  }
+  if ((parts & kNew) != 0) {
+    if (auto done = read(event.new_object); !done) return Fail(done.error());
+  }
+  if ((parts & kUndecodable) != 0) {
+    informers::Undecodable& damage = event.undecodable.emplace();
+    for (std::string* text :
+         {&damage.key, &damage.uid, &damage.node_name, &damage.scheduler_name, &damage.error}) {
+      *text = Text();
+    }
+  }
+  // What the handlers rely on.
+  const bool has_old = informers::MetaOf(event.old_object) != nullptr;
+  const bool has_new = informers::MetaOf(event.new_object) != nullptr;
+  const bool whole = event.type == EventType::kAdded     ? has_new
+                     : event.type == EventType::kUpdated ? has_old && has_new
+                                                         : !has_new;
+  const bool of_damaged =
+      event.type == EventType::kUndecodable || (event.type == EventType::kDeleted && !has_old);
+  if (of_damaged && !event.undecodable) return Fail("an event that names no object");
+  if (!whole) return Fail("an event that lacks an object, or has one too many");
+  known.Note(event, bytes);
+  if (known.bytes() > kMostKnownBytes) return Fail("more objects than any cluster has");
+  return event;
+}
+
+template <size_t index = 0>
+Result<Frame> ReadAs(uint64_t type, FrameFields& reader) {
+  if constexpr (index == std::variant_size_v<Frame>) {
+    return Fail("a frame of type " + std::to_string(type) + ", which this version does not know");
+  } else {
+    if (type == index + 1) return reader.Read(std::variant_alternative_t<index, Frame>{});
+    return ReadAs<index + 1>(type, reader);
+  }
+}
+
+// Takes the next frame off `bytes`; takes note of events in `known`. Errors: what no FrameWriter
+// writes, also a type that is not known, an object that cannot be decoded, or one that is written
+// as known and is not.
+Result<Frame> ReadFrame(std::string_view& bytes, Time start, KnownObjects& known) {
+  ByteReader frames(bytes);
+  const std::string_view body = frames.Text();
+  if (!frames.ok()) return Fail("a frame is longer than what is left");
+  bytes = std::string_view(
+      body.data() + body.size(),
+      static_cast<size_t>(bytes.data() + bytes.size() - body.data()) - body.size());
+  FrameFields reader{ByteReader(body), start, known};
+  const uint64_t type = reader.from.Unsigned();
+  Result<Frame> frame = ReadAs(type, reader);
+  if (frame && !reader.from.ok()) return Fail("a frame ends within a field");
+  return frame;
+}
 
 // A file that is rotated later than any recorder would.
 constexpr size_t kMostFileBytes = size_t{1} << 30;

@@ -2,21 +2,95 @@
 #include "src/recording/replay.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "src/base/string_map.h"
 #include "src/base/virtual_time.h"
+#include "src/engine/judgement.h"
 #include "src/metrics/registry.h"
 #include "src/recording/comparison.h"
 #include "src/recording/recorded_extender.h"
 #include "src/recording/silent_api.h"
-#include "src/recording/why.h"
 #include "src/scheduler/scheduler.h"
 
 namespace berth::recording {
 namespace {
+
+using engine::Judgement;
+
+// Of the plugins whose scores tell the nodes apart, those that do so most.
+constexpr size_t kMostPlugins = 3;
+
+size_t IndexOf(const Judgement& judgement, NodeRow row) {
+  const auto& feasible = judgement.feasible();
+  return static_cast<size_t>(std::ranges::lower_bound(feasible, row) - feasible.begin());
+}
+
+std::string WhyNotBest(const Judgement& judgement, NodeRow row, const std::string& name) {
+  const std::vector<NodeRow> best = judgement.Best();
+  if (std::ranges::binary_search(best, row)) {
+    return name + " is one of " + std::to_string(best.size()) + " nodes with the best score";
+  }
+  const size_t here = IndexOf(judgement, row);
+  const size_t there = IndexOf(judgement, best.front());
+  std::vector<std::pair<int64_t, std::string_view>> gaps;
+  for (const framework::PluginScores& scores : judgement.scores()) {
+    if (scores.normalised.empty()) continue;
+    const int64_t gap = (scores.normalised[there] - scores.normalised[here]) * scores.entry->weight;
+    if (gap != 0) gaps.emplace_back(gap, scores.entry->name);
+  }
+  std::ranges::stable_sort(
+      gaps, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+  std::string text = name + " scores " + std::to_string(judgement.totals()[here]) + ", " +
+                     judgement.snapshot().node(best.front()).metadata.name + " " +
+                     std::to_string(judgement.totals()[there]);
+  for (size_t i = 0; i < std::min(gaps.size(), kMostPlugins); ++i) {
+    text += i == 0 ? ": " : ", ";
+    text += std::string(gaps[i].second) + (gaps[i].first > 0 ? " +" : " ") +
+            std::to_string(gaps[i].first);
+  }
+  return text;
+}
+
+std::string WhyRejected(const Judgement& judgement, NodeRow row, const std::string& name) {
+  const engine::NodeStatuses& statuses = judgement.statuses();
+  if (!statuses.explicit_nodes().Test(row)) {
+    return name + " is not among the nodes that PreFilter plugins left";
+  }
+  const std::string plugin(statuses.plugin(row));
+  return name + ": " + (plugin.empty() ? "" : plugin + ": ") + statuses.Get(row).message();
+}
+
+// What the scheduler, before it decides about the pod, makes of the node that the recording has for
+// it: who rejects it and why, or what it scores beside the best. With "" for the node: why it is
+// that there is one now, or still is none. Changes nothing.
+std::string WhyNot(scheduler::Scheduler& scheduler, const std::shared_ptr<const api::Pod>& pod,
+                   std::string_view recorded_node) {
+  const std::unique_ptr<Judgement> judgement = scheduler.Judge(pod);
+  judgement->Explain();
+  if (judgement->kind() != Judgement::Kind::kScheduled &&
+      judgement->kind() != Judgement::Kind::kUnschedulable) {
+    return judgement->message();
+  }
+  if (recorded_node.empty()) {
+    if (judgement->kind() == Judgement::Kind::kUnschedulable) return judgement->message();
+    const std::vector<NodeRow> best = judgement->Best();
+    return std::to_string(judgement->feasible().size()) + " nodes fit, " +
+           judgement->snapshot().node(best.front()).metadata.name + " best";
+  }
+  const std::string name(recorded_node);
+  const NodeRow row = judgement->snapshot().FindNode(recorded_node);
+  if (row == kNoRow) return name + " is not there";
+  return std::ranges::binary_search(judgement->feasible(), row)
+             ? WhyNotBest(*judgement, row, name)
+             : WhyRejected(*judgement, row, name);
+}
 
 using scheduler::Query;
 using scheduler::QueryOrigin;
@@ -29,7 +103,7 @@ inline constexpr bool kIsAnswer =
 // What stands between the steps of a recording: neither a message nor an answer.
 template <typename T>
 inline constexpr bool kIsMark = std::is_same_v<T, TurnBegan> || std::is_same_v<T, CycleEnded> ||
-                                std::is_same_v<T, Decision> || std::is_same_v<T, Ended>;
+                                std::is_same_v<T, AttemptEnded> || std::is_same_v<T, Ended>;
 
 // Drives the scheduler through the recording, and is its tape.
 class Replayer final : public scheduler::Tape {
@@ -108,11 +182,13 @@ Result<void> Replayer::Make(const std::vector<PluginRegistration>& registry) {
   options.leading = header.leading;
   options.hostname = "replay";
   options.tape = this;
-  options.extenders =
-      MakeReplayedExtenders(options_.configuration.extenders,
-                            {.filtered = [this] { return NextAnswer<ExtenderFiltered>(); },
-                             .prioritized = [this] { return NextAnswer<ExtenderPrioritized>(); },
-                             .preempted = [this] { return NextAnswer<ExtenderPreempted>(); }});
+  if (header.asks_extenders) {
+    options.extenders =
+        MakeReplayedExtenders(options_.configuration.extenders,
+                              {.filtered = [this] { return NextAnswer<ExtenderFiltered>(); },
+                               .prioritized = [this] { return NextAnswer<ExtenderPrioritized>(); },
+                               .preempted = [this] { return NextAnswer<ExtenderPreempted>(); }});
+  }
   auto made = scheduler::Scheduler::Make(options, registry, clock_, api_, metrics_);
   if (!made) return Fail(made.error());
   scheduler_ = std::move(*made);
@@ -166,34 +242,34 @@ void Replayer::Feed() {
 void Replayer::FeedMessage(Frame frame) {
   ++report_.messages;
   std::visit(
-      [this]<typename T>(T& told) {
+      [this]<typename T>(T& message) {
         if constexpr (kIsMark<T>) {
           // Feed() stops before it.
         } else if constexpr (kIsAnswer<T>) {
           --report_.messages;
-          answers_.emplace_back(std::move(told));
+          answers_.emplace_back(std::move(message));
         } else if constexpr (std::is_same_v<T, informers::InformerEvent>) {
-          if (const auto* pod = api::As<api::Pod>(told.new_object)) {
+          if (const auto* pod = api::As<api::Pod>(message.new_object)) {
             pod_keys_.insert_or_assign(pod->metadata.uid, pod->metadata.Key());
           }
-          scheduler_->Post(std::move(told));
+          scheduler_->Post(std::move(message));
         } else if constexpr (std::is_same_v<T, BindEnded>) {
-          binding::BindOutcome outcome{.pod_uid = told.pod_uid,
-                                       .node_name = std::move(told.node_name),
-                                       .status = std::move(told.status),
-                                       .stage = told.stage,
-                                       .failed_plugin = std::move(told.failed_plugin),
-                                       .unknown = told.unknown,
+          binding::BindOutcome outcome{.pod_uid = message.pod_uid,
+                                       .node_name = std::move(message.node_name),
+                                       .status = std::move(message.status),
+                                       .stage = message.stage,
+                                       .failed_plugin = std::move(message.failed_plugin),
+                                       .unknown = message.unknown,
                                        .state = {},
                                        .timings = {}};
-          const auto kept = bindings_.find(told.pod_uid);
+          const auto kept = bindings_.find(message.pod_uid);
           if (kept != bindings_.end()) {
             outcome.state = std::move(kept->second);
             bindings_.erase(kept);
           }
           scheduler_->Post(std::move(outcome));
         } else if constexpr (std::is_same_v<T, QueryRan>) {
-          const QueryOrigin origin = std::move(told.origin);
+          const QueryOrigin origin = std::move(message.origin);
           if (origin.kind == QueryOrigin::Kind::kEviction) {
             Ask([this, origin] { TellEvictionEnded(origin); }, origin);
           } else {
@@ -208,19 +284,21 @@ void Replayer::FeedMessage(Frame frame) {
           }
         } else if constexpr (std::is_same_v<T, recording::Reloaded>) {
           if (!options_.load) return;
-          Ask([this, yaml = std::move(told.configuration)] {
+          Ask([this, yaml = std::move(message.configuration)] {
             if (auto next = options_.load(yaml)) (void)scheduler_->Reload(std::move(*next));
           });
         } else if constexpr (std::is_same_v<T, recording::Activated>) {
-          Ask([this, keys = std::move(told.pod_keys)] { scheduler_->Activate(keys); });
+          Ask([this, keys = std::move(message.pod_keys)] { scheduler_->Activate(keys); });
         } else if constexpr (std::is_same_v<T, recording::ClaimAssumed>) {
-          Ask([this, claim = std::move(told.claim)] { (void)scheduler_->claims().Assume(claim); });
+          Ask([this, claim = std::move(message.claim)] {
+            (void)scheduler_->claims().Assume(claim);
+          });
         } else if constexpr (std::is_same_v<T, recording::PendingClaimRemoved>) {
-          Ask([this, uid = std::move(told.uid), sharers = told.sharers] {
+          Ask([this, uid = std::move(message.uid), sharers = message.sharers] {
             scheduler_->claims().RemovePending(uid, sharers);
           });
         } else {
-          scheduler_->Post(std::move(told));
+          scheduler_->Post(std::move(message));
         }
       },
       frame);
@@ -299,7 +377,7 @@ void Replayer::BeginCycle() {
   while (next_explained_ < explain.size() && explain[next_explained_] < number) ++next_explained_;
   if (next_explained_ == explain.size() || explain[next_explained_] != number) return;
   const Frame* frame = Peek();
-  const auto* recorded = frame == nullptr ? nullptr : std::get_if<Decision>(frame);
+  const auto* recorded = frame == nullptr ? nullptr : std::get_if<AttemptEnded>(frame);
   if (recorded == nullptr) return;
   const auto key = pod_keys_.find(recorded->pod_uid);
   if (key == pod_keys_.end()) return;
@@ -309,18 +387,18 @@ void Replayer::BeginCycle() {
 
 void Replayer::Decided(const scheduler::CycleOutcome& outcome) {
   PassOverAnswers();
-  Decision made{outcome.pod.metadata.uid, outcome.code, std::string(outcome.node_name),
-                std::string(outcome.message)};
+  AttemptEnded made{outcome.pod.metadata.uid, outcome.code, std::string(outcome.node_name),
+                    std::string(outcome.message)};
   const Frame* frame = Peek();
   const bool placed = !made.node_name.empty();
   const std::string key = outcome.pod.metadata.Key();
   // What the recorded scheduler did next was not written any more.
   if (frame == nullptr && reader_.broke_off()) return;
-  if (frame == nullptr || !std::holds_alternative<Decision>(*frame)) {
+  if (frame == nullptr || !std::holds_alternative<AttemptEnded>(*frame)) {
     comparison_.AddExtra(std::move(made), key);
     return;
   }
-  const auto recorded = std::get<Decision>(TakeFrame());
+  const auto recorded = std::get<AttemptEnded>(TakeFrame());
   const auto known = pod_keys_.find(recorded.pod_uid);
   const std::string uid = made.pod_uid;
   const bool refuse = placed && recorded.pod_uid == uid && recorded.node_name.empty();
@@ -329,7 +407,7 @@ void Replayer::Decided(const scheduler::CycleOutcome& outcome) {
   if (refuse) Refuse(uid);
 }
 
-// The pod got no node when this was recorded, so nothing will ever be heard of its bind.
+// The pod got no node when this was recorded, so no outcome of its bind will ever come.
 void Replayer::Refuse(const std::string& uid) {
   Ask([this, uid] {
     binding::BindOutcome outcome;
@@ -347,7 +425,7 @@ void Replayer::Refuse(const std::string& uid) {
 Time Replayer::EndCycle(Time now) {
   PassOverAnswers();
   const Frame* frame = Peek();
-  // A cycle that was not recorded: what comes next in the recording has still to be told.
+  // A cycle that was not recorded: what comes next in the recording is still to be posted.
   if (frame == nullptr || std::holds_alternative<TurnBegan>(*frame)) return now;
   PassOverCycle();
   return clock_.Now();
@@ -360,7 +438,7 @@ void Replayer::PassOverCycle() {
     frame = Peek();
     if (frame == nullptr || std::holds_alternative<TurnBegan>(*frame)) return;
     Frame taken = TakeFrame();
-    if (auto* recorded = std::get_if<Decision>(&taken)) {
+    if (auto* recorded = std::get_if<AttemptEnded>(&taken)) {
       const auto known = pod_keys_.find(recorded->pod_uid);
       const std::string key = known == pod_keys_.end() ? recorded->pod_uid : known->second;
       comparison_.AddMissing(std::move(*recorded), key);

@@ -32,8 +32,8 @@ struct Difference {
   uint64_t number = 0;  // of the decision, counted in the recording from 1; of kExtra: before which
   Time at;
   std::string pod;  // "namespace/name"
-  std::optional<Decision> recorded;
-  std::optional<Decision> replayed;
+  std::optional<AttemptEnded> recorded;
+  std::optional<AttemptEnded> replayed;
   // What the replay makes of the recorded node, or of the pod; "" where that was not asked.
   std::string why;
 };
@@ -67,7 +67,7 @@ struct ReplayOptions {
   std::vector<uint64_t> explain;
 };
 
-// Tells a new scheduler what the recorded one was told, at the times at which it was, and compares
+// Posts to a new scheduler what the recorded one took, at the times at which it did, and compares
 // what it decides. Where it decides otherwise, the replay goes on with what the recording says
 // happened next: a pod that the recording left without a node gets none here, and one that it bound
 // is seen on its node by the event that says so.

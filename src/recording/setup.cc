@@ -17,6 +17,7 @@ Header MakeHeader(const scheduler::SchedulerOptions& options, std::string_view b
   header.start = start;
   header.seed = options.seed;
   header.leading = options.leading;
+  header.asks_extenders = !options.extenders.empty();
   header.pod_max_in_unschedulable_pods_duration = options.pod_max_in_unschedulable_pods_duration;
   header.max_kept_bytes = options.max_kept_bytes;
   header.features = options.features;

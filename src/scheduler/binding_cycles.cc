@@ -60,12 +60,12 @@ void BindingCycles::Begin(Attempt&& attempt, std::string&& node_name,
   if (state_.features.nominated_node_name_for_expectation && (waits || pre_flight.status.ok())) {
     api::PodStatusChange change;
     change.nominated_node_name = pod.node_name;
-    state_.status_patcher.Patch(info->pod, std::move(change));
+    state_.writers.status_patcher.Patch(info->pod, std::move(change));
   }
   if (waits) state_.waiting_pods.Add(info, pod.node_name, std::move(permit.waits), now);
   const auto it = assumed_.insert_or_assign(info->pod->metadata.uid, std::move(pod)).first;
   AssumedPod& assumed = it->second;
-  Tell(info->pod, assumed.node_name);
+  ReportAssignment(info->pod, assumed.node_name);
   if (!waits) StartBinding(assumed);
 }
 
@@ -73,7 +73,7 @@ void BindingCycles::Begin(Attempt&& attempt, std::string&& node_name,
 void BindingCycles::StartBinding(AssumedPod& pod) {
   const std::string& uid = pod.attempt.uid();
   queue_.Done(uid);
-  state_.status_patcher.DropCondition(uid);
+  state_.writers.status_patcher.DropCondition(uid);
   if (state_.in_shadow) {
     EndInShadow(Take(assumed_.find(uid)));
     return;
@@ -95,13 +95,13 @@ void BindingCycles::StartBinding(AssumedPod& pod) {
                               .name = name,
                               .index = 0});
   }
-  if (state_.extender_bind.IsInterested(*cycle.pod->pod)) {
-    cycle.extender.plugin = &state_.extender_bind;
+  if (state_.writers.extender_bind.IsInterested(*cycle.pod->pod)) {
+    cycle.extender.plugin = &state_.writers.extender_bind;
     cycle.extender.name = extender::kExtenderName;
   }
   if (cycle.pre_bind.empty()) SetAwaitingBind(pod, true);
   if (state_.tape != nullptr && state_.tape->KeepBinding(cycle)) return;
-  state_.binder.Start(std::move(cycle));
+  state_.writers.binder.Start(std::move(cycle));
 }
 
 void BindingCycles::HandlePreBindDone(std::string_view uid) {
@@ -131,7 +131,7 @@ BindingCycles::AssumedPod BindingCycles::Take(AssumedPods::iterator it) {
   return pod;
 }
 
-// What a plugin does when it hears that one pod lost its place may end the wait of others.
+// What a plugin does when one pod lost its place may end the wait of others.
 void BindingCycles::HandlePermitOutcomes(Time now) {
   for (auto outcomes = state_.waiting_pods.TakeOutcomes(now); !outcomes.empty();
        outcomes = state_.waiting_pods.TakeOutcomes(now)) {
@@ -198,7 +198,7 @@ void BindingCycles::EndInShadow(AssumedPod pod) {
   state_.observer.ObserveAttempt(*attempt.profile, MetricsObserver::Result::kScheduled,
                                  state_.clock.Now() - attempt.start);
   UnreserveAndForget(state_, attempt, pod.node_name);
-  Tell(attempt.info()->pod, "");
+  ReportAssignment(attempt.info()->pod, "");
 }
 
 void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
@@ -216,18 +216,18 @@ void BindingCycles::FinishBound(const AssumedPod& pod, Time now) {
   if (queued.was_flushed_from_unschedulable) state_.metrics.Add(flushed_series_);
   pod.attempt.profile->handle().RecordEvent(
       queued.pod(), PodEventType::kNormal, "Scheduled", "Binding",
-      base::Concat("Successfully assigned ", key.view(), " to ", pod.node_name));
+      base::Concat("Successfully assigned ", key.view(), " to ", pod.node_name), {});
 }
 
-// Releases what the pod held, lets others have it, and requeues the pod. Of a rejected pod the
-// others hear last, and it does not hear itself: its own room would look like news to it.
+// Releases what the pod held, wakes others with it, and requeues the pod. A rejected pod wakes
+// the others last, and not itself: its own room would look like news to it.
 void BindingCycles::Fail(AssumedPod pod, Failure failure, Time now) {
   Attempt& attempt = pod.attempt;
   const PodInfoPtr info = attempt.info();
   const std::string& uid = info->pod->metadata.uid;
   Unreserve(state_, attempt, pod.node_name);
   const bool forgotten = Forget(state_, info);
-  Tell(info->pod, "");
+  ReportAssignment(info->pod, "");
   const ClusterEvent event{EventResource::kAssignedPod, action::kDelete};
   const bool rejected = failure.rejected();
   // What goes is the pod as it was assumed: hints look at the node that it leaves.
@@ -256,9 +256,9 @@ std::optional<BindingCycles::View> BindingCycles::Find(std::string_view uid) con
   return view;
 }
 
-void BindingCycles::TellDecisions(DecisionSink sink) {
-  decision_sink_ = std::move(sink);
-  for (const auto& [uid, pod] : assumed_) Tell(pod.attempt.info()->pod, pod.node_name);
+void BindingCycles::WatchAssignments(AssignmentSink sink) {
+  assignment_sink_ = std::move(sink);
+  for (const auto& [uid, pod] : assumed_) ReportAssignment(pod.attempt.info()->pod, pod.node_name);
 }
 
 size_t BindingCycles::CountPodsOf(std::string_view scheduler_name) const {

@@ -22,11 +22,11 @@
 namespace berth::scheduler {
 
 // A pod has got a node, or, where `node_name` is empty, has lost it again.
-struct Decision {
+struct PodAssignment {
   std::shared_ptr<const api::Pod> pod;
   std::string node_name;
 };
-using DecisionSink = std::function<void(const Decision&)>;
+using AssignmentSink = std::function<void(const PodAssignment&)>;
 
 // The pods with a node that are not yet known to be bound: Permit holds them back, or the binder
 // has them.
@@ -37,9 +37,10 @@ using DecisionSink = std::function<void(const Decision&)>;
 //                                | rejected, timed out     v
 //                                +-------------------> Unreserve, FailureHandler
 //
-// At most max(burst, 64) pods await the answer to their Bind, not counting those whose bind is
-// confirmed by reads: beyond that no further pod is to be decided, so that a late pod of high
-// priority never stands behind stale decisions.
+// At most max(burst, 64) pods await the answer to their Bind: beyond that no further pod is to be
+// decided, so that a late pod of high priority never stands behind stale decisions. Unconfirmed
+// binds do not count, so that those of one namespace never keep the pods of all others waiting:
+// those whose answer is late, and those that are confirmed by reads.
 //
 // In the shadow of another scheduler (SchedulerOptions::shadow) no pod goes to the binder: what it
 // holds is released as soon as it would, so that the cache has only what was bound.
@@ -57,7 +58,7 @@ class BindingCycles {
   void HandlePermitOutcomes(Time now);
   // The pod's PreBind is over, its Bind has begun.
   void HandlePreBindDone(std::string_view uid);
-  // What became of the pod's bind has to be read, which may take long.
+  // The answer to the pod's bind is late, or what became of it has to be read.
   void HandleUnconfirmed(std::string_view uid);
   void HandleOutcome(binding::BindOutcome&& outcome, Time now);
 
@@ -76,10 +77,10 @@ class BindingCycles {
   };
   // Of use until the next turn. nullopt: the pod is not among them.
   std::optional<View> Find(std::string_view uid) const;
-  // From now on `sink` (nullptr: none any more) hears of each pod that gets a node, and of each
-  // that fails here, told of before or not; first of the pods that there are. It does not hear that
-  // a pod is bound, or deleted: the informers tell that.
-  void TellDecisions(DecisionSink sink);
+  // From now on `sink` (nullptr: none any more) gets each pod that has got a node, and each
+  // that fails here, reported before or not; first of the pods that there are. It is not
+  // called when a pod is bound, or deleted: the informers report that.
+  void WatchAssignments(AssignmentSink sink);
   // Those with that schedulerName.
   size_t CountPodsOf(std::string_view scheduler_name) const;
 
@@ -103,15 +104,16 @@ class BindingCycles {
   void EndInShadow(AssumedPod pod);
   void FinishBound(const AssumedPod& pod, Time now);
   void Fail(AssumedPod pod, Failure failure, Time now);
-  void Tell(const std::shared_ptr<const api::Pod>& pod, std::string_view node_name) const {
-    if (decision_sink_) decision_sink_({pod, std::string(node_name)});
+  void ReportAssignment(const std::shared_ptr<const api::Pod>& pod,
+                        std::string_view node_name) const {
+    if (assignment_sink_) assignment_sink_({pod, std::string(node_name)});
   }
 
   SchedulerState& state_;
   queue::SchedulingQueue& queue_;
   FailureHandler& failures_;
   AssumedPods assumed_;
-  DecisionSink decision_sink_;
+  AssignmentSink assignment_sink_;
   size_t awaiting_bind_ = 0;
   const size_t bind_limit_;
   const metrics::SeriesId attempts_series_;

@@ -93,7 +93,10 @@ Mismatch ComparePods(const KnownObjects& pods, const cache::Cache& cache,
   std::vector<std::string> found;
   cache.ForEachPod(
       [&](const cache::CachedPod& pod) { found.push_back(pod.info->pod->metadata.uid); });
-  for (const auto& pending : queue.PendingPods()) found.push_back(pending.pod->pod().metadata.uid);
+  for (const auto& pending : queue.PendingPods()) {
+    // One that waits for its resize is in the cache, too.
+    if (!pending.pod->info->resize_deferred) found.push_back(pending.pod->pod().metadata.uid);
+  }
   return Compare(std::move(wanted), std::move(found));
 }
 

@@ -13,17 +13,17 @@
 #include "src/queue/scheduling_queue.h"
 
 // What SIGUSR2 asks for: the scheduler's state as text, and a comparison of it with what the API
-// server told, as kube-scheduler's cache debugger does.
+// server reported, as kube-scheduler's cache debugger does.
 //
 // Thread safety: the scheduling thread, since that is where the state lives.
 namespace berth::scheduler {
 
 class Scheduler;
 
-// All objects of one kind that the informers hold: what the API server told last. The caller takes
-// them on the executor's thread and brings them along in a message: all events up to then have been
-// applied when that is handled, and none after, so the two sides must agree, without asking the API
-// server.
+// All objects of one kind that the informers hold: what the API server reported last. The caller
+// takes them on the executor's thread and brings them along in a message: all events up to then
+// have been applied when that is handled, and none after, so the two sides must agree, without
+// asking the API server.
 using KnownObjects = std::vector<api::ObjectPtr>;
 
 // What is on one side only; sorted.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/scheduler/event_handlers.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/informers/kinds.h"
+#include "src/scheduler/counted_objects.h"
 #include "src/scheduler/failure_handler.h"
 #include "src/scheduler/watched_events.h"
 
@@ -12,18 +15,6 @@ namespace berth::scheduler {
 namespace {
 
 bool Assigned(const api::Pod& pod) { return !pod.spec.node_name.empty(); }
-
-// The pod as it counts: what its status says of claims only behind the gate for that.
-std::shared_ptr<const api::Pod> Counted(const std::shared_ptr<const api::Pod>& pod,
-                                        const Features& features) {
-  if (features.dra_node_allocatable_resources ||
-      pod->status.node_allocatable_resource_claim_statuses.empty()) {
-    return pod;
-  }
-  auto counted = std::make_shared<api::Pod>(*pod);
-  counted->status.node_allocatable_resource_claim_statuses.clear();
-  return counted;
-}
 
 // None where the object is no group.
 AnyPodGroup PodGroupOf(const api::ObjectPtr& object) {
@@ -34,6 +25,12 @@ AnyPodGroup PodGroupOf(const api::ObjectPtr& object) {
     return {.composite = *group};
   }
   return {};
+}
+
+// What only a scheduler says, and of no pod that it has bound.
+bool SaysUnscheduled(const api::PodCondition& condition) {
+  return condition.type == "PodScheduled" && condition.status == "False" &&
+         (condition.reason == "Unschedulable" || condition.reason == "SchedulerError");
 }
 
 }  // namespace
@@ -56,6 +53,10 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
   if (event.type == informers::EventType::kSynced) {
     unsynced_.erase(event.kind);
     return;
+  }
+  if (const api::ObjectMeta* meta = informers::MetaOf(event.new_object);
+      meta != nullptr && meta->damage) {
+    metrics_.CountUndecodable(event.kind);
   }
   metrics_.Start();
   switch (event.kind) {
@@ -89,8 +90,11 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     case informers::Kind::kWorkload:
       HandleOtherObject(event, now);
       break;
+    case informers::Kind::kCoschedulingPodGroup:
+      HandleOtherObject(Counted(event, state_.features), now);
+      break;
   }
-  state_.object_waits.Tell(event);
+  state_.object_waits.Notify(event);
   metrics_.Finish(event.kind);
 }
 
@@ -114,21 +118,22 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
   if (old_pod == nullptr && new_pod == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
-      AddPod(Counted(*new_pod, state_.features), now);
+      AddPod(Counted(*new_pod, state_.features, profiles_), now);
       break;
     case EventType::kUpdated:
       // A name that was deleted and created again while no watch ran is two pods. One that has lost
       // its node is to be bound again: a restore took the API server back to before its bind.
       if ((*old_pod)->metadata.uid != (*new_pod)->metadata.uid ||
           (Assigned(**old_pod) && !Assigned(**new_pod))) {
-        DeletePod(*old_pod, now);
-        AddPod(Counted(*new_pod, state_.features), now);
+        DeletePod(Counted(*old_pod, state_.features, profiles_), now);
+        AddPod(Counted(*new_pod, state_.features, profiles_), now);
       } else {
-        UpdatePod(Counted(*old_pod, state_.features), Counted(*new_pod, state_.features), now);
+        UpdatePod(Counted(*old_pod, state_.features, profiles_),
+                  Counted(*new_pod, state_.features, profiles_), now);
       }
       break;
     case EventType::kDeleted:
-      DeletePod(*old_pod, now);
+      DeletePod(Counted(*old_pod, state_.features, profiles_), now);
       break;
     case EventType::kSynced:
     case EventType::kUndecodable:
@@ -138,15 +143,17 @@ void EventHandlers::TellOfPod(const informers::InformerEvent& event, Time now) {
 
 void EventHandlers::AddPod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
-    AddToCache(pod);
+    const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
+    if (AwaitsResize(*info)) QueueResize(info, now);
+    AddToCache(info);
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
   } else if (IsOurs(pod->spec.scheduler_name)) {
-    const PodInfoPtr info = state_.cache.MakePodInfo(pod);
-    state_.pods.Set(info);
-    state_.pod_groups.SetPending(pod);
+    const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
+    state_.cluster.pods.Set(info);
+    state_.cluster.pod_groups.SetPending(pod);
     queue_.Add(info, now);
-    if (state_.features.generic_workload) {
+    if (state_.features.pod_groups()) {
       Move(EventResource::kUnscheduledPod, action::kAdd, {}, pod, now);
     }
     metrics_.Handled(EventResource::kUnscheduledPod, action::kAdd);
@@ -155,7 +162,9 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
 
 void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
   if (Assigned(*old_pod)) {
-    AddToCache(pod);
+    const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
+    UpdateResize(old_pod, info, now);
+    AddToCache(info);
     for (const ClusterEvent& event : PodUpdateEvents(EventResource::kAssignedPod, *old_pod, *pod)) {
       Move(event.resource, event.action, old_pod, pod, now);
       metrics_.Handled(event.resource, event.action);
@@ -165,14 +174,17 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
   }
   const bool ours = IsOurs(pod->spec.scheduler_name);
   if (Assigned(*pod)) {
-    AddToCache(pod);
+    const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
+    AddToCache(info);
     if (ours) {
-      state_.pods.Erase(*pod);
+      state_.cluster.pods.Erase(*pod);
       queue_.Delete(*pod, now);
-      state_.pod_groups.RemovePending(*pod);
-      state_.status_patcher.Forget(pod->metadata.uid);
+      state_.cluster.pod_groups.RemovePending(*pod);
+      state_.writers.status_patcher.Forget(pod->metadata.uid);
       metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
     }
+    // Where the watch was away for so long that the pod was bound and resized meanwhile.
+    if (AwaitsResize(*info)) QueueResize(info, now);
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
     return;
@@ -184,10 +196,10 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
 }
 
 void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now) {
-  const PodInfoPtr info = state_.cache.MakePodInfo(pod);
-  state_.pods.Set(info);
-  state_.pod_groups.SetPending(pod);
-  const auto cached = state_.cache.FindPod(pod->metadata.uid);
+  const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
+  state_.cluster.pods.Set(info);
+  state_.cluster.pod_groups.SetPending(pod);
+  const auto cached = state_.cluster.cache.FindPod(pod->metadata.uid);
   if (cached && cached->assumed) {
     if (!old_pod->metadata.deletion_timestamp && pod->metadata.deletion_timestamp) {
       DropAssumedPod(*cached, now);
@@ -203,18 +215,19 @@ void EventHandlers::UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, T
 
 void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
-    state_.cache.RemovePod(pod->metadata.uid);
-    state_.pod_groups.RemovePlaced(*pod);
+    state_.cluster.cache.RemovePod(pod->metadata.uid);
+    state_.cluster.pod_groups.RemovePlaced(*pod);
     Move(EventResource::kAssignedPod, action::kDelete, pod, {}, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kDelete);
+    if (state_.cluster.pods.Find(pod->metadata.Key()) != nullptr) EndResize(*pod, now);
     return;
   }
   if (!IsOurs(pod->spec.scheduler_name)) return;
-  state_.pods.Erase(*pod);
+  state_.cluster.pods.Erase(*pod);
   queue_.Delete(*pod, now);
-  state_.pod_groups.RemovePending(*pod);
-  state_.status_patcher.Forget(pod->metadata.uid);
-  if (const auto cached = state_.cache.FindPod(pod->metadata.uid)) {
+  state_.cluster.pod_groups.RemovePending(*pod);
+  state_.writers.status_patcher.Forget(pod->metadata.uid);
+  if (const auto cached = state_.cluster.cache.FindPod(pod->metadata.uid)) {
     DropAssumedPod(*cached, now);
   } else if (!pod->status.nominated_node_name.empty()) {
     MoveForLostNomination(pod, now);
@@ -222,13 +235,45 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
 }
 
-void EventHandlers::AddToCache(const PodPtr& pod) {
-  if (auto added = state_.cache.AddPod(state_.cache.MakePodInfo(pod)); !added) {
+bool EventHandlers::AwaitsResize(const PodInfo& pod) const {
+  return pod.resize_deferred && IsOurs(pod.pod->spec.scheduler_name);
+}
+
+void EventHandlers::UpdateResize(const PodPtr& old_pod, const PodInfoPtr& pod, Time now) {
+  const bool queued = state_.cluster.pods.Find(pod->pod->metadata.Key()) != nullptr;
+  if (!AwaitsResize(*pod)) {
+    if (queued) EndResize(*pod->pod, now);
+  } else if (!queued) {
+    QueueResize(pod, now);
+  } else if (old_pod->metadata.resource_version != pod->pod->metadata.resource_version) {
+    state_.cluster.pods.Set(pod);
+    queue_.Update(old_pod, pod, now);
+    metrics_.Handled(EventResource::kUnscheduledPod, action::kUpdate);
+  }
+}
+
+void EventHandlers::QueueResize(const PodInfoPtr& pod, Time now) {
+  base::LogV(3, "The resize of a pod on its node is deferred; the pod is queued for it",
+             {{"pod", pod->pod->metadata.Key()}, {"node", pod->pod->spec.node_name}});
+  state_.cluster.pods.Set(pod);
+  queue_.Add(pod, now);
+  metrics_.Handled(EventResource::kUnscheduledPod, action::kAdd);
+}
+
+void EventHandlers::EndResize(const api::Pod& pod, Time now) {
+  state_.cluster.pods.Erase(pod);
+  queue_.Delete(pod, now);
+  metrics_.Handled(EventResource::kUnscheduledPod, action::kDelete);
+}
+
+void EventHandlers::AddToCache(const PodInfoPtr& info) {
+  const PodPtr& pod = info->pod;
+  if (auto added = state_.cluster.cache.AddPod(info); !added) {
     base::LogError("Pod cannot be put on its node",
                    {{"pod", pod->metadata.Key()}, {"err", added.error().message}});
     return;
   }
-  state_.pod_groups.SetPlaced(pod, pod->spec.node_name, false);
+  state_.cluster.pod_groups.SetPlaced(pod, pod->spec.node_name, false);
 }
 
 void EventHandlers::OpenNode(const std::string& pod_key, Time now) {
@@ -236,23 +281,24 @@ void EventHandlers::OpenNode(const std::string& pod_key, Time now) {
   if (unread == unread_pods_.end()) return;
   const std::string node_name = std::move(unread->second);
   unread_pods_.erase(unread);
-  state_.cache.OpenNode(pod_key);
-  const NodeRow row = state_.cache.FindNode(node_name);
-  if (row == kNoRow || state_.cache.closed_nodes().Test(row)) return;
+  state_.cluster.cache.OpenNode(pod_key);
+  const NodeRow row = state_.cluster.cache.FindNode(node_name);
+  if (row == kNoRow || state_.cluster.cache.closed_nodes().Test(row)) return;
   // No plugin had its say about a closed node: for parked pods it is as if the node came.
-  Move(EventResource::kNode, action::kAdd, {}, state_.cache.node_ptr(row), now);
+  Move(EventResource::kNode, action::kAdd, {}, state_.cluster.cache.node_ptr(row), now);
 }
 
 void EventHandlers::DropAssumedPod(const cache::CachedPod& pod, Time now) {
   const std::string& uid = pod.info->pod->metadata.uid;
-  // What goes is the pod as it was assumed, not as it is told of: hints look at the node it leaves.
-  const PodPtr assumed = PodOn(*pod.info->pod, state_.cache.node_name(pod.row));
+  // What goes is the pod as it was assumed, not as the watch shows it: hints look at the node it
+  // leaves.
+  const PodPtr assumed = PodOn(*pod.info->pod, state_.cluster.cache.node_name(pod.row));
   if (WaitingPod* waiting = state_.waiting_pods.Find(uid)) {
     // Its binding cycle ends as any rejected one does, which also releases the room.
     waiting->Reject("", "removed");
   } else {
-    state_.cache.RemovePod(uid);
-    state_.pod_groups.RemovePlaced(*assumed);
+    state_.cluster.cache.RemovePod(uid);
+    state_.cluster.pod_groups.RemovePlaced(*assumed);
   }
   Move(EventResource::kAssignedPod, action::kDelete, assumed, {}, now);
 }
@@ -265,12 +311,12 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
   if (old_node == nullptr && new_node == nullptr) return;
   switch (event.type) {
     case EventType::kAdded:
-      state_.cache.SetNode(*new_node);
+      state_.cluster.cache.SetNode(*new_node);
       Move(EventResource::kNode, action::kAdd, {}, *new_node, now);
       metrics_.Handled(EventResource::kNode, action::kAdd);
       break;
     case EventType::kUpdated:
-      state_.cache.SetNode(*new_node);
+      state_.cluster.cache.SetNode(*new_node);
       for (const ClusterEvent& change : NodeUpdateEvents(**old_node, **new_node)) {
         Move(change.resource, change.action, *old_node, *new_node, now);
         metrics_.Handled(change.resource, change.action);
@@ -278,7 +324,7 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
       break;
     case EventType::kDeleted:
       Move(EventResource::kNode, action::kDelete, *old_node, {}, now);
-      state_.cache.RemoveNode((*old_node)->metadata.name);
+      state_.cluster.cache.RemoveNode((*old_node)->metadata.name);
       metrics_.Handled(EventResource::kNode, action::kDelete);
       break;
     case EventType::kSynced:
@@ -290,21 +336,23 @@ void EventHandlers::HandleNode(const informers::InformerEvent& event, Time now) 
 void EventHandlers::HandleOtherObject(const informers::InformerEvent& event, Time now) {
   ActionType action = action::kAdd;
   if (event.type != informers::EventType::kDeleted) {
-    state_.objects.Set(event.new_object);
-    state_.assumed_volumes.Expire(event.new_object);
-    if (const auto* claim = std::get_if<ClaimPtr>(&event.new_object)) state_.claims.Show(*claim);
+    state_.cluster.objects.Set(event.new_object);
+    state_.cluster.assumed_volumes.Expire(event.new_object);
+    if (const auto* claim = std::get_if<ClaimPtr>(&event.new_object))
+      state_.cluster.claims.Show(*claim);
     if (AnyPodGroup group = PodGroupOf(event.new_object)) {
       queue_.SetPodGroup(std::move(group), now);
     }
-    state_.cache.TestSelectorOf(event.new_object);
+    state_.cluster.cache.TestSelectorOf(event.new_object);
     if (event.type == informers::EventType::kUpdated) action = action::kUpdate;
   } else if (!std::holds_alternative<std::monostate>(event.old_object)) {
-    state_.objects.Remove(event.old_object);
-    state_.assumed_volumes.Expire(event.old_object);
-    if (const auto* claim = std::get_if<ClaimPtr>(&event.old_object)) state_.claims.Remove(**claim);
+    state_.cluster.objects.Remove(event.old_object);
+    state_.cluster.assumed_volumes.Expire(event.old_object);
+    if (const auto* claim = std::get_if<ClaimPtr>(&event.old_object))
+      state_.cluster.claims.Remove(**claim);
     if (const AnyPodGroup group = PodGroupOf(event.old_object)) {
       queue_.DeletePodGroup(group, now);
-      state_.group_status_patcher.Forget(group.metadata().uid);
+      state_.writers.group_status_patcher.Forget(group.metadata().uid);
     }
     action = action::kDelete;
   } else {
@@ -325,11 +373,12 @@ void EventHandlers::MoveForTaintRule(const informers::InformerEvent& event, Time
     return (!selector.driver || *selector.driver == slice.spec.driver) &&
            (!selector.pool || *selector.pool == slice.spec.pool.name);
   };
-  state_.objects.ForEachResourceSlice([&](const std::shared_ptr<const api::ResourceSlice>& slice) {
-    if (!concerns(event.old_object, *slice) && !concerns(event.new_object, *slice)) return;
-    Move(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
-    metrics_.Handled(EventResource::kResourceSlice, action::kUpdate);
-  });
+  state_.cluster.objects.ForEachResourceSlice(
+      [&](const std::shared_ptr<const api::ResourceSlice>& slice) {
+        if (!concerns(event.old_object, *slice) && !concerns(event.new_object, *slice)) return;
+        Move(EventResource::kResourceSlice, action::kUpdate, slice, slice, now);
+        metrics_.Handled(EventResource::kResourceSlice, action::kUpdate);
+      });
 }
 
 void EventHandlers::HandleUndecodable(const informers::InformerEvent& event, Time now) {
@@ -340,7 +389,7 @@ void EventHandlers::HandleUndecodable(const informers::InformerEvent& event, Tim
   const auto known = unread_pods_.find(unread.key);
   if (known != unread_pods_.end() && known->second != unread.node_name) OpenNode(unread.key, now);
   if (!unread.node_name.empty()) {
-    state_.cache.CloseNode(unread.node_name, unread.key);
+    state_.cluster.cache.CloseNode(unread.node_name, unread.key);
     unread_pods_.insert_or_assign(unread.key, unread.node_name);
     return;
   }
@@ -353,7 +402,7 @@ void EventHandlers::HandleUndecodable(const informers::InformerEvent& event, Tim
   api::PodStatusChange change;
   change.condition =
       UnscheduledCondition("SchedulerError", "the pod cannot be read: " + unread.error);
-  state_.status_patcher.Patch(std::move(pod), std::move(change));
+  state_.writers.status_patcher.Patch(std::move(pod), std::move(change));
 }
 
 void EventHandlers::Move(EventResource resource, ActionType action,
@@ -365,10 +414,10 @@ void EventHandlers::Move(EventResource resource, ActionType action,
 void EventHandlers::HandleEnded(const cache::Nominator::Ended& nomination, Time now) {
   const api::Pod& pod = *nomination.pod->pod;
   const std::string& uid = pod.metadata.uid;
-  if (state_.nominator.NominatedNode(uid) == nomination.node) return;
-  if (const auto placed = state_.cache.FindPod(uid)) {
-    if (state_.cache.node_name(placed->row) == nomination.node) return;
-  } else if (const auto newest = state_.pods.Find(pod.metadata.Key());
+  if (state_.cluster.nominator.NominatedNode(uid) == nomination.node) return;
+  if (const auto placed = state_.cluster.cache.FindPod(uid)) {
+    if (state_.cluster.cache.node_name(placed->row) == nomination.node) return;
+  } else if (const auto newest = state_.cluster.pods.Find(pod.metadata.Key());
              newest != nullptr && newest->status.nominated_node_name == nomination.node) {
     return;  // the watch will tell
   }
@@ -382,10 +431,61 @@ void EventHandlers::HandleEnded(const cache::Nominator::Ended& nomination, Time 
 }
 
 void EventHandlers::MoveForLostNomination(const PodPtr& pod, Time now) {
-  state_.nominator.ForgetEnded(pod->metadata.uid);
+  state_.cluster.nominator.ForgetEnded(pod->metadata.uid);
   Move(
       EventResource::kAssignedPod, action::kDelete, pod, {}, now,
       [priority = pod->priority()](const api::Pod& other) { return other.priority() <= priority; });
+}
+
+using metrics::Metric;
+
+void EventMetrics::Handled(EventResource resource, ActionType action) {
+  const auto [it, added] = events_.try_emplace({resource, action});
+  if (added) {
+    const ClusterEvent event{resource, action};
+    it->second = metrics_.Series(Metric::kEventHandlingDuration, {event.Label()});
+  }
+  metrics_.Observe(it->second, clock_.Now() - started_);
+}
+
+void EventMetrics::Finish(informers::Kind kind) {
+  const auto [it, added] = kinds_.try_emplace(kind);
+  if (added) {
+    const informers::KindInfo& info = informers::InfoOf(kind);
+    it->second = metrics_.Series(Metric::kInformerProcessingLatency,
+                                 {"kube-scheduler", info.group(), info.version(), info.resource});
+  }
+  metrics_.Observe(it->second, clock_.Now() - started_);
+}
+
+void EventMetrics::CountUndecodable(informers::Kind kind) {
+  const auto [it, added] = undecodable_.try_emplace(kind);
+  if (added) {
+    it->second = metrics_.Series(Metric::kUndecodableObjects, {informers::InfoOf(kind).resource});
+  }
+  metrics_.Add(it->second);
+}
+
+void BoundConditions::Check(const std::shared_ptr<const api::Pod>& pod) {
+  if (!leading_) return;
+  const auto& conditions = pod->status.conditions;
+  if (std::none_of(conditions.begin(), conditions.end(), SaysUnscheduled)) return;
+  if (profiles_.Find(pod->spec.scheduler_name) == nullptr) return;
+  base::LogV(2, "Bound pod says that it is not scheduled; its condition is put right",
+             {{"pod", pod->metadata.Key()}, {"node", pod->spec.node_name}});
+  api::PodStatusChange change;
+  change.condition.emplace();
+  change.condition->type = "PodScheduled";
+  change.condition->status = "True";
+  change.condition->observed_generation = pod->metadata.generation;
+  state_.writers.status_patcher.Patch(pod, std::move(change));
+}
+
+void BoundConditions::BeginLeading() {
+  if (std::exchange(leading_, true)) return;
+  state_.cluster.cache.ForEachPod([this](const cache::CachedPod& pod) {
+    if (!pod.assumed) Check(pod.info->pod);
+  });
 }
 
 }  // namespace berth::scheduler

@@ -7,15 +7,70 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "berth/api/pod.h"
+#include "berth/cluster_event.h"
+#include "berth/time.h"
 #include "src/informers/informer_event.h"
+#include "src/metrics/local_metrics.h"
 #include "src/queue/scheduling_queue.h"
-#include "src/scheduler/bound_conditions.h"
-#include "src/scheduler/event_metrics.h"
 #include "src/scheduler/profiles.h"
 #include "src/scheduler/state.h"
 
 namespace berth::scheduler {
+
+// Puts right what bound pods say of themselves. The API server makes the condition PodScheduled
+// True when it binds a pod; a condition of an earlier attempt that it writes after that makes the
+// pod say Unschedulable or SchedulerError on its node: one that was on its way when the bind began,
+// or one of a leader whose watch was behind the binds of the leader before.
+//
+// Goes by what the watch tells, so it does not matter who wrote the condition, or when. Pods of
+// other schedulers and conditions for other reasons are left alone.
+//
+// Thread safety: the scheduling thread.
+class BoundConditions {
+ public:
+  // Both must outlive it.
+  BoundConditions(SchedulerState& state, const Profiles& profiles)
+      : state_(state), profiles_(profiles) {}
+
+  // The watch reported a pod that has a node. Writes nothing before this process leads.
+  void Check(const std::shared_ptr<const api::Pod>& pod);
+  // From now on this process leads: checks all pods that it knows.
+  void BeginLeading();
+
+ private:
+  SchedulerState& state_;
+  const Profiles& profiles_;
+  bool leading_ = false;
+};
+
+// How long the event handlers take, by cluster event and by kind, and what could not be decoded.
+//
+// Thread safety: the scheduling thread.
+class EventMetrics {
+ public:
+  // Both must outlive this.
+  EventMetrics(metrics::LocalMetrics& metrics, const Clock& clock)
+      : metrics_(metrics), clock_(clock) {}
+
+  // An object's change is about to be handled.
+  void Start() { started_ = clock_.Now(); }
+  // The change has been handled as that event. There may be several, or none.
+  void Handled(EventResource resource, ActionType action);
+  // It is over.
+  void Finish(informers::Kind kind);
+  void CountUndecodable(informers::Kind kind);
+
+ private:
+  metrics::LocalMetrics& metrics_;
+  const Clock& clock_;
+  Time started_;
+  std::map<std::pair<EventResource, ActionType>, metrics::SeriesId> events_;
+  std::map<informers::Kind, metrics::SeriesId> kinds_;
+  std::map<informers::Kind, metrics::SeriesId> undecodable_;
+};
 
 // Turns what the informers saw into changes of the cache and moves in the queue, as
 // kube-scheduler's event handlers do.
@@ -51,7 +106,13 @@ class EventHandlers {
   void UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now);
   void UpdatePendingPod(const PodPtr& old_pod, const PodPtr& pod, Time now);
   void DeletePod(const PodPtr& pod, Time now);
-  void AddToCache(const PodPtr& pod);
+  // Whether the pod runs, and is to be queued for its resize.
+  bool AwaitsResize(const PodInfo& pod) const;
+  // A pod that runs has changed: queues it, has it change in the queue, or takes it out.
+  void UpdateResize(const PodPtr& old_pod, const PodInfoPtr& pod, Time now);
+  void QueueResize(const PodInfoPtr& pod, Time now);
+  void EndResize(const api::Pod& pod, Time now);
+  void AddToCache(const PodInfoPtr& info);
   // The pod of that key can be read again, or is gone: its node may take new pods.
   void OpenNode(const std::string& pod_key, Time now);
   // Whether one of the profiles is for the pod.

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/scheduler/failure_handler.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "src/base/logging.h"
 
 namespace berth::scheduler {
+namespace {
+
+std::string_view ReasonOf(const Failure& failure) {
+  return failure.rejected() ? "Unschedulable" : "SchedulerError";
+}
+
+// Whether the pod's status has such a failure's condition.
+bool Shows(const api::Pod& pod, const Failure& failure) {
+  return std::ranges::any_of(pod.status.conditions, [&](const api::PodCondition& condition) {
+    return condition.type == "PodScheduled" && condition.status == "False" &&
+           condition.reason == ReasonOf(failure) && condition.message == failure.message;
+  });
+}
+
+}  // namespace
 
 void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
   const bool rejected = failure.rejected();
@@ -14,6 +31,7 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
       rejected ? MetricsObserver::Result::kUnschedulable : MetricsObserver::Result::kError,
       state_.clock.Now() - attempt.start);
   PodInfoPtr info = attempt.info();
+  const bool runs = info->resize_deferred;
   const std::string key = info->pod->metadata.Key();
   if (rejected) {
     base::LogV(2, "Unable to schedule pod; no fit; waiting",
@@ -22,7 +40,7 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
     base::LogError("Error scheduling pod; retrying", {{"pod", key}, {"err", failure.message}});
   }
 
-  const std::shared_ptr<const api::Pod> newest = state_.pods.Find(key);
+  const std::shared_ptr<const api::Pod> newest = state_.cluster.pods.Find(key);
   if (newest == nullptr) {
     // Deleted, or bound by another scheduler.
     queue_.Done(info->pod->metadata.uid);
@@ -30,13 +48,15 @@ void FailureHandler::Handle(Attempt attempt, Failure failure, Time now) {
     queue_.Done(info->pod->metadata.uid);
     return;
   } else {
-    if (newest != info->pod) info = state_.cache.MakePodInfo(newest);
+    if (newest != info->pod) info = state_.cluster.cache.MakePodInfo(newest);
     PutBack(std::move(attempt.queued), info, failure, now);
   }
+  // The pod stays scheduled, and where it is; the kubelet tells what becomes of its resize.
+  if (runs) return;
   // What is not written is not so: only nominations of the other scheduler count.
   if (state_.in_shadow) failure.nominating = {};
-  state_.nominator.AddNominatedPod(info, failure.nominating);
-  Tell(info, *attempt.profile, std::move(failure));
+  state_.cluster.nominator.AddNominatedPod(info, failure.nominating);
+  Report(info, *attempt.profile, std::move(failure));
 }
 
 void FailureHandler::PutBack(std::unique_ptr<queue::QueuedPod> queued, PodInfoPtr newest,
@@ -46,22 +66,23 @@ void FailureHandler::PutBack(std::unique_ptr<queue::QueuedPod> queued, PodInfoPt
   queued->unschedulable_plugins = std::move(failure.unschedulable_plugins);
   queued->pending_plugins = std::move(failure.pending_plugins);
   queued->rejected_in_binding = failure.rejected() && failure.in_binding;
+  queued->condition_unshown =
+      !state_.in_shadow && !queued->info->resize_deferred && !Shows(queued->pod(), failure);
   queue_.AddUnschedulablePodIfNotPresent(std::move(queued), now);
 }
 
-void FailureHandler::Tell(const PodInfoPtr& info, const framework::Profile& profile,
-                          Failure failure) {
+void FailureHandler::Report(const PodInfoPtr& info, const framework::Profile& profile,
+                            Failure failure) {
   const api::Pod& pod = *info->pod;
   profile.handle().RecordEvent(pod, PodEventType::kWarning, "FailedScheduling", "Scheduling",
-                               failure.message);
+                               failure.message, {});
   api::PodStatusChange change;
   if (failure.nominating.mode == NominatingMode::kOverride) {
     change.nominated_node_name = failure.nominating.nominated_node_name;
   }
-  change.condition = UnscheduledCondition(failure.rejected() ? "Unschedulable" : "SchedulerError",
-                                          std::move(failure.message));
+  change.condition = UnscheduledCondition(ReasonOf(failure), std::move(failure.message));
   change.condition->observed_generation = pod.metadata.generation;
-  state_.status_patcher.Patch(info->pod, std::move(change));
+  state_.writers.status_patcher.Patch(info->pod, std::move(change));
 }
 
 api::PodCondition UnscheduledCondition(std::string_view reason, std::string message) {

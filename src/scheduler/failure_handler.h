@@ -11,8 +11,8 @@
 
 namespace berth::scheduler {
 
-// Where attempts end that did not bind their pod: the pod goes back to the queue, and its owner is
-// told why by an event, FailedScheduling, and the condition PodScheduled.
+// Where attempts end that did not bind their pod: the pod goes back to the queue, and an event,
+// FailedScheduling, and the condition PodScheduled say why.
 //
 // Thread safety: the scheduling thread.
 class FailureHandler {
@@ -21,14 +21,14 @@ class FailureHandler {
   FailureHandler(SchedulerState& state, queue::SchedulingQueue& queue)
       : state_(state), queue_(queue) {}
 
-  // The pod is compared with its newest version. One that is gone or has a node by now is told of,
+  // The pod is compared with its newest version. One that is gone or has a node by now is reported,
   // but not queued; where another pod has its name, nothing is said at all.
   void Handle(Attempt attempt, Failure failure, Time now);
 
  private:
   void PutBack(std::unique_ptr<queue::QueuedPod> queued, PodInfoPtr newest, Failure& failure,
                Time now);
-  void Tell(const PodInfoPtr& info, const framework::Profile& profile, Failure failure);
+  void Report(const PodInfoPtr& info, const framework::Profile& profile, Failure failure);
 
   SchedulerState& state_;
   queue::SchedulingQueue& queue_;

@@ -46,7 +46,7 @@ void Loop::BeginLeading() {
 
 void Loop::Run() {
   state_.owner.Release();
-  state_.cache.ReleaseThread();
+  state_.cluster.cache.ReleaseThread();
   while (!stopped_) {
     const std::optional<Time> due = Turn(state_.clock.Now());
     if (stopped_) break;
@@ -65,6 +65,7 @@ std::optional<Time> Loop::Turn(Time now) {
   if (now - aged_ >= kAgeInterval) {
     aged_ = now;
     parts_.engine.AgeKept();
+    state_.unfinished.Age();
   }
   state_.metrics.Set(series_.inbox_depth, static_cast<double>(arrived_.size()));
   ApplyArrived(now);
@@ -76,7 +77,7 @@ std::optional<Time> Loop::Turn(Time now) {
     state_.waiting_pods.Expire(now);
     state_.object_waits.Expire(now);
     parts_.binding_cycles.HandlePermitOutcomes(now);
-    for (const auto& nomination : state_.nominator.TakeEnded()) {
+    for (const auto& nomination : state_.cluster.nominator.TakeEnded()) {
       parts_.handlers.HandleEnded(nomination, now);
     }
     // A pod that is activated at once after each try may wait for what happens between turns.
@@ -106,10 +107,20 @@ void Loop::BeginTurn(Time now) {
   if (state_.tape != nullptr) state_.tape->BeginTurn(now, wall_now);
 }
 
+void Loop::DecideNext() {
+  std::unique_ptr<queue::QueuedPod> popped = parts_.queue.Pop();
+  if (popped == nullptr) return;
+  if (popped->group == nullptr) {
+    parts_.scheduling_cycle.Schedule(std::move(popped));
+  } else {
+    parts_.pod_group_cycle.Schedule(std::move(popped));
+  }
+}
+
 Time Loop::RunCycle() {
   state_.repeatable = true;
   if (state_.tape != nullptr) state_.tape->BeginCycle();
-  parts_.scheduling_cycle.ScheduleOne();
+  DecideNext();
   state_.repeatable = false;
   Time now = state_.clock.Now();
   if (state_.tape != nullptr) now = state_.tape->EndCycle(now);
@@ -128,7 +139,7 @@ void Loop::ApplyArrived(Time now) {
 void Loop::Apply(Message& message, Time now) {
   Dispatch(message, now);
   // A label that nothing tested before may tell parked pods apart.
-  if (const uint32_t epoch = state_.cache.class_epoch(); epoch != grouped_by_) {
+  if (const uint32_t epoch = state_.cluster.cache.class_epoch(); epoch != grouped_by_) {
     grouped_by_ = epoch;
     parts_.queue.Regroup();
   }
@@ -154,7 +165,8 @@ void Loop::Dispatch(Message& message, Time now) {
       base::LogWarning("Bindings were given up without an answer", {{"pods", closed->given_up}});
     }
     stopped_ = true;
-  } else if (std::holds_alternative<LeadingBegan>(message)) {
+  } else if (auto* leading = std::get_if<LeadingBegan>(&message)) {
+    state_.unfinished.Inherit(leading->unfinished_uids);
     BeginLeading();
   } else if (auto* query = std::get_if<Query>(&message)) {
     RunQuery(*query);
@@ -173,8 +185,8 @@ void Loop::Stop(const StopRequested& request) {
   if (std::exchange(stopping_, true)) return;
   const size_t bindings = parts_.binding_cycles.size() - state_.waiting_pods.size();
   base::LogInfo("Stopping", {{"bindings", bindings}});
-  state_.binder.Close(request.patience,
-                      [&state = state_](size_t given_up) { state.Post(BinderClosed{given_up}); });
+  state_.writers.binder.Close(
+      request.patience, [&state = state_](size_t given_up) { state.Post(BinderClosed{given_up}); });
 }
 
 bool Loop::ActivatePods(Time now) {
@@ -211,18 +223,19 @@ void Loop::ShowProgress(Time now) {
 
 void Loop::WorkInBackground(Time now) {
   if (parts_.background == nullptr || now < background_due_ || !parts_.handlers.synced()) return;
-  background_due_ = parts_.background->Work(state_.cache, state_.pods, now);
+  background_due_ = parts_.background->Work(state_.cluster.cache, state_.cluster.pods, now);
 }
 
 void Loop::PublishMetrics(Time now) {
   published_ = now;
-  parts_.queue.UpdateGauges();
+  // A standby's queue is not what waits: the leader has tried and parked some of it.
+  if (leading_) parts_.queue.UpdateGauges();
   metrics::LocalMetrics& metrics = state_.metrics;
-  metrics.Set(series_.nodes, static_cast<double>(state_.cache.num_nodes()));
-  metrics.Set(series_.pods, static_cast<double>(state_.cache.num_pods()));
-  metrics.Set(series_.assumed_pods, static_cast<double>(state_.cache.num_assumed()));
+  metrics.Set(series_.nodes, static_cast<double>(state_.cluster.cache.num_nodes()));
+  metrics.Set(series_.pods, static_cast<double>(state_.cluster.cache.num_pods()));
+  metrics.Set(series_.assumed_pods, static_cast<double>(state_.cluster.cache.num_assumed()));
   metrics.Set(series_.binding, static_cast<double>(parts_.binding_cycles.size()));
-  const uint64_t dropped = state_.events.counts().dropped;
+  const uint64_t dropped = state_.writers.events.counts().dropped;
   metrics.Add(series_.dropped_events, static_cast<double>(dropped - dropped_events_));
   dropped_events_ = dropped;
   metrics.Publish();

@@ -12,6 +12,7 @@
 #include "src/scheduler/binding_cycles.h"
 #include "src/scheduler/event_handlers.h"
 #include "src/scheduler/messages.h"
+#include "src/scheduler/pod_groups/pod_group_cycle.h"
 #include "src/scheduler/scheduling_cycle.h"
 #include "src/scheduler/shadow.h"
 #include "src/scheduler/state.h"
@@ -32,6 +33,7 @@ class Loop {
     engine::Engine& engine;
     EventHandlers& handlers;
     SchedulingCycle& scheduling_cycle;
+    PodGroupCycle& pod_group_cycle;
     BindingCycles& binding_cycles;
     ShadowWatch* shadow_watch;   // nullptr: it decides in no other scheduler's shadow
     BackgroundWork* background;  // nullptr: there is none
@@ -57,6 +59,8 @@ class Loop {
   Time CountTurn(Time looked);
   // Returns the time when it has ended.
   Time RunCycle();
+  // Takes the next pod, or pod group, from the queue and has its cycle decide it, if there is one.
+  void DecideNext();
   void ApplyArrived(Time now);
   void Apply(Message& message, Time now);
   void Dispatch(Message& message, Time now);

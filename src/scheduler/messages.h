@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "berth/in_tree/async.h"
 #include "src/binding/binder.h"
@@ -17,8 +18,8 @@ struct PreBindDone {
   std::string pod_uid;
 };
 
-// The pod's Bind has ended without a verdict, and its outcome is read, which may take long: from
-// now on it does not count as awaiting an answer.
+// The answer to the pod's Bind is late, or the Bind has ended without a verdict and its outcome is
+// read. Either may take long: from now on the pod does not count as awaiting an answer.
 struct BindUnconfirmed {
   std::string pod_uid;
 };
@@ -33,15 +34,18 @@ struct BinderClosed {
   size_t given_up = 0;
 };
 
-// This process leads: from now on it may schedule.
-struct LeadingBegan {};
+// This process leads: from now on it may schedule. These pods were being tried when an earlier one
+// ended.
+struct LeadingBegan {
+  std::vector<std::string> unfinished_uids{};
+};
 
 // Where a query comes from that can be brought about again.
 struct QueryOrigin {
   enum class Kind : uint8_t {
     kNone,      // it cannot
     kCycle,     // posted by a plugin within a scheduling cycle, or within a query with an origin
-    kEviction,  // posted by a plugin that heard what became of an eviction
+    kEviction,  // posted by a plugin once an eviction is answered
   };
   Kind kind = Kind::kNone;
   // kEviction: of which pod, and the answer.

@@ -35,7 +35,7 @@ void ObjectWaits::Cancel(Id id) {
   if (it != waits_.end()) End(it, it->second.wait.cancelled);
 }
 
-void ObjectWaits::Tell(const informers::InformerEvent& event) {
+void ObjectWaits::Notify(const informers::InformerEvent& event) {
   if (waits_.empty()) return;
   const auto resource =
       event.kind == informers::Kind::kPod ? EventResource::kPod : EventResourceOf(event.kind);
@@ -56,7 +56,7 @@ void ObjectWaits::Tell(const informers::InformerEvent& event) {
   if (!now.empty() && now != before) Ask({EventResource::kPersistentVolumeClaim, now});
 }
 
-// A verdict ends a wait, and what hears of it may add another.
+// A verdict ends a wait, and its receiver may add another.
 void ObjectWaits::Ask(const Key& key) {
   const auto known = by_object_.find(key);
   if (known == by_object_.end()) return;

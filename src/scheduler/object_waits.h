@@ -38,7 +38,7 @@ class ObjectWaits {
   // Answers with ObjectWait::cancelled. Does nothing when the wait is over.
   void Cancel(Id id);
   // Asks those again that wait for what the event is about; call once the change is taken in.
-  void Tell(const informers::InformerEvent& event);
+  void Notify(const informers::InformerEvent& event);
   // Answers those whose time is up.
   void Expire(Time now);
   // When the next one's time is up.

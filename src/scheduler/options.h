@@ -58,7 +58,7 @@ struct SchedulerOptions {
   std::string hostname;  // ends the reportingInstance of events
   // Off: cache and queue fill, but no cycle begins before LeadingBegan arrives.
   bool leading = true;
-  // Hears of every scheduling cycle at its end, on the thread that runs the loop; may be empty.
+  // Called at the end of every scheduling cycle, on the thread that runs the loop; may be empty.
   std::function<void(const CycleOutcome&)> on_cycle;
   // Likewise of pod groups.
   std::function<void(const PodGroupOutcome&)> on_pod_group;
@@ -68,7 +68,7 @@ struct SchedulerOptions {
   std::optional<Time> start = std::nullopt;
   // Records or replays; must outlive the scheduler. nullptr: neither.
   Tape* tape = nullptr;
-  // Decides in the shadow of another scheduler: nothing is bound, and the listener hears what the
+  // Decides in the shadow of another scheduler: nothing is bound, and the listener gets what the
   // other does with the same pods. What else is written goes to the API client, which must not let
   // it through. Must outlive the scheduler. nullptr: binds.
   ShadowListener* shadow = nullptr;

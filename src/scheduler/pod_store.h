@@ -21,8 +21,8 @@ inline std::shared_ptr<const api::Pod> PodOn(const api::Pod& pod, std::string_vi
   return on;
 }
 
-// The newest version of every pod that waits for one of our profiles and has no node: what a pod
-// that comes back from an attempt is compared with.
+// The newest version of every pod that waits for one of our profiles and has no node, or whose
+// resize is deferred: what a pod that comes back from an attempt is compared with.
 //
 // Each pod keeps its slot as long as it is here, so that the pods can be gone through while they
 // come and go.

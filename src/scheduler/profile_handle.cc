@@ -34,36 +34,38 @@ std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodI
   const auto& asked = state.Read<framework::PostFilterCycle>();
   BERTH_CHECK(&asked.cycle.state == &state, "a dry run belongs to the PostFilter that asks for it");
   return std::make_unique<engine::PreemptionDryRun>(
-      asked.profile, asked.cycle, pod, engine::ClusterState{state_.cache, state_.nominator});
+      asked.profile, asked.cycle, pod,
+      engine::ClusterState{state_.cluster.cache, state_.cluster.nominator});
 }
 
 void ProfileHandle::ForEachNominatedPod(std::string_view node_name,
                                         const std::function<void(const PodInfoPtr&)>& visit) {
-  for (const PodInfoPtr& pod : state_.nominator.NominatedPodsForNode(node_name)) visit(pod);
+  for (const PodInfoPtr& pod : state_.cluster.nominator.NominatedPodsForNode(node_name)) visit(pod);
 }
 
 void ProfileHandle::ClearNominatedNode(const PodInfo& pod) {
   api::PodStatusChange change;
   change.nominated_node_name = "";
-  state_.status_patcher.Patch(pod.pod, std::move(change));
+  state_.writers.status_patcher.Patch(pod.pod, std::move(change));
 }
 
 std::shared_ptr<const api::Pod> ProfileHandle::FindPendingPod(std::string_view namespace_,
                                                               std::string_view name) const {
-  return state_.pods.Find(api::NamespacedKey(namespace_, name));
+  return state_.cluster.pods.Find(api::NamespacedKey(namespace_, name));
 }
 
 void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
-                                std::string_view action, std::string note) {
+                                std::string_view action, std::string note,
+                                api::Boxed<api::ObjectReference> related) {
   const bool warning = type == PodEventType::kWarning;
-  state_.events.Record({.regarding = binding::ReferenceTo(pod),
-                        .related = {},
-                        .controller = scheduler_name_,
-                        .warning = warning,
-                        .reason = std::string(reason),
-                        .action = std::string(action),
-                        .note = std::move(note),
-                        .may_repeat = warning});
+  state_.writers.events.Record({.regarding = binding::ReferenceTo(pod),
+                                .related = std::move(related),
+                                .controller = scheduler_name_,
+                                .warning = warning,
+                                .reason = std::string(reason),
+                                .action = std::string(action),
+                                .note = std::move(note),
+                                .may_repeat = warning});
 }
 
 void ProfileHandle::EvictPod(std::shared_ptr<const api::Pod> pod, std::string message,
@@ -72,11 +74,11 @@ void ProfileHandle::EvictPod(std::shared_ptr<const api::Pod> pod, std::string me
     if (state_.tape->KeepEviction(*pod, done)) return;
     done = ToldAsOrigin(pod->metadata.uid, std::move(done));
   }
-  state_.evictor.Evict(std::move(pod), std::move(message), std::move(done));
+  state_.writers.evictor.Evict(std::move(pod), std::move(message), std::move(done));
 }
 
 bool ProfileHandle::CancelPreBind(std::string_view uid, std::string cause) {
-  const auto ask = [&] { return state_.binder.CancelPreBind(uid, std::move(cause)); };
+  const auto ask = [&] { return state_.writers.binder.CancelPreBind(uid, std::move(cause)); };
   return state_.tape == nullptr ? ask() : state_.tape->CancelPreBind(uid, ask);
 }
 

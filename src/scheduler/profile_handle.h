@@ -24,14 +24,16 @@ class ProfileHandle final : public Handle {
   Random& random() override { return random_; }
   const Features& features() const override { return state_.features; }
   std::string_view scheduler_name() const override { return scheduler_name_; }
-  const Snapshot& snapshot() const override { return state_.cache; }
-  const Listers& listers() const override { return state_.objects; }
-  AssumedVolumes& assumed_volumes() override { return state_.assumed_volumes; }
-  ClaimTracker& claims() override { return state_.recorded_claims; }
-  const PodGroupStates& pod_groups() const override { return state_.pod_groups; }
-  const PodGroupForest& pod_group_forest() const override { return state_.pod_group_forest; }
-  ClaimWriter& claim_writer() override { return state_.claim_writes; }
-  ResourceNames& resource_names() override { return state_.cache.mutable_resource_names(); }
+  const Snapshot& snapshot() const override { return state_.cluster.cache; }
+  const Listers& listers() const override { return state_.cluster.objects; }
+  AssumedVolumes& assumed_volumes() override { return state_.cluster.assumed_volumes; }
+  ClaimTracker& claims() override { return state_.cluster.recorded_claims; }
+  const PodGroupStates& pod_groups() const override { return state_.cluster.pod_groups; }
+  const PodGroupForest& pod_group_forest() const override {
+    return state_.cluster.pod_group_forest;
+  }
+  ClaimWriter& claim_writer() override { return state_.writers.claim_writes; }
+  ResourceNames& resource_names() override { return state_.cluster.cache.mutable_resource_names(); }
   ReasonTable& reasons() override { return state_.reasons; }
 
   WaitingPod* FindWaitingPod(std::string_view uid) override {
@@ -48,7 +50,8 @@ class ProfileHandle final : public Handle {
   std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) override;
   Result<std::vector<PreemptionCandidate>> ProcessPreemption(
       const PodInfo& pod, std::vector<PreemptionCandidate> candidates) override {
-    return state_.extenders.ProcessPreemption(*pod.pod, state_.cache, std::move(candidates));
+    return state_.extenders.ProcessPreemption(*pod.pod, state_.cluster.cache,
+                                              std::move(candidates));
   }
   void ForEachNominatedPod(std::string_view node_name,
                            const std::function<void(const PodInfoPtr&)>& visit) override;
@@ -59,7 +62,8 @@ class ProfileHandle final : public Handle {
   void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override;
   bool CancelPreBind(std::string_view uid, std::string cause) override;
   void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
-                   std::string_view action, std::string note) override;
+                   std::string_view action, std::string note,
+                   api::Boxed<api::ObjectReference> related) override;
   void WriteAssumed(const api::PersistentVolume& volume, Cancellation& cancellation,
                     AsyncDone done) override {
     binding::WriteAssumed(state_.api, volume, cancellation, std::move(done));
@@ -80,7 +84,7 @@ class ProfileHandle final : public Handle {
 
   void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
                AsyncDone done) override {
-    state_.binder.BindPod(pod.pod, node_name, cancellation, std::move(done));
+    state_.writers.binder.BindPod(pod.pod, node_name, cancellation, std::move(done));
   }
 
  private:

@@ -2,10 +2,14 @@
 #include "src/scheduler/profiles.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "berth/config_value.h"
 #include "berth/in_tree/preemption.h"
+#include "src/config/coscheduling.h"
 #include "src/config/reload.h"
 #include "src/extender/extender.h"
 #include "src/scheduler/profile_handle.h"
@@ -36,6 +40,24 @@ void HandOverEvictions(const framework::Profile& from, const framework::Profile&
       if (entry.name == old.name) successor->TakeOver(*predecessor);
     }
   }
+}
+
+// Whether it has the plugin Coscheduling, by whose label its pods are in groups.
+bool HasIt(const framework::Profile& profile) {
+  return std::ranges::any_of(profile.plugins().placement_feasible,
+                             [](const auto& entry) { return entry.name == config::kCoscheduling; });
+}
+
+// What the args of Coscheduling say; 0 where they say nothing.
+Duration PodGroupBackoffOf(const config::Profile& profile) {
+  constexpr int64_t kLongest = 365 * 24 * 60 * 60;
+  for (const config::PluginConfig& config : profile.plugin_config) {
+    if (config.name != config::kCoscheduling) continue;
+    int64_t seconds = 0;
+    FieldReader(config.args, "").Read("podGroupBackoffSeconds", seconds);
+    return std::chrono::seconds(std::clamp<int64_t>(seconds, 0, kLongest));
+  }
+  return {};
 }
 
 bool TellsOfGates(const framework::Profile& profile, std::string_view plugin) {
@@ -71,6 +93,8 @@ Result<Profiles::Made> Profiles::MakeAll(
     for (const auto& entry : (*profile)->plugins().pre_enqueue) {
       if (auto* gates = dynamic_cast<MovedGates*>(entry.plugin)) made.moved_gates.push_back(gates);
     }
+    const Duration backoff = HasIt(**profile) ? PodGroupBackoffOf(config) : Duration();
+    if (backoff > Duration::zero()) made.pod_group_backoffs.emplace(config.scheduler_name, backoff);
     made.profiles.emplace(config.scheduler_name, std::move(*profile));
   }
   return made;
@@ -81,6 +105,16 @@ const framework::Profile* Profiles::Find(std::string_view scheduler_name) const 
   return it == current_.profiles.end() ? nullptr : it->second.get();
 }
 
+bool Profiles::HasCoscheduling(std::string_view scheduler_name) const {
+  const framework::Profile* profile = Find(scheduler_name);
+  return profile != nullptr && HasIt(*profile);
+}
+
+Duration Profiles::PodGroupBackoff(std::string_view scheduler_name) const {
+  const auto found = current_.pod_group_backoffs.find(scheduler_name);
+  return found == current_.pod_group_backoffs.end() ? Duration() : found->second;
+}
+
 const framework::Entry<QueueSortPlugin>& Profiles::queue_sort() const {
   return current_.profiles.begin()->second->plugins().queue_sort.front();
 }
@@ -89,6 +123,15 @@ PodParts Profiles::signature_parts() const {
   PodParts parts = 0;
   for (const auto& [name, profile] : current_.profiles) parts |= profile->signature_parts();
   return parts;
+}
+
+std::vector<std::string> Profiles::tested_label_keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [name, profile] : current_.profiles) {
+    const std::vector<std::string>& more = profile->tested_label_keys();
+    keys.insert(keys.end(), more.begin(), more.end());
+  }
+  return keys;
 }
 
 std::vector<queue::ProfileHints> Profiles::Hints() const {
@@ -147,6 +190,13 @@ Result<bool> Profiles::Replace(config::SchedulerConfiguration next,
   auto made = MakeAll(next);
   if (!made) return Fail(made.error());
   if (auto checked = CheckQueueSort(*made, next); !checked) return Fail(checked.error());
+  // Its kind is watched from the start, and pods that wait are in groups, or are not.
+  for (const auto& [name, profile] : made->profiles) {
+    if (HasIt(*profile) != HasIt(*current_.profiles.at(name))) {
+      return Fail("profiles: whether \"" + name +
+                  "\" has the plugin Coscheduling cannot change without a restart");
+    }
+  }
   for (const auto& [name, profile] : made->profiles)
     HandOverEvictions(*current_.profiles.at(name), *profile);
   retired_.push_back(std::exchange(current_, std::move(*made)));

@@ -12,6 +12,7 @@
 
 #include "berth/in_tree/handle.h"
 #include "berth/in_tree/moved_gates.h"
+#include "berth/time.h"
 #include "src/config/types.h"
 #include "src/framework/profile.h"
 #include "src/queue/queued_pod.h"
@@ -34,10 +35,16 @@ class Profiles {
 
   // nullptr: pods of that schedulerName are not ours.
   const framework::Profile* Find(std::string_view scheduler_name) const;
+  // Whether the profile of that schedulerName has the plugin Coscheduling.
+  bool HasCoscheduling(std::string_view scheduler_name) const;
+  // Its arg podGroupBackoffSeconds there, a year at most; 0 without the plugin.
+  Duration PodGroupBackoff(std::string_view scheduler_name) const;
   // Of all profiles, which agree on it; the configuration is refused otherwise.
   const framework::Entry<QueueSortPlugin>& queue_sort() const;
   // The parts of a pod that declared plugins of any profile read.
   PodParts signature_parts() const;
+  // The labels of pods that they test; may repeat.
+  std::vector<std::string> tested_label_keys() const;
   // What the plugins of each profile registered for, and the extenders, where there are any.
   std::vector<queue::ProfileHints> Hints() const;
   // MovedGates::TakeMovedGates of all profiles.
@@ -58,7 +65,8 @@ class Profiles {
   struct Made {
     std::vector<std::unique_ptr<Handle>> handles;
     std::map<std::string, std::unique_ptr<framework::Profile>, std::less<>> profiles;
-    std::vector<MovedGates*> moved_gates;  // plugins of all profiles
+    std::vector<MovedGates*> moved_gates;                             // plugins of all profiles
+    std::map<std::string, Duration, std::less<>> pod_group_backoffs;  // those above 0
   };
 
   Profiles(std::vector<PluginRegistration> registry, SchedulerState& state)

@@ -12,7 +12,7 @@ namespace berth::scheduler {
 
 class Tape;
 
-// The ClaimTracker of plugins: a tape hears of what they change within a query that cannot be
+// The ClaimTracker of plugins: a tape gets what they change within a query that cannot be
 // repeated.
 //
 // Thread safety: the scheduling thread.

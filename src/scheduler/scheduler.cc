@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "src/base/logging.h"
+#include "src/config/coscheduling.h"
 #include "src/extender/interest.h"
+#include "src/scheduler/counted_objects.h"
 #include "src/scheduler/cycle_steps.h"
 
 namespace berth::scheduler {
@@ -17,7 +19,8 @@ queue::QueueOptions MakeQueueOptions(const SchedulerOptions& options, SchedulerS
   queue.pod_max_backoff = std::chrono::seconds(options.configuration.pod_max_backoff_seconds);
   queue.pod_max_in_unschedulable_pods_duration = options.pod_max_in_unschedulable_pods_duration;
   queue.pop_from_backoff_q = options.features.scheduler_pop_from_backoff_q;
-  if (options.features.generic_workload) queue.pod_groups = &state.pod_group_forest;
+  queue.deferred_resizes = options.features.in_place_pod_vertical_scaling_scheduler_preemption;
+  if (state.features.pod_groups()) queue.pod_groups = &state.cluster.pod_group_forest;
   return queue;
 }
 
@@ -30,7 +33,7 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Make(const SchedulerOptions& optio
   auto state = std::make_unique<SchedulerState>(options, clock, api, registry_of_metrics);
   const Time now = options.start.value_or(clock.Now());
   state->step_clock.Begin(now, now);
-  engine::Engine engine(state->random.Fork(), state->cache, options.max_kept_bytes);
+  engine::Engine engine(state->random.Fork(), state->cluster.cache, options.max_kept_bytes);
   auto profiles = Profiles::Make(options.configuration, registry, *state);
   if (!profiles) return Fail(profiles.error());
   std::unique_ptr<Scheduler> scheduler(
@@ -44,24 +47,26 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
     : state_(std::move(state)),
       engine_(std::move(engine)),
       profiles_(std::move(profiles)),
-      queue_(MakeQueueOptions(options, *state_), MakeQueueHooks(), state_->nominator,
+      queue_(MakeQueueOptions(options, *state_), MakeQueueHooks(), state_->cluster.nominator,
              queue::QueueMetrics(&state_->metrics, &state_->clock), state_->step_clock.Now()),
       handlers_(*state_, queue_, profiles_),
       failures_(*state_, queue_),
       binding_cycles_(*state_, queue_, failures_, options.configuration.client_connection.burst),
       shadow_watch_(MakeShadowWatch(options.shadow)),
       pod_group_cycle_(Parts(), options),
-      scheduling_cycle_(Parts(), pod_group_cycle_, options),
+      scheduling_cycle_(Parts(), options),
       loop_({.state = *state_,
              .queue = queue_,
              .engine = engine_,
              .handlers = handlers_,
              .scheduling_cycle = scheduling_cycle_,
+             .pod_group_cycle = pod_group_cycle_,
              .binding_cycles = binding_cycles_,
              .shadow_watch = shadow_watch_ ? &*shadow_watch_ : nullptr,
              .background = options.background},
             options.leading) {
-  state_->cache.SetSignatureParts(profiles_.signature_parts());
+  state_->cluster.cache.SetSignatureParts(profiles_.signature_parts(),
+                                          profiles_.tested_label_keys());
 }
 
 std::optional<ShadowWatch> Scheduler::MakeShadowWatch(ShadowListener* listener) {
@@ -83,8 +88,9 @@ CycleParts Scheduler::Parts() {
 
 queue::QueueHooks Scheduler::MakeQueueHooks() {
   queue::QueueHooks hooks;
-  // PrioritySort's order is the queue's own.
-  if (const auto& sort = profiles_.queue_sort(); sort.name != "PrioritySort") {
+  // PrioritySort's order is the queue's own, and Coscheduling's is the same.
+  if (const auto& sort = profiles_.queue_sort();
+      sort.name != "PrioritySort" && sort.name != config::kCoscheduling) {
     hooks.less = [plugin = sort.plugin](const QueueSortKey& a, const QueueSortKey& b) {
       return plugin->Less(a, b);
     };
@@ -98,18 +104,23 @@ queue::QueueHooks Scheduler::MakeQueueHooks() {
   hooks.take_moved_gates = [this](std::vector<std::string>& pod_keys) {
     profiles_.TakeMovedGates(pod_keys);
   };
-  hooks.reclass = [this](PodInfoPtr pod) { return state_->cache.Reclass(std::move(pod)); };
+  hooks.reclass = [this](PodInfoPtr pod) { return state_->cluster.cache.Reclass(std::move(pod)); };
   hooks.profiles = profiles_.Hints();
   return hooks;
 }
 
 void Scheduler::FlushEvents(Duration patience, std::function<void()> done) {
-  state_->events.Flush(patience, [done = std::move(done)](size_t unsent) {
+  state_->writers.events.Flush(patience, [done = std::move(done)](size_t unsent) {
     if (unsent > 0) {
       base::LogWarning("Events were given up without an answer", {{"events", unsent}});
     }
     done();
   });
+}
+
+std::shared_ptr<const api::Pod> Scheduler::Counted(
+    const std::shared_ptr<const api::Pod>& pod) const {
+  return scheduler::Counted(pod, state_->features, profiles_);
 }
 
 std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const api::Pod>& pod) {
@@ -124,14 +135,17 @@ std::unique_ptr<engine::Judgement> Scheduler::Judge(const std::shared_ptr<const 
     }
   }
   return std::make_unique<engine::Judgement>(
-      profiles_.Find(pod->spec.scheduler_name), state_->cache.MakePodInfo(pod),
-      engine::ClusterState{state_->cache, state_->nominator}, std::move(extenders_not_asked));
+      profiles_.Find(pod->spec.scheduler_name), state_->cluster.cache.MakePodInfo(Counted(pod)),
+      engine::ClusterState{state_->cluster.cache, state_->cluster.nominator},
+      std::move(extenders_not_asked));
 }
 
 std::optional<engine::PodGroupPreview> Scheduler::PreviewPodGroup(const api::Pod& pod,
                                                                   Effects effects) {
   BERTH_ON_THREAD(state_->owner);
-  return pod_group_cycle_.Preview(pod, effects);
+  // It lives as long as the call.
+  const std::shared_ptr<const api::Pod> shown(std::shared_ptr<const api::Pod>(), &pod);
+  return pod_group_cycle_.Preview(*Counted(shown), effects);
 }
 
 std::string Scheduler::Choose(const std::shared_ptr<const api::Pod>& pod) {
@@ -141,10 +155,10 @@ std::string Scheduler::Choose(const std::shared_ptr<const api::Pod>& pod) {
   cluster.extenders = nullptr;
   framework::Cycle cycle;
   const engine::Decision decision =
-      engine_.Schedule(*profile, cycle, *state_->cache.MakePodInfo(pod), cluster,
+      engine_.Schedule(*profile, cycle, *state_->cluster.cache.MakePodInfo(Counted(pod)), cluster,
                        profiles_.PercentageOfNodesToScore(*profile));
   if (decision.kind != engine::Decision::Kind::kScheduled) return "";
-  return std::string(state_->cache.node_name(decision.node));
+  return std::string(state_->cluster.cache.node_name(decision.node));
 }
 
 Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {
@@ -155,7 +169,8 @@ Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {
   if (!replaced) return Fail(replaced.error());
   if (!*replaced) return {};
   engine_.ForgetKept();
-  state_->cache.SetSignatureParts(profiles_.signature_parts());
+  state_->cluster.cache.SetSignatureParts(profiles_.signature_parts(),
+                                          profiles_.tested_label_keys());
   queue_.ReplaceHints(profiles_.Hints(), state_->step_clock.Now());
   return {};
 }

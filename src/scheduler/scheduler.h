@@ -20,7 +20,7 @@
 #include "src/scheduler/loop.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/options.h"
-#include "src/scheduler/pod_group_cycle.h"
+#include "src/scheduler/pod_groups/pod_group_cycle.h"
 #include "src/scheduler/profiles.h"
 #include "src/scheduler/scheduling_cycle.h"
 #include "src/scheduler/shadow.h"
@@ -66,6 +66,10 @@ class Scheduler {
   // unsent have been answered, after `patience` at the latest. Any thread.
   void FlushEvents(Duration patience, std::function<void()> done);
 
+  // The feature gates with what the profiles' plugins add to them.
+  const Features& features() const { return state_->features; }
+  // The pod as it counts: see counted_objects.h. What follows takes either.
+  std::shared_ptr<const api::Pod> Counted(const std::shared_ptr<const api::Pod>& pod) const;
   // What the pod's profile makes of it as things stand, judged alone. Changes nothing and does not
   // count in the metrics. Of use until the next turn.
   std::unique_ptr<engine::Judgement> Judge(const std::shared_ptr<const api::Pod>& pod);
@@ -78,8 +82,10 @@ class Scheduler {
 
   // The plugin that the loop is busy with, and where, or "". Any thread.
   std::string BusyPlugin() const { return state_->observer.BusyPlugin(); }
+  // See UnfinishedPods. Any thread.
+  const UnfinishedPods& unfinished() const { return state_->unfinished; }
   // See BindingCycles.
-  void TellDecisions(DecisionSink sink) { binding_cycles_.TellDecisions(std::move(sink)); }
+  void WatchAssignments(AssignmentSink sink) { binding_cycles_.WatchAssignments(std::move(sink)); }
 
   // When the loop last began a turn, or until when it may wait for an extender; for liveness.
   Time last_turn() const { return std::max(loop_.last_turn(), state_->extenders.excused_until()); }
@@ -91,22 +97,23 @@ class Scheduler {
 
   // What a plugin that runs on the scheduling thread may do: see Handle.
   void Activate(const std::vector<std::string>& pod_keys);
-  ClaimTracker& claims() { return state_->claims; }
+  ClaimTracker& claims() { return state_->cluster.claims; }
 
-  cache::Cache& cache() { return state_->cache; }
-  const cache::Cache& cache() const { return state_->cache; }
-  const cache::ObjectTables& objects() const { return state_->objects; }
-  const cache::Nominator& nominator() const { return state_->nominator; }
+  cache::Cache& cache() { return state_->cluster.cache; }
+  const cache::Cache& cache() const { return state_->cluster.cache; }
+  const cache::ObjectTables& objects() const { return state_->cluster.objects; }
+  const cache::Nominator& nominator() const { return state_->cluster.nominator; }
   queue::SchedulingQueue& queue() { return queue_; }
   const queue::SchedulingQueue& queue() const { return queue_; }
   const Profiles& profiles() const { return profiles_; }
   const BindingCycles& binding_cycles() const { return binding_cycles_; }
   // Attempts that failed as another pod of the class had.
   uint64_t num_reused_refusals() const { return scheduling_cycle_.num_reused_refusals(); }
-  const PodStore& pending_pods() const { return state_->pods; }
-  // The newest version of a pod of ours that has no node, by "namespace/name"; else nullptr.
+  const PodStore& pending_pods() const { return state_->cluster.pods; }
+  // The newest version of a pod of ours that has no node, or waits on it for its resize, by
+  // "namespace/name"; else nullptr.
   std::shared_ptr<const api::Pod> FindPendingPod(std::string_view key) const {
-    return state_->pods.Find(key);
+    return state_->cluster.pods.Find(key);
   }
 
  private:

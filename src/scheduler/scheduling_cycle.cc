@@ -14,26 +14,26 @@ using metrics::Metric;
 
 }  // namespace
 
-SchedulingCycle::SchedulingCycle(const CycleParts& parts, PodGroupCycle& pod_group_cycle,
-                                 const SchedulerOptions& options)
+SchedulingCycle::SchedulingCycle(const CycleParts& parts, const SchedulerOptions& options)
     : parts_(parts),
       state_(parts.state),
-      pod_group_cycle_(pod_group_cycle),
       end_(parts, options),
       stopwatch_(options.stopwatch),
       algorithm_series_(state_.metrics.Series(Metric::kSchedulingAlgorithmDuration)),
       reused_rejections_series_(state_.metrics.Series(Metric::kReusedVerdicts, {"unschedulable"})),
       reused_decisions_series_(state_.metrics.Series(Metric::kReusedVerdicts, {"scheduled"})) {}
 
-void SchedulingCycle::ScheduleOne() {
-  std::unique_ptr<queue::QueuedPod> queued = parts_.queue.Pop();
-  if (queued == nullptr) return;
-  if (queued->group != nullptr) {
-    pod_group_cycle_.Schedule(std::move(queued));
-    return;
-  }
-  std::optional<Attempt> attempt = Begin(std::move(queued));
+void SchedulingCycle::Schedule(std::unique_ptr<queue::QueuedPod> popped) {
+  std::optional<Attempt> attempt = Begin(std::move(popped));
   if (!attempt) return;
+  if (!state_.unfinished.empty()) {
+    if (parts_.queue.HasReady() && state_.unfinished.Defer(attempt->uid())) {
+      end_.Fail(*std::move(attempt), {.message = std::string(kUnfinishedMessage)});
+      return;
+    }
+    state_.unfinished.Forget(attempt->uid());
+  }
+  const UnfinishedPods::Attempt trying(state_.unfinished, attempt->uid());
   // A pod that was parked for too long is there to be evaluated.
   const auto refuse_alike = attempt->queued->was_flushed_from_unschedulable
                                 ? engine::RefuseAlike::kNo
@@ -68,12 +68,22 @@ std::optional<Attempt> SchedulingCycle::Begin(std::unique_ptr<queue::QueuedPod> 
 }
 
 void SchedulingCycle::Commit(Attempt&& attempt, NodeRow node) {
-  std::string node_name(state_.cache.node_name(node));
+  std::string node_name(state_.cluster.cache.node_name(node));
+  if (attempt.info()->resize_deferred) {
+    Failure failure = ResizeFits(attempt, node_name);
+    end_.Fail(std::move(attempt), std::move(failure));
+    return;
+  }
   if (std::optional<Failure> failure = AssumeAndReserve(state_, attempt, node)) {
     end_.Fail(std::move(attempt), *std::move(failure));
     return;
   }
-  end_.Bind(std::move(attempt), std::move(node_name));
+  framework::PermitVerdict permit;
+  if (std::optional<Failure> failure = AskPermit(state_, attempt, node_name, permit)) {
+    end_.Fail(std::move(attempt), *std::move(failure));
+    return;
+  }
+  end_.Bind(std::move(attempt), std::move(node_name), std::move(permit));
 }
 
 void SchedulingCycle::FailUndecided(Attempt attempt, const engine::Decision& decision) {
@@ -111,7 +121,7 @@ engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {
   bool preempted = false;
   if (!profile.plugins().post_filter.empty()) {
     framework::PostFilterVerdict post_filter = framework::RunPostFilter(
-        profile, attempt.cycle, *attempt.info(), state_.cache, diagnosis.statuses);
+        profile, attempt.cycle, *attempt.info(), state_.cluster.cache, diagnosis.statuses);
     diagnosis.post_filter_message = std::move(post_filter.message);
     refusal.nominating = post_filter.nominating.value_or(NominatingInfo{});
     preempted = !post_filter.verdict.status.rejected();
@@ -120,8 +130,7 @@ engine::Refusal SchedulingCycle::Refuse(Attempt& attempt) {
   refusal.unschedulable_plugins = diagnosis.unschedulable_plugins;
   refusal.pending_plugins = diagnosis.pending_plugins;
   if (!preempted) {
-    parts_.engine.KeepRefusal(profile, std::move(attempt.cycle), *attempt.info(), ClusterOf(state_),
-                              refusal);
+    parts_.engine.KeepRefusal(profile, *attempt.info(), ClusterOf(state_), refusal);
   }
   return refusal;
 }

@@ -9,9 +9,8 @@
 #include <string_view>
 
 #include "src/scheduler/attempt.h"
-#include "src/scheduler/cycle_end.h"
+#include "src/scheduler/cycle_steps.h"
 #include "src/scheduler/options.h"
-#include "src/scheduler/pod_group_cycle.h"
 
 namespace berth::scheduler {
 
@@ -22,19 +21,17 @@ namespace berth::scheduler {
 //            |          +---------+---------+--> taken back --+
 //            +--> PostFilter ---------------------------------+--> FailureHandler
 //
-// All that one attempt is about travels in an Attempt. What Pop returns may be a pod group, which
-// is the PodGroupCycle's.
+// All that one attempt is about travels in an Attempt. Pod groups have a cycle of their own,
+// PodGroupCycle; the loop, which pops, chooses between them.
 //
 // Thread safety: the scheduling thread.
 class SchedulingCycle {
  public:
-  // `pod_group_cycle` must outlive the cycle. Of the options it takes what reports and times
-  // cycles.
-  SchedulingCycle(const CycleParts& parts, PodGroupCycle& pod_group_cycle,
-                  const SchedulerOptions& options);
+  // Of the options it takes what reports and times cycles.
+  SchedulingCycle(const CycleParts& parts, const SchedulerOptions& options);
 
-  // Takes the next pod, or pod group, from the queue and decides it, if there is one.
-  void ScheduleOne();
+  // Decides a pod that the queue has just returned, which is no group.
+  void Schedule(std::unique_ptr<queue::QueuedPod> popped);
 
   // Attempts that failed as another pod of the class had.
   uint64_t num_reused_refusals() const { return num_reused_refusals_; }
@@ -53,7 +50,6 @@ class SchedulingCycle {
 
   const CycleParts parts_;
   SchedulerState& state_;
-  PodGroupCycle& pod_group_cycle_;
   CycleEnd end_;
   const std::function<Duration()> stopwatch_;
   uint64_t num_reused_refusals_ = 0;

@@ -22,8 +22,8 @@ struct Opinion {
   std::function<std::unique_ptr<engine::Judgement>(const PodPtr&)> judge;
 };
 
-// What a scheduler in the shadow of another one hears of what that one does with the pods that both
-// decide about. What this one decides, it hears from SchedulerOptions::on_cycle.
+// What a scheduler in the shadow of another one learns of what that one does with the pods that
+// both decide about. What this one decides, it gets from SchedulerOptions::on_cycle.
 //
 // Thread safety: called on the scheduling thread, outside of cycles.
 class ShadowListener {
@@ -51,7 +51,7 @@ class ShadowWatch {
   ShadowWatch(const Profiles& profiles, ShadowListener& listener, Opinion opinion)
       : profiles_(profiles), listener_(listener), opinion_(std::move(opinion)) {}
 
-  // To be told of an event before the cache and the queue are.
+  // To be called with an event before the cache and the queue have it.
   void Before(const informers::InformerEvent& event, Time now);
 
  private:

@@ -35,13 +35,51 @@
 #include "src/scheduler/pod_store.h"
 #include "src/scheduler/recorded_claims.h"
 #include "src/scheduler/tape.h"
+#include "src/scheduler/unfinished_pods.h"
 
 namespace berth::scheduler {
 
-// What the parts of the scheduler and the plugins' handles share: what is known of the cluster, and
-// the ways in and out. It is there before the profiles are made and lives as long as the scheduler.
+// What is known of the cluster.
 //
-// Thread safety: the scheduling thread, but for Post() and PostFromExecutor().
+// Thread safety: the scheduling thread.
+struct ClusterTables {
+  // `tape` may be nullptr; `in_query` must outlive this.
+  ClusterTables(const Features& features, Tape* tape, const bool& in_query);
+
+  cache::Cache cache;
+  cache::ObjectTables objects;
+  cache::AssumedVolumeTable assumed_volumes{objects};
+  cache::ClaimTable claims{objects};
+  RecordedClaims recorded_claims;
+  PodStore pods;
+  cache::PodGroupStates pod_groups;
+  cache::PodGroupForest pod_group_forest;
+  cache::Nominator nominator;
+};
+
+// What writes to the API server, and the extenders' binds.
+//
+// Thread safety: the scheduling thread.
+struct Writers {
+  // `options` is only read here; seeds are drawn from `random`. `api` and `clock` must outlive
+  // this.
+  Writers(const SchedulerOptions& options, client::ApiClient& api, const Clock& clock,
+          Random& random, binding::BinderCallbacks callbacks);
+
+  binding::Binder binder;
+  extender::ExtenderBind extender_bind;
+  binding::EventRecorder events;
+  binding::PodStatusPatcher status_patcher;
+  binding::PodGroupStatusPatcher group_status_patcher;
+  binding::PodEvictor evictor;
+  binding::ClaimWrites claim_writes;
+};
+
+// What the parts of the scheduler and the plugins' handles share. It is there before the profiles
+// are made and lives as long as the scheduler.
+//
+// Thread safety: the scheduling thread, but for Post(), PostFromExecutor() and what `unfinished`
+// says.
 struct SchedulerState {
   // `options` is only read here; all else must outlive the state.
   SchedulerState(const SchedulerOptions& options, const Clock& clock, client::ApiClient& api,
@@ -67,8 +105,8 @@ struct SchedulerState {
   // Within a query that has none.
   bool in_query = false;
   client::ApiClient& api;
-  const Features features;
-  const bool in_shadow;  // of another scheduler: nothing is bound
+  const Features features;  // those of the options, with what the profiles' plugins add
+  const bool in_shadow;     // of another scheduler: nothing is bound
   Random random;
   base::ThreadOwner owner;
   base::Inbox<Message> inbox;
@@ -76,29 +114,15 @@ struct SchedulerState {
   metrics::LocalMetrics metrics;
   MetricsObserver observer;
 
-  cache::Cache cache;
-  cache::ObjectTables objects;
-  cache::AssumedVolumeTable assumed_volumes{objects};
-  cache::ClaimTable claims{objects};
-  RecordedClaims recorded_claims{claims, tape, in_query};
+  ClusterTables cluster;
   ObjectWaits object_waits;  // outlives the binder, whose cycles wait here
-  PodStore pods;
-  cache::PodGroupStates pod_groups;
-  cache::PodGroupForest pod_group_forest{features.composite_pod_group};
-  cache::Nominator nominator;
   framework::WaitingPods waiting_pods;
   ReasonTable reasons;
+  UnfinishedPods unfinished;
   // Keys of pods to move to activeQ once the running cycle or message is done with.
   std::vector<std::string> pods_to_activate;
-
   extender::Extenders extenders;
-  binding::Binder binder;
-  extender::ExtenderBind extender_bind;
-  binding::EventRecorder events;
-  binding::PodStatusPatcher status_patcher;
-  binding::PodGroupStatusPatcher group_status_patcher;
-  binding::PodEvictor evictor;
-  binding::ClaimWrites claim_writes{api};
+  Writers writers;
 };
 
 }  // namespace berth::scheduler

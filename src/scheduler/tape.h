@@ -14,13 +14,13 @@
 
 namespace berth::scheduler {
 
-// Where all passes that a scheduler is told from outside, and all that it decides: what is written
-// down so that the same can be told again. One that records lets everything through; one that
+// Where all passes that a scheduler gets from outside, and all that it decides: what is written
+// down so that the same can be replayed. One that records lets everything through; one that
 // replays keeps what would go out, and answers from what was recorded.
 //
 //   BeginTurn  Take Take ...  [Decided ...] EndCycle  Take ...  [Decided ...] EndCycle  ...
 //
-// What is told between two EndCycle() is applied in that order, at the time of the step, before the
+// What arrives between two EndCycle() is applied in that order, at the time of the step, before the
 // next cycle begins. The calls of a turn that has no cycle left are followed by the next BeginTurn.
 //
 // Thread safety: the scheduling thread, but for KeepPost(), which is called from any.

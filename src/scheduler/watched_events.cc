@@ -35,6 +35,7 @@ std::optional<EventResource> EventResourceOf(informers::Kind kind) {
     case informers::Kind::kResourceSlice:
       return EventResource::kResourceSlice;
     case informers::Kind::kPodGroup:
+    case informers::Kind::kCoschedulingPodGroup:
       return EventResource::kPodGroup;
     case informers::Kind::kCompositePodGroup:
       return EventResource::kCompositePodGroup;

@@ -191,6 +191,8 @@ std::vector<ClusterEvent> NodeUpdateEvents(const api::Node& old_node, const api:
   add(ConditionStatuses(old_node) != ConditionStatuses(new_node), action::kUpdateNodeCondition);
   add(old_node.metadata.annotations != new_node.metadata.annotations,
       action::kUpdateNodeAnnotation);
+  add(old_node.spec.pod_preemption_policy != new_node.spec.pod_preemption_policy,
+      action::kUpdateNodePreemptionPolicy);
   add(old_node.status.declared_features != new_node.status.declared_features,
       action::kUpdateNodeDeclaredFeature);
   return events;

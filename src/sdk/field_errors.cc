@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "absl/container/flat_hash_set.h"
+
 namespace berth {
 namespace {
 
@@ -160,10 +162,9 @@ std::string UnsupportedField(std::string_view path, std::string_view value,
 
 std::optional<Error> AggregateProblems(std::span<const std::string> problems) {
   std::vector<std::string_view> unique;
+  absl::flat_hash_set<std::string_view> known;
   for (const std::string& problem : problems) {
-    if (std::find(unique.begin(), unique.end(), problem) == unique.end()) {
-      unique.push_back(problem);
-    }
+    if (known.insert(problem).second) unique.push_back(problem);
   }
   if (unique.empty()) return std::nullopt;
   if (unique.size() == 1) return Error{std::string(unique.front())};

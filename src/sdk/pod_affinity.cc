@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "berth/field_errors.h"
 #include "berth/result.h"
 #include "src/sdk/identity.h"
@@ -11,7 +12,8 @@
 namespace berth {
 namespace {
 
-using Terms = std::vector<AffinityTerm>;
+// So few terms take little, equal or not.
+constexpr size_t kFewTerms = 4;
 
 Result<AffinityTerm> MakeTerm(const api::Pod& pod, const api::PodAffinityTerm& from,
                               AffinityTermKind kind, int32_t weight) {
@@ -45,9 +47,10 @@ int32_t WeightOf(const api::WeightedPodAffinityTerm& term) { return term.weight;
 
 // Reads the terms of one list; a bad one leaves none and adds why to `errors`.
 template <typename From>
-Terms MakeTerms(const api::Pod& pod, const std::vector<From>& list, AffinityTermKind kind,
-                std::string_view name, std::vector<std::string>& errors) {
-  Terms terms;
+AffinityTermList MakeTerms(const api::Pod& pod, const std::vector<From>& list,
+                           AffinityTermKind kind, std::string_view name,
+                           std::vector<std::string>& errors) {
+  std::vector<AffinityTerm> terms;
   terms.reserve(list.size());
   for (const From& from : list) {
     auto term = MakeTerm(pod, *TermOf(&from), kind, WeightOf(from));
@@ -57,10 +60,27 @@ Terms MakeTerms(const api::Pod& pod, const std::vector<From>& list, AffinityTerm
     }
     terms.push_back(*std::move(term));
   }
-  return terms;
+  return AffinityTermList(std::move(terms));
 }
 
 }  // namespace
+
+AffinityTermList::AffinityTermList(std::vector<AffinityTerm> terms) {
+  terms_.reserve(terms.size());
+  absl::flat_hash_map<std::string, size_t> known;
+  std::string identity;
+  for (AffinityTerm& term : terms) {
+    if (terms.size() <= kFewTerms) {
+      terms_.push_back(std::make_shared<const AffinityTerm>(std::move(term)));
+      continue;
+    }
+    identity.clear();
+    term.AppendIdentity(identity);
+    const auto [at, is_new] = known.try_emplace(identity, terms_.size());
+    terms_.push_back(is_new ? std::make_shared<const AffinityTerm>(std::move(term))
+                            : terms_[at->second]);
+  }
+}
 
 bool AffinityTerm::Matches(const api::Pod& pod, const api::StringMap& namespace_labels) const {
   return (std::binary_search(namespaces.begin(), namespaces.end(), pod.metadata.namespace_) ||

@@ -27,6 +27,8 @@ bool PodLevelRequestsSet(const api::Pod& pod) {
   });
 }
 
+int64_t AtLeastZero(int64_t amount) { return std::max(amount, int64_t{0}); }
+
 // What containers ask for; `non_zero` with the defaults for what they leave out.
 struct PlainSums {
   api::Quantity cpu;
@@ -85,7 +87,8 @@ bool RequestsAreMissing(const api::Pod& pod) {
 // Sets what `pod` asks for and takes, whatever it is made of.
 void CountRequests(const api::Pod& pod, ResourceNames& names, const PodInfoOptions& options,
                    PodInfo& info) {
-  PodRequestsOptions how{.pod_level = options.pod_level,
+  PodRequestsOptions how{.claim_status = options.claim_status,
+                         .pod_level = options.pod_level,
                          .pod_level_status = options.pod_level_status};
   const api::ResourceList spec = PodRequests(pod, how);
   info.requests = ToResources(spec, names);
@@ -103,8 +106,8 @@ void CountRequests(const api::Pod& pod, ResourceNames& names, const PodInfoOptio
     if (amount == nullptr) amount = api::Find(defaulted, name);
     return amount == nullptr ? api::Quantity() : *amount;
   };
-  info.non_zero_milli_cpu = non_zero("cpu").MilliValue();
-  info.non_zero_memory = non_zero("memory").Value();
+  info.non_zero_milli_cpu = AtLeastZero(non_zero("cpu").MilliValue());
+  info.non_zero_memory = AtLeastZero(non_zero("memory").Value());
 }
 
 }  // namespace
@@ -127,12 +130,12 @@ std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, Reso
                                        const PodInfoOptions& options) {
   auto info = std::make_shared<PodInfo>();
   if (const auto sums = SumPlainPod(*pod)) {
-    info->requests.milli_cpu = sums->cpu.MilliValue();
-    info->requests.memory = sums->memory.Value();
-    info->requests.ephemeral_storage = sums->ephemeral_storage.Value();
+    info->requests.milli_cpu = AtLeastZero(sums->cpu.MilliValue());
+    info->requests.memory = AtLeastZero(sums->memory.Value());
+    info->requests.ephemeral_storage = AtLeastZero(sums->ephemeral_storage.Value());
     info->placed = info->requests;
-    info->non_zero_milli_cpu = sums->non_zero_cpu.MilliValue();
-    info->non_zero_memory = sums->non_zero_memory.Value();
+    info->non_zero_milli_cpu = AtLeastZero(sums->non_zero_cpu.MilliValue());
+    info->non_zero_memory = AtLeastZero(sums->non_zero_memory.Value());
   } else {
     CountRequests(*pod, names, options, *info);
   }
@@ -140,6 +143,7 @@ std::shared_ptr<PodInfo> PodInfo::Make(std::shared_ptr<const api::Pod> pod, Reso
   info->affinity = PodAffinityTerms::Make(*pod);
   info->pod_priority = pod->priority();
   info->start_time = pod->status.start_time;
+  info->resize_deferred = options.deferred_resizes && IsResizeDeferred(*pod);
   info->pod = std::move(pod);
   return info;
 }

@@ -18,7 +18,8 @@ __extension__ typedef unsigned __int128 Wide;
 
 constexpr int kNanoDigits = 9;
 constexpr int64_t kNanosPerUnit = 1'000'000'000;
-constexpr Nanos kMaxNanos = Nanos{std::numeric_limits<int64_t>::max()} * kNanosPerUnit;
+constexpr Nanos kMaxBinaryNanos = Nanos{std::numeric_limits<int64_t>::max()} * kNanosPerUnit;
+constexpr Nanos kMaxNanos = Nanos{1'000'000'000'000} * 1'000'000'000'000 * kNanosPerUnit;
 
 constexpr char kFormatError[] =
     "quantities must match the regular expression "
@@ -117,14 +118,14 @@ Nanos DecimalNanos(std::string_view whole, std::string_view fraction, int expone
   return nanos;
 }
 
-// whole.fraction * 2^exponent in nanos, rounded up, at most kMaxNanos.
+// whole.fraction * 2^exponent in nanos, rounded up, at most kMaxBinaryNanos.
 Nanos BinaryNanos(std::string_view whole, std::string_view fraction, int exponent) {
   const Wide unit = (Wide{1} << exponent) * kNanosPerUnit;
-  const Wide most = static_cast<Wide>(kMaxNanos) / unit + 1;
+  const Wide most = static_cast<Wide>(kMaxBinaryNanos) / unit + 1;
   Wide number = 0;
   for (const char c : whole) {
     number = number * 10 + static_cast<Wide>(c - '0');
-    if (number > most) return kMaxNanos;
+    if (number > most) return kMaxBinaryNanos;
   }
   // Horner's scheme from the last digit; floor(floor(x) / 10) loses nothing that `rest` misses.
   Wide part = 0;
@@ -135,7 +136,7 @@ Nanos BinaryNanos(std::string_view whole, std::string_view fraction, int exponen
     part /= 10;
   }
   const Wide nanos = number * unit + part + (rest ? 1 : 0);
-  return static_cast<Nanos>(std::min(nanos, static_cast<Wide>(kMaxNanos)));
+  return static_cast<Nanos>(std::min(nanos, static_cast<Wide>(kMaxBinaryNanos)));
 }
 
 constexpr std::array<std::string_view, 10> kDecimalSuffixes = {"n", "u", "m", "",  "k",

@@ -13,6 +13,8 @@ namespace {
 using api::Quantity;
 using api::ResourceList;
 
+// More are put together in one walk over both lists: each insertion moves what stands behind it.
+constexpr size_t kFewResources = 8;
 constexpr std::string_view kHugePagesPrefix = "hugepages-";
 
 auto LowerBound(ResourceList& list, std::string_view name) {
@@ -30,7 +32,30 @@ void Set(ResourceList& list, std::string_view name, const Quantity& amount) {
   }
 }
 
+// Puts the two lists together: combine(amount, other) where both have a name.
+template <typename Combine>
+void Merge(ResourceList& list, const ResourceList& more, const Combine& combine) {
+  ResourceList merged;
+  merged.reserve(list.size() + more.size());
+  auto at = list.begin();
+  for (const auto& entry : more) {
+    for (; at != list.end() && at->first < entry.first; ++at) merged.push_back(std::move(*at));
+    if (at != list.end() && at->first == entry.first) {
+      merged.push_back(std::move(*at++));
+      combine(merged.back().second, entry.second);
+    } else {
+      merged.push_back(entry);
+    }
+  }
+  for (; at != list.end(); ++at) merged.push_back(std::move(*at));
+  list = std::move(merged);
+}
+
 void AddTo(ResourceList& list, const ResourceList& more) {
+  if (more.size() > kFewResources) {
+    Merge(list, more, [](Quantity& amount, const Quantity& other) { amount += other; });
+    return;
+  }
   for (const auto& [name, amount] : more) {
     const auto at = LowerBound(list, name);
     if (at != list.end() && at->first == name) {
@@ -42,6 +67,12 @@ void AddTo(ResourceList& list, const ResourceList& more) {
 }
 
 void MaxInto(ResourceList& list, const ResourceList& other) {
+  if (other.size() > kFewResources) {
+    Merge(list, other, [](Quantity& amount, const Quantity& one) {
+      if (one > amount) amount = one;
+    });
+    return;
+  }
   for (const auto& [name, amount] : other) {
     const auto at = LowerBound(list, name);
     if (at == list.end() || at->first != name) {
@@ -56,15 +87,17 @@ bool IsPodLevelResource(std::string_view name) {
   return name == kCpuName || name == kMemoryName || name.starts_with(kHugePagesPrefix);
 }
 
+// Why a resize is pending; "" without one. Only the first PodResizePending condition counts.
+std::string_view PendingResize(const api::Pod& pod) {
+  const auto& conditions = pod.status.conditions;
+  const auto pending = std::ranges::find(conditions, "PodResizePending", &api::PodCondition::type);
+  return pending == conditions.end() ? std::string_view() : pending->reason;
+}
+
 enum class Resize { kFeasible, kInfeasible };
 
-// Only the first PodResizePending condition counts.
 Resize ResizeOf(const api::Pod& pod) {
-  for (const api::PodCondition& condition : pod.status.conditions) {
-    if (condition.type != "PodResizePending") continue;
-    return condition.reason == "Infeasible" ? Resize::kInfeasible : Resize::kFeasible;
-  }
-  return Resize::kFeasible;
+  return PendingResize(pod) == "Infeasible" ? Resize::kInfeasible : Resize::kFeasible;
 }
 
 const api::ContainerStatus* FindStatus(const api::Pod& pod, std::string_view container) {
@@ -165,7 +198,7 @@ ResourceList ContainerRequests(const api::Pod& pod, const PodRequestsOptions& op
   ResourceList result;
   if (resize == Resize::kFeasible) {
     result = SumContainers(pod, Source::kSpec, Resize::kFeasible, options.non_missing);
-    AddClaims(pod, result);
+    if (options.claim_status) AddClaims(pod, result);
   }
   // The pod-level status already is the sum over all containers, and has what claims take.
   if (options.pod_level_status && !pod.status.allocated_resources.empty() &&
@@ -176,7 +209,7 @@ ResourceList ContainerRequests(const api::Pod& pod, const PodRequestsOptions& op
     MaxInto(result, SumContainers(pod, Source::kActuated, resize, options.non_missing));
     // The kubelet does not count claims in what it has set aside for containers.
     ResourceList allocated = SumContainers(pod, Source::kAllocated, resize, options.non_missing);
-    AddClaims(pod, allocated);
+    if (options.claim_status) AddClaims(pod, allocated);
     MaxInto(result, allocated);
   }
   return result;
@@ -267,23 +300,24 @@ int64_t Resources::Get(ResourceId id) const {
     case kEphemeralStorage:
       return ephemeral_storage;
     default:
-      for (const auto& [scalar, amount] : scalars) {
-        if (scalar == id) return amount;
-      }
-      return 0;
+      break;
   }
+  const auto at =
+      std::lower_bound(scalars.begin(), scalars.end(), id,
+                       [](const auto& entry, ResourceId wanted) { return entry.first < wanted; });
+  return at != scalars.end() && at->first == id ? at->second : 0;
 }
 
 void Resources::Add(ResourceId id, int64_t amount) {
   switch (id) {
     case kCpu:
-      milli_cpu += amount;
+      milli_cpu = SumSaturated(milli_cpu, amount);
       return;
     case kMemory:
-      memory += amount;
+      memory = SumSaturated(memory, amount);
       return;
     case kEphemeralStorage:
-      ephemeral_storage += amount;
+      ephemeral_storage = SumSaturated(ephemeral_storage, amount);
       return;
     default:
       break;
@@ -292,7 +326,7 @@ void Resources::Add(ResourceId id, int64_t amount) {
       std::lower_bound(scalars.begin(), scalars.end(), id,
                        [](const auto& entry, ResourceId wanted) { return entry.first < wanted; });
   if (at != scalars.end() && at->first == id) {
-    at->second += amount;
+    at->second = SumSaturated(at->second, amount);
   } else {
     scalars.emplace(at, id, amount);
   }
@@ -319,6 +353,10 @@ ResourceList PodLimits(const api::Pod& pod) {
   return result;
 }
 
+bool IsResizeDeferred(const api::Pod& pod) {
+  return !pod.spec.node_name.empty() && PendingResize(pod) == "Deferred";
+}
+
 std::string PodLevelShortage(const api::Pod& pod) {
   if (!pod.spec.resources.has_value() ||
       pod.status.node_allocatable_resource_claim_statuses.empty()) {
@@ -337,16 +375,22 @@ std::string PodLevelShortage(const api::Pod& pod) {
 Resources ToResources(const ResourceList& list, ResourceNames& names) {
   Resources resources;
   for (const auto& [name, amount] : list) {
+    // The API server admits no negative one; a dump may have it.
     if (name == kCpuName) {
-      resources.milli_cpu = amount.MilliValue();
-    } else if (name == kMemoryName) {
-      resources.memory = amount.Value();
+      resources.milli_cpu = std::max(amount.MilliValue(), int64_t{0});
+      continue;
+    }
+    const int64_t units = std::max(amount.Value(), int64_t{0});
+    if (name == kMemoryName) {
+      resources.memory = units;
     } else if (name == kEphemeralStorageName) {
-      resources.ephemeral_storage = amount.Value();
+      resources.ephemeral_storage = units;
     } else if (IsScalarResourceName(name)) {
-      resources.Add(names.InternPassing(name), amount.Value());
+      resources.scalars.emplace_back(names.InternPassing(name), units);
     }
   }
+  // Names are unique, ids in no order.
+  std::ranges::sort(resources.scalars);
   return resources;
 }
 

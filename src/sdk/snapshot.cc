@@ -35,22 +35,34 @@ void Overlay::RemovePod(const PodInfo& pod) {
 void Overlay::Clear() {
   added_.clear();
   removed_.clear();
-  requested_.milli_cpu = 0;
-  requested_.memory = 0;
-  requested_.ephemeral_storage = 0;
-  requested_.scalars.clear();
+  requested_.fill(0);
+  scalars_.clear();
   non_zero_milli_cpu_ = 0;
   non_zero_memory_ = 0;
 }
 
 void Overlay::Count(const PodInfo& pod, int64_t sign) {
   const Resources& placed = pod.placed;
-  requested_.milli_cpu += sign * placed.milli_cpu;
-  requested_.memory += sign * placed.memory;
-  requested_.ephemeral_storage += sign * placed.ephemeral_storage;
-  for (const auto& [id, amount] : placed.scalars) requested_.Add(id, sign * amount);
-  non_zero_milli_cpu_ += sign * pod.non_zero_milli_cpu;
-  non_zero_memory_ += sign * pod.non_zero_memory;
+  const WideAmount times = sign;
+  requested_[kCpu] += times * placed.milli_cpu;
+  requested_[kMemory] += times * placed.memory;
+  requested_[kEphemeralStorage] += times * placed.ephemeral_storage;
+  for (const auto& [id, amount] : placed.scalars) {
+    const auto at = std::ranges::lower_bound(scalars_, id, {}, &ScalarAmount::first);
+    if (at != scalars_.end() && at->first == id) {
+      at->second += times * amount;
+    } else {
+      scalars_.emplace(at, id, times * amount);
+    }
+  }
+  non_zero_milli_cpu_ += times * pod.non_zero_milli_cpu;
+  non_zero_memory_ += times * pod.non_zero_memory;
+}
+
+WideAmount Overlay::requested(ResourceId id) const {
+  if (id < kFirstScalar) return requested_[id];
+  const auto at = std::ranges::lower_bound(scalars_, id, {}, &ScalarAmount::first);
+  return at != scalars_.end() && at->first == id ? at->second : 0;
 }
 
 }  // namespace berth

@@ -31,9 +31,13 @@ std::string Sanitized(std::string_view text) {
 std::string Quoted(const std::string& text) { return ConfigValue(text).ToJson(); }
 
 Response Forbidden(const AccessAttributes& attributes, const std::string& reason) {
-  std::string message =
-      "forbidden: " + Sanitized("User " + Quoted(attributes.user.name) + " cannot " +
-                                attributes.verb + " path " + Quoted(attributes.path));
+  std::string what = "User " + Quoted(attributes.user.name) + " cannot " + attributes.verb +
+                     " path " + Quoted(attributes.path);
+  if (const auto& object = attributes.resource) {
+    what += ", nor " + object->verb + " resource " + Quoted(object->resource) + " in API group " +
+            Quoted(object->group) + " in the namespace " + Quoted(object->namespace_);
+  }
+  std::string message = "forbidden: " + Sanitized(what);
   if (!reason.empty()) message += ": " + reason;
   return Refusal(403, "Forbidden", message, Details::kEmpty);
 }
@@ -59,11 +63,12 @@ std::string LowerVerb(const std::string& method) {
 AccessGate::AccessGate(std::unique_ptr<Authenticator> authenticator,
                        std::shared_ptr<AccessReviews> reviews,
                        std::vector<std::string> always_allow_paths,
-                       std::shared_ptr<const Router> router)
+                       std::shared_ptr<const Router> router, AboutObject about_object)
     : authenticator_(std::move(authenticator)),
       reviews_(std::move(reviews)),
       always_allow_(std::move(always_allow_paths)),
-      router_(std::move(router)) {
+      router_(std::move(router)),
+      about_object_(std::move(about_object)) {
   for (std::string& path : always_allow_) {
     if (!path.starts_with('/')) path.insert(path.begin(), '/');
   }
@@ -81,6 +86,20 @@ void AccessGate::Serve(const RequestPtr& request, const Respond& respond) {
     response.headers.emplace_back("Cache-Control", "no-cache, private");
     respond(std::move(response));
   };
+  Judge(request, [router = router_, request, answer](std::optional<Response> refused) {
+    if (refused) return answer(*std::move(refused));
+    router->Serve(request, answer);
+  });
+}
+
+void AccessGate::Admit(const RequestPtr& request, const Decide& decide) {
+  Judge(request, [decide](std::optional<Response> refused) {
+    if (refused) refused->headers.emplace_back("Cache-Control", "no-cache, private");
+    decide(std::move(refused));
+  });
+}
+
+void AccessGate::Judge(const RequestPtr& request, const Decide& answer) {
   authenticator_->Authenticate(*request, [this, request, answer](Answer<User> user) {
     if (!user && user.error().overloaded) return answer(Overloaded());
     if (!user) {
@@ -92,24 +111,35 @@ void AccessGate::Serve(const RequestPtr& request, const Respond& respond) {
   });
 }
 
-void AccessGate::Authorize(const RequestPtr& request, User user, const Respond& respond) {
+void AccessGate::Authorize(const RequestPtr& request, User user, const Decide& decide) {
   const auto is_master = [&user] {
     return std::find(user.groups.begin(), user.groups.end(), kMastersGroup) != user.groups.end();
   };
-  if (is_master() || AlwaysAllowed(request->path)) return router_->Serve(request, respond);
-  AccessAttributes attributes{std::move(user), LowerVerb(request->method), request->path};
-  if (reviews_ == nullptr) return respond(Forbidden(attributes, ""));
-  const auto decided = [router = router_, request, respond,
-                        attributes](const Answer<AccessDecision>& decision) {
-    if (!decision && decision.error().overloaded) return respond(Overloaded());
+  if (is_master() || AlwaysAllowed(request->path)) return decide(std::nullopt);
+  const AccessAttributes attributes{std::move(user), LowerVerb(request->method), request->path};
+  if (reviews_ == nullptr) return decide(Forbidden(attributes, ""));
+  Review(request, attributes, decide, [=, this](const AccessDecision& decision) {
+    AccessAttributes about = attributes;
+    if (about_object_) about.resource = about_object_(*request);
+    if (!about.resource) return decide(Forbidden(attributes, decision.reason));
+    Review(request, about, decide,
+           [=](const AccessDecision& second) { decide(Forbidden(about, second.reason)); });
+  });
+}
+
+void AccessGate::Review(const RequestPtr& request, const AccessAttributes& attributes,
+                        const Decide& decide,
+                        const std::function<void(const AccessDecision&)>& refused) {
+  const auto decided = [request, decide, refused](const Answer<AccessDecision>& decision) {
+    if (!decision && decision.error().overloaded) return decide(Overloaded());
     if (!decision) {
-      return respond(ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +
-                                              ": the authorization could not be checked")));
+      return decide(ErrorText(500, Sanitized("Internal Server Error: " + Quoted(request->path) +
+                                             ": the authorization could not be checked")));
     }
-    if (!decision->allowed) return respond(Forbidden(attributes, decision->reason));
-    router->Serve(request, respond);
+    if (!decision->allowed) return refused(*decision);
+    decide(std::nullopt);
   };
-  reviews_->Review(attributes, *request->departure, decided);
+  reviews_->Review(attributes, request->peer, *request->departure, decided);
 }
 
 }  // namespace berth::serving

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,27 +21,40 @@ namespace berth::serving {
 // 429 where too many others wait for the API server's word already.
 //
 // Members of system:masters may do everything, all callers may read the paths that are always
-// allowed, and all else is the API server's to say; without one it is refused. Refusals are Status
+// allowed, and all else is the API server's to say: by the path or, where the request is about one
+// object, by what the caller may do with that; without a server it is refused. Refusals are Status
 // objects, as the API server's own.
 //
 // Thread safety: the executor's thread (see AuthenticationConfig).
 class AccessGate {
  public:
+  // The object that a request is about alone, so that who may do that with the object may make the
+  // request; nullopt: there is none, and the right to the path decides.
+  using AboutObject = std::function<std::optional<ResourceAttributes>(const Request&)>;
+
   // `reviews` may be nullptr. A path that ends in '*' allows all that begin with what is before it.
   AccessGate(std::unique_ptr<Authenticator> authenticator, std::shared_ptr<AccessReviews> reviews,
-             std::vector<std::string> always_allow_paths, std::shared_ptr<const Router> router);
+             std::vector<std::string> always_allow_paths, std::shared_ptr<const Router> router,
+             AboutObject about_object = {});
 
   // Calls `respond` exactly once, now or later; not at all once the client has gone.
   void Serve(const RequestPtr& request, const Respond& respond);
+  // The way up to the router alone, by a request whose body has yet to be read.
+  void Admit(const RequestPtr& request, const Decide& decide);
 
  private:
+  void Judge(const RequestPtr& request, const Decide& decide);
   bool AlwaysAllowed(const std::string& path) const;
-  void Authorize(const RequestPtr& request, User user, const Respond& respond);
+  void Authorize(const RequestPtr& request, User user, const Decide& decide);
+  // Asks whether the attributes are allowed; `refused` is called where they are not.
+  void Review(const RequestPtr& request, const AccessAttributes& attributes, const Decide& decide,
+              const std::function<void(const AccessDecision&)>& refused);
 
   std::unique_ptr<Authenticator> authenticator_;
   std::shared_ptr<AccessReviews> reviews_;
   std::vector<std::string> always_allow_;
   std::shared_ptr<const Router> router_;
+  AboutObject about_object_;
 };
 
 }  // namespace berth::serving

@@ -8,6 +8,7 @@
 
 #include "src/base/logging.h"
 #include "src/documents/parse.h"
+#include "src/serving/reviews.h"
 
 namespace berth::serving {
 namespace {
@@ -41,12 +42,6 @@ Result<std::vector<std::string>> HeadersIn(const ConfigValue& data, std::string_
     if (name.empty()) return Fail(std::string(key) + ": an empty name");
   }
   return names;
-}
-
-// "" where there is none.
-std::string TextIn(const ConfigValue& data, std::string_view key) {
-  const ConfigValue* member = data.Find(key);
-  return member == nullptr || member->string() == nullptr ? "" : *member->string();
 }
 
 Result<RequestHeaderNames> NamesIn(const ConfigValue& data) {
@@ -111,8 +106,8 @@ bool AuthenticationConfig::looks_up() const {
   return !options_.skip_lookup && api_ != nullptr && (!client_file_ || !proxy_file_);
 }
 
-void AuthenticationConfig::Start(OnLookup told) {
-  told_ = std::move(told);
+void AuthenticationConfig::Start(OnLookup on_lookup) {
+  on_lookup_ = std::move(on_lookup);
   if (looks_up()) LookUp();
 }
 
@@ -129,7 +124,7 @@ void AuthenticationConfig::LookUp() {
                  if (self == nullptr) return;
                  const Result<void> done = result ? self->TakeOver(result->body)
                                                   : Result<void>(Fail(result.error().ToString()));
-                 if (self->told_) self->told_(done);
+                 if (self->on_lookup_) self->on_lookup_(done);
                  self->executor_.PostAfter(done ? kLookupPeriod : kRetryPeriod, [weak] {
                    if (const auto still = weak.lock()) still->LookUp();
                  });

@@ -57,8 +57,8 @@ class AuthenticationConfig : public std::enable_shared_from_this<AuthenticationC
                                                             base::Executor& executor,
                                                             const Clock& clock);
 
-  // Begins to look things up in the cluster, where that is called for; tells of each lookup.
-  void Start(OnLookup told);
+  // Begins to look things up in the cluster, where that is called for; reports each lookup.
+  void Start(OnLookup on_lookup);
   // Whether Start() would look anything up.
   bool looks_up() const;
 
@@ -92,7 +92,7 @@ class AuthenticationConfig : public std::enable_shared_from_this<AuthenticationC
   std::optional<FileBundle> proxy_file_;
   AuthoritiesPtr looked_up_authorities_;
   std::optional<FrontProxy> looked_up_proxy_;
-  OnLookup told_;
+  OnLookup on_lookup_;
 };
 
 }  // namespace berth::serving

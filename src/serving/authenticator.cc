@@ -128,7 +128,7 @@ void Authenticator::Authenticate(const Request& request, OnUser done) {
   const std::string token = tokens_ == nullptr ? "" : BearerToken(request);
   if (token.size() > kMaxToken) return done(tl::unexpected(NoAnswer{"the token is too long"}));
   if (!token.empty()) {
-    return tokens_->Review(token, *request.departure,
+    return tokens_->Review(token, request.peer, *request.departure,
                            [done = std::move(done)](const Answer<User>& user) {
                              done(user ? Answer<User>(WithGroup(*user)) : user);
                            });

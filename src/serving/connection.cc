@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/serving/connection.h"
 
+#include <absl/strings/ascii.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/epoll.h>
@@ -10,8 +13,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <utility>
+
+#include "src/base/text.h"
 
 namespace berth::serving {
 namespace {
@@ -20,9 +28,16 @@ constexpr std::string_view kHeadEnd = "\r\n\r\n";
 // TLS records that one turn of the loop reads from a client before the others have theirs.
 constexpr int kRecordsATurn = 2;
 constexpr size_t kRecord = size_t{16} * 1024;
+constexpr size_t kSmallResponse = size_t{4} * 1024;
 // Records one after another that bring no data, as key updates do. Each costs the server more than
 // the client; Go's limit.
 constexpr int kMaxUselessRecords = 16;
+
+Response TooManyBytes() {
+  Response response = ErrorText(429, "429 Too Many Requests");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
 
 std::string Der(const X509* certificate) {
   unsigned char* data = nullptr;
@@ -46,10 +61,119 @@ std::vector<std::string> ChainOf(const SSL* session) {
   return chain;
 }
 
+constexpr std::string_view kLineEnd = "\r\n";
+// An honest client needs a tenth. Each field costs more than its bytes: 8,000 of them are half
+// a megabyte.
+constexpr size_t kMaxTarget = 2048;
+constexpr size_t kMaxFields = 100;
+
+bool IsTokenChar(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenChar);
+}
+
+// No control character, so that none reaches a log or a request of ours.
+bool IsFieldValue(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return c == '\t' || (byte >= 0x20 && byte != 0x7f);
+  });
+}
+
+// Pairs that cannot be decoded are left out, as Go does. nullopt: there are too many.
+std::optional<Fields> ParseQuery(std::string_view text) {
+  Fields query;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('&'), text.size());
+    const std::string_view pair = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (pair.empty()) continue;
+    if (query.size() == kMaxFields) return std::nullopt;
+    const size_t equals = std::min(pair.find('='), pair.size());
+    auto name = base::Unescape(pair.substr(0, equals), base::Plus::kBlank);
+    auto value = base::Unescape(pair.substr(std::min(equals + 1, pair.size())), base::Plus::kBlank);
+    if (name && value) query.emplace_back(std::move(*name), std::move(*value));
+  }
+  return query;
+}
+
+// 0, or the status to refuse with.
+int ParseRequestLine(std::string_view line, RequestHead& head) {
+  const size_t first = line.find(' ');
+  const size_t last = line.rfind(' ');
+  if (first == std::string_view::npos || first == last) return 400;
+  const std::string_view method = line.substr(0, first);
+  const std::string_view target = line.substr(first + 1, last - first - 1);
+  const std::string_view version = line.substr(last + 1);
+  if (target.size() > kMaxTarget) return 414;
+  if (!IsToken(method) || !target.starts_with('/')) return 400;
+  if (version == "HTTP/1.0") {
+    head.keep_alive = false;
+  } else if (version != "HTTP/1.1") {
+    return version.starts_with("HTTP/") ? 505 : 400;
+  }
+  const auto is_visible = [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; };
+  if (!std::all_of(target.begin(), target.end(), is_visible)) return 400;
+  const size_t mark = std::min(target.find('?'), target.size());
+  auto path = base::Unescape(target.substr(0, mark));
+  if (!path) return 400;
+  head.request.method = method;
+  head.request.path = std::move(*path);
+  auto query = ParseQuery(target.substr(std::min(mark + 1, target.size())));
+  if (!query) return 414;
+  head.request.query = std::move(*query);
+  return 0;
+}
+
+int ParseContentLength(const std::string& value, std::optional<size_t>& length) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc::result_out_of_range) return 413;
+  if (error != std::errc() || end != value.data() + value.size()) return 400;
+  if (length && *length != number) return 400;
+  length = number;
+  return 0;
+}
+
+int ParseFieldLine(std::string_view line, RequestHead& head) {
+  if (head.request.headers.size() == kMaxFields) return 431;
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos || !IsToken(line.substr(0, colon))) return 400;
+  const std::string_view value = base::Trim(line.substr(colon + 1), " \t");
+  if (!IsFieldValue(value)) return 400;
+  head.request.headers.emplace_back(absl::AsciiStrToLower(std::string(line.substr(0, colon))),
+                                    value);
+  return 0;
+}
+
+// What the headers say about the connection and the body.
+int ReadFraming(RequestHead& head, bool http11) {
+  std::optional<size_t> length;
+  int hosts = 0;
+  for (const auto& [name, value] : head.request.headers) {
+    if (name == "host") ++hosts;
+    if (name == "transfer-encoding") return 501;
+    if (name == "content-length") {
+      if (const int refused = ParseContentLength(value, length)) return refused;
+    }
+    if (name == "connection" &&
+        base::Contains(absl::AsciiStrToLower(std::string(value)), "close")) {
+      head.keep_alive = false;
+    }
+  }
+  if (hosts > 1 || (http11 && hosts == 0)) return 400;
+  head.content_length = length.value_or(0);
+  return 0;
+}
+
 }  // namespace
 
-Connection::Connection(HttpServer& server, uint64_t id, int fd)
-    : server_(server), id_(id), fd_(fd), wanted_(EPOLLIN) {
+Connection::Connection(HttpServer& server, uint64_t id, int fd, std::string peer)
+    : server_(server), id_(id), fd_(fd), peer_(std::move(peer)), wanted_(EPOLLIN) {
   Enter(State::kHandshake, server_.limits_.handshake);
   waiting_since_ = server_.loop_.Now();
   server_.loop_.Watch(fd_, wanted_, *this);
@@ -57,10 +181,20 @@ Connection::Connection(HttpServer& server, uint64_t id, int fd)
 
 Connection::~Connection() {
   ReleaseBody();
+  ReleaseResponse();
   server_.loop_.Unwatch(fd_, *this);
   GiveUp();
+  // What is cut off is of no use, and would stay in the kernel for as long as the peer does not
+  // read.
+  const bool cut_off = state_ == State::kWriting;
+  if (cut_off) {
+    const linger at_once{1, 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  }
   if (session_ != nullptr) {
-    if (state_ != State::kHandshake && state_ != State::kClosing) SSL_shutdown(session_);
+    if (state_ != State::kHandshake && state_ != State::kClosing && !cut_off) {
+      SSL_shutdown(session_);
+    }
     SSL_free(session_);
     ERR_clear_error();
   }
@@ -73,9 +207,18 @@ void Connection::Enter(State state, Duration limit) {
 }
 
 void Connection::OnReady(int /*fd*/, uint32_t events) {
-  // While a request is handled, what comes is the end.
-  const bool broken = state_ == State::kHandling || (events & EPOLLERR) != 0;
+  if (state_ == State::kHandshake && server_.tls_ != nullptr && (events & EPOLLERR) == 0) {
+    server_.loop_.Unwatch(fd_, *this);
+    awaits_turn_ = true;
+    return server_.AwaitTurn(*this);
+  }
+  // While others are waited for, what comes is the end.
+  const bool broken = waits_for_others() || (events & EPOLLERR) != 0;
   if (broken || !Drive()) server_.Close(id_);
+}
+
+void Connection::HaveTurn() {
+  if (!Drive()) server_.Close(id_);
 }
 
 bool Connection::Drive() {
@@ -89,6 +232,7 @@ bool Connection::Drive() {
       case State::kReading:
         progress = Read();
         break;
+      case State::kAdmitting:
       case State::kHandling:
         wanted_ = EPOLLRDHUP;
         break;
@@ -102,7 +246,10 @@ bool Connection::Drive() {
     if (progress == Progress::kClosed) return false;
     if (progress == Progress::kBlocked) break;
   }
-  if (wanted_ != before) server_.loop_.Watch(fd_, wanted_, *this);
+  const bool unwatched = std::exchange(awaits_turn_, false);
+  if (unwatched || wanted_ != before) {
+    server_.loop_.Watch(fd_, wanted_, *this);
+  }
   return true;
 }
 
@@ -193,26 +340,68 @@ bool Connection::TakeHead() {
     Refuse(head.error());
     return false;
   }
-  if (!AdmitBody(*head)) return false;
-  head_ = std::move(*head);
-  in_.erase(0, size);
-  searched_ = 0;
-  return true;
-}
-
-bool Connection::AdmitBody(const RequestHead& head) {
-  const ServerLimits& limits = server_.limits_;
-  if (head.content_length <= limits.body_bytes) return true;
-  const auto larger = limits.body_bytes_of.find(head.request.path);
-  if (larger == limits.body_bytes_of.end() || head.content_length > larger->second) {
+  if (!TakesBody(*head)) {
     Refuse(413);
     return false;
   }
-  if (head.content_length > limits.large_bodies_bytes - server_.large_bodies_) {
-    Refuse(429);
+  head_ = std::move(*head);
+  in_.erase(0, size);
+  searched_ = 0;
+  if (head_->content_length > 0 && server_.admit_) {
+    AskForBody();
     return false;
   }
-  large_body_ = head.content_length;
+  if (ReserveBody(head_->content_length)) return true;
+  Refuse(429);
+  return false;
+}
+
+bool Connection::TakesBody(const RequestHead& head) const {
+  const ServerLimits& limits = server_.limits_;
+  if (head.content_length <= limits.body_bytes) return true;
+  const auto larger = limits.body_bytes_of.find(head.request.path);
+  return larger != limits.body_bytes_of.end() && head.content_length <= larger->second;
+}
+
+void Connection::AskForBody() {
+  Enter(State::kAdmitting, server_.limits_.answer);
+  head_->request.client_chain = client_chain_;
+  head_->request.peer = PeerOf(fd_);
+  departure_ = head_->request.departure;
+  const uint64_t number = ++number_;
+  const auto request = std::make_shared<const Request>(head_->request);
+  server_.admit_(request, [self = std::weak_ptr<HttpServer*>(server_.self_), &loop = server_.loop_,
+                           id = id_, number](std::optional<Response> refused) {
+    loop.Post([self, id, number, refused = std::move(refused)] {
+      const auto server = self.lock();
+      if (server == nullptr) return;
+      const auto found = (*server)->connections_.find(id);
+      if (found != (*server)->connections_.end()) found->second->Decided(number, refused);
+    });
+  });
+}
+
+void Connection::Decided(uint64_t number, const std::optional<Response>& refused) {
+  if (state_ != State::kAdmitting || number != number_) return;
+  departure_.reset();
+  if (refused) {
+    in_.clear();
+    head_.reset();
+    parts_ = Parts::kHeadAndBody;
+    // Its body is on its way, and will not be read.
+    Enqueue(*refused, Persistence::kClose);
+  } else if (!ReserveBody(head_->content_length)) {
+    Refuse(429);
+  } else {
+    Enter(State::kReading, server_.limits_.head);
+  }
+  if (!Drive()) server_.Close(id_);
+}
+
+bool Connection::ReserveBody(size_t bytes) {
+  if (bytes <= server_.limits_.body_bytes) return true;
+  if (!server_.HasRoomForBody(peer_, bytes)) return false;
+  large_body_ = bytes;
   server_.large_bodies_ += large_body_;
   return true;
 }
@@ -232,21 +421,23 @@ bool Connection::TakeRequest() {
 }
 
 void Connection::Handle(RequestHead head) {
-  Enter(State::kHandling, server_.limits_.answer);
+  const auto longer = server_.limits_.answer_of.find(head.request.path);
+  Enter(State::kHandling,
+        longer == server_.limits_.answer_of.end() ? server_.limits_.answer : longer->second);
   parts_ = head.request.method == "HEAD" ? Parts::kHead : Parts::kHeadAndBody;
   persistence_ = head.keep_alive ? Persistence::kKeepAlive : Persistence::kClose;
   head.request.client_chain = client_chain_;
+  head.request.peer = PeerOf(fd_);
   departure_ = head.request.departure;
   const uint64_t number = ++number_;
   const auto request = std::make_shared<const Request>(std::move(head.request));
   server_.handler_(request, [self = std::weak_ptr<HttpServer*>(server_.self_),
                              &loop = server_.loop_, id = id_, number](Response response) {
-    loop.Post([self, id, number, response = std::move(response)]() mutable {
+    loop.Post([self, id, number, response = std::move(response)] {
       const auto server = self.lock();
       if (server == nullptr) return;
       const auto found = (*server)->connections_.find(id);
       if (found == (*server)->connections_.end()) return;
-      if (response.write_body) response.body = response.write_body();
       found->second->Answer(number, response);
     });
   });
@@ -260,7 +451,7 @@ void Connection::Answer(uint64_t number, const Response& response) {
 }
 
 bool Connection::TimeOut() {
-  if (state_ != State::kHandling) return false;
+  if (!waits_for_others()) return false;
   GiveUp();
   Refuse(504);
   return Drive();
@@ -272,6 +463,7 @@ void Connection::GiveUp() {
 
 void Connection::Refuse(int code) {
   in_.clear();
+  head_.reset();
   searched_ = 0;
   parts_ = Parts::kHeadAndBody;
   Enqueue(ErrorText(code, std::to_string(code) + " " + std::string(StatusText(code))),
@@ -282,24 +474,59 @@ void Connection::Enqueue(const Response& response, Persistence persistence) {
   ReleaseBody();
   persistence_ = persistence;
   out_ = Serialize(response, parts_, persistence);
+  shared_out_ = parts_ == Parts::kHead ? nullptr : response.shared_body;
+  if (shared_out_ != nullptr && out_.size() + shared_out_->size() <= kSmallResponse) {
+    out_ += *std::exchange(shared_out_, nullptr);
+  }
+  // Small ones go out in any case, a probe's among them: each connection writes one at most.
+  if (shared_out_ != nullptr || out_.size() > kSmallResponse) {
+    if (server_.Reserve(peer_, out_.size(), shared_out_.get())) {
+      reserved_ = out_.size();
+    } else {
+      shared_out_.reset();
+      out_ = Serialize(TooManyBytes(), parts_, persistence);
+    }
+  }
   written_ = 0;
+  writing_since_ = took_last_ = server_.loop_.Now();
   Enter(State::kWriting, server_.limits_.write);
 }
 
-Connection::Progress Connection::Write() {
-  while (written_ < out_.size()) {
-    const size_t size = std::min(out_.size() - written_, kRecord);
-    const int put = Send(std::string_view(out_).substr(written_, size));
-    if (put <= 0) return Blocked(put);
-    written_ += static_cast<size_t>(put);
-  }
+bool Connection::lags() const {
+  if (state_ != State::kWriting || reserved_ == 0) return false;
+  const ServerLimits& limits = server_.limits_;
+  const Time now = server_.loop_.Now();
+  if (now - took_last_ >= limits.lag) return true;
+  const Duration had = now - writing_since_;
+  if (had < limits.lag) return false;
+  const size_t whole = out_.size() + (shared_out_ == nullptr ? 0 : shared_out_->size());
+  using Seconds = std::chrono::duration<double>;
+  return static_cast<double>(written_) * Seconds(limits.write) <
+         static_cast<double>(whole) * Seconds(had);
+}
+
+void Connection::ReleaseResponse() {
+  server_.Release(std::exchange(reserved_, 0), shared_out_.get());
+  shared_out_.reset();
   out_.clear();
   out_.shrink_to_fit();
+}
+
+Connection::Progress Connection::Write() {
+  const std::string_view shared = shared_out_ == nullptr ? std::string_view() : *shared_out_;
+  while (written_ < out_.size() + shared.size()) {
+    const std::string_view rest = written_ < out_.size() ? std::string_view(out_).substr(written_)
+                                                         : shared.substr(written_ - out_.size());
+    const int put = Send(rest.substr(0, kRecord));
+    if (put <= 0) return Blocked(put);
+    written_ += static_cast<size_t>(put);
+    took_last_ = server_.loop_.Now();
+  }
+  ReleaseResponse();
   if (persistence_ == Persistence::kClose) {
-    // Nothing is waited for once the server goes.
-    if (server_.drained_) return Progress::kClosed;
     CloseEnd();
-    return Progress::kDone;
+    // Nothing is waited for once the server goes.
+    return server_.drained_ ? Progress::kClosed : Progress::kDone;
   }
   Enter(State::kReading, server_.limits_.idle);
   waiting_since_ = server_.loop_.Now();
@@ -326,6 +553,62 @@ Connection::Progress Connection::Discard() {
   }
   wanted_ = EPOLLIN;
   return Progress::kBlocked;
+}
+
+std::string PeerOf(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "";
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const auto written = [&text](int family, const void* bytes) {
+    return std::string(inet_ntop(family, bytes, text.data(), text.size()));
+  };
+  if (address.ss_family == AF_INET) {
+    return written(AF_INET, &reinterpret_cast<sockaddr_in*>(&address)->sin_addr);
+  }
+  if (address.ss_family != AF_INET6) return "";
+  in6_addr network = reinterpret_cast<sockaddr_in6*>(&address)->sin6_addr;
+  // An IPv4 client of a socket for both.
+  if (IN6_IS_ADDR_V4MAPPED(&network) != 0) return written(AF_INET, &network.s6_addr[12]);
+  std::fill(std::begin(network.s6_addr) + 8, std::end(network.s6_addr), uint8_t{0});
+  return written(AF_INET6, &network);
+}
+
+tl::expected<RequestHead, int> ParseRequestHead(std::string_view text) {
+  RequestHead head;
+  const size_t first_end = text.find(kLineEnd);
+  if (first_end == std::string_view::npos) return tl::unexpected(400);
+  if (const int refused = ParseRequestLine(text.substr(0, first_end), head)) {
+    return tl::unexpected(refused);
+  }
+  const bool http11 = head.keep_alive;
+  text.remove_prefix(first_end + kLineEnd.size());
+  while (text != kLineEnd) {
+    const size_t end = text.find(kLineEnd);
+    if (end == std::string_view::npos) return tl::unexpected(400);
+    if (const int refused = ParseFieldLine(text.substr(0, end), head)) {
+      return tl::unexpected(refused);
+    }
+    text.remove_prefix(end + kLineEnd.size());
+  }
+  if (const int refused = ReadFraming(head, http11)) return tl::unexpected(refused);
+  return head;
+}
+
+std::string Serialize(const Response& response, Parts parts, Persistence persistence) {
+  std::string text = "HTTP/1.1 " + std::to_string(response.code) + " ";
+  text += StatusText(response.code);
+  text += kLineEnd;
+  for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
+  text += "Content-Type: " + response.content_type + "\r\n";
+  text += "Content-Length: " +
+          std::to_string(response.shared_body == nullptr ? response.body.size()
+                                                         : response.shared_body->size()) +
+          "\r\n";
+  if (persistence == Persistence::kClose) text += "Connection: close\r\n";
+  text += kLineEnd;
+  if (parts == Parts::kHeadAndBody) text += response.body;
+  return text;
 }
 
 }  // namespace berth::serving

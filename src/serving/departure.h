@@ -13,20 +13,20 @@ namespace berth::serving {
 // Thread safety: the server's thread.
 class Departure {
  public:
-  // Calls `told` when the client has gone; at once where it has.
-  void OnGone(std::function<void()> told) {
-    if (gone_) return told();
-    told_.push_back(std::move(told));
+  // Calls `on_gone` when the client has gone; at once where it has.
+  void OnGone(std::function<void()> on_gone) {
+    if (gone_) return on_gone();
+    on_gone_.push_back(std::move(on_gone));
   }
 
   void Announce() {
     gone_ = true;
-    for (const auto& told : std::exchange(told_, {})) told();
+    for (const auto& on_gone : std::exchange(on_gone_, {})) on_gone();
   }
 
  private:
   bool gone_ = false;
-  std::vector<std::function<void()>> told_;
+  std::vector<std::function<void()>> on_gone_;
 };
 
 }  // namespace berth::serving

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <string_view>
-#include <utility>
 
 #include "berth/check.h"
 #include "src/serving/accept.h"
@@ -12,10 +11,15 @@
 namespace berth::serving {
 namespace {
 
-// A packet's worth: less is not sent faster for being smaller.
-constexpr size_t kWorthwhileBytes = 1400;
 constexpr int kGzipFormat = 16;
 constexpr int kMemoryLevel = 8;
+
+}  // namespace
+
+bool TakesGzip(const Request& request) {
+  const std::string* accepted = request.FindHeader("accept-encoding");
+  return accepted != nullptr && AcceptsGzip(*accepted);
+}
 
 std::string Gzip(std::string_view text) {
   z_stream stream{};
@@ -33,22 +37,6 @@ std::string Gzip(std::string_view text) {
   out.resize(stream.total_out);
   deflateEnd(&stream);
   return out;
-}
-
-}  // namespace
-
-Response Compressed(const Request& request, Response response) {
-  const std::string* accepted = request.FindHeader("accept-encoding");
-  response.headers.emplace_back("Vary", "Accept-Encoding");
-  if (accepted == nullptr || !AcceptsGzip(*accepted)) return response;
-  if (response.write_body) {
-    response.write_body = [write = std::move(response.write_body)] { return Gzip(write()); };
-  } else {
-    if (response.body.size() < kWorthwhileBytes) return response;
-    response.body = Gzip(response.body);
-  }
-  response.headers.emplace_back("Content-Encoding", "gzip");
-  return response;
 }
 
 }  // namespace berth::serving

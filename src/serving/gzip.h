@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 #include "src/serving/http.h"
 
 namespace berth::serving {
 
-// The response to a request, compressed where the client takes gzip and there is enough of it for
-// that to pay. A body that is still to be written is compressed once it is, on the thread that
-// writes it. Thread safety: any thread.
-Response Compressed(const Request& request, Response response);
+// Thread safety: any thread.
+
+// A packet's worth: less is not sent faster for being smaller.
+inline constexpr size_t kWorthwhileBytes = 1400;
+
+// Whether the client takes gzip.
+bool TakesGzip(const Request& request);
+// The text as a gzip file.
+std::string Gzip(std::string_view text);
 
 }  // namespace berth::serving

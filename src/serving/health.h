@@ -17,7 +17,7 @@ struct HealthCheck {
   std::function<std::optional<std::string>()> failure;
 };
 
-// Hears how each check of "readyz" or the like went, for metrics.
+// Called with how each check of "readyz" or the like went, for metrics.
 using OnHealthCheck =
     std::function<void(const std::string& check, const std::string& type, bool healthy)>;
 

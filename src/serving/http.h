@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ struct Request {
   Fields query{};        // decoded, in order
   Fields headers{};      // names in lower case, in order
   std::string body{};
+  std::string peer{};  // whose address it came from; see PeerOf()
   // What the client showed in the TLS handshake, each as DER, its own certificate first. That it
   // holds the key is proven; who signed it has not been looked at.
   std::vector<std::string> client_chain{};
@@ -41,13 +43,17 @@ struct Response {
   std::string content_type = std::string(kPlainText);
   std::string body{};
   Fields headers{};
-  // For a body that takes long to write: called on the server's thread in place of `body`, so that
-  // the handler need not wait for it.
-  std::function<std::string()> write_body{};
+  // In place of `body`, where it is set: bytes that several responses share.
+  std::shared_ptr<const std::string> shared_body{};
 };
 
 // Takes the one answer to a request; from any thread, also from inside the handler.
 using Respond = std::function<void(Response)>;
+// Takes the decision on a request, once: nullopt lets it go on, a response refuses it. From any
+// thread, now or later; not at all once the client has gone.
+using Decide = std::function<void(std::optional<Response>)>;
+// Decides by a request's head whether its body may come. As a handler, on the server's thread.
+using Admit = std::function<void(const RequestPtr& head, Decide)>;
 // Called on the server's thread and must not wait there.
 using Handler = std::function<void(const RequestPtr&, Respond)>;
 

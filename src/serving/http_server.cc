@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -25,6 +27,9 @@ constexpr int kBacklog = 1024;
 // Connections that one turn of the loop accepts before the others have theirs.
 constexpr int kAcceptsATurn = 32;
 constexpr Duration kSweepPeriod = std::chrono::seconds(1);
+
+// What one address may have of a bound.
+size_t ShareOfOne(size_t bound) { return bound / 4 * 3; }
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -58,6 +63,19 @@ bool IsLoopback(const SocketAddress& address) {
   return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) != 0;
 }
 
+// The address, or what of it tells machines apart.
+std::string PeerOf(const SocketAddress& address) {
+  const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
+  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address.storage);
+  const auto text = [](const void* bytes, size_t size) {
+    return std::string(static_cast<const char*>(bytes), size);
+  };
+  constexpr size_t kPrefix = 8;
+  if (address.storage.ss_family == AF_INET) return text(&v4->sin_addr, sizeof(v4->sin_addr));
+  if (!IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) return text(&v6->sin6_addr, kPrefix);
+  return text(&v6->sin6_addr.s6_addr[12], sizeof(v4->sin_addr));
+}
+
 int PortOf(int fd) {
   SocketAddress bound;
   bound.size = sizeof(bound.storage);
@@ -75,14 +93,19 @@ void SwitchOn(int fd, int level, int option) {
 }  // namespace
 
 HttpServer::HttpServer(const ServerLimits& limits, const TlsContext* tls, base::EventLoop& loop,
-                       Handler handler)
-    : limits_(limits), tls_(tls), loop_(loop), handler_(std::move(handler)) {}
+                       Handler handler, Admit admit)
+    : limits_(limits),
+      tls_(tls),
+      loop_(loop),
+      handler_(std::move(handler)),
+      admit_(std::move(admit)) {}
 
 Result<std::unique_ptr<HttpServer>> HttpServer::Listen(const ListenOptions& options,
                                                        const ServerLimits& limits,
                                                        const TlsContext* tls, base::EventLoop& loop,
-                                                       Handler handler) {
-  std::unique_ptr<HttpServer> server(new HttpServer(limits, tls, loop, std::move(handler)));
+                                                       Handler handler, Admit admit) {
+  std::unique_ptr<HttpServer> server(
+      new HttpServer(limits, tls, loop, std::move(handler), std::move(admit)));
   if (auto opened = server->Open(options); !opened) return Fail(opened.error());
   return server;
 }
@@ -108,6 +131,10 @@ Result<void> HttpServer::Open(const ListenOptions& options) {
   // A restart must not wait for the old connections' last packets.
   SwitchOn(listener_, SOL_SOCKET, SO_REUSEADDR);
   if (options.share_port) SwitchOn(listener_, SOL_SOCKET, SO_REUSEPORT);
+  // Connections inherit it. Left to itself the kernel keeps megabytes for a client that does not
+  // read, which count as the daemon's.
+  setsockopt(listener_, SOL_SOCKET, SO_SNDBUF, &limits_.send_buffer_bytes,
+             sizeof(limits_.send_buffer_bytes));
   if (bind(listener_, address->get(), address->size) != 0) return problem("bind");
   if (listen(listener_, kBacklog) != 0) return problem("listen");
   port_ = PortOf(listener_);
@@ -132,9 +159,11 @@ void HttpServer::Start() {
 
 void HttpServer::OnReady(int fd, uint32_t /*events*/) {
   for (int i = 0; i < kAcceptsATurn; ++i) {
-    const int accepted = accept4(fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    SocketAddress from;
+    from.size = sizeof(from.storage);
+    const int accepted = accept4(fd, from.get(), &from.size, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted >= 0) {
-      Accept(accepted);
+      Accept(accepted, PeerOf(from));
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       // The listener stays readable, and asking again at once would keep the thread busy.
       EvictOldest();
@@ -147,19 +176,51 @@ void HttpServer::OnReady(int fd, uint32_t /*events*/) {
   }
 }
 
-void HttpServer::Accept(int fd) {
+void HttpServer::Accept(int fd, std::string peer) {
   if (connections_.size() >= limits_.connections) EvictOldest();
   SwitchOn(fd, IPPROTO_TCP, TCP_NODELAY);
   const uint64_t id = ++last_id_;
-  connections_.emplace(id, std::make_unique<Connection>(*this, id, fd));
+  connections_.emplace(id, std::make_unique<Connection>(*this, id, fd, std::move(peer)));
 }
 
 void HttpServer::EvictOldest() {
-  const auto oldest =
-      std::min_element(connections_.begin(), connections_.end(), [](const auto& a, const auto& b) {
-        return a.second->waiting_since() < b.second->waiting_since();
-      });
+  std::map<std::string_view, size_t> counts;
+  for (const auto& [id, connection] : connections_) ++counts[connection->peer()];
+  const auto before = [&counts](const auto& a, const auto& b) {
+    const size_t of_a = counts[a.second->peer()];
+    const size_t of_b = counts[b.second->peer()];
+    return of_a != of_b ? of_a > of_b : a.second->waiting_since() < b.second->waiting_since();
+  };
+  const auto oldest = std::min_element(connections_.begin(), connections_.end(), before);
   if (oldest != connections_.end()) connections_.erase(oldest);
+}
+
+void HttpServer::AwaitTurn(const Connection& connection) {
+  if (turns_.empty()) PostTurn();
+  auto& line = awaiting_[connection.peer()];
+  if (line.empty()) turns_.push_back(connection.peer());
+  line.push_back(connection.id());
+}
+
+void HttpServer::PostTurn() {
+  loop_.Post([self = std::weak_ptr<HttpServer*>(self_)] {
+    if (const auto server = self.lock()) (*server)->TakeTurn();
+  });
+}
+
+void HttpServer::TakeTurn() {
+  const auto line = awaiting_.find(turns_.front());
+  const uint64_t id = line->second.front();
+  line->second.pop_front();
+  turns_.pop_front();
+  if (line->second.empty()) {
+    awaiting_.erase(line);
+  } else {
+    turns_.push_back(line->first);
+  }
+  if (!turns_.empty()) PostTurn();
+  const auto found = connections_.find(id);
+  if (found != connections_.end()) found->second->HaveTurn();
 }
 
 void HttpServer::Sweep() {
@@ -171,6 +232,77 @@ void HttpServer::Sweep() {
   paused_ = false;
   sweep_ = loop_.PostAfter(kSweepPeriod, [this] { Sweep(); });
   FinishIfDrained();
+}
+
+bool HttpServer::HasRoomForBody(const std::string& peer, size_t bytes) const {
+  if (bytes > limits_.large_bodies_bytes - large_bodies_) return false;
+  size_t held = 0;
+  for (const auto& [id, connection] : connections_) {
+    if (connection->peer() == peer) held += connection->large_body();
+  }
+  return held == 0 || held + bytes <= ShareOfOne(limits_.large_bodies_bytes);
+}
+
+HttpServer::Lacks HttpServer::WhatLacks(const std::string& peer, size_t own,
+                                        const std::string* shared) const {
+  const auto more = [own, shared](const auto& bodies) {
+    return own + (shared == nullptr || bodies.contains(shared) ? 0 : shared->size());
+  };
+  // A single response is let through, however long, where there is no other.
+  if (responses_ == 0) return Lacks::kNothing;
+  size_t held = 0;
+  std::set<const std::string*> bodies;
+  for (const auto& [id, connection] : connections_) {
+    if (connection->peer() != peer) continue;
+    held += connection->reserved();
+    const std::string* const body = connection->shared_body();
+    if (body != nullptr && bodies.insert(body).second) held += body->size();
+  }
+  // First, so that it makes room for itself.
+  const bool adds = shared == nullptr || !bodies.contains(shared);
+  const size_t share = ShareOfOne(limits_.responses_bytes);
+  if (adds && held > 0 && held + more(bodies) > share) return Lacks::kPeer;
+  const bool fits = responses_ + more(shared_bodies_) <= limits_.responses_bytes;
+  return fits ? Lacks::kNothing : Lacks::kAll;
+}
+
+bool HttpServer::Reserve(const std::string& peer, size_t own, const std::string* shared) {
+  while (true) {
+    const Lacks lacks = WhatLacks(peer, own, shared);
+    if (lacks == Lacks::kNothing) break;
+    if (!CloseLaggard(lacks == Lacks::kPeer ? &peer : nullptr)) return false;
+  }
+  responses_ += own;
+  if (shared != nullptr && ++shared_bodies_[shared] == 1) responses_ += shared->size();
+  return true;
+}
+
+bool HttpServer::CloseLaggard(const std::string* peer) {
+  std::set<const std::string*> read;  // bodies, by those who do not lag
+  for (const auto& [id, connection] : connections_) {
+    if (!connection->lags()) read.insert(connection->shared_body());
+  }
+  auto least = connections_.end();
+  for (auto it = connections_.begin(); it != connections_.end(); ++it) {
+    const Connection& connection = *it->second;
+    if (!connection.lags() || (peer != nullptr && connection.peer() != *peer)) continue;
+    const std::string* const body = connection.shared_body();
+    if (body != nullptr && read.contains(body)) continue;
+    if (least == connections_.end() || connection.written() < least->second->written()) least = it;
+  }
+  if (least == connections_.end()) return false;
+  base::LogV(2, "Closed a client that does not read its answer, as others wait");
+  connections_.erase(least);
+  return true;
+}
+
+void HttpServer::Release(size_t own, const std::string* shared) {
+  responses_ -= own;
+  if (shared == nullptr) return;
+  const auto found = shared_bodies_.find(shared);
+  if (--found->second > 0) return;
+  responses_ -= shared->size();
+  shared_bodies_.erase(found);
 }
 
 void HttpServer::Close(uint64_t id) {

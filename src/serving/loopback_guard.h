@@ -15,7 +15,7 @@ namespace berth::serving {
 //  - the Host header must name this server, else a site whose name resolves to 127.0.0.1 could read
 //    the answers (DNS rebinding);
 //  - where the browser says which site a request comes from, that must be this one;
-//  - guarded paths ask for a token that only those know who were told the address.
+//  - guarded paths ask for a token that only those know who were given the address.
 //
 // Thread safety: any thread.
 class LoopbackGuard {

@@ -27,6 +27,18 @@ void Router::HandleMethod(std::string_view path, std::string method, Handler han
   BERTH_CHECK(added, "a method of a path is handled twice");
 }
 
+void Router::Include(const Router& other,
+                     const std::function<Respond(const RequestPtr&, Respond)>& wrap) {
+  for (const auto& [path, methods] : other.paths_) {
+    for (const auto& [method, handler] : methods) {
+      const auto wrapped = [inner = handler, wrap](const RequestPtr& request, Respond respond) {
+        inner(request, wrap(request, std::move(respond)));
+      };
+      HandleMethod(path, method, wrapped);
+    }
+  }
+}
+
 void Router::Serve(const RequestPtr& request, Respond respond) const {
   const auto found = paths_.find(request->path);
   if (found == paths_.end()) return respond(ErrorText(404, "404 page not found"));

@@ -24,6 +24,9 @@ class Router {
   // This method of the path, which may have others.
   void HandleMethod(std::string_view path, std::string method, Handler handler);
 
+  // All that `other` handles, with what its handlers answer going through `wrap`.
+  void Include(const Router& other, const std::function<Respond(const RequestPtr&, Respond)>& wrap);
+
   // 404 where there is no such path.
   void Serve(const RequestPtr& request, Respond respond) const;
 

@@ -41,12 +41,16 @@ Result<std::unique_ptr<Server>> Server::Make(ServerOptions options, AccessApis a
   }
   server->gate_ = std::make_unique<AccessGate>(
       std::make_unique<Authenticator>(std::move(*config), std::move(tokens), clock),
-      std::move(reviews), std::move(options.always_allow_paths), std::move(router));
+      std::move(reviews), std::move(options.always_allow_paths), std::move(router),
+      std::move(options.about_object));
 
   auto https = HttpServer::Listen(
       options.listen, options.limits, server->tls_.get(), loop,
       [gate = server->gate_.get()](const RequestPtr& request, const Respond& respond) {
         gate->Serve(request, respond);
+      },
+      [gate = server->gate_.get()](const RequestPtr& head, const Decide& decide) {
+        gate->Admit(head, decide);
       });
   if (!https) return Fail(https.error());
   server->https_ = std::move(*https);
@@ -67,13 +71,13 @@ Result<void> Server::Start() {
     https_->Start();
     ReloadCertificates();
     authentication_->Start([this, lookups](Result<void> done) {
-      if (!done && !std::exchange(told_lookup_failure_, true)) {
+      if (!done && !std::exchange(logged_lookup_failure_, true)) {
         base::LogWarning(
             "Authentication's configuration could not be looked up: no client "
             "certificate is believed until it is",
             {{"err", done.error().message}});
       }
-      if (done) told_lookup_failure_ = false;
+      if (done) logged_lookup_failure_ = false;
       if (lookups->size() == 0) lookups->Push(std::move(done));
     });
   });
@@ -89,10 +93,10 @@ void Server::ReloadCertificates() {
   loop_.PostAfter(kReloadPeriod, [this] {
     const auto reloaded = tls_->Reload();
     if (reloaded && *reloaded) base::LogInfo("Read the serving certificate again");
-    if (!reloaded && !told_reload_failure_) {
+    if (!reloaded && !logged_reload_failure_) {
       base::LogWarning("Keeping the old serving certificate", {{"err", reloaded.error().message}});
     }
-    told_reload_failure_ = !reloaded;
+    logged_reload_failure_ = !reloaded;
     ReloadCertificates();
   });
 }

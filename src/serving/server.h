@@ -28,6 +28,7 @@ struct ServerOptions {
   std::vector<std::string> always_allow_paths = {"/healthz", "/readyz", "/livez"};
   Duration allowed_ttl = std::chrono::seconds(10);
   Duration denied_ttl = std::chrono::seconds(10);
+  AccessGate::AboutObject about_object = {};
 };
 
 // The API servers that answer questions about users; either may be nullptr: there is none.
@@ -67,8 +68,8 @@ class Server {
   const Clock& clock_;
   base::EventLoop loop_;
   bool lookup_must_succeed_ = false;
-  bool told_lookup_failure_ = false;
-  bool told_reload_failure_ = false;
+  bool logged_lookup_failure_ = false;
+  bool logged_reload_failure_ = false;
   std::unique_ptr<TlsContext> tls_;
   std::shared_ptr<AuthenticationConfig> authentication_;
   std::unique_ptr<AccessGate> gate_;

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/serving/tls_context.h"
 
-#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -119,14 +116,6 @@ Result<CertifiedKeyPem> ReadPair(const std::string& certificate_file, const std:
   return CertifiedKeyPem{std::move(*certificate), std::move(*key)};
 }
 
-Result<void> WriteFile(const std::string& path, const std::string& text, mode_t mode) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-  if (fd < 0) return Fail("open " + path + ": " + std::generic_category().message(errno));
-  const bool whole = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (close(fd) != 0 || !whole) return Fail(path + " cannot be written");
-  return {};
-}
-
 // Where the own certificate is kept, as kube-scheduler names the files; made if it is not there.
 Result<void> KeepOwnCertificate(TlsOptions& options, Time now) {
   const std::string base = options.own_certificate_folder + "/kube-scheduler";
@@ -141,8 +130,10 @@ Result<void> KeepOwnCertificate(TlsOptions& options, Time now) {
   if (problem) return Fail(options.own_certificate_folder + ": " + problem.message());
   const auto pair = MakeOwnCertificate(now);
   if (!pair) return Fail(pair.error());
-  if (auto written = WriteFile(options.key_file, pair->key_pem, 0600); !written) return written;
-  return WriteFile(options.certificate_file, pair->certificate_pem, 0644);
+  if (auto written = base::WritePrivateFile(options.key_file, pair->key_pem); !written) {
+    return written;
+  }
+  return base::WritePrivateFile(options.certificate_file, pair->certificate_pem);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ void Comparison::Decided(const scheduler::CycleOutcome& outcome) {
   if (it == pending_.end()) return;
   Pending& pending = it->second;
   ForgetOnlyBerth(pending);
-  // A pod that was changed is decided again; how long it took is told by the first time.
+  // A pod that was changed is decided again; how long it took counts from the first time.
   if (pending.node.empty() || outcome.node_name.empty()) pending.decided = clock_.Now();
   pending.node = outcome.node_name;
   pending.message = outcome.message;

@@ -61,7 +61,7 @@ class Durations {
   uint64_t count_ = 0;
 };
 
-// What a comparison has come to.
+// The result of a comparison.
 struct Summary {
   std::array<uint64_t, kNumAgreements> pods{};  // that the other bound, by Agreement
   // Sums of what the choice of each lacks to the best score of the moment.

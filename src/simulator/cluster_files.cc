@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/simulator/cluster_files.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "berth/field_errors.h"
 #include "src/api/kinds.h"
-#include "src/base/file.h"
 #include "src/base/string_map.h"
 #include "src/documents/dump_reader.h"
+#include "src/documents/known_fields.h"
 #include "src/informers/kinds.h"
+#include "src/simulator/input_files.h"
+#include "src/simulator/missing_references.h"
 #include "src/simulator/object_checks.h"
 
 namespace berth::simulator {
 namespace {
 
 using StringSet = absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>>;
+template <typename T>
+using StringMap = absl::flat_hash_map<std::string, T, base::StringHash, std::equal_to<>>;
 
 template <typename T, typename... Kinds>
 constexpr bool kIsOneOf = (std::is_same_v<T, Kinds> || ...);
@@ -43,7 +50,10 @@ std::shared_ptr<const T> Completed(std::shared_ptr<const T> object) {
   auto copy = std::make_shared<T>(*object);
   copy->metadata.namespace_ = namespace_;
   if (copy->metadata.uid.empty()) {
-    copy->metadata.uid = std::string(api::KindOf<T>::kKind) + "/" + copy->metadata.Key();
+    // Two kinds are called PodGroup.
+    constexpr bool kCustom = std::is_same_v<T, api::CoschedulingPodGroup>;
+    copy->metadata.uid = std::string(api::KindOf<T>::kKind) +
+                         (kCustom ? ".scheduling.x-k8s.io/" : "/") + copy->metadata.Key();
   }
   if constexpr (std::is_same_v<T, api::Pod>) {
     if (copy->spec.scheduler_name.empty()) copy->spec.scheduler_name = "default-scheduler";
@@ -63,130 +73,425 @@ api::ObjectPtr Complete(api::ObjectPtr&& object) {
       std::move(object));
 }
 
-// The object as the cluster's API server would hold it. Errors: it would refuse it.
-Result<api::ObjectPtr> Admit(api::ObjectPtr&& read) {
+// A manifest as the API server would store it; what is no pod is left as it is.
+api::ObjectPtr Defaulted(api::ObjectPtr&& read) {
+  const auto* pod = api::As<api::Pod>(read);
+  return pod == nullptr ? std::move(read) : api::ObjectPtr(WithDefaults(*pod));
+}
+
+// The object with another name.
+api::ObjectPtr Renamed(const api::ObjectPtr& object, const std::string& name) {
+  return std::visit(
+      [&name](const auto& held) -> api::ObjectPtr {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return held;
+        } else {
+          auto copy =
+              std::make_shared<std::remove_const_t<std::remove_reference_t<decltype(*held)>>>(
+                  *held);
+          copy->metadata.name = name;
+          return std::shared_ptr<const std::remove_reference_t<decltype(*copy)>>(std::move(copy));
+        }
+      },
+      object);
+}
+
+// Whether no API server has stored the object.
+bool IsManifest(const api::ObjectPtr& object) { return informers::MetaOf(object)->uid.empty(); }
+
+// The object as the cluster's API server holds it. Errors: it has no name.
+Result<api::ObjectPtr> Stored(api::ObjectPtr&& read) {
   if (informers::MetaOf(read)->name.empty()) {
     return Fail(RequiredField("metadata.name", "an object of a cluster has a name"));
   }
-  api::ObjectPtr object = Complete(std::move(read));
-  if (auto problem = FindBadSelector(object)) return Fail(*std::move(problem));
+  return Complete(std::move(read));
+}
+
+// The same of an object that is new. Errors: the API server would refuse it.
+Result<api::ObjectPtr> Admit(api::ObjectPtr&& read) {
+  auto object = Stored(std::move(read));
+  if (!object) return object;
+  if (auto problem = FindBadSelector(*object)) return Fail(*std::move(problem));
   return object;
 }
 
-// Dumps of large clusters are gigabytes.
-constexpr size_t kMostDumpBytes = size_t{16} << 30;
+// Whether two objects of one kind are equal.
+bool AreEqual(const api::ObjectPtr& a, const api::ObjectPtr& b) {
+  return std::visit(
+      [&b](const auto& held) {
+        using Pointer = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Pointer, std::monostate>) {
+          return true;
+        } else {
+          return *held == *std::get<Pointer>(b);
+        }
+      },
+      a);
+}
+
+// Sorts the pods that have no node, in the places that they take together.
+void SortPendingByCreation(std::vector<api::ObjectPtr>& pods) {
+  const auto pod_of = [](const api::ObjectPtr& object) { return api::As<api::Pod>(object); };
+  std::vector<size_t> places;
+  for (size_t i = 0; i < pods.size(); ++i) {
+    if (pod_of(pods[i]) != nullptr && pod_of(pods[i])->spec.node_name.empty()) places.push_back(i);
+  }
+  const auto created = [&](const api::ObjectPtr& object) {
+    return pod_of(object)->metadata.creation_timestamp.value_or(Time::max());
+  };
+  std::vector<api::ObjectPtr> pending;
+  pending.reserve(places.size());
+  for (const size_t place : places) pending.push_back(std::move(pods[place]));
+  std::ranges::stable_sort(pending, {}, created);
+  for (size_t i = 0; i < places.size(); ++i) pods[places[i]] = std::move(pending[i]);
+}
+
+// Whether an API server has stored the object.
+bool IsStoredTree(const ConfigValue& object) {
+  const ConfigValue* metadata = object.Find("metadata");
+  const ConfigValue* uid = metadata == nullptr ? nullptr : metadata->Find("uid");
+  return uid != nullptr && uid->string() != nullptr && !uid->string()->empty();
+}
+
+bool IsPriorityClass(const api::TypeMeta& type) {
+  return type.api_version == kPriorityClassApiVersion && type.kind == kPriorityClassKind;
+}
 
 // Takes the objects of all files in and checks them against each other.
 //
 // Thread safety: one owner.
 class Loader {
  public:
+  // What the objects come from: all that is new counts as a manifest.
+  enum class From { kCluster, kQuestion };
+
+  explicit Loader(From from) : from_(from) {}
+
   Result<void> Read(const std::string& file, const LoadProgress& progress) {
-    const auto text = base::ReadFile(file, kMostDumpBytes);
+    const auto text = ReadInput(file);
     if (!text) return Fail(text.error());
+    documents::DumpTrees trees;
+    trees.wants = [](const api::TypeMeta& type) {
+      return IsPodController(type) || IsPriorityClass(type);
+    };
+    trees.stored_too = from_ == From::kQuestion;
+    trees.visit = [this](const ConfigValue& object, const api::TypeMeta& type, bool stored,
+                         const documents::DumpPlace& place) -> Result<bool> {
+      // The pods of what is stored are there.
+      if (stored && from_ == From::kCluster && IsPodController(type)) return false;
+      auto taken = AddTree(object, type, "");
+      if (taken) return taken;
+      warnings_.push_back(place.ToString() + ": " + taken.error().message +
+                          (from_ == From::kCluster ? "; the object is left out" : ""));
+      return true;
+    };
     const auto stats = documents::ReadDump(
-        *text, file,
-        [this](api::ObjectPtr&& object, const documents::DumpPlace&) {
-          return Add(std::move(object));
+        *text, InputName(file),
+        [this](api::ObjectPtr&& object, const documents::DumpPlace& place) -> Result<void> {
+          AddStored(std::move(object), place);
+          return {};
         },
         [&](size_t bytes) {
           if (progress) progress(bytes, text->size());
-        });
+        },
+        trees);
     if (!stats) return Fail(stats.error());
     for (const auto& [kind, count] : stats->skipped) skipped_[kind] += count;
+    warnings_.insert(warnings_.end(), stats->warnings.begin(), stats->warnings.end());
+    remarks_.insert(remarks_.end(), stats->remarks.begin(), stats->remarks.end());
     return {};
   }
 
-  Result<void> CheckNodesOfPods(const std::vector<std::string>& files) const {
-    for (const api::ObjectPtr& object : pods_) {
-      const api::Pod& pod = *api::As<api::Pod>(object);
-      if (pod.spec.node_name.empty() || nodes_by_name_.contains(pod.spec.node_name)) continue;
-      return Fail(UnknownNode(files));
+  void LeaveOutPodsOfUnknownNodes() {
+    for (api::ObjectPtr& object : pods_) {
+      const api::Pod* pod = api::As<api::Pod>(object);
+      if (pod == nullptr || pod->spec.node_name.empty() || HasNode(pod->spec.node_name)) continue;
+      warnings_.push_back("pod " + pod->metadata.Key() +
+                          " is left out: spec.nodeName: Not found: " + Quoted(pod->spec.node_name));
+      object = {};
     }
+  }
+
+  // Of a cluster: gives manifests of pods their priority, and makes the pods of controllers.
+  // Errors: those are too many.
+  Result<void> Expand() {
+    PodMaker maker;
+    for (const auto* group : {&nodes_, &others_, &pods_}) {
+      for (const api::ObjectPtr& object : *group) maker.See(object);
+    }
+    for (const PodController& controller : controllers_) {
+      auto made = maker.Make(controller);
+      if (!made) return Fail(made.error());
+      ++expanded_[controller.kind];
+      for (api::ObjectPtr& object : *made) {
+        if (api::As<api::Pod>(object) != nullptr) manifests_.insert(NameOf(object));
+        // Names are free, but a ReplicaSet may be that of an earlier file.
+        if (!places_.contains(NameOf(object))) Add(Complete(std::move(object)));
+      }
+    }
+    controllers_.clear();
+    SetPriorities();
     return {};
+  }
+
+  // A controller's manifest or a class; false: it makes no pods.
+  Result<bool> AddTree(const ConfigValue& object, const api::TypeMeta& type,
+                       std::string_view path) {
+    if (IsPriorityClass(type)) {
+      auto read = ReadPriorityClass(object, path);
+      if (!read) return Fail(read.error());
+      priority_classes_.push_back(*std::move(read));
+      return true;
+    }
+    auto read = ReadPodController(object, type, path);
+    if (!read) return Fail(read.error());
+    if (!*read && from_ == From::kQuestion && !IsStoredTree(object)) {
+      // What it makes is what is asked; a dump's own has no template.
+      const Error missing{MissingContainers(object, type)};
+      return Fail(path.empty() ? missing : missing.Within(path));
+    }
+    if (!*read) return false;
+    const auto is_same = [&](const PodController& other) {
+      return other.kind == (*read)->kind && other.metadata.Key() == (*read)->metadata.Key();
+    };
+    // The last one counts, as where both are applied.
+    std::erase_if(controllers_, is_same);
+    controllers_.push_back(**std::move(read));
+    return true;
+  }
+
+  NewObjects TakeNew() && {
+    NewObjects taken;
+    taken.controllers = controllers_;
+    taken.priority_classes = priority_classes_;
+    taken.objects = std::move(*this).Take().objects;
+    return taken;
   }
 
   Cluster Take() && {
+    SortPendingByCreation(pods_);
     Cluster cluster;
-    cluster.objects = std::move(nodes_);
-    for (auto* group : {&others_, &pods_}) {
-      cluster.objects.insert(cluster.objects.end(), std::make_move_iterator(group->begin()),
-                             std::make_move_iterator(group->end()));
+    cluster.controllers = std::move(controllers_);
+    cluster.expanded = std::move(expanded_);
+    cluster.priority_classes = std::move(priority_classes_);
+    cluster.objects.reserve(nodes_.size() + others_.size() + pods_.size());
+    for (auto* group : {&nodes_, &others_, &pods_}) {
+      for (api::ObjectPtr& object : *group) {
+        if (object.index() != 0) cluster.objects.push_back(std::move(object));
+      }
     }
+    cluster.ended_pods = ended_pods_;
     cluster.skipped = std::move(skipped_);
+    cluster.warnings = std::move(warnings_);
+    cluster.remarks = std::move(remarks_);
     return cluster;
   }
 
-  Result<void> Add(api::ObjectPtr&& read) {
-    auto admitted = Admit(std::move(read));
-    if (!admitted) return Fail(admitted.error());
-    api::ObjectPtr object = *std::move(admitted);
-    const std::string key = informers::MetaOf(object)->Key();
-    if (!names_.insert(std::to_string(object.index()) + "/" + key).second) {
+  // An object that a question brings. Errors: also one that is there already.
+  Result<void> AddNew(api::ObjectPtr&& read, const std::string& generate_name) {
+    auto object = Admit(Named(Defaulted(std::move(read)), generate_name));
+    if (!object) return Fail(object.error());
+    const std::string key = informers::MetaOf(*object)->Key();
+    if (places_.contains(NameOf(*object)))
       return Fail(DuplicateField("metadata.name", Quoted(key)));
-    }
-    if (const auto* node = api::As<api::Node>(object)) {
-      nodes_by_name_.insert(node->metadata.name);
-      nodes_.push_back(std::move(object));
-    } else if (const auto* pod = api::As<api::Pod>(object)) {
-      if (!pod_uids_.insert(pod->metadata.uid).second) {
-        return Fail(DuplicateField("metadata.uid", Quoted(pod->metadata.uid)));
-      }
-      // These have given their room back.
-      if (pod->status.phase == "Succeeded" || pod->status.phase == "Failed") return {};
-      pods_.push_back(std::move(object));
-    } else {
-      others_.push_back(std::move(object));
-    }
+    if (const api::Pod* other = PodOfUid(*object))
+      return Fail(DuplicateField("metadata.uid", Quoted(other->metadata.uid)));
+    Add(*std::move(object));
     return {};
   }
 
  private:
-  // Places are not kept for thousands of pods, so the files are read once more to name this one.
-  Error UnknownNode(const std::vector<std::string>& files) const {
-    for (const std::string& file : files) {
-      const auto text = base::ReadFile(file, kMostDumpBytes);
-      if (!text) return text.error();
-      const auto stats = documents::ReadDump(
-          *text, file,
-          [this](api::ObjectPtr&& object, const documents::DumpPlace&) -> Result<void> {
-            const auto* pod = api::As<api::Pod>(object);
-            if (pod == nullptr || pod->spec.node_name.empty() || pod->status.phase == "Succeeded" ||
-                pod->status.phase == "Failed" || nodes_by_name_.contains(pod->spec.node_name)) {
-              return {};
-            }
-            return Fail("spec.nodeName: Not found: " + Quoted(pod->spec.node_name));
-          });
-      if (!stats) return stats.error();
+  // Where an object is kept; in none of the groups where it has ended.
+  struct Place {
+    std::vector<api::ObjectPtr>* group = nullptr;
+    size_t index = 0;
+  };
+
+  // With a name that is free, where it has none and asks for one.
+  api::ObjectPtr Named(api::ObjectPtr&& object, const std::string& generate_name) {
+    if (generate_name.empty() || !informers::MetaOf(object)->name.empty()) return std::move(object);
+    while (true) {
+      api::ObjectPtr named = Renamed(object, generate_name + std::to_string(++generated_));
+      if (!places_.contains(NameOf(Complete(api::ObjectPtr(named))))) return named;
     }
-    return {"a pod is on a node that is not there"};
   }
 
+  void SetPriorities() {
+    PriorityClasses classes;
+    for (const PriorityClass& stated : priority_classes_) classes.Add(stated);
+    for (const api::ObjectPtr& object : pods_) {
+      if (const auto* pod = api::As<api::Pod>(object)) classes.See(*pod);
+    }
+    for (api::ObjectPtr& object : pods_) {
+      const auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&object);
+      if (pod == nullptr || !classes.Concerns(**pod) || !manifests_.contains(NameOf(object)))
+        continue;
+      auto resolved = classes.Resolve(*pod);
+      if (resolved) {
+        object = *std::move(resolved);
+      } else {
+        warnings_.push_back("pod " + (*pod)->metadata.Key() + ": " + resolved.error().message +
+                            "; it counts as 0");
+      }
+    }
+  }
+
+  void AddStored(api::ObjectPtr&& read, const documents::DumpPlace& place) {
+    const auto warn = [&](std::string_view text) {
+      warnings_.push_back(place.ToString() + ": " + std::string(text));
+    };
+    const bool manifest = from_ == From::kQuestion || IsManifest(read);
+    if (manifest) read = Named(Defaulted(std::move(read)), place.generate_name());
+    auto stored = Stored(std::move(read));
+    if (!stored) return warn(stored.error().message + "; the object is left out");
+    api::ObjectPtr object = *std::move(stored);
+    if (const auto& damage = informers::MetaOf(object)->damage) {
+      api::ObjectPtr stands = informers::StandIn(object, {});
+      const bool left_out = informers::MetaOf(stands) == nullptr;
+      warn(damage->front().ToString() + (left_out ? "; the object is left out" : ""));
+      if (left_out) return;
+      object = std::move(stands);
+    }
+    if (const auto problem = FindBadSelector(object)) warn(problem->message);
+    if (const auto there = places_.find(NameOf(object)); there != places_.end()) {
+      const Place& at = there->second;
+      if (at.group == nullptr || !AreEqual((*at.group)[at.index], object)) {
+        warn(DuplicateField("metadata.name", Quoted(informers::MetaOf(object)->Key())) +
+             "; the last one counts");
+      }
+      Remove(there->second);
+    }
+    if (const api::Pod* other = PodOfUid(object)) {
+      warn(DuplicateField("metadata.uid", Quoted(other->metadata.uid)) + ", as of pod " +
+           other->metadata.Key() + "; the object is left out");
+      return;
+    }
+    if (manifest && api::As<api::Pod>(object) != nullptr) manifests_.insert(NameOf(object));
+    Add(std::move(object));
+  }
+
+  // Its kind and key.
+  static std::string NameOf(const api::ObjectPtr& object) {
+    return std::to_string(object.index()) + "/" + informers::MetaOf(object)->Key();
+  }
+  bool HasNode(std::string_view name) const { return nodes_by_name_.contains(name); }
+  // Another pod that has the uid of this one; nullptr where there is none, or it is no pod.
+  const api::Pod* PodOfUid(const api::ObjectPtr& object) const {
+    const auto* pod = api::As<api::Pod>(object);
+    if (pod == nullptr) return nullptr;
+    const auto found = pods_by_uid_.find(pod->metadata.uid);
+    return found == pods_by_uid_.end() ? nullptr : found->second.get();
+  }
+
+  void Remove(Place& place) {
+    if (place.group == nullptr) return;
+    api::ObjectPtr& object = (*place.group)[place.index];
+    if (const auto* pod = api::As<api::Pod>(object)) pods_by_uid_.erase(pod->metadata.uid);
+    object = {};
+    place.group = nullptr;
+  }
+
+  void Add(api::ObjectPtr&& object) {
+    Place& place = places_[NameOf(object)];
+    std::vector<api::ObjectPtr>* group = &others_;
+    if (const auto* node = api::As<api::Node>(object)) {
+      nodes_by_name_.insert(node->metadata.name);
+      group = &nodes_;
+    }
+    if (const auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&object)) {
+      // These have given their room back.
+      const std::string& phase = (*pod)->status.phase;
+      if (phase == "Succeeded" || phase == "Failed") {
+        ++ended_pods_;
+        return;
+      }
+      pods_by_uid_[(*pod)->metadata.uid] = *pod;
+      group = &pods_;
+    }
+    place = {group, group->size()};
+    group->push_back(std::move(object));
+  }
+
+  const From from_;
   std::vector<api::ObjectPtr> nodes_;
   std::vector<api::ObjectPtr> others_;
   std::vector<api::ObjectPtr> pods_;
-  StringSet names_;  // kind and key
   StringSet nodes_by_name_;
-  StringSet pod_uids_;
+  StringMap<Place> places_;  // by kind and key
+  StringMap<std::shared_ptr<const api::Pod>> pods_by_uid_;
+  StringSet manifests_;  // of pods, as in places_
+  std::vector<PodController> controllers_;
+  std::vector<PriorityClass> priority_classes_;
+  std::map<std::string, uint64_t> expanded_;
+  uint64_t generated_ = 0;  // names
+  uint64_t ended_pods_ = 0;
   std::map<std::string, uint64_t> skipped_;
+  std::vector<std::string> warnings_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace
 
-Result<Cluster> LoadCluster(const std::vector<std::string>& files, const LoadProgress& progress) {
-  Loader loader;
-  for (const std::string& file : files) {
-    if (auto read = loader.Read(file, progress); !read) return Fail(read.error());
+namespace {
+
+Result<void> ReadAll(const std::vector<std::string>& files, const LoadProgress& progress,
+                     Loader& loader) {
+  const auto inputs = InputFiles(files);
+  if (!inputs) return Fail(inputs.error());
+  for (const std::string& file : *inputs) {
+    if (auto read = loader.Read(file, progress); !read) return read;
   }
-  if (auto checked = loader.CheckNodesOfPods(files); !checked) return Fail(checked.error());
-  return std::move(loader).Take();
+  return {};
 }
+
+}  // namespace
+
+Result<Cluster> LoadCluster(const std::vector<std::string>& files, const LoadProgress& progress) {
+  Loader loader(Loader::From::kCluster);
+  if (auto read = ReadAll(files, progress, loader); !read) return Fail(read.error());
+  loader.LeaveOutPodsOfUnknownNodes();
+  if (auto expanded = loader.Expand(); !expanded) return Fail(expanded.error());
+  Cluster cluster = std::move(loader).Take();
+  std::ranges::move(MissingReferences(cluster.objects), std::back_inserter(cluster.warnings));
+  return cluster;
+}
+
+Result<Cluster> LoadNewObjects(const std::vector<std::string>& files) {
+  Loader loader(Loader::From::kQuestion);
+  if (auto read = ReadAll(files, nullptr, loader); !read) return Fail(read.error());
+  Cluster cluster = std::move(loader).Take();
+  if (!cluster.warnings.empty()) return Fail(std::move(cluster.warnings.front()));
+  return cluster;
+}
+
+namespace {
+
+// What kubectl would refuse of a manifest: fields that the API does not have.
+Result<void> CheckFields(const ConfigValue& value, std::string_view path,
+                         const api::TypeMeta& type) {
+  const std::vector<std::string> unknown =
+      documents::FindUnknownFields(value, type.api_version, type.kind);
+  if (unknown.empty()) return {};
+  return Fail(Error{unknown.front()}.Within(path));
+}
+
+}  // namespace
 
 Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view path,
                                   std::string_view kind) {
   auto read = documents::ReadObject(value, path, kind);
   if (!read) return read;
-  auto admitted = Admit(*std::move(read));
+  if (IsManifest(*read)) {
+    auto type = documents::StatedTypeOf(value);
+    if (!type) return Fail(type.error().Within(path));
+    if (type->kind.empty() && kind == api::KindOf<api::Pod>::kKind)
+      *type = {std::string(api::KindOf<api::Pod>::kApiVersion), std::string(kind)};
+    if (auto checked = CheckFields(value, path, *type); !checked) return Fail(checked.error());
+  }
+  api::ObjectPtr object = Defaulted(*std::move(read));
+  if (const std::string prefix = documents::GenerateNameOf(value); !prefix.empty())
+    object = Renamed(object, prefix + "1");
+  auto admitted = Admit(std::move(object));
   if (!admitted) return Fail(admitted.error().Within(path));
   return admitted;
 }
@@ -199,18 +504,31 @@ Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::s
   return std::move(*pod);
 }
 
-Result<std::vector<api::ObjectPtr>> ReadObjects(const ConfigValue::List& values,
-                                                std::string_view path) {
-  Loader loader;
+Result<NewObjects> ReadObjects(const ConfigValue::List& values, std::string_view path) {
+  Loader loader(Loader::From::kQuestion);
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string place = std::string(path) + "[" + std::to_string(i) + "]";
+    const auto type = documents::StatedTypeOf(values[i]);
+    if (!type) return Fail(type.error().Within(place));
+    if (IsPriorityClass(*type) || IsPodController(*type)) {
+      if (auto checked = CheckFields(values[i], place, *type); !checked)
+        return Fail(checked.error());
+      const auto taken = loader.AddTree(values[i], *type, place);
+      if (!taken) return Fail(taken.error());
+      if (*taken && !documents::IsRead(*type)) continue;
+    }
     auto read = documents::ReadObject(values[i], place);
     if (!read) return Fail(read.error());
-    if (auto added = loader.Add(*std::move(read)); !added) {
+    if (IsManifest(*read)) {
+      if (auto checked = CheckFields(values[i], place, *type); !checked)
+        return Fail(checked.error());
+    }
+    if (auto added = loader.AddNew(*std::move(read), documents::GenerateNameOf(values[i]));
+        !added) {
       return Fail(added.error().Within(place));
     }
   }
-  return std::move(loader).Take().objects;
+  return std::move(loader).TakeNew();
 }
 
 }  // namespace berth::simulator

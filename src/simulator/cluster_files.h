@@ -12,31 +12,70 @@
 #include "berth/api/object.h"
 #include "berth/config_value.h"
 #include "berth/result.h"
+#include "src/simulator/pod_controllers.h"
+#include "src/simulator/pod_defaults.h"
 
 namespace berth::simulator {
 
 // The objects of a cluster, as dumps hold them.
 struct Cluster {
-  // Nodes first, pods last; otherwise in file order.
+  // Nodes first, pods last, those without a node by their creation; otherwise in file order, as
+  // are pods whose creation is not known, after the others.
   std::vector<api::ObjectPtr> objects;
+  uint64_t ended_pods = 0;  // that were read, and are not among them
   // Objects of kinds that Berth does not read, by "Secret" or "Deployment.apps".
   std::map<std::string, uint64_t> skipped;
+  // What was odd, each with its place: objects that were left out or count in part. Of
+  // LoadCluster() last what MissingReferences() says.
+  std::vector<std::string> warnings;
+  // What was read as kubectl reads it, though it may be a mistake, each with its place.
+  std::vector<std::string> remarks;
+  // Those of LoadNewObjects(), whose pods are not among the objects: the cluster decides which
+  // pods they make.
+  std::vector<PodController> controllers;
+  // Those whose pods are among the objects, by kind.
+  std::map<std::string, uint64_t> expanded;
+  std::vector<PriorityClass> priority_classes;
+};
+
+// What a question brings to a cluster.
+struct NewObjects {
+  std::vector<api::ObjectPtr> objects;  // as a cluster's
+  std::vector<PodController> controllers;
+  std::vector<PriorityClass> priority_classes;
 };
 
 // How much of the text of a file has been read.
 using LoadProgress = std::function<void(size_t bytes, size_t of)>;
 
-// Reads what `kubectl get ... -o json|yaml` printed; see documents::ReadDump. Dumps count as
-// defaulted, so only a missing namespace ("default"), uid (made of kind and name) and schedulerName
-// ("default-scheduler") are filled in. Pods that have Succeeded or Failed are left out.
+// Reads what `kubectl get ... -o json|yaml` printed; see documents::ReadDump and InputFiles().
+// Dumps count as defaulted, so only a missing namespace ("default"), uid (made of kind and name)
+// and schedulerName ("default-scheduler") are filled in. Pods that have Succeeded or Failed are
+// left out.
 //
-// Errors begin with file, line and place, and name the field: what ReadDump refuses, an object
-// without a name, an object or a pod's uid that stands there twice, a pod on a node that is not
-// there, a bad label or node selector.
+// What has no uid was never stored: it is a manifest, such as people and charts write. Its pods get
+// WithDefaults() and their class' priority, its controllers make their pods (PodMaker), and an
+// object with a generateName instead of a name gets one that is free.
+//
+// A dump holds what API servers have stored, so what is odd costs that object alone, with a
+// warning, and the rest is decided as a scheduler of that cluster would: an object with fields that
+// cannot be read is left out, unless it stands for itself all the same (informers::StandIn()); a
+// bad label or node selector means to each plugin what it means in a live cluster; a pod on a node
+// that is not there takes nothing, and is left out; so are an object without a name, and a pod
+// whose uid another has. Of an object that stands there twice the last one counts, as when both are
+// applied; that is a warning where they differ.
+//
+// Errors begin with file, line and place, and name the field: what ReadDump refuses, and files that
+// cannot be read.
 //
 // Thread safety: any thread.
 Result<Cluster> LoadCluster(const std::vector<std::string>& files,
                             const LoadProgress& progress = nullptr);
+
+// The same for objects that a question brings to a cluster, so pods may be on nodes that are
+// elsewhere; all of them count as manifests. What is new must be whole: what is odd is an error,
+// for an API server would refuse it.
+Result<Cluster> LoadNewObjects(const std::vector<std::string>& files);
 
 // One object out of a document, filled in and checked as those of dumps; `kind` as in
 // documents::ReadObject. Errors: with the field's path, which begins with `path`.
@@ -45,8 +84,8 @@ Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view pat
 // The same for a pod, which need not state that it is one.
 Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::string_view path);
 // The same for a list of objects ("path[2]"), ordered as a cluster's; also refuses what stands
-// there twice. Pods may be on nodes that are elsewhere.
-Result<std::vector<api::ObjectPtr>> ReadObjects(const ConfigValue::List& values,
-                                                std::string_view path);
+// there twice, and in manifests fields that the API does not have. Pods may be on nodes that are
+// elsewhere, and have WithDefaults().
+Result<NewObjects> ReadObjects(const ConfigValue::List& values, std::string_view path);
 
 }  // namespace berth::simulator

@@ -8,6 +8,8 @@
 
 #include "berth/check.h"
 #include "src/api/decode.h"
+#include "src/api/protobuf_writer.h"
+#include "src/api/stored_form.h"
 #include "src/api/wire_types.h"
 #include "src/base/text.h"
 #include "src/documents/parse.h"
@@ -83,6 +85,20 @@ api::ObjectPtr WithVersion(const api::ObjectPtr& object, std::string version) {
       object);
 }
 
+// A claim as informers keep it: one that is not allocated with the bytes that it would come in.
+api::ObjectPtr WithStored(api::ObjectPtr object) {
+  const auto* claim = api::As<api::ResourceClaim>(object);
+  if (claim == nullptr) return object;
+  auto copy = std::make_shared<api::ResourceClaim>(*claim);
+  copy->stored = {};
+  if (!claim->status.allocation) {
+    std::string message;
+    api::EncodeProtobuf(*claim, nullptr, message);
+    copy->stored = api::StoredFormOf(api::Encoding::kProtobuf, message);
+  }
+  return std::shared_ptr<const api::ResourceClaim>(std::move(copy));
+}
+
 }  // namespace
 
 informers::Kind KindOf(const api::ObjectPtr& object) {
@@ -102,8 +118,8 @@ MemoryApi::MemoryApi(const Clock& clock, base::Executor& executor, informers::Ev
 
 std::shared_ptr<client::Call> MemoryApi::Send(client::Request request, client::OnResponse done) {
   auto handle = std::make_shared<Handle>();
-  const Way way = way_ ? way_() : Way();
-  base::Executor::Task arrive = [this, handle, way, request = std::move(request),
+  const RequestLatency latency = request_latency_ ? request_latency_() : RequestLatency();
+  base::Executor::Task arrive = [this, handle, latency, request = std::move(request),
                                  done = std::move(done)]() mutable {
     if (handle->cancelled) {
       client::ApiError error;
@@ -113,15 +129,15 @@ std::shared_ptr<client::Call> MemoryApi::Send(client::Request request, client::O
       return;
     }
     client::ResponseResult answer = Answer(request);
-    if (way.back > Duration::zero()) {
-      executor_.PostAfter(way.back, [done, answer = std::move(answer)] { done(answer); });
+    if (latency.back > Duration::zero()) {
+      executor_.PostAfter(latency.back, [done, answer = std::move(answer)] { done(answer); });
     } else {
       done(std::move(answer));
     }
-    TellChanges();
+    DeliverChanges();
   };
-  if (way.there > Duration::zero()) {
-    executor_.PostAfter(way.there, std::move(arrive));
+  if (latency.there > Duration::zero()) {
+    executor_.PostAfter(latency.there, std::move(arrive));
   } else {
     executor_.Post(std::move(arrive));
   }
@@ -139,18 +155,18 @@ std::shared_ptr<client::Call> MemoryApi::Stream(client::Request request, Duratio
 
 client::ResponseResult MemoryApi::Execute(const client::Request& request) {
   client::ResponseResult answer = Answer(request);
-  TellChanges();
+  DeliverChanges();
   return answer;
 }
 
 void MemoryApi::Apply(api::ObjectPtr object) {
   Store(std::move(object));
-  TellChanges();
+  DeliverChanges();
 }
 
 bool MemoryApi::Delete(informers::Kind kind, std::string_view key) {
   const bool removed = Remove(kind, key);
-  TellChanges();
+  DeliverChanges();
   return removed;
 }
 
@@ -180,14 +196,18 @@ void MemoryApi::Store(api::ObjectPtr object) {
       informers::MetaOf(object)->resource_version.empty()) {
     object = WithVersion(object, NextVersion());
   }
-  const api::ObjectMeta& meta = *informers::MetaOf(object);
-  const auto [it, added] = Of(KindOf(object)).try_emplace(meta.Key(), object);
-  if (added) {
+  Objects& objects = Of(KindOf(object));
+  const std::string key = informers::MetaOf(object)->Key();
+  const auto it = objects.find(key);
+  if (it != objects.end() && informers::MetaOf(it->second)->resource_version ==
+                                 informers::MetaOf(object)->resource_version) {
+    object = WithVersion(object, NextVersion());
+  }
+  object = WithStored(std::move(object));
+  if (it == objects.end()) {
+    objects.emplace(key, object);
     Changed(informers::EventType::kAdded, {}, std::move(object));
     return;
-  }
-  if (informers::MetaOf(it->second)->resource_version == meta.resource_version) {
-    object = WithVersion(object, NextVersion());
   }
   api::ObjectPtr old = std::exchange(it->second, object);
   Changed(informers::EventType::kUpdated, std::move(old), std::move(object));
@@ -200,13 +220,13 @@ void MemoryApi::Changed(informers::EventType type, api::ObjectPtr old_object,
   event.type = type;
   event.old_object = std::move(old_object);
   event.new_object = std::move(new_object);
-  untold_.push_back(std::move(event));
+  undelivered_.push_back(std::move(event));
   ++num_changes_;
 }
 
-void MemoryApi::TellChanges() {
-  for (informers::InformerEvent& event : untold_) watch_(std::move(event));
-  untold_.clear();
+void MemoryApi::DeliverChanges() {
+  for (informers::InformerEvent& event : undelivered_) watch_(std::move(event));
+  undelivered_.clear();
 }
 
 api::ObjectPtr MemoryApi::Find(informers::Kind kind, std::string_view key) const {
@@ -452,6 +472,7 @@ client::ResponseResult MemoryApi::WriteEvent(const client::Request& request) {
   event.action = std::move(body.action);
   event.type = std::move(body.type);
   event.note = std::move(body.note);
+  event.related = std::move(body.related);
   event.controller = std::move(body.controller);
   event.regarding = api::NamespacedKey(body.regarding.namespace_, body.regarding.name);
   event_by_name_[std::move(body.metadata.name)] = events_.size() - 1;

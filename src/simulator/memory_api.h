@@ -30,17 +30,18 @@ struct WrittenEvent {
   std::string type;  // Normal or Warning
   std::string note;
   std::string regarding;  // "namespace/name"
+  api::ObjectReference related;
   std::string controller;
   int64_t count = 1;
 };
 
 // An API server in memory, for what src/binding and plugins send: binds, patches of a pod's status,
-// of volumes and of claims, events, reads and deletions of pods and ResourceClaims, and new
-// ResourceClaims. All else is answered 404. As in Kubernetes, a patch that names another
-// resourceVersion is refused with 409; a bind that does not name the pod's UID, or comes second, is
-// refused with 409; a bind sets the PodScheduled condition and clears the nominated node. What is
-// deleted is gone at once, unless set_pod_ends() says otherwise: there is no kubelet to wait for,
-// and finalizers are not kept.
+// of volumes and of their claims, events, reads and deletions of pods and ResourceClaims, and
+// ResourceClaims, new ones and updates. All else is answered 404. As in Kubernetes, a write that
+// names another resourceVersion is refused with 409; a bind that does not name the pod's UID, or
+// comes second, is refused with 409; a bind sets the PodScheduled condition and clears the
+// nominated node. What is deleted is gone at once, unless set_pod_ends() says otherwise: there is
+// no kubelet to wait for, and finalizers are not kept.
 //
 // Requests are carried out and answered one after the other, on the executor's next turn; after the
 // answer comes the watch event of what changed. With a time for the way back the event comes first.
@@ -51,7 +52,7 @@ class MemoryApi final : public client::ApiClient {
   // Answers a request in the API server's place; nullopt leaves it to that.
   using Fault = std::function<std::optional<client::ResponseResult>(const client::Request&)>;
 
-  // All must outlive the API. `watch` hears of every change, in order.
+  // All must outlive the API. `watch` gets every change, in order.
   MemoryApi(const Clock& clock, base::Executor& executor, informers::EventSink watch);
 
   std::shared_ptr<client::Call> Send(client::Request request, client::OnResponse done) override;
@@ -89,15 +90,17 @@ class MemoryApi final : public client::ApiClient {
 
   // How long each request takes until it is carried out; none at first.
   void set_latency(Duration latency) {
-    way_ = [latency] { return Way{latency, {}}; };
+    request_latency_ = [latency] { return RequestLatency{latency, {}}; };
   }
-  // How long a request is on its way, and its answer.
-  struct Way {
+  // How long a request takes to arrive, and its answer to come back.
+  struct RequestLatency {
     Duration there{};
     Duration back{};
   };
   // Asked for each request.
-  void set_way(std::function<Way()> way) { way_ = std::move(way); }
+  void set_request_latency(std::function<RequestLatency()> latency) {
+    request_latency_ = std::move(latency);
+  }
   // How long a pod on a node runs on when its deletion is asked for; asked for each. Until it is
   // gone it shows its deletionTimestamp. A second request changes nothing.
   void set_pod_ends(std::function<Duration()> pod_ends) { pod_ends_ = std::move(pod_ends); }
@@ -131,8 +134,10 @@ class MemoryApi final : public client::ApiClient {
   client::ResponseResult Patch(const client::Request& request, const ObjectPath& path,
                                informers::Kind kind);
   client::ResponseResult AnswerClaim(const client::Request& request, const ObjectPath& path);
-  client::ResponseResult CreateClaim(std::string_view claim_namespace, const ConfigValue& body);
-  client::ResponseResult PatchClaim(const api::ResourceClaim& claim, const ConfigValue& body);
+  client::ResponseResult CreateClaim(const client::Request& request,
+                                     std::string_view claim_namespace, const ConfigValue& body);
+  client::ResponseResult UpdateClaim(const api::ResourceClaim& claim, const ObjectPath& path,
+                                     const client::Request& request);
   void DeletePod(const std::shared_ptr<const api::Pod>& pod);
   client::ResponseResult WriteEvent(const client::Request& request);
 
@@ -147,16 +152,16 @@ class MemoryApi final : public client::ApiClient {
   bool Remove(informers::Kind kind, std::string_view key);
   bool Has(informers::Kind kind, std::string_view key) const { return Find(kind, key).index() > 0; }
   void Changed(informers::EventType type, api::ObjectPtr old_object, api::ObjectPtr new_object);
-  void TellChanges();
+  void DeliverChanges();
 
   const Clock& clock_;
   base::Executor& executor_;
   informers::EventSink watch_;
   Fault fault_;
-  std::function<Way()> way_;                // may be empty
-  std::function<Duration()> pod_ends_;      // may be empty
-  std::array<Objects, kNumKinds> objects_;  // by kind
-  std::vector<informers::InformerEvent> untold_;
+  std::function<RequestLatency()> request_latency_;  // may be empty
+  std::function<Duration()> pod_ends_;               // may be empty
+  std::array<Objects, kNumKinds> objects_;           // by kind
+  std::vector<informers::InformerEvent> undelivered_;
   uint64_t num_changes_ = 0;
   uint64_t last_version_ = 0;
   bool keep_events_ = true;

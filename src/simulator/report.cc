@@ -17,7 +17,30 @@ std::string MessageOf(const api::Pod& pod) {
 
 }  // namespace
 
-void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out) {
+std::vector<std::string> DevicesGiven(const api::Pod& pod, Simulation& simulation) {
+  std::vector<std::string> devices;
+  const ClaimTracker& claims = simulation.scheduler().claims();
+  const auto add = [&](const std::string& name) {
+    const ClaimPtr claim = claims.Find(pod.metadata.namespace_, name);
+    const api::AllocationResult* given =
+        claim == nullptr ? nullptr : claims.FindPending(claim->metadata.uid);
+    if (given == nullptr) return;
+    for (const api::DeviceRequestAllocationResult& result : given->devices.results) {
+      devices.push_back(result.request + ": " + result.driver + "/" + result.pool + "/" +
+                        result.device);
+    }
+  };
+  for (const api::PodResourceClaim& entry : pod.spec.resource_claims) {
+    if (entry.resource_claim_name) add(*entry.resource_claim_name);
+    for (const api::PodResourceClaimStatus& status : pod.status.resource_claim_statuses) {
+      if (status.name == entry.name && status.resource_claim_name) add(*status.resource_claim_name);
+    }
+  }
+  return devices;
+}
+
+void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out,
+                    std::span<const std::string> devices) {
   base::JsonObject line(out);
   line.Add("pod", outcome.pod.metadata.Key());
   if (outcome.node_name.empty()) {
@@ -27,6 +50,7 @@ void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out) {
     line.Add("message", outcome.message);
   } else {
     line.Add("node", outcome.node_name);
+    if (!devices.empty()) base::AppendJsonList(devices, line.Key("devices"));
   }
   line.Close();
   out += '\n';

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,8 +16,13 @@
 namespace berth::simulator {
 
 // Appends the line of one decision: {"pod":"ns/name","node":"n2"}, or with null and a message, and
-// with the nodes "tried" and "nominated" where there are such.
-void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out);
+// with the nodes "tried" and "nominated" where there are such, and the "devices" that its claims
+// get by this decision.
+void AppendDecision(const scheduler::CycleOutcome& outcome, std::string& out,
+                    std::span<const std::string> devices = {});
+// Those devices, each as "request: driver/pool/device", in the order of the pod's claims; asked for
+// while the decision is handed over.
+std::vector<std::string> DevicesGiven(const api::Pod& pod, Simulation& simulation);
 // {"podGroup":"ns/name","status":"False","reason":...,"message":...}
 void AppendDecision(const scheduler::PodGroupOutcome& outcome, std::string& out);
 // {"evicted":"ns/name"}

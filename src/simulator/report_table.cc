@@ -122,8 +122,10 @@ void AppendPodGroups(const Report& report, Simulation& simulation, std::string& 
   std::set<std::string> groups;
   std::string tables;
   for (const std::string& key : left) {
-    const auto pod = simulation.FindPod(key);
-    const std::string* name = pod == nullptr ? nullptr : PodGroupNameOf(*pod);
+    const auto found = simulation.FindPod(key);
+    if (found == nullptr) continue;
+    const auto pod = simulation.scheduler().Counted(found);
+    const std::string* name = PodGroupNameOf(*pod);
     if (name == nullptr ||
         !groups.insert(api::NamespacedKey(pod->metadata.namespace_, *name)).second)
       continue;

@@ -16,7 +16,7 @@ Simulation::Simulation(Time start)
                volume_controllers_->See(event);
                claim_controller_->See(event);
              }
-             Tell(std::move(event));
+             Post(std::move(event));
            }),
       loop_due_(start) {}
 
@@ -43,7 +43,7 @@ void Simulation::Start() {
     informers::InformerEvent event;
     event.kind = kind;
     event.type = informers::EventType::kSynced;
-    Tell(std::move(event));
+    Post(std::move(event));
   }
 }
 

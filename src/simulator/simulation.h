@@ -26,7 +26,7 @@ struct SimulationOptions {
   bool timed = false;
 };
 
-// The scheduler of the daemon, over an API server in memory and a clock that moves when told to.
+// The scheduler of the daemon, over an API server in memory and a clock that its caller moves.
 // One thread does everything, so a simulation repeats itself: the same options and the same calls
 // give the same decisions.
 //
@@ -49,7 +49,7 @@ class Simulation {
   void Apply(api::ObjectPtr object) { api_.Apply(std::move(object)); }
   bool Delete(informers::Kind kind, std::string_view key) { return api_.Delete(kind, key); }
   // Tells the scheduler what an informer saw that the API in memory has not.
-  void Tell(informers::InformerEvent&& event) { scheduler_->Post(std::move(event)); }
+  void Post(informers::InformerEvent&& event) { scheduler_->Post(std::move(event)); }
 
   // From now on a cluster's controllers are at work, too: VolumeControllers and ClaimController.
   // Before the first object comes.
@@ -80,6 +80,11 @@ class Simulation {
   // have spent, without the ends of binds and the API server.
   Duration scheduler_time() const { return scheduler_time_; }
   std::shared_ptr<const api::Pod> FindPod(std::string_view key) const { return api_.FindPod(key); }
+  // Whether the pod waits for a node, or on its node for room for its resize, as the scheduler
+  // knows it.
+  bool IsWaiting(const api::Pod& pod) const {
+    return pod.spec.node_name.empty() || scheduler_->FindPendingPod(pod.metadata.Key()) != nullptr;
+  }
 
  private:
   explicit Simulation(Time start);

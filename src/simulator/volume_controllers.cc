@@ -204,6 +204,8 @@ void VolumeControllers::SyncClaim(const std::string& key) {
 void VolumeControllers::SyncBoundClaim(const ClaimPtr& claim) {
   const auto volume =
       FindIn<api::PersistentVolume>(api_, Kind::kPersistentVolume, claim->spec.volume_name);
+  // A volume that forgot its claim gets it again.
+  if (volume != nullptr && !volume->spec.claim_ref) return Bind(volume, claim);
   const bool lost = volume == nullptr || !IsPromisedTo(*volume, *claim);
   if (!lost || claim->status.phase == api::kClaimLost) return;
   auto synced = std::make_shared<api::PersistentVolumeClaim>(*claim);

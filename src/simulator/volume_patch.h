@@ -5,8 +5,8 @@
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/config_value.h"
 
-// Lays a JSON merge patch over a volume or a claim: annotations, and a volume's claimRef. Other
-// members are passed over, and so are values of the wrong type.
+// Lays a strategic merge patch over a volume or a claim: annotations, and a volume's claimRef.
+// Other members are passed over, and so are values of the wrong type.
 //
 // Thread safety: any thread.
 namespace berth::simulator {

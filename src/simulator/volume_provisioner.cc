@@ -18,7 +18,7 @@ namespace {
 using informers::Kind;
 
 constexpr std::string_view kProvisionedByAnnotation = "pv.kubernetes.io/provisioned-by";
-constexpr std::string_view kStorage = "storage";
+constexpr std::string_view kCapacity = "storage";
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 
 const api::CSINodeDriver* DriverOf(const api::CSINode* node, std::string_view name) {
@@ -104,21 +104,24 @@ void SetZone(const std::string& provisioner, const api::Node& node, api::Persist
   volume.spec.node_affinity = AffinityTo({std::move(term)});
 }
 
-// Takes the claim's size from the first capacity that has it for the node. False: none has.
+// Takes the claim's size from the first capacity that has it for the node, both in whole bytes and
+// rounded up, as schedulers and provisioners compare them. False: none has.
 bool TakeRoom(MemoryApi& api, const api::StorageClass& storage_class, const api::Node& node,
               const api::Quantity& size) {
   std::shared_ptr<const api::CSIStorageCapacity> from;
   api.ForEach(Kind::kCsiStorageCapacity, [&](const api::ObjectPtr& object) {
     const auto& capacity = std::get<std::shared_ptr<const api::CSIStorageCapacity>>(object);
     if (from != nullptr || capacity->storage_class_name != storage_class.metadata.name) return;
-    if (!capacity->capacity || *capacity->capacity < size) return;
-    if (capacity->maximum_volume_size && *capacity->maximum_volume_size < size) return;
+    if (!capacity->capacity || capacity->capacity->Value() < size.Value()) return;
+    if (capacity->maximum_volume_size && capacity->maximum_volume_size->Value() < size.Value())
+      return;
     const auto nodes = LabelSelectorMatcher::Make(capacity->node_topology);
     if (nodes && nodes->Matches(node.metadata.labels)) from = capacity;
   });
   if (from == nullptr) return false;
   auto less = std::make_shared<api::CSIStorageCapacity>(*from);
-  less->capacity = api::Quantity::FromNanos(from->capacity->nanos() - size.nanos());
+  less->capacity =
+      api::Quantity::FromUnits(from->capacity->Value() - size.Value(), from->capacity->format());
   api.Apply(std::shared_ptr<const api::CSIStorageCapacity>(std::move(less)));
   return true;
 }
@@ -189,7 +192,7 @@ std::shared_ptr<const api::PersistentVolume> Provision(MemoryApi& api,
                                         : FindIn<api::Node>(api, Kind::kNode, *selected);
   const auto driver = FindIn<api::CSIDriver>(api, Kind::kCsiDriver, storage_class->provisioner);
   const bool tells_of_room = driver != nullptr && driver->spec.storage_capacity.value_or(false);
-  const api::Quantity* size = api::Find(claim.spec.resources.requests, kStorage);
+  const api::Quantity* size = api::Find(claim.spec.resources.requests, kCapacity);
   const bool has_room = node == nullptr || size == nullptr || !tells_of_room ||
                         TakeRoom(api, *storage_class, *node, *size);
   if (selected != nullptr && (node == nullptr || !has_room)) TakeOffSelectedNode(api, claim);
@@ -200,7 +203,7 @@ std::shared_ptr<const api::PersistentVolume> Provision(MemoryApi& api,
   volume->metadata.uid = "PersistentVolume/" + volume->metadata.name;
   SetAnnotation(volume->metadata.annotations, kProvisionedByAnnotation, storage_class->provisioner);
   api::PersistentVolumeSpec& spec = volume->spec;
-  if (size != nullptr) spec.capacity = {{std::string(kStorage), *size}};
+  if (size != nullptr) spec.capacity = {{std::string(kCapacity), *size}};
   SetSource(storage_class->provisioner, *volume);
   spec.access_modes = claim.spec.access_modes;
   spec.claim_ref = {"PersistentVolumeClaim",

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/ui/api.h"
 
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "src/base/json.h"
+#include "src/questions/what_if.h"
 #include "src/ui/cluster_map.h"
+#include "src/ui/object_facts.h"
 #include "src/ui/pod_verdict.h"
-#include "src/what_if/question.h"
 
 namespace berth::ui {
 namespace {
@@ -18,7 +21,7 @@ using serving::Respond;
 using serving::Response;
 using simulator::Simulation;
 
-// Requests that one worker keeps, the one that it works on included; a page has two or three.
+// Requests that wait for one worker; a page has two or three.
 constexpr size_t kMostWaiting = 32;
 // A request for the pending pods is answered with what has been judged by then.
 constexpr Duration kJudgingTime = std::chrono::milliseconds(500);
@@ -53,14 +56,14 @@ void Fill(const std::vector<api::ObjectPtr>& objects, ClusterMap& map) {
 }  // namespace
 
 Api::Worker::Worker(std::string name, const Clock& clock)
-    : loop(clock), thread(std::move(name), [this] { loop.Run(); }) {}
+    : line({.thread_name = std::move(name), .large_waiting = kMostWaiting}, clock, *this) {}
 
 Api::Api(ClusterSource source, std::vector<api::ObjectPtr> objects, const Story* story,
          const Clock& clock)
     : source_(std::move(source)),
       clock_(clock),
       decisions_(DecisionsOf(story)),
-      picture_(MakePicture(std::move(objects), story)),
+      picture_(MakePicture(std::move(objects), story, 0)),
       looking_("berth-look", clock),
       trying_("berth-try", clock) {
   Install();
@@ -69,13 +72,15 @@ Api::Api(ClusterSource source, std::vector<api::ObjectPtr> objects, const Story*
 Api::~Api() { Stop(); }
 
 void Api::Stop() {
-  stopping_ = true;
-  for (Worker* worker : {&looking_, &trying_}) worker->loop.Stop();
-  for (Worker* worker : {&looking_, &trying_}) worker->thread.Join();
+  for (Worker* worker : {&looking_, &trying_}) worker->line.Stop();
 }
 
 void Api::Install() {
   router_.Answer("/api/map", [this](const Request& /*request*/) { return Json(picture()->map); });
+  router_.Answer("/api/node", [this](const Request& request) { return AnswerNode(request); });
+  if (source_.following) {
+    router_.Answer("/api/changes", [this](const Request& /*request*/) { return AnswerChanges(); });
+  }
   if (!decisions_.empty()) {
     router_.Answer("/api/decisions",
                    [this](const Request& /*request*/) { return Json(decisions_); });
@@ -113,28 +118,30 @@ void Api::Install() {
   router_.Answer("/api/refresh", only_post);
   router_.HandleMethod(
       "/api/refresh", "POST", [this](const RequestPtr& request, const Respond& respond) {
-        Handle(trying_, request, respond,
-               [this](const PicturePtr& /*picture*/, const Interrupted& interrupted) {
-                 return Refresh(interrupted);
+        // What a watch has seen waits for no question that takes long.
+        Worker& worker = request->FindQuery("watched") == nullptr ? trying_ : looking_;
+        Handle(worker, request, respond,
+               [this, request](const PicturePtr& /*picture*/, const Interrupted& interrupted) {
+                 return Refresh(*request, interrupted);
                });
       });
 }
 
 void Api::Handle(Worker& worker, const RequestPtr& request, const Respond& respond, Work work) {
-  if (worker.waiting >= kMostWaiting) {
-    return respond(serving::ErrorText(429, "too many questions wait for an answer"));
-  }
-  ++worker.waiting;
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   request->departure->OnGone([gone] { *gone = true; });
-  worker.loop.Post([this, &worker, gone, respond, work = std::move(work)] {
-    const Interrupted interrupted = [this, gone] { return *gone || stopping_; };
-    Answer answer = tl::unexpected(Refused{503, std::string(kInterrupted)});
-    if (!interrupted()) answer = work(picture(), interrupted);
-    respond(answer ? Json(*std::move(answer))
-                   : serving::ErrorText(answer.error().code, answer.error().why));
-    --worker.waiting;
-  });
+  const auto refuse = [respond](const questions::Reply& reply) {
+    respond(serving::ErrorText(reply.code, reply.text));
+  };
+  worker.line.Ask({.size = questions::Size::kLarge,
+                   .answer =
+                       [this, respond, refuse, work = std::move(work)](const Interrupted& spent) {
+                         Answer answer = work(picture(), spent);
+                         if (!answer) return refuse({answer.error().code, answer.error().why});
+                         respond(Json(*std::move(answer)));
+                       },
+                   .refuse = refuse,
+                   .gone = gone});
 }
 
 Api::PicturePtr Api::picture() const {
@@ -142,18 +149,23 @@ Api::PicturePtr Api::picture() const {
   return picture_;
 }
 
-Api::PicturePtr Api::MakePicture(std::vector<api::ObjectPtr> objects, const Story* story) const {
+Api::PicturePtr Api::MakePicture(std::vector<api::ObjectPtr> objects, const Story* story,
+                                 uint64_t changes) const {
   auto picture = std::make_shared<Picture>();
   picture->objects = std::move(objects);
-  const auto now = clock_.WallNow().time_since_epoch();
+  picture->changes = changes;
+  const Time taken = story == nullptr ? clock_.WallNow() : story->end();
+  const auto now = taken.time_since_epoch();
   base::JsonObject document(picture->map);
   base::JsonObject cluster(document.Key("cluster"));
   cluster.Add("cutShort", story != nullptr && story->cut_short());
   cluster.Add("decisions", story == nullptr ? 0 : story->num_decisions());
   cluster.Add("live", source_.read != nullptr);
   cluster.Add("name", source_.name);
+  cluster.AddIfNotEmpty("namespace", source_.namespace_);
   cluster.Add("recording", story != nullptr);
   cluster.Add("taken", std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  cluster.Add("watched", source_.following != nullptr);
   cluster.Close();
   if (story != nullptr) {
     story->map().AppendMembers(document);
@@ -220,8 +232,11 @@ Api::Answer Api::AnswerFixes(const PicturePtr& picture, const Request& request,
 
 Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request,
                               const Interrupted& interrupted) const {
-  const auto question = what_if::ParseQuestion(request.body);
+  auto question = questions::ParseWhatIf(request.body);
   if (!question) return tl::unexpected(Refused{400, question.error().message});
+  // Its own count more.
+  auto& classes = question->priority_classes;
+  classes.insert(classes.begin(), source_.priority_classes.begin(), source_.priority_classes.end());
   auto today = Filled(source_.make_simulation(), *picture, true);
   if (!today) return tl::unexpected(Refused{500, today.error().message});
   (*today)->set_interrupt(interrupted);
@@ -232,18 +247,46 @@ Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request,
     other = *std::move(made);
     other->set_interrupt(interrupted);
   }
-  const auto answer = what_if::Ask(*question, **today, other.get());
+  const auto answer = questions::AskWhatIf(*question, **today, other.get());
   if (interrupted()) return tl::unexpected(Refused{503, std::string(kInterrupted)});
   if (!answer) return tl::unexpected(Refused{400, answer.error().message});
   std::string document;
-  what_if::AppendAnswer(*answer, document);
+  questions::AppendAnswer(*answer, document);
   return document;
 }
 
-Api::Answer Api::Refresh(const Interrupted& interrupted) {
-  auto objects = source_.read(interrupted);
+Response Api::AnswerNode(const Request& request) const {
+  const std::string* name = request.FindQuery("node");
+  if (name == nullptr) return serving::ErrorText(400, "which node? node=name");
+  const PicturePtr shown = picture();
+  for (const api::ObjectPtr& object : shown->objects) {
+    const auto* node = api::As<api::Node>(object);
+    if (node == nullptr || node->metadata.name != *name) continue;
+    std::string document;
+    AppendNodeFacts(*node, document);
+    return Json(std::move(document));
+  }
+  return serving::ErrorText(404, "there is no node " + *name);
+}
+
+Response Api::AnswerChanges() const {
+  const Following following = source_.following();
+  std::string text;
+  base::JsonObject document(text);
+  document.Add("changed", following.changes != picture()->changes);
+  document.Add("reached", following.reached);
+  document.Close();
+  return Json(std::move(text));
+}
+
+Api::Answer Api::Refresh(const Request& request, const Interrupted& interrupted) {
+  // Before the objects: what comes between them counts once more.
+  const uint64_t changes = source_.following ? source_.following().changes : 0;
+  const bool watched = source_.watched != nullptr && request.FindQuery("watched") != nullptr;
+  auto objects =
+      watched ? Result<std::vector<api::ObjectPtr>>(source_.watched()) : source_.read(interrupted);
   if (!objects) return tl::unexpected(Refused{503, objects.error().message});
-  PicturePtr next = MakePicture(*std::move(objects), nullptr);
+  PicturePtr next = MakePicture(*std::move(objects), nullptr, changes);
   const base::MutexLock lock(mutex_);
   picture_ = next;
   return next->map;

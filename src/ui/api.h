@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "berth/result.h"
-#include "src/base/event_loop.h"
 #include "src/base/mutex.h"
-#include "src/base/thread.h"
+#include "src/questions/pending_pods.h"
+#include "src/questions/question_line.h"
 #include "src/serving/router.h"
+#include "src/simulator/pod_defaults.h"
 #include "src/simulator/simulation.h"
-#include "src/ui/pending_pods.h"
 #include "src/ui/story.h"
 
 namespace berth::ui {
@@ -24,9 +24,17 @@ namespace berth::ui {
 // Whether an answer is not wanted any more.
 using Interrupted = std::function<bool()>;
 
+// How a cluster is followed.
+struct Following {
+  uint64_t changes = 0;  // how many have been seen
+  bool reached = true;   // whether more would be
+};
+
 // Where the page's cluster comes from.
 struct ClusterSource {
-  std::string name;  // for people: files, or a context
+  std::string name;        // for people: files, or a context
+  std::string namespace_;  // whose pods the page shows at first; "": all
+  std::vector<simulator::PriorityClass> priority_classes;  // that questions may name
   // A new simulation with the configuration to judge by, and no objects. Called on several threads.
   std::function<Result<std::unique_ptr<simulator::Simulation>>()> make_simulation;
   // The same with the configuration that this text holds.
@@ -35,13 +43,17 @@ struct ClusterSource {
   // Reads the cluster as it is now, pods last, and gives up soon once `interrupted` says yes; empty
   // where it does not change. Any thread.
   std::function<Result<std::vector<api::ObjectPtr>>(const Interrupted& interrupted)> read;
+  // Of a cluster that is watched how far that is, at once, and its objects, pods last; both empty
+  // elsewhere. Any thread.
+  std::function<Following()> following;
+  std::function<std::vector<api::ObjectPtr>()> watched;
 };
 
 // What the page asks for; docs/ui.md lists the paths and documents. A picture of the cluster is
 // shared and never changes; each question of what would be then is put to a simulation of its own.
 //
-//   server's thread --task--> "berth-look": why a pod is pending, from a simulation kept for that
-//                   --task--> "berth-try": fixes and what-ifs, which take long
+//   server's thread --line--> "berth-look": why a pod is pending, from a simulation kept for that
+//                   --line--> "berth-try": fixes and what-ifs, which take long
 //
 // Thread safety: one owner; the router's handlers are called on the server's thread.
 class Api {
@@ -55,27 +67,26 @@ class Api {
 
   const serving::Router& router() const { return router_; }
 
-  // Interrupts what is being worked on, which is answered with 503; what waits is dropped. To be
-  // called before the server goes.
+  // Interrupts what is being worked on, which is answered with 503, as is what waits. To be called
+  // before the server goes.
   void Stop();
 
  private:
   struct Picture {
     std::vector<api::ObjectPtr> objects;
-    std::string map;  // the document
+    std::string map;       // the document
+    uint64_t changes = 0;  // that had been seen
   };
   using PicturePtr = std::shared_ptr<const Picture>;
 
-  // A thread that answers one request after the other, and the simulation that it keeps.
-  struct Worker {
+  // A line of requests, and the simulation that its thread keeps.
+  struct Worker : questions::LineHost {
     Worker(std::string name, const Clock& clock);
 
-    base::EventLoop loop;
-    std::atomic<size_t> waiting = 0;
     PicturePtr picture;  // of the simulation
     std::unique_ptr<simulator::Simulation> simulation;
-    std::optional<PendingPods> pending;
-    base::NamedThread thread;
+    std::optional<questions::PendingPods> pending;
+    questions::QuestionLine line;
   };
 
   // An answer that is no success.
@@ -90,7 +101,9 @@ class Api {
   // Hands the request to the worker, unless too many wait there.
   void Handle(Worker& worker, const serving::RequestPtr& request, const serving::Respond& respond,
               Work work);
-  PicturePtr MakePicture(std::vector<api::ObjectPtr> objects, const Story* story) const;
+  // `changes` were seen before the objects were taken.
+  PicturePtr MakePicture(std::vector<api::ObjectPtr> objects, const Story* story,
+                         uint64_t changes) const;
   PicturePtr picture() const;
   // The worker's simulation of the picture, which has its objects and has not started.
   tl::expected<simulator::Simulation*, Refused> Of(const PicturePtr& picture, Worker& worker) const;
@@ -105,12 +118,14 @@ class Api {
                      const Interrupted& interrupted);
   Answer AnswerWhatIf(const PicturePtr& picture, const serving::Request& request,
                       const Interrupted& interrupted) const;
-  Answer Refresh(const Interrupted& interrupted);
+  serving::Response AnswerNode(const serving::Request& request) const;
+  serving::Response AnswerChanges() const;
+  // Reads the cluster again, or takes what has been seen of it meanwhile.
+  Answer Refresh(const serving::Request& request, const Interrupted& interrupted);
 
   const ClusterSource source_;
   const Clock& clock_;
   const std::string decisions_;  // the document; "" without a story
-  std::atomic<bool> stopping_ = false;
   serving::Router router_;
   mutable base::Mutex mutex_;
   PicturePtr picture_ BERTH_GUARDED_BY(mutex_);

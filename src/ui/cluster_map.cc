@@ -2,7 +2,9 @@
 #include "src/ui/cluster_map.h"
 
 #include "src/packing/node_pool.h"
+#include "src/questions/pending_pods.h"
 #include "src/ui/json_numbers.h"
+#include "src/ui/object_facts.h"
 
 namespace berth::ui {
 namespace {
@@ -12,7 +14,6 @@ using base::JsonList;
 using base::JsonObject;
 
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
-constexpr std::string_view kPodTemplateHash = "pod-template-hash";
 constexpr uint32_t kForEver = std::numeric_limits<uint32_t>::max();
 
 // The last step of rows that hold on is null.
@@ -76,11 +77,14 @@ ClusterMap::Row ClusterMap::AddPod(const api::Pod& pod, Row node, uint32_t from)
   pod_name_.push_back(pod.metadata.name);
   pod_namespace_.push_back(namespaces_.Intern(pod.metadata.namespace_));
   pod_node_.push_back(node == kNone ? -1 : int64_t{node});
-  pod_owner_.push_back(owners_.Intern(OwnerOf(pod)));
+  pod_owner_.push_back(owners_.Intern(questions::OwnerOf(pod)));
   pod_priority_.push_back(pod.priority());
+  pod_created_.push_back(CreatedAt(pod.metadata.creation_timestamp));
   pod_from_.push_back(from);
   pod_until_.push_back(kForEver);
-  Add(ToResources(PodRequests(pod, {.use_status = node != kNone}), resources_), row, requests_);
+  Add(ToResources(PodRequests(pod, {.use_status = node != kNone, .claim_status = true}),
+                  resources_),
+      row, requests_);
   return row;
 }
 
@@ -127,6 +131,7 @@ void ClusterMap::AppendNodes(std::string& out) const {
 
 void ClusterMap::AppendPods(std::string& out) const {
   JsonObject pods(out);
+  AppendJsonNumbers(pod_created_, pods.Key("created"));
   AppendJsonNumbers(pod_from_, pods.Key("from"));
   base::AppendJsonList(pod_name_, pods.Key("name"));
   AppendJsonNumbers(pod_namespace_, pods.Key("namespace"));
@@ -136,21 +141,6 @@ void ClusterMap::AppendPods(std::string& out) const {
   AppendAmounts(requests_, num_pods(), pods.Key("requests"));
   AppendUntil(pod_until_, pods.Key("until"));
   pods.Close();
-}
-
-std::string OwnerOf(const api::Pod& pod) {
-  for (const api::OwnerReference& owner : pod.metadata.owner_references) {
-    if (!owner.controller) continue;
-    std::string kind = owner.kind;
-    std::string name = owner.name;
-    const std::string* hash = api::Find(pod.metadata.labels, kPodTemplateHash);
-    if (kind == "ReplicaSet" && hash != nullptr && name.ends_with("-" + *hash)) {
-      kind = "Deployment";
-      name.resize(name.size() - hash->size() - 1);
-    }
-    return pod.metadata.namespace_ + "/" + kind + "/" + name;
-  }
-  return "";
 }
 
 }  // namespace berth::ui

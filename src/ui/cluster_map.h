@@ -88,13 +88,10 @@ class ClusterMap {
   std::vector<int64_t> pod_node_;
   std::vector<uint32_t> pod_owner_;
   std::vector<int32_t> pod_priority_;
+  std::vector<int64_t> pod_created_;
   std::vector<uint32_t> pod_from_;
   std::vector<uint32_t> pod_until_;
   std::vector<Amounts> requests_;
 };
-
-// "shop/Deployment/web", as `berth simulate --scale` has it; of a pod without a controller "". A
-// ReplicaSet that a Deployment made, as its pods' label pod-template-hash tells, counts as that.
-std::string OwnerOf(const api::Pod& pod);
 
 }  // namespace berth::ui

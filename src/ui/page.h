@@ -6,7 +6,7 @@
 
 namespace berth::ui {
 
-// A file of the page, as it stands in src/ui/page.
+// A file of the page, as it stands in src/ui/page, or docs/reasons.md.
 struct PageFile {
   std::string_view path;  // "/main.js"
   std::string_view type;  // "text/javascript; charset=utf-8"

@@ -2,15 +2,15 @@
 #include "src/ui/pod_verdict.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
 
 #include "src/base/json.h"
 #include "src/engine/judgement.h"
+#include "src/explain/in_the_way.h"
 #include "src/explain/near_misses.h"
 #include "src/explain/verdict_json.h"
-#include "src/fixes/find.h"
-#include "src/scheduler/scheduler.h"
+#include "src/questions/fixes.h"
+#include "src/questions/pod_question.h"
+#include "src/ui/object_facts.h"
 
 namespace berth::ui {
 namespace {
@@ -22,6 +22,7 @@ constexpr size_t kExamples = 5;
 
 void AppendNearMisses(const engine::Judgement& judgement, std::string& out) {
   base::JsonList list(out);
+  explain::InTheWay in_the_way(judgement);
   for (const explain::RejectedGroup& group : explain::NearMisses(judgement)) {
     std::vector<std::string_view> examples;
     for (size_t i = 0; i < std::min(group.nodes.size(), kExamples); ++i) {
@@ -30,6 +31,7 @@ void AppendNearMisses(const engine::Judgement& judgement, std::string& out) {
     JsonObject object(list.Next());
     object.Add("code", CodeName(group.code));
     base::AppendJsonList(examples, object.Key("examples"));
+    object.AddIfNotEmpty("inTheWay", in_the_way.On(group.nodes.front()));
     object.Add("nodes", group.nodes.size());
     object.AddIfNotEmpty("plugin", group.plugin);
     base::AppendJsonList(group.reasons, object.Key("reasons"));
@@ -47,22 +49,19 @@ Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_vi
   if (pod == nullptr) return Fail(NoSuchPod(key));
   std::string out;
   JsonObject document(out);
-  if (!pod->spec.node_name.empty()) {
+  AppendPodFacts(*pod, document.Key("facts"));
+  if (!simulation.IsWaiting(*pod)) {
     document.Add("node", pod->spec.node_name);
     document.Add("pod", key);
     document.Close();
     return out;
   }
-  const std::unique_ptr<engine::Judgement> judgement = simulation.scheduler().Judge(pod);
-  judgement->Explain();
-  judgement->PreviewPreemption();
-  judgement->PreviewClaims();
-  const std::optional<engine::PodGroupPreview> group =
-      simulation.scheduler().PreviewPodGroup(*pod, scheduler::Effects::kOnClaims);
-  AppendNearMisses(*judgement, document.Key("nearMisses"));
+  const explain::Explanation explanation =
+      questions::Explain(simulation.scheduler(), pod, {.preemption = true, .claims = true});
+  AppendNearMisses(*explanation.judgement, document.Key("nearMisses"));
   document.Add("pod", key);
   const explain::VerdictWriter writer(simulation.scheduler().cache());
-  writer.Append(*judgement, document.Key("verdict"), group ? &*group : nullptr);
+  writer.Append(explanation, document.Key("verdict"));
   document.Close();
   return out;
 }
@@ -74,10 +73,10 @@ Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view
   std::string out;
   JsonObject document(out);
   explain::Fixes fixes;
-  if (pod->spec.node_name.empty()) {
-    fixes::FindOptions options;
+  if (simulation.IsWaiting(*pod)) {
+    questions::FindOptions options;
     options.interrupted = interrupted;
-    fixes = fixes::FindFixes(simulation, pod, clock, options);
+    fixes = questions::FindFixes(simulation, pod, clock, options);
   }
   base::JsonList list(document.Key("fixes"));
   for (const explain::Fix& fix : fixes.fixes) {
@@ -85,6 +84,11 @@ Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view
     std::vector<std::string> texts;
     for (const explain::Change& change : fix.changes) texts.push_back(explain::ToText(change));
     base::AppendJsonList(texts, object.Key("changes"));
+    std::vector<std::string> commands;
+    for (const explain::Application& application : fix.applications) {
+      commands.insert(commands.end(), application.commands.begin(), application.commands.end());
+    }
+    base::AppendJsonList(commands, object.Key("commands"));
     object.Add("cost", fix.cost);
     base::AppendJsonList(fix.nodes, object.Key("nodes"));
     object.Close();

@@ -13,16 +13,20 @@ namespace berth::ui {
 // The document of one pod, judged alone against a simulation that has its objects and has not
 // started:
 //
-//   {"nearMisses":[{"code":...,"nodes":7,"examples":["n1"],"plugin":...,"reasons":[...]}],
+//   {"facts":{...},
+//    "nearMisses":[{"code":...,"nodes":7,"examples":["n1"],"plugin":...,"reasons":[...],
+//                    "inTheWay":"pod shop/a has host port 80/TCP"}],
 //    "node":..., "pod":"ns/name", "verdict":{...}}
 //
-// `verdict` is what `berth explain --preemption -o json` prints (docs/explain.md); nearMisses come
-// in its table's order. A pod that has a node is not judged: `node` names it. Errors: there is no
-// such pod.
+// `facts` are AppendPodFacts(). `verdict` is what `berth explain --preemption -o json` prints
+// (docs/explain.md); nearMisses come in its table's order, with what is in the way on the first
+// example, where that is known. A pod that has a node is not judged: `node` names it. Errors: there
+// is no such pod.
 Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_view key);
 
-// {"fixes":[{"changes":["cluster: uncordon n2"],"cost":10,"nodes":["n2"]}],"tried":48}: what would
-// let the pod schedule, as the table of `berth explain --fix` has it.
+// {"fixes":[{"changes":["cluster: uncordon n2"],"commands":["kubectl uncordon n2"],"cost":10,
+// "nodes":["n2"]}],"tried":48}: what would let the pod schedule, as the table of `berth explain
+// --fix --commands` has it.
 // `clock` bounds the search, and `interrupted` ends it. Errors: there is no such pod.
 Result<std::string> PodFixes(simulator::Simulation& simulation, std::string_view key,
                              const Clock& clock, const std::function<bool()>& interrupted);

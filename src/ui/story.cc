@@ -55,7 +55,7 @@ void Story::Take(const recording::Frame& frame) {
     now_ = turn->wall_now;
   } else if (const auto* event = std::get_if<informers::InformerEvent>(&frame)) {
     TakeEvent(*event);
-  } else if (const auto* decision = std::get_if<recording::Decision>(&frame)) {
+  } else if (const auto* decision = std::get_if<recording::AttemptEnded>(&frame)) {
     TakeDecision(*decision);
   } else if (const auto* bind = std::get_if<recording::BindEnded>(&frame)) {
     const auto found = pods_by_uid_.find(bind->pod_uid);
@@ -127,7 +127,7 @@ void Story::Move(KnownPod& pod, std::string_view name) {
   if (pod.node != name) pod.node = name;
 }
 
-void Story::TakeDecision(const recording::Decision& decision) {
+void Story::TakeDecision(const recording::AttemptEnded& decision) {
   const auto known = pods_by_uid_.find(decision.pod_uid);
   const bool is_known = known != pods_by_uid_.end();
   pods_.push_back(is_known ? known->second.pod->metadata.Key() : decision.pod_uid);

@@ -34,6 +34,8 @@ class Story {
   explicit Story(recording::RecordingReader& reader) : Story(reader, Limits()) {}
   Story(recording::RecordingReader& reader, const Limits& limits);
 
+  // When the last turn began.
+  Time end() const { return now_; }
   const ClusterMap& map() const { return map_; }
   size_t num_decisions() const { return pods_.size(); }
   bool cut_short() const { return cut_short_; }
@@ -60,7 +62,7 @@ class Story {
   void TakeEvent(const informers::InformerEvent& event);
   void TakeNode(const std::shared_ptr<const api::Node>& node);
   void TakePod(const std::shared_ptr<const api::Pod>& pod);
-  void TakeDecision(const recording::Decision& decision);
+  void TakeDecision(const recording::AttemptEnded& decision);
   // The pod's row ends, and one on the node `name` begins.
   void Move(KnownPod& pod, std::string_view name);
   void MovePodsOf(std::string_view node);

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 const (
@@ -79,6 +79,6 @@ func (b *bench) cleanUpDevices(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	b.control.Process(controlplane.ControllerManager).Stop()
+	b.control.Process(programs.ControllerManager).Stop()
 	return nil
 }

@@ -27,9 +27,11 @@ import (
 	"slices"
 	"strings"
 
+	"berth.dev/tests/checkout"
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/program"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/program"
 )
 
 type options struct {
@@ -74,7 +76,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&variants, "variants", "pending,stream",
 		"pending: the pods are there before the scheduler starts; stream: they come while it runs, as fast as can be; 5/s: so many a second")
 	flags.StringVar(&schedulers, "schedulers", "kube-scheduler,berth", "which schedulers, in which order")
-	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
+	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+checkout.BinaryVariable+", then what the presets build")
 	flags.StringVar(&o.record, "record", "",
 		"a folder: measure Berth alone, in turn without --record and with it, into this folder; then replay the recordings")
 	flags.BoolVar(&o.explaining, "explain", false,
@@ -147,13 +149,13 @@ func (o options) validate(rest []string) error {
 }
 
 func run(ctx context.Context, o options) error {
-	programs, err := findPrograms(o)
+	schedulers, err := findPrograms(o)
 	if err != nil {
 		return err
 	}
 	if o.start {
-		return o.on(ctx, controlplane.Options{}, programs, func(b *bench) error {
-			if err := b.measureStarts(ctx, programs); err != nil {
+		return o.on(ctx, controlplane.Options{}, schedulers, func(b *bench) error {
+			if err := b.measureStarts(ctx, schedulers); err != nil {
 				return err
 			}
 			return o.write(b.startReport())
@@ -169,9 +171,9 @@ func run(ctx context.Context, o options) error {
 		if deployments {
 			options = withControllers
 		}
-		err := o.on(ctx, options, programs, func(b *bench) error {
+		err := o.on(ctx, options, schedulers, func(b *bench) error {
 			b.kinds = kinds
-			err := b.measureAll(ctx, programs)
+			err := b.measureAll(ctx, schedulers)
 			taken = append(taken, b.taken...)
 			return err
 		})
@@ -181,7 +183,7 @@ func run(ctx context.Context, o options) error {
 	}
 	r := o.report(taken)
 	if o.record != "" {
-		if r.Replays, err = replay(ctx, programs[0].Path, o.record); err != nil {
+		if r.Replays, err = replay(ctx, schedulers[0].Path, o.record); err != nil {
 			return err
 		}
 	}
@@ -189,15 +191,15 @@ func run(ctx context.Context, o options) error {
 }
 
 // on lets something be measured on a control plane of its own.
-func (o options) on(ctx context.Context, options controlplane.Options, programs []daemon.Program, measure func(*bench) error) (err error) {
+func (o options) on(ctx context.Context, options controlplane.Options, schedulers []daemon.Program, measure func(*bench) error) (err error) {
 	c, err := controlplane.Start(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
-	for i := range programs {
-		if programs[i].Peer {
-			programs[i].Path = c.Binary(controlplane.Scheduler)
+	for i := range schedulers {
+		if schedulers[i].Peer {
+			schedulers[i].Path = c.Binary(programs.Scheduler)
 		}
 	}
 	b, err := newBench(ctx, o, c)
@@ -217,10 +219,10 @@ func (o options) write(r interface{ writeTable(io.Writer) error }) error {
 }
 
 func findPrograms(o options) ([]daemon.Program, error) {
-	var programs []daemon.Program
+	var schedulers []daemon.Program
 	for _, name := range o.schedulers {
 		if name == peerName {
-			programs = append(programs, daemon.Peer("")) // the control plane knows where it is
+			schedulers = append(schedulers, daemon.Peer("")) // the control plane knows where it is
 			continue
 		}
 		berth, err := daemon.Berth(o.berth)
@@ -228,7 +230,7 @@ func findPrograms(o options) ([]daemon.Program, error) {
 			return nil, err
 		}
 		berth.Name = name
-		programs = append(programs, berth)
+		schedulers = append(schedulers, berth)
 	}
-	return programs, nil
+	return schedulers, nil
 }

@@ -17,10 +17,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
-	"berth.dev/tests/machine"
-	"berth.dev/tests/progress"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
+	"berth.dev/tests/internal/machine"
+	"berth.dev/tests/internal/progress"
 )
 
 const (
@@ -117,11 +118,11 @@ func (b *bench) close() {
 }
 
 // measureAll lets the schedulers take turns, so that what drifts in the machine hits them alike.
-func (b *bench) measureAll(ctx context.Context, programs []daemon.Program) error {
+func (b *bench) measureAll(ctx context.Context, schedulers []daemon.Program) error {
 	for round := range b.rounds {
 		for _, k := range b.kinds {
 			for _, variant := range b.variants {
-				for _, program := range programs {
+				for _, program := range schedulers {
 					title := fmt.Sprintf("round %d/%d, %s, %s, %s", round+1, b.rounds, k.name, variant, program.Name)
 					m, err := b.measure(ctx, title, program, k, variant)
 					if err != nil {
@@ -361,7 +362,7 @@ func (s serversCPU) since(before serversCPU) serversCPU {
 }
 
 func (b *bench) serversCPU() (used serversCPU, err error) {
-	for program, time := range map[string]*time.Duration{controlplane.APIServer: &used.apiServer, controlplane.Etcd: &used.etcd} {
+	for program, time := range map[string]*time.Duration{programs.APIServer: &used.apiServer, programs.Etcd: &used.etcd} {
 		process := b.control.Process(program)
 		if process == nil {
 			return used, fmt.Errorf("%s does not run", program)

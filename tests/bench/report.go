@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
-	"berth.dev/tests/machine"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon/workload"
+	"berth.dev/tests/internal/machine"
 )
 
 // row is the medians of one scheduler with one kind of pods in one variant.
@@ -77,7 +77,7 @@ func (o options) circumstances(kind string) circumstances {
 		Date:       time.Now().Format(time.DateOnly),
 		Machine:    machine.Describe(),
 		Load:       machine.Load(),
-		Kubernetes: controlplane.KubernetesVersion,
+		Kubernetes: programs.KubernetesVersion,
 		Nodes:      o.nodes,
 		QPS:        o.qps,
 		Burst:      o.burst,

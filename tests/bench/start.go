@@ -11,9 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
-	"berth.dev/tests/machine"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
+	"berth.dev/tests/internal/machine"
 )
 
 const (

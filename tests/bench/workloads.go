@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // kind is a sort of pod that the schedulers are measured with.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers questions about expressions and devices, one JSON document a line from standard input to
-// standard output: Berth's side of tests/oracle/cmd/cel, which says what the documents hold.
+// Answers questions, one JSON document a line from standard input to standard output: Berth's side
+// of the comparisons of expressions in tests/oracle. A question is about an expression and a device
+// (tests/oracle/expressions), or one of those in answers.h.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "berth/check.h"
 #include "plugins/dynamic_resources/device_selector.h"
+#include "tests/cel_answers/answers.h"
 
 namespace berth::plugins::dra {
 namespace {
@@ -98,12 +100,18 @@ Json Answer(DeviceSelectors& selectors, const Json& question) {
   return Document(kKinds[static_cast<size_t>(answer.kind)], answer.error, answer.cost);
 }
 
+Json AnswerAny(DeviceSelectors& selectors, const Json& question) {
+  if (question.contains("pattern")) return cel_answers::AnswerPattern(question);
+  if (question.contains("variables")) return cel_answers::AnswerExpression(question);
+  return Answer(selectors, question);
+}
+
 void AnswerAll() {
   DeviceSelectors selectors;
   for (std::string line; std::getline(std::cin, line);)
-    std::cout
-        << Answer(selectors, Json::parse(line)).dump(-1, ' ', false, Json::error_handler_t::replace)
-        << '\n';
+    std::cout << AnswerAny(selectors, Json::parse(line))
+                     .dump(-1, ' ', false, Json::error_handler_t::replace)
+              << '\n';
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ make_tree() {
   cp "$checks/layers.txt" "$tree/cmake/checks/"
   plant include/berth/status.h '#include <string>'
   plant plugins/examples/mine/mine.cc 'void F() { throw 1; }'
+  plant plugins/legacy/old.cc '#include "berth/loadable/plugin.hpp"' '#include "berth/saturating.h"' '#include "plugins/legacy/old.h"'
+  plant plugins/legacy/args/old_args.cc '#include "berth/status.h"'
   local room rooms may file
   while IFS=: read -r room rooms; do
     case $room in
@@ -86,6 +88,9 @@ src/app/new.cc|#include <curl/curl.h>|src/app/new.cc:1: only client may include 
 plugins/node_name/new.cc|#include <spdlog/spdlog.h>|plugins/node_name/new.cc:1: only base may include <spdlog/spdlog.h>
 src/cache/new.cc|#include "../queue/heap.h"|src/cache/new.cc:1: an include names the full path
 src/attic/new.cc|#include <string>|src/attic/new.cc:1: room attic is not in layers.txt
+plugins/legacy/new.cc|#include "berth/status.h"|plugins/legacy/new.cc:1: the library legacy may not include berth/status.h
+plugins/legacy/new.cc|#include "plugins/legacy/args/args.h"|plugins/legacy/new.cc:1: the library legacy may not include plugins/legacy/args/args.h
+include/berth/saturating.h|#include "berth/status.h"|include/berth/saturating.h:1: a library has this header, so it may not include berth/status.h
 FAULTS
 
 make_tree
@@ -120,6 +125,8 @@ src/config/new.cc|  const char* home = std::getenv("HOME");
 src/informers/new.cc|  static const std::regex kName("a+");
 tests/unit/queue/new.cc|  usleep(1000);
 tests/support/new.h|  const auto now = std::chrono::steady_clock::now();
+src/queue/new.h|// The queue is told of each pod.
+docs/new.md|Nothing comes to an end here.
 FAULTS
 
 make_tree
@@ -148,6 +155,10 @@ compiled "${hardened[@]}" -Wl,-z,lazy && says_of_program 'its functions are boun
 compiled "${hardened[@]}" -Wl,-z,execstack && says_of_program 'its stack is executable'
 compiled "${hardened[@]}" -fno-stack-protector && says_of_program 'no stack protector'
 compiled "${hardened[@]}" -U_FORTIFY_SOURCE && says_of_program 'no checked calls'
+compiled "${hardened[@]}" -fPIC -shared && cp "$work/program" "$work/library.so"
+output=$("$checks/hardening.sh" "$work/library.so" 2>&1) || fail 'hardening.sh refuses a hardened library'
+compiled "${hardened[@]}" -fPIC -shared -Wl,-z,lazy && cp "$work/program" "$work/library.so"
+output=$("$checks/hardening.sh" "$work/library.so" 2>&1) && fail 'hardening.sh accepts a library whose functions are bound late'
 
 [ $failures -eq 0 ] && echo 'every fault was named'
 exit $((failures > 0))

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"berth.dev/tests/controlplane/programs"
 )
 
 // DefaultControllers are the controllers that scheduling tests need: those that make and remove
@@ -67,9 +69,9 @@ rules:
 }
 
 func (c *ControlPlane) etcdLaunch() launch {
-	port, peerPort := c.state.Ports[Etcd], c.state.Ports["etcd-peer"]
+	port, peerPort := c.state.Ports[programs.Etcd], c.state.Ports["etcd-peer"]
 	url, peerURL := loopback(port), loopback(peerPort)
-	return c.launch(Etcd, port,
+	return c.launch(programs.Etcd, port,
 		"--name=default",
 		"--data-dir="+c.path("etcd"),
 		"--listen-client-urls="+url,
@@ -77,12 +79,12 @@ func (c *ControlPlane) etcdLaunch() launch {
 		"--listen-peer-urls="+peerURL,
 		"--initial-advertise-peer-urls="+peerURL,
 		"--initial-cluster=default="+peerURL,
-		"--cert-file="+c.pki.cert(Etcd),
-		"--key-file="+c.pki.key(Etcd),
+		"--cert-file="+c.pki.cert(programs.Etcd),
+		"--key-file="+c.pki.key(programs.Etcd),
 		"--trusted-ca-file="+c.CAFile(),
 		"--client-cert-auth",
-		"--peer-cert-file="+c.pki.cert(Etcd),
-		"--peer-key-file="+c.pki.key(Etcd),
+		"--peer-cert-file="+c.pki.cert(programs.Etcd),
+		"--peer-key-file="+c.pki.key(programs.Etcd),
 		"--peer-trusted-ca-file="+c.CAFile(),
 		"--peer-client-cert-auth",
 		// A lone member elects itself; the default waits a second for others to speak first.
@@ -96,7 +98,7 @@ func (c *ControlPlane) etcdLaunch() launch {
 }
 
 func (c *ControlPlane) apiServerLaunch() launch {
-	port := c.state.Ports[APIServer]
+	port := c.state.Ports[programs.APIServer]
 	args := []string{
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
@@ -105,12 +107,12 @@ func (c *ControlPlane) apiServerLaunch() launch {
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--allow-privileged",
-		"--etcd-servers=" + loopback(c.state.Ports[Etcd]),
+		"--etcd-servers=" + loopback(c.state.Ports[programs.Etcd]),
 		"--etcd-cafile=" + c.CAFile(),
-		"--etcd-certfile=" + c.pki.cert(APIServer),
-		"--etcd-keyfile=" + c.pki.key(APIServer),
-		"--tls-cert-file=" + c.pki.cert(APIServer),
-		"--tls-private-key-file=" + c.pki.key(APIServer),
+		"--etcd-certfile=" + c.pki.cert(programs.APIServer),
+		"--etcd-keyfile=" + c.pki.key(programs.APIServer),
+		"--tls-cert-file=" + c.pki.cert(programs.APIServer),
+		"--tls-private-key-file=" + c.pki.key(programs.APIServer),
 		"--client-ca-file=" + c.CAFile(),
 		"--token-auth-file=" + c.path("tokens.csv"),
 		"--authorization-mode=RBAC",
@@ -146,7 +148,7 @@ func (c *ControlPlane) apiServerLaunch() launch {
 	if len(disabled) > 0 {
 		args = append(args, "--disable-admission-plugins="+strings.Join(disabled, ","))
 	}
-	return c.launch(APIServer, port, append(args, c.options.APIServerArgs...)...)
+	return c.launch(programs.APIServer, port, append(args, c.options.APIServerArgs...)...)
 }
 
 // controllersToRun are those of the options.
@@ -162,15 +164,15 @@ func (c *ControlPlane) controllersToRun() []string {
 }
 
 func (c *ControlPlane) controllerManagerLaunch(controllersToRun []string) launch {
-	port := c.state.Ports[ControllerManager]
+	port := c.state.Ports[programs.ControllerManager]
 	args := []string{
 		"--kubeconfig=" + c.Kubeconfig(controllers),
 		"--authentication-kubeconfig=" + c.Kubeconfig(controllers),
 		"--authorization-kubeconfig=" + c.Kubeconfig(controllers),
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
-		"--tls-cert-file=" + c.pki.cert(ControllerManager),
-		"--tls-private-key-file=" + c.pki.key(ControllerManager),
+		"--tls-cert-file=" + c.pki.cert(programs.ControllerManager),
+		"--tls-private-key-file=" + c.pki.key(programs.ControllerManager),
 		"--controllers=" + strings.Join(controllersToRun, ","),
 		"--leader-elect=false",
 		"--root-ca-file=" + c.CAFile(),
@@ -182,14 +184,14 @@ func (c *ControlPlane) controllerManagerLaunch(controllersToRun []string) launch
 		// kwok renews node statuses every ten to twenty minutes.
 		"--node-monitor-grace-period=1h",
 	}
-	return c.launch(ControllerManager, port, append(args, c.options.ControllerManagerArgs...)...)
+	return c.launch(programs.ControllerManager, port, append(args, c.options.ControllerManagerArgs...)...)
 }
 
 func (c *ControlPlane) kwokLaunch() launch {
-	port := c.state.Ports[Kwok]
-	return c.launch(Kwok, port,
+	port := c.state.Ports[programs.Kwok]
+	return c.launch(programs.Kwok, port,
 		"--kubeconfig="+c.Kubeconfig(kubelets),
-		"--config="+c.binaries.stages(),
+		"--config="+c.binaries.KwokStages(),
 		"--manage-all-nodes=true",
 		"--node-lease-duration-seconds=0", // no leases: their renewals are most of the load of idle nodes
 		"--node-ip=10.0.0.1",

@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"k8s.io/client-go/kubernetes"
+
+	"berth.dev/tests/controlplane/programs"
 )
 
 // Options says what a control plane consists of, besides etcd and the API server.
@@ -48,7 +50,10 @@ type Options struct {
 	// Detached lets the processes outlive this one; Down stops them.
 	Detached bool
 
-	// Progress is told about builds. Nil: standard error.
+	// Programs are those that are built first if the cache lacks them. Nil: all.
+	Programs []string
+
+	// Progress gets how far a build is. Nil: standard error.
 	Progress io.Writer
 }
 
@@ -59,7 +64,7 @@ type ControlPlane struct {
 	Dir string
 
 	options  Options
-	binaries Binaries
+	binaries programs.Binaries
 	pki      pki
 	tokens   map[User]string
 	clients  map[User]kubernetes.Interface
@@ -78,7 +83,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if options.Progress == nil {
 		options.Progress = os.Stderr
 	}
-	binaries, err := Build(ctx, options.Progress)
+	binaries, err := programs.Build(ctx, options.Progress, options.Programs...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +139,7 @@ func (c *ControlPlane) prepare() error {
 }
 
 func (c *ControlPlane) choosePorts() error {
-	needed := []string{Etcd, "etcd-peer", APIServer, ControllerManager, Scheduler, Kwok}
+	needed := []string{programs.Etcd, "etcd-peer", programs.APIServer, programs.ControllerManager, programs.Scheduler, programs.Kwok}
 	if len(c.state.Ports) == len(needed) {
 		return nil
 	}
@@ -239,7 +244,7 @@ func (c *ControlPlane) Stop() error {
 	return Down(c.Dir)
 }
 
-// Process is the running process of that name (APIServer, Etcd, ...), or nil.
+// Process is the running process of that name (programs.APIServer, programs.Etcd, ...), or nil.
 func (c *ControlPlane) Process(name string) *Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -254,7 +259,7 @@ func (c *ControlPlane) Process(name string) *Process {
 // StartControllers runs these controllers on a control plane that was started without any, and waits until they are
 // healthy. Pods still need no service account.
 func (c *ControlPlane) StartControllers(ctx context.Context, names ...string) (*Process, error) {
-	if c.Process(ControllerManager) != nil {
+	if c.Process(programs.ControllerManager) != nil {
 		return nil, errors.New("the controller manager runs already")
 	}
 	p, err := c.run(c.controllerManagerLaunch(names))
@@ -266,7 +271,7 @@ func (c *ControlPlane) StartControllers(ctx context.Context, names ...string) (*
 
 // StartAPIServer starts the API server, on the same port as ever, and waits for /readyz.
 func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
-	if c.Process(APIServer) != nil {
+	if c.Process(programs.APIServer) != nil {
 		return errors.New("the API server runs already")
 	}
 	p, err := c.run(c.apiServerLaunch())
@@ -278,14 +283,14 @@ func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 
 // StopAPIServer ends the API server in its orderly way: requests under way are answered.
 func (c *ControlPlane) StopAPIServer() {
-	if p := c.Process(APIServer); p != nil {
+	if p := c.Process(programs.APIServer); p != nil {
 		p.Stop()
 	}
 }
 
 // KillAPIServer ends the API server as a crash would.
 func (c *ControlPlane) KillAPIServer() {
-	if p := c.Process(APIServer); p != nil {
+	if p := c.Process(programs.APIServer); p != nil {
 		p.Kill()
 	}
 }
@@ -297,7 +302,7 @@ func (c *ControlPlane) RestartAPIServer(ctx context.Context) error {
 }
 
 // URL is where the API server listens.
-func (c *ControlPlane) URL() string { return loopback(c.state.Ports[APIServer]) }
+func (c *ControlPlane) URL() string { return loopback(c.state.Ports[programs.APIServer]) }
 
 // CAFile is the certificate that signed every server's.
 func (c *ControlPlane) CAFile() string { return c.pki.cert(caName) }
@@ -329,8 +334,8 @@ func (c *ControlPlane) Client(user User) kubernetes.Interface {
 
 // Kubectl runs kubectl as the user and returns what it printed, errors included.
 func (c *ControlPlane) Kubectl(ctx context.Context, user User, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, c.Binary(Kubectl), args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig(user), "KUBECACHEDIR="+c.path("work", Kubectl))
+	cmd := exec.CommandContext(ctx, c.Binary(programs.Kubectl), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig(user), "KUBECACHEDIR="+c.path("work", programs.Kubectl))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return string(out), fmt.Errorf("kubectl %v: %w\n%s", args, err, out)

@@ -17,12 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"berth.dev/tests/controlplane/programs"
 )
 
 func TestAControlPlaneRunsPodsAndComesBackAfterARestart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	if _, err := Build(ctx, os.Stderr); err != nil {
+	if _, err := programs.Build(ctx, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now()
@@ -46,14 +48,14 @@ func TestAControlPlaneRunsPodsAndComesBackAfterARestart(t *testing.T) {
 	t.Run("runs a pod on a fake node", func(t *testing.T) { checkPodRuns(ctx, t, c, "node-a", "pod-a") })
 	t.Run("records bindings", func(t *testing.T) { checkBinding(ctx, t, c) })
 	t.Run("restarts its API server", func(t *testing.T) {
-		before := c.Process(APIServer).PID()
+		before := c.Process(programs.APIServer).PID()
 		url := c.URL()
 		begin := time.Now()
 		if err := c.RestartAPIServer(ctx); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("restarted in %s", time.Since(begin).Round(time.Millisecond))
-		if c.Process(APIServer).PID() == before || c.URL() != url {
+		if c.Process(programs.APIServer).PID() == before || c.URL() != url {
 			t.Errorf("the API server is the same process or has moved to %s", c.URL())
 		}
 		checkPodRuns(ctx, t, c, "node-b", "pod-b")
@@ -73,8 +75,8 @@ func checkVersion(t *testing.T, c *ControlPlane) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if version.GitVersion != KubernetesVersion {
-		t.Errorf("the API server is %s, want %s", version.GitVersion, KubernetesVersion)
+	if version.GitVersion != programs.KubernetesVersion {
+		t.Errorf("the API server is %s, want %s", version.GitVersion, programs.KubernetesVersion)
 	}
 }
 
@@ -99,7 +101,8 @@ func checkRights(ctx context.Context, t *testing.T, c *ControlPlane) {
 		{verb: "list", group: "storage.k8s.io", resource: "storageclasses", want: everyone},
 		{verb: "list", group: "storage.k8s.io", resource: "csinodes", want: everyone},
 		{verb: "create", group: "resource.k8s.io", resource: "resourceclaims", want: everyone},
-		{verb: "update", group: "resource.k8s.io", resource: "resourceclaims", subresource: "binding", want: peerOnly},
+		{verb: "update", group: "resource.k8s.io", resource: "resourceclaims", subresource: "binding", want: everyone},
+		{verb: "patch", group: "resource.k8s.io", resource: "resourceclaims", subresource: "binding", want: peerOnly},
 		{verb: "create", group: "events.k8s.io", resource: "events", want: everyone},
 		{verb: "create", group: "authentication.k8s.io", resource: "tokenreviews", want: everyone},
 		{verb: "create", group: "coordination.k8s.io", resource: "leases", namespace: BerthNamespace, want: everyone},
@@ -275,10 +278,10 @@ func checkScheduler(ctx context.Context, t *testing.T, c *ControlPlane) {
 		t.Errorf("the scheduler used %s of CPU, error %v", used, err)
 	}
 	scheduler.Stop()
-	if c.Process(Scheduler) != nil {
+	if c.Process(programs.Scheduler) != nil {
 		t.Error("the scheduler still runs")
 	}
-	log, err := os.ReadFile(c.path("logs", Scheduler+".log"))
+	log, err := os.ReadFile(c.path("logs", programs.Scheduler+".log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +307,7 @@ func TestADetachedControlPlaneStartsAgainInItsFolder(t *testing.T) {
 	}
 	makeNode(ctx, t, first, "kept")
 	makeBarePod(ctx, t, first)
-	pids := []int{first.Process(Etcd).PID(), first.Process(APIServer).PID()}
+	pids := []int{first.Process(programs.Etcd).PID(), first.Process(programs.APIServer).PID()}
 	second, err := Start(ctx, options)
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +327,7 @@ func TestADetachedControlPlaneStartsAgainInItsFolder(t *testing.T) {
 	if err := Down(options.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if second.Process(APIServer) != nil || second.Process(Etcd) != nil {
+	if second.Process(programs.APIServer) != nil || second.Process(programs.Etcd) != nil {
 		t.Error("processes run after Down")
 	}
 }

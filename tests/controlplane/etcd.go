@@ -12,11 +12,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
+
+	"berth.dev/tests/controlplane/programs"
 )
 
 // startEtcd starts etcd with the data it had, and waits until it is healthy.
 func (c *ControlPlane) startEtcd(ctx context.Context) error {
-	if c.Process(Etcd) != nil {
+	if c.Process(programs.Etcd) != nil {
 		return errors.New("etcd runs already")
 	}
 	etcd, err := c.run(c.etcdLaunch())
@@ -28,7 +30,7 @@ func (c *ControlPlane) startEtcd(ctx context.Context) error {
 
 // RestartEtcd ends etcd, in its orderly way or as a crash would, and starts it again. The API server stays.
 func (c *ControlPlane) RestartEtcd(ctx context.Context, crash bool) error {
-	if etcd := c.Process(Etcd); etcd != nil && crash {
+	if etcd := c.Process(programs.Etcd); etcd != nil && crash {
 		etcd.Kill()
 	} else if etcd != nil {
 		etcd.Stop()
@@ -38,7 +40,7 @@ func (c *ControlPlane) RestartEtcd(ctx context.Context, crash bool) error {
 
 // SaveEtcd stops etcd for a moment and keeps a copy of what it has.
 func (c *ControlPlane) SaveEtcd(ctx context.Context) error {
-	if etcd := c.Process(Etcd); etcd != nil {
+	if etcd := c.Process(programs.Etcd); etcd != nil {
 		etcd.Stop()
 	}
 	if err := replaceDir(c.path("etcd-saved"), c.path("etcd")); err != nil {
@@ -52,7 +54,7 @@ func (c *ControlPlane) SaveEtcd(ctx context.Context) error {
 // on above all that were given out, and watches of before are told that theirs is gone. The API server is restarted.
 func (c *ControlPlane) RestoreEtcd(ctx context.Context, bump bool) error {
 	c.StopAPIServer()
-	if etcd := c.Process(Etcd); etcd != nil {
+	if etcd := c.Process(programs.Etcd); etcd != nil {
 		etcd.Stop()
 	}
 	if err := replaceDir(c.path("etcd"), c.path("etcd-saved")); err != nil {
@@ -72,12 +74,12 @@ func (c *ControlPlane) RestoreEtcd(ctx context.Context, bump bool) error {
 // bumpVersions raises etcd's version by more than a test can have given out since it was saved.
 func (c *ControlPlane) bumpVersions(ctx context.Context) error {
 	const by, atOnce, key = 20_000, 64, "berth-bump"
-	config, err := transport.TLSInfo{CertFile: c.pki.cert(APIServer), KeyFile: c.pki.key(APIServer), TrustedCAFile: c.CAFile()}.ClientConfig()
+	config, err := transport.TLSInfo{CertFile: c.pki.cert(programs.APIServer), KeyFile: c.pki.key(programs.APIServer), TrustedCAFile: c.CAFile()}.ClientConfig()
 	if err != nil {
 		return err
 	}
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{loopback(c.state.Ports[Etcd])}, TLS: config, Logger: zap.NewNop()})
+		Endpoints: []string{loopback(c.state.Ports[programs.Etcd])}, TLS: config, Logger: zap.NewNop()})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"berth.dev/tests/controlplane/programs"
 )
 
 // pki is the folder of certificates and keys. `name` has files name.crt and name.key.
@@ -46,7 +48,7 @@ func (p pki) create() error {
 		}
 	}
 	names := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}
-	for _, server := range []string{Etcd, APIServer, ControllerManager, Scheduler} {
+	for _, server := range []string{programs.Etcd, programs.APIServer, programs.ControllerManager, programs.Scheduler} {
 		if err := p.issue(caName, server, pkix.Name{CommonName: server}, names); err != nil {
 			return err
 		}

@@ -10,12 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"berth.dev/tests/internal/spawn"
 )
 
 // stopGrace is how long a process may take to end by itself before it is killed.
@@ -117,19 +117,6 @@ func startTicks(pid int) string {
 	return fields[22-3]
 }
 
-// spawner starts processes from one thread that never ends: a child's parent-death signal fires
-// when the thread that started it ends, not the process.
-var spawner = sync.OnceValue(func() chan<- func() {
-	calls := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for call := range calls {
-			call()
-		}
-	}()
-	return calls
-})
-
 // launch describes a process to be started.
 type launch struct {
 	name     string
@@ -161,9 +148,7 @@ func (l launch) start(logDir string) (*Process, error) {
 	} else {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	}
-	started := make(chan error)
-	spawner() <- func() { started <- cmd.Start() }
-	if err := <-started; err != nil {
+	if err := spawn.Start(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", l.name, err)
 	}
 	process := &Process{name: l.name, pid: cmd.Process.Pid, port: l.port, log: logName, exited: make(chan struct{})}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -19,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"berth.dev/tests/checkout"
 )
 
 // Where the manifests put Berth, and as whom it runs there.
@@ -150,4 +153,19 @@ func (c *ControlPlane) apply(ctx context.Context, object runtime.Object) error {
 	default:
 		return fmt.Errorf("a %T has no place among Berth's rights", object)
 	}
+}
+
+// rightsManifests are those of the manifests that ship with Berth which say what it may do and with
+// which priority; user berth gets exactly that.
+func rightsManifests() ([]string, error) {
+	dir, err := checkout.Module()
+	if err != nil {
+		return nil, err
+	}
+	base := filepath.Join(filepath.Dir(dir), "deploy", "base")
+	return []string{
+		filepath.Join(base, "namespace.yaml"),
+		filepath.Join(base, "rbac.yaml"),
+		filepath.Join(base, "flow_schemas.yaml"),
+	}, nil
 }

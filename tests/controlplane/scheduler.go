@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"sigs.k8s.io/yaml"
+
+	"berth.dev/tests/controlplane/programs"
 )
 
 // StartScheduler runs kube-scheduler, as user KubeScheduler, and waits until it is healthy. The text
@@ -16,12 +18,12 @@ import (
 // more.
 func (c *ControlPlane) StartScheduler(ctx context.Context, config string) (*Process, error) {
 	c.mu.Lock()
-	name, port := Scheduler, c.state.Ports[Scheduler]
+	name, port := programs.Scheduler, c.state.Ports[programs.Scheduler]
 	for number := 2; c.runsLocked(name); number++ {
-		name = fmt.Sprintf("%s-%d", Scheduler, number)
+		name = fmt.Sprintf("%s-%d", programs.Scheduler, number)
 	}
 	c.mu.Unlock()
-	if name != Scheduler {
+	if name != programs.Scheduler {
 		ports, err := pickPorts(1)
 		if err != nil {
 			return nil, err
@@ -36,14 +38,14 @@ func (c *ControlPlane) StartScheduler(ctx context.Context, config string) (*Proc
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		return nil, fmt.Errorf("write the scheduler's configuration: %w", err)
 	}
-	l := c.launch(Scheduler, port,
+	l := c.launch(programs.Scheduler, port,
 		"--config="+file,
 		"--authentication-kubeconfig="+c.Kubeconfig(KubeScheduler),
 		"--authorization-kubeconfig="+c.Kubeconfig(KubeScheduler),
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
-		"--tls-cert-file="+c.pki.cert(Scheduler),
-		"--tls-private-key-file="+c.pki.key(Scheduler),
+		"--tls-cert-file="+c.pki.cert(programs.Scheduler),
+		"--tls-private-key-file="+c.pki.key(programs.Scheduler),
 	)
 	l.name = name
 	p, err := c.run(l)

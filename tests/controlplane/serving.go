@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"berth.dev/tests/controlplane/programs"
 )
 
 // HTTPClient talks to the control plane's servers as the admin: by client certificate where the
@@ -54,7 +56,7 @@ func (c *ControlPlane) awaitHTTPS(ctx context.Context, p *Process, path string) 
 		return err
 	}
 	scheme := "https"
-	if p.name == Kwok {
+	if p.name == programs.Kwok {
 		scheme = "http" // kwok serves its health without TLS
 	}
 	url := fmt.Sprintf("%s://127.0.0.1:%d%s", scheme, p.port, path)

@@ -3,9 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,191 +13,209 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/demo/story"
 )
 
 // preview tells the story in the simulator, which needs Berth's binary and no control plane: the same
 // nodes and pods as a file, decided in memory.
 type preview struct {
-	*show
-	program daemon.Program
-	dir     string
+	*story.Story
+	binary string
+	dir    string
+	pods   []*story.Pod
+	page   *story.Page
 }
 
-func runPreview(ctx context.Context, s *screen, program daemon.Program) (err error) {
+// runPreview leaves the page open, until the caller closes it.
+func runPreview(ctx context.Context, screen *story.Screen, binary string) (p *preview, err error) {
 	dir, err := os.MkdirTemp("", "berth-preview-")
 	if err != nil {
+		return nil, err
+	}
+	p = &preview{Story: story.New(screen), binary: binary, dir: dir}
+	p.castPods()
+	p.Pods = func() []*story.Pod { return slices.Clone(p.pods) }
+	if err = p.tell(ctx); err == nil {
+		err = p.Verdict()
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+func (p *preview) close() error {
+	if p.page != nil {
+		p.page.Close()
+	}
+	return os.RemoveAll(p.dir)
+}
+
+func (p *preview) tell(ctx context.Context) error {
+	config := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" + story.Config
+	if err := os.WriteFile(p.config(), []byte(config), 0o600); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	p := &preview{show: &show{screen: s}, program: program, dir: dir}
-	nodes := p.cast()
-	pods := p.castPods(nodes)
-	p.show.pods = func() []*corev1.Pod { return slices.Clone(pods) }
-	if err := p.write("config.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"+config); err != nil {
-		return err
-	}
-	left, err := p.simulate(ctx, nodes, pods)
+	left, summary, err := p.simulate(ctx)
 	if err != nil {
 		return err
 	}
-	p.checkCrowd()
-	p.reportSpread()
-	p.heading("Pods that fit nowhere, and why")
-	table := [][]string{{"POD", "MESSAGE"}}
-	for _, m := range misfits() {
-		table = append(table, []string{m.pod.Name, left[m.pod.Name]})
-		if !strings.Contains(left[m.pod.Name], m.reason) {
-			p.fault("the message of %s does not say %q: %q", m.pod.Name, m.reason, left[m.pod.Name])
+	p.Step("%s pods placed in memory in %s: `berth simulate` on a dump of this cluster",
+		p.Bold(fmt.Sprint(summary.Bound)), story.Rounded(time.Duration(summary.WallMicroseconds)*time.Microsecond))
+	p.CheckCrowd()
+	p.ReportSpread()
+	p.ReportMisfits(func(pod string) string { return left[pod] })
+	for _, m := range story.Misfits() {
+		if m.Fixed {
+			if err := p.fix(ctx, m.Name()); err != nil {
+				return err
+			}
 		}
 	}
-	p.table(table)
-	if err := p.askOfFile(ctx, nodes, pods); err != nil {
+	berth, err := p.dump("after.json")
+	if err != nil {
 		return err
 	}
-	return p.verdict()
+	if err := p.AskDrain(ctx, berth); err != nil {
+		return err
+	}
+	p.page, err = p.OpenPage(berth)
+	return err
 }
 
 // castPods are the pods of all groups and those that fit nowhere, in the order in which they come.
-func (p *preview) castPods(nodes []*corev1.Node) (pods []*corev1.Pod) {
+func (p *preview) castPods() {
 	begin := time.Now().Add(-time.Hour)
-	add := func(pod *corev1.Pod) {
-		pod.Namespace = namespace
-		pod.CreationTimestamp = metav1.NewTime(begin.Add(time.Duration(len(pods)) * time.Second))
-		pods = append(pods, pod)
+	add := func(pod *story.Pod) {
+		pod.Metadata.Namespace = story.Namespace
+		pod.Metadata.CreationTimestamp = begin.Add(time.Duration(len(p.pods)) * time.Second).UTC().Format(time.RFC3339)
+		p.pods = append(p.pods, pod)
 	}
-	for _, g := range p.groups {
-		for i := range g.replicas {
-			template := g.template()
-			pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-			pod.Name = fmt.Sprintf("%s-%d", g.name, i)
-			pod.OwnerReferences = ownersOf(g)
-			if g.kind == "DaemonSet" {
-				pod.Spec.Affinity = onlyOn(nodes[i].Name)
+	nodes := p.SortedNodes()
+	for _, g := range p.Groups {
+		for i := range g.Replicas {
+			pod := g.Pod(i)
+			pod.Metadata.OwnerReferences = ownersOf(g)
+			if g.Kind == "DaemonSet" {
+				pod.Spec.Affinity = onlyOn(nodes[i].Metadata.Name)
 			}
-			if pod.Spec.PriorityClassName == urgentClass {
-				pod.Spec.Priority = new(int32)
-				*pod.Spec.Priority = urgentPriority
+			if pod.Spec.PriorityClassName == story.UrgentClass {
+				priority := int32(story.UrgentPriority)
+				pod.Spec.Priority = &priority
 			}
 			add(pod)
 		}
 	}
-	for _, m := range misfits() {
-		add(m.pod)
+	for _, m := range story.Misfits() {
+		add(m.Pod)
 	}
-	return pods
 }
 
 // onlyOn ties a pod to a node as the DaemonSet controller does.
-func onlyOn(node string) *corev1.Affinity {
-	is := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
-	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
-		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{is}}}}}}
+func onlyOn(node string) *story.Affinity {
+	is := story.Requirement{Key: "metadata.name", Operator: "In", Values: []string{node}}
+	return &story.Affinity{NodeAffinity: story.NodeAffinity{Required: &story.NodeSelector{
+		Terms: []story.NodeSelectorTerm{{MatchFields: []story.Requirement{is}}}}}}
 }
 
 // ownersOf names who would make a pod again that is evicted.
-func ownersOf(g group) []metav1.OwnerReference {
+func ownersOf(g story.Group) []story.OwnerReference {
 	kinds := map[string]string{"Deployment": "ReplicaSet", "DaemonSet": "DaemonSet"}
-	if kinds[g.kind] == "" {
+	if kinds[g.Kind] == "" {
 		return nil
 	}
-	controller := true
-	return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kinds[g.kind], Name: g.name, UID: "1", Controller: &controller}}
+	return []story.OwnerReference{{APIVersion: "apps/v1", Kind: kinds[g.Kind], Name: g.Name, UID: "1", Controller: true}}
 }
 
+// summary is how a simulation went.
+type summary struct{ Bound, WallMicroseconds int }
+
 // simulate lets Berth decide, gives the pods their nodes, and returns the messages of those that are left.
-func (p *preview) simulate(ctx context.Context, nodes []*corev1.Node, pods []*corev1.Pod) (left map[string]string, err error) {
-	before, err := p.dump("before.json", nodes, pods)
+func (p *preview) simulate(ctx context.Context) (left map[string]string, total summary, err error) {
+	berth, err := p.dump("before.json")
 	if err != nil {
-		return nil, err
+		return nil, total, err
 	}
-	out, err := ask(ctx, p.program, "simulate", "--cluster", before, "--config", p.file("config.yaml"), "-o", "json")
+	out, err := berth.Ask(ctx, "simulate", "-o", "json")
 	if err != nil {
-		return nil, err
+		return nil, total, err
 	}
 	left = map[string]string{}
-	byName := map[string]*corev1.Pod{}
-	for _, pod := range pods {
-		byName[pod.Name] = pod
-	}
 	for line := range strings.Lines(out) {
 		var decision struct {
 			Pod, Node, Message string
-			Summary            *struct{ Bound, WallMicroseconds int }
+			Summary            *summary
 		}
 		if err := json.Unmarshal([]byte(line), &decision); err != nil {
-			return nil, fmt.Errorf("read what berth simulate printed: %w: %s", err, line)
+			return nil, total, fmt.Errorf("read what berth simulate printed: %w: %s", err, line)
 		}
-		pod := byName[strings.TrimPrefix(decision.Pod, namespace+"/")]
+		pod := p.pod(strings.TrimPrefix(decision.Pod, story.Namespace+"/"))
 		switch {
 		case decision.Summary != nil:
-			p.step("%s pods placed in memory in %s: `berth simulate` on a dump of this cluster", p.bold(fmt.Sprint(decision.Summary.Bound)),
-				rounded(time.Duration(decision.Summary.WallMicroseconds)*time.Microsecond))
+			total = *decision.Summary
 		case pod == nil:
-			return nil, fmt.Errorf("berth simulate speaks of an unknown pod: %s", line)
+			return nil, total, fmt.Errorf("berth simulate speaks of an unknown pod: %s", line)
 		case decision.Node != "":
-			pod.Spec.NodeName, pod.Status.Phase = decision.Node, corev1.PodRunning
+			pod.Spec.NodeName, pod.Status.Phase = decision.Node, "Running"
 		default:
-			left[pod.Name] = decision.Message
+			left[pod.Metadata.Name] = decision.Message
 		}
 	}
-	return left, nil
+	return left, total, nil
 }
 
-// askOfFile asks of the dump what askQuestions asks of the cluster.
-func (p *preview) askOfFile(ctx context.Context, nodes []*corev1.Node, pods []*corev1.Pod) error {
-	after, err := p.dump("after.json", nodes, pods)
-	if err != nil {
-		return err
-	}
-	pod := misfits()[0].pod.Name
-	p.heading("What would let " + pod + " schedule (berth explain --fix)")
-	fixes, err := ask(ctx, p.program, "explain", "--cluster", after, "--config", p.file("config.yaml"), "--pod", namespace+"/"+pod, "--fix")
-	if err != nil {
-		return err
-	}
-	if !p.excerpt(fixes, "  What would let it schedule", "  COST") {
-		p.fault("no change would let %s schedule: %s", pod, fixes)
-	}
-	drained := nodes[len(nodes)-1].Name
-	p.heading("What if " + drained + " were drained (berth simulate --drain)")
-	answer, err := ask(ctx, p.program, "simulate", "--cluster", after, "--config", p.file("config.yaml"), "--drain", drained)
-	if err != nil {
-		return err
-	}
-	if !p.excerpt(answer, "       NODES", "Drain of "+drained) {
-		p.fault("the drain of %s is not answered: %s", drained, answer)
+func (p *preview) pod(name string) *story.Pod {
+	for _, pod := range p.pods {
+		if pod.Metadata.Name == name {
+			return pod
+		}
 	}
 	return nil
 }
 
-// dump writes the cluster as `kubectl get -o json` prints it.
-func (p *preview) dump(name string, nodes []*corev1.Node, pods []*corev1.Pod) (file string, err error) {
-	list := corev1.List{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}}
-	for _, node := range nodes {
-		node = node.DeepCopy()
-		node.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
-		list.Items = append(list.Items, runtime.RawExtension{Object: node})
+// fix makes the smallest change that lets a pod schedule, and sees where it goes.
+func (p *preview) fix(ctx context.Context, name string) error {
+	berth, err := p.dump("pending.json")
+	if err != nil {
+		return err
 	}
-	for _, pod := range pods {
-		pod = pod.DeepCopy()
-		pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
-		list.Items = append(list.Items, runtime.RawExtension{Object: pod})
+	fix, err := p.AskFix(ctx, berth, name)
+	if err != nil {
+		return err
 	}
-	var text bytes.Buffer
-	if err := json.NewEncoder(&text).Encode(list); err != nil {
-		return "", fmt.Errorf("write the cluster: %w", err)
+	pod := p.pod(name)
+	patches, err := fix.Patches(pod, p.Nodes)
+	if err != nil {
+		return err
 	}
-	return p.file(name), p.write(name, text.String())
+	for _, patch := range patches {
+		if err := patch.Apply(pod, p.Nodes); err != nil {
+			return fmt.Errorf("patch %s: %w", patch.Name, err)
+		}
+	}
+	if _, _, err := p.simulate(ctx); err != nil {
+		return err
+	}
+	p.CheckFixed(fix, name, pod.Spec.NodeName)
+	p.Line("  %s the first of these is done: %s is on %s", p.Green("✓"), name, pod.Spec.NodeName)
+	return nil
 }
 
-func (p *preview) file(name string) string { return filepath.Join(p.dir, name) }
-
-func (p *preview) write(name, text string) error {
-	return os.WriteFile(p.file(name), []byte(text), 0o600)
+// dump writes the cluster as `kubectl get -o json` prints it, and returns a Berth to be asked about it.
+func (p *preview) dump(name string) (story.Berth, error) {
+	var items []any
+	for _, node := range p.SortedNodes() {
+		items = append(items, node)
+	}
+	for _, pod := range p.pods {
+		items = append(items, pod)
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	if err != nil {
+		return story.Berth{}, fmt.Errorf("write the cluster: %w", err)
+	}
+	file := filepath.Join(p.dir, name)
+	return story.Berth{Path: p.binary, Of: []string{"--cluster", file, "--config", p.config()}}, os.WriteFile(file, text, 0o600)
 }
+
+func (p *preview) config() string { return filepath.Join(p.dir, "config.yaml") }

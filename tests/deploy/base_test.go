@@ -17,7 +17,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/internal/daemon"
 )
 
 // kubectl runs it as the admin and returns what it prints. A warning, such as of a pod that the
@@ -124,6 +124,7 @@ func TestTheSamplesAndTheOverlaysAreValid(t *testing.T) {
 	manifest := filepath.Join(t.TempDir(), "kube-scheduler.yaml")
 	must(t, os.WriteFile(manifest, kubectl(t, "kustomize", inDeploy("overlays", "kube-scheduler")), 0o644))
 	kubectl(t, "apply", "--dry-run=server", "-f", manifest)
+	kubectl(t, "apply", "--server-side", "--force-conflicts", "--dry-run=server", "-k", inDeploy("overlays", "coscheduling"))
 	// The operator's kinds are unknown to this API server.
 	monitored := string(kubectl(t, "kustomize", inDeploy("overlays", "monitored")))
 	for _, kind := range []string{"ServiceMonitor", "PrometheusRule", "Service", "Deployment"} {

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"berth.dev/tests/controlplane"
+	"berth.dev/tests/controlplane/programs"
 )
 
 // helmVersion is the module that the helm of these tests is built from.
@@ -94,7 +95,9 @@ func mustHelm(t *testing.T, args ...string) string {
 func TestTheChartIsWellFormedAndItsValuesAreChecked(t *testing.T) {
 	chart := inDeploy("helm")
 	mustHelm(t, "lint", "--strict", chart)
-	for _, wrong := range []string{"replica=3", "replicas=-1", "schedulerName=default-scheduler", "image.pullPolicy=Often", "monitoring.alerts.enabled=maybe"} {
+	for _, wrong := range []string{"replica=3", "replicas=-1", "schedulerName=default-scheduler", "image.pullPolicy=Often", "image.digest=sha256:1",
+		"monitoring.alerts.enabled=maybe", "config.profiles[0].schedulerNam=x", "config.leaderElection.leaseDuration=15",
+		"config.profiles[0].pluginConfig[0].name=VolumeBinding,config.profiles[0].pluginConfig[0].args.bindTimeoutSecond=5"} {
 		if _, err := helm(t.Context(), "template", "berth", chart, "--set", wrong); err == nil || !strings.Contains(err.Error(), "schema") {
 			t.Errorf("--set %s: %v", wrong, err)
 		}
@@ -162,7 +165,7 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		{inDeploy("overlays", "monitored"), monitoring},
 	} {
 		want := objects(t, string(kubectl(t, "kustomize", c.manifests)))
-		args := []string{"template", "berth", inDeploy("helm"), "--namespace", controlplane.BerthNamespace, "--kube-version", controlplane.KubernetesVersion}
+		args := []string{"template", "berth", inDeploy("helm"), "--namespace", controlplane.BerthNamespace, "--kube-version", programs.KubernetesVersion}
 		have := objects(t, mustHelm(t, append(args, c.values...)...))
 		if a, b := slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(want)); !slices.Equal(a, b) {
 			t.Errorf("%s: the chart makes\n%s\nnot\n%s", c.manifests, strings.Join(a, "\n"), strings.Join(b, "\n"))
@@ -179,8 +182,8 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 }
 
 func TestValuesReachTheConfigurationAndWhatDependsOnIt(t *testing.T) {
-	out := objects(t, mustHelm(t, "template", "other", inDeploy("helm"), "--namespace", "here", "--kube-version", controlplane.KubernetesVersion,
-		"--set", "replicas=1", "--set", "image.repository=registry.example/berth", "--set", "image.tag=v9", "--set", "args={--feature-gates=GenericWorkload=true}",
+	out := objects(t, mustHelm(t, "template", "other", inDeploy("helm"), "--namespace", "here", "--kube-version", programs.KubernetesVersion,
+		"--set", "replicas=1", "--set", "image.repository=registry.example/berth", "--set", "image.tag=v9", "--set", "extraArgs={--feature-gates=GenericWorkload=true}",
 		"--set", "config.leaderElection.resourceName=lease", "--set", "config.clientConnection.qps=7"))
 	field := func(object string, path ...any) any {
 		t.Helper()
@@ -209,6 +212,64 @@ func TestValuesReachTheConfigurationAndWhatDependsOnIt(t *testing.T) {
 		if !reflect.DeepEqual(c.have, c.want) {
 			t.Errorf("%v, want %v", c.have, c.want)
 		}
+	}
+}
+
+func TestTheChartOpensWhatAClusterMayAskOfAPod(t *testing.T) {
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	digest := "sha256:" + strings.Repeat("0a", 32)
+	must(t, os.WriteFile(values, []byte(`
+fullnameOverride: scheduler-two
+image: {repository: registry.example/berth, tag: ignored, digest: "`+digest+`"}
+imagePullSecrets: [{name: registry}]
+serviceAccount: {name: given, annotations: {example.com/role: reader}}
+priorityClassName: system-node-critical
+nodeSelector: {pool: infra}
+affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists}]}]}}}
+topologySpreadConstraints: [{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]
+tolerations: [{operator: Exists}]
+podLabels: {team: platform}
+podAnnotations: {note: here}
+extraEnv: [{name: GODEBUG, value: x}]
+extraVolumes: [{name: plugins, emptyDir: {}}]
+extraVolumeMounts: [{name: plugins, mountPath: /plugins}]
+config: {profiles: [{schedulerName: two, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]}
+`), 0o644))
+	out := objects(t, mustHelm(t, "template", "other", inDeploy("helm"), "--namespace", "here", "--kube-version", programs.KubernetesVersion, "-f", values))
+	deployment, ok := out["Deployment here/scheduler-two"].(map[string]any)
+	if !ok {
+		t.Fatalf("no Deployment of that name among %v", slices.Sorted(maps.Keys(out)))
+	}
+	template := deployment["spec"].(map[string]any)["template"].(map[string]any)
+	metadata, spec := template["metadata"].(map[string]any), template["spec"].(map[string]any)
+	container := spec["containers"].([]any)[0].(map[string]any)
+	last := func(list any) any { l := list.([]any); return l[len(l)-1] }
+	for _, c := range []struct{ have, want any }{
+		{container["image"], "registry.example/berth@" + digest},
+		{spec["imagePullSecrets"], []any{map[string]any{"name": "registry"}}},
+		{spec["serviceAccountName"], "given"},
+		{spec["priorityClassName"], "system-node-critical"},
+		{spec["nodeSelector"], map[string]any{"pool": "infra"}},
+		{len(spec["affinity"].(map[string]any)), 1},
+		{spec["topologySpreadConstraints"].([]any)[0].(map[string]any)["topologyKey"], "rack"},
+		{spec["tolerations"], []any{map[string]any{"operator": "Exists"}}},
+		{metadata["labels"].(map[string]any)["team"], "platform"},
+		{metadata["annotations"].(map[string]any)["note"], "here"},
+		{container["env"], []any{map[string]any{"name": "GODEBUG", "value": "x"}}},
+		{last(spec["volumes"]), map[string]any{"name": "plugins", "emptyDir": map[string]any{}}},
+		{last(container["volumeMounts"]), map[string]any{"name": "plugins", "mountPath": "/plugins"}},
+		{out["ServiceAccount here/given"].(map[string]any)["metadata"].(map[string]any)["annotations"], map[string]any{"example.com/role": "reader"}},
+		{last(out["ClusterRoleBinding /scheduler-two"].(map[string]any)["subjects"]).(map[string]any)["name"], "given"},
+	} {
+		if !reflect.DeepEqual(c.have, c.want) {
+			t.Errorf("%v, want %v", c.have, c.want)
+		}
+	}
+	// One that is there already.
+	out = objects(t, mustHelm(t, "template", "other", inDeploy("helm"), "--namespace", "here", "--kube-version", programs.KubernetesVersion,
+		"--set", "serviceAccount.create=false", "--set", "serviceAccount.name=mine"))
+	if out["ServiceAccount here/mine"] != nil {
+		t.Error("serviceAccount.create=false makes one all the same")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/internal/daemon"
 )
 
 // root is the project's folder, where deploy/ and docs/ are.

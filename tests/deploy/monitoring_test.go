@@ -133,7 +133,7 @@ func ruleFile(t *testing.T, groups ruleGroups) string {
 // prometheus runs the real one, with Berth as its only target, and waits for two scrapes.
 type prometheus struct{ url string }
 
-func startPrometheus(t *testing.T, target int, token string, rules ruleGroups) prometheus {
+func startPrometheus(t *testing.T, target int, token string, rules ruleGroups, flags ...string) prometheus {
 	t.Helper()
 	dir, port := t.TempDir(), freePort(t)
 	config := fmt.Sprintf(`
@@ -148,8 +148,9 @@ scrape_configs:
 `, ruleFile(t, rules), token, target)
 	file := filepath.Join(dir, "prometheus.yaml")
 	must(t, os.WriteFile(file, []byte(config), 0o600))
-	command := exec.Command("prometheus", "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
+	flags = append(flags, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port), "--log.level=warn")
+	command := exec.Command("prometheus", flags...)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	must(t, err)
 	command.Stdout, command.Stderr = log, log
@@ -207,7 +208,13 @@ func measured(expr string) []string {
 	var parts []string
 	for part := range strings.SplitSeq(expr, " and ") {
 		for _, comparison := range comparisons {
-			if at := strings.LastIndex(part, comparison); at >= 0 {
+			at := strings.LastIndex(part, comparison)
+			if at < 0 {
+				continue
+			}
+			// One within brackets chooses series.
+			rest := part[at:]
+			if strings.Count(rest, "(") == strings.Count(rest, ")") || strings.HasPrefix(part, "absent(") {
 				part = part[:at]
 			}
 		}

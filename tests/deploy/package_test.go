@@ -110,11 +110,60 @@ func TestTheDebianPackageInstallsSchedulesAndLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestTheUnitIsBoundedAsTheBaseIsAndLeaksNoCredentials(t *testing.T) {
+	text, err := os.ReadFile(inDeploy("systemd", "berth.service"))
+	must(t, err)
+	base, err := os.ReadFile(inDeploy("base", "deployment.yaml"))
+	must(t, err)
+	limit := regexp.MustCompile(`limits:\n\s+memory: (\d+G)i`).FindSubmatch(base)
+	if limit == nil {
+		t.Fatal("the base has no limit of memory in GiB")
+	}
+	for _, line := range []string{"MemoryMax=" + string(limit[1]), "UMask=0077", "LimitCORE=0"} {
+		if !strings.Contains(string(text), "\n"+line+"\n") {
+			t.Errorf("berth.service lacks %s", line)
+		}
+	}
+}
+
+// legacyProfile names a plugin of an older release, which is in a library beside the program.
+const legacyProfile = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  plugins: {filter: {enabled: [{name: NodeLabel}], disabled: [{name: "*"}]}}
+  pluginConfig:
+  - name: NodeLabel
+    args: {presentLabels: [rack]}
+`
+
+// runsLegacyPlugins expects that a program finds its plugin libraries where it has been installed, and says
+// so where they are missing.
+func runsLegacyPlugins(t *testing.T, program string) {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "legacy.yaml")
+	must(t, os.WriteFile(config, []byte(legacyProfile), 0o644))
+	explain := func() string {
+		out, _ := exec.Command(program, "explain", "--cluster", filepath.Join(root, "docs/tutorial/shop.yaml"), "--config", config).CombinedOutput()
+		return string(out)
+	}
+	if said := explain(); !strings.Contains(said, "4 node(s) didn't have the requested labels") {
+		t.Errorf("%s with a plugin of an older release: %s", program, said)
+	}
+	library := filepath.Join(filepath.Dir(program), "../lib/berth/plugins/legacy.so")
+	must(t, os.Rename(library, library+".away"))
+	if said := explain(); !strings.Contains(said, `"NodeLabel": its library, which comes with Berth, cannot be loaded: `+library+": No such file") {
+		t.Errorf("%s without its library: %s", program, said)
+	}
+	must(t, os.Rename(library+".away", library))
+}
+
 func TestTheManualPagesTellOfEachCommandAndField(t *testing.T) {
 	folder, err := sharedPackages()
 	must(t, err)
 	unpacked := t.TempDir()
 	must(t, exec.Command("dpkg-deb", "--extract", one(t, folder, "berth_*.deb"), unpacked).Run())
+	runsLegacyPlugins(t, filepath.Join(unpacked, "usr/bin/berth"))
 	page := func(path string) string {
 		t.Helper()
 		text, err := exec.Command("gzip", "-dc", filepath.Join(unpacked, "usr/share/man", path)).Output()
@@ -161,6 +210,7 @@ func TestTheTarballHasTheProgramAndTheSDK(t *testing.T) {
 	}
 	run("tar", "-xzf", one(t, folder, "berth-*.tar.gz"), "-C", dir)
 	prefix := one(t, dir, "berth-*")
+	runsLegacyPlugins(t, filepath.Join(prefix, "bin", "berth"))
 	version := regexp.MustCompile(`Berth Version: v(\S+)`).FindStringSubmatch(run(filepath.Join(prefix, "bin", "berth"), "version"))
 	if version == nil || !strings.HasPrefix(filepath.Base(prefix), "berth-"+version[1]+"-linux-") {
 		t.Fatalf("%s holds version %q", prefix, version)

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"berth.dev/tests/markdown"
 )
 
 // commandLimit is how long one block may take.
@@ -31,20 +33,20 @@ func TestEveryCommandBlockRunsOrSaysWhyNot(t *testing.T) {
 	texts := pages(t)
 	verbs := devVerbs(t)
 	for _, page := range slices.Sorted(maps.Keys(texts)) {
-		found, err := blocks(page, texts[page])
+		found, err := markdown.Blocks(page, texts[page])
 		if err != nil {
 			t.Error(err)
 		}
 		commands := 0
 		for _, b := range found {
-			if !slices.Contains(languages, b.language) {
-				t.Errorf("%s: the block's language is %q, want one of %v", b, b.language, languages)
+			if !slices.Contains(languages, b.Language) {
+				t.Errorf("%s: the block's language is %q, want one of %v", b, b.Language, languages)
 			}
-			if b.language == "sh" {
+			if b.Language == "sh" {
 				checkVerbs(t, b, verbs)
-				if b.marks["not run"] == "" {
-					commands++
-				}
+			}
+			if runsHere(b) {
+				commands++
 			}
 		}
 		if commands > 0 {
@@ -53,30 +55,29 @@ func TestEveryCommandBlockRunsOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-func runPage(t *testing.T, page string, found []block) {
+// runsHere is whether the block is of commands that a scene is enough for.
+func runsHere(b markdown.Block) bool {
+	return b.Language == "sh" && b.Marks[markdown.NotRun] == "" && b.Marks[markdown.InAClone] == ""
+}
+
+func runPage(t *testing.T, page string, found []markdown.Block) {
 	s := newScene(t)
 	if arrange := arrangements[page]; arrange != nil {
 		arrange(s)
 	}
 	for _, b := range found {
-		if name := b.marks["file"]; name != "" {
-			s.write(name, b.text)
+		if name := b.Marks[markdown.File]; name != "" {
+			s.write(name, b.Text)
 		}
-		if b.language == "sh" && b.marks["not run"] == "" {
+		if runsHere(b) {
 			s.run(b)
 		}
-		if b.marks["output"] != "" {
-			if printed := withoutTimes(s.printed); printed != withoutTimes(b.text) {
+		if b.Marks[markdown.Output] != "" {
+			if printed := markdown.WithoutTimes(s.printed); printed != markdown.WithoutTimes(b.Text) {
 				s.Errorf("%s: the commands print\n%s", b, printed)
 			}
 		}
 	}
-}
-
-// withoutTimes is what a command prints each time it runs.
-func withoutTimes(text string) string {
-	text = regexp.MustCompile(`\d+(\.\d+)? (us|ms|s)\b`).ReplaceAllString(text, "... $2")
-	return strings.TrimSpace(regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAllString(text, ""))
 }
 
 // output is what a command wrote so far; it may be read while the command runs.
@@ -98,7 +99,7 @@ func (o *output) String() string {
 }
 
 // run runs the block, which must succeed.
-func (s *scene) run(b block) {
+func (s *scene) run(b markdown.Block) {
 	s.Helper()
 	if err := s.try(b); err != nil {
 		s.Fatal(err)
@@ -106,10 +107,10 @@ func (s *scene) run(b block) {
 }
 
 // try runs the block as one script that ends at the first command that fails.
-func (s *scene) try(b block) error {
+func (s *scene) try(b markdown.Block) error {
 	s.Helper()
 	out := &output{}
-	command := exec.Command("bash", "-euo", "pipefail", "-c", s.replace.Replace(b.text))
+	command := exec.Command("bash", "-euo", "pipefail", "-c", s.replace.Replace(b.Text))
 	command.Dir, command.Env = s.checkout, s.environment
 	command.Stdout, command.Stderr = out, out
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -122,7 +123,7 @@ func (s *scene) try(b block) error {
 	limit := time.After(commandLimit)
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
-	for text, stopped := b.marks["runs until"], false; ; {
+	for text, stopped := b.Marks[markdown.RunsUntil], false; ; {
 		select {
 		case err := <-ended:
 			s.printed = out.String()
@@ -146,7 +147,7 @@ func (s *scene) try(b block) error {
 }
 
 // stopBerth ends the daemon that the block has started, as a supervisor would.
-func (s *scene) stopBerth(b block) {
+func (s *scene) stopBerth(b markdown.Block) {
 	s.Helper()
 	text, err := os.ReadFile(s.pidFile)
 	if err != nil {
@@ -164,9 +165,9 @@ func (s *scene) stopBerth(b block) {
 var devCall = regexp.MustCompile(`\./dev (\S+)`)
 
 // checkVerbs checks that ./dev has the verbs that the block uses, whether the block is run or not.
-func checkVerbs(t *testing.T, b block, verbs []string) {
+func checkVerbs(t *testing.T, b markdown.Block, verbs []string) {
 	t.Helper()
-	for _, call := range devCall.FindAllStringSubmatch(b.text, -1) {
+	for _, call := range devCall.FindAllStringSubmatch(b.Text, -1) {
 		if !slices.Contains(verbs, call[1]) {
 			t.Errorf("%s: ./dev has no verb %q", b, call[1])
 		}
@@ -190,7 +191,7 @@ func devVerbs(t *testing.T) []string {
 // kubectl that fails.
 func TestAManifestThatCannotBeMadeLeavesTheLiveOne(t *testing.T) {
 	const page = "deploy/README.md"
-	found, err := blocks(page, read(t, page))
+	found, err := markdown.Blocks(page, read(t, page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestAManifestThatCannotBeMadeLeavesTheLiveOne(t *testing.T) {
 	s.must(os.WriteFile(filepath.Join(s.programs, "kubectl"), []byte("#!/bin/sh\necho half a manifest\nexit 1\n"), 0o755))
 	tried := 0
 	for _, b := range found {
-		if b.language != "sh" || !strings.Contains(b.text, "/manifests/") {
+		if b.Language != "sh" || !strings.Contains(b.Text, "/manifests/") {
 			continue
 		}
 		tried++
@@ -209,22 +210,5 @@ func TestAManifestThatCannotBeMadeLeavesTheLiveOne(t *testing.T) {
 	}
 	if live := s.read("manifests/kube-scheduler.yaml"); tried == 0 || live != liveManifest {
 		t.Errorf("of %d blocks that were tried, one has left %q", tried, live)
-	}
-}
-
-func TestBlocksAreFoundWithTheirMarks(t *testing.T) {
-	page := "# A page\n\n  <!-- not run: needs a cup of tea -->\n  ```sh\nmake tea\n  ```\ntext\n```yaml\na: b\n```\n"
-	found, err := blocks("a.md", page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := fmt.Sprintf("%+v", found)
-	want := "[a.md:4 a.md:8]"
-	if got != want || found[0].marks["not run"] != "needs a cup of tea" || found[0].text != "make tea\n" ||
-		found[1].language != "yaml" || len(found[1].marks) != 0 {
-		t.Errorf("found %s, %q and %q", got, found[0].marks, found[1].marks)
-	}
-	if _, err := blocks("a.md", "```sh\nmake tea\n"); err == nil {
-		t.Error("a block without an end is no error")
 	}
 }

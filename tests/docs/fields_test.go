@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"berth.dev/tests/markdown"
 )
 
-// schema is an entry of the tables of src/config/v1_schema.cc: a kind, what a list is of, and what a
-// struct has.
+// schema is a type of a field: a kind, what a list is of, and what a struct has. Those of args stand in src/config/v1_schema.cc;
+// the configuration's own follow from src/config/tables.h and the members' types in src/config/types.h.
 type schema struct {
 	kind, goType, element, fields string
 }
@@ -46,7 +48,52 @@ func readSchemas(t *testing.T) schemas {
 	if declared := strings.Count(source, "constexpr Schema "); declared != len(found.types) || len(found.args) < 10 {
 		t.Fatalf("of %d schemas %d were read, and args of %d plugins", declared, len(found.types), len(found.args))
 	}
+	readConfigTables(t, found)
 	return found
+}
+
+// readConfigTables adds the configuration's structs under their C++ names.
+func readConfigTables(t *testing.T, found schemas) {
+	t.Helper()
+	for name, kind := range map[string]string{"bool": "kBool", "int32_t": "kInt32", "int64_t": "kInt64", "float": "kFloat32",
+		"std::string": "kString", "Duration": "kDuration", "ConfigValue": "kAny", "data": "kBytes"} {
+		found.types[name] = schema{kind: kind}
+	}
+	members := map[string]map[string]string{} // by struct: the type of a member
+	for _, m := range regexp.MustCompile(`(?s)\nstruct (\w+) \{(.*?)\n\};`).FindAllStringSubmatch(cppSource(t, "src/config/types.h"), -1) {
+		members[m[1]] = map[string]string{}
+		for _, member := range regexp.MustCompile(`(?m)^  ([\w:<>]+) (\w+)(?: = [^;]*|\{\})?;`).FindAllStringSubmatch(m[2], -1) {
+			members[m[1]][member[2]] = member[1]
+		}
+	}
+	tables := regexp.MustCompile(`(?s)struct TableOf<(\w+)> \{(.*?)\n\};`).FindAllStringSubmatch(cppSource(t, "src/config/tables.h"), -1)
+	held := regexp.MustCompile(`Held(Data)?<&\w+::(\w+)>\s*\{\s*"(\w+)"`)
+	for _, table := range tables {
+		name := table[1]
+		goType := regexp.MustCompile(`kGoType = "([^"]*)"`).FindStringSubmatch(table[2])
+		found.types[name] = schema{kind: "kStruct", goType: goType[1], fields: name}
+		for _, m := range held.FindAllStringSubmatch(table[2], -1) {
+			of := strings.TrimSuffix(strings.TrimPrefix(members[name][m[2]], "std::optional<"), ">")
+			if m[1] != "" {
+				of = "data"
+			}
+			if element, ok := strings.CutPrefix(of, "std::vector<"); ok {
+				element = strings.TrimSuffix(element, ">")
+				of = "list of " + element
+				found.types[of] = schema{kind: "kList", element: element}
+			}
+			found.fields[name] = append(found.fields[name], schemaField{m[3], of})
+		}
+	}
+	// They come from a macro, and are alike.
+	found.fields["Plugins"] = []schemaField{{"preEnqueue", "PluginSet"}}
+	for name, fields := range found.fields {
+		for _, field := range fields {
+			if _, ok := found.types[field.schema]; !ok {
+				t.Fatalf("%s.%s is of a type %q that was not read", name, field.name, field.schema)
+			}
+		}
+	}
 }
 
 // fieldsPage writes docs/fields.md. The columns but the last come from the code; what a field means is
@@ -72,6 +119,9 @@ func (p *fieldsPage) typeName(s schema) string {
 		"kBytes": "base64", "kDuration": "duration", "kStringMap": "map", "kStruct": "object", "kAny": "args"}[s.kind]
 	if s.kind == "kList" {
 		name = "list of " + p.typeName(p.types[s.element]) + "s"
+	}
+	if s.goType == "v1.ResourceList" {
+		name = "map"
 	}
 	if name == "" {
 		p.problems = append(p.problems, "the kind "+s.kind+" has no name")
@@ -125,18 +175,27 @@ func (p *fieldsPage) addAll(prefix string, fields []schemaField, value any) {
 	}
 }
 
-func TestMadePageOfFields(t *testing.T) {
-	const page = "docs/fields.md"
-	p := fieldsPage{schemas: readSchemas(t), meanings: map[string]string{}}
+// meaningsOfFields is the last column of docs/fields.md, by section and path.
+func meaningsOfFields(t *testing.T) map[string]string {
+	t.Helper()
+	meanings := map[string]string{}
+	row := regexp.MustCompile("^\\| `([^`]+)` \\| [^|]* \\| [^|]* \\| (.*) \\|$")
 	section := ""
-	for line := range strings.Lines(read(t, page)) {
+	for line := range strings.Lines(read(t, pageOfFields)) {
 		if heading, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok {
 			section = heading
 		}
-		if m := regexp.MustCompile("^\\| `([^`]+)` \\| [^|]* \\| [^|]* \\| (.*) \\|$").FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			p.meanings[section+" "+m[1]] = m[2]
+		if m := row.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			meanings[section+" "+m[1]] = m[2]
 		}
 	}
+	return meanings
+}
+
+const pageOfFields = "docs/fields.md"
+
+func TestMadePageOfFields(t *testing.T) {
+	p := fieldsPage{schemas: readSchemas(t), meanings: meaningsOfFields(t)}
 	var defaults map[string]any
 	if err := json.Unmarshal([]byte(berth(t, "config", "-o", "json")), &defaults); err != nil {
 		t.Fatal(err)
@@ -150,7 +209,7 @@ func TestMadePageOfFields(t *testing.T) {
 	}
 	p.text.WriteString(`# Fields of the configuration
 
-<!-- tests/docs/fields_test.go makes all columns but the last, from src/config/v1_schema.cc and ` + "`berth config`" + `. -->
+<!-- tests/docs/fields_test.go makes all columns but the last, from src/config and ` + "`berth config`" + `. -->
 
 All that a KubeSchedulerConfiguration of ` + "`kubescheduler.config.k8s.io/v1`" + ` may say, with its defaults. Beside these it has
 ` + "`apiVersion` and `kind`" + `, and so may args. ` + "[`config/default.yaml`](../config/default.yaml)" + ` is such a file, and
@@ -158,13 +217,13 @@ All that a KubeSchedulerConfiguration of ` + "`kubescheduler.config.k8s.io/v1`" 
 to them as they are: ` + "`searchSteps` of GangScheduling ([gangs.md](gangs.md))" + `, and those of loaded plugins.
 `)
 	p.begin("The file")
-	p.addAll("", p.fields[p.types["kConfiguration"].fields], defaults)
+	p.addAll("", p.fields["SchedulerConfiguration"], defaults)
 	for _, plugin := range p.args {
 		p.begin("Args of " + plugin.name)
 		p.addAll("", p.fields[plugin.schema], args[plugin.name])
 	}
-	holdPage(t, page, p.text.String())
+	holdPage(t, pageOfFields, markdown.Reflow(p.text.String()))
 	for _, problem := range p.problems {
-		t.Errorf("%s: %s", page, problem)
+		t.Errorf("%s: %s", pageOfFields, problem)
 	}
 }

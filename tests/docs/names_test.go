@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/markdown"
 )
 
 // prose is the page without its fenced blocks and comments.
@@ -99,7 +100,7 @@ func TestFlagsOfThePagesExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	var known strings.Builder
-	for _, command := range []string{"run", "explain", "why", "simulate", "replay", "ui", "packing", "config", "version"} {
+	for _, command := range []string{"run", "explain", "why", "simulate", "replay", "ui", "packing", "plan", "dump", "config", "version"} {
 		out, err := exec.CommandContext(t.Context(), program.Path, command, "--help").Output()
 		if err != nil {
 			t.Fatalf("berth %s --help: %v", command, err)
@@ -213,6 +214,33 @@ func TestPagesArePlainEnglish(t *testing.T) {
 			line = codeSpan.ReplaceAllString(line, "")
 			if word := words.FindString(line); word != "" && !strings.HasPrefix(line, "export ") {
 				t.Errorf("%s:%d says %q", page, i+1, word)
+			}
+		}
+	})
+}
+
+// TestLinesOfThePagesAreNotTooWide breaks them again with BERTH_UPDATE_DOCS=1. Pages that are made from the
+// code are as wide as it makes them.
+func TestLinesOfThePagesAreNotTooWide(t *testing.T) {
+	eachPage(t, func(page, text string) {
+		if page == "CHANGELOG.md" || strings.Contains(text, "\n<!-- Made by ") {
+			return
+		}
+		narrow := markdown.Reflow(text)
+		if narrow == text {
+			return
+		}
+		if os.Getenv("BERTH_UPDATE_DOCS") != "" {
+			if err := os.WriteFile(filepath.Join(root, page), []byte(narrow), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		for i, line := range strings.Split(narrow, "\n") {
+			if before := strings.Split(text, "\n"); i >= len(before) || before[i] != line {
+				t.Errorf("%s:%d: a line of this paragraph has more than %d columns; BERTH_UPDATE_DOCS=1 breaks it again",
+					page, i+1, markdown.Columns)
+				return
 			}
 		}
 	})

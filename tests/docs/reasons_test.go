@@ -140,9 +140,17 @@ type rejection struct {
 	texts            []string
 }
 
-// rejections are the calls of ReasonStore::Make with such a code.
+// rejections are the calls of ReasonStore::Make with such a code, and of a loadable plugin's Status.
 func (p plugin) rejections() (found []rejection) {
+	status := regexp.MustCompile(`\bStatus::(Unschedulable|UnschedulableAndUnresolvable|Pending)\(`)
 	for file, source := range p.sources {
+		for _, at := range status.FindAllStringSubmatchIndex(source, -1) {
+			expression, _ := argument(source[at[1]:])
+			found = append(found, rejection{
+				file: file, expression: strings.Join(strings.Fields(expression), " "),
+				codes: []string{source[at[2]:at[3]]}, texts: p.texts(file, expression),
+			})
+		}
 		for _, at := range regexp.MustCompile(`\bMake\(`).FindAllStringIndex(source, -1) {
 			code, rest := argument(source[at[1]:])
 			expression, _ := argument(rest)
@@ -190,14 +198,13 @@ var indirect = map[string][]struct{ file, begins string }{
 		{"default_preemption.cc", `\bReject\(`}, {"default_preemption.cc", `return "not eligible`}},
 	"default_preemption std::string(kPrefix) + result.status.message()": {{"group_preemption.cc", `\bMake\(Code::kUnsched`}},
 	"dynamic_resources claims.error().message":                          {{"device_claims.cc", `return Fail\("(?:pod|could|resourceclaim)|return Error\{`}},
-	"dynamic_resources text":                                            {{"pod_devices.cc", `return rejected\(`}},
+	"dynamic_resources text":                                            {{"dynamic_resources.cc", `return rejected\(`}},
 	"dynamic_resources reasons": {
-		{"node_verdict.cc", `return \{kNever`}, {"allocator/search.cc", `error_ = "invalid`},
+		{"node_verdict.cc", `return \{kNever`}, {"allocator/search.h", `kInvalidPoolsMessage =`},
 		{"node_allocatable.cc", `reasons\.push_back\(|return "node alloc`}, {"../../src/sdk/resources.cc", `return TooLittle\(|std::string text\("pod level`}},
 	"dynamic_resources done": {{"post_filter.cc", `return "`}},
-	"legacy problem.message": {{"../node_volume_limits/attached_volumes.cc", `return \{"looking up`}},
-	"node_resources_fit ReasonsOnNode(data->checks, node, handle_->resource_names())": {
-		{"fit_checks.cc", `kTooManyPods =`}, {"fit_checks.cc", `[("]Insufficient `}},
+	"node_resources_fit ReasonsOnNode(on_node.checks, node, handle_->resource_names())": {
+		{"node_resources_fit.cc", `kTooManyPods =`}, {"node_resources_fit.cc", `[("]Insufficient `}},
 	"node_volume_limits problem.message":      {{"attached_volumes.cc", `return \{"looking up`}},
 	"scheduling_gates text + \"]\"":           {{"scheduling_gates.cc", `std::string text =`}},
 	"volume_binding ReasonsOf(bits)":          {{"find_volumes.cc", `kReasons\[\] =`}},
@@ -313,11 +320,8 @@ func TestEveryRowIsAReason(t *testing.T) {
 	for _, row := range reasonRows(t) {
 		if _, ok := of[row.folder]; !ok {
 			var own []string
-			switch row.folder {
-			case "":
+			if row.folder == "" {
 				addTree("src", &own)
-			case "legacy":
-				addTree("plugins/node_volume_limits", &own)
 			}
 			addTree(filepath.Join("plugins", row.folder), &own)
 			of[row.folder] = own

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"berth.dev/tests/markdown"
 )
 
 // Pages that are made from the code. After a change of it:
@@ -27,11 +29,11 @@ func holdPage(t *testing.T, page, text string) {
 	have := strings.Split(read(t, page), "\n")
 	for i, line := range strings.Split(text, "\n") {
 		if i >= len(have) || have[i] != line {
-			t.Fatalf("%s:%d is not what the code comes to:\n  %s\nwrite the page again as the head of reference_test.go says", page, i+1, line)
+			t.Fatalf("%s:%d is not what the code makes:\n  %s\nwrite the page again as the head of reference_test.go says", page, i+1, line)
 		}
 	}
 	if len(have) != strings.Count(text, "\n")+1 {
-		t.Fatalf("%s is longer than what the code comes to; write it again as the head of reference_test.go says", page)
+		t.Fatalf("%s is longer than what the code makes; write it again as the head of reference_test.go says", page)
 	}
 }
 
@@ -100,9 +102,12 @@ for switches, which take '=' only. Flags of ` + "`berth run`" + ` are kube-sched
 ([configuration.md](configuration.md)). Invoked as ` + "`kube-scheduler`" + `, or with a flag as first argument, the program is ` + "`berth run`" + `.
 `)
 	commands := 0
-	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)  `).FindAllStringSubmatch(berth(t, "help"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)  +(.*)$`).FindAllStringSubmatch(berth(t, "help"), -1) {
 		if m[1] == "help" || m[1] == "completion" {
-			continue // these take no flags
+			// These take no flags.
+			usage := map[string]string{"completion": "berth completion bash|zsh|fish|kubectl", "help": "berth help"}[m[1]]
+			fmt.Fprintf(&text, "\n## berth %s\n\n%s\n\n`%s`\n", m[1], strings.Replace(m[2], "This text.", "Lists the commands.", 1), usage)
+			continue
 		}
 		commands++
 		fmt.Fprintf(&text, "\n## berth %s\n%s", m[1], commandFlags(t, m[1]))
@@ -110,7 +115,20 @@ for switches, which take '=' only. Flags of ` + "`berth run`" + ` are kube-sched
 	if commands < 8 {
 		t.Errorf("only %d commands were found", commands)
 	}
-	holdPage(t, "docs/commands.md", text.String())
+	holdPage(t, "docs/commands.md", markdown.Reflow(text.String()))
+}
+
+// TestTheDifferencesNameEveryAddedCommand looks for all commands but the one that kube-scheduler is.
+func TestTheDifferencesNameEveryAddedCommand(t *testing.T) {
+	_, added, found := strings.Cut(read(t, "docs/differences.md"), "\n## Added\n")
+	if !found {
+		t.Fatal("docs/differences.md has no section Added")
+	}
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)  `).FindAllStringSubmatch(berth(t, "help"), -1) {
+		if m[1] != "run" && !strings.Contains(added, "`"+m[1]+"`") {
+			t.Errorf("docs/differences.md does not name the command %s", m[1])
+		}
+	}
 }
 
 // TestTheEndpointsHaveTheirRows looks for the paths that the daemon's router is given.
@@ -124,11 +142,11 @@ func TestTheEndpointsHaveTheirRows(t *testing.T) {
 			}
 		}
 	}
-	sources, err := filepath.Glob(filepath.Join(root, "src/app/*.*"))
+	sources, err := filepath.Glob(filepath.Join(root, "src/app/*/*.*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	route := regexp.MustCompile(`(?:router\w*(?:\.|->)(?:Answer|Handle|HandleMethod)\(|Install\w*\(router, |Path =)\s*"(/[^"]*)"`)
+	route := regexp.MustCompile(`(?:router\w*(?:\.|->)(?:Answer|Handle|HandleMethod)\(|Install\w*\(router, |Path =|\{)\s*"(/[^"]*)"`)
 	var served []string
 	for _, source := range sources {
 		name, _ := filepath.Rel(root, source)

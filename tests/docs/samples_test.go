@@ -15,8 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	config "k8s.io/kube-scheduler/config/v1"
 
-	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/markdown"
 )
 
 func read(t *testing.T, path string) string {
@@ -118,8 +119,8 @@ func TestTheVersionIsTheSameEverywhere(t *testing.T) {
 	if err := json.Unmarshal([]byte(berth(t, "version", "-o", "json")), &version); err != nil {
 		t.Fatal(err)
 	}
-	if version.GitVersion != controlplane.KubernetesVersion {
-		t.Errorf("Berth keeps the contract of %s, and is tested with %s", version.GitVersion, controlplane.KubernetesVersion)
+	if version.GitVersion != programs.KubernetesVersion {
+		t.Errorf("Berth keeps the contract of %s, and is tested with %s", version.GitVersion, programs.KubernetesVersion)
 	}
 	for file, pattern := range map[string]string{
 		"CHANGELOG.md":                                      `## (?:Unreleased \()?(\d+\.\d+\.\d+)`,
@@ -139,18 +140,18 @@ func TestTheVersionIsTheSameEverywhere(t *testing.T) {
 
 func TestPrometheusTakesTheScrapeJobsOfThePages(t *testing.T) {
 	const page = "deploy/README.md"
-	found, err := blocks(page, read(t, page))
+	found, err := markdown.Blocks(page, read(t, page))
 	if err != nil {
 		t.Fatal(err)
 	}
 	jobs := 0
 	for _, b := range found {
-		if !strings.HasPrefix(b.text, "- job_name:") {
+		if !strings.HasPrefix(b.Text, "- job_name:") {
 			continue
 		}
 		jobs++
 		// Debian's promtool is built without Kubernetes.
-		text := regexp.MustCompile(`kubernetes_sd_configs: .*`).ReplaceAllString(b.text, "static_configs: []")
+		text := regexp.MustCompile(`kubernetes_sd_configs: .*`).ReplaceAllString(b.Text, "static_configs: []")
 		file := filepath.Join(t.TempDir(), "prometheus.yaml")
 		if err := os.WriteFile(file, []byte("scrape_configs:\n"+text), 0o644); err != nil {
 			t.Fatal(err)
@@ -168,17 +169,17 @@ func TestPrometheusTakesTheScrapeJobsOfThePages(t *testing.T) {
 func TestConfigurationsOfThePagesAreValid(t *testing.T) {
 	checked := 0
 	for page, text := range pages(t) {
-		found, err := blocks(page, text)
+		found, err := markdown.Blocks(page, text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, b := range found {
-			if !strings.Contains(b.text, "\nkind: KubeSchedulerConfiguration\n") || b.marks["file"] != "" {
+			if !strings.Contains(b.Text, "\nkind: KubeSchedulerConfiguration\n") || b.Marks[markdown.File] != "" {
 				continue
 			}
 			checked++
 			file := filepath.Join(t.TempDir(), "config.yaml")
-			if err := os.WriteFile(file, []byte(b.text), 0o644); err != nil {
+			if err := os.WriteFile(file, []byte(b.Text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			berth(t, "config", "--config", file)

@@ -17,8 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // stopShared stops the control plane, if a test has started it.
@@ -122,7 +123,7 @@ func defineOperatorKinds(ctx context.Context, c *controlplane.ControlPlane) erro
 }
 
 // scene is where the commands of one page run: a folder that holds links to what a checkout holds, a
-// home whose kubeconfig is the admin's, and berth and kubectl on the path.
+// home whose kubeconfig is the admin's, and berth, also as ./dev berth, and kubectl on the path.
 type scene struct {
 	*testing.T
 	cluster     *controlplane.ControlPlane
@@ -148,6 +149,13 @@ if [ "$1" = run ]; then shift; exec %[1]q run --secure-port=%[2]s "$@"; fi
 exec %[1]q "$@"
 `
 
+// devScript stands for ./dev, whose verb berth builds the program and runs it.
+const devScript = `#!/bin/sh
+[ "$1" = berth ] || { echo "the scene has no ./dev $1" >&2; exit 1; }
+shift
+exec berth "$@"
+`
+
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{T: t, checkout: t.TempDir(), port: freePort(t)}
@@ -163,14 +171,17 @@ func newScene(t *testing.T) *scene {
 	names, err := os.ReadDir(entries)
 	s.must(err)
 	for _, name := range names {
-		s.must(os.Symlink(filepath.Join(entries, name.Name()), filepath.Join(s.checkout, name.Name())))
+		if name.Name() != "dev" {
+			s.must(os.Symlink(filepath.Join(entries, name.Name()), filepath.Join(s.checkout, name.Name())))
+		}
 	}
+	s.must(os.WriteFile(filepath.Join(s.checkout, "dev"), []byte(devScript), 0o755))
 
 	home := t.TempDir()
 	s.programs, s.host = t.TempDir(), t.TempDir()
 	s.pidFile = filepath.Join(s.programs, "pid")
 	s.must(os.WriteFile(filepath.Join(s.programs, "berth"), fmt.Appendf(nil, berthScript, s.program.Path, s.port, s.pidFile), 0o755))
-	s.must(os.Symlink(s.cluster.Binary(controlplane.Kubectl), filepath.Join(s.programs, "kubectl")))
+	s.must(os.Symlink(s.cluster.Binary(programs.Kubectl), filepath.Join(s.programs, "kubectl")))
 	s.must(os.Mkdir(filepath.Join(home, ".kube"), 0o700))
 	kubeconfig, err := os.ReadFile(s.cluster.Kubeconfig(controlplane.Admin))
 	s.must(err)

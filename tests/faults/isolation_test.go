@@ -11,21 +11,23 @@ import (
 )
 
 // TestAFaultInOneNamespaceHoldsUpNoOther has the API server fail for what concerns one namespace alone, for ever: pods
-// of another are bound meanwhile as if nothing were.
+// of another are bound meanwhile as if nothing were; also where there are more pods than may await their bind, and than
+// requests may be under way.
 func TestAFaultInOneNamespaceHoldsUpNoOther(t *testing.T) {
 	const (
 		pods    = 5
+		crowd   = 150
 		promise = 10 * time.Second
 	)
-	r := newRun(t, schedule{seed: 1, replicas: 1})
+	r := newRun(t, schedule{seed: 1, replicas: 1, burst: 50})
 	r.start()
 	r.awaitFirst()
-	create := func(namespace, name string) {
+	create := func(namespace, name string, pods int) {
 		for i := range pods {
 			r.create(wanted{namespace: namespace, name: fmt.Sprintf("%s-%d", name, i)})
 		}
 	}
-	await := func(namespace, name string, limit time.Duration) {
+	await := func(namespace, name string, pods int, limit time.Duration) {
 		r.Helper()
 		r.await(fmt.Sprintf("pods %s in %s", name, namespace), limit, func() string {
 			for i := range pods {
@@ -48,15 +50,20 @@ func TestAFaultInOneNamespaceHoldsUpNoOther(t *testing.T) {
 		{Scope{"create", "pods/binding", a}, Fault{Kind: Reset}, 1},
 		{Scope{"", "", a}, Fault{Kind: Answer, Code: 500, Reason: "InternalError"}, 1},
 		{Scope{"", "", a}, Fault{Kind: Delay, Delay: 5 * time.Second}, 1},
+		{Scope{"create", "pods/binding", a}, Fault{Kind: Delay, Delay: 10 * time.Second}, 1},
 	} {
 		t.Log(rule)
 		name := fmt.Sprintf("case-%d", i)
+		disturbed := pods
+		if rule.Kind == Delay {
+			disturbed = crowd
+		}
 		lift := r.proxy.add(rule)
-		create(a, name)
-		create(b, name)
-		await(b, name, promise)
+		create(a, name, disturbed)
+		create(b, name, pods)
+		await(b, name, pods, promise)
 		lift()
-		await(a, name, settleLimit)
+		await(a, name, disturbed, settleLimit)
 	}
 	if err := r.keepers[0].stop(); err != nil {
 		t.Error(err)

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/machine"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/machine"
 )
 
 // keeper runs a daemon as a kubelet does: what ends is started again. Only a leader that has lost its lease may end by

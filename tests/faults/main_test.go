@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // cluster is the control plane that all tests share; the first that needs it starts it.

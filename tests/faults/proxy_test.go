@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 const podsPath = "/api/v1/namespaces/a/pods"

@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -17,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // settleLimit is how long after the last trouble all pods may take: backoffs grow to ten seconds, and a bind that was
@@ -110,7 +111,7 @@ func (r *run) start() {
 	r.Helper()
 	program, err := daemon.Berth("")
 	r.must(err)
-	config := "clientConnection: {qps: 500, burst: 500"
+	config := fmt.Sprintf("clientConnection: {qps: 500, burst: %d", cmp.Or(r.burst, 500))
 	if r.json {
 		config += ", contentType: application/json"
 	}

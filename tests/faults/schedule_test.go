@@ -35,6 +35,7 @@ type schedule struct {
 	certs    bool // instead of tokens
 	elects   bool
 	replicas int
+	burst    int // of the daemon's client; 0: 500
 	extender bool
 	restores bool
 	bumps    bool // versions, in a restore
@@ -110,7 +111,7 @@ func (s *schedule) addRule(random *rand.Rand, add adder) {
 	namespace := pick(random, "", "", "a", "b")
 	scope := pick(random,
 		Scope{"create", "pods/binding", namespace}, Scope{"create", "pods/binding", namespace}, Scope{"get", "pods", namespace},
-		Scope{"patch", "pods/status", namespace}, Scope{"create", "events", namespace}, Scope{"patch", "resourceclaims/status", ""},
+		Scope{"patch", "pods/status", namespace}, Scope{"create", "events", namespace}, Scope{"update", "resourceclaims/status", ""},
 		Scope{Resource: "persistentvolumeclaims"}, Scope{Resource: "persistentvolumes"}, Scope{Resource: "resourceclaims"},
 		Scope{Verb: "watch", Resource: "pods"}, Scope{Verb: "watch", Resource: "nodes"}, Scope{Verb: "watch"}, Scope{Verb: "list"}, Scope{})
 	delay := time.Duration(random.Int64N(int64(margin))) + 1

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth.dev/tests/controlplane"
+	"berth.dev/tests/controlplane/programs"
 )
 
 // touch has the servers to itself for something that may take a while.
@@ -78,7 +79,7 @@ func (r *run) heal() error {
 	if !r.restarted {
 		return nil
 	}
-	if controllers := r.control.Process(controlplane.ControllerManager); controllers != nil {
+	if controllers := r.control.Process(programs.ControllerManager); controllers != nil {
 		controllers.Stop()
 	}
 	_, err := r.control.StartControllers(r.ctx, controlplane.ClaimControllers...)

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "berth/check.h"
-#include "src/app/in_tree_plugins.h"
+#include "src/app/daemon/in_tree_plugins.h"
 #include "src/config/load.h"
 #include "src/config/write.h"
 #include "src/simulator/simulation.h"

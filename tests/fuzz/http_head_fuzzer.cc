@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "berth/check.h"
-#include "src/serving/http_head.h"
+#include "src/serving/connection.h"
 
 namespace {
 

@@ -15,8 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 const deviceConfig = "clientConnection: {qps: 5000, burst: 5000}"
@@ -51,7 +52,7 @@ func newDeviceEnv(t *testing.T, nodes, devices int) *env {
 // startClaimControllers starts those that make and bind claims, with the first test that needs them.
 func startClaimControllers(e *env) {
 	e.Helper()
-	if shared.Process(controlplane.ControllerManager) == nil {
+	if shared.Process(programs.ControllerManager) == nil {
 		_, err := shared.StartControllers(e.ctx, controlplane.ClaimControllers...)
 		e.must(err)
 	}

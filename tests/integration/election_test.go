@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/internal/daemon"
 )
 
 // lease says how long leaders of a test may be silent. kube-scheduler's own times make a test slow,

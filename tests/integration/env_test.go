@@ -19,12 +19,18 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // testLimit is how long one test may take.
-const testLimit = 3 * time.Minute
+func testLimit() time.Duration {
+	if wholeEdges || os.Getenv("BERTH_TEST_LARGEST") != "" {
+		return 2 * time.Hour
+	}
+	return 3 * time.Minute
+}
 
 // promptly is how soon a pod is bound after the event that lets it fit.
 const promptly = time.Second
@@ -49,7 +55,8 @@ type env struct {
 // pods and all nodes deleted.
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), testLimit, fmt.Errorf("the test took more than %s", testLimit))
+	limit := testLimit()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("the test took more than %s", limit))
 	t.Cleanup(cancel)
 	e := &env{T: t, ctx: ctx, admin: shared.Client(controlplane.Admin), namespace: namespaceOf(t), dir: logDir(t)}
 	e.must(workload.CreateNamespace(ctx, e.admin, e.namespace))
@@ -64,7 +71,7 @@ func newEnv(t *testing.T) *env {
 // the test is about.
 func needsKubernetes(t *testing.T, minor, what string) {
 	t.Helper()
-	running, err := controlplane.Kubernetes()
+	running, err := programs.Kubernetes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,8 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // webExtender is an extender of the test's own. Its handlers are set before the daemon starts.

@@ -13,9 +13,9 @@ import (
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
 	"berth.dev/tests/faults"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // gangFaults befall a share of the requests. An eviction is only delayed or asked to come again: one that fails may leave
@@ -27,7 +27,7 @@ var gangFaults = []faults.Rule{
 	{Fault: faults.Fault{Kind: faults.Delay, Delay: 300 * time.Millisecond}, Share: 0.5},
 	// Not of pods: an eviction begins with one, which four refusals end.
 	{Scope: faults.Scope{Verb: "patch", Resource: "podgroups/status"}, Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusServiceUnavailable}, Share: 0.3},
-	{Scope: faults.Scope{Verb: "patch", Resource: "resourceclaims/status"}, Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusServiceUnavailable}, Share: 0.3},
+	{Scope: faults.Scope{Verb: "update", Resource: "resourceclaims/status"}, Fault: faults.Fault{Kind: faults.Answer, Code: http.StatusServiceUnavailable}, Share: 0.3},
 	{Scope: faults.Scope{Verb: "watch"}, Fault: faults.Fault{Kind: faults.Truncate}, Share: 1},
 }
 

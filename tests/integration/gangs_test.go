@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // newGangEnv is an env with a control plane of its own, which serves pod groups, and a daemon that heeds them. Both have

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 const withExamples = `
@@ -42,7 +42,7 @@ func examplePlugins(t *testing.T) string {
 	}
 	folder := os.Getenv("BERTH_EXAMPLE_PLUGINS")
 	if folder == "" {
-		t.Skip("BERTH_EXAMPLE_PLUGINS does not say where the example plugins are; ./dev test builds them")
+		t.Skip("BERTH_EXAMPLE_PLUGINS does not say where the example plugins are; ./dev verify builds them")
 	}
 	return folder
 }
@@ -80,6 +80,49 @@ func TestLoadedFilterInPlainCHoldsAPodUntilItsNodeIsFree(t *testing.T) {
 		[]byte(`{"metadata":{"annotations":{"example.com/maintenance":null}}}`), metav1.PatchOptions{})
 	e.must(err)
 	e.awaitNode(e.within(30*time.Second), "pod", "a")
+}
+
+// withLegacy names plugins of older releases, which are in a library beside the program.
+func withLegacy(label string) string {
+	return fmt.Sprintf(`
+clientConnection: {qps: 5000, burst: 5000}
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    multiPoint:
+      enabled: [{name: NodeLabel}, {name: SelectorSpread, weight: 3}, {name: EBSLimits}]
+  pluginConfig:
+  - name: NodeLabel
+    args: {presentLabels: [%s]}`, label)
+}
+
+func TestPluginsOfOlderReleasesAreLoadedWhereAProfileNamesThem(t *testing.T) {
+	if program.Peer {
+		t.Skip("kube-scheduler has no such plugins")
+	}
+	const loaded = "Loaded a plugin library that comes with Berth"
+	e := newEnv(t)
+	d := e.startAs(controlplane.Berth, fast(), "--reload-config")
+	e.createNodes(workload.Node("a"))
+	e.createPods(workload.Pod("before"))
+	e.awaitNode(e.within(20*time.Second), "before", "a")
+	if says(loaded)(d.Log()) {
+		t.Error("it loads a library that no profile asks for")
+	}
+	for i, label := range []string{"rack", "row"} {
+		e.rewrite(d, withLegacy(label))
+		e.awaitReloads(d, "Reloaded configuration", i+1)
+		e.createPods(workload.Pod(label))
+		e.awaitUnschedulable(label, "0/1 nodes are available: 1 node(s) didn't have the requested labels. "+
+			"preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.")
+		_, err := e.admin.CoreV1().Nodes().Patch(e.ctx, "a", types.MergePatchType,
+			fmt.Appendf(nil, `{"metadata":{"labels":{%q:"1"}}}`, label), metav1.PatchOptions{})
+		e.must(err)
+		e.awaitNode(e.within(30*time.Second), label, "a")
+	}
+	if n := strings.Count(d.Log(), loaded); n != 1 {
+		t.Errorf("it loads the library %d times", n)
+	}
 }
 
 // inGroup makes the pod a member of a group that wants at least so many.

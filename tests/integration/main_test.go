@@ -14,7 +14,8 @@ import (
 	"testing"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
 )
 
 var (
@@ -39,7 +40,7 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	if os.Getenv("BERTH_TEST_PEER") == "1" {
-		program.Path = shared.Binary(controlplane.Scheduler)
+		program.Path = shared.Binary(programs.Scheduler)
 	}
 	fmt.Fprintf(os.Stderr, "testing %s\n", program.Path)
 	code = m.Run()

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // packing is what `berth packing -o json` says.
@@ -102,6 +102,16 @@ func (e *env) dump() (file string) {
 	return file
 }
 
+// berthDump writes what berth dump prints of the cluster.
+func (e *env) berthDump() (file string) {
+	e.Helper()
+	out, err := exec.CommandContext(e.ctx, program.Path, "dump", "--kubeconfig", shared.Kubeconfig(controlplane.Admin)).Output()
+	e.must(err)
+	file = filepath.Join(e.dir, "berth_dump.json")
+	e.must(os.WriteFile(file, out, 0o644))
+	return file
+}
+
 // packingGauges are those that the daemon shows now.
 func (e *endpoints) packingGauges() map[string]float64 {
 	e.Helper()
@@ -168,6 +178,9 @@ func TestADaemonsPackingIsThatOfADump(t *testing.T) {
 	live := e.packing("--kubeconfig", shared.Kubeconfig(controlplane.Admin)).series()
 	if d := differences(want, live); len(d) > 0 {
 		e.Errorf("of the live cluster it says something else:\n%s", strings.Join(d, "\n"))
+	}
+	if d := differences(want, e.packing("--cluster", e.berthDump()).series()); len(d) > 0 {
+		e.Errorf("of what berth dump prints it says something else:\n%s", strings.Join(d, "\n"))
 	}
 	var wrong []string
 	for deadline := time.Now().Add(twoSurveys); time.Now().Before(deadline); e.letPass(200 * time.Millisecond) {

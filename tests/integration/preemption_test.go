@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/cache"
 
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // terminations is what a kubelet does with pods that are to end: after a while they are gone. It

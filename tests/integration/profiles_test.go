@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 const twoProfiles = `

@@ -5,7 +5,7 @@ package integration
 import (
 	"context"
 
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // provisionerName is the one that storage classes of these tests name.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // post asks the daemon a question as the admin.
@@ -275,7 +275,8 @@ func TestTheClientAsksTheDaemon(t *testing.T) {
 		{"a certificate that no one vouches for", []string{plugin, "why", "late-0", "-n", e.namespace, "--daemon", url,
 			"--kubeconfig", kubeconfig}, 2, "certificate"},
 		{"a token without rights", []string{program.Path, "explain", "--daemon", url, "--insecure-skip-tls-verify",
-			"--token", tokenOf(e, controlplane.Nobody), "--pod", e.namespace + "/late-0"}, 2, "403"},
+			"--token", tokenOf(e, controlplane.Nobody), "--pod", e.namespace + "/late-0"}, 2,
+			`Error from server (Forbidden): forbidden: User "nobody" cannot get path "/debug/explain", nor get resource "pods"`},
 		{"a pod that is not there", []string{plugin, "why", "nope", "-n", e.namespace, "--daemon", url,
 			"--insecure-skip-tls-verify", "--kubeconfig", kubeconfig}, 2, "no pod " + e.namespace + "/nope waits for this scheduler"},
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // reloadable is a configuration whose filter of taints can be off, and whose NodeAffinity weighs as

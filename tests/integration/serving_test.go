@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,8 +23,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // endpoints is a daemon that serves HTTPS.
@@ -317,8 +318,68 @@ func TestARunningSchedulerExplains(t *testing.T) {
 	if _, body := e.get(e.client(), "/debug/queue", admin); !strings.Contains(body, `"pod":"`+e.namespace+`/web-0"`) {
 		e.Errorf("the queue is %s", body)
 	}
-	if _, body := e.get(e.client(), "/debug/cache?node=node-1", admin); !strings.Contains(body, `{"nodes":[{"name":"node-1"`) {
+	if _, body := e.get(e.client(), "/debug/cache?node=node-1", admin); !strings.Contains(body, `"nodes":[{"name":"node-1"`) {
 		e.Errorf("the cache is %s", body)
+	}
+}
+
+// pprof reads a profile as people do, and returns what it prints.
+func (e *endpoints) pprof(profile string) string {
+	e.Helper()
+	file := filepath.Join(e.dir, "profile.pb")
+	e.must(os.WriteFile(file, []byte(profile), 0o600))
+	out, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=500", file).CombinedOutput()
+	if err != nil {
+		e.Fatalf("go tool pprof: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+func TestProfilesAreReadByPprof(t *testing.T) {
+	if program.Peer {
+		t.Skip("its profiles are Go's")
+	}
+	t.Setenv("MALLOC_CONF", "prof:true,lg_prof_sample:12")
+	e := serve(t)
+	admin := tokenOf(e, controlplane.Admin)
+	profile := make(chan string)
+	go func() {
+		code, body, err := e.try(e.client(), "/debug/pprof/profile?seconds=3", admin)
+		if err != nil || code != http.StatusOK {
+			e.Errorf("a profile: %d %.200s %v", code, body, err)
+		}
+		profile <- body
+	}()
+	var cpu string
+	for done := false; !done; {
+		select {
+		case cpu = <-profile:
+			done = true
+		default:
+			e.get(e.client(), "/metrics", admin) // handshakes cost what is sampled
+		}
+	}
+	if top := e.pprof(cpu); !strings.Contains(top, "Type: cpu") || !strings.Contains(top, "berth::") {
+		e.Errorf("of CPU time pprof says\n%s", top)
+	}
+	code, heap := e.get(e.client(), "/debug/pprof/heap", admin)
+	if code != http.StatusOK {
+		e.Fatalf("a heap profile: %d %s", code, heap)
+	}
+	if top := e.pprof(heap); !strings.Contains(top, "Type: inuse_space") || !strings.Contains(top, "berth::") {
+		e.Errorf("of memory pprof says\n%s", top)
+	}
+	for path, want := range map[string]int{
+		"/debug/pprof/profile?seconds=61": http.StatusBadRequest,
+		"/debug/pprof/cmdline":            http.StatusOK,
+		"/debug/pprof/":                   http.StatusOK,
+	} {
+		if code, body := e.get(e.client(), path, admin); code != want {
+			e.Errorf("%s: %d %.200s; want %d", path, code, body, want)
+		}
+	}
+	if code, _ := e.get(e.client(), "/debug/pprof/profile", tokenOf(e, controlplane.Nobody)); code != http.StatusForbidden {
+		e.Errorf("a caller without rights gets %d", code)
 	}
 }
 

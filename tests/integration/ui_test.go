@@ -4,19 +4,25 @@ package integration
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // page is a berth ui on the test's own cluster.
@@ -25,14 +31,14 @@ type page struct {
 	address *url.URL
 }
 
-// servePage runs berth ui until the test ends.
-func servePage(e *env) *page {
+// servePage runs berth ui, with further flags, until the test ends.
+func servePage(e *env, flags ...string) *page {
 	e.Helper()
 	if program.Peer {
 		e.Skip("kube-scheduler has no page")
 	}
 	// Ended by a signal, below: the context ends before that.
-	command := exec.Command(program.Path, "ui", "--kubeconfig", shared.Kubeconfig(controlplane.Admin))
+	command := exec.Command(program.Path, append([]string{"ui", "--kubeconfig", shared.Kubeconfig(controlplane.Admin)}, flags...)...)
 	out, err := command.StdoutPipe()
 	e.must(err)
 	e.must(command.Start())
@@ -130,4 +136,66 @@ func TestThePageOfALiveClusterIsReadAgainAndWritesNothing(t *testing.T) {
 	if _, there := places["web-0"]; there || places["late-0"] == "" {
 		t.Errorf("after a refresh the pods are at %v", places)
 	}
+	p.checkFollows()
+}
+
+// checkFollows makes a pod, which the page sees by its watches.
+func (p *page) checkFollows() {
+	p.Helper()
+	var state struct{ Changed, Reached bool }
+	var seen columns
+	p.eventually("what came before is seen", func() bool {
+		p.ask("POST", "/api/refresh?watched=true", "", &seen)
+		p.ask("GET", "/api/changes", "", &state)
+		return !state.Changed && state.Reached
+	})
+	p.manyPods(1, "follower", workload.Requests("cpu", "64"))
+	p.eventually("the pod is seen", func() bool {
+		p.ask("GET", "/api/changes", "", &state)
+		if !state.Changed {
+			return false
+		}
+		p.ask("POST", "/api/refresh?watched=true", "", &seen)
+		_, there := seen.places()["follower-0"]
+		return there
+	})
+}
+
+// The API server makes those of Kubernetes, and the test one more, which no pod has.
+func TestPriorityClassesOfALiveClusterAreInDumpsAndQuestions(t *testing.T) {
+	e := newEnv(t)
+	p := servePageWithClass(e)
+	dump, err := os.ReadFile(e.berthDump())
+	e.must(err)
+	for _, name := range []string{e.namespace, "system-cluster-critical"} {
+		if !strings.Contains(string(dump), `"kind":"PriorityClass","metadata":{"name":"`+name+`"}`) {
+			t.Errorf("no class %s in the dump: %.2000s", name, dump)
+		}
+	}
+	pod := workload.Pod("urgent", workload.PriorityClass(e.namespace), workload.Requests("cpu", "1"))
+	pod.TypeMeta, pod.Namespace = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, e.namespace
+	manifest, err := json.Marshal(pod)
+	e.must(err)
+	file := filepath.Join(e.dir, "urgent.json")
+	e.must(os.WriteFile(file, manifest, 0o644))
+	if answer := e.ask("--add", file); len(answer.Pods) != 1 || answer.Pods[0].After == nil {
+		t.Errorf("of the live cluster: %+v", answer)
+	}
+	var answer whatIf
+	p.ask("POST", "/api/what-if", `{"add":[`+string(manifest)+`]}`, &answer)
+	if len(answer.Pods) != 1 || answer.Pods[0].After == nil {
+		t.Errorf("on the page: %+v", answer)
+	}
+}
+
+// servePageWithClass makes a PriorityClass of the namespace's name and a node before the page is served.
+func servePageWithClass(e *env) *page {
+	e.Helper()
+	classes := e.admin.SchedulingV1().PriorityClasses()
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: e.namespace}, Value: 7}
+	_, err := classes.Create(e.ctx, class, metav1.CreateOptions{})
+	e.must(err)
+	e.Cleanup(func() { _ = classes.Delete(context.Background(), e.namespace, metav1.DeleteOptions{}) })
+	e.manyNodes(1)
+	return servePage(e)
 }

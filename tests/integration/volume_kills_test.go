@@ -11,8 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // TestKillsWhileVolumesAreBoundLeaveNothingStuck kills the daemon 20 times when it has chosen volumes and bound the pods
@@ -29,7 +29,7 @@ func TestKillsWhileVolumesAreBoundLeaveNothingStuck(t *testing.T) {
 		e.createClaims(workload.Claim(fmt.Sprintf("data-%d", i), class, "1Gi"))
 	}
 	e.awaitVolumesAvailable()
-	controllers := shared.Process(controlplane.ControllerManager)
+	controllers := shared.Process(programs.ControllerManager)
 	e.Cleanup(func() { _ = controllers.Signal(syscall.SIGCONT) })
 	random, between := rand.New(rand.NewPCG(1, 2)), 0
 	for kill := range kills {

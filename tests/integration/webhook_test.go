@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // TestBindingsThatTheServerFailsAtHoldUpNoOthers has more pods than may await their binding in a
@@ -81,13 +81,22 @@ func TestBindingsThatTheServerFailsAtHoldUpNoOthers(t *testing.T) {
 // not there.
 func (e *env) failBindings(node string) {
 	e.Helper()
+	url := "https://127.0.0.1:1/"
+	e.reviewBindings("down.example.com", admissionv1.WebhookClientConfig{URL: &url}, 5)
+	e.awaitRefusal(node)
+}
+
+// reviewBindings has the API server ask a webhook about each binding of this test's pods, for so many seconds, until the test
+// ends. Without an answer the binding fails.
+func (e *env) reviewBindings(name string, client admissionv1.WebhookClientConfig, seconds int32) {
+	e.Helper()
 	hooks := e.admin.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	url, fail, none, seconds := "https://127.0.0.1:1/", admissionv1.Fail, admissionv1.SideEffectClassNone, int32(5)
+	fail, none := admissionv1.Fail, admissionv1.SideEffectClassNone
 	_, err := hooks.Create(e.ctx, &admissionv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: e.namespace},
 		Webhooks: []admissionv1.ValidatingWebhook{{
-			Name:         "down.example.com",
-			ClientConfig: admissionv1.WebhookClientConfig{URL: &url},
+			Name:         name,
+			ClientConfig: client,
 			Rules: []admissionv1.RuleWithOperations{{
 				Operations: []admissionv1.OperationType{admissionv1.Create},
 				Rule: admissionv1.Rule{
@@ -109,5 +118,4 @@ func (e *env) failBindings(node string) {
 			e.Error(err)
 		}
 	})
-	e.awaitRefusal(node)
 }

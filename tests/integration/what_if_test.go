@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
+	"berth.dev/tests/internal/daemon/workload"
 )
 
 // whatIf is what berth simulate answers about the test's own cluster.

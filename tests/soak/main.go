@@ -21,8 +21,9 @@ import (
 	"os"
 	"time"
 
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/program"
+	"berth.dev/tests/checkout"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/program"
 )
 
 type options struct {
@@ -53,7 +54,7 @@ func parse(args []string) (options, error) {
 	flags.Uint64Var(&o.seed, "seed", 0, "of the changes; default a random one, which the report tells")
 	flags.BoolVar(&o.calm, "calm", false, "nothing goes wrong between the daemon and the API server")
 	flags.Float64Var(&o.growth, "growth", 5, "percent by which memory may grow from the second quarter to the last")
-	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
+	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+checkout.BinaryVariable+", then what the presets build")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -13,9 +13,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon/workload"
-	"berth.dev/tests/machine"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon/workload"
+	"berth.dev/tests/internal/machine"
 )
 
 // report is what a run came to.
@@ -57,7 +57,7 @@ func (s *soak) report(found findings, since time.Time, bound int, cpu time.Durat
 		Date:       time.Now().Format(time.DateOnly),
 		Machine:    machine.Describe(),
 		Load:       machine.Load(),
-		Kubernetes: controlplane.KubernetesVersion,
+		Kubernetes: programs.KubernetesVersion,
 		Seed:       s.seed,
 		Seconds:    s.duration.Seconds(),
 		Nodes:      s.nodes,

@@ -13,9 +13,9 @@ import (
 	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
-	"berth.dev/tests/machine"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
+	"berth.dev/tests/internal/machine"
 )
 
 // sample is what the daemon held and had done at one moment.

@@ -132,8 +132,9 @@ class FakeHandle final : public Handle {
     return std::erase(pods_in_pre_bind, uid) > 0;
   }
   void RecordEvent(const api::Pod& pod, PodEventType, std::string_view reason, std::string_view,
-                   std::string note) override {
+                   std::string note, api::Boxed<api::ObjectReference> related) override {
     events.push_back(pod.metadata.name + " " + std::string(reason) + ": " + note);
+    if (related) events.back() += " (" + related->kind + " " + related->name + ")";
   }
   // The test calls `done` of the recorded write or wait.
   void WriteAssumed(const api::PersistentVolume& volume, Cancellation&, AsyncDone done) override {

@@ -193,7 +193,8 @@ class PlainListers final : public Listers {
       ++volumes_generation_;
     } else if constexpr (kIsOneOf<T, api::DeviceClass, api::ResourceSlice, api::DeviceTaintRule>) {
       ++devices_generation_;
-    } else if constexpr (kIsOneOf<T, api::PodGroup, api::CompositePodGroup, api::Workload>) {
+    } else if constexpr (kIsOneOf<T, api::PodGroup, api::CompositePodGroup, api::Workload,
+                                  api::CoschedulingPodGroup>) {
       ++pod_groups_generation_;
     } else if constexpr (!kIsOneOf<T, api::ResourceClaim, api::ResourceClaimTemplate>) {
       ++generation_;
@@ -258,7 +259,7 @@ class PlainListers final : public Listers {
              std::vector<api::ResourceClaimTemplate>, std::vector<api::DeviceClass>,
              std::vector<api::ResourceSlice>, std::vector<api::DeviceTaintRule>,
              std::vector<api::PodGroup>, std::vector<api::CompositePodGroup>,
-             std::vector<api::Workload>>
+             std::vector<api::Workload>, std::vector<api::CoschedulingPodGroup>>
       objects_;
   std::map<std::string, std::shared_ptr<const api::ResourceSlice>> slices_;
   uint64_t generation_ = 0;

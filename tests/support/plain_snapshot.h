@@ -17,7 +17,7 @@ namespace berth::test {
 //
 // Node i of the list has row i. A pod goes to the node its spec names; a pod that names no node of
 // the list is left out. Thread safety: one owner; topologies are built when asked for.
-class PlainSnapshot final : public Snapshot {
+class PlainSnapshot : public Snapshot {
  public:
   // `names` must outlive the snapshot.
   PlainSnapshot(PlainResourceNames& names, const std::vector<api::Node>& nodes,

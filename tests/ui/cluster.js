@@ -41,8 +41,9 @@ function node(i, total) {
         'topology.kubernetes.io/zone': `zone-${'abc'[i % 3]}`,
         'cloud.google.com/gke-nodepool': pool.name,
       },
+      creationTimestamp: '2024-02-03T04:05:06Z',
     },
-    spec, status: {allocatable, conditions: [{type: 'Ready', status: 'True'}]},
+    spec, status: {allocatable, conditions: [{type: 'Ready', status: 'True'}, {type: 'DiskPressure', status: i % 100 === 9 ? 'True' : 'False'}]},
   };
 }
 
@@ -50,7 +51,7 @@ function pod(name, namespace, owner, [cpu, memory], priority, more = {}) {
   return {
     apiVersion: 'v1', kind: 'Pod',
     metadata: {
-      name, namespace, uid: `${namespace}/${name}`,
+      name, namespace, uid: `${namespace}/${name}`, creationTimestamp: more.created,
       labels: owner.kind === 'ReplicaSet' ? {app: owner.app, 'pod-template-hash': 'abc12'} : {app: owner.app},
       ownerReferences: [{apiVersion: 'apps/v1', kind: owner.kind, name: owner.name, uid: `uid-${owner.name}`, controller: true}],
     },
@@ -79,7 +80,7 @@ export function* objects({nodes, pods, unplaced = 0, seed = 1}) {
     // No node is as large.
     ...[0, 1, 2].map((i) => pod(`web-large-abc12-${i}`, 'shop', {kind: 'ReplicaSet', name: 'web-large-abc12', app: 'web-large'}, [48000, 4096], 0)),
     // Nothing has the label.
-    ...[0, 1].map((i) => pod(`index-${i}`, 'search', {kind: 'StatefulSet', name: 'index', app: 'index'}, [500, 512], 100, {spec: {nodeSelector: {disk: 'nvme'}}})),
+    ...[0, 1].map((i) => pod(`index-${i}`, 'search', {kind: 'StatefulSet', name: 'index', app: 'index'}, [500, 512], 100, {created: '2024-02-03T04:05:06Z', spec: {nodeSelector: {disk: 'nvme'}, tolerations: [{key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule'}]}})),
     // Does not tolerate the taint of the only nodes that have it.
     pod('train-0', 'data', {kind: 'Job', name: 'train', app: 'train'}, [1000, 1024], 1000, {requests: {'example.com/gpu': '1'}}),
     // Gated.

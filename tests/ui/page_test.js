@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of `berth ui` in a real Chromium, on made-up clusters. `./dev test` runs it; by hand:
-//   BERTH_BINARY=$PWD/.build/dev/bin/berth node --test tests/ui
+// The page of `berth ui` in a real Chromium, on made-up clusters. `./dev verify` runs it; by hand:
+//   BERTH_BINARY=$PWD/.build/quick/bin/berth node --test tests/ui
 // BERTH_UPDATE_DOCS=1 writes docs/ui.png again.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn} from 'node:child_process';
@@ -11,7 +11,8 @@ import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
-import {write} from './cluster.js';
+import {ApiServer} from './api_server.js';
+import {objects, write} from './cluster.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const berth = process.env.BERTH_BINARY ?? join(root, '.build/release/bin/berth');
@@ -63,8 +64,8 @@ after(async () => {
  * Opens a page, gives it to `use`, and then holds it to what all pages must keep: nothing goes wrong,
  * and nothing is asked of another host. The browser itself notes a request that is `refused`.
  */
-async function visit({address}, use, {scheme = 'light', hash = '', refused = 0} = {}) {
-  const context = await browser.newContext({viewport: {width: 1440, height: 900}, colorScheme: scheme});
+async function visit({address}, use, {scheme = 'light', hash = '', refused = 0, permissions = []} = {}) {
+  const context = await browser.newContext({viewport: {width: 1440, height: 900}, colorScheme: scheme, permissions});
   const page = await context.newPage();
   const problems = [];
   page.on('console', (message) => {
@@ -158,6 +159,136 @@ test('a pending pod has its reason and what would let it schedule', async () => 
   }, {hash: '#/pending'});
 });
 
+test('each group of pending pods has its best fix, with commands to copy', async () => {
+  await visit(small, async (page) => {
+    const group = page.locator('.group').filter({hasText: 'search/index-0'});
+    await group.getByText('Best fix').waitFor({timeout: 30_000});
+    assert.match(await group.innerText(), /2\s+pods\s+no node fits[^]*Best fix\s*tried for search\/index-0/);
+    await group.getByText('Commands').click();
+    const commands = await group.locator('pre').innerText();
+    assert.match(commands, /^kubectl (label|patch) /);
+    await group.getByRole('button', {name: 'Copy'}).click();
+    await group.getByText('Copied').waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), commands);
+    // What is open stays so while other groups get theirs.
+    const large = page.locator('.group').filter({hasText: 'shop/web-large-abc12-0'});
+    await large.getByText('Best fix').waitFor({timeout: 30_000});
+    assert.ok(await group.locator('pre').isVisible());
+    assert.equal(await page.locator('.group').filter({hasText: 'later-0'}).getByText('Best fix').count(), 0, 'a gate is no matter of nodes');
+  }, {hash: '#/pending', permissions: ['clipboard-read', 'clipboard-write']});
+});
+
+test('a namespace that is chosen holds for every view', async () => {
+  await visit(small, async (page) => {
+    await page.locator('.group').first().waitFor();
+    assert.ok(await page.locator('.group').count() > 3);
+    await page.getByLabel('Namespace').selectOption('search');
+    await page.getByRole('heading', {name: 'Pending pods in search'}).waitFor();
+    const groups = await page.locator('.group .pods').allInnerTexts();
+    assert.ok(groups.length > 0);
+    for (const pods of groups) assert.doesNotMatch(pods, /^(?!search\/)\w+\//m);
+    assert.match(await page.locator('#facts').innerText(), /Pods in search/);
+    await page.getByRole('navigation').getByRole('link', {name: 'Pod', exact: true}).click();
+    await page.waitForURL((url) => url.hash === '#/pod?namespace=search');
+    await page.locator('#find-pod').fill('app-');
+    for (const pod of await page.locator('.found li a').allInnerTexts()) assert.match(pod, /^search\//);
+    await page.goto(page.url().replace(/#.*/, '#/map?by=owner&node=general-0030&namespace=search'));
+    assert.match(await page.locator('.legend').innerText(), /other namespaces/);
+    assert.match(await page.locator('.panel').innerText(), /\d+ pods? in search, of 1\d/);
+    for (const pod of await page.locator('.panel tbody th').allInnerTexts()) assert.match(pod, /^search\//);
+    await page.getByLabel('Namespace').selectOption('');
+    await page.locator('.panel').getByText(/^1\d pods$/).waitFor();
+    assert.ok(!page.url().includes('namespace'));
+  }, {hash: '#/pending'});
+});
+
+test('berth ui -n shows the pods of a namespace at first', async () => {
+  const server = await serve('--cluster', join(folder, 'small.json'), '-n', 'shop');
+  await visit(server, async (page) => {
+    await page.getByRole('heading', {name: 'Pending pods in shop'}).waitFor();
+    assert.equal(await page.getByLabel('Namespace').inputValue(), 'shop');
+  }, {hash: '#/pending'});
+});
+
+test('a node has labels, taints, conditions and age; a pod age and selectors', async () => {
+  await visit(small, async (page) => {
+    const panel = page.getByRole('complementary', {name: 'Node gpu-0058'});
+    await panel.getByText('example.com/gpu=present:NoSchedule').waitFor();
+    await panel.getByText('Ready: True').waitFor();
+    await panel.getByText('topology.kubernetes.io/zone=zone-b').waitFor();
+    assert.match(await panel.locator('.node-facts').innerText(), /Age \d{3,}d/);
+  }, {hash: '#/map?node=gpu-0058'});
+  await visit(small, async (page) => {
+    await page.locator('.badge.bad').getByText('DiskPressure: True').waitFor();
+  }, {hash: '#/map?node=general-0009'});
+  await visit(small, async (page) => {
+    await page.locator('.selectors').waitFor();
+    assert.match(await page.locator('.pod-facts').innerText(), /Age\s+\d{3,}d/);
+    const selectors = await page.locator('.selectors').innerText();
+    assert.match(selectors, /nodeSelector\s+disk=nvme/);
+    assert.match(selectors, /tolerations\s+example\.com\/gpu:NoSchedule/);
+    assert.match(selectors, /labels\s+app=index/);
+  }, {hash: '#/pod/search/index-0'});
+});
+
+test('a reason leads to what the docs say of it', async () => {
+  await visit(small, async (page) => {
+    const group = page.locator('.group').filter({hasText: 'shop/web-large-abc12-0'});
+    await group.getByRole('link', {name: 'Insufficient cpu'}).click();
+    await page.waitForURL((url) => url.hash.startsWith('#/reasons/NodeResourcesFit?'));
+    const row = page.locator('[aria-current=true]');
+    await row.waitFor();
+    assert.match(await row.innerText(), /^Insufficient <resource>[^]*lower resources\.requests/);
+    assert.ok(await row.isVisible());
+    assert.equal(await page.locator('[aria-current=true]').count(), 1);
+  }, {hash: '#/pending'});
+});
+
+test('more owners than colours at hand are told apart', async () => {
+  await visit(large, async (page) => {
+    await drawn(page);
+    const colours = await page.locator('.legend .swatch i').evaluateAll((boxes) => boxes.map((box) => getComputedStyle(box).backgroundColor));
+    assert.ok(colours.length > 20, `${colours.length} kinds`);
+    assert.equal(new Set(colours).size, colours.length, 'no two are alike');
+    const labels = await page.locator('.legend .swatch').allInnerTexts();
+    assert.ok(labels.filter((label) => /^other owners in /.test(label)).length > 3, labels.join());
+  }, {hash: '#/map?by=owner'});
+});
+
+test('the page follows a live cluster', async () => {
+  const api = new ApiServer();
+  await api.start(join(folder, 'kubeconfig'));
+  try {
+    const [node] = objects({nodes: 1, pods: 8});
+    const pod = (name, cpu) => ({apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace: 'shop', uid: name},
+      spec: {schedulerName: 'default-scheduler', containers: [{name: 'c', resources: {requests: {cpu}}}]}, status: {phase: 'Pending'}});
+    api.put(node);
+    api.put(pod('first', '1000'));
+    const live = await serve('--kubeconfig', join(folder, 'kubeconfig'));
+    await visit(live, async (page) => {
+      await page.getByText('shop/first').waitFor();
+      const late = pod('late', '2000');
+      api.put(late);
+      await page.getByText('shop/late').waitFor({timeout: 20_000});
+      assert.match(await page.locator('#facts').innerText(), /Pending\s+2/);
+      api.remove(late);
+      await page.getByText('shop/late').waitFor({state: 'detached', timeout: 20_000});
+      // A picture that is to stay does.
+      await page.getByLabel('Follow').uncheck();
+      api.put(pod('later', '3000'));
+      await page.waitForTimeout(5000);
+      assert.equal(await page.getByText('shop/later').count(), 0);
+      await page.getByLabel('Follow').check();
+      await page.getByText('shop/later').waitFor({timeout: 20_000});
+      // What cannot be followed any more is said.
+      api.stop();
+      await page.getByText('The API server does not answer.').waitFor({timeout: 30_000});
+    }, {hash: '#/pending'});
+  } finally {
+    api.stop();
+  }
+});
+
 test('a pod that fits shows the scores of the nodes', async () => {
   await visit(small, async (page) => {
     await page.locator('#scores').waitFor();
@@ -175,13 +306,13 @@ test('a question of what would be is asked and answered', async () => {
     await answer.getByText('Drain of general-0003').waitFor({timeout: 30_000});
     assert.match(await answer.innerText(), /pods? would move elsewhere/);
     // Today's pending pods are scheduled first, so that the difference is the drain's alone.
-    assert.match(await answer.locator('.summary').innerText(), /Nodes\s+60\s+60\s+=/);
+    assert.match(await answer.locator('.summary').innerText(), /Nodes\s+60\s+60\s+60\s+=/);
     await page.getByRole('button', {name: 'Clear'}).click();
     await page.getByLabel('Add nodes').fill('2');
     await page.getByLabel('like').fill('general-0003');
     await page.getByRole('button', {name: 'Ask'}).click();
     await answer.getByText('+2').first().waitFor({timeout: 30_000});
-    assert.match(await answer.locator('.summary').innerText(), /Nodes\s+60\s+62\s+\+2/);
+    assert.match(await answer.locator('.summary').innerText(), /Nodes\s+60\s+60\s+62\s+\+2/);
     await page.getByLabel('Drain').fill('general-9999');
     await page.getByRole('button', {name: 'Ask'}).click();
     await answer.getByText('the cluster has no node general-9999').waitFor();
@@ -198,7 +329,7 @@ test('another configuration is tried on all pods, scheduled again', async () => 
     await page.getByRole('button', {name: 'Ask'}).click();
     await answer.locator('.summary').waitFor({timeout: 30_000});
     // Packing changes where pods go, and not how many there are.
-    assert.match(await answer.locator('.summary').innerText(), /Pods\s+\d+\s+\d+\s+=/);
+    assert.match(await answer.locator('.summary').innerText(), /Pods\s+\d+\s+\d+\s+\d+\s+=/);
     assert.match(await answer.innerText(), /\d+ pods elsewhere/);
     await page.getByLabel('Another configuration').fill(config('Emptiest'));
     await page.getByRole('button', {name: 'Ask'}).click();
@@ -264,8 +395,8 @@ test('without the token the page says what is missing', async () => {
 for (const scheme of kSchemes) {
   test(`axe has nothing to say of any view, ${scheme}`, async () => {
     const views = [
-      [small, '#/map', 'canvas'], [small, '#/map?by=owner&node=general-0003', '.panel'], [small, '#/map?as=table', 'table'],
-      [small, '#/pending', '.group'], [small, '#/pod', '.found li'], [small, '#/pod/shop/web-large-abc12-0', '#fixes'],
+      [small, '#/map', 'canvas'], [small, '#/map?by=owner&node=general-0003', '.conditions'], [small, '#/map?as=table', 'table'],
+      [small, '#/pending', '.best-fix h4'], [small, '#/reasons/NodeResourcesFit?reason=Insufficient%20cpu', '[aria-current=true]'], [small, '#/pod', '.found li'], [small, '#/pod/shop/web-large-abc12-0', '#fixes'],
       [small, '#/pod/auth/fresh-0', '#scores'], [small, '#/what-if?drain=general-0003', '.ask'],
       [recorded, '#/decisions', '.decisions td'], [recorded, '#/map?step=3', '.timeline'],
     ];

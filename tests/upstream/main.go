@@ -22,9 +22,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/program"
+	"berth.dev/tests/checkout"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/program"
 )
 
 type options struct {
@@ -40,7 +41,7 @@ func main() { program.Main("upstream", parse, run) }
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("upstream", flag.ContinueOnError)
-	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
+	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+checkout.BinaryVariable+", then what the presets build")
 	flags.StringVar(&o.logs, "logs", "../.build/upstream", "folder for what tests and daemons print")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -70,7 +71,7 @@ func run(ctx context.Context, o options) error {
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return err
 	}
-	binaries, err := controlplane.Build(ctx, os.Stderr)
+	binaries, err := programs.Build(ctx, os.Stderr)
 	if err != nil {
 		return err
 	}

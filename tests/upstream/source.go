@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"berth.dev/tests/controlplane"
+	"berth.dev/tests/checkout"
 )
 
 const kubernetes = "k8s.io/kubernetes"
@@ -21,10 +21,24 @@ const kubernetes = "k8s.io/kubernetes"
 //go:embed stand_in.go.txt
 var standIn []byte
 
-// What is put into pkg/scheduler/scheduler.go, after the only place that has `after`.
-var insertions = []struct{ after, text string }{
-	{"return nil, fmt.Errorf(\"adding event handlers: %w\", err)\n\t}\n", "\tnoteOptions(sched, options)\n"},
-	{"func (sched *Scheduler) Run(ctx context.Context) {\n", "\tif standIn(ctx, sched) {\n\t\treturn\n\t}\n"},
+//go:embed queue_stand_in.go.txt
+var queueStandIn []byte
+
+// insertion is put after the only place that has `after`.
+type insertion struct{ after, text string }
+
+// patched are the sources that stand_in.go and queue_stand_in.go are called from.
+var patched = map[string][]insertion{
+	"pkg/scheduler/scheduler.go": {
+		{"return nil, fmt.Errorf(\"adding event handlers: %w\", err)\n\t}\n", "\tnoteOptions(sched, options)\n"},
+		{"func (sched *Scheduler) Run(ctx context.Context) {\n", "\tif standIn(ctx, sched) {\n\t\treturn\n\t}\n"},
+	},
+	"pkg/scheduler/backend/queue/scheduling_queue.go": {
+		{"func (p *PriorityQueue) UnschedulablePods() []*v1.Pod {\n",
+			"\tif waiting := p.standIn(); waiting != nil {\n\t\treturn unschedulableOf(waiting())\n\t}\n"},
+		{"func (p *PriorityQueue) GetPod(name, namespace string, schedulingGroup *v1.PodSchedulingGroup) (*framework.QueuedPodInfo, bool) {\n",
+			"\tif waiting := p.standIn(); waiting != nil {\n\t\treturn queuedPodOf(waiting(), namespace, name)\n\t}\n"},
+	},
 }
 
 // source is the copy of Kubernetes' module, and the module file that puts it in the module's place.
@@ -35,7 +49,7 @@ type source struct {
 
 // prepareSource copies the module that this module requires, once, and puts the stand-in in.
 func prepareSource(ctx context.Context) (source, error) {
-	cache, err := controlplane.CacheRoot()
+	cache, err := checkout.Cache()
 	if err != nil {
 		return source{}, err
 	}
@@ -54,14 +68,6 @@ func prepareSource(ctx context.Context) (source, error) {
 		return source{}, err
 	}
 	scheduler := filepath.Join(tree, "pkg", "scheduler")
-	original, err := os.ReadFile(filepath.Join(module, "pkg", "scheduler", "scheduler.go"))
-	if err != nil {
-		return source{}, err
-	}
-	patched, err := patch(original)
-	if err != nil {
-		return source{}, err
-	}
 	goMod, err := os.ReadFile(filepath.Join(own, "go.mod"))
 	if err != nil {
 		return source{}, err
@@ -70,12 +76,18 @@ func prepareSource(ctx context.Context) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	for name, text := range map[string][]byte{
-		filepath.Join(scheduler, "scheduler.go"): patched,
-		filepath.Join(scheduler, "stand_in.go"):  standIn,
-		s.modFile:                                fmt.Appendf(goMod, "\nreplace %s => %s\n", kubernetes, tree),
-		filepath.Join(home, "go.sum"):            goSum,
-	} {
+	files := map[string][]byte{
+		filepath.Join(scheduler, "stand_in.go"):                           standIn,
+		filepath.Join(scheduler, "backend", "queue", "queue_stand_in.go"): queueStandIn,
+		s.modFile:                     fmt.Appendf(goMod, "\nreplace %s => %s\n", kubernetes, tree),
+		filepath.Join(home, "go.sum"): goSum,
+	}
+	for name := range patched {
+		if files[filepath.Join(tree, name)], err = patch(module, name); err != nil {
+			return source{}, err
+		}
+	}
+	for name, text := range files {
 		if err := os.WriteFile(name, text, 0o644); err != nil {
 			return source{}, err
 		}
@@ -83,10 +95,15 @@ func prepareSource(ctx context.Context) (source, error) {
 	return s, nil
 }
 
-func patch(text []byte) ([]byte, error) {
-	for _, i := range insertions {
+// patch is the module's source of that name, one of `patched`, with all that is put in.
+func patch(module, name string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(module, name))
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range patched[name] {
 		if n := bytes.Count(text, []byte(i.after)); n != 1 {
-			return nil, fmt.Errorf("pkg/scheduler/scheduler.go has %q %d times, not once", i.after, n)
+			return nil, fmt.Errorf("%s has %q %d times, not once", name, i.after, n)
 		}
 		text = bytes.Replace(text, []byte(i.after), []byte(i.after+i.text), 1)
 	}

@@ -26,7 +26,7 @@ type suite struct {
 // Left out are folders whose tests look into the scheduler's process or have plugins of their own that
 // decide (batch, bind, eventhandler, nominated_node_name, plugins, podgroup/queueing,
 // preemption/podgroup, prequeueinghint, queueing, serving), and what each `skip` names:
-//   - DeferredResize: the alpha gate InPlacePodVerticalScalingSchedulerPreemption (docs/differences.md).
+//   - DeferredResizeQueueingHandlers: no scheduler runs; they ask the event handlers of upstream's process.
 //   - ReScheduling, basic_pod_preemption_with, AsyncPreemption, PreemptionRespects: own plugins that
 //     decide.
 //   - SchedulerInformers: the informers of upstream's process.
@@ -42,7 +42,7 @@ var suites = []suite{
 	{folder: "podgroup"},
 	{folder: "podgroup/topology_aware_scheduling"},
 	{folder: "preemption", withoutOwnPlugins: true,
-		skip: "DeferredResize|AsyncPreemption|PreemptionRespects|TestPreemption/basic_pod_preemption_with_"},
+		skip: "TestDeferredResizeQueueingHandlers|AsyncPreemption|PreemptionRespects|TestPreemption/basic_pod_preemption_with_"},
 	{folder: "preemption/misc"},
 	{folder: "preemption/nominatednodename"},
 }

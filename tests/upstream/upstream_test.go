@@ -15,21 +15,29 @@ func TestTheStandInFitsThePinnedRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(module, "pkg", "scheduler", "scheduler.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	patched, err := patch(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, call := range []string{"noteOptions(sched, options)", "standIn(ctx, sched)"} {
-		if strings.Count(string(patched), call) != 1 {
-			t.Errorf("%s is not called once", call)
+	for name, calls := range map[string][]string{
+		"pkg/scheduler/scheduler.go":                      {"noteOptions(sched, options)", "standIn(ctx, sched)"},
+		"pkg/scheduler/backend/queue/scheduling_queue.go": {"unschedulableOf(waiting())", "queuedPodOf(waiting(), namespace, name)"},
+	} {
+		text, err := patch(module, name)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if _, err := patch(patched[:100]); err == nil {
-		t.Error("a source without the places was patched")
+		for _, call := range calls {
+			if strings.Count(string(text), call) != 1 {
+				t.Errorf("%s is not called once", call)
+			}
+		}
+		other := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(other, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(other, name), text[:100], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := patch(other, name); err == nil {
+			t.Errorf("a %s without the places was patched", name)
+		}
 	}
 	for _, s := range suites {
 		if _, err := os.Stat(filepath.Join(module, "test", "integration", "scheduler", s.folder)); err != nil {

@@ -1,6 +1,17 @@
-{{/* Every object's name begins with the release's. */}}
+{{/* Every object's name begins with the release's, or with what stands in its place. */}}
 {{- define "berth.name" -}}
-{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{ .Values.fullnameOverride | default .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "berth.serviceAccount" -}}
+{{ .Values.serviceAccount.name | default (include "berth.name" .) }}
+{{- end }}
+
+{{- define "berth.image" -}}
+{{ .Values.image.repository }}
+{{- if .Values.image.digest }}@{{ .Values.image.digest }}
+{{- else }}:{{ .Values.image.tag | default (printf "v%s" .Chart.AppVersion) }}
+{{- end }}
 {{- end }}
 
 {{- define "berth.labels" -}}
@@ -33,6 +44,6 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{- define "berth.subjects" -}}
 - kind: ServiceAccount
-  name: {{ include "berth.name" . }}
+  name: {{ include "berth.serviceAccount" . }}
   namespace: {{ .Release.Namespace }}
 {{- end }}

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "berth/api/boxed.h"
 #include "berth/time.h"
 
 // The parts of the Kubernetes API that scheduling needs, as plain immutable values. Names are the
@@ -82,6 +83,17 @@ inline std::string NamespacedKey(std::string_view namespace_, std::string_view n
   return key;
 }
 
+// A part of an object that could not be read, and is as if it were absent.
+struct FieldDamage {
+  // "spec.containers[2].ports"; "" is the whole object.
+  std::string path;
+  std::string reason;
+
+  // "path: reason".
+  std::string ToString() const { return path.empty() ? reason : path + ": " + reason; }
+  friend bool operator==(const FieldDamage&, const FieldDamage&) = default;
+};
+
 struct ObjectMeta {
   std::string name;
   std::string namespace_;
@@ -93,6 +105,8 @@ struct ObjectMeta {
   StringMap labels;
   StringMap annotations;
   std::vector<OwnerReference> owner_references;
+  // Not the API's: what the decoder could not read of the object, whole. Empty for almost all.
+  Boxed<std::vector<FieldDamage>> damage;
 
   // "namespace/name", or "name" for a cluster-scoped object.
   std::string Key() const { return namespace_.empty() ? name : NamespacedKey(namespace_, name); }
@@ -105,6 +119,17 @@ struct SourceText {
   std::shared_ptr<const std::string> json;
 
   friend bool operator==(const SourceText&, const SourceText&) { return true; }
+};
+
+// The bytes that an object was read from: a bare protobuf message, or JSON. All of it but for
+// metadata.managedFields, which the API server fills in itself. A write is made from them, since
+// the struct holds only what is read. nullptr where they are not kept. No part of the object's
+// value: comparisons pass it over.
+struct StoredForm {
+  std::shared_ptr<const std::string> bytes;
+  bool json = false;
+
+  friend bool operator==(const StoredForm&, const StoredForm&) { return true; }
 };
 
 struct LabelSelectorRequirement {

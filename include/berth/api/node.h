@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/api/boxed.h"
 #include "berth/api/meta.h"
 #include "berth/api/quantity.h"
 
@@ -22,9 +23,17 @@ struct Taint {
   friend bool operator==(const Taint&, const Taint&) = default;
 };
 
+struct NodePodPreemptionPolicy {
+  // Who wants no pod evicted for the resize of another. Only whether there is anyone matters.
+  std::vector<std::string> disable_resize_preemption;
+
+  friend bool operator==(const NodePodPreemptionPolicy&, const NodePodPreemptionPolicy&) = default;
+};
+
 struct NodeSpec {
   bool unschedulable = false;
   std::vector<Taint> taints;
+  Boxed<NodePodPreemptionPolicy> pod_preemption_policy;
 
   friend bool operator==(const NodeSpec&, const NodeSpec&) = default;
 };

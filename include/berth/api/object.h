@@ -32,7 +32,7 @@ using ObjectPtr =
                  std::shared_ptr<const ResourceClaimTemplate>, std::shared_ptr<const DeviceClass>,
                  std::shared_ptr<const ResourceSlice>, std::shared_ptr<const DeviceTaintRule>,
                  std::shared_ptr<const PodGroup>, std::shared_ptr<const CompositePodGroup>,
-                 std::shared_ptr<const Workload>>;
+                 std::shared_ptr<const Workload>, std::shared_ptr<const CoschedulingPodGroup>>;
 
 // The object when `object` holds one of kind T, else nullptr.
 template <typename T>

@@ -15,8 +15,9 @@ namespace berth::api {
 // A Kubernetes resource.Quantity, exact to 1e-9 of a unit.
 //
 // Source of the syntax and the rounding: k8s.io/apimachinery pkg/api/resource. Finer digits are
-// rounded away from zero; magnitudes are capped at 2^63-1 units. The format is no part of the
-// value: comparisons pass it over.
+// rounded away from zero; magnitudes are capped, those with a binary suffix at 2^63-1 units as in
+// Kubernetes, others at 10^24, where Kubernetes knows no bound: 10,000 of them can be added. The
+// format is no part of the value: comparisons pass it over.
 class Quantity {
  public:
   __extension__ typedef __int128 Nanos;
@@ -65,7 +66,7 @@ class Quantity {
   Quantity(Nanos nanos, Format format)
       : bits_((nanos << kFormatBits) | static_cast<Nanos>(format)) {}
 
-  Nanos bits_ = 0;  // the format in the lowest two: 2^63 units of nanos leave them free
+  Nanos bits_ = 0;  // the format in the lowest two: 10^24 units of nanos leave more than them free
 };
 
 // Resource name to amount, sorted by name, names unique.

@@ -235,6 +235,8 @@ struct ResourceClaim {
   ObjectMeta metadata;
   ResourceClaimSpec spec;
   ResourceClaimStatus status;
+  // Of one that is watched only until it is allocated, since it is written then.
+  StoredForm stored;
 
   friend bool operator==(const ResourceClaim&, const ResourceClaim&) = default;
 };

@@ -11,7 +11,8 @@
 #include "berth/api/pod.h"
 
 // The kinds of scheduling.k8s.io: pods that are scheduled together. PodGroup and Workload are
-// v1beta1, CompositePodGroup is v1alpha3.
+// v1beta1, CompositePodGroup is v1alpha3. And the PodGroup of scheduling.x-k8s.io, a custom
+// resource.
 namespace berth::api {
 
 // A choice that says all by being made.
@@ -96,10 +97,40 @@ struct PodGroupStatus {
   friend bool operator==(const PodGroupStatus&, const PodGroupStatus&) = default;
 };
 
+// What a PodGroup of scheduling.x-k8s.io asks for.
+struct CoschedulingPodGroupSpec {
+  // That many pods, or none.
+  int32_t min_member = 0;
+  ResourceList min_resources;
+  std::optional<int32_t> schedule_timeout_seconds;
+
+  friend bool operator==(const CoschedulingPodGroupSpec&,
+                         const CoschedulingPodGroupSpec&) = default;
+};
+
+struct CoschedulingPodGroupStatus {
+  std::string phase;
+
+  friend bool operator==(const CoschedulingPodGroupStatus&,
+                         const CoschedulingPodGroupStatus&) = default;
+};
+
+// PodGroup of scheduling.x-k8s.io/v1alpha1.
+struct CoschedulingPodGroup {
+  ObjectMeta metadata;
+  CoschedulingPodGroupSpec spec;
+  CoschedulingPodGroupStatus status;
+
+  friend bool operator==(const CoschedulingPodGroup&, const CoschedulingPodGroup&) = default;
+};
+
 struct PodGroup {
   ObjectMeta metadata;
   PodGroupSpec spec;
   PodGroupStatus status;
+  // No field: set where the group is one of scheduling.x-k8s.io, in the shape of a PodGroup. Its
+  // spec has the gang alone, and its status is another program's.
+  Boxed<CoschedulingPodGroupSpec> coscheduling;
 
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };

@@ -10,7 +10,7 @@
 
 namespace berth::inline in_tree {
 
-// What one of a pod's claims comes to on a node.
+// What one of a pod's claims has, or would get, on a node.
 struct ClaimPreview {
   std::string claim;        // "namespace/name"
   std::string volume;       // the volume that it has or would take; "" where there is none
@@ -21,10 +21,10 @@ struct ClaimPreview {
   std::vector<std::string> devices = {};
 };
 
-// A Filter that can tell what a pod's claims come to.
+// A Filter that can say what a pod's claims would get.
 class ClaimPreviewPlugin {
  public:
-  // By node, what each claim comes to, in the order in which the pod names them.
+  // By node, what each claim would get, in the order in which the pod names them.
   using ByNode = std::function<std::vector<ClaimPreview>(const NodeView& node)>;
 
   virtual ~ClaimPreviewPlugin() = default;

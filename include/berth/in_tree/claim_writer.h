@@ -35,10 +35,11 @@ struct ClaimAnswer {
 };
 using ClaimDone = std::function<void(ClaimAnswer)>;
 
-// Reads and writes ResourceClaims. Each function is one request, not tried again once it may have
-// been carried out; `done` is called on the binding thread, never inside the call. A claim that is
-// written is named by its namespace, name, uid and resourceVersion: where another version is there
-// by now, the answer is kConflict.
+// Reads and writes ResourceClaims; `done` is called on the binding thread, never inside the call.
+// Nothing is tried again once it may have been carried out. A claim that is written is named by its
+// namespace, name, uid and resourceVersion: where another version is there by now, the answer is
+// kConflict. What of it is not changed keeps its bytes, whether it is read or not: a write sends
+// the claim whole, from api::ResourceClaim::stored, and reads that first where the claim has none.
 //
 // Thread safety: any thread.
 class ClaimWriter {
@@ -46,12 +47,15 @@ class ClaimWriter {
   virtual ~ClaimWriter() = default;
 
   virtual void Read(std::string_view namespace_, std::string_view name, ClaimDone done) = 0;
-  // Adds kClaimFinalizer, or takes it away; nothing changes where that is so already.
+  // Adds kClaimFinalizer, or takes it away; nothing is sent where that is so already.
   virtual void AddFinalizer(const api::ResourceClaim& claim, ClaimDone done) = 0;
   virtual void RemoveFinalizer(const api::ResourceClaim& claim, ClaimDone done) = 0;
-  // Writes the status as it is in `claim`: all of it, in place of what is there.
+  // Makes the allocation and the consumers what they are in `claim`. An allocation that is there
+  // does not become another one, but may get its timestamp; what drivers say of devices stays as
+  // it is. Either goes where `claim` has none.
   virtual void WriteStatus(const api::ResourceClaim& claim, ClaimDone done) = 0;
-  // Takes one consumer out of status.reservedFor, whatever the claim's version is.
+  // Takes one consumer out of status.reservedFor, whatever the claim's version is: reads it, and
+  // again after a conflict.
   virtual void RemoveReservation(const api::ResourceClaim& claim, std::string_view consumer_uid,
                                  ClaimDone done) = 0;
   // Makes a claim with these metadata and this spec, under a name that begins with `generate_name`.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "berth/check.h"
+#include "berth/in_tree/cycle_budget.h"
 #include "berth/status.h"
 
 namespace berth::inline in_tree {
@@ -95,11 +96,22 @@ class CycleState {
   // About how much memory the entries hold, in bytes.
   size_t bytes() const;
 
-  // Copies every entry; the reasons table is fresh.
+  // Copies every entry; the reasons table is fresh, the budget the same.
   CycleState Clone() const;
 
+  // What may still be done for the pod. Const: a verdict changes nothing a plugin can see.
+  CycleBudget& budget() const {
+    return cycle_->original == nullptr ? cycle_->budget : cycle_->original->budget;
+  }
+  // Another cycle begins that goes on from what this state keeps; or begins with less than the
+  // whole, as tests do.
+  void RenewBudget(const CycleBudget& budget = {}) {
+    cycle_->original = nullptr;
+    cycle_->budget = budget;
+  }
+
   // For text made up in this cycle. Const: a verdict changes nothing a plugin can see.
-  ReasonTable& reasons() const { return *reasons_; }
+  ReasonTable& reasons() const { return cycle_->reasons; }
 
  private:
   struct AnyEntry {
@@ -121,6 +133,12 @@ class CycleState {
     T data;
   };
 
+  struct Cycle {
+    ReasonTable reasons;
+    CycleBudget budget;
+    std::shared_ptr<Cycle> original;  // of a clone: whose budget counts
+  };
+
   template <typename T>
   static const void* Key() {
     static const char key = 0;
@@ -128,7 +146,7 @@ class CycleState {
   }
 
   std::vector<std::pair<const void*, std::unique_ptr<AnyEntry>>> entries_;
-  std::shared_ptr<ReasonTable> reasons_ = std::make_shared<ReasonTable>();
+  std::shared_ptr<Cycle> cycle_ = std::make_shared<Cycle>();
 };
 
 }  // namespace berth::inline in_tree

@@ -17,8 +17,8 @@ class DryRun {
 
   // Turns to a node of the snapshot, with all its pods in place.
   virtual void Begin(NodeRow row) = 0;
-  // Imagines a pod away from `row`. On another node than the one turned to, only filters that look
-  // beyond the node hear of it.
+  // Imagines a pod away from `row`. On another node than the one turned to, it goes only to filters
+  // that look beyond the node.
   virtual Status RemovePod(const PodInfo& pod, NodeRow row) = 0;
   // Puts a removed pod back.
   virtual Status AddPod(const PodInfo& pod, NodeRow row) = 0;

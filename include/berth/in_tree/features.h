@@ -10,6 +10,7 @@ namespace berth::inline in_tree {
 struct Features {
   bool pod_level_resources = true;
   bool in_place_pod_level_resources_vertical_scaling = true;
+  bool in_place_pod_vertical_scaling_scheduler_preemption = false;
   bool nominated_node_name_for_expectation = true;
   bool scheduler_async_preemption = true;
   bool scheduler_pop_from_backoff_q = true;
@@ -38,8 +39,14 @@ struct Features {
   bool pod_group_preemption_policy = false;
   bool topology_aware_workload_scheduling = false;
 
+  // No gate: a profile enables the plugin Coscheduling.
+  bool coscheduling = false;
+
   // KUBE_MAX_PD_VOLS: how many disks of one cloud provider a node takes; 0: not set.
   int32_t max_pd_volumes = 0;
+
+  // Whether pods are queued and tried by groups, of whichever kind.
+  bool pod_groups() const { return generic_workload || coscheduling; }
 };
 
 }  // namespace berth::inline in_tree

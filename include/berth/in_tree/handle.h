@@ -107,9 +107,11 @@ class Handle {
                         AsyncDone done) = 0;
   // Ends the pod's PreBind, and with it its binding cycle. False: it is in none.
   virtual bool CancelPreBind(std::string_view uid, std::string cause) = 0;
-  // An event about `pod`, in the name of this profile.
+  // An event about `pod`, in the name of this profile. `related`: what else it is about, or
+  // nothing.
   virtual void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
-                           std::string_view action, std::string note) = 0;
+                           std::string_view action, std::string note,
+                           api::Boxed<api::ObjectReference> related) = 0;
   // Writes what is assumed of the object: the volume's claimRef, with the annotation
   // pv.kubernetes.io/bound-by-controller where it has one, or the claim's annotation
   // volume.kubernetes.io/selected-node. Error, with the API server's words, where the object is no

@@ -26,7 +26,8 @@ inline constexpr PodParts kSchedulingGates = 1u << 12;
 inline constexpr PodParts kOwner = 1u << 13;
 inline constexpr PodParts kNodeFeatures = 1u << 14;  // what RequiredNodeFeatures() says
 // The labels that a selector may test: of the pod's own affinity and spread terms, of any pod's
-// affinity terms, of a Service, ReplicationController, ReplicaSet or StatefulSet.
+// affinity terms, of a Service, ReplicationController, ReplicaSet or StatefulSet, and of the
+// plugins of a profile (Inputs::label_keys).
 inline constexpr PodParts kTestedLabels = 1u << 15;
 inline constexpr PodParts kResourceClaims = 1u << 16;
 inline constexpr PodParts kSchedulingGroup = 1u << 17;
@@ -57,6 +58,8 @@ struct Inputs {
   std::vector<Input> inputs = {};
   bool declared = false;
   bool each_pod = false;
+  // With kTestedLabels: what the plugin's own selectors test.
+  std::vector<std::string> label_keys = {};
 
   static Inputs Undeclared() { return {}; }
   static Inputs Of(PodParts pod, std::vector<Input> inputs) {

@@ -14,7 +14,7 @@ class MovedGates {
 
   // Adds the keys ("namespace/name") of pods for which PreEnqueue may answer something else than it
   // did, since the last call or since it answered, whichever came later. It holds back all others
-  // still. Pods of pod groups need not be told of.
+  // still. Pods of pod groups need not be named.
   virtual void TakeMovedGates(std::vector<std::string>& pod_keys) = 0;
 };
 

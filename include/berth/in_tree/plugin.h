@@ -39,6 +39,9 @@ struct Plugin {
   // PreScore, as an Error. "": they are called all the same.
   std::string_view filter_without_pre_filter;
   std::string_view score_without_pre_score;
+  // It has no say about a pod that runs already and whose resize is deferred: neither its PreFilter
+  // nor its Filter is called.
+  bool skips_deferred_resizes = false;
 
 #define BERTH_POINT(Name, member, ...) Name##Plugin* member = nullptr;
   BERTH_EXTENSION_POINTS(BERTH_POINT)
@@ -55,6 +58,7 @@ struct Plugin {
 // `object` at the points whose interfaces its class derives from. The class may say more:
 //   Inputs DeclaredInputs() const;
 //   static constexpr std::string_view kFilterWithoutPreFilter, kScoreWithoutPreScore;
+//   static constexpr bool kSkipsDeferredResizes;
 template <typename T>
 Plugin AsPlugin(std::string_view name, std::unique_ptr<T> object) {
   Plugin plugin;
@@ -65,6 +69,9 @@ Plugin AsPlugin(std::string_view name, std::unique_ptr<T> object) {
   }
   if constexpr (requires { T::kScoreWithoutPreScore; }) {
     plugin.score_without_pre_score = T::kScoreWithoutPreScore;
+  }
+  if constexpr (requires { T::kSkipsDeferredResizes; }) {
+    plugin.skips_deferred_resizes = T::kSkipsDeferredResizes;
   }
 #define BERTH_SET_POINT(Name, member, ...) \
   if constexpr (std::is_base_of_v<Name##Plugin, T>) plugin.member = object.get();

@@ -14,14 +14,17 @@
 
 namespace berth::inline in_tree {
 
-// The name of the pod group that the pod belongs to, in its own namespace; nullptr: to none.
+// The name of the pod group that the pod belongs to, in its own namespace; nullptr: to none. For
+// pods as they count (scheduler::Counted()), not as the API server shows them: there the label that
+// the plugin Coscheduling goes by is no spec.schedulingGroup.
 inline const std::string* PodGroupNameOf(const api::Pod& pod) {
   const auto& group = pod.spec.scheduling_group;
   return group && group->pod_group_name ? &*group->pod_group_name : nullptr;
 }
 
-// The pods that name one pod group in spec.schedulingGroup: those of our profiles that have no node
-// yet, and those of every scheduler that have one, or are assumed on one.
+// The pods that name one pod group, in spec.schedulingGroup or, with the plugin Coscheduling, in
+// the label scheduling.x-k8s.io/pod-group: those of our profiles that have no node yet, and those
+// of every scheduler that have one, or are assumed on one.
 struct PodGroupState {
   struct Member {
     std::shared_ptr<const api::Pod> pod;  // as the API server shows it
@@ -77,6 +80,12 @@ struct AnyPodGroup {
                      : pod_group->spec.parent_composite_pod_group_name;
   }
 };
+
+// Whether it is a PodGroup of scheduling.x-k8s.io (plugin Coscheduling). Such a group is part of no
+// other, and has no priority and no status of its own.
+inline bool IsCoscheduled(const AnyPodGroup& group) {
+  return group.pod_group != nullptr && group.pod_group->coscheduling.has_value();
+}
 
 // A group among those that it belongs to and those that belong to it.
 struct PodGroupNode {

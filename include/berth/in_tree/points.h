@@ -39,7 +39,7 @@ struct CalledPoints {
 #undef BERTH_CALLED
 };
 
-// Hears where its profile calls it, once, before any other call.
+// Gets its places in its profile, once, before any other call.
 class PointsAwarePlugin {
  public:
   virtual ~PointsAwarePlugin() = default;
@@ -56,7 +56,7 @@ class MemoryPlugin {
 };
 
 // Which cluster events may make a pod that this plugin rejected schedulable. A plugin that does
-// not implement this hears of everything.
+// not implement this gets every event.
 class EnqueueExtensions {
  public:
   virtual ~EnqueueExtensions() = default;
@@ -116,9 +116,10 @@ class PreFilterPlugin {
 class UpdatablePreFilterPlugin : public PreFilterPlugin {
  public:
   // `state` is what PreFilter, for a pod alike in the parts that this plugin reads, and earlier
-  // calls made of it; empty when PreFilter said Skip. Since then pods have come to or left `rows`
-  // (which may repeat), and nothing else has changed. Adds to `touched` the rows whose verdict may
-  // differ now. False: PreFilter must be asked again, also where it would not say Skip any more.
+  // calls made of it; empty when PreFilter said Skip. Since then pods were added to or removed from
+  // `rows` (which may repeat), and nothing else has changed. Adds to `touched` the rows whose
+  // verdict may differ now. False: PreFilter must be asked again, also where it would not say Skip
+  // any more.
   virtual bool UpdatePreFilter(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                                std::span<const NodeRow> rows, NodeSet& touched) = 0;
 };
@@ -291,7 +292,7 @@ class BindPlugin {
                     Cancellation& cancellation, AsyncDone done) = 0;
 };
 
-// Hears that the pod was bound.
+// Called once the pod is bound.
 class PostBindPlugin {
  public:
   virtual ~PostBindPlugin() = default;

@@ -54,6 +54,9 @@ class Allocator {
   std::string DescribeShortage(const ClaimsToAllocate& claims, size_t claim, NodeRow row,
                                const api::Node& node);
 
+  // Which pools that the node reaches cannot be read, and why: "driver/pool: ..."; "": none.
+  std::string DescribeInvalidPools(NodeRow row, const api::Node& node);
+
   size_t kept_answer_bytes() const { return expression_table_.kept_bytes(); }
 
  private:

@@ -84,7 +84,7 @@ class Reader {
       return where + "unknown request type";
     if (!features_.prioritized_list && !request.first_available.empty())
       return where + "has subrequests, but the DRAPrioritizedList feature is disabled";
-    if (features_.consumable_capacity) return "";
+    if (features_.consumable_capacity || features_.UsesStable()) return "";
     constexpr std::string_view kDisabled =
         ": has capacity requests, but the DRAConsumableCapacity feature is disabled";
     if (request.exactly.has_value() && request.exactly->capacity.has_value())
@@ -101,7 +101,7 @@ class Reader {
       const api::DeviceConstraint& constraint = devices.constraints[i];
       if (constraint.match_attribute.has_value()) {
         read_.constraints.push_back({.attribute = *constraint.match_attribute});
-      } else if (constraint.distinct_attribute.has_value()) {
+      } else if (constraint.distinct_attribute.has_value() && !features_.UsesStable()) {
         read_.constraints.push_back(
             {.distinct = true, .attribute = *constraint.distinct_attribute});
       } else {

@@ -25,6 +25,14 @@ struct AllocatorFeatures {
            optional_node_operations;
   }
 
+  // Whether upstream chooses its "stable" allocator, which does not know what came with shares: a
+  // request's capacity is passed over, distinctAttribute is an error, and selectors see no
+  // allowMultipleAllocations.
+  bool UsesStable() const {
+    return !UsesExperimental() && !consumable_capacity && !device_binding_and_status &&
+           !fractional_capacity_range;
+  }
+
   friend bool operator==(const AllocatorFeatures&, const AllocatorFeatures&) = default;
 };
 

@@ -32,6 +32,8 @@ void AnswerColumn::Set(size_t device, SelectorAnswer answer) {
     case SelectorAnswer::Kind::kYes:
       answers_[device] = Answer::kYes;
       return;
+    case SelectorAnswer::Kind::kOutOfBudget:
+      return;
     case SelectorAnswer::Kind::kCompileError:
       answers_[device] = Answer::kCompileError;
       break;

@@ -59,6 +59,7 @@ bool HasError(const ClaimsToAllocate& claims) {
 const NodeVerdicts& KeptVerdicts::Find(const ClaimsToAllocate& claims, const Snapshot& snapshot,
                                        const Steps& steps) {
   steps_left_ = steps.all_nodes;
+  last_steps_ = 0;
   const bool has_error = HasError(claims);
   Kept* kept = has_error ? nullptr : &FindKept(claims);
   NodeVerdicts& verdicts = has_error ? not_kept_ : kept->verdicts;
@@ -147,6 +148,7 @@ bool KeptVerdicts::Search(const ClaimsToAllocate& claims, NodeRow row, const Sna
   ++num_searches_;
   allocator_.Allocate(claims, row, snapshot.node(row), limit, found_);
   steps_left_ -= std::min(found_.steps, steps_left_);
+  last_steps_ += found_.steps;
   switch (found_.outcome) {
     case AllocationOutcome::kAllocated:
       verdicts.allocated.Set(row);

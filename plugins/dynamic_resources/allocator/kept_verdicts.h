@@ -46,6 +46,8 @@ class KeptVerdicts {
   const NodeVerdicts& Find(const ClaimsToAllocate& claims, const Snapshot& snapshot,
                            const Steps& steps);
 
+  // How many steps the last Find() took.
+  uint64_t last_steps() const { return last_steps_; }
   // How many nodes were searched, ever.
   uint64_t num_searches() const { return num_searches_; }
   // About how much memory the verdicts take.
@@ -80,6 +82,7 @@ class KeptVerdicts {
   std::vector<NodeRow> changed_;
   NodeAllocation found_;
   uint64_t steps_left_ = 0;
+  uint64_t last_steps_ = 0;
 };
 
 }  // namespace berth::plugins::dra

@@ -238,7 +238,7 @@ void Search::Finish(bool is_found, NodeAllocation& found) {
     ListChosenRequests(found);
   } else if (!stopped() && pools_->has_invalid) {
     outcome_ = AllocationOutcome::kInvalidPools;
-    error_ = "invalid resource pools were encountered";
+    error_ = kInvalidPoolsMessage;
   }
   while (!taken_.empty()) PutBack();
   found.outcome = outcome_;
@@ -266,6 +266,11 @@ void Search::ListChosenRequests(NodeAllocation& found) const {
 bool Search::Step(uint64_t steps) {
   steps_ += steps;
   if (steps_ <= max_steps_) return true;
+  outcome_ = AllocationOutcome::kOutOfSteps;
+  return false;
+}
+
+bool Search::StopForBudget() {
   outcome_ = AllocationOutcome::kOutOfSteps;
   return false;
 }

@@ -37,6 +37,9 @@ struct ChosenDevice {
   friend bool operator==(const ChosenDevice&, const ChosenDevice&) = default;
 };
 
+// What kInvalidPools is called.
+inline constexpr std::string_view kInvalidPoolsMessage = "invalid resource pools were encountered";
+
 // What was found on one node. Good until the inventory's slices change; reused from node to node.
 struct NodeAllocation {
   AllocationOutcome outcome = AllocationOutcome::kNone;
@@ -125,6 +128,8 @@ class Search {
   bool BeginRequest(size_t claim, const ClaimToAllocate::Request& of_claim, int64_t& least);
   bool FindAllDevices(size_t claim, size_t request_index);
   bool Step(uint64_t steps = 1);
+  // An expression is not known, and the cycle has no budget left for it. False.
+  bool StopForBudget();
   bool Fail(std::string error);
   bool stopped() const { return outcome_ != AllocationOutcome::kNone; }
 

@@ -57,8 +57,10 @@ bool Search::IsSelectable(size_t claim, size_t request_index, const ViewedDevice
   for (size_t i = 0; i < on_node.columns.size(); ++i) {
     AnswerColumn& column = *on_node.columns[i];
     if (column.answer(viewed.index) == AnswerColumn::Answer::kUnknown) {
-      SelectorAnswer answer = expressions_.Matches(request.selectors[i].expression->text,
-                                                   {viewed.slice->spec().driver, device});
+      SelectorAnswer answer =
+          expressions_.Matches(request.selectors[i].expression->text,
+                               {viewed.slice->spec().driver, device, !features_.UsesStable()});
+      if (answer.kind == SelectorAnswer::Kind::kOutOfBudget) return StopForBudget();
       const uint64_t cost = answer.cost;
       column.Set(viewed.index, std::move(answer));
       if (!Step(cost / kCelCostPerStep)) return false;
@@ -234,8 +236,10 @@ bool Search::FindAttributeOf(const RequestToAllocate::Constraint& constraint,
   AnswerColumn& column = ColumnOf(viewed, constraint.derived);
   const DerivedAttribute* derived = column.derived(viewed.index);
   if (derived == nullptr) {
-    derived = &column.Set(viewed.index,
-                          expressions_.Derive(constraint.derived->text, {driver, viewed.device()}));
+    DerivedAttribute made =
+        expressions_.Derive(constraint.derived->text, {driver, viewed.device()});
+    if (made.kind == DerivedAttribute::Kind::kOutOfBudget) return StopForBudget();
+    derived = &column.Set(viewed.index, std::move(made));
     if (!Step(derived->cost / kCelCostPerStep)) return false;
   }
   switch (derived->kind) {
@@ -245,6 +249,7 @@ bool Search::FindAttributeOf(const RequestToAllocate::Constraint& constraint,
       return Fail("evaluate derived attribute " + name + " on device " + IdOf(viewed) +
                   " failed: " + derived->error);
     case DerivedAttribute::Kind::kValue:
+    case DerivedAttribute::Kind::kOutOfBudget:
       break;
   }
   attribute = derived->value ? &*derived->value : nullptr;

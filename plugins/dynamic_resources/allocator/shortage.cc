@@ -110,7 +110,8 @@ std::string DescribeCapacity(const RequestToAllocate& request, const ViewedDevic
 // What keeps the device from the request by itself.
 Finding Find(const RequestToAllocate& request, const ViewedDevice& viewed,
              const DeviceInventory& inventory, DeviceExpressions& expressions) {
-  const DeviceOfDriver device{viewed.slice->spec().driver, viewed.device()};
+  const DeviceOfDriver device{viewed.slice->spec().driver, viewed.device(),
+                              !inventory.features().UsesStable()};
   for (size_t i = 0; i < request.selectors.size(); ++i) {
     const std::string& text = request.selectors[i].expression->text;
     if (expressions.Matches(text, device).kind != SelectorAnswer::Kind::kYes) {
@@ -137,7 +138,7 @@ struct Counts {
   std::pair<int64_t, std::string> without_capacity = {};
 };
 
-void Count(const RequestToAllocate& request, const ViewedDevice& viewed, Finding finding,
+void Count(const RequestToAllocate& request, const ViewedDevice& viewed, const Finding& finding,
            Counts& counts) {
   ++counts.devices;
   switch (finding.obstacle) {
@@ -160,7 +161,7 @@ void Count(const RequestToAllocate& request, const ViewedDevice& viewed, Finding
       return;
     case Obstacle::kCapacity:
       if (counts.without_capacity.first++ == 0) {
-        counts.without_capacity.second = std::move(finding.read);
+        counts.without_capacity.second = finding.read;
       }
       return;
   }

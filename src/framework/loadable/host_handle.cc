@@ -30,7 +30,7 @@ void Log(const berth_handle* handle, int32_t level, berth_string text) {
 void RecordEvent(const berth_handle* handle, const berth_pod* pod, bool warning,
                  berth_string reason, berth_string action, berth_string note) {
   HandleOf(handle).RecordEvent(PodOf(pod), warning ? PodEventType::kWarning : PodEventType::kNormal,
-                               Text(reason), Text(action), std::string(Text(note)));
+                               Text(reason), Text(action), std::string(Text(note)), {});
 }
 
 void Activate(const berth_handle* handle, const berth_string* pods, size_t n) {
@@ -123,6 +123,9 @@ void FillHandle(berth_host& host) {
   };
   host.random = [](const berth_handle* handle) { return HandleOf(handle).random().Next(); };
   host.log = Log;
+  host.handle_number = [](const berth_handle* handle, int32_t name) -> int64_t {
+    return name == BERTH_HANDLE_MAX_PD_VOLUMES ? HandleOf(handle).features().max_pd_volumes : 0;
+  };
   host.resource_id = [](const berth_handle* handle, berth_string name) -> uint32_t {
     return HandleOf(handle).resource_names().Intern(Text(name));
   };

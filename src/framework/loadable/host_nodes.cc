@@ -41,6 +41,13 @@ bool NodeTaint(const berth_node* node, size_t index, berth_taint* taint) {
   return true;
 }
 
+bool NodeFindAllocatable(const berth_node* node, berth_string resource, int64_t* amount) {
+  const api::Quantity* found = api::Find(NodeOf(node).status.allocatable, Text(resource));
+  if (found == nullptr) return false;
+  *amount = found->Value();
+  return true;
+}
+
 void NodeEachPod(const berth_node* node, bool (*visit)(void*, const berth_pod*), void* context) {
   const auto row = RowOf(node);
   if (!row) return;
@@ -74,6 +81,9 @@ const int64_t* NodesColumn(const berth_nodes* nodes, int32_t column, uint32_t re
       break;
     case BERTH_COLUMN_POD_COUNT:
       found = snapshot.pod_count();
+      break;
+    case BERTH_COLUMN_NON_ZERO_REQUESTED:
+      if (resource <= kMemory) found = snapshot.non_zero_requested(resource);
       break;
     default:
       break;
@@ -121,6 +131,14 @@ void FillNodes(berth_host& host) {
     return row ? row->requested(resource) : 0;
   };
   host.node_each_pod = NodeEachPod;
+  host.node_non_zero_requested = [](const berth_node* node, uint32_t resource) -> int64_t {
+    const auto row = RowOf(node);
+    return row && resource <= kMemory ? row->non_zero_requested(resource) : 0;
+  };
+  host.node_find_allocatable = NodeFindAllocatable;
+  host.node_nodes = [](const berth_node* node) -> const berth_nodes* {
+    return node->nodes == nullptr ? nullptr : View(*static_cast<const Snapshot*>(node->nodes));
+  };
 
   host.nodes_num_rows = [](const berth_nodes* nodes) { return SnapshotOf(nodes).num_rows(); };
   host.nodes_count = [](const berth_nodes* nodes) { return SnapshotOf(nodes).num_nodes(); };

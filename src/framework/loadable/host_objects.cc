@@ -13,9 +13,9 @@ int64_t Nanos(const std::optional<Time>& time) {
   return time ? time->time_since_epoch().count() : 0;
 }
 
-const api::OwnerReference& ControllerOf(const api::Pod& pod) {
+const api::OwnerReference& ControllerOf(const api::ObjectMeta& meta) {
   static const api::OwnerReference kNone;
-  const auto& owners = pod.metadata.owner_references;
+  const auto& owners = meta.owner_references;
   const auto it = std::find_if(owners.begin(), owners.end(),
                                [](const api::OwnerReference& owner) { return owner.controller; });
   return it == owners.end() ? kNone : *it;
@@ -41,11 +41,11 @@ berth_string PodText(const berth_pod* view, int32_t name) {
     case BERTH_POD_PHASE:
       return View(pod.status.phase);
     case BERTH_POD_OWNER_KIND:
-      return View(ControllerOf(pod).kind);
+      return View(ControllerOf(pod.metadata).kind);
     case BERTH_POD_OWNER_NAME:
-      return View(ControllerOf(pod).name);
+      return View(ControllerOf(pod.metadata).name);
     case BERTH_POD_OWNER_UID:
-      return View(ControllerOf(pod).uid);
+      return View(ControllerOf(pod.metadata).uid);
     default:
       return {};
   }
@@ -64,8 +64,26 @@ int64_t PodNumber(const berth_pod* view, int32_t name) {
       return Nanos(pod.status.start_time);
     case BERTH_POD_HOST_NETWORK:
       return pod.spec.host_network ? 1 : 0;
+    case BERTH_POD_NUM_TOPOLOGY_SPREAD_CONSTRAINTS:
+      return std::ssize(pod.spec.topology_spread_constraints);
     default:
       return 0;
+  }
+}
+
+// cpu in milli-cores, all else in whole units.
+int64_t AmountOf(std::string_view resource, const api::Quantity& quantity) {
+  return resource == "cpu" ? quantity.MilliValue() : quantity.Value();
+}
+
+void PodScoredRequests(const berth_pod* pod, const berth_string* resources, int64_t* amounts,
+                       size_t n) {
+  const api::ResourceList requests = PodRequests(
+      PodOf(pod),
+      {.use_status = false, .pod_level = false, .pod_level_status = false, .non_missing = true});
+  for (size_t i = 0; i < n; ++i) {
+    const api::Quantity* amount = api::Find(requests, Text(resources[i]));
+    amounts[i] = amount == nullptr ? 0 : AmountOf(Text(resources[i]), *amount);
   }
 }
 
@@ -99,6 +117,8 @@ berth_string ObjectText(const berth_object* object, int32_t name) {
       return View(meta.namespace_);
     case BERTH_OBJECT_UID:
       return View(meta.uid);
+    case BERTH_OBJECT_OWNER_UID:
+      return View(ControllerOf(meta).uid);
     default:
       return View(VolumeText(*ObjectOf(object).object, name));
   }
@@ -119,6 +139,8 @@ void FillObjects(berth_host& host) {
     return PodOf(pod).spec.tolerations.size();
   };
   host.pod_toleration = PodToleration;
+  host.pod_scored_requests = PodScoredRequests;
+  host.is_scalar_resource = [](berth_string name) { return IsScalarResourceName(Text(name)); };
 
   host.object_pod = [](const berth_object* object, berth_pod* pod) {
     const EventObject& from = ObjectOf(object);

@@ -14,6 +14,7 @@ const berth_host& HostTable() {
     FillNodes(table);
     FillHandle(table);
     FillVolumes(table);
+    FillCounts(table);
     FillAsync(table);
     return table;
   }();

@@ -22,6 +22,7 @@ void FillObjects(berth_host& host);
 void FillNodes(berth_host& host);
 void FillHandle(berth_host& host);
 void FillVolumes(berth_host& host);
+void FillCounts(berth_host& host);
 void FillAsync(berth_host& host);
 
 }  // namespace berth::framework::loadable

@@ -106,8 +106,8 @@ void FillValues(berth_host& host) {
     return data == nullptr ? nullptr : data->get();
   };
   host.state_set = [](berth_state* state, void* data, void (*destroy)(void*),
-                      void* (*clone)(const void*)) {
-    state->Set(std::make_shared<PluginData>(data, destroy, clone));
+                      void* (*clone)(const void*), size_t (*bytes)(const void*)) {
+    state->Set(std::make_shared<PluginData>(data, destroy, clone, bytes));
   };
 }
 

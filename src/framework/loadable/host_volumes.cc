@@ -46,6 +46,42 @@ bool ObjectReaches(const berth_object* view, const berth_node* node) {
   return true;
 }
 
+// What the in-tree plugin of a volume or a PersistentVolume's source calls the disk.
+template <typename Sources>
+std::string_view DiskOf(const Sources& sources) {
+  if (sources.aws_elastic_block_store) return sources.aws_elastic_block_store->volume_id;
+  if (sources.gce_persistent_disk) return sources.gce_persistent_disk->pd_name;
+  if (sources.azure_disk) return sources.azure_disk->disk_name;
+  if (sources.cinder) return sources.cinder->volume_id;
+  return {};
+}
+
+// The plugin of such a disk; "" for all other sources.
+template <typename Sources>
+std::string_view DiskPluginOf(const Sources& sources) {
+  if (sources.aws_elastic_block_store) return "kubernetes.io/aws-ebs";
+  if (sources.gce_persistent_disk) return "kubernetes.io/gce-pd";
+  if (sources.azure_disk) return "kubernetes.io/azure-disk";
+  if (sources.cinder) return "kubernetes.io/cinder";
+  return {};
+}
+
+void PodEachVolume(const berth_pod* view, bool (*visit)(void*, const berth_volume*),
+                   void* context) {
+  const api::Pod& pod = PodOf(view);
+  for (const api::Volume& volume : pod.spec.volumes) {
+    const auto claim = ClaimNameOf(pod, volume);
+    berth_volume shown{};
+    shown.size = sizeof(shown);
+    shown.in_tree_plugin = View(DiskPluginOf(volume));
+    shown.disk = View(DiskOf(volume));
+    shown.has_claim = claim.has_value();
+    shown.ephemeral = volume.ephemeral.has_value();
+    if (claim) shown.claim = View(*claim);
+    if (!visit(context, &shown)) return;
+  }
+}
+
 void PodEachClaim(const berth_pod* view, bool (*visit)(void*, berth_string, bool), void* context) {
   const api::Pod& pod = PodOf(view);
   for (const api::Volume& volume : pod.spec.volumes) {
@@ -107,6 +143,8 @@ void EachObject(const berth_handle* handle, int32_t kind, berth_string of,
       return listers.ForEachPersistentVolumeOfClass(Text(of), show);
     case BERTH_KIND_CSI_STORAGE_CAPACITY:
       return listers.ForEachCSIStorageCapacityOfClass(Text(of), show);
+    case BERTH_KIND_SERVICE:
+      return listers.ForEachService(Text(of), show);
     case BERTH_KIND_VOLUME_ATTACHMENT:
       return listers.ForEachVolumeAttachmentOfNode(Text(of), show);
     default:
@@ -133,6 +171,10 @@ std::string_view VolumeText(const api::ObjectPtr& object, int32_t name) {
         return csi ? csi->driver : std::string_view();
       case BERTH_OBJECT_VOLUME_HANDLE:
         return csi ? csi->volume_handle : std::string_view();
+      case BERTH_OBJECT_IN_TREE_PLUGIN:
+        return DiskPluginOf(volume->spec);
+      case BERTH_OBJECT_DISK:
+        return DiskOf(volume->spec);
       default:
         return {};
     }
@@ -141,6 +183,8 @@ std::string_view VolumeText(const api::ObjectPtr& object, int32_t name) {
     if (name == BERTH_OBJECT_STORAGE_CLASS) return StorageClassOf(*claim);
     if (name == BERTH_OBJECT_PHASE) return claim->status.phase;
     if (name == BERTH_OBJECT_VOLUME_NAME) return claim->spec.volume_name;
+    const auto& own_class = claim->spec.storage_class_name;
+    if (name == BERTH_OBJECT_SPEC_STORAGE_CLASS && own_class) return *own_class;
   } else if (const auto* storage_class = api::As<api::StorageClass>(object)) {
     const auto& mode = storage_class->volume_binding_mode;
     if (name == BERTH_OBJECT_DRIVER) return storage_class->provisioner;
@@ -160,6 +204,7 @@ void FillVolumes(berth_host& host) {
   host.object_number = ObjectNumber;
   host.object_reaches = ObjectReaches;
   host.pod_each_claim = PodEachClaim;
+  host.pod_each_volume = PodEachVolume;
   host.find_object = FindObject;
   host.each_object = EachObject;
 }

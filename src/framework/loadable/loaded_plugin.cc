@@ -12,11 +12,12 @@ namespace {
 
 constexpr uint32_t kDefaultWorkers = 4;
 constexpr uint32_t kMaxWorkers = 64;
-// The parts that abi.h offers; the others would need more care with labels than a plugin can take.
+// The parts that abi.h offers.
 constexpr uint32_t kOfferedParts =
     BERTH_READS_POD_NODE_NAME | BERTH_READS_POD_TOLERATIONS | BERTH_READS_POD_NODE_AFFINITY |
     BERTH_READS_POD_HOST_PORTS | BERTH_READS_POD_REQUESTS | BERTH_READS_POD_IMAGES |
-    BERTH_READS_POD_NAMESPACE | BERTH_READS_POD_PRIORITY | BERTH_READS_POD_OWNER;
+    BERTH_READS_POD_LABELS | BERTH_READS_POD_NAMESPACE | BERTH_READS_POD_PRIORITY |
+    BERTH_READS_POD_TOPOLOGY_SPREAD | BERTH_READS_POD_OWNER | BERTH_READS_POD_SELECTED_LABELS;
 
 static_assert(BERTH_READS_POD_NODE_NAME == pod_part::kNodeName &&
               BERTH_READS_POD_TOLERATIONS == pod_part::kTolerations &&
@@ -26,7 +27,10 @@ static_assert(BERTH_READS_POD_NODE_NAME == pod_part::kNodeName &&
               BERTH_READS_POD_IMAGES == pod_part::kImages &&
               BERTH_READS_POD_NAMESPACE == pod_part::kNamespace &&
               BERTH_READS_POD_PRIORITY == pod_part::kPriority &&
-              BERTH_READS_POD_OWNER == pod_part::kOwner);
+              BERTH_READS_POD_OWNER == pod_part::kOwner &&
+              BERTH_READS_POD_LABELS == pod_part::kLabels &&
+              BERTH_READS_POD_TOPOLOGY_SPREAD == pod_part::kTopologySpread &&
+              BERTH_READS_POD_SELECTED_LABELS == pod_part::kTestedLabels);
 static_assert(BERTH_KIND_COMPOSITE_POD_GROUP ==
                   static_cast<int>(EventResource::kCompositePodGroup) &&
               BERTH_KIND_NODE == static_cast<int>(EventResource::kNode) &&
@@ -55,6 +59,7 @@ Plugin OfTable(const berth_plugin& table, Plugin plugin) {
   keep_if(table.filter_nodes != nullptr, plugin.column_filter);
   keep_if(table.score_nodes != nullptr, plugin.column_score);
   keep_if(table.normalize_score != nullptr, plugin.score_extensions);
+  plugin.filter_without_pre_filter = Text(table.filter_without_pre_filter);
   return plugin;
 }
 
@@ -98,6 +103,7 @@ LoadedPlugin::~LoadedPlugin() {
 }
 
 Inputs LoadedPlugin::DeclaredInputs() const {
+  if ((table_.flags & BERTH_PLUGIN_EACH_POD) != 0) return Inputs::EachPod();
   if ((table_.flags & BERTH_PLUGIN_DECLARES_INPUTS) == 0) return Inputs::Undeclared();
   std::vector<Input> inputs;
   const std::pair<uint32_t, Reach> reaches[] = {
@@ -219,6 +225,12 @@ Status LoadedPlugin::RemovePod(CycleState& state, const PodInfo& pod, const PodI
   const berth_node at = View(node);
   return ToStatus(table_.remove_pod(self_, &verdict, &own, &view, &other, &at), verdict,
                   state.reasons());
+}
+
+void LoadedPlugin::Detach(CycleState& state) {
+  if (table_.detach == nullptr) return;
+  berth_host_state own(this, state);
+  table_.detach(self_, &own);
 }
 
 Status LoadedPlugin::Filter(const CycleState& state, const PodInfo& pod,

@@ -54,6 +54,7 @@ class LoadedPlugin final : public EnqueueExtensions,
                 const NodeView& node) override;
   Status RemovePod(CycleState& state, const PodInfo& pod, const PodInfo& removed,
                    const NodeView& node) override;
+  void Detach(CycleState& state) override;
   Status Filter(const CycleState& state, const PodInfo& pod, const NodeView& node) const override;
   Status FilterNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                      NodeSet& nodes) const override;

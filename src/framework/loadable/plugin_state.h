@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,8 +13,9 @@ namespace berth::framework::loadable {
 // What a plugin keeps for one pod, freed with the plugin's own function.
 class PluginData {
  public:
-  PluginData(void* data, void (*destroy)(void*), void* (*clone)(const void*))
-      : data_(data), destroy_(destroy), clone_(clone) {}
+  PluginData(void* data, void (*destroy)(void*), void* (*clone)(const void*),
+             size_t (*bytes)(const void*))
+      : data_(data), destroy_(destroy), clone_(clone), bytes_(bytes) {}
   ~PluginData() {
     if (destroy_ != nullptr && data_ != nullptr) destroy_(data_);
   }
@@ -24,13 +26,16 @@ class PluginData {
   // nullptr: the data never changes, so that copies may share it.
   std::shared_ptr<PluginData> Clone() const {
     if (clone_ == nullptr || data_ == nullptr) return nullptr;
-    return std::make_shared<PluginData>(clone_(data_), destroy_, clone_);
+    return std::make_shared<PluginData>(clone_(data_), destroy_, clone_, bytes_);
   }
+  // What the plugin says of it.
+  size_t bytes() const { return bytes_ == nullptr || data_ == nullptr ? 0 : bytes_(data_); }
 
  private:
   void* data_;
   void (*destroy_)(void*);
   void* (*clone_)(const void*);
+  size_t (*bytes_)(const void*);
 };
 
 // The entry of all loaded plugins in a CycleState, by plugin instance.
@@ -60,6 +65,11 @@ class PluginStates final {
       return;
     }
     entries_.emplace_back(plugin, std::move(data));
+  }
+  size_t bytes() const {
+    size_t bytes = entries_.capacity() * sizeof(entries_[0]);
+    for (const auto& [owner, data] : entries_) bytes += ShareOf(data, data->bytes());
+    return bytes;
   }
 
  private:

@@ -12,9 +12,12 @@
 
 #include "berth/api/object.h"
 #include "berth/config_value.h"
+#include "berth/counts.h"
 #include "berth/in_tree/cycle_state.h"
 #include "berth/in_tree/handle.h"
+#include "berth/label_selector.h"
 #include "berth/loadable/abi.h"
+#include "berth/snapshot.h"
 
 // What stands behind the names of berth/loadable/abi.h: the SDK's own types as views, and back. A
 // plugin holds the pointers only for as long as abi.h says.
@@ -30,6 +33,17 @@ struct berth_host_verdict {
 
 struct berth_host_names {
   std::optional<std::vector<std::string>> names;
+};
+
+struct berth_host_selector {
+  berth::LabelSelectorMatcher matcher;
+};
+
+// Counts that change with the cluster, or a copy that does not.
+struct berth_host_counts {
+  std::shared_ptr<const berth::PodCounts> kept;
+  berth::Counts copy;
+  const berth::Counts& counts() const { return kept == nullptr ? copy : kept->by_row(); }
 };
 
 struct berth_host_events {

@@ -31,6 +31,13 @@ export async function ask(path, options = {}) {
   return response.json();
 }
 
+/** A file of the page's own. */
+export async function fileText(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return response.text();
+}
+
 export const askFor = (path, parameters, options) =>
   ask(`${path}?${new URLSearchParams(parameters)}`, options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recording's scheduler decided, one decision after the other.
 
-import {count, counted, h, pager, podLink, time} from './dom.js';
+import {count, counted, h, namespaceOf, pager, podLink, time} from './dom.js';
 import {decisionsOf, timeline} from './timeline.js';
 
 const kRowsAPage = 50;
@@ -36,7 +36,7 @@ export class DecisionsView {
 
   render() {
     const {decisions, page} = this;
-    const wanted = (i) => this.only === 'all' || (this.only === 'placed') === (decisions.node[i] >= 0);
+    const wanted = (i) => (page.namespace === '' || namespaceOf(decisions.podOf(i)) === page.namespace) && (this.only === 'all' || (this.only === 'placed') === (decisions.node[i] >= 0));
     const rows = [];
     for (let i = 0; i < decisions.count; ++i) if (wanted(i)) rows.push(i);
     // The page that the slider is on.

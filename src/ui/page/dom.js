@@ -48,6 +48,41 @@ const kTime = new Intl.DateTimeFormat('en-GB', {
 });
 export const time = (milliseconds) => `${kTime.format(milliseconds)} UTC`;
 
+/** How long ago, as kubectl writes it: 45s, 12m, 3h20m, 4d6h, 30d. Both in seconds; 0: unknown. */
+export function age(created, now) {
+  if (created === 0) return 'unknown';
+  const seconds = Math.max(0, Math.floor(now - created));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  const both = (large, small, unit) => (small === 0 ? large : `${large}${small}${unit}`);
+  if (seconds < 120) return `${seconds}s`;
+  if (minutes < 10) return both(`${minutes}m`, seconds % 60, 's');
+  if (hours < 3) return `${minutes}m`;
+  if (hours < 8) return both(`${hours}h`, minutes % 60, 'm');
+  if (hours < 48) return `${hours}h`;
+  return days < 8 ? both(`${days}d`, hours % 24, 'h') : `${days}d`;
+}
+
+/** Commands in a box, with a button that takes them to the clipboard. */
+export function commandBox(commands, id) {
+  const text = commands.join('\n');
+  const box = h('pre', {tabIndex: 0, role: 'group', 'aria-label': 'Commands'}, text);
+  const button = h('button', {
+    type: 'button', className: 'copy', id, onclick: async () => {
+      try {
+        await navigator.clipboard.writeText(text);
+        button.textContent = 'Copied';
+        announce('Copied.');
+      } catch {
+        // The browser does not let us: the text is chosen, and Ctrl+C takes it.
+        getSelection().selectAllChildren(box);
+      }
+    },
+  }, 'Copy');
+  return h('div', {className: 'commands'}, box, button);
+}
+
 const kByName = new Intl.Collator('en', {numeric: true});
 /** node-2 before node-10. */
 export const byName = (a, b) => kByName.compare(a, b);
@@ -73,6 +108,9 @@ export function pager(total, first, size, noun, go) {
     h('span', {}, `${count(first + 1)}–${count(last)} of ${count(total)}`),
     h('button', {type: 'button', disabled: last === total, onclick: () => go(first + size)}, 'Next'));
 }
+
+/** That of a pod's key. */
+export const namespaceOf = (key) => key.slice(0, key.indexOf('/'));
 
 /** Links to views; the address' hash is the page's state. */
 export const podLink = (key) => `#/pod/${key.split('/').map(encodeURIComponent).join('/')}`;

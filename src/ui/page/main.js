@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is shown is what the address' hash says: #/map?by=owner, #/pod/shop/web-3, ... A view is made
-// once and then told of each change.
+// once and then updated with each change.
 
 import {ask, askFor, post} from './api.js';
 import {DecisionsView} from './decisions.js';
-import {announce, count, h, percent, time} from './dom.js';
+import {announce, byName, count, h, percent, time} from './dom.js';
 import {MapView} from './map.js';
 import {Model} from './model.js';
 import {PendingView} from './pending.js';
 import {PodView} from './pod.js';
+import {ReasonsView} from './reasons.js';
 import {WhatIfView} from './what_if.js';
 
 const kViews = [
@@ -16,15 +17,22 @@ const kViews = [
   {path: 'pending', title: 'Pending', make: PendingView},
   {path: 'pod', title: 'Pod', make: PodView},
   {path: 'what-if', title: 'What if', make: WhatIfView},
+  {path: 'reasons', title: 'Reasons', make: ReasonsView},
   {path: 'decisions', title: 'Decisions', make: DecisionsView, recorded: true},
 ];
-const kRefreshSeconds = 10;
+// Of a cluster that is watched: how often is asked whether it has changed, and how much more time than
+// a new picture took passes before the next.
+const kLookSeconds = 2;
+const kRest = 10;
 
 class Page {
   constructor() {
     this.main = document.getElementById('main');
     this.shown = undefined; // the view
     this.made = new Map();
+    this.namespace = ''; // whose pods are shown; '': all
+    this.following = true;
+    this.nextPicture = 0;
     this.ask = ask;
     this.askFor = askFor;
     this.post = post;
@@ -38,6 +46,7 @@ class Page {
       this.main.replaceChildren(h('p', {className: 'empty problem', role: 'alert'}, error.message));
       return;
     }
+    this.namespace = map.cluster.namespace ?? '';
     this.take(map);
     document.getElementById('skip').addEventListener('click', (event) => {
       event.preventDefault();
@@ -45,13 +54,17 @@ class Page {
     });
     window.addEventListener('hashchange', () => this.route());
     this.route();
+    this.lookAgain();
   }
+
+  /** Whether the pod of this row is of the namespace that is looked at. */
+  shows(row) { return this.model.isOf(this.namespace, row); }
 
   /** Another picture of the cluster. */
   take(document) {
     this.model = new Model(document);
-    this.pendingPods = undefined;
     this.fillFacts();
+    this.fillNamespaces();
     this.fillLive();
     for (const view of this.made.values()) view.forget?.();
   }
@@ -79,6 +92,14 @@ class Page {
     }
     this.path = rest;
     this.parameters = parameters;
+    const asked = parameters.get('namespace');
+    if (asked === null && this.namespace !== '') {
+      // It holds for all views.
+      parameters.set('namespace', this.namespace);
+      history.replaceState(null, '', this.link({}));
+    } else if (asked !== null && asked !== this.namespace) {
+      this.look(asked);
+    }
     document.title = `${view.title} · Berth`;
     this.made.get(view).show(parameters, rest);
     if (other && this.routed) this.main.focus({preventScroll: true});
@@ -97,6 +118,13 @@ class Page {
     return `#/${path}${query === '' ? '' : `?${query}`}`;
   }
 
+  /** At the pods of a namespace, or of all: ''. */
+  look(namespace) {
+    this.namespace = namespace;
+    this.fillFacts();
+    this.fillNamespaces();
+  }
+
   change(changes) {
     history.replaceState(null, '', this.link(changes));
     this.route();
@@ -105,6 +133,19 @@ class Page {
   fillNavigation() {
     document.getElementById('views').replaceChildren(...this.views().map((view) =>
       h('a', {href: `#/${view.path}`, 'aria-current': view === this.shown ? 'page' : undefined}, view.title)));
+  }
+
+  fillNamespaces() {
+    const {namespace} = this;
+    const place = document.getElementById('scope');
+    const focused = document.activeElement?.id === 'namespace';
+    const names = [...new Set([...this.model.namespaces, ...(namespace === '' ? [] : [namespace])])].sort(byName);
+    place.replaceChildren(h('label', {className: 'field'}, h('span', {}, 'Namespace'),
+      h('select', {id: 'namespace', onchange: (event) => {
+        this.look(event.target.value);
+        this.change({namespace: event.target.value});
+      }}, h('option', {value: '', selected: namespace === ''}, 'all'), names.map((name) => h('option', {value: name, selected: name === namespace}, name)))));
+    if (focused) document.getElementById('namespace').focus();
   }
 
   fillFacts() {
@@ -116,42 +157,68 @@ class Page {
       const {part, whole} = state.total(resource);
       return percent(part, whole);
     };
+    const all = this.namespace === '';
+    const shown = (rows) => rows.reduce((sum, row) => sum + this.shows(row), 0);
+    const pending = all ? state.pending.length : shown(state.pending);
     document.getElementById('facts').replaceChildren(
       fact('Nodes', count(state.nodes.length)),
-      fact('Pods', count(state.numPods)),
-      fact('Pending', count(state.pending.length), '#/pending'),
+      fact(all ? 'Pods' : `Pods in ${this.namespace}`, count(all ? state.numPods : pending + shown(state.placed))),
+      fact('Pending', count(pending), '#/pending'),
       fact('CPU', share('cpu')),
       fact('Memory', share('memory')));
   }
 
-  /** Of a live cluster: when it was read, and to read it again. */
+  /** Of a live cluster: when it was read, and whether the page follows it. */
   fillLive() {
     const place = document.getElementById('live');
     const {cluster} = this.model;
     place.hidden = !cluster.live;
     if (!cluster.live) return;
-    const again = h('label', {}, h('input', {type: 'checkbox', checked: this.timer !== undefined, onchange: (event) => this.repeat(event.target.checked)}), `every ${kRefreshSeconds} s`);
-    place.replaceChildren(h('span', {}, `As of ${time(cluster.taken)}`), h('button', {type: 'button', id: 'refresh', onclick: () => this.refresh()}, 'Refresh'), again);
+    const focused = place.contains(document.activeElement) ? document.activeElement.id : '';
+    this.trouble = h('span', {className: 'problem', id: 'trouble', hidden: true});
+    place.replaceChildren(this.trouble, h('span', {}, `As of ${time(cluster.taken)}`),
+      h('button', {type: 'button', id: 'refresh', onclick: () => this.refresh()}, 'Refresh'),
+      !cluster.watched ? '' : h('label', {}, h('input', {type: 'checkbox', id: 'follow', checked: this.following, onchange: (event) => { this.following = event.target.checked; }}), 'Follow'));
+    if (focused !== '') document.getElementById(focused)?.focus();
   }
 
-  repeat(on) {
-    clearInterval(this.timer);
-    this.timer = on ? setInterval(() => this.refresh(), 1000 * kRefreshSeconds) : undefined;
-    if (on) this.refresh();
+  say(trouble) {
+    this.trouble.textContent = trouble;
+    this.trouble.hidden = trouble === '';
+  }
+
+  /** Of a cluster that is watched: takes what has changed, for ever. */
+  async lookAgain() {
+    if (!this.model.cluster.watched) return;
+    if (this.following && !document.hidden && !this.refreshing) {
+      try {
+        const {changed, reached} = await ask('api/changes');
+        // A watch that ends is begun again at once; a longer while is worth a word.
+        this.unreached = reached ? 0 : (this.unreached ?? 0) + 1;
+        if (changed && performance.now() >= this.nextPicture) {
+          const began = performance.now();
+          this.take(await post('api/refresh?watched=true'));
+          this.route();
+          this.nextPicture = performance.now() + kRest * (performance.now() - began);
+        }
+        this.say(this.unreached > 2 ? 'The API server does not answer.' : '');
+      } catch (error) {
+        this.say(error.message);
+      }
+    }
+    setTimeout(() => this.lookAgain(), 1000 * kLookSeconds);
   }
 
   async refresh() {
     if (this.refreshing) return;
     this.refreshing = true;
-    const focused = document.activeElement?.id;
     try {
       this.take(await post('api/refresh'));
       this.route();
       announce('The cluster has been read again.');
-      if (focused === 'refresh') document.getElementById('refresh').focus();
     } catch (error) {
       announce(error.message);
-      document.getElementById('live').prepend(h('span', {className: 'problem'}, error.message));
+      this.say(error.message);
     } finally {
       this.refreshing = false;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The map of the cluster, its twin the table of nodes, and the panel of one node.
 
-import {amount, announce, byName, count, counted, h, meter, pager, percent, podLink} from './dom.js';
+import {age, amount, announce, byName, count, counted, h, meter, pager, percent, podLink} from './dom.js';
 import {kindsOf} from './model.js';
 import {Colours, kSizes, Layout, paint, sharesOf} from './paint.js';
 import {timeline} from './timeline.js';
@@ -15,7 +15,7 @@ export class MapView {
     this.page = page;
     this.first = 0; // row of the table's page
     this.sort = {column: 'place', down: false};
-    this.only = -1;
+    this.only = ''; // the label of the kind that is shown alone
     this.element = h('div', {className: 'map-view'});
   }
 
@@ -33,8 +33,8 @@ export class MapView {
     const wanted = this.filter.toLowerCase();
     this.nodes = wanted === '' ? this.state.nodes
       : this.state.nodes.filter((row) => `${model.node.name[row]} ${model.zoneName(row)} ${model.poolName(row)}`.toLowerCase().includes(wanted));
-    this.kinds = this.by === 'use' ? null : kindsOf(model, this.state, this.by);
-    if (this.by === 'use') this.only = -1;
+    this.kinds = this.by === 'use' ? null : kindsOf(model, this.state, this.by, this.page.namespace);
+    if (this.kindNumber() < 0) this.only = '';
     this.render();
   }
 
@@ -42,25 +42,35 @@ export class MapView {
     this.page.change({...changes});
   }
 
+  /** Another picture: what is known of a node may be old. */
+  forget() { this.factsOf = undefined; }
+
+  /** That of the kind that is shown alone, or -1. */
+  kindNumber() { return this.kinds?.kinds.findIndex(({label}) => label === this.only) ?? -1; }
+
   /**
    * What people have in hand, a slider, a field or the drawing, stays; what only shows is made again.
    */
   render() {
-    if (this.parts === undefined || this.parts.asTable !== this.asTable || this.parts.model !== this.page.model) this.build();
-    const {legend, main, body, panel, canvas, timeline: steps} = this.parts;
     const focused = this.element.contains(document.activeElement) ? document.activeElement.id : '';
+    const resources = this.page.model.resources.join();
+    if (this.parts === undefined || this.parts.asTable !== this.asTable || this.parts.resources !== resources) this.build(resources);
+    const {legend, main, body, panel, canvas, timeline: steps} = this.parts;
     this.setFields();
     legend.replaceChildren(this.legend());
     const node = this.chosen === '' ? undefined : this.state.findNode(this.chosen);
     body.classList.toggle('with-panel', node !== undefined);
+    const scrolled = panel.firstElementChild?.scrollTop ?? 0;
+    const same = this.panelOf === this.chosen;
     panel.replaceChildren(...(node === undefined ? [] : [this.panel(node)]));
+    if (same && node !== undefined) panel.firstElementChild.scrollTop = scrolled;
     if (this.asTable) main.replaceChildren(this.table());
     else canvas.update();
     steps?.update(this.step);
     if (focused !== '') this.element.querySelector(`#${CSS.escape(focused)}`)?.focus({preventScroll: true});
   }
 
-  build() {
+  build(resources) {
     this.parts?.canvas?.close();
     const {asTable} = this;
     const {model} = this.page;
@@ -70,7 +80,7 @@ export class MapView {
     const panel = h('div', {className: 'panel-place'});
     const body = h('div', {className: 'map-body'}, h('div', {className: 'map-main'}, legend, main), panel);
     const steps = model.lastStep() > 0 ? timeline(this.page, this.step) : undefined;
-    this.parts = {asTable, model, canvas, legend, main, panel, body, timeline: steps};
+    this.parts = {asTable, resources, canvas, legend, main, panel, body, timeline: steps};
     this.element.replaceChildren(
       h('h2', {className: 'unseen'}, 'Map of the cluster'), this.toolbar(), body, ...(steps === undefined ? [] : [steps.element]));
   }
@@ -116,11 +126,12 @@ export class MapView {
         h('span', {className: 'ramp', 'aria-hidden': 'true'}, [0, 1, 2, 3, 4].map((i) => h('i', {className: `use-${i}`}))),
         h('span', {className: 'legend-note'}, '0 to 100 %'), note);
     }
-    return h('div', {className: 'legend', role: 'group', 'aria-label': `Pods by ${this.by}`},
+    const colours = new Colours();
+    return h('div', {className: 'legend kinds', role: 'group', 'aria-label': `Pods by ${this.by}`},
       this.kinds.kinds.map((kind, i) => h('button', {
-        type: 'button', className: 'swatch', id: `kind-${i}`, 'aria-pressed': String(this.only === i),
-        onclick: () => { this.only = this.only === i ? -1 : i; this.render(); },
-      }, h('i', {className: kind.rest ? 'kind-rest' : `kind-${i}`}), kind.label, h('small', {}, count(kind.pods)))), note);
+        type: 'button', className: 'swatch', id: `kind-${i}`, 'aria-pressed': String(this.only === kind.label),
+        onclick: () => { this.only = this.only === kind.label ? '' : kind.label; this.render(); },
+      }, swatch(colours.ofKind(kind)), kind.label, h('small', {}, count(kind.pods)))), note);
   }
 
   /** "general-0007, zone-a, general: cpu 73 %, 10 pods" */
@@ -190,7 +201,8 @@ export class MapView {
     if (this.panelOf !== name) this.firstPod = 0;
     this.panelOf = name;
     const requests = model.pod.requests.get(resource);
-    const pods = Array.from(state.podsOf(node)).sort((a, b) => (requests?.[b] ?? 0) - (requests?.[a] ?? 0));
+    const all = Array.from(state.podsOf(node)).sort((a, b) => (requests?.[b] ?? 0) - (requests?.[a] ?? 0));
+    const pods = all.filter((pod) => this.page.shows(pod));
     const resources = model.resources.filter((one) => state.allocatable(one)[node] > 0);
     const shown = [...new Set(['cpu', 'memory', resource])].filter((one) => one !== 'pods' && model.pod.requests.has(one));
     return h('aside', {className: 'panel', 'aria-label': `Node ${name}`},
@@ -206,20 +218,56 @@ export class MapView {
       h('p', {className: 'actions'},
         h('a', {className: 'button', href: `#/what-if?drain=${encodeURIComponent(name)}`}, 'What if drained'),
         h('a', {className: 'button', href: `#/what-if?like=${encodeURIComponent(name)}`}, 'More like it')),
-      h('h4', {}, counted(pods.length, 'pod')),
+      this.facts(name),
+      h('h4', {}, pods.length === all.length ? counted(pods.length, 'pod') : `${counted(pods.length, 'pod')} in ${this.page.namespace}, of ${count(all.length)}`),
       h('table', {},
-        h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'Pod'), h('th', {scope: 'col', className: 'number'}, 'Priority'), shown.map((one) => h('th', {scope: 'col', className: 'number'}, one)))),
+        h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'Pod'), h('th', {scope: 'col', className: 'number'}, 'Age'), h('th', {scope: 'col', className: 'number'}, 'Priority'), shown.map((one) => h('th', {scope: 'col', className: 'number'}, one)))),
         h('tbody', {}, pods.slice(this.firstPod, this.firstPod + kPodsAPage).map((pod) => h('tr', {},
           h('th', {scope: 'row'}, h('a', {href: podLink(model.podKey(pod))}, model.podKey(pod))),
+          h('td', {className: 'number'}, age(model.pod.created[pod], model.taken())),
           h('td', {className: 'number'}, count(model.pod.priority[pod])),
           shown.map((one) => h('td', {className: 'number'}, amount(one, model.pod.requests.get(one)[pod]))))))),
       pager(pods.length, this.firstPod, kPodsAPage, 'pods', (first) => { this.firstPod = first; this.render(); }));
+  }
+
+  /** Conditions, taints and labels of a node, once they have been asked for. */
+  facts(name) {
+    const place = h('div', {className: 'node-facts'});
+    const fill = (facts) => place.replaceChildren(...nodeFacts(facts, this.page.model));
+    if (this.nodeFacts?.name === name) fill(this.nodeFacts);
+    const {model} = this.page;
+    if (this.factsOf === name) return place;
+    this.factsOf = name;
+    this.page.askFor('api/node', {node: name}).then((facts) => {
+      this.nodeFacts = facts;
+      if (this.factsOf === name && model === this.page.model) this.element.querySelector('.node-facts')?.replaceChildren(...nodeFacts(facts, model));
+    }, (error) => place.replaceChildren(h('p', {className: 'dim'}, error.message)));
+    return place;
   }
 
   close() {
     this.parts?.canvas?.close();
     this.parts = undefined;
   }
+}
+
+function swatch(colour) {
+  const box = h('i', {});
+  box.style.background = colour;
+  return box;
+}
+
+function nodeFacts({conditions, created, labels, taints}, model) {
+  const kind = ({type, status}) => ((type === 'Ready') === (status === 'True') ? 'good' : 'bad');
+  const list = (title, texts) => [h('h4', {}, title), texts.length === 0 ? h('p', {className: 'dim'}, 'none') : h('ul', {className: 'plain tight'}, texts.map((text) => h('li', {}, h('code', {}, text))))];
+  return [
+    h('p', {className: 'dim'}, `Age ${age(created, model.taken())}${model.cluster.recording ? '; what follows is of the recording’s end' : ''}`),
+    h('h4', {}, 'Conditions'),
+    conditions.length === 0 ? h('p', {className: 'dim'}, 'none')
+      : h('p', {className: 'conditions'}, conditions.map((one) => h('span', {className: `badge ${kind(one)}`}, `${one.type}: ${one.status}`))),
+    ...list('Taints', taints.map(({key, value, effect}) => `${key}${value === undefined ? '' : `=${value}`}:${effect}`)),
+    ...list('Labels', Object.entries(labels).map(([key, value]) => `${key}=${value}`)),
+  ];
 }
 
 /** The drawing, which scrolls and answers to mouse and keyboard. */
@@ -260,6 +308,9 @@ class Canvas {
   update() {
     const {nodes} = this.view;
     this.nothing.hidden = nodes.length > 0;
+    // Rows are those of one picture.
+    if (this.model !== this.view.page.model) this.current = -1;
+    this.model = this.view.page.model;
     this.canvas.setAttribute('aria-label', `Map of ${counted(nodes.length, 'node')}. Arrow keys go from node to node, Enter opens one. “As table” shows the same as text.`);
     this.layOut();
   }
@@ -293,7 +344,7 @@ class Canvas {
     this.height = height;
     this.scale = scale;
     if (this.current >= 0 && !this.layout.rowOf.has(this.current)) this.current = -1;
-    this.scene = {model, state: view.state, resource: view.resource, by: view.by, only: view.only};
+    this.scene = {model, state: view.state, resource: view.resource, by: view.by, only: view.kindNumber()};
     if (view.kinds !== null) {
       this.scene.kinds = view.kinds.kinds;
       this.scene.shares = sharesOf(model, view.state, view.resource, view.kinds.kinds, view.kinds.of);

@@ -52,6 +52,7 @@ export class Model {
       node: Int32Array.from(pods.node),
       owner: Uint32Array.from(pods.owner),
       priority: Int32Array.from(pods.priority),
+      created: Float64Array.from(pods.created),
       from: Uint32Array.from(pods.from),
       until: until(pods.until),
       requests: columns(pods.requests, this.numPods),
@@ -80,6 +81,16 @@ export class Model {
   }
   zoneName(row) { return this.zones[this.node.zone[row]] || 'no zone'; }
   poolName(row) { return this.pools[this.node.pool[row]] || 'no pool'; }
+  namespaceName(row) { return this.namespaces[this.pod.namespace[row]]; }
+  /** Whether the pod is of the namespace; '' is all of them. */
+  isOf(namespace, row) { return namespace === '' || this.namespaceName(row) === namespace; }
+  /** When the pod of this key was made; 0: unknown. */
+  createdOf(key) {
+    this.rowsByKey ??= new Map(Array.from(this.at(this.lastStep()).pending, (row) => [this.podKey(row), row]));
+    return this.pod.created[this.rowsByKey.get(key)] ?? 0;
+  }
+  /** When the picture was taken, in seconds. */
+  taken() { return this.cluster.taken / 1000; }
   ownerName(row) { return this.owners[this.pod.owner[row]] || 'no owner'; }
 
   lastStep() { return this.cluster.decisions; }
@@ -159,27 +170,58 @@ export class State {
   }
 }
 
+// Priorities with a colour of their own; owners, and namespaces of the other owners.
+const kMostPriorities = 8;
+const kMostOwners = 21;
+const kMostNamespaces = 14;
+
 /**
- * Pods in at most eight kinds by what is asked for, 'priority' or 'owner': `of` is each row's kind,
- * `kinds` tells their labels and how many pods they have; the last is all the rest.
+ * Pods in kinds by what is asked for, 'priority' or 'owner': `of` is each row's kind, `kinds` tells
+ * their labels, how many pods they have, and their `colour`: [a number, how it is shaded]. The largest
+ * owners are kinds of their own, the others one for each namespace. Pods of other namespaces than the
+ * one that is looked at, and all that is left, are `rest`.
  */
-export function kindsOf(model, state, by) {
+export function kindsOf(model, state, by, namespace = '') {
+  const counts = new Map(); // pods by value
   const column = by === 'priority' ? model.pod.priority : model.pod.owner;
-  const label = (value) => (by === 'priority' ? `priority ${value}` : model.owners[value] || 'no owner');
-  const counts = new Map();
-  for (const row of state.placed) counts.set(column[row], (counts.get(column[row]) ?? 0) + 1);
-  const kMost = 8;
-  let values = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
-  const rest = values.length > kMost ? values.slice(kMost - 1) : [];
-  values = values.slice(0, values.length - rest.length);
+  const looked = [];
+  const others = [];
+  for (const row of state.placed) (model.isOf(namespace, row) ? looked : others).push(row);
+  for (const row of looked) counts.set(column[row], (counts.get(column[row]) ?? 0) + 1);
+  const bySize = (some) => [...some.keys()].sort((a, b) => some.get(b) - some.get(a));
+  const most = by === 'priority' ? kMostPriorities : kMostOwners;
+  let values = bySize(counts);
+  if (values.length > most) values = values.slice(0, most - 1);
   if (by === 'priority') values.sort((a, b) => b - a);
-  const kinds = values.map((value) => ({label: label(value), pods: counts.get(value)}));
+  const kinds = values.map((value, i) => ({
+    label: by === 'priority' ? `priority ${value}` : model.owners[value] || 'no owner', pods: counts.get(value), colour: [i % 7, Math.floor(i / 7)],
+  }));
   const numbers = new Map(values.map((value, i) => [value, i]));
-  if (rest.length > 0) {
-    const pods = rest.reduce((sum, value) => sum + counts.get(value), 0);
-    kinds.push({label: by === 'priority' ? 'other priorities' : 'other owners', pods, rest: true});
-  }
   const of = new Uint8Array(model.numPods);
-  for (const row of state.placed) of[row] = numbers.get(column[row]) ?? values.length;
+  const left = [];
+  for (const row of looked) {
+    const number = numbers.get(column[row]);
+    if (number === undefined) left.push(row);
+    else of[row] = number;
+  }
+  const add = (rows, kind) => {
+    if (rows.length === 0) return;
+    for (const row of rows) of[row] = kinds.length;
+    kinds.push({...kind, pods: rows.length});
+  };
+  if (by === 'owner') {
+    const rowsOf = new Map();
+    for (const row of left) {
+      const name = model.namespaceName(row);
+      if (!rowsOf.has(name)) rowsOf.set(name, []);
+      rowsOf.get(name).push(row);
+    }
+    const names = [...rowsOf.keys()].sort((a, b) => rowsOf.get(b).length - rowsOf.get(a).length);
+    names.slice(0, kMostNamespaces).forEach((name, i) => add(rowsOf.get(name), {label: `other owners in ${name}`, colour: [i % 7, 3 + Math.floor(i / 7)]}));
+    add(names.slice(kMostNamespaces).flatMap((name) => rowsOf.get(name)), {label: 'other owners', rest: true});
+  } else {
+    add(left, {label: 'other priorities', rest: true});
+  }
+  add(others, {label: 'other namespaces', rest: true});
   return {kinds, of};
 }

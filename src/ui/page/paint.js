@@ -4,7 +4,7 @@
 
 import {amount, counted, percent} from './dom.js';
 
-/** Cells, smallest first. Names and pods are told apart in the larger ones. */
+/** Cells, smallest first. The larger ones show names and pods. */
 export const kSizes = [
   {width: 8, height: 20, gap: 2},
   {width: 12, height: 30, gap: 2},
@@ -20,6 +20,16 @@ const kNameHeight = 16;
 const kHeadingWidth = 250; // of a pool's
 const kPoolGap = 26;
 
+/** How a colour is shaded: what it is mixed with, and how much of that; the last two are paler. */
+const kShades = [['--surface', 0], ['--surface', 0.4], ['--text', 0.35], ['--surface', 0.66], ['--kind-rest', 0.66]];
+
+/** #rrggbb, of two of these. */
+function mix(colour, other, part) {
+  const channels = (text) => [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
+  const to = channels(other);
+  return `#${channels(colour).map((value, i) => Math.round(value + part * (to[i] - value)).toString(16).padStart(2, '0')).join('')}`;
+}
+
 export class Colours {
   constructor() {
     const style = getComputedStyle(document.documentElement);
@@ -30,10 +40,11 @@ export class Colours {
     this.mark = get('--mark');
     this.use = [0, 1, 2, 3, 4].map((i) => get(`--use-${i}`));
     this.kinds = [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--kind-${i}`));
+    this.shades = kShades.map(([other, part]) => this.kinds.map((colour) => mix(colour, get(other), part)));
     this.rest = get('--kind-rest');
   }
   ofUse(ratio) { return this.use[Math.min(4, Math.floor(ratio * 5))]; }
-  ofKind(kinds, i) { return kinds[i].rest ? this.rest : this.kinds[i % this.kinds.length]; }
+  ofKind({rest, colour}) { return rest ? this.rest : this.shades[colour[1]][colour[0]]; }
 }
 
 /**
@@ -252,7 +263,7 @@ function paintStack(context, x, y, size, node, scene, colours) {
     const share = shares[node * kinds.length + i];
     if (share === 0) continue;
     const tall = share * size.height;
-    context.fillStyle = only < 0 || only === i ? colours.ofKind(kinds, i) : colours.dim;
+    context.fillStyle = only < 0 || only === i ? colours.ofKind(kinds[i]) : colours.dim;
     context.globalAlpha = only < 0 || only === i ? 1 : 0.18;
     context.fillRect(x, y + Math.max(0, bottom - tall), size.width, Math.min(tall, Math.max(0, bottom)));
     bottom -= tall;

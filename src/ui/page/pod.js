@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pod: why it is where it is, or nowhere, and what would let it schedule.
 
-import {amount, announce, byName, count, counted, h, meter, nodeLink, pager, podLink} from './dom.js';
-import {badge, reasonText} from './pending.js';
+import {age, amount, announce, byName, commandBox, count, counted, h, meter, nodeLink, pager, podLink} from './dom.js';
+import {badge, changesOf, reasonText} from './pending.js';
 
 const kNodesAPage = 20;
 const kMostFound = 50;
@@ -13,25 +13,34 @@ export class PodView {
     this.element = h('div', {className: 'column'});
   }
 
-  forget() { this.key = undefined; }
+  /** What is shown stays until there is something newer. */
+  forget() { this.current = undefined; }
 
   async show(parameters, path) {
     const key = path.join('/');
     if (key === '') return this.search();
-    if (key === this.key) return;
-    this.key = key;
-    this.firstNode = 0;
-    this.asTable = false;
-    this.fixes = undefined;
-    this.element.replaceChildren(h('h2', {}, key), h('p', {className: 'dim'}, 'Judging …'));
+    const {model} = this.page;
+    if (key === this.key && this.current === model) return;
+    this.current = model;
+    if (key !== this.key) {
+      this.key = key;
+      this.firstNode = 0;
+      this.fixes = undefined;
+      this.document = undefined;
+      this.element.replaceChildren(h('h2', {}, key), h('p', {className: 'dim'}, 'Judging …'));
+    }
+    const out = () => key !== this.key || model !== this.page.model;
     try {
       const document = await this.page.askFor('api/pod', {pod: key});
-      if (key !== this.key) return;
+      if (out()) return;
+      // With the same reasons the same changes help.
+      const before = this.document?.verdict?.message;
+      if (document.verdict?.message !== before) this.fixes = undefined;
       this.document = document;
       this.render();
-      if (document.verdict?.result === 'unschedulable') await this.findFixes(key);
+      if (document.verdict?.result === 'unschedulable' && this.fixes === undefined) await this.findFixes(key);
     } catch (error) {
-      if (key !== this.key) return;
+      if (out()) return;
       this.key = undefined;
       this.element.replaceChildren(h('h2', {}, key), h('p', {className: 'problem', role: 'alert'}, error.message));
     }
@@ -49,39 +58,46 @@ export class PodView {
   search() {
     this.key = undefined;
     const {model} = this.page;
+    const typed = this.element.querySelector('#find-pod');
+    const text = typed?.value ?? '';
+    const inHand = typed !== null && typed === document.activeElement;
     const found = h('ul', {className: 'pods found'});
     const note = h('p', {className: 'dim', role: 'status'});
     const state = model.at(model.lastStep());
-    const find = (text) => {
+    const find = (part) => {
       const rows = [];
       let total = 0;
       const look = (row) => {
-        if (!model.podKey(row).includes(text)) return;
+        if (!this.page.shows(row) || !model.podKey(row).includes(part)) return;
         if (++total <= kMostFound) rows.push(row);
       };
       state.pending.forEach(look);
-      if (text !== '') state.placed.forEach(look);
-      note.textContent = text === '' ? `${counted(total, 'pending pod')}:` : total > kMostFound ? `The first ${kMostFound} of ${count(total)}:` : `${counted(total, 'pod')}:`;
+      if (part !== '') state.placed.forEach(look);
+      note.textContent = part === '' ? `${counted(total, 'pending pod')}:` : total > kMostFound ? `The first ${kMostFound} of ${count(total)}:` : `${counted(total, 'pod')}:`;
       found.replaceChildren(...rows.map((row) => h('li', {}, h('a', {href: podLink(model.podKey(row))}, model.podKey(row)),
         h('small', {}, model.pod.node[row] < 0 ? 'pending' : model.node.name[model.pod.node[row]]))));
     };
     this.element.replaceChildren(
       h('h2', {}, 'Pod'),
       h('label', {className: 'field wide'}, h('span', {}, 'Find a pod by a part of namespace/name'),
-        h('input', {type: 'search', id: 'find-pod', autocomplete: 'off', oninput: (event) => find(event.target.value.trim())})),
+        h('input', {type: 'search', id: 'find-pod', value: text, autocomplete: 'off', oninput: (event) => find(event.target.value.trim())})),
       note, found);
-    find('');
+    find(text.trim());
+    if (inHand) this.element.querySelector('#find-pod').focus();
   }
 
   render() {
     const {document, key} = this;
     const {verdict} = document;
     const focused = this.element.contains(window.document.activeElement) ? window.document.activeElement.id : '';
+    const opened = [...this.element.querySelectorAll('details[open]')].map(({id}) => id);
     this.element.replaceChildren(h('div', {},
       h('p', {className: 'crumb'}, h('a', {href: '#/pod'}, 'Pod')),
       h('h2', {}, key, verdict === undefined ? h('span', {className: 'badge good'}, 'placed') : badge(verdict.result)),
       this.facts(),
+      this.selectors(document.facts),
       verdict === undefined ? h('p', {className: 'lead'}, 'It is on ', h('a', {href: nodeLink(document.node)}, document.node), '.') : this.verdict(verdict)));
+    for (const id of opened) window.document.getElementById(id)?.setAttribute('open', '');
     if (focused !== '') window.document.getElementById(focused)?.focus({preventScroll: true});
   }
 
@@ -90,12 +106,22 @@ export class PodView {
     const state = model.at(model.lastStep());
     const row = [...state.pending, ...state.placed].find((one) => model.podKey(one) === this.key);
     if (row === undefined) return null;
-    const facts = [['Owner', model.ownerName(row)], ['Priority', count(model.pod.priority[row])]];
+    const facts = [['Owner', model.ownerName(row)], ['Age', age(model.pod.created[row], model.taken())], ['Priority', count(model.pod.priority[row])]];
     for (const [name, values] of model.pod.requests) {
       if (name !== 'pods' && values[row] > 0) facts.push([name, amount(name, values[row])]);
     }
     if (this.document.verdict?.profile !== undefined) facts.push(['Profile', this.document.verdict.profile]);
     return h('dl', {className: 'pod-facts'}, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+  }
+
+  /** What of its spec says where it may go, and its labels. */
+  selectors({labels, selectors}) {
+    const rows = [['labels', Object.entries(labels).map(([name, value]) => `${name}=${value}`)], ...selectorTexts(selectors)].filter(([, texts]) => texts.length > 0);
+    const key = this.key.split('/');
+    return [
+      rows.length === 0 ? null : h('dl', {className: 'selectors'}, rows.map(([name, texts]) => h('div', {}, h('dt', {}, name), h('dd', {}, texts.map((text) => h('code', {}, text)))))),
+      h('details', {id: 'pod-commands'}, h('summary', {}, 'Commands'), commandBox([`kubectl describe pod ${key[1]} -n ${key[0]}`, `berth why pod/${key[1]} -n ${key[0]}`], 'copy-pod')),
+    ];
   }
 
   verdict(verdict) {
@@ -124,12 +150,10 @@ export class PodView {
     if (fixes.fixes.length === 0) return h('section', {className: 'card'}, title, h('p', {}, `No change was found in ${counted(fixes.tried, 'trial')}.`));
     return h('section', {className: 'card', id: 'fixes'}, title,
       h('p', {className: 'dim'}, `The smallest first; each was tried (${counted(fixes.tried, 'trial')}).${fixes.fixesCutShort ? ' There may be more.' : ''}`),
-      h('ol', {className: 'fixes'}, fixes.fixes.map((fix) => h('li', {},
-        h('div', {}, fix.changes.map((change) => {
-          const [of, ...rest] = change.split(': ');
-          return h('p', {}, h('span', {className: `badge ${of === 'pod' ? 'plain' : 'cluster'}`}, of), rest.join(': '));
-        })),
-        h('p', {className: 'dim'}, 'then on ', nodes(fix.nodes))))));
+      h('ol', {className: 'fixes'}, fixes.fixes.map((fix, i) => h('li', {},
+        h('div', {}, changesOf(fix)),
+        h('p', {className: 'dim'}, 'then on ', nodes(fix.nodes)),
+        fix.commands.length === 0 ? null : h('details', {id: `commands-${i}`}, h('summary', {}, 'Commands'), commandBox(fix.commands, `copy-${i}`))))));
   }
 
   nearMisses(verdict) {
@@ -143,7 +167,7 @@ export class PodView {
         h('tbody', {}, nearMisses.map((group) => h('tr', {},
           h('td', {className: 'number'}, count(group.nodes)),
           h('td', {}, meter(group.nodes, all, `${count(group.nodes)} of ${counted(all, 'node')}`)),
-          h('td', {}, reasonText(group)),
+          h('td', {}, reasonText(group), group.inTheWay === undefined ? null : h('p', {className: 'dim'}, `${group.examples[0]}: ${group.inTheWay}`)),
           h('td', {}, group.code === 'Unschedulable' ? 'maybe' : 'no'),
           h('td', {}, nodes(group.examples, group.nodes))))))));
   }
@@ -182,6 +206,46 @@ export class PodView {
             ` evicts ${victims.slice(0, 5).join(', ')}${victims.length > 5 ? ` and ${victims.length - 5} more` : ''}`,
             pdbViolations === undefined ? null : h('span', {className: 'badge warn'}, `breaks ${counted(pdbViolations, 'budget')}`))))]);
   }
+}
+
+const requirement = ({key, operator, values = []}) => `${key} ${operator}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
+
+/** Of pods: "app=web, tier In (a, b)". */
+function selectorText(selector) {
+  if (selector === undefined) return 'no pod';
+  const {matchLabels = {}, matchExpressions = []} = selector;
+  const parts = [...Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`), ...matchExpressions.map(requirement)];
+  return parts.length === 0 ? 'all pods' : parts.join(', ');
+}
+
+function termText({labelSelector, matchLabelKeys = [], mismatchLabelKeys = [], namespaceSelector, namespaces = [], topologyKey}) {
+  const where = [namespaces.length > 0 ? ` in ${namespaces.join(', ')}` : '', namespaceSelector === undefined ? '' : ` in namespaces of ${selectorText(namespaceSelector).replace('all pods', 'any labels')}`];
+  const keys = [...matchLabelKeys.map((key) => ` with the same ${key}`), ...mismatchLabelKeys.map((key) => ` with another ${key}`)];
+  return `${selectorText(labelSelector)}${where.join('')}${keys.join('')}, by ${topologyKey}`;
+}
+
+function tolerationText({effect, key, operator, tolerationSeconds, value}) {
+  const what = key === undefined ? 'every taint' : value === undefined || operator === 'Exists' ? key : `${key}${operator === 'Lt' ? '<' : operator === 'Gt' ? '>' : '='}${value}`;
+  return `${what}${effect === undefined ? '' : `:${effect}`}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds} s`}`;
+}
+
+function constraintText({labelSelector, matchLabelKeys = [], maxSkew, minDomains, nodeAffinityPolicy, nodeTaintsPolicy, topologyKey, whenUnsatisfiable}) {
+  const more = [...matchLabelKeys.map((key) => `with the same ${key}`), minDomains === undefined ? '' : `minDomains ${minDomains}`,
+    nodeAffinityPolicy === undefined ? '' : `nodeAffinityPolicy ${nodeAffinityPolicy}`, nodeTaintsPolicy === undefined ? '' : `nodeTaintsPolicy ${nodeTaintsPolicy}`];
+  return [`${selectorText(labelSelector)} by ${topologyKey}`, `maxSkew ${maxSkew}`, whenUnsatisfiable, ...more].filter((part) => part !== '').join(', ');
+}
+
+/** [[name, texts]] */
+function selectorTexts({nodeAffinity = [], nodeSelector = {}, podAffinity = [], podAntiAffinity = [], tolerations = [], topologySpreadConstraints = []}) {
+  const nodeTerm = ({matchExpressions = [], matchFields = []}) => [...matchExpressions, ...matchFields].map(requirement).join(' and ') || 'no node';
+  return [
+    ['nodeSelector', Object.entries(nodeSelector).map(([key, value]) => `${key}=${value}`)],
+    ['nodeAffinity', nodeAffinity.length === 0 ? [] : [nodeAffinity.map(nodeTerm).join(' or ')]],
+    ['podAffinity', podAffinity.map(termText)],
+    ['podAntiAffinity', podAntiAffinity.map(termText)],
+    ['topologySpreadConstraints', topologySpreadConstraints.map(constraintText)],
+    ['tolerations', tolerations.map(tolerationText)],
+  ];
 }
 
 function nodes(names, total = names.length) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What if the cluster were another: a form, and the answer as a difference from today.
 
-import {amount, announce, count, counted, h, nodeLink, pager, percent, podLink} from './dom.js';
+import {amount, announce, count, counted, h, namespaceOf, nodeLink, pager, percent, podLink} from './dom.js';
 
 const kRowsAPage = 50;
 const kMostSuggested = 40;
@@ -12,7 +12,7 @@ export class WhatIfView {
   constructor(page) {
     this.page = page;
     this.result = h('div', {id: 'answer', 'aria-live': 'polite'},
-      h('p', {className: 'empty'}, 'What differs from today will stand here: who moves where, who fits nowhere, which budgets stop a drain.'));
+      h('p', {className: 'empty'}, 'What differs will stand here: who moves where, who fits nowhere, which budgets stop a drain.'));
     this.form = this.makeForm();
     this.element = h('div', {className: 'column two'},
       h('div', {}, h('h2', {}, 'What if'),
@@ -22,6 +22,9 @@ export class WhatIfView {
   }
 
   show(parameters) {
+    // What was filled in meanwhile stays.
+    if (parameters.toString() === this.asked) return;
+    this.asked = parameters.toString();
     const fill = (name, value) => {
       if (value !== null) this.form.elements.namedItem(name).value = value;
     };
@@ -139,24 +142,25 @@ export class WhatIfView {
       h('h2', {}, 'Today and then'), this.summary(answer),
       answer.drained.map((node) => this.drained(node)),
       answer.filled === undefined ? null : this.filled(answer.filled),
+      answer.evictedBefore.length === 0 ? null : h('section', {className: 'card'}, h('h3', {}, `For the pods that are pending now preemption evicts ${counted(answer.evictedBefore.length, 'pod')}`), h('p', {}, list(answer.evictedBefore))),
       answer.evicted.length === 0 ? null : h('section', {className: 'card'}, h('h3', {}, `Preemption evicts ${counted(answer.evicted.length, 'pod')}`), h('p', {}, list(answer.evicted))),
       this.moved(answer)));
   }
 
-  summary({before, after}) {
+  summary({now, before, after}) {
     const row = (name, get, write = count) => {
       const difference = get(after) - get(before);
       const sign = difference > 0 ? '+' : '−';
-      return h('tr', {}, h('th', {scope: 'row'}, name), h('td', {className: 'number'}, write(get(before))), h('td', {className: 'number'}, write(get(after))),
+      return h('tr', {}, h('th', {scope: 'row'}, name), h('td', {className: 'number'}, write(get(now))), h('td', {className: 'number'}, write(get(before))), h('td', {className: 'number'}, write(get(after))),
         h('td', {className: 'number difference'}, difference === 0 ? '=' : `${sign}${write(Math.abs(difference))}`));
     };
     const share = (name, get) => h('tr', {}, h('th', {scope: 'row'}, name),
-      ...[before, after].map((one) => h('td', {className: 'number'}, percent(get(one).requested, get(one).allocatable))), h('td', {}));
+      ...[now, before, after].map((one) => h('td', {className: 'number'}, percent(get(one).requested, get(one).allocatable))), h('td', {}));
     return h('table', {className: 'summary'},
-      h('caption', {className: 'unseen'}, 'The cluster today and then'),
-      h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, h('span', {className: 'unseen'}, 'What')), h('th', {scope: 'col', className: 'number'}, 'Today'), h('th', {scope: 'col', className: 'number'}, 'Then'), h('th', {scope: 'col', className: 'number'}, 'Difference'))),
+      h('caption', {className: 'unseen'}, 'The cluster now, with its pending pods placed, and then'),
+      h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, h('span', {className: 'unseen'}, 'What')), h('th', {scope: 'col', className: 'number'}, 'Now'), h('th', {scope: 'col', className: 'number'}, 'Placed'), h('th', {scope: 'col', className: 'number'}, 'Then'), h('th', {scope: 'col', className: 'number'}, 'Difference'))),
       h('tbody', {},
-        row('Nodes', (one) => one.nodes), row('Nodes with pods', (one) => one.usedNodes), row('Nodes that would do, at least', (one) => one.usedNodesLowerBound), row('Pods', (one) => one.pods), row('Pending pods', (one) => one.pending),
+        row('Nodes', (one) => one.nodes), row('Nodes with pods', (one) => one.usedNodes), row('Nodes that would do, at least', (one) => one.usedNodesLowerBound), row('Pods', (one) => one.pods), row('Pending pods', (one) => one.pending), row('Evicted pods', (one) => one.evicted),
         row('CPU that nodes have', (one) => one.milliCPU.allocatable, (value) => amount('cpu', value)),
         share('CPU requested', (one) => one.milliCPU), row('CPU stranded', (one) => one.milliCPU.stranded, (value) => amount('cpu', value)),
         share('Memory requested', (one) => one.memory), row('Memory stranded', (one) => one.memory.stranded, (value) => amount('memory', value))));
@@ -180,15 +184,17 @@ export class WhatIfView {
       h('p', {className: 'dim'}, `On ${counted(nodes.length, 'node')}${nodes.length === 0 ? '' : `: ${nodes.slice(0, 8).map(([name, pods]) => `${name} (${pods})`).join(', ')}${nodes.length > 8 ? ', …' : ''}`}`));
   }
 
-  moved({pods}) {
+  moved({pods: all}) {
     const {first} = this;
+    const {namespace} = this.page;
+    const pods = namespace === '' ? all : all.filter(({pod}) => namespaceOf(pod) === namespace);
     const place = (pod, member) => {
       if (!(member in pod)) return h('td', {className: 'dim'}, 'not there');
       if (pod[member] === null) return h('td', {}, h('span', {className: 'badge bad'}, 'pending'));
       return h('td', {}, member === 'before' ? h('a', {href: nodeLink(pod[member])}, pod[member]) : pod[member]);
     };
-    if (pods.length === 0) return h('p', {className: 'dim'}, 'No pod is elsewhere.');
-    return h('section', {className: 'card'}, h('h3', {}, `${counted(pods.length, 'pod')} elsewhere`),
+    if (pods.length === 0) return h('p', {className: 'dim'}, all.length === 0 ? 'No pod is elsewhere.' : `No pod in ${namespace} is elsewhere.`);
+    return h('section', {className: 'card'}, h('h3', {}, `${counted(pods.length, 'pod')}${namespace === '' ? '' : ` in ${namespace}`} elsewhere`),
       h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Pods that are elsewhere'}, h('table', {},
         h('thead', {}, h('tr', {}, ['Pod', 'Today', 'Then', 'Why'].map((title) => h('th', {scope: 'col'}, title)))),
         h('tbody', {}, pods.slice(first, first + kRowsAPage).map((pod) => h('tr', {},

@@ -9,14 +9,15 @@
 #include <memory>
 #include <utility>
 
-#include "src/app/in_tree_plugins.h"
-#include "src/app/live_state.h"
+#include "src/app/daemon/in_tree_plugins.h"
+#include "src/app/endpoints/live_state.h"
 #include "src/base/clock.h"
 #include "src/base/inbox.h"
 #include "src/base/thread.h"
 #include "src/config/load.h"
 #include "src/documents/parse.h"
-#include "src/mirror/answers.h"
+#include "src/questions/answers.h"
+#include "src/questions/pod_question.h"
 #include "tests/support/builders.h"
 
 namespace berth::bench {
@@ -25,7 +26,7 @@ namespace {
 using std::chrono::duration;
 
 // Makes simulations; there is nothing to follow.
-class StillCluster final : public mirror::LiveCluster {
+class StillCluster final : public questions::LiveCluster {
  public:
   Result<std::unique_ptr<simulator::Simulation>> MakeSimulation() override {
     simulator::SimulationOptions options;
@@ -36,7 +37,7 @@ class StillCluster final : public mirror::LiveCluster {
     return simulator::Simulation::Make(options, app::FindInTreePlugins().registry);
   }
   size_t num_kinds() const override { return 0; }
-  void Follow(mirror::ChangeSink /*sink*/) override {}
+  void Follow(questions::ChangeSink /*sink*/) override {}
   void Unfollow() override {}
 };
 
@@ -49,7 +50,7 @@ Duration Take(const std::function<void()>& work) {
   return base::ThreadCpuTime() - before;
 }
 
-void Put(api::ObjectPtr object, mirror::Mirror& mirror) {
+void Put(api::ObjectPtr object, questions::Mirror& mirror) {
   informers::InformerEvent event;
   event.kind = simulator::KindOf(object);
   event.new_object = std::move(object);
@@ -81,7 +82,7 @@ std::vector<api::ObjectPtr> Objects(const QuestionSizes& sizes) {
   return objects;
 }
 
-void Fill(std::vector<api::ObjectPtr> objects, mirror::Mirror& mirror) {
+void Fill(std::vector<api::ObjectPtr> objects, questions::Mirror& mirror) {
   for (api::ObjectPtr& object : objects) Put(std::move(object), mirror);
   mirror.simulation().RunDue();
 }
@@ -94,13 +95,13 @@ std::string Question(size_t i, size_t cpu) {
 }
 
 // As the endpoint answers one; how long each took.
-std::vector<Duration> Judge(const QuestionSizes& sizes, size_t cpu, mirror::Mirror& mirror) {
+std::vector<Duration> Judge(const QuestionSizes& sizes, size_t cpu, questions::Mirror& mirror) {
   std::vector<Duration> times;
   for (size_t i = 0; i < sizes.questions; ++i) {
     const std::string text = Question(i, cpu);
     times.push_back(Take([&] {
-      const auto pods = mirror::ParsePods(*documents::ParseJson(text, ""));
-      const auto reply = mirror::JudgePods(*pods, mirror, [] { return false; });
+      const auto pods = questions::ParsePods(*documents::ParseJson(text, ""));
+      const auto reply = questions::JudgePods(*pods, mirror, [] { return false; });
       if (reply.code != 200) std::exit(2);
     }));
   }
@@ -113,7 +114,7 @@ Duration P99(std::vector<Duration> times) {
 }
 
 // The documents of /debug/explain, of pods that fit nowhere and no two of which are alike.
-std::vector<Duration> ExplainAll(const QuestionSizes& sizes, mirror::Mirror& mirror) {
+std::vector<Duration> ExplainAll(const QuestionSizes& sizes, questions::Mirror& mirror) {
   std::vector<Duration> times;
   for (size_t i = 0; i < sizes.questions / 10; ++i) {
     const auto pod = test::MakePod()
@@ -121,7 +122,9 @@ std::vector<Duration> ExplainAll(const QuestionSizes& sizes, mirror::Mirror& mir
                          .Req({{"cpu", std::to_string(20'000 + i) + "m"}})
                          .Ptr();
     times.push_back(Take([&] {
-      if (app::ExplainPending(mirror.simulation().scheduler(), pod, {}, {}).empty()) std::exit(2);
+      const auto answer = questions::Explain(mirror.simulation().scheduler(), pod,
+                                             {.effects = scheduler::Effects::kNone});
+      if (questions::ToText(answer, questions::Form::kJson).empty()) std::exit(2);
     }));
   }
   std::ranges::sort(times);
@@ -133,7 +136,7 @@ std::vector<Duration> ExplainAll(const QuestionSizes& sizes, mirror::Mirror& mir
 struct HeldUp {
   size_t decided = 0;
   Duration telling{};   // a mirror that begins of them
-  Duration standing{};  // finding out where a pod stands
+  Duration position{};  // finding out where a pod stands
 };
 
 HeldUp HoldUp(const QuestionSizes& sizes, StillCluster& cluster) {
@@ -156,27 +159,27 @@ HeldUp HoldUp(const QuestionSizes& sizes, StillCluster& cluster) {
   // Turns of the loop alone, so that no bind is answered.
   for (size_t i = 0; i < kWaiting; ++i) scheduler.Turn(simulation->now());
   std::vector<Duration> telling;
-  std::vector<Duration> standing;
-  base::Inbox<mirror::Change> feed;
+  std::vector<Duration> position;
+  base::Inbox<questions::ClusterChange> feed;
   for (const std::string& key : keys) {
     telling.push_back(Take([&] {
-      scheduler.TellDecisions([&feed](const scheduler::Decision& pod) { feed.Push(pod); });
+      scheduler.WatchAssignments([&feed](const scheduler::PodAssignment& pod) { feed.Push(pod); });
     }));
-    std::vector<mirror::Change> told;
+    std::vector<questions::ClusterChange> told;
     feed.Drain(told, Duration::zero());
     if (told.size() != scheduler.binding_cycles().size()) std::exit(2);
-    standing.push_back(Take([&] {
-      if (!app::StandingOf(scheduler, key)) std::exit(2);
+    position.push_back(Take([&] {
+      if (!app::PositionOf(scheduler, key)) std::exit(2);
     }));
   }
-  return {scheduler.binding_cycles().size(), P99(telling), P99(standing)};
+  return {scheduler.binding_cycles().size(), P99(telling), P99(position)};
 }
 
 }  // namespace
 
 std::vector<Figure> Questions(const QuestionSizes& sizes) {
   StillCluster cluster;
-  mirror::Mirror mirror(Made(cluster.MakeSimulation()));
+  questions::Mirror mirror(Made(cluster.MakeSimulation()));
   std::vector<Figure> figures;
   const auto add = [&figures](const std::string& what, double value, const std::string& unit) {
     figures.push_back({"Questions", what, value, unit});
@@ -194,19 +197,19 @@ std::vector<Figure> Questions(const QuestionSizes& sizes) {
   }
   const std::vector<Duration> verdicts = ExplainAll(sizes, mirror);
   add("a pod's verdict of all nodes, median", Seconds(verdicts[verdicts.size() / 2]) * 1000, "ms");
-  const auto question = what_if::ParseQuestion(std::string_view(
+  const auto question = questions::ParseWhatIf(std::string_view(
       R"({"drain":["node-1"],"fill":{"pod":{"metadata":{"name":"more"},"spec":{"containers":[)"
       R"({"name":"c","resources":{"requests":{"cpu":"1"}}}]}},"most":1000}})"));
   const Duration large = Take([&] {
-    const auto reply =
-        mirror::AnswerWhatIf(*question, mirror::Form::kJson, cluster, mirror, [] { return false; });
+    const auto reply = questions::AnswerWhatIf(*question, questions::Form::kJson, cluster, mirror,
+                                               [] { return false; });
     if (reply.code != 200) std::exit(2);
   });
   add("a drain, and 1,000 more pods", Seconds(large) * 1000, "ms");
   const HeldUp held_up = HoldUp(sizes, cluster);
   add("scheduling thread, tells of " + std::to_string(held_up.decided) + " decided pods, p99",
       Seconds(held_up.telling) * 1e6, "us");
-  add("scheduling thread, where a pod stands, p99", Seconds(held_up.standing) * 1e6, "us");
+  add("scheduling thread, where a pod stands, p99", Seconds(held_up.position) * 1e6, "us");
   return figures;
 }
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/app/in_tree_plugins.h"
+#include "src/app/daemon/in_tree_plugins.h"
 #include "src/base/clock.h"
 #include "src/config/load.h"
 #include "src/informers/kinds.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "src/app/in_tree_plugins.h"
+#include "src/app/daemon/in_tree_plugins.h"
 #include "src/base/clock.h"
 #include "src/config/load.h"
 #include "tests/support/builders.h"

@@ -26,10 +26,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/machine"
-	"berth.dev/tests/program"
-	"berth.dev/tests/progress"
+	"berth.dev/tests/checkout"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/machine"
+	"berth.dev/tests/internal/program"
+	"berth.dev/tests/internal/progress"
 )
 
 const (
@@ -73,7 +74,7 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	flags.StringVar(&nodes, "nodes", "1000,10000,100000,1000000", "numbers of nodes")
 	flags.IntVar(&o.pods, "pods", 1_000_000, fmt.Sprintf("number of pods, where the nodes take them: %d each", podsOfNode))
-	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
+	flags.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+checkout.BinaryVariable+", then what the presets build")
 	flags.StringVar(&o.output, "o", "table", "table or json")
 	if err := flags.Parse(args); err != nil {
 		return o, err

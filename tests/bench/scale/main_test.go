@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/internal/daemon"
 )
 
 func TestAllPodsOfASmallClusterAreBound(t *testing.T) {

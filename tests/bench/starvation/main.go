@@ -24,10 +24,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"berth.dev/tests/checkout"
 	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
-	"berth.dev/tests/daemon/workload"
-	"berth.dev/tests/progress"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
+	"berth.dev/tests/internal/daemon/workload"
+	"berth.dev/tests/internal/progress"
 )
 
 const namespace = "starvation"
@@ -53,7 +55,7 @@ func main() {
 	flag.IntVar(&o.pods, "pods", 1000, "number of pods that fit")
 	flag.IntVar(&o.crowd, "crowd", 10, "pods that do not fit, for each one that does")
 	flag.Float64Var(&o.rate, "rate", 5, "pods that fit created in a second; 20 keep two cores busy with the API server alone")
-	flag.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+daemon.BinaryVariable+", then what the presets build")
+	flag.StringVar(&o.berth, "berth", "", "Berth's binary; default $"+checkout.BinaryVariable+", then what the presets build")
 	flag.BoolVar(&o.peer, "peer", false, "measure kube-scheduler instead of Berth")
 	flag.StringVar(&o.output, "o", "table", "table or json")
 	flag.Parse()
@@ -76,7 +78,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
 	if o.peer {
-		program.Path = c.Binary(controlplane.Scheduler)
+		program.Path = c.Binary(programs.Scheduler)
 	}
 	admin := c.Client(controlplane.Admin)
 	if err := workload.CreateNamespace(ctx, admin, namespace); err != nil {

@@ -18,8 +18,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"berth.dev/tests/controlplane"
-	"berth.dev/tests/daemon"
+	"berth.dev/tests/controlplane/programs"
+	"berth.dev/tests/internal/daemon"
 )
 
 const kubeconfig = `apiVersion: v1
@@ -52,13 +52,13 @@ type result struct {
 	err    string
 }
 
-type programs struct {
+type pair struct {
 	scheduler, berth string
 }
 
-func findPrograms(t *testing.T) programs {
+func findPrograms(t *testing.T) pair {
 	t.Helper()
-	binaries, err := controlplane.Build(context.Background(), os.Stderr)
+	binaries, err := programs.Build(context.Background(), os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func findPrograms(t *testing.T) programs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return programs{scheduler: binaries.Path(controlplane.Scheduler), berth: berth.Path}
+	return pair{scheduler: binaries.Path(programs.Scheduler), berth: berth.Path}
 }
 
 func (s sample) document(kubeconfig string) string {
@@ -171,15 +171,15 @@ func normalise(text, dir string) string {
 }
 
 func TestEffectiveConfigurationIsKubeSchedulers(t *testing.T) {
-	programs := findPrograms(t)
+	pair := findPrograms(t)
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			want := s.run(t, programs.scheduler)
+			want := s.run(t, pair.scheduler)
 			if want.err != "" {
 				t.Fatalf("kube-scheduler refuses the sample: %s", want.err)
 			}
-			got := s.run(t, programs.berth, "run")
+			got := s.run(t, pair.berth, "run")
 			if got.err != "" {
 				t.Fatalf("berth refuses it: %s", got.err)
 			}
@@ -191,12 +191,12 @@ func TestEffectiveConfigurationIsKubeSchedulers(t *testing.T) {
 }
 
 func TestErrorsAreKubeSchedulers(t *testing.T) {
-	programs := findPrograms(t)
+	pair := findPrograms(t)
 	for _, s := range mistakes {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			want := s.run(t, programs.scheduler)
-			got := s.run(t, programs.berth, "run")
+			want := s.run(t, pair.scheduler)
+			got := s.run(t, pair.berth, "run")
 			if got.err == "" {
 				t.Fatalf("berth accepts it; kube-scheduler: %s", want.err)
 			}

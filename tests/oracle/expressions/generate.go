@@ -157,7 +157,8 @@ func (g *Generator) boolean(m func(kind) string, depth int) string {
 			m(pick(g, integer, natural, double)) + ")"
 	case 6:
 		return pick(g, m(integer)+" in "+m(integers), m(text)+" in "+m(texts), m(text)+" in "+m(table),
-			m(dyn)+" in "+m(texts), g.domain()+" in device.attributes")
+			m(dyn)+" in "+m(texts), g.domain()+" in device.attributes", "dyn("+m(pick(g, integer, natural, double))+") in "+
+				pick(g, "[1.0, 2.0, 7.0]", "[1, 2, 7]", "[0u, 1u, 5u]", "[9007199254740993, 1]", "[0.5, -1.5]"))
 	case 7:
 		return m(text) + "." + pick(g, "contains", "startsWith", "endsWith") + "(" + m(text) + ")"
 	case 8:
@@ -169,7 +170,8 @@ func (g *Generator) boolean(m func(kind) string, depth int) string {
 		return g.loop(m(texts), pick(g, "all", "exists", "exists_one"), 1, text, boolean, depth)
 	case 11:
 		return pick(g, "has(device.attributes["+g.domain()+"]."+g.attribute()+")", "has("+m(table)+".a)",
-			"has({'a': "+m(integer)+"}.b)", "has(device.capacity["+g.domain()+"]."+g.capacity()+")",
+			"has({'a': "+m(integer)+"}.b)", "has(optional.of("+m(table)+")."+pick(g, "a", "z")+")",
+			"has({'t': "+m(table)+"}.?t."+pick(g, "a", "z")+")", "has(device.capacity["+g.domain()+"]."+g.capacity()+")",
 			"device.attributes["+g.domain()+"].?"+g.attribute()+".hasValue()", m(maybeInt)+".hasValue()")
 	case 12:
 		return pick(g, m(quantity)+pick(g, ".isGreaterThan(", ".isLessThan(")+m(quantity)+")",
@@ -326,7 +328,8 @@ func (g *Generator) attribute() string { return pick(g, AttributeNames...) }
 func (g *Generator) capacity() string  { return pick(g, CapacityNames...) }
 
 func (g *Generator) pattern() string {
-	return pick(g, "'a+'", "'^[a-z]*$'", "'(x|y)?'", "'.'", "''", "'[0-9]+'", "'\\\\bA'", "device.driver", "'('", "'é'")
+	return pick(g, "'a+'", "'^[a-z]*$'", "'(x|y)?'", "'.'", "''", "'[0-9]+'", "'\\\\bA'", "device.driver", "'('", "'é'", "'(?<n>[a-c])+'",
+		"'(?P<n>a)|(?<n>b)'", "'\\\\p{Letter}+'", "'(?i)k'", "'\\\\C'", "'a**'", "'\\\\B'")
 }
 
 func (g *Generator) format() string {

@@ -195,7 +195,12 @@ func (g *generator) reordered() []any {
 
 // compared are the plugins that a profile of this case may have.
 func (g *generator) compared() []dict {
-	return slices.DeleteFunc(slices.Clone(compared), func(plugin dict) bool { return slices.Contains(g.off, plugin["name"].(string)) })
+	plugins := slices.Clone(compared)
+	if g.mood.deferred > 0 {
+		fit := slices.IndexFunc(plugins, func(plugin dict) bool { return plugin["name"] == names.NodeResourcesFit })
+		plugins = slices.Insert(plugins, fit, dict{"name": names.DeferredPodScheduling})
+	}
+	return slices.DeleteFunc(plugins, func(plugin dict) bool { return slices.Contains(g.off, plugin["name"].(string)) })
 }
 
 func except(plugins, off []string) []string {
@@ -242,7 +247,7 @@ func (g *generator) pluginConfig() []any {
 
 const (
 	mayBeOfDevices = true
-	// NodeResourcesBalancedAllocation panics over a resource that a class with selectors stands for.
+	// For NodeResourcesBalancedAllocation: see what ../README.md leaves out.
 	notOfDevices = false
 )
 

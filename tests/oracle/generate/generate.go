@@ -27,6 +27,8 @@ type Case struct {
 	Config  map[string]any
 	// PodGroups says whether pods may belong to groups.
 	PodGroups upstream.PodGroups
+	// DeferredResizes says that pods whose resize is deferred are queued.
+	DeferredResizes bool
 }
 
 // generator has what the objects of one case share.
@@ -69,6 +71,8 @@ type Options struct {
 	// PodGroups makes clusters with pod groups, or trees of them, without volumes, and without devices but where the groups
 	// have claims of them.
 	PodGroups upstream.PodGroups
+	// DeferredResizes makes clusters with pods that wait on their nodes for room for their resize.
+	DeferredResizes bool
 }
 
 // New makes the case of a seed.
@@ -124,7 +128,7 @@ func New(seed uint64, options Options) Case {
 	if g.chance(0.3) {
 		g.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
 	}
-	c := Case{Seed: seed, Config: asDict(g.config()), PodGroups: options.PodGroups}
+	c := Case{Seed: seed, Config: asDict(g.config()), PodGroups: options.PodGroups, DeferredResizes: options.DeferredResizes}
 	for _, object := range objects {
 		plain := asDict(object)
 		if g.mood.oddQuantities > 0 {

@@ -137,6 +137,44 @@ func TestCasesAreOfAllKinds(t *testing.T) {
 	}
 }
 
+func TestDeferredResizesAreOfAllKinds(t *testing.T) {
+	if err := upstream.UseDeferredResizes(true); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := upstream.UseDeferredResizes(false); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	fits, full, disabled, tooLarge, victims := 0, 0, 0, 0, 0
+	for seed := range uint64(60) {
+		kase := generate.New(seed, generate.Options{Nodes: 30, Volumes: true, Devices: true, DeferredResizes: true})
+		for _, v := range verdicts(t, kase, kase.ClusterJSON()) {
+			node := v.Nodes[v.ResizeOn]
+			switch {
+			case v.ResizeOn == "" || v.Result == upstream.Ignored:
+			case v.Result == upstream.Scheduled:
+				fits++
+			case node.Plugin == names.DeferredPodScheduling:
+				disabled++
+			case node.Plugin == names.NodeResourcesFit && node.Code == "UnschedulableAndUnresolvable":
+				tooLarge++
+			case node.Plugin == names.NodeResourcesFit:
+				full++
+			}
+			if v.ResizeOn != "" && v.Preemption != nil && len(v.Preemption.Candidates) > 0 {
+				victims++
+			}
+		}
+	}
+	for what, count := range map[string]int{"fit": fits, "find their node full": full, "may not have others evicted": disabled,
+		"want more than their node has": tooLarge, "have victims": victims} {
+		if count < 20 {
+			t.Errorf("%d deferred resizes %s", count, what)
+		}
+	}
+}
+
 func (p preemptions) check(t *testing.T) {
 	for what, count := range map[string]int{
 		"have candidates": p.pods, "have several best candidates": p.ties, "have a choice of candidates": p.choices,

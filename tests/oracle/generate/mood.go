@@ -56,6 +56,18 @@ type mood struct {
 	oddQuantities float64
 	// plainConfig leaves everything to the defaults.
 	plainConfig bool
+
+	// deferred is the share of resizes under way that are deferred; the nodes' policies are of those with this gate. 0: half
+	// of those that cannot go on, and no policies.
+	deferred, resizePolicies float64
+}
+
+// deferResizes has most placed pods wait for a resize.
+func (m *mood) deferResizes(r random) {
+	m.resize, m.placed = 0.4+r.feature(0.6), 0.5+0.4*r.Float64()
+	m.deferred, m.resizePolicies = 0.5+0.5*r.Float64(), r.feature(0.5)
+	m.priority, m.small = max(m.priority, 0.5), max(m.small, 0.5)
+	m.placedPriorities, m.waitingPriorities = priorities, priorities
 }
 
 // feature is how much of a thing there is: mostly none, some, or a lot.
@@ -98,6 +110,9 @@ func newMood(r random, options Options) mood {
 	}
 	if r.chance(0.6) {
 		m.crowd(r)
+	}
+	if options.DeferredResizes {
+		m.deferResizes(r)
 	}
 	if options.Volumes && r.chance(0.4) {
 		m.store(r)

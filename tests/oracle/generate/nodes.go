@@ -27,6 +27,12 @@ func (g *generator) node(i int) *corev1.Node {
 				corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 		}
 	}
+	if m.resizePolicies > 0 && r.chance(m.resizePolicies) {
+		node.Spec.PodPreemptionPolicy = &corev1.NodePodPreemptionPolicy{}
+		if r.chance(0.8) {
+			node.Spec.PodPreemptionPolicy.DisableResizePreemption = []string{"example.com/operator"}
+		}
+	}
 	if !r.chance(m.bareNodes) {
 		node.Status.Allocatable = g.allocatable()
 		node.Status.Capacity = node.Status.Allocatable

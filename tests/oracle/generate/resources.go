@@ -143,6 +143,14 @@ func (g *generator) resize(pod *corev1.Pod) {
 			pod.Status.AllocatedResources = other(pod.Spec.Resources.Requests)
 		}
 	}
+	if g.mood.deferred > 0 {
+		if g.chance(g.mood.deferred) {
+			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+				Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonDeferred,
+			})
+		}
+		return
+	}
 	if g.chance(0.6) {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
 			Type: corev1.PodResizePending, Status: corev1.ConditionTrue,

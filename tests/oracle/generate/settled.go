@@ -13,11 +13,13 @@ import (
 // Settled is the case as the controllers of volumes leave it: they would change nothing until a pod has chosen its
 // volumes. `berth simulate` plays these controllers, and a replay knows only what follows from decisions.
 func (c Case) Settled() Case {
-	s := settler{claims: map[string]dict{}, waiting: map[string]bool{}}
+	s := settler{claims: map[string]dict{}, volumes: map[string]bool{}, waiting: map[string]bool{}}
 	for _, object := range c.Objects {
 		switch object["kind"] {
 		case "StorageClass":
 			s.waiting[text(object, "metadata", "name")] = true
+		case "PersistentVolume":
+			s.volumes[text(object, "metadata", "name")] = true
 		case "PersistentVolumeClaim":
 			s.claims[text(object, "metadata", "namespace")+"/"+text(object, "metadata", "name")] = object
 		}
@@ -39,6 +41,7 @@ func (c Case) HasVolumes() bool {
 
 type settler struct {
 	claims  map[string]dict
+	volumes map[string]bool
 	waiting map[string]bool
 }
 
@@ -79,7 +82,7 @@ func (s settler) settleVolume(pv dict) dict {
 func (s settler) settleClaim(claim dict) dict {
 	name := text(claim, "spec", "volumeName")
 	if isBound(claim) {
-		if name == "" || name == "gone" {
+		if !s.volumes[name] {
 			claim = with(claim, string(corev1.ClaimLost), "status", "phase")
 		}
 		return claim

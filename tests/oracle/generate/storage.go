@@ -131,8 +131,8 @@ func (g *generator) csiNode(i int) *storagev1.CSINode {
 	return node
 }
 
-// capacities are such that one at most has room for a node: of several upstream takes any. All have a capacity: upstream
-// breaks down where only maximumVolumeSize is known.
+// capacities are such that one at most has room for a node: of several upstream takes any. All have a capacity: see what
+// ../README.md leaves out.
 func (g *generator) capacities() []any {
 	r := g.random
 	var objects []any

@@ -41,7 +41,8 @@ func (c *Checker) Check(ctx context.Context, kase generate.Case) (*Difference, e
 		return c.check(ctx, kase, c.comparePodGroups)
 	}
 	difference, err := c.check(ctx, kase, c.compareVerdicts)
-	if difference != nil || err != nil {
+	// What a deferred resize does to the others is the kubelet's affair, whom neither side plays.
+	if difference != nil || err != nil || kase.DeferredResizes {
 		return difference, err
 	}
 	if kase.HasVolumes() && !c.ReplayVolumes {
@@ -147,6 +148,9 @@ func (c *Checker) run(ctx context.Context, verb string, f files, flags ...string
 	if f.podGroups != upstream.NoPodGroups {
 		args = append(args, "--feature-gates", f.podGroups.Gates())
 	}
+	if f.deferredResizes {
+		args = append(args, "--feature-gates", upstream.DeferredResizesGate(true))
+	}
 	command := exec.CommandContext(ctx, c.Berth, args...)
 	var out, complaints bytes.Buffer
 	command.Stdout, command.Stderr = &out, &complaints
@@ -171,13 +175,14 @@ type files struct {
 	seed                    string
 	cluster, config         []byte
 	podGroups               upstream.PodGroups
+	deferredResizes         bool
 }
 
 // write uses YAML for a quarter of the seeds, JSON for the others: it is read much faster.
 func (c *Checker) write(kase generate.Case) (files, error) {
 	f := files{
 		configPath: filepath.Join(c.Dir, "config.yaml"), config: kase.ConfigYAML(), seed: strconv.FormatUint(kase.Seed, 10),
-		podGroups: kase.PodGroups,
+		podGroups: kase.PodGroups, deferredResizes: kase.DeferredResizes,
 	}
 	if kase.Seed%4 == 0 {
 		f.clusterPath, f.cluster = filepath.Join(c.Dir, "cluster.yaml"), kase.ClusterYAML()

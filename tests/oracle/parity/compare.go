@@ -36,6 +36,9 @@ func compareVerdicts(want []*upstream.Verdict, explained []byte) *Difference {
 	if text := bytes.TrimSuffix(explained, []byte("\n")); len(text) > 0 {
 		lines = bytes.Split(text, []byte("\n"))
 	}
+	for i, line := range lines {
+		lines[i] = bytes.Replace(line, []byte(`"apiVersion":"berth.dev/v1",`), nil, 1)
+	}
 	for i, verdict := range want {
 		if i >= len(lines) {
 			return &Difference{Kind: "missing document", Pod: verdict.Pod, Details: []string{"berth has no document"}}

@@ -41,7 +41,7 @@ const (
 
 // judge says what upstream thinks of the pod in the state as it is.
 func (s *State) judge(pod *corev1.Pod, over scope) *Verdict {
-	v := &Verdict{Pod: Name(pod), Nodes: map[string]Node{}}
+	v := &Verdict{Pod: Name(pod), Nodes: map[string]Node{}, ResizeOn: pod.Spec.NodeName}
 	profile, known := s.scheduler.Profiles[pod.Spec.SchedulerName]
 	if known {
 		v.Profile = pod.Spec.SchedulerName
@@ -65,7 +65,7 @@ func (s *State) judge(pod *corev1.Pod, over scope) *Verdict {
 		err = c.run(nodes)
 	}
 	if err != nil {
-		return &Verdict{Pod: v.Pod, Profile: v.Profile, Nodes: map[string]Node{}, Result: Error, Message: err.Error(), Errors: v.Errors}
+		return &Verdict{Pod: v.Pod, Profile: v.Profile, ResizeOn: v.ResizeOn, Nodes: map[string]Node{}, Result: Error, Message: err.Error(), Errors: v.Errors}
 	}
 	return v
 }
@@ -98,6 +98,10 @@ func (c *cycle) run(nodes []fwk.NodeInfo) error {
 		return err
 	}
 	c.verdict.Result = Scheduled
+	if c.pod.Spec.NodeName != "" {
+		c.verdict.chooseBest() // It runs there: nothing is scored or reserved.
+		return nil
+	}
 	if err := c.score(feasible); err != nil {
 		return err
 	}

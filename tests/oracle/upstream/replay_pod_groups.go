@@ -184,6 +184,9 @@ func (r *groupReplay) listen() {
 func (r *groupReplay) choose(result *scheduler.ScheduleResult, profile framework.Framework, state fwk.CycleState, pod *corev1.Pod) error {
 	name := Name(pod)
 	if r.seen.Has(name) {
+		if r.run > 0 || r.attempt.placesNone() {
+			r.refused = nil // Berth tells of the last dry run alone: those before it may have gone elsewhere.
+		}
 		r.run++
 		r.seen = sets.New[string]()
 	}

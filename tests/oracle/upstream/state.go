@@ -137,6 +137,10 @@ func (s *State) fill(cluster *Cluster, cfg *config.KubeSchedulerConfiguration) e
 			}
 			s.placed[Name(pod)] = pod
 			s.tell(framework.EventAssignedPodAdd, pod)
+			if resizeWaits(pod) && s.scheduler.Profiles.HandlesSchedulerName(pod.Spec.SchedulerName) {
+				s.pending[Name(pod)] = pod
+				s.unqueued = append(s.unqueued, pod)
+			}
 		default:
 			s.pending[Name(pod)] = pod
 			if s.scheduler.Profiles.HandlesSchedulerName(pod.Spec.SchedulerName) {

@@ -35,7 +35,9 @@ type Verdict struct {
 	// Preemption is there for unschedulable pods of profiles that preempt.
 	Preemption *Preemption `json:"preemption,omitempty"`
 	Profile    string      `json:"profile,omitempty"`
-	Result     Result      `json:"result"`
+	// ResizeOn is the node where the pod runs and is to be resized.
+	ResizeOn string `json:"resizeOn,omitempty"`
+	Result   Result `json:"result"`
 
 	// Errors are the messages that a failed cycle could have: nodes are looked at in parallel.
 	Errors []string `json:"-"`

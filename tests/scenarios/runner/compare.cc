@@ -97,7 +97,6 @@ void Comparison::CheckCount(const CountExpectation& expected, int line) {
 std::string Comparison::PlaceOf(std::string_view key) const {
   const auto pod = simulation_.FindPod(key);
   if (pod == nullptr) return "gone";
-  if (!pod->spec.node_name.empty()) return "bound";
   const queue::SchedulingQueue& queue = simulation_.scheduler().queue();
   switch (queue.WhereIs(key)) {
     case queue::Place::kActive:
@@ -109,7 +108,7 @@ std::string Comparison::PlaceOf(std::string_view key) const {
     case queue::Place::kNowhere:
       break;
   }
-  return "unqueued";
+  return pod->spec.node_name.empty() ? "unqueued" : "bound";
 }
 
 std::vector<std::string> Comparison::RejectorsOf(std::string_view key) const {
@@ -165,7 +164,7 @@ void Comparison::CheckVerdict(const VerdictExpectation& expected) {
   simulation_.RunDue();
   const auto pod = simulation_.FindPod(expected.key);
   if (pod == nullptr) return Add(line, path, "a pod", "none of this name");
-  if (!pod->spec.node_name.empty()) {
+  if (!simulation_.IsWaiting(*pod)) {
     return Add(line, path, "a pod that waits",
                "one on node " + NodeText(pod->spec.node_name) +
                    "; explain it before the first step that lets the scheduler decide");

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "src/app/in_tree_plugins.h"
+#include "src/app/daemon/in_tree_plugins.h"
 #include "tests/scenarios/runner/parse.h"
 #include "tests/scenarios/runner/report.h"
 #include "tests/scenarios/runner/run.h"

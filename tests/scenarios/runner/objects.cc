@@ -19,7 +19,7 @@ namespace {
 using informers::Kind;
 using Map = ConfigValue::Map;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 24> kLists = {{
+constexpr std::array<std::pair<std::string_view, Kind>, 25> kLists = {{
     {"pods", Kind::kPod},
     {"nodes", Kind::kNode},
     {"namespaces", Kind::kNamespace},
@@ -44,6 +44,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 24> kLists = {{
     {"podGroups", Kind::kPodGroup},
     {"compositePodGroups", Kind::kCompositePodGroup},
     {"workloads", Kind::kWorkload},
+    {"coschedulingPodGroups", Kind::kCoschedulingPodGroup},
 }};
 constexpr std::array<std::string_view, 4> kMetadataShortCuts = {"name", "namespace", "labels",
                                                                 "annotations"};
@@ -193,9 +194,11 @@ Result<api::ObjectPtr> Decode(Kind kind, const ConfigValue& tree) {
     case Kind::kCompositePodGroup:
       return Decode<api::CompositePodGroup>(tree);
     case Kind::kWorkload:
+      return Decode<api::Workload>(tree);
+    case Kind::kCoschedulingPodGroup:
       break;
   }
-  return Decode<api::Workload>(tree);
+  return Decode<api::CoschedulingPodGroup>(tree);
 }
 
 std::string Encode(const api::ObjectPtr& object) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "berth/field_errors.h"
-#include "src/app/in_tree_plugins.h"
+#include "src/app/daemon/in_tree_plugins.h"
 #include "src/base/file.h"
 #include "src/config/feature_gates.h"
 #include "src/config/load.h"

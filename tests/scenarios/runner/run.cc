@@ -10,7 +10,7 @@
 
 #include "berth/api/pod.h"
 #include "src/api/decode.h"
-#include "src/app/in_tree_plugins.h"
+#include "src/app/daemon/in_tree_plugins.h"
 #include "src/client/api_client.h"
 #include "src/informers/kinds.h"
 #include "tests/scenarios/runner/compare.h"

@@ -31,7 +31,7 @@ void ListUnsetIn(const T& value, const std::string& path, std::vector<std::strin
 }
 
 template <typename T, typename... Fields>
-void ListUnsetFields(const T& value, const std::tuple<Fields...>& fields, const std::string& path,
+void ListUnsetFields(const T& value, const FieldList<Fields...>& fields, const std::string& path,
                      std::vector<std::string>& unset) {
   const auto look = [&](const auto& field) {
     using FieldOrNested = std::remove_cvref_t<decltype(field)>;
@@ -44,7 +44,7 @@ void ListUnsetFields(const T& value, const std::tuple<Fields...>& fields, const 
       ListUnsetIn(member, here, unset);
     }
   };
-  std::apply([&](const auto&... field) { (look(field), ...); }, fields);
+  fields.Apply([&](const auto&... field) { (look(field), ...); });
 }
 
 // The members of tables, at any depth, that `value` leaves at their default.
@@ -142,6 +142,9 @@ TEST(GoldenTest, FieldsLandInTheirMembers) {
   EXPECT_EQ(node.spec.taints[1].key, "spec.taints[1].key");
   EXPECT_EQ(node.spec.taints[1].value, "spec.taints[1].value");
   EXPECT_EQ(node.spec.taints[1].effect, "spec.taints[1].effect");
+  ASSERT_TRUE(node.spec.pod_preemption_policy.has_value());
+  EXPECT_EQ(node.spec.pod_preemption_policy->disable_resize_preemption[0],
+            "disableResizePreemption[0]");
   EXPECT_EQ(node.status.declared_features[0], "status.declaredFeatures[0]");
 }
 

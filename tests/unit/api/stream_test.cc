@@ -148,6 +148,26 @@ TEST(DecodeWatchEventTest, TheObjectIsTheTextThatWasSent) {
   EXPECT_LT(event->object.data(), frame.data() + frame.size());
 }
 
+// What an object holds that no parser takes costs neither the list nor the watch.
+TEST(DecodeWatchEventTest, AnObjectMayHoldAnything) {
+  const std::string deep = std::string(20000, '[') + std::string(20000, ']');
+  for (const std::string& text : {deep, std::string("123456789012345678901234567890"),
+                                  std::string(R"("\ud800")"), std::string("\"\xff\xc0\"")}) {
+    SCOPED_TRACE(text.substr(0, 40));
+    const std::string object = R"({"metadata":{"name":"n"},"x":)" + text + "}";
+    const std::string frame = R"({"type":"ADDED","object":)" + object + "}";
+    const auto event = DecodeWatchEvent(Encoding::kJson, frame);
+    ASSERT_TRUE(event) << event.error().message;
+    EXPECT_EQ(event->object, object);
+    std::vector<std::string> items;
+    ListReader reader(Encoding::kJson, [&](std::string_view item) { items.emplace_back(item); });
+    ASSERT_TRUE(reader.Push(R"({"kind":"PodList","items":[)" + object + "," + object + "]}"));
+    ASSERT_TRUE(reader.Finish());
+    EXPECT_EQ(items, std::vector<std::string>({object, object}));
+    EXPECT_EQ(WithoutManagedFields(object), object);
+  }
+}
+
 TEST(DecodeBookmarkTest, OnlyTheAnnotationEndsTheInitialEvents) {
   EXPECT_EQ(DecodeBookmark(Encoding::kJson, R"({"metadata":{"resourceVersion":"9"}})"),
             (Bookmark{"9", false}));

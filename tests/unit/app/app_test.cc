@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "src/app/offline_flags.h"
+#include "src/app/flags/offline_flags.h"
 #include "src/app/version.h"
 
 namespace berth::app {
 namespace {
 
 TEST(AppTest, EveryCommandSurvivesAReaderThatGoesAway) {
-  for (const char* command :
-       {"help", "run", "config", "simulate", "explain", "replay", "ui", "packing", "version"}) {
+  for (const char* command : {"help", "run", "config", "simulate", "explain", "replay", "ui",
+                              "packing", "dump", "version"}) {
     SCOPED_TRACE(command);
     std::signal(SIGPIPE, SIG_DFL);
     std::string program = "berth";
@@ -57,8 +57,8 @@ Output RunMain(std::vector<std::string> words) {
 
 TEST(AppTest, HelpListsTheCommandsAndWithDashesTheFlagsOfRunToo) {
   using testing::HasSubstr;
-  for (const char* command :
-       {"run", "simulate", "explain", "replay", "ui", "packing", "config", "version", "help"}) {
+  for (const char* command : {"run", "simulate", "explain", "replay", "ui", "packing", "dump",
+                              "config", "version", "help"}) {
     const std::string line = std::string("\n  ") + command + " ";
     EXPECT_THAT(RunMain({"berth", "help"}).text, HasSubstr(line));
     EXPECT_THAT(RunMain({"berth", "--help"}).text, HasSubstr(line));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bash script is run by bash itself, with a berth that has a --help; the others are looked at.
-#include "src/app/completion.h"
+#include "src/app/commands/completion.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "src/app/command.h"
-#include "src/app/offline_flags.h"
+#include "src/app/flags/offline_flags.h"
 #include "tests/unit/client/temp_folder.h"
 
 namespace berth::app {

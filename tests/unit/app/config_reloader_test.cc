@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/config_reloader.h"
+#include "src/app/daemon/config_reloader.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/debug_flags.h"
+#include "src/app/endpoints/debug_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/flag_set.h"
+#include "src/app/flags/flag_set.h"
 
 #include <gmock/gmock.h>
 

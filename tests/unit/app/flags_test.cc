@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/flags.h"
+#include "src/app/flags/flags.h"
 
 #include <gmock/gmock.h>
 
-#include "src/app/flags_without_effect.h"
+#include "src/app/flags/flags_without_effect.h"
 
 namespace berth::app {
 namespace {
@@ -32,7 +32,8 @@ TEST(RunFlagsTest, NothingGivenLeavesEverythingToTheDefaults) {
   EXPECT_EQ(flags.leader_elect, std::nullopt);
   EXPECT_EQ(flags.seed, std::nullopt);
   EXPECT_EQ(flags.pod_max_in_unschedulable_pods_duration, std::chrono::minutes(5));
-  EXPECT_EQ(flags.min_compatibility_minor, 36);
+  EXPECT_EQ(flags.gate_versions.emulated, 37);
+  EXPECT_EQ(flags.gate_versions.min_compatibility, 36);
   EXPECT_EQ(flags.log.verbosity, 0);
   EXPECT_EQ(flags.log.format, base::LogFormat::kText);
   EXPECT_THAT(flags.without_effect, IsEmpty());
@@ -82,7 +83,7 @@ TEST(RunFlagsTest, ReadsTheFlagsThatHaveAnEffect) {
   EXPECT_EQ(flags.leader_elect_resource_namespace, "ns");
   EXPECT_EQ(flags.pod_max_in_unschedulable_pods_duration, std::chrono::minutes(1));
   EXPECT_THAT(flags.feature_gates, ElementsAre("A=true,B=false", "C=true"));
-  EXPECT_EQ(flags.min_compatibility_minor, 37);
+  EXPECT_EQ(flags.gate_versions.min_compatibility, 37);
   EXPECT_EQ(flags.log.verbosity, 3);
   EXPECT_EQ(flags.log.format, base::LogFormat::kJson);
   EXPECT_EQ(flags.seed, 42u);
@@ -251,8 +252,14 @@ TEST(RunFlagsTest, RefusesBadValues) {
       {{"--v=x"},
        "invalid argument \"x\" for \"-v, --v\" flag: strconv.ParseUint: parsing \"x\": invalid "
        "syntax"},
-      {{"--emulated-version=1.36"},
-       "emulation version 1.36 is not supported: only 1.37 can be emulated"},
+      {{"--emulated-version=1.33"},
+       "[emulation version 1.33 is not between [1.34, 1.37.0], minCompatibilityVersion version "
+       "1.34 "
+       "is not between [1.34, 1.33]]"},
+      {{"--emulated-version=1.38", "--min-compatibility-version=1.37"},
+       "emulation version 1.38 is not between [1.34, 1.37.0]"},
+      {{"--emulated-version=1.36", "--min-compatibility-version=1.37"},
+       "minCompatibilityVersion version 1.37 is not between [1.34, 1.36]"},
       {{"--min-compatibility-version=1.38"},
        "minCompatibilityVersion version 1.38 is not between [1.34, 1.37]"},
       {{"--min-compatibility-version=x"}, "could not parse \"x\" as version"},
@@ -270,6 +277,16 @@ TEST(RunFlagsTest, RefusesBadValues) {
     SCOPED_TRACE(c.want);
     EXPECT_EQ(ErrorOf(c.arguments).message, c.want);
   }
+}
+
+TEST(RunFlagsTest, WhatIsCompatibleFollowsTheEmulatedVersion) {
+  const RunFlags older = MustParse({"--emulated-version=kube=1.35"});
+  EXPECT_EQ(older.gate_versions.emulated, 35);
+  EXPECT_EQ(older.gate_versions.min_compatibility, 34);
+  EXPECT_EQ(MustParse({"--emulated-version=1.34"}).gate_versions.min_compatibility, 34);
+  EXPECT_EQ(MustParse({"--emulated-version=1.36", "--min-compatibility-version=1.36"})
+                .gate_versions.min_compatibility,
+            36);
 }
 
 TEST(RunFlagsTest, PrintsHelpOrVersionInsteadOfRunning) {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/live_cluster.h"
+#include "src/app/commands/live_cluster.h"
 
 #include <gmock/gmock.h>
 
+#include <cstdio>
+#include <future>
+#include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
+#include "src/base/clock.h"
 #include "src/base/logging.h"
 #include "src/informers/kinds.h"
 #include "tests/support/test_server.h"
-#include "tests/unit/client/temp_folder.h"
 
 namespace berth::app {
 namespace {
@@ -23,42 +27,85 @@ class LiveClusterTest : public testing::Test {
   LiveClusterTest() { base::SetUpLogging({.verbosity = -1}); }
   ~LiveClusterTest() override { base::SetUpLogging({}); }
 
+  static void Refuse(const std::string& resource, int code, test::ServerPeer& peer) {
+    const std::string message =
+        code == 403 ? resource + " is forbidden: User \\\"eve\\\" cannot list resource \\\"" +
+                          resource + "\\\" at the cluster scope"
+                    : "no";
+    const std::string reason = code == 403 ? "Forbidden" : code == 401 ? "Unauthorized" : "Busy";
+    peer.Answer(code, R"({"kind":"Status","apiVersion":"v1","message":")" + message +
+                          R"(","reason":")" + reason + R"(","code":)" + std::to_string(code) + "}");
+  }
   // Answers the list of each resource with its objects; resources in `silent` with nothing.
   void Serve(const test::ServedRequest& request, test::ServerPeer& peer) {
     const std::string path = request.target.substr(0, request.target.find('?'));
     const std::string resource = path.substr(path.rfind('/') + 1);
+    bool has_news = false;
     {
       const std::scoped_lock lock(mutex_);
       methods_.insert(request.method);
-      if (!silent_.contains(resource) && seen_.insert(resource).second) {
+      if (const auto code = refused_.find(resource); code != refused_.end()) {
+        return Refuse(resource, code->second, peer);
+      }
+      has_news = !events_.empty() && resource == "pods" &&
+                 request.target.find("watch=") != std::string::npos;
+      if (!has_news && !silent_.contains(resource) && seen_.insert(resource).second) {
         std::string items;
         if (resource == "nodes") {
           items = R"({"metadata":{"name":"n1","uid":"1"}})";
         } else if (resource == "pods") {
-          items = R"({"metadata":{"namespace":"shop","name":"p","uid":"2"}})";
+          items = R"({"metadata":{"namespace":"shop","name":"p","uid":"p"}})";
         }
         peer.Answer(200, R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}");
         return;
       }
     }
+    if (has_news) {
+      peer.Send(
+          "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+          "\r\n");
+      opened_.get_future().wait();
+      SendEvents(peer);
+    }
     peer.WaitForPeer();
   }
+  // A chunk for each event.
+  void SendEvents(test::ServerPeer& peer) const {
+    for (const std::string& event : events_) {
+      char size[16];
+      std::snprintf(size, sizeof(size), "%zx\r\n", event.size());
+      peer.Send(size + event + "\r\n");
+    }
+  }
+  client::ServerConfig Server() const {
+    client::ServerConfig server;
+    server.cluster.server = server_.url();
+    return server;
+  }
   Result<std::vector<informers::InformerEvent>> Read(Duration patience) {
-    config::ClientConnection connection;
-    connection.kubeconfig =
-        folder_.Write("kubeconfig",
-                      "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
-                      "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
-                      "clusters: [{name: k, cluster: {server: \"" +
-                          server_.url() + "\"}}]\nusers: [{name: u, user: {}}]\n");
-    return ReadLiveCluster(connection, {}, 1, {patience, nullptr});
+    client::ServerConfig server;
+    server.cluster.server = server_.url();
+    const base::RealClock clock;
+    const Time began = clock.Now();
+    auto events = ReadLiveCluster(server, {}, 1, {patience, nullptr});
+    took_ = clock.Now() - began;
+    return events;
+  }
+  // What ends well before `patience` does, and the message with which it ends.
+  std::string Refusal() {
+    const auto events = Read(60s);
+    EXPECT_LT(took_, 10s);
+    return events ? "" : events.error().message;
   }
 
+  Duration took_{};
+  std::map<std::string, int> refused_;  // codes, by resource
   std::mutex mutex_;
   std::set<std::string> silent_;
   std::set<std::string> seen_;
   std::set<std::string> methods_;
-  test::TempFolder folder_;
+  std::vector<std::string> events_;  // of the watch of pods, once the cluster has been opened
+  std::promise<void> opened_;
   test::TestServer server_{
       [this](const test::ServedRequest& request, test::ServerPeer& peer) { Serve(request, peer); },
       test::TestServer::Options{.tls = false}};
@@ -76,6 +123,39 @@ TEST_F(LiveClusterTest, ReturnsWhatTheListsHeldAndOnlyReads) {
   EXPECT_THAT(methods_, ElementsAre("GET"));
 }
 
+TEST_F(LiveClusterTest, IsKeptUpByItsWatches) {
+  // A heartbeat, as it were; then a change, another pod, and one that goes.
+  const auto event = [](const std::string& type, const std::string& name,
+                        const std::string& version, const std::string& spec) {
+    return R"({"type":")" + type + R"(","object":{"metadata":{"namespace":"shop","name":")" + name +
+           R"(","uid":")" + name + R"(","resourceVersion":")" + version + R"("},"spec":)" + spec +
+           "}}\n";
+  };
+  events_ = {event("MODIFIED", "p", "10", "{}"),
+             event("MODIFIED", "p", "11", R"({"nodeName":"n1"})"), event("ADDED", "q", "12", "{}"),
+             event("DELETED", "q", "13", "{}")};
+  const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr});
+  opened_.set_value();
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  EXPECT_EQ((*cluster)->following().changes, 0u);
+  const base::RealClock clock;
+  const Time end = clock.Now() + 30s;
+  while ((*cluster)->following().changes < 3 && clock.Now() < end) std::this_thread::yield();
+  EXPECT_EQ((*cluster)->following().changes, 3u);
+  const std::vector<api::ObjectPtr> objects = (*cluster)->Objects();
+  ASSERT_EQ(objects.size(), 2u);
+  EXPECT_EQ(api::As<api::Node>(objects[0])->metadata.name, "n1");
+  EXPECT_EQ(api::As<api::Pod>(objects[1])->spec.node_name, "n1");
+}
+
+TEST_F(LiveClusterTest, IsNotOpenedWhereItCannotBeRead) {
+  refused_ = {{"nodes", 403}};
+  const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr});
+  ASSERT_FALSE(cluster);
+  EXPECT_THAT(cluster.error().message,
+              HasSubstr("Missing rights, at the cluster scope: list nodes"));
+}
+
 TEST_F(LiveClusterTest, NamesTheListsThatDidNotComeInTime) {
   silent_ = {"nodes", "services"};
   const auto events = Read(1s);
@@ -83,6 +163,41 @@ TEST_F(LiveClusterTest, NamesTheListsThatDidNotComeInTime) {
   EXPECT_THAT(events.error().message, HasSubstr("has not listed "));
   EXPECT_THAT(events.error().message, HasSubstr("nodes"));
   EXPECT_THAT(events.error().message, HasSubstr("services"));
+}
+
+// Waiting is in vain, so the words come at once.
+TEST_F(LiveClusterTest, NamesTheRightsThatAreMissingAsSoonAsAllAreKnown) {
+  refused_ = {{"nodes", 403}, {"replicasets", 403}, {"csinodes", 403}};
+  silent_ = {"services"};
+  const std::string message = Refusal();
+  EXPECT_THAT(message, testing::StartsWith(
+                           "Error from server (Forbidden): nodes is forbidden: User \"eve\" cannot "
+                           "list resource \"nodes\" at the cluster scope\n"));
+  // Without those of volumes it goes on.
+  EXPECT_THAT(message, testing::EndsWith("\nMissing rights, at the cluster scope: list nodes, list "
+                                         "replicasets.apps"));
+}
+
+TEST_F(LiveClusterTest, SaysAtOnceThatTheCredentialsAreWrong) {
+  for (const informers::Kind kind : informers::AllKinds()) {
+    refused_[std::string(informers::InfoOf(kind).resource)] = 401;
+  }
+  EXPECT_EQ(Refusal(), "You must be logged in to the server (Unauthorized)");
+}
+
+TEST_F(LiveClusterTest, SaysAtOnceThatNothingListens) {
+  const std::string host = server_.url().substr(server_.url().find("//") + 2);
+  server_.Stop();
+  EXPECT_EQ(Refusal(), "The connection to the server " + host +
+                           " was refused - did you specify the right host or port?");
+}
+
+TEST_F(LiveClusterTest, WaitsForAServerThatIsBusy) {
+  refused_ = {{"nodes", 503}};
+  const auto events = Read(1s);
+  ASSERT_FALSE(events);
+  EXPECT_EQ(events.error().message,
+            "the API server has not listed nodes within 1s; --request-timeout waits longer");
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 // decided, and the API server has not heard of yet.
 #include <gtest/gtest.h>
 
-#include "src/app/live_state.h"
-#include "src/mirror/mirror.h"
+#include "src/app/endpoints/live_state.h"
+#include "src/questions/answers.h"
+#include "src/questions/mirror.h"
+#include "src/questions/pod_question.h"
 #include "tests/unit/simulator/random_simulation.h"
 
 namespace berth::app {
@@ -16,8 +18,8 @@ constexpr size_t kPlaced = 8;
 constexpr size_t kPending = 12;
 
 // The objects as informers tell of them.
-mirror::Mirror MakeMirror(const test::Objects& objects) {
-  mirror::Mirror mirror(test::MakeSimulation({}));
+questions::Mirror MakeMirror(const test::Objects& objects) {
+  questions::Mirror mirror(test::MakeSimulation({}));
   for (const api::ObjectPtr& object : objects) {
     informers::InformerEvent event;
     event.kind = simulator::KindOf(object);
@@ -47,30 +49,35 @@ TEST(LiveExplanationsPropertyTest, TheMirrorSaysOfAPodWhatTheSchedulingThreadWou
     const test::Objects objects = RandomObjects(random);
     const auto live = test::MakeSimulation(objects);
     live->Start();
-    mirror::Mirror mirror = MakeMirror(objects);
+    questions::Mirror mirror = MakeMirror(objects);
     // Turns of the loop alone: no bind reaches the API server.
     const uint64_t turns = random.Below(kPending);
     const uint64_t followed_from = random.Below(kPending);
-    const auto follow = [&](const scheduler::Decision& decision) { mirror.Take(decision); };
+    const auto follow = [&](const scheduler::PodAssignment& decision) { mirror.Take(decision); };
     for (uint64_t turn = 0; turn < turns; ++turn) {
-      if (turn == followed_from) live->scheduler().TellDecisions(follow);
+      if (turn == followed_from) live->scheduler().WatchAssignments(follow);
       live->scheduler().Turn(live->now());
     }
-    if (turns <= followed_from) live->scheduler().TellDecisions(follow);
+    if (turns <= followed_from) live->scheduler().WatchAssignments(follow);
     mirror.simulation().RunDue();
     decided += mirror.num_decided();
-    const ExplainOptions options{.preemption = true, .claims = true, .table = seed % 2 == 0};
+    const questions::Form form = seed % 2 == 0 ? questions::Form::kTable : questions::Form::kJson;
     for (const api::ObjectPtr& object : objects) {
       const auto* pod = api::As<api::Pod>(object);
       if (pod == nullptr) continue;
       const std::string key = pod->metadata.Key();
       const auto mirrored = mirror.simulation().scheduler().FindPendingPod(key);
       if (mirrored == nullptr) continue;  // it is decided, or was placed
-      const auto standing = StandingOf(live->scheduler(), key);
-      ASSERT_TRUE(standing);
-      EXPECT_EQ(ExplainPending(mirror.simulation().scheduler(), mirrored, options, *standing),
-                ExplainPending(live->scheduler(), live->scheduler().FindPendingPod(key), options,
-                               *standing));
+      const auto position = PositionOf(live->scheduler(), key);
+      ASSERT_TRUE(position);
+      const questions::PodQuestion question{.preemption = true,
+                                            .claims = true,
+                                            .effects = scheduler::Effects::kNone,
+                                            .position = position};
+      const auto waiting = live->scheduler().FindPendingPod(key);
+      EXPECT_EQ(questions::ToText(
+                    questions::Explain(mirror.simulation().scheduler(), mirrored, question), form),
+                questions::ToText(questions::Explain(live->scheduler(), waiting, question), form));
       ++compared;
     }
   }

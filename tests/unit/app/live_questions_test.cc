@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/live_questions.h"
+#include "src/app/endpoints/live_questions.h"
 
 #include <gmock/gmock.h>
 

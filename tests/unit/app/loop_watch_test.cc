@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/loop_watch.h"
+#include "src/app/daemon/loop_watch.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ TEST(LoopWatchTest, ALoopThatTurnedLatelyIsNoProblem) {
   Time last = clock.Now();
   std::string plugin = "Slow at Filter";
   const auto watch = std::make_shared<LoopWatch>(
-      executor, clock, LoopWatch::Loop{[&] { return last; }, [&] { return plugin; }});
+      executor, clock,
+      LoopWatch::Loop{[&] { return last; }, [&] { return plugin; }, [] { return ""; }});
   watch->Start();
   executor.Advance(seconds(30) - milliseconds(1));
   EXPECT_EQ(watch->Problem(), std::nullopt);
@@ -31,13 +32,47 @@ TEST(LoopWatchTest, ALoopThatTurnedLatelyIsNoProblem) {
   EXPECT_EQ(watch->Problem(), std::nullopt);
 }
 
+TEST(LoopWatchTest, APodThatIsKnownHasMoreTimeAndIsNoted) {
+  base::VirtualClock clock;
+  base::VirtualExecutor executor(clock);
+  const Time last = clock.Now();
+  std::string pod = "uid-1";
+  const auto watch = std::make_shared<LoopWatch>(
+      executor, clock,
+      LoopWatch::Loop{[&] { return last; }, [] { return ""; }, [&] { return pod; }});
+  EXPECT_EQ(watch->Note({}), "");
+  executor.Advance(seconds(2));
+  EXPECT_EQ(watch->Note({}), "uid-1");
+  EXPECT_EQ(watch->Note({"uid-1", "uid-0"}), "uid-0,uid-1");
+  executor.Advance(std::chrono::minutes(5) - seconds(2) - milliseconds(1));
+  EXPECT_EQ(watch->Problem(), std::nullopt);
+  executor.Advance(milliseconds(1));
+  EXPECT_EQ(watch->Problem(),
+            "the scheduling loop has not turned for 300 s, at the pod with UID uid-1");
+  pod = "";
+  EXPECT_EQ(watch->Note({"uid-0"}), "uid-0");
+  EXPECT_NE(watch->Problem(), std::nullopt);
+}
+
+TEST(LoopWatchTest, ANoteIsReadAsItWasWrittenAndNoStrangersTextGoesOn) {
+  EXPECT_EQ(ReadNote(""), std::vector<std::string>());
+  EXPECT_EQ(ReadNote("uid-1,uid-2"), (std::vector<std::string>{"uid-1", "uid-2"}));
+  EXPECT_EQ(ReadNote(",a b,\"x\",uid-1," + std::string(64, 'x')),
+            std::vector<std::string>{"uid-1"});
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "uid-" + std::to_string(i) + ",";
+  EXPECT_EQ(ReadNote(many).size(), kMostNoted);
+  EXPECT_EQ(ReadNote(many).back(), "uid-99");
+}
+
 TEST(LoopWatchTest, TellsOnceOfEachTimeTheLoopIsStuck) {
   base::VirtualClock clock;
   base::VirtualExecutor executor(clock);
   Time last = clock.Now();
   const auto watch = std::make_shared<LoopWatch>(
       executor, clock,
-      LoopWatch::Loop{[&] { return last; }, [] { return std::string("Slow at Filter"); }});
+      LoopWatch::Loop{[&] { return last; }, [] { return std::string("Slow at Filter"); },
+                      [] { return ""; }});
   watch->Start();
   testing::internal::CaptureStderr();
   executor.Advance(seconds(120));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/metrics_setup.h"
+#include "src/app/daemon/metrics_setup.h"
 
 #include <gmock/gmock.h>
 

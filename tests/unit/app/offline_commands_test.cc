@@ -3,13 +3,15 @@
 
 #include <algorithm>
 
-#include "src/app/explain.h"
-#include "src/app/in_tree_plugins.h"
-#include "src/app/offline_flags.h"
-#include "src/app/packing.h"
-#include "src/app/show_config.h"
-#include "src/app/simulate.h"
-#include "src/app/ui.h"
+#include "src/app/commands/dump.h"
+#include "src/app/commands/explain.h"
+#include "src/app/commands/packing.h"
+#include "src/app/commands/plan.h"
+#include "src/app/commands/show_config.h"
+#include "src/app/commands/simulate.h"
+#include "src/app/commands/ui.h"
+#include "src/app/daemon/in_tree_plugins.h"
+#include "src/app/flags/offline_flags.h"
 #include "src/base/file.h"
 #include "tests/unit/client/temp_folder.h"
 
@@ -37,6 +39,8 @@ kind: Pod
 metadata: {name: large}
 spec: {containers: [{name: c, resources: {requests: {cpu: 9}}}]}
 )";
+
+constexpr const char* kReadCluster = "Read 1 node, 3 pods (2 pending).\n";
 
 // A node with one pod more than others have room for.
 constexpr const char* kFull = R"(---
@@ -143,9 +147,11 @@ metadata: {name: group}
 spec: {containers: [{name: c}], schedulingGroup: {podGroupName: train}}
 )";
 
-// Runs a command on a cluster file and keeps what it printed.
+// Runs a command on a cluster file and keeps what it printed. No kubeconfig is there.
 class OfflineCommandsTest : public testing::Test {
  protected:
+  OfflineCommandsTest() { setenv("KUBECONFIG", (file_ + ".missing").c_str(), 1); }
+
   int Run(int (*command)(const Arguments&, const std::string&, const InTreePlugins&),
           Arguments arguments, bool with_cluster = true) {
     if (with_cluster) arguments.insert(arguments.begin(), {"--cluster", file_});
@@ -154,13 +160,25 @@ class OfflineCommandsTest : public testing::Test {
     const int code = command(arguments, "berth test", FindInTreePlugins());
     out_ = testing::internal::GetCapturedStdout();
     err_ = testing::internal::GetCapturedStderr();
+    TakeVersions();
     return code;
+  }
+  // Out of the documents printed, so that tests need not name it; the version is theirs to count.
+  void TakeVersions() {
+    versions_ = 0;
+    for (const std::string version :
+         {R"("apiVersion":"berth.dev/v1",)", "apiVersion: berth.dev/v1\n"}) {
+      for (size_t at = 0; (at = out_.find(version, at)) != std::string::npos; ++versions_) {
+        out_.erase(at, version.size());
+      }
+    }
   }
 
   test::TempFolder folder_;
   std::string file_ = folder_.Write("cluster.yaml", kCluster);
   std::string out_;
   std::string err_;
+  size_t versions_ = 0;
 };
 
 TEST_F(OfflineCommandsTest, SimulatePrintsDecisionsInOrderAndASummaryLast) {
@@ -169,7 +187,7 @@ TEST_F(OfflineCommandsTest, SimulatePrintsDecisionsInOrderAndASummaryLast) {
                                "{\"pod\":\"default/large\",\"node\":null,\"message\":\"0/1 nodes "
                                "are available: 1 Insufficient cpu."));
   EXPECT_THAT(out_, HasSubstr("\n{\"summary\":{\"attempts\":2,\"bound\":1,"));
-  EXPECT_EQ(err_, "");
+  EXPECT_EQ(err_, kReadCluster);
 }
 
 // A node for two pods; a group of one of them, one that needs two, and one that is not there.
@@ -321,22 +339,34 @@ TEST_F(OfflineCommandsTest, ConfigEndsWithTwoAndThePlaceOnBadInput) {
 
 TEST_F(OfflineCommandsTest, SimulateTellsWhatDiffersFromToday) {
   EXPECT_EQ(Run(Simulate, {"--add-nodes=1", "--like=n1", "-o=json"}), kDone);
-  EXPECT_THAT(out_, StartsWith(R"({"after":{"memory":)"));
+  EXPECT_THAT(out_, StartsWith(R"({"after":{"evicted":0,"memory":)"));
   EXPECT_THAT(
       out_,
       HasSubstr(
-          R"("nodes":2,"pending":1,"pods":3,"usedNodes":1,"usedNodesLowerBound":1},"before":)"));
+          R"("nodes":2,"pending":1,"pods":3,"usedNodes":1,"usedNodesLowerBound":1},"before":{"evicted":0,)"));
+  EXPECT_THAT(out_, HasSubstr(R"("evictedBefore":[],"now":{"evicted":0,)"));
   EXPECT_THAT(out_, HasSubstr(R"("pods":[]})"));
   EXPECT_EQ(Run(Simulate, {"--drain=n1"}), kDone);
   EXPECT_THAT(out_,
-              StartsWith("       NODES  USED  AT LEAST  PODS  PENDING  CPU  STRANDED  MEMORY  "
-                         "STRANDED\n"
-                         "today      1     1         1     3        1  25%         0       -  "
-                         "       0\n"));
+              StartsWith("        NODES  USED  AT LEAST  PODS  PENDING  EVICTED  CPU  STRANDED  "
+                         "MEMORY  STRANDED\n"
+                         "now         1     1         1     3        2        0   0%         0     "
+                         "  -         0\n"
+                         "placed      1     1         1     3        1        0  25%         0     "
+                         "  -         0\n"));
   EXPECT_THAT(out_, HasSubstr("  is lost: default/there, which no controller makes again\n"));
   EXPECT_EQ(Run(Simulate, {"--remove-node=n1"}), kDone);
-  EXPECT_THAT(out_, HasSubstr("default/fits   n1     -"));
-  EXPECT_EQ(err_, "");
+  EXPECT_THAT(out_, HasSubstr("default/fits   n1      -"));
+  EXPECT_EQ(err_, kReadCluster);
+}
+
+TEST_F(OfflineCommandsTest, NodesAreNamedOneByOneOrInAList) {
+  EXPECT_EQ(Run(Simulate, {"--add-nodes=2", "--like=n1", "--drain=n1-like-1,n1-like-2",
+                           "--drain=n1", "-o=json"}),
+            kDone);
+  EXPECT_EQ(Run(Simulate, {"--remove-node=n1,n9"}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("--remove-node: the cluster has no node n9"));
+  EXPECT_EQ(Run(Simulate, {"--drain=n1,"}), kBadInput);
 }
 
 TEST_F(OfflineCommandsTest, SimulateEndsWithOneWhereADrainLeavesAPodWithoutANode) {
@@ -365,11 +395,71 @@ TEST_F(OfflineCommandsTest, SimulateFillsAndAddsWhatFilesHold) {
                     "{allocatable: {cpu: 20, pods: 10}}}\n");
   EXPECT_EQ(Run(Simulate, {"--fill", pod}), kDone);
   EXPECT_THAT(out_, HasSubstr("\n1 more pod would fit, on 1 node.\n"
-                              "  The next is told: 0/1 nodes are available: 1 Insufficient cpu."));
+                              "  The next one: 0/1 nodes are available: 1 Insufficient cpu."));
   EXPECT_EQ(Run(Simulate, {"--add", node, "--fill", pod, "-o=json"}), kDone);
   // The pod of 9 cores goes first.
   EXPECT_THAT(out_, HasSubstr(R"("nodes":{"n1":1,"n2":5},"pods":6})"));
   EXPECT_THAT(out_, HasSubstr(R"({"after":"n2","before":null,"pod":"default/large"})"));
+}
+
+TEST_F(OfflineCommandsTest, AnAddedPodMayBeOnANodeOfTheCluster) {
+  const std::string pod = folder_.Write(
+      "pod.json",
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{"nodeName":"n1",
+          "containers":[{"name":"c","resources":{"requests":{"cpu":"4"}}}]}})");
+  EXPECT_EQ(Run(Simulate, {"--add", pod, "-o=json"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"({"after":"n1","pod":"default/x"})"));
+  const std::string elsewhere =
+      folder_.Write("elsewhere.json", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},
+                            "spec":{"nodeName":"n9"}})");
+  EXPECT_EQ(Run(Simulate, {"--add", elsewhere}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("--add: default/x: spec.nodeName: Not found: \"n9\""));
+}
+
+// As of a chart's output.
+TEST_F(OfflineCommandsTest, WhatIsAddedIsSaidAndWhatIsNotToo) {
+  const std::string map = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: m}}\n";
+  const std::string chart = folder_.Write(
+      "chart.yaml", map + "---\n{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {}}\n");
+  EXPECT_EQ(Run(Simulate, {"--add", chart}), kDone);
+  EXPECT_EQ(err_, std::string(kReadCluster) +
+                      "In the question: 0 nodes, 1 pod (1 pending); skipped 1 ConfigMap.\n");
+  EXPECT_EQ(Run(Simulate, {"--add", folder_.Write("none.yaml", map)}), kBadInput);
+  EXPECT_EQ(err_, std::string(kReadCluster) +
+                      "Error: --add: nothing that scheduling reads is there: 0 nodes, 0 pods; "
+                      "skipped 1 ConfigMap\n");
+  const std::string empty = folder_.Write(
+      "empty.yaml", "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n");
+  EXPECT_EQ(Run(Simulate, {"--add", empty}), kBadInput);
+  EXPECT_EQ(err_, std::string(kReadCluster) + "Error: --add: " + empty +
+                      ":2: document 1: Deployment default/d: spec.template.spec.containers: "
+                      "Required value\n");
+}
+
+TEST_F(OfflineCommandsTest, AChartIsExpandedWhereverItStands) {
+  const std::string chart = folder_.Write("chart.yaml", R"(
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: gold}
+value: 5
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sum}
+spec:
+  parallelism: 2
+  template: {spec: {priorityClassName: gold, containers: [{name: c, resources: {limits: {cpu: "3"}}}]}}
+)");
+  EXPECT_EQ(Run(Simulate, {"--add", chart, "-o=json"}), kDone);
+  EXPECT_EQ(err_,
+            std::string(kReadCluster) + "In the question: 0 nodes, 0 pods; expanded 1 Job.\n");
+  EXPECT_THAT(out_, HasSubstr(R"("pod":"default/sum-new-0")"));
+  EXPECT_THAT(out_, HasSubstr(R"("pod":"default/sum-new-1")"));
+  EXPECT_EQ(Run(Simulate, {"--fill", chart, "-o=json"}), kDone);
+  EXPECT_THAT(out_,
+              HasSubstr(R"("filled":{"message":"0/1 nodes are available: 1 Insufficient cpu.)"));
+  EXPECT_EQ(Run(Explain, {"--cluster", chart, "--pod", "default/sum-new-1"}), kDone);
+  EXPECT_THAT(err_, HasSubstr("; expanded 1 Job.\n"));
 }
 
 TEST_F(OfflineCommandsTest, SimulateShowsWhatAnotherConfigurationDoesElsewhere) {
@@ -414,7 +504,7 @@ TEST_F(OfflineCommandsTest, ExplainPrintsAVerdictOfEachPendingPodByName) {
   EXPECT_THAT(out_, StartsWith("{\"best\":[\"n1\"],\"nodes\":{\"n1\":{\"feasible\":true,"));
   EXPECT_THAT(out_, HasSubstr("\n{\"message\":\"0/1 nodes are available: 1 Insufficient cpu.\","));
   EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 2);
-  EXPECT_THAT(err_, StartsWith("2 pods, each decided in "));
+  EXPECT_THAT(err_, StartsWith(std::string(kReadCluster) + "2 pods, each decided in "));
 }
 
 TEST_F(OfflineCommandsTest, ExplainOfOnePodEndsWithItsVerdict) {
@@ -473,27 +563,29 @@ TEST_F(OfflineCommandsTest, ExplainTellsWhatWouldLetAPodScheduleWhenAsked) {
   EXPECT_THAT(out_, HasSubstr("\n  COST  CHANGE                           SCHEDULES ON\n"
                               "    65  pod: request cpu 4 instead of 9  n1\n"));
   EXPECT_EQ(Run(Explain, {"-o=json", "--fix"}), kDone);
-  EXPECT_THAT(out_, HasSubstr(R"({"fixes":[{"changes":[{"change":"LowerRequest","from":"9",)"
+  EXPECT_THAT(out_, HasSubstr(R"("changes":[{"change":"LowerRequest","from":"9",)"
                               R"("resource":"cpu","to":"4"}],"cost":65,"nodes":["n1"]}],)"
                               R"("message":"0/1 nodes)"));
   // The pod that fits has no such member.
   EXPECT_EQ(out_.find("fixes"), out_.rfind("fixes"));
+  EXPECT_EQ(Run(Explain, {"--fix", "--commands"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\n# pod: request cpu 4 instead of 9\nkubectl patch pod large -n "
+                              "default -p '{\"spec\":"));
 }
 
-TEST_F(OfflineCommandsTest, ExplainTellsWhatAClaimComesToOnEachNode) {
+TEST_F(OfflineCommandsTest, ExplainSaysWhatAClaimGetsOnEachNode) {
   file_ = folder_.Write("claims.yaml", kClaims);
   EXPECT_EQ(Run(Explain, {"--pod=web"}), kDone);
-  EXPECT_THAT(out_,
-              HasSubstr("\n  Claims, alike nodes together:\n"
-                        "  NODES  CLAIM         COMES TO  KEEPS THE POD OUT                    "
-                        "                     "
-                        "EXAMPLES\n"
-                        "      1  default/data  pv-1      -                                    "
-                        "                     "
-                        "n1\n"
-                        "      1  default/data  -         node(s) didn't find available "
-                        "persistent volumes to bind  "
-                        "n2\n"));
+  EXPECT_THAT(out_, HasSubstr("\n  Claims, alike nodes together:\n"
+                              "  NODES  CLAIM         GETS  KEEPS THE POD OUT                    "
+                              "                     "
+                              "EXAMPLES\n"
+                              "      1  default/data  pv-1  -                                    "
+                              "                     "
+                              "n1\n"
+                              "      1  default/data  -     node(s) didn't find available "
+                              "persistent volumes to bind  "
+                              "n2\n"));
   EXPECT_EQ(Run(Explain, {"--pod=web", "-o=json"}), kDone);
   EXPECT_THAT(out_, Not(HasSubstr("claims")));
   EXPECT_EQ(Run(Explain, {"--pod=web", "-o=json", "--claims"}), kDone);
@@ -526,6 +618,194 @@ TEST_F(OfflineCommandsTest, PackingCountsThePendingPodsOfTheConfigurationsProfil
   EXPECT_THAT(out_, StartsWith("{\"nodes\":1,\"pods\":1,\"pendingPods\":0,\"nodePools\":["));
 }
 
+// Two nodes of 4 cores; a of 2 stands in big's way.
+constexpr const char* kPieces = R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a, uid: a, ownerReferences: [{kind: ReplicaSet, name: a, uid: r, controller: true}]}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 2}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: bare, uid: b}
+spec: {nodeName: n2, containers: [{name: c, resources: {requests: {cpu: 2}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: big}
+spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}
+)";
+
+TEST_F(OfflineCommandsTest, APlanIsPrintedAndItsLackEndsWithOne) {
+  file_ = folder_.Write("pieces.yaml", kPieces);
+  EXPECT_EQ(Run(Plan, {"--goal=fit=default/big"}), kDone);
+  EXPECT_EQ(out_,
+            "default/big fits after 1 move; no plan has fewer.\n"
+            "\n"
+            "  WAVE  POD          FROM  TO  FREES\n"
+            "     1  default/a    n1    n2  2 cpu\n"
+            "     1  default/big  -     n1\n");
+  EXPECT_EQ(Run(Plan, {"--goal", "empty=n2", "-o", "json"}), kNegative);
+  EXPECT_THAT(out_, HasSubstr(R"("outcome":"impossible")"));
+  EXPECT_EQ(Run(Plan, {"--goal=fit=default/none"}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("the cluster has no pod default/none"));
+  EXPECT_EQ(Run(Plan, {}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("which goal? Name it with --goal"));
+  EXPECT_EQ(Run(Plan, {"--goal=full=n1"}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("a goal is fit=NAMESPACE/NAME, pending, "));
+}
+
+TEST_F(OfflineCommandsTest, WhatIsNoPlanToApplyIsRefusedBeforeACluster) {
+  const std::string file = folder_.Write("plan.yaml", R"(apiVersion: berth.dev/v1
+goal: fit=default/big
+made: 2026-11-28T05:00:00Z
+outcome: found
+moves: [{pod: default/a, uid: u, from: n1, too: n2, wave: 1}]
+)");
+  const std::string apply = "--apply=" + file;
+  EXPECT_EQ(Run(Plan, {apply}, false), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("moves[0].to: Required value"));
+  EXPECT_THAT(err_, HasSubstr("moves[0].too"));
+  EXPECT_EQ(Run(Plan, {apply}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("--apply and --cluster exclude each other"));
+  EXPECT_EQ(Run(Plan, {apply, "--goal=pending"}, false), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("--apply and --goal exclude each other"));
+  EXPECT_EQ(Run(Plan, {"--dry-run", "--goal=pending"}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("go with --apply"));
+  folder_.Write("plan.yaml", R"(apiVersion: berth.dev/v1
+goal: fit=default/big
+made: 2001-01-01T00:00:00Z
+outcome: found
+moves: [{pod: default/a, uid: u, from: n1, to: n2, wave: 1}]
+)");
+  EXPECT_EQ(Run(Plan, {apply}, false), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("plan.yaml: made: Invalid value: \"2001-01-01T00:00:00Z\""));
+  // A dump's plan cannot be applied.
+  file_ = folder_.Write("pieces.yaml", kPieces);
+  EXPECT_EQ(Run(Plan, {"--goal=fit=default/big", "-o", "yaml"}), kDone);
+  folder_.Write("plan.yaml", "apiVersion: berth.dev/v1\n" + out_.substr(out_.find('\n') + 1));
+  EXPECT_EQ(Run(Plan, {apply}, false), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("made: Required value"));
+}
+
+TEST_F(OfflineCommandsTest, EachAnswerSaysWhatWasRead) {
+  std::string text = kCluster;
+  for (const char* kind : {"v1, kind: Secret", "apps/v1, kind: Deployment", "v1, kind: Service",
+                           "batch/v1, kind: Job", "x.dev/v1, kind: Job"}) {
+    text += "---\n{apiVersion: " + std::string(kind) + ", metadata: {name: x}}\n";
+  }
+  text += "---\n{apiVersion: v1, kind: Pod, metadata: {name: e}, status: {phase: Failed}}\n";
+  for (int i = 0; i < 1200; ++i) {
+    text += "---\n{apiVersion: v1, kind: Node, metadata: {name: n-" + std::to_string(i) + "}}\n";
+  }
+  file_ = folder_.Write("kinds.yaml", text);
+  for (const auto command : {Simulate, Explain, Packing}) {
+    EXPECT_EQ(Run(command, {}), kDone);
+    EXPECT_EQ(err_,
+              "Read 1,201 nodes, 3 pods (2 pending), 1 other object; "
+              "skipped 1 ended pod, 1 Deployment (not expanded), 1 Job (not expanded), 1 "
+              "Job.x.dev, 1 Secret.\n");
+  }
+}
+
+TEST_F(OfflineCommandsTest, WhatIsOddIsAWarningAsKubectlPrintsIt) {
+  file_ = folder_.Write("odd.yaml", std::string(kCluster) + R"(---
+{apiVersion: v1, kind: Pod, metadata: {name: lost}, spec: {nodeName: n9}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: odd}, spec: {nodeSelectors: {}, priority: 1, priority: 2}}
+)");
+  EXPECT_EQ(Run(Explain, {}), kDone);
+  EXPECT_EQ(err_, "Warning: pod default/lost is left out: spec.nodeName: Not found: \"n9\"\n" +
+                      ("Warning: " + file_) +
+                      ":18: key \"priority\" already set in map; the last one counts\n" +
+                      ("Warning: " + file_) +
+                      ":18: document 6: unknown field \"spec.nodeSelectors\"; did you mean "
+                      "\"nodeSelector\"?\nRead 1 node, 4 pods (3 pending).\n");
+  std::string many = kCluster;
+  for (int i = 0; i < 105; ++i)
+    many += "---\n{apiVersion: v1, kind: Pod, metadata: {name: l" + std::to_string(i) +
+            "}, spec: {nodeName: n9}}\n";
+  file_ = folder_.Write("many.yaml", many);
+  EXPECT_EQ(Run(Explain, {}), kDone);
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 102);
+  EXPECT_THAT(err_, HasSubstr("\nWarning: 5 more of these\nRead 1 node, 3 pods (2 pending).\n"));
+}
+
+TEST_F(OfflineCommandsTest, ADumpWithoutNodesOrPodsIsNoCluster) {
+  const std::string node =
+      folder_.Write("node.yaml", "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n");
+  const std::string pod =
+      folder_.Write("pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}}\n");
+  for (const auto command : {Simulate, Explain, Packing, Ui}) {
+    file_ = node;
+    EXPECT_EQ(Run(command, {}), kBadInput);
+    EXPECT_EQ(err_, "Error: --cluster: no pod was read: 1 node, 0 pods\n");
+    file_ = pod;
+    EXPECT_EQ(Run(command, {}), kBadInput);
+    EXPECT_EQ(err_, "Error: --cluster: no node was read: 0 nodes, 1 pod (1 pending)\n");
+  }
+  // A question may bring what is not there.
+  EXPECT_EQ(Run(Simulate, {"--add", node}), kDone);
+  file_ = node;
+  EXPECT_EQ(Run(Simulate, {"--fill", pod}), kDone);
+  EXPECT_EQ(Run(Simulate, {"--add", pod}), kDone);
+}
+
+// What a dump of a cluster lets be answered, the cluster does, though it has less of it.
+TEST_F(OfflineCommandsTest, ADumpHasAllThatScheduleReadsAndNoSecrets) {
+  constexpr const char* kSecretive = R"(---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: secretive
+  uid: "7"
+  annotations: {vault.example.com/token: hush, kubectl.kubernetes.io/last-applied-configuration: '{"hush":1}'}
+spec:
+  tolerations: [{key: a, operator: Exists}]
+  containers:
+  - name: c
+    image: example.com/app
+    command: [hush]
+    args: [--password=hush]
+    env: [{name: PASSWORD, value: hush}]
+    ports: [{hostPort: 80}]
+---
+{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: hush}}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: gold}, value: 9, preemptionPolicy: Never}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  name: bound
+  annotations: {pv.kubernetes.io/bind-completed: "yes", kubectl.kubernetes.io/last-applied-configuration: hush}
+spec: {volumeName: v}
+)";
+  for (const char* cluster : {kCluster, kFull, kClaims, kVolumes, kPodGroups}) {
+    SCOPED_TRACE(cluster);
+    file_ = folder_.Write("cluster.yaml", std::string(cluster) + kSecretive);
+    EXPECT_EQ(Run(Explain, {"-o=json", "--preemption", "--claims"}), kDone);
+    const std::string verdicts = out_;
+    EXPECT_EQ(Run(Dump, {}), kDone);
+    const std::string dump = out_;
+    EXPECT_THAT(dump, Not(HasSubstr("hush")));
+    EXPECT_THAT(dump, HasSubstr(R"("pv.kubernetes.io/bind-completed":"yes")"));
+    EXPECT_THAT(dump, HasSubstr(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",)"
+                                R"("metadata":{"name":"gold"},"preemptionPolicy":"Never",)"
+                                R"("value":9})"));
+    file_ = folder_.Write("dump.json", dump);
+    EXPECT_EQ(Run(Explain, {"-o=json", "--preemption", "--claims"}), kDone);
+    EXPECT_EQ(out_, verdicts);
+    // It is whole: a dump of it is the same.
+    EXPECT_EQ(Run(Dump, {}), kDone);
+    EXPECT_EQ(out_, dump);
+  }
+}
+
 TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
   const struct {
     int (*command)(const Arguments&, const std::string&, const InTreePlugins&);
@@ -533,13 +813,20 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
     bool with_cluster;
     std::string want;
   } cases[] = {
-      {Simulate, {}, false, "which cluster? Name a dump with --cluster, or a live one"},
-      {Explain, {}, false, "or a live one with --kubeconfig;"},
+      {Simulate, {}, false, "which cluster? Neither KUBECONFIG nor ~/.kube/config is there;"},
+      {Explain, {}, false, "name a live one with --kubeconfig, or a dump with --cluster"},
+      {Explain, {"--context=c"}, true, "--cluster and --context exclude each other"},
+      {Explain, {"-n=a", "-A"}, true, "--namespace and --all-namespaces exclude each other"},
+      {Explain, {"-A", "fits"}, true, "a pod is not found by name across all namespaces"},
+      {Explain, {"-n=a", "b/fits"}, true, "--namespace is a, and the pod's b"},
+      {Explain, {"--clster=c"}, true, "unknown flag: --clster; did you mean --cluster?"},
+      {Dump, {"--request-timeout=soon"}, false, "must be a time with its unit, such as 90s"},
+      {Simulate, {"--seed=x"}, true, "flag: must be a whole number, 0 or more"},
       {Explain, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
       {Explain, {"--kubeconfig=/no/such/file"}, false, "/no/such/file"},
-      {Packing, {}, false, "or a live one with --kubeconfig;"},
+      {Packing, {}, false, "which cluster?"},
       {Packing, {"--pod=fits"}, true, "unknown flag: --pod"},
-      {Ui, {}, false, "or a live one with --kubeconfig, or a recording with --recording;"},
+      {Ui, {}, false, "which cluster?"},
       {Ui, {"--recording=r"}, true, "--cluster, --kubeconfig and --recording exclude each other"},
       {Ui, {"--recording=/no/such/folder"}, false, "/no/such/folder"},
       {Ui, {"--port=65536"}, true, "must be between 0 and 65535"},
@@ -561,11 +848,14 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
       {Simulate, {"--config=/no/such/file"}, true, "open /no/such/file"},
       {Simulate, {"--feature-gates=Nope=true"}, true, "unrecognized feature gate: Nope"},
       {Simulate, {"more"}, true, "unexpected argument \"more\""},
-      {Simulate, {"-oyaml"}, true, "must be table or json"},
+      {Simulate, {"-oxml"}, true, "must be table, wide, json or yaml"},
       {Simulate, {"--seed=-1"}, true, "--seed"},
-      {Explain, {"--pod=nope"}, true, "--pod: the cluster has no pod default/nope"},
-      {Explain, {"--pod=there"}, true, "default/there is not pending: it is on node n1"},
-      {Explain, {"--pod=a/b/c"}, true, "must be namespace/name"},
+      {Explain, {"--pod=nope"}, true, "the cluster has no pod default/nope"},
+      {Explain,
+       {"shop/there"},
+       true,
+       "the cluster has no pod shop/there; there is default/there (-n default)"},
+      {Explain, {"--pod=a/b/c"}, true, "must be a name, pod/NAME or NAMESPACE/NAME"},
       {Explain,
        {"--daemon=https://h:1", "--fix"},
        false,
@@ -580,9 +870,13 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
       {Explain,
        {"--daemon=https://127.0.0.1:1", "--pod=p", "--token=t"},
        false,
-       "https://127.0.0.1:1: "},
+       "The connection to the server 127.0.0.1:1 was refused - did you specify the right host"},
+      {Dump, {"--kubeconfig=k"}, true, "--cluster and --kubeconfig exclude each other"},
+      {Dump, {"--kubeconfig=/no/such/file"}, false, "/no/such/file"},
+      {Dump, {"-o=json"}, true, "unknown shorthand flag: 'o' in -o=json"},
+      {Dump, {"more"}, true, "unexpected argument \"more\""},
       {Why, {}, false, "which pod?"},
-      {Why, {"a/b/c"}, false, "POD: must be namespace/name"},
+      {Why, {"a/b/c"}, false, "POD: must be a name, pod/NAME or NAMESPACE/NAME"},
       {Why, {"a", "b"}, false, "unexpected argument \"b\""},
       {Why, {"--cluster=c", "a"}, false, "unknown flag: --cluster"},
       {Why, {"--kubeconfig=/no/such/file", "a"}, false, "/no/such/file"},
@@ -591,9 +885,186 @@ TEST_F(OfflineCommandsTest, BadInputIsToldOnStandardErrorAndEndsWithTwo) {
     SCOPED_TRACE(c.want);
     EXPECT_EQ(Run(c.command, c.arguments, c.with_cluster), kBadInput);
     EXPECT_EQ(out_, "");
-    EXPECT_THAT(err_, StartsWith("Error: "));
+    EXPECT_THAT(err_, testing::AnyOf(StartsWith("Error: "), HasSubstr("\nError: "),
+                                     StartsWith("The connection to the server ")));
     EXPECT_THAT(err_, HasSubstr(c.want));
   }
+}
+
+TEST_F(OfflineCommandsTest, AWrongValueIsToldWithoutTheNamesOfGosFunctions) {
+  using Code = int (*)(const Arguments&, const std::string&, const InTreePlugins&);
+  const std::pair<Code, std::string> cases[] = {{Simulate, "--seed"},
+                                                {Simulate, "--add-nodes"},
+                                                {Simulate, "--record-max-size"},
+                                                {Simulate, "--reschedule"},
+                                                {Explain, "--v"},
+                                                {Explain, "--fix"},
+                                                {Explain, "--request-timeout"},
+                                                {Explain, "-A"},
+                                                {Ui, "--port"},
+                                                {Packing, "--seed"}};
+  for (const auto& [command, flag] : cases) {
+    SCOPED_TRACE(flag);
+    EXPECT_EQ(Run(command, {flag + "=x"}), kBadInput);
+    EXPECT_THAT(err_, HasSubstr("must be "));
+    EXPECT_THAT(err_, Not(HasSubstr("strconv")));
+  }
+}
+
+TEST_F(OfflineCommandsTest, APodMayBeNamedAsToKubectl) {
+  for (const Arguments& arguments : {Arguments{"--pod=fits"},
+                                     {"fits"},
+                                     {"pod/fits"},
+                                     {"po/fits"},
+                                     {"default/fits"},
+                                     {"pods", "fits"},
+                                     {"-n", "default", "fits"}}) {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    EXPECT_EQ(Run(Explain, arguments), kDone) << err_;
+    EXPECT_THAT(out_, StartsWith("default/fits: scheduled"));
+  }
+}
+
+// Two nodes, of which the pod's own is the fuller one, so that it would go to the other today.
+TEST_F(OfflineCommandsTest, OfAPlacedPodItTellsHowItsNodeDoesAndTheOthers) {
+  file_ = folder_.Write("placed.yaml", R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, memory: 4Gi, pods: 10}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: 4, memory: 4Gi, pods: 10}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: full}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 3, memory: 1Gi}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 1}}}]}
+status:
+  conditions: [{type: PodScheduled, status: "True", lastTransitionTime: "2026-03-01T00:00:00Z"}]
+)");
+  EXPECT_EQ(Run(Explain, {"web"}), kDone);
+  EXPECT_THAT(out_, StartsWith("default/web is on node n1, since 2026-03-01T00:00:00Z. "));
+  EXPECT_THAT(out_, HasSubstr(" today, 1 of 2 feasible nodes score more, up to "));
+  EXPECT_THAT(out_, HasSubstr("\ndefault/web: scheduled (profile default-scheduler)\n"));
+  // Its own room does not count: with it n1 would be full.
+  EXPECT_THAT(out_, HasSubstr("\n  1 node of 2 feasible "));
+  EXPECT_EQ(Run(Explain, {"web", "-ojson"}), kDone);
+  EXPECT_THAT(out_, HasSubstr(R"("placedOn":"n1","pod":"default/web",)"));
+  EXPECT_EQ(Run(Explain, {"-ojson"}), kDone);
+  EXPECT_EQ(out_, "") << "none waits";
+}
+
+TEST_F(OfflineCommandsTest, ANamespaceFiltersWhatIsShownAndNotWhatCounts) {
+  file_ = folder_.Write("two.yaml", std::string(kCluster) + R"(---
+apiVersion: v1
+kind: Pod
+metadata: {name: shop, namespace: shop}
+spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}
+)");
+  EXPECT_EQ(Run(Explain, {"-n", "shop"}), kDone);
+  EXPECT_THAT(out_, StartsWith("shop/shop: scheduled"));
+  EXPECT_THAT(out_, Not(HasSubstr("default/fits")));
+  EXPECT_EQ(Run(Explain, {"-A"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("default/fits: "));
+  EXPECT_THAT(out_, HasSubstr("shop/shop: "));
+  EXPECT_EQ(Run(Simulate, {"-n", "shop", "-ojson"}), kDone);
+  EXPECT_THAT(out_, StartsWith("{\"pod\":\"shop/shop\",\"node\":\"n1\"}\n{\"summary\":{"));
+  EXPECT_EQ(Run(Simulate, {"-n", "shop", "--remove-node", "n1"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("in shop is elsewhere:"));
+  EXPECT_THAT(out_, HasSubstr("shop/shop"));
+  EXPECT_THAT(out_, Not(HasSubstr("default/fits")));
+  EXPECT_EQ(Run(Simulate, {"-A", "--remove-node", "n1"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("default/fits"));
+}
+
+TEST_F(OfflineCommandsTest, EachDocumentTellsItsVersion) {
+  for (const char* format : {"-ojson", "-oyaml"}) {
+    EXPECT_EQ(Run(Explain, {format}), kDone);
+    EXPECT_EQ(versions_, 2u);
+    EXPECT_EQ(Run(Simulate, {format}), kDone);
+    EXPECT_EQ(versions_, 3u) << "two decisions and a summary";
+    EXPECT_EQ(Run(Packing, {format}), kDone);
+    EXPECT_EQ(versions_, 1u);
+    EXPECT_EQ(Run(Simulate, {"--drain=n1", format}), kDone);
+    EXPECT_EQ(versions_, 1u);
+  }
+  EXPECT_EQ(Run(Explain, {}), kDone);
+  EXPECT_EQ(versions_, 0u) << "of a table";
+}
+
+TEST_F(OfflineCommandsTest, DocumentsAlsoComeAsYaml) {
+  EXPECT_EQ(Run(Explain, {"fits", "-oyaml"}), kDone);
+  EXPECT_THAT(out_, StartsWith("---\nbest:\n- n1\n"));
+  EXPECT_THAT(out_, HasSubstr("\npod: default/fits\n"));
+  EXPECT_EQ(Run(Simulate, {"-oyaml"}), kDone);
+  EXPECT_THAT(out_, StartsWith("---\nnode: n1\npod: default/fits\n---\n"));
+  EXPECT_EQ(Run(Packing, {"-oyaml"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("\npendingPods: 2\n"));
+  EXPECT_EQ(Run(Simulate, {"--drain=n1", "-oyaml"}), kDone);
+  EXPECT_THAT(out_, StartsWith("---\nafter:\n"));
+}
+
+// As `/debug/explain` of all pods does.
+TEST_F(OfflineCommandsTest, ManyPodsAreGroupedUnlessAllIsAskedFor) {
+  std::string cluster = kCluster;
+  for (int i = 0; i < 40; ++i) {
+    cluster += "---\n{apiVersion: v1, kind: Pod, metadata: {name: big-" + std::to_string(i) +
+               "}, spec: {containers: [{name: c, resources: {requests: {cpu: 9}}}]}}\n";
+  }
+  file_ = folder_.Write("many.yaml", cluster);
+  EXPECT_EQ(Run(Explain, {}), kDone);
+  EXPECT_THAT(out_, StartsWith("PODS  RESULT         FIRST"));
+  EXPECT_THAT(out_, HasSubstr("\n  41  unschedulable  default/big-0"));
+  EXPECT_EQ(Run(Explain, {"-owide"}), kDone);
+  EXPECT_THAT(out_, HasSubstr("default/big-39: unschedulable"));
+}
+
+// A pod that has 1 cpu and wants 3 on a full node, and one that wants what is there.
+constexpr const char* kResizes = R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: 4, pods: 10}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: low}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 2}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: app}
+spec: {nodeName: n1, priority: 5, containers: [{name: c, resources: {requests: {cpu: 3}}}]}
+status:
+  conditions: [{type: PodResizePending, status: "True", reason: Deferred}]
+  containerStatuses: [{name: c, allocatedResources: {cpu: 1}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: easy}
+spec: {nodeName: n2, containers: [{name: c, resources: {requests: {cpu: 3}}}]}
+status: {conditions: [{type: PodResizePending, status: "True", reason: Deferred}]}
+)";
+
+TEST_F(OfflineCommandsTest, ExplainTellsHowDeferredResizesStandWithTheirGate) {
+  file_ = folder_.Write("resizes.yaml", kResizes);
+  const std::string gate = "--feature-gates=InPlacePodVerticalScalingSchedulerPreemption=true";
+  EXPECT_EQ(Run(Explain, {gate, "--preemption", "--fix"}), 0);
+  EXPECT_THAT(out_, HasSubstr("default/app: its resize on n1 is unschedulable (profile "
+                              "default-scheduler)\n"));
+  EXPECT_THAT(out_, HasSubstr("Insufficient cpu"));
+  EXPECT_THAT(out_, HasSubstr("cluster: n1 without default/low"));
+  EXPECT_THAT(out_, HasSubstr("default/easy: its resize fits on n2, where the kubelet is to do it "
+                              "(profile default-scheduler)\n"));
+  EXPECT_EQ(Run(Explain, {gate, "--pod=app", "--preemption", "-o", "json"}), 1);
+  EXPECT_THAT(out_, HasSubstr(R"("candidates":{"n1":{"victims":["default/low"]}})"));
+  EXPECT_THAT(out_, HasSubstr(R"("resizeOn":"n1","result":"unschedulable")"));
+
+  EXPECT_EQ(Run(Explain, {}), 0);
+  EXPECT_THAT(out_, Not(HasSubstr("app")));
+  EXPECT_EQ(Run(Explain, {"--pod=app"}), 0);
+  EXPECT_THAT(out_, StartsWith("default/app is on node n1"));
 }
 
 TEST_F(OfflineCommandsTest, HelpListsTheFlags) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/request_metrics.h"
+#include "src/app/daemon/request_metrics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/settings.h"
+#include "src/app/daemon/settings.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/signals.h"
+#include "src/app/daemon/signals.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/app/zpages.h"
+#include "src/app/endpoints/zpages.h"
 
 #include <gtest/gtest.h>
 

@@ -304,6 +304,20 @@ TEST_F(BindAttemptTest, WhileClosingItReadsButSendsNothingAgain) {
   }
 }
 
+TEST_F(BindAttemptTest, ABindWhoseAnswerIsLateIsUnconfirmedOnce) {
+  for (const char* answer : {"POST:201", "POST:lost GET:ours"}) {
+    SCOPED_TRACE(answer);
+    Start();
+    api_.last().request.on_late();
+    EXPECT_EQ(unconfirmed_, 1);
+    const auto late = api_.last().request.on_late;
+    Play(answer);
+    ExpectEnd("");
+    late();
+    EXPECT_EQ(unconfirmed_, 1);
+  }
+}
+
 TEST_F(BindAttemptTest, NothingIsToldOrAskedOnceTheBinderIsGone) {
   Start();
   api_.last().Fail(NoAnswer());

@@ -6,7 +6,10 @@
 
 #include <optional>
 
+#include "src/api/claim_bodies.h"
 #include "src/api/decode.h"
+#include "src/api/protobuf_writer.h"
+#include "src/api/stored_form.h"
 #include "src/base/virtual_time.h"
 #include "tests/support/builders.h"
 #include "tests/support/device_builders.h"
@@ -18,6 +21,14 @@ namespace {
 using test::MakeDeviceClaim;
 using Outcome = ClaimAnswer::Outcome;
 
+// As informers keep it.
+api::ResourceClaim Stored(api::ResourceClaim claim) {
+  std::string message;
+  api::EncodeProtobuf(claim, nullptr, message);
+  claim.stored = api::StoredFormOf(api::Encoding::kProtobuf, message);
+  return claim;
+}
+
 class ClaimWritesTest : public testing::Test {
  protected:
   ClaimDone Done() {
@@ -28,7 +39,7 @@ class ClaimWritesTest : public testing::Test {
     return api_.last().request;
   }
   Outcome AfterError(client::ApiError error) {
-    writes_.AddFinalizer(MakeDeviceClaim("c").Obj(), Done());
+    writes_.AddFinalizer(Stored(MakeDeviceClaim("c").Obj()), Done());
     executor_.RunDue();
     api_.last().Fail(std::move(error));
     executor_.RunDue();
@@ -44,58 +55,134 @@ class ClaimWritesTest : public testing::Test {
   std::optional<ClaimAnswer> answer_;
 };
 
-TEST_F(ClaimWritesTest, TheStatusIsReplacedInThisVersionOnlyWithParametersAsTheyAre) {
-  auto claim = MakeDeviceClaim("c")
-                   .Version("7")
-                   .Request("gpu", "gpus")
-                   .Allocated("pool/1", "gpu-0")
-                   .OnNode("n1")
-                   .ReservedFor("p", "pod-uid");
-  api::DeviceAllocationConfiguration config;
-  config.source = api::kConfigFromClaim;
-  config.opaque.emplace().driver = "gpu.example.com";
-  config.opaque->parameters.text = R"({"share":null})";
-  claim->status.allocation->devices.config.push_back(config);
-  writes_.WriteStatus(std::move(claim).Obj(), Done());
-  EXPECT_EQ(Sent().verb, client::Verb::kPatch);
+TEST_F(ClaimWritesTest, AClaimIsWrittenWholeFromTheBytesItWasReadFrom) {
+  api::ResourceClaim claim = Stored(MakeDeviceClaim("c").Version("7").Request("gpu", "gpus").Obj());
+  claim.status =
+      MakeDeviceClaim("c").Allocated("pool/1", "gpu-0").ReservedFor("p", "uid").Obj().status;
+  writes_.WriteStatus(claim, Done());
+  EXPECT_EQ(Sent().verb, client::Verb::kUpdate);
   EXPECT_EQ(Sent().priority, client::Priority::kBind);
   EXPECT_EQ(Sent().path, "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c/status");
-  EXPECT_EQ(Sent().content_type, "application/json-patch+json");
-  EXPECT_EQ(
-      Sent().body,
-      R"([{"op":"add","path":"/metadata/uid","value":"default/c"},)"
-      R"({"op":"add","path":"/metadata/resourceVersion","value":"7"},)"
-      R"({"op":"add","path":"/status","value":{"allocation":{"devices":{"results":[{"request":"gpu",)"
-      R"("driver":"gpu.example.com","pool":"pool/1","device":"gpu-0"}],"config":[{"source":"FromClaim",)"
-      R"("opaque":{"driver":"gpu.example.com","parameters":{"share":null}}}]},)"
-      R"("nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name",)"
-      R"("operator":"In","values":["n1"]}]}]}},)"
-      R"("reservedFor":[{"resource":"pods","name":"p","uid":"pod-uid"}]}}])");
+  EXPECT_EQ(Sent().content_type, "application/vnd.kubernetes.protobuf");
+  EXPECT_EQ(Sent().accept, "application/vnd.kubernetes.protobuf,application/json");
+  EXPECT_EQ(api::ReadTypeMeta(api::Encoding::kProtobuf, Sent().body),
+            (api::TypeMeta{"resource.k8s.io/v1", "ResourceClaim"}));
+  EXPECT_EQ(*api::DecodeProtobuf<api::ResourceClaim>(Sent().body), claim);
   EXPECT_FALSE(answer_);
   api_.last().Reply(200, api::EncodeJson(MakeDeviceClaim("c").Version("8").Obj()));
   executor_.RunDue();
   ASSERT_TRUE(answer_ && answer_->ok());
   EXPECT_EQ(answer_->claim->metadata.resource_version, "8");
+  EXPECT_EQ(api_.size(), 1u);
+
+  // The answer is what the next write is made from.
+  writes_.AddFinalizer(*answer_->claim, Done());
+  EXPECT_EQ(Sent().path, "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c");
+  EXPECT_EQ(Sent().content_type, "application/json") << "as it came";
+  EXPECT_THAT(Sent().body,
+              testing::HasSubstr(R"("finalizers":["resource.kubernetes.io/delete-protection"])"));
 }
 
-TEST_F(ClaimWritesTest, FinalizersAreAddedToAndTakenOutOfTheList) {
-  writes_.AddFinalizer(MakeDeviceClaim("c").Version("7").Obj(), Done());
+TEST_F(ClaimWritesTest, AClaimWithoutItsBytesIsReadBeforeItIsWritten) {
+  const api::ResourceClaim claim =
+      MakeDeviceClaim("c").Version("7").Allocated("n1", "gpu-0").ReservedFor("p", "uid").Obj();
+  api::ResourceClaim changed = claim;
+  changed.status.reserved_for.push_back({"", "pods", "q", "q-uid"});
+  writes_.WriteStatus(changed, Done());
+  EXPECT_EQ(Sent().verb, client::Verb::kGet);
   EXPECT_EQ(Sent().path, "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c");
-  EXPECT_EQ(Sent().content_type, "application/strategic-merge-patch+json");
-  EXPECT_EQ(Sent().body, R"({"metadata":{"uid":"default/c","resourceVersion":"7",)"
-                         R"("finalizers":["resource.kubernetes.io/delete-protection"]}})");
-  writes_.RemoveFinalizer(MakeDeviceClaim("c").Version("7").Obj(), Done());
-  EXPECT_EQ(
-      Sent().body,
-      R"({"metadata":{"uid":"default/c","resourceVersion":"7",)"
-      R"("$deleteFromPrimitiveList/finalizers":["resource.kubernetes.io/delete-protection"]}})");
+  api_.last().Reply(200, api::EncodeJson(claim));
+  executor_.RunDue();
+  EXPECT_EQ(Sent().verb, client::Verb::kUpdate);
+  EXPECT_EQ(api::DecodeJson<api::ResourceClaim>(Sent().body)->status, changed.status);
+
+  // Another version is there by now.
+  writes_.WriteStatus(changed, Done());
+  Sent();
+  api_.last().Reply(200, api::EncodeJson(MakeDeviceClaim("c").Version("8").Obj()));
+  executor_.RunDue();
+  ASSERT_TRUE(answer_);
+  EXPECT_EQ(answer_->outcome, Outcome::kConflict);
+  EXPECT_EQ(answer_->error,
+            "ResourceClaim default/c has been modified: it was of version 7, and is of 8");
+  EXPECT_EQ(api_.size(), 3u);
+}
+
+TEST_F(ClaimWritesTest, AFinalizerIsSentOnlyWhereThatChangesSomething) {
+  const api::ResourceClaim bare = Stored(MakeDeviceClaim("c").Obj());
+  writes_.RemoveFinalizer(bare, Done());
+  executor_.RunDue();
+  EXPECT_EQ(api_.size(), 0u);
+  ASSERT_TRUE(answer_ && answer_->ok());
+  EXPECT_EQ(*answer_->claim, bare);
+  api::ResourceClaim finalized = bare;
+  finalized.stored = *api::WithFinalizer(bare.stored);
+  answer_.reset();
+  writes_.AddFinalizer(finalized, Done());
+  EXPECT_FALSE(answer_) << "never inside the call";
+  executor_.RunDue();
+  EXPECT_EQ(api_.size(), 0u);
+  ASSERT_TRUE(answer_ && answer_->ok());
+  writes_.RemoveFinalizer(finalized, Done());
+  EXPECT_EQ(*api::StoredFormOf(api::Encoding::kProtobuf, Sent().body).bytes, *bare.stored.bytes);
 }
 
 TEST_F(ClaimWritesTest, AReservationIsTakenOutOfAnyVersion) {
+  const auto latest = [](std::string_view version) {
+    return api::EncodeJson(MakeDeviceClaim("c")
+                               .Version(version)
+                               .Allocated("n1", "gpu-0")
+                               .ReservedFor("p", "pod-uid")
+                               .ReservedFor("q", "q-uid")
+                               .Obj());
+  };
   writes_.RemoveReservation(MakeDeviceClaim("c").Version("7").Obj(), "pod-uid", Done());
+  EXPECT_EQ(Sent().verb, client::Verb::kGet);
+  api_.last().Reply(200, latest("8"));
   EXPECT_EQ(Sent().path, "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c/status");
-  EXPECT_EQ(Sent().body, R"({"metadata":{"uid":"default/c"},)"
-                         R"("status":{"reservedFor":[{"$patch":"delete","uid":"pod-uid"}]}})");
+  EXPECT_EQ(Sent().verb, client::Verb::kUpdate);
+  api_.last().Fail(test::Rejection(409, "changed"));
+  EXPECT_EQ(Sent().verb, client::Verb::kGet);
+  EXPECT_FALSE(answer_);
+  api_.last().Reply(200, latest("9"));
+  const auto sent = api::DecodeJson<api::ResourceClaim>(Sent().body);
+  EXPECT_EQ(sent->metadata.resource_version, "9");
+  ASSERT_EQ(sent->status.reserved_for.size(), 1u);
+  EXPECT_EQ(sent->status.reserved_for[0].name, "q");
+  EXPECT_TRUE(sent->status.allocation);
+  api_.last().Reply(200, latest("10"));
+  executor_.RunDue();
+  ASSERT_TRUE(answer_ && answer_->ok());
+
+  // Where there is none, nothing is written; another claim of the name is left alone.
+  const size_t before = api_.size();
+  writes_.RemoveReservation(MakeDeviceClaim("c").Obj(), "gone", Done());
+  Sent();
+  api_.last().Reply(200, latest("11"));
+  executor_.RunDue();
+  executor_.RunDue();
+  EXPECT_TRUE(answer_->ok());
+  writes_.RemoveReservation(MakeDeviceClaim("c").Uid("other").Obj(), "pod-uid", Done());
+  Sent();
+  api_.last().Reply(200, latest("11"));
+  executor_.RunDue();
+  EXPECT_EQ(answer_->outcome, Outcome::kConflict);
+  EXPECT_EQ(api_.size(), before + 2);
+}
+
+TEST_F(ClaimWritesTest, AReservationIsGivenUpAfterFiveConflicts) {
+  writes_.RemoveReservation(MakeDeviceClaim("c").Obj(), "pod-uid", Done());
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(Sent().verb, client::Verb::kGet);
+    api_.last().Reply(200, api::EncodeJson(MakeDeviceClaim("c").ReservedFor("p", "pod-uid").Obj()));
+    ASSERT_EQ(Sent().verb, client::Verb::kUpdate);
+    EXPECT_FALSE(answer_);
+    api_.last().Fail(test::Rejection(409, "changed"));
+  }
+  executor_.RunDue();
+  ASSERT_TRUE(answer_);
+  EXPECT_EQ(answer_->outcome, Outcome::kConflict);
+  EXPECT_EQ(api_.size(), 10u);
 }
 
 TEST_F(ClaimWritesTest, AClaimIsMadeUnderANameOfTheServers) {
@@ -151,7 +238,7 @@ TEST_F(ClaimWritesTest, ErrorsAreToldApartByWhatMayHaveBeenDone) {
   EXPECT_EQ(AfterError(test::Rejection(404, "no such claim")), Outcome::kNotFound);
   EXPECT_EQ(AfterError(test::Rejection(422, "invalid")), Outcome::kFailed);
   EXPECT_EQ(AfterError(test::Rejection(500, "etcd")), Outcome::kUnknown);
-  writes_.AddFinalizer(MakeDeviceClaim("c").Obj(), Done());
+  writes_.AddFinalizer(Stored(MakeDeviceClaim("c").Obj()), Done());
   executor_.RunDue();
   api_.last().Reply(200, "no claim");
   executor_.RunDue();

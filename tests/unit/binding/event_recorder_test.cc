@@ -10,7 +10,6 @@
 #include <set>
 
 #include "src/base/virtual_time.h"
-#include "src/binding/event_series.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
 

@@ -6,7 +6,6 @@
 
 #include <optional>
 
-#include "src/api/volume_patches.h"
 #include "src/base/virtual_time.h"
 #include "src/binding/cancel_source.h"
 #include "tests/support/fake_api.h"
@@ -43,7 +42,7 @@ TEST_F(VolumeWritesTest, AVolumeIsPatchedWithItsClaimInThisVersionOnly) {
   EXPECT_EQ(request.verb, client::Verb::kPatch);
   EXPECT_EQ(request.priority, client::Priority::kBind);
   EXPECT_EQ(request.path, "/api/v1/persistentvolumes/pv%2F1");
-  EXPECT_EQ(request.content_type, "application/merge-patch+json");
+  EXPECT_EQ(request.content_type, "application/strategic-merge-patch+json");
   EXPECT_EQ(request.body,
             R"({"metadata":{"uid":"uid-v","resourceVersion":"1",)"
             R"("annotations":{"pv.kubernetes.io/bound-by-controller":"yes"}},)"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/cache/amount_column.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "berth/random.h"
+#include "src/cache/columns.h"
 
 namespace berth::cache {
 namespace {
@@ -56,6 +55,24 @@ TEST(AmountColumnTest, AnArrayThatTheClusterOutgrewBecomesAList) {
   EXPECT_FALSE(column.dense());
   EXPECT_EQ(column.Get(0), 5);
   EXPECT_EQ(column.Get(4999), 0);
+}
+
+TEST(AmountColumnTest, SumsBeyondAnInt64ShowTheGreatestOneAndAreKnownExactly) {
+  for (const bool stay_dense : {false, true}) {
+    AmountColumn column;
+    if (stay_dense) column.StayDense();
+    column.Grow(3);
+    column.Add(1, kMostAmount);
+    column.Add(1, kMostAmount);
+    column.Add(1, 7);
+    EXPECT_EQ(column.Get(1), kMostAmount);
+    column.Add(1, -WideAmount{kMostAmount});
+    EXPECT_EQ(column.Get(1), kMostAmount) << "7 more than an int64 holds";
+    column.Add(1, -WideAmount{kMostAmount});
+    EXPECT_EQ(column.Get(1), 7);
+    column.Add(1, -7);
+    EXPECT_TRUE(column.zero());
+  }
 }
 
 }  // namespace

@@ -200,6 +200,7 @@ TEST(CacheTest, ANodeVersionCountsUnlessOnlyItsResourceVersionMoved) {
       {"annotation", [](auto& n) { n.metadata.annotations = {{"a", "b"}}; }, true},
       {"unschedulable", [](auto& n) { n.spec.unschedulable = true; }, true},
       {"taint", [](auto& n) { n.spec.taints.resize(1); }, true},
+      {"preemption policy", [](auto& n) { n.spec.pod_preemption_policy.emplace(); }, true},
       {"condition", [](auto& n) { n.status.conditions.resize(1); }, true},
       {"image", [](auto& n) { n.status.images.resize(1); }, true},
       {"feature", [](auto& n) { n.status.declared_features = {"x"}; }, true},

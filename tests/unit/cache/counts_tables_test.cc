@@ -25,7 +25,8 @@ using test::MakePod;
 using test::PlainResourceNames;
 
 // Rows 0 to 2 are in zones a, b and a.
-void ThreeNodes(const std::function<void(NodeRow, const api::StringMap&)>& visit) {
+void ThreeNodes(std::string_view,
+                const std::function<void(NodeRow, const api::StringMap&)>& visit) {
   visit(0, MakeLabels({{"zone", "a"}, {"host", "0"}}));
   visit(1, MakeLabels({{"zone", "b"}, {"host", "1"}}));
   visit(2, MakeLabels({{"zone", "a"}, {"host", "2"}}));
@@ -46,14 +47,14 @@ TEST(TopologyTableTest, IdsOfDomainsAreDenseAndUsedAgain) {
   EXPECT_EQ(std::vector<DomainId>(zones->domain_of.begin(), zones->domain_of.end()),
             (std::vector<DomainId>{0, 1, 0, kNoDomain}));
   EXPECT_EQ(zones->num_nodes, (std::vector<uint32_t>{2, 1}));
-  table.Update(1, {});
+  table.Update(1, MakeLabels({{"zone", "b"}}), {});
   EXPECT_EQ(zones->num_domains, 1u);
   EXPECT_EQ(zones->Find("b"), kNoDomain);
-  table.Update(3, MakeLabels({{"zone", "c"}}));
+  table.Update(3, {}, MakeLabels({{"zone", "c"}}));
   EXPECT_EQ(zones->Find("c"), 1u);
   EXPECT_EQ(zones->values, (std::vector<std::string>{"a", "c"}));
   // The only node of a domain takes the id along to its new one.
-  table.Update(3, MakeLabels({{"zone", "d"}}));
+  table.Update(3, MakeLabels({{"zone", "c"}}), MakeLabels({{"zone", "d"}}));
   EXPECT_EQ(zones->domain_of[3], 1u);
   EXPECT_EQ(zones->num_domains, 2u);
 }
@@ -68,7 +69,7 @@ TEST(TopologyTableTest, DropsWhatWasAskedForLongestAgoUnlessSomebodyHoldsIt) {
   EXPECT_EQ(table.size(), 2u);
   EXPECT_EQ(table.Get("zone"), held);
   EXPECT_EQ(table.Share(*held), held);
-  table.Update(0, {});
+  table.Update(0, MakeLabels({{"zone", "a"}}), {});
   EXPECT_EQ(held->domain_of[0], kNoDomain);
 }
 

@@ -4,12 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "src/api/tables_pod.h"
 #include "src/base/thread.h"
 #include "src/cache/resource_table.h"
 #include "tests/support/builders.h"
+#include "tests/support/field_changes.h"
 
 namespace berth::cache {
 namespace {
@@ -187,6 +192,11 @@ TEST(PodClassesTest, ALabelCountsOnlyWhereASelectorTestsIt) {
       {"a replica set without selector",
        [](auto& classes) { TestSelector(classes, api::ReplicaSet()); }, label("x", "1"),
        label("x", "2"), true},
+      {"a plugin", [](auto& classes) { classes.TestLabelKeys(std::vector<std::string>{"y", "x"}); },
+       label("x", "1"), label("x", "2"), false},
+      {"a plugin, another key",
+       [](auto& classes) { classes.TestLabelKeys(std::vector<std::string>{"y"}); }, label("x", "1"),
+       label("x", "2"), true},
       {"own spread selector", no_others,
        label("x", "1").Spread(1, "zone", "DoNotSchedule", {{"x", "1"}}),
        label("x", "2").Spread(1, "zone", "DoNotSchedule", {{"x", "1"}}), false},
@@ -297,6 +307,65 @@ TEST(PodClassesTest, FragmentsTellWhichPartsOfTwoClassesAreAlike) {
   EXPECT_NE(of_a[11], of_b[11]);
   EXPECT_NE(of_a[4], 0u);
   EXPECT_EQ(of_a[0], 0u) << "a part not in use";
+}
+
+// What makes no other class of a pod, and why. Whoever adds a field to a table decides here, or
+// puts it into a part.
+constexpr std::pair<std::string_view, std::string_view> kInNoPart[] = {
+    {"metadata.resourceVersion", "no plugin reads it"},
+    {"metadata.generation", "no plugin reads it"},
+    {"metadata.creationTimestamp", "the order of pods, not their verdict"},
+    {"metadata.deletionTimestamp", "a pod that is going is not decided"},
+    {"metadata.annotations", "no plugin reads them"},
+    {"spec.schedulerName", "a class is of one profile"},
+    {"spec.priorityClassName", "admission made a priority of it"},
+    {"spec.hostNetwork", "kHostPorts and kNodeFeatures say what it leads to"},
+    {"spec.hostUsers", "kNodeFeatures says what it leads to"},
+    {"spec.ephemeralContainers", "kNodeFeatures says what their mounts lead to"},
+    {"spec.volumes[0].emptyDir", "kNodeFeatures says what its medium leads to"},
+    {"spec.volumes[0].ephemeral.volumeClaimTemplate", "the claim says it"},
+    {"spec.resources.limits", "requests are defaulted from them by the API server"},
+    {"spec.resources.claims", "the pod's claims say it"},
+    {"status", "what belongs to one pod is asked in its own cycle"},
+};
+
+// Of containers, whichever kind. Of restartPolicy only "Always" counts.
+constexpr std::string_view kInNoPartOfContainers[] = {
+    "name",         "ports",         "resources.limits",   "resources.claims",
+    "volumeMounts", "restartPolicy", "restartPolicyRules",
+};
+
+TEST(PodClassesTest, EachFieldOfAPodMakesAnotherClassOrIsListedAsOneThatDoesNot) {
+  PodClasses classes;
+  classes.SetParts(kAllKnown);
+  const auto classed = [&](const api::Pod& of) {
+    ResourceTable names;
+    return classes.Assign(std::move(*PodInfo::Make(std::make_shared<const api::Pod>(of), names)));
+  };
+  api::Pod pod;
+  test::Fill(pod);
+  pod.metadata.damage.reset();
+  const PodInfoPtr base = classed(pod);
+  std::set<std::string> used;
+  test::ForEachChange(pod, "", [&](const std::string& path) {
+    if (classed(pod)->pod_class != base->pod_class) return;
+    for (const auto& [prefix, why] : kInNoPart) {
+      if (path.starts_with(prefix)) {
+        used.emplace(prefix);
+        return;
+      }
+    }
+    for (const std::string_view containers : {"spec.containers[0].", "spec.initContainers[0]."}) {
+      if (!path.starts_with(containers)) continue;
+      for (const std::string_view field : kInNoPartOfContainers) {
+        if (path.substr(containers.size()).starts_with(field)) return;
+      }
+    }
+    ADD_FAILURE() << path << " is read by no part: add it to PodFragments, or to the list above";
+  });
+  for (const auto& [prefix, why] : kInNoPart) {
+    EXPECT_TRUE(used.contains(std::string(prefix))) << prefix << " does make another class";
+  }
 }
 
 TEST(PodClassesTest, AClassLivesAsLongAsAPodInItAndItsIdIsNeverReused) {

@@ -10,7 +10,6 @@
 #include "berth/random.h"
 #include "src/cache/image_table.h"
 #include "src/cache/label_index.h"
-#include "src/cache/row_set.h"
 #include "src/cache/taint_table.h"
 
 namespace berth::cache {
@@ -63,14 +62,18 @@ class LabelIndexTest : public testing::Test {
     return rows;
   }
   LabelIndex Make(LabelIndex::Limits limits) {
-    return LabelIndex(limits, [this](const auto& visit) {
+    for (const auto& [row, labels] : nodes_) keys_.Update({}, labels);
+    return LabelIndex(limits, keys_, [this](const auto& visit) {
       ++builds_;
       for (const auto& [row, labels] : nodes_) visit(row, labels);
     });
   }
 
-  std::map<NodeRow, api::StringMap> nodes_ = {
-      {1, {{"disk", "ssd"}, {"zone", "a"}}}, {3, {{"zone", "b"}}}, {4, {{"zone", "a"}}}};
+  std::map<NodeRow, api::StringMap> nodes_ = {{1, {{"disk", "ssd"}, {"zone", "a"}}},
+                                              {3, {{"zone", "b"}}},
+                                              {4, {{"zone", "a"}}},
+                                              {6, {{"rack", "1"}}}};
+  LabelKeys keys_;
   int builds_ = 0;
 };
 
@@ -100,8 +103,13 @@ TEST_F(LabelIndexTest, TheKeyAskedForLongestAgoIsDroppedFirst) {
   Rows(index, "zone", "a");
   Rows(index, "disk", "ssd");
   Rows(index, "zone", "a");
-  Rows(index, "none", "x");
+  Rows(index, "rack", "1");
   EXPECT_EQ(index.num_keys(), 2u);
+  EXPECT_EQ(builds_, 3);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_THAT(Rows(index, ("none" + std::to_string(i)).c_str(), "x"), ElementsAre());
+  }
+  EXPECT_EQ(index.num_keys(), 2u) << "what no node has takes no place";
   EXPECT_EQ(builds_, 3);
   EXPECT_THAT(Rows(index, "zone", "a"), ElementsAre(1, 4));
   EXPECT_EQ(builds_, 3);

@@ -36,6 +36,10 @@ TEST(ExpressionTest, ComputesAndCompares) {
       {"[1, 2] == [1, 2] && {'a': 1} != {'a': 2}", "true"},
       {"[1] + [2, 3] == [1, 2, 3]", "true"},
       {"2 in [1, 2] && !('c' in {'a': 1})", "true"},
+      {"dyn(3) in [5.0, 3.0] && dyn(3u) in [3.0, 4.0] && dyn(3.0) in [1, 3]", "true"},
+      {"true ? has(optional.of({'a': 7}).a) : false", "optional(7)"},
+      {"has(optional.of({'a': 7}).a) && !has(optional.of({'a': 7}).b)", "true"},
+      {"dyn(3) in [2.5, 3.5] || dyn(-1) in [1u, 2u] || dyn(2.5) in [2, 3]", "false"},
       {"true ? 1 : 2", "1"},
       {"null == null", "true"},
       {"type(1) == int && type('x') == string", "true"},
@@ -61,6 +65,8 @@ TEST(ExpressionTest, ReportsErrorsAsCelGoDoes) {
       {"dyn('a') + 1", "error: no such overload"},
       {"dyn({}) < dyn(1)", "error: no such overload: _<_"},
       {"optional.none().value()", "error: optional.none() dereference"},
+      {"dyn(semver('1.2.3')) in {'a': 1}",
+       "error: internal error: runtime error: hash of unhashable type cel.Semver"},
   });
 }
 
@@ -120,6 +126,10 @@ TEST(ExpressionTest, CompileErrorsHavePositions) {
   EXPECT_THAT(Evaluated("cel.bind(.x, 1, true)"), HasSubstr("undeclared reference to '.x'"));
   EXPECT_THAT(Evaluated("{'a': 1}[dyn(duration('1s'))]"),
               HasSubstr("program instantiation failed: invalid qualifier type: types.Duration"));
+  const std::string faults = Evaluated("[1].map(a.b, [2].filter(c.d, true)) == [3].all(e.f, true)");
+  EXPECT_THAT(faults, HasSubstr(":1:10: argument is not an identifier"));
+  EXPECT_THAT(faults, HasSubstr(":1:26: argument is not an identifier"));
+  EXPECT_THAT(faults, HasSubstr(":1:49: argument must be a simple name"));
   const std::string mixed = Evaluated("[1, '%q'.format([1])].isSorted()");
   EXPECT_LT(mixed.find("expected type 'int'"), mixed.find("unrecognized formatting clause"));
   EXPECT_THAT(Evaluated("'a'.matches('(')"), HasSubstr("invalid matches argument"));
@@ -134,6 +144,8 @@ TEST(ExpressionTest, CountsCostsAsCelGoDoes) {
   } cases[] = {
       {"1 == 1", 1},
       {"'a' in ['a', 'b']", 0},
+      {"has(optional.of({'a': 1}).a)", 2},
+      {"has(optional.of({'a': 1}).b)", 1},
       {"[1, 2, 3].all(x, true)", 10},
       {"[1, 2].map(x, x + 1) == [2, 3]", 30},
       {"true ? 1 : 2", 0},
@@ -152,28 +164,65 @@ TEST(ExpressionTest, StopsAtTheCostLimit) {
   EXPECT_TRUE(expression->Evaluate({}, 100).value.IsBool(true));
 }
 
+// What the patterns of an expression take is the compiler's to say, and theirs to limit.
+TEST(ExpressionTest, PatternsAreCompiledOnceAndWithinALimit) {
+  const auto environment = TestEnvironment();
+  const auto steps = [&](const std::string& text, uint64_t max_steps = UINT64_MAX) {
+    Expression::Work work{.max_steps = max_steps};
+    const auto expression = Expression::Compile(text, *environment, nullptr, &work);
+    EXPECT_EQ(expression.has_value(), !work.exhausted) << text;
+    return work;
+  };
+  const Expression::Work one = steps("'x'.matches('[a-f]{500}')");
+  EXPECT_GT(one.steps, 500u * Pattern::kStepsPerInstruction);
+  EXPECT_GT(one.bytes, 500u * Pattern::kBytesPerInstruction);
+  std::string same = "'x'.matches('[a-f]{500}')";
+  std::string others = "'x'.matches('[a-f]{500}0')";
+  for (int i = 1; i < 20; ++i) {
+    same += " || 'y" + std::to_string(i) + "'.matches('[a-f]{500}')";
+    others += " || 'x'.matches('[a-f]{500}" + std::to_string(i) + "')";
+  }
+  EXPECT_LT(steps(same).steps, 2 * one.steps);
+  EXPECT_GT(steps(others).steps, 19 * one.steps);
+  EXPECT_LT(steps(others).steps, 21 * one.steps) << "each is compiled once";
+  EXPECT_FALSE(steps(others, 30 * one.steps).exhausted);
+  const Expression::Work cut = steps(others, 5 * one.steps);
+  EXPECT_TRUE(cut.exhausted);
+  EXPECT_LT(cut.steps, 8 * one.steps) << "what is left is not begun";
+}
+
+TEST(ExpressionTest, PatternsThatOnlyTheEvaluationKnowsAreLimitedToo) {
+  const auto environment = TestEnvironment();
+  std::string lists = "['a','b','c','d','e','f','g','h','i','j']";
+  const auto expression = Expression::Compile(
+      lists + ".map(x, " + lists + ".map(y, 'z'.matches('[^' + x + y + ']{1000}')))", *environment);
+  ASSERT_TRUE(expression.has_value());
+  EXPECT_EQ(expression->Evaluate({}, 1'000'000).value.text(),
+            "operation cancelled: actual cost limit exceeded");
+}
+
 TEST(ExpressionTest, DeepAndLargeInputIsRefused) {
   EXPECT_THAT(Evaluated(std::string(300, '(') + "1" + std::string(300, ')')),
               HasSubstr("recursion limit exceeded"));
   std::string sum = "1";
   for (int i = 0; i < 300; ++i) sum += "+1";
   EXPECT_THAT(Evaluated(sum), HasSubstr("max recursion depth exceeded"));
-  // A type that doubles with each binding.
+  // A type that doubles with each binding, to just beyond the limit.
   std::string doubled = "a";
-  for (int i = 0; i < 60; ++i) doubled = "cel.bind(a, {a: a}, " + doubled + ")";
+  for (int i = 0; i < 13; ++i) doubled = "cel.bind(a, {a: a}, " + doubled + ")";
   EXPECT_THAT(Evaluated("cel.bind(a, 1, " + doubled + ")"), HasSubstr("too large"));
   // Lists that hold each other many times: what they cost says little of the work.
   const std::string nested =
-      "cel.bind(a, lists.range(9000), cel.bind(b, a.map(x, a), cel.bind(c, a.map(x, b), %s)))";
+      "cel.bind(a, lists.range(300), cel.bind(b, a.map(x, a), cel.bind(c, a.map(x, b), %s)))";
   for (const char* const work :
        {"c == c", "c in [c]", "c.indexOf(b) == 1", "[c, c].distinct() == []"})
     EXPECT_THAT(Evaluated(std::string(nested).replace(nested.find("%s"), 2, work)),
                 HasSubstr("limit exceeded"));
   EXPECT_THAT(Evaluated(std::string(nested).replace(nested.find("%s"), 2, "'%s'.format([c])")),
               HasSubstr("too long"));
-  // A string that doubles with each binding.
+  // A string that doubles with each binding, to 64 MiB.
   std::string text = "size(a)";
-  for (int i = 0; i < 60; ++i) text = "cel.bind(a, a + a, " + text + ")";
+  for (int i = 0; i < 26; ++i) text = "cel.bind(a, a + a, " + text + ")";
   EXPECT_THAT(Evaluated("cel.bind(a, 'x', " + text + ")"), HasSubstr("limit exceeded"));
 }
 

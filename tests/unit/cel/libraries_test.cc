@@ -86,6 +86,7 @@ TEST(LibrariesTest, QuantitiesAndVersions) {
       {"quantity('1Gi').compareTo(quantity('1024Mi'))", "0"},
       {"quantity('1.5').isInteger() || !quantity('200k').isInteger()", "false"},
       {"quantity('1e2147483647').isInteger() || quantity('1e-2147483648').isInteger()", "false"},
+      {"quantity('500m').sub(quantity('500m')).sub(quantity('1')).isInteger()", "true"},
       {"quantity('0e30').isInteger() && quantity('12e+3').isInteger()", "true"},
       {"quantity('50k').add(20) == quantity('50020')", "true"},
       {"quantity('50020') == quantity('50k').add(20)", "error: no such overload"},

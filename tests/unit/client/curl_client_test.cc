@@ -415,6 +415,54 @@ TEST(CurlClientTest, BindsOvertakeOtherRequestsWhenTheRateIsShort) {
   EXPECT_THAT(order, ElementsAre("/get1", "/bind", "/get2", "/get3"));
 }
 
+// With HTTP/1.1 there are 16 slots.
+TEST(CurlClientTest, ANamespaceWhoseAnswersAreLateLeavesSlotsToOthersAndTellsOfAllThatWaitForIt) {
+  Served served;
+  constexpr int kSlow = 100;
+  constexpr int kShare = 12;
+  std::promise<void> share_is_there;
+  std::atomic<int> under_way = 0;
+  std::promise<void> end;
+  const std::shared_future<void> ended = end.get_future().share();
+  TestServer server([&](const ServedRequest& request, ServerPeer& peer) {
+    served.Add(request);
+    if (request.target.find("/slow/") != std::string::npos) {
+      if (++under_way == kShare) share_is_there.set_value();
+      ended.wait();
+    }
+    peer.Answer(200, "{}");
+  });
+  TestClient client(server, [](ClientOptions& options) { options.qps = -1; });
+  std::atomic<int> late = 0;
+  std::vector<std::future<ResponseResult>> slow;
+  const auto bind = [&](const std::string& name) {
+    Request request = Post("/api/v1/namespaces/" + name + "/pods/p/binding", "{}");
+    request.timeout = seconds(1000);
+    request.on_late = [&late] { ++late; };
+    return client.Start(std::move(request));
+  };
+  for (int i = 0; i < kSlow; ++i) slow.push_back(bind("slow"));
+  Await(share_is_there.get_future());
+  EXPECT_TRUE(Await(bind("other")));
+  EXPECT_EQ(under_way, kShare);
+  EXPECT_EQ(late, 0);
+  client.Advance(seconds(2));
+  client.Flush();
+  EXPECT_EQ(late, kSlow) << "those that were sent, and those that wait for them";
+  slow.push_back(bind("slow"));
+  client.Flush();
+  client.Advance(milliseconds(250));
+  client.Flush();
+  EXPECT_EQ(late, kSlow + 1) << "it waits for others that are late already";
+  EXPECT_TRUE(Await(bind("other")));
+  EXPECT_EQ(late, kSlow + 1);
+  EXPECT_EQ(under_way, kShare);
+  EXPECT_EQ(served.size(), static_cast<size_t>(kShare) + 2);
+  end.set_value();
+  for (auto& one : slow) EXPECT_TRUE(Await(std::move(one)));
+  EXPECT_EQ(late, kSlow + 1) << "each is told of once";
+}
+
 class CountingObserver final : public RequestObserver {
  public:
   void OnAttempt(const Attempt& attempt) override {

@@ -215,5 +215,39 @@ TEST(ServerAddressTest, AddressesAreTakenApart) {
   }
 }
 
+// As kubectl merges the files of KUBECONFIG.
+TEST(KubeconfigTest, OfSeveralFilesTheFirstThatNamesSomethingCounts) {
+  const test::TempFolder folder;
+  const std::string contexts =
+      folder.Write("contexts",
+                   "current-context: a\ncontexts: [{name: a, context: {cluster: k, user: u, "
+                   "namespace: shop}}, {name: b, context: {cluster: other, user: u}}]\n");
+  const std::string clusters = folder.Write(
+      "clusters",
+      "current-context: b\nclusters: [{name: k, cluster: {server: \"https://first\"}}, "
+      "{name: other, cluster: {server: \"https://other\"}}]\n");
+  const std::string users =
+      folder.Write("users",
+                   "clusters: [{name: k, cluster: {server: \"https://second\"}}]\n"
+                   "users: [{name: u, user: {token: hush}}]\n");
+  const std::string missing = contexts + ".missing";
+  const auto config = LoadKubeconfig({.path = missing, .others = {contexts, clusters, users}});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->cluster.server, "https://first");
+  EXPECT_EQ(config->user.token, "hush");
+  EXPECT_EQ(config->default_namespace, "shop");
+  const auto other =
+      LoadKubeconfig({.path = contexts, .others = {clusters, users}, .context = "b"});
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->cluster.server, "https://other");
+  const auto without = LoadKubeconfig({.path = contexts, .others = {clusters}});
+  ASSERT_FALSE(without);
+  EXPECT_THAT(without.error().message,
+              testing::HasSubstr(contexts + ", " + clusters +
+                                 ": contexts[\"a\"].context.user names \"u\", which users does "
+                                 "not hold"));
+  EXPECT_FALSE(LoadKubeconfig({.path = missing, .others = {missing + "2"}}));
+}
+
 }  // namespace
 }  // namespace berth::client

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace berth::config {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Result<FeatureGates> Parse(std::vector<std::string> values, int min_compatibility_minor = 36) {
-  return FeatureGates::Parse(values, min_compatibility_minor);
+Result<FeatureGates> Parse(std::vector<std::string> values, GateVersions versions = {}) {
+  return FeatureGates::Parse(values, versions);
 }
 
 std::string ErrorOf(std::vector<std::string> values) {
@@ -171,10 +172,10 @@ TEST(FeatureGatesTest, ALockedGateMayBeSetToItsDefault) {
 }
 
 TEST(FeatureGatesTest, MinCompatibilityVersionMovesOneDefault) {
-  EXPECT_FALSE(Parse({}, 36)->Enabled("DRAFractionalCapacityRange"));
-  EXPECT_TRUE(Parse({}, 37)->Enabled("DRAFractionalCapacityRange"));
-  EXPECT_FALSE(
-      Parse({"DRAFractionalCapacityRange=false"}, 37)->Enabled("DRAFractionalCapacityRange"));
+  EXPECT_FALSE(Parse({}, {.min_compatibility = 36})->Enabled("DRAFractionalCapacityRange"));
+  EXPECT_TRUE(Parse({}, {.min_compatibility = 37})->Enabled("DRAFractionalCapacityRange"));
+  EXPECT_FALSE(Parse({"DRAFractionalCapacityRange=false"}, {.min_compatibility = 37})
+                   ->Enabled("DRAFractionalCapacityRange"));
 }
 
 TEST(FeatureGatesTest, ResolvesIntoWhatPluginsAreTold) {
@@ -201,6 +202,8 @@ TEST(FeatureGatesTest, ResolvesIntoWhatPluginsAreTold) {
       {"SchedulerPopFromBackoffQ=false", &Features::scheduler_pop_from_backoff_q, false},
       {"TaintTolerationComparisonOperators=true", &Features::taint_toleration_comparison_operators,
        true},
+      {"InPlacePodVerticalScalingSchedulerPreemption=true",
+       &Features::in_place_pod_vertical_scaling_scheduler_preemption, true},
       {"MatchLabelKeysInPodTopologySpread=false,MatchLabelKeysInPodTopologySpreadSelectorMerge="
        "false",
        &Features::match_label_keys_in_pod_topology_spread, false},
@@ -222,6 +225,44 @@ TEST(FeatureGatesTest, GatesOfDevicesThatAreActedUponAreNotWarnedOf) {
     ASSERT_TRUE(gates) << gates.error().message;
     EXPECT_THAT(gates->warnings(), IsEmpty()) << flag;
   }
+}
+
+TEST(FeatureGateTableTest, EarlierGatesAreKnownAndInOrder) {
+  std::pair<std::string_view, int> previous;
+  for (const EarlierGate& gate : EarlierFeatureGates()) {
+    SCOPED_TRACE(gate.name);
+    EXPECT_LT(previous, std::pair(gate.name, gate.until));
+    previous = {gate.name, gate.until};
+    EXPECT_GE(gate.until, GateVersions::kOldest);
+    EXPECT_LT(gate.until, GateVersions::kNewest);
+    EXPECT_TRUE(std::ranges::any_of(KnownFeatureGates(),
+                                    [&](const FeatureGate& now) { return now.name == gate.name; }));
+  }
+}
+
+TEST(FeatureGatesTest, AnEmulatedVersionHasTheGatesAndDefaultsOfThen) {
+  const FeatureGates now;
+  for (const char* gate : {"OpportunisticBatching", "DRADeviceTaints"}) {
+    EXPECT_TRUE(now.Enabled(gate)) << gate;
+    EXPECT_FALSE(FeatureGates({.emulated = 34, .min_compatibility = 34}).Enabled(gate)) << gate;
+  }
+  for (int minor = GateVersions::kOldest; minor <= GateVersions::kNewest; ++minor) {
+    const auto none = Parse({}, {.emulated = minor, .min_compatibility = minor - 1});
+    ASSERT_TRUE(none) << "1." << minor << ": " << none.error().message;
+    EXPECT_EQ(none->emulated_minor(), minor);
+    for (const char* bulk : {"AllAlpha=false", "AllBeta=true"}) {
+      EXPECT_TRUE(Parse({bulk}, {.emulated = minor, .min_compatibility = minor - 1}))
+          << bulk << " in 1." << minor;
+    }
+  }
+  const GateVersions before = {.emulated = 36, .min_compatibility = 35};
+  const auto too_new = Parse({"InPlacePodVerticalScalingSchedulerPreemption=true"}, before);
+  ASSERT_FALSE(too_new);
+  EXPECT_EQ(too_new.error().message,
+            "cannot set feature gate InPlacePodVerticalScalingSchedulerPreemption to true, feature "
+            "is PreAlpha at emulated version 1.36, min compatibility version 1.35");
+  // What did not exist is off, also where all of a stage is on.
+  EXPECT_FALSE(FeatureGates(before).Enabled("InPlacePodVerticalScalingSchedulerPreemption"));
 }
 
 TEST(FeatureGatesTest, WarnsOfGatesThatChangeNothingYet) {

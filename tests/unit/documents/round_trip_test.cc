@@ -79,7 +79,7 @@ class Filler {
     if constexpr (kIsMap<std::vector<T>>) SortMap(out);
   }
   template <typename T, typename... Fields>
-  void FillFields(T& out, const std::tuple<Fields...>& fields) {
+  void FillFields(T& out, const FieldList<Fields...>& fields) {
     const auto fill = [&](const auto& field) {
       using FieldOrNested = std::remove_cvref_t<decltype(field)>;
       if constexpr (kIsNested<FieldOrNested>) {
@@ -88,7 +88,7 @@ class Filler {
         Fill(out.*FieldOrNested::kMember);
       }
     };
-    std::apply([&](const auto&... field) { (fill(field), ...); }, fields);
+    fields.Apply([&](const auto&... field) { (fill(field), ...); });
   }
 
   std::mt19937_64 random_;
@@ -102,7 +102,8 @@ using Kinds =
                    PodDisruptionBudget, PersistentVolume, PersistentVolumeClaim, StorageClass,
                    CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment, VolumeAttributesClass,
                    ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice,
-                   DeviceTaintRule, PodGroup, CompositePodGroup, Workload, Lease, ApiStatus>;
+                   DeviceTaintRule, PodGroup, CompositePodGroup, Workload, CoschedulingPodGroup,
+                   Lease, ApiStatus>;
 TYPED_TEST_SUITE(RoundTripTest, Kinds);
 
 TYPED_TEST(RoundTripTest, WhatIsEncodedAsJsonReadsBackEqualAsJsonAndAsYaml) {

@@ -29,6 +29,8 @@ struct Candidate {
   int started = 0;
   int lost = 0;
   int stopped = 0;
+  std::string note;       // what it notes on the lease
+  std::string inherited;  // what it found there
   std::unique_ptr<LeaderElector> elector;
 
   bool leading() const { return elector->leading(); }
@@ -52,7 +54,11 @@ class LeaderElectorTest : public testing::Test {
     c->client = &server_.AddClient();
     ElectionCallbacks callbacks;
     callbacks.healthy = [c] { return c->healthy; };
-    callbacks.started_leading = [c] { ++c->started; };
+    callbacks.started_leading = [c](const std::string& note) {
+      ++c->started;
+      c->inherited = note;
+    };
+    callbacks.unfinished_pods = [c] { return c->note; };
     callbacks.lost = [c] { ++c->lost; };
     c->elector = std::make_unique<LeaderElector>(
         c->client->api, clock_, c->metrics,
@@ -102,6 +108,44 @@ TEST_F(LeaderElectorTest, TellsOfLeadingInAnEventAboutTheLease) {
                            R"("source":{"component":"default-scheduler"})", R"("type":"Normal")"}) {
     EXPECT_THAT(a->client->events[0], HasSubstr(part));
   }
+}
+
+TEST_F(LeaderElectorTest, NotesUnfinishedPodsForTheNextLeader) {
+  const auto a = Stand("a");
+  EXPECT_EQ(a->inherited, "");
+  EXPECT_EQ(server_.document().find("annotations"), std::string::npos);
+  a->note = "uid-1,uid-2";
+  Advance(seconds(2));
+  EXPECT_EQ(server_.record().unfinished_pods, "uid-1,uid-2");
+  EXPECT_THAT(server_.document(), HasSubstr(R"("berth/unfinished-pods":"uid-1,uid-2")"));
+  a->note = "";
+  Advance(seconds(2));
+  EXPECT_EQ(server_.document().find("annotations"), std::string::npos)
+      << "nothing of it stays: " << server_.document();
+  a->note = "uid-3";
+  Advance(seconds(2));
+  // The process ends over it.
+  a->client->fate = LeaseServer::Fate::kNeverEnds;
+  const auto b = Stand("b");
+  Advance(seconds(60));
+  ASSERT_TRUE(b->leading());
+  EXPECT_EQ(b->inherited, "uid-3");
+  Advance(seconds(2));
+  EXPECT_EQ(server_.record().unfinished_pods, "") << "it has no such pod any more";
+}
+
+TEST_F(LeaderElectorTest, WhatOthersAnnotateOnTheLeaseStays) {
+  const auto a = Stand("a");
+  std::string document = server_.document();
+  document.insert(document.find("\"metadata\":{") + 12, R"("annotations":{"other/key":"x"},)");
+  server_.WriteDocument(document);
+  a->note = "uid-1";
+  Advance(seconds(4));
+  EXPECT_THAT(server_.document(), HasSubstr(R"("other/key":"x")"));
+  EXPECT_THAT(server_.document(), HasSubstr("uid-1"));
+  a->note = "";
+  Advance(seconds(4));
+  EXPECT_THAT(server_.document(), HasSubstr(R"("annotations":{"other/key":"x"})"));
 }
 
 TEST_F(LeaderElectorTest, StampsFollowTheMachinesClockAndWaitsDoNot) {

@@ -144,6 +144,40 @@ TEST_F(JudgementTest, WhatAPluginFailsAtIsAnError) {
   }
 }
 
+// A cycle would not ask for it.
+TEST_F(JudgementTest, AFailureOverTheScoresOfTheOnlyNodeIsARemark) {
+  Make({"A"});
+  SetNodes(2);
+  plugin("A").filter_by_node["n0"] = Make(Code::kUnschedulable, "full");
+  plugin("A").score_status = Make(Code::kError, "lost");
+  const Judgement& judgement = Judge();
+  EXPECT_EQ(judgement.kind(), Kind::kScheduled);
+  EXPECT_THAT(judgement.Best(), ElementsAre(1));
+  EXPECT_EQ(judgement.remark(), "running Score plugins: plugin \"A\" failed with: lost");
+  EXPECT_EQ(judgement.message(), "");
+  EXPECT_THAT(judgement.scores(), IsEmpty());
+  EXPECT_THAT(judgement.totals(), ElementsAre(0));
+}
+
+TEST_F(JudgementTest, BehindAFeasibleNominatedNodeAFailureIsThatOfItsNode) {
+  Make({"A"});
+  SetNodes(4);
+  plugin("A").filter_by_node["n0"] = Make(Code::kError, "lost");
+  plugin("A").filter_by_node["n1"] = Make(Code::kUnschedulable, "full");
+  plugin("A").score_by_node = {{"n2", 90}};
+  const Judgement& judgement = Judge(test::MakePod().NominatedNode("n3"));
+  EXPECT_EQ(judgement.kind(), Kind::kScheduled);
+  EXPECT_THAT(judgement.feasible(), ElementsAre(2, 3));
+  EXPECT_THAT(judgement.Best(), ElementsAre(2));
+  EXPECT_EQ(judgement.remark(), "running \"A\" filter plugin: lost");
+  EXPECT_EQ(judgement.statuses().Get(0).code(), Code::kError);
+  EXPECT_EQ(judgement.statuses().Get(1).message(), "full");
+  plugin("A").score_status = Make(Code::kError, "no scores");
+  EXPECT_THAT(Judge(test::MakePod().NominatedNode("n3")).Best(), ElementsAre(3));
+  plugin("A").filter_by_node["n3"] = Make(Code::kUnschedulable, "full");
+  EXPECT_EQ(Judge(test::MakePod().NominatedNode("n3")).kind(), Kind::kError);
+}
+
 TEST_F(JudgementTest, WithoutNodesThereIsAnErrorInUpstreamsWords) {
   Make({"A"});
   SetNodes(0);

@@ -8,8 +8,10 @@
 
 #include "src/cache/cache.h"
 #include "src/config/types.h"
+#include "src/engine/dry_run.h"
 #include "src/engine/engine.h"
 #include "src/engine/kept_evaluations.h"
+#include "src/framework/preemption_preview.h"
 #include "tests/support/builders.h"
 #include "tests/support/default_profile.h"
 #include "tests/support/fake_handle.h"
@@ -125,6 +127,58 @@ TEST_F(KeptBytesTest, WhatHappensBetweenDecisionsTakesNothing) {
   const size_t each = (test::HeapBytes() - before) / (kClasses - 1);
   std::cout << each << " bytes a class after " << kManyChanges << " changes\n";
   EXPECT_LT(each, kManyChanges * sizeof(NodeRow));
+}
+
+// What preemption remembers of a pod is more than the limit has room for; the next pod is refused
+// as one before it was.
+TEST_F(KeptBytesTest, TheLimitHoldsWhereARefusalIsKept) {
+  for (size_t i = 0; i < kNodes; ++i) {
+    const std::string name = "low-" + std::to_string(i);
+    ASSERT_TRUE(cache_.AddPod(cache_.MakePodInfo(test::MakePod()
+                                                     .Name(name)
+                                                     .Uid(name)
+                                                     .OnNode("n" + std::to_string(i))
+                                                     .Priority(-1)
+                                                     .Req({{"cpu", "2"}})
+                                                     .Ptr())));
+  }
+  framework::Cycle* running = nullptr;
+  const auto world = [this] {
+    return ClusterState{cache_, nominations_, handle_.plain_listers.generation()};
+  };
+  handle_.make_dry_run = [&](CycleState&, const PodInfo& pod) {
+    return std::make_unique<PreemptionDryRun>(*profile_, *running, pod, world());
+  };
+  // Whether the pod is refused by what is kept.
+  const auto ask = [&](Engine& engine, const char* cpu) {
+    const PodInfoPtr pod = cache_.MakePodInfo(test::MakePod().Req({{"cpu", cpu}}).Ptr());
+    infos_.push_back(pod);
+    framework::Cycle cycle;
+    running = &cycle;
+    const Decision decision = engine.Schedule(*profile_, cycle, *pod, world(), 0);
+    EXPECT_EQ(decision.kind, Decision::Kind::kUnfit);
+    if (decision.refusal != nullptr) return true;
+    handle_.pending_pods = {pod->pod};
+    const auto preview = framework::RunPreemptionPreview(*profile_, cycle, *pod, cache_,
+                                                         engine.diagnosis().statuses);
+    EXPECT_TRUE(preview);
+    if (preview && preview->best.empty()) {
+      engine.KeepRefusal(*profile_, *pod, world(), {});
+    }
+    return false;
+  };
+  handle_.virtual_clock.Advance(std::chrono::hours(1));  // all of them have started
+  Engine without_limit(Random(1), cache_, size_t{1} << 30);
+  EXPECT_FALSE(ask(without_limit, "90"));
+  EXPECT_FALSE(ask(without_limit, "7"));
+  EXPECT_TRUE(ask(without_limit, "90"));
+  const size_t limit = without_limit.kept()->bytes() - 1;
+  Engine engine(Random(1), cache_, limit);
+  EXPECT_FALSE(ask(engine, "90"));
+  EXPECT_FALSE(ask(engine, "7"));
+  EXPECT_GT(engine.kept()->bytes(), limit);
+  EXPECT_TRUE(ask(engine, "90"));
+  EXPECT_LE(engine.kept()->bytes(), limit);
 }
 
 TEST_F(KeptBytesTest, TheLimitHolds) {

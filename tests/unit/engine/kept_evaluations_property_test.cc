@@ -40,6 +40,7 @@ struct Tally {
   uint64_t kept_in_placement = 0;      // decided from what is kept, on a part of the nodes
   uint64_t kept_beside_nominated = 0;  // decided from what is kept, while nominations counted
   uint64_t kept_samples = 0;           // decided from what is kept, of which a part was scored
+  uint64_t kept_with_shipped = 0;      // decided from what is kept, also of loadable plugins
   uint64_t from_rejections = 0;  // rejected for reasons that were kept, and brought up to date
   uint64_t recalled = 0;         // nodes where victims, or that there are none, were known
 };
@@ -75,6 +76,7 @@ class Walk {
       Step(tally);
     }
     tally.kept += kept_.kept()->num_decided();
+    if (cluster_.has_shipped) tally.kept_with_shipped += kept_.kept()->num_decided();
     tally.kept_with_own_nodes += kept_with_own_nodes_;
     tally.kept_in_placement += kept_in_placement_;
     tally.kept_beside_nominated += kept_beside_nominated_;
@@ -199,7 +201,7 @@ class Walk {
       told.victims_on = best.row;
       told.victims = best.victims;
     } else {
-      engine.KeepRefusal(*cluster_.profile, std::move(cycle), *pod, cluster, told.refusal);
+      engine.KeepRefusal(*cluster_.profile, *pod, cluster, told.refusal);
     }
     return told;
   }
@@ -223,7 +225,8 @@ class Walk {
         << plain.decision.error << " " << kept.decision.error << " " << kept.refusal.message;
     ASSERT_EQ(plain.decision.node, kept.decision.node) << pod->pod->metadata.name;
     ASSERT_EQ(plain.decision.feasible_nodes, kept.decision.feasible_nodes);
-    ASSERT_EQ(plain_.chance().next_start_node_index, kept_.chance().next_start_node_index);
+    ASSERT_EQ(plain_.random_state().next_start_node_index,
+              kept_.random_state().next_start_node_index);
     ASSERT_EQ(plain.refusal.message, kept.refusal.message);
     ASSERT_EQ(plain.refusal.unschedulable_plugins, kept.refusal.unschedulable_plugins);
     ASSERT_EQ(plain.refusal.pending_plugins, kept.refusal.pending_plugins);
@@ -417,6 +420,7 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
   EXPECT_GT(tally.nominated, tally.decisions / 500);
   EXPECT_GT(tally.kept_with_own_nodes, tally.kept / 30);
   EXPECT_GT(tally.kept_in_placement, tally.kept / 20);
+  EXPECT_GT(tally.kept_with_shipped, tally.kept / 20);
   EXPECT_GT(tally.kept_beside_nominated, tally.kept / 10);
   EXPECT_GT(tally.kept_samples, tally.kept / 200);
   EXPECT_GT(tally.from_rejections, (tally.decisions - tally.scheduled) / 40);

@@ -241,7 +241,7 @@ TEST_F(KeptRejectionsTest, WhatIsKeptIsCountedAndGoesInTime) {
   Hear(High("first"));
   const size_t before = keeping_.kept()->bytes();
   EXPECT_GT(before, sizeof(KeptRejections));
-  for (uint32_t i = 0; i < KeptEvaluations::kMaxRefusalAge; ++i) keeping_.AgeKept();
+  for (uint32_t i = 0; i < KeptEvaluations::kMaxRejectionsAge; ++i) keeping_.AgeKept();
   EXPECT_LT(keeping_.kept()->bytes(), before);
   Hear(High("second"));
   EXPECT_FALSE(from_rejections_);

@@ -70,8 +70,8 @@ class Walk {
     cluster.node_order = &cluster_.cache.node_order();
     framework::Cycle few_cycle;
     framework::Cycle all_cycle;
-    Findings few_found;
-    Findings all_found;
+    EvaluationResult few_found;
+    EvaluationResult all_found;
     Evaluation few(*cluster_.profile, few_cycle, *pod, cluster, few_found);
     Evaluation all(*cluster_.profile, all_cycle, *pod, cluster, all_found);
     const int32_t percentage = random().Below(3) == 0 ? 50 : 0;

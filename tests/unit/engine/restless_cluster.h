@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,11 +14,13 @@
 #include "plugins/in_tree_registry.h"
 #include "src/cache/cache.h"
 #include "src/config/types.h"
+#include "src/documents/parse.h"
 #include "src/framework/profile.h"
 #include "tests/support/builders.h"
 #include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
 #include "tests/support/random_cluster.h"
+#include "tests/support/shipped.h"
 #include "tests/unit/engine/own_nodes_plugin.h"
 
 namespace berth::test {
@@ -29,7 +32,9 @@ class RestlessCluster {
   static constexpr size_t kTemplates = 12;
 
   explicit RestlessCluster(uint64_t seed)
-      : random(seed), num_nodes(random.Below(8) == 0 ? 200 : 3 + random.Below(30)) {
+      : has_shipped(seed % 4 == 0),
+        random(seed),
+        num_nodes(random.Below(8) == 0 ? 200 : 3 + random.Below(30)) {
     for (const std::string_view name : {"nvidia.com/gpu", "vendor.io/fpga"}) {
       EXPECT_EQ(handle.names.Intern(name), cache.mutable_resource_names().Intern(name));
     }
@@ -51,13 +56,19 @@ class RestlessCluster {
                           return MakePlugin<OwnNodes>();
                         }});
     config.plugins.multi_point.enabled.push_back({std::string(OwnNodes::kName)});
+    // Off by default.
+    if (seed % 4 == 1) config.plugins.score.enabled.push_back({"NodeResourcesAllocatable", 3});
+    if (seed % 9 == 4) AddWeightedSpread(seed, config);
+    if (has_shipped) AddShippedPlugins(config.plugins, registry);
+    if (seed % 4 == 1 || seed % 32 == 3) AddFragmentation(seed % 4 == 1, config);
     auto made = framework::Profile::Make(config, registry, handle);
     EXPECT_TRUE(made.has_value());
     profile = std::move(*made);
-    cache.SetSignatureParts(profile->signature_parts());
+    cache.SetSignatureParts(profile->signature_parts(), profile->tested_label_keys());
     for (const api::Namespace& known : RandomNamespaces(random)) handle.plain_listers.Set(known);
     for (size_t i = 0; i < num_nodes; ++i) SetNode(i);
     for (size_t i = 0; i < kTemplates; ++i) templates_.push_back(NewTemplate(i));
+    for (size_t i = 0; has_shipped && i < 20; ++i) ChangeObjects();
   }
 
   std::string RandomNode() { return "node-" + std::to_string(random.Below(num_nodes)); }
@@ -114,7 +125,9 @@ class RestlessCluster {
       pod.metadata.annotations.assign({{std::string(OwnNodes::kName), std::string(asks)}});
     }
     api::StringMap& labels = pod.metadata.labels;
-    const std::pair<std::string, std::string> index{kIndex, number.substr(number.size() - 1)};
+    // ServiceAffinity looks for pods with the very same labels.
+    const std::pair<std::string, std::string> index{
+        kIndex, has_shipped ? std::to_string(random.Below(2)) : number.substr(number.size() - 1)};
     labels.insert(std::lower_bound(labels.begin(), labels.end(), index), index);
     return cache.MakePodInfo(std::make_shared<const api::Pod>(std::move(pod)));
   }
@@ -167,6 +180,7 @@ class RestlessCluster {
     handle.plain_listers.Set(std::move(service));
   }
 
+  const bool has_shipped;  // some plugins of the library that comes with Berth
   Random random;
   const size_t num_nodes;
   FakeHandle handle;
@@ -180,6 +194,70 @@ class RestlessCluster {
   static std::string TenantName(uint64_t number) { return "tenant.io/r" + std::to_string(number); }
   // A label by which pods of one template differ.
   static constexpr const char* kIndex = "apps.kubernetes.io/pod-index";
+
+  // Shares of the zones for some pods, and shares or an order of nodes for all.
+  static void AddWeightedSpread(uint64_t seed, config::Profile& profile_config) {
+    Random draw(seed);
+    const auto weight = [&draw] { return std::to_string(1 + draw.Below(5)); };
+    const std::string when = draw.Below(3) != 0 ? "DoNotSchedule" : "ScheduleAnyway";
+    const std::string values = draw.Below(2) == 0 ? R"("order":["true","x"])"
+                                                  : R"("weights":[{"value":"true","weight":1}])";
+    const std::string args =
+        R"({"constraints":[{"labelSelector":{"matchLabels":{"app":"web"}},"topologyKey":"zone",)"
+        R"("weights":[{"value":"a","weight":)" +
+        weight() + R"(},{"value":"b","weight":)" + weight() + R"(},{"value":"c","weight":)" +
+        weight() + R"(}],"whenUnsatisfiable":")" + when +
+        R"("},{"labelSelector":{},"matchLabelKeys":["app"],"topologyKey":"ssd",)" + values +
+        R"(,"whenUnsatisfiable":"ScheduleAnyway"}]})";
+    profile_config.plugins.multi_point.enabled.push_back({"WeightedTopologySpread", 2});
+    profile_config.plugin_config.push_back(
+        {"WeightedTopologySpread", *documents::ParseJson(args, "")});
+  }
+
+  // With expected pods the scores are kept; without them each pod is seen, and evaluated by itself.
+  static void AddFragmentation(bool with_mix, config::Profile& profile) {
+    profile.plugins.multi_point.enabled.push_back({"FragmentationAware", 101});
+    profile.plugins.multi_point.enabled.push_back({"FixedNodeOrder", 1});
+    if (!with_mix) return;
+    const auto shape = [](int64_t weight, const char* cpu, const char* gpus) {
+      return ConfigValue(ConfigValue::Map{
+          {"weight", ConfigValue(weight)},
+          {"requests",
+           ConfigValue(ConfigValue::Map{{"cpu", ConfigValue(std::string(cpu))},
+                                        {"nvidia.com/gpu", ConfigValue(std::string(gpus))}})}});
+    };
+    profile.plugin_config.push_back(
+        {"FragmentationAware",
+         ConfigValue(ConfigValue::Map{
+             {"mix", ConfigValue(ConfigValue::List{shape(3, "2", "0"), shape(1, "500m", "1")})}})});
+  }
+
+  // Plugins of older releases: what they declare, and their counts, pass through the interface of
+  // loadable plugins. Where one normalises by node nothing is kept, so there are few of those.
+  void AddShippedPlugins(config::Plugins& plugins, std::vector<PluginRegistration>& registry) {
+    const auto list = [](const char* key) {
+      return ConfigValue(ConfigValue::List{ConfigValue(std::string(key))});
+    };
+    const std::map<std::string_view, ConfigValue> args = {
+        {"NodeLabel", ConfigValue(ConfigValue::Map{{"absentLabels", list("ssd")},
+                                                   {"presentLabelsPreference", list("zone")}})},
+        {"ServiceAffinity", ConfigValue(ConfigValue::Map{{"affinityLabels", list("zone")}})}};
+    for (PluginRegistration& plugin : ShippedRegistry()) {
+      if (random.Below(plugin.name == "SelectorSpread" ? 6 : 2) != 0) continue;
+      const config::PluginRef named{std::string(plugin.name)};
+      if (plugin.name == "ServiceAffinity") {
+        plugins.pre_filter.enabled.push_back(named);
+        plugins.filter.enabled.push_back(named);
+      } else {
+        plugins.multi_point.enabled.push_back(named);
+      }
+      if (const auto at = args.find(plugin.name); at != args.end()) {
+        plugin.factory = [make = plugin.factory, given = at->second](
+                             const ConfigValue&, Handle& of) { return make(given, of); };
+      }
+      registry.push_back(std::move(plugin));
+    }
+  }
 
   api::Pod NewTemplate(size_t number) {
     api::Pod pod = RandomPod(random, number, num_nodes);

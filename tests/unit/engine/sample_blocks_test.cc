@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/engine/sample_blocks.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "berth/random.h"
 #include "src/cache/cache.h"
+#include "src/engine/kept_class.h"
 #include "src/engine/sample.h"
 #include "tests/support/builders.h"
 

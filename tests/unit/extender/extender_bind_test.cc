@@ -96,6 +96,17 @@ TEST_F(ExtenderBindTest, TheFirstThatIsInterestedHasTheLastWord) {
   EXPECT_THAT(unconfirmed_, IsEmpty());
 }
 
+TEST_F(ExtenderBindTest, AnAnswerThatIsLateLeavesTheBindUnconfirmed) {
+  Bind();
+  executor_.Advance(client::kLateAfter - std::chrono::milliseconds(1));
+  EXPECT_THAT(unconfirmed_, IsEmpty());
+  executor_.Advance(std::chrono::milliseconds(1));
+  EXPECT_THAT(unconfirmed_, ElementsAre("u1"));
+  Answer(*first_, {});
+  EXPECT_THAT(Outcomes(), ElementsAre("Success "));
+  EXPECT_THAT(unconfirmed_, ElementsAre("u1"));
+}
+
 TEST_F(ExtenderBindTest, WithoutAnInterestedOneThePluginsAreAsked) {
   first_->interested_in = second_->interested_in = "gpu";
   EXPECT_FALSE(bind_->IsInterested(*info_.pod));
@@ -204,7 +215,7 @@ TEST_F(ExtenderBindTest, WhatWasAnsweredIsGivenUpWhereNoReadEverIs) {
 TEST_F(ExtenderBindTest, TheTimeoutEndsTheCall) {
   Bind();
   executor_.Advance(milliseconds(4999));
-  EXPECT_THAT(unconfirmed_, IsEmpty());
+  EXPECT_EQ(api_.size(), 0u);
   executor_.Advance(milliseconds(1));
   EXPECT_THAT(unconfirmed_, ElementsAre("u1")) << "nothing tells what the extender did";
   Read(on_node_);

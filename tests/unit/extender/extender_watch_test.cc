@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/extender/extender_watch.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "src/base/logging.h"
 #include "src/base/virtual_time.h"
+#include "src/extender/extenders.h"
 
 namespace berth::extender {
 namespace {

@@ -97,6 +97,9 @@ TEST_F(ProfileTest, RefusesWhatCannotWork) {
   } cases[] = {
       {"PreFilterPlugin \"Unknown\" does not exist",
        [](config::Plugins& p) { p.multi_point.enabled.push_back({"Unknown"}); }},
+      {"PreFilterPlugin \"CapacityScheduling\" does not exist; it is a plugin of "
+       "kubernetes-sigs/scheduler-plugins, in Go, which Berth cannot load",
+       [](config::Plugins& p) { p.pre_filter.enabled = {{"CapacityScheduling"}}; }},
       {"ScorePlugin \"Unknown\" does not exist",
        [](config::Plugins& p) { p.score.enabled = {{"Unknown"}}; }},
       {"plugin \"Sort\" does not extend FilterPlugin plugin",

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "berth/random.h"
+#include "src/api/protobuf_writer.h"
+#include "tests/support/device_builders.h"
 #include "tests/unit/informers/wire.h"
 
 namespace berth::informers {
@@ -101,6 +103,68 @@ TEST_F(ObjectStoreTest, AnUndecodableUpdateKeepsTheOldVersionAndIsToldOnce) {
   EXPECT_EQ(store_.undecodable(), 2u);
   Put(PodJson("a", 4));
   EXPECT_THAT(Sent(), ElementsAre("?default/a 1", "~a1>4"));
+}
+
+// A placed pod whose place and room can be read takes them, whatever else is damaged; one without
+// a node must not be decided upon a part of it.
+TEST_F(ObjectStoreTest, DamageCountsByField) {
+  const auto pod = [](const std::string& node, const std::string& fields) {
+    return R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"default",)"
+           R"("uid":"u","resourceVersion":"1"},"spec":{"nodeName":")" +
+           node + R"(",)" + fields + "}}";
+  };
+  const struct {
+    const char* fields;
+    bool closes;
+  } cases[] = {
+      {R"("tolerations":[{"key":1}])", false},
+      {R"("containers":[{"image":5}])", false},
+      {R"("affinity":{"podAffinity":7})", false},
+      {R"("containers":[{},{"resources":{"requests":{"cpu":"x"}}}])", true},
+      {R"("containers":[{"ports":[{"hostPort":"x"}]}])", true},
+      {R"("containers":7)", true},
+      {R"("volumes":[{"name":7}])", true},
+      {R"("overhead":7)", true},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.fields);
+    ObjectStore store(InfoOf(Kind::kPod),
+                      [this](InformerEvent event) { events_.push_back(std::move(event)); });
+    store.Put(api::Encoding::kJson, pod("n1", c.fields));
+    store.Put(api::Encoding::kJson, pod("n1", c.fields));
+    EXPECT_EQ(store.undecodable(), 1u);
+    EXPECT_THAT(Sent(), ElementsAre(c.closes ? "?default/a" : "+a1"));
+    ObjectStore pending(InfoOf(Kind::kPod),
+                        [this](InformerEvent event) { events_.push_back(std::move(event)); });
+    pending.Put(api::Encoding::kJson, pod("", c.fields));
+    EXPECT_THAT(Sent(), ElementsAre("?default/a"));
+  }
+}
+
+TEST(ClaimStoreTest, AClaimThatCannotBeReadWholeHoldsItsDevices) {
+  std::vector<InformerEvent> events;
+  ObjectStore store(InfoOf(Kind::kResourceClaim),
+                    [&](InformerEvent event) { events.push_back(std::move(event)); });
+  const auto put = [&](const std::string& spec, const std::string& allocation) {
+    store.Put(api::Encoding::kJson,
+              R"({"kind":"ResourceClaim","apiVersion":"resource.k8s.io/v1","metadata":{"name":"c",)"
+              R"("namespace":"default","uid":"u"},"spec":{"devices":)" +
+                  spec + R"(},"status":{"allocation":)" + allocation + "}}");
+    return *api::As<api::ResourceClaim>(events.back().new_object);
+  };
+  const std::string holds = R"({"devices":{"results":[{"driver":"d","pool":"p","device":"one"}]}})";
+  const api::ResourceClaim damaged_spec = put("7", holds);
+  EXPECT_THAT(damaged_spec.metadata.damage->front().ToString(),
+              HasSubstr("spec.devices: expected an object"));
+  EXPECT_EQ(damaged_spec.status.allocation->devices.results.at(0).device, "one");
+  // Those it held before, where its own cannot be read.
+  const api::ResourceClaim damaged = put("{}", R"({"devices":{"results":7}})");
+  ASSERT_TRUE(damaged.metadata.damage);
+  EXPECT_EQ(damaged.status.allocation->devices.results.at(0).device, "one");
+  const api::ResourceClaim whole = put("{}", "null");
+  EXPECT_FALSE(whole.metadata.damage);
+  EXPECT_FALSE(whole.status.allocation);
+  EXPECT_EQ(store.undecodable(), 2u);
 }
 
 TEST_F(ObjectStoreTest, AnObjectThatNeverCouldBeDecodedIsStillKnown) {
@@ -225,6 +289,8 @@ TEST(KindsTest, EveryKindHasItsLine) {
        R"({"kind":"CompositePodGroup","metadata":{"name":"x"}})"},
       {Kind::kWorkload, "/apis/scheduling.k8s.io/v1beta1/workloads",
        R"({"kind":"Workload","metadata":{"name":"x"}})"},
+      {Kind::kCoschedulingPodGroup, "/apis/scheduling.x-k8s.io/v1alpha1/podgroups",
+       R"({"kind":"PodGroup","metadata":{"name":"x"}})"},
   };
   ASSERT_EQ(AllKinds().size(), std::size(cases));
   for (const auto& c : cases) {
@@ -239,6 +305,26 @@ TEST(KindsTest, EveryKindHasItsLine) {
   EXPECT_EQ(MetaOf({}), nullptr);
 }
 
+TEST(KindsTest, AClaimKeepsItsBytesUntilItIsAllocated) {
+  const auto stored = [](api::Encoding encoding, const api::ResourceClaim& claim) {
+    std::string bytes;
+    if (encoding == api::Encoding::kJson) {
+      bytes = api::EncodeJson(claim);
+    } else {
+      api::EncodeProtobuf(claim, nullptr, bytes);
+    }
+    const auto object = InfoOf(Kind::kResourceClaim).decode(encoding, bytes, {});
+    const auto kept = api::As<api::ResourceClaim>(*object)->stored.bytes;
+    EXPECT_TRUE(kept == nullptr || *kept == bytes);
+    return kept != nullptr;
+  };
+  const api::ResourceClaim waiting = test::MakeDeviceClaim("c").Request("gpu", "gpus").Obj();
+  EXPECT_TRUE(stored(api::Encoding::kProtobuf, waiting));
+  EXPECT_FALSE(stored(api::Encoding::kJson, waiting)) << "its parameters are not as they were";
+  EXPECT_FALSE(
+      stored(api::Encoding::kProtobuf, test::MakeDeviceClaim("c").Allocated("n1", "gpu-0").Obj()));
+}
+
 TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
   const auto watched = [](Kind kind, const Features& features) {
     const auto kinds = WatchedKinds(features);
@@ -249,8 +335,8 @@ TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
                           Kind::kDeviceTaintRule, Kind::kPod}) {
     EXPECT_TRUE(watched(kind, defaults)) << InfoOf(kind).resource;
   }
-  for (const Kind kind :
-       {Kind::kResourceClaimTemplate, Kind::kPodGroup, Kind::kCompositePodGroup, Kind::kWorkload}) {
+  for (const Kind kind : {Kind::kResourceClaimTemplate, Kind::kPodGroup, Kind::kCompositePodGroup,
+                          Kind::kWorkload, Kind::kCoschedulingPodGroup}) {
     EXPECT_FALSE(watched(kind, defaults)) << InfoOf(kind).resource;
   }
   Features other;
@@ -261,7 +347,11 @@ TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
   EXPECT_TRUE(watched(Kind::kPodGroup, other));
   EXPECT_TRUE(watched(Kind::kWorkload, other));
   EXPECT_TRUE(watched(Kind::kCompositePodGroup, other));
-  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - 2);
+  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - 3);
+  Features with_plugin;
+  with_plugin.coscheduling = true;
+  EXPECT_TRUE(watched(Kind::kCoschedulingPodGroup, with_plugin));
+  EXPECT_FALSE(watched(Kind::kPodGroup, with_plugin)) << "nothing but the custom resource";
 }
 
 TEST(KeptTextTest, OnlyWhatIsAskedForKeepsItsJson) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -714,6 +715,20 @@ TEST_F(ReflectorTest, AKindThatIsNotServedCountsAsEmptyAndIsAskedForAgain) {
   Push(Frame("ADDED", PodJson("a", 1)));
   Push(BookmarkFrame(10, true));
   EXPECT_THAT(Sent(), ElementsAre("+a1")) << "synced only once";
+}
+
+TEST_F(ReflectorTest, AKindThatIsNotServedIsToldOnce) {
+  testing::internal::CaptureStderr();
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    Fail(Rejection(404));
+    AwaitRequest();
+  }
+  const std::string told = testing::internal::GetCapturedStderr();
+  const std::string_view line = "The server does not serve this kind; it counts as empty";
+  const size_t first = told.find(line);
+  ASSERT_NE(first, std::string::npos) << told;
+  EXPECT_EQ(told.find(line, first + 1), std::string::npos) << told;
 }
 
 TEST_F(ReflectorTest, AServedKindDoesNotVanishBecauseOfA404) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/metrics/plugin_metric_table.h"
@@ -98,6 +99,19 @@ TEST_F(LoadedPluginTest, StateBelongsToOneInstanceAndIsClonedForTrials) {
   EXPECT_EQ(plugin.filter->Filter(trial, *pod, snapshot.view("a")).message(), "imagined 1");
   EXPECT_TRUE(other.filter->Filter(trial, *pod, snapshot.view("a")).ok());
   EXPECT_TRUE(plugin.filter->Filter(state_, *pod, snapshot.view("a")).ok());
+}
+
+TEST_F(LoadedPluginTest, StateTakesWhatThePluginSays) {
+  const PlainSnapshot snapshot(handle_.names, Nodes());
+  for (const size_t plugins : {size_t{1}, size_t{2}}) {
+    auto& plugin = Make<PreFilterPlugin>("Everywhere");
+    ASSERT_TRUE(plugin.PreFilter(state_, *Info(MakePod()), snapshot).status.ok());
+    const CycleState clone = state_.Clone();
+    for (const CycleState* state : {&clone, &std::as_const(state_)}) {
+      EXPECT_GE(state->bytes(), plugins * 10'000);
+      EXPECT_LT(state->bytes(), plugins * 10'000 + 1'000);
+    }
+  }
 }
 
 TEST_F(LoadedPluginTest, FilterSeesAmountsOfNodesAndOverlays) {

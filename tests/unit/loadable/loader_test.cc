@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,6 +14,7 @@
 
 #include "berth/loadable/abi.h"
 #include "src/config/types.h"
+#include "src/framework/loadable/host_table.h"
 #include "src/framework/profile.h"
 #include "tests/unit/loadable/loaded.h"
 
@@ -151,6 +154,18 @@ TEST(LoaderTest, TheSamePluginTwiceIsAnErrorThatNamesBothLibraries) {
                         folder.path() + "/a.so"));
 }
 
+// Of the table that libraries get: a member that no Fill...() sets would be called all the same.
+TEST(LoaderTest, TheHostHasAFunctionForEachMember) {
+  const berth_host& host = loadable::HostTable();
+  ASSERT_EQ(host.size, sizeof(berth_host));
+  const auto* members = reinterpret_cast<const char*>(&host);
+  for (size_t at = offsetof(berth_host, text_set); at < sizeof(host); at += sizeof(void*)) {
+    void* function = nullptr;
+    std::memcpy(&function, members + at, sizeof(function));
+    EXPECT_NE(function, nullptr) << "member " << (at - offsetof(berth_host, text_set)) / 8;
+  }
+}
+
 TEST(LoaderTest, TellsWhatItLoaded) {
   const std::vector<std::string> folders{LibraryFolder("everywhere")};
   const auto loaded = LoadPlugins(folders, {});
@@ -165,6 +180,67 @@ TEST(LoaderTest, TellsWhatItLoaded) {
               testing::ElementsAre("Everywhere", "Blocking", "ScoresOnly", "ShowsVolumes"));
   ASSERT_EQ(loaded->registrations.size(), 4u);
   EXPECT_EQ(loaded->registrations.front().library, library.file);
+}
+
+TEST(LoaderTest, AShippedLibraryIsLookedForBesideTheProgram) {
+  const auto file = ShippedLibrary("no_such_library");
+  ASSERT_TRUE(file) << file.error().message;
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  EXPECT_EQ(fs::path(file->library),
+            program.parent_path().parent_path() / "lib/berth/plugins/no_such_library.so");
+  EXPECT_EQ(fs::path(file->program), program);
+}
+
+// As in a checkout whose files belong to a user and their group: who may write to the program needs
+// no library to put code into it.
+TEST(LoaderTest, ALibraryThatGoesWithAProgramIsTrustedAsThatIs) {
+  const TempFolder folder;
+  const std::string program = folder.path() + "/program";
+  const std::string file = folder.path() + "/everywhere.so";
+  fs::copy_file(LibraryFolder("everywhere") + "/everywhere.so", file);
+  std::ofstream(program) << "program";
+  const auto error = [&] {
+    const auto loaded = LoadLibrary(file, program);
+    return loaded ? "" : loaded.error().message;
+  };
+  EXPECT_EQ(error(), "");
+  fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_THAT(error(), StartsWith(file + ": group "));
+  fs::permissions(program, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_EQ(error(), "");
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(error(), StartsWith(file + ": everybody may write to it"));
+  fs::permissions(program, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(error(), "");
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(chown(file.c_str(), 12345, getegid()), 0);
+  EXPECT_THAT(error(), StartsWith(file + ": it belongs to user 12345"));
+  ASSERT_EQ(chown(program.c_str(), 12345, getegid()), 0);
+  EXPECT_EQ(error(), "");
+  fs::remove(program);
+  EXPECT_THAT(error(), StartsWith(file + ": it belongs to user 12345"));
+}
+
+TEST(LoaderTest, AShippedLibraryThatIsMissingIsAnErrorOfThePlugin) {
+  test::FakeHandle handle;
+  const PluginRegistration plugin = ShippedPlugin("Lost", "no_such_library", nullptr);
+  EXPECT_EQ(plugin.name, "Lost");
+  EXPECT_EQ(plugin.library, "");
+  const auto made = plugin.factory(ConfigValue(), handle);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message,
+              testing::AllOf(HasSubstr("its library, which comes with Berth, cannot be loaded"),
+                             HasSubstr("lib/berth/plugins/no_such_library.so: No such file")));
+}
+
+TEST(LoaderTest, ArgsAreCheckedBeforeAShippedLibraryIsLookedFor) {
+  test::FakeHandle handle;
+  const PluginRegistration plugin =
+      ShippedPlugin("Lost", "no_such_library",
+                    [](const ConfigValue&) -> Result<ConfigValue> { return Fail("field: bad"); });
+  const auto made = plugin.factory(ConfigValue(), handle);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "field: bad");
 }
 
 class LoadedProfileTest : public test::LoadedFixture {

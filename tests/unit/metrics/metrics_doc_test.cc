@@ -10,7 +10,7 @@
 #include "src/metrics/text_format.h"
 
 // docs/metrics.md is made from the metric table. After a change of the table:
-//   BERTH_UPDATE_DOCS=1 .build/dev/tests/metrics_test --gtest_filter='MetricsDocTest.*'
+//   BERTH_UPDATE_DOCS=1 .build/quick/tests/metrics_test --gtest_filter='MetricsDocTest.*'
 namespace berth::metrics {
 namespace {
 
@@ -20,8 +20,9 @@ constexpr std::string_view kIntroduction = R"(# Metrics
 
 <!-- Made by tests/unit/metrics/metrics_doc_test.cc from src/metrics; change them, not this page. -->
 
-The daemon shows them over HTTPS on port 10259, in the Prometheus text format, to callers that may `get`
-the path (ClusterRole `system:monitoring` allows `/metrics` and `/metrics/slis`):
+The daemon shows them over HTTPS on port 10259 to callers that may `get` the path (ClusterRole
+`system:monitoring` allows `/metrics` and `/metrics/slis`), as kube-scheduler does: in the Prometheus text
+format or, to a client whose Accept header prefers it, as delimited protobuf.
 
 | Path | What |
 | --- | --- |
@@ -37,8 +38,22 @@ Flags, as kube-scheduler's: `--disabled-metrics` hides metrics by name; `--allow
 `--allow-metric-labels-manifest` name the values that a label may have, all others become
 `unexpected`; `--show-hidden-metrics-for-version=1.36` shows what 1.37 deprecated.
 
+## Native histograms
+
+In protobuf a histogram has native buckets besides the classic ones, as kube-scheduler 1.37's has: each at most
+1.1 times as wide as the one before (schema 3), 160 at most (then each two become one, until the process ends),
+and zero up to 2^-128. `--feature-gates=NativeHistograms=false` leaves the classic ones alone. As there, those of the client (`rest_client_*`)
+and of questions about callers (`apiserver_delegated_*`) have none.
+
+Prometheus asks for protobuf, and stores native buckets, where its feature `native-histograms` is on. It drops the
+classic ones of such a histogram then, which queries of `_bucket` series need, the shipped dashboard's and alerts' among
+them, unless the scrape job keeps them: `scrape_classic_histograms: true` (from 2.45 on; in 3
+`always_scrape_classic_histograms`).
+
 ## What differs from kube-scheduler
 
+- Protobuf in its two spellings for people (`encoding=text`, `encoding=compact-text`) is answered with text, `name[]`
+  in a query is not looked at, and there is no header `Process-Start-Time-Unix`.
 - `scheduler_plugin_evaluation_total` counts calls that were made. Where a pod fails as another of
   its class has just failed no plugin is called, and `berth_reused_verdicts_total` counts instead.
 - `scheduler_goroutines` counts work of that kind: there is one thread that schedules, and none is

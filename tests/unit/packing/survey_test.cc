@@ -110,6 +110,23 @@ TEST_F(SurveyTest, WhatIsFreeWhereAnotherResourceIsExhaustedIsStranded) {
   EXPECT_EQ(Of(pool, "cpu").stranded, 1500);
 }
 
+TEST_F(SurveyTest, APodThatAwaitsItsResizeIsCountedOnItsNodeAlone) {
+  auto options = test::DefaultSimulationOptions();
+  options.scheduler.features.in_place_pod_vertical_scaling_scheduler_preemption = true;
+  Restart(std::move(options));
+  Apply(MakeNode("a").Allocatable({{"cpu", "1"}, {"memory", "10Gi"}}));
+  AddPods(1, "a", "500m", "1Gi");
+  Apply(MakePod()
+            .Name("resized")
+            .OnNode("a")
+            .Req({{"cpu", "2"}})
+            .Condition("PodResizePending", "True", "Deferred"));
+  const Figures figures = Measure();
+  ASSERT_NE(simulation_->scheduler().FindPendingPod("default/resized"), nullptr);
+  EXPECT_EQ(figures.pods, 2u);
+  EXPECT_EQ(figures.pending, 0u);
+}
+
 TEST_F(SurveyTest, APendingPodThatFitsSavesWhatIsFree) {
   Apply(MakeNode("a").Allocatable({{"cpu", "1"}, {"memory", "10Gi"}}));
   AddPods(2, "a", "450m", "1Gi");

@@ -8,6 +8,7 @@
 
 #include "plugins/in_tree_registry.h"
 #include "tests/support/random_cluster.h"
+#include "tests/support/shipped.h"
 #include "tests/support/volume_builders.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using namespace berth::test;
 
-// How often the two forms said yes and no, or a score was above 0, so that the test knows it saw
+// How often the two forms said yes and no, or a score was not 0, so that the test knows it saw
 // something.
 struct Tally {
   size_t kept = 0;
@@ -59,8 +60,25 @@ ConfigValue AddedAffinity() {
                        Items({Args({{"weight", Item(9)}, {"preference", in_zones}})})}})}});
 }
 
+ConfigValue WeightedZones() {
+  const auto weighted = [](const char* value, int64_t weight) {
+    return Args({{"value", Item(value)}, {"weight", Item(weight)}});
+  };
+  const ConfigValue everything = Args({});
+  return Args(
+      {{"constraints",
+        Items({Args({{"labelSelector", everything},
+                     {"topologyKey", Item("zone")},
+                     {"weights", Items({weighted("a", 3), weighted("b", 1), weighted("c", 1)})},
+                     {"whenUnsatisfiable", Item("DoNotSchedule")}}),
+               Args({{"labelSelector", everything},
+                     {"topologyKey", Item("cores")},
+                     {"order", Items({Item("many"), Item("8"), Item("1")})},
+                     {"whenUnsatisfiable", Item("ScheduleAnyway")}})})}});
+}
+
 // These have nothing to say without args.
-constexpr std::string_view kNeedArgs[] = {"NodeLabel", "ServiceAffinity"};
+constexpr std::string_view kNeedArgs[] = {"NodeLabel", "ServiceAffinity", "WeightedTopologySpread"};
 // Their tests compare them, on clusters with devices or volumes.
 constexpr std::string_view kComparedElsewhere[] = {"DynamicResources", "NodeVolumeLimits",
                                                    "VolumeBinding", "VolumeZone"};
@@ -86,6 +104,10 @@ class ColumnFormsTest : public testing::Test, public PluginFixture {
         {"NodeResourcesFit", FitStrategy("MostAllocated", false)},
         {"NodeResourcesFit", FitStrategy("RequestedToCapacityRatio", true)},
         {"NodeAffinity", AddedAffinity()},
+        {"NodeResourcesAllocatable",
+         Args({{"resources", Items({Args({{"name", Item("nvidia.com/gpu")}, {"weight", Item(5)}}),
+                                    Args({{"name", Item("memory")}, {"weight", Item(1)}})})},
+               {"mode", Item("Most")}})},
         {"NodeResourcesBalancedAllocation", balanced},
         {"InterPodAffinity", Args({{"hardPodAffinityWeight", Item(10)},
                                    {"ignorePreferredTermsOfExistingPods", ConfigValue(true)}})},
@@ -93,10 +115,13 @@ class ColumnFormsTest : public testing::Test, public PluginFixture {
                             {"absentLabels", Items({Item("cores")})},
                             {"presentLabelsPreference", Items({Item("zone")})},
                             {"absentLabelsPreference", Items({Item("cores")})}})},
+        {"WeightedTopologySpread", WeightedZones()},
         {"ServiceAffinity", Args({{"affinityLabels", Items({Item("zone"), Item("ssd")})}})},
     };
     std::vector<Instance> instances;
-    for (const PluginRegistration& registration : InTreeRegistry()) {
+    std::vector<PluginRegistration> registry = InTreeRegistry();
+    for (PluginRegistration& shipped : ShippedRegistry()) registry.push_back(std::move(shipped));
+    for (const PluginRegistration& registration : registry) {
       if (!registration.factory) continue;  // not done yet
       if (std::ranges::find(kComparedElsewhere, registration.name) !=
           std::end(kComparedElsewhere)) {
@@ -161,7 +186,7 @@ class ColumnFormsTest : public testing::Test, public PluginFixture {
       if (!prepared && !result.status.ok()) return;
       EXPECT_TRUE(result.status.ok()) << result.status.message();
       want.push_back(result.score);
-      if (result.score > 0) ++tally.scored;
+      if (result.score != 0) ++tally.scored;
     }
     std::vector<int64_t> got(rows.size(), -12345);
     plugin.ScoreNodes(cycle, pod, snapshot, rows, got);

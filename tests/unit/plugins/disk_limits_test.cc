@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/legacy/disk_limits.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/shipped.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 #include "tests/unit/plugins/volume_objects.h"
 
@@ -44,8 +43,7 @@ class DiskLimitsTest : public testing::Test, public PluginFixture {
     for (int i = 0; i < count; ++i) pod.Volume(make("disk-" + std::to_string(i)));
     return pod;
   }
-  template <typename PluginType>
-  std::string Judge(PluginType& plugin, const api::Pod& pod, const std::vector<api::Pod>& placed,
+  std::string Judge(Shipped& plugin, const api::Pod& pod, const std::vector<api::Pod>& placed,
                     const api::Node& node = MakeNode("n")) {
     const Status status = Filter(plugin, pod, node, placed);
     if (status.ok()) return "ok";
@@ -54,9 +52,9 @@ class DiskLimitsTest : public testing::Test, public PluginFixture {
     return status.message();
   }
   // How many disks fit on the node besides each other.
-  template <typename PluginType, typename MakeVolume>
-  int LimitOf(MakeVolume make, const api::Node& node = MakeNode("n")) {
-    PluginType plugin(handle);
+  template <typename MakeVolume>
+  int LimitOf(std::string_view name, MakeVolume make, const api::Node& node = MakeNode("n")) {
+    Shipped plugin(name, handle);
     for (int count = 0; count < 300; ++count) {
       if (Judge(plugin, MakePod().Volume(make("new")), {WithDisks(count, make)}, node) != "ok") {
         return count;
@@ -67,10 +65,10 @@ class DiskLimitsTest : public testing::Test, public PluginFixture {
 };
 
 TEST_F(DiskLimitsTest, EachKindHasItsDefault) {
-  EXPECT_EQ(LimitOf<EBSLimits>(Ebs), 39);
-  EXPECT_EQ(LimitOf<GCEPDLimits>(Gce), 16);
-  EXPECT_EQ(LimitOf<AzureDiskLimits>(Azure), 16);
-  EXPECT_EQ(LimitOf<CinderLimits>(Cinder), 256);
+  EXPECT_EQ(LimitOf("EBSLimits", Ebs), 39);
+  EXPECT_EQ(LimitOf("GCEPDLimits", Gce), 16);
+  EXPECT_EQ(LimitOf("AzureDiskLimits", Azure), 16);
+  EXPECT_EQ(LimitOf("CinderLimits", Cinder), 256);
 }
 
 TEST_F(DiskLimitsTest, SomeInstanceTypesTakeFewerEbsVolumes) {
@@ -91,34 +89,35 @@ TEST_F(DiskLimitsTest, SomeInstanceTypesTakeFewerEbsVolumes) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.type);
-    EXPECT_EQ(LimitOf<EBSLimits>(Ebs, MakeNode("n").Label(c.label, c.type)), c.want);
+    EXPECT_EQ(LimitOf("EBSLimits", Ebs, MakeNode("n").Label(c.label, c.type)), c.want);
   }
 }
 
 TEST_F(DiskLimitsTest, TheEnvironmentGoesBeforeTheDefaultAndTheNodeBeforeBoth) {
   handle.gates.max_pd_volumes = 3;
-  EXPECT_EQ(LimitOf<EBSLimits>(Ebs), 3);
-  EXPECT_EQ(LimitOf<GCEPDLimits>(Gce), 3);
-  EXPECT_EQ(LimitOf<CinderLimits>(Cinder), 3);
+  EXPECT_EQ(LimitOf("EBSLimits", Ebs), 3);
+  EXPECT_EQ(LimitOf("GCEPDLimits", Gce), 3);
+  EXPECT_EQ(LimitOf("CinderLimits", Cinder), 3);
+  EXPECT_EQ(LimitOf("EBSLimits", Ebs,
+                    MakeNode("n").Label("node.kubernetes.io/instance-type", "m5.large")),
+            3);
   EXPECT_EQ(
-      LimitOf<EBSLimits>(Ebs, MakeNode("n").Label("node.kubernetes.io/instance-type", "m5.large")),
-      3);
+      LimitOf("EBSLimits", Ebs, MakeNode("n").Allocatable({{"attachable-volumes-aws-ebs", "5"}})),
+      5);
   EXPECT_EQ(
-      LimitOf<EBSLimits>(Ebs, MakeNode("n").Allocatable({{"attachable-volumes-aws-ebs", "5"}})), 5);
-  EXPECT_EQ(
-      LimitOf<GCEPDLimits>(Gce, MakeNode("n").Allocatable({{"attachable-volumes-gce-pd", "1"}})),
+      LimitOf("GCEPDLimits", Gce, MakeNode("n").Allocatable({{"attachable-volumes-gce-pd", "1"}})),
       1);
-  EXPECT_EQ(LimitOf<AzureDiskLimits>(
-                Azure, MakeNode("n").Allocatable({{"attachable-volumes-azure-disk", "2"}})),
+  EXPECT_EQ(LimitOf("AzureDiskLimits", Azure,
+                    MakeNode("n").Allocatable({{"attachable-volumes-azure-disk", "2"}})),
             2);
-  EXPECT_EQ(LimitOf<CinderLimits>(Cinder,
-                                  MakeNode("n").Allocatable({{"attachable-volumes-cinder", "0"}})),
+  EXPECT_EQ(LimitOf("CinderLimits", Cinder,
+                    MakeNode("n").Allocatable({{"attachable-volumes-cinder", "0"}})),
             0);
 }
 
 TEST_F(DiskLimitsTest, OneDiskCountsOnceHoweverItIsNamed) {
   handle.gates.max_pd_volumes = 2;
-  GCEPDLimits plugin(handle);
+  Shipped plugin("GCEPDLimits", handle);
   api::PersistentVolume volume = PlainVolume("v");
   volume.spec.gce_persistent_disk.emplace().pd_name = "disk-0";
   handle.plain_listers.Set(volume);
@@ -145,7 +144,7 @@ TEST_F(DiskLimitsTest, ClaimsWithoutAVolumeCountForTheirClass) {
   api::PersistentVolumeClaim lost = ClaimOfClass("lost", "ebs");
   lost.spec.volume_name = "gone";
   handle.plain_listers.Set(lost);
-  EBSLimits plugin(handle);
+  Shipped plugin("EBSLimits", handle);
   const std::vector<api::Pod> full = {WithDisks(1, Ebs)};
   EXPECT_EQ(Judge(plugin, MakePod().ClaimVolume("ebs"), full), kFull);
   EXPECT_EQ(Judge(plugin, MakePod().ClaimVolume("lost"), full), kFull);
@@ -156,7 +155,7 @@ TEST_F(DiskLimitsTest, ClaimsWithoutAVolumeCountForTheirClass) {
 }
 
 TEST_F(DiskLimitsTest, AClaimThatDoesNotExistRejectsANewPodOnly) {
-  EBSLimits plugin(handle);
+  Shipped plugin("EBSLimits", handle);
   const Status status = Filter(plugin, MakePod().ClaimVolume("gone"), MakeNode("n"));
   EXPECT_EQ(status.code(), Code::kUnschedulableAndUnresolvable);
   EXPECT_EQ(status.message(),
@@ -168,7 +167,7 @@ TEST_F(DiskLimitsTest, AClaimThatDoesNotExistRejectsANewPodOnly) {
 
 TEST_F(DiskLimitsTest, WhereTheDriverServesTheDisksNothingIsChecked) {
   handle.gates.max_pd_volumes = 1;
-  EBSLimits plugin(handle);
+  Shipped plugin("EBSLimits", handle);
   const std::vector<api::Pod> full = {WithDisks(1, Ebs)};
   api::CSINode node = NodeDrivers("n", {});
   handle.plain_listers.Set(node);
@@ -185,8 +184,8 @@ TEST_F(DiskLimitsTest, WhereTheDriverServesTheDisksNothingIsChecked) {
 
 TEST_F(DiskLimitsTest, TwoKindsInOneProfileKeepTheirDisksApart) {
   handle.gates.max_pd_volumes = 1;
-  EBSLimits ebs(handle);
-  GCEPDLimits gce(handle);
+  Shipped ebs("EBSLimits", handle);
+  Shipped gce("GCEPDLimits", handle);
   const PlainSnapshot snapshot = Cluster({MakeNode("n")}, {WithDisks(1, Ebs)});
   const PodInfoPtr pod = Info(MakePod().Volume(Ebs("new")).Volume(Gce("new")));
   ASSERT_TRUE(ebs.PreFilter(state, *pod, snapshot).status.ok());
@@ -199,7 +198,7 @@ TEST_F(DiskLimitsTest, TwoKindsInOneProfileKeepTheirDisksApart) {
 }
 
 TEST_F(DiskLimitsTest, QueuesOnNodesThatComeAndPodsThatGo) {
-  const CinderLimits plugin(handle);
+  const Shipped plugin("CinderLimits", handle);
   EXPECT_EQ(Hint(plugin, kNodeAdd, MakePod(), {}, Object(MakeNode().Obj())), "queue");
   EXPECT_EQ(Hint(plugin, kAssignedPodDelete, MakePod(), Object(MakePod().Obj()), {}), "queue");
   EXPECT_EQ(Hint(plugin, kNodeAllocatable, MakePod(), {}, Object(MakeNode().Obj())), "");

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "berth/random.h"
-#include "plugins/volume_binding/free_volumes.h"
+#include "plugins/volume_binding/pod_claims.h"
 #include "tests/support/volume_builders.h"
 
 namespace berth::plugins {

@@ -6,7 +6,9 @@
 
 #include <set>
 
+#include "tests/support/default_plugins.h"
 #include "tests/support/fake_handle.h"
+#include "tests/support/shipped.h"
 
 namespace berth::plugins {
 namespace {
@@ -14,7 +16,11 @@ namespace {
 TEST(InTreeRegistryTest, EveryPluginIsMadeWithoutArgsUnderItsOwnName) {
   test::FakeHandle handle;
   std::set<std::string_view> names;
-  for (const PluginRegistration& registration : InTreeRegistry()) {
+  std::vector<PluginRegistration> registry = InTreeRegistry();
+  for (PluginRegistration& shipped : test::ShippedRegistry()) {
+    registry.push_back(std::move(shipped));
+  }
+  for (const PluginRegistration& registration : registry) {
     SCOPED_TRACE(registration.name);
     EXPECT_TRUE(names.insert(registration.name).second) << "registered twice";
     if (!registration.factory) continue;  // not done yet
@@ -56,7 +62,7 @@ TEST(InTreeRegistryTest, DefaultsAreRegisteredInUpstreamsOrderAndWeight) {
   for (const DefaultPlugin& plugin : DefaultMultiPoint()) {
     SCOPED_TRACE(plugin.name);
     EXPECT_TRUE(registered.contains(plugin.name));
-    if (!plugin.feature_gate.empty()) continue;
+    if (!test::IsOnByDefault(plugin)) continue;
     next = std::find(next, upstream.end(),
                      std::pair<std::string_view, int>(plugin.name, plugin.weight));
     ASSERT_NE(next, upstream.end()) << "not at its place, or of another weight";

@@ -461,9 +461,9 @@ TEST_F(InterPodAffinityTest, CountsThatAreDetachedChangeNoMoreWithTheSnapshot) {
   const auto second = std::make_shared<Counts>();
   first->Add(domain, 1);
   TopologyCounts one;
-  one.AddCounts(snapshot, "zone", first);
+  one.AddCounts(snapshot.GetTopology("zone"), first);
   TopologyCounts two = one;
-  two.AddCounts(snapshot, "zone", second);
+  two.AddCounts(snapshot.GetTopology("zone"), second);
   for (TopologyCounts* counts : {&one, &two}) counts->Detach();
   first->Add(domain, -1);
   for (TopologyCounts* counts : {&one, &two}) {
@@ -632,6 +632,65 @@ TEST_F(InterPodAffinityTest, ArgsAreReadAndChecked) {
     ASSERT_FALSE(rejected.has_value());
     EXPECT_THAT(rejected.error().message, HasSubstr(b.want));
   }
+}
+
+// A pod with so many required anti-affinity terms, each with a topology key and a selector of its
+// own; every fourth key is one that nodes have.
+api::Pod WithManyTerms(size_t terms) {
+  api::Pod pod = App("web").Name("many").Obj();
+  auto& list = Ensure(pod, &api::Affinity::pod_anti_affinity)
+                   .required_during_scheduling_ignored_during_execution;
+  for (size_t i = 0; i < terms; ++i) {
+    const std::string number = std::to_string(i);
+    list.push_back(Term(i % 4 == 0 ? "zone" : "key-" + number, {{"app", "x" + number}}));
+  }
+  return pod;
+}
+
+TEST_F(InterPodAffinityTest, TermsSpendTheCyclesBudgetInProportion) {
+  InterPodAffinity plugin({}, handle);
+  const PlainSnapshot snapshot = Placed({App("db").Name("db").OnNode("a1")});
+  const auto spend = [&](size_t terms, const CycleBudget& budget = {}) {
+    state = CycleState();
+    state.RenewBudget(budget);
+    const PodInfoPtr pod = Info(WithManyTerms(terms));
+    const Status status = plugin.PreFilter(state, *pod, snapshot).status;
+    EXPECT_EQ(status.ok(), !state.budget().spent()) << status.message();
+    return status;
+  };
+  EXPECT_TRUE(spend(100).ok());
+  const uint64_t steps = state.budget().steps();
+  const uint64_t bytes = state.budget().bytes();
+  EXPECT_GT(steps, 100u);
+  EXPECT_TRUE(spend(400).ok());
+  EXPECT_LE(state.budget().steps(), 5 * steps);
+  EXPECT_LE(state.budget().bytes(), 5 * bytes);
+  const Status status = spend(400, CycleBudget(2 * steps, CycleBudget::kBytes));
+  EXPECT_EQ(status.code(), Code::kError);
+  EXPECT_EQ(status.message(),
+            "what the pod's spec asks for takes more than a scheduling cycle may: " +
+                std::to_string(2 * steps) + " steps");
+  EXPECT_THAT(spend(400, CycleBudget(CycleBudget::kSteps, bytes)).message(),
+              HasSubstr(std::to_string(bytes) + " bytes of memory"));
+}
+
+// Of more counts than are kept the sum alone is: verdicts stay the same, and an update starts over.
+TEST_F(InterPodAffinityTest, MoreTermsThanAreKeptCountAllTheSame) {
+  InterPodAffinity plugin({}, handle);
+  const PodSpan pods = {App("x1040").Name("late").OnNode("a1"),
+                        App("x0").Name("early").OnNode("b1")};
+  const PlainSnapshot snapshot = Placed(pods);
+  const PodInfoPtr few = Info(WithManyTerms(8));
+  state = CycleState();
+  ASSERT_TRUE(plugin.PreFilter(state, *few, snapshot).status.ok());
+  EXPECT_THAT(Verdicts(plugin, *few, snapshot), ElementsAre("", "", kUnwanted, kUnwanted, ""));
+  const PodInfoPtr many = Info(WithManyTerms(4 * (TopologyCounts::kMaxOwned + 20)));
+  state = CycleState();
+  ASSERT_TRUE(plugin.PreFilter(state, *many, snapshot).status.ok());
+  EXPECT_THAT(Verdicts(plugin, *many, snapshot),
+              ElementsAre(kUnwanted, kUnwanted, kUnwanted, kUnwanted, ""));
+  NodeSet touched(snapshot.num_rows());
+  EXPECT_FALSE(plugin.UpdatePreFilter(state, *many, snapshot, {}, touched));
 }
 
 }  // namespace

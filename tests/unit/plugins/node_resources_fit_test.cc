@@ -300,6 +300,17 @@ TEST_F(NodeResourcesFitTest, LeastAndMostAllocatedScoreTheSharesOfCpuAndMemory) 
        {{"memory", "1Gi"}, {"cpu", "200m"}},
        0,
        100},
+      // A share of what 64 bits just hold, and requests that they do not hold together.
+      {"huge",
+       {{"cpu", "8000000000000000"}, {"memory", "8000000000000000000"}},
+       {{"cpu", "2000000000000000"}, {"memory", "2000000000000000000"}},
+       74,
+       25},
+      {"more than 64 bits hold",
+       {{"cpu", "64"}, {"memory", "64Gi"}},
+       {{"cpu", "9223372036854775"}, {"memory", "9223372036854775807"}},
+       0,
+       100},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
@@ -409,6 +420,95 @@ TEST_F(NodeResourcesFitTest, QueuesWhenAPodAsksForLessOfWhatIsWanted) {
                  Object(MakePod().Req({{"cpu", "1"}}).Obj())),
             "skip");
   EXPECT_EQ(Hint(plugin, kTargetPodScaleDown, pod, Object(pod), Object(pod)), "queue");
+}
+
+// A pod on "n" that wants `cpu` and has 1.
+api::Pod Resizing(const char* cpu) {
+  api::Pod pod = MakePod()
+                     .Name("app")
+                     .OnNode("n")
+                     .Req({{"cpu", cpu}})
+                     .Condition("PodResizePending", "True", "Deferred");
+  api::ContainerStatus& status = pod.status.container_statuses.emplace_back();
+  status.name = "container-0";
+  status.allocated_resources = MakeResources({{"cpu", "1"}});
+  return pod;
+}
+
+TEST_F(NodeResourcesFitTest, ADeferredResizeFitsWhereTheNodeHasWhatAllItsPodsWant) {
+  handle.gates.in_place_pod_vertical_scaling_scheduler_preemption = true;
+  NodeResourcesFit plugin({}, handle);
+  const api::Pod pod = Resizing("3");
+  const auto on = [&](const char* cpu, const char* taken) {
+    return Filter(plugin, pod, MakeNode("n").Allocatable({{"cpu", cpu}}),
+                  {pod, MakePod().Name("other").OnNode("n").Req({{"cpu", taken}})});
+  };
+  EXPECT_TRUE(on("4", "1").ok());
+  EXPECT_EQ(on("4", "2").message(), "Insufficient cpu");
+  EXPECT_EQ(on("4", "2").code(), Code::kUnschedulable);
+  EXPECT_EQ(on("2", "0").code(), Code::kUnschedulableAndUnresolvable) << "it wants 3";
+  // The node has it once: for the pod itself it counts as taken.
+  EXPECT_TRUE(
+      Filter(plugin, pod, MakeNode("n").Allocatable({{"cpu", "3"}, {"pods", "2"}}), {pod}).ok());
+  EXPECT_EQ(Filter(plugin, pod, MakeNode("n").Allocatable({{"cpu", "3"}, {"pods", "1"}}), {pod})
+                .message(),
+            "Too many pods")
+      << "as upstream, which counts the pod twice";
+  EXPECT_EQ(Filter(plugin, pod, MakeNode("m").Allocatable({{"cpu", "2"}})).message(),
+            "Insufficient cpu");
+}
+
+TEST_F(NodeResourcesFitTest, TheColumnFormAgreesAboutADeferredResize) {
+  handle.gates.in_place_pod_vertical_scaling_scheduler_preemption = true;
+  NodeResourcesFit plugin({}, handle);
+  for (const char* cpu : {"1", "2", "3", "4", "5"}) {
+    const api::Pod pod = Resizing(cpu);
+    const PlainSnapshot snapshot = Cluster(
+        {MakeNode("m").Allocatable({{"cpu", "4"}}), MakeNode("n").Allocatable({{"cpu", "4"}})},
+        {pod, MakePod().Name("other").OnNode("n").Req({{"cpu", "1"}})});
+    const PodInfoPtr info = Info(pod);
+    state = CycleState();
+    ASSERT_TRUE(plugin.PreFilter(state, *info, snapshot).status.ok());
+    NodeSet nodes = snapshot.nodes();
+    ASSERT_TRUE(plugin.FilterNodes(state, *info, snapshot, nodes).ok());
+    for (NodeRow row = 0; row < 2; ++row) {
+      EXPECT_EQ(nodes.Test(row), plugin.Filter(state, *info, NodeView(snapshot, row)).ok())
+          << cpu << " on " << row;
+    }
+  }
+}
+
+TEST_F(NodeResourcesFitTest, ADeferredResizeLooksAtItsOwnNode) {
+  handle.gates.in_place_pod_vertical_scaling_scheduler_preemption = true;
+  const NodeResourcesFit plugin({}, handle);
+  const api::Pod pod = Resizing("3");
+  const auto on = [](const char* node, const char* cpu) {
+    return Object(MakePod().Name("other").OnNode(node).Req({{"cpu", cpu}}).Obj());
+  };
+  const auto node = [](const char* name, const char* cpu) {
+    return Object(MakeNode(name).Allocatable({{"cpu", cpu}}).Obj());
+  };
+  const ClusterEvent assigned_up{EventResource::kAssignedPod, action::kUpdatePodScaleUp};
+  const ClusterEvent target_up{EventResource::kTargetPod, action::kUpdatePodScaleUp};
+  EXPECT_EQ(Hint(plugin, kAssignedPodDelete, pod, on("n", "1"), {}), "queue");
+  EXPECT_EQ(Hint(plugin, kAssignedPodDelete, pod, on("m", "1"), {}), "skip");
+  EXPECT_EQ(Hint(plugin, kNodeAllocatable, pod, node("n", "4"), node("n", "5")), "queue");
+  EXPECT_EQ(Hint(plugin, kNodeAllocatable, pod, node("m", "4"), node("m", "5")), "skip");
+  EXPECT_EQ(Hint(plugin, kNodeAdd, pod, {}, node("m", "5")), "skip");
+  EXPECT_EQ(Hint(plugin, kAssignedPodScaleDown, pod, on("n", "2"), on("n", "1")), "queue");
+  EXPECT_EQ(Hint(plugin, kAssignedPodScaleDown, pod, on("m", "2"), on("m", "1")), "skip");
+  EXPECT_EQ(Hint(plugin, assigned_up, pod, on("n", "1"), on("n", "2")), "queue");
+  EXPECT_EQ(Hint(plugin, assigned_up, pod, on("m", "1"), on("m", "2")), "skip");
+  EXPECT_EQ(Hint(plugin, target_up, pod, Object(Resizing("2")), Object(pod)), "queue");
+  const api::Pod pending = MakePod().Req({{"cpu", "3"}});
+  EXPECT_EQ(Hint(plugin, assigned_up, pending, on("n", "1"), on("n", "2")), "skip");
+  EXPECT_EQ(Hint(plugin, target_up, pending, Object(pending), Object(pending)), "skip");
+  EXPECT_EQ(Hint(plugin, kAssignedPodDelete, pending, on("m", "1"), {}), "queue");
+
+  handle.gates.in_place_pod_vertical_scaling_scheduler_preemption = false;
+  const NodeResourcesFit without({}, handle);
+  EXPECT_EQ(Hint(without, assigned_up, pod, on("n", "1"), on("n", "2")), "");
+  EXPECT_EQ(Hint(without, kAssignedPodDelete, pod, on("m", "1"), {}), "queue");
 }
 
 ConfigValue Strategy(ConfigValue::Map map) {

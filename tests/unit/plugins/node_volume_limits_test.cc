@@ -146,6 +146,28 @@ TEST_F(NodeVolumeLimitsTest, TheRejectionIsOneThatEvictionsHelp) {
             Code::kUnschedulable);
 }
 
+TEST_F(NodeVolumeLimitsTest, ItNamesTheVolumesInTheWay) {
+  SetLimits({{kDriver, 3}, {kOther, 9}});
+  api::PersistentVolumeClaim to_be_made = Claim("new");
+  to_be_made.spec.storage_class_name = "made-by-driver";
+  handle.plain_listers.Set(to_be_made);
+  api::StorageClass made;
+  made.metadata.name = "made-by-driver";
+  made.provisioner = kDriver;
+  handle.plain_listers.Set(made);
+  handle.plain_listers.Set(Attachment("left-over", kDriver, "n", "c2"));
+  const api::Pod pod = MakePod().ClaimVolume("c0").ClaimVolume("c3").ClaimVolume("o0");
+  const auto said = [&](const std::vector<api::Pod>& placed) {
+    const PlainSnapshot snapshot = Cluster({MakeNode("n")}, placed);
+    return plugin_.InTheWayOf(pod, NodeView(snapshot, 0));
+  };
+  // What the pod shares with another is not added.
+  EXPECT_EQ(said({Placed("a").ClaimVolume("c0"), Placed("b").ClaimVolume("new")}),
+            "the limit of disks.example.com is 3, the pod adds 1 to 3: claim default/new (pod "
+            "default/b), handle-c0 (pod default/a), handle-c2 (VolumeAttachment left-over)");
+  EXPECT_EQ(said({Placed("a").ClaimVolume("c0").ClaimVolume("o0").ClaimVolume("o1")}), "");
+}
+
 TEST_F(NodeVolumeLimitsTest, WithoutACsiNodeThereIsNoLimit) {
   EXPECT_EQ(Judge(MakePod().ClaimVolume("c0"), {Placed("a").ClaimVolume("c1")}), "ok");
   handle.plain_listers.Set(NodeDrivers("other", {{kDriver, 0}}));

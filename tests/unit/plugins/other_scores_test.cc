@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeResourcesBalancedAllocation and ImageLocality.
+// NodeResourcesBalancedAllocation, NodeResourcesAllocatable and ImageLocality.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plugins/image_locality/image_locality.h"
+#include "plugins/node_resources_allocatable/node_resources_allocatable.h"
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
@@ -87,6 +88,103 @@ TEST_F(BalancedAllocationTest, ArgsAreDefaultedAndValidated) {
   EXPECT_EQ(error.error().message,
             "[resources[1].name: Duplicate value: \"cpu\", resources[2].weight: Invalid value: 2: "
             "must be 1]");
+}
+
+class AllocatableTest : public testing::Test, public PluginFixture {
+ public:
+  static api::Node Has(ResourceText allocatable) { return MakeNode().Allocatable(allocatable); }
+  // The normalised scores of nodes with that cpu and memory, in their order.
+  std::vector<int64_t> Scores(const NodeResourcesAllocatableArgs& args,
+                              std::vector<api::Node> made) {
+    const NodeResourcesAllocatable plugin(args, handle);
+    for (size_t i = 0; i < made.size(); ++i) made[i].metadata.name = "n" + std::to_string(i);
+    // What is used does not count.
+    const PlainSnapshot snapshot =
+        Cluster(made, {MakePod().OnNode("n0").Req({{"cpu", "1"}, {"memory", "1Mi"}})});
+    const PodInfoPtr pod = Info(MakePod().Req({{"cpu", "2"}}));
+    std::vector<int64_t> scores;
+    std::vector<NodeRow> rows;
+    for (NodeRow row = 0; row < made.size(); ++row) {
+      rows.push_back(row);
+      scores.push_back(plugin.Score(state, *pod, NodeView(snapshot, row)).score);
+    }
+    raw = scores;
+    EXPECT_TRUE(plugin.NormalizeScore(state, *pod, rows, scores).ok());
+    return scores;
+  }
+
+  std::vector<int64_t> raw;
+};
+
+TEST_F(AllocatableTest, LeastPrefersSmallNodesAndMostLargeOnes) {
+  const std::vector<api::Node> nodes = {Has({{"cpu", "1"}, {"memory", "1000Mi"}}),
+                                        Has({{"cpu", "2"}, {"memory", "2000Mi"}}),
+                                        Has({{"cpu", "4"}, {"memory", "4000Mi"}})};
+  // A milli-core weighs as much as a MiB: (1000 * 2^20 + 1000 * 2^20) / (2^20 + 1), cut off.
+  EXPECT_THAT(Scores({}, nodes), testing::ElementsAre(100, 66, 0));
+  EXPECT_THAT(raw, testing::ElementsAre(-1999, -3999, -7999));
+  EXPECT_THAT(Scores({.mode = AllocatableMode::kMost}, nodes), testing::ElementsAre(0, 33, 100));
+  EXPECT_THAT(raw, testing::ElementsAre(1999, 3999, 7999));
+}
+
+TEST_F(AllocatableTest, WeightsSayWhichResourceCounts) {
+  const std::vector<api::Node> nodes = {Has({{"cpu", "4"}, {"memory", "10"}}),
+                                        Has({{"cpu", "3"}, {"memory", "4000"}})};
+  // (3 * 4000 + 10) / 4 and (3 * 3000 + 4000) / 4.
+  EXPECT_THAT(Scores({{{"cpu", 3}, {"memory", 1}}, AllocatableMode::kMost}, nodes),
+              testing::ElementsAre(0, 100));
+  EXPECT_THAT(raw, testing::ElementsAre(3002, 3250));
+  EXPECT_THAT(Scores({{{"cpu", 5}, {"memory", 1}}, AllocatableMode::kMost}, nodes),
+              testing::ElementsAre(100, 0));
+}
+
+TEST_F(AllocatableTest, NodesAlikeScoreNothingAndWhatIsNoResourceCountsNought) {
+  const std::vector<api::Node> nodes = {Has({{"cpu", "4"}, {"nvidia.com/gpu", "8"}, {"pods", "9"}}),
+                                        Has({{"cpu", "4"}, {"pods", "110"}})};
+  EXPECT_THAT(Scores({}, nodes), testing::ElementsAre(0, 0));
+  EXPECT_THAT(Scores({{{"pods", 1}}, AllocatableMode::kMost}, nodes), testing::ElementsAre(0, 0));
+  EXPECT_THAT(Scores({{{"nvidia.com/gpu", 1}}, AllocatableMode::kLeast}, nodes),
+              testing::ElementsAre(0, 100));
+}
+
+TEST_F(AllocatableTest, LargeAmountsDoNotWrap) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const std::vector<api::Node> nodes = {Has({{"memory", "8Ei"}}), Has({{"memory", "4Ei"}}),
+                                        Has({})};
+  EXPECT_THAT(Scores({{{"memory", kMost}}, AllocatableMode::kMost}, nodes),
+              testing::ElementsAre(100, 50, 0));
+}
+
+TEST(AllocatableArgsTest, AreDefaultedAndValidated) {
+  const auto resource = [](const char* name, int64_t weight) {
+    return Args({{"name", Item(name)}, {"weight", Item(weight)}});
+  };
+  const auto defaults = ParseNodeResourcesAllocatableArgs(ConfigValue());
+  ASSERT_TRUE(defaults.has_value());
+  EXPECT_EQ(defaults->mode, AllocatableMode::kLeast);
+  EXPECT_EQ(defaults->resources, (std::vector<ResourceSpec>{{"cpu", 1 << 20}, {"memory", 1}}));
+  EXPECT_EQ(NodeResourcesAllocatableArgsWithDefaults(Args({{"mode", Item("")}}), {}).ToJson(),
+            R"({"resources":[{"name":"cpu","weight":1048576},{"name":"memory","weight":1}],)"
+            R"("mode":"Least"})");
+  const auto given = ParseNodeResourcesAllocatableArgs(
+      Args({{"mode", Item("Most")},
+            {"resources",
+             Items({resource("cpu", 1000000), resource("memory", 1), resource("cpu", 2)})}}));
+  ASSERT_TRUE(given.has_value());
+  EXPECT_EQ(given->mode, AllocatableMode::kMost);
+  EXPECT_EQ(given->resources, (std::vector<ResourceSpec>{{"cpu", 2}, {"memory", 1}}));
+
+  const auto error_of = [](const ConfigValue& args) {
+    const auto read = ParseNodeResourcesAllocatableArgs(args);
+    return read ? std::string() : read.error().message;
+  };
+  EXPECT_EQ(error_of(Args({{"resources", Items({resource("memory", -1), resource("cpu", 1),
+                                                Args({{"name", Item("pods")}})})},
+                           {"mode", Item("least")}})),
+            "[resources[0].weight: Invalid value: -1: must be greater than 0, "
+            "resources[2].weight: Invalid value: 0: must be greater than 0, "
+            "mode: Unsupported value: \"least\": supported values: \"Least\", \"Most\"]");
+  EXPECT_EQ(error_of(Args({{"modes", Item("Least")}})), "unknown field \"modes\"");
 }
 
 class ImageLocalityTest : public testing::Test, public PluginFixture {

@@ -22,7 +22,8 @@ class PluginFixture {
     return PodInfo::Make(
         std::make_shared<const api::Pod>(pod), handle.names,
         {.pod_level = handle.gates.pod_level_resources,
-         .pod_level_status = handle.gates.in_place_pod_level_resources_vertical_scaling});
+         .pod_level_status = handle.gates.in_place_pod_level_resources_vertical_scaling,
+         .deferred_resizes = handle.gates.in_place_pod_vertical_scaling_scheduler_preemption});
   }
   PlainSnapshot Cluster(const std::vector<api::Node>& nodes,
                         const std::vector<api::Pod>& pods = {}) {

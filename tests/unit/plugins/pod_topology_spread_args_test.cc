@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "berth/default_selector.h"
 #include "plugins/pod_topology_spread/args.h"
-#include "plugins/shared/default_selector.h"
 #include "tests/unit/plugins/plugin_fixture.h"
 
 namespace berth::plugins {

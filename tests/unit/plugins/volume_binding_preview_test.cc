@@ -52,9 +52,11 @@ TEST_F(VolumeBindingPreviewTest, EachClaimSaysWhyItKeepsThePodOut) {
   handle.plain_listers.Set(MakeClaim("new", "local").Obj());
   handle.plain_listers.Set(MakeClaim("made", "wait").Obj());
   const api::Pod pod = MakePod().ClaimVolume("old").ClaimVolume("new").ClaimVolume("made");
-  EXPECT_THAT(Preview(pod, Node("b")), ElementsAre("default/old: " + std::string(kNodeConflict),
-                                                   "default/new: " + std::string(kBindConflict),
-                                                   "default/made+csi.example.com"));
+  EXPECT_THAT(
+      Preview(pod, Node("b")),
+      ElementsAre("default/old: " + std::string(kNodeConflict) +
+                      ": volume \"bound\" is in kubernetes.io/hostname=a",
+                  "default/new: " + std::string(kBindConflict), "default/made+csi.example.com"));
 }
 
 TEST_F(VolumeBindingPreviewTest, AClaimThatKeepsThePodOffEveryNodeHidesNoOther) {
@@ -66,6 +68,41 @@ TEST_F(VolumeBindingPreviewTest, AClaimThatKeepsThePodOffEveryNodeHidesNoOther) 
       ElementsAre("default/lost: persistentvolumeclaim \"lost\" not found",
                   "default/now: not bound, and its storage class does not wait for a consumer",
                   "default/made+csi.example.com"));
+}
+
+TEST_F(VolumeBindingPreviewTest, AClassThatDoesNotExistIsNamed) {
+  handle.plain_listers.Set(MakeClaim("lost", "missing").Obj());
+  handle.plain_listers.Set(MakeClaim("bare", "").Obj());
+  EXPECT_THAT(Preview(MakePod().ClaimVolume("lost").ClaimVolume("bare"), Node("a")),
+              ElementsAre("default/lost: not bound, and storage class \"missing\" does not exist",
+                          "default/bare: not bound, and it has no storage class"));
+}
+
+TEST_F(VolumeBindingPreviewTest, WhatAStorageCapacityLacksIsNamed) {
+  api::CSIDriver driver;
+  driver.metadata.name = "csi.example.com";
+  driver.spec.storage_capacity = true;
+  handle.plain_listers.Set(driver);
+  handle.plain_listers.Set(MakeClaim("made", "wait").Request("5Gi").Obj());
+  const api::Pod pod = MakePod().ClaimVolume("made");
+  const auto problem = [&] { return Preview(pod, Node("a")).at(0); };
+  const std::string no_space = "default/made: " + std::string(kNoSpace);
+  EXPECT_EQ(problem(), no_space + ": class \"wait\" has no CSIStorageCapacity");
+  api::CSIStorageCapacity capacity;
+  capacity.metadata.namespace_ = "disks";
+  capacity.metadata.name = "c";
+  capacity.storage_class_name = "wait";
+  capacity.node_topology = MakeSelector({{"zone", "elsewhere"}});
+  capacity.capacity = MakeResources({{"storage", "3Gi"}})[0].second;
+  handle.plain_listers.Set(capacity);
+  EXPECT_EQ(problem(),
+            no_space + ": no CSIStorageCapacity of class \"wait\" selects the node's labels");
+  capacity.node_topology = api::LabelSelector();
+  handle.plain_listers.Set(capacity);
+  EXPECT_EQ(problem(), no_space + ": CSIStorageCapacity disks/c has 3Gi");
+  capacity.maximum_volume_size = MakeResources({{"storage", "1Gi"}})[0].second;
+  handle.plain_listers.Set(capacity);
+  EXPECT_EQ(problem(), no_space + ": CSIStorageCapacity disks/c has volumes up to 1Gi");
 }
 
 TEST_F(VolumeBindingPreviewTest, OneVolumeIsNotGivenToTwoClaims) {

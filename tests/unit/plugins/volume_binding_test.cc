@@ -456,20 +456,16 @@ TEST_F(VolumeBindingTest, ScorePrefersTheNodeWhoseVolumesAreFreer) {
   shown().Set(MakeClaim("b", "wait").Request("20Gi").Obj());
   shown().Set(Capacity("c1", "100Gi", "n1"));
   shown().Set(Capacity("c2", "200Gi", "n2"));
-  auto only = Capacity("c3", "0", "n3");
-  only.capacity.reset();
-  only.maximum_volume_size = *api::Quantity::Parse("900Gi");
-  shown().Set(only);
-  ASSERT_TRUE(PreFilter(MakePod().ClaimVolume("a").ClaimVolume("b"),
-                        {Node("n1"), Node("n2"), Node("n3"), Node("n4")})
-                  .ok());
-  EXPECT_EQ(Filter(3), Rejected({kNoSpace}));
+  ASSERT_TRUE(
+      PreFilter(MakePod().ClaimVolume("a").ClaimVolume("b"), {Node("n1"), Node("n2"), Node("n3")})
+          .ok());
+  EXPECT_EQ(Filter(2), Rejected({kNoSpace}));
   ASSERT_TRUE(plugin().PreScore(state, *info, *snapshot, snapshot->nodes()).ok());
-  std::vector<int64_t> scores(4);
-  const std::vector<NodeRow> rows = {0, 1, 2, 3};
+  std::vector<int64_t> scores(3);
+  const std::vector<NodeRow> rows = {0, 1, 2};
   plugin().ScoreNodes(state, *info, *snapshot, rows, scores);
-  // 50 of 100, 50 of 200; room of an unknown size is full; a node that is not feasible has none.
-  EXPECT_THAT(scores, ElementsAre(50, 75, 0, 0));
+  // 50 of 100, 50 of 200; a node that is not feasible has none.
+  EXPECT_THAT(scores, ElementsAre(50, 75, 0));
   for (const NodeRow row : rows) {
     EXPECT_EQ(plugin().Score(state, *info, NodeView(*snapshot, row)).score, scores[row]);
   }

@@ -95,7 +95,8 @@ struct ModelPod {
   std::set<std::string> rejectors;
   std::set<std::string> pending;
   std::string gate;
-  bool wanted = false;  // an event would have let it out since it waits at its gate
+  bool unshown = false;  // a condition was sent that the watch has not shown
+  bool wanted = false;   // an event would have let it out since it waits at its gate
   int64_t arrival = 0;
 
   const std::string& name() const { return info->pod->metadata.name; }
@@ -132,6 +133,7 @@ class Model {
       return;
     }
     ModelPod& pod = pods.at(name);
+    if (pod.info->pod->status.conditions != info->pod->status.conditions) pod.unshown = false;
     pod.info = std::move(info);
     for (const ClusterEvent& event : events) {
       if (pod.place != Place::kUnschedulable) return;
@@ -148,6 +150,11 @@ class Model {
     }
     if (best == nullptr) return "";
     const std::string name = best->name();
+    if (best->place == Place::kBackoff) {
+      const auto last = pods.find(taken_early_);
+      if (best->unshown || (last != pods.end() && last->second.unshown)) return "";
+      taken_early_ = name;
+    }
     ++best->attempts;
     in_flight[name] = {*best, {}, false};
     pods.erase(name);
@@ -155,13 +162,14 @@ class Model {
   }
 
   void Return(const std::string& name, const std::vector<std::string>& unschedulable,
-              const std::vector<std::string>& pending, Time now) {
+              const std::vector<std::string>& pending, bool unshown, Time now) {
     const Flight flight = in_flight.at(name);
     in_flight.erase(name);
     if (flight.deleted) return;
     ModelPod& pod = pods[name] = flight.pod;
     pod.rejectors = {unschedulable.begin(), unschedulable.end()};
     pod.pending = {pending.begin(), pending.end()};
+    pod.unshown = unshown;
     pod.rejectors.insert(pending.begin(), pending.end());
     ++(pod.rejectors.empty() ? pod.errors : pod.unschedulable);
     if (!pod.rejectors.empty()) pod.errors = 0;
@@ -328,6 +336,7 @@ class Model {
   const World& world_;
   QueueHooks hooks_;
   int64_t arrivals_ = 0;
+  std::string taken_early_;
 };
 
 // Runs one random history and compares after each step.
@@ -358,6 +367,7 @@ class History {
     pod.SchedulerName(kProfiles[name.size() % 2]);
     if (OneIn(2)) pod.Label("x", std::to_string(random_.Below(9)));
     if (OneIn(4)) pod.Tolerate("key", "Exists", "", "");
+    if (OneIn(2)) pod.Condition("PodScheduled", "False");
     return MakeInfo(pod.Ptr());
   }
   // nullptr when the pod is not known.
@@ -444,7 +454,9 @@ class History {
     pod->ClearRejectorPlugins();
     pod->unschedulable_plugins = RandomPlugins();
     if (OneIn(3)) pod->pending_plugins = RandomPlugins();
-    model_.Return(name, pod->unschedulable_plugins, pod->pending_plugins, clock_.Now());
+    pod->condition_unshown = OneIn(2);
+    model_.Return(name, pod->unschedulable_plugins, pod->pending_plugins, pod->condition_unshown,
+                  clock_.Now());
     queue_.AddUnschedulablePodIfNotPresent(std::move(pod), clock_.Now());
   }
   void Delete(const std::string& name) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "src/queue/backoff.h"
+#include "src/queue/queue_state.h"
 #include "tests/unit/queue/queue_fixture.h"
 
 namespace berth::queue {
@@ -80,6 +80,33 @@ TEST_F(QueueTest, AnEmptyActiveQTakesRejectedPodsFromBackoffQByPriorityWithinASe
   EXPECT_EQ(Pop(), "low");
   EXPECT_FALSE(queue->HasReady());
   EXPECT_EQ(Pop(), "");
+}
+
+TEST_F(QueueTest, PodsAreTakenEarlyOneAfterTheOtherAsTheirConditionsAreShown) {
+  const auto fail = [this](const char* name) {
+    popped[name]->condition_unshown = true;
+    Reject(name, {"Fit"});
+  };
+  const auto show = [this](const char* name) {
+    Update(NamedPod(name), NamedPod(name).Condition("PodScheduled", "False"));
+  };
+  for (const char* name : {"first", "second", "third"}) {
+    Add(name);
+    ASSERT_EQ(Pop(), name);
+    fail(name);
+  }
+  Move(kNodeAdd);
+  EXPECT_FALSE(queue->HasReady()) << "the condition of the first is not shown";
+  show("first");
+  EXPECT_EQ(Pop(), "first");
+  EXPECT_EQ(Pop(), "") << "that of the second is not";
+  show("second");
+  show("third");
+  EXPECT_EQ(Pop(), "second") << "the first may have found its node";
+  fail("second");
+  EXPECT_EQ(Pop(), "") << "the second was taken early, and what it learned is not written";
+  Advance(seconds(2));
+  EXPECT_EQ(Pop(), "third") << "its backoff is over, whatever becomes of conditions";
 }
 
 TEST_F(QueueTest, AnEarlierSecondOfBackoffQGoesBeforeAHigherPriority) {

@@ -158,7 +158,7 @@ TEST_F(RecorderTest, FilesFollowEachOtherAndAreReadAsOne) {
   auto reader = RecordingReader::Open(Recordings()[0].parts);
   ASSERT_TRUE(reader) << reader.error().message;
   uint64_t read = 0;
-  while (const auto frame = reader->Next()) read += std::holds_alternative<Decision>(*frame);
+  while (const auto frame = reader->Next()) read += std::holds_alternative<AttemptEnded>(*frame);
   EXPECT_EQ(read, decisions);
   EXPECT_FALSE(reader->problem()) << *reader->problem();
   EXPECT_EQ(reader->end_reason(), "stopped");
@@ -188,7 +188,7 @@ TEST_F(RecorderTest, OldRecordingsMakeRoomAndThenTheRecordingEnds) {
   ASSERT_THAT(Recordings(), SizeIs(1));
   auto reader = RecordingReader::Open(Recordings()[0].parts);
   uint64_t read = 0;
-  while (const auto frame = reader->Next()) read += std::holds_alternative<Decision>(*frame);
+  while (const auto frame = reader->Next()) read += std::holds_alternative<AttemptEnded>(*frame);
   EXPECT_FALSE(reader->problem());
   EXPECT_THAT(reader->end_reason(), HasSubstr("bytes of recordings"));
   EXPECT_LT(read, decisions);

@@ -15,6 +15,7 @@
 #include "src/recording/recorded_extender.h"
 #include "src/recording/recorder.h"
 #include "src/recording/replay.h"
+#include "src/recording/setup.h"
 #include "src/simulator/simulation.h"
 #include "tests/support/builders.h"
 #include "tests/support/default_plugins.h"
@@ -43,17 +44,8 @@ inline config::KnownPlugins KnownDefaults() { return {DefaultPlugins()}; }
 class RecordedSimulation {
  public:
   explicit RecordedSimulation(simulator::SimulationOptions options) {
-    recording::Header header;
-    header.berth_version = "test";
-    header.id = "test";
-    header.start = options.start;
-    header.seed = options.scheduler.seed;
-    header.leading = options.scheduler.leading;
-    header.pod_max_in_unschedulable_pods_duration =
-        options.scheduler.pod_max_in_unschedulable_pods_duration;
-    header.max_kept_bytes = options.scheduler.max_kept_bytes;
-    header.features = options.scheduler.features;
-    header.configuration = config::ToYaml(options.scheduler.configuration);
+    const recording::Header header =
+        recording::MakeHeader(options.scheduler, "test", "test", options.start);
     recorder_ = std::make_unique<recording::Recorder>(
         recording::RecorderOptions{.start = options.start, .key_a = 1, .key_b = 2},
         std::make_unique<BytesSink>(header, bytes_));
@@ -107,7 +99,7 @@ inline recording::ReplayReport ReplayBytes(
 inline std::string Describe(const recording::ReplayReport& report) {
   std::string text = std::to_string(report.num_differences) + " differences\n";
   for (const recording::Difference& difference : report.differences) {
-    const auto tell = [](const std::optional<recording::Decision>& decision) {
+    const auto tell = [](const std::optional<recording::AttemptEnded>& decision) {
       if (!decision) return std::string("(none)");
       return decision->node_name.empty() ? "-: " + decision->message : decision->node_name;
     };

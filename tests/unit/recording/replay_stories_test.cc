@@ -29,6 +29,7 @@ struct Parts {
   bool groups = false;
   bool extenders = false;
   bool reloads = false;
+  bool unasked_extenders = false;  // as of a simulation
 };
 
 constexpr int kNodes = 6;
@@ -80,6 +81,7 @@ class Story {
     }
     configuration_ = config::DefaultConfiguration(known);
     if (parts_.extenders) options.scheduler.extenders = {AddExtender()};
+    if (parts_.unasked_extenders) AddExtender();
     options.scheduler.configuration = configuration_;
     options.scheduler.on_cycle = [this](const scheduler::CycleOutcome& outcome) {
       if (outcome.node_name.empty()) return;
@@ -255,6 +257,8 @@ INSTANTIATE_TEST_SUITE_P(All, ReplayStoriesTest,
                                          Parts{"Groups", false, false, true, false, false},
                                          Parts{"Extenders", false, false, false, true, false},
                                          Parts{"Reloads", false, false, false, false, true},
+                                         Parts{"UnaskedExtenders", false, false, false, false,
+                                               false, true},
                                          Parts{"AllTogether", true, true, true, true, true}),
                          [](const auto& each) { return each.param.name; });
 

@@ -67,7 +67,7 @@ class BindingCyclesTest : public test::PartsFixture {
   void BeginPod(const std::string& name, const std::string& waits_for = "") {
     AddPod(test::MakePod().Name(name));
     Attempt attempt = Pop();
-    ASSERT_TRUE(state().cache.AssumePod(attempt.info(), node_));
+    ASSERT_TRUE(state().cluster.cache.AssumePod(attempt.info(), node_));
     framework::PermitVerdict permit;
     if (!waits_for.empty()) {
       permit.verdict.status = Status(Code::kWait);
@@ -102,7 +102,7 @@ TEST_F(BindingCyclesTest, APodThatIsBoundIsToldOfAndLeaves) {
   EXPECT_FALSE(queue().IsInFlight("default/web")) << "it needs no events any more";
   End("default/web", {});
   EXPECT_EQ(cycles_->size(), 0u);
-  EXPECT_TRUE(state().cache.IsAssumed("default/web")) << "until the watch confirms it";
+  EXPECT_TRUE(state().cluster.cache.IsAssumed("default/web")) << "until the watch confirms it";
   EXPECT_THAT(Events("Scheduled"), ElementsAre("Successfully assigned default/web to n1"));
   EXPECT_THAT(Metrics(), HasSubstr("result=\"scheduled\"} 1\n"));
   End("default/web", {Code::kError, "late"});
@@ -114,7 +114,7 @@ TEST_F(BindingCyclesTest, ARefusedPodGivesItsRoomBackAndIsQueuedAgain) {
   End("default/web", {Code::kError, "node is gone"});
   EXPECT_EQ(cycles_->size(), 0u);
   EXPECT_THAT(book_.unreserved, ElementsAre("web on n1"));
-  EXPECT_FALSE(state().cache.FindPod("default/web").has_value());
+  EXPECT_FALSE(state().cluster.cache.FindPod("default/web").has_value());
   EXPECT_EQ(queue().WhereIs("default/web"), queue::Place::kBackoff);
   EXPECT_THAT(Events("FailedScheduling"), ElementsAre("node is gone"));
 }
@@ -127,7 +127,7 @@ TEST_F(BindingCyclesTest, APodWhoseBindWasGivenUpKeepsItsRoomAndIsNotToldOf) {
   outcome.unknown = true;
   cycles_->HandleOutcome(std::move(outcome), Now());
   EXPECT_EQ(cycles_->size(), 0u);
-  EXPECT_TRUE(state().cache.IsAssumed("default/web"));
+  EXPECT_TRUE(state().cluster.cache.IsAssumed("default/web"));
   EXPECT_THAT(Events("FailedScheduling"), IsEmpty());
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/scheduler/bound_conditions.h"
-
 #include <gmock/gmock.h>
 
 #include <chrono>
 #include <string>
 
+#include "src/scheduler/event_handlers.h"
 #include "tests/unit/scheduler/scheduler_fixture.h"
 
 namespace berth::scheduler {

@@ -238,6 +238,8 @@ TEST_F(CompositePreemptionTest, ATreeMakesRoomForAllOfItAndStartsOnceItIsThere) 
   EXPECT_THAT(Deletions(), SizeIs(2));
   EXPECT_THAT(Events("Preempted"),
               Each("Preempted by compositepodgroup uid-composite-job on node cluster"));
+  EXPECT_THAT(RelatedTo("Preempted"),
+              Each("scheduling.k8s.io/v1alpha3 CompositePodGroup default/job uid-composite-job"));
   EXPECT_THAT(GroupStatusPatches("left"),
               ElementsAre(HasSubstr("found a placement for podgroup, preempting 2 victims")));
   EXPECT_EQ(scheduler().cache().num_assumed(), 0u);
@@ -246,6 +248,24 @@ TEST_F(CompositePreemptionTest, ATreeMakesRoomForAllOfItAndStartsOnceItIsThere) 
   }
   Advance(seconds(20));
   EXPECT_THAT(Bindings(), SizeIs(2));
+}
+
+// As kube-scheduler does: room is made also for what found a node in a group that does not start.
+TEST_F(CompositePreemptionTest, APodOfAGroupThatDoesNotFitKeepsTheNodeItFoundInTheDryRun) {
+  for (const std::string node : {"n1", "n2"}) {
+    AddNodeWithCpu(node, 1);
+    AddPod(Placed("low-" + node, node));
+  }
+  AddComposite(MakeComposite("job", 1, {}, 10));
+  AddGroup(MakeChild("left", 1, "job", 10));
+  AddGroup(MakeChild("right", 2, "job", 10));
+  AddPod(Member("left", 0).Priority(10));
+  AddPod(Member("right", 0).Priority(10));
+  AddPod(Member("right", 1).Priority(10));
+  Turn();
+  EXPECT_THAT(Deletions(), SizeIs(2));
+  EXPECT_THAT(GroupStatusPatches("right"),
+              ElementsAre(HasSubstr("found a placement for podgroup, preempting 2 victims")));
 }
 
 TEST_F(CompositePreemptionTest, ATreeThatIsEvictedWholeGoesWithAllGroupsBelowIt) {

@@ -28,6 +28,8 @@ class DebuggerTest : public test::SchedulerFixture {
 
 TEST_F(DebuggerTest, WherePodsAreInNoneIsMissed) {
   hold_binds_ = true;
+  options_.features.in_place_pod_vertical_scaling_scheduler_preemption = true;
+  Restart();
   Synced();
   const auto node = test::MakeNode("n1").Allocatable({{"cpu", "2"}, {"pods", "10"}}).Ptr();
   nodes_.emplace_back(node);
@@ -37,6 +39,13 @@ TEST_F(DebuggerTest, WherePodsAreInNoneIsMissed) {
   Add(test::MakePod().Name("parked").Uid("parked").Req({{"cpu", "9"}}).Ptr());
   Add(test::MakePod().Name("gated").Uid("gated").Gate("wait").Ptr());
   Add(test::MakePod().Name("other").Uid("other").SchedulerName("other").Ptr());
+  Add(test::MakePod()
+          .Name("resized")
+          .Uid("resized")
+          .OnNode("n1")
+          .Req({{"cpu", "9"}})
+          .Condition("PodResizePending", "True", "Deferred")
+          .Ptr());
   Add(test::MakePod().Name("homeless").Uid("homeless").OnNode("gone").Ptr());
   Turn();
   EXPECT_TRUE(CompareNodes(nodes_, scheduler().cache()).none());

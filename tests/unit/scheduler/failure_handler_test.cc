@@ -77,8 +77,8 @@ TEST_F(FailureHandlerTest, ThePodIsComparedWithItsNewestVersion) {
     const auto pod = test::MakePod().Name("web").Ptr();
     AddPod(pod);
     Attempt attempt = Pop();
-    state().pods.Erase(*pod);
-    if (c.newest != nullptr) state().pods.Set(state().cache.MakePodInfo(c.newest));
+    state().cluster.pods.Erase(*pod);
+    if (c.newest != nullptr) state().cluster.pods.Set(state().cluster.cache.MakePodInfo(c.newest));
     Handle(std::move(attempt), Rejection());
     EXPECT_EQ(queue().WhereIs("default/web"), c.place);
     EXPECT_THAT(Events("FailedScheduling"), SizeIs(c.events));
@@ -106,7 +106,7 @@ TEST_F(FailureHandlerTest, ThePodLosesItsNominationUnlessTheFailureGivesOrKeepsO
     Failure failure = Rejection();
     if (c.nominating) failure.nominating = *c.nominating;
     Handle(Pop(), std::move(failure));
-    EXPECT_EQ(state().nominator.NominatedNode("default/web"), c.want);
+    EXPECT_EQ(state().cluster.nominator.NominatedNode("default/web"), c.want);
   }
 }
 

@@ -40,8 +40,11 @@ TEST_F(LoopTest, AStandbyFillsItsCacheAndQueueAndDecidesOnceItLeads) {
   EXPECT_THAT(Events("FailedScheduling"), IsEmpty());
   EXPECT_EQ(scheduler().cache().num_nodes(), 1u);
   EXPECT_EQ(scheduler().queue().counts().active, 2u);
+  // The leader has decided about them long ago, and counts what is left.
+  EXPECT_THAT(Metrics(), HasSubstr("scheduler_pending_pods{queue=\"active\"} 0\n"));
   scheduler().Post(LeadingBegan{});
   Turn();
+  EXPECT_THAT(Metrics(), HasSubstr("scheduler_pending_pods{queue=\"unschedulable\"} 1\n"));
   EXPECT_THAT(Bindings(), ElementsAre("default/web -> n1"));
   EXPECT_THAT(Events("FailedScheduling"), SizeIs(1));
 }

@@ -41,15 +41,15 @@ class ObjectWaitsTest : public testing::Test {
         },
         now_);
   }
-  void Tell(informers::Kind kind, api::ObjectPtr before, api::ObjectPtr after) {
+  void Change(informers::Kind kind, api::ObjectPtr before, api::ObjectPtr after) {
     informers::InformerEvent event;
     event.kind = kind;
     event.old_object = std::move(before);
     event.new_object = std::move(after);
-    waits_.Tell(event);
+    waits_.Notify(event);
   }
   void TellOfVolume(const VolumeBuilder& after) {
-    Tell(informers::Kind::kPersistentVolume, {}, after.Ptr());
+    Change(informers::Kind::kPersistentVolume, {}, after.Ptr());
   }
 
   static ObjectKey Volume(std::string key) {
@@ -80,7 +80,7 @@ TEST_F(ObjectWaitsTest, OnlyThoseThatNameTheObjectAreAsked) {
   TellOfVolume(MakeVolume("v", ""));
   EXPECT_EQ(asked_, (std::map<std::string, int>{{"a", 2}, {"b", 1}}));
   ready_["a"];
-  Tell(informers::Kind::kPersistentVolumeClaim, MakeClaim("c", "").Ptr(), {});
+  Change(informers::Kind::kPersistentVolumeClaim, MakeClaim("c", "").Ptr(), {});
   EXPECT_THAT(answers_, ElementsAre("a: done"));
   TellOfVolume(MakeVolume("v", ""));
   EXPECT_THAT(answers_, ElementsAre("a: done")) << "answered once";
@@ -90,17 +90,17 @@ TEST_F(ObjectWaitsTest, OnlyThoseThatNameTheObjectAreAsked) {
 TEST_F(ObjectWaitsTest, AVolumeIsNewsForTheClaimsThatItIsOrWasBoundTo) {
   Add("c", {Claim("default/c")});
   Add("d", {Claim("default/d")});
-  Tell(informers::Kind::kPersistentVolume, MakeVolume("v", "").Claim("c").Ptr(),
-       MakeVolume("v", "").Claim("d").Ptr());
+  Change(informers::Kind::kPersistentVolume, MakeVolume("v", "").Claim("c").Ptr(),
+         MakeVolume("v", "").Claim("d").Ptr());
   EXPECT_EQ(asked_, (std::map<std::string, int>{{"c", 2}, {"d", 2}}));
 }
 
 TEST_F(ObjectWaitsTest, PodsAndNodesAreObjectsToo) {
   Add("pod", {{EventResource::kPod, "default/web"}});
   Add("node", {{EventResource::kNode, "n"}});
-  Tell(informers::Kind::kPod, MakePod().Name("web").Ptr(), {});
+  Change(informers::Kind::kPod, MakePod().Name("web").Ptr(), {});
   EXPECT_EQ(asked_, (std::map<std::string, int>{{"pod", 2}, {"node", 1}}));
-  Tell(informers::Kind::kNode, {}, MakeNode("n").Ptr());
+  Change(informers::Kind::kNode, {}, MakeNode("n").Ptr());
   EXPECT_EQ(asked_, (std::map<std::string, int>{{"pod", 2}, {"node", 2}}));
 }
 
@@ -137,7 +137,7 @@ TEST_F(ObjectWaitsTest, AThousandWaitsCostNothingToOthers) {
   }
   ready_["7"];
   asked_.clear();
-  Tell(informers::Kind::kPersistentVolumeClaim, {}, MakeClaim("7", "").Ptr());
+  Change(informers::Kind::kPersistentVolumeClaim, {}, MakeClaim("7", "").Ptr());
   EXPECT_EQ(asked_, (std::map<std::string, int>{{"7", 1}}));
   EXPECT_THAT(answers_, ElementsAre("7: done"));
   EXPECT_EQ(waits_.size(), 999u);

@@ -29,19 +29,19 @@ void PartsFixture::Restart() {
   auto made = scheduler::Profiles::Make(options_.configuration, plugins_, *state_);
   ASSERT_TRUE(made) << made.error().message;
   profiles_.emplace(std::move(*made));
-  state_->cache.SetSignatureParts(profiles_->signature_parts());
+  state_->cluster.cache.SetSignatureParts(profiles_->signature_parts());
   queue::QueueHooks hooks;
   hooks.less = [sort = profiles_->queue_sort().plugin](
                    const QueueSortKey& a, const QueueSortKey& b) { return sort->Less(a, b); };
   hooks.profiles = profiles_->Hints();
   queue_ = std::make_unique<queue::SchedulingQueue>(
-      queue::QueueOptions{}, std::move(hooks), state_->nominator,
+      queue::QueueOptions{}, std::move(hooks), state_->cluster.nominator,
       queue::QueueMetrics(&state_->metrics, &clock_), clock_.Now());
 }
 
 void PartsFixture::AddPod(const std::shared_ptr<const api::Pod>& pod) {
-  state_->pods.Set(state_->cache.MakePodInfo(pod));
-  queue_->Add(state_->cache.MakePodInfo(pod), clock_.Now());
+  state_->cluster.pods.Set(state_->cluster.cache.MakePodInfo(pod));
+  queue_->Add(state_->cluster.cache.MakePodInfo(pod), clock_.Now());
 }
 
 scheduler::Attempt PartsFixture::Pop() {

@@ -37,7 +37,7 @@ class PartsFixture : public testing::Test {
   queue::SchedulingQueue& queue() { return *queue_; }
   Time Now() const { return clock_.Now(); }
 
-  NodeRow AddNode(const NodeBuilder& node) { return state_->cache.SetNode(node.Ptr()); }
+  NodeRow AddNode(const NodeBuilder& node) { return state_->cluster.cache.SetNode(node.Ptr()); }
   // A pod of ours, as the informers would tell of it.
   void AddPod(const std::shared_ptr<const api::Pod>& pod);
   void AddPod(const PodBuilder& pod) { AddPod(pod.Ptr()); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/scheduler/pod_group_cycle.h"
+#include "src/scheduler/pod_groups/pod_group_cycle.h"
 
 #include <gmock/gmock.h>
 

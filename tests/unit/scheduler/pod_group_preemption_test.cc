@@ -59,6 +59,8 @@ TEST_F(PodGroupPreemptionTest, AGangMakesRoomOnSeveralNodesAndStartsWholeOnceItI
               ElementsAre(HasSubstr("default-scheduler: preempting to accommodate a higher "
                                     "priority podgroup")));
   EXPECT_THAT(Events("Preempted"), Each("Preempted by podgroup uid-group-train on node cluster"));
+  EXPECT_THAT(RelatedTo("Preempted"),
+              Each("scheduling.k8s.io/v1beta1 PodGroup default/train uid-group-train"));
   EXPECT_THAT(GroupStatusPatches("train"),
               ElementsAre(HasSubstr("pod group preemption: found a placement for podgroup, "
                                     "preempting 3 victims")));

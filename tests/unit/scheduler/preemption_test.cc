@@ -38,6 +38,7 @@ TEST_F(PreemptionTest, VictimsGoAndTheirRoomIsThePreemptors) {
                                           "priority pod"))));
   EXPECT_THAT(Events("Preempted"), ElementsAre("Preempted by pod default/high on node n1",
                                                "Preempted by pod default/high on node n1"));
+  EXPECT_THAT(RelatedTo("Preempted"), ElementsAre("", "")) << "kube-scheduler cannot name a pod";
   EXPECT_THAT(StatusPatches("high"),
               ElementsAre(AllOf(HasSubstr("\"nominatedNodeName\":\"n1\""),
                                 HasSubstr("0/1 nodes are available: 1 Insufficient cpu. "

@@ -77,6 +77,10 @@ void SchedulerFixture::PostEvent(EventType type, Kind kind, api::ObjectPtr old_o
     server_->Delete(kind, informers::MetaOf(old_object)->Key());
   } else if (type != EventType::kSynced) {
     server_->Apply(new_object);
+    // As it comes from a server: with the bytes that it is written from.
+    if (kind == Kind::kResourceClaim) {
+      new_object = server_->Find(kind, informers::MetaOf(new_object)->Key());
+    }
   }
   informers::InformerEvent event;
   event.kind = kind;
@@ -181,6 +185,19 @@ std::vector<std::string> SchedulerFixture::Events(std::string_view reason) const
   for (const simulator::WrittenEvent& event : server_->events())
     if (event.reason == reason) notes.push_back(event.note);
   return notes;
+}
+
+std::vector<std::string> SchedulerFixture::RelatedTo(std::string_view reason) const {
+  std::vector<std::string> related;
+  for (const simulator::WrittenEvent& event : server_->events()) {
+    if (event.reason != reason) continue;
+    const api::ObjectReference& named = event.related;
+    related.push_back(named == api::ObjectReference()
+                          ? ""
+                          : named.api_version + " " + named.kind + " " + named.namespace_ + "/" +
+                                named.name + " " + named.uid);
+  }
+  return related;
 }
 
 std::vector<std::string> SchedulerFixture::StatusPatches(const std::string& name) const {

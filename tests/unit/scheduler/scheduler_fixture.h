@@ -70,6 +70,8 @@ class SchedulerFixture : public testing::Test {
   std::vector<std::string> Deletions() const { return server_->evicted(); }
   // The notes of events with that reason.
   std::vector<std::string> Events(std::string_view reason) const;
+  // What else they are about: "apiVersion kind namespace/name uid", "" where nothing is named.
+  std::vector<std::string> RelatedTo(std::string_view reason) const;
   // What /metrics would show, once all has been published, and what it shows now.
   std::string Metrics();
   std::string PublishedMetrics() { return metrics_->Exposition(); }

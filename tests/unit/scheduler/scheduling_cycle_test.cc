@@ -56,7 +56,7 @@ class SchedulingCycleTest : public test::PartsFixture {
     cycle_.reset();
     Restart();
     reported_.clear();
-    engine_.emplace(Random(1), state().cache, options_.max_kept_bytes);
+    engine_.emplace(Random(1), state().cluster.cache, options_.max_kept_bytes);
     failures_.emplace(state(), queue());
     binding_cycles_.emplace(state(), queue(), *failures_, 100);
     const CycleParts parts{.state = state(),
@@ -65,10 +65,11 @@ class SchedulingCycleTest : public test::PartsFixture {
                            .engine = *engine_,
                            .binding_cycles = *binding_cycles_,
                            .failures = *failures_};
-    pod_group_cycle_.emplace(parts, options_);
-    cycle_.emplace(parts, *pod_group_cycle_, options_);
+    cycle_.emplace(parts, options_);
     AddNode(test::MakeNode("n1").Allocatable({{"cpu", "1"}}));
   }
+
+  void ScheduleOne() { cycle_->Schedule(queue().Pop()); }
 
   Guard::Book book_;
   std::vector<std::string> reported_;
@@ -77,18 +78,15 @@ class SchedulingCycleTest : public test::PartsFixture {
   std::optional<engine::Engine> engine_;
   std::optional<FailureHandler> failures_;
   std::optional<BindingCycles> binding_cycles_;
-  std::optional<PodGroupCycle> pod_group_cycle_;
   std::optional<SchedulingCycle> cycle_;
 };
 
 TEST_F(SchedulingCycleTest, ADecidedPodIsAssumedAndEntersItsBindingCycle) {
-  cycle_->ScheduleOne();
-  EXPECT_THAT(reported_, IsEmpty()) << "the queue is empty";
   AddPod(test::MakePod().Name("web").NominatedNode("n1"));
-  cycle_->ScheduleOne();
-  EXPECT_TRUE(state().cache.IsAssumed("default/web"));
+  ScheduleOne();
+  EXPECT_TRUE(state().cluster.cache.IsAssumed("default/web"));
   EXPECT_EQ(binding_cycles_->size(), 1u);
-  EXPECT_TRUE(state().nominator.empty()) << "it has its room now";
+  EXPECT_TRUE(state().cluster.nominator.empty()) << "it has its room now";
   EXPECT_THAT(reported_, ElementsAre("web Success n1: 1"));
 }
 
@@ -96,20 +94,20 @@ TEST_F(SchedulingCycleTest, EachAttemptIsTimedByItself) {
   AddPod(test::MakePod().Name("web").Priority(1));
   AddPod(test::MakePod().Name("huge").Req({{"cpu", "9"}}));
   AddPod(test::MakePod().Name("huge-too").Req({{"cpu", "9"}}));
-  for (step_ = 1; step_ <= 3; ++step_) cycle_->ScheduleOne();
+  for (step_ = 1; step_ <= 3; ++step_) ScheduleOne();
   EXPECT_THAT(reported_, ElementsAre("web Success n1: 1", "huge Unschedulable : 2",
                                      "huge-too Unschedulable : 3"));
 }
 
 TEST_F(SchedulingCycleTest, APodThatNeedsNoNodeIsDroppedWithoutAnAttempt) {
   AddPod(test::MakePod().Name("going").DeletedAt(Now()));
-  cycle_->ScheduleOne();
+  ScheduleOne();
   EXPECT_THAT(Events("FailedScheduling"), ElementsAre("skip schedule deleting pod: default/going"));
 
   const auto web = test::MakePod().Name("web").Ptr();
   AddPod(web);
-  ASSERT_TRUE(state().cache.AssumePod(state().cache.MakePodInfo(web), 0));
-  cycle_->ScheduleOne();
+  ASSERT_TRUE(state().cluster.cache.AssumePod(state().cluster.cache.MakePodInfo(web), 0));
+  ScheduleOne();
   EXPECT_EQ(queue().counts().in_flight, 0u);
   EXPECT_EQ(binding_cycles_->size(), 0u);
   EXPECT_THAT(reported_, IsEmpty());
@@ -133,10 +131,10 @@ TEST_F(SchedulingCycleTest, WhatReserveAndPermitRejectIsTakenBack) {
     book_ = {.reserve = c.reserve, .permit = c.permit};
     Begin();
     AddPod(test::MakePod().Name("web"));
-    cycle_->ScheduleOne();
+    ScheduleOne();
     EXPECT_THAT(reported_, ElementsAre(c.reported));
     EXPECT_EQ(book_.unreserved, 1);
-    EXPECT_FALSE(state().cache.FindPod("default/web").has_value());
+    EXPECT_FALSE(state().cluster.cache.FindPod("default/web").has_value());
     EXPECT_EQ(binding_cycles_->size(), 0u);
     ASSERT_NE(queue().Find("default/web"), nullptr);
     EXPECT_EQ(queue().Find("default/web")->unschedulable_plugins, c.rejectors);
@@ -146,19 +144,19 @@ TEST_F(SchedulingCycleTest, WhatReserveAndPermitRejectIsTakenBack) {
 TEST_F(SchedulingCycleTest, APodThatPermitHoldsBackWaitsWithItsRoom) {
   book_.permit = Code::kWait;
   AddPod(test::MakePod().Name("web"));
-  cycle_->ScheduleOne();
+  ScheduleOne();
   EXPECT_THAT(reported_, ElementsAre("web Wait n1: 1"));
   EXPECT_NE(state().waiting_pods.Find("default/web"), nullptr);
-  EXPECT_TRUE(state().cache.IsAssumed("default/web"));
+  EXPECT_TRUE(state().cluster.cache.IsAssumed("default/web"));
 }
 
 TEST_F(SchedulingCycleTest, APodThatNoNodeTakesMayPreempt) {
   AddNode(test::MakeNode("n2").Allocatable({{"cpu", "4"}}));
   const auto low = test::MakePod().Name("low").OnNode("n2").Req({{"cpu", "4"}}).Ptr();
-  ASSERT_TRUE(state().cache.AddPod(state().cache.MakePodInfo(low)));
+  ASSERT_TRUE(state().cluster.cache.AddPod(state().cluster.cache.MakePodInfo(low)));
   AddPod(test::MakePod().Name("high").Priority(10).Req({{"cpu", "4"}}));
-  cycle_->ScheduleOne();
-  EXPECT_EQ(state().nominator.NominatedNode("default/high"), "n2");
+  ScheduleOne();
+  EXPECT_EQ(state().cluster.nominator.NominatedNode("default/high"), "n2");
   EXPECT_THAT(Events("FailedScheduling"),
               ElementsAre(HasSubstr("preemption: found a potential placement")));
 }
@@ -166,7 +164,7 @@ TEST_F(SchedulingCycleTest, APodThatNoNodeTakesMayPreempt) {
 TEST_F(SchedulingCycleTest, OneCycleInTenTimesEachPlugin) {
   for (int i = 0; i < 100; ++i) {
     AddPod(test::MakePod().Name("p" + std::to_string(i)));
-    cycle_->ScheduleOne();
+    ScheduleOne();
   }
   const std::string text = Metrics();
   const auto count = [&text](const std::string& series) {

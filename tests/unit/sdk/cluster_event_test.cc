@@ -168,6 +168,20 @@ TEST(NodeUpdateEventsTest, EachChangeIsAnEventInUpstreamsOrder) {
   }
 }
 
+TEST(NodeUpdateEventsTest, APreemptionPolicyIsAnEventBeforeTheFeatures) {
+  api::Node before = MakeNode();
+  api::Node after = MakeNode().DeclaredFeature("F");
+  after.spec.pod_preemption_policy.emplace();
+  EXPECT_EQ(Labels(NodeUpdateEvents(before, after)),
+            (std::vector<std::string>{"NodeUpdateNodePreemptionPolicy",
+                                      "NodeUpdateNodeDeclaredFeature"}));
+  before.spec.pod_preemption_policy = after.spec.pod_preemption_policy;
+  after.spec.pod_preemption_policy->disable_resize_preemption = {"example.com/operator"};
+  EXPECT_EQ(Labels(NodeUpdateEvents(before, after)),
+            (std::vector<std::string>{"NodeUpdateNodePreemptionPolicy",
+                                      "NodeUpdateNodeDeclaredFeature"}));
+}
+
 TEST(AllClusterEventsTest, CoversPodsAndNodes) {
   std::vector<std::string> labels;
   for (const auto& [event, hint] : AllClusterEvents()) {

@@ -71,7 +71,8 @@ TEST(PodAffinityTermsTest, ATermMeansItsNamespacesThoseItSelectsOrThePodsOwn) {
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     const auto terms = PodAffinityTerms::Make(PodWith(c.term));
-    const AffinityTerm& term = terms->required_affinity.at(0);
+    ASSERT_EQ(terms->required_affinity.size(), 1u);
+    const AffinityTerm& term = terms->required_affinity.front();
     const auto means = [&](std::string_view namespace_, api::StringMap namespace_labels) {
       const auto pod = MakePod().Namespace(namespace_);
       EXPECT_FALSE(term.Matches(pod, namespace_labels)) << "a pod without the label";

@@ -145,6 +145,19 @@ TEST(PodRequestsTest, AResizeCountsWithTheLargestOfWishAllocationAndActuality) {
   EXPECT_EQ(PodRequests(shrinking, {}), MakeResources({{"cpu", "2"}}));
 }
 
+TEST(PodRequestsTest, AResizeIsDeferredByTheFirstConditionOfItsTypeAndOnANode) {
+  const auto with = [](std::vector<std::string> reasons, std::string_view node) {
+    test::PodBuilder pod = MakePod().OnNode(node);
+    for (const std::string& reason : reasons) pod.Condition("PodResizePending", "True", reason);
+    return pod.Condition("Ready", "True", "Deferred").Obj();
+  };
+  EXPECT_TRUE(IsResizeDeferred(with({"Deferred"}, "n")));
+  EXPECT_TRUE(IsResizeDeferred(with({"Deferred", "Infeasible"}, "n")));
+  EXPECT_FALSE(IsResizeDeferred(with({"Infeasible", "Deferred"}, "n")));
+  EXPECT_FALSE(IsResizeDeferred(with({}, "n")));
+  EXPECT_FALSE(IsResizeDeferred(with({"Deferred"}, "")));
+}
+
 TEST(PodRequestsTest, ThePodLevelStatusReplacesThatOfContainers) {
   api::Pod pod = MakePod().Req({{"cpu", "1"}}).PodLevelReq({{"cpu", "2"}});
   pod.status.allocated_resources = MakeResources({{"cpu", "3"}});

@@ -60,6 +60,26 @@ TEST(OverlayTest, UndoingAnImaginedChangeLeavesNoTrace) {
   EXPECT_THAT(PodNames(node), testing::ElementsAre("old"));
 }
 
+TEST(OverlayTest, AmountsThatNoInt64HoldsAreImaginedExactly) {
+  test::PlainResourceNames names;
+  const std::string most = "9223372036854775807";
+  const ResourceId gpu = names.Intern("example.com/gpu");
+  const test::PlainSnapshot snapshot(names,
+                                     {MakeNode("n").Allocatable({{"example.com/gpu", most}})},
+                                     {MakePod().Name("old").OnNode("n").Req({{"cpu", "1"}})});
+  const PodInfoPtr one = MakePod().Name("one").Req({{"example.com/gpu", most}}).Info(names);
+  const PodInfoPtr two = MakePod().Name("two").Req({{"example.com/gpu", most}}).Info(names);
+  Overlay overlay;
+  const NodeView node = snapshot.view("n", &overlay);
+  overlay.AddPod(*one);
+  overlay.AddPod(*two);
+  EXPECT_EQ(node.requested(gpu), kMostAmount);
+  overlay.RemovePod(*one);
+  EXPECT_EQ(node.requested(gpu), kMostAmount) << "the other one is still there";
+  overlay.RemovePod(*two);
+  EXPECT_EQ(node.requested(gpu), 0);
+}
+
 TEST(NodeSetTest, SetsOfAnyLengthKeepTheirTailClear) {
   for (size_t rows : {0u, 1u, 63u, 64u, 65u, 200u}) {
     SCOPED_TRACE(rows);

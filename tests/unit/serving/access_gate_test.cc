@@ -54,7 +54,7 @@ class AccessGateTest : public testing::Test {
     }
     gate_ = std::make_unique<AccessGate>(
         std::make_unique<Authenticator>(config_, std::move(tokens), clock_), std::move(reviews),
-        std::vector<std::string>{"/livez", "/debug/*"}, router);
+        std::vector<std::string>{"/livez", "/debug/*"}, router, about_object_);
   }
 
   // The answers, once they come, at the index returned.
@@ -75,10 +75,15 @@ class AccessGateTest : public testing::Test {
     const size_t index = Send(std::move(request));
     return answers_[index].value_or(Response{.code = 0, .body = "no answer yet"});
   }
-  Request WithToken(const std::string& token) {
+  Request WithToken(const std::string& token, const std::string& peer = "10.0.0.1") {
     Request request;
     request.headers.emplace_back("authorization", "Bearer " + token);
+    request.peer = peer;
     return request;
+  }
+  // An address for each share of the places for questions.
+  static std::string PeerOf(size_t question) {
+    return "10.1.0." + std::to_string(question / Reviewer::kMaxOfOneAsker);
   }
   Request WithCertificate(const std::string& pem) {
     Request request;
@@ -106,6 +111,7 @@ class AccessGateTest : public testing::Test {
   base::VirtualExecutor executor_{clock_};
   test::FakeApi api_{executor_};
   std::shared_ptr<AuthenticationConfig> config_;
+  AccessGate::AboutObject about_object_;
   std::unique_ptr<AccessGate> gate_;
   std::vector<std::optional<Response>> answers_;
 };
@@ -211,7 +217,7 @@ TEST_F(AccessGateTest, StrangersQuestionsAreBoundedAndLeaveRoomForUsers) {
   Build();
   std::vector<size_t> sent;
   for (size_t i = 0; i < Reviewer::kMaxUnderWay; ++i) {
-    sent.push_back(Send({.path = "/" + std::to_string(i)}));
+    sent.push_back(Send({.path = "/" + std::to_string(i), .peer = PeerOf(i)}));
   }
   EXPECT_EQ(api_.size(), Reviewer::kMaxUnderWay);
   const Response refused = Get({.path = "/more"});
@@ -252,9 +258,85 @@ TEST_F(AccessGateTest, NoTokenAppearsInTheLog) {
 
 TEST_F(AccessGateTest, TokensUnderReviewAreBounded) {
   Build();
-  for (size_t i = 0; i < Reviewer::kMaxUnderWay; ++i) Send(WithToken(std::to_string(i)));
+  for (size_t i = 0; i < Reviewer::kMaxUnderWay; ++i) Send(WithToken(std::to_string(i), PeerOf(i)));
   EXPECT_EQ(Get(WithToken("more")).code, 429);
   EXPECT_EQ(api_.size(), Reviewer::kMaxUnderWay);
+}
+
+TEST_F(AccessGateTest, TokensThatOneAddressMakesUpLeaveRoomForOthers) {
+  Build();
+  for (int i = 0; i < 1000; ++i) Send(WithToken("random" + std::to_string(i)));
+  EXPECT_EQ(api_.size(), Reviewer::kMaxOfOneAsker);
+  EXPECT_EQ(Get(WithToken("more")).code, 429);
+  const size_t other = Send(WithToken("good", "10.0.0.2"));
+  EXPECT_EQ(Spec(), R"({"token":"good"})");
+  Reply(R"({"authenticated":true,"user":{"username":"prom"}})");
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[other]->code, 200);
+  // An answer makes room, and so does a client that goes.
+  const size_t asked = api_.size();
+  api_.at(0).Reply(201, R"({"status":{"authenticated":false}})");
+  executor_.RunDue();
+  Request request = WithToken("goes");
+  const auto departure = request.departure;
+  Send(std::move(request));
+  EXPECT_EQ(api_.size(), asked + 1);
+  EXPECT_EQ(Get(WithToken("more")).code, 429);
+  departure->Announce();
+  Send(WithToken("more"));
+  EXPECT_EQ(api_.size(), asked + 2);
+}
+
+TEST_F(AccessGateTest, ATokenThatHasBeenGoodHasItsPlaceWhereverItComesFrom) {
+  Build();
+  const size_t first = Send(WithToken("good"));
+  Reply(R"({"authenticated":true,"user":{"username":"prom"}})");
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[first]->code, 200);
+  clock_.Advance(seconds(10));  // the verdict on the token expires, that on the right does not
+  for (size_t i = 0; i < Reviewer::kMaxUnderWay; ++i) Send(WithToken(std::to_string(i), PeerOf(i)));
+  EXPECT_EQ(Get(WithToken("new", "10.0.0.3")).code, 429);
+  const size_t again = Send(WithToken("good", PeerOf(0)));
+  EXPECT_EQ(Spec(), R"({"token":"good"})");
+  Reply(R"({"authenticated":true,"user":{"username":"prom"}})");
+  EXPECT_EQ(answers_[again]->code, 200);
+}
+
+TEST_F(AccessGateTest, BadTokensDoNotPushTheVerdictsOnGoodOnesOut) {
+  Build();
+  Send(WithToken("good"));
+  Reply(R"({"authenticated":true,"user":{"username":"prom"}})");
+  Reply(R"({"allowed":true})");
+  for (int i = 0; i < 5000; ++i) {
+    Send(WithToken(std::to_string(i)));
+    Reply(R"({"authenticated":false})");
+  }
+  const size_t asked = api_.size();
+  EXPECT_EQ(Get(WithToken("good")).code, 200);
+  EXPECT_EQ(api_.size(), asked);
+}
+
+TEST_F(AccessGateTest, NoUserTakesTheOthersPlaces) {
+  Build();
+  const auto sign_in = [this](const std::string& name) {
+    Send(WithToken(name));
+    Reply(R"({"authenticated":true,"user":{"username":")" + name + R"("}})");
+  };
+  sign_in("greedy");
+  sign_in("prom");
+  for (int i = 0; i < 100; ++i) {
+    Request request = WithToken("greedy");
+    request.path = "/" + std::to_string(i);
+    Send(std::move(request));
+  }
+  Request request = WithToken("greedy");
+  request.path = "/more";
+  EXPECT_EQ(Get(request).code, 429);
+  request = WithToken("prom");
+  request.path = "/more";
+  const size_t other = Send(request);
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[other]->code, 404);
 }
 
 TEST_F(AccessGateTest, AReviewEndsWhenTheLastClientThatWaitsForItHasGone) {
@@ -504,6 +586,68 @@ TEST_F(AccessGateTest, AFileThatCannotBeReadKeepsItFromStarting) {
       AuthenticationConfig::Make({.client_ca_file = "/does/not/exist"}, &api_, executor_, clock_);
   ASSERT_FALSE(config.has_value());
   EXPECT_THAT(config.error().message, HasSubstr("--client-ca-file: open /does/not/exist"));
+}
+
+TEST_F(AccessGateTest, ABodyIsLetInForWhomTheRequestWouldBe) {
+  Build();
+  const auto admit = [this](Request request) {
+    request.method = "POST";
+    request.path = "/metrics";
+    std::optional<std::optional<Response>> decided;
+    gate_->Admit(std::make_shared<const Request>(std::move(request)),
+                 [&decided](std::optional<Response> refused) { decided = std::move(refused); });
+    executor_.RunDue();
+    return decided;
+  };
+  api_.set_model([](const client::Request& request) -> std::optional<client::ResponseResult> {
+    const bool known = request.body.find("jane") != std::string::npos;
+    return client::Response{
+        201, "application/json",
+        known ? R"({"status":{"authenticated":true,"allowed":true,"user":{"username":"jane"}}})"
+              : R"({"status":{"authenticated":false}})"};
+  });
+  const auto jane = admit(WithToken("jane"));
+  ASSERT_TRUE(jane.has_value());
+  EXPECT_FALSE(jane->has_value());
+  const auto stranger = admit(WithToken("other"));
+  ASSERT_TRUE(stranger.has_value() && stranger->has_value());
+  EXPECT_EQ((*stranger)->code, 401);
+}
+
+TEST_F(AccessGateTest, WhoMayGetTheOneObjectThatARequestIsAboutMayMakeIt) {
+  about_object_ = [](const Request& request) -> std::optional<ResourceAttributes> {
+    const std::string* name = request.FindQuery("pod");
+    if (name == nullptr) return std::nullopt;
+    return ResourceAttributes{"get", "", "pods", "shop", *name};
+  };
+  Build();
+  const auto ask = [this](const std::string& pod) {
+    Request request;
+    request.query = {{"pod", pod}};
+    return Send(std::move(request));
+  };
+  const size_t mine = ask("mine");
+  EXPECT_THAT(Spec(), HasSubstr(R"("nonResourceAttributes":)"));
+  Reply(R"({"allowed":false,"reason":"not the path"})");
+  EXPECT_FALSE(answers_[mine].has_value());
+  const std::string spec = Spec();
+  EXPECT_THAT(spec, HasSubstr(R"("resourceAttributes":{"group":"","name":"mine",)"
+                              R"("namespace":"shop","resource":"pods","verb":"get"})"));
+  EXPECT_THAT(spec, testing::Not(HasSubstr("nonResourceAttributes")));
+  Reply(R"({"allowed":true})");
+  EXPECT_EQ(answers_[mine]->code, 200);
+
+  // The right to one is none to another.
+  const size_t other = ask("other");
+  EXPECT_THAT(Spec(), HasSubstr(R"("name":"other")"));
+  Reply(R"({"allowed":false,"reason":"no such right"})");
+  EXPECT_EQ(answers_[other]->code, 403);
+  EXPECT_THAT(answers_[other]->body,
+              HasSubstr(R"(cannot get path \"/metrics\", nor get resource \"pods\" in API group )"
+                        R"(\"\" in the namespace \"shop\": no such right)"));
+  const size_t questions = api_.size();
+  EXPECT_EQ(Get({}).code, 403);
+  EXPECT_EQ(api_.size(), questions) << "the refusal of the path is known, and there is no object";
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/serving/http_head.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "src/serving/connection.h"
 
 namespace berth::serving {
 namespace {

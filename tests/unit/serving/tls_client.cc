@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
@@ -20,13 +21,21 @@ struct TlsClient::Impl {
   int fd = -1;
 };
 
-int ConnectTcp(int port) {
+int ConnectTcp(int port, const std::string& source, int receive_buffer) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval limit{20, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+  if (receive_buffer > 0) {
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
+  }
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  inet_pton(AF_INET, source.c_str(), &address.sin_addr);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+    close(fd);
+    return -1;
+  }
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return fd;
@@ -65,7 +74,7 @@ TlsClient::TlsClient(int port, const Options& options) : impl_(std::make_unique<
                         reinterpret_cast<const unsigned char*>(options.protocols.data()),
                         static_cast<unsigned int>(options.protocols.size()));
   }
-  impl_->fd = ConnectTcp(port);
+  impl_->fd = ConnectTcp(port, options.source, options.receive_buffer);
   if (impl_->fd < 0) return;
   SSL_set_fd(impl_->session, impl_->fd);
   connected_ = SSL_connect(impl_->session) == 1;
@@ -138,6 +147,17 @@ std::string TlsClient::ReadAnswer() {
     answer.append(buffer.data(), static_cast<size_t>(got));
   }
   return answer;
+}
+
+bool TlsClient::Read(size_t bytes) {
+  std::array<char, 16384> buffer;
+  while (bytes > 0) {
+    const size_t most = std::min(bytes, buffer.size());
+    const int got = SSL_read(impl_->session, buffer.data(), static_cast<int>(most));
+    if (got <= 0) return false;
+    bytes -= static_cast<size_t>(got);
+  }
+  return true;
 }
 
 bool TlsClient::AtEnd() {

@@ -18,11 +18,13 @@ class TlsClient {
  public:
   struct Options {
     const CertifiedKey* identity = nullptr;
-    std::string server_name{};  // SNI; "" for none
-    int max_version = 0;        // of TLS; 0: the newest
-    std::string protocols{};    // ALPN, as on the wire
-    std::string ciphers{};      // up to TLS 1.2, OpenSSL's names; "": OpenSSL's choice
-    std::string groups{};       // likewise
+    std::string server_name{};         // SNI; "" for none
+    int max_version = 0;               // of TLS; 0: the newest
+    std::string protocols{};           // ALPN, as on the wire
+    std::string ciphers{};             // up to TLS 1.2, OpenSSL's names; "": OpenSSL's choice
+    std::string groups{};              // likewise
+    std::string source = "127.0.0.1";  // its own address
+    int receive_buffer = 0;            // bytes, which the kernel doubles; 0: its choice
   };
 
   explicit TlsClient(int port) : TlsClient(port, Options()) {}
@@ -45,6 +47,8 @@ class TlsClient {
   bool SendKeyUpdates(int count);
   // One answer, head and body; what came before the server closed, if it did so earlier.
   std::string ReadAnswer();
+  // Reads so many bytes, of whatever; false: the server closed before.
+  bool Read(size_t bytes);
   // true: the server has closed.
   bool AtEnd();
   // A GET and its answer.
@@ -56,7 +60,7 @@ class TlsClient {
   bool connected_ = false;
 };
 
-// A TCP connection to 127.0.0.1 that says nothing. Returns the descriptor.
-int ConnectTcp(int port);
+// A TCP connection from `source` to 127.0.0.1 that says nothing. Returns the descriptor.
+int ConnectTcp(int port, const std::string& source = "127.0.0.1", int receive_buffer = 0);
 
 }  // namespace berth::test

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "src/base/clock.h"
+#include "src/base/file.h"
 #include "src/base/thread.h"
 #include "src/serving/http_server.h"
 #include "src/serving/tls_settings.h"
@@ -90,12 +93,25 @@ TEST_F(TlsContextTest, ItsOwnCertificateIsKeptWhereItIsTold) {
   options.own_certificate_folder = Path("new/folder");
   Start(options);
   const std::string shown = Shown();
-  struct stat status{};
-  ASSERT_EQ(stat(Path("new/folder/kube-scheduler.key").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  for (const char* name : {"new/folder/kube-scheduler.key", "new/folder/kube-scheduler.crt"}) {
+    struct stat status{};
+    ASSERT_EQ(stat(Path(name).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u) << name;
+  }
   Stop();
   Start(options);
   EXPECT_EQ(Shown(), shown);
+}
+
+TEST_F(TlsContextTest, ItsOwnKeyIsNotWrittenThroughALink) {
+  TlsOptions options;
+  options.own_certificate_folder = Path(".");
+  const std::string elsewhere = folder_.Write("elsewhere", "precious");
+  std::filesystem::create_symlink(elsewhere, Path("kube-scheduler.key"));
+  const auto made = TlsContext::Make(options, Time());
+  ASSERT_FALSE(made.has_value());
+  EXPECT_THAT(made.error().message, HasSubstr("no regular file"));
+  EXPECT_EQ(base::ReadFile(elsewhere).value_or(""), "precious");
 }
 
 TEST_F(TlsContextTest, RotatedFilesAreReadAndHalfRotatedOnesAreNot) {

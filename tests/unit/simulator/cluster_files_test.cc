@@ -2,8 +2,13 @@
 #include "src/simulator/cluster_files.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <cstdio>
+
+#include "src/documents/parse.h"
 #include "src/informers/kinds.h"
+#include "tests/support/builders.h"
 #include "tests/unit/client/temp_folder.h"
 
 namespace berth::simulator {
@@ -62,8 +67,8 @@ metadata: {name: n1, namespace: strange}
   EXPECT_EQ(bare.metadata.uid, "Pod/default/bare");
   EXPECT_EQ(bare.spec.scheduler_name, "default-scheduler");
   EXPECT_EQ(bare.spec.priority, std::nullopt);
-  EXPECT_THAT(bare.spec.tolerations, IsEmpty());
   const api::Pod& full = *api::As<api::Pod>(cluster_.objects[2]);
+  EXPECT_THAT(full.spec.tolerations, IsEmpty());
   EXPECT_EQ(full.metadata.uid, "17");
   EXPECT_EQ(full.spec.scheduler_name, "mine");
 }
@@ -105,6 +110,108 @@ TEST_F(ClusterFilesTest, VolumesAndWhatIsNearThemAreRead) {
   EXPECT_THAT(cluster_.skipped, testing::IsEmpty());
 }
 
+TEST_F(ClusterFilesTest, WhatObjectsReferToAndIsNotThereIsNamed) {
+  Write(R"(---
+{apiVersion: v1, kind: Node, metadata: {name: n1}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: shop}
+spec:
+  nodeName: n1
+  volumes:
+  - {name: d, persistentVolumeClaim: {claimName: there}}
+  - {name: e, persistentVolumeClaim: {claimName: gone}}
+  - {name: scratch, ephemeral: {}}
+  affinity:
+    podAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {topologyKey: zone, labelSelector: {}, namespaceSelector: {matchLabels: {team: a}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: b}
+spec:
+  volumes: [{name: scratch, ephemeral: {}}]
+  schedulingGroup: {podGroupName: train}
+  resourceClaims: [{name: x, resourceClaimName: gpu}, {name: yy, resourceClaimTemplateName: gpus}]
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: default}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: there, namespace: shop}, spec: {volumeName: v}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: new}, spec: {storageClassName: fast}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: old}, spec: {storageClassName: ""}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: gpu}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu.example.com}}]}}}
+)");
+  Keys();
+  EXPECT_THAT(
+      cluster_.warnings,
+      ElementsAre(
+          "Namespaces of pods were not read: shop; affinity by namespaceSelector goes as though "
+          "they had no labels but their name",
+          "PersistentVolumeClaims of pods were not read: shop/a-scratch, shop/gone; pods that wait "
+          "for them cannot be scheduled, others use no volume",
+          "PersistentVolumes of claims were not read: v; their claims have no volume",
+          "StorageClasses of claims were not read: fast; their claims do not wait for a consumer",
+          "ResourceClaimTemplates of pods were not read: default/gpus; pods that wait for them "
+          "cannot be scheduled",
+          "DeviceClasses of claims were not read: gpu.example.com; pods that wait for them cannot "
+          "be scheduled",
+          "No ResourceSlices were read, but claims of devices: no node has devices",
+          "PodGroups of pods were not read: default/train; with the gate GenericWorkload their "
+          "pods "
+          "wait for them"));
+}
+
+TEST_F(ClusterFilesTest, OfManyThatAreNotThereAFewAreNamed) {
+  std::string text = "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n";
+  for (int i = 0; i < 8; ++i) {
+    text += "---\n{apiVersion: v1, kind: Pod, metadata: {name: p" + std::to_string(i) +
+            "}, spec: {volumes: [{persistentVolumeClaim: {claimName: c" + std::to_string(i) +
+            "}}]}}\n";
+  }
+  Write(text);
+  Keys();
+  EXPECT_THAT(
+      cluster_.warnings,
+      ElementsAre(testing::HasSubstr(
+          "not read: default/c0, default/c1, default/c2, default/c3, default/c4 and 3 more;")));
+}
+
+// Namespaces matter where their labels do.
+TEST_F(ClusterFilesTest, NamespacesAreNotMissedWhereNothingGoesByTheirLabels) {
+  Write(R"(---
+{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {affinity: {podAntiAffinity: {
+  requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: z, namespaceSelector: {}}]}}}}
+)");
+  Keys();
+  EXPECT_THAT(cluster_.warnings, IsEmpty());
+}
+
+// As they would wait in the queue of a scheduler that saw them come.
+TEST_F(ClusterFilesTest, PendingPodsComeByTheirCreation) {
+  Write(R"(---
+{apiVersion: v1, kind: Pod, metadata: {name: new}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: c, creationTimestamp: "2026-01-01T00:00:03Z"}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: d, creationTimestamp: "2026-01-01T00:00:09Z"}, spec: {nodeName: n1}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n1}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b, creationTimestamp: "2026-01-01T00:00:02Z"}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, creationTimestamp: "2026-01-01T00:00:03Z"}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: also-new}}
+)");
+  EXPECT_THAT(Keys(), ElementsAre("n1", "default/b", "default/c", "default/d", "default/a",
+                                  "default/new", "default/also-new"));
+}
+
 TEST_F(ClusterFilesTest, PodsThatHaveEndedAreLeftOut) {
   Write(R"(---
 {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {nodeName: gone}, status: {phase: Succeeded}}
@@ -114,23 +221,16 @@ TEST_F(ClusterFilesTest, PodsThatHaveEndedAreLeftOut) {
 {apiVersion: v1, kind: Pod, metadata: {name: c}, status: {phase: Pending}}
 )");
   EXPECT_THAT(Keys(), ElementsAre("default/c"));
+  EXPECT_EQ(cluster_.ended_pods, 2u);
 }
 
-TEST_F(ClusterFilesTest, ErrorsNameFilePlaceAndField) {
+// A cluster holds what its API server took at some time, by the rules of some release.
+TEST_F(ClusterFilesTest, WhatIsOddIsKeptWithAWarning) {
   const struct {
     const char* name;
     const char* document;  // after that of a node n1, on line 2
-    const char* want;
+    const char* warning;
   } cases[] = {
-      {"no name", "{apiVersion: v1, kind: Pod, metadata: {namespace: x}}",
-       "metadata.name: Required value: an object of a cluster has a name"},
-      {"a node twice", "{apiVersion: v1, kind: Node, metadata: {name: n1}}",
-       "metadata.name: Duplicate value: \"n1\""},
-      {"an unknown node", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n2}}",
-       "spec.nodeName: Not found: \"n2\""},
-      {"a bad quantity",
-       "{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: x}}}",
-       "status.allocatable[\"cpu\"]: "},
       {"required node affinity",
        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {affinity: {nodeAffinity: "
        "{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: "
@@ -172,29 +272,270 @@ TEST_F(ClusterFilesTest, ErrorsNameFilePlaceAndField) {
        "{apiVersion: storage.k8s.io/v1, kind: CSIStorageCapacity, metadata: {name: c}, "
        "nodeTopology: {matchExpressions: [{key: a, operator: Near}]}}",
        "nodeTopology: \"Near\" is not a valid label selector operator"},
+      {"an old budget's selector",
+       "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {selector: "
+       "{matchLabels: {app: my app}}}}",
+       "spec.selector: "},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     files_.clear();
     Write("---\n{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n" +
           std::string(c.document) + "\n");
-    EXPECT_THAT(Problem(), testing::StartsWith(files_[0] + ":4: document 2: " + c.want));
+    const auto cluster = LoadCluster(files_);
+    ASSERT_TRUE(cluster) << cluster.error().message;
+    EXPECT_EQ(cluster->objects.size(), 2u);
+    EXPECT_THAT(cluster->warnings, testing::ElementsAre(testing::StartsWith(
+                                       files_[0] + ":4: document 2: " + std::string(c.warning))));
   }
 }
 
-TEST_F(ClusterFilesTest, ObjectsOfOneNameMayStandInOneFileOnly) {
-  Write("---\n{apiVersion: v1, kind: Pod, metadata: {name: p}}\n");
+TEST_F(ClusterFilesTest, WhatCannotBeReadIsLeftOutWithAWarning) {
+  Write(
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
+      "{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: x}}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n1, tolerations: "
+      "5}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: q}, spec: {nodeName: n1, containers: 5}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: r}, spec: {nodeName: n3}}\n");
+  const auto cluster = LoadCluster(files_);
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  EXPECT_EQ(cluster->objects.size(), 2u);  // n1 and p, whose place and room are known
+  EXPECT_THAT(
+      cluster->warnings,
+      testing::ElementsAre(
+          testing::StartsWith(files_[0] + ":4: document 2: status.allocatable[\"cpu\"]: "),
+          files_[0] + ":6: document 3: spec.tolerations: expected a list, got a number",
+          files_[0] + ":8: document 4: spec.containers: expected a list, got a number; the object "
+                      "is left out",
+          "pod default/r is left out: spec.nodeName: Not found: \"n3\""));
+}
+
+TEST_F(ClusterFilesTest, OfAnObjectThatStandsTwiceTheLastOneCounts) {
+  Write(
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n1}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: q}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: r}, status: {phase: Failed}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: s}}\n");
   Write(
       "---\n{apiVersion: v1, kind: Service, metadata: {name: p}}\n---\n"
-      "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}}\n");
-  EXPECT_EQ(Problem(), files_[1] + ":4: document 2: metadata.name: Duplicate value: \"default/p\"");
+      "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: q}, status: {phase: Succeeded}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: r}}\n");
+  EXPECT_THAT(Keys(), ElementsAre("n1", "default/p", "default/s", "default/p", "default/r"));
+  EXPECT_EQ(api::As<api::Pod>(cluster_.objects[3])->spec.node_name, "");
+  const auto warning = [&](int line, int document, const std::string& name) {
+    return files_[1] + ":" + std::to_string(line) + ": document " + std::to_string(document) +
+           ": metadata.name: Duplicate value: \"default/" + name + "\"; the last one counts";
+  };
+  // The node is the same.
+  EXPECT_THAT(cluster_.warnings,
+              ElementsAre(warning(6, 3, "p"), warning(8, 4, "q"), warning(10, 5, "r")));
 }
 
 TEST_F(ClusterFilesTest, TwoPodsHaveTwoUids) {
   Write(
       "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, uid: u}}\n---\n"
       "{apiVersion: v1, kind: Pod, metadata: {name: q, uid: u}}\n");
-  EXPECT_EQ(Problem(), files_[0] + ":4: document 2: metadata.uid: Duplicate value: \"u\"");
+  EXPECT_THAT(Keys(), ElementsAre("default/p"));
+  EXPECT_THAT(cluster_.warnings,
+              ElementsAre(files_[0] + ":4: document 2: metadata.uid: Duplicate value: \"u\", as of "
+                                      "pod default/p; the object is left out"));
+}
+
+TEST_F(ClusterFilesTest, AnObjectWithoutANameIsLeftOut) {
+  Write(
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {namespace: x}}\n");
+  EXPECT_THAT(Keys(), ElementsAre("n1"));
+  EXPECT_THAT(
+      cluster_.warnings,
+      ElementsAre(files_[0] + ":4: document 2: metadata.name: Required value: an object of a "
+                              "cluster has a name; the object is left out"));
+}
+
+TEST_F(ClusterFilesTest, ObjectsOfAQuestionStandThereOnce) {
+  const auto objects = [](const char* json) {
+    const auto value = documents::ParseJson(json, "");
+    const auto read = ReadObjects(*value->list(), "add");
+    return read ? "" : read.error().message;
+  };
+  EXPECT_EQ(objects(R"([{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}},
+                        {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}])"),
+            "add[1]: metadata.name: Duplicate value: \"default/p\"");
+  EXPECT_EQ(objects(R"([{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","uid":"u"}},
+                        {"apiVersion":"v1","kind":"Pod","metadata":{"name":"q","uid":"u"}}])"),
+            "add[1]: metadata.uid: Duplicate value: \"u\"");
+  EXPECT_EQ(objects(R"([{"apiVersion":"v1","kind":"Pod","metadata":{}}])"),
+            "add[0]: metadata.name: Required value: an object of a cluster has a name");
+}
+
+// What a chart holds is no dump: nothing has defaulted it.
+TEST_F(ClusterFilesTest, ManifestsAreDefaultedAndStoredPodsAreNot) {
+  const char* const spec =
+      "{priorityClassName: gold, hostNetwork: true, containers: [{name: c, ports: [{containerPort: "
+      "80}], resources: {limits: {cpu: 2}}}]}";
+  Write("{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n" +
+        std::string("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: ") + spec +
+        "}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: b, uid: u}, spec: " + spec +
+        "}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: c}, spec: {priorityClassName: tin}}\n"
+        "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: gold}, "
+        "value: 7, preemptionPolicy: Never}\n");
+  EXPECT_THAT(Keys(), ElementsAre("n1", "default/a", "default/b", "default/c"));
+  const api::PodSpec& made = api::As<api::Pod>(cluster_.objects[1])->spec;
+  EXPECT_EQ(made.priority, 7);
+  EXPECT_EQ(made.preemption_policy, "Never");
+  EXPECT_EQ(made.containers[0].resources.requests, test::MakeResources({{"cpu", "2"}}));
+  EXPECT_EQ(made.containers[0].ports[0].host_port, 80);
+  EXPECT_EQ(made.tolerations.size(), 2u);
+  const api::PodSpec& stored = api::As<api::Pod>(cluster_.objects[2])->spec;
+  EXPECT_EQ(stored.priority, std::nullopt);
+  EXPECT_THAT(stored.containers[0].resources.requests, IsEmpty());
+  EXPECT_EQ(stored.containers[0].ports[0].host_port, 0);
+  EXPECT_THAT(stored.tolerations, IsEmpty());
+  EXPECT_THAT(
+      cluster_.warnings,
+      ElementsAre("pod default/c: spec.priorityClassName: Not found: \"tin\": no pod of the "
+                  "cluster tells what it means; state spec.priority; it counts as 0"));
+  EXPECT_THAT(cluster_.skipped, IsEmpty());
+}
+
+TEST_F(ClusterFilesTest, AnObjectMayAskForAName) {
+  Write(
+      "{apiVersion: v1, kind: Pod, metadata: {generateName: run-}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: run-2}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {generateName: run-}}\n");
+  Write(R"({"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"run-"}})");
+  EXPECT_THAT(Keys(),
+              ElementsAre("default/run-1", "default/run-2", "default/run-3", "default/run-4"));
+  EXPECT_THAT(cluster_.warnings, IsEmpty());
+}
+
+constexpr const char* kDeployment = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web%}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, resources: {limits: {cpu: 1}}}]}
+)";
+
+TEST_F(ClusterFilesTest, AWorkloadThatWasNeverStoredBecomesItsPods) {
+  std::string text = kDeployment;
+  Write("{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---" +
+        std::string(text).replace(text.find('%'), 1, ""));
+  EXPECT_THAT(Keys(),
+              ElementsAre("n1", "default/web-new", "default/web-new-0", "default/web-new-1"));
+  EXPECT_THAT(cluster_.expanded, ElementsAre(Pair("Deployment", 1u)));
+  EXPECT_THAT(cluster_.remarks, IsEmpty());
+  EXPECT_THAT(cluster_.skipped, IsEmpty());
+  files_.clear();
+  Write("{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---" +
+        std::string(text).replace(text.find('%'), 1, ", uid: u"));
+  EXPECT_THAT(Keys(), ElementsAre("n1")) << "its pods are in the dump";
+  EXPECT_THAT(cluster_.skipped, ElementsAre(Pair("Deployment.apps", 1u)));
+}
+
+TEST_F(ClusterFilesTest, FieldsThatAWorkloadDoesNotHaveAreTold) {
+  Write(
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {paralelism: 2, template: "
+      "{spec: {container: []}}}}\n");
+  Keys();
+  EXPECT_THAT(
+      cluster_.remarks,
+      ElementsAre(files_[0] + ":1: document 1: unknown field \"spec.paralelism\"; did you "
+                              "mean \"parallelism\"?",
+                  files_[0] + ":1: document 1: unknown field \"spec.template.spec.container\""
+                              "; did you mean \"containers\"?"));
+}
+
+TEST_F(ClusterFilesTest, AWorkloadThatCannotBeReadCostsItself) {
+  Write(
+      "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {parallelism: -1, template: "
+      "{spec: {containers: [{name: c}]}}}}\n");
+  EXPECT_THAT(Keys(), ElementsAre("n1"));
+  EXPECT_THAT(
+      cluster_.warnings,
+      ElementsAre(files_[0] + ":3: document 2: spec.parallelism: Invalid value: -1: must be "
+                              "a number that is not negative; the object is left out"));
+  files_.clear();
+  Write(
+      "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: r}, spec: {replicas: 100001, "
+      "template: {spec: {containers: [{name: c}]}}}}\n");
+  EXPECT_EQ(Problem(), "ReplicaSet default/r: too many pods: controllers may make 100000");
+}
+
+// Such files have controllers for spreading by their selectors alone.
+TEST_F(ClusterFilesTest, AWorkloadWithoutContainersMakesNoPods) {
+  Write(
+      "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n"
+      "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: r}, spec: {selector: {matchLabels: "
+      "{app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: null}}}}\n");
+  EXPECT_THAT(Keys(), testing::Not(testing::Contains(testing::HasSubstr("r-new"))));
+  EXPECT_THAT(cluster_.warnings, testing::IsEmpty());
+}
+
+// Of a question: what it makes is what is asked.
+TEST_F(ClusterFilesTest, AWorkloadWithoutContainersIsNoQuestion) {
+  Write("{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: shop}}\n");
+  const auto read = LoadNewObjects(files_);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message,
+            files_[0] +
+                ":1: document 1: Deployment shop/d: spec.template.spec.containers: "
+                "Required value");
+  // A dump's ReplicaSets have no templates.
+  files_.clear();
+  Write("{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: r, uid: u}}\n");
+  EXPECT_TRUE(LoadNewObjects(files_));
+}
+
+TEST_F(ClusterFilesTest, AFolderIsItsFilesByName) {
+  Write("{apiVersion: v1, kind: Node, metadata: {name: n1}}\n");  // cluster-0.yaml
+  files_.clear();
+  folder_.Write("b.json", R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"b"}})");
+  folder_.Write("a.yml", "{apiVersion: v1, kind: Node, metadata: {name: a}}\n");
+  folder_.Write("README.md", "# No manifest\n");
+  files_ = {folder_.Path("")};
+  EXPECT_THAT(Keys(), ElementsAre("a", "b", "n1"));
+  const test::TempFolder empty;
+  files_ = {empty.Path("")};
+  EXPECT_EQ(Problem(),
+            empty.Path("") + ": the folder has no file that ends in .json, .yaml or .yml");
+}
+
+TEST_F(ClusterFilesTest, TheStandardInputIsAFileOnce) {
+  const std::string file = folder_.Write("in",
+                                         "{apiVersion: v1, kind: Node, metadata: {name: n1}}\n"
+                                         "---\n{apiVersion: v1, kind: Pod}\n");
+  const int kept = dup(STDIN_FILENO);
+  ASSERT_NE(std::freopen(file.c_str(), "r", stdin), nullptr);
+  files_ = {"-"};
+  EXPECT_THAT(Keys(), ElementsAre("n1"));
+  EXPECT_THAT(cluster_.warnings,
+              ElementsAre(testing::StartsWith("standard input:3: document 2: ")));
+  dup2(kept, STDIN_FILENO);
+  close(kept);
+  files_ = {"-", "-"};
+  EXPECT_EQ(Problem(), "the standard input (-) can be read once only");
+}
+
+TEST_F(ClusterFilesTest, WhatMayBeAMistakeIsARemark) {
+  Write(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  nodeSelector: {disk: ssd}\n"
+      "  nodeSelector: {}\n");
+  EXPECT_THAT(Keys(), ElementsAre("default/p"));
+  EXPECT_THAT(api::As<api::Pod>(cluster_.objects[0])->spec.node_selector, IsEmpty());
+  EXPECT_THAT(cluster_.remarks,
+              ElementsAre(files_[0] + ":6: key \"nodeSelector\" already set in map; the last one "
+                                      "counts"));
+  EXPECT_THAT(cluster_.warnings, IsEmpty());
 }
 
 TEST_F(ClusterFilesTest, AFileThatIsNotThereIsNamed) {

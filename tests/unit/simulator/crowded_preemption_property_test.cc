@@ -34,8 +34,8 @@ class CrowdedPreemptionPropertyTest : public test::SimulatorFixture {
     const auto up_to = [&random](uint64_t most) {
       return milliseconds(static_cast<int64_t>(random.Below(most + 1)));
     };
-    simulation_->api().set_way(
-        [&, slowest] { return MemoryApi::Way{up_to(slowest), up_to(slowest)}; });
+    simulation_->api().set_request_latency(
+        [&, slowest] { return MemoryApi::RequestLatency{up_to(slowest), up_to(slowest)}; });
     const uint64_t longest = uint64_t{1} << random.Below(12);  // that a pod runs on, in ms
     simulation_->api().set_pod_ends([&, longest] { return up_to(longest); });
 

@@ -251,8 +251,9 @@ TEST_F(MemoryApiTest, EscapedPathsAreRead) {
 TEST_F(MemoryApiTest, RequestsAndAnswersAreOnTheirWay) {
   api_.Apply(test::MakePod().Name("a").Uid("u").Ptr());
   told_.clear();
-  api_.set_way([] {
-    return MemoryApi::Way{.there = std::chrono::seconds(2), .back = std::chrono::seconds(3)};
+  api_.set_request_latency([] {
+    return MemoryApi::RequestLatency{.there = std::chrono::seconds(2),
+                                     .back = std::chrono::seconds(3)};
   });
   Bind("u", "n1");
   EXPECT_EQ(told_before_answer_, 0u);

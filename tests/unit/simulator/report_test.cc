@@ -49,6 +49,19 @@ TEST_F(ReportTest, EveryPendingPodHasOneFate) {
   EXPECT_TRUE(report.unfinished.empty());
 }
 
+TEST_F(ReportTest, ADecisionTellsOfTheDevicesThatItGives) {
+  const api::Pod pod = Pod("train", "1");
+  const std::vector<std::string> devices = {"gpu: gpu.example.com/n1/gpu-0"};
+  std::string out;
+  const scheduler::CycleOutcome outcome{
+      .pod = pod, .node_name = "n1", .message = {}, .tried_node = {}, .nominated_node = {}};
+  AppendDecision(outcome, out, devices);
+  EXPECT_EQ(out,
+            R"({"pod":"default/train","node":"n1","devices":["gpu: gpu.example.com/n1/gpu-0"]})"
+            "\n");
+  EXPECT_THAT(DevicesGiven(pod, *simulation_), testing::IsEmpty());
+}
+
 TEST_F(ReportTest, TheSummaryIsOneLineOfIntegers) {
   std::string out;
   AppendSummary(Run(), out);

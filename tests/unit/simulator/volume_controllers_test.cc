@@ -267,6 +267,15 @@ TEST_F(VolumeControllersTest, AVolumeTakesRoomAndWithoutRoomTheNodeIsGivenUp) {
   EXPECT_EQ(SelectedNode("second"), "");
   EXPECT_EQ(SelectedNode("third"), "");
   EXPECT_THAT(VolumeNames(), ElementsAre("pvc-uid-first"));
+  // As the scheduler compares them: in whole bytes, rounded up.
+  capacity.metadata.name = "fraction";
+  capacity.capacity = api::Quantity::FromMilli(9500);
+  Apply(capacity);
+  api::PersistentVolumeClaim fraction = NewClaim("fraction", 0, "made");
+  fraction.spec.resources.requests = {{"storage", api::Quantity::FromMilli(9800)}};
+  Apply(Selected(fraction, "b"));
+  Run();
+  EXPECT_TRUE(IsFullyBound(Claim("fraction")));
 }
 
 TEST_F(VolumeControllersTest, AClaimWithoutAClassGetsTheDefaultOneOnceThereIsOne) {
@@ -299,6 +308,19 @@ TEST_F(VolumeControllersTest, AnEphemeralVolumeGetsAClaimOfThePod) {
   Apply(pod);
   Run();
   EXPECT_EQ(Claim("web-scratch").metadata.labels, changed.metadata.labels);
+}
+
+TEST_F(VolumeControllersTest, AVolumeThatForgotItsClaimIsBoundToItAgain) {
+  Apply(NewVolume("disk", 5));
+  Apply(NewClaim("data", 5));
+  Run();
+  api::PersistentVolume forgetful = Volume("disk");
+  forgetful.spec.claim_ref.reset();
+  Apply(forgetful);
+  Run();
+  EXPECT_EQ(Volume("disk").spec.claim_ref->uid, "uid-data");
+  EXPECT_EQ(Volume("disk").status.phase, "Bound");
+  EXPECT_EQ(Claim("data").status.phase, "Bound");
 }
 
 TEST_F(VolumeControllersTest, WhatLosesItsOtherHalfIsLostReleasedOrDeleted) {

@@ -30,8 +30,8 @@ class Story {
   explicit Story(uint64_t seed) : random_(seed), nodes_(2 + random_.Below(8)) {
     simulation_ = test::MakeSimulation(test::RandomObjects(random_, nodes_, 20));
     const uint64_t slowest = uint64_t{1} << random_.Below(11);  // of a request, in ms
-    simulation_->api().set_way(
-        [this, slowest] { return MemoryApi::Way{UpTo(slowest), UpTo(slowest)}; });
+    simulation_->api().set_request_latency(
+        [this, slowest] { return MemoryApi::RequestLatency{UpTo(slowest), UpTo(slowest)}; });
     simulation_->api().set_pod_ends([this, slowest] { return UpTo(slowest); });
   }
 

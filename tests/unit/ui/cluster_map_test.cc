@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "src/questions/pending_pods.h"
 #include "tests/support/builders.h"
 
 namespace berth::ui {
@@ -58,6 +60,7 @@ TEST(ClusterMapTest, PodsHaveNodeOwnerPriorityAndRequests) {
                  .Label("pod-template-hash", "abc12")
                  .Owner("ReplicaSet", "web-abc12", "uid")
                  .Priority(7)
+                 .CreatedAt(Time(std::chrono::seconds(1'700'000'000)))
                  .Req({{"cpu", "1"}})
                  .InitReq({{"cpu", "3"}}),
              node);
@@ -70,16 +73,20 @@ TEST(ClusterMapTest, PodsHaveNodeOwnerPriorityAndRequests) {
   EXPECT_EQ(pods["node"], json({0, -1}));
   EXPECT_EQ(pods["owner"], json({0, 1}));
   EXPECT_EQ(pods["priority"], json({7, 0}));
+  EXPECT_EQ(pods["created"], json({1'700'000'000, 0}));
   EXPECT_EQ(pods["requests"]["cpu"], json({{"rows", {0}}, {"values", {3000}}}));
 }
 
 TEST(ClusterMapTest, OwnersAreNamedAsScaleNamesThem) {
-  EXPECT_EQ(OwnerOf(MakePod().Owner("StatefulSet", "db", "uid")), "default/StatefulSet/db");
+  EXPECT_EQ(questions::OwnerOf(MakePod().Owner("StatefulSet", "db", "uid")),
+            "default/StatefulSet/db");
   // A ReplicaSet that no Deployment made.
-  EXPECT_EQ(OwnerOf(MakePod().Owner("ReplicaSet", "web", "uid")), "default/ReplicaSet/web");
-  EXPECT_EQ(OwnerOf(MakePod().Label("pod-template-hash", "x1").Owner("ReplicaSet", "web", "uid")),
+  EXPECT_EQ(questions::OwnerOf(MakePod().Owner("ReplicaSet", "web", "uid")),
             "default/ReplicaSet/web");
-  EXPECT_EQ(OwnerOf(MakePod()), "");
+  EXPECT_EQ(questions::OwnerOf(
+                MakePod().Label("pod-template-hash", "x1").Owner("ReplicaSet", "web", "uid")),
+            "default/ReplicaSet/web");
+  EXPECT_EQ(questions::OwnerOf(MakePod()), "");
 }
 
 TEST(ClusterMapTest, RowsEndAtAStep) {

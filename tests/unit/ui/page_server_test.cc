@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <functional>
 #include <future>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,8 @@ class PageServerTest : public testing::Test {
  protected:
   PageServerTest()
       : api_({.name = "test",
+              .namespace_ = "",
+              .priority_classes = {},
               .make_simulation =
                   [this] {
                     if (making_) std::exchange(making_, nullptr)();
@@ -36,7 +39,9 @@ class PageServerTest : public testing::Test {
                                                        plugins::InTreeRegistry());
                   },
               .make_other = [](const std::string& text) { return MakeOther(text); },
-              .read = [this](const Interrupted&) { return Read(); }},
+              .read = [this](const Interrupted&) { return Read(); },
+              .following = [this] { return Following{changes_.load(), reached_.load()}; },
+              .watched = [] { return Objects("16"); }},
              Objects("2"), nullptr, clock_) {
     auto server = PageServer::Start(0, clock_, api_.router());
     EXPECT_TRUE(server) << server.error().message;
@@ -87,6 +92,8 @@ class PageServerTest : public testing::Test {
   }
 
   const base::RealClock clock_;
+  std::atomic<uint64_t> changes_ = 0;
+  std::atomic<bool> reached_ = true;
   bool unreadable_ = false;
   std::function<void()> making_;  // called with the next simulation
   Api api_;
@@ -113,7 +120,7 @@ TEST_F(PageServerTest, ServesThePageToAnyClientOfThisMachine) {
 TEST_F(PageServerTest, NothingOfTheClusterIsServedWithoutTheToken) {
   for (const char* path :
        {"/api/map", "/api/pending", "/api/pod?pod=default/large", "/api/fixes?pod=default/large",
-        "/api/what-if", "/api/refresh", "/api/x"}) {
+        "/api/what-if", "/api/refresh", "/api/changes", "/api/node?node=n1", "/api/x"}) {
     SCOPED_TRACE(path);
     const std::string line = "GET " + std::string(path);
     EXPECT_THAT(Send(line, "Host: " + Host() + "\r\n"),
@@ -193,6 +200,28 @@ TEST_F(PageServerTest, AClusterIsReadAgainWhenAsked) {
   EXPECT_THAT(Ask("POST /api/refresh"),
               AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("the API server does not answer")));
   EXPECT_EQ(AskJson("GET /api/map"), map) << "the last picture stays";
+}
+
+TEST_F(PageServerTest, WhatAWatchHasSeenIsTakenWhenAsked) {
+  EXPECT_EQ(AskJson("GET /api/changes"), json({{"changed", false}, {"reached", true}}));
+  changes_ = 3;
+  EXPECT_EQ(AskJson("GET /api/changes")["changed"], true);
+  EXPECT_EQ(AskJson("GET /api/map")["nodes"]["allocatable"]["cpu"], json({2000, 1000}))
+      << "nothing is taken without being asked for";
+  const json map = AskJson("POST /api/refresh?watched=true");
+  EXPECT_EQ(map["nodes"]["allocatable"]["cpu"], json({16000, 1000}));
+  EXPECT_EQ(map["cluster"]["watched"], true);
+  EXPECT_EQ(AskJson("GET /api/changes")["changed"], false);
+  EXPECT_EQ(AskJson("GET /api/pod?pod=default/large")["verdict"]["result"], "scheduled");
+  reached_ = false;
+  EXPECT_EQ(AskJson("GET /api/changes")["reached"], false);
+}
+
+TEST_F(PageServerTest, ANodeTellsItsFacts) {
+  EXPECT_EQ(AskJson("GET /api/node?node=n1")["name"], "n1");
+  EXPECT_THAT(Ask("GET /api/node?node=n9"),
+              AllOf(StartsWith("HTTP/1.1 404"), HasSubstr("there is no node n9")));
+  EXPECT_THAT(Ask("GET /api/node"), StartsWith("HTTP/1.1 400"));
 }
 
 TEST_F(PageServerTest, ManyQuestionsAtOnceAreAllAnsweredOrRefused) {

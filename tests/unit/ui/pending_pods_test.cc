@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/ui/pending_pods.h"
+#include "src/questions/pending_pods.h"
 
 #include <gmock/gmock.h>
 
@@ -14,6 +14,7 @@ namespace berth::ui {
 namespace {
 
 using nlohmann::json;
+using questions::PendingPods;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -45,6 +46,25 @@ class PendingPodsTest : public test::SimulatorFixture {
 
   base::RealClock clock_;
 };
+
+TEST_F(PendingPodsTest, APodThatAwaitsItsResizeIsAmongThem) {
+  auto options = test::DefaultSimulationOptions();
+  options.scheduler.features.in_place_pod_vertical_scaling_scheduler_preemption = true;
+  Restart(std::move(options));
+  Fill();
+  Apply(test::MakePod()
+            .Name("resized")
+            .OnNode("n1")
+            .Priority(-9)
+            .Req({{"cpu", "2"}})
+            .Condition("PodResizePending", "True", "Deferred"));
+  const json document = Judged();
+  EXPECT_EQ(document["pending"], 1);
+  EXPECT_EQ(document["groups"][0]["result"], "unschedulable");
+  const auto verdict = PodVerdict(*simulation_, "default/resized");
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(json::parse(*verdict)["verdict"]["resizeOn"], "n1");
+}
 
 TEST_F(PendingPodsTest, PodsWithTheSameReasonsAreOneGroup) {
   Fill();
@@ -169,6 +189,9 @@ TEST_F(PendingPodsTest, FixesComeAsTextWithTheNodesThatTakeThePodThen) {
   });
   ASSERT_NE(tolerate, fixes.end()) << fixes;
   EXPECT_EQ((*tolerate)["nodes"], json({"n3"}));
+  EXPECT_THAT(
+      (*tolerate)["commands"][0].get<std::string>(),
+      testing::StartsWith("kubectl patch pod a -n default -p '{\"spec\":{\"tolerations\":"));
   EXPECT_EQ(json::parse(*PodFixes(*simulation_, "default/low", clock_, nullptr))["fixes"],
             json::array());
   EXPECT_FALSE(PodFixes(*simulation_, "default/none", clock_, nullptr));

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/informers/kinds.h"
-#include "src/what_if/replicas.h"
+#include "src/questions/replicas.h"
 #include "tests/unit/recording/recording_fixture.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
@@ -74,11 +74,11 @@ class StoryTest : public testing::Test {
 TEST_F(StoryTest, PodsAreOnTheirNodesFromTheDecisionOn) {
   Apply(Node("n1"));
   Apply(Pod("a"));
-  what_if::Settle(simulation());
+  questions::Settle(simulation());
   Apply(Node("n2"));
   Apply(Pod("b"));
   Apply(Pod("large", "9"));
-  what_if::Settle(simulation());
+  questions::Settle(simulation());
   simulation().Delete(informers::Kind::kPod, "default/a");
   simulation().Delete(informers::Kind::kNode, "n1");
   simulation().RunDue();
@@ -106,11 +106,11 @@ TEST_F(StoryTest, PodsAreOnTheirNodesFromTheDecisionOn) {
 TEST_F(StoryTest, TheEndIsWhatTheApiServerHasThen) {
   for (const char* name : {"n1", "n2", "n3"}) Apply(Node(name));
   for (const char* name : {"a", "b", "c", "d"}) Apply(Pod(name));
-  what_if::Settle(simulation());
+  questions::Settle(simulation());
   // A node that changes looks different, and keeps its pods; one that goes leaves them behind.
   Apply(Node("n1").Unschedulable());
   simulation().Delete(informers::Kind::kPod, "default/a");
-  what_if::Settle(simulation());
+  questions::Settle(simulation());
   std::map<std::string, std::string> places;
   simulation().api().ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
     const auto* pod = api::As<api::Pod>(object);
@@ -142,7 +142,7 @@ TEST_F(StoryTest, APodWhoseBindFailsWaitsAgain) {
       });
   Apply(Node("n1"));
   Apply(Pod("a"));
-  what_if::Settle(simulation());
+  questions::Settle(simulation());
   Tell();
   ASSERT_EQ(story_->num_decisions(), 2u);
   EXPECT_EQ(At(2)["a"], "n1");
@@ -156,7 +156,7 @@ TEST_F(StoryTest, APodWhoseBindFailsWaitsAgain) {
 TEST_F(StoryTest, AStoryEndsAtItsLimit) {
   Apply(test::MakeNode("n1").Allocatable({{"cpu", "99"}}));
   for (int i = 0; i < 20; ++i) Apply(Pod("p" + std::to_string(i), "1"));
-  what_if::Settle(simulation());
+  questions::Settle(simulation());
   Tell({.decisions = 7});
   EXPECT_TRUE(story_->cut_short());
   EXPECT_EQ(story_->num_decisions(), 7u);
@@ -166,7 +166,7 @@ TEST_F(StoryTest, AStoryEndsAtItsLimit) {
 TEST_F(StoryTest, AWholeStoryIsNotCutShort) {
   Apply(Node("n1"));
   Apply(Pod("a"));
-  what_if::Settle(simulation());
+  questions::Settle(simulation());
   Tell();
   EXPECT_FALSE(story_->cut_short());
 }

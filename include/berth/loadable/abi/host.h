@@ -90,7 +90,7 @@ typedef struct berth_host {
   int64_t (*nodes_count_pods)(const berth_nodes* nodes, berth_string namespace_, berth_string key,
                               berth_string value);
 
-  // --- Objects of events, of which hints are told.
+  // --- Objects of events, which hints get.
 
   bool (*object_pod)(const berth_object* object, berth_pod* pod);     // false: it is no pod
   bool (*object_node)(const berth_object* object, berth_node* node);  // false: it is no node
@@ -104,8 +104,11 @@ typedef struct berth_host {
   void* (*state_get)(const berth_state* state);
   // Replaces what was kept. `destroy` is called on any thread. `clone` makes a copy that add_pod
   // and remove_pod may change; without it all copies share `data`, which must not change then.
+  // `bytes` says about how much memory it holds, what several share in parts: Berth limits the sum
+  // of what it keeps. Without it the data counts for nothing, so what grows with the cluster or
+  // with what pods ask for has it.
   void (*state_set)(berth_state* state, void* data, void (*destroy)(void* data),
-                    void* (*clone)(const void* data));
+                    void* (*clone)(const void* data), size_t (*bytes)(const void* data));
 
   // --- The handle. It outlives the plugin instance. Scheduling thread unless noted.
 
@@ -180,15 +183,70 @@ typedef struct berth_host {
                          bool (*visit)(void* context, berth_string claim, bool ephemeral),
                          void* context);
   // Calls visit() with the object of a kind of cluster events, pods and nodes apart. False: there
-  // is none, or objects of the kind are not looked up by name. Scheduling thread.
+  // is none, or objects of the kind are not looked up by name. Scheduling thread, and evaluation.
   bool (*find_object)(const berth_handle* handle, int32_t kind, berth_string namespace_,
                       berth_string name, void (*visit)(void* context, const berth_object* object),
                       void* context);
   // Calls visit() for each object of the kind until it returns false: the PersistentVolumes or
   // CSIStorageCapacities of storage class `of`, the VolumeAttachments of node `of`; of a
-  // BERTH_KIND_NAMESPACE all, of others none. Scheduling thread.
+  // BERTH_KIND_NAMESPACE all, of a BERTH_KIND_SERVICE those of namespace `of` by name, of others
+  // none. Scheduling thread, and evaluation.
   void (*each_object)(const berth_handle* handle, int32_t kind, berth_string of,
                       bool (*visit)(void* context, const berth_object* object), void* context);
+
+  // --- Amounts as resource scores count them.
+
+  // What the pod's containers ask for of each resource, in the units of BERTH_CPU for cpu, else
+  // whole units: without pod-level requests, and with 100m of cpu and 200Mi of memory for a
+  // container that asks for none.
+  void (*pod_scored_requests)(const berth_pod* pod, const berth_string* resources, int64_t* amounts,
+                              size_t n);
+  // The same of all pods on the node; cpu and memory only, of a node in an event 0.
+  int64_t (*node_non_zero_requested)(const berth_node* node, uint32_t resource);
+  // Whether the resource is none of those that every node has: extended, hugepages-*,
+  // attachable-volumes-* and *kubernetes.io/* names.
+  bool (*is_scalar_resource)(berth_string name);
+  // The allocatable amount in whole units. False, and `amount` is left alone: the node names no
+  // such resource.
+  bool (*node_find_allocatable)(const berth_node* node, berth_string resource, int64_t* amount);
+
+  // The cluster that a node is of; NULL for a node in an event.
+  const berth_nodes* (*node_nodes)(const berth_node* node);
+
+  // --- More of handles, volumes and services.
+
+  int64_t (*handle_number)(const berth_handle* handle, int32_t name);
+  // Calls visit() for each volume of the pod, until it returns false.
+  void (*pod_each_volume)(const berth_pod* pod,
+                          bool (*visit)(void* context, const berth_volume* volume), void* context);
+  // Of a Service: the labels that it selects pods by. Of other kinds: empty.
+  berth_map (*object_selector)(const berth_object* object);
+
+  // --- Pods that have labels, counted. What is made here the plugin frees, on any thread.
+
+  // Selects what has all these labels.
+  berth_selector* (*selector_of_labels)(berth_map labels);
+  // Selects what belongs together with the pod: what all services that select it, and its
+  // controller (a ReplicationController, ReplicaSet or StatefulSet), select. NULL: nothing selects
+  // the pod. Scheduling thread, and evaluation.
+  berth_selector* (*selector_of_pod)(const berth_handle* handle, const berth_pod* pod);
+  bool (*selector_matches)(const berth_selector* selector, berth_map labels);
+  void (*selector_free)(berth_selector* selector);
+  // Counts the placed and assumed pods of a namespace that the selector matches; without those that
+  // are being deleted, if so wished. The counts go on changing with the cluster: read them within
+  // the pod's scheduling cycle. Scheduling thread; kept up to date while it is asked for.
+  berth_counts* (*counts_make)(const berth_nodes* nodes, berth_string namespace_,
+                               const berth_selector* selector, bool skip_terminating);
+  // The same counts, which change no more.
+  berth_counts* (*counts_copy)(const berth_counts* counts);
+  // How many pods are on each of the rows; on any thread while the cluster does not change.
+  void (*counts_read)(const berth_counts* counts, const uint32_t* rows, int64_t* pods, size_t n);
+  // Calls visit() for each row with a pod, ascending, until it returns false.
+  void (*counts_each)(const berth_counts* counts,
+                      bool (*visit)(void* context, uint32_t row, int64_t pods), void* context);
+  // About how much memory they take: of counts that several share, the part that falls on these.
+  size_t (*counts_bytes)(const berth_counts* counts);
+  void (*counts_free)(berth_counts* counts);
 } berth_host;
 
 #ifdef __cplusplus

@@ -18,13 +18,17 @@ enum {
   // `pod_parts` and `reach` say all that filter, score and hints depend on, besides args. What they
   // and the pre-points answer may then be kept and used again, for other pods as well, so score
   // must not look for what pre_filter left in the state. A profile keeps answers only if all its
-  // filters
-  // and scores declare their inputs; without it the plugin is asked each time.
-  BERTH_PLUGIN_DECLARES_INPUTS = 1 << 2
+  // filters and scores declare their inputs; without it the plugin is asked each time.
+  BERTH_PLUGIN_DECLARES_INPUTS = 1 << 2,
+  // In its place: what filter says depends on what belongs to one pod, such as its claims.
+  // pre_filter is asked about each pod and, unless it says Skip, so is filter, about every node
+  // that the other plugins leave; their answers are kept for that pod. A pod for which pre_filter
+  // names nodes, or pre_score does not say Skip, is evaluated by itself.
+  BERTH_PLUGIN_EACH_POD = 1 << 3
 };
 
-// The parts of the pod that filter and score read. There are none for names, labels and
-// annotations: a plugin that reads those declares no inputs.
+// The parts of the pod that filter and score read. There are none for names and annotations: a
+// plugin that reads those declares no inputs.
 enum {
   BERTH_READS_POD_NODE_NAME = 1 << 0,
   BERTH_READS_POD_TOLERATIONS = 1 << 1,
@@ -32,9 +36,14 @@ enum {
   BERTH_READS_POD_HOST_PORTS = 1 << 3,
   BERTH_READS_POD_REQUESTS = 1 << 4,
   BERTH_READS_POD_IMAGES = 1 << 5,
+  BERTH_READS_POD_LABELS = 1 << 6,  // all of them
   BERTH_READS_POD_NAMESPACE = 1 << 7,
   BERTH_READS_POD_PRIORITY = 1 << 8,
-  BERTH_READS_POD_OWNER = 1 << 13
+  BERTH_READS_POD_TOPOLOGY_SPREAD = 1 << 10,
+  BERTH_READS_POD_OWNER = 1 << 13,
+  // The labels that a Service, ReplicationController, ReplicaSet or StatefulSet may select by: all
+  // that berth_host::selector_of_pod and counts of what it selects depend on.
+  BERTH_READS_POD_SELECTED_LABELS = 1 << 15
 };
 
 // How far from the node what they read lies; a set, as bits.
@@ -151,8 +160,16 @@ typedef struct berth_plugin {
   // The same; Skip passes the pod on to the next Bind plugin.
   void (*bind)(void* plugin, berth_state* state, const berth_pod* pod, berth_string node_name,
                berth_async* async);
-  // Hears that the pod was bound. Binding thread, or a worker.
+  // Called once the pod is bound. Binding thread, or a worker.
   void (*post_bind)(void* plugin, berth_state* state, const berth_pod* pod, berth_string node_name);
+
+  // Besides add_pod: from now on pods come and go in the cluster, and the state is to change by
+  // add_pod and remove_pod alone, so counts in it must be copied (berth_host::counts_copy).
+  // Optional.
+  void (*detach)(void* plugin, berth_state* state);
+  // What filter would say, as an error, where a profile does not call pre_filter, without which it
+  // cannot do. "": it is called all the same.
+  berth_string filter_without_pre_filter;
 } berth_plugin;
 
 // What a library has. The first three members are the same in every major version.

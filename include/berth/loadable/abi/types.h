@@ -7,7 +7,7 @@
 
 // 0 until the first release of Berth: any change is a new minor version. See abi.h.
 #define BERTH_ABI_MAJOR 0
-#define BERTH_ABI_MINOR 2
+#define BERTH_ABI_MINOR 3
 
 // Whether the struct that `pointer` points to is of a version that has `member`.
 #define BERTH_HAS(pointer, member) \
@@ -73,6 +73,8 @@ typedef struct berth_host_waiting_pod berth_waiting_pod;
 typedef struct berth_host_async berth_async;  // asynchronous work for one pod
 typedef struct berth_host_metric berth_metric;
 typedef struct berth_host_statuses berth_statuses;  // why nodes were rejected
+typedef struct berth_host_selector berth_selector;  // which labels a pod must have
+typedef struct berth_host_counts berth_counts;      // how many pods are on each row
 
 // Work for later. `run` is called at most once; `drop`, unless NULL, is called exactly once, after
 // `run` or when it is certain that `run` will not be called. Both get `context`.
@@ -109,7 +111,8 @@ enum {
   BERTH_POD_CREATION_TIME = 1,  // times are nanoseconds since 1970, 0 when there is none
   BERTH_POD_DELETION_TIME = 2,
   BERTH_POD_START_TIME = 3,
-  BERTH_POD_HOST_NETWORK = 4  // 0 or 1
+  BERTH_POD_HOST_NETWORK = 4,  // 0 or 1
+  BERTH_POD_NUM_TOPOLOGY_SPREAD_CONSTRAINTS = 5
 };
 enum { BERTH_NODE_NAME = 0, BERTH_NODE_UID = 1 };
 enum {
@@ -130,7 +133,14 @@ enum {
   BERTH_OBJECT_DRIVER = 8,         // PersistentVolume (CSI), StorageClass, VolumeAttachment
   BERTH_OBJECT_VOLUME_HANDLE = 9,  // PersistentVolume (CSI)
   BERTH_OBJECT_NODE_NAME = 10,     // VolumeAttachment
-  BERTH_OBJECT_BINDING_MODE = 11   // StorageClass
+  BERTH_OBJECT_BINDING_MODE = 11,  // StorageClass
+  // Of a cloud provider's disk that Kubernetes once attached itself: berth_volume has the same.
+  BERTH_OBJECT_IN_TREE_PLUGIN = 12,  // PersistentVolume
+  BERTH_OBJECT_DISK = 13,            // PersistentVolume
+  // spec.storageClassName of a PersistentVolumeClaim; BERTH_OBJECT_STORAGE_CLASS is that of the
+  // annotation where the claim has it.
+  BERTH_OBJECT_SPEC_STORAGE_CLASS = 14,
+  BERTH_OBJECT_OWNER_UID = 15  // of the owner that controls it, any kind
 };
 enum {
   // In bytes: what a PersistentVolume or a CSIStorageCapacity has, what a PersistentVolumeClaim
@@ -141,8 +151,28 @@ enum {
   BERTH_COLUMN_ALLOCATABLE = 0,  // of a resource
   BERTH_COLUMN_REQUESTED = 1,
   BERTH_COLUMN_ALLOWED_PODS = 2,  // the resource does not matter
-  BERTH_COLUMN_POD_COUNT = 3
+  BERTH_COLUMN_POD_COUNT = 3,
+  BERTH_COLUMN_NON_ZERO_REQUESTED = 4  // of BERTH_CPU or BERTH_MEMORY; node_non_zero_requested
 };
+// Names for berth_host::handle_number.
+enum {
+  // How many disks the environment (KUBE_MAX_PD_VOLS) lets a node have; 0: it does not say.
+  BERTH_HANDLE_MAX_PD_VOLUMES = 0
+};
+
+// A volume of a pod.
+typedef struct berth_volume {
+  size_t size;
+  // Of a cloud provider's disk: "kubernetes.io/aws-ebs", -gce-pd, -azure-disk or -cinder, and what
+  // that calls the disk. Else both are "".
+  berth_string in_tree_plugin;
+  berth_string disk;
+  // Whether it stands for a PersistentVolumeClaim in the pod's namespace, and which; an ephemeral
+  // volume's claim is the pod's own.
+  bool has_claim;
+  bool ephemeral;
+  berth_string claim;
+} berth_volume;
 
 typedef struct berth_taint {
   berth_string key;
@@ -188,7 +218,8 @@ enum {
   BERTH_KIND_RESOURCE_SLICE = 15,
   BERTH_KIND_DEVICE_CLASS = 16,
   BERTH_KIND_POD_GROUP = 17,
-  BERTH_KIND_COMPOSITE_POD_GROUP = 18
+  BERTH_KIND_COMPOSITE_POD_GROUP = 18,
+  BERTH_KIND_SERVICE = 1000  // for berth_host::each_object only: there is no event of services
 };
 
 // What happened to the object; a set, as bits.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,6 +31,13 @@ class ConfigValue {
   }
   std::string_view key(size_t index) const {
     return internal::Cpp(internal::host->value_key(value_, index));
+  }
+  // A map's member; nullopt: there is none.
+  std::optional<ConfigValue> Find(std::string_view name) const {
+    for (size_t i = 0; type() == BERTH_VALUE_MAP && i < size(); ++i) {
+      if (key(i) == name) return (*this)[i];
+    }
+    return std::nullopt;
   }
   int line() const { return internal::host->value_line(value_); }
 

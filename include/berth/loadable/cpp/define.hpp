@@ -25,6 +25,10 @@ struct PluginOptions {
   bool declares_inputs = false;
   uint32_t pod_parts = 0;
   uint32_t reach = 0;
+  // What Filter says depends on what belongs to one pod; see BERTH_PLUGIN_EACH_POD.
+  bool each_pod = false;
+  // The error of Filter where a profile does not call PreFilter; a literal, "": it does without.
+  const char* filter_without_pre_filter = "";
 };
 
 namespace internal {
@@ -99,6 +103,8 @@ class Functions {
     if (kBlocks || options.max_workers > 0) table.flags |= BERTH_PLUGIN_BLOCKS;
     if (options.pre_bind_in_parallel) table.flags |= BERTH_PLUGIN_PRE_BIND_IN_PARALLEL;
     if (options.declares_inputs) table.flags |= BERTH_PLUGIN_DECLARES_INPUTS;
+    if (options.each_pod) table.flags |= BERTH_PLUGIN_EACH_POD;
+    table.filter_without_pre_filter = C(options.filter_without_pre_filter);
     table.max_workers = options.max_workers;
     table.pod_parts = options.pod_parts;
     table.reach = options.reach;
@@ -114,6 +120,7 @@ class Functions {
       static_assert(kIs<PreFilterPlugin>, "PreFilterExtensions go with PreFilterPlugin");
       table.add_pod = Verdict<&PreFilterExtensions::AddPod>;
       table.remove_pod = Verdict<&PreFilterExtensions::RemovePod>;
+      table.detach = Detach;
     }
     if constexpr (kIs<FilterPlugin>) table.filter = Verdict<&FilterPlugin::Filter>;
     if constexpr (kIs<ColumnFilterPlugin>) table.filter_nodes = FilterNodes;
@@ -258,6 +265,10 @@ class Functions {
                     }
                     return std::move(result.status);
                   }));
+  }
+
+  static void Detach(void* self, berth_state* state) {
+    Tell(self, "Detach", [&] { Of(self).Detach(Cpp(state)); });
   }
 
   static berth_code FilterNodes(void* self, const berth_state* state, const berth_pod* pod,

@@ -20,7 +20,8 @@ inline berth_task ToTask(std::function<void()> work) {
   return {[](void* work_pointer) {
             try {
               (*static_cast<Work*>(work_pointer))();
-            } catch (...) {  // none is there to hear of it
+              // NOLINTNEXTLINE(bugprone-empty-catch): nothing waits for the work.
+            } catch (...) {
             }
           },
           [](void* work_pointer) { delete static_cast<Work*>(work_pointer); },
@@ -102,6 +103,20 @@ class Handle {
   ResourceId resource(std::string_view name) const {
     return internal::host->resource_id(handle_, internal::C(name));
   }
+  // What the environment lets a node have of disks; 0: it does not say.
+  int64_t max_pd_volumes() const {
+    return internal::host->handle_number(handle_, BERTH_HANDLE_MAX_PD_VOLUMES);
+  }
+  // Whether a resource is none of those that every node has.
+  static bool IsScalarResource(std::string_view name) {
+    return internal::host->is_scalar_resource(internal::C(name));
+  }
+  // What belongs together with the pod, by services and controllers; nullopt: nothing selects it.
+  std::optional<Selector> SelectorOf(const PodView& pod) const {
+    berth_selector* selector = internal::host->selector_of_pod(handle_, &pod.c());
+    if (selector == nullptr) return std::nullopt;
+    return Selector(selector);
+  }
   // The cluster as it is now.
   Snapshot snapshot() const { return Snapshot(internal::host->nodes(handle_)); }
   void RecordEvent(const PodView& pod, bool warning, std::string_view reason,
@@ -137,7 +152,7 @@ class Handle {
         &visit);
   }
   // Calls visit(ObjectView) for each PersistentVolume or CSIStorageCapacity of storage class `of`,
-  // or each VolumeAttachment of node `of`.
+  // each VolumeAttachment of node `of`, or each Service of namespace `of`.
   template <typename Visit>
   void ForEachObject(int32_t kind, std::string_view of, Visit visit) const {
     internal::host->each_object(

@@ -29,7 +29,7 @@ struct ClusterEventWithHint {
   QueueingHintFn hint = nullptr;  // nullptr: every such event queues the pod
 };
 
-// A plugin that does not implement this hears of every event.
+// A plugin that does not implement this gets every event.
 class EnqueueExtensions {
  public:
   virtual ~EnqueueExtensions() = default;
@@ -70,6 +70,8 @@ class PreFilterExtensions {
                         const NodeView& node) = 0;
   virtual Status RemovePod(CycleState& state, const PodView& pod, const PodView& removed,
                            const NodeView& node) = 0;
+  // From now on the state is to change by these two alone: counts in it must be copied.
+  virtual void Detach(CycleState& /*state*/) {}
 };
 
 class FilterPlugin {

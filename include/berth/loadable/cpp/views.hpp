@@ -15,6 +15,15 @@
 
 BERTH_NAMESPACE_BEGIN
 
+namespace internal {
+
+template <typename T, typename = void>
+struct HasBytes : std::false_type {};
+template <typename T>
+struct HasBytes<T, std::void_t<decltype(std::declval<const T&>().bytes())>> : std::true_type {};
+
+}  // namespace internal
+
 using ResourceId = uint32_t;
 inline constexpr ResourceId kCpu = BERTH_CPU;                             // in milli-cores
 inline constexpr ResourceId kMemory = BERTH_MEMORY;                       // in bytes
@@ -42,6 +51,7 @@ class StringMap {
       visit(internal::Cpp(key), internal::Cpp(value));
     }
   }
+  const berth_map& c() const { return map_; }
 
  private:
   berth_map map_;
@@ -58,6 +68,14 @@ struct Taint {
   std::string_view key;
   std::string_view value;
   std::string_view effect;
+};
+
+// A volume of a pod; see berth_volume.
+struct Volume {
+  std::string_view in_tree_plugin;
+  std::string_view disk;
+  std::optional<std::string_view> claim;  // nullopt: it stands for none
+  bool ephemeral = false;
 };
 
 class PodView {
@@ -99,9 +117,37 @@ class PodView {
         &visit);
   }
 
+  // Calls visit(Volume) for each volume, until it returns false.
+  template <typename Visit>
+  void ForEachVolume(Visit visit) const {
+    internal::host->pod_each_volume(
+        &pod_,
+        [](void* context, const berth_volume* volume) {
+          Volume view;
+          view.in_tree_plugin = internal::Cpp(volume->in_tree_plugin);
+          view.disk = internal::Cpp(volume->disk);
+          if (volume->has_claim) view.claim = internal::Cpp(volume->claim);
+          view.ephemeral = volume->ephemeral;
+          return static_cast<bool>((*static_cast<Visit*>(context))(view));
+        },
+        &visit);
+  }
+  int64_t num_topology_spread_constraints() const {
+    return Number(BERTH_POD_NUM_TOPOLOGY_SPREAD_CONSTRAINTS);
+  }
+
   StringMap labels() const { return StringMap(internal::host->pod_labels(&pod_)); }
   StringMap annotations() const { return StringMap(internal::host->pod_annotations(&pod_)); }
   StringMap node_selector() const { return StringMap(internal::host->pod_node_selector(&pod_)); }
+  // What resource scores count; see berth_host::pod_scored_requests.
+  std::vector<int64_t> ScoredRequests(const std::vector<std::string>& resources) const {
+    std::vector<berth_string> names;
+    names.reserve(resources.size());
+    for (const std::string& resource : resources) names.push_back(internal::C(resource));
+    std::vector<int64_t> amounts(resources.size());
+    internal::host->pod_scored_requests(&pod_, names.data(), amounts.data(), names.size());
+    return amounts;
+  }
   int64_t request(ResourceId id) const { return internal::host->pod_request(&pod_, id); }
   std::vector<Toleration> tolerations() const {
     std::vector<Toleration> all;
@@ -124,6 +170,8 @@ class PodView {
   berth_pod pod_;
 };
 
+class Snapshot;
+
 // A node of the cluster as the running cycle sees it, or one of an event, which has no row, pods or
 // amounts.
 class NodeView {
@@ -141,6 +189,18 @@ class NodeView {
   StringMap annotations() const { return StringMap(internal::host->node_annotations(&node_)); }
   int64_t allocatable(ResourceId id) const { return internal::host->node_allocatable(&node_, id); }
   int64_t requested(ResourceId id) const { return internal::host->node_requested(&node_, id); }
+  // Of cpu or memory, with defaults for containers that ask for none.
+  int64_t non_zero_requested(ResourceId id) const {
+    return internal::host->node_non_zero_requested(&node_, id);
+  }
+  // In whole units; nullopt: the node names no such resource.
+  std::optional<int64_t> FindAllocatable(std::string_view resource) const {
+    int64_t amount = 0;
+    if (!internal::host->node_find_allocatable(&node_, internal::C(resource), &amount)) {
+      return std::nullopt;
+    }
+    return amount;
+  }
   std::vector<Taint> taints() const {
     std::vector<Taint> all;
     berth_taint one{};
@@ -149,6 +209,8 @@ class NodeView {
     }
     return all;
   }
+  // The cluster that it is of. Not of a node in an event.
+  Snapshot snapshot() const;
   const berth_node& c() const { return node_; }
   // Calls visit(PodView) for each pod on the node, until it returns false.
   template <typename Visit>
@@ -228,6 +290,7 @@ class Snapshot {
 
   Column allocatable(ResourceId id) const { return Of(BERTH_COLUMN_ALLOCATABLE, id); }
   Column requested(ResourceId id) const { return Of(BERTH_COLUMN_REQUESTED, id); }
+  Column non_zero_requested(ResourceId id) const { return Of(BERTH_COLUMN_NON_ZERO_REQUESTED, id); }
   Column allowed_pods() const { return Of(BERTH_COLUMN_ALLOWED_PODS, 0); }
   Column pod_count() const { return Of(BERTH_COLUMN_POD_COUNT, 0); }
 
@@ -243,6 +306,7 @@ class Snapshot {
     return internal::host->nodes_count_pods(nodes_, internal::C(namespace_), internal::C(key),
                                             internal::C(value));
   }
+  const berth_nodes* c() const { return nodes_; }
 
  private:
   Column Of(int32_t column, ResourceId id) const {
@@ -250,6 +314,69 @@ class Snapshot {
   }
 
   const berth_nodes* nodes_;
+};
+
+inline Snapshot NodeView::snapshot() const { return Snapshot(internal::host->node_nodes(&node_)); }
+
+// Which labels a pod must have. Thread safety: immutable.
+class Selector {
+ public:
+  explicit Selector(berth_selector* selector)
+      : selector_(selector, internal::host->selector_free) {}
+  static Selector OfLabels(const StringMap& labels) {
+    return Selector(internal::host->selector_of_labels(labels.c()));
+  }
+
+  bool Matches(const StringMap& labels) const {
+    return internal::host->selector_matches(selector_.get(), labels.c());
+  }
+  const berth_selector* c() const { return selector_.get(); }
+
+ private:
+  std::shared_ptr<berth_selector> selector_;
+};
+
+// How many of the pods that a selector matches are on each node; copies share them. See
+// berth_host::counts_make.
+class Counts {
+ public:
+  // Scheduling thread.
+  static Counts Of(const Snapshot& snapshot, std::string_view namespace_, const Selector& selector,
+                   bool skip_terminating) {
+    return Counts(internal::host->counts_make(snapshot.c(), internal::C(namespace_), selector.c(),
+                                              skip_terminating));
+  }
+  // The same counts, which change no more.
+  Counts Copy() const { return Counts(internal::host->counts_copy(counts_.get())); }
+
+  int64_t operator[](uint32_t row) const {
+    int64_t pods = 0;
+    Read(&row, &pods, 1);
+    return pods;
+  }
+  // Sets pods[i] to how many are on rows[i].
+  void Read(const uint32_t* rows, int64_t* pods, size_t n) const {
+    internal::host->counts_read(counts_.get(), rows, pods, n);
+  }
+  // Calls visit(row, pods) for each row with a pod, ascending, until it returns false.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    internal::host->counts_each(
+        counts_.get(),
+        [](void* context, uint32_t row, int64_t pods) {
+          return static_cast<bool>((*static_cast<Visit*>(context))(row, pods));
+        },
+        &visit);
+  }
+  // About how much memory they take, in parts where copies share them.
+  size_t bytes() const {
+    return internal::host->counts_bytes(counts_.get()) / static_cast<size_t>(counts_.use_count());
+  }
+
+ private:
+  explicit Counts(berth_counts* counts) : counts_(counts, internal::host->counts_free) {}
+
+  std::shared_ptr<berth_counts> counts_;
 };
 
 // An object of a cluster event, or of Handle::FindObject and ForEachObject.
@@ -283,6 +410,13 @@ class ObjectView {
   std::string_view volume_handle() const { return Text(BERTH_OBJECT_VOLUME_HANDLE); }
   std::string_view node_name() const { return Text(BERTH_OBJECT_NODE_NAME); }
   std::string_view binding_mode() const { return Text(BERTH_OBJECT_BINDING_MODE); }
+  std::string_view in_tree_plugin() const { return Text(BERTH_OBJECT_IN_TREE_PLUGIN); }
+  std::string_view disk() const { return Text(BERTH_OBJECT_DISK); }
+  std::string_view spec_storage_class() const { return Text(BERTH_OBJECT_SPEC_STORAGE_CLASS); }
+  // Of the owner that controls it.
+  std::string_view owner_uid() const { return Text(BERTH_OBJECT_OWNER_UID); }
+  // The labels by which a Service selects pods.
+  StringMap selector() const { return StringMap(internal::host->object_selector(object_)); }
   // In bytes.
   int64_t storage() const { return internal::host->object_number(object_, BERTH_OBJECT_STORAGE); }
   // Whether the volume can be used on the node, or the capacity is about it.
@@ -307,7 +441,9 @@ class CycleState {
   // Of an extension point that only reads.
   explicit CycleState(const berth_state* state) : read_(state) {}
 
-  // Keeps `data`. Where AddPod and RemovePod are to change it, T must be copyable.
+  // Keeps `data`. Where AddPod and RemovePod are to change it, T must be copyable. Where it grows
+  // with the cluster or with what pods ask for, T has `size_t bytes() const`; see
+  // berth_host::state_set.
   template <typename T>
   T& Write(std::unique_ptr<T> data) {
     T& kept = *data;
@@ -315,8 +451,12 @@ class CycleState {
     if constexpr (std::is_copy_constructible_v<T>) {
       clone = [](const void* from) -> void* { return new T(*static_cast<const T*>(from)); };
     }
+    size_t (*bytes)(const void*) = nullptr;
+    if constexpr (internal::HasBytes<T>::value) {
+      bytes = [](const void* of) -> size_t { return static_cast<const T*>(of)->bytes(); };
+    }
     internal::host->state_set(
-        write_, data.release(), [](void* old) { delete static_cast<T*>(old); }, clone);
+        write_, data.release(), [](void* old) { delete static_cast<T*>(old); }, clone, bytes);
     return kept;
   }
   // What was kept, or nullptr.

@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"berth.dev/tests/controlplane"
+	"berth.dev/tests/controlplane/programs"
 )
 
 const usage = `usage:
-  controlplane build
-        build what the cache lacks; print the folder of the programs
+  controlplane build [program...]
+        build what the cache lacks of these programs, or of all; print their folder
   controlplane up --dir D [--kwok] [--scheduler] [--controller-manager=false] ...
         start a control plane in D, or start the one in D again; 'up --help' lists all flags
   controlplane down --dir D
@@ -58,10 +59,7 @@ func run(ctx context.Context, args []string) error {
 }
 
 func build(ctx context.Context, args []string) error {
-	if len(args) > 0 {
-		return errUsage
-	}
-	binaries, err := controlplane.Build(ctx, os.Stderr)
+	binaries, err := programs.Build(ctx, os.Stderr, args...)
 	if err != nil {
 		return err
 	}
@@ -90,7 +88,7 @@ func up(ctx context.Context, args []string) error {
 		}
 		options.Scheduler, options.SchedulerConfig = true, string(text)
 	}
-	if _, err := controlplane.Build(ctx, os.Stderr); err != nil {
+	if _, err := programs.Build(ctx, os.Stderr); err != nil {
 		return err
 	}
 	begin := time.Now()

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"berth.dev/tests/image"
-	"berth.dev/tests/program"
+	"berth.dev/tests/internal/program"
 )
 
 type options struct {

@@ -23,6 +23,7 @@ type options struct {
 	clusters       files
 	config, replay string
 	podGroups      upstream.PodGroups
+	resizes        bool
 }
 
 // files is a flag that may be given several times.
@@ -59,6 +60,7 @@ func parse(args []string) (options, error) {
 	plain := flags.Bool("pod-groups", false, "with the feature gate GenericWorkload")
 	composite := flags.Bool("composite-pod-groups", false, "with CompositePodGroup and the gates that it needs")
 	withClaims := flags.Bool("pod-group-claims", false, "with GenericWorkload and DRAWorkloadResourceClaims")
+	flags.BoolVar(&o.resizes, "deferred-resizes", false, "with InPlacePodVerticalScalingSchedulerPreemption")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -94,7 +96,7 @@ func run(o options) error {
 }
 
 func open(o options) (*upstream.State, error) {
-	if err := upstream.UsePodGroups(o.podGroups); err != nil {
+	if err := errors.Join(upstream.UsePodGroups(o.podGroups), upstream.UseDeferredResizes(o.resizes)); err != nil {
 		return nil, err
 	}
 	var texts [][]byte

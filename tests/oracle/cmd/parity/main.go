@@ -20,8 +20,8 @@ import (
 	"runtime"
 	"strings"
 
+	"berth.dev/tests/internal/program"
 	"berth.dev/tests/oracle/upstream"
-	"berth.dev/tests/program"
 )
 
 type options struct {
@@ -32,6 +32,7 @@ type options struct {
 	volumes, replayVolumes     bool
 	devices                    bool
 	podGroups                  upstream.PodGroups
+	deferredResizes            bool
 }
 
 func main() { program.Main("parity", parse, run) }
@@ -52,6 +53,8 @@ func parse(args []string) (options, error) {
 	plain := flags.Bool("pod-groups", false, "compare clusters with pod groups only")
 	composite := flags.Bool("composite-pod-groups", false, "compare clusters with trees of pod groups only")
 	withClaims := flags.Bool("pod-group-claims", false, "compare clusters with pod groups and claims of devices only")
+	flags.BoolVar(&o.deferredResizes, "deferred-resizes", false,
+		"compare clusters with pods that wait on their nodes for room for a resize")
 	without := flags.String("without", "", "plugins to switch off in every profile, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -70,6 +73,8 @@ func parse(args []string) (options, error) {
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("parity: no argument is expected, got %q", flags.Arg(0))
+	case o.deferredResizes && o.podGroups != upstream.NoPodGroups:
+		return o, errors.New("parity: --deferred-resizes goes without pod groups")
 	case o.berth == "":
 		return o, errors.New("parity: give --berth")
 	case o.seeds < 1 || o.nodes < 1 || o.jobs < 1 || o.shrink < 0:

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"berth.dev/tests/internal/progress"
 	"berth.dev/tests/oracle/generate"
 	"berth.dev/tests/oracle/parity"
 	"berth.dev/tests/oracle/upstream"
-	"berth.dev/tests/progress"
 )
 
 // finding is a case that differs.
@@ -35,7 +35,7 @@ func run(ctx context.Context, o options) error {
 	}
 	defer os.RemoveAll(scratch)
 
-	if err := upstream.UsePodGroups(o.podGroups); err != nil {
+	if err := errors.Join(upstream.UsePodGroups(o.podGroups), upstream.UseDeferredResizes(o.deferredResizes)); err != nil {
 		return err
 	}
 	findings, err := compareAll(ctx, o, scratch)
@@ -74,7 +74,7 @@ func compareAll(ctx context.Context, o options, scratch string) ([]finding, erro
 					return
 				}
 				kase := generate.New(o.seed+uint64(i), generate.Options{Nodes: o.nodes, Without: o.without, Volumes: o.volumes, Devices: o.devices,
-					PodGroups: o.podGroups})
+					PodGroups: o.podGroups, DeferredResizes: o.deferredResizes})
 				difference, err := checker.Check(ctx, kase)
 				if err != nil {
 					cancel(fmt.Errorf("seed %d: %w", kase.Seed, err))

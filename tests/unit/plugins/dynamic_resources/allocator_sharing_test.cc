@@ -341,6 +341,11 @@ TEST(AllocatorCapacityTest, PoliciesRoundUpAndRefuse) {
        "error: claim ns/c, request r: checking capacity for device driver-a/pool-1/d: capacity "
        "\"c\": capacity request cannot be represented in the device's range arithmetic: rounding "
        "request 9223372036854775807 up to the next step passes MaxInt64"},
+      {"beyond 64 bits", DeviceBuilder("d").Shared().Capacity("c", "4").Range("1", "4", "1"),
+       "1e20",
+       "error: claim ns/c, request r: checking capacity for device driver-a/pool-1/d: capacity "
+       "\"c\": capacity request cannot be represented in the device's range arithmetic: request "
+       "100e18 exceeds MaxInt64"},
       {"from a negative least to the largest number",
        DeviceBuilder("d").Shared().Capacity("c", "10").Range("-9", "", "9223372036854775807"),
        "9223372036854775806",

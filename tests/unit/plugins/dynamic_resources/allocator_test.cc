@@ -589,12 +589,6 @@ TEST(AllocatorTest, WithoutTheirGatesFeaturesAreRefused) {
            [](F& f) { f.Add(ClaimBuilder("c").Request(FirstOf("r", {{"x", "a"}}))); },
            "error: claim ns/c, request r: has subrequests, but the DRAPrioritizedList feature is "
            "disabled"},
-          {"capacity",
-           [](F& f) {
-             f.Add(ClaimBuilder("c").Request(RequestBuilder("r", "a").Capacity("memory", "1Gi")));
-           },
-           "error: claim ns/c, request r: has capacity requests, but the DRAConsumableCapacity "
-           "feature is disabled"},
           {"admin access, even none",
            [](F& f) { f.Add(ClaimBuilder("c").Request(RequestBuilder("r", "a").Admin(false))); },
            "error: claim ns/c, request r: admin access is requested, but the feature is disabled"},
@@ -630,6 +624,27 @@ TEST(AllocatorTest, WithoutTheirGatesFeaturesAreRefused) {
            ""},
       },
       AllocatorFeatures{});
+}
+
+TEST(AllocatorTest, TheStableAllocatorDoesNotKnowWhatCameWithShares) {
+  const auto fill_capacity = [](F& f) {
+    f.Add(Pool1({"d1"}));
+    f.Add(ClaimBuilder("c").Request(RequestBuilder("r", "a").Capacity("memory", "1Gi")));
+  };
+  const auto fill_distinct = [](F& f) {
+    f.Add(SliceBuilder("slice-1", "driver-a", "pool-1").Device(DeviceBuilder("d1").Int("n", 0)));
+    f.Add(ClaimBuilder("c").Request({"r", "a"}).Distinct("driver-a/n"));
+  };
+  Check({{"capacity is passed over", fill_capacity, "r=driver-a/pool-1/d1"},
+         {"distinct", fill_distinct,
+          "error: claim ns/c, constraint #0: empty constraint (unsupported constraint type?)"}},
+        AllocatorFeatures{});
+  // With one gate more upstream takes another allocator.
+  Check({{"capacity", fill_capacity,
+          "error: claim ns/c, request r: has capacity requests, but the DRAConsumableCapacity "
+          "feature is disabled"},
+         {"distinct", fill_distinct, "r=driver-a/pool-1/d1"}},
+        AllocatorFeatures{.device_binding_and_status = true});
 }
 
 TEST(AllocatorTest, TaintsKeepRequestsAwayThatDoNotTolerateThem) {

@@ -31,7 +31,8 @@ api::Device TestDevice() {
 std::string Answer(DeviceSelectors& selectors, const std::string& expression) {
   const api::Device device = TestDevice();
   const SelectorAnswer answer = selectors.Matches(expression, {kDriver, device});
-  constexpr const char* kKinds[] = {"no", "yes", "compile error: ", "runtime error: "};
+  constexpr const char* kKinds[] = {"no", "yes",
+                                    "compile error: ", "runtime error: ", "out of budget"};
   return kKinds[static_cast<size_t>(answer.kind)] + answer.error;
 }
 
@@ -111,6 +112,56 @@ TEST(DeviceSelectorsTest, KeepsTheExpressionsUsedLast) {
   EXPECT_EQ(selectors.kept(), 2);
   EXPECT_EQ(Answer(selectors, "1 == 2"), "no");
   EXPECT_EQ(Answer(selectors, "1 =="), Answer(selectors, "1 =="));
+}
+
+// A selector of `patterns` patterns, each of its own.
+std::string Costly(int patterns, const std::string& tag) {
+  std::string text = "false";
+  for (int i = 0; i < patterns; ++i) {
+    text += " || device.driver.matches('[a-f]{300}" + tag + std::to_string(i) + "')";
+  }
+  return text;
+}
+
+TEST(DeviceSelectorsTest, CompilingSpendsTheCyclesBudget) {
+  DeviceSelectors selectors;
+  CycleBudget whole;
+  selectors.SetBudget(&whole);
+  EXPECT_EQ(Answer(selectors, Costly(20, "a")), "no");
+  const uint64_t steps = whole.steps();
+  EXPECT_GT(steps, 20u * 300u);
+  EXPECT_GT(whole.bytes(), 20u * 300u);
+  EXPECT_EQ(Answer(selectors, Costly(20, "a")), "no");
+  EXPECT_EQ(whole.steps(), steps) << "it is compiled";
+
+  CycleBudget less(steps / 2, CycleBudget::kBytes);
+  selectors.SetBudget(&less);
+  EXPECT_EQ(Answer(selectors, Costly(20, "b")), "out of budget");
+  EXPECT_TRUE(less.spent());
+  EXPECT_EQ(Answer(selectors, "true"), "out of budget") << "the cycle is over";
+
+  // Another cycle that has no more does not begin it again.
+  CycleBudget again(steps / 2, CycleBudget::kBytes);
+  selectors.SetBudget(&again);
+  const size_t kept = selectors.kept_bytes();
+  EXPECT_EQ(Answer(selectors, Costly(20, "b")), "out of budget");
+  EXPECT_EQ(selectors.kept_bytes(), kept);
+  CycleBudget more;
+  selectors.SetBudget(&more);
+  EXPECT_EQ(Answer(selectors, Costly(20, "b")), "no");
+  selectors.SetBudget(nullptr);
+  EXPECT_EQ(Answer(selectors, "true"), "yes");
+}
+
+TEST(DeviceSelectorsTest, WhatIsKeptIsBoundedInBytes) {
+  constexpr size_t kMost = size_t{4} << 20;
+  DeviceSelectors selectors(1000, kMost);
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_EQ(Answer(selectors, Costly(5, std::to_string(i) + "x")), "no");
+    EXPECT_LE(selectors.kept_bytes(), kMost);
+  }
+  EXPECT_LT(selectors.kept(), 30u);
+  EXPECT_GE(selectors.kept(), 2u);
 }
 
 }  // namespace

@@ -437,6 +437,17 @@ TEST_F(DynamicResourcesTest, APodWaitsForItsClaimsInKubeSchedulersWords) {
   EXPECT_EQ(PreFilter(nothing), "Skip");
 }
 
+// A part of a claim must not be taken for the whole; the pod tells why it waits.
+TEST_F(DynamicResourcesTest, AClaimThatCannotBeReadWholeIsAnError) {
+  api::ResourceClaim claim = MakeDeviceClaim("claim").Request("gpu", "gpu").Obj();
+  claim.metadata.damage = std::vector<api::FieldDamage>{{"spec.devices", "no"}};
+  handle.ShowClaim(std::move(claim));
+  const api::Pod pod = PodWith({"claim"});
+  EXPECT_TRUE(plugin_->PreEnqueue(*Info(pod)).ok());
+  EXPECT_EQ(PreFilter(pod), "resourceclaim \"claim\" cannot be read: spec.devices: no");
+  EXPECT_EQ(plugin_->PreFilter(state, *Info(pod), *snapshot_).status.code(), Code::kError);
+}
+
 TEST_F(DynamicResourcesTest, AClaimThatKeepsItsPodOffEveryNodeIsDeallocated) {
   handle.ShowClaim(
       MakeDeviceClaim("a").Request("gpu", "gpus").Allocated("gone", "gpu-9").OnNode("n9").Obj());
@@ -550,6 +561,46 @@ TEST_F(DynamicResourcesTest, HintsQueueForAFreedDeviceAndForTheOwnClaim) {
   EXPECT_EQ(hint(action::kDelete, other, {}), "skip");
   EXPECT_EQ(test::Hint(*plugin_, {EventResource::kResourceSlice, action::kUpdate}, pod, {}, {}),
             "queue");
+}
+
+// Eight of 22 devices that have no value of an attribute in common eight times: each node's search
+// takes long, and finds nothing.
+TEST_F(DynamicResourcesTest, AllSearchesOfACycleHaveOneBudget) {
+  std::vector<api::Node> nodes;
+  for (int n = 0; n < 4; ++n) {
+    const std::string node = "n" + std::to_string(n);
+    nodes.push_back(MakeNode(node));
+    api::ResourceSlice slice = MakeNodeSlice(node, 14);
+    for (size_t i = 0; i < slice.spec.devices.size(); ++i) {
+      slice.spec.devices[i].attributes.emplace_back("group", api::DeviceAttribute{}).second.int_ =
+          static_cast<int64_t>(i / 7);
+    }
+    handle.plain_listers.Set(slice);
+  }
+  SetNodes(nodes);
+  api::ResourceClaim claim = MakeDeviceClaim("c").Request("r", "gpus", 8).Obj();
+  api::DeviceConstraint& constraint = claim.spec.devices.constraints.emplace_back();
+  constraint.match_attribute = "gpu.example.com/group";
+  handle.ShowClaim(claim);
+  const api::Pod pod = PodWith({"c"});
+
+  ASSERT_EQ(PreFilter(pod), "");
+  NodeSet left = snapshot_->nodes();
+  EXPECT_TRUE(plugin_->FilterNodes(state, *info_, *snapshot_, left).ok());
+  const uint64_t all = state.budget().steps();
+  ASSERT_GT(all, 100u);
+
+  state = CycleState();
+  plugin_ = std::make_unique<plugins::DynamicResources>(plugins::DynamicResourcesArgs(), handle);
+  ASSERT_EQ(PreFilter(pod), "");
+  state.RenewBudget(CycleBudget(all / 2, CycleBudget::kBytes));
+  left = snapshot_->nodes();
+  const Status status = plugin_->FilterNodes(state, *info_, *snapshot_, left);
+  EXPECT_EQ(status.code(), Code::kError);
+  EXPECT_EQ(status.message(),
+            "what the pod's spec asks for takes more than a scheduling cycle may: " +
+                std::to_string(all / 2) + " steps");
+  EXPECT_LE(state.budget().steps(), all / 2);
 }
 
 }  // namespace

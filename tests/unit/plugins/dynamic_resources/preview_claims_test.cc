@@ -84,6 +84,17 @@ TEST_F(PreviewClaimsTest, ANodeSaysWhatItsDevicesLack) {
                           "model \"a\"), 1 has taints that it does not tolerate, 1 is in use"));
 }
 
+TEST_F(PreviewClaimsTest, APoolThatCannotBeReadIsNamed) {
+  api::ResourceSlice slice = MakeNodeSlice("n1", 2);
+  slice.spec.devices[1].name = "gpu-0";
+  handle.plain_listers.Set(slice);
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  EXPECT_THAT(Preview(PodWith({"a"}), 0),
+              ElementsAre(testing::EndsWith(
+                  "invalid resource pools were encountered: gpu.example.com/n1: duplicate device "
+                  "name gpu-0")));
+}
+
 // One by one there are enough of them.
 TEST_F(PreviewClaimsTest, ARequestSaysWhatThoseBeforeItLeave) {
   handle.plain_listers.Set(MakeNodeSlice("n1", 3));

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/coscheduling/args.h"
+
+#include <string_view>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "plugins/shared/args_reader.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kPermitWaitingTime = "permitWaitingTimeSeconds";
+constexpr std::string_view kPodGroupBackoff = "podGroupBackoffSeconds";
+constexpr std::string_view kPodGroupRejectPercentage = "podGroupRejectPercentage";
+constexpr std::string_view kCoschedulingSearchSteps = "searchSteps";
+// A century: later than that no clock of ours goes.
+constexpr int64_t kMaxSeconds = int64_t{100} * 365 * 24 * 60 * 60;
+
+Result<CoschedulingArgs> ReadCoschedulingArgs(const ConfigValue& value, const std::string& path) {
+  CoschedulingArgs args;
+  FieldReader fields(value, path);
+  ReadTypeMeta(fields, "Coscheduling");
+  fields.Read(kPermitWaitingTime, args.permit_waiting_time_seconds);
+  fields.Read(kPodGroupBackoff, args.pod_group_backoff_seconds);
+  fields.Read(kPodGroupRejectPercentage, args.pod_group_reject_percentage);
+  fields.Read(kCoschedulingSearchSteps, args.search_steps);
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  return args;
+}
+
+std::vector<std::string> OutOfRange(const CoschedulingArgs& args, const std::string& parent) {
+  std::vector<std::string> problems;
+  const auto check = [&](std::string_view field, int64_t value, int64_t highest,
+                         std::string_view range) {
+    if (value >= 0 && value <= highest) return;
+    problems.push_back(InvalidField(FieldPath(parent, field), std::to_string(value),
+                                    "not in valid range " + std::string(range)));
+  };
+  check(kPermitWaitingTime, args.permit_waiting_time_seconds, kMaxSeconds, "[0, 3153600000]");
+  check(kPodGroupBackoff, args.pod_group_backoff_seconds, kMaxSeconds, "[0, 3153600000]");
+  check(kPodGroupRejectPercentage, args.pod_group_reject_percentage, 100, "[0, 100]");
+  check(kCoschedulingSearchSteps, args.search_steps, INT32_MAX, "[0, inf)");
+  return problems;
+}
+
+}  // namespace
+
+Result<CoschedulingArgs> ParseCoschedulingArgs(const ConfigValue& value) {
+  auto args = ReadCoschedulingArgs(value, "");
+  if (!args) return args;
+  if (auto error = AggregateProblems(OutOfRange(*args, ""))) return Fail(std::move(*error));
+  return args;
+}
+
+ConfigValue CoschedulingArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  const CoschedulingArgs defaults;
+  ConfigValue out =
+      WithDefault(args, kPermitWaitingTime, ConfigValue(defaults.permit_waiting_time_seconds));
+  out = WithDefault(out, kPodGroupBackoff, ConfigValue(defaults.pod_group_backoff_seconds));
+  return WithDefault(out, kPodGroupRejectPercentage,
+                     ConfigValue(int64_t{defaults.pod_group_reject_percentage}));
+}
+
+std::vector<std::string> CoschedulingArgsProblems(const ConfigValue& args, const std::string& path,
+                                                  const ArgsFeatures&) {
+  const auto read = ReadCoschedulingArgs(args, path);
+  return read ? OutOfRange(*read, path) : std::vector<std::string>{read.error().message};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/fragmentation_aware/args.h"
+
+#include <algorithm>
+#include <set>
+
+#include "berth/field_errors.h"
+#include "berth/matching.h"
+#include "plugins/fragmentation_aware/fragmentation.h"
+#include "plugins/shared/extended_resource_classes.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kResources = "resources";
+constexpr std::string_view kMix = "mix";
+constexpr int64_t kMaxWeight = 1'000'000;
+constexpr int64_t kMaxDevices = 1'000;
+
+// A quantity as YAML may have it: text or a whole number.
+void ReadQuantity(FieldReader& fields, std::string_view field, const ConfigValue& value,
+                  api::Quantity& out) {
+  if (const int64_t* number = value.integer()) {
+    out = api::Quantity::FromUnits(*number);
+    return;
+  }
+  const std::string* text = value.string();
+  const auto parsed = text != nullptr ? api::Quantity::Parse(*text)
+                                      : Result<api::Quantity>(Fail("must be a quantity"));
+  if (parsed) {
+    out = *parsed;
+  } else {
+    fields.Invalid(field, value.ToJson(), "must be a quantity");
+  }
+}
+
+void ReadRequests(FieldReader& fields, ShapeSpec& shape) {
+  const ConfigValue* requests = fields.Get("requests");
+  if (requests == nullptr) return;
+  if (requests->map() == nullptr) {
+    fields.Invalid("requests", requests->ToJson(), "must be a map of resources");
+    return;
+  }
+  for (const auto& [name, value] : *requests->map()) {
+    api::Quantity amount;
+    ReadQuantity(fields, "requests[" + name + "]", value, amount);
+    shape.requests.emplace_back(name, amount);
+  }
+}
+
+ShapeSpec ReadShapeSpec(FieldReader& fields) {
+  ShapeSpec shape;
+  fields.Read("weight", shape.weight);
+  ReadRequests(fields, shape);
+  const ConfigValue::List& list = fields.GetList("devices");
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader entry(list[i], IndexedPath(fields.PathOf("devices"), i));
+    ShapeDevices devices;
+    entry.Read("deviceClassName", devices.device_class_name);
+    entry.Read("count", devices.count);
+    if (const ConfigValue* share = entry.Get("share")) {
+      ReadQuantity(entry, "share", *share, devices.share);
+    }
+    fields.Merge(entry);
+    shape.devices.push_back(std::move(devices));
+  }
+  shape.match_expressions = ReadNodeRequirements(fields, "matchExpressions");
+  return shape;
+}
+
+void CheckResources(const FragmentationAwareArgs& args, const std::string& parent,
+                    std::vector<std::string>& problems) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < args.resources.size(); ++i) {
+    const ResourceSpec& resource = args.resources[i];
+    const std::string path = IndexedPath(FieldPath(parent, kResources), i);
+    if (!names.insert(resource.name).second) {
+      problems.push_back(DuplicateField(path + ".name", Quoted(resource.name)));
+    }
+    if (resource.weight < 1 || resource.weight > 100) {
+      problems.push_back(
+          InvalidField(path + ".weight", std::to_string(resource.weight), "must be from 1 to 100"));
+    }
+  }
+}
+
+void CheckShape(const ShapeSpec& shape, const std::string& path,
+                std::vector<std::string>& problems) {
+  if (shape.weight < 1 || shape.weight > kMaxWeight) {
+    problems.push_back(InvalidField(path + ".weight", std::to_string(shape.weight),
+                                    "must be from 1 to " + std::to_string(kMaxWeight)));
+  }
+  for (const auto& [name, amount] : shape.requests) {
+    if (amount.nanos() < 0) {
+      problems.push_back(InvalidField(path + ".requests[" + name + "]",
+                                      Quoted(amount.ToCanonicalString()), "must not be below 0"));
+    }
+  }
+  for (size_t i = 0; i < shape.devices.size(); ++i) {
+    const ShapeDevices& devices = shape.devices[i];
+    const std::string at = IndexedPath(path + ".devices", i);
+    if (devices.device_class_name.empty()) {
+      problems.push_back(RequiredField(at + ".deviceClassName", "must name a DeviceClass"));
+    }
+    if (devices.count < 1 || devices.count > kMaxDevices) {
+      problems.push_back(InvalidField(at + ".count", std::to_string(devices.count),
+                                      "must be from 1 to " + std::to_string(kMaxDevices)));
+    }
+    if (devices.share.nanos() <= 0 || devices.share > api::Quantity::FromUnits(1)) {
+      problems.push_back(InvalidField(at + ".share", Quoted(devices.share.ToCanonicalString()),
+                                      "must be above 0 and at most 1"));
+    }
+  }
+  if (shape.match_expressions.empty()) return;
+  api::NodeSelector selector;
+  selector.node_selector_terms.emplace_back().match_expressions = shape.match_expressions;
+  const NodeSelectorMatcher matcher = NodeSelectorMatcher::Make(selector);
+  for (const Error& error : matcher.errors()) {
+    problems.push_back(path + ".matchExpressions: Invalid value: " + error.message);
+  }
+}
+
+std::vector<std::string> Problems(const FragmentationAwareArgs& args, const std::string& parent) {
+  std::vector<std::string> problems;
+  CheckResources(args, parent, problems);
+  const std::string mix = FieldPath(parent, kMix);
+  if (args.mix.size() > kMaxShapes) {
+    problems.push_back(InvalidField(mix, std::to_string(args.mix.size()),
+                                    "must have at most " + std::to_string(kMaxShapes) + " shapes"));
+  }
+  for (size_t i = 0; i < args.mix.size(); ++i) {
+    CheckShape(args.mix[i], IndexedPath(mix, i), problems);
+  }
+  const size_t classes = DeviceClassesOf(args).size();
+  if (classes > kMaxDeviceClasses) {
+    problems.push_back(InvalidField(mix, std::to_string(classes),
+                                    "must name at most " + std::to_string(kMaxDeviceClasses) +
+                                        " classes of devices, with resources"));
+  }
+  return problems;
+}
+
+Result<FragmentationAwareArgs> Read(const ConfigValue& value, const std::string& path) {
+  FragmentationAwareArgs args;
+  FieldReader fields(value, path);
+  ReadTypeMeta(fields, "FragmentationAware");
+  args.resources = ReadResources(fields, kResources);
+  const ConfigValue::List& list = fields.GetList(kMix);
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader entry(list[i], IndexedPath(fields.PathOf(kMix), i));
+    args.mix.push_back(ReadShapeSpec(entry));
+    fields.Merge(entry);
+  }
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  return args;
+}
+
+}  // namespace
+
+Result<FragmentationAwareArgs> ParseFragmentationAwareArgs(const ConfigValue& value) {
+  auto args = Read(value, "");
+  if (!args) return args;
+  if (auto error = AggregateProblems(Problems(*args, ""))) return Fail(std::move(*error));
+  return args;
+}
+
+ConfigValue FragmentationAwareArgsWithDefaults(const ConfigValue& args, const ArgsFeatures&) {
+  return WithField(args, kResources, WithDefaultResources(args.Find(kResources)));
+}
+
+std::vector<std::string> FragmentationAwareArgsProblems(const ConfigValue& args,
+                                                        const std::string& path,
+                                                        const ArgsFeatures&) {
+  const auto read = Read(args, path);
+  return read ? Problems(*read, path) : std::vector<std::string>{read.error().message};
+}
+
+std::string DeviceClassOf(const std::string& resource) {
+  const std::string prefix = ImplicitResourceOf("");
+  return resource.starts_with(prefix) ? resource.substr(prefix.size()) : "";
+}
+
+std::vector<std::string> DeviceClassesOf(const FragmentationAwareArgs& args) {
+  std::set<std::string> classes;
+  for (const ResourceSpec& resource : args.resources) {
+    const std::string device_class = DeviceClassOf(resource.name);
+    if (!device_class.empty()) classes.insert(device_class);
+  }
+  for (const ShapeSpec& shape : args.mix) {
+    for (const ShapeDevices& devices : shape.devices) classes.insert(devices.device_class_name);
+  }
+  return {classes.begin(), classes.end()};
+}
+
+}  // namespace berth::plugins

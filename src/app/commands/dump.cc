@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/commands/dump.h"
+
+#include <cstdio>
+
+#include "src/app/commands/offline_cluster.h"
+#include "src/app/flags/offline_flags.h"
+#include "src/base/logging.h"
+#include "src/simulator/dump.h"
+
+namespace berth::app {
+
+int Dump(const std::vector<std::string>& arguments, const std::string& program,
+         const InTreePlugins& plugins) {
+  const auto flags = BeginOffline(OfflineCommand::kDump, arguments, program);
+  if (!flags) return flags.error();
+  auto made = MakeSimulation(*flags, plugins, {});
+  if (!made) return FailWith(made.error().message);
+  const auto classes = FillSimulation(*flags, *made->simulation);
+  if (!classes) return FailWith(classes.error().message);
+  const std::string text = simulator::DumpOf(
+      made->simulation->api(), flags->live() ? LivePriorityClasses(*flags) : *classes);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  base::FlushLogs();
+  return kDone;
+}
+
+}  // namespace berth::app

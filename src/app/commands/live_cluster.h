@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/in_tree/handle.h"
+#include "berth/result.h"
+#include "berth/time.h"
+#include "src/client/kubeconfig.h"
+#include "src/informers/informer_event.h"
+#include "src/simulator/pod_defaults.h"
+#include "src/ui/api.h"
+
+namespace berth::app {
+
+// How long is waited.
+struct Patience {
+  Duration time{};
+  std::function<bool()> interrupted = nullptr;  // says yes: no longer
+};
+
+// Lists every kind that the daemon watches with these gates, and returns what the informers
+// reported up to the moment when all of them had synced. Only reads. Errors: within two seconds
+// where waiting is in vain (IsFinal), in kubectl's words and with all rights that are missing; else
+// not all lists came while there was `patience`.
+Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::ServerConfig& server,
+                                                              const Features& features,
+                                                              uint64_t seed,
+                                                              const Patience& patience);
+
+// The cluster's PriorityClasses, which no scheduler watches and questions may name. Errors: in
+// kubectl's words, also where the user may not list them.
+Result<std::vector<simulator::PriorityClass>> ReadPriorityClasses(
+    const client::ServerConfig& server, Duration patience);
+
+// The same cluster, kept up by watches from then on.
+//
+// Thread safety: any thread, but for the ends.
+class LiveCluster {
+ public:
+  // Returns once all lists are in. Errors: as ReadLiveCluster().
+  static Result<std::unique_ptr<LiveCluster>> Open(const client::ServerConfig& server,
+                                                   const Features& features, uint64_t seed,
+                                                   const Patience& patience);
+  ~LiveCluster();
+  LiveCluster(const LiveCluster&) = delete;
+  LiveCluster& operator=(const LiveCluster&) = delete;
+
+  // How many changes have come since then that say something new of an object, and whether pods and
+  // nodes are being watched.
+  ui::Following following() const;
+  // All objects, by kind and key, pods last.
+  std::vector<api::ObjectPtr> Objects() const;
+  // Returns once something new has come of an object, or after so long.
+  void AwaitChange(Duration longest) const;
+  // The pods of a namespace, by name.
+  std::vector<std::shared_ptr<const api::Pod>> PodsOf(std::string_view pod_namespace) const;
+
+ private:
+  struct Impl;
+  explicit LiveCluster(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::app

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/commands/offline_cluster.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "src/app/commands/input_summary.h"
+#include "src/app/commands/leader.h"
+#include "src/app/commands/live_cluster.h"
+#include "src/app/commands/progress.h"
+#include "src/app/commands/replay.h"
+#include "src/app/commands/server_error.h"
+#include "src/app/daemon/settings.h"
+#include "src/app/version.h"
+#include "src/base/clock.h"
+#include "src/base/logging.h"
+#include "src/informers/kinds.h"
+#include "src/recording/setup.h"
+#include "src/simulator/cluster_files.h"
+
+namespace berth::app {
+namespace {
+
+// That the files hold a cluster, or what the question adds makes it one.
+Result<void> CheckInput(const Input& input, const WhatIfFlags& what_if) {
+  const char* missing = nullptr;
+  if (input.nodes == 0 && what_if.add.empty()) {
+    missing = "no node";
+  } else if (input.pods + input.ended_pods == 0 && !what_if.any()) {
+    missing = "no pod";
+  }
+  if (missing == nullptr) return {};
+  return Fail("--cluster: " + std::string(missing) + " was read: " + input.ToString());
+}
+
+Result<std::vector<simulator::PriorityClass>> FillFromFiles(const OfflineFlags& flags,
+                                                            simulator::Simulation& simulation) {
+  std::optional<Progress> progress("Reading");
+  auto cluster = simulator::LoadCluster(
+      flags.clusters, [&progress](size_t bytes, size_t of) { progress->Show(bytes, of); });
+  progress.reset();
+  if (!cluster) return Fail(cluster.error());
+  PrintWarnings(*cluster);
+  const Input input = InputOf(*cluster);
+  for (api::ObjectPtr& object : cluster->objects) simulation.Apply(std::move(object));
+  if (auto checked = CheckInput(input, flags.what_if); !checked) return Fail(checked.error());
+  TellInput(input);
+  return std::move(cluster->priority_classes);
+}
+
+// So that pods come as a scheduler would have seen them come; a list has them by name.
+void SortPodsByCreation(std::vector<informers::InformerEvent>& events) {
+  std::ranges::stable_sort(events, {}, [](const informers::InformerEvent& event) {
+    const auto* pod = api::As<api::Pod>(event.new_object);
+    if (pod == nullptr) pod = api::As<api::Pod>(event.old_object);
+    return pod == nullptr ? Time::min() : pod->metadata.creation_timestamp.value_or(Time::min());
+  });
+}
+
+Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& simulation,
+                            const std::function<bool()>& interrupted) {
+  const auto server = FindLiveCluster(flags);
+  if (!server) return Fail(server.error());
+  auto events = ReadLiveCluster(*server, simulation.scheduler().features(), flags.seed,
+                                {flags.request_timeout, interrupted});
+  if (!events) return Fail(events.error());
+  SortPodsByCreation(*events);
+  for (informers::InformerEvent& event : *events) {
+    switch (event.type) {
+      case informers::EventType::kAdded:
+      case informers::EventType::kUpdated:
+        simulation.Apply(std::move(event.new_object));
+        break;
+      case informers::EventType::kDeleted:
+        if (const api::ObjectMeta* meta = informers::MetaOf(event.old_object)) {
+          simulation.Delete(event.kind, meta->Key());
+        } else {
+          simulation.Post(std::move(event));
+        }
+        break;
+      case informers::EventType::kUndecodable:
+        base::LogWarning("An object cannot be read",
+                         {{"object", event.undecodable->key}, {"err", event.undecodable->error}});
+        simulation.Post(std::move(event));
+        break;
+      case informers::EventType::kSynced:
+        break;
+    }
+  }
+  TellInput(InputOf(simulation));
+  return {};
+}
+
+}  // namespace
+
+void PrintWarnings(const simulator::Cluster& cluster) {
+  constexpr size_t kMostWarnings = 100;
+  for (const auto* texts : {&cluster.warnings, &cluster.remarks}) {
+    const size_t shown = std::min(texts->size(), kMostWarnings);
+    for (size_t i = 0; i < shown; ++i)
+      std::fputs(("Warning: " + (*texts)[i] + "\n").c_str(), stderr);
+    if (shown < texts->size()) {
+      const std::string more = std::to_string(texts->size() - shown);
+      std::fputs(("Warning: " + more + " more of these\n").c_str(), stderr);
+    }
+  }
+}
+
+simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
+                                                  const Features& features, uint64_t seed) {
+  if (!configuration.extenders.empty()) {
+    base::LogWarning(
+        "The extenders of the configuration are not asked: what follows is decided "
+        "without them");
+  }
+  simulator::SimulationOptions options;
+  options.scheduler.configuration = std::move(configuration);
+  options.scheduler.features = features;
+  options.scheduler.seed = seed;
+  options.scheduler.hostname = "simulator";
+  options.keep_events = false;
+  // Pods without a start time count as started now, which must be after all others have.
+  options.start = base::RealClock().Now();
+  return options;
+}
+
+namespace {
+
+// An answer of the API server to a small question.
+constexpr Duration kShortPatience = std::chrono::seconds(5);
+
+// A pod names a profile, and most name kube-scheduler's: how that one is configured no API tells.
+void AddDefaultProfile(const RunFlags& flags, const InTreePlugins& plugins,
+                       config::SchedulerConfiguration& configuration) {
+  RunFlags plain;
+  plain.feature_gates = flags.feature_gates;
+  auto standard = ResolveSettings(plain, plugins);
+  if (!standard) return;
+  config::Profile& profile = standard->configuration.profiles.front();
+  const auto& profiles = configuration.profiles;
+  const auto has_name = [&profile](const config::Profile& one) {
+    return one.scheduler_name == profile.scheduler_name;
+  };
+  if (std::ranges::any_of(profiles, has_name)) return;
+  // All profiles of one configuration sort the queue alike.
+  profile.plugins.queue_sort = profiles.front().plugins.queue_sort;
+  configuration.profiles.push_back(std::move(profile));
+}
+
+// By the configuration of the Berth that leads in the live cluster; nullopt where there is none, or
+// it may not be read. Errors: the API server cannot be asked at all, or the text is no
+// configuration.
+Result<std::optional<Settings>> SettingsOfTheCluster(const OfflineFlags& flags,
+                                                     const InTreePlugins& plugins) {
+  const auto server = FindLiveCluster(flags);
+  if (!server) return Fail(server.error());
+  const std::string lease = flags.daemon.lease.empty() ? kDefaultLease : flags.daemon.lease;
+  const Duration patience = flags.request_timeout > Duration::zero()
+                                ? std::min(flags.request_timeout, kShortPatience)
+                                : kShortPatience;
+  const auto refused = [&](const client::ApiError& error) -> Result<std::optional<Settings>> {
+    if (error.code == 403 || !IsFinal(error)) return std::nullopt;
+    return Fail(InKubectlsWords(error, server->cluster.server));
+  };
+  const auto leader = FindLeader(*server, lease, patience);
+  if (!leader) return refused(leader.error());
+  if (leader->config_map.empty()) return std::nullopt;
+  const auto text = ConfigurationOf(*leader, *server, patience);
+  if (!text) return refused(text.error());
+  const std::string name = "ConfigMap " + leader->namespace_ + "/" + leader->config_map;
+  auto settings = ResolveSettings(flags.run, plugins, *text, name);
+  if (!settings) return Fail(settings.error().Within("--config is not given"));
+  AddDefaultProfile(flags.run, plugins, settings->configuration);
+  std::fputs(("Configured by " + name + ".\n").c_str(), stderr);
+  return *std::move(settings);
+}
+
+Result<Settings> SettingsOf(const OfflineFlags& flags, const InTreePlugins& plugins) {
+  if (!flags.live() || !flags.run.config.empty()) return ResolveSettings(flags.run, plugins);
+  auto found = SettingsOfTheCluster(flags, plugins);
+  if (!found) return Fail(found.error());
+  return *found ? **std::move(found) : ResolveSettings(flags.run, plugins);
+}
+
+}  // namespace
+
+Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& flags,
+                                                         const InTreePlugins& plugins) {
+  auto settings = SettingsOf(flags, plugins);
+  if (!settings) return Fail(settings.error());
+  for (const std::string& warning : settings->warnings()) base::LogWarning(warning);
+  const Features features = settings->features();
+  return SimulationOptionsFor(std::move(settings->configuration), features, flags.seed);
+}
+
+Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTreePlugins& in_tree,
+                                          DecisionListeners listeners) {
+  auto resolved = SimulationOptionsOf(flags, in_tree);
+  if (!resolved) return Fail(resolved.error());
+  simulator::SimulationOptions& options = *resolved;
+  const auto plugins = WithLoadedPlugins(in_tree, flags.run.plugin_dirs);
+  if (!plugins) return Fail(plugins.error());
+  options.scheduler.on_cycle = std::move(listeners.on_cycle);
+  options.scheduler.on_pod_group = std::move(listeners.on_pod_group);
+  RecordedSimulation made;
+  if (!flags.run.record.empty()) {
+    const base::VirtualClock clock(options.start);
+    auto recorder = recording::Record(flags.run.record, RecordLimits(flags.run.record_max_mib),
+                                      kVersion, clock, base::RandomSeed(), options.scheduler);
+    if (!recorder) return Fail(recorder.error().Within("--record"));
+    made.recorder = std::move(*recorder);
+  }
+  auto simulation = simulator::Simulation::Make(options, plugins->registry);
+  if (!simulation) {
+    const Error error = simulation.error().Within("initializing profiles");
+    return Fail(flags.run.config.empty() ? error : error.Within(flags.run.config));
+  }
+  made.simulation = std::move(*simulation);
+  return made;
+}
+
+Result<std::vector<simulator::PriorityClass>> FillSimulation(
+    const OfflineFlags& flags, simulator::Simulation& simulation,
+    const std::function<bool()>& interrupted) {
+  if (!flags.live()) return FillFromFiles(flags, simulation);
+  if (auto filled = FillFromServer(flags, simulation, interrupted); !filled)
+    return Fail(filled.error());
+  return std::vector<simulator::PriorityClass>();
+}
+
+std::vector<simulator::PriorityClass> LivePriorityClasses(const OfflineFlags& flags) {
+  const auto server = FindLiveCluster(flags);
+  if (!server) return {};  // reading its objects has failed, too
+  const Duration patience = flags.request_timeout > Duration::zero()
+                                ? std::min(flags.request_timeout, kShortPatience)
+                                : kShortPatience;
+  auto classes = ReadPriorityClasses(*server, patience);
+  if (classes) return *std::move(classes);
+  std::fputs(("Warning: without PriorityClasses: " + classes.error().message + "\n").c_str(),
+             stderr);
+  return {};
+}
+
+Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins) {
+  auto made = MakeSimulation(flags, plugins, {});
+  if (!made) return made;
+  if (auto filled = FillSimulation(flags, *made->simulation); !filled) return Fail(filled.error());
+  made->simulation->RunDue();
+  return made;
+}
+
+std::vector<std::string> PendingPods(const simulator::Simulation& simulation) {
+  std::vector<std::string> keys;
+  simulation.api().ForEach(informers::Kind::kPod, [&keys](const api::ObjectPtr& object) {
+    const api::Pod& pod = *api::As<api::Pod>(object);
+    if (pod.spec.node_name.empty()) keys.push_back(pod.metadata.Key());
+  });
+  return keys;
+}
+
+}  // namespace berth::app

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/app/daemon/in_tree_plugins.h"
+#include "src/app/flags/offline_flags.h"
+#include "src/recording/recorder.h"
+#include "src/simulator/cluster_files.h"
+#include "src/simulator/simulation.h"
+
+namespace berth::app {
+
+// A simulation, with its recorder: nullptr without --record.
+struct RecordedSimulation {
+  std::unique_ptr<recording::Recorder> recorder;
+  std::unique_ptr<simulator::Simulation> simulation;
+};
+
+// What gets the decisions; each may be empty.
+struct DecisionListeners {
+  std::function<void(const scheduler::CycleOutcome&)> on_cycle;
+  std::function<void(const scheduler::PodGroupOutcome&)> on_pod_group;
+};
+
+// What was odd about a cluster that was read from files, on standard error as kubectl prints it
+// ("Warning: ..."); at most a hundred of each kind.
+void PrintWarnings(const simulator::Cluster& cluster);
+
+// What simulations are made with that decide as the flags ask or, where they name no configuration,
+// as the Berth in the live cluster does, besides kube-scheduler's default; what that is goes to
+// standard error. Errors: a bad configuration or feature gate; the API server cannot be asked.
+Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& flags,
+                                                         const InTreePlugins& plugins);
+// The same for a configuration that has been read.
+simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
+                                                  const Features& features, uint64_t seed);
+
+// One with the configuration that the flags ask for, and no objects yet.
+// Errors: a bad configuration, feature gate or profile; a recording that cannot be begun.
+Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTreePlugins& plugins,
+                                          DecisionListeners listeners);
+
+// Puts what the flags name into the simulation: the dumps, or the live cluster, which is given up
+// soon once `interrupted` says yes. Says on standard error what was read. Errors: it cannot be
+// read; the dumps hold no node or no pod, and no question adds some. Returns the PriorityClasses
+// that the dumps state.
+Result<std::vector<simulator::PriorityClass>> FillSimulation(
+    const OfflineFlags& flags, simulator::Simulation& simulation,
+    const std::function<bool()>& interrupted = nullptr);
+
+// The PriorityClasses of the live cluster; none, with a warning on standard error, where they
+// cannot be read.
+std::vector<simulator::PriorityClass> LivePriorityClasses(const OfflineFlags& flags);
+
+// Both, and the objects are taken in; nothing is decided, as the simulation is not started.
+Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins);
+
+// Keys of the pods without a node, sorted.
+std::vector<std::string> PendingPods(const simulator::Simulation& simulation);
+
+}  // namespace berth::app

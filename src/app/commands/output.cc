@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/commands/output.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "berth/check.h"
+#include "src/app/commands/terminal.h"
+#include "src/documents/parse.h"
+#include "src/documents/write.h"
+
+namespace berth::app {
+namespace {
+
+constexpr std::pair<std::string_view, OutputFormat> kFormats[] = {{"table", OutputFormat::kTable},
+                                                                  {"wide", OutputFormat::kWide},
+                                                                  {"json", OutputFormat::kJson},
+                                                                  {"yaml", OutputFormat::kYaml}};
+
+void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+}  // namespace
+
+std::string WithVersion(std::string_view document) {
+  if (document.starts_with(R"({"apiVersion":)")) return std::string(document);
+  BERTH_CHECK(document.starts_with('{'), "a document is an object");
+  std::string text = R"({"apiVersion":")" + std::string(kDocumentVersion) + '"';
+  const std::string_view members = document.substr(1);
+  if (!members.starts_with('}')) text += ',';
+  return text.append(members);
+}
+
+void AddOutputFormat(FlagSet& flags, OutputFormat& out) {
+  flags.Add("output", "table|wide|json|yaml",
+            "Form of the output (table); wide: of tables nothing is cut or left out.",
+            [&out](const std::string& value) -> Result<void> {
+              for (const auto& [name, format] : kFormats) {
+                if (name != value) continue;
+                out = format;
+                return {};
+              }
+              return Fail("must be table, wide, json or yaml");
+            });
+}
+
+void PrintTable(std::string_view text, OutputFormat format) {
+  const size_t width = format == OutputFormat::kWide ? 0 : TerminalWidth();
+  if (width == 0) return Write(text);
+  Write(Fitted(text, width));
+}
+
+void PrintDocuments(std::string_view lines, OutputFormat format) {
+  std::string out;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    if (line.empty()) continue;
+    const std::string document = WithVersion(line);
+    if (format == OutputFormat::kYaml) {
+      const auto tree = documents::ParseJson(document, "");
+      BERTH_CHECK(tree.has_value(), "a document is JSON");
+      out += "---\n" + documents::ToYaml(*tree);
+    } else {
+      out += document + '\n';
+    }
+  }
+  Write(out);
+}
+
+}  // namespace berth::app

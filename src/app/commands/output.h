@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "src/app/flags/flag_set.h"
+
+namespace berth::app {
+
+// kWide: a table of which nothing is cut or left out.
+enum class OutputFormat { kTable, kWide, kJson, kYaml };
+
+constexpr bool IsDocument(OutputFormat format) {
+  return format == OutputFormat::kJson || format == OutputFormat::kYaml;
+}
+
+// --output, as kubectl's. `out` must outlive the set of flags.
+void AddOutputFormat(FlagSet& flags, OutputFormat& out);
+
+// Prints a table, or what else people read, on standard output, fitted to its terminal.
+void PrintTable(std::string_view text, OutputFormat format);
+// The version of the documents, which is their first member: they may get further members, but none
+// goes or changes its meaning without another version.
+inline constexpr std::string_view kDocumentVersion = "berth.dev/v1";
+// The JSON object with its version, which it may have already.
+std::string WithVersion(std::string_view document);
+// Prints JSON documents, each on a line of its own, or these as YAML documents, with their version.
+void PrintDocuments(std::string_view lines, OutputFormat format);
+
+}  // namespace berth::app

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/commands/packing.h"
+
+#include <cstdio>
+#include <string>
+
+#include "src/app/commands/offline_cluster.h"
+#include "src/app/flags/offline_flags.h"
+#include "src/base/logging.h"
+#include "src/packing/figures.h"
+#include "src/packing/survey.h"
+
+namespace berth::app {
+
+int Packing(const std::vector<std::string>& arguments, const std::string& program,
+            const InTreePlugins& plugins) {
+  const auto flags = BeginOffline(OfflineCommand::kPacking, arguments, program);
+  if (!flags) return flags.error();
+  auto picture = MakePicture(*flags, plugins);
+  if (!picture) return FailWith(picture.error().message);
+  simulator::Simulation& simulation = *picture->simulation;
+  const packing::Figures figures =
+      packing::Measure(simulation.scheduler().cache(), simulation.scheduler().pending_pods());
+  std::string text;
+  if (IsDocument(flags->output)) {
+    packing::AppendJson(figures, text);
+    PrintDocuments(text, flags->output);
+  } else {
+    packing::AppendTable(figures, text);
+    PrintTable(text, flags->output);
+  }
+  base::FlushLogs();
+  return kDone;
+}
+
+}  // namespace berth::app

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/daemon/metrics_setup.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "src/app/version.h"
+#include "src/base/file.h"
+#include "src/documents/parse.h"
+#include "src/informers/kinds.h"
+#include "src/metrics/process_metrics.h"
+
+namespace berth::app {
+namespace {
+
+using metrics::Metric;
+using metrics::Registry;
+
+constexpr std::string_view kManifestFlag = "--allow-metric-labels-manifest";
+
+Result<void> Allow(metrics::RegistryOptions& options, std::string_view metric_and_label,
+                   std::string_view values) {
+  const size_t comma = metric_and_label.find(',');
+  if (comma == 0 || comma == std::string_view::npos || comma + 1 == metric_and_label.size()) {
+    return Fail("\"" + std::string(metric_and_label) + "\" is no metric,label");
+  }
+  auto& allowed = options.allowed_values[{std::string(metric_and_label.substr(0, comma)),
+                                          std::string(metric_and_label.substr(comma + 1))}];
+  for (size_t at = 0; at <= values.size();) {
+    const size_t end = std::min(values.find(',', at), values.size());
+    allowed.emplace(values.substr(at, end - at));
+    at = end + 1;
+  }
+  return {};
+}
+
+Result<void> ReadManifest(const std::string& path, metrics::RegistryOptions& options) {
+  const auto text = base::ReadFile(path);
+  if (!text) return Fail(text.error());
+  const auto documents = documents::ParseYaml(*text, path);
+  if (!documents) return Fail(documents.error());
+  for (const ConfigValue& document : *documents) {
+    // kube-scheduler's help text puts the map under this key, its code at the top.
+    const ConfigValue* mapping = document.Find("allowListMapping");
+    if (mapping == nullptr) mapping = &document;
+    if (mapping->map() == nullptr) return Fail(path + ": expected a map");
+    for (const auto& [key, value] : *mapping->map()) {
+      if (value.string() == nullptr) {
+        return Fail(path + ": line " + std::to_string(value.line()) + ": expected a string");
+      }
+      if (auto allowed = Allow(options, key, *value.string()); !allowed) {
+        return Fail(allowed.error().Within(path));
+      }
+    }
+  }
+  return {};
+}
+
+std::string_view StageName(config::FeatureStage stage) {
+  switch (stage) {
+    case config::FeatureStage::kAlpha:
+      return "ALPHA";
+    case config::FeatureStage::kBeta:
+      return "BETA";
+    case config::FeatureStage::kDeprecated:
+      return "DEPRECATED";
+    case config::FeatureStage::kPreAlpha:
+    case config::FeatureStage::kGA:
+      break;
+  }
+  return "";
+}
+
+void PublishInformers(Registry& registry, const informers::Informers& informers) {
+  for (const informers::Kind kind : informers::AllKinds()) {
+    const informers::InformerStats stats = informers.Stats(kind);
+    const auto set = [&](Metric metric, uint64_t value) {
+      registry.Set(registry.Intern(metric, {informers::InfoOf(kind).resource}),
+                   static_cast<double>(value));
+    };
+    set(Metric::kInformerObjects, stats.objects);
+    set(Metric::kInformerLists, stats.lists);
+    set(Metric::kInformerWatches, stats.watches);
+    set(Metric::kInformerErrors, stats.errors);
+  }
+}
+
+}  // namespace
+
+Result<metrics::RegistryOptions> ReadMetricsFlags(const MetricsFlags& flags) {
+  metrics::RegistryOptions options;
+  options.show_hidden = !flags.show_hidden_metrics_for_version.empty();
+  for (const std::string& name : flags.disabled_metrics) {
+    if (!name.empty()) options.disabled.insert(name);
+  }
+  for (const auto& [key, values] : flags.allow_metric_labels) {
+    if (auto allowed = Allow(options, key, values); !allowed) {
+      return Fail(allowed.error().Within("--allow-metric-labels"));
+    }
+  }
+  if (flags.allow_metric_labels_manifest.empty()) return options;
+  if (!flags.allow_metric_labels.empty()) {
+    return Fail("cannot specify both --allow-metric-labels and " + std::string(kManifestFlag));
+  }
+  if (auto read = ReadManifest(flags.allow_metric_labels_manifest, options); !read) {
+    return Fail(read.error().Within(kManifestFlag));
+  }
+  return options;
+}
+
+void DescribeBuild(Registry& registry, const config::FeatureGates& gates,
+                   int min_compatibility_minor) {
+  const auto set = [&registry](Metric metric, std::initializer_list<std::string_view> labels,
+                               double value) {
+    registry.Set(registry.Intern(metric, labels), value);
+  };
+#if defined(__clang__)
+  constexpr std::string_view kCompiler = "clang " __clang_version__;
+#else
+  constexpr std::string_view kCompiler = "g++ " __VERSION__;
+#endif
+#if defined(__aarch64__)
+  constexpr std::string_view kPlatform = "linux/arm64";
+#else
+  constexpr std::string_view kPlatform = "linux/amd64";
+#endif
+  const std::string minor = std::to_string(kKubernetesMinor);
+  set(Metric::kKubernetesBuildInfo,
+      {"1", minor, kKubernetesVersion, "", "", "", "", kCompiler, kPlatform}, 1);
+  const std::string emulated = "1." + std::to_string(gates.emulated_minor());
+  const std::string oldest = "1." + std::to_string(min_compatibility_minor);
+  set(Metric::kVersionInfo, {"kube", kKubernetesVersion.substr(1), emulated, oldest}, 1);
+  set(Metric::kBuildInfo, {kVersion}, 1);
+  for (const config::FeatureGate& known : config::KnownFeatureGates()) {
+    const config::FeatureGate gate = config::GateAt(known, gates.emulated_minor());
+    if (gate.stage == config::FeatureStage::kPreAlpha) continue;
+    set(Metric::kKubernetesFeatureEnabled, {gate.name, StageName(gate.stage)},
+        gates.Enabled(gate.name) ? 1 : 0);
+  }
+}
+
+void ReadBeforeExposition(Registry& registry, base::Executor& executor,
+                          const informers::Informers& informers) {
+  registry.BeforeExposition([&executor, &informers](Registry& target) {
+    metrics::ReadProcess(target);
+    executor.Post([&target, &informers] { PublishInformers(target, informers); });
+  });
+}
+
+}  // namespace berth::app

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/daemon/run.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "src/app/commands/replay.h"
+#include "src/app/daemon/config_reloader.h"
+#include "src/app/daemon/daemon.h"
+#include "src/app/daemon/metrics_setup.h"
+#include "src/app/daemon/secure_serving.h"
+#include "src/app/daemon/settings.h"
+#include "src/app/daemon/signals.h"
+#include "src/app/endpoints/configz.h"
+#include "src/app/endpoints/endpoints.h"
+#include "src/app/flags/flags.h"
+#include "src/app/version.h"
+#include "src/base/clock.h"
+#include "src/base/file.h"
+#include "src/base/logging.h"
+#include "src/config/extension_points.h"
+#include "src/config/write.h"
+#include "src/shadow/summary.h"
+
+namespace berth::app {
+namespace {
+
+// Less than the 30 s that a pod is given to end.
+constexpr Duration kDrainPatience = std::chrono::seconds(20);
+// For answers under way, as kube-scheduler's.
+constexpr Duration kServingGrace = std::chrono::seconds(5);
+
+int FailToStart(std::string_view message, std::string_view usage = "") {
+  const auto print = [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  };
+  if (!usage.empty()) {
+    print(usage);
+    print("\n");
+  }
+  print("Error: ");
+  print(message);
+  print("\n");
+  return 1;
+}
+
+// Once the log is set up, it is what tells, as kube-scheduler's does.
+int CommandFailed(const Error& error) {
+  base::LogError("command failed", {{"err", error.message}});
+  base::FlushLogs();
+  return 1;
+}
+
+// What --shadow came to: for people on standard output, and as JSON where a file is named.
+Result<void> WriteShadowReport(const Daemon& daemon, const std::string& file) {
+  const std::optional<shadow::Summary> summary = daemon.SummarizeShadow();
+  if (!summary) return {};
+  std::string text;
+  shadow::AppendTable(*summary, text);
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+  if (file.empty()) return {};
+  text.clear();
+  shadow::AppendJson(*summary, text);
+  if (auto written = base::WritePrivateFile(file, text); !written) {
+    return Fail(written.error().Within("--shadow-report"));
+  }
+  return {};
+}
+
+void LogWhatHasNoEffect(const RunFlags& flags, const Settings& settings) {
+  for (const std::string& flag : flags.without_effect) {
+    base::LogInfo("Flag has no effect yet", {{"flag", "--" + flag}});
+  }
+  for (const std::string& warning : settings.warnings()) base::LogWarning(warning);
+}
+
+// Of each profile, the plugins it names that do not exist yet.
+void LogMissingPlugins(const config::SchedulerConfiguration& configuration,
+                       const InTreePlugins& plugins) {
+  for (const config::Profile& profile : configuration.profiles) {
+    std::string missing;
+    for (const PluginRegistration& plugin : plugins.registry) {
+      const bool done = plugin.factory != nullptr;
+      if (done || !config::IsEnabled(profile.plugins, plugin.name)) continue;
+      missing += (missing.empty() ? "" : ", ") + std::string(plugin.name);
+    }
+    if (missing.empty()) continue;
+    base::LogWarning("The profile runs without plugins that are not done yet",
+                     {{"profile", profile.scheduler_name}, {"plugins", missing}});
+  }
+}
+
+// The HTTPS server of the daemon, started, or nullptr where the flags want none. `stopping` says
+// whether the process is about to end.
+Result<std::unique_ptr<SecureServing>> Serve(const RunFlags& flags, const Settings& settings,
+                                             Time process_start, const Configz& configz,
+                                             LiveQuestions& questions, Daemon& daemon,
+                                             const std::atomic<bool>& stopping) {
+  const config::SchedulerConfiguration& configuration = settings.configuration;
+  const config::FeatureGates& gates = settings.feature_gates;
+  EndpointSources sources{daemon.clock(),
+                          daemon.executor(),
+                          daemon.scheduler(),
+                          daemon.metrics(),
+                          daemon.informers(),
+                          configz,
+                          questions,
+                          {daemon.clock(), process_start, flags.values,
+                           gates.Enabled("ComponentStatusz"), gates.Enabled("ComponentFlagz"),
+                           gates.Enabled("CBORServingAndStorage"), gates.emulated_minor()},
+                          configuration.enable_profiling};
+  sources.scheduling_loop = [&daemon] { return daemon.CheckLoop(); };
+  if (configuration.leader_election.leader_elect) {
+    sources.leader_election = [&daemon] { return daemon.CheckLeaderElection(); };
+  }
+  sources.leading = [&daemon] { return daemon.leading(); };
+  sources.shutdown = [&stopping]() -> std::optional<std::string> {
+    if (!stopping) return std::nullopt;
+    return "process is shutting down";
+  };
+  auto serving = SecureServing::Make(flags, daemon.clock(), base::RandomSeed(),
+                                     MakeEndpoints(std::move(sources)));
+  if (!serving || *serving == nullptr) return serving;
+  if (auto started = (*serving)->Start(); !started) return Fail(started.error());
+  base::LogInfo("Serving securely",
+                {{"address", flags.secure_serving.bind_address}, {"port", (*serving)->port()}});
+  return serving;
+}
+
+// Waits until the daemon has ended; the first signal asks it to and sets `stopping`. Returns the
+// exit code. `reloader` may be nullptr.
+int RunUntilSignal(Daemon& daemon, Signals& signals, ConfigReloader* reloader,
+                   std::atomic<bool>& stopping) {
+  std::optional<Duration> period;
+  if (reloader != nullptr) period = ConfigReloader::kPeriod;
+  daemon.Start([&signals] { signals.Wake(); });
+  while (true) {
+    switch (signals.Wait(period)) {
+      case Signals::Event::kDump:
+        daemon.LogState();
+        break;
+      case Signals::Event::kTimeout:
+        if (!stopping) reloader->Poll();
+        break;
+      case Signals::Event::kTerminate:
+        if (stopping) {
+          base::LogWarning("Asked to end a second time: ending without the bindings in hand");
+          base::FlushLogs();
+          // Not exit(): the threads are still at work on what it would destroy.
+          _exit(1);
+        }
+        stopping = true;
+        daemon.Stop(kDrainPatience);
+        break;
+      case Signals::Event::kWoken:
+        if (daemon.lost_lease()) {
+          // At once, without the bindings in hand: another process may lead by now.
+          base::LogError("Leaderelection lost");
+          base::FlushLogs();
+          _exit(stopping ? 0 : 1);
+        }
+        base::LogInfo("Stopped");
+        return stopping ? 0 : 1;
+    }
+  }
+}
+
+DaemonOptions MakeDaemonOptions(const RunFlags& flags, const Settings& settings,
+                                metrics::RegistryOptions metrics, uint64_t seed) {
+  DaemonOptions options;
+  options.configuration = settings.configuration;
+  options.features = settings.features();
+  options.master = flags.master;
+  options.config_file = flags.config;
+  options.pod_max_in_unschedulable_pods_duration = flags.pod_max_in_unschedulable_pods_duration;
+  options.seed = seed;
+  options.metrics = std::move(metrics);
+  options.shadow = flags.shadow;
+  options.record = flags.record;
+  options.record_limits = RecordLimits(flags.record_max_mib);
+  return options;
+}
+
+}  // namespace
+
+int Run(const std::vector<std::string>& arguments, const std::string& program,
+        const InTreePlugins& in_tree) {
+  const Time process_start = base::RealClock().WallNow();
+  const auto flags = ParseRunFlags(arguments, program);
+  if (!flags) return FailToStart(flags.error().message, flags.error().usage);
+  if (!flags->print_and_exit.empty()) {
+    std::fputs(flags->print_and_exit.c_str(), stdout);
+    return 0;
+  }
+  if (flags->reload_config && flags->config.empty()) {
+    return FailToStart("--reload-config: there is no file to watch without --config");
+  }
+  base::SetUpLogging(flags->log);
+
+  auto settings = ResolveSettings(*flags, in_tree);
+  if (!settings) return CommandFailed(settings.error());
+  auto metrics = ReadMetricsFlags(flags->metrics);
+  if (!metrics) return CommandFailed(metrics.error());
+  metrics->native_histograms = settings->feature_gates.Enabled("NativeHistograms");
+  const uint64_t seed = flags->seed.value_or(base::RandomSeed());
+  base::LogInfo(
+      "Starting Berth",
+      {{"version", kVersion}, {"kubeSchedulerVersion", kKubernetesVersion}, {"seed", seed}});
+  if (flags->shadow) {
+    base::LogInfo("In the shadow of another scheduler: nothing is written, no lease is held");
+    settings->configuration.leader_election.leader_elect = false;
+  }
+  LogWhatHasNoEffect(*flags, *settings);
+  LogMissingPlugins(settings->configuration, in_tree);
+  base::LogV(2, "Using component config",
+             {{"config", config::ToYaml(config::WithoutSecrets(settings->configuration))}});
+
+  // Before any thread is started: they inherit what is blocked.
+  Signals signals;
+  const auto plugins = WithLoadedPlugins(in_tree, flags->plugin_dirs);
+  if (!plugins) return CommandFailed(plugins.error());
+  auto daemon = Daemon::Make(MakeDaemonOptions(*flags, *settings, *std::move(metrics), seed),
+                             plugins->registry);
+  if (!daemon) return CommandFailed(daemon.error());
+  if (!flags->write_config_to.empty()) {
+    const std::string effective = config::ToYaml(settings->configuration);
+    // For its owner's eyes: a configuration may hold keys.
+    if (auto written = base::WritePrivateFile(flags->write_config_to, effective); !written) {
+      return CommandFailed(written.error().Within("--write-config-to"));
+    }
+    base::LogInfo("Wrote configuration", {{"file", flags->write_config_to}});
+    return 0;
+  }
+  DescribeBuild((*daemon)->metrics(), settings->feature_gates,
+                flags->gate_versions.min_compatibility);
+  Configz configz(settings->configuration);
+  LiveQuestions questions(**daemon, settings->configuration, settings->features(),
+                          plugins->registry);
+  std::optional<ConfigReloader> reloader;
+  if (flags->reload_config) {
+    reloader.emplace(
+        *flags, *plugins, (*daemon)->metrics(),
+        [&daemon, &configz, &questions](const config::SchedulerConfiguration& next,
+                                        const std::function<void(Result<void>)>& done) {
+          (*daemon)->Reload(next, [next, &configz, &questions, done](const Result<void>& result) {
+            if (result) {
+              configz.Set(next);
+              questions.Renew(next);
+            }
+            done(result);
+          });
+        });
+  }
+  std::atomic<bool> stopping = false;
+  auto serving = Serve(*flags, *settings, process_start, configz, questions, **daemon, stopping);
+  if (!serving) return CommandFailed(serving.error());
+  int code = RunUntilSignal(**daemon, signals, reloader ? &*reloader : nullptr, stopping);
+  if (*serving != nullptr) (*serving)->Stop(kServingGrace);
+  questions.desk().Stop();
+  serving->reset();
+  if (auto written = WriteShadowReport(**daemon, flags->shadow_report); !written) {
+    code = CommandFailed(written.error());
+  }
+  daemon->reset();
+  base::FlushLogs();
+  return code;
+}
+
+}  // namespace berth::app

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "berth/time.h"
+#include "src/app/endpoints/configz.h"
+#include "src/app/endpoints/live_questions.h"
+#include "src/app/endpoints/zpages.h"
+#include "src/base/executor.h"
+#include "src/informers/informers.h"
+#include "src/metrics/registry.h"
+#include "src/scheduler/scheduler.h"
+#include "src/serving/router.h"
+
+namespace berth::app {
+
+// What the endpoints tell about. References and functions must hold until the server has stopped;
+// the functions may be called from any thread.
+struct EndpointSources {
+  using Check = std::function<std::optional<std::string>()>;
+
+  const Clock& clock;
+  base::Executor& executor;  // that waits between two reads of the scheduling state
+  scheduler::Scheduler& scheduler;
+  metrics::Registry& metrics;
+  const informers::Informers& informers;
+  const Configz& configz;
+  LiveQuestions& questions;
+  ZPages zpages;
+  bool debug;  // whether /debug/* is there
+  // What is wrong; nullopt: nothing.
+  Check scheduling_loop{};
+  Check leader_election{};  // empty without leader election
+  Check shutdown{};
+  std::function<bool()> leading{};
+};
+
+// In each answer of /debug: whether the replica leads, "true" or "false".
+inline constexpr const char* kLeadingHeader = "Berth-Leading";
+
+// All endpoints; docs/endpoints.md has the list. What needs the scheduling state asks for it by way
+// of LiveReads, and waits without a thread.
+std::shared_ptr<const serving::Router> MakeEndpoints(EndpointSources sources);
+
+}  // namespace berth::app

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/flags/flag_set.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "src/app/commands/suggestion.h"
+#include "src/app/commands/terminal.h"
+
+namespace berth::app {
+
+// CLI11 keeps the declarations and prints them. It does not parse: `--x=` (an empty value),
+// `--x -1` and `--switch false` mean something else to it than to kube-scheduler.
+struct FlagSet::Impl {
+  struct Flag {
+    Setter set;
+    Shown show;
+    std::string last;  // value given
+    bool is_switch = false;
+    bool given = false;
+  };
+
+  const Flag* Find(std::string_view name) const {
+    const auto it = flags.find(name);
+    return it == flags.end() ? nullptr : &it->second;
+  }
+  Flag* Find(std::string_view name) {
+    const auto it = flags.find(name);
+    return it == flags.end() ? nullptr : &it->second;
+  }
+  // "-v4" and "-v=4" as "--v=4", "-h" as "--help". Errors: no flag has that letter.
+  Result<std::string> LongForm(const std::string& argument) const;
+  // The flag that was probably meant; "": none.
+  std::string Meant(std::string_view name) const {
+    std::vector<std::string> names;
+    for (const auto& [known, flag] : flags) names.push_back(known);
+    return Suggestion(name, names);
+  }
+
+  CLI::App app;
+  std::map<std::string, Flag, std::less<>> flags;
+};
+
+namespace {
+
+// The flags with a short form.
+constexpr std::pair<char, std::string_view> kShortForms[] = {
+    {'v', "v"}, {'h', "help"}, {'o', "output"}, {'n', "namespace"}, {'A', "all-namespaces"}};
+
+// "-o,--output" with `between` after the comma, or "--seed" where there is no short form.
+std::string WithShortForm(const std::string& name, std::string_view between) {
+  for (const auto& [letter, long_form] : kShortForms) {
+    if (long_form == name) {
+      return std::string("-") + letter + "," + std::string(between) + "--" + name;
+    }
+  }
+  return "--" + name;
+}
+
+// How a flag is shown in messages, as pflag does.
+std::string InMessages(const std::string& name) { return WithShortForm(name, " "); }
+
+}  // namespace
+
+Result<std::string> FlagSet::Impl::LongForm(const std::string& argument) const {
+  for (const auto& [letter, name] : kShortForms) {
+    const Flag* flag = Find(name);
+    if (letter != argument[1] || flag == nullptr) continue;
+    std::string long_form = "--" + std::string(name);
+    if (argument.size() == 2 || (flag->is_switch && argument[2] != '=')) return long_form;
+    return long_form + "=" + argument.substr(argument[2] == '=' ? 3 : 2);
+  }
+  return Fail("unknown shorthand flag: '" + argument.substr(1, 1) + "' in " + argument);
+}
+
+FlagSet::FlagSet(const std::string& program, const std::string& description, Words words)
+    : impl_(std::make_unique<Impl>()), words_(words) {
+  impl_->app.name(program);
+  impl_->app.description(description);
+  impl_->app.set_help_flag();
+}
+
+FlagSet::~FlagSet() = default;
+
+void FlagSet::Add(const std::string& name, std::string_view kind, const std::string& help,
+                  Setter set, Shown show) {
+  const std::string declared = WithShortForm(name, "");
+  impl_->app.add_option(
+                declared, [](const CLI::results_t&) { return true; }, help)
+      ->type_name(std::string(kind))
+      ->group(group_);
+  impl_->flags[name] = {std::move(set), std::move(show), "", false, false};
+}
+
+void FlagSet::AddText(const std::string& name, std::string_view kind, const std::string& help,
+                      std::string& out) {
+  Add(name, kind, help, [&out](const std::string& value) -> Result<void> {
+    if (value.empty()) return Fail("must not be empty");
+    out = value;
+    return {};
+  });
+}
+
+void FlagSet::AddSwitch(const std::string& name, const std::string& help, Setter set, Shown show) {
+  Add(name, "", help, std::move(set), std::move(show));
+  impl_->flags[name].is_switch = true;
+}
+
+Result<std::vector<std::string>> FlagSet::Parse(const std::vector<std::string>& arguments) {
+  std::vector<std::string> others;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::string argument = arguments[i];
+    if (argument == "--") {
+      others.insert(others.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                    arguments.end());
+      break;
+    }
+    if (argument.size() < 2 || argument[0] != '-') {
+      others.push_back(argument);
+      continue;
+    }
+    if (argument[1] != '-') {
+      auto long_form = impl_->LongForm(argument);
+      if (!long_form) return Fail(long_form.error());
+      argument = *long_form;
+    }
+    const size_t equals = argument.find('=');
+    const std::string written =
+        argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    std::string name = written;
+    std::replace(name.begin(), name.end(), '_', '-');
+    Impl::Flag* flag = impl_->Find(name);
+    if (flag == nullptr) {
+      const std::string meant = words_ == Words::kOwn ? impl_->Meant(name) : "";
+      return Fail("unknown flag: --" + written +
+                  (meant.empty() ? "" : "; did you mean --" + meant + "?"));
+    }
+
+    std::string value = "true";
+    if (equals != std::string::npos) {
+      value = argument.substr(equals + 1);
+    } else if (!flag->is_switch) {
+      if (i + 1 == arguments.size()) return Fail("flag needs an argument: " + InMessages(name));
+      value = arguments[++i];
+    }
+    if (auto set = flag->set(value); !set) {
+      return Fail("invalid argument " + Quoted(value) + " for " + Quoted(InMessages(name)) +
+                  " flag: " + set.error().message);
+    }
+    flag->given = true;
+    flag->last = std::move(value);
+  }
+  return others;
+}
+
+bool FlagSet::Given(std::string_view name) const {
+  const Impl::Flag* flag = impl_->Find(name);
+  return flag != nullptr && flag->given;
+}
+
+std::map<std::string, std::string> FlagSet::Values() const {
+  std::map<std::string, std::string> values;
+  for (const auto& [name, flag] : impl_->flags) values[name] = flag.show ? flag.show() : flag.last;
+  return values;
+}
+
+std::string FlagSet::Usage() const { return FittedHelp(impl_->app.help(), TerminalWidth()); }
+
+}  // namespace berth::app

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/flags/flags.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "src/app/flags/flag_set.h"
+#include "src/app/flags/flags_without_effect.h"
+#include "src/app/flags/log_flags.h"
+#include "src/app/flags/serving_flags.h"
+#include "src/app/version.h"
+#include "src/config/feature_gates.h"
+
+namespace berth::app {
+namespace {
+
+// More than any disk has.
+constexpr uint64_t kMostRecordMib = uint64_t{1} << 30;
+
+constexpr std::string_view kIgnoredWithConfig = " Ignored where --config is given.";
+
+void AddMisc(FlagSet& flags, RunFlags& out) {
+  flags.Group("Misc flags");
+  flags.Value("config", "The configuration file (KubeSchedulerConfiguration v1).", out.config);
+  flags.Value("write-config-to", "Write the effective configuration to this file and exit.",
+              out.write_config_to);
+  flags.Value("master", "Address of the API server; overrides that of the kubeconfig.", out.master);
+  flags.Value("reload-config",
+              "Watch the configuration file, and swap the profiles' plugins, weights and args when "
+              "it changes.",
+              out.reload_config);
+  AddPluginDir(flags, out);
+  flags.Value("seed",
+              "Seed of every draw: the same seed and the same inputs give the same decisions. "
+              "Without it each start draws its own.",
+              out.seed);
+  AddRecord(flags, out);
+  flags.Value("shadow",
+              "Decide for the pods of another scheduler, bind and write nothing, and tell at the "
+              "end how the two compare. Holds no lease.",
+              out.shadow);
+  flags.Value("shadow-report", "Write what --shadow came to to this file at the end, as JSON.",
+              out.shadow_report);
+}
+
+void AddDeprecated(FlagSet& flags, RunFlags& out) {
+  const std::string ignored(kIgnoredWithConfig);
+  flags.Group("Deprecated flags");
+  flags.Value("kubeconfig",
+              "File that names the API server and the credentials; without it and --master, the "
+              "pod's service account." +
+                  ignored,
+              out.kubeconfig);
+  flags.Value("kube-api-content-type",
+              "Content type of requests (application/vnd.kubernetes.protobuf)." + ignored,
+              out.kube_api_content_type, "application/vnd.kubernetes.protobuf");
+  flags.Value("kube-api-qps", "Requests a second to the API server (50)." + ignored,
+              out.kube_api_qps, "50");
+  flags.Value("kube-api-burst", "Requests to the API server at once (100)." + ignored,
+              out.kube_api_burst, "100");
+  flags.Value("profiling", "Serve /debug (true)." + ignored, out.profiling, "true");
+  flags.Value("contention-profiling", "Profile waiting for locks (true)." + ignored,
+              out.contention_profiling, "true");
+  flags.Value("pod-max-in-unschedulable-pods-duration",
+              "How long a pod stays unschedulable before it is tried again without an event (5m).",
+              out.pod_max_in_unschedulable_pods_duration);
+}
+
+void AddLeaderElection(FlagSet& flags, RunFlags& out) {
+  flags.Group("Leader election flags");
+  flags.Value("leader-elect", "Hold a lease before scheduling (true).", out.leader_elect, "true");
+  flags.Value("leader-elect-lease-duration", "How long others wait for a silent leader (15s).",
+              out.leader_elect_lease_duration, "15s");
+  flags.Value("leader-elect-renew-deadline", "When a leader that cannot renew gives up (10s).",
+              out.leader_elect_renew_deadline, "10s");
+  flags.Value("leader-elect-retry-period", "Time between tries to acquire and to renew (2s).",
+              out.leader_elect_retry_period, "2s");
+  flags.Value("leader-elect-resource-lock", "Kind of the lock (leases).",
+              out.leader_elect_resource_lock, "leases");
+  flags.Value("leader-elect-resource-name", "Name of the lease (kube-scheduler).",
+              out.leader_elect_resource_name, "kube-scheduler");
+  flags.Value("leader-elect-resource-namespace", "Namespace of the lease (kube-system).",
+              out.leader_elect_resource_namespace, "kube-system");
+}
+
+void AddFeatureGates(FlagSet& flags, RunFlags& out) {
+  flags.Group("Feature gate flags");
+  flags.Value("emulated-version",
+              "Version of Kubernetes whose feature gates there are, with their defaults then: 1.34 "
+              "to 1.37 (1.37).",
+              out.emulated_version);
+  flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
+            [&out](const std::string& value) -> Result<void> {
+              out.feature_gates.push_back(value);
+              return {};
+            });
+  flags.Value("min-compatibility-version",
+              "Oldest version that must be able to read what is written (the one before "
+              "--emulated-version).",
+              out.min_compatibility_version);
+}
+
+// The minor version of "[kube=]1.36"; nullopt for an empty list.
+Result<std::optional<int>> ReadMinorVersion(const std::vector<std::string>& values) {
+  std::optional<int> minor;
+  for (const std::string& value : values) {
+    std::string version = value;
+    if (const size_t equals = value.find('='); equals != std::string::npos) {
+      const std::string component = value.substr(0, equals);
+      if (component != "kube") return Fail("component not registered: " + component);
+      version = value.substr(equals + 1);
+    }
+    if (minor)
+      return Fail("duplicate version flag, kube=1." + std::to_string(*minor) +
+                  " and kube=" + version);
+    if (version.starts_with('v')) version.erase(0, 1);
+    if (version.find_first_not_of("0123456789.") != std::string::npos || version.empty()) {
+      return Fail("could not parse " + Quoted(version) + " as version");
+    }
+    const auto number = version.starts_with("1.") ? ReadFlagValue<int32_t>(version.substr(2))
+                                                  : Result<int32_t>(Fail("not 1.x"));
+    if (!number) return Fail("illegal version string " + Quoted(version));
+    minor = *number;
+  }
+  return minor;
+}
+
+// Reads --emulated-version and --min-compatibility-version; what is out of range is added to
+// `problems`.
+Result<void> ReadVersions(RunFlags& flags, std::vector<std::string>& problems) {
+  using config::GateVersions;
+  const auto text = [](int minor) { return "1." + std::to_string(minor); };
+  const auto emulated = ReadMinorVersion(flags.emulated_version);
+  if (!emulated) return Fail(emulated.error());
+  GateVersions& versions = flags.gate_versions;
+  if (*emulated) {
+    versions.emulated = **emulated;
+    versions.min_compatibility = std::max(**emulated - 1, GateVersions::kOldest);
+  }
+  if (versions.emulated < GateVersions::kOldest || versions.emulated > GateVersions::kNewest) {
+    problems.push_back("emulation version " + text(versions.emulated) + " is not between [" +
+                       text(GateVersions::kOldest) + ", " + text(GateVersions::kNewest) + ".0]");
+  }
+  const auto oldest = ReadMinorVersion(flags.min_compatibility_version);
+  if (!oldest) return Fail(oldest.error());
+  if (*oldest) versions.min_compatibility = **oldest;
+  if (versions.min_compatibility < GateVersions::kOldest ||
+      versions.min_compatibility > versions.emulated) {
+    problems.push_back("minCompatibilityVersion version " + text(versions.min_compatibility) +
+                       " is not between [" + text(GateVersions::kOldest) + ", " +
+                       text(versions.emulated) + "]");
+  }
+  return {};
+}
+
+// "true" or "raw", from --version[=raw].
+std::string VersionText(const std::string& wanted) {
+  const std::string berth(kVersion);
+  const std::string kubernetes(kKubernetesVersion);
+  if (wanted == "raw") {
+    return "version.Info{GitVersion:\"" + kubernetes + "\", BerthVersion:\"" + berth + "\"}\n";
+  }
+  return "Kubernetes " + kubernetes + " (Berth " + berth + ")\n";
+}
+
+std::string AsGoList(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "\"" : " \"") + text + "\"";
+  return "[" + list + "]";
+}
+
+// What --version was given: "" for nothing to print.
+Result<void> ReadVersionFlag(const std::string& value, std::string& out) {
+  if (value.starts_with('v')) {
+    // A version to report instead; only what follows the numbers may differ.
+    const std::string known(kKubernetesVersion);
+    if (value == known || value.starts_with(known + "-") || value.starts_with(known + "+")) {
+      return {};
+    }
+    return Fail("version " + Quoted(value) + " must match major/minor/patch of default version " +
+                Quoted(known));
+  }
+  if (value == "raw") {
+    out = value;
+    return {};
+  }
+  const auto wanted = ReadFlagValue<bool>(value);
+  if (!wanted) return Fail(wanted.error());
+  out = *wanted ? "true" : "";
+  return {};
+}
+
+// What kube-scheduler checks of flags once all are read.
+Result<void> CheckFlags(RunFlags& flags, LogFlags& logs) {
+  std::vector<std::string> problems;
+  if (auto versions = ReadVersions(flags, problems); !versions) return versions;
+  // Bad feature gates are reported with the configuration, which may name more problems.
+  const auto gates = config::FeatureGates::Parse(flags.feature_gates, flags.gate_versions);
+  if (auto finished = FinishLogFlags(logs, gates && gates->Enabled("LoggingAlphaOptions"));
+      !finished) {
+    return finished;
+  }
+  flags.log = logs.options;
+  if (!flags.shadow_report.empty() && !flags.shadow) {
+    problems.emplace_back("--shadow-report is of no use without --shadow");
+  }
+  if (flags.shadow && !flags.record.empty()) {
+    problems.emplace_back("--shadow and --record exclude each other: a replay binds");
+  }
+  for (std::string& problem : ServingFlagProblems(flags)) problems.push_back(std::move(problem));
+  if (auto error = AggregateProblems(problems)) return Fail(std::move(*error));
+  return {};
+}
+
+}  // namespace
+
+tl::expected<RunFlags, FlagError> ParseRunFlags(const std::vector<std::string>& arguments,
+                                                const std::string& program) {
+  FlagSet flags(program,
+                "Assigns pods to nodes: watches an API server and binds the pods that name one of "
+                "its profiles.");
+  RunFlags out;
+  LogFlags logs;
+  bool help = false;
+  std::string version;
+  AddMisc(flags, out);
+  AddSecureServing(flags, out.secure_serving);
+  AddAuthentication(flags, out.authentication);
+  AddAuthorization(flags, out.authorization);
+  AddDeprecated(flags, out);
+  AddLeaderElection(flags, out);
+  AddFeatureGates(flags, out);
+  AddMetrics(flags, out.metrics);
+  AddLogs(flags, logs);
+  flags.Group("Global flags");
+  flags.Value("help", "Print this text.", help);
+  flags.AddSwitch("version",
+                  "Print the version and exit; --version=raw prints more; --version=vX.Y.Z... is "
+                  "accepted where it means this version.",
+                  [&version](const std::string& value) { return ReadVersionFlag(value, version); });
+
+  const auto others = flags.Parse(arguments);
+  if (!others) return tl::unexpected(FlagError{others.error().message, flags.Usage()});
+  if (help) {
+    out.print_and_exit = flags.Usage();
+    return out;
+  }
+  if (!others->empty()) {
+    return tl::unexpected(
+        FlagError{"\"" + program + "\" does not take any arguments, got " + AsGoList(*others), ""});
+  }
+  if (!version.empty()) {
+    out.print_and_exit = VersionText(version);
+    return out;
+  }
+  if (auto checked = CheckFlags(out, logs); !checked) {
+    return tl::unexpected(FlagError{checked.error().message, ""});
+  }
+  out.values = flags.Values();
+  for (std::string_view flag : FlagsWithoutEffect()) {
+    if (flags.Given(flag)) out.without_effect.emplace_back(flag);
+  }
+  return out;
+}
+
+void AddRecord(FlagSet& flags, RunFlags& out) {
+  flags.Add("record", "FOLDER",
+            "Records what arrives at the scheduler and what it decides, as files of this folder; "
+            "`berth replay` repeats it.",
+            [&out](const std::string& value) -> Result<void> {
+              if (value.empty()) return Fail("must name a folder");
+              out.record = value;
+              return {};
+            });
+  flags.Add(
+      "record-max-size", "MIB",
+      "What all recordings in the folder may take together, in MiB (1024): the oldest go first.",
+      [&out](const std::string& value) -> Result<void> {
+        const auto size = ReadFlagValue<uint64_t>(value);
+        if (!size || *size == 0 || *size > kMostRecordMib) {
+          return Fail("must be between 1 and " + std::to_string(kMostRecordMib));
+        }
+        out.record_max_mib = *size;
+        return {};
+      });
+}
+
+void AddQuietVerbosity(FlagSet& flags, RunFlags& out) {
+  out.log.verbosity = -1;
+  flags.Add("v", "level", "Verbosity of the log on standard error; warnings only without it.",
+            [&out](const std::string& value) -> Result<void> {
+              const auto level = ReadFlagValue<uint64_t>(value);
+              if (!level) return Fail(std::string(ValueRule<uint64_t>()));
+              out.log.verbosity = static_cast<int>(std::min<uint64_t>(*level, 100));
+              return {};
+            });
+}
+
+void AddPluginDir(FlagSet& flags, RunFlags& out) {
+  flags.Add("plugin-dir", "FOLDER",
+            "Loads the plugin libraries (*.so) of this folder, by name; may be repeated. Profiles "
+            "enable what they have.",
+            [&out](const std::string& value) -> Result<void> {
+              if (value.empty()) return Fail("must name a folder");
+              out.plugin_dirs.push_back(value);
+              return {};
+            });
+}
+
+}  // namespace berth::app

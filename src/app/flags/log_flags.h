@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "berth/time.h"
+#include "src/app/flags/flag_set.h"
+#include "src/base/logging.h"
+
+namespace berth::app {
+
+// The flags about the log, as given.
+struct LogFlags {
+  base::LogOptions options;
+  std::string format = "text";
+  Duration flush_frequency = std::chrono::seconds(5);  // each line is written at once anyway
+  bool text_split_stream = false;
+  bool json_split_stream = false;
+  bool text_info_buffer = false;
+  bool json_info_buffer = false;
+};
+
+void AddLogs(FlagSet& flags, LogFlags& out);
+
+// Fills in `flags.options` from the rest. Errors, in kube-scheduler's words: an unknown format, an
+// option of another format, one whose feature gate is off.
+Result<void> FinishLogFlags(LogFlags& flags, bool alpha_options);
+
+}  // namespace berth::app

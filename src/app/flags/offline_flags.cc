@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/app/flags/offline_flags.h"
+
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "src/app/commands/server_error.h"
+#include "src/app/flags/flag_set.h"
+#include "src/base/logging.h"
+
+namespace berth::app {
+namespace {
+
+constexpr std::string_view kSimulate =
+    "Schedules the pending pods of a cluster dump, as the daemon would, in memory. Prints each "
+    "decision (-o json) or who went where and who was left (-o table).";
+constexpr std::string_view kExplain =
+    "Judges each pending pod, or the one that is named, alone against the cluster as it is: why "
+    "each "
+    "node was rejected, and how the others score. Changes nothing.";
+
+constexpr std::string_view kPacking =
+    "Tells how full the node pools of a cluster are, what of their free resources no pod can use, "
+    "and what still fits. Changes nothing.";
+
+constexpr std::string_view kPlan =
+    "Searches few moves of pods that make room: for a pending pod, or until a node is empty. "
+    "Prints "
+    "them in order; each state on the way is one that the scheduler allows. Changes nothing "
+    "without --apply, which carries out a plan that was kept.";
+constexpr std::string_view kUi =
+    "Shows a cluster in a browser: prints the address of a page that this machine alone is served, "
+    "to those alone who know the address, until it is interrupted. Changes nothing.";
+constexpr std::string_view kWhy =
+    "Why a pending pod is not scheduled, or where it could go; of a pod on a node, how that node "
+    "and the others score. Asks the scheduler that runs in the live cluster, or judges the pod "
+    "here "
+    "where there is none. Changes nothing.";
+
+constexpr std::string_view kDump =
+    "Prints what scheduling reads of the live cluster, as one list in JSON for --cluster: all "
+    "kinds "
+    "in one step, without the environment of containers, Secrets or ConfigMaps.";
+
+std::string_view DescriptionOf(OfflineCommand command) {
+  switch (command) {
+    case OfflineCommand::kSimulate:
+      return kSimulate;
+    case OfflineCommand::kExplain:
+      return kExplain;
+    case OfflineCommand::kPacking:
+      return kPacking;
+    case OfflineCommand::kPlan:
+      return kPlan;
+    case OfflineCommand::kWhy:
+      return kWhy;
+    case OfflineCommand::kDump:
+      return kDump;
+    case OfflineCommand::kUi:
+      break;
+  }
+  return kUi;
+}
+
+// Where kubectl looks for its own.
+std::vector<std::string> DefaultKubeconfigs() {
+  const char* listed = std::getenv("KUBECONFIG");
+  if (listed != nullptr && *listed != '\0') {
+    return absl::StrSplit(listed, ':', absl::SkipEmpty());
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr) return {};
+  return {std::string(home) + "/.kube/config"};
+}
+
+// The namespace of a pod that is named without one.
+Result<std::string> NamespaceOf(const OfflineFlags& flags) {
+  if (!flags.namespace_.empty()) return flags.namespace_;
+  if (!flags.live() || (!flags.daemon.url.empty() && flags.kubeconfig.empty())) return "default";
+  const auto server = FindLiveCluster(flags);
+  if (!server) return Fail(server.error());
+  return server->default_namespace.empty() ? "default" : server->default_namespace;
+}
+
+bool IsPodResource(std::string_view word) {
+  return word == "pod" || word == "pods" || word == "po";
+}
+
+// "web", "pod/web" or "shop/web".
+Result<void> SetPod(const std::string& value, OfflineFlags& out) {
+  std::string_view name = value;
+  const size_t slash = name.find('/');
+  if (slash != std::string_view::npos && IsPodResource(name.substr(0, slash))) {
+    name.remove_prefix(slash + 1);
+  }
+  const bool whole = !name.empty() && name.front() != '/' && name.back() != '/';
+  if (!whole || std::ranges::count(name, '/') > 1) {
+    return Fail("must be a name, pod/NAME or NAMESPACE/NAME");
+  }
+  out.pod = name;
+  return {};
+}
+
+// That the pod's namespace is clear, and what the others say of it.
+Result<void> CompletePod(OfflineFlags& out) {
+  if (out.all_namespaces && !out.namespace_.empty()) {
+    return Fail("--namespace and --all-namespaces exclude each other");
+  }
+  if (out.pod.empty()) return {};
+  const size_t slash = out.pod.find('/');
+  if (slash != std::string::npos) {
+    const std::string pod_namespace = out.pod.substr(0, slash);
+    if (out.Shows(pod_namespace)) return {};
+    return Fail("--namespace is " + out.namespace_ + ", and the pod's " + pod_namespace);
+  }
+  if (out.all_namespaces) return Fail("a pod is not found by name across all namespaces");
+  const auto pod_namespace = NamespaceOf(out);
+  if (!pod_namespace) return Fail(pod_namespace.error());
+  out.pod = *pod_namespace + "/" + out.pod;
+  return {};
+}
+
+// As client-go reads it: a number without a unit counts seconds.
+Result<Duration> ReadRequestTimeout(const std::string& value) {
+  const auto seconds = ReadFlagValue<uint64_t>(value);
+  const auto time = seconds ? ReadFlagValue<Duration>(value + "s") : ReadFlagValue<Duration>(value);
+  if (!time || *time < Duration::zero()) return Fail(std::string(ValueRule<Duration>()));
+  return *time;
+}
+
+void AddServer(FlagSet& flags, OfflineFlags& out) {
+  flags.Add("kubeconfig", "FILE",
+            "The live cluster; without it KUBECONFIG (several files, too), ~/.kube/config or the "
+            "service account say which, as to kubectl.",
+            [&out](const std::string& value) -> Result<void> {
+              out.kubeconfig = value;
+              return {};
+            });
+  flags.AddText("context", "NAME", "The context of the kubeconfig (its current one).", out.context);
+  flags.Add("request-timeout", "TIME",
+            "How long to wait for the API server, such as 10s (1m); 0: without end.",
+            [&out](const std::string& value) -> Result<void> {
+              const auto time = ReadRequestTimeout(value);
+              if (!time) return Fail(time.error());
+              out.request_timeout = *time;
+              return {};
+            });
+}
+
+void AddNamespace(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
+  const bool one_pod = command == OfflineCommand::kWhy;
+  const char* meaning = "Shows pods of this namespace alone; all count.";
+  if (one_pod) meaning = "The pod's namespace (that of the context, else default).";
+  if (command == OfflineCommand::kUi) {
+    meaning = "Shows pods of this namespace alone at first; all count.";
+  }
+  flags.AddText("namespace", "NAME", meaning, out.namespace_);
+  flags.Value("all-namespaces",
+              one_pod ? "Only with a pod that is named with its namespace."
+                      : "Shows pods of all namespaces, as without --namespace.",
+              out.all_namespaces);
+}
+
+void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
+  flags.Group("Cluster flags");
+  if (command != OfflineCommand::kWhy) {
+    flags.Add("cluster", "FILE",
+              "A dump: what `berth dump` printed, or `kubectl get nodes,pods,... -A -o json` (or "
+              "yaml); a folder of them; - for the standard input; may be repeated.",
+              [&out](const std::string& value) -> Result<void> {
+                out.clusters.push_back(value);
+                return {};
+              });
+  }
+  AddServer(flags, out);
+  if (command == OfflineCommand::kUi) {
+    flags.Add(
+        "recording", "PATH",
+        "Shows a recording, a folder or a file, of `berth run --record` instead: the last one "
+        "there, with a slider over its decisions.",
+        [&out](const std::string& value) -> Result<void> {
+          out.recording = value;
+          return {};
+        });
+  }
+  const bool judges = command == OfflineCommand::kExplain || command == OfflineCommand::kWhy;
+  if (judges || command == OfflineCommand::kSimulate || command == OfflineCommand::kUi) {
+    AddNamespace(command, flags, out);
+  }
+  if (!judges) return;
+  if (command == OfflineCommand::kExplain) {
+    flags.Add("pod", "[NAMESPACE/]NAME",
+              "Only this pod; the exit code is 1 when it is pending and fits nowhere.",
+              [&out](const std::string& value) -> Result<void> { return SetPod(value, out); });
+  }
+  flags.Value("preemption",
+              "Also tells of each unschedulable pod which evictions would make room for it.",
+              out.preemption);
+  flags.Value("fix",
+              "Also tells of each unschedulable pod the smallest changes, of the pod or of the "
+              "cluster, that would let it schedule; each was tried.",
+              out.fix);
+  flags.Value("commands", "With --fix: also the commands of kubectl that make the changes.",
+              out.commands);
+  flags.Value("claims", "Also in documents (-o json): how each claim of a pod fares on each node.",
+              out.claims);
+}
+
+void AddGoal(FlagSet& flags, OfflineFlags& out) {
+  flags.Group("Plan flags");
+  flags.Add(
+      "goal", "GOAL",
+      "fit=NAMESPACE/NAME: the pending pod has a node; pending[=PRIORITY]: so have all of at least "
+      "that priority; empty=NODE: the node "
+      "has no pod but those of DaemonSets and of its kubelet.",
+      [&out](const std::string& value) -> Result<void> {
+        auto goal = plan::Goal::Parse(value);
+        if (!goal) return Fail(goal.error());
+        out.goal = std::move(*goal);
+        return {};
+      });
+  flags.Value("most-judged",
+              "How often the search may judge a pod; a larger number may find a shorter plan "
+              "(20000).",
+              out.plan_limits.judged);
+  flags.AddText("apply", "FILE",
+                "Carries out the plan that `-o yaml` wrote of the same live cluster: evicts its "
+                "pods, wave by wave, each time judged again. Repeated, it goes on where it stood.",
+                out.apply);
+  flags.AddText("progress", "FILE",
+                "With --apply: where it keeps how far it is (the plan's name with .progress).",
+                out.progress);
+  flags.Value("dry-run", "With --apply: says what it would do, and does nothing.", out.dry_run);
+  flags.Value("wait-timeout",
+              "With --apply: how long to wait for a budget, or for a pod's successor to have a "
+              "node and be ready, before it stops (10m).",
+              out.wait_timeout);
+  flags.Value("max-age", "With --apply: how old the plan may be (1h); 0: as old as it is.",
+              out.max_age);
+}
+
+// That a plan is either searched or carried out.
+Result<void> CheckPlan(const OfflineFlags& flags) {
+  if (flags.apply.empty()) {
+    if (flags.dry_run || !flags.progress.empty()) {
+      return Fail("--dry-run and --progress go with --apply");
+    }
+    return flags.goal ? Result<void>() : Fail("which goal? Name it with --goal");
+  }
+  if (flags.goal) return Fail("--apply and --goal exclude each other: the plan has its goal");
+  if (!flags.live()) return Fail("--apply and --cluster exclude each other: a dump has no pods");
+  return {};
+}
+
+void AddFeatureGates(FlagSet& flags, OfflineFlags& out) {
+  flags.Add("feature-gates", "[kube:]name=bool,...", "Feature gates; may be repeated.",
+            [&out](const std::string& value) -> Result<void> {
+              out.run.feature_gates.push_back(value);
+              return {};
+            });
+}
+
+void AddScheduling(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
+  flags.Group("Scheduling flags");
+  if (command == OfflineCommand::kDump) return AddFeatureGates(flags, out);
+  flags.Add("config", "FILE",
+            "The configuration file (KubeSchedulerConfiguration v1); without it, of a live cluster "
+            "that of the Berth in it, where there is one, and kube-scheduler's default.",
+            [&out](const std::string& value) -> Result<void> {
+              out.run.config = value;
+              return {};
+            });
+  AddPluginDir(flags, out.run);
+  AddFeatureGates(flags, out);
+  flags.Value("seed", "Seed of the draws between equal nodes (1).", out.seed);
+  if (command == OfflineCommand::kSimulate) AddRecord(flags, out.run);
+}
+
+void AddOutput(OfflineCommand command, FlagSet& flags, OfflineFlags& out, bool& help) {
+  flags.Group("Output flags");
+  if (command == OfflineCommand::kUi) {
+    flags.Add("port", "NUMBER", "The port of 127.0.0.1 to serve the page on (0: any free one).",
+              [&out](const std::string& value) -> Result<void> {
+                const auto port = ReadFlagValue<int32_t>(value);
+                if (!port) return Fail(std::string(ValueRule<int32_t>()));
+                if (*port < 0 || *port > 65535) return Fail("must be between 0 and 65535");
+                out.port = *port;
+                return {};
+              });
+  } else if (command != OfflineCommand::kDump) {
+    AddOutputFormat(flags, out.output);
+  }
+  AddQuietVerbosity(flags, out.run);
+  flags.Value("help", "Print this text.", help);
+}
+
+// That one cluster is meant, or the daemon of one.
+Result<void> CheckCluster(OfflineCommand command, const OfflineFlags& flags) {
+  if (auto checked = CheckDaemon(flags.daemon); !checked) return checked;
+  if (!flags.daemon.url.empty()) {
+    if (!flags.clusters.empty()) return Fail("--cluster and --daemon exclude each other");
+    if (flags.commands) {
+      return Fail("--daemon: --commands is for clusters that are read; use -o json");
+    }
+    if (flags.pod.empty() && (flags.fix || flags.preemption || flags.claims)) {
+      return Fail("--daemon: --fix, --preemption and --claims of which pod? Name it with --pod");
+    }
+    return {};
+  }
+  const bool server = !flags.kubeconfig.empty() || !flags.context.empty();
+  const int named =
+      (flags.clusters.empty() ? 0 : 1) + (server ? 1 : 0) + (flags.recording.empty() ? 0 : 1);
+  if (named < 2) return {};
+  if (command == OfflineCommand::kUi) {
+    return Fail("--cluster, --kubeconfig and --recording exclude each other");
+  }
+  return Fail("--cluster and --" +
+              std::string(flags.kubeconfig.empty() ? "context" : "kubeconfig") +
+              " exclude each other");
+}
+
+}  // namespace
+
+Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
+                                       const std::vector<std::string>& arguments,
+                                       const std::string& program) {
+  const bool takes_pod = command == OfflineCommand::kWhy || command == OfflineCommand::kExplain;
+  const char* argument = command == OfflineCommand::kWhy ? " POD" : takes_pod ? " [POD]" : "";
+  FlagSet flags(program + argument, std::string(DescriptionOf(command)), FlagSet::Words::kOwn);
+  OfflineFlags out;
+  bool help = false;
+  AddCluster(command, flags, out);
+  AddScheduling(command, flags, out);
+  if (command == OfflineCommand::kSimulate) AddWhatIf(flags, out.what_if);
+  if (command == OfflineCommand::kPlan) AddGoal(flags, out);
+  if (command == OfflineCommand::kExplain || command == OfflineCommand::kWhy) {
+    AddDaemon(flags, out.daemon, command == OfflineCommand::kWhy);
+  }
+  AddOutput(command, flags, out, help);
+  const std::string see_help = "; `" + program + " --help` lists the flags";
+  const auto others = flags.Parse(arguments);
+  if (!others) return Fail(others.error().message + see_help);
+  if (help) {
+    out.print_and_exit = flags.Usage();
+    return out;
+  }
+  std::vector<std::string> words = *others;
+  // As in `kubectl get pod web`.
+  if (takes_pod && words.size() > 1 && IsPodResource(words.front())) words.erase(words.begin());
+  if (command == OfflineCommand::kWhy && words.empty()) return Fail("which pod?" + see_help);
+  if (takes_pod && out.pod.empty() && !words.empty()) {
+    if (auto set = SetPod(words.front(), out); !set) return Fail("POD: " + set.error().message);
+    words.erase(words.begin());
+  }
+  if (!words.empty()) return Fail("unexpected argument \"" + words.front() + "\"" + see_help);
+  if (auto checked = CheckCluster(command, out); !checked)
+    return Fail(checked.error().message + see_help);
+  if (command == OfflineCommand::kPlan) {
+    if (auto checked = CheckPlan(out); !checked) return Fail(checked.error().message + see_help);
+  }
+  if (auto checked = CheckWhatIf(out.what_if); !checked) return Fail(checked.error());
+  if (auto completed = CompletePod(out); !completed) return Fail(completed.error());
+  return out;
+}
+
+Result<client::ServerConfig> FindLiveCluster(const OfflineFlags& flags) {
+  client::KubeconfigOptions options{.path = flags.kubeconfig, .context = flags.context};
+  if (options.path.empty()) {
+    std::vector<std::string> files = DefaultKubeconfigs();
+    std::erase_if(files, [](const std::string& file) {
+      std::error_code ignored;
+      return !std::filesystem::exists(file, ignored);
+    });
+    if (files.empty()) {
+      if (auto own = client::InClusterConfig()) return own;
+      return Fail(
+          "which cluster? Neither KUBECONFIG nor ~/.kube/config is there; name a live one with "
+          "--kubeconfig, or a dump with --cluster");
+    }
+    options.path = files.front();
+    options.others.assign(files.begin() + 1, files.end());
+  }
+  return client::LoadKubeconfig(options);
+}
+
+int FailWith(std::string_view message) {
+  std::fprintf(stderr, "%s%.*s\n",
+               IsInKubectlsWords(message) ? "" : "Error: ", static_cast<int>(message.size()),
+               message.data());
+  return kBadInput;
+}
+
+tl::expected<OfflineFlags, int> BeginOffline(OfflineCommand command,
+                                             const std::vector<std::string>& arguments,
+                                             const std::string& program) {
+  auto flags = ParseOfflineFlags(command, arguments, program);
+  if (!flags) return tl::unexpected(FailWith(flags.error().message));
+  if (!flags->print_and_exit.empty()) {
+    std::fputs(flags->print_and_exit.c_str(), stdout);
+    return tl::unexpected(kDone);
+  }
+  base::SetUpLogging(flags->run.log);
+  return std::move(*flags);
+}
+
+}  // namespace berth::app

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/mark.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/documents/parse.h"
+#include "src/documents/yaml_anchors.h"
+
+namespace berth::documents {
+
+// Builds documents out of the parser's events. After the first fatal problem it ignores the rest.
+// What copies may add to a file, by aliases and by maps that << merges, is bounded: a few lines can
+// ask for billions of values.
+//
+// Thread safety: one owner.
+class YamlBuilder final : public YAML::EventHandler {
+ public:
+  static constexpr size_t kMaxCopiedValues = 400'000;
+  static constexpr size_t kMaxCopiedText = size_t{32} << 20;  // bytes of keys and strings
+
+  // All outlive the builder.
+  YamlBuilder(const YamlVisitor& visit, const YamlProgress& progress, const YamlOptions& options)
+      : visit_(visit),
+        progress_(progress),
+        options_(options),
+        number_(options.first_document - 1) {}
+
+  // The end of it all: what was wrong, with the file's name and the line.
+  Result<void> Finish(std::string_view file);
+  // Nothing that is still to come matters.
+  bool failed() const { return fatal_.has_value() || refusal_.has_value(); }
+
+  // "file:line: ", "line N: " without a name.
+  static std::string At(std::string_view file, int line);
+  int LineOf(const YAML::Mark& mark) const { return mark.line + options_.first_line; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override;
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override;
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) override;
+  void OnSequenceEnd() override { Close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value style) override;
+  void OnMapEnd() override { Close(); }
+
+ private:
+  struct Problem {
+    int line = 0;
+    std::string text;
+  };
+  enum class Collection { kSequence, kMap };
+  // One that has begun and not ended.
+  struct Frame {
+    Collection collection = Collection::kSequence;
+    int line = 0;
+    size_t known_as = YamlAnchors::kNone;  // to anchors_
+    ConfigValue::List list;
+    ConfigValue::Map map;
+    std::optional<std::string> key;  // its value comes next
+    bool merging = false;            // the value of << comes next
+    // Begin and end of the members that << merged, in order.
+    std::vector<std::pair<size_t, size_t>> merged;
+  };
+
+  void Fatal(int line, std::string text);
+  // Whether a copy of the value is within the limits; it counts from then on.
+  bool MayCopy(const ConfigValue& value, int line);
+  void CountCopied(const ConfigValue& value);
+  bool ExpectsKey() const;
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, Collection collection);
+  // The open collections have an anchor inside.
+  void MakeKnown();
+  void Close();
+  // Puts a finished value where it belongs. `anchor` is a scalar's.
+  void Add(ConfigValue value, YAML::anchor_t anchor);
+  void SetKey(Frame& frame, const ConfigValue& value);
+  void Merge(Frame& frame, const ConfigValue& value);
+  // What is to be said of a map that has ended and has keys twice.
+  void CheckRepeatedKeys(const Frame& frame);
+
+  const YamlVisitor& visit_;
+  const YamlProgress& progress_;
+  const YamlOptions& options_;
+  size_t number_;                 // of the document
+  size_t told_ = 0;               // of the progress
+  std::optional<Error> refusal_;  // by visit_
+  std::vector<Frame> frames_;
+  YamlAnchors anchors_;
+  int document_at_ = -1;  // where the last document began
+  size_t copied_values_ = 0;
+  size_t copied_text_ = 0;
+  bool repeated_ = false;  // a key stands twice in a map of the document
+  std::vector<Problem> problems_;
+  std::optional<Problem> fatal_;
+};
+
+}  // namespace berth::documents

@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/plan/apply.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "berth/api/node.h"
+#include "src/base/json.h"
+#include "src/base/text.h"
+#include "src/engine/judgement.h"
+#include "src/explain/text_table.h"
+#include "src/informers/kinds.h"
+#include "src/questions/node_changes.h"
+
+namespace berth::plan {
+namespace {
+
+using base::Concat;
+using engine::Judgement;
+using explain::Counted;
+using informers::Kind;
+using questions::PodPtr;
+using simulator::Simulation;
+using State = AppliedMove::State;
+
+// How long to wait for news before it is looked whether the time is over.
+constexpr Duration kLook = std::chrono::milliseconds(200);
+// Between two readings of the whole cluster.
+constexpr Duration kFirstPause = std::chrono::seconds(1);
+constexpr Duration kLongestPause = std::chrono::seconds(15);
+
+// How often a pod is evicted for one move, where its successor goes back to the node that it left.
+constexpr size_t kMostEvictions = 5;
+
+// What stands in the way of a move.
+struct Objection {
+  size_t move = 0;
+  std::string why;
+  bool may_pass = false;  // a budget may allow it later
+};
+
+std::string NamespaceOf(const std::string& pod) { return pod.substr(0, pod.find('/')); }
+
+PodPtr FindByUid(const std::vector<PodPtr>& pods, std::string_view uid) {
+  const auto found =
+      std::ranges::find_if(pods, [uid](const PodPtr& pod) { return pod->metadata.uid == uid; });
+  return found == pods.end() ? nullptr : *found;
+}
+
+// Whether one controller may have made both of one template.
+bool HasShapeOf(const api::Pod& a, const api::Pod& b) {
+  const auto same_requests = [](const api::Container& one, const api::Container& other) {
+    return one.name == other.name && one.resources == other.resources;
+  };
+  return a.metadata.labels == b.metadata.labels && a.spec.scheduler_name == b.spec.scheduler_name &&
+         a.spec.priority == b.spec.priority && a.spec.node_selector == b.spec.node_selector &&
+         std::ranges::equal(a.spec.containers, b.spec.containers, same_requests);
+}
+
+// "" where the pod may go to the node, in the cluster as it is.
+std::string WhyNotOn(const PodPtr& pod, const std::string& node, Simulation& simulation) {
+  simulation.RunDue();
+  const auto judgement = simulation.scheduler().Judge(pod);
+  const NodeRow row = judgement->snapshot().FindNode(node);
+  if (row == kNoRow) return "the cluster has no node " + node;
+  if (judgement->kind() == Judgement::Kind::kScheduled &&
+      std::ranges::binary_search(judgement->feasible(), row)) {
+    return "";
+  }
+  judgement->Explain();
+  std::string why = judgement->message();
+  if (judgement->kind() == Judgement::Kind::kScheduled ||
+      judgement->kind() == Judgement::Kind::kUnschedulable) {
+    why = judgement->statuses().Get(row).message();
+  }
+  return Concat(node, " does not take it now", why.empty() ? "" : ": ", why);
+}
+
+// The feasible node with the highest total, by name where several have it, that `may_take` allows.
+// "": there is none.
+template <typename MayTake>
+std::string BestNodeOf(const PodPtr& pod, Simulation& simulation, MayTake may_take) {
+  simulation.RunDue();
+  const auto judgement = simulation.scheduler().Judge(pod);
+  std::string best;
+  if (judgement->kind() != Judgement::Kind::kScheduled) return best;
+  const std::vector<NodeRow>& rows = judgement->feasible();
+  int64_t highest = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string& name = judgement->snapshot().node(rows[i]).metadata.name;
+    if (!may_take(name)) continue;
+    const int64_t total = judgement->totals().size() == rows.size() ? judgement->totals()[i] : 0;
+    if (best.empty() || total > highest || (total == highest && name < best)) {
+      best = name;
+      highest = total;
+    }
+  }
+  return best;
+}
+
+class Run {
+ public:
+  Run(const Plan& plan, const ApplyOptions& options, Edge& edge, Progress* progress)
+      : plan_(plan), options_(options), edge_(edge), progress_(progress) {
+    applied_.moves.resize(plan.moves.size());
+    for (const Move& move : plan.moves) {
+      leaving_.push_back({.key = move.pod, .uid = move.uid, .to = move.to});
+    }
+  }
+
+  Applied Execute() {
+    if (Begin() && Carry()) {
+      applied_.outcome = options_.dry_run ? Applied::Outcome::kDryRun : Applied::Outcome::kDone;
+    }
+    return std::move(applied_);
+  }
+
+ private:
+  // The pod that a move is about: at first the plan's, and its successor where that went back.
+  struct Leaving {
+    std::string key = {};
+    std::string uid = {};
+    std::string to = {};   // the plan's, or what Retarget() chose instead
+    PodPtr pod = nullptr;  // as it was last before it was evicted
+    size_t evictions = 1;  // this one included
+  };
+
+  // Each returns whether to go on; false: the run has stopped, and applied_ says why.
+  bool Begin();
+  bool Carry();
+  bool Check(size_t first);
+  bool CordonFirst(size_t move);
+  bool Relocate(size_t move);
+  bool AwaitSuccessor(size_t move);
+  bool AwaitNode(size_t move);
+  bool AwaitReady(size_t wave);
+  bool Stop(size_t move, const std::string& why);
+
+  std::optional<Objection> FindObjection(Simulation& simulation, size_t first);
+  std::optional<Objection> FindObjectionTo(size_t move, size_t wave, questions::Budgets& budgets,
+                                           Simulation& simulation);
+  PodPtr SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const;
+  bool Retarget(size_t move, const PodPtr& pod, Simulation& simulation);
+  void RecordEviction(size_t move);
+  void GoOnWith(size_t move, std::string uid, const PodPtr& pod);
+  void Hold(size_t first);
+  void Nominate(const PodPtr& pod, const std::string& node);
+  void GiveBack();
+  void Settle(size_t move, State state, std::string node, std::string why);
+  void Placed(size_t move, const std::string& node);
+  bool IsSettled(size_t move) const {
+    const State state = applied_.moves[move].state;
+    return state == State::kDone || state == State::kSkipped;
+  }
+  const Progress::Eviction* Begun(size_t move) const {
+    return progress_ == nullptr ? nullptr : progress_->Find(leaving_[move].uid);
+  }
+  std::vector<PodPtr> PodsBeside(size_t move) {
+    return edge_.PodsOf(NamespaceOf(plan_.moves[move].pod));
+  }
+
+  const Plan& plan_;
+  const ApplyOptions& options_;
+  Edge& edge_;
+  Progress* const progress_;
+  Applied applied_;
+  // All that is left has been judged in the cluster as it is.
+  bool checked_ = false;
+  std::vector<Leaving> leaving_;             // by move
+  std::map<std::string, std::string> held_;  // the namespaces of the pods nominated, by UID
+  bool may_nominate_ = true;
+  bool deviated_ = false;  // a pod went elsewhere than planned
+};
+
+bool Run::Stop(size_t move, const std::string& why) {
+  const Move& one = plan_.moves[move];
+  AppliedMove& failed = applied_.moves[move];
+  if (failed.state != State::kSkipped) failed.state = State::kFailed;
+  failed.why = why;
+  applied_.why = Concat("wave ", std::to_string(one.wave), ", ", one.pod, ": ", why);
+  GiveBack();
+  return false;
+}
+
+void Run::Settle(size_t move, State state, std::string node, std::string why) {
+  const Move& one = plan_.moves[move];
+  edge_.Say(Concat(one.pod, state == State::kDone ? ": is on " : ": is skipped: ",
+                   state == State::kDone ? node : why));
+  AppliedMove& settled = applied_.moves[move];
+  settled.state = state;
+  settled.node = std::move(node);
+  settled.why = std::move(why);
+}
+
+void Run::Placed(size_t move, const std::string& node) {
+  const std::string& planned = plan_.moves[move].to;
+  if (node != leaving_[move].to) checked_ = false;
+  if (node != planned) deviated_ = true;
+  Settle(move, State::kDone, node, node == planned ? "" : "was to go to " + planned);
+}
+
+// The move is about this pod from now on; nullptr: it is gone.
+void Run::GoOnWith(size_t move, std::string uid, const PodPtr& pod) {
+  leaving_[move] = {.key = pod == nullptr ? leaving_[move].key : pod->metadata.Key(),
+                    .uid = std::move(uid),
+                    .to = leaving_[move].to,
+                    .evictions = leaving_[move].evictions + 1};
+}
+
+// What an earlier run has begun ends first.
+bool Run::Begin() {
+  for (size_t i = 0; i < plan_.moves.size(); ++i) {
+    const std::vector<PodPtr> pods = PodsBeside(i);
+    const Progress::Eviction* begun = Begun(i);
+    while (begun != nullptr && progress_->Find(begun->successor) != nullptr) {
+      GoOnWith(i, begun->successor, FindByUid(pods, begun->successor));
+      begun = Begun(i);
+    }
+    if (begun == nullptr) continue;
+    const PodPtr pod = FindByUid(pods, leaving_[i].uid);
+    if (pod != nullptr && !pod->metadata.deletion_timestamp) continue;  // the request never came
+    if (pod != nullptr) leaving_[i].pod = pod;
+    // The run that evicted it may have ended before it said so.
+    if (!options_.dry_run && begun->successor.empty()) RecordEviction(i);
+    if (options_.dry_run) {
+      Settle(i, State::kSkipped, "", "is done already");
+    } else if (!AwaitSuccessor(i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Run::Carry() {
+  size_t wave = 0;
+  for (size_t i = 0; i < plan_.moves.size(); ++i) {
+    const Move& move = plan_.moves[i];
+    if (move.wave != wave) {
+      if (!AwaitReady(wave)) return false;
+      wave = move.wave;
+      checked_ = false;
+    }
+    while (!IsSettled(i)) {
+      if (!checked_ && !Check(i)) return false;
+      if (IsSettled(i)) break;
+      if (options_.dry_run) {
+        // All that is left has been judged.
+        for (AppliedMove& left : applied_.moves) {
+          if (left.state == State::kNotBegun) left.state = State::kAllowed;
+        }
+        return true;
+      }
+      if (move.from.empty()) {
+        Hold(i);
+        if (!AwaitNode(i)) return false;
+      } else if (!CordonFirst(i) || !Relocate(i)) {
+        return false;
+      }
+    }
+  }
+  return AwaitReady(wave);
+}
+
+// Reads the cluster until nothing stands in the way of what is left.
+bool Run::Check(size_t first) {
+  const Time begun = edge_.Now();
+  for (Duration pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+    const auto simulation = edge_.Read();
+    if (!simulation) return Stop(first, simulation.error().message);
+    const auto objection = FindObjection(**simulation, first);
+    if (!objection) {
+      checked_ = true;
+      return true;
+    }
+    const bool over = edge_.Now() - begun >= options_.patience;
+    if (!objection->may_pass || options_.dry_run || over) {
+      return Stop(objection->move, objection->why);
+    }
+    edge_.Say(Concat(plan_.moves[objection->move].pod, ": waits: ", objection->why));
+    edge_.Wait(pause);
+  }
+}
+
+std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first) {
+  const bool is_here = std::ranges::any_of(leaving_, [&](const Leaving& leaving) {
+    const PodPtr pod = simulation.FindPod(leaving.key);
+    return pod != nullptr && pod->metadata.uid == leaving.uid;
+  });
+  const auto done = [](const AppliedMove& move) { return move.state == State::kDone; };
+  if (!is_here && std::ranges::none_of(applied_.moves, done)) {
+    return Objection{first,
+                     "none of the plan's pods is in this cluster: is the plan of another one?"};
+  }
+  if (plan_.goal.kind == Goal::Kind::kEmpty) {
+    const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, plan_.goal.name);
+    if (node == nullptr) return Objection{first, "the cluster has no node " + plan_.goal.name};
+    applied_.cordoned = node->spec.unschedulable;
+    simulation.Apply(questions::Cordoned(*node));
+  }
+  questions::Budgets budgets(simulation);
+  for (size_t i = first; i < plan_.moves.size(); ++i) {
+    if (IsSettled(i)) continue;
+    if (auto objection = FindObjectionTo(i, plan_.moves[first].wave, budgets, simulation)) {
+      return objection;
+    }
+  }
+  return std::nullopt;
+}
+
+// Judges one move, and does it in the simulation.
+std::optional<Objection> Run::FindObjectionTo(size_t move, size_t wave, questions::Budgets& budgets,
+                                              Simulation& simulation) {
+  const Move& one = plan_.moves[move];
+  const PodPtr pod = simulation.FindPod(leaving_[move].key);
+  if (pod == nullptr || pod->metadata.uid != leaving_[move].uid) {
+    Settle(move, State::kSkipped, "",
+           pod == nullptr ? "the pod is gone" : "another pod has its name now");
+    return std::nullopt;
+  }
+  const std::string& node = pod->spec.node_name;
+  std::shared_ptr<api::Pod> placed;
+  if (one.from.empty()) {
+    if (!node.empty()) {
+      Placed(move, node);
+      return std::nullopt;
+    }
+    // Where it is nominated must not keep the other nodes from being asked.
+    placed = std::make_shared<api::Pod>(*pod);
+    placed->status.nominated_node_name.clear();
+  } else {
+    if (node != one.from) {
+      return Objection{move, node.empty() ? "it is on no node, and the plan has it on " + one.from
+                                          : Concat("it is on ", node, ", and not on ", one.from)};
+    }
+    if (pod->metadata.deletion_timestamp) {
+      Settle(move, State::kSkipped, "", "the pod is being deleted");
+      return std::nullopt;
+    }
+    if (std::string why = WhyItStays(*pod); !why.empty()) {
+      return Objection{move, "it may not be moved: " + why};
+    }
+    if (one.wave == wave) {
+      const questions::Leave leave = budgets.Ask(*pod);
+      if (leave == questions::Leave::kRefused) {
+        std::string names;
+        for (const std::string& name : budgets.Of(*pod)) names += ' ' + name;
+        return Objection{move, "its PodDisruptionBudget allows no eviction now:" + names, true};
+      }
+      if (leave == questions::Leave::kCounted) budgets.Count(*pod, -1);
+    }
+    simulation.Delete(Kind::kPod, leaving_[move].key);
+    placed = std::make_shared<api::Pod>(*questions::PendingCopy(*pod, pod->metadata.name));
+  }
+  if (std::string why = WhyNotOn(placed, leaving_[move].to, simulation);
+      !why.empty() && !Retarget(move, placed, simulation)) {
+    return Objection{move, std::move(why)};
+  }
+  auto there = std::make_shared<api::Pod>(*placed);
+  there->spec.node_name = leaving_[move].to;
+  simulation.Apply(PodPtr(std::move(there)));
+  return std::nullopt;
+}
+
+// Where a pod of this plan has gone elsewhere already, one whose target is taken gets another:
+// never the node that it leaves, that is emptied, or that a pending pod of the plan waits for.
+bool Run::Retarget(size_t move, const PodPtr& pod, Simulation& simulation) {
+  const Move& one = plan_.moves[move];
+  if (!deviated_ || one.from.empty()) return false;
+  const std::string best = BestNodeOf(pod, simulation, [&](const std::string& node) {
+    if (node == one.from) return false;
+    if (plan_.goal.kind == Goal::Kind::kEmpty && node == plan_.goal.name) return false;
+    for (size_t i = 0; i < plan_.moves.size(); ++i) {
+      if (plan_.moves[i].from.empty() && plan_.moves[i].to == node) return false;
+    }
+    return true;
+  });
+  if (best.empty()) return false;
+  edge_.Say(Concat(leaving_[move].key, ": is to go to ", best, ", as ", leaving_[move].to,
+                   " does not take it any more"));
+  leaving_[move].to = best;
+  return true;
+}
+
+bool Run::CordonFirst(size_t move) {
+  if (plan_.goal.kind != Goal::Kind::kEmpty || applied_.cordoned) return true;
+  const Answer answer = edge_.Cordon(plan_.goal.name);
+  if (answer.kind != Answer::Kind::kDone) {
+    return Stop(move, Concat(plan_.goal.name, " cannot be cordoned: ", answer.message));
+  }
+  edge_.Say(plan_.goal.name + ": is cordoned");
+  applied_.cordoned = true;
+  return true;
+}
+
+bool Run::Relocate(size_t move) {
+  const Move& one = plan_.moves[move];
+  const Time begun = edge_.Now();
+  for (Duration pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+    // One picture: as long as the pod is in it, no successor is.
+    const std::vector<PodPtr> pods = PodsBeside(move);
+    const PodPtr pod = FindByUid(pods, leaving_[move].uid);
+    if (pod == nullptr || pod->metadata.deletion_timestamp) {
+      if (Begun(move) != nullptr) return AwaitSuccessor(move);
+      Settle(move, State::kSkipped, "", "the pod went by itself");
+      checked_ = false;
+      return true;
+    }
+    const api::OwnerReference* owner = questions::ControllerOf(pod->metadata);
+    if (owner == nullptr) return Stop(move, "no controller makes it again");
+    Progress::Eviction eviction{.owner = owner->uid};
+    for (const PodPtr& other : pods) {
+      const api::OwnerReference* its = questions::ControllerOf(other->metadata);
+      if (its != nullptr && its->uid == owner->uid) eviction.before.insert(other->metadata.uid);
+    }
+    if (auto written = progress_->Begin(pod->metadata.uid, eviction); !written) {
+      return Stop(move, written.error().message);
+    }
+    leaving_[move].pod = pod;
+    Hold(move);
+    const Answer answer = edge_.Evict(*pod);
+    switch (answer.kind) {
+      case Answer::Kind::kDone:
+        edge_.Say(Concat(leaving_[move].key, ": is evicted from ", one.from));
+        RecordEviction(move);
+        return AwaitSuccessor(move);
+      case Answer::Kind::kGone:
+        return AwaitSuccessor(move);
+      case Answer::Kind::kRefused:
+        return Stop(move, "the eviction is refused: " + answer.message);
+      case Answer::Kind::kLater:
+        break;
+    }
+    if (edge_.Now() - begun >= options_.patience) {
+      return Stop(move, Concat("it could not be evicted within ",
+                               FormatGoDuration(options_.patience), ": ", answer.message));
+    }
+    edge_.Say(Concat(one.pod, ": waits: ", answer.message));
+    edge_.Wait(pause);
+    if (!Check(move)) return false;
+    if (IsSettled(move)) return true;
+  }
+}
+
+// The pod that the controller made in the place of the evicted one; nullptr: there is none yet.
+PodPtr Run::SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const {
+  const Progress::Eviction& eviction = *Begun(move);
+  const Leaving& leaving = leaving_[move];
+  if (PodPtr known = FindByUid(pods, eviction.successor); known != nullptr) return known;
+  for (const PodPtr& pod : pods) {
+    const api::ObjectMeta& meta = pod->metadata;
+    const api::OwnerReference* owner = questions::ControllerOf(pod->metadata);
+    if (owner == nullptr || owner->uid != eviction.owner) continue;
+    if (eviction.before.contains(meta.uid) || progress_->IsSuccessor(meta.uid)) continue;
+    if (meta.deletion_timestamp || pod->status.phase == "Failed") continue;
+    if (owner->kind == "StatefulSet" && meta.Key() != leaving.key) continue;
+    if (leaving.pod != nullptr && !HasShapeOf(*leaving.pod, *pod)) continue;
+    return pod;
+  }
+  return nullptr;
+}
+
+bool Run::AwaitSuccessor(size_t move) {
+  const Move& one = plan_.moves[move];
+  applied_.moves[move].evictions = leaving_[move].evictions;
+  const Time begun = edge_.Now();
+  for (;;) {
+    const std::vector<PodPtr> pods = PodsBeside(move);
+    const bool gone = FindByUid(pods, leaving_[move].uid) == nullptr;
+    const PodPtr successor = SuccessorOf(move, pods);
+    const bool placed = successor != nullptr && !successor->spec.node_name.empty();
+    if (!placed) Hold(0);  // its scheduler may have taken a nomination away
+    if (successor != nullptr && !placed && !held_.contains(successor->metadata.uid)) {
+      Nominate(successor, leaving_[move].to);
+    }
+    if (placed && gone) {
+      const std::string& uid = successor->metadata.uid;
+      if (auto written = progress_->End(leaving_[move].uid, uid); !written) {
+        return Stop(move, written.error().message);
+      }
+      if (successor->spec.node_name != one.from || leaving_[move].evictions >= kMostEvictions) {
+        Placed(move, successor->spec.node_name);
+        return true;
+      }
+      // The move is not done: the place that it left was not held at that moment.
+      edge_.Say(Concat(successor->metadata.Key(), ": went back to ", one.from));
+      GoOnWith(move, uid, successor);
+      checked_ = false;
+      return true;
+    }
+    // An earlier run saw it placed, and it went since.
+    if (gone && successor == nullptr && !Begun(move)->successor.empty()) {
+      Settle(move, State::kDone, one.to, "its successor is gone since");
+      return true;
+    }
+    if (edge_.Now() - begun >= options_.patience) {
+      const std::string_view why = !gone ? "it has not ended"
+                                   : successor == nullptr
+                                       ? "its controller has made no pod like it in its place"
+                                       : "the pod in its place has no node";
+      return Stop(move, Concat("after ", FormatGoDuration(options_.patience), " ", why));
+    }
+    edge_.AwaitNews(kLook);
+  }
+}
+
+bool Run::AwaitNode(size_t move) {
+  const Move& one = plan_.moves[move];
+  const Time begun = edge_.Now();
+  for (;;) {
+    const PodPtr pod = FindByUid(PodsBeside(move), one.uid);
+    if (pod == nullptr) {
+      Settle(move, State::kSkipped, "", "the pod is gone");
+      return true;
+    }
+    if (!pod->spec.node_name.empty()) {
+      Placed(move, pod->spec.node_name);
+      return true;
+    }
+    if (edge_.Now() - begun >= options_.patience) {
+      return Stop(move, Concat("after ", FormatGoDuration(options_.patience),
+                               " it has no node: ", questions::WhyPending(*pod)));
+    }
+    edge_.AwaitNews(kLook);
+  }
+}
+
+bool Run::AwaitReady(size_t wave) {
+  if (options_.dry_run) return true;
+  const Time begun = edge_.Now();
+  for (size_t i = 0; i < plan_.moves.size(); ++i) {
+    if (plan_.moves[i].wave != wave || applied_.moves[i].state != State::kDone) continue;
+    const Progress::Eviction* eviction = Begun(i);
+    if (eviction == nullptr) continue;
+    for (;;) {
+      const PodPtr successor = FindByUid(PodsBeside(i), eviction->successor);
+      if (successor == nullptr || questions::IsReady(*successor)) break;
+      if (edge_.Now() - begun >= options_.patience) {
+        return Stop(i, Concat("after ", FormatGoDuration(options_.patience), " ",
+                              successor->metadata.Key(), ", which took its place, is not ready"));
+      }
+      edge_.AwaitNews(kLook);
+    }
+  }
+  return true;
+}
+
+void Run::Nominate(const PodPtr& pod, const std::string& node) {
+  if (!may_nominate_) return;
+  const Answer answer = edge_.Nominate(*pod, node);
+  if (answer.kind == Answer::Kind::kRefused) {
+    may_nominate_ = false;
+    edge_.Say("No place is held: " + answer.message);
+  } else if (answer.kind == Answer::Kind::kDone) {
+    held_.insert_or_assign(pod->metadata.uid, pod->metadata.namespace_);
+  }
+}
+
+void Run::RecordEviction(size_t move) {
+  const Move& one = plan_.moves[move];
+  api::Pod pod;
+  const std::string& key = leaving_[move].key;
+  pod.metadata.namespace_ = NamespaceOf(key);
+  pod.metadata.name = key.substr(key.find('/') + 1);
+  pod.metadata.uid = leaving_[move].uid;
+  edge_.RecordEvent(
+      pod, Concat("Evicted by berth plan for ", plan_.goal.ToString(),
+                  ": the pod in its place is to go from ", one.from, " to ", leaving_[move].to));
+}
+
+// Holds the places of the pending pods that are still to come.
+void Run::Hold(size_t first) {
+  for (size_t i = first; i < plan_.moves.size(); ++i) {
+    const Move& move = plan_.moves[i];
+    if (!move.from.empty() || IsSettled(i)) continue;
+    const PodPtr pod = FindByUid(PodsBeside(i), move.uid);
+    if (pod == nullptr || !pod->spec.node_name.empty()) continue;
+    if (pod->status.nominated_node_name != move.to) Nominate(pod, move.to);
+  }
+}
+
+void Run::GiveBack() {
+  for (const auto& [uid, pod_namespace] : held_) {
+    const PodPtr pod = FindByUid(edge_.PodsOf(pod_namespace), uid);
+    if (pod != nullptr && pod->spec.node_name.empty()) (void)edge_.Nominate(*pod, "");
+  }
+  held_.clear();
+}
+
+std::string_view StateName(State state) {
+  switch (state) {
+    case State::kAllowed:
+      return "allowed";
+    case State::kDone:
+      return "done";
+    case State::kSkipped:
+      return "skipped";
+    case State::kFailed:
+      return "failed";
+    case State::kNotBegun:
+      break;
+  }
+  return "notBegun";
+}
+
+std::string_view OutcomeOf(const Applied& applied) {
+  switch (applied.outcome) {
+    case Applied::Outcome::kDone:
+      return "done";
+    case Applied::Outcome::kDryRun:
+      return "allowed";
+    case Applied::Outcome::kStopped:
+      break;
+  }
+  return "stopped";
+}
+
+}  // namespace
+
+Applied Apply(const Plan& plan, const ApplyOptions& options, Edge& edge, Progress* progress) {
+  return Run(plan, options, edge, progress).Execute();
+}
+
+void AppendTable(const Plan& plan, const Applied& applied, std::string& out) {
+  out += plan.goal.ToString();
+  const std::string moves = Counted(plan.moves.size(), "move");
+  if (applied.outcome == Applied::Outcome::kDone) {
+    out += ": " + moves + " of the plan carried out.\n";
+  } else if (applied.outcome == Applied::Outcome::kDryRun) {
+    out += ": the plan is allowed now. Nothing was done.\n";
+  } else {
+    out += ": stopped at " + applied.why + ".\n";
+    if (applied.cordoned) {
+      out += plan.goal.name + " stays cordoned.\n";
+    }
+  }
+  explain::TextTable table;
+  table.AddColumn("WAVE", explain::TextTable::Align::kRight);
+  for (const char* header : {"POD", "FROM", "TO", "STATE", "WHY"}) table.AddColumn(header);
+  for (size_t i = 0; i < plan.moves.size(); ++i) {
+    const Move& move = plan.moves[i];
+    const AppliedMove& one = applied.moves[i];
+    table.AddRow({std::to_string(move.wave), move.pod, move.from.empty() ? "-" : move.from,
+                  one.node.empty() ? move.to : one.node, std::string(StateName(one.state)),
+                  one.why});
+  }
+  out += '\n';
+  table.Append("  ", out);
+}
+
+void AppendJson(const Plan& plan, const Applied& applied, std::string& out) {
+  base::JsonObject document(out);
+  document.Add("goal", plan.goal.ToString());
+  document.Add("outcome", OutcomeOf(applied));
+  document.AddIfNotEmpty("why", applied.why);
+  if (plan.goal.kind == Goal::Kind::kEmpty) document.Add("cordoned", applied.cordoned);
+  base::JsonList moves(document.Key("moves"));
+  for (size_t i = 0; i < plan.moves.size(); ++i) {
+    const Move& move = plan.moves[i];
+    const AppliedMove& one = applied.moves[i];
+    base::JsonObject object(moves.Next());
+    object.Add("pod", move.pod);
+    object.Add("uid", move.uid);
+    object.AddIfNotEmpty("from", move.from);
+    object.Add("to", move.to);
+    object.Add("wave", move.wave);
+    object.Add("state", StateName(one.state));
+    object.AddIfNotEmpty("node", one.node);
+    if (!move.from.empty()) object.Add("evictions", one.evictions);
+    object.AddIfNotEmpty("why", one.why);
+    object.Close();
+  }
+  moves.Close();
+  document.Close();
+  out += '\n';
+}
+
+}  // namespace berth::plan

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "berth/result.h"
+#include "berth/time.h"
+#include "src/simulator/simulation.h"
+
+// Room that is made by moving pods: a goal, and the moves that reach it.
+namespace berth::plan {
+
+struct Goal {
+  enum class Kind {
+    kFit,      // a pending pod has a node
+    kPending,  // all pending pods of a priority, or more, have nodes
+    kEmpty,    // a node has no pod but those of DaemonSets and of its kubelet
+  };
+  Kind kind = Kind::kFit;
+  std::string name = {};         // of the pod, "namespace/name", or of the node
+  int32_t priority = INT32_MIN;  // kPending: the least; INT32_MIN: any
+
+  // "fit=shop/web-3", "pending", "pending=1000", "empty=node-1". Errors: anything else.
+  static Result<Goal> Parse(std::string_view text);
+  std::string ToString() const;
+
+  friend bool operator==(const Goal&, const Goal&) = default;
+};
+
+// The pod is evicted from its node, and the one that its controller makes in its place goes to
+// another; or a pending pod gets its node.
+struct Move {
+  std::string pod;       // namespace/name
+  std::string uid = {};  // the pod's
+  std::string from;      // "": it was pending
+  std::string to;
+  // What it requests, by resource, as the scheduler counts it: cpu in milli-cores.
+  std::vector<std::pair<std::string, int64_t>> frees = {};
+  // From 1. Where a PodDisruptionBudget allows no more, the next wave begins when the moved pods
+  // are ready again.
+  size_t wave = 1;
+};
+
+// A pod that a plan does nothing for, and why.
+struct LeftOut {
+  std::string pod;
+  std::string why;
+};
+
+struct Plan {
+  enum class Outcome {
+    kFound,
+    kPartly,      // of kPending: for some of the pods
+    kImpossible,  // no moves of pods reach the goal
+    kNotFound,    // there may be such moves: the search did not go through all
+  };
+  Goal goal;
+  Outcome outcome = Outcome::kNotFound;
+  std::string why = {};  // of the last two
+  // In this order; each begins when the one before has ended.
+  std::vector<Move> moves = {};
+  // No plan that reaches the goal evicts fewer pods than this.
+  size_t fewest = 0;
+  // Of kEmpty: those that hold the node. Of kPending: those that still wait.
+  std::vector<LeftOut> left_out = {};
+  size_t judged = 0;  // how often the engine judged a pod
+  // When the live cluster was read; nullopt: it was a dump.
+  std::optional<Time> made = std::nullopt;
+
+  // How many pods are evicted.
+  size_t evictions() const;
+  bool has_fewest() const { return outcome == Outcome::kFound && evictions() == fewest; }
+};
+
+struct Limits {
+  // How often the engine judges at most; the search then ends with the best plan so far.
+  size_t judged = 20'000;
+  // A pod that makes room may need room itself, and so on: so many times.
+  size_t depth = 3;
+};
+
+// Why no plan moves this pod, which is on a node: no controller makes it again, it holds what is
+// local to its node or was allocated there, its owner has said that it is not to be disrupted
+// (cluster-autoscaler.kubernetes.io/safe-to-evict, karpenter.sh/do-not-disrupt), or it is
+// part of a pod group. "": it may be moved.
+std::string WhyItStays(const api::Pod& pod);
+
+// Searches moves that reach the goal, few rather than many; deterministic. Every state on the way
+// is one that the engine allows: each pod is judged by all its profile's filters at the moment
+// when it is placed, with the moves before done and those after not. No PodDisruptionBudget is
+// exceeded within a wave, and pods whose budget allows no eviction stay.
+//
+// Which pods go: of each node, as few as let the other in, found by putting back one after the
+// other; where they go, the profile's scores say. A pod that fits nowhere may make others go in
+// turn (an ejection chain, as in Glover, "Ejection chains, reference structures and alternating
+// path methods for traveling salesman problems", 1996). Of several pending pods those of the higher
+// priority come first, and none makes another wait that has a node already.
+//
+// `simulation` has not started, has taken its objects in, and is left as it was. Errors: the
+// cluster has no such pod or node; the pod has a node already.
+Result<Plan> FindPlan(const Goal& goal, simulator::Simulation& simulation,
+                      const Limits& limits = {});
+
+// For people; and one line of JSON (docs/plan.md).
+void AppendTable(const Plan& plan, std::string& out);
+void AppendJson(const Plan& plan, std::string& out);
+
+}  // namespace berth::plan

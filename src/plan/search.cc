@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "berth/api/node.h"
+#include "berth/in_tree/pod_groups.h"
+#include "berth/saturating.h"
+#include "src/cache/cache.h"
+#include "src/engine/judgement.h"
+#include "src/informers/kinds.h"
+#include "src/plan/plan.h"
+#include "src/questions/node_changes.h"
+#include "src/questions/replicas.h"
+
+namespace berth::plan {
+namespace {
+
+using engine::Judgement;
+using informers::Kind;
+using questions::PodPtr;
+
+// Of a pod that makes room, so many nodes are tried.
+constexpr size_t kNodesOfFirst = 64;
+constexpr size_t kNodesOfOthers = 8;
+
+bool IsTrue(const api::Pod& pod, std::string_view annotation) {
+  const std::string* value = api::Find(pod.metadata.annotations, annotation);
+  return value != nullptr && *value == "true";
+}
+
+bool HasLocalStorage(const api::Pod& pod) {
+  return std::ranges::any_of(pod.spec.volumes, [](const api::Volume& volume) {
+    return volume.empty_dir.has_value() && volume.empty_dir->medium != "Memory";
+  });
+}
+
+// The cluster with changes on top of each other, which are taken back in the reverse order.
+class Trial {
+ public:
+  Trial(simulator::Simulation& simulation, const Limits& limits)
+      : simulation_(simulation), most_judged_(limits.judged) {}
+  ~Trial() { TakeBackTo(0); }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  const simulator::Simulation& simulation() const { return simulation_; }
+  size_t depth() const { return made_.size(); }
+  size_t judged() const { return judged_; }
+  bool exhausted() const { return judged_ >= most_judged_ || simulation_.interrupted(); }
+
+  void Remove(const api::Pod& pod) {
+    const std::string key = pod.metadata.Key();
+    made_.emplace_back(Kind::kPod, key, simulation_.api().Find(Kind::kPod, key));
+    simulation_.Delete(Kind::kPod, key);
+    changed_ = true;
+  }
+  void Apply(api::ObjectPtr object) {
+    const Kind kind = simulator::KindOf(object);
+    const std::string key = informers::MetaOf(object)->Key();
+    made_.emplace_back(kind, key, simulation_.api().Find(kind, key));
+    simulation_.Apply(std::move(object));
+    changed_ = true;
+  }
+  void Place(const api::Pod& pod, const std::string& node) {
+    auto placed = std::make_shared<api::Pod>(pod);
+    placed->spec.node_name = node;
+    Apply(PodPtr(std::move(placed)));
+  }
+  void TakeBackTo(size_t depth) {
+    for (; made_.size() > depth; made_.pop_back()) {
+      auto& [kind, key, object] = made_.back();
+      if (object.index() == 0) {
+        simulation_.Delete(kind, key);
+      } else {
+        simulation_.Apply(std::move(object));
+      }
+      changed_ = true;
+    }
+    TakeIn();
+  }
+
+  // The pod as it counts, good as long as `pod`.
+  PodPtr Counted(const api::Pod& pod) const {
+    return simulation_.scheduler().Counted(PodPtr(PodPtr(), &pod));
+  }
+
+  // Of use until the next change.
+  std::unique_ptr<Judgement> Judge(const PodPtr& pod) {
+    TakeIn();
+    ++judged_;
+    return simulation_.scheduler().Judge(pod);
+  }
+  bool FitsOn(const PodPtr& pod, const std::string& node) {
+    const auto judgement = Judge(pod);
+    if (judgement->kind() != Judgement::Kind::kScheduled) return false;
+    return std::ranges::binary_search(judgement->feasible(), judgement->snapshot().FindNode(node));
+  }
+  PodInfoPtr InfoOf(const PodPtr& pod) { return simulation_.scheduler().cache().MakePodInfo(pod); }
+  // As the changes so far have it.
+  const cache::Cache& cache() {
+    TakeIn();
+    return simulation_.scheduler().cache();
+  }
+
+ private:
+  void TakeIn() {
+    if (std::exchange(changed_, false)) simulation_.RunDue();
+  }
+
+  simulator::Simulation& simulation_;
+  const size_t most_judged_;
+  // What stood there before; monostate: nothing did.
+  std::vector<std::tuple<Kind, std::string, api::ObjectPtr>> made_;
+  bool changed_ = false;
+  size_t judged_ = 0;
+};
+
+// Calls visit(id, amount) for each resource of which there is some.
+template <typename Visit>
+void ForEachRequest(const Resources& requests, Visit visit) {
+  const std::pair<ResourceId, int64_t> fixed[] = {{kCpu, requests.milli_cpu},
+                                                  {kMemory, requests.memory},
+                                                  {kEphemeralStorage, requests.ephemeral_storage}};
+  for (const auto& [id, amount] : fixed) {
+    if (amount > 0) visit(id, amount);
+  }
+  for (const auto& [id, amount] : requests.scalars) {
+    if (amount > 0) visit(id, amount);
+  }
+}
+
+// The feasible node with the highest total, by name where several have it, and never `but`. "":
+// there is none.
+std::string BestNode(const Judgement& judgement, std::string_view but = "") {
+  std::pair<int64_t, std::string_view> best;
+  const std::vector<NodeRow>& rows = judgement.feasible();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string_view name = judgement.snapshot().node(rows[i]).metadata.name;
+    const int64_t total = judgement.totals().size() == rows.size() ? judgement.totals()[i] : 0;
+    if (name == but) continue;
+    if (best.second.empty() || total > best.first || (total == best.first && name < best.second)) {
+      best = {total, name};
+    }
+  }
+  return std::string(best.second);
+}
+
+// A pod on a node that may be moved, with what it takes there.
+struct Movable {
+  PodPtr pod;
+  double size = 0;  // the largest part that it is of what is asked for
+};
+
+// A node that may take a pod once some of its pods have gone.
+struct Candidate {
+  std::string node;
+  size_t fewest = 1;  // of its pods must go
+};
+
+class Search {
+ public:
+  Search(simulator::Simulation& simulation, const Limits& limits)
+      : trial_(simulation, limits), limits_(limits), budgets_(simulation) {}
+
+  Result<Plan> Fit(const Goal& goal);
+  Result<Plan> Pending(const Goal& goal);
+  Result<Plan> Empty(const Goal& goal);
+
+ private:
+  struct Step {
+    PodPtr pod;  // as it is on the node that it leaves, or as it waits
+    std::string to;
+  };
+  using Steps = std::vector<Step>;
+
+  std::string WhyItStays(const api::Pod& pod) const;
+  std::vector<Movable> MovableOn(const std::string& node, const PodInfo& asked);
+  std::vector<Candidate> CandidatesFor(const PodPtr& pod);
+  std::vector<PodPtr> PendingPods(int32_t priority);
+  std::optional<std::string> Place(const PodPtr& pod, size_t depth, Steps& steps);
+  bool MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps);
+  bool Replay(const Steps& steps, std::vector<Move>& moves);
+  void Finish(Plan& plan) const { plan.judged = trial_.judged(); }
+  bool Cordon(std::string_view name);
+  std::string MessageOf(const PodPtr& pod);
+
+  Trial trial_;
+  const Limits limits_;
+  const questions::Budgets budgets_;  // as they are before the first move
+  // A node that takes no pods, though some may tolerate that it is cordoned; "": there is none.
+  std::string emptied_;
+  std::set<std::string> moved_;  // keys of pods that are where a plan under way wants them
+};
+
+std::string Search::WhyItStays(const api::Pod& pod) const {
+  if (moved_.contains(pod.metadata.Key())) return "is moved already";
+  if (std::string why = plan::WhyItStays(*trial_.Counted(pod)); !why.empty()) return why;
+  if (budgets_.Ask(pod) == questions::Leave::kRefused) {
+    std::string names;
+    for (const std::string& name : budgets_.Of(pod)) names += (names.empty() ? "" : ", ") + name;
+    return "its PodDisruptionBudget allows no eviction: " + names;
+  }
+  return "";
+}
+
+// Those that may be moved, the smallest first: they free least, so they are put back first.
+std::vector<Movable> Search::MovableOn(const std::string& node, const PodInfo& asked) {
+  std::vector<Movable> movable;
+  const cache::Cache& cache = trial_.cache();
+  const NodeRow row = cache.FindNode(node);
+  if (row == kNoRow) return movable;
+  for (const PodInfo* pod : cache.pods(row)) {
+    if (!WhyItStays(*pod->pod).empty()) continue;
+    Movable one{pod->pod, 0};
+    ForEachRequest(asked.requests, [&](ResourceId id, int64_t wanted) {
+      const auto part = static_cast<double>(pod->placed.Get(id)) / static_cast<double>(wanted);
+      one.size = std::max(one.size, part);
+    });
+    movable.push_back(std::move(one));
+  }
+  std::ranges::sort(movable, {}, [](const Movable& one) {
+    return std::tuple(one.size, one.pod->metadata.Key());
+  });
+  return movable;
+}
+
+// The nodes that reject the pod for what others hold there, with the number of pods that must go at
+// least for it to have what it requests; those where that is never enough are left out. Fewest
+// first.
+std::vector<Candidate> Search::CandidatesFor(const PodPtr& pod) {
+  std::vector<Candidate> candidates;
+  const auto judgement = trial_.Judge(pod);
+  if (judgement->kind() != Judgement::Kind::kUnschedulable) return candidates;
+  judgement->Explain();
+  const PodInfoPtr asked = trial_.InfoOf(pod);
+  const Snapshot& snapshot = judgement->snapshot();
+  snapshot.nodes().ForEach([&](NodeRow row) {
+    if (judgement->statuses().Get(row).code() != Code::kUnschedulable) return;
+    if (snapshot.node(row).metadata.name == emptied_) return;
+    std::vector<const PodInfo*> movable;
+    for (const PodInfo* other : snapshot.pods(row)) {
+      if (WhyItStays(*other->pod).empty()) movable.push_back(other);
+    }
+    if (movable.empty()) return;
+    size_t fewest = 1;
+    ForEachRequest(asked->requests, [&](ResourceId id, int64_t wanted) {
+      WideAmount room = WideAmount{snapshot.allocatable(id)[row]} - snapshot.requested(id)[row];
+      std::vector<int64_t> amounts;
+      for (const PodInfo* other : movable) amounts.push_back(other->placed.Get(id));
+      std::ranges::sort(amounts, std::greater());
+      size_t gone = 0;
+      while (room < wanted && gone < amounts.size()) room += amounts[gone++];
+      fewest = std::max(fewest, room < wanted ? movable.size() + 1 : gone);
+    });
+    if (fewest <= movable.size()) candidates.push_back({snapshot.node(row).metadata.name, fewest});
+  });
+  std::ranges::sort(candidates, {}, [](const Candidate& one) {
+    return std::tuple(one.fewest, std::string_view(one.node));
+  });
+  return candidates;
+}
+
+// Puts the pod on a node, making room there if need be; the steps for that are added. nullopt: none
+// was found, and nothing is changed.
+std::optional<std::string> Search::Place(const PodPtr& pod, size_t depth, Steps& steps) {
+  {
+    const auto judgement = trial_.Judge(pod);
+    if (judgement->kind() == Judgement::Kind::kScheduled) {
+      std::string node = BestNode(*judgement, emptied_);
+      if (node.empty()) return std::nullopt;
+      trial_.Place(*pod, node);
+      return node;
+    }
+  }
+  if (depth == 0 || trial_.exhausted()) return std::nullopt;
+  const std::vector<Candidate> candidates = CandidatesFor(pod);
+  for (size_t i = 0; i < std::min(candidates.size(), kNodesOfOthers); ++i) {
+    if (MakeRoomOn(candidates[i].node, pod, depth, steps)) return candidates[i].node;
+  }
+  return std::nullopt;
+}
+
+// Moves pods off the node until this one fits there, and puts it there. False: that was not
+// possible, and nothing is changed.
+bool Search::MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps) {
+  const size_t before = trial_.depth();
+  const size_t steps_before = steps.size();
+  const std::set<std::string> moved_before = moved_;
+  const auto give_up = [&] {
+    trial_.TakeBackTo(before);
+    steps.resize(steps_before);
+    moved_ = moved_before;
+    return false;
+  };
+  const std::vector<Movable> movable = MovableOn(node, *trial_.InfoOf(pod));
+  for (const Movable& one : movable) trial_.Remove(*one.pod);
+  if (!trial_.FitsOn(pod, node)) return give_up();
+  std::vector<PodPtr> leaving;
+  for (const Movable& one : movable) {
+    if (trial_.exhausted()) return give_up();
+    const size_t mark = trial_.depth();
+    trial_.Apply(one.pod);
+    if (trial_.FitsOn(pod, node)) continue;
+    trial_.TakeBackTo(mark);
+    leaving.push_back(one.pod);
+  }
+  trial_.Place(*pod, node);
+  moved_.insert(pod->metadata.Key());
+  for (const PodPtr& one : leaving) moved_.insert(one->metadata.Key());
+  // The largest first: it has the fewest places.
+  for (auto it = leaving.rbegin(); it != leaving.rend(); ++it) {
+    const auto to = Place(questions::PendingCopy(**it, (*it)->metadata.name), depth - 1, steps);
+    if (!to) return give_up();
+    steps.push_back({*it, *to});
+  }
+  return true;
+}
+
+// Carries the steps out in the cluster as it is, each judged in the state that it meets, and writes
+// them down as moves. False: one of them is not allowed there.
+bool Search::Replay(const Steps& steps, std::vector<Move>& moves) {
+  questions::Budgets budgets = budgets_;
+  size_t wave = 1;
+  std::vector<PodPtr> of_wave;
+  for (const Step& step : steps) {
+    const bool waits = step.pod->spec.node_name.empty();
+    const PodPtr again =
+        waits ? step.pod : questions::PendingCopy(*step.pod, step.pod->metadata.name);
+    if (!waits) trial_.Remove(*step.pod);
+    if (!trial_.FitsOn(again, step.to)) return false;
+    trial_.Place(*again, step.to);
+    if (!waits && budgets.Ask(*step.pod) == questions::Leave::kRefused) {
+      for (const PodPtr& pod : of_wave) budgets.Count(*pod, 1);
+      of_wave.clear();
+      ++wave;
+    }
+    if (!waits && budgets.Ask(*step.pod) == questions::Leave::kCounted) {
+      budgets.Count(*step.pod, -1);
+      of_wave.push_back(step.pod);
+    }
+    Move move{.pod = step.pod->metadata.Key(),
+              .uid = step.pod->metadata.uid,
+              .from = step.pod->spec.node_name,
+              .to = step.to,
+              .wave = wave};
+    const PodInfoPtr info = trial_.InfoOf(step.pod);
+    ForEachRequest(info->requests, [&](ResourceId id, int64_t amount) {
+      move.frees.emplace_back(trial_.cache().resource_names().Name(id), amount);
+    });
+    moves.push_back(std::move(move));
+  }
+  return true;
+}
+
+// Why no node takes it.
+std::string Search::MessageOf(const PodPtr& pod) {
+  const auto judgement = trial_.Judge(pod);
+  judgement->Explain();
+  return judgement->message();
+}
+
+Result<Plan> Search::Fit(const Goal& goal) {
+  Plan plan{.goal = goal};
+  const PodPtr pod = trial_.simulation().FindPod(goal.name);
+  if (pod == nullptr) return Fail("the cluster has no pod " + goal.name);
+  if (!pod->spec.node_name.empty()) {
+    return Fail(goal.name + " is on " + pod->spec.node_name + " already");
+  }
+  std::string message;
+  {
+    const auto judgement = trial_.Judge(pod);
+    if (judgement->kind() == Judgement::Kind::kScheduled) {
+      const Steps steps = {{pod, BestNode(*judgement)}};
+      plan.outcome = Plan::Outcome::kFound;
+      (void)Replay(steps, plan.moves);
+      Finish(plan);
+      return plan;
+    }
+    judgement->Explain();
+    message = judgement->message();
+    if (judgement->kind() != Judgement::Kind::kUnschedulable) {
+      plan.outcome = Plan::Outcome::kImpossible;
+      plan.why = message;
+      Finish(plan);
+      return plan;
+    }
+  }
+  const std::vector<Candidate> candidates = CandidatesFor(pod);
+  if (candidates.empty()) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = "no node has it, whichever pods move: " + message;
+    Finish(plan);
+    return plan;
+  }
+  plan.fewest = candidates.front().fewest;
+  std::optional<size_t> best;  // how many pods the best plan so far evicts
+  for (size_t i = 0; i < std::min(candidates.size(), kNodesOfFirst) && !trial_.exhausted(); ++i) {
+    const Candidate& candidate = candidates[i];
+    if (best && candidate.fewest >= *best) break;
+    Steps steps;
+    const bool found = MakeRoomOn(candidate.node, pod, limits_.depth, steps);
+    trial_.TakeBackTo(0);
+    moved_.clear();
+    if (!found || (best && steps.size() >= *best)) continue;
+    // What was judged with the pod on its node has to be allowed before it is there, too.
+    const size_t evictions = steps.size();
+    steps.push_back({pod, candidate.node});
+    std::vector<Move> moves;
+    const bool allowed = Replay(steps, moves);
+    trial_.TakeBackTo(0);
+    if (!allowed) continue;
+    plan.moves = std::move(moves);
+    best = evictions;
+  }
+  if (best) {
+    plan.outcome = Plan::Outcome::kFound;
+  } else {
+    plan.why = "no moves were found: " + message;
+  }
+  Finish(plan);
+  return plan;
+}
+
+// Those of at least this priority that wait for a node, the most important first.
+std::vector<PodPtr> Search::PendingPods(int32_t priority) {
+  std::vector<PodPtr> pods;
+  trial_.simulation().api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
+    const PodPtr& pod = std::get<PodPtr>(object);
+    if (pod->spec.node_name.empty() && pod->spec.priority.value_or(0) >= priority) {
+      pods.push_back(pod);
+    }
+  });
+  std::ranges::stable_sort(pods, {}, [](const PodPtr& pod) {
+    return std::tuple(-int64_t{pod->spec.priority.value_or(0)},
+                      pod->metadata.creation_timestamp.value_or(Time()));
+  });
+  return pods;
+}
+
+Result<Plan> Search::Pending(const Goal& goal) {
+  Plan plan{.goal = goal};
+  const std::vector<PodPtr> pods = PendingPods(goal.priority);
+  // A pod that needs room needs it whatever becomes of the others.
+  for (const PodPtr& pod : pods) {
+    if (trial_.Judge(pod)->kind() == Judgement::Kind::kScheduled) continue;
+    const std::vector<Candidate> candidates = CandidatesFor(pod);
+    if (!candidates.empty()) plan.fewest = std::max(plan.fewest, candidates.front().fewest);
+  }
+  Steps steps;
+  for (const PodPtr& pod : pods) {
+    if (PodGroupNameOf(*trial_.Counted(*pod)) != nullptr) {
+      plan.left_out.push_back({pod->metadata.Key(), "it is part of a pod group"});
+      continue;
+    }
+    if (const auto to = Place(pod, limits_.depth, steps)) {
+      moved_.insert(pod->metadata.Key());
+      steps.push_back({pod, *to});
+    } else {
+      plan.left_out.push_back({pod->metadata.Key(), MessageOf(pod)});
+    }
+  }
+  trial_.TakeBackTo(0);
+  moved_.clear();
+  if (!Replay(steps, plan.moves)) {
+    plan.moves.clear();
+    plan.left_out.clear();
+    plan.why = "moves were found, and in no order that is allowed at each step";
+  } else if (plan.left_out.empty()) {
+    plan.outcome = Plan::Outcome::kFound;
+  } else if (!plan.moves.empty()) {
+    plan.outcome = Plan::Outcome::kPartly;
+  } else {
+    plan.why = "no moves were found";
+  }
+  Finish(plan);
+  return plan;
+}
+
+// As kubectl does it, and as the node lifecycle controller then taints the node. False: there is no
+// such node.
+bool Search::Cordon(std::string_view name) {
+  const auto node = simulator::FindIn<api::Node>(trial_.simulation().api(), Kind::kNode, name);
+  if (node == nullptr) return false;
+  trial_.Apply(questions::Cordoned(*node));
+  return true;
+}
+
+Result<Plan> Search::Empty(const Goal& goal) {
+  Plan plan{.goal = goal};
+  if (!Cordon(goal.name)) return Fail("the cluster has no node " + goal.name);
+  emptied_ = goal.name;
+  std::vector<PodPtr> leaving = questions::PodsOn(trial_.simulation(), goal.name);
+  std::erase_if(leaving, [](const PodPtr& pod) {
+    return questions::IsDaemon(*pod) || questions::IsMirror(*pod);
+  });
+  for (const PodPtr& pod : leaving) {
+    if (std::string why = WhyItStays(*pod); !why.empty()) {
+      plan.left_out.push_back({pod->metadata.Key(), std::move(why)});
+    }
+  }
+  if (!plan.left_out.empty()) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = "pods on it stay";
+    Finish(plan);
+    return plan;
+  }
+  plan.fewest = leaving.size();
+  // The largest first: it has the fewest places.
+  const auto size = [this](const PodPtr& pod) {
+    const PodInfoPtr asked = trial_.InfoOf(pod);
+    return std::tuple(-asked->requests.milli_cpu, -asked->requests.memory, pod->metadata.Key());
+  };
+  std::ranges::sort(leaving, {}, size);
+  for (const PodPtr& pod : leaving) moved_.insert(pod->metadata.Key());
+  Steps steps;
+  for (const PodPtr& pod : leaving) {
+    trial_.Remove(*pod);
+    const PodPtr again = questions::PendingCopy(*pod, pod->metadata.name);
+    const auto to = Place(again, limits_.depth, steps);
+    if (!to) {
+      plan.why = pod->metadata.Key() + " fits nowhere else: " + MessageOf(again);
+      Finish(plan);
+      return plan;
+    }
+    steps.push_back({pod, *to});
+  }
+  trial_.TakeBackTo(0);
+  moved_.clear();
+  (void)Cordon(goal.name);
+  if (Replay(steps, plan.moves)) {
+    plan.outcome = Plan::Outcome::kFound;
+  } else {
+    plan.moves.clear();
+    plan.why = "moves were found, and in no order that is allowed at each step";
+  }
+  Finish(plan);
+  return plan;
+}
+
+}  // namespace
+
+size_t Plan::evictions() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(moves, [](const Move& move) { return !move.from.empty(); }));
+}
+
+std::string WhyItStays(const api::Pod& pod) {
+  if (questions::IsDaemon(pod)) return "a DaemonSet's pod";
+  if (questions::IsMirror(pod)) return "its kubelet's own pod";
+  if (!questions::ComesBack(pod)) return "no controller makes it again";
+  if (pod.metadata.deletion_timestamp) return "it is being deleted";
+  if (PodGroupNameOf(pod) != nullptr) return "it is part of a pod group";
+  if (!pod.spec.resource_claims.empty()) return "its resource claims are allocated on its node";
+  constexpr std::string_view kSafe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+  const std::string* safe = api::Find(pod.metadata.annotations, kSafe);
+  if (safe != nullptr && *safe == "false") return std::string(kSafe) + " is \"false\"";
+  constexpr std::string_view kKeep = "karpenter.sh/do-not-disrupt";
+  if (IsTrue(pod, kKeep)) return std::string(kKeep) + " is \"true\"";
+  if (HasLocalStorage(pod) && !IsTrue(pod, kSafe)) return "it has local storage (emptyDir)";
+  return "";
+}
+
+Result<Plan> FindPlan(const Goal& goal, simulator::Simulation& simulation, const Limits& limits) {
+  Search search(simulation, limits);
+  switch (goal.kind) {
+    case Goal::Kind::kFit:
+      return search.Fit(goal);
+    case Goal::Kind::kPending:
+      return search.Pending(goal);
+    case Goal::Kind::kEmpty:
+      break;
+  }
+  return search.Empty(goal);
+}
+
+}  // namespace berth::plan

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/questions/node_changes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/questions/changes.h"
+
+namespace berth::questions {
+
+namespace {
+
+using informers::Kind;
+
+}  // namespace
+
+bool IsReady(const api::Pod& pod) {
+  return std::ranges::any_of(pod.status.conditions, [](const api::PodCondition& condition) {
+    return condition.type == "Ready" && condition.status == "True";
+  });
+}
+
+Budgets::Budgets(const simulator::Simulation& simulation) {
+  simulation.api().ForEach(Kind::kPodDisruptionBudget, [this](const api::ObjectPtr& object) {
+    const auto& budget = *api::As<api::PodDisruptionBudget>(object);
+    const auto selector = LabelSelectorMatcher::Make(budget.spec.selector);
+    if (!selector) return;
+    budgets_.push_back(
+        {.namespace_ = budget.metadata.namespace_,
+         .key = budget.metadata.Key(),
+         .selector = *selector,
+         .always_unhealthy = budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
+         .allowed = budget.status.disruptions_allowed,
+         .healthy = budget.status.current_healthy,
+         .desired = budget.status.desired_healthy});
+  });
+}
+
+std::vector<std::string> Budgets::Of(const api::Pod& pod) const {
+  std::vector<std::string> names;
+  for (const Budget& budget : budgets_) {
+    if (Selects(budget, pod)) names.push_back(budget.key);
+  }
+  return names;
+}
+
+Leave Budgets::Ask(const api::Pod& pod) const {
+  if (pod.status.phase == "Pending" || pod.metadata.deletion_timestamp) return Leave::kFree;
+  const Budget* only = nullptr;
+  for (const Budget& budget : budgets_) {
+    if (!Selects(budget, pod)) continue;
+    if (only != nullptr) return Leave::kRefused;
+    only = &budget;
+  }
+  if (only == nullptr) return Leave::kFree;
+  const bool healthy = only->desired > 0 && only->healthy >= only->desired;
+  if (!IsReady(pod) && (only->always_unhealthy || healthy)) return Leave::kFree;
+  return only->allowed > 0 ? Leave::kCounted : Leave::kRefused;
+}
+
+void Budgets::Count(const api::Pod& pod, int by) {
+  for (Budget& budget : budgets_) {
+    if (!Selects(budget, pod)) continue;
+    budget.allowed += by;
+    if (IsReady(pod)) budget.healthy += by;
+  }
+}
+
+namespace {
+
+using informers::Kind;
+using simulator::Simulation;
+
+Error NoNode(std::string_view name) { return {"the cluster has no node " + std::string(name)}; }
+
+bool HasEmptyDir(const api::Pod& pod) {
+  return std::ranges::any_of(
+      pod.spec.volumes, [](const api::Volume& volume) { return volume.empty_dir.has_value(); });
+}
+
+// The pod goes and, where a controller has it, comes back; whether it has a node then.
+bool Evict(const api::Pod& pod, Simulation& simulation) {
+  simulation.Delete(Kind::kPod, pod.metadata.Key());
+  if (ComesBack(pod)) simulation.Apply(PendingCopy(pod, pod.metadata.name));
+  Settle(simulation);
+  const auto successor = simulation.FindPod(pod.metadata.Key());
+  return successor != nullptr && !successor->spec.node_name.empty();
+}
+
+}  // namespace
+
+std::shared_ptr<const api::Node> Cordoned(const api::Node& node) {
+  auto cordoned = std::make_shared<api::Node>(node);
+  cordoned->spec.unschedulable = true;
+  const api::Taint taint{std::string(kUnschedulableTaint), "", "NoSchedule"};
+  const auto is_it = [&taint](const api::Taint& other) {
+    return other.key == taint.key && other.effect == taint.effect;
+  };
+  if (std::ranges::none_of(cordoned->spec.taints, is_it)) cordoned->spec.taints.push_back(taint);
+  return cordoned;
+}
+
+Result<void> AddNodes(size_t count, std::string_view like, Simulation& simulation) {
+  for (size_t i = 0; i < count && !simulation.interrupted(); ++i) {
+    auto delta = NodeLike(like, simulation.api());
+    if (!delta) return Fail(NoNode(like));
+    for (api::ObjectPtr& object : delta->put) simulation.Apply(std::move(object));
+  }
+  Settle(simulation);
+  return {};
+}
+
+Result<void> RemoveNode(std::string_view name, Simulation& simulation) {
+  const std::vector<PodPtr> pods = PodsOn(simulation, name);
+  if (!simulation.Delete(Kind::kNode, name)) return Fail(NoNode(name));
+  for (const PodPtr& pod : pods) simulation.Delete(Kind::kPod, pod->metadata.Key());
+  for (const PodPtr& pod : pods) {
+    if (ComesBack(*pod)) simulation.Apply(PendingCopy(*pod, pod->metadata.name));
+  }
+  Settle(simulation);
+  return {};
+}
+
+Result<Drained> Drain(std::string_view name, Simulation& simulation) {
+  const auto node = simulator::FindIn<api::Node>(simulation.api(), Kind::kNode, name);
+  if (node == nullptr) return Fail(NoNode(name));
+  simulation.Apply(Cordoned(*node));
+  simulation.RunDue();
+  Drained drained;
+  drained.node = name;
+  Budgets budgets(simulation);
+  std::vector<PodPtr> left = PodsOn(simulation, name);
+  std::erase_if(left, [](const PodPtr& pod) { return IsDaemon(*pod) || IsMirror(*pod); });
+  for (size_t before = left.size() + 1; left.size() < before;) {
+    before = left.size();
+    std::erase_if(left, [&](const PodPtr& pod) {
+      const Leave leave = budgets.Ask(*pod);
+      if (leave == Leave::kRefused) return false;
+      if (leave == Leave::kCounted) budgets.Count(*pod, -1);
+      const bool placed = Evict(*pod, simulation);
+      if (leave == Leave::kCounted && placed) budgets.Count(*pod, 1);
+      if (HasEmptyDir(*pod)) drained.with_empty_dir.push_back(pod->metadata.Key());
+      (!ComesBack(*pod) ? drained.unmanaged
+       : placed         ? drained.moved
+                        : drained.homeless)
+          .push_back(pod->metadata.Key());
+      return true;
+    });
+  }
+  for (const PodPtr& pod : left) {
+    drained.stopped.push_back({pod->metadata.Key(), budgets.Of(*pod)});
+  }
+  return drained;
+}
+
+}  // namespace berth::questions

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/api/node.h"
+#include "berth/api/pod.h"
+#include "berth/label_selector.h"
+#include "berth/result.h"
+#include "src/questions/replicas.h"
+#include "src/simulator/simulation.h"
+
+namespace berth::questions {
+
+// Whether its condition Ready is true.
+bool IsReady(const api::Pod& pod);
+
+// What the API server says to an eviction.
+enum class Leave {
+  kRefused,
+  kCounted,  // the budget allows one less
+  kFree,     // it disrupts nothing that a budget protects
+};
+
+// How many evictions each PodDisruptionBudget allows: at first as its status says.
+class Budgets {
+ public:
+  explicit Budgets(const simulator::Simulation& simulation);
+
+  // Those that select the pod.
+  std::vector<std::string> Of(const api::Pod& pod) const;
+  Leave Ask(const api::Pod& pod) const;
+  // `by`: -1 where a pod goes, 1 where its successor runs.
+  void Count(const api::Pod& pod, int by);
+
+ private:
+  struct Budget {
+    std::string namespace_;
+    std::string key;
+    LabelSelectorMatcher selector;
+    bool always_unhealthy = false;  // those that are not ready may always go
+    int64_t allowed = 0;
+    int64_t healthy = 0;
+    int64_t desired = 0;
+  };
+  static bool Selects(const Budget& budget, const api::Pod& pod) {
+    return budget.namespace_ == pod.metadata.namespace_ &&
+           budget.selector.Matches(pod.metadata.labels);
+  }
+
+  std::vector<Budget> budgets_;
+};
+
+// Changes of nodes in a simulation that has started and settled. Each settles it again.
+//
+// Thread safety: as the simulation's.
+// The node as kubectl cordons it, and as the node lifecycle controller then taints it.
+std::shared_ptr<const api::Node> Cordoned(const api::Node& node);
+
+// Nodes with the shape of this one; see NodeLike. Errors: there is no such node.
+Result<void> AddNodes(size_t count, std::string_view like, simulator::Simulation& simulation);
+
+// The node fails: its pods go with it, whatever budgets say, and those of controllers other than
+// DaemonSets come back under their names. Errors: there is no such node.
+Result<void> RemoveNode(std::string_view name, simulator::Simulation& simulation);
+
+// What became of a drain.
+struct Drained {
+  // A pod that stays, since the API server refuses its eviction.
+  struct Stopped {
+    std::string pod;
+    std::vector<std::string> budgets;  // namespace/name
+  };
+  std::string node;
+  std::vector<Stopped> stopped;
+  std::vector<std::string> homeless;   // evicted; they come back, and fit nowhere
+  std::vector<std::string> unmanaged;  // evicted; no controller makes them again
+  std::vector<std::string> moved;      // evicted; they are elsewhere
+  // Of those evicted, the ones with an emptyDir volume, whose data is lost.
+  std::vector<std::string> with_empty_dir;
+
+  bool ok() const { return stopped.empty() && homeless.empty(); }
+};
+
+// Cordons the node and evicts its pods one after the other, by name, as `kubectl drain --force
+// --ignore-daemonsets --delete-emptydir-data` does; those of DaemonSets and kubelets stay. An
+// eviction is refused while the pod's budget allows none, or where it has several; the budget
+// allows one more as soon as the evicted pod's successor has a node. Pods that have not begun to
+// run, or are being deleted, need no budget's leave; nor do those that are not ready where the
+// budget's unhealthyPodEvictionPolicy lets them go. Goes on while evictions are granted. Errors:
+// there is no such node.
+Result<Drained> Drain(std::string_view name, simulator::Simulation& simulation);
+
+}  // namespace berth::questions

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "berth/api/pod.h"
+#include "berth/time.h"
+#include "src/simulator/simulation.h"
+
+namespace berth::questions {
+
+// The pods without a node, grouped by what keeps them there: pods that the same plugins reject for
+// the same reasons are one group, on however many nodes each. Each is judged alone, as PodVerdict
+// has it, and replicas that are alike but once, so that thousands cost no more than a few.
+//
+// Thread safety: as the simulation's.
+class PendingPods {
+ public:
+  // `simulation` has its objects and has not started, and stays so; both outlive this.
+  PendingPods(simulator::Simulation& simulation, const Clock& clock);
+
+  // Judges on until all are, or `budget` has passed, or the thread's limit of time is up
+  // (framework::TimeLimit): then the last pod has yet to be judged.
+  void Judge(Duration budget);
+  bool complete() const { return next_ == pods_.size(); }
+
+  // Appends {"complete":true,"groups":[...],"judged":7,"pending":7}, the largest group first. A
+  // group:
+  // {"message":...,"pods":["ns/name"],"reasons":[{"nodes":3,"plugin":...,"reasons":[...]}],
+  // "result":"unschedulable"}; message and reasons are those of its first pod, and may be missing.
+  void Append(std::string& out) const;
+  // The same for people to read: a line a group, with its message and the first of its pods.
+  void AppendTable(std::string& out) const;
+
+ private:
+  using PodPtr = std::shared_ptr<const api::Pod>;
+  struct Group {
+    std::string result;
+    std::string reasons;  // as JSON
+    std::string message;
+    std::vector<std::string> pods;
+  };
+
+  // nullptr: the time was up.
+  Group* JudgeOne(const PodPtr& pod);
+  // The largest first.
+  std::vector<const Group*> GroupsBySize() const;
+
+  simulator::Simulation& simulation_;
+  const Clock& clock_;
+  std::vector<PodPtr> pods_;  // those alike side by side
+  size_t next_ = 0;
+  Group* last_ = nullptr;                // of the pod before
+  std::map<std::string, Group> groups_;  // by result and reasons
+};
+
+// "shop/Deployment/web", as `berth simulate --scale` has it; of a pod without a controller "". A
+// ReplicaSet that a Deployment made, as its pods' label pod-template-hash tells, counts as that.
+std::string OwnerOf(const api::Pod& pod);
+
+}  // namespace berth::questions

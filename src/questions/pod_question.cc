@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/questions/pod_question.h"
+
+#include <utility>
+
+#include "berth/in_tree/pod_groups.h"
+
+namespace berth::questions {
+namespace {
+
+using PodPtr = std::shared_ptr<const api::Pod>;
+using GroupPtr = std::shared_ptr<const engine::PodGroupPreview>;
+
+GroupPtr GroupOf(const PodPtr& waiting, const PodQuestion& question,
+                 scheduler::Scheduler& scheduler) {
+  const PodPtr counted = scheduler.Counted(waiting);
+  const api::Pod& pod = *counted;
+  // A pod that runs is resized alone.
+  const std::string* name = pod.spec.node_name.empty() ? PodGroupNameOf(pod) : nullptr;
+  if (name == nullptr) return nullptr;
+  const GroupPtr& known = question.known_group;
+  if (known != nullptr && known->pod_group == api::NamespacedKey(pod.metadata.namespace_, *name)) {
+    return known;
+  }
+  auto preview = scheduler.PreviewPodGroup(*waiting, question.effects);
+  return preview ? std::make_shared<const engine::PodGroupPreview>(*std::move(preview)) : nullptr;
+}
+
+// Puts a placed pod back among those that wait, and returns it so.
+PodPtr TakeOffItsNode(const api::Pod& placed, simulator::Simulation& picture) {
+  auto waiting = std::make_shared<api::Pod>(placed);
+  waiting->spec.node_name.clear();
+  waiting->status.nominated_node_name.clear();
+  // Not as an update: no scheduler sees a pod that leaves its node alive.
+  picture.Delete(informers::Kind::kPod, placed.metadata.Key());
+  picture.Apply(PodPtr(std::move(waiting)));
+  picture.RunDue();
+  return picture.FindPod(placed.metadata.Key());
+}
+
+}  // namespace
+
+explain::Explanation Explain(scheduler::Scheduler& scheduler,
+                             const std::shared_ptr<const api::Pod>& pod,
+                             const PodQuestion& question) {
+  std::optional<explain::Fixes> fixes;
+  if (question.find_fixes) fixes = question.find_fixes(pod);
+  const auto now = [clock = question.clock] { return clock == nullptr ? Time() : clock->Now(); };
+  const Time began = now();
+  explain::Explanation explanation{.judgement = scheduler.Judge(pod)};
+  const Time decided = now();
+  engine::Judgement& judgement = *explanation.judgement;
+  judgement.Explain();
+  if (question.preemption) judgement.PreviewPreemption();
+  if (question.claims) judgement.PreviewClaims();
+  explanation.group = GroupOf(pod, question, scheduler);
+  if (judgement.kind() == engine::Judgement::Kind::kUnschedulable) {
+    explanation.fixes = std::move(fixes);
+  }
+  explanation.position = question.position;
+  explanation.decision = decided - began;
+  explanation.reasons = now() - decided;
+  return explanation;
+}
+
+std::optional<explain::Explanation> Explain(simulator::Simulation& picture, const std::string& key,
+                                            const PodQuestion& question) {
+  const PodPtr found = picture.FindPod(key);
+  if (found == nullptr) return std::nullopt;
+  const bool placed = !found->spec.node_name.empty() && !picture.IsWaiting(*found);
+  const PodPtr pod = placed ? TakeOffItsNode(*found, picture) : found;
+  explain::Explanation explanation = Explain(picture.scheduler(), pod, question);
+  if (placed) explanation.placed = found;
+  return explanation;
+}
+
+}  // namespace berth::questions

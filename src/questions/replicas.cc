@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/questions/replicas.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace berth::questions {
+
+using informers::Kind;
+
+const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta) {
+  for (const api::OwnerReference& owner : meta.owner_references) {
+    if (owner.controller) return &owner;
+  }
+  return nullptr;
+}
+
+bool IsDaemon(const api::Pod& pod) {
+  const api::OwnerReference* controller = ControllerOf(pod.metadata);
+  return controller != nullptr && controller->kind == "DaemonSet";
+}
+
+bool IsMirror(const api::Pod& pod) {
+  return api::Find(pod.metadata.annotations, "kubernetes.io/config.mirror") != nullptr;
+}
+
+bool ComesBack(const api::Pod& pod) {
+  return ControllerOf(pod.metadata) != nullptr && !IsDaemon(pod) && !IsMirror(pod);
+}
+
+PodPtr PendingCopy(const api::Pod& pod, const std::string& name) {
+  auto copy = std::make_shared<api::Pod>(pod);
+  api::ObjectMeta& meta = copy->metadata;
+  meta.uid += "/" + name + "/again";
+  meta.name = name;
+  meta.resource_version.clear();
+  meta.creation_timestamp.reset();
+  meta.deletion_timestamp.reset();
+  copy->spec.node_name.clear();
+  copy->status = {};
+  copy->status.phase = "Pending";
+  return copy;
+}
+
+std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_view node) {
+  std::vector<PodPtr> pods;
+  simulation.api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
+    const auto& pod = std::get<PodPtr>(object);
+    if (pod->spec.node_name == node) pods.push_back(pod);
+  });
+  return pods;
+}
+
+std::string WhyPending(const api::Pod& pod) {
+  for (const api::PodCondition& condition : pod.status.conditions) {
+    if (condition.type == "PodScheduled") return condition.message;
+  }
+  return "";
+}
+
+void Reschedule(simulator::Simulation& simulation) {
+  std::vector<PodPtr> pods;
+  simulation.api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
+    const auto& pod = std::get<PodPtr>(object);
+    if (!pod->spec.node_name.empty() && ComesBack(*pod)) pods.push_back(pod);
+  });
+  std::ranges::stable_sort(pods, {}, [](const PodPtr& pod) {
+    return pod->metadata.creation_timestamp.value_or(Time());
+  });
+  for (const PodPtr& pod : pods) simulation.Delete(Kind::kPod, pod->metadata.Key());
+  for (const PodPtr& pod : pods) simulation.Apply(PendingCopy(*pod, pod->metadata.name));
+  Settle(simulation);
+}
+
+void Settle(simulator::Simulation& simulation) {
+  // Longer than anything may wait in a binding cycle.
+  constexpr Duration kLimit = std::chrono::minutes(30);
+  simulation.RunUntilQuiet(kLimit);
+}
+
+namespace {
+
+using informers::Kind;
+using simulator::Simulation;
+
+// The names of the objects that own the pods: the controller or, of a Deployment, its ReplicaSets.
+std::set<std::string> OwnersOf(const Scale& scale, const Simulation& simulation) {
+  if (scale.kind != "Deployment") return {scale.name};
+  std::set<std::string> names;
+  simulation.api().ForEach(Kind::kReplicaSet, [&](const api::ObjectPtr& object) {
+    const api::ObjectMeta& meta = api::As<api::ReplicaSet>(object)->metadata;
+    const api::OwnerReference* owner = ControllerOf(meta);
+    if (meta.namespace_ != scale.namespace_ || owner == nullptr) return;
+    if (owner->kind == scale.kind && owner->name == scale.name) names.insert(meta.name);
+  });
+  return names;
+}
+
+// The number at the end of a StatefulSet's pod, or -1.
+int64_t OrdinalOf(const api::Pod& pod) {
+  const std::string& name = pod.metadata.name;
+  const size_t dash = name.rfind('-');
+  if (dash == std::string::npos) return -1;
+  int64_t ordinal = -1;
+  std::from_chars(name.data() + dash + 1, name.data() + name.size(), ordinal);
+  return ordinal;
+}
+
+// What the ReplicaSet controller knows of a pod when it has too many.
+struct PodRank {
+  PodPtr pod;
+  bool has_node = false;
+  int phase = 0;
+  bool ready = false;
+  std::optional<Time> ready_since;
+  int64_t deletion_cost = 0;
+  int64_t beside = 0;  // how many of its like are on its node
+};
+
+int PhaseRank(const std::string& phase) {
+  if (phase == "Running") return 2;
+  return phase == "Unknown" ? 1 : 0;
+}
+
+int64_t DeletionCostOf(const api::Pod& pod) {
+  const std::string* text =
+      api::Find(pod.metadata.annotations, "controller.kubernetes.io/pod-deletion-cost");
+  int64_t cost = 0;
+  if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), cost);
+  return cost;
+}
+
+PodRank RankOf(const PodPtr& pod, const std::map<std::string, int64_t>& by_node) {
+  PodRank rank;
+  rank.pod = pod;
+  rank.has_node = !pod->spec.node_name.empty();
+  rank.phase = PhaseRank(pod->status.phase);
+  rank.deletion_cost = DeletionCostOf(*pod);
+  if (rank.has_node) rank.beside = by_node.at(pod->spec.node_name);
+  for (const api::PodCondition& condition : pod->status.conditions) {
+    if (condition.type != "Ready" || condition.status != "True") continue;
+    rank.ready = true;
+    rank.ready_since = condition.last_transition_time;
+  }
+  return rank;
+}
+
+// The power of two of how many nanoseconds have passed; -1: none.
+int AgeRank(Time since, Time now) {
+  if (since >= now) return -1;
+  return static_cast<int>(std::bit_width(static_cast<uint64_t>((now - since).count()))) - 1;
+}
+
+// Of two times that differ: whether the pod of the first goes before that of the second. What is
+// not known counts as just now; within a power of two of their ages uids decide, as by chance.
+bool IsYounger(const std::optional<Time>& a, const std::optional<Time>& b, const PodRank& of_a,
+               const PodRank& of_b, Time now) {
+  if (!a || !b) return !a;
+  const int rank_a = AgeRank(*a, now);
+  const int rank_b = AgeRank(*b, now);
+  if (rank_a != rank_b) return rank_a < rank_b;
+  return of_a.pod->metadata.uid < of_b.pod->metadata.uid;
+}
+
+// Whether the ReplicaSet controller takes the first before the second.
+bool GoesBefore(const PodRank& a, const PodRank& b, Time now) {
+  if (a.has_node != b.has_node) return !a.has_node;
+  if (a.phase != b.phase) return a.phase < b.phase;
+  if (a.ready != b.ready) return !a.ready;
+  if (a.deletion_cost != b.deletion_cost) return a.deletion_cost < b.deletion_cost;
+  if (a.beside != b.beside) return a.beside > b.beside;
+  if (a.ready && a.ready_since != b.ready_since)
+    return IsYounger(a.ready_since, b.ready_since, a, b, now);
+  const auto& made_a = a.pod->metadata.creation_timestamp;
+  const auto& made_b = b.pod->metadata.creation_timestamp;
+  return made_a != made_b && IsYounger(made_a, made_b, a, b, now);
+}
+
+// In the order in which they stay.
+std::vector<PodPtr> PodsOf(const Scale& scale, const Simulation& simulation) {
+  const std::set<std::string> owners = OwnersOf(scale, simulation);
+  const std::string owner_kind = scale.kind == "Deployment" ? "ReplicaSet" : scale.kind;
+  std::vector<PodPtr> pods;
+  std::map<std::string, int64_t> by_node;
+  simulation.api().ForEach(Kind::kPod, [&](const api::ObjectPtr& object) {
+    const auto& pod = std::get<PodPtr>(object);
+    const api::OwnerReference* owner = ControllerOf(pod->metadata);
+    if (pod->metadata.namespace_ != scale.namespace_ || owner == nullptr) return;
+    if (owner->kind != owner_kind || !owners.contains(owner->name)) return;
+    pods.push_back(pod);
+    ++by_node[pod->spec.node_name];
+  });
+  if (scale.kind == "StatefulSet") {
+    std::ranges::stable_sort(pods, {}, [](const PodPtr& pod) { return OrdinalOf(*pod); });
+  } else {
+    std::vector<PodRank> ranks;
+    for (const PodPtr& pod : pods) ranks.push_back(RankOf(pod, by_node));
+    const Time now = simulation.now();
+    std::ranges::stable_sort(
+        ranks, [now](const PodRank& a, const PodRank& b) { return GoesBefore(b, a, now); });
+    std::ranges::transform(ranks, pods.begin(), &PodRank::pod);
+  }
+  return pods;
+}
+
+// `next`: the first number that may be free.
+std::string NewName(const Scale& scale, size_t& next, const Simulation& simulation) {
+  while (true) {
+    std::string name =
+        scale.name + (scale.kind == "StatefulSet" ? "-" : "-new-") + std::to_string(next++);
+    if (simulation.FindPod(api::NamespacedKey(scale.namespace_, name)) == nullptr) return name;
+  }
+}
+
+}  // namespace
+
+Result<Scale> Scale::Parse(std::string_view text) {
+  const Error form{"must be NAMESPACE/KIND/NAME=N"};
+  const size_t equals = text.rfind('=');
+  const size_t first = text.find('/');
+  if (equals == std::string_view::npos || first >= equals) return Fail(form);
+  const size_t second = text.find('/', first + 1);
+  if (second >= equals) return Fail(form);
+  Scale scale;
+  scale.namespace_ = text.substr(0, first);
+  scale.kind = text.substr(first + 1, second - first - 1);
+  scale.name = text.substr(second + 1, equals - second - 1);
+  const std::string_view number = text.substr(equals + 1);
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), scale.replicas);
+  if (error != std::errc() || end != number.data() + number.size() || number.empty()) {
+    return Fail(form);
+  }
+  if (scale.namespace_.empty() || scale.kind.empty() || scale.name.empty()) return Fail(form);
+  if (scale.replicas > kMostReplicas) return Fail("at most 100000 replicas");
+  return scale;
+}
+
+Result<void> Carry(const Scale& scale, Simulation& simulation) {
+  const std::vector<PodPtr> pods = PodsOf(scale, simulation);
+  if (pods.empty()) {
+    return Fail("no pod of " + scale.kind + " " + scale.namespace_ + "/" + scale.name +
+                " is there to be copied");
+  }
+  for (size_t i = pods.size(); i > scale.replicas; --i) {
+    simulation.Delete(Kind::kPod, pods[i - 1]->metadata.Key());
+  }
+  size_t next = 0;
+  for (size_t i = pods.size(); i < scale.replicas; ++i) {
+    simulation.Apply(PendingCopy(*pods.front(), NewName(scale, next, simulation)));
+  }
+  Settle(simulation);
+  return {};
+}
+
+namespace {
+
+using informers::Kind;
+
+// Copies that are created together; the last of these batches has those that do not fit.
+constexpr size_t kBatch = 256;
+
+std::string NewName(const api::Pod& pod, size_t& next, const simulator::Simulation& simulation) {
+  while (true) {
+    std::string name = pod.metadata.name + "-fill-" + std::to_string(++next);
+    if (simulation.FindPod(api::NamespacedKey(pod.metadata.namespace_, name)) == nullptr)
+      return name;
+  }
+}
+
+// Without what preemption says, which has nothing to say about a pod that may not preempt.
+std::string WhyNot(const PodPtr& pod, simulator::Simulation& simulation) {
+  const auto judgement = simulation.scheduler().Judge(pod);
+  judgement->Explain();
+  return judgement->message().empty() ? WhyPending(*pod) : judgement->message();
+}
+
+}  // namespace
+
+Filled Fill(const PodPtr& pod, simulator::Simulation& simulation, size_t most) {
+  Filled filled;
+  api::Pod meek = *pod;
+  meek.spec.preemption_policy = "Never";
+  size_t next = 0;
+  for (size_t batch = 1; filled.pods < most; batch = std::min(batch * 2, kBatch)) {
+    std::vector<std::string> keys;
+    for (size_t i = std::min(batch, most - filled.pods); i > 0; --i) {
+      PodPtr copy = PendingCopy(meek, NewName(meek, next, simulation));
+      keys.push_back(copy->metadata.Key());
+      simulation.Apply(std::move(copy));
+    }
+    Settle(simulation);
+    bool all = true;
+    for (const std::string& key : keys) {
+      const auto copy = simulation.FindPod(key);
+      if (copy != nullptr && !copy->spec.node_name.empty()) {
+        ++filled.pods;
+        ++filled.by_node[copy->spec.node_name];
+        filled.keys.insert(key);
+        continue;
+      }
+      if (all && copy != nullptr) filled.stopped_by = WhyNot(copy, simulation);
+      all = false;
+      simulation.Delete(Kind::kPod, key);
+    }
+    simulation.RunDue();
+    if (!all) break;
+  }
+  return filled;
+}
+
+Result<std::shared_ptr<const api::Pod>> PriorityClasses::Resolve(
+    std::shared_ptr<const api::Pod> pod) {
+  if (!seen_ && classes_.Concerns(*pod)) {
+    seen_ = true;
+    simulation_.api().ForEach(informers::Kind::kPod, [this](const api::ObjectPtr& object) {
+      classes_.See(*api::As<api::Pod>(object));
+    });
+  }
+  return classes_.Resolve(std::move(pod));
+}
+
+}  // namespace berth::questions

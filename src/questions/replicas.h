@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "berth/api/pod.h"
+#include "berth/result.h"
+#include "src/simulator/pod_defaults.h"
+#include "src/simulator/simulation.h"
+
+namespace berth::questions {
+
+// Pods and those who make them, as far as a picture of a cluster tells.
+using PodPtr = std::shared_ptr<const api::Pod>;
+
+// The owner that controls the object; nullptr: none.
+const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta);
+// Of a DaemonSet: it stays with its node.
+bool IsDaemon(const api::Pod& pod);
+// Made by a kubelet from a file: evictions do not touch it.
+bool IsMirror(const api::Pod& pod);
+// Whether another takes its place elsewhere when it goes.
+bool ComesBack(const api::Pod& pod);
+
+// What the controller makes: the pod before a scheduler saw it.
+PodPtr PendingCopy(const api::Pod& pod, const std::string& name);
+
+// Those on the node, by key.
+std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_view node);
+
+// What a pod's PodScheduled condition says.
+std::string WhyPending(const api::Pod& pod);
+
+// All pods that come back are pending at once, the oldest first, and scheduled. Settles the
+// simulation, which has started.
+void Reschedule(simulator::Simulation& simulation);
+
+// Lets the scheduler decide until all is quiet; see Simulation.
+void Settle(simulator::Simulation& simulation);
+
+// More are no question any more.
+inline constexpr size_t kMostReplicas = 100'000;
+
+// How many pods a controller is to have.
+struct Scale {
+  std::string namespace_;
+  std::string kind;  // Deployment, ReplicaSet, StatefulSet, Job, ...
+  std::string name;
+  size_t replicas = 0;
+
+  // "shop/Deployment/web=5". Errors: text of another form, more than 100,000 replicas.
+  static Result<Scale> Parse(std::string_view text);
+};
+
+// More pods are copies of one that is there, without a node. Fewer are those that the controller
+// would take: of a StatefulSet those with the highest ordinals; of others those without a node
+// first, then those that do not run or are not ready, of the lowest deletion cost, beside the most
+// of their like, ready or created last (within powers of two of their age). The pods of a
+// Deployment are those of its ReplicaSets, which must be in the picture. Settles the simulation,
+// which has started.
+//
+// Errors: the controller has no pod to make copies of.
+Result<void> Carry(const Scale& scale, simulator::Simulation& simulation);
+
+// More are no question any more.
+inline constexpr size_t kMostCopies = 100'000;
+
+struct Filled {
+  size_t pods = 0;
+  std::map<std::string, size_t> by_node;
+  std::set<std::string> keys;  // of the copies that have a node
+  // The message to the next one; "": `most` was reached.
+  std::string stopped_by;
+};
+
+// Adds copies of `pod` to a simulation that has started, until one fits nowhere, up to `most`. They
+// are decided one by one, as they would be in a cluster, and evict no one for themselves. The
+// copies that have a node stay; the others are taken away.
+Filled Fill(const std::shared_ptr<const api::Pod>& pod, simulator::Simulation& simulation,
+            size_t most = kMostCopies);
+
+// What the PriorityClasses of a cluster mean, as far as its pods tell: no scheduler watches the
+// classes themselves, since the API server writes what they mean into each pod.
+//
+// Thread safety: one owner.
+class PriorityClasses {
+ public:
+  // `simulation` outlives this; its pods are looked at when the first class is asked for.
+  explicit PriorityClasses(const simulator::Simulation& simulation) : simulation_(simulation) {}
+
+  // One that a file or a question states.
+  void Add(const simulator::PriorityClass& stated) { classes_.Add(stated); }
+  // As simulator::PriorityClasses does.
+  Result<std::shared_ptr<const api::Pod>> Resolve(std::shared_ptr<const api::Pod> pod);
+
+ private:
+  const simulator::Simulation& simulation_;
+  simulator::PriorityClasses classes_;
+  bool seen_ = false;  // the pods of the simulation
+};
+
+}  // namespace berth::questions

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/questions/what_if.h"
+
+#include <optional>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "src/documents/parse.h"
+#include "src/questions/node_changes.h"
+#include "src/questions/replicas.h"
+#include "src/simulator/cluster_files.h"
+
+namespace berth::questions {
+
+namespace {
+
+using informers::Kind;
+using simulator::Simulation;
+
+// Leaves `out` alone where the field is absent or its number is not in [least, most].
+void ReadCount(FieldReader& fields, std::string_view field, size_t least, size_t most,
+               size_t& out) {
+  int64_t count = 0;
+  if (!fields.Read(field, count)) return;
+  if (count < static_cast<int64_t>(least) || count > static_cast<int64_t>(most)) {
+    fields.Invalid(field, std::to_string(count),
+                   "must be between " + std::to_string(least) + " and " + std::to_string(most));
+    return;
+  }
+  out = static_cast<size_t>(count);
+}
+
+void Require(FieldReader& fields, std::string_view field, std::string_view value) {
+  if (value.empty()) fields.Problem(RequiredField(fields.PathOf(field), ""));
+}
+
+void TooMany(FieldReader& fields, std::string_view field, size_t most) {
+  fields.Problem(fields.PathOf(field) + ": Too many: must have at most " + std::to_string(most) +
+                 " items");
+}
+
+void ReadNames(FieldReader& fields, std::string_view field, std::vector<std::string>& out) {
+  fields.Read(field, out);
+  if (out.size() > kMostNames) TooMany(fields, field, kMostNames);
+}
+
+void ReadAddNodes(FieldReader& fields, WhatIf& out) {
+  const ConfigValue* value = fields.Get("addNodes");
+  if (value == nullptr) return;
+  FieldReader members(*value, "addNodes");
+  ReadCount(members, "count", 1, kMostNewNodes, out.add_nodes);
+  members.Read("like", out.like);
+  Require(members, "like", out.like);
+  if (members.Get("count") == nullptr) Require(members, "count", "");
+  fields.Merge(members);
+}
+
+Scale ReadScale(const ConfigValue& value, const std::string& path, FieldReader& fields) {
+  FieldReader members(value, path);
+  Scale scale;
+  scale.namespace_ = "default";
+  members.Read("namespace", scale.namespace_);
+  members.Read("kind", scale.kind);
+  members.Read("name", scale.name);
+  ReadCount(members, "replicas", 0, kMostReplicas, scale.replicas);
+  Require(members, "namespace", scale.namespace_);
+  Require(members, "kind", scale.kind);
+  Require(members, "name", scale.name);
+  if (members.Get("replicas") == nullptr) Require(members, "replicas", "");
+  fields.Merge(members);
+  return scale;
+}
+
+void ReadScales(FieldReader& fields, WhatIf& out) {
+  const ConfigValue::List& values = fields.GetList("scale");
+  if (values.size() > kMostNames) return TooMany(fields, "scale", kMostNames);
+  for (size_t i = 0; i < values.size(); ++i) {
+    out.scale.push_back(ReadScale(values[i], "scale[" + std::to_string(i) + "]", fields));
+  }
+}
+
+// The pod of a fill, unread.
+const ConfigValue* ReadFill(FieldReader& fields, WhatIf& out) {
+  const ConfigValue* value = fields.Get("fill");
+  if (value == nullptr) return nullptr;
+  FieldReader members(*value, "fill");
+  ReadCount(members, "most", 1, kMostCopies, out.most);
+  const ConfigValue* pod = members.Get("pod");
+  if (pod == nullptr) Require(members, "pod", "");
+  fields.Merge(members);
+  return pod;
+}
+
+Result<void> ApplyNew(const api::ObjectPtr& object, PriorityClasses& classes,
+                      Simulation& simulation) {
+  const auto* pod = std::get_if<PodPtr>(&object);
+  if (pod == nullptr) {
+    simulation.Apply(object);
+    return {};
+  }
+  auto resolved = classes.Resolve(*pod);
+  if (!resolved) return Fail(resolved.error().Within((*pod)->metadata.Key()));
+  simulation.Apply(*std::move(resolved));
+  return {};
+}
+
+// What the controllers make in the simulation as it is now.
+Result<void> Expand(const std::vector<simulator::PodController>& controllers,
+                    PriorityClasses& classes, Simulation& simulation) {
+  if (controllers.empty()) return {};
+  simulator::PodMaker maker;
+  for (const Kind kind :
+       {Kind::kNode, Kind::kReplicaSet, Kind::kPersistentVolumeClaim, Kind::kPod}) {
+    simulation.api().ForEach(kind, [&maker](const api::ObjectPtr& object) { maker.See(object); });
+  }
+  for (const simulator::PodController& controller : controllers) {
+    const auto made = maker.Make(controller);
+    if (!made) return Fail(made.error());
+    for (const api::ObjectPtr& object : *made) {
+      if (auto applied = ApplyNew(object, classes, simulation); !applied) {
+        return Fail(applied.error());
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Add(const WhatIf& question, PriorityClasses& classes, Simulation& simulation) {
+  for (const api::ObjectPtr& object : question.add) {
+    if (auto applied = ApplyNew(object, classes, simulation); !applied) return applied;
+  }
+  for (const api::ObjectPtr& object : question.add) {
+    const auto* pod = api::As<api::Pod>(object);
+    if (pod == nullptr || pod->spec.node_name.empty()) continue;
+    if (simulation.api().Find(Kind::kNode, pod->spec.node_name).index() > 0) continue;
+    return Fail(pod->metadata.Key() + ": spec.nodeName: Not found: " + Quoted(pod->spec.node_name));
+  }
+  if (auto made = Expand(question.controllers, classes, simulation); !made) return made;
+  Settle(simulation);
+  return {};
+}
+
+Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& simulation,
+                   WhatIfAnswer& answer) {
+  PriorityClasses classes(simulation);
+  for (const simulator::PriorityClass& stated : question.priority_classes) classes.Add(stated);
+  if (!question.add.empty() || !question.controllers.empty()) {
+    if (auto added = Add(question, classes, simulation); !added) {
+      return Fail(added.error().Within(names.add));
+    }
+  }
+  if (question.add_nodes > 0) {
+    if (auto added = AddNodes(question.add_nodes, question.like, simulation); !added) {
+      return Fail(added.error().Within(names.like));
+    }
+  }
+  const auto interrupted = [&simulation] { return simulation.interrupted(); };
+  for (const std::string& node : question.remove_nodes) {
+    if (interrupted()) break;
+    if (auto removed = RemoveNode(node, simulation); !removed) {
+      return Fail(removed.error().Within(names.remove_nodes));
+    }
+  }
+  for (const Scale& scale : question.scale) {
+    if (interrupted()) break;
+    if (auto scaled = Carry(scale, simulation); !scaled) {
+      return Fail(scaled.error().Within(names.scale));
+    }
+  }
+  for (const std::string& node : question.drain) {
+    if (interrupted()) break;
+    auto drained = Drain(node, simulation);
+    if (!drained) return Fail(drained.error().Within(names.drain));
+    answer.drained.push_back(*std::move(drained));
+  }
+  if (question.reschedule && !interrupted()) Reschedule(simulation);
+  if (question.fill != nullptr && !interrupted()) {
+    const auto pod = classes.Resolve(question.fill);
+    if (!pod) return Fail(pod.error().Within(names.fill));
+    answer.filled = Fill(*pod, simulation, question.most);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool WhatIf::any() const {
+  return !add.empty() || !controllers.empty() || add_nodes > 0 || !remove_nodes.empty() ||
+         !scale.empty() || !drain.empty() || reschedule || fill != nullptr || !new_config.empty();
+}
+
+Result<WhatIf> ParseWhatIf(const ConfigValue& document) {
+  FieldReader fields(document, "");
+  WhatIf question;
+  const ConfigValue::List& add = fields.GetList("add");
+  if (add.size() > kMostObjects) TooMany(fields, "add", kMostObjects);
+  ReadAddNodes(fields, question);
+  ReadNames(fields, "removeNodes", question.remove_nodes);
+  ReadScales(fields, question);
+  ReadNames(fields, "drain", question.drain);
+  fields.Read("reschedule", question.reschedule);
+  fields.Read("newConfig", question.new_config);
+  const ConfigValue* pod = ReadFill(fields, question);
+  if (auto error = fields.Finish()) return Fail(*std::move(error));
+  auto objects = simulator::ReadObjects(add, "add");
+  if (!objects) return Fail(objects.error());
+  question.add = std::move(objects->objects);
+  question.controllers = std::move(objects->controllers);
+  question.priority_classes = std::move(objects->priority_classes);
+  if (pod != nullptr) {
+    auto read = simulator::ReadPod(*pod, "fill.pod");
+    if (!read) return Fail(read.error());
+    question.fill = *std::move(read);
+  }
+  return question;
+}
+
+Result<WhatIf> ParseWhatIf(std::string_view json) {
+  const auto document = documents::ParseJson(json, "");
+  if (!document) return Fail(document.error());
+  return ParseWhatIf(*document);
+}
+
+Result<WhatIfAnswer> AskWhatIf(const WhatIf& question, Simulation& today, Simulation* other,
+                               const PartNames& names) {
+  Simulation& changed = other == nullptr ? today : *other;
+  WhatIfAnswer answer;
+  today.RunDue();
+  answer.now = Take(today);
+  Settle(today);
+  if (other != nullptr) {
+    if (question.reschedule) Reschedule(today);
+    Settle(changed);
+  }
+  answer.before = Take(today);
+  // What another configuration evicts counts as part of the difference.
+  const size_t evicted = other == nullptr ? answer.before.evicted : 0;
+  if (auto carried = Carry(question, names, changed, answer); !carried) {
+    return Fail(carried.error());
+  }
+  if (today.interrupted() || changed.interrupted()) return Fail("there was no time to answer");
+  answer.after = Take(changed);
+  answer.evicted_before = today.api().evicted();
+  answer.evicted_before.resize(answer.before.evicted);
+  const std::vector<std::string>& all = changed.api().evicted();
+  answer.evicted.assign(all.begin() + static_cast<std::ptrdiff_t>(evicted), all.end());
+  return answer;
+}
+
+}  // namespace berth::questions

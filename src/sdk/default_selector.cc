@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "berth/default_selector.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace berth {
+namespace {
+
+const api::OwnerReference* SelectingControllerOf(const api::Pod& pod) {
+  const auto& owners = pod.metadata.owner_references;
+  const auto owner = std::ranges::find_if(owners, [](const auto& o) { return o.controller; });
+  return owner == owners.end() ? nullptr : &*owner;
+}
+
+// Puts `labels` into `merged`; of two values for a key the new one stays.
+void MergeLabels(const api::StringMap& labels, api::StringMap& merged) {
+  for (const auto& label : labels) {
+    const auto at =
+        std::ranges::lower_bound(merged, label.first, {}, &api::StringMap::value_type::first);
+    if (at != merged.end() && at->first == label.first) {
+      at->second = label.second;
+    } else {
+      merged.insert(at, label);
+    }
+  }
+}
+
+// A selector that selects nothing takes part as if it were not there.
+void RequireSelector(const std::optional<api::LabelSelector>& selector,
+                     LabelSelectorMatcher& merged) {
+  const auto matcher = LabelSelectorMatcher::Make(selector);
+  if (matcher && !matcher->nothing()) merged.Require(*matcher);
+}
+
+}  // namespace
+
+LabelSelectorMatcher DefaultSelector(const api::Pod& pod, const Listers& listers) {
+  const std::string& namespace_ = pod.metadata.namespace_;
+  api::StringMap labels;
+  listers.ForEachService(namespace_, [&](const api::Service& service) {
+    if (service.spec.selector.empty()) return;
+    const auto on_pod = [&](const auto& label) {
+      const std::string* value = api::Find(pod.metadata.labels, label.first);
+      return value != nullptr && *value == label.second;
+    };
+    if (std::ranges::all_of(service.spec.selector, on_pod))
+      MergeLabels(service.spec.selector, labels);
+  });
+
+  const api::OwnerReference* owner = SelectingControllerOf(pod);
+  if (owner == nullptr) return LabelSelectorMatcher::OfLabels(labels);
+  if (owner->kind == "ReplicationController" && owner->api_version == "v1") {
+    // Its labels replace those of services, where a controller of the apps group adds its own.
+    if (const auto* rc = listers.FindReplicationController(namespace_, owner->name)) {
+      MergeLabels(rc->spec.selector, labels);
+    }
+    return LabelSelectorMatcher::OfLabels(labels);
+  }
+  LabelSelectorMatcher selector = LabelSelectorMatcher::OfLabels(labels);
+  if (owner->api_version != "apps/v1") return selector;
+  if (owner->kind == "ReplicaSet") {
+    if (const auto* set = listers.FindReplicaSet(namespace_, owner->name)) {
+      RequireSelector(set->spec.selector, selector);
+    }
+  } else if (owner->kind == "StatefulSet") {
+    if (const auto* set = listers.FindStatefulSet(namespace_, owner->name)) {
+      RequireSelector(set->spec.selector, selector);
+    }
+  }
+  return selector;
+}
+
+}  // namespace berth

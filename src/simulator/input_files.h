@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "berth/result.h"
+
+namespace berth::simulator {
+
+// What `kubectl -f` would read of these arguments: "-" is the standard input, a folder its files
+// that end in .json, .yaml or .yml, by name, but not those of folders inside. Anything else is a
+// file, whether it is there or not. Errors: "-" twice, a folder that has no such file or cannot be
+// read.
+//
+// Thread safety: any thread.
+Result<std::vector<std::string>> InputFiles(const std::vector<std::string>& arguments);
+
+// The text of one of them. Errors: base::ReadFile()'s.
+Result<std::string> ReadInput(const std::string& file);
+
+// What messages call one of them.
+std::string InputName(const std::string& file);
+
+}  // namespace berth::simulator

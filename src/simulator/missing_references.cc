@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/simulator/missing_references.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "src/base/string_map.h"
+
+namespace berth::simulator {
+namespace {
+
+using NameSet = absl::flat_hash_set<std::string, base::StringHash, std::equal_to<>>;
+
+// Objects of one kind: those that are there, and those that others refer to.
+struct Referred {
+  std::string_view what;  // "PersistentVolumeClaims that pods use"
+  NameSet there;
+  std::set<std::string> asked_for;
+
+  void AppendMissing(std::string_view consequence, std::vector<std::string>& out) const {
+    constexpr size_t kMostNames = 5;
+    size_t missing = 0;
+    std::string names;
+    for (const std::string& name : asked_for) {
+      if (there.contains(name) || ++missing > kMostNames) continue;
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    if (missing == 0) return;
+    if (missing > kMostNames) names += " and " + std::to_string(missing - kMostNames) + " more";
+    out.push_back(std::string(what) + " were not read: " + names + "; " + std::string(consequence));
+  }
+};
+
+// Whether a term of the pod's goes by the labels of namespaces; no labels are needed for all of
+// them.
+bool SelectsNamespaces(const api::PodAffinityTerm& term) {
+  const std::optional<api::LabelSelector>& selector = term.namespace_selector;
+  return selector && !(selector->match_labels.empty() && selector->match_expressions.empty());
+}
+
+bool SelectsNamespaces(const std::optional<api::PodAffinity>& affinity) {
+  if (!affinity) return false;
+  return std::ranges::any_of(
+             affinity->required_during_scheduling_ignored_during_execution,
+             [](const api::PodAffinityTerm& term) { return SelectsNamespaces(term); }) ||
+         std::ranges::any_of(affinity->preferred_during_scheduling_ignored_during_execution,
+                             [](const api::WeightedPodAffinityTerm& term) {
+                               return SelectsNamespaces(term.pod_affinity_term);
+                             });
+}
+
+class References {
+ public:
+  void Take(const api::ObjectPtr& object) {
+    if (const auto* pod = api::As<api::Pod>(object)) {
+      TakePod(*pod);
+    } else if (const auto* claim = api::As<api::PersistentVolumeClaim>(object)) {
+      claims_.there.insert(claim->metadata.Key());
+      TakeClaim(claim->spec);
+    } else if (const auto* device_claim = api::As<api::ResourceClaim>(object)) {
+      device_claims_.there.insert(device_claim->metadata.Key());
+      TakeDevices(device_claim->spec.devices.requests);
+    } else if (const auto* claim_template = api::As<api::ResourceClaimTemplate>(object)) {
+      templates_.there.insert(claim_template->metadata.Key());
+      TakeDevices(claim_template->spec.spec.devices.requests);
+    } else if (const auto* namespace_ = api::As<api::Namespace>(object)) {
+      namespaces_.there.insert(namespace_->metadata.name);
+    } else if (const auto* volume = api::As<api::PersistentVolume>(object)) {
+      volumes_.there.insert(volume->metadata.name);
+    } else if (const auto* storage_class = api::As<api::StorageClass>(object)) {
+      storage_classes_.there.insert(storage_class->metadata.name);
+    } else if (const auto* device_class = api::As<api::DeviceClass>(object)) {
+      device_classes_.there.insert(device_class->metadata.name);
+    } else if (const auto* group = api::As<api::PodGroup>(object)) {
+      groups_.there.insert(group->metadata.Key());
+    } else if (api::As<api::ResourceSlice>(object) != nullptr) {
+      has_slices_ = true;
+    }
+  }
+
+  std::vector<std::string> Missing() const {
+    std::vector<std::string> missing;
+    if (selects_namespaces_) {
+      namespaces_.AppendMissing(
+          "affinity by namespaceSelector goes as though they had no labels but their name",
+          missing);
+    }
+    constexpr std::string_view kPending = "pods that wait for them cannot be scheduled";
+    claims_.AppendMissing("pods that wait for them cannot be scheduled, others use no volume",
+                          missing);
+    volumes_.AppendMissing("their claims have no volume", missing);
+    storage_classes_.AppendMissing("their claims do not wait for a consumer", missing);
+    device_claims_.AppendMissing(
+        "their devices count as free, pods that wait for them cannot be scheduled", missing);
+    templates_.AppendMissing(kPending, missing);
+    device_classes_.AppendMissing(kPending, missing);
+    if (!device_classes_.asked_for.empty() && !has_slices_)
+      missing.emplace_back(
+          "No ResourceSlices were read, but claims of devices: no node has devices");
+    groups_.AppendMissing("with the gate GenericWorkload their pods wait for them", missing);
+    return missing;
+  }
+
+ private:
+  void TakePod(const api::Pod& pod) {
+    const std::string& in = pod.metadata.namespace_;
+    namespaces_.asked_for.insert(in);
+    if (const auto& affinity = pod.spec.affinity) {
+      selects_namespaces_ = selects_namespaces_ || SelectsNamespaces(affinity->pod_affinity) ||
+                            SelectsNamespaces(affinity->pod_anti_affinity);
+    }
+    const bool placed = !pod.spec.node_name.empty();
+    for (const api::Volume& volume : pod.spec.volumes) {
+      if (volume.persistent_volume_claim) {
+        claims_.asked_for.insert(
+            api::NamespacedKey(in, volume.persistent_volume_claim->claim_name));
+      } else if (volume.ephemeral && placed) {  // until then a controller may still make it
+        claims_.asked_for.insert(api::NamespacedKey(in, pod.metadata.name + "-" + volume.name));
+      }
+    }
+    for (const api::PodResourceClaim& claim : pod.spec.resource_claims) {
+      if (claim.resource_claim_name)
+        device_claims_.asked_for.insert(api::NamespacedKey(in, *claim.resource_claim_name));
+      if (claim.resource_claim_template_name && !placed)
+        templates_.asked_for.insert(api::NamespacedKey(in, *claim.resource_claim_template_name));
+    }
+    for (const api::PodResourceClaimStatus& status : pod.status.resource_claim_statuses) {
+      if (status.resource_claim_name)
+        device_claims_.asked_for.insert(api::NamespacedKey(in, *status.resource_claim_name));
+    }
+    if (pod.spec.scheduling_group && pod.spec.scheduling_group->pod_group_name) {
+      groups_.asked_for.insert(api::NamespacedKey(in, *pod.spec.scheduling_group->pod_group_name));
+    }
+  }
+
+  void TakeClaim(const api::PersistentVolumeClaimSpec& claim) {
+    if (!claim.volume_name.empty()) {
+      volumes_.asked_for.insert(claim.volume_name);
+    } else if (claim.storage_class_name && !claim.storage_class_name->empty()) {
+      storage_classes_.asked_for.insert(*claim.storage_class_name);
+    }
+  }
+
+  void TakeDevices(const std::vector<api::DeviceRequest>& requests) {
+    for (const api::DeviceRequest& request : requests) {
+      if (request.exactly) device_classes_.asked_for.insert(request.exactly->device_class_name);
+      for (const api::DeviceSubRequest& sub : request.first_available)
+        device_classes_.asked_for.insert(sub.device_class_name);
+    }
+  }
+
+  Referred namespaces_{.what = "Namespaces of pods", .there = {}, .asked_for = {}};
+  Referred claims_{.what = "PersistentVolumeClaims of pods", .there = {}, .asked_for = {}};
+  Referred volumes_{.what = "PersistentVolumes of claims", .there = {}, .asked_for = {}};
+  Referred storage_classes_{.what = "StorageClasses of claims", .there = {}, .asked_for = {}};
+  Referred device_claims_{.what = "ResourceClaims of pods", .there = {}, .asked_for = {}};
+  Referred templates_{.what = "ResourceClaimTemplates of pods", .there = {}, .asked_for = {}};
+  Referred device_classes_{.what = "DeviceClasses of claims", .there = {}, .asked_for = {}};
+  Referred groups_{.what = "PodGroups of pods", .there = {}, .asked_for = {}};
+  bool selects_namespaces_ = false;
+  bool has_slices_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects) {
+  References references;
+  for (const api::ObjectPtr& object : objects) references.Take(object);
+  return references.Missing();
+}
+
+}  // namespace berth::simulator

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "berth/api/object.h"
+
+namespace berth::simulator {
+
+// What the objects of a dump refer to and it lacks, so that some verdict may be another than in the
+// cluster that it was taken of: one text for each kind, with a few names. They are namespaces where
+// affinity goes by their labels; claims, volumes and classes of pods; claims of devices, their
+// templates, classes and slices; and pod groups. Nodes of pods are LoadCluster()'s matter.
+//
+// Thread safety: any thread.
+std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects);
+
+}  // namespace berth::simulator

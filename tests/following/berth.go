@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// berth is what Berth's tree has of each sort.
+type berth struct {
+	// The kinds it reads: {"scheduling", "v1beta1", "PodGroup"}.
+	kinds [][3]string
+	// The fields it reads, by the type's name.
+	fields map[string]map[string]bool
+	// As a gate's facts are written.
+	gates map[string]string
+	// What they were, by name, the oldest first.
+	earlierGates map[string][]earlierGate
+	// Of those, what stands behind it.
+	needs map[string][]string
+	// The gates that its plugins and the daemon act upon: all that a source names beside the table.
+	usedGates map[string]bool
+	// As the head of a metric's facts is written.
+	metrics map[string]string
+	// Metrics that docs/metrics.md names; a star stands for any end.
+	leftOut []string
+	// Words in quotes in src/config and src/app.
+	config, flags map[string]bool
+	// All string literals of plugins and src, in one text.
+	strings string
+}
+
+var (
+	joinedLiterals = regexp.MustCompile(`"\s*\n\s*"`)
+	ownKind        = regexp.MustCompile(`BERTH_API_KIND\(\w+, "(?:([\w.]+)/)?(\w+)", "(\w+)"\)`)
+	ownType        = regexp.MustCompile(`(?s)struct FieldsOf<([\w:]+)> \{(.*?)\n\};`)
+	ownField       = regexp.MustCompile(`Field<\s*\d+,\s*&[\w:]+>\(\s*"(\w+)"`)
+	ownGate        = regexp.MustCompile(`\{"(\w+)",\s*k(\w+),\s*(true|false),\s*(true|false)(?:,\s*"([^"]*)")?\}`)
+	ownEarlierGate = regexp.MustCompile(`\{"(\w+)",\s*(\d+),\s*k(\w+),\s*(true|false),\s*(true|false)\}`)
+	ownMetric      = regexp.MustCompile(`(Counter|Gauge|Histogram)\(\s*"(\w+)",\s*k(\w+),\s*\{([^}]*)\}`)
+	pageMetric     = regexp.MustCompile("`(\\w+_\\w*\\*?)`")
+	quoted         = regexp.MustCompile(`"((?:[^"\\\n]|\\.)*)"`)
+)
+
+// earlierGate is what a gate was up to a minor version.
+type earlierGate struct {
+	until      int
+	stage      string
+	on, locked bool
+}
+
+// gateAt is a gate as Berth has it when it emulates the minor version.
+func (b *berth) gateAt(name string, minor int) string {
+	for _, was := range b.earlierGates[name] {
+		if minor <= was.until {
+			return gateText(was.stage, was.on, was.locked, slices.Clone(b.needs[name]))
+		}
+	}
+	return b.gates[name]
+}
+
+// readBerth reads Berth's tables. A sort of which it finds nothing is an error: then the tables have another form.
+func readBerth(tree string) (*berth, error) {
+	own := &berth{fields: map[string]map[string]bool{}, gates: map[string]string{}, usedGates: map[string]bool{},
+		metrics: map[string]string{}, earlierGates: map[string][]earlierGate{}, needs: map[string][]string{}}
+	kinds, err := cppText(tree, "src/api/kinds.h")
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ownKind.FindAllStringSubmatch(kinds, -1) {
+		group, _, _ := strings.Cut(m[1], ".")
+		if group == "" {
+			group = "core"
+		}
+		own.kinds = append(own.kinds, [3]string{group, m[2], m[3]})
+	}
+	api, err := cppText(tree, "src/api")
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ownType.FindAllStringSubmatch(api, -1) {
+		names := map[string]bool{}
+		for _, field := range ownField.FindAllStringSubmatch(m[2], -1) {
+			names[field[1]] = true
+		}
+		own.fields[m[1]] = names
+	}
+	gates, err := cppText(tree, "src/config/feature_gate_table.cc")
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ownGate.FindAllStringSubmatch(gates, -1) {
+		own.gates[m[1]] = gateText(m[2], m[3] == "true", m[4] == "true", strings.Fields(m[5]))
+		own.needs[m[1]] = strings.Fields(m[5])
+	}
+	history, err := cppText(tree, "src/config/feature_gate_history.cc")
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ownEarlierGate.FindAllStringSubmatch(history, -1) {
+		until, err := strconv.Atoi(m[2])
+		if err != nil {
+			return nil, err
+		}
+		own.earlierGates[m[1]] = append(own.earlierGates[m[1]],
+			earlierGate{until: until, stage: m[3], on: m[4] == "true", locked: m[5] == "true"})
+	}
+	asked, err := cppText(tree, "src/config/feature_gates.cc")
+	if err != nil {
+		return nil, err
+	}
+	own.usedGates = quotedWords(asked)
+	rows, err := cppText(tree, "src/metrics")
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range ownMetric.FindAllStringSubmatch(rows, -1) {
+		var labels []string
+		for _, label := range quoted.FindAllStringSubmatch(m[4], -1) {
+			labels = append(labels, label[1])
+		}
+		own.metrics[m[2]] = metricHead(m[1], m[3], labels)
+	}
+	page, err := os.ReadFile(filepath.Join(tree, "docs/metrics.md"))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range pageMetric.FindAllStringSubmatch(string(page), -1) {
+		own.leftOut = append(own.leftOut, m[1])
+	}
+	config, err := cppText(tree, "src/config", "plugins", "include/berth/in_tree", "src/client")
+	if err != nil {
+		return nil, err
+	}
+	own.config = quotedWords(config)
+	app, err := cppText(tree, "src/app")
+	if err != nil {
+		return nil, err
+	}
+	own.flags = quotedWords(app)
+	own.strings, err = cppText(tree, "plugins", "src")
+	if err != nil {
+		return nil, err
+	}
+	for what, count := range map[string]int{"kinds": len(own.kinds), "types": len(own.fields), "gates": len(own.gates),
+		"gates in use": len(own.usedGates), "metrics": len(own.metrics)} {
+		if count == 0 {
+			return nil, fmt.Errorf("no %s found in %s: have the tables another form?", what, tree)
+		}
+	}
+	return own, nil
+}
+
+// cppText is the text of C++ files and of all in folders, with string literals that stand side by side joined.
+func cppText(tree string, names ...string) (string, error) {
+	var all strings.Builder
+	for _, name := range names {
+		err := filepath.WalkDir(filepath.Join(tree, name), func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || (filepath.Ext(file) != ".h" && filepath.Ext(file) != ".cc") {
+				return err
+			}
+			content, err := os.ReadFile(file)
+			all.Write(content)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return joinedLiterals.ReplaceAllString(all.String(), ""), nil
+}
+
+// quotedWords are all string literals of a text.
+func quotedWords(text string) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+		found[m[1]] = true
+	}
+	return found
+}

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/plan/apply.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/engine/judgement.h"
+#include "src/questions/node_changes.h"
+#include "tests/unit/simulator/simulator_fixture.h"
+
+namespace berth::plan {
+namespace {
+
+using informers::Kind;
+using questions::PodPtr;
+using simulator::Simulation;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using State = AppliedMove::State;
+using namespace std::chrono_literals;
+
+struct Killed {};
+
+// A cluster with a controller, a kubelet, a disruption controller and Berth, which work while the
+// run waits: a pod that is evicted ends one step later, its successor comes at once, gets its node
+// with the next step and is ready with the one after.
+class FakeCluster final : public Edge {
+ public:
+  Result<std::unique_ptr<Simulation>> Read() override {
+    ++reads;
+    return Picture();
+  }
+  std::vector<PodPtr> PodsOf(std::string_view pod_namespace) override {
+    std::vector<PodPtr> found;
+    for (const auto& [key, pod] : pods) {
+      if (pod->metadata.namespace_ == pod_namespace) found.push_back(pod);
+    }
+    return found;
+  }
+  Answer Evict(const api::Pod& pod) override {
+    const Write write(*this, "evict " + pod.metadata.name);
+    const auto found = pods.find(pod.metadata.Key());
+    if (found == pods.end() || found->second->metadata.uid != pod.metadata.uid) {
+      return {Answer::Kind::kGone, "not found"};
+    }
+    if (forbidden) return {Answer::Kind::kRefused, "forbidden"};
+    if (!found->second->metadata.deletion_timestamp) {
+      if (Allowed() <= 0) return {Answer::Kind::kLater, "would violate the budget"};
+      auto ending = std::make_shared<api::Pod>(*found->second);
+      ending->metadata.deletion_timestamp = now_;
+      ending->status.conditions.clear();
+      found->second = std::move(ending);
+      evicted.push_back(pod.metadata.name);
+      lowest = std::min(lowest, Ready());
+    }
+    return {};
+  }
+  Answer Cordon(std::string_view node) override {
+    const Write write(*this, "cordon " + std::string(node));
+    api::Node& found = nodes.at(std::string(node));
+    found = *what_if_cordoned(found);
+    return {};
+  }
+  Answer Nominate(const api::Pod& pod, std::string_view node) override {
+    const Write write(*this, "nominate " + pod.metadata.name + " " + std::string(node));
+    auto nominated = std::make_shared<api::Pod>(*pods.at(pod.metadata.Key()));
+    nominated->status.nominated_node_name = node;
+    pods[pod.metadata.Key()] = std::move(nominated);
+    return {};
+  }
+  void RecordEvent(const api::Pod& pod, std::string_view note) override {
+    const Write write(*this, "event " + pod.metadata.name);
+    events[pod.metadata.name] = note;
+  }
+  Time Now() override { return now_; }
+  void Wait(Duration time) override {
+    const Write write(*this, "");
+    now_ += time;
+    Step();
+  }
+  void AwaitNews(Duration time) override { Wait(time); }
+  void Say(std::string_view) override {}
+
+  void Put(const test::PodBuilder& pod) {
+    const PodPtr made = pod.Ptr();
+    pods[made->metadata.Key()] = made;
+  }
+  void PutReady(const test::PodBuilder& pod) {
+    auto ready = std::make_shared<api::Pod>(*pod.Ptr());
+    MakeReady(*ready);
+    pods[ready->metadata.Key()] = std::move(ready);
+  }
+  void Put(const test::NodeBuilder& node) {
+    const auto made = node.Ptr();
+    nodes.insert_or_assign(made->metadata.name, *made);
+  }
+  std::string NodeOf(const std::string& name) const {
+    const auto found = pods.find("default/" + name);
+    return found == pods.end() ? "(no pod)" : found->second->spec.node_name;
+  }
+  int Ready() const {
+    int ready = 0;
+    for (const auto& [key, pod] : pods) {
+      if (IsWeb(*pod) && questions::IsReady(*pod) && !pod->metadata.deletion_timestamp) ++ready;
+    }
+    return ready;
+  }
+  std::unique_ptr<Simulation> Picture() const {
+    auto made = Simulation::Make(test::DefaultSimulationOptions(), plugins::InTreeRegistry());
+    std::unique_ptr<Simulation> simulation = *std::move(made);
+    for (const auto& [name, node] : nodes) {
+      simulation->Apply(std::make_shared<const api::Node>(node));
+    }
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = "keep";
+    budget.metadata.namespace_ = "default";
+    budget.spec.selector = test::MakeSelector({{"app", "web"}});
+    budget.status.disruptions_allowed = Allowed();
+    simulation->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
+    for (const auto& [key, pod] : pods) simulation->Apply(pod);
+    simulation->RunDue();
+    return simulation;
+  }
+
+  std::map<std::string, api::Node> nodes;
+  std::map<std::string, PodPtr> pods;
+  int least_ready = 0;
+  int lowest = 1000;
+  int wanted = 0;
+  bool makes_pods = true;
+  // So often big is tried, in vain, just before a successor.
+  size_t big_first_times = 0;
+  std::string goes_to;  // of the next pod, whatever its scores say
+  bool forbidden = false;
+  size_t reads = 0;
+  std::vector<std::string> evicted;
+  std::vector<std::string> writes;
+  std::map<std::string, std::string> events;
+  // The process is killed at this call, before or after it has done its work; 0: never.
+  size_t kill_at = 0;
+  bool kill_after = false;
+  size_t calls = 0;
+
+ private:
+  // One call of the run; kills it.
+  class Write {
+   public:
+    Write(FakeCluster& cluster, std::string what) : cluster_(cluster) {
+      if (!what.empty()) cluster_.writes.push_back(std::move(what));
+      if (++cluster_.calls == cluster_.kill_at && !cluster_.kill_after) throw Killed();
+    }
+    ~Write() noexcept(false) {
+      if (cluster_.calls == cluster_.kill_at && cluster_.kill_after) throw Killed();
+    }
+    Write(const Write&) = delete;
+    Write& operator=(const Write&) = delete;
+
+   private:
+    FakeCluster& cluster_;
+  };
+
+  static std::shared_ptr<api::Node> what_if_cordoned(const api::Node& node) {
+    auto cordoned = std::make_shared<api::Node>(node);
+    cordoned->spec.unschedulable = true;
+    return cordoned;
+  }
+  static bool IsWeb(const api::Pod& pod) {
+    const std::string* app = api::Find(pod.metadata.labels, "app");
+    return app != nullptr && *app == "web";
+  }
+  static void MakeReady(api::Pod& pod) {
+    pod.status.phase = "Running";
+    api::PodCondition ready;
+    ready.type = "Ready";
+    ready.status = "True";
+    pod.status.conditions = {ready};
+  }
+  int Allowed() const { return Ready() - least_ready; }
+
+  void Step() {
+    // The kubelets.
+    int there = 0;
+    for (auto it = pods.begin(); it != pods.end();) {
+      const PodPtr pod = it->second;
+      if (pod->metadata.deletion_timestamp) {
+        if (!ending_.insert(it->first).second) {
+          it = pods.erase(it);
+          continue;
+        }
+      } else if (IsWeb(*pod)) {
+        ++there;
+        if (!pod->spec.node_name.empty() && !questions::IsReady(*pod)) {
+          auto ready = std::make_shared<api::Pod>(*pod);
+          MakeReady(*ready);
+          it->second = std::move(ready);
+        }
+      }
+      ++it;
+    }
+    // The controller.
+    if (makes_pods && there < wanted) {
+      Put(test::MakePod()
+              .Name("next-" + std::to_string(++made_))
+              .Label("app", "web")
+              .Req({{"cpu", "1"}})
+              .Owner("ReplicaSet", "web", "uid"));
+    }
+    // The scheduler: the newest first, unless it tries big again at that very moment.
+    std::vector<std::string> waiting;
+    for (const auto& [key, pod] : pods) {
+      if (pod->spec.node_name.empty()) waiting.push_back(key);
+    }
+    if (waiting.size() > 1 && big_first_times > 0) {
+      --big_first_times;
+    } else {
+      std::ranges::reverse(waiting);
+    }
+    for (const std::string& key : waiting) Decide(pods[key]);
+  }
+  // Preemption takes the nomination of a pod away for which it finds no victims.
+  void Decide(PodPtr& pod) {
+    const std::unique_ptr<Simulation> simulation = Picture();
+    const auto judgement = simulation->scheduler().Judge(pod);
+    auto decided = std::make_shared<api::Pod>(*pod);
+    decided->status.nominated_node_name.clear();
+    if (judgement->kind() == engine::Judgement::Kind::kScheduled) {
+      const NodeRow row = judgement->Best().front();
+      decided->spec.node_name = judgement->snapshot().node(row).metadata.name;
+      if (!goes_to.empty()) decided->spec.node_name = std::exchange(goes_to, "");
+    }
+    pod = std::move(decided);
+  }
+
+  Time now_{};
+  std::set<std::string> ending_;
+  size_t made_ = 0;
+};
+
+class ApplyTest : public testing::Test {
+ protected:
+  ApplyTest() {
+    char name[] = "/tmp/berth-apply-XXXXXX";
+    folder_ = mkdtemp(name);
+  }
+  ~ApplyTest() override {
+    std::remove(path().c_str());
+    rmdir(folder_.c_str());
+  }
+  std::string path() const { return folder_ + "/progress"; }
+
+  static test::NodeBuilder Node(std::string_view name, std::string_view cpu) {
+    return test::MakeNode(name).Label("kubernetes.io/hostname", name).Allocatable({{"cpu", cpu}});
+  }
+  static test::PodBuilder Replica(std::string_view name) {
+    return test::MakePod()
+        .Name(name)
+        .Label("app", "web")
+        .Req({{"cpu", "1"}})
+        .Owner("ReplicaSet", "web", "uid");
+  }
+  // big needs all of n1, which has two of the four that may go one by one.
+  static void Fill(FakeCluster& cluster) {
+    cluster.Put(Node("n1", "4"));
+    cluster.Put(Node("n2", "2"));
+    cluster.Put(Node("n3", "2"));
+    cluster.PutReady(Replica("a").OnNode("n1"));
+    cluster.PutReady(Replica("b").OnNode("n1"));
+    cluster.PutReady(Replica("c").OnNode("n2"));
+    cluster.PutReady(Replica("d").OnNode("n3"));
+    cluster.Put(test::MakePod().Name("big").Req({{"cpu", "4"}}));
+    cluster.wanted = 4;
+    cluster.least_ready = 3;
+  }
+  static Plan PlanOf(const FakeCluster& cluster, const std::string& goal = "fit=default/big") {
+    const auto plan = FindPlan(*Goal::Parse(goal), *cluster.Picture());
+    EXPECT_EQ(plan->outcome, Plan::Outcome::kFound) << plan->why;
+    return *plan;
+  }
+  Applied Run(const Plan& plan, FakeCluster& cluster, const ApplyOptions& options = {}) {
+    auto progress = Progress::Open(path(), "digest");
+    EXPECT_TRUE(progress) << progress.error().message;
+    return Apply(plan, options, cluster, progress->get());
+  }
+  static std::vector<State> States(const Applied& applied) {
+    std::vector<State> states;
+    for (const AppliedMove& move : applied.moves) states.push_back(move.state);
+    return states;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ApplyTest, APlanIsCarriedOutWaveByWave) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  ASSERT_EQ(plan.moves.size(), 3u);
+  ASSERT_EQ(plan.moves.back().wave, 2u);
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kDone, State::kDone, State::kDone));
+  EXPECT_EQ(cluster.NodeOf("big"), "n1");
+  EXPECT_EQ(cluster.lowest, 3);
+  EXPECT_THAT(cluster.evicted, testing::UnorderedElementsAre("a", "b"));
+  EXPECT_EQ(cluster.events.size(), 2u);
+  EXPECT_THAT(cluster.events.begin()->second, HasSubstr("fit=default/big"));
+  // The place is held before the first pod goes.
+  ASSERT_FALSE(cluster.writes.empty());
+  EXPECT_EQ(cluster.writes.front(), "nominate big n1");
+
+  std::string text;
+  AppendJson(plan, applied, text);
+  const auto document = nlohmann::json::parse(text);
+  EXPECT_EQ(document["outcome"], "done");
+  EXPECT_EQ(document["moves"][2]["state"], "done");
+  EXPECT_EQ(document["moves"][2]["node"], "n1");
+
+  // The same once more: nothing is left to do.
+  const size_t writes = cluster.writes.size();
+  EXPECT_EQ(Run(plan, cluster).outcome, Applied::Outcome::kDone);
+  EXPECT_EQ(cluster.writes.size(), writes);
+}
+
+TEST_F(ApplyTest, KilledAnywhereItGoesOnWhereItStood) {
+  size_t kills = 0;
+  for (const bool after : {false, true}) {
+    for (size_t at = 1;; ++at) {
+      SCOPED_TRACE(testing::Message() << "killed at call " << at << (after ? ", after" : ""));
+      FakeCluster cluster;
+      Fill(cluster);
+      const Plan plan = PlanOf(cluster);
+      cluster.kill_at = at;
+      cluster.kill_after = after;
+      bool killed = false;
+      try {
+        (void)Run(plan, cluster);
+      } catch (const Killed&) {
+        killed = true;
+        ++kills;
+      }
+      if (killed) {
+        const Applied applied = Run(plan, cluster);
+        EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+      }
+      EXPECT_EQ(cluster.NodeOf("big"), "n1");
+      EXPECT_THAT(cluster.evicted, testing::UnorderedElementsAre("a", "b"));
+      EXPECT_EQ(cluster.lowest, 3);
+      EXPECT_EQ(cluster.Ready(), 4);
+      EXPECT_EQ(cluster.events.size(), 2u);
+      std::remove(path().c_str());
+      if (!killed || HasFailure()) break;
+    }
+  }
+  EXPECT_GT(kills, 10u);
+}
+
+TEST_F(ApplyTest, ALineThatAKillCutOffIsDropped) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.kill_at = 2;
+  EXPECT_THROW((void)Run(plan, cluster), Killed);
+  std::ofstream(path(), std::ios::app) << R"({"uid":"half)";
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+}
+
+TEST_F(ApplyTest, TwoRunsOfOnePlanExcludeEachOther) {
+  const auto first = Progress::Open(path(), "digest");
+  ASSERT_TRUE(first);
+  const auto second = Progress::Open(path(), "digest");
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("another run"));
+}
+
+TEST_F(ApplyTest, TheProgressOfAnotherPlanIsRefused) {
+  ASSERT_TRUE(Progress::Open(path(), "digest"));
+  const auto other = Progress::Open(path(), "other");
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("another plan"));
+}
+
+TEST_F(ApplyTest, ADryRunWritesNothing) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  const Applied applied = Apply(plan, {.dry_run = true}, cluster, nullptr);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDryRun) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kAllowed, State::kAllowed, State::kAllowed));
+  EXPECT_THAT(cluster.writes, IsEmpty());
+}
+
+// Each way in which the cluster is not the one that the plan was made for: nothing is evicted.
+TEST_F(ApplyTest, NothingIsEvictedWhereThePlanIsNotAllowedNow) {
+  const auto change = [](const std::string& what, FakeCluster& cluster, Plan& plan) {
+    const std::string first = plan.moves[0].pod.substr(8);
+    const std::string to = plan.moves[0].to;
+    if (what == "the target is full") {
+      cluster.Put(test::MakePod().Name("other").Req({{"cpu", "1"}}).OnNode(to));
+    } else if (what == "the target is gone") {
+      cluster.nodes.erase(to);
+    } else if (what == "a later target is full") {
+      cluster.Put(test::MakePod().Name("other").Req({{"cpu", "1"}}).OnNode(plan.moves[1].to));
+    } else if (what == "the pod stays") {
+      cluster.PutReady(
+          Replica(first).Annotation("karpenter.sh/do-not-disrupt", "true").OnNode("n1"));
+    } else if (what == "the pod is elsewhere") {
+      plan.moves[0].from = "n9";
+    } else if (what == "another cluster") {
+      for (Move& move : plan.moves) move.uid += "-of-another";
+    } else {
+      cluster.least_ready = 4;
+    }
+  };
+  const std::pair<const char*, const char*> cases[] = {
+      {"the target is full", "does not take it now: Insufficient cpu"},
+      {"the target is gone", "the cluster has no node"},
+      {"a later target is full", "does not take it now: Insufficient cpu"},
+      {"the pod stays", "it may not be moved: karpenter.sh/do-not-disrupt"},
+      {"the pod is elsewhere", "it is on n1, and not on n9"},
+      {"another cluster", "is the plan of another one?"},
+      {"the budget allows none", "its PodDisruptionBudget allows no eviction now: default/keep"},
+  };
+  for (const auto& [what, why] : cases) {
+    SCOPED_TRACE(what);
+    FakeCluster cluster;
+    Fill(cluster);
+    Plan plan = PlanOf(cluster);
+    change(what, cluster, plan);
+    const Applied applied = Run(plan, cluster, {.patience = 1min});
+    EXPECT_EQ(applied.outcome, Applied::Outcome::kStopped);
+    EXPECT_THAT(applied.why, HasSubstr(why));
+    EXPECT_THAT(cluster.writes, IsEmpty());
+    std::string text;
+    AppendTable(plan, applied, text);
+    EXPECT_THAT(text, HasSubstr("stopped at wave "));
+  }
+}
+
+TEST_F(ApplyTest, APlaceThatWasHeldInVainIsGivenBack) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.makes_pods = false;
+  const Applied applied = Run(plan, cluster, {.patience = 10s});
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kStopped);
+  EXPECT_THAT(applied.why, HasSubstr("its controller has made no pod like it"));
+  EXPECT_THAT(States(applied), ElementsAre(State::kFailed, State::kNotBegun, State::kNotBegun));
+  EXPECT_EQ(cluster.evicted.size(), 1u);
+  EXPECT_EQ(cluster.pods.at("default/big")->status.nominated_node_name, "");
+  // Once the controller works again the plan goes on.
+  cluster.makes_pods = true;
+  EXPECT_EQ(Run(plan, cluster).outcome, Applied::Outcome::kDone);
+  EXPECT_EQ(cluster.NodeOf("big"), "n1");
+  EXPECT_EQ(cluster.evicted.size(), 2u);
+}
+
+TEST_F(ApplyTest, ASuccessorThatGoesBackIsEvictedAgain) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.big_first_times = 2;
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_EQ(cluster.NodeOf("big"), "n1");
+  EXPECT_GT(cluster.evicted.size(), 2u);
+  EXPECT_EQ(applied.moves[0].evictions + applied.moves[1].evictions, cluster.evicted.size());
+  EXPECT_EQ(cluster.lowest, 3);
+
+  // Not without end.
+  std::remove(path().c_str());
+  FakeCluster other;
+  Fill(other);
+  other.big_first_times = 1000;
+  const Applied stopped = Run(plan, other);
+  EXPECT_EQ(stopped.outcome, Applied::Outcome::kStopped);
+  EXPECT_THAT(stopped.why, HasSubstr("n1 does not take it now: Insufficient cpu"));
+  EXPECT_LE(other.evicted.size(), 5u);
+  EXPECT_EQ(other.lowest, 3);
+}
+
+// The first successor takes the place of the second, which then takes that of the first.
+TEST_F(ApplyTest, APodWhoseTargetIsTakenByAnotherOfThePlanGetsItsOwn) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.goes_to = plan.moves[1].to;
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_EQ(applied.moves[0].node, plan.moves[1].to);
+  EXPECT_EQ(applied.moves[0].why, "was to go to " + plan.moves[0].to);
+  EXPECT_EQ(applied.moves[1].node, plan.moves[0].to);
+  EXPECT_EQ(cluster.NodeOf("big"), "n1");
+  EXPECT_EQ(cluster.evicted.size(), 2u);
+}
+
+TEST_F(ApplyTest, ARefusedEvictionEndsTheRun) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.forbidden = true;
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kStopped);
+  EXPECT_THAT(applied.why, HasSubstr("the eviction is refused: forbidden"));
+  EXPECT_THAT(cluster.evicted, IsEmpty());
+}
+
+TEST_F(ApplyTest, ANodeIsCordonedBeforeItIsEmptied) {
+  FakeCluster cluster;
+  Fill(cluster);
+  cluster.pods.erase("default/big");
+  const Plan plan = PlanOf(cluster, "empty=n1");
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_EQ(cluster.writes.front(), "cordon n1");
+  EXPECT_TRUE(cluster.nodes.at("n1").spec.unschedulable);
+  for (const auto& [key, pod] : cluster.pods) EXPECT_NE(pod->spec.node_name, "n1") << key;
+  EXPECT_EQ(cluster.lowest, 3);
+}
+
+// A pod that went by itself needs no eviction, and one that is bound already no room.
+TEST_F(ApplyTest, WhatIsDoneByOthersIsSkipped) {
+  FakeCluster cluster;
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  cluster.pods.erase(plan.moves[0].pod);
+  cluster.PutReady(Replica("z").OnNode(plan.moves[0].to));
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kSkipped, State::kDone, State::kDone));
+  EXPECT_EQ(cluster.evicted.size(), 1u);
+}
+
+}  // namespace
+}  // namespace berth::plan

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/plan/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/unit/simulator/simulator_fixture.h"
+
+namespace berth::plan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class PlanTest : public test::SimulatorFixture {
+ protected:
+  static test::NodeBuilder Node(std::string_view name, std::string_view cpu = "4") {
+    return test::MakeNode(name).Label("kubernetes.io/hostname", name).Allocatable({{"cpu", cpu}});
+  }
+  static test::PodBuilder Replica(std::string_view name, std::string_view cpu = "1") {
+    return test::MakePod()
+        .Name(name)
+        .Label("app", "web")
+        .Req({{"cpu", cpu}})
+        .Owner("ReplicaSet", "web", "uid");
+  }
+  void ApplyBudget(int32_t allowed) {
+    api::PodDisruptionBudget budget;
+    budget.metadata.name = "keep";
+    budget.metadata.namespace_ = "default";
+    budget.spec.selector = test::MakeSelector({{"app", "web"}});
+    budget.status.disruptions_allowed = allowed;
+    simulation_->Apply(std::make_shared<const api::PodDisruptionBudget>(budget));
+  }
+  Plan Find(const std::string& goal, const Limits& limits = {}) {
+    simulation_->RunDue();
+    const auto parsed = Goal::Parse(goal);
+    EXPECT_TRUE(parsed.has_value());
+    auto plan = FindPlan(*parsed, *simulation_, limits);
+    EXPECT_TRUE(plan.has_value()) << plan.error().message;
+    return plan ? *plan : Plan{};
+  }
+  // "1 a: n1 -> n2", with the wave first.
+  static std::vector<std::string> Texts(const Plan& plan) {
+    std::vector<std::string> texts;
+    for (const Move& move : plan.moves) {
+      texts.push_back(std::to_string(move.wave) + ' ' + move.pod.substr(move.pod.find('/') + 1) +
+                      ": " + (move.from.empty() ? "-" : move.from) + " -> " + move.to);
+    }
+    return texts;
+  }
+};
+
+TEST_F(PlanTest, OnePodMovesAndTheOtherFits) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Replica("a", "1").OnNode("n1"));
+  Apply(Replica("b", "2").OnNode("n1"));
+  Apply(Replica("c", "2").OnNode("n2"));
+  Apply(Replica("big", "3"));
+  const Plan plan = Find("fit=default/big");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kFound) << plan.why;
+  EXPECT_THAT(Texts(plan), ElementsAre("1 b: n1 -> n2", "1 big: - -> n1"));
+  EXPECT_TRUE(plan.has_fewest());
+  EXPECT_THAT(plan.moves[0].frees, ElementsAre(std::pair<std::string, int64_t>("cpu", 2000)));
+  // Nothing is done.
+  EXPECT_EQ(NodeOf("default/b"), "n1");
+  EXPECT_EQ(NodeOf("default/big"), "");
+}
+
+TEST_F(PlanTest, WhatFitsNeedsNoMove) {
+  Apply(Node("n1"));
+  Apply(Replica("a"));
+  const Plan plan = Find("fit=default/a");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kFound);
+  EXPECT_THAT(Texts(plan), ElementsAre("1 a: - -> n1"));
+  std::string text;
+  AppendTable(plan, text);
+  EXPECT_THAT(text, testing::StartsWith("default/a fits as it is.\n"));
+}
+
+// b fits only on n3, where c has to leave for n2 first.
+TEST_F(PlanTest, APodThatMakesRoomMayNeedRoomItself) {
+  Apply(Node("n1", "4"));
+  Apply(Node("n2", "1"));
+  Apply(Node("n3", "2"));
+  Apply(Replica("b", "2").OnNode("n1"));
+  Apply(Replica("c", "1").OnNode("n3"));
+  Apply(test::MakePod().Name("bare").Req({{"cpu", "1"}}).OnNode("n1"));
+  Apply(Replica("big", "3"));
+  const Plan plan = Find("fit=default/big");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kFound) << plan.why;
+  EXPECT_THAT(Texts(plan), ElementsAre("1 c: n3 -> n2", "1 b: n1 -> n3", "1 big: - -> n1"));
+  // By what is requested one move could do.
+  EXPECT_EQ(plan.fewest, 1u);
+  EXPECT_FALSE(plan.has_fewest());
+  const Plan shallow = Find("fit=default/big", {.depth = 1});
+  EXPECT_EQ(shallow.outcome, Plan::Outcome::kNotFound);
+  EXPECT_THAT(shallow.why, HasSubstr("no moves were found"));
+}
+
+TEST_F(PlanTest, WhatMustNotMoveStays) {
+  Apply(Node("n1", "2"));
+  Apply(Node("n2", "2"));
+  const auto with = [](std::string_view name, std::string_view value) {
+    return Replica("a", "2").Annotation(name, value).OnNode("n1");
+  };
+  api::Volume scratch;
+  scratch.name = "scratch";
+  scratch.empty_dir.emplace();
+  Apply(test::MakePod().Name("holds").Req({{"cpu", "1"}}).OnNode("n2"));
+  Apply(Replica("big", "2"));
+  for (const test::PodBuilder& pod : {
+           test::MakePod().Name("a").Req({{"cpu", "1"}}).OnNode("n1"),
+           test::MakePod().Name("a").Req({{"cpu", "1"}}).Owner("DaemonSet", "d", "u").OnNode("n1"),
+           with("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
+           with("karpenter.sh/do-not-disrupt", "true"),
+           with("kubernetes.io/config.mirror", "x"),
+           Replica("a", "2").Volume(scratch).OnNode("n1"),
+           Replica("a", "2").SchedulingGroup("gang").OnNode("n1"),
+           Replica("a", "2").ResourceClaim("gpu").OnNode("n1"),
+       }) {
+    SCOPED_TRACE(plan::WhyItStays(pod));
+    Apply(pod);
+    const Plan plan = Find("fit=default/big");
+    EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
+    EXPECT_THAT(plan.moves, IsEmpty());
+    EXPECT_NE(plan::WhyItStays(pod), "");
+  }
+}
+
+TEST_F(PlanTest, ABudgetIsKeptInEachWave) {
+  Apply(Node("n1", "2"));
+  Apply(Node("n2", "2"));
+  Apply(Replica("a", "1").OnNode("n1"));
+  Apply(Replica("b", "1").OnNode("n1"));
+  Apply(Replica("big", "2").Label("app", "other"));
+  Apply(test::MakePod().Name("bare").Req({{"cpu", "0"}}).OnNode("n2"));
+  // n1 for it, n2 for the two, or n2 at once: make that impossible.
+  Apply(Node("n2", "2").Taint("only", "web", "NoSchedule"));
+  Apply(Replica("a", "1").Tolerate("only", "Exists", "", "").OnNode("n1"));
+  Apply(Replica("b", "1").Tolerate("only", "Exists", "", "").OnNode("n1"));
+  ApplyBudget(1);
+  EXPECT_THAT(Texts(Find("fit=default/big")),
+              ElementsAre("1 b: n1 -> n2", "2 a: n1 -> n2", "2 big: - -> n1"));
+  ApplyBudget(0);
+  const Plan none = Find("fit=default/big");
+  EXPECT_EQ(none.outcome, Plan::Outcome::kImpossible);
+  EXPECT_THAT(none.why, HasSubstr("whichever pods move"));
+}
+
+TEST_F(PlanTest, AllThatWaitGetNodesTheImportantFirst) {
+  Apply(Node("n1", "4"));
+  Apply(Node("n2", "4"));
+  Apply(Replica("a", "1").OnNode("n1"));
+  Apply(Replica("b", "2").OnNode("n2"));
+  Apply(Replica("small", "2"));
+  Apply(Replica("large", "4").Priority(10));
+  Apply(Replica("late", "1"));
+  const Plan plan = Find("pending");
+  // large needs a node of its own; late finds no place then.
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kPartly);
+  EXPECT_THAT(Texts(plan), ElementsAre("1 a: n1 -> n2", "1 large: - -> n1", "1 late: - -> n2"));
+  ASSERT_EQ(plan.left_out.size(), 1u);
+  EXPECT_EQ(plan.left_out[0].pod, "default/small");
+  std::string text;
+  AppendTable(plan, text);
+  EXPECT_THAT(text, testing::StartsWith("2 of 3 pending pods fit after 1 move.\n"));
+  EXPECT_THAT(text, HasSubstr("WAITS, SINCE"));
+  const Plan important = Find("pending=10");
+  EXPECT_EQ(important.outcome, Plan::Outcome::kFound);
+  EXPECT_THAT(Texts(important), ElementsAre("1 a: n1 -> n2", "1 large: - -> n1"));
+  EXPECT_TRUE(important.has_fewest());
+}
+
+TEST_F(PlanTest, ANodeIsEmptied) {
+  for (const char* name : {"n1", "n2", "n3"}) Apply(Node(name, "3"));
+  Apply(Replica("a", "1").OnNode("n1"));
+  Apply(Replica("b", "2").OnNode("n1"));
+  Apply(Replica("c", "1").OnNode("n2"));
+  Apply(Replica("d", "2").OnNode("n3"));
+  Apply(test::MakePod().Name("agent").Owner("DaemonSet", "d", "u").OnNode("n1"));
+  const Plan plan = Find("empty=n1");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kFound) << plan.why;
+  EXPECT_THAT(Texts(plan), ElementsAre("1 b: n1 -> n2", "1 a: n1 -> n3"));
+  EXPECT_TRUE(plan.has_fewest());
+  // It takes pods again afterwards.
+  EXPECT_FALSE(simulator::FindIn<api::Node>(simulation_->api(), informers::Kind::kNode, "n1")
+                   ->spec.unschedulable);
+}
+
+// The drain of n1 that kubectl would make leaves b without a node.
+TEST_F(PlanTest, ANodeIsEmptiedByMovesOnOthers) {
+  Apply(Node("n1", "3"));
+  Apply(Node("n2", "3"));
+  Apply(Node("n3", "1"));
+  Apply(Replica("b", "3").OnNode("n1"));
+  Apply(Replica("c", "1").OnNode("n2"));
+  EXPECT_THAT(Texts(Find("empty=n1")), ElementsAre("1 c: n2 -> n3", "1 b: n1 -> n2"));
+}
+
+// Its pods would be put on it again otherwise.
+TEST_F(PlanTest, AnEmptiedNodeTakesNoPodThatToleratesAnything) {
+  Apply(Node("n1", "8"));
+  Apply(Node("n2", "1"));
+  Apply(Replica("a").Tolerate("", "Exists", "", "").OnNode("n1"));
+  EXPECT_THAT(Texts(Find("empty=n1")), ElementsAre("1 a: n1 -> n2"));
+}
+
+TEST_F(PlanTest, WhatHoldsANodeIsNamed) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Replica("a").OnNode("n1"));
+  Apply(test::MakePod().Name("bare").OnNode("n1"));
+  const Plan plan = Find("empty=n1");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
+  std::string text;
+  AppendTable(plan, text);
+  EXPECT_EQ(text,
+            "n1 cannot be emptied: pods on it stay\n"
+            "\n"
+            "  POD           STAYS, SINCE\n"
+            "  default/bare  no controller makes it again\n");
+}
+
+TEST_F(PlanTest, ASearchEndsWhenItHasJudgedEnough) {
+  for (const char* name : {"n1", "n2", "n3"}) {
+    Apply(Node(name, "2"));
+    Apply(Replica(std::string("a-") + name, "1").OnNode(name));
+    Apply(Replica(std::string("b-") + name, "1").OnNode(name));
+  }
+  Apply(Replica("big", "2"));
+  const Plan plan = Find("fit=default/big", {.judged = 10});
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kNotFound);
+  EXPECT_LT(plan.judged, 40u);
+}
+
+TEST_F(PlanTest, ADocumentSaysTheSame) {
+  Apply(Node("n1"));
+  Apply(Node("n2"));
+  Apply(Replica("a", "2").OnNode("n1"));
+  Apply(Replica("c", "2").OnNode("n2"));
+  Apply(Replica("big", "4"));
+  std::string text;
+  AppendJson(Find("fit=default/big"), text);
+  const auto document = nlohmann::json::parse(text);
+  EXPECT_EQ(document["goal"], "fit=default/big");
+  EXPECT_EQ(document["outcome"], "found");
+  EXPECT_EQ(document["proved"], true);
+  EXPECT_EQ(document["moves"][0]["pod"], "default/a");
+  EXPECT_EQ(document["moves"][0]["frees"]["cpu"], 2000);
+  EXPECT_EQ(document["moves"][0]["wave"], 1);
+  EXPECT_EQ(document["moves"][1]["pod"], "default/big");
+  EXPECT_EQ(document["moves"][1]["to"], "n1");
+  EXPECT_FALSE(document["moves"][1].contains("from"));
+}
+
+TEST_F(PlanTest, WhatIsAskedForMustBeThere) {
+  Apply(Node("n1"));
+  Apply(Replica("a").OnNode("n1"));
+  simulation_->RunDue();
+  const auto message = [this](const std::string& goal) {
+    return FindPlan(*Goal::Parse(goal), *simulation_).error().message;
+  };
+  EXPECT_EQ(message("fit=default/none"), "the cluster has no pod default/none");
+  EXPECT_EQ(message("fit=default/a"), "default/a is on n1 already");
+  EXPECT_EQ(message("empty=n9"), "the cluster has no node n9");
+}
+
+TEST(GoalTest, IsReadAndWritten) {
+  for (const char* text : {"fit=shop/web-3", "empty=node-1", "pending", "pending=-5"}) {
+    EXPECT_EQ(Goal::Parse(text)->ToString(), text);
+  }
+  for (const char* text :
+       {"", "fit", "fit=", "fit=web", "empty=", "empty=a/b", "full=n1", "pending=", "pending=1x"}) {
+    EXPECT_THAT(Goal::Parse(text).error().message,
+                HasSubstr("a goal is fit=NAMESPACE/NAME, pending, "))
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace berth::plan
