@@ -30,6 +30,7 @@ const std::string_view kKnownFields = R"(
 =scheduling.k8s.io/v1beta1 PodGroup PodGroup
 =scheduling.k8s.io/v1alpha3 CompositePodGroup CompositePodGroup
 =scheduling.k8s.io/v1beta1 Workload Workload
+=scheduling.x-k8s.io/v1alpha1 PodGroup CoschedulingPodGroup
 =coordination.k8s.io/v1 Lease Lease
 =v1 Status Status
 =apps/v1 Deployment Deployment
@@ -122,6 +123,10 @@ ContainerStatus name state:ContainerState lastState:ContainerState ready restart
  volumeMounts:VolumeMountStatus user:ContainerUser allocatedResourcesStatus:ResourceStatus
  stopSignal
 ContainerUser linux:LinuxContainerUser
+CoschedulingPodGroup kind apiVersion metadata:ObjectMeta spec:CoschedulingPodGroupSpec
+ status:CoschedulingPodGroupStatus
+CoschedulingPodGroupSpec minMember minResources scheduleTimeoutSeconds
+CoschedulingPodGroupStatus phase occupiedBy running succeeded failed scheduleStartTime
 Counter value
 CounterSet name counters:*Counter
 CronJob kind apiVersion metadata:ObjectMeta spec:CronJobSpec status:CronJobStatus

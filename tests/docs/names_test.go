@@ -206,6 +206,48 @@ func folders(t *testing.T, in string) (names []string) {
 	return names
 }
 
+// What `./dev` passes to ctest, GoogleTest and go test as a pattern: one that matches nothing passes.
+func TestRoomsAndTestsThatDevNamesExist(t *testing.T) {
+	dev := read(t, "dev")
+	list := func(name string) []string {
+		m := regexp.MustCompile(`(?s)\b` + name + `=\((.*?)\)`).FindStringSubmatch(dev)
+		if m == nil {
+			t.Fatalf("dev has no %s", name)
+		}
+		return strings.Fields(m[1])
+	}
+	expectOne := func(pattern, files string) {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(root, files))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range found {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if regexp.MustCompile(pattern).Match(text) {
+				return
+			}
+		}
+		t.Errorf("dev names what is not in %s: %s", files, pattern)
+	}
+	for _, room := range slices.Concat(list("THREADED_ROOMS"), list("ROOMS_ABOVE_THREADS")) {
+		expectOne(`TEST(_F|_P)?\(`, "tests/unit/"+room+"/*_test.cc")
+	}
+	for _, story := range slices.Concat(list("STORIES"), list("TENANTS")) {
+		expectOne(`func Test`+story+`\(`, "tests/integration/*_test.go")
+	}
+	filters := regexp.MustCompile(`tests/(\w+)_test .*--gtest_filter='(\w+)\*'`).FindAllStringSubmatch(dev, -1)
+	if len(filters) == 0 {
+		t.Error("dev has no --gtest_filter")
+	}
+	for _, m := range filters {
+		expectOne(`TEST(_F|_P)?\(`+m[2], "tests/unit/"+m[1]+"/*_test.cc")
+	}
+}
+
 // TestPagesArePlainEnglish holds the pages to words that every reader knows.
 func TestPagesArePlainEnglish(t *testing.T) {
 	words := regexp.MustCompile(`(?i)\b(nobody|somebody|anybody|everybody|whoever|whosoever|anew)\b`)
