@@ -43,8 +43,12 @@ func compareVerdicts(want []*upstream.Verdict, explained []byte) *Difference {
 		if i >= len(lines) {
 			return &Difference{Kind: "missing document", Pod: verdict.Pod, Details: []string{"berth has no document"}}
 		}
+		// Nodes are looked at in parallel: any of their errors may be the one that is told.
 		if message, failed := errorOf(lines[i]); failed && slices.Contains(verdict.Errors, message) {
 			verdict.Message = message
+		}
+		if remark := member(lines[i], "remark"); slices.Contains(verdict.Errors, remark) && slices.Contains(verdict.Errors, verdict.Remark) {
+			verdict.Remark = remark
 		}
 		expected := verdict.Line()
 		if bytes.Equal(expected, lines[i]) {
@@ -60,11 +64,16 @@ func compareVerdicts(want []*upstream.Verdict, explained []byte) *Difference {
 	return nil
 }
 
+// member is that text of the document, "" if it has none.
+func member(line []byte, name string) string {
+	members, _ := plain(line).(map[string]any)
+	text, _ := members[name].(string)
+	return text
+}
+
 // errorOf is the message of a document that says that the cycle failed.
 func errorOf(line []byte) (message string, failed bool) {
-	members, _ := plain(line).(map[string]any)
-	message, _ = members["message"].(string)
-	return message, members["result"] == string(upstream.Error)
+	return member(line, "message"), member(line, "result") == string(upstream.Error)
 }
 
 // compareDocuments finds none where the texts differ only in how JSON spells the same.

@@ -81,6 +81,32 @@ func TestErrorsOfADryRunDoNotDifferByTheirOrder(t *testing.T) {
 	}
 }
 
+// Which of several errors is told depends on the node that is asked first.
+func TestARemarkIsAnyOfTheErrorsOfTheNodes(t *testing.T) {
+	remarking := func(remark string) *upstream.Verdict {
+		v := document()
+		v.Remark = remark
+		return v
+	}
+	for _, c := range []struct {
+		want, said string
+		same       bool
+	}{
+		{"a", "a", true},
+		{"a", "b", true},
+		{"a", "", false},
+		{"", "a", false},
+		{"a", "c", false},
+		{"c", "a", false},
+	} {
+		want := remarking(c.want)
+		want.Errors = []string{"a", "b"}
+		if d := compareVerdicts([]*upstream.Verdict{want}, remarking(c.said).Line()); (d == nil) != c.same {
+			t.Errorf("%q, not %q: %+v", c.said, c.want, d)
+		}
+	}
+}
+
 func TestMissingAndUnknownDocumentsDiffer(t *testing.T) {
 	line := string(document().Line())
 	for want, text := range map[string]string{

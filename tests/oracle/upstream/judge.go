@@ -84,7 +84,12 @@ func (c *cycle) run(nodes []fwk.NodeInfo) error {
 	diagnosis := framework.Diagnosis{NodeToStatus: framework.NewDefaultNodeToStatus()}
 	feasible, err := c.findFeasible(nodes, &diagnosis)
 	if err != nil {
-		return err
+		if !c.looksNoFurtherThanNominated(&diagnosis) {
+			return err
+		}
+		c.verdict.Remark = err.Error()
+		// PreFilter may have left the nominated one out.
+		feasible = slices.DeleteFunc(slices.Clone(nodes), func(node fwk.NodeInfo) bool { return !c.verdict.Nodes[node.Node().Name].Feasible })
 	}
 	if len(feasible) == 0 {
 		fitError := &framework.FitError{Pod: c.pod, NumAllNodes: len(nodes), Diagnosis: diagnosis}
@@ -103,7 +108,10 @@ func (c *cycle) run(nodes []fwk.NodeInfo) error {
 		return nil
 	}
 	if err := c.score(feasible); err != nil {
-		return err
+		if c.over == nominatedFirst || !c.verdict.chooseUnscored(feasible, c.pod.Status.NominatedNodeName) {
+			return err
+		}
+		c.verdict.Remark = err.Error()
 	}
 	if err := c.chooseVolumes(feasible); err != nil || !c.wantsDevices() {
 		return err
@@ -165,12 +173,21 @@ func (c *cycle) filter(nodes []fwk.NodeInfo, diagnosis *framework.Diagnosis) ([]
 		default:
 			failed = status.AsError()
 			c.verdict.Errors = append(c.verdict.Errors, failed.Error())
+			c.verdict.Nodes[name] = Node{Code: fwk.Error.String(), Reasons: []string{failed.Error()}}
 		}
 	}
-	if failed != nil {
-		return nil, failed
+	return feasible, failed
+}
+
+// looksNoFurtherThanNominated says whether the pod's scheduling cycle ends with the node that it is nominated to, so that
+// what fails over another node is no failure of the cycle.
+func (c *cycle) looksNoFurtherThanNominated(diagnosis *framework.Diagnosis) bool {
+	nominated, err := c.snapshot.Get(c.pod.Status.NominatedNodeName)
+	if err != nil || c.over == nominatedFirst || len(c.verdict.Errors) == 0 {
+		return false
 	}
-	return feasible, nil
+	feasible, err := c.filter([]fwk.NodeInfo{nominated}, diagnosis)
+	return err == nil && len(feasible) > 0
 }
 
 // score runs PreScore and Score, also where there is just one node to choose.
@@ -205,6 +222,18 @@ func (c *cycle) score(feasible []fwk.NodeInfo) error {
 	}
 	c.verdict.chooseBest()
 	return nil
+}
+
+// chooseUnscored chooses the node that a scheduling cycle would take without a score, and returns whether there is one: the
+// only one, or the nominated one.
+func (v *Verdict) chooseUnscored(feasible []fwk.NodeInfo, nominated string) bool {
+	for _, node := range feasible {
+		if name := node.Node().Name; len(feasible) == 1 || name == nominated {
+			v.Best = []string{name}
+			return true
+		}
+	}
+	return false
 }
 
 func (v *Verdict) chooseBest() {

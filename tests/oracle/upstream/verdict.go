@@ -35,6 +35,8 @@ type Verdict struct {
 	// Preemption is there for unschedulable pods of profiles that preempt.
 	Preemption *Preemption `json:"preemption,omitempty"`
 	Profile    string      `json:"profile,omitempty"`
+	// Remark is what failed over nodes or scores that a scheduling cycle would not ask for.
+	Remark string `json:"remark,omitempty"`
 	// ResizeOn is the node where the pod runs and is to be resized.
 	ResizeOn string `json:"resizeOn,omitempty"`
 	Result   Result `json:"result"`
