@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -157,12 +158,14 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 	monitoring := []string{
 		"--set", "monitoring.serviceMonitor.enabled=true", "--set", "monitoring.alerts.enabled=true", "--set", "monitoring.dashboard.enabled=true",
 	}
+	coscheduling := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "Coscheduling"}], "disabled": [{"name": "PrioritySort"}]}}}]`
 	for _, c := range []struct {
 		manifests string
 		values    []string
 	}{
 		{inDeploy("base"), nil},
 		{inDeploy("overlays", "monitored"), monitoring},
+		{inDeploy("overlays", "coscheduling"), []string{"--set-json", "config.profiles=" + coscheduling}},
 	} {
 		want := objects(t, string(kubectl(t, "kustomize", c.manifests)))
 		args := []string{"template", "berth", inDeploy("helm"), "--namespace", controlplane.BerthNamespace, "--kube-version", programs.KubernetesVersion}
@@ -211,6 +214,42 @@ func TestValuesReachTheConfigurationAndWhatDependsOnIt(t *testing.T) {
 	} {
 		if !reflect.DeepEqual(c.have, c.want) {
 			t.Errorf("%v, want %v", c.have, c.want)
+		}
+	}
+}
+
+func TestThePageOfInstallingNamesEachValue(t *testing.T) {
+	text, err := os.ReadFile(inDeploy("helm", "values.yaml"))
+	must(t, err)
+	values := map[string]any{}
+	must(t, yaml.Unmarshal(text, &values))
+	page, err := os.ReadFile(inDeploy("..", "docs", "installing.md"))
+	must(t, err)
+	_, table, _ := strings.Cut(string(page), "| Value | What |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	named := map[string]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^\|([^|]*)\|`).FindAllStringSubmatch(table, -1) {
+		for _, m := range regexp.MustCompile("`([\\w.]+)`").FindAllStringSubmatch(row[1], -1) {
+			named[m[1]] = true
+			top, field, deeper := strings.Cut(m[1], ".")
+			value, known := values[top]
+			if fields, ok := value.(map[string]any); known && deeper && ok {
+				_, known = fields[field]
+			}
+			if !known {
+				t.Errorf("docs/installing.md names the value %s, which the chart has not", m[1])
+			}
+		}
+	}
+	for top, value := range values {
+		fields, _ := value.(map[string]any)
+		for field := range fields {
+			if !named[top] && !named[top+"."+field] {
+				t.Errorf("docs/installing.md does not name the value %s.%s", top, field)
+			}
+		}
+		if len(fields) == 0 && !named[top] {
+			t.Errorf("docs/installing.md does not name the value %s", top)
 		}
 	}
 }

@@ -32,12 +32,23 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- mergeOverwrite $config (deepCopy .Values.config) | toYaml }}
 {{- end }}
 
-{{/* The rules of the one object of that kind in files/rbac.yaml: call with (dict "files" .Files "kind" kind). */}}
+{{/* The rules of the one object of that kind in the file: call with (dict "files" .Files "file" file "kind" kind). */}}
 {{- define "berth.rules" -}}
-{{- range splitList "\n---\n" (.files.Get "files/rbac.yaml") }}
+{{- range splitList "\n---\n" (.files.Get .file) }}
 {{- $object := fromYaml . }}
 {{- if eq $object.kind $.kind }}
 {{- toYaml $object.rules }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* "true" if a profile enables the plugin: call with (dict "config" config "plugin" name). */}}
+{{- define "berth.enables" -}}
+{{- range .config.profiles }}
+{{- range (.plugins | default dict) }}
+{{- range (. | default dict).enabled }}
+{{- if eq .name $.plugin }}true{{ end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
