@@ -66,13 +66,22 @@ Result<api::TypeMeta> StatedTypeOf(const ConfigValue& value) {
   return type;
 }
 
-std::string GenerateNameOf(const ConfigValue& object) {
-  const ConfigValue* metadata = object.Find("metadata");
-  if (metadata == nullptr || metadata->map() == nullptr) return "";
-  const ConfigValue* name = metadata->Find("name");
-  if (name != nullptr && (name->string() == nullptr || !name->string()->empty())) return "";
-  const ConfigValue* prefix = metadata->Find("generateName");
-  return prefix == nullptr || prefix->string() == nullptr ? "" : *prefix->string();
+ManifestFields ManifestFieldsOf(const ConfigValue& object) {
+  const auto find = [&object](std::string_view part, std::string_view name) {
+    const ConfigValue* value = object.Find(part);
+    return value == nullptr ? nullptr : value->Find(name);
+  };
+  const auto text = [&find](std::string_view part, std::string_view name) {
+    const ConfigValue* value = find(part, name);
+    return value == nullptr || value->string() == nullptr ? "" : *value->string();
+  };
+  ManifestFields fields;
+  if (const ConfigValue* name = find("metadata", "name");
+      name == nullptr || (name->string() != nullptr && name->string()->empty())) {
+    fields.generate_name = text("metadata", "generateName");
+  }
+  fields.runtime_class_name = text("spec", "runtimeClassName");
+  return fields;
 }
 
 namespace {
@@ -253,7 +262,7 @@ class DumpReader {
   Result<api::ObjectPtr> ReadManifest(const YamlSource& source, api::ObjectPtr&& object,
                                       const api::TypeMeta& type) {
     RemarkUnknownFields(source.value, type);
-    place_.SetGenerateName(GenerateNameOf(source.value));
+    place_.SetManifest(ManifestFieldsOf(source.value));
     return std::move(object);
   }
   Result<api::ObjectPtr> ReadManifest(const JsonSource& source, api::ObjectPtr&& object,
@@ -266,7 +275,7 @@ class DumpReader {
     // What a tree cannot hold was read without it.
     if (!value) return std::move(object);
     RemarkUnknownFields(*value, type);
-    place_.SetGenerateName(GenerateNameOf(*value));
+    place_.SetManifest(ManifestFieldsOf(*value));
     if (!repeated) return std::move(object);
     return (*FindKind<YamlSource>(type))->read(YamlSource{*value});
   }
@@ -296,7 +305,7 @@ class DumpReader {
     }
     auto object = (*known)->read(source);
     const bool stored = object && IsStored(*object);
-    place_.SetGenerateName("");
+    place_.SetManifest({});
     if (object && !stored) object = ReadManifest(source, *std::move(object), type);
     if (!object) return FailHere(object.error());
     ++stats_.objects;

@@ -33,6 +33,13 @@ class LineCounter {
   int line_ = 1;  // there
 };
 
+// What an API server makes other fields of, so that no table has it; "": it is not there.
+struct ManifestFields {
+  std::string generate_name;       // metadata.generateName of an object without a name
+  std::string runtime_class_name;  // spec.runtimeClassName
+};
+ManifestFields ManifestFieldsOf(const ConfigValue& object);
+
 // Where a value of a dump stands; made for messages. Valid while the dump is being read.
 class DumpPlace {
  public:
@@ -45,8 +52,8 @@ class DumpPlace {
   std::string ToString() const;
   int line() const;
   size_t document() const { return document_; }  // 1-based
-  // metadata.generateName of an object that has no name and that no API server has stored.
-  const std::string& generate_name() const { return generate_name_; }
+  // Of an object that no API server has stored.
+  const ManifestFields& manifest() const { return manifest_; }
   // One index for each list around the value, the outermost first.
   const std::vector<size_t>& items() const { return items_; }
 
@@ -56,7 +63,7 @@ class DumpPlace {
     line_ = 0;
     offset_ = offset;
   }
-  void SetGenerateName(std::string name) { generate_name_ = std::move(name); }
+  void SetManifest(ManifestFields fields) { manifest_ = std::move(fields); }
   void EnterItem() { items_.push_back(0); }
   void SetItem(size_t index) { items_.back() = index; }
   void LeaveItem() { items_.pop_back(); }
@@ -68,7 +75,7 @@ class DumpPlace {
   std::vector<size_t> items_;
   int line_ = 0;  // 0: by the offset
   size_t offset_ = 0;
-  std::string generate_name_;
+  ManifestFields manifest_;
 };
 
 struct DumpStats {
@@ -134,9 +141,6 @@ Result<api::TypeMeta> StatedTypeOf(const ConfigValue& value);
 
 // Whether objects of that type are among those that ReadDump() hands out.
 bool IsRead(const api::TypeMeta& type);
-
-// metadata.generateName of an object without a name; "": it has none.
-std::string GenerateNameOf(const ConfigValue& object);
 
 // One object of those kinds, out of a document that holds it. `kind` is what it is where it states
 // neither kind nor apiVersion; "": it must state both. Nothing is defaulted. Errors: as above, with

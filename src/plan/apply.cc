@@ -10,6 +10,7 @@
 #include "src/base/json.h"
 #include "src/base/text.h"
 #include "src/engine/judgement.h"
+#include "src/explain/pod_list.h"
 #include "src/explain/text_table.h"
 #include "src/informers/kinds.h"
 #include "src/questions/node_changes.h"
@@ -520,7 +521,7 @@ bool Run::AwaitNode(size_t move) {
     }
     if (edge_.Now() - begun >= options_.patience) {
       return Stop(move, Concat("after ", FormatGoDuration(options_.patience),
-                               " it has no node: ", questions::WhyPending(*pod)));
+                               " it has no node: ", explain::WhyPending(*pod)));
     }
     edge_.AwaitNews(kLook);
   }

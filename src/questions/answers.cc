@@ -145,10 +145,10 @@ Reply JudgePods(const std::vector<PodPtr>& pods, Mirror& mirror,
   Reply reply;
   JsonObject document(reply.text);
   JsonList list(document.Key("pods"));
-  PriorityClasses classes(mirror.simulation());
+  Admission admission(mirror.simulation());
   for (size_t i = 0; i < pods.size(); ++i) {
     if (spent()) return {504, std::string(kNoTime)};
-    const auto pod = classes.Resolve(pods[i]);
+    const auto pod = admission.Admit(pods[i]);
     if (!pod) return {400, pod.error().Within("pods[" + std::to_string(i) + "]").message};
     const auto judgement = mirror.simulation().scheduler().Judge(*pod);
     if (judgement->kind() == Judgement::Kind::kUnschedulable) judgement->Explain();

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "src/base/json.h"
+#include "src/explain/pod_list.h"
 #include "src/explain/text_table.h"
 #include "src/packing/figures.h"
 #include "src/packing/survey.h"
@@ -97,7 +98,7 @@ Picture Take(simulator::Simulation& simulation) {
   simulation.api().ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
     const api::Pod& pod = *api::As<api::Pod>(object);
     const std::string& node = pod.spec.node_name;
-    picture.pods[pod.metadata.Key()] = {node, node.empty() ? WhyPending(pod) : ""};
+    picture.pods[pod.metadata.Key()] = {node, node.empty() ? explain::WhyPending(pod) : ""};
     if (node.empty()) ++picture.pending;
     if (!node.empty() && !IsDaemon(pod)) used[node] = true;
   });

@@ -57,12 +57,7 @@ std::string ReasonsOf(std::vector<explain::RejectedGroup> rejected) {
 }  // namespace
 
 PendingPods::PendingPods(simulator::Simulation& simulation, const Clock& clock)
-    : simulation_(simulation), clock_(clock) {
-  simulation.api().ForEach(informers::Kind::kPod,
-                           [this, &simulation](const api::ObjectPtr& object) {
-                             const auto& pod = std::get<PodPtr>(object);
-                             if (simulation.IsWaiting(*pod)) pods_.push_back(pod);
-                           });
+    : simulation_(simulation), clock_(clock), pods_(simulation.WaitingPods()) {
   const auto owner_and_key = [](const PodPtr& pod) {
     return std::tuple(OwnerOf(*pod), pod->metadata.Key());
   };
@@ -131,17 +126,8 @@ void PendingPods::AppendTable(std::string& out) const {
     out += "There was no time for all: " + std::to_string(next_) + " of " +
            explain::Counted(pods_.size(), "pending pod") + ".\n";
   }
-  if (groups_.empty()) return;
-  explain::TextTable table;
-  table.AddColumn("PODS", explain::TextTable::Align::kRight);
-  table.AddColumn("RESULT");
-  table.AddColumn("FIRST");
-  table.AddColumn("MESSAGE");
-  for (const Group* group : GroupsBySize()) {
-    table.AddRow({std::to_string(group->pods.size()), group->result, group->pods.front(),
-                  group->message.empty() ? "-" : group->message});
-  }
-  table.Append("", out);
+  const std::vector<const Group*> groups = GroupsBySize();
+  explain::AppendPodsAlike({groups.begin(), groups.end()}, groups.size(), out);
 }
 
 std::string OwnerOf(const api::Pod& pod) {

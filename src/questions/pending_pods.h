@@ -9,6 +9,7 @@
 
 #include "berth/api/pod.h"
 #include "berth/time.h"
+#include "src/explain/pod_list.h"
 #include "src/simulator/simulation.h"
 
 namespace berth::questions {
@@ -33,16 +34,13 @@ class PendingPods {
   // {"message":...,"pods":["ns/name"],"reasons":[{"nodes":3,"plugin":...,"reasons":[...]}],
   // "result":"unschedulable"}; message and reasons are those of its first pod, and may be missing.
   void Append(std::string& out) const;
-  // The same for people to read: a line a group, with its message and the first of its pods.
+  // The same for people to read; see explain::AppendPodsAlike().
   void AppendTable(std::string& out) const;
 
  private:
   using PodPtr = std::shared_ptr<const api::Pod>;
-  struct Group {
-    std::string result;
+  struct Group : explain::PodsAlike {
     std::string reasons;  // as JSON
-    std::string message;
-    std::vector<std::string> pods;
   };
 
   // nullptr: the time was up.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/explain/pod_list.h"
+
 namespace berth::questions {
 
 using informers::Kind;
@@ -56,13 +58,6 @@ std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_
     if (pod->spec.node_name == node) pods.push_back(pod);
   });
   return pods;
-}
-
-std::string WhyPending(const api::Pod& pod) {
-  for (const api::PodCondition& condition : pod.status.conditions) {
-    if (condition.type == "PodScheduled") return condition.message;
-  }
-  return "";
 }
 
 void Reschedule(simulator::Simulation& simulation) {
@@ -279,7 +274,7 @@ std::string NewName(const api::Pod& pod, size_t& next, const simulator::Simulati
 std::string WhyNot(const PodPtr& pod, simulator::Simulation& simulation) {
   const auto judgement = simulation.scheduler().Judge(pod);
   judgement->Explain();
-  return judgement->message().empty() ? WhyPending(*pod) : judgement->message();
+  return judgement->message().empty() ? explain::WhyPending(*pod) : judgement->message();
 }
 
 }  // namespace
@@ -316,15 +311,17 @@ Filled Fill(const PodPtr& pod, simulator::Simulation& simulation, size_t most) {
   return filled;
 }
 
-Result<std::shared_ptr<const api::Pod>> PriorityClasses::Resolve(
-    std::shared_ptr<const api::Pod> pod) {
-  if (!seen_ && classes_.Concerns(*pod)) {
+Result<PodPtr> Admission::Admit(const PodPtr& pod) {
+  if (!seen_ && admission_.NeedsPods(*pod)) {
     seen_ = true;
     simulation_.api().ForEach(informers::Kind::kPod, [this](const api::ObjectPtr& object) {
-      classes_.See(*api::As<api::Pod>(object));
+      admission_.See(*api::As<api::Pod>(object));
     });
   }
-  return classes_.Resolve(std::move(pod));
+  std::vector<simulator::Admission::Refusal> refusals;
+  PodPtr admitted = admission_.Admit(*pod, refusals);
+  if (!refusals.empty()) return Fail(std::move(refusals.front().why));
+  return admitted;
 }
 
 }  // namespace berth::questions

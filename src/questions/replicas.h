@@ -11,7 +11,7 @@
 
 #include "berth/api/pod.h"
 #include "berth/result.h"
-#include "src/simulator/pod_defaults.h"
+#include "src/simulator/admission.h"
 #include "src/simulator/simulation.h"
 
 namespace berth::questions {
@@ -33,9 +33,6 @@ PodPtr PendingCopy(const api::Pod& pod, const std::string& name);
 
 // Those on the node, by key.
 std::vector<PodPtr> PodsOn(const simulator::Simulation& simulation, std::string_view node);
-
-// What a pod's PodScheduled condition says.
-std::string WhyPending(const api::Pod& pod);
 
 // All pods that come back are pending at once, the oldest first, and scheduled. Settles the
 // simulation, which has started.
@@ -85,23 +82,24 @@ struct Filled {
 Filled Fill(const std::shared_ptr<const api::Pod>& pod, simulator::Simulation& simulation,
             size_t most = kMostCopies);
 
-// What the PriorityClasses of a cluster mean, as far as its pods tell: no scheduler watches the
-// classes themselves, since the API server writes what they mean into each pod.
+// What admission makes of the pods that questions bring. No scheduler watches what it goes by:
+// files and questions state it, and pods of the cluster tell what their PriorityClasses mean, since
+// the API server writes that into each.
 //
 // Thread safety: one owner.
-class PriorityClasses {
+class Admission {
  public:
-  // `simulation` outlives this; its pods are looked at when the first class is asked for.
-  explicit PriorityClasses(const simulator::Simulation& simulation) : simulation_(simulation) {}
+  // `simulation` outlives this; its pods are looked at when the first class is asked for that is
+  // not stated.
+  explicit Admission(const simulator::Simulation& simulation) : simulation_(simulation) {}
 
-  // One that a file or a question states.
-  void Add(const simulator::PriorityClass& stated) { classes_.Add(stated); }
-  // As simulator::PriorityClasses does.
-  Result<std::shared_ptr<const api::Pod>> Resolve(std::shared_ptr<const api::Pod> pod);
+  void Add(const simulator::AdmissionObjects& stated) { admission_.Add(stated); }
+  // The pod, which has its defaults, as the API server would store it. Errors: it would refuse it.
+  Result<PodPtr> Admit(const PodPtr& pod);
 
  private:
   const simulator::Simulation& simulation_;
-  simulator::PriorityClasses classes_;
+  simulator::Admission admission_;
   bool seen_ = false;  // the pods of the simulation
 };
 

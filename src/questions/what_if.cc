@@ -91,22 +91,21 @@ const ConfigValue* ReadFill(FieldReader& fields, WhatIf& out) {
   return pod;
 }
 
-Result<void> ApplyNew(const api::ObjectPtr& object, PriorityClasses& classes,
-                      Simulation& simulation) {
+Result<void> ApplyNew(const api::ObjectPtr& object, Admission& admission, Simulation& simulation) {
   const auto* pod = std::get_if<PodPtr>(&object);
   if (pod == nullptr) {
     simulation.Apply(object);
     return {};
   }
-  auto resolved = classes.Resolve(*pod);
-  if (!resolved) return Fail(resolved.error().Within((*pod)->metadata.Key()));
-  simulation.Apply(*std::move(resolved));
+  auto admitted = admission.Admit(*pod);
+  if (!admitted) return Fail(admitted.error().Within((*pod)->metadata.Key()));
+  simulation.Apply(*std::move(admitted));
   return {};
 }
 
 // What the controllers make in the simulation as it is now.
-Result<void> Expand(const std::vector<simulator::PodController>& controllers,
-                    PriorityClasses& classes, Simulation& simulation) {
+Result<void> Expand(const std::vector<simulator::PodController>& controllers, Admission& admission,
+                    Simulation& simulation) {
   if (controllers.empty()) return {};
   simulator::PodMaker maker;
   for (const Kind kind :
@@ -117,7 +116,7 @@ Result<void> Expand(const std::vector<simulator::PodController>& controllers,
     const auto made = maker.Make(controller);
     if (!made) return Fail(made.error());
     for (const api::ObjectPtr& object : *made) {
-      if (auto applied = ApplyNew(object, classes, simulation); !applied) {
+      if (auto applied = ApplyNew(object, admission, simulation); !applied) {
         return Fail(applied.error());
       }
     }
@@ -125,9 +124,9 @@ Result<void> Expand(const std::vector<simulator::PodController>& controllers,
   return {};
 }
 
-Result<void> Add(const WhatIf& question, PriorityClasses& classes, Simulation& simulation) {
+Result<void> Add(const WhatIf& question, Admission& admission, Simulation& simulation) {
   for (const api::ObjectPtr& object : question.add) {
-    if (auto applied = ApplyNew(object, classes, simulation); !applied) return applied;
+    if (auto applied = ApplyNew(object, admission, simulation); !applied) return applied;
   }
   for (const api::ObjectPtr& object : question.add) {
     const auto* pod = api::As<api::Pod>(object);
@@ -135,17 +134,17 @@ Result<void> Add(const WhatIf& question, PriorityClasses& classes, Simulation& s
     if (simulation.api().Find(Kind::kNode, pod->spec.node_name).index() > 0) continue;
     return Fail(pod->metadata.Key() + ": spec.nodeName: Not found: " + Quoted(pod->spec.node_name));
   }
-  if (auto made = Expand(question.controllers, classes, simulation); !made) return made;
+  if (auto made = Expand(question.controllers, admission, simulation); !made) return made;
   Settle(simulation);
   return {};
 }
 
 Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& simulation,
                    WhatIfAnswer& answer) {
-  PriorityClasses classes(simulation);
-  for (const simulator::PriorityClass& stated : question.priority_classes) classes.Add(stated);
+  Admission admission(simulation);
+  admission.Add(question.admission);
   if (!question.add.empty() || !question.controllers.empty()) {
-    if (auto added = Add(question, classes, simulation); !added) {
+    if (auto added = Add(question, admission, simulation); !added) {
       return Fail(added.error().Within(names.add));
     }
   }
@@ -175,7 +174,7 @@ Result<void> Carry(const WhatIf& question, const PartNames& names, Simulation& s
   }
   if (question.reschedule && !interrupted()) Reschedule(simulation);
   if (question.fill != nullptr && !interrupted()) {
-    const auto pod = classes.Resolve(question.fill);
+    const auto pod = admission.Admit(question.fill);
     if (!pod) return Fail(pod.error().Within(names.fill));
     answer.filled = Fill(*pod, simulation, question.most);
   }
@@ -206,7 +205,7 @@ Result<WhatIf> ParseWhatIf(const ConfigValue& document) {
   if (!objects) return Fail(objects.error());
   question.add = std::move(objects->objects);
   question.controllers = std::move(objects->controllers);
-  question.priority_classes = std::move(objects->priority_classes);
+  question.admission = std::move(objects->admission);
   if (pod != nullptr) {
     auto read = simulator::ReadPod(*pod, "fill.pod");
     if (!read) return Fail(read.error());

@@ -13,8 +13,8 @@
 #include "berth/result.h"
 #include "src/questions/difference.h"
 #include "src/questions/replicas.h"
+#include "src/simulator/admission.h"
 #include "src/simulator/pod_controllers.h"
-#include "src/simulator/pod_defaults.h"
 #include "src/simulator/simulation.h"
 
 namespace berth::questions {
@@ -30,8 +30,8 @@ struct WhatIf {
   std::vector<api::ObjectPtr> add;  // nodes first, pods last
   // Those whose pods are added, after `add`.
   std::vector<simulator::PodController> controllers;
-  // What pods may name, of a later one of the same name that one.
-  std::vector<simulator::PriorityClass> priority_classes;
+  // By which pods of the question are admitted, besides what pods of the cluster tell.
+  simulator::AdmissionObjects admission;
   size_t add_nodes = 0;
   std::string like;  // the node that these are like
   std::vector<std::string> remove_nodes;
@@ -67,8 +67,8 @@ Result<WhatIf> ParseWhatIf(std::string_view json);
 // which was made of the same objects, the changes are made there, and the difference between the
 // two counts, too; pods are then rescheduled in both. Neither has decided anything before.
 //
-// Errors: a node, a controller or the meaning of a PriorityClass that is not there, named as
-// `names` says; a simulation was interrupted.
+// Errors: a node, a controller or the meaning of a PriorityClass that is not there, or a pod that
+// admission would refuse, named as `names` says; a simulation was interrupted.
 Result<WhatIfAnswer> AskWhatIf(const WhatIf& question, simulator::Simulation& today,
                                simulator::Simulation* other = nullptr, const PartNames& names = {});
 

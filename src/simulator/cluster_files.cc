@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -73,10 +74,11 @@ api::ObjectPtr Complete(api::ObjectPtr&& object) {
       std::move(object));
 }
 
-// A manifest as the API server would store it; what is no pod is left as it is.
-api::ObjectPtr Defaulted(api::ObjectPtr&& read) {
+// A manifest with the API server's defaults; what is no pod is left as it is.
+api::ObjectPtr Defaulted(api::ObjectPtr&& read, const documents::ManifestFields& fields) {
   const auto* pod = api::As<api::Pod>(read);
-  return pod == nullptr ? std::move(read) : api::ObjectPtr(WithDefaults(*pod));
+  return pod == nullptr ? std::move(read)
+                        : api::ObjectPtr(WithDefaults(*pod, fields.runtime_class_name));
 }
 
 // The object with another name.
@@ -153,10 +155,6 @@ bool IsStoredTree(const ConfigValue& object) {
   return uid != nullptr && uid->string() != nullptr && !uid->string()->empty();
 }
 
-bool IsPriorityClass(const api::TypeMeta& type) {
-  return type.api_version == kPriorityClassApiVersion && type.kind == kPriorityClassKind;
-}
-
 // Takes the objects of all files in and checks them against each other.
 //
 // Thread safety: one owner.
@@ -172,7 +170,7 @@ class Loader {
     if (!text) return Fail(text.error());
     documents::DumpTrees trees;
     trees.wants = [](const api::TypeMeta& type) {
-      return IsPodController(type) || IsPriorityClass(type);
+      return IsPodController(type) || IsOfAdmission(type);
     };
     trees.stored_too = from_ == From::kQuestion;
     trees.visit = [this](const ConfigValue& object, const api::TypeMeta& type, bool stored,
@@ -212,8 +210,8 @@ class Loader {
     }
   }
 
-  // Of a cluster: gives manifests of pods their priority, and makes the pods of controllers.
-  // Errors: those are too many.
+  // Of a cluster: makes the pods of controllers, and admits manifests of pods. Errors: those are
+  // too many.
   Result<void> Expand() {
     PodMaker maker;
     for (const auto* group : {&nodes_, &others_, &pods_}) {
@@ -230,17 +228,16 @@ class Loader {
       }
     }
     controllers_.clear();
-    SetPriorities();
+    AdmitManifests();
     return {};
   }
 
-  // A controller's manifest or a class; false: it makes no pods.
+  // A controller's manifest, or what admission goes by; false: it makes no pods.
   Result<bool> AddTree(const ConfigValue& object, const api::TypeMeta& type,
                        std::string_view path) {
-    if (IsPriorityClass(type)) {
-      auto read = ReadPriorityClass(object, path);
-      if (!read) return Fail(read.error());
-      priority_classes_.push_back(*std::move(read));
+    if (IsOfAdmission(type)) {
+      if (auto read = ReadAdmissionObject(object, type.kind, path, admission_); !read)
+        return Fail(read.error());
       return true;
     }
     auto read = ReadPodController(object, type, path);
@@ -263,7 +260,7 @@ class Loader {
   NewObjects TakeNew() && {
     NewObjects taken;
     taken.controllers = controllers_;
-    taken.priority_classes = priority_classes_;
+    taken.admission = admission_;
     taken.objects = std::move(*this).Take().objects;
     return taken;
   }
@@ -273,7 +270,7 @@ class Loader {
     Cluster cluster;
     cluster.controllers = std::move(controllers_);
     cluster.expanded = std::move(expanded_);
-    cluster.priority_classes = std::move(priority_classes_);
+    cluster.admission = std::move(admission_);
     cluster.objects.reserve(nodes_.size() + others_.size() + pods_.size());
     for (auto* group : {&nodes_, &others_, &pods_}) {
       for (api::ObjectPtr& object : *group) {
@@ -288,8 +285,8 @@ class Loader {
   }
 
   // An object that a question brings. Errors: also one that is there already.
-  Result<void> AddNew(api::ObjectPtr&& read, const std::string& generate_name) {
-    auto object = Admit(Named(Defaulted(std::move(read)), generate_name));
+  Result<void> AddNew(api::ObjectPtr&& read, const documents::ManifestFields& fields) {
+    auto object = Admit(Named(Defaulted(std::move(read), fields), fields.generate_name));
     if (!object) return Fail(object.error());
     const std::string key = informers::MetaOf(*object)->Key();
     if (places_.contains(NameOf(*object)))
@@ -316,24 +313,28 @@ class Loader {
     }
   }
 
-  void SetPriorities() {
-    PriorityClasses classes;
-    for (const PriorityClass& stated : priority_classes_) classes.Add(stated);
+  // Manifests of pods as admission leaves them.
+  void AdmitManifests() {
+    Admission admission;
+    admission.Add(admission_);
     for (const api::ObjectPtr& object : pods_) {
-      if (const auto* pod = api::As<api::Pod>(object)) classes.See(*pod);
+      if (const auto* pod = api::As<api::Pod>(object)) admission.See(*pod);
     }
+    std::set<std::string> runtime_classes;
     for (api::ObjectPtr& object : pods_) {
-      const auto* pod = std::get_if<std::shared_ptr<const api::Pod>>(&object);
-      if (pod == nullptr || !classes.Concerns(**pod) || !manifests_.contains(NameOf(object)))
-        continue;
-      auto resolved = classes.Resolve(*pod);
-      if (resolved) {
-        object = *std::move(resolved);
-      } else {
-        warnings_.push_back("pod " + (*pod)->metadata.Key() + ": " + resolved.error().message +
-                            "; it counts as 0");
+      const auto* pod = api::As<api::Pod>(object);
+      if (pod == nullptr || !manifests_.contains(NameOf(object))) continue;
+      runtime_classes.emplace(NotedRuntimeClass(*pod));
+      std::vector<Admission::Refusal> refusals;
+      auto admitted = admission.Admit(*pod, refusals);
+      for (const Admission::Refusal& refusal : refusals) {
+        warnings_.push_back("pod " + pod->metadata.Key() + ": " + refusal.why + "; " +
+                            refusal.otherwise);
       }
+      object = std::move(admitted);
     }
+    std::ranges::move(MissingRuntimeClasses(std::move(runtime_classes), admission_),
+                      std::back_inserter(warnings_));
   }
 
   void AddStored(api::ObjectPtr&& read, const documents::DumpPlace& place) {
@@ -341,7 +342,10 @@ class Loader {
       warnings_.push_back(place.ToString() + ": " + std::string(text));
     };
     const bool manifest = from_ == From::kQuestion || IsManifest(read);
-    if (manifest) read = Named(Defaulted(std::move(read)), place.generate_name());
+    if (manifest) {
+      const documents::ManifestFields& fields = place.manifest();
+      read = Named(Defaulted(std::move(read), fields), fields.generate_name);
+    }
     auto stored = Stored(std::move(read));
     if (!stored) return warn(stored.error().message + "; the object is left out");
     api::ObjectPtr object = *std::move(stored);
@@ -421,7 +425,7 @@ class Loader {
   StringMap<std::shared_ptr<const api::Pod>> pods_by_uid_;
   StringSet manifests_;  // of pods, as in places_
   std::vector<PodController> controllers_;
-  std::vector<PriorityClass> priority_classes_;
+  AdmissionObjects admission_;
   std::map<std::string, uint64_t> expanded_;
   uint64_t generated_ = 0;  // names
   uint64_t ended_pods_ = 0;
@@ -488,9 +492,9 @@ Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view pat
       *type = {std::string(api::KindOf<api::Pod>::kApiVersion), std::string(kind)};
     if (auto checked = CheckFields(value, path, *type); !checked) return Fail(checked.error());
   }
-  api::ObjectPtr object = Defaulted(*std::move(read));
-  if (const std::string prefix = documents::GenerateNameOf(value); !prefix.empty())
-    object = Renamed(object, prefix + "1");
+  const documents::ManifestFields fields = documents::ManifestFieldsOf(value);
+  api::ObjectPtr object = Defaulted(*std::move(read), fields);
+  if (!fields.generate_name.empty()) object = Renamed(object, fields.generate_name + "1");
   auto admitted = Admit(std::move(object));
   if (!admitted) return Fail(admitted.error().Within(path));
   return admitted;
@@ -510,7 +514,7 @@ Result<NewObjects> ReadObjects(const ConfigValue::List& values, std::string_view
     const std::string place = std::string(path) + "[" + std::to_string(i) + "]";
     const auto type = documents::StatedTypeOf(values[i]);
     if (!type) return Fail(type.error().Within(place));
-    if (IsPriorityClass(*type) || IsPodController(*type)) {
+    if (IsOfAdmission(*type) || IsPodController(*type)) {
       if (auto checked = CheckFields(values[i], place, *type); !checked)
         return Fail(checked.error());
       const auto taken = loader.AddTree(values[i], *type, place);
@@ -523,7 +527,7 @@ Result<NewObjects> ReadObjects(const ConfigValue::List& values, std::string_view
       if (auto checked = CheckFields(values[i], place, *type); !checked)
         return Fail(checked.error());
     }
-    if (auto added = loader.AddNew(*std::move(read), documents::GenerateNameOf(values[i]));
+    if (auto added = loader.AddNew(*std::move(read), documents::ManifestFieldsOf(values[i]));
         !added) {
       return Fail(added.error().Within(place));
     }

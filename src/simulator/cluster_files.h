@@ -12,8 +12,8 @@
 #include "berth/api/object.h"
 #include "berth/config_value.h"
 #include "berth/result.h"
+#include "src/simulator/admission.h"
 #include "src/simulator/pod_controllers.h"
-#include "src/simulator/pod_defaults.h"
 
 namespace berth::simulator {
 
@@ -35,14 +35,14 @@ struct Cluster {
   std::vector<PodController> controllers;
   // Those whose pods are among the objects, by kind.
   std::map<std::string, uint64_t> expanded;
-  std::vector<PriorityClass> priority_classes;
+  AdmissionObjects admission;
 };
 
 // What a question brings to a cluster.
 struct NewObjects {
   std::vector<api::ObjectPtr> objects;  // as a cluster's
   std::vector<PodController> controllers;
-  std::vector<PriorityClass> priority_classes;
+  AdmissionObjects admission;
 };
 
 // How much of the text of a file has been read.
@@ -54,7 +54,7 @@ using LoadProgress = std::function<void(size_t bytes, size_t of)>;
 // left out.
 //
 // What has no uid was never stored: it is a manifest, such as people and charts write. Its pods get
-// WithDefaults() and their class' priority, its controllers make their pods (PodMaker), and an
+// WithDefaults() and what admission fills in, its controllers make their pods (PodMaker), and an
 // object with a generateName instead of a name gets one that is free.
 //
 // A dump holds what API servers have stored, so what is odd costs that object alone, with a
@@ -85,7 +85,7 @@ Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view pat
 Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::string_view path);
 // The same for a list of objects ("path[2]"), ordered as a cluster's; also refuses what stands
 // there twice, and in manifests fields that the API does not have. Pods may be on nodes that are
-// elsewhere, and have WithDefaults().
+// elsewhere, and have WithDefaults(); admission is for the cluster that they come to.
 Result<NewObjects> ReadObjects(const ConfigValue::List& values, std::string_view path);
 
 }  // namespace berth::simulator

@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "src/api/decode.h"
-#include "src/base/json.h"
 
 namespace berth::simulator {
 namespace {
@@ -35,23 +34,6 @@ std::string JsonOf(const T& object) {
   return api::EncodeJson(copy);
 }
 
-std::string JsonOf(const PriorityClass& priority_class) {
-  std::string text;
-  base::JsonObject object(text);
-  object.Add("apiVersion", kPriorityClassApiVersion);
-  if (priority_class.global_default) object.Add("globalDefault", true);
-  object.Add("kind", kPriorityClassKind);
-  base::JsonObject metadata(object.Key("metadata"));
-  metadata.Add("name", priority_class.name);
-  metadata.Close();
-  if (priority_class.preemption_policy) {
-    object.Add("preemptionPolicy", *priority_class.preemption_policy);
-  }
-  object.Add("value", priority_class.value);
-  object.Close();
-  return text;
-}
-
 std::string JsonOf(const api::ObjectPtr& object) {
   return std::visit(
       [](const auto& held) -> std::string {
@@ -66,9 +48,9 @@ std::string JsonOf(const api::ObjectPtr& object) {
 
 }  // namespace
 
-std::string DumpOf(const MemoryApi& api, std::span<const PriorityClass> classes) {
+std::string DumpOf(const MemoryApi& api, const AdmissionObjects& admission) {
   std::string text = R"({"apiVersion":"v1","kind":"List","items":[)";
-  const char* separator = "\n";
+  std::string_view separator = "\n";
   for (const informers::Kind kind : informers::AllKinds()) {
     api.ForEach(kind, [&](const api::ObjectPtr& object) {
       text += separator;
@@ -76,11 +58,7 @@ std::string DumpOf(const MemoryApi& api, std::span<const PriorityClass> classes)
       separator = ",\n";
     });
   }
-  for (const PriorityClass& priority_class : classes) {
-    text += separator;
-    text += JsonOf(priority_class);
-    separator = ",\n";
-  }
+  AppendJson(admission, separator, text);
   text += "\n]}\n";
   return text;
 }

@@ -174,4 +174,15 @@ std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& ob
   return references.Missing();
 }
 
+std::vector<std::string> MissingRuntimeClasses(std::set<std::string> names,
+                                               const AdmissionObjects& read) {
+  Referred classes{
+      .what = "RuntimeClasses of manifests", .there = {""}, .asked_for = std::move(names)};
+  for (const RuntimeClass& one : read.runtime_classes) classes.there.insert(one.name);
+  std::vector<std::string> missing;
+  classes.AppendMissing("their pods have no overhead, node selector or tolerations of them",
+                        missing);
+  return missing;
+}
+
 }  // namespace berth::simulator

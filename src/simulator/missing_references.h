@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "berth/api/object.h"
+#include "src/simulator/admission.h"
 
 namespace berth::simulator {
 
@@ -15,5 +17,9 @@ namespace berth::simulator {
 //
 // Thread safety: any thread.
 std::vector<std::string> MissingReferences(const std::vector<api::ObjectPtr>& objects);
+
+// The same of the RuntimeClasses that manifests of pods name, "" among them; one text or none.
+std::vector<std::string> MissingRuntimeClasses(std::set<std::string> names,
+                                               const AdmissionObjects& read);
 
 }  // namespace berth::simulator

@@ -9,8 +9,9 @@
 #include "berth/field_errors.h"
 #include "berth/matching.h"
 #include "src/api/decode.h"
+#include "src/simulator/admission.h"
+#include "src/simulator/answers.h"
 #include "src/simulator/object_checks.h"
-#include "src/simulator/pod_defaults.h"
 
 namespace berth::simulator {
 namespace {
@@ -219,7 +220,7 @@ Result<std::shared_ptr<const api::Pod>> ReadTemplate(const ConfigValue& value,
   pod.metadata.name.clear();
   if (pod.spec.scheduler_name.empty()) pod.spec.scheduler_name = "default-scheduler";
   if (of.kind == "DaemonSet") TolerateAsDaemon(pod.spec);
-  auto defaulted = WithDefaults(pod);
+  auto defaulted = WithDefaults(pod, StringAt(value, {"spec", "runtimeClassName"}));
   if (auto problem = FindBadSelector(api::ObjectPtr(defaulted))) {
     return Fail(problem->Within(path));
   }

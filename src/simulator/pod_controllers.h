@@ -27,7 +27,7 @@ struct PodController {
   std::string api_version;
   std::string kind;
   api::ObjectMeta metadata;
-  // What each pod is like, as the API server would store it; without a name.
+  // What each pod is like, with the API server's defaults; without a name.
   std::shared_ptr<const api::Pod> pod;
   // How many run at once; one a node of a DaemonSet. Of a CronJob: those of one run.
   int64_t pods = 1;

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/simulator/report.h"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "src/base/json.h"
+#include "src/explain/pod_list.h"
 
 namespace berth::simulator {
-namespace {
-
-std::string MessageOf(const api::Pod& pod) {
-  for (const api::PodCondition& condition : pod.status.conditions) {
-    if (condition.type == "PodScheduled") return condition.message;
-  }
-  return "";
-}
-
-}  // namespace
-
 std::vector<std::string> DevicesGiven(const api::Pod& pod, Simulation& simulation) {
   std::vector<std::string> devices;
   const ClaimTracker& claims = simulation.scheduler().claims();
@@ -93,18 +85,23 @@ Report MakeReport(const std::vector<std::string>& pending, const RunFacts& facts
     }
     const queue::QueuedPod* queued = simulation.scheduler().queue().Find(key);
     const queue::Place place = simulation.scheduler().queue().WhereIs(key);
+    Report::Left left{.pod = key, .result = "unfinished", .message = explain::WhyPending(*pod)};
     if (queued != nullptr && queued->gated()) {
-      report.gated.push_back(key);
+      left.result = "gated";
     } else if (place == queue::Place::kUnschedulable) {
-      report.unschedulable.push_back({key, MessageOf(*pod)});
+      left.result = "unschedulable";
     } else if (place == queue::Place::kNowhere &&
                simulation.scheduler().binding_cycles().size() == 0) {
-      report.ignored.push_back(key);
-    } else {
-      report.unfinished.push_back({key, MessageOf(*pod)});
+      left.result = "ignored";
+      left.message = "being deleted, or of another scheduler";
     }
+    report.left.push_back(std::move(left));
   }
   return report;
+}
+
+size_t Report::Count(std::string_view result) const {
+  return static_cast<size_t>(std::ranges::count(left, result, &Left::result));
 }
 
 void AppendSummary(const Report& report, std::string& out) {
@@ -114,13 +111,13 @@ void AppendSummary(const Report& report, std::string& out) {
   summary.Add("attempts", report.facts.attempts);
   summary.Add("bound", report.bound);
   summary.Add("evicted", report.evicted.size());
-  summary.Add("gated", report.gated.size());
-  summary.Add("ignored", report.ignored.size());
+  summary.Add("gated", report.Count("gated"));
+  summary.Add("ignored", report.Count("ignored"));
   summary.Add("nodes", report.nodes);
   summary.Add("pods", report.pods);
   summary.Add("seed", report.facts.seed);
-  summary.Add("unfinished", report.unfinished.size());
-  summary.Add("unschedulable", report.unschedulable.size());
+  summary.Add("unfinished", report.Count("unfinished"));
+  summary.Add("unschedulable", report.Count("unschedulable"));
   summary.Add("virtualSeconds",
               std::chrono::ceil<std::chrono::seconds>(report.facts.virtual_time).count());
   summary.Add("wallMicroseconds",

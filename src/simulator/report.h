@@ -38,9 +38,11 @@ struct RunFacts {
 
 // What became of the pods that were pending at first; lists are in the order given.
 struct Report {
-  // A pod without a node, and what its PodScheduled condition says.
+  // A pod without a node: "unschedulable"; "unfinished", so still tried again when the simulation
+  // ended; "gated"; or "ignored", being of no profile or deleted.
   struct Left {
     std::string pod;
+    std::string_view result;
     std::string message;
   };
 
@@ -49,12 +51,12 @@ struct Report {
   size_t nodes = 0;
   std::map<std::string, std::vector<std::string>> placed;  // node to pods
   size_t bound = 0;
-  std::vector<Left> unschedulable;
-  std::vector<Left> unfinished;  // still tried again when the simulation ended
-  std::vector<std::string> gated;
-  std::vector<std::string> ignored;  // pods of no profile, and pods being deleted
+  std::vector<Left> left;
   // Pods that are gone, to make room for others.
   std::vector<std::string> evicted;
+
+  // How many were left so.
+  size_t Count(std::string_view result) const;
 };
 
 // `pending` are the keys of the pods without a node when the simulation began.

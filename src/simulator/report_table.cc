@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "berth/in_tree/pod_groups.h"
 #include "src/explain/pod_group_table.h"
+#include "src/explain/pod_list.h"
 #include "src/explain/text_table.h"
 #include "src/simulator/report.h"
 
@@ -89,35 +92,32 @@ void AppendPlacements(const Report& report, const Snapshot& snapshot, std::strin
   if (shown < nodes.size()) out += "... and " + Counted(nodes.size() - shown, "node") + '\n';
 }
 
-// Pods left for the same reason, the most first.
-void AppendLeft(const std::vector<Report::Left>& pods, std::string_view what, std::string& out) {
-  if (pods.empty()) return;
-  std::map<std::string_view, std::vector<std::string>> by_message;
-  for (const Report::Left& left : pods) by_message[left.message].push_back(left.pod);
-  std::vector<std::pair<std::string_view, std::vector<std::string>>> groups(by_message.begin(),
-                                                                            by_message.end());
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  out += '\n' + Counted(pods.size(), "pod") + ' ' + std::string(what) + ":\n";
-  const size_t shown = std::min(groups.size(), kMaxMessages);
-  for (size_t i = 0; i < shown; ++i) {
-    out += "  " + std::string(groups[i].first) + "\n    " +
-           Counted(groups[i].second.size(), "pod") + ": " + Examples(groups[i].second) + '\n';
+void AppendLeft(const std::vector<Report::Left>& pods, std::string& out) {
+  std::map<std::pair<std::string_view, std::string_view>, explain::PodsAlike> groups;
+  for (const Report::Left& left : pods) {
+    explain::PodsAlike& group = groups[{left.result, left.message}];
+    group.result = left.result;
+    group.message = left.message;
+    group.pods.push_back(left.pod);
   }
-  if (shown < groups.size()) out += "  ... and " + Counted(groups.size() - shown, "message") + '\n';
+  if (groups.empty()) return;
+  std::vector<const explain::PodsAlike*> all;
+  for (const auto& [key, group] : groups) all.push_back(&group);
+  out += '\n';
+  explain::AppendPodsAlike(std::move(all), kMaxMessages, out);
 }
 
-void AppendOthers(const std::vector<std::string>& keys, std::string_view what, std::string& out) {
+void AppendEvicted(const std::vector<std::string>& keys, std::string& out) {
   if (keys.empty()) return;
-  out +=
-      '\n' + Counted(keys.size(), "pod") + ' ' + std::string(what) + ": " + Examples(keys) + '\n';
+  out += '\n' + Counted(keys.size(), "pod") + " evicted to make room: " + Examples(keys) + '\n';
 }
 
 // What the groups of the pods left lack.
 void AppendPodGroups(const Report& report, Simulation& simulation, std::string& out) {
-  std::vector<std::string> left = report.gated;
-  for (const Report::Left& pod : report.unschedulable) left.push_back(pod.pod);
-  for (const Report::Left& pod : report.unfinished) left.push_back(pod.pod);
+  std::vector<std::string> left;
+  for (const Report::Left& pod : report.left) {
+    if (pod.result != "ignored") left.push_back(pod.pod);
+  }
   std::ranges::sort(left);
   std::set<std::string> groups;
   std::string tables;
@@ -146,12 +146,9 @@ void AppendPodGroups(const Report& report, Simulation& simulation, std::string& 
 void AppendReportTable(const Report& report, Simulation& simulation, std::string& out) {
   AppendHead(report, out);
   AppendPlacements(report, simulation.scheduler().cache(), out);
-  AppendLeft(report.unschedulable, "unschedulable", out);
-  AppendLeft(report.unfinished, "failed again and again", out);
+  AppendLeft(report.left, out);
   AppendPodGroups(report, simulation, out);
-  AppendOthers(report.evicted, "evicted to make room", out);
-  AppendOthers(report.gated, "gated", out);
-  AppendOthers(report.ignored, "ignored (being deleted, or of another scheduler)", out);
+  AppendEvicted(report.evicted, out);
 }
 
 }  // namespace berth::simulator

@@ -58,6 +58,15 @@ void Simulation::RunDue() {
   } while (executor_.RunDue() || scheduler_->has_messages());
 }
 
+std::vector<std::shared_ptr<const api::Pod>> Simulation::WaitingPods() const {
+  std::vector<std::shared_ptr<const api::Pod>> pods;
+  api_.ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
+    const auto& pod = std::get<std::shared_ptr<const api::Pod>>(object);
+    if (IsWaiting(*pod)) pods.push_back(pod);
+  });
+  return pods;
+}
+
 bool Simulation::quiet() const {
   const queue::QueueCounts counts = scheduler_->queue().counts();
   return started_ && counts.active == 0 && counts.backoff == 0 && counts.in_flight == 0 &&

@@ -85,6 +85,8 @@ class Simulation {
   bool IsWaiting(const api::Pod& pod) const {
     return pod.spec.node_name.empty() || scheduler_->FindPendingPod(pod.metadata.Key()) != nullptr;
   }
+  // Those that do, by key.
+  std::vector<std::shared_ptr<const api::Pod>> WaitingPods() const;
 
  private:
   explicit Simulation(Time start);

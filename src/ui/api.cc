@@ -235,8 +235,9 @@ Api::Answer Api::AnswerWhatIf(const PicturePtr& picture, const Request& request,
   auto question = questions::ParseWhatIf(request.body);
   if (!question) return tl::unexpected(Refused{400, question.error().message});
   // Its own count more.
-  auto& classes = question->priority_classes;
-  classes.insert(classes.begin(), source_.priority_classes.begin(), source_.priority_classes.end());
+  simulator::AdmissionObjects admission = source_.admission;
+  admission.Append(question->admission);
+  question->admission = std::move(admission);
   auto today = Filled(source_.make_simulation(), *picture, true);
   if (!today) return tl::unexpected(Refused{500, today.error().message});
   (*today)->set_interrupt(interrupted);

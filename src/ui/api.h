@@ -15,7 +15,7 @@
 #include "src/questions/pending_pods.h"
 #include "src/questions/question_line.h"
 #include "src/serving/router.h"
-#include "src/simulator/pod_defaults.h"
+#include "src/simulator/admission.h"
 #include "src/simulator/simulation.h"
 #include "src/ui/story.h"
 
@@ -32,9 +32,9 @@ struct Following {
 
 // Where the page's cluster comes from.
 struct ClusterSource {
-  std::string name;        // for people: files, or a context
-  std::string namespace_;  // whose pods the page shows at first; "": all
-  std::vector<simulator::PriorityClass> priority_classes;  // that questions may name
+  std::string name;                       // for people: files, or a context
+  std::string namespace_;                 // whose pods the page shows at first; "": all
+  simulator::AdmissionObjects admission;  // for pods of questions
   // A new simulation with the configuration to judge by, and no objects. Called on several threads.
   std::function<Result<std::unique_ptr<simulator::Simulation>>()> make_simulation;
   // The same with the configuration that this text holds.

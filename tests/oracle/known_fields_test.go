@@ -25,13 +25,15 @@ const knownFields = "../../src/documents/known_fields_table.cc"
 // The kinds that Berth reads.
 const kinds = "../../src/api/kinds.h"
 
-// The kinds that only manifests are read of (src/simulator/pod_controllers.cc, pod_defaults.h).
+// The kinds that only manifests are read of (src/simulator/pod_controllers.cc, admission.h).
 var manifestKinds = []schema.GroupVersionKind{
 	{Group: "apps", Version: "v1", Kind: "Deployment"},
 	{Group: "apps", Version: "v1", Kind: "DaemonSet"},
 	{Group: "batch", Version: "v1", Kind: "Job"},
 	{Group: "batch", Version: "v1", Kind: "CronJob"},
 	{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"},
+	{Group: "", Version: "v1", Kind: "LimitRange"},
+	{Group: "node.k8s.io", Version: "v1", Kind: "RuntimeClass"},
 }
 
 // The fields of custom kinds, by what follows "=" in their row: the modules of their projects bring a Kubernetes of

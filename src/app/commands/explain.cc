@@ -75,15 +75,7 @@ std::string ElsewhereHint(std::string_view key, const simulator::Simulation& sim
 // there.
 Result<std::vector<std::string>> PodsToJudge(const OfflineFlags& flags,
                                              const simulator::Simulation& simulation) {
-  if (flags.pod.empty()) {
-    std::vector<std::string> keys;
-    simulation.api().ForEach(informers::Kind::kPod, [&](const api::ObjectPtr& object) {
-      const api::Pod& pod = *api::As<api::Pod>(object);
-      if (flags.Shows(pod.metadata.namespace_) && simulation.IsWaiting(pod))
-        keys.push_back(pod.metadata.Key());
-    });
-    return keys;
-  }
+  if (flags.pod.empty()) return WaitingPods(flags, simulation);
   if (simulation.FindPod(flags.pod) == nullptr) {
     return Fail("the cluster has no pod " + flags.pod + ElsewhereHint(flags.pod, simulation));
   }

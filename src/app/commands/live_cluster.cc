@@ -198,22 +198,21 @@ Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::Serv
   return std::move(reading).Finish(server.cluster.server);
 }
 
-Result<std::vector<simulator::PriorityClass>> ReadPriorityClasses(
-    const client::ServerConfig& server, Duration patience) {
-  const std::string path = "/apis/scheduling.k8s.io/v1/priorityclasses";
+Result<void> ReadAdmissionObjects(const client::ServerConfig& server,
+                                  const simulator::AdmissionKind& kind, Duration patience,
+                                  simulator::AdmissionObjects& out) {
+  const std::string path(kind.path);
   const auto answer = Get(server, path, "application/json", patience);
   if (!answer) return Fail(InKubectlsWords(answer.error(), server.cluster.server));
   const auto list = documents::ParseJson(answer->body, path);
   if (!list) return Fail(list.error());
   const ConfigValue* items = list->Find("items");
-  std::vector<simulator::PriorityClass> classes;
-  if (items == nullptr || items->list() == nullptr) return classes;
+  if (items == nullptr || items->list() == nullptr) return {};
   for (const ConfigValue& item : *items->list()) {
-    auto read = simulator::ReadPriorityClass(item, "");
+    const auto read = simulator::ReadAdmissionObject(item, kind.kind, "", out);
     if (!read) return Fail(read.error().Within(path));
-    classes.push_back(*std::move(read));
   }
-  return classes;
+  return {};
 }
 
 struct LiveCluster::Impl {

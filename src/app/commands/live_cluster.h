@@ -13,7 +13,7 @@
 #include "berth/time.h"
 #include "src/client/kubeconfig.h"
 #include "src/informers/informer_event.h"
-#include "src/simulator/pod_defaults.h"
+#include "src/simulator/admission.h"
 #include "src/ui/api.h"
 
 namespace berth::app {
@@ -33,10 +33,11 @@ Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::Serv
                                                               uint64_t seed,
                                                               const Patience& patience);
 
-// The cluster's PriorityClasses, which no scheduler watches and questions may name. Errors: in
-// kubectl's words, also where the user may not list them.
-Result<std::vector<simulator::PriorityClass>> ReadPriorityClasses(
-    const client::ServerConfig& server, Duration patience);
+// Appends the cluster's objects of a kind that admission goes by and no scheduler watches. Errors:
+// in kubectl's words, also where the user may not list them.
+Result<void> ReadAdmissionObjects(const client::ServerConfig& server,
+                                  const simulator::AdmissionKind& kind, Duration patience,
+                                  simulator::AdmissionObjects& out);
 
 // The same cluster, kept up by watches from then on.
 //

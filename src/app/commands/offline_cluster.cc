@@ -35,8 +35,8 @@ Result<void> CheckInput(const Input& input, const WhatIfFlags& what_if) {
   return Fail("--cluster: " + std::string(missing) + " was read: " + input.ToString());
 }
 
-Result<std::vector<simulator::PriorityClass>> FillFromFiles(const OfflineFlags& flags,
-                                                            simulator::Simulation& simulation) {
+Result<simulator::AdmissionObjects> FillFromFiles(const OfflineFlags& flags,
+                                                  simulator::Simulation& simulation) {
   std::optional<Progress> progress("Reading");
   auto cluster = simulator::LoadCluster(
       flags.clusters, [&progress](size_t bytes, size_t of) { progress->Show(bytes, of); });
@@ -47,7 +47,7 @@ Result<std::vector<simulator::PriorityClass>> FillFromFiles(const OfflineFlags& 
   for (api::ObjectPtr& object : cluster->objects) simulation.Apply(std::move(object));
   if (auto checked = CheckInput(input, flags.what_if); !checked) return Fail(checked.error());
   TellInput(input);
-  return std::move(cluster->priority_classes);
+  return std::move(cluster->admission);
 }
 
 // So that pods come as a scheduler would have seen them come; a list has them by name.
@@ -221,26 +221,29 @@ Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTre
   return made;
 }
 
-Result<std::vector<simulator::PriorityClass>> FillSimulation(
-    const OfflineFlags& flags, simulator::Simulation& simulation,
-    const std::function<bool()>& interrupted) {
+Result<simulator::AdmissionObjects> FillSimulation(const OfflineFlags& flags,
+                                                   simulator::Simulation& simulation,
+                                                   const std::function<bool()>& interrupted) {
   if (!flags.live()) return FillFromFiles(flags, simulation);
   if (auto filled = FillFromServer(flags, simulation, interrupted); !filled)
     return Fail(filled.error());
-  return std::vector<simulator::PriorityClass>();
+  return simulator::AdmissionObjects();
 }
 
-std::vector<simulator::PriorityClass> LivePriorityClasses(const OfflineFlags& flags) {
+simulator::AdmissionObjects LiveAdmission(const OfflineFlags& flags) {
+  simulator::AdmissionObjects objects;
   const auto server = FindLiveCluster(flags);
-  if (!server) return {};  // reading its objects has failed, too
+  if (!server) return objects;  // reading its objects has failed, too
   const Duration patience = flags.request_timeout > Duration::zero()
                                 ? std::min(flags.request_timeout, kShortPatience)
                                 : kShortPatience;
-  auto classes = ReadPriorityClasses(*server, patience);
-  if (classes) return *std::move(classes);
-  std::fputs(("Warning: without PriorityClasses: " + classes.error().message + "\n").c_str(),
-             stderr);
-  return {};
+  for (const simulator::AdmissionKind& kind : simulator::kAdmissionKinds) {
+    const auto read = ReadAdmissionObjects(*server, kind, patience, objects);
+    if (read) continue;
+    const std::string kinds = std::string(kind.kind) + (kind.kind.ends_with('s') ? "es" : "s");
+    std::fputs(("Warning: without " + kinds + ": " + read.error().message + "\n").c_str(), stderr);
+  }
+  return objects;
 }
 
 Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins) {
@@ -251,12 +254,12 @@ Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePl
   return made;
 }
 
-std::vector<std::string> PendingPods(const simulator::Simulation& simulation) {
+std::vector<std::string> WaitingPods(const OfflineFlags& flags,
+                                     const simulator::Simulation& simulation) {
   std::vector<std::string> keys;
-  simulation.api().ForEach(informers::Kind::kPod, [&keys](const api::ObjectPtr& object) {
-    const api::Pod& pod = *api::As<api::Pod>(object);
-    if (pod.spec.node_name.empty()) keys.push_back(pod.metadata.Key());
-  });
+  for (const auto& pod : simulation.WaitingPods()) {
+    if (flags.Shows(pod->metadata.namespace_)) keys.push_back(pod->metadata.Key());
+  }
   return keys;
 }
 

@@ -47,20 +47,21 @@ Result<RecordedSimulation> MakeSimulation(const OfflineFlags& flags, const InTre
 
 // Puts what the flags name into the simulation: the dumps, or the live cluster, which is given up
 // soon once `interrupted` says yes. Says on standard error what was read. Errors: it cannot be
-// read; the dumps hold no node or no pod, and no question adds some. Returns the PriorityClasses
-// that the dumps state.
-Result<std::vector<simulator::PriorityClass>> FillSimulation(
+// read; the dumps hold no node or no pod, and no question adds some. Returns what the
+// dumps hold of what admission goes by.
+Result<simulator::AdmissionObjects> FillSimulation(
     const OfflineFlags& flags, simulator::Simulation& simulation,
     const std::function<bool()>& interrupted = nullptr);
 
-// The PriorityClasses of the live cluster; none, with a warning on standard error, where they
-// cannot be read.
-std::vector<simulator::PriorityClass> LivePriorityClasses(const OfflineFlags& flags);
+// The same of the live cluster; without a kind that cannot be read, with a warning on standard
+// error.
+simulator::AdmissionObjects LiveAdmission(const OfflineFlags& flags);
 
 // Both, and the objects are taken in; nothing is decided, as the simulation is not started.
 Result<RecordedSimulation> MakePicture(const OfflineFlags& flags, const InTreePlugins& plugins);
 
-// Keys of the pods without a node, sorted.
-std::vector<std::string> PendingPods(const simulator::Simulation& simulation);
+// Keys of the pods that wait and are to be shown, sorted.
+std::vector<std::string> WaitingPods(const OfflineFlags& flags,
+                                     const simulator::Simulation& simulation);
 
 }  // namespace berth::app

@@ -78,19 +78,17 @@ int Simulate(const std::vector<std::string>& arguments, const std::string& progr
   simulator::Simulation& simulation = *made->simulation;
   listener.simulation = &simulation;
   simulation.StartControllers();
-  const auto classes = FillSimulation(*flags, simulation);
-  if (!classes) return FailWith(classes.error().message);
+  const auto admission = FillSimulation(*flags, simulation);
+  if (!admission) return FailWith(admission.error().message);
   if (flags->what_if.any()) {
     listener.json = false;
-    const int code = AnswerWhatIf(
-        *flags, plugins, flags->live() ? LivePriorityClasses(*flags) : *classes, simulation);
+    const int code = AnswerWhatIf(*flags, plugins,
+                                  flags->live() ? LiveAdmission(*flags) : *admission, simulation);
     base::FlushLogs();
     return code;
   }
-  std::vector<std::string> pending = PendingPods(simulation);
-  std::erase_if(pending, [&flags](const std::string& key) {
-    return !flags->Shows(std::string_view(key).substr(0, key.find('/')));
-  });
+  // Before the scheduler knows of resizes: these have their node.
+  const std::vector<std::string> pending = WaitingPods(*flags, simulation);
   simulation.RunDue();
   // The lines of the decisions would mix with a bar on the same terminal.
   if (!listener.json || isatty(STDOUT_FILENO) != 1) listener.progress.emplace("Scheduling");

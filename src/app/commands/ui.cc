@@ -45,15 +45,15 @@ std::string NameOf(const OfflineFlags& flags) {
   return name;
 }
 
-// All that the flags name, pods last; of dumps `classes`, too.
+// All that the flags name, pods last; of dumps `admission`, too.
 Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& source,
                             const ui::Interrupted& interrupted,
-                            std::vector<simulator::PriorityClass>* classes = nullptr) {
+                            simulator::AdmissionObjects* admission = nullptr) {
   auto simulation = source.make_simulation();
   if (!simulation) return Fail(simulation.error());
   auto filled = FillSimulation(flags, **simulation, interrupted);
   if (!filled) return Fail(filled.error());
-  if (classes != nullptr) *classes = *std::move(filled);
+  if (admission != nullptr) *admission = *std::move(filled);
   Objects objects;
   const auto add = [&](informers::Kind kind) {
     (*simulation)->api().ForEach(kind, [&](const api::ObjectPtr& object) {
@@ -144,12 +144,12 @@ Result<Shown> Read(const OfflineFlags& flags, const InTreePlugins& plugins) {
     shown.source.read = [flags, source = shown.source](const ui::Interrupted& interrupted) {
       return ReadObjects(flags, source, interrupted);
     };
-    shown.source.priority_classes = LivePriorityClasses(flags);
+    shown.source.admission = LiveAdmission(flags);
     shown.source.following = [live = *cluster] { return live->following(); };
     shown.source.watched = [live = *cluster] { return live->Objects(); };
     return shown;
   }
-  auto objects = ReadObjects(flags, shown.source, nullptr, &shown.source.priority_classes);
+  auto objects = ReadObjects(flags, shown.source, nullptr, &shown.source.admission);
   if (!objects) return Fail(objects.error());
   shown.objects = *std::move(objects);
   return shown;

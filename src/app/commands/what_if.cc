@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/commands/what_if.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "src/questions/difference.h"
 #include "src/questions/what_if.h"
 #include "src/simulator/cluster_files.h"
+#include "src/simulator/missing_references.h"
 
 namespace berth::app {
 namespace {
@@ -61,8 +61,23 @@ Result<void> ReadFill(const std::string& file, questions::WhatIf& question) {
   }
   if (pods.size() != 1) return Fail(Error{"must hold one pod, or one workload"}.Within(file));
   question.fill = std::move(pods.front());
-  std::ranges::move(read->priority_classes, std::back_inserter(question.priority_classes));
+  question.admission.Append(read->admission);
   return {};
+}
+
+void WarnOfMissingRuntimeClasses(const questions::WhatIf& question) {
+  std::set<std::string> names;
+  for (const api::ObjectPtr& object : question.add) {
+    if (const auto* pod = api::As<api::Pod>(object))
+      names.emplace(simulator::NotedRuntimeClass(*pod));
+  }
+  for (const simulator::PodController& controller : question.controllers)
+    names.emplace(simulator::NotedRuntimeClass(*controller.pod));
+  if (question.fill != nullptr) names.emplace(simulator::NotedRuntimeClass(*question.fill));
+  for (const std::string& text :
+       simulator::MissingRuntimeClasses(std::move(names), question.admission)) {
+    std::fputs(("Warning: " + text + "\n").c_str(), stderr);
+  }
 }
 
 constexpr questions::PartNames kFlagNames = {.add = "--add",
@@ -74,15 +89,15 @@ constexpr questions::PartNames kFlagNames = {.add = "--add",
 
 // The question, with what its files hold.
 Result<questions::WhatIf> ReadQuestion(const WhatIfFlags& flags,
-                                       const std::vector<simulator::PriorityClass>& classes) {
+                                       const simulator::AdmissionObjects& admission) {
   questions::WhatIf question;
-  question.priority_classes = classes;
+  question.admission = admission;
   if (!flags.add.empty()) {
     auto objects = ReadNewObjects(flags.add);
     if (!objects) return Fail(objects.error().Within("--add"));
     question.add = std::move(objects->objects);
     question.controllers = std::move(objects->controllers);
-    std::ranges::move(objects->priority_classes, std::back_inserter(question.priority_classes));
+    question.admission.Append(objects->admission);
   }
   if (!flags.fill.empty()) {
     if (auto read = ReadFill(flags.fill, question); !read)
@@ -100,9 +115,10 @@ Result<questions::WhatIf> ReadQuestion(const WhatIfFlags& flags,
 }  // namespace
 
 int AnswerWhatIf(const OfflineFlags& flags, const InTreePlugins& plugins,
-                 const std::vector<simulator::PriorityClass>& classes, Simulation& today) {
-  const auto question = ReadQuestion(flags.what_if, classes);
+                 const simulator::AdmissionObjects& admission, Simulation& today) {
+  const auto question = ReadQuestion(flags.what_if, admission);
   if (!question) return FailWith(question.error().message);
+  WarnOfMissingRuntimeClasses(*question);
   RecordedSimulation other;
   if (!flags.what_if.new_config.empty()) {
     auto made = MakeOther(flags, plugins, today);

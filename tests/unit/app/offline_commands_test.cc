@@ -2,17 +2,20 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "src/app/commands/dump.h"
 #include "src/app/commands/explain.h"
 #include "src/app/commands/packing.h"
 #include "src/app/commands/plan.h"
+#include "src/app/commands/replay.h"
 #include "src/app/commands/show_config.h"
 #include "src/app/commands/simulate.h"
 #include "src/app/commands/ui.h"
 #include "src/app/daemon/in_tree_plugins.h"
 #include "src/app/flags/offline_flags.h"
 #include "src/base/file.h"
+#include "tests/support/test_server.h"
 #include "tests/unit/client/temp_folder.h"
 
 namespace berth::app {
@@ -462,6 +465,96 @@ spec:
   EXPECT_THAT(err_, HasSubstr("; expanded 1 Job.\n"));
 }
 
+// What the cluster has, or the chart brings.
+constexpr const char* kAdmission = R"(---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: limits, namespace: shop, uid: l}
+spec: {limits: [{type: Container, defaultRequest: {cpu: 1500m}}]}
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: kata}
+handler: kata
+overhead: {podFixed: {cpu: 500m}}
+scheduling: {nodeSelector: {sandbox: kata}, tolerations: [{key: sandbox, operator: Exists}]}
+)";
+constexpr const char* kSandboxes = R"(---
+apiVersion: v1
+kind: Node
+metadata: {name: n2, labels: {sandbox: kata}}
+spec: {taints: [{key: sandbox, effect: NoSchedule}]}
+status: {allocatable: {cpu: 5, pods: 10}}
+)";
+constexpr const char* kSandboxed = R"(---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {runtimeClassName: kata, containers: [{name: c}]}
+)";
+
+TEST_F(OfflineCommandsTest, ManifestsAreAdmittedByWhatTheClusterOrTheyThemselvesHold) {
+  const std::string with = std::string(kCluster) + kSandboxes + kAdmission;
+  const std::string without = std::string(kCluster) + kSandboxes;
+  const std::string cluster = folder_.Write("with.yaml", with);
+  const std::string bare = folder_.Write("without.yaml", without);
+  const std::string pods = folder_.Write("pods.yaml", kSandboxed);
+  const std::string chart = folder_.Write("chart.yaml", std::string(kAdmission) + kSandboxed);
+  // Each takes 1.5 and 0.5 cpu of the one node that its class names.
+  const auto placed = [this] {
+    size_t count = 0;
+    for (size_t at = 0; (at = out_.find(R"("after":"n2")", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  for (const auto& [in, what] : {std::pair(cluster, pods), {bare, chart}}) {
+    SCOPED_TRACE(in);
+    file_ = in;
+    EXPECT_EQ(Run(Simulate, {"--add", what, "-o=json"}), kDone);
+    EXPECT_EQ(placed(), 2u) << out_;
+    EXPECT_THAT(err_, Not(HasSubstr("Warning")));
+    EXPECT_EQ(Run(Simulate, {"--fill", what, "-o=json"}), kDone);
+    EXPECT_THAT(out_, HasSubstr(R"("nodes":{"n2":2},"pods":2})"));
+    EXPECT_EQ(Run(Simulate, {"--cluster", what, "-o=json"}), kDone);
+    EXPECT_THAT(out_, HasSubstr(R"({"pod":"shop/web-new-1","node":"n2"})"));
+    EXPECT_THAT(out_, HasSubstr(R"({"pod":"shop/web-new-2","node":null)"));
+    EXPECT_THAT(err_, Not(HasSubstr("Warning")));
+  }
+  // Of the chart without its class.
+  EXPECT_EQ(Run(Simulate, {"--add", pods, "-o=json"}), kDone);
+  EXPECT_EQ(placed(), 0u);
+  constexpr const char* kMissing =
+      "Warning: RuntimeClasses of manifests were not read: kata; their pods have no overhead, node "
+      "selector or tolerations of them\n";
+  EXPECT_THAT(err_, HasSubstr(kMissing));
+  EXPECT_EQ(Run(Simulate, {"--cluster", pods}), kDone);
+  EXPECT_THAT(err_, HasSubstr(kMissing));
+}
+
+// An API server would not take the pod.
+TEST_F(OfflineCommandsTest, APodAgainstItsRuntimeClassIsNoQuestion) {
+  const std::string cluster = folder_.Write("with.yaml", std::string(kCluster) + kAdmission);
+  const std::string pod = folder_.Write("pod.yaml", R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {runtimeClassName: kata, nodeSelector: {sandbox: gvisor}, containers: [{name: c}]}
+)");
+  constexpr const char* kProblem =
+      R"(default/p: spec.nodeSelector: Invalid value: "sandbox=gvisor": RuntimeClass "kata" has )"
+      R"("sandbox=kata")";
+  file_ = cluster;
+  EXPECT_EQ(Run(Simulate, {"--add", pod}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr(std::string("Error: --add: ") + kProblem + "\n"));
+  EXPECT_EQ(Run(Simulate, {"--cluster", pod}), kDone);
+  EXPECT_THAT(err_,
+              HasSubstr(std::string("Warning: pod ") + kProblem + "; the pod's own counts\n"));
+}
+
 TEST_F(OfflineCommandsTest, SimulateShowsWhatAnotherConfigurationDoesElsewhere) {
   file_ = folder_.Write("two.yaml", std::string(kCluster) + R"(---
 {apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: 4, pods: 10}}}
@@ -640,6 +733,50 @@ metadata: {name: big}
 spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}
 )";
 
+// Extenders are not asked by a simulation, so its recording has no answers of theirs.
+TEST_F(OfflineCommandsTest, ARecordedSimulationWithExtendersIsRepeated) {
+  std::atomic<int> asked = 0;
+  const test::TestServer extender(
+      [&asked](const test::ServedRequest&, test::ServerPeer& peer) {
+        ++asked;
+        peer.Answer(200, R"({"nodenames":["n7"],"failedNodes":{"n8":"no"}})");
+      },
+      {.tls = false});
+  std::string cluster;
+  for (int i = 0; i < 150; ++i) {
+    cluster += "---\n{apiVersion: v1, kind: Node, metadata: {name: n" + std::to_string(i) +
+               "}, status: {allocatable: {cpu: 4, pods: 10}}}\n";
+  }
+  // They do not all fit, and some evict others.
+  for (int i = 0; i < 220; ++i) {
+    cluster += "---\n{apiVersion: v1, kind: Pod, metadata: {name: p" + std::to_string(i) +
+               "}, spec: {priority: " + std::to_string(i % 7 == 0) +
+               (i < 100 ? ", nodeName: n" + std::to_string(i) : "") +
+               ", containers: [{name: c, resources: {requests: {cpu: 3, example.com/x: " +
+               std::to_string(i % 2) + "}}}]}}\n";
+  }
+  file_ = folder_.Write("cluster.yaml", cluster);
+  const std::string head =
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+      "extenders:\n- {urlPrefix: '" +
+      extender.url() +
+      "', filterVerb: filter, prioritizeVerb: prioritize, weight: 5, preemptVerb: preempt, "
+      "bindVerb: bind, nodeCacheCapable: true, ignorable: false";
+  const std::string managed =
+      ", managedResources: [{name: example.com/x, ignoredByScheduler: true}]";
+  for (const std::string& rest : {std::string("}\n"), managed + "}\n"}) {
+    SCOPED_TRACE(rest);
+    const test::TempFolder recordings;
+    const std::string config = folder_.Write("config.yaml", head + rest);
+    EXPECT_EQ(Run(Simulate, {"--config", config, "--record", recordings.Path(""), "-o=json"}),
+              kDone);
+    EXPECT_THAT(out_, HasSubstr(R"({"evicted":"default/p)"));
+    EXPECT_EQ(Run(Replay, {recordings.Path("")}, false), kDone) << out_ << err_;
+    EXPECT_THAT(out_, HasSubstr("Every decision is the recorded one, bit for bit.")) << out_;
+  }
+  EXPECT_EQ(asked, 0);
+}
+
 TEST_F(OfflineCommandsTest, APlanIsPrintedAndItsLackEndsWithOne) {
   file_ = folder_.Write("pieces.yaml", kPieces);
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/big"}), kDone);
@@ -779,6 +916,17 @@ spec:
 {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: gold}, value: 9, preemptionPolicy: Never}
 ---
 apiVersion: v1
+kind: LimitRange
+metadata: {name: l, annotations: {a: hush}}
+spec: {limits: [{type: Container, default: {cpu: 1}}]}
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: kata, annotations: {a: hush}}
+handler: kata
+overhead: {podFixed: {cpu: 250m}}
+---
+apiVersion: v1
 kind: PersistentVolumeClaim
 metadata:
   name: bound
@@ -797,6 +945,12 @@ spec: {volumeName: v}
     EXPECT_THAT(dump, HasSubstr(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",)"
                                 R"("metadata":{"name":"gold"},"preemptionPolicy":"Never",)"
                                 R"("value":9})"));
+    EXPECT_THAT(dump, HasSubstr(R"({"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l",)"
+                                R"("namespace":"default"},"spec":{"limits":[{"type":"Container",)"
+                                R"("default":{"cpu":1}}]}})"));
+    EXPECT_THAT(dump, HasSubstr(R"({"apiVersion":"node.k8s.io/v1","kind":"RuntimeClass",)"
+                                R"("metadata":{"name":"kata"},)"
+                                R"("overhead":{"podFixed":{"cpu":"250m"}}})"));
     file_ = folder_.Write("dump.json", dump);
     EXPECT_EQ(Run(Explain, {"-o=json", "--preemption", "--claims"}), kDone);
     EXPECT_EQ(out_, verdicts);

@@ -369,9 +369,9 @@ TEST_F(WhatIfTest, APodHasThePriorityThatPodsOfItsClassHave) {
   there.spec.priority_class_name = "seven";
   there.spec.preemption_policy = "Never";
   simulation_->Apply(std::make_shared<const api::Pod>(there));
-  PriorityClasses classes(*simulation_);
+  Admission admission(*simulation_);
   api::Pod pod = test::MakePod();
-  const auto resolve = [&] { return classes.Resolve(std::make_shared<const api::Pod>(pod)); };
+  const auto resolve = [&] { return admission.Admit(std::make_shared<const api::Pod>(pod)); };
   EXPECT_EQ((*resolve())->spec.priority, std::nullopt);
   pod.spec.priority_class_name = "seven";
   EXPECT_EQ((*resolve())->priority(), 7);

@@ -5,7 +5,6 @@
 
 #include "src/documents/parse.h"
 #include "src/informers/kinds.h"
-#include "src/simulator/pod_defaults.h"
 #include "tests/support/builders.h"
 
 namespace berth::simulator {
@@ -177,56 +176,6 @@ TEST_F(PodMakerTest, WhatNoAPIServerWouldTakeIsAnError) {
   EXPECT_THAT(problem("Job", R"({"name":"d"})",
                       R"({"template":{"spec":{"containers":[{}],"nodeSelector":{"a b":"c"}}}})"),
               testing::StartsWith("spec.template: spec.nodeSelector: "));
-}
-
-TEST(WithDefaultsTest, RequestsThatAreMissingAreTheLimits) {
-  api::Pod pod = test::MakePod().Req({{"memory", "1Gi"}});
-  pod.spec.containers[0].resources.limits = test::MakeResources({{"cpu", "2"}, {"memory", "4Gi"}});
-  const auto defaulted = WithDefaults(pod);
-  EXPECT_EQ(defaulted->spec.containers[0].resources.requests,
-            test::MakeResources({{"cpu", "2"}, {"memory", "1Gi"}}));
-  EXPECT_EQ(*WithDefaults(*defaulted), *defaulted);
-}
-
-// Those of containers go before its limits.
-TEST(WithDefaultsTest, APodsOwnRequestsAreThoseOfItsContainersOrItsLimits) {
-  api::Pod pod = test::MakePod().Req({{"memory", "1Gi"}});
-  api::ResourceRequirements own;
-  own.limits = test::MakeResources({{"cpu", "2"}, {"memory", "4Gi"}});
-  pod.spec.resources = own;
-  EXPECT_EQ(WithDefaults(pod)->spec.resources->requests,
-            test::MakeResources({{"cpu", "2"}, {"memory", "1Gi"}}));
-}
-
-TEST(WithDefaultsTest, TolerationsOfAdmissionAreAddedWhereNoneIsThere) {
-  api::Pod pod = test::MakePod();
-  pod.spec.tolerations.push_back({"node.kubernetes.io/not-ready", "Exists", "", "NoExecute", {}});
-  const auto defaulted = WithDefaults(pod);
-  ASSERT_EQ(defaulted->spec.tolerations.size(), 2u);
-  EXPECT_EQ(defaulted->spec.tolerations[1].key, "node.kubernetes.io/unreachable");
-  EXPECT_EQ(defaulted->spec.tolerations[1].toleration_seconds, 300);
-  pod.spec.tolerations = {{"", "Exists", "", "", {}}};
-  EXPECT_EQ(WithDefaults(pod)->spec.tolerations.size(), 1u);
-}
-
-TEST(PriorityClassesTest, StatedClassesGoBeforeWhatPodsTell) {
-  PriorityClasses classes;
-  classes.Add({"gold", 5, "Never", false});
-  classes.Add({"low", -1, std::nullopt, true});
-  classes.Add({"lower", -2, std::nullopt, true});
-  api::Pod there = test::MakePod().Priority(9);
-  there.spec.priority_class_name = "gold";
-  classes.See(there);
-  there.spec.priority_class_name = "tin";
-  classes.See(there);
-  const auto resolve = [&classes](const std::string& name) {
-    api::Pod pod = test::MakePod();
-    pod.spec.priority_class_name = name;
-    return (*classes.Resolve(std::make_shared<const api::Pod>(pod)))->priority();
-  };
-  EXPECT_EQ(resolve("gold"), 5);
-  EXPECT_EQ(resolve("tin"), 9);
-  EXPECT_EQ(resolve(""), -2);
 }
 
 }  // namespace

@@ -39,14 +39,15 @@ TEST_F(ReportTest, EveryPendingPodHasOneFate) {
   EXPECT_EQ(report.bound, 1u);
   ASSERT_EQ(report.placed.size(), 1u);
   EXPECT_THAT(report.placed.begin()->second, ElementsAre("default/fits"));
-  ASSERT_EQ(report.unschedulable.size(), 1u);
-  EXPECT_EQ(report.unschedulable[0].pod, "default/large");
-  EXPECT_EQ(report.unschedulable[0].message,
-            "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 "
-            "Preemption is not helpful for scheduling.");
-  EXPECT_THAT(report.gated, ElementsAre("default/gated"));
-  EXPECT_THAT(report.ignored, ElementsAre("default/others"));
-  EXPECT_TRUE(report.unfinished.empty());
+  std::vector<std::string> left;
+  for (const Report::Left& pod : report.left)
+    left.push_back(pod.pod + " " + std::string(pod.result) + ": " + pod.message);
+  EXPECT_THAT(left,
+              ElementsAre("default/gated gated: ",
+                          "default/large unschedulable: 0/2 nodes are available: 2 Insufficient "
+                          "cpu. preemption: 0/2 nodes are available: 2 Preemption is not helpful "
+                          "for scheduling.",
+                          "default/others ignored: being deleted, or of another scheduler"));
 }
 
 TEST_F(ReportTest, ADecisionTellsOfTheDevicesThatItGives) {
@@ -86,14 +87,11 @@ TEST_F(ReportTest, TheTableTellsWhoWentWhereAndWhoWasLeft) {
           node +
           "      1  1/110  25%      0%  default/fits\n"
           "\n"
-          "1 pod unschedulable:\n"
-          "  0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 "
-          "Preemption is not helpful for scheduling.\n"
-          "    1 pod: default/large\n"
-          "\n"
-          "1 pod gated: default/gated\n"
-          "\n"
-          "1 pod ignored (being deleted, or of another scheduler): default/others\n");
+          "PODS  RESULT         FIRST           MESSAGE\n"
+          "   1  gated          default/gated   -\n"
+          "   1  ignored        default/others  being deleted, or of another scheduler\n"
+          "   1  unschedulable  default/large   0/2 nodes are available: 2 Insufficient cpu. "
+          "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.\n");
 }
 
 TEST_F(ReportTest, APodThatFailsAgainAndAgainIsUnfinished) {
@@ -101,13 +99,12 @@ TEST_F(ReportTest, APodThatFailsAgainAndAgainIsUnfinished) {
   Apply(Pod("others", "1").SchedulerName("another"));
   simulation_->RunUntilQuiet(10s);
   const Report report = MakeReport({"default/a", "default/others"}, {}, *simulation_);
-  EXPECT_THAT(report.ignored, ElementsAre("default/others"));
-  ASSERT_EQ(report.unfinished.size(), 1u);
-  EXPECT_EQ(report.unfinished[0].message, "no nodes available to schedule pods");
+  EXPECT_EQ(report.Count("ignored"), 1u);
+  EXPECT_EQ(report.Count("unfinished"), 1u);
   std::string out;
   AppendReportTable(report, *simulation_, out);
-  EXPECT_THAT(out, HasSubstr("1 pod failed again and again:\n"
-                             "  no nodes available to schedule pods\n"));
+  EXPECT_THAT(out, HasSubstr("   1  unfinished  default/a       no nodes available to schedule "
+                             "pods\n"));
 }
 
 TEST(DecisionTest, ALineNamesTheNodeOrSaysWhyThereIsNone) {

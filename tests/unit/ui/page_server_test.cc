@@ -31,7 +31,7 @@ class PageServerTest : public testing::Test {
   PageServerTest()
       : api_({.name = "test",
               .namespace_ = "",
-              .priority_classes = {},
+              .admission = {},
               .make_simulation =
                   [this] {
                     if (making_) std::exchange(making_, nullptr)();

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/simulator/admission.h"
+
+#include <gmock/gmock.h>
+
+#include "src/documents/parse.h"
+#include "tests/support/builders.h"
+
+namespace berth::simulator {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+TEST(WithDefaultsTest, RequestsThatAreMissingAreTheLimits) {
+  api::Pod pod = test::MakePod().Req({{"memory", "1Gi"}});
+  pod.spec.containers[0].resources.limits = test::MakeResources({{"cpu", "2"}, {"memory", "4Gi"}});
+  const auto defaulted = WithDefaults(pod);
+  EXPECT_EQ(defaulted->spec.containers[0].resources.requests,
+            test::MakeResources({{"cpu", "2"}, {"memory", "1Gi"}}));
+  EXPECT_EQ(*WithDefaults(*defaulted), *defaulted);
+}
+
+class AdmissionTest : public testing::Test {
+ protected:
+  // Adds what the document states. Returns why it cannot be read.
+  std::string State(std::string_view yaml) {
+    const auto value = documents::ParseYaml(yaml, "");
+    AdmissionObjects objects;
+    const auto read =
+        ReadAdmissionObject(value->at(0), *value->at(0).Find("kind")->string(), "file", objects);
+    admission_.Add(objects);
+    return read ? "" : read.error().message;
+  }
+  api::PodSpec Admit(const api::Pod& pod, std::string_view runtime_class = "") {
+    std::vector<Admission::Refusal> refusals;
+    const auto admitted = admission_.Admit(*WithDefaults(pod, runtime_class), refusals);
+    EXPECT_EQ(admitted->metadata, pod.metadata);
+    api::PodSpec spec = admitted->spec;
+    refusals_.clear();
+    for (const Admission::Refusal& refusal : refusals)
+      refusals_.push_back(refusal.why + "; " + refusal.otherwise);
+    return spec;
+  }
+
+  Admission admission_;
+  std::vector<std::string> refusals_;
+};
+
+constexpr const char* kLimitRange = R"(
+kind: LimitRange
+metadata: {name: limits, namespace: default}
+spec:
+  limits:
+  - {type: Pod, max: {cpu: 9}}
+  - type: Container
+    default: {cpu: 500m}
+    defaultRequest: {memory: 64Mi}
+    max: {cpu: 2, example.com/gpu: 4}
+    min: {cpu: 1m, ephemeral-storage: 1Gi}
+)";
+
+TEST_F(AdmissionTest, AContainerGetsWhatTheLimitRangesOfItsNamespaceSay) {
+  EXPECT_EQ(State(kLimitRange), "");
+  api::Pod pod = test::MakePod();
+  pod.spec.containers.resize(2);
+  pod.spec.containers[1].resources.requests = test::MakeResources({{"cpu", "1"}});
+  pod.spec.init_containers.resize(1);
+  const api::PodSpec spec = Admit(pod);
+  const auto limits = test::MakeResources({{"cpu", "500m"}, {"example.com/gpu", "4"}});
+  const auto requests = test::MakeResources({{"cpu", "500m"},
+                                             {"ephemeral-storage", "1Gi"},
+                                             {"example.com/gpu", "4"},
+                                             {"memory", "64Mi"}});
+  EXPECT_EQ(spec.containers[0].resources.limits, limits);
+  EXPECT_EQ(spec.containers[0].resources.requests, requests);
+  EXPECT_EQ(*api::Find(spec.containers[1].resources.requests, "cpu"), api::Quantity::FromUnits(1));
+  EXPECT_EQ(spec.init_containers[0].resources.requests, requests);
+  pod.metadata.namespace_ = "other";
+  EXPECT_THAT(Admit(pod).containers[0].resources.requests, IsEmpty());
+}
+
+// The first one by name sets what it states, and of one's own limits the last.
+TEST_F(AdmissionTest, LimitRangesOfOneNamespaceAddToEachOther) {
+  State(
+      "{kind: LimitRange, metadata: {name: b}, spec: {limits: [{type: Container, "
+      "defaultRequest: {cpu: 3, memory: 1Gi}}]}}");
+  State(
+      "{kind: LimitRange, metadata: {name: a}, spec: {limits: [{type: Container, "
+      "defaultRequest: {cpu: 1}}, {type: Container, defaultRequest: {cpu: 2}}]}}");
+  EXPECT_EQ(Admit(test::MakePod().Req({})).containers[0].resources.requests,
+            test::MakeResources({{"cpu", "2"}, {"memory", "1Gi"}}));
+}
+
+TEST_F(AdmissionTest, APodGetsOverheadSelectorAndTolerationsOfItsRuntimeClass) {
+  EXPECT_EQ(State(R"(
+kind: RuntimeClass
+metadata: {name: kata}
+handler: kata
+overhead: {podFixed: {cpu: 250m, memory: 120Mi}}
+scheduling:
+  nodeSelector: {sandbox: kata}
+  tolerations:
+  - {key: sandbox, operator: Exists, effect: NoSchedule}
+  - {key: node.kubernetes.io/not-ready, operator: Exists}
+)"),
+            "");
+  api::Pod pod = test::MakePod();
+  pod.spec.node_selector = {{"zone", "a"}};
+  pod.spec.tolerations = {{"sandbox", "Equal", "kata", "NoSchedule", {}}};
+  EXPECT_EQ(Admit(pod).overhead, api::ResourceList());
+  const api::PodSpec spec = Admit(pod, "kata");
+  EXPECT_EQ(spec.overhead, test::MakeResources({{"cpu", "250m"}, {"memory", "120Mi"}}));
+  EXPECT_THAT(spec.node_selector, ElementsAre(Pair("sandbox", "kata"), Pair("zone", "a")));
+  std::vector<std::string> keys;
+  for (const api::Toleration& one : spec.tolerations) keys.push_back(one.key + one.effect);
+  // Of two of which one covers the other that one.
+  EXPECT_THAT(keys, ElementsAre("node.kubernetes.io/unreachableNoExecute", "sandboxNoSchedule",
+                                "node.kubernetes.io/not-ready"));
+  EXPECT_THAT(refusals_, IsEmpty());
+  // It is stored so, and a class that is not known leaves a pod as it is.
+  api::Pod stored = pod;
+  stored.spec = spec;
+  EXPECT_EQ(Admit(stored, "kata"), spec);
+  EXPECT_EQ(Admit(pod, "gvisor").node_selector, pod.spec.node_selector);
+}
+
+TEST_F(AdmissionTest, WhatAPodHasAgainstItsRuntimeClassIsRefused) {
+  State(
+      "{kind: RuntimeClass, metadata: {name: kata}, overhead: {podFixed: {cpu: 1}}, "
+      "scheduling: {nodeSelector: {zone: b}}}");
+  api::Pod pod = test::MakePod();
+  pod.spec.node_selector = {{"zone", "a"}};
+  pod.spec.overhead = test::MakeResources({{"cpu", "2"}});
+  EXPECT_EQ(Admit(pod, "kata").node_selector, pod.spec.node_selector);
+  EXPECT_THAT(
+      refusals_,
+      ElementsAre(R"(spec.overhead: Forbidden: RuntimeClass "kata" has another; the pod's own )"
+                  "counts",
+                  R"(spec.nodeSelector: Invalid value: "zone=a": RuntimeClass "kata" has )"
+                  R"("zone=b"; the pod's own counts)"));
+}
+
+TEST_F(AdmissionTest, WhatCannotBeReadIsToldWithItsPath) {
+  EXPECT_EQ(State("{kind: RuntimeClass}"), "file.metadata.name: Required value");
+  EXPECT_THAT(State("{kind: RuntimeClass, metadata: {name: r}, overhead: {podFixed: {cpu: x}}}"),
+              testing::StartsWith("file.overhead.podFixed[\"cpu\"]: "));
+  EXPECT_THAT(State("{kind: RuntimeClass, metadata: {name: r}, scheduling: {tolerations: [{key: "
+                    "1}]}}"),
+              testing::StartsWith("file.scheduling.tolerations[0].key: "));
+  EXPECT_THAT(State("{kind: LimitRange, metadata: {name: l}, spec: {limits: [{}, {type: Container, "
+                    "default: {cpu: x}}]}}"),
+              testing::StartsWith("file.spec.limits[1].default[\"cpu\"]: "));
+  EXPECT_EQ(State("{kind: LimitRange, metadata: {name: l}, spec: {limits: 5}}"),
+            "file.spec.limits: expected a list, got a number");
+  EXPECT_THAT(State("{kind: PriorityClass, metadata: {name: p}, value: x}"),
+              testing::StartsWith("file.value: "));
+}
+
+// Those of containers go before its limits, and what a LimitRange sets counts among them.
+TEST_F(AdmissionTest, APodsOwnRequestsAreThoseOfItsContainersOrItsLimits) {
+  api::Pod pod = test::MakePod().Req({{"memory", "1Gi"}});
+  api::ResourceRequirements own;
+  own.limits = test::MakeResources({{"cpu", "2"}, {"memory", "4Gi"}});
+  pod.spec.resources = own;
+  EXPECT_EQ(Admit(pod).resources->requests, test::MakeResources({{"cpu", "2"}, {"memory", "1Gi"}}));
+  State(kLimitRange);
+  EXPECT_EQ(Admit(pod).resources->requests,
+            test::MakeResources({{"cpu", "500m"}, {"memory", "1Gi"}}));
+}
+
+TEST_F(AdmissionTest, TolerationsAreAddedWhereNoneIsThere) {
+  api::Pod pod = test::MakePod();
+  pod.spec.tolerations.push_back({"node.kubernetes.io/not-ready", "Exists", "", "NoExecute", {}});
+  const api::PodSpec spec = Admit(pod);
+  ASSERT_EQ(spec.tolerations.size(), 2u);
+  EXPECT_EQ(spec.tolerations[1].key, "node.kubernetes.io/unreachable");
+  EXPECT_EQ(spec.tolerations[1].toleration_seconds, 300);
+  pod.spec.tolerations = {{"", "Exists", "", "", {}}};
+  EXPECT_EQ(Admit(pod).tolerations.size(), 1u);
+}
+
+TEST_F(AdmissionTest, PriorityClassesThatAreStatedGoBeforeWhatPodsTell) {
+  AdmissionObjects objects;
+  objects.priority_classes = {
+      {"gold", 5, "Never", false}, {"low", -1, {}, true}, {"lower", -2, {}, true}};
+  admission_.Add(objects);
+  api::Pod there = test::MakePod().Priority(9);
+  there.spec.priority_class_name = "gold";
+  admission_.See(there);
+  there.spec.priority_class_name = "tin";
+  EXPECT_FALSE(admission_.NeedsPods(there));
+  api::Pod pod = test::MakePod();
+  const auto priority = [&](const std::string& name) {
+    pod.spec.priority_class_name = name;
+    return Admit(pod).priority;
+  };
+  EXPECT_EQ(priority("tin"), std::nullopt);
+  EXPECT_THAT(refusals_, ElementsAre("spec.priorityClassName: Not found: \"tin\": no pod of the "
+                                     "cluster tells what it means; state spec.priority; it counts "
+                                     "as 0"));
+  EXPECT_TRUE(admission_.NeedsPods(pod));
+  admission_.See(there);
+  EXPECT_EQ(priority("tin"), 9);
+  EXPECT_FALSE(admission_.NeedsPods(pod));
+  EXPECT_EQ(priority("gold"), 5);
+  EXPECT_EQ(priority(""), -2);
+  // One that is stated again is no default any more.
+  objects.priority_classes = {{"lower", -2, {}, false}};
+  admission_.Add(objects);
+  EXPECT_EQ(priority(""), -1);
+}
+
+}  // namespace
+}  // namespace berth::simulator
