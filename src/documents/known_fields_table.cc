@@ -38,6 +38,8 @@ const std::string_view kKnownFields = R"(
 =batch/v1 Job Job
 =batch/v1 CronJob CronJob
 =scheduling.k8s.io/v1 PriorityClass PriorityClass
+=v1 LimitRange LimitRange
+=node.k8s.io/v1 RuntimeClass RuntimeClass
 AWSElasticBlockStoreVolumeSource volumeID fsType partition readOnly
 Affinity nodeAffinity:NodeAffinity podAffinity:PodAffinity podAntiAffinity:PodAntiAffinity
 AllCompositeDisruptionMode
@@ -246,6 +248,9 @@ LeaseSpec holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransit
 Lifecycle postStart:LifecycleHandler preStop:LifecycleHandler stopSignal
 LifecycleHandler exec:ExecAction httpGet:HTTPGetAction tcpSocket:TCPSocketAction
  sleep:SleepAction
+LimitRange kind apiVersion metadata:ObjectMeta spec:LimitRangeSpec
+LimitRangeItem type max min default defaultRequest maxLimitRequestRatio
+LimitRangeSpec limits:LimitRangeItem
 LinuxContainerUser uid gid supplementalGroups
 ListMeta selfLink resourceVersion continue remainingItemCount shardInfo:ShardInfo
 LoadBalancerIngress ip hostname ipMode ports:PortStatus
@@ -299,6 +304,7 @@ ObjectMeta name generateName namespace selfLink uid resourceVersion generation c
  finalizers managedFields:ManagedFieldsEntry
 ObjectReference kind namespace name uid apiVersion resourceVersion fieldPath
 OpaqueDeviceConfiguration driver parameters
+Overhead podFixed
 OwnerReference apiVersion kind name uid controller blockOwnerDeletion
 PersistentVolume kind apiVersion metadata:ObjectMeta spec:PersistentVolumeSpec
  status:PersistentVolumeStatus
@@ -441,11 +447,13 @@ ResourceStatus name resources:ResourceHealth
 RollingUpdateDaemonSet maxUnavailable maxSurge
 RollingUpdateDeployment maxUnavailable maxSurge
 RollingUpdateStatefulSetStrategy partition maxUnavailable
+RuntimeClass kind apiVersion metadata:ObjectMeta handler overhead:Overhead scheduling:Scheduling
 SELinuxOptions user role type level
 ScaleIOPersistentVolumeSource gateway system secretRef:SecretReference sslEnabled
  protectionDomain storagePool storageMode volumeName fsType readOnly
 ScaleIOVolumeSource gateway system secretRef:LocalObjectReference sslEnabled protectionDomain
  storagePool storageMode volumeName fsType readOnly
+Scheduling nodeSelector tolerations:Toleration
 SeccompProfile type localhostProfile
 SecretEnvSource name optional
 SecretKeySelector name key optional

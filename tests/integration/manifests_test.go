@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth.dev/tests/internal/daemon/workload"
-	"berth.dev/tests/internal/program"
 )
 
 // createAdmissionObjects makes what pods of the test's namespace are admitted by: two LimitRanges, and a PriorityClass and a
