@@ -85,7 +85,7 @@ Result<api::ObjectPtr> ReadObject(const ConfigValue& value, std::string_view pat
 Result<std::shared_ptr<const api::Pod>> ReadPod(const ConfigValue& value, std::string_view path);
 // The same for a list of objects ("path[2]"), ordered as a cluster's; also refuses what stands
 // there twice, and in manifests fields that the API does not have. Pods may be on nodes that are
-// elsewhere, and have WithDefaults(); admission is for the cluster that they come to.
+// elsewhere, and have WithDefaults(); admission is left to the cluster.
 Result<NewObjects> ReadObjects(const ConfigValue::List& values, std::string_view path);
 
 }  // namespace berth::simulator

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 
 #include "src/app/commands/dump.h"
 #include "src/app/commands/explain.h"
@@ -458,6 +460,13 @@ spec:
             std::string(kReadCluster) + "In the question: 0 nodes, 0 pods; expanded 1 Job.\n");
   EXPECT_THAT(out_, HasSubstr(R"("pod":"default/sum-new-0")"));
   EXPECT_THAT(out_, HasSubstr(R"("pod":"default/sum-new-1")"));
+  const std::string answer = out_;
+  const int kept = dup(STDIN_FILENO);
+  ASSERT_NE(std::freopen(chart.c_str(), "r", stdin), nullptr);
+  EXPECT_EQ(Run(Simulate, {"--add", "-", "-o=json"}), kDone) << err_;
+  EXPECT_EQ(out_, answer);
+  dup2(kept, STDIN_FILENO);
+  close(kept);
   EXPECT_EQ(Run(Simulate, {"--fill", chart, "-o=json"}), kDone);
   EXPECT_THAT(out_,
               HasSubstr(R"("filled":{"message":"0/1 nodes are available: 1 Insufficient cpu.)"));
