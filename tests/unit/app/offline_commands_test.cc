@@ -752,14 +752,14 @@ TEST_F(OfflineCommandsTest, ARecordedSimulationWithExtendersIsRepeated) {
       },
       {.tls = false});
   std::string cluster;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 120; ++i) {
     cluster += "---\n{apiVersion: v1, kind: Node, metadata: {name: n" + std::to_string(i) +
                "}, status: {allocatable: {cpu: 4, pods: 10}}}\n";
   }
   // They do not all fit, and some evict others.
   for (int i = 0; i < 220; ++i) {
     cluster += "---\n{apiVersion: v1, kind: Pod, metadata: {name: p" + std::to_string(i) +
-               "}, spec: {priority: " + std::to_string(i % 7 == 0) +
+               "}, spec: {priority: " + std::to_string(i >= 100 && i % 3 != 0) +
                (i < 100 ? ", nodeName: n" + std::to_string(i) : "") +
                ", containers: [{name: c, resources: {requests: {cpu: 3, example.com/x: " +
                std::to_string(i % 2) + "}}}]}}\n";
