@@ -42,6 +42,9 @@ class DefaultPreemption final : public PreemptionPlugin,
   PreemptionPreview Preview(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
                             const NodeToStatus& statuses) override;
   void TakeOver(PreemptionPlugin& predecessor) override;
+  bool TakeAnswer(const EvictionAnswered& answered) override {
+    return evictions_->TakeAnswer(answered);
+  }
   void TakeMovedGates(std::vector<std::string>& pod_keys) override;
   // The same for a pod group, on all nodes at once: the fewest victims with which the whole group
   // fits where it would go if all of lower priority were gone.

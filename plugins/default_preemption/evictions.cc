@@ -10,8 +10,6 @@
 
 namespace berth::plugins {
 
-Evictions::Evictions(Handle& handle) : handle_(handle), self_(std::make_shared<Evictions*>(this)) {}
-
 void Evictions::Start(Preemptor preemptor, std::string_view place,
                       std::vector<EvictedPod> victims) {
   // Pods of lower priority that were promised the room must look elsewhere.
@@ -88,47 +86,55 @@ void Evictions::Evict(Run& run, const std::shared_ptr<const api::Pod>& victim) {
   const std::string& preemptor_uid = run.preemptor.uid;
   const std::string kind(run.preemptor.kind);
   const std::string note = "Preempted by " + kind + " " + preemptor_uid + " on node " + run.place;
-  const auto answered = [handle = &handle_, self = std::weak_ptr<Evictions*>(self_),
-                         asked = Asked{run.id, preemptor_uid, note, run.preemptor.related, victim}](
-                            Place place, AsyncStatus answer) {
-    handle->Post([self, asked, place, answer = std::move(answer)] {
-      if (const auto evictions = self.lock()) (*evictions)->OnAnswer(asked, place, answer);
-    });
-  };
-  // A pod that has its place only in memory gives it up without being deleted.
   const std::string& uid = victim->metadata.uid;
-  if (WaitingPod* waiting = handle_.FindWaitingPod(uid)) {
-    waiting->Preempt(DefaultPreemption::kName, "preempted");
-    answered(Place::kInMemory, {});
+  std::vector<Asked>& asked = asked_[uid];
+  const uint64_t number = asked.empty() ? 0 : asked.back().number + 1;
+  asked.push_back({number, run.id, preemptor_uid, note, run.preemptor.related, victim});
+  EvictionAnswered answered{
+      .scheduler_name = std::string(handle_.scheduler_name()), .victim_uid = uid, .number = number};
+  // A pod that has its place only in memory gives it up without being deleted.
+  WaitingPod* waiting = handle_.FindWaitingPod(uid);
+  if (waiting != nullptr) waiting->Preempt(DefaultPreemption::kName, "preempted");
+  answered.in_memory =
+      waiting != nullptr ||
+      handle_.CancelPreBind(uid, "preempted by " + std::string(DefaultPreemption::kName));
+  if (answered.in_memory) {
+    handle_.Post(std::move(answered));
     return;
   }
-  if (handle_.CancelPreBind(uid, "preempted by " + std::string(DefaultPreemption::kName))) {
-    answered(Place::kInMemory, {});
-    return;
-  }
-  handle_.EvictPod(victim,
-                   std::string(handle_.scheduler_name()) +
-                       ": preempting to accommodate a higher priority " + kind,
-                   [answered](AsyncStatus answer) { answered(Place::kOnNode, std::move(answer)); });
+  handle_.EvictPod(
+      victim, answered.scheduler_name + ": preempting to accommodate a higher priority " + kind,
+      [handle = &handle_, answered](AsyncStatus answer) mutable {
+        answered.answer = std::move(answer);
+        handle->Post(std::move(answered));
+      });
 }
 
-void Evictions::OnAnswer(const Asked& asked, Place place, const AsyncStatus& answer) {
-  if (answer.ok()) {
-    std::string note = asked.note;
-    if (place == Place::kInMemory) note += " (in kube-scheduler memory).";
+bool Evictions::TakeAnswer(const EvictionAnswered& answered) {
+  const auto of_victim = asked_.find(answered.victim_uid);
+  if (of_victim == asked_.end()) return false;
+  const auto found = std::ranges::find(of_victim->second, answered.number, &Asked::number);
+  if (found == of_victim->second.end()) return false;
+  const Asked asked = std::move(*found);
+  of_victim->second.erase(found);
+  if (of_victim->second.empty()) asked_.erase(of_victim);
+  const bool going = answered.answer.ok();
+  if (going) {
     handle_.RecordEvent(*asked.victim, PodEventType::kNormal, "Preempted", "Preempting",
-                        std::move(note), asked.related);
+                        asked.note + (answered.in_memory ? " (in kube-scheduler memory)." : ""),
+                        asked.related);
   }
   const auto it = runs_.find(asked.preemptor_uid);
-  if (it == runs_.end() || it->second.id != asked.run) return;
+  if (it == runs_.end() || it->second.id != asked.run) return true;
   Run& run = it->second;
   --run.unanswered;
-  if (answer.ok()) {
-    run.last_in_memory = run.last_asked && place == Place::kInMemory;
+  if (going) {
+    run.last_in_memory = run.last_asked && answered.in_memory;
   } else {
     run.failed = true;
   }
   Advance(it);
+  return true;
 }
 
 void Evictions::Advance(Runs::iterator it) {

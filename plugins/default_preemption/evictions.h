@@ -41,7 +41,8 @@ struct EvictedPod {
 // Thread safety: the scheduling thread.
 class Evictions {
  public:
-  explicit Evictions(Handle& handle);
+  // `handle` must outlive it, and what it asks for.
+  explicit Evictions(Handle& handle) : handle_(handle) {}
 
   // Evicts the victims, which are not being deleted yet. `place`: the node that the preemptor is
   // nominated for, or what else events call where room is made.
@@ -51,6 +52,8 @@ class Evictions {
   // The pods of preemptors that wait no more, or may: MovedGates::TakeMovedGates. Costs what
   // changed in the cluster, not how many wait.
   void TakeMoved(std::vector<std::string>& pod_keys);
+  // PreemptionPlugin::TakeAnswer.
+  bool TakeAnswer(const EvictionAnswered& answered);
 
  private:
   struct Run {
@@ -70,17 +73,15 @@ class Evictions {
   using Runs = std::map<std::string, Run, std::less<>>;
 
   void Evict(Run& run, const std::shared_ptr<const api::Pod>& victim);
-  // What identifies an answer.
+  // What an answer will be to.
   struct Asked {
+    uint64_t number = 0;  // EvictionAnswered::number
     uint64_t run = 0;
     std::string preemptor_uid;
     std::string note;  // that the event tells
     api::Boxed<api::ObjectReference> related;
     std::shared_ptr<const api::Pod> victim;
   };
-  // Where the victim had its place.
-  enum class Place : uint8_t { kOnNode, kInMemory };
-  void OnAnswer(const Asked& asked, Place place, const AsyncStatus& answer);
   // Returns the preemptor.
   Preemptor Finish(Runs::iterator run);
   void Advance(Runs::iterator run);
@@ -97,13 +98,13 @@ class Evictions {
   Handle& handle_;
   Runs runs_;  // by preemptor UID
   uint64_t last_run_ = 0;
+  // What is not answered yet, by the victim's UID, in ascending order of numbers.
+  absl::flat_hash_map<std::string, std::vector<Asked>> asked_;
   // By Run::awaited_on: the preemptors.
   absl::flat_hash_map<NodeRow, std::vector<std::string>> awaiting_;
   uint64_t generation_ = 0;         // of the snapshot, when changes were last looked at
   std::vector<std::string> moved_;  // pods to be named all the same
   std::vector<NodeRow> changed_;    // room for one look
-  // Answers that come after the plugin has gone find no receiver.
-  std::shared_ptr<Evictions*> self_;
 };
 
 }  // namespace berth::plugins

@@ -78,10 +78,8 @@ void ClaimBinding::Make() {
   handle_.claim_writer().Create(
       *current().claim, prefix, [self = shared_from_this()](ClaimAnswer answer) {
         ReservedClaims::Claim& claim = self->current();
-        self->handle_.Post([&handle = self->handle_, ok = answer.ok()] {
-          handle.CountMetric("dynamic_resource_allocation_resourceclaim_creates_total",
-                             {ok ? "success" : "failure", "false", "", "Pod"}, 1);
-        });
+        self->handle_.CountMetric("dynamic_resource_allocation_resourceclaim_creates_total",
+                                  {answer.ok() ? "success" : "failure", "false", "", "Pod"}, 1);
         if (!answer.ok()) {
           return self->FailWith("create claim for extended resources " +
                                 claim.claim->metadata.namespace_ + "/: " + answer.error);
@@ -171,11 +169,7 @@ void ClaimBinding::OnWritten(ClaimPtr claim) {
   written.written = true;
   GiveTurn(claim);
   // What is assumed is assumed before the pod's outcome arrives: both come in order.
-  handle_.Post([&claims = handle_.claims(), claim = std::move(claim)] {
-    // Fails where something newer has been shown, or a claim that was made has not been yet; until
-    // it is, the allocation stays pending.
-    (void)claims.Assume(claim);
-  });
+  handle_.Post(ClaimWritten{std::move(claim)});
   if (written.extended) return TellPod();
   ++index_;
   Next();
@@ -211,11 +205,8 @@ void ClaimBinding::Wait() {
   wait.timed_out = {Code::kError, std::string(kTimedOut) + ": context deadline exceeded"};
   wait.cancelled = {Code::kError, "context canceled"};
   wait_began_ = handle_.stopwatch().Now();
-  handle_.Post([self = shared_from_this()] {
-    self->handle_.RecordEvent(
-        *self->pod_, PodEventType::kNormal, "BindingConditionsPending", "Scheduling",
-        "waiting for binding conditions for device on node " + self->node_name_, {});
-  });
+  handle_.RecordEvent(*pod_, PodEventType::kNormal, "BindingConditionsPending", "Scheduling",
+                      "waiting for binding conditions for device on node " + node_name_, {});
   handle_.WaitFor(std::move(wait), cancellation_, [self = shared_from_this()](AsyncStatus status) {
     self->CountWait(status);
     self->Finish(std::move(status));
@@ -231,29 +222,18 @@ void ClaimBinding::CountWait(const AsyncStatus& status) {
   } else if (status.message.starts_with(kBindingFailed)) {
     outcome = "failure";
   }
+  const double seconds =
+      std::chrono::duration<double>(handle_.stopwatch().Now() - wait_began_).count();
   // As kube-scheduler counts: the time for all devices, the allocation for those that it waits for.
-  std::vector<std::string> drivers;
-  std::vector<std::string> awaited;
   for (const ReservedClaims::Claim& claim : reserved_->claims) {
     if (!claim.claim->status.allocation) continue;
     for (const auto& result : claim.claim->status.allocation->devices.results) {
-      drivers.push_back(result.driver);
-      if (!result.binding_conditions.empty()) awaited.push_back(result.driver);
+      const auto labels = {handle_.scheduler_name(), std::string_view(result.driver), outcome};
+      handle_.ObserveMetric("dra_bindingconditions_wait_duration_seconds", labels, seconds);
+      if (result.binding_conditions.empty()) continue;
+      handle_.CountMetric("dra_bindingconditions_allocations_total", labels, 1);
     }
   }
-  const double seconds =
-      std::chrono::duration<double>(handle_.stopwatch().Now() - wait_began_).count();
-  handle_.Post([&handle = handle_, outcome, seconds, drivers = std::move(drivers),
-                awaited = std::move(awaited)] {
-    for (const std::string& driver : drivers) {
-      handle.ObserveMetric("dra_bindingconditions_wait_duration_seconds",
-                           {handle.scheduler_name(), driver, outcome}, seconds);
-    }
-    for (const std::string& driver : awaited) {
-      handle.CountMetric("dra_bindingconditions_allocations_total",
-                         {handle.scheduler_name(), driver, outcome}, 1);
-    }
-  });
 }
 
 // On the scheduling thread, while nothing else goes on here.
@@ -281,13 +261,12 @@ std::optional<AsyncStatus> ClaimBinding::CheckConditions() {
 
 void ClaimBinding::Finish(AsyncStatus status) {
   if (status.ok()) {
-    handle_.Post([&claims = handle_.claims(), reserved = reserved_] {
-      for (ReservedClaims::Claim& claim : reserved->claims) {
-        if (claim.pending_uid.empty()) continue;
-        claims.RemovePending(claim.pending_uid, ClaimTracker::Sharers::kAll);
-        claim.pending_uid.clear();
-      }
-    });
+    ClaimsSettled settled;
+    for (ReservedClaims::Claim& claim : reserved_->claims) {
+      if (claim.pending_uid.empty()) continue;
+      settled.uids.push_back(std::exchange(claim.pending_uid, ""));
+    }
+    if (!settled.uids.empty()) handle_.Post(std::move(settled));
   }
   done_(std::move(status));
 }

@@ -140,14 +140,14 @@ void DynamicResources::Deallocate(const api::Pod& pod, const api::ResourceClaim&
   changed.status = {};
   handle_.claim_writer().WriteStatus(
       changed, [&handle = handle_, key = pod.metadata.Key()](const ClaimAnswer& answer) {
-        if (!answer.ok()) handle.Post([&handle, key] { handle.Activate({key}); });
+        if (!answer.ok()) handle.Post(PodsActivated{{key}});
       });
 }
 
 void DynamicResources::Delete(const api::Pod& pod, const api::ResourceClaim& claim) {
   const auto again = [&handle = handle_, key = pod.metadata.Key()](const ClaimAnswer& answer) {
     if (!answer.ok() && answer.outcome != ClaimAnswer::Outcome::kNotFound) {
-      handle.Post([&handle, key] { handle.Activate({key}); });
+      handle.Post(PodsActivated{{key}});
     }
   };
   handle_.claim_writer().RemoveFinalizer(

@@ -7,7 +7,7 @@
 
 namespace berth::plugins {
 
-// Counts a failure of `operation`: predicate, assume or bind. Scheduling thread.
+// Counts a failure of `operation`: predicate, assume or bind. Any thread.
 inline void CountStageError(Handle& handle, std::string_view operation) {
   handle.CountMetric("volume_scheduling_stage_error_total", {operation}, 1);
 }

@@ -122,9 +122,7 @@ void BindRun::Wait() {
 }
 
 void BindRun::Finish(AsyncStatus status) {
-  if (!status.ok()) {
-    handle_.Post([&handle = handle_] { CountStageError(handle, "bind"); });
-  }
+  if (!status.ok()) CountStageError(handle_, "bind");
   done_(std::move(status));
 }
 

@@ -39,6 +39,10 @@ void WriteList(const std::vector<T>& values, ByteWriter& to, const auto& write) 
   for (const T& value : values) write(value);
 }
 
+void WriteTexts(const std::vector<std::string>& texts, ByteWriter& to) {
+  WriteList(texts, to, [&](const std::string& text) { to.Text(text); });
+}
+
 }  // namespace
 
 template <typename T, typename Write>
@@ -142,21 +146,18 @@ void FrameWriter::Append(const scheduler::BinderClosed& frame, std::string& out)
 }
 
 void FrameWriter::Append(const scheduler::LeadingBegan& frame, std::string& out) {
-  Put<scheduler::LeadingBegan>(
-      [&](ByteWriter& to) {
-        to.Unsigned(frame.unfinished_uids.size());
-        for (const std::string& uid : frame.unfinished_uids) to.Text(uid);
-      },
-      out);
+  Put<scheduler::LeadingBegan>([&](ByteWriter& to) { WriteTexts(frame.unfinished_uids, to); }, out);
 }
 
-void FrameWriter::Append(const QueryRan& frame, std::string& out) {
-  Put<QueryRan>(
+void FrameWriter::Append(const EvictionAnswered& frame, std::string& out) {
+  Put<EvictionAnswered>(
       [&](ByteWriter& to) {
-        to.Unsigned(static_cast<uint64_t>(frame.origin.kind));
-        to.Text(frame.origin.victim_uid);
-        to.Unsigned(static_cast<uint64_t>(frame.origin.answer.code));
-        to.Text(frame.origin.answer.message);
+        to.Text(frame.scheduler_name);
+        to.Text(frame.victim_uid);
+        to.Unsigned(frame.number);
+        to.Unsigned(frame.in_memory ? 1 : 0);
+        to.Unsigned(static_cast<uint64_t>(frame.answer.code));
+        to.Text(frame.answer.message);
       },
       out);
 }
@@ -169,16 +170,12 @@ void FrameWriter::Append(const Reloaded& frame, std::string& out) {
   Put<Reloaded>([&](ByteWriter& to) { to.Text(frame.configuration); }, out);
 }
 
-void FrameWriter::Append(const Activated& frame, std::string& out) {
-  Put<Activated>(
-      [&](ByteWriter& to) {
-        WriteList(frame.pod_keys, to, [&](const std::string& key) { to.Text(key); });
-      },
-      out);
+void FrameWriter::Append(const PodsActivated& frame, std::string& out) {
+  Put<PodsActivated>([&](ByteWriter& to) { WriteTexts(frame.pod_keys, to); }, out);
 }
 
-void FrameWriter::Append(const ClaimAssumed& frame, api::TextFilter* filter, std::string& out) {
-  Put<ClaimAssumed>(
+void FrameWriter::Append(const ClaimWritten& frame, api::TextFilter* filter, std::string& out) {
+  Put<ClaimWritten>(
       [&](ByteWriter& to) {
         std::string object;
         AppendObject(frame.claim, filter, object);
@@ -187,13 +184,8 @@ void FrameWriter::Append(const ClaimAssumed& frame, api::TextFilter* filter, std
       out);
 }
 
-void FrameWriter::Append(const PendingClaimRemoved& frame, std::string& out) {
-  Put<PendingClaimRemoved>(
-      [&](ByteWriter& to) {
-        to.Text(frame.uid);
-        to.Unsigned(frame.sharers == ClaimTracker::Sharers::kAll ? 1 : 0);
-      },
-      out);
+void FrameWriter::Append(const ClaimsSettled& frame, std::string& out) {
+  Put<ClaimsSettled>([&](ByteWriter& to) { WriteTexts(frame.uids, to); }, out);
 }
 
 void FrameWriter::Append(const ExtenderFiltered& frame, std::string& out) {
@@ -229,7 +221,7 @@ void FrameWriter::Append(const ExtenderPreempted& frame, std::string& out) {
         WriteList(frame.candidates, to, [&](const LeftCandidate& candidate) {
           to.Unsigned(candidate.row);
           to.Signed(candidate.num_pdb_violations);
-          WriteList(candidate.victim_uids, to, [&](const std::string& uid) { to.Text(uid); });
+          WriteTexts(candidate.victim_uids, to);
         });
       },
       out);

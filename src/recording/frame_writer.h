@@ -32,12 +32,12 @@ class FrameWriter {
   void Append(const scheduler::StopRequested& frame, std::string& out);
   void Append(const scheduler::BinderClosed& frame, std::string& out);
   void Append(const scheduler::LeadingBegan& frame, std::string& out);
-  void Append(const QueryRan& frame, std::string& out);
+  void Append(const EvictionAnswered& frame, std::string& out);
   void Append(const PreBindCancelled& frame, std::string& out);
   void Append(const Reloaded& frame, std::string& out);
-  void Append(const Activated& frame, std::string& out);
-  void Append(const ClaimAssumed& frame, api::TextFilter* filter, std::string& out);
-  void Append(const PendingClaimRemoved& frame, std::string& out);
+  void Append(const PodsActivated& frame, std::string& out);
+  void Append(const ClaimWritten& frame, api::TextFilter* filter, std::string& out);
+  void Append(const ClaimsSettled& frame, std::string& out);
   void Append(const ExtenderFiltered& frame, std::string& out);
   void Append(const ExtenderPrioritized& frame, std::string& out);
   void Append(const ExtenderPreempted& frame, std::string& out);

@@ -7,7 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include "berth/in_tree/claim_tracker.h"
 #include "berth/status.h"
 #include "berth/time.h"
 #include "src/extender/extender.h"
@@ -45,25 +44,11 @@ struct BindEnded {
   std::string failed_plugin;
   bool unknown = false;
 };
-// A plugin's function ran that can be brought about again.
-struct QueryRan {
-  scheduler::QueryOrigin origin;
-};
 struct PreBindCancelled {
   bool cancelled = false;
 };
 struct Reloaded {
   std::string configuration;  // YAML, without secrets
-};
-struct Activated {
-  std::vector<std::string> pod_keys;
-};
-struct ClaimAssumed {
-  ClaimPtr claim;
-};
-struct PendingClaimRemoved {
-  std::string uid;
-  ClaimTracker::Sharers sharers = ClaimTracker::Sharers::kOne;
 };
 // What an extender answered; `error` where it failed.
 struct ExtenderFiltered {
@@ -92,13 +77,13 @@ struct Ended {
   std::string reason;
 };
 
-// In the order of their numbers on disk, which never change.
+// In the order of their numbers on disk, which change with the header's format only.
 using Frame =
     std::variant<TurnBegan, CycleEnded, AttemptEnded, informers::InformerEvent, BindEnded,
                  scheduler::PreBindDone, scheduler::BindUnconfirmed, scheduler::StopRequested,
-                 scheduler::BinderClosed, scheduler::LeadingBegan, QueryRan, PreBindCancelled,
-                 Reloaded, Activated, ClaimAssumed, PendingClaimRemoved, ExtenderFiltered,
-                 ExtenderPrioritized, ExtenderPreempted, Ended>;
+                 scheduler::BinderClosed, scheduler::LeadingBegan, EvictionAnswered,
+                 PreBindCancelled, Reloaded, PodsActivated, ClaimWritten, ClaimsSettled,
+                 ExtenderFiltered, ExtenderPrioritized, ExtenderPreempted, Ended>;
 
 // Which parts of an InformerEvent follow on disk.
 enum EventPart : uint64_t { kOldIsKnown = 1, kOld = 2, kNew = 4, kUndecodable = 8 };

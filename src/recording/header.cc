@@ -13,7 +13,8 @@
 namespace berth::recording {
 namespace {
 
-constexpr int64_t kFormat = 1;
+// 2: what plugins post is written as messages.
+constexpr int64_t kFormat = 2;
 
 struct Gate {
   std::string_view name;
@@ -112,18 +113,17 @@ Result<Header> ReadHeader(std::string_view json) {
   int64_t start = 0;
   int64_t in_unschedulable = 0;
   FieldReader fields(*document, "");
-  if (!fields.Read("format", format) || format != kFormat) {
-    return Fail("a recording of format " + std::to_string(format) +
-                ", which this version does not know");
-  }
   bool whole = fields.Read("berthVersion", header.berth_version);
+  if (!fields.Read("format", format) || format != kFormat) {
+    return Fail("a recording of format " + std::to_string(format) + ", written by Berth " +
+                header.berth_version + "; this version reads format " + std::to_string(kFormat));
+  }
   whole = fields.Read("id", header.id) && whole;
   whole = fields.Read("part", part) && whole;
   whole = ReadDigits(fields, "start", start) && whole;
   whole = ReadDigits(fields, "seed", header.seed) && whole;
   whole = fields.Read("leading", header.leading) && whole;
-  // Recordings of earlier versions do not say it.
-  fields.Read("asksExtenders", header.asks_extenders);
+  whole = fields.Read("asksExtenders", header.asks_extenders) && whole;
   whole = ReadDigits(fields, "podMaxInUnschedulablePods", in_unschedulable) && whole;
   whole = ReadDigits(fields, "maxKeptBytes", header.max_kept_bytes) && whole;
   whole = fields.Read("configuration", header.configuration) && whole;

@@ -28,7 +28,7 @@ struct Header {
 };
 
 std::string ToJson(const Header& header);
-// Errors: no JSON of a header, or one of a later format.
+// Errors: no JSON of a header, or one of another format, with the version that wrote it.
 Result<Header> ReadHeader(std::string_view json);
 
 }  // namespace berth::recording

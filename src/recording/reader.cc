@@ -33,8 +33,6 @@ constexpr auto kCodes = static_cast<Code>(static_cast<int>(Code::kPending) + 1);
 constexpr auto kStages =
     static_cast<binding::BindingStage>(static_cast<int>(binding::BindingStage::kPostBind) + 1);
 constexpr auto kEventTypes = static_cast<EventType>(static_cast<int>(EventType::kSynced) + 1);
-constexpr auto kOrigins = static_cast<scheduler::QueryOrigin::Kind>(
-    static_cast<int>(scheduler::QueryOrigin::Kind::kEviction) + 1);
 
 Kind NumKinds() { return static_cast<Kind>(informers::AllKinds().size()); }
 
@@ -54,6 +52,9 @@ struct FrameFields {
   KnownObjects& known;
 
   std::string Text() { return std::string(from.Text()); }
+  void Texts(std::vector<std::string>& texts) {
+    ReadList(from, texts, [this] { return Text(); });
+  }
   Time At() { return start + Span(); }
   Duration Span() { return Duration(from.SignedWithin(kLongest.count())); }
   bool Bool() { return from.Below<uint64_t>(2) == 1; }
@@ -103,15 +104,16 @@ struct FrameFields {
     return frame;
   }
   Result<Frame> Read(scheduler::LeadingBegan frame) {
-    // Recordings of versions before this was said have none.
-    if (!from.empty()) ReadList(from, frame.unfinished_uids, [this] { return Text(); });
+    Texts(frame.unfinished_uids);
     return frame;
   }
-  Result<Frame> Read(QueryRan frame) {
-    frame.origin.kind = from.Below(kOrigins);
-    frame.origin.victim_uid = Text();
-    frame.origin.answer.code = from.Below(kCodes);
-    frame.origin.answer.message = Text();
+  Result<Frame> Read(EvictionAnswered frame) {
+    frame.scheduler_name = Text();
+    frame.victim_uid = Text();
+    frame.number = from.Unsigned();
+    frame.in_memory = Bool();
+    frame.answer.code = from.Below(kCodes);
+    frame.answer.message = Text();
     return frame;
   }
   Result<Frame> Read(PreBindCancelled frame) {
@@ -122,19 +124,18 @@ struct FrameFields {
     frame.configuration = Text();
     return frame;
   }
-  Result<Frame> Read(Activated frame) {
-    ReadList(from, frame.pod_keys, [this] { return Text(); });
+  Result<Frame> Read(PodsActivated frame) {
+    Texts(frame.pod_keys);
     return frame;
   }
-  Result<Frame> Read(ClaimAssumed frame) {
+  Result<Frame> Read(ClaimWritten frame) {
     auto object = ReadObject(Kind::kResourceClaim, from.Text());
     if (!object) return Fail(object.error());
     frame.claim = std::get<ClaimPtr>(*object);
     return frame;
   }
-  Result<Frame> Read(PendingClaimRemoved frame) {
-    frame.uid = Text();
-    frame.sharers = Bool() ? ClaimTracker::Sharers::kAll : ClaimTracker::Sharers::kOne;
+  Result<Frame> Read(ClaimsSettled frame) {
+    Texts(frame.uids);
     return frame;
   }
   Result<Frame> Read(ExtenderFiltered frame) {
@@ -165,7 +166,7 @@ struct FrameFields {
       LeftCandidate candidate;
       candidate.row = Row();
       candidate.num_pdb_violations = from.Signed();
-      ReadList(from, candidate.victim_uids, [this] { return Text(); });
+      Texts(candidate.victim_uids);
       return candidate;
     });
     return frame;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "src/base/logging.h"
@@ -41,7 +42,7 @@ class Recorder::Writer {
       if (const auto* event = std::get_if<informers::InformerEvent>(&late)) {
         frames_.Append(*event, known_, &text_, chunk_);
       } else {
-        frames_.Append(std::get<recording::ClaimAssumed>(late), &text_, chunk_);
+        frames_.Append(std::get<ClaimWritten>(late), &text_, chunk_);
       }
       if (chunk_.size() >= kChunkBytes && !Flush()) return false;
     }
@@ -119,27 +120,20 @@ void Recorder::BeginTurn(Time now, Time wall_now) {
 void Recorder::Take(const scheduler::Message& message) {
   if (!recording_) return;
   ++num_messages_;
-  if (const auto* event = std::get_if<informers::InformerEvent>(&message)) {
-    batch_.late.emplace_back(batch_.frames.size(), *event);
-    HandOverIfLong();
-    return;
-  }
-  if (const auto* outcome = std::get_if<binding::BindOutcome>(&message)) {
-    frames_.Append(BindEnded{outcome->pod_uid, outcome->node_name, outcome->status, outcome->stage,
-                             outcome->failed_plugin, outcome->unknown},
-                   batch_.frames);
-  } else if (const auto* query = std::get_if<scheduler::Query>(&message)) {
-    if (query->origin.kind == scheduler::QueryOrigin::Kind::kNone) return;
-    frames_.Append(QueryRan{query->origin}, batch_.frames);
-  } else {
-    std::visit(
-        [this](const auto& other) {
-          if constexpr (requires { frames_.Append(other, batch_.frames); }) {
-            frames_.Append(other, batch_.frames);
-          }
-        },
-        message);
-  }
+  std::visit(
+      [this]<typename T>(const T& taken) {
+        if constexpr (std::is_same_v<T, informers::InformerEvent> ||
+                      std::is_same_v<T, ClaimWritten>) {
+          batch_.late.emplace_back(batch_.frames.size(), taken);
+        } else if constexpr (std::is_same_v<T, binding::BindOutcome>) {
+          frames_.Append(BindEnded{taken.pod_uid, taken.node_name, taken.status, taken.stage,
+                                   taken.failed_plugin, taken.unknown},
+                         batch_.frames);
+        } else if constexpr (!std::is_same_v<T, scheduler::Query>) {
+          frames_.Append(taken, batch_.frames);
+        }
+      },
+      message);
   HandOverIfLong();
 }
 
@@ -164,20 +158,6 @@ Time Recorder::EndCycle(Time now) {
 void Recorder::Reloaded(const config::SchedulerConfiguration& next) {
   if (!recording_) return;
   frames_.Append(recording::Reloaded{config::ToYaml(config::WithoutSecrets(next))}, batch_.frames);
-}
-
-void Recorder::Activated(const std::vector<std::string>& pod_keys) {
-  if (recording_) frames_.Append(recording::Activated{pod_keys}, batch_.frames);
-}
-
-void Recorder::ClaimAssumed(const ClaimPtr& claim) {
-  if (!recording_) return;
-  batch_.late.emplace_back(batch_.frames.size(), recording::ClaimAssumed{claim});
-}
-
-void Recorder::PendingClaimRemoved(std::string_view uid, ClaimTracker::Sharers sharers) {
-  if (!recording_) return;
-  frames_.Append(recording::PendingClaimRemoved{std::string(uid), sharers}, batch_.frames);
 }
 
 bool Recorder::CancelPreBind(std::string_view /*uid*/, const std::function<bool()>& ask) {

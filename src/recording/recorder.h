@@ -55,9 +55,6 @@ class Recorder final : public scheduler::Tape {
   void Decided(const scheduler::CycleOutcome& outcome) override;
   Time EndCycle(Time now) override;
   void Reloaded(const config::SchedulerConfiguration& next) override;
-  void Activated(const std::vector<std::string>& pod_keys) override;
-  void ClaimAssumed(const ClaimPtr& claim) override;
-  void PendingClaimRemoved(std::string_view uid, ClaimTracker::Sharers sharers) override;
   bool CancelPreBind(std::string_view uid, const std::function<bool()>& ask) override;
   // What an extender answered.
   template <typename Answer>
@@ -67,7 +64,7 @@ class Recorder final : public scheduler::Tape {
 
  private:
   // What holds objects is encoded by the other thread.
-  using Late = std::variant<informers::InformerEvent, recording::ClaimAssumed>;
+  using Late = std::variant<informers::InformerEvent, ClaimWritten>;
   struct Batch {
     Time at;
     std::string frames;

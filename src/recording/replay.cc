@@ -92,9 +92,6 @@ std::string WhyNot(scheduler::Scheduler& scheduler, const std::shared_ptr<const 
              : WhyRejected(*judgement, row, name);
 }
 
-using scheduler::Query;
-using scheduler::QueryOrigin;
-
 template <typename T>
 inline constexpr bool kIsAnswer =
     std::is_same_v<T, PreBindCancelled> || std::is_same_v<T, ExtenderFiltered> ||
@@ -123,13 +120,9 @@ class Replayer final : public scheduler::Tape {
   void Decided(const scheduler::CycleOutcome& outcome) override;
   Time EndCycle(Time now) override;
   void Reloaded(const config::SchedulerConfiguration&) override {}
-  void Activated(const std::vector<std::string>&) override {}
-  void ClaimAssumed(const ClaimPtr&) override {}
-  void PendingClaimRemoved(std::string_view, ClaimTracker::Sharers) override {}
   bool CancelPreBind(std::string_view uid, const std::function<bool()>& ask) override;
+  bool replays() const override { return true; }
   bool KeepBinding(binding::BindingCycle& cycle) override;
-  bool KeepEviction(const api::Pod& victim, AsyncDone& done) override;
-  bool KeepPost(Query& query) override;
 
  private:
   // The next frame, which stays; nullptr at the end.
@@ -138,8 +131,6 @@ class Replayer final : public scheduler::Tape {
   // Passes the messages that come next to the scheduler, up to the next mark.
   void Feed();
   void FeedMessage(Frame frame);
-  void Ask(std::function<void()> run, QueryOrigin origin = {});
-  void TellEvictionEnded(const QueryOrigin& origin);
   // The answer that comes next, if it is of this type.
   template <typename Answer>
   std::optional<Answer> NextAnswer();
@@ -163,9 +154,6 @@ class Replayer final : public scheduler::Tape {
   std::deque<Frame> answers_;
   base::StringMap<std::string> pod_keys_;  // by UID
   base::StringMap<CycleState> bindings_;   // what a pod's binding cycle has in hand, by UID
-  base::StringMap<std::deque<AsyncDone>> evictions_;
-  std::deque<Query> posts_;  // of cycles, which the recording says when to run
-  std::vector<Query>* caught_ = nullptr;
   std::string why_;
   size_t next_explained_ = 0;
 };
@@ -268,71 +256,16 @@ void Replayer::FeedMessage(Frame frame) {
             bindings_.erase(kept);
           }
           scheduler_->Post(std::move(outcome));
-        } else if constexpr (std::is_same_v<T, QueryRan>) {
-          const QueryOrigin origin = std::move(message.origin);
-          if (origin.kind == QueryOrigin::Kind::kEviction) {
-            Ask([this, origin] { TellEvictionEnded(origin); }, origin);
-          } else {
-            Ask(
-                [this] {
-                  if (posts_.empty()) return;
-                  const Query query = std::move(posts_.front());
-                  posts_.pop_front();
-                  query.run();
-                },
-                origin);
-          }
         } else if constexpr (std::is_same_v<T, recording::Reloaded>) {
           if (!options_.load) return;
-          Ask([this, yaml = std::move(message.configuration)] {
+          scheduler_->Post(scheduler::Query{[this, yaml = std::move(message.configuration)] {
             if (auto next = options_.load(yaml)) (void)scheduler_->Reload(std::move(*next));
-          });
-        } else if constexpr (std::is_same_v<T, recording::Activated>) {
-          Ask([this, keys = std::move(message.pod_keys)] { scheduler_->Activate(keys); });
-        } else if constexpr (std::is_same_v<T, recording::ClaimAssumed>) {
-          Ask([this, claim = std::move(message.claim)] {
-            (void)scheduler_->claims().Assume(claim);
-          });
-        } else if constexpr (std::is_same_v<T, recording::PendingClaimRemoved>) {
-          Ask([this, uid = std::move(message.uid), sharers = message.sharers] {
-            scheduler_->claims().RemovePending(uid, sharers);
-          });
+          }});
         } else {
           scheduler_->Post(std::move(message));
         }
       },
       frame);
-}
-
-void Replayer::Ask(std::function<void()> run, QueryOrigin origin) {
-  scheduler_->Post(Query{std::move(run), std::move(origin)});
-}
-
-void Replayer::TellEvictionEnded(const QueryOrigin& origin) {
-  const auto kept = evictions_.find(origin.victim_uid);
-  if (kept == evictions_.end()) return;
-  const AsyncDone done = std::move(kept->second.front());
-  kept->second.pop_front();
-  if (kept->second.empty()) evictions_.erase(kept);
-  std::vector<Query> posted;
-  caught_ = &posted;
-  done(origin.answer);
-  caught_ = nullptr;
-  for (const Query& query : posted) query.run();
-}
-
-bool Replayer::KeepPost(Query& query) {
-  if (caught_ != nullptr) {
-    caught_->push_back(std::move(query));
-  } else if (query.origin.kind == QueryOrigin::Kind::kCycle) {
-    posts_.push_back(std::move(query));
-  }
-  return true;
-}
-
-bool Replayer::KeepEviction(const api::Pod& victim, AsyncDone& done) {
-  evictions_[victim.metadata.uid].push_back(std::move(done));
-  return true;
 }
 
 bool Replayer::KeepBinding(binding::BindingCycle& cycle) {
@@ -409,7 +342,7 @@ void Replayer::Decided(const scheduler::CycleOutcome& outcome) {
 
 // The pod got no node when this was recorded, so no outcome of its bind will ever come.
 void Replayer::Refuse(const std::string& uid) {
-  Ask([this, uid] {
+  scheduler_->Post(scheduler::Query{[this, uid] {
     binding::BindOutcome outcome;
     outcome.pod_uid = uid;
     outcome.status = {Code::kUnschedulable, "the recording has no node for it"};
@@ -419,7 +352,7 @@ void Replayer::Refuse(const std::string& uid) {
       bindings_.erase(kept);
     }
     scheduler_->Post(std::move(outcome));
-  });
+  }});
 }
 
 Time Replayer::EndCycle(Time now) {

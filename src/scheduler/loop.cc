@@ -118,10 +118,11 @@ void Loop::DecideNext() {
 }
 
 Time Loop::RunCycle() {
-  state_.repeatable = true;
   if (state_.tape != nullptr) state_.tape->BeginCycle();
+  state_.in_cycle = true;
   DecideNext();
-  state_.repeatable = false;
+  state_.in_cycle = false;
+  for (const auto& work : std::exchange(state_.after_cycle, {})) work();
   Time now = state_.clock.Now();
   if (state_.tape != nullptr) now = state_.tape->EndCycle(now);
   state_.step_clock.Set(now);
@@ -168,17 +169,21 @@ void Loop::Dispatch(Message& message, Time now) {
   } else if (auto* leading = std::get_if<LeadingBegan>(&message)) {
     state_.unfinished.Inherit(leading->unfinished_uids);
     BeginLeading();
+  } else if (auto* activated = std::get_if<PodsActivated>(&message)) {
+    state_.Activate(activated->pod_keys);
+  } else if (auto* written = std::get_if<ClaimWritten>(&message)) {
+    (void)state_.cluster.claims.Assume(std::move(written->claim));
+  } else if (auto* settled = std::get_if<ClaimsSettled>(&message)) {
+    for (const std::string& uid : settled->uids) {
+      state_.cluster.claims.RemovePending(uid, ClaimTracker::Sharers::kAll);
+    }
+  } else if (auto* answered = std::get_if<EvictionAnswered>(&message)) {
+    parts_.profiles.TakeAnswer(*answered);
   } else if (auto* query = std::get_if<Query>(&message)) {
-    RunQuery(*query);
+    state_.in_query = true;
+    query->run();
+    state_.in_query = false;
   }
-}
-
-void Loop::RunQuery(Query& query) {
-  bool& within =
-      query.origin.kind == QueryOrigin::Kind::kNone ? state_.in_query : state_.repeatable;
-  within = true;
-  query.run();
-  within = false;
 }
 
 void Loop::Stop(const StopRequested& request) {

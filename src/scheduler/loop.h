@@ -13,6 +13,7 @@
 #include "src/scheduler/event_handlers.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/pod_groups/pod_group_cycle.h"
+#include "src/scheduler/profiles.h"
 #include "src/scheduler/scheduling_cycle.h"
 #include "src/scheduler/shadow.h"
 #include "src/scheduler/state.h"
@@ -31,6 +32,7 @@ class Loop {
     SchedulerState& state;
     queue::SchedulingQueue& queue;
     engine::Engine& engine;
+    Profiles& profiles;
     EventHandlers& handlers;
     SchedulingCycle& scheduling_cycle;
     PodGroupCycle& pod_group_cycle;
@@ -65,7 +67,6 @@ class Loop {
   void Apply(Message& message, Time now);
   void Dispatch(Message& message, Time now);
   void BeginLeading();
-  void RunQuery(Query& query);
   void Stop(const StopRequested& request);
   // Whether there were any.
   bool ActivatePods(Time now);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "berth/in_tree/async.h"
+#include "berth/in_tree/plugin_message.h"
 #include "src/binding/binder.h"
 #include "src/informers/informer_event.h"
 
@@ -40,27 +40,14 @@ struct LeadingBegan {
   std::vector<std::string> unfinished_uids{};
 };
 
-// Where a query comes from that can be brought about again.
-struct QueryOrigin {
-  enum class Kind : uint8_t {
-    kNone,      // it cannot
-    kCycle,     // posted by a plugin within a scheduling cycle, or within a query with an origin
-    kEviction,  // posted by a plugin once an eviction is answered
-  };
-  Kind kind = Kind::kNone;
-  // kEviction: of which pod, and the answer.
-  std::string victim_uid{};
-  AsyncStatus answer{};
-};
-
-// Work that needs the scheduling state, such as a dump.
+// A question that needs the scheduling state, such as a dump. No recording has it.
 struct Query {
   std::function<void()> run;
-  QueryOrigin origin{};
 };
 
-// All that reaches the scheduling thread from outside.
+// All that reaches the scheduling thread from outside. Plugins post their PluginMessages.
 using Message = std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone,
-                             BindUnconfirmed, StopRequested, BinderClosed, LeadingBegan, Query>;
+                             BindUnconfirmed, StopRequested, BinderClosed, LeadingBegan,
+                             PodsActivated, ClaimWritten, ClaimsSettled, EvictionAnswered, Query>;
 
 }  // namespace berth::scheduler

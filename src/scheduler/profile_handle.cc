@@ -16,18 +16,6 @@ metrics::Metric MetricNamed(std::string_view name) {
   return *metric;
 }
 
-// The eviction that this thread is telling the end of: what is posted meanwhile has it as origin.
-thread_local const QueryOrigin* telling = nullptr;
-
-AsyncDone ToldAsOrigin(std::string victim_uid, AsyncDone done) {
-  return [uid = std::move(victim_uid), done = std::move(done)](AsyncStatus answer) {
-    const QueryOrigin origin{QueryOrigin::Kind::kEviction, uid, answer};
-    const QueryOrigin* before = std::exchange(telling, &origin);
-    done(std::move(answer));
-    telling = before;
-  };
-}
-
 }  // namespace
 
 std::unique_ptr<DryRun> ProfileHandle::StartDryRun(CycleState& state, const PodInfo& pod) {
@@ -68,55 +56,56 @@ void ProfileHandle::RecordEvent(const api::Pod& pod, PodEventType type, std::str
                                 .may_repeat = warning});
 }
 
-void ProfileHandle::EvictPod(std::shared_ptr<const api::Pod> pod, std::string message,
-                             AsyncDone done) {
-  if (state_.tape != nullptr) {
-    if (state_.tape->KeepEviction(*pod, done)) return;
-    done = ToldAsOrigin(pod->metadata.uid, std::move(done));
-  }
-  state_.writers.evictor.Evict(std::move(pod), std::move(message), std::move(done));
-}
-
 bool ProfileHandle::CancelPreBind(std::string_view uid, std::string cause) {
   const auto ask = [&] { return state_.writers.binder.CancelPreBind(uid, std::move(cause)); };
   return state_.tape == nullptr ? ask() : state_.tape->CancelPreBind(uid, ask);
 }
 
-void ProfileHandle::Post(std::function<void()> work) {
-  Query query{std::move(work)};
-  if (state_.tape != nullptr) {
-    if (telling != nullptr) {
-      query.origin = *telling;
-    } else if (state_.OnRepeatableStep()) {
-      query.origin.kind = QueryOrigin::Kind::kCycle;
-    }
-    if (state_.tape->KeepPost(query)) return;
+// A replay repeats the cycle, and with it what is asked for there.
+void ProfileHandle::RunLater(std::function<void()> work) {
+  if (state_.step_clock.OnStep() && state_.in_cycle) {
+    state_.after_cycle.push_back(std::move(work));
+  } else {
+    state_.Post(Query{std::move(work)});
   }
-  state_.Post(std::move(query));
 }
 
 // `cancellation` lives until `done` is called.
 void ProfileHandle::WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) {
-  Post([&state = state_, wait = std::move(wait), &cancellation, done = std::move(done)]() mutable {
-    if (cancellation.cancelled()) {
-      done(std::move(wait.cancelled));
-      return;
-    }
-    const auto id = state.object_waits.Add(std::move(wait), done, state.clock.Now());
-    if (!id) return;
-    cancellation.OnCancel(
-        [&state, id = *id] { state.Post(Query{[&state, id] { state.object_waits.Cancel(id); }}); });
-  });
+  state_.Post(Query{
+      [&state = state_, wait = std::move(wait), &cancellation, done = std::move(done)]() mutable {
+        if (cancellation.cancelled()) {
+          done(std::move(wait.cancelled));
+          return;
+        }
+        const auto id = state.object_waits.Add(std::move(wait), done, state.clock.Now());
+        if (!id) return;
+        cancellation.OnCancel([&state, id = *id] {
+          state.Post(Query{[&state, id] { state.object_waits.Cancel(id); }});
+        });
+      }});
 }
 
 void ProfileHandle::CountMetric(std::string_view name,
                                 std::initializer_list<std::string_view> labels, double by) {
-  state_.metrics.Add(state_.metrics.Series(MetricNamed(name), labels), by);
+  const metrics::Metric metric = MetricNamed(name);
+  if (state_.step_clock.OnStep()) {
+    state_.metrics.Add(state_.metrics.Series(metric, labels), by);
+  } else {
+    metrics::Registry& shared = state_.metrics.registry();
+    shared.Add(shared.Intern(metric, labels), by);
+  }
 }
 
 void ProfileHandle::ObserveMetric(std::string_view name,
                                   std::initializer_list<std::string_view> labels, double value) {
-  state_.metrics.Observe(state_.metrics.Series(MetricNamed(name), labels), value);
+  const metrics::Metric metric = MetricNamed(name);
+  if (state_.step_clock.OnStep()) {
+    state_.metrics.Observe(state_.metrics.Series(metric, labels), value);
+  } else {
+    metrics::Registry& shared = state_.metrics.registry();
+    shared.Observe(shared.Intern(metric, labels), value);
+  }
 }
 
 }  // namespace berth::scheduler

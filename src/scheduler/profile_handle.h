@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "berth/in_tree/handle.h"
@@ -27,7 +28,7 @@ class ProfileHandle final : public Handle {
   const Snapshot& snapshot() const override { return state_.cluster.cache; }
   const Listers& listers() const override { return state_.cluster.objects; }
   AssumedVolumes& assumed_volumes() override { return state_.cluster.assumed_volumes; }
-  ClaimTracker& claims() override { return state_.cluster.recorded_claims; }
+  ClaimTracker& claims() override { return state_.cluster.claims; }
   const PodGroupStates& pod_groups() const override { return state_.cluster.pod_groups; }
   const PodGroupForest& pod_group_forest() const override {
     return state_.cluster.pod_group_forest;
@@ -43,8 +44,9 @@ class ProfileHandle final : public Handle {
     state_.waiting_pods.ForEach(visit);
   }
   void Activate(const std::vector<std::string>& pod_keys) override {
-    if (state_.tape != nullptr && state_.in_query) state_.tape->Activated(pod_keys);
-    state_.pods_to_activate.insert(state_.pods_to_activate.end(), pod_keys.begin(), pod_keys.end());
+    // What a function changes is in a recording only as a message.
+    if (state_.in_query) return state_.Post(PodsActivated{pod_keys});
+    state_.Activate(pod_keys);
   }
 
   std::unique_ptr<DryRun> StartDryRun(CycleState& state, const PodInfo& pod) override;
@@ -59,7 +61,9 @@ class ProfileHandle final : public Handle {
   std::shared_ptr<const api::Pod> FindPendingPod(std::string_view namespace_,
                                                  std::string_view name) const override;
 
-  void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override;
+  void EvictPod(std::shared_ptr<const api::Pod> pod, std::string message, AsyncDone done) override {
+    state_.writers.evictor.Evict(std::move(pod), std::move(message), std::move(done));
+  }
   bool CancelPreBind(std::string_view uid, std::string cause) override;
   void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                    std::string_view action, std::string note,
@@ -73,7 +77,10 @@ class ProfileHandle final : public Handle {
     binding::WriteAssumed(state_.api, claim, cancellation, std::move(done));
   }
   void WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) override;
-  void Post(std::function<void()> work) override;
+  void Post(PluginMessage message) override {
+    std::visit([this](auto& one) { state_.Post(std::move(one)); }, message);
+  }
+  void RunLater(std::function<void()> work) override;
 
   void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                    double by) override;

@@ -151,6 +151,18 @@ std::vector<queue::ProfileHints> Profiles::Hints() const {
   return all;
 }
 
+void Profiles::TakeAnswer(const EvictionAnswered& answered) const {
+  const auto take = [&](const Made& made) {
+    const auto profile = made.profiles.find(answered.scheduler_name);
+    return profile != made.profiles.end() &&
+           std::ranges::any_of(profile->second->plugins().post_filter, [&](const auto& entry) {
+             PreemptionPlugin* plugin = entry.instance->preemption;
+             return plugin != nullptr && plugin->TakeAnswer(answered);
+           });
+  };
+  if (!take(current_)) (void)std::any_of(retired_.rbegin(), retired_.rend(), take);
+}
+
 void Profiles::TakeMovedGates(std::vector<std::string>& pod_keys) const {
   for (MovedGates* gates : current_.moved_gates) gates->TakeMovedGates(pod_keys);
 }

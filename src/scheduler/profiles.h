@@ -47,6 +47,8 @@ class Profiles {
   std::vector<std::string> tested_label_keys() const;
   // What the plugins of each profile registered for, and the extenders, where there are any.
   std::vector<queue::ProfileHints> Hints() const;
+  // Passes it to the plugin that asked for the eviction, also one that has been replaced.
+  void TakeAnswer(const EvictionAnswered& answered) const;
   // MovedGates::TakeMovedGates of all profiles.
   void TakeMovedGates(std::vector<std::string>& pod_keys) const;
   int32_t PercentageOfNodesToScore(const framework::Profile& profile) const;

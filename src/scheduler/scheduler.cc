@@ -58,6 +58,7 @@ Scheduler::Scheduler(const SchedulerOptions& options, std::unique_ptr<SchedulerS
       loop_({.state = *state_,
              .queue = queue_,
              .engine = engine_,
+             .profiles = profiles_,
              .handlers = handlers_,
              .scheduling_cycle = scheduling_cycle_,
              .pod_group_cycle = pod_group_cycle_,
@@ -173,12 +174,6 @@ Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {
                                           profiles_.tested_label_keys());
   queue_.ReplaceHints(profiles_.Hints(), state_->step_clock.Now());
   return {};
-}
-
-void Scheduler::Activate(const std::vector<std::string>& pod_keys) {
-  BERTH_ON_THREAD(state_->owner);
-  auto& to_activate = state_->pods_to_activate;
-  to_activate.insert(to_activate.end(), pod_keys.begin(), pod_keys.end());
 }
 
 size_t Scheduler::CountPodsOf(std::string_view scheduler_name) const {

@@ -50,7 +50,7 @@ class Scheduler {
                                                  const Clock& clock, client::ApiClient& api,
                                                  metrics::Registry& registry_of_metrics);
 
-  void Post(Message&& message) { state_->Post(std::move(message)); }
+  void Post(Message&& message) { state_->inbox.Push(std::move(message)); }
   void PostFromExecutor(Message&& message) { state_->PostFromExecutor(std::move(message)); }
   // Starts no further cycle, waits up to `patience` for the bindings under way, ends Run().
   void Stop(Duration patience) { Post(StopRequested{patience}); }
@@ -95,13 +95,10 @@ class Scheduler {
   // By the clock that the loop reads.
   Time now() const { return state_->step_clock.Now(); }
 
-  // What a plugin that runs on the scheduling thread may do: see Handle.
-  void Activate(const std::vector<std::string>& pod_keys);
-  ClaimTracker& claims() { return state_->cluster.claims; }
-
   cache::Cache& cache() { return state_->cluster.cache; }
   const cache::Cache& cache() const { return state_->cluster.cache; }
   const cache::ObjectTables& objects() const { return state_->cluster.objects; }
+  const ClaimTracker& claims() const { return state_->cluster.claims; }
   const cache::Nominator& nominator() const { return state_->cluster.nominator; }
   queue::SchedulingQueue& queue() { return queue_; }
   const queue::SchedulingQueue& queue() const { return queue_; }

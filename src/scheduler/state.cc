@@ -20,9 +20,8 @@ cache::Cache::Options CacheOptions(const Features& features) {
 
 }  // namespace
 
-ClusterTables::ClusterTables(const Features& features, Tape* tape, const bool& in_query)
+ClusterTables::ClusterTables(const Features& features)
     : cache(CacheOptions(features)),
-      recorded_claims(claims, tape, in_query),
       pod_group_forest(features.composite_pod_group),
       nominator([this](const api::Pod& pod) {
         const auto known = pods.Find(pod.metadata.Key());
@@ -49,7 +48,7 @@ SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_c
       random(options.seed),
       metrics(registry),
       observer(metrics, clock),
-      cluster(features, tape, in_query),
+      cluster(features),
       extenders(options.extenders, clock),
       writers(options, api, clock, random,
               {[this](binding::BindOutcome&& outcome) { PostFromExecutor(std::move(outcome)); },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +34,6 @@
 #include "src/scheduler/object_waits.h"
 #include "src/scheduler/options.h"
 #include "src/scheduler/pod_store.h"
-#include "src/scheduler/recorded_claims.h"
 #include "src/scheduler/tape.h"
 #include "src/scheduler/unfinished_pods.h"
 
@@ -43,14 +43,12 @@ namespace berth::scheduler {
 //
 // Thread safety: the scheduling thread.
 struct ClusterTables {
-  // `tape` may be nullptr; `in_query` must outlive this.
-  ClusterTables(const Features& features, Tape* tape, const bool& in_query);
+  explicit ClusterTables(const Features& features);
 
   cache::Cache cache;
   cache::ObjectTables objects;
   cache::AssumedVolumeTable assumed_volumes{objects};
   cache::ClaimTable claims{objects};
-  RecordedClaims recorded_claims;
   PodStore pods;
   cache::PodGroupStates pod_groups;
   cache::PodGroupForest pod_group_forest;
@@ -88,22 +86,26 @@ struct SchedulerState {
   SchedulerState(const SchedulerState&) = delete;
   SchedulerState& operator=(const SchedulerState&) = delete;
 
-  // Any thread.
-  void Post(Message&& message) { inbox.Push(std::move(message)); }
+  // What the scheduler's own parts and the plugins post. Any thread.
+  void Post(Message&& message) {
+    if (tape == nullptr || !tape->replays()) inbox.Push(std::move(message));
+  }
   // The same from the executor's thread: the loop is woken once for all that one turn of the
   // executor brings. Waking a thread costs more than what most messages ask for.
   void PostFromExecutor(Message&& message);
-  // Whether the calling thread is within what a replay brings about again: a scheduling cycle, or a
-  // query with an origin. Any thread.
-  bool OnRepeatableStep() const { return step_clock.OnStep() && repeatable; }
+  // Moves the pods to activeQ once the running cycle or message is done with.
+  void Activate(const std::vector<std::string>& pod_keys) {
+    pods_to_activate.insert(pods_to_activate.end(), pod_keys.begin(), pod_keys.end());
+  }
 
   const Clock& clock;
   // What decisions and plugins go by: within a step of the loop it stands still.
   base::StepClock step_clock{clock};
   Tape* const tape;  // nullptr: nothing is recorded or replayed
-  bool repeatable = false;
-  // Within a query that has none.
+  bool in_cycle = false;
   bool in_query = false;
+  // What plugin libraries have asked for within the running cycle.
+  std::vector<std::function<void()>> after_cycle;
   client::ApiClient& api;
   const Features features;  // those of the options, with what the profiles' plugins add
   const bool in_shadow;     // of another scheduler: nothing is bound
@@ -119,8 +121,7 @@ struct SchedulerState {
   framework::WaitingPods waiting_pods;
   ReasonTable reasons;
   UnfinishedPods unfinished;
-  // Keys of pods to move to activeQ once the running cycle or message is done with.
-  std::vector<std::string> pods_to_activate;
+  std::vector<std::string> pods_to_activate;  // "namespace/name"
   extender::Extenders extenders;
   Writers writers;
 };

@@ -2,12 +2,8 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "berth/in_tree/async.h"
-#include "berth/in_tree/claim_tracker.h"
 #include "src/binding/binder.h"
 #include "src/scheduler/messages.h"
 #include "src/scheduler/options.h"
@@ -23,7 +19,7 @@ namespace berth::scheduler {
 // What arrives between two EndCycle() is applied in that order, at the time of the step, before the
 // next cycle begins. The calls of a turn that has no cycle left are followed by the next BeginTurn.
 //
-// Thread safety: the scheduling thread, but for KeepPost(), which is called from any.
+// Thread safety: the scheduling thread, but for replays(), which is for any.
 class Tape {
  public:
   virtual ~Tape() = default;
@@ -41,18 +37,14 @@ class Tape {
 
   // Within a message: the profiles are replaced.
   virtual void Reloaded(const config::SchedulerConfiguration& next) = 0;
-  // Within a message that cannot be repeated, since it is a function: what that changes.
-  virtual void Activated(const std::vector<std::string>& pod_keys) = 0;
-  virtual void ClaimAssumed(const ClaimPtr& claim) = 0;
-  virtual void PendingClaimRemoved(std::string_view uid, ClaimTracker::Sharers sharers) = 0;
 
   // Whether the pod's PreBind could be called off, which another thread knows: ask() tells.
   virtual bool CancelPreBind(std::string_view uid, const std::function<bool()>& ask) = 0;
 
+  // Whether all messages come from a recording: what the scheduler's parts post is dropped then.
+  virtual bool replays() const { return false; }
   // True: the tape keeps what was to go out.
   virtual bool KeepBinding(binding::BindingCycle& /*cycle*/) { return false; }
-  virtual bool KeepEviction(const api::Pod& /*victim*/, AsyncDone& /*done*/) { return false; }
-  virtual bool KeepPost(Query& /*query*/) { return false; }
 };
 
 }  // namespace berth::scheduler

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "berth/check.h"
@@ -149,13 +150,16 @@ class FakeHandle final : public Handle {
   void WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) override {
     waits.push_back({std::move(wait), &cancellation, std::move(done)});
   }
-  // Kept until RunPosted().
-  void Post(std::function<void()> work) override { posted.push_back(std::move(work)); }
+  // Kept until RunPosted(), which carries the messages out as the scheduling thread does.
+  void Post(PluginMessage message) override { posted.push_back(std::move(message)); }
   void RunPosted() {
     while (!posted.empty()) {
-      for (auto& work : std::exchange(posted, {})) work();
+      for (const PluginMessage& message : std::exchange(posted, {})) {
+        std::visit([this](const auto& one) { Take(one); }, message);
+      }
     }
   }
+  void RunLater(std::function<void()> work) override { work(); }
   void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                    double by) override {
     Metric(name, labels) += by;
@@ -203,9 +207,20 @@ class FakeHandle final : public Handle {
   std::vector<Eviction> evictions;
   std::vector<std::string> pods_in_pre_bind;
   std::vector<std::string> events;
-  std::vector<std::function<void()>> posted;
+  std::vector<PluginMessage> posted;
+  std::function<void(const EvictionAnswered&)> on_eviction_answered;
   std::map<std::string, double> metrics;
   berth::metrics::PluginMetricTable own_metrics;
+
+ private:
+  void Take(const PodsActivated& pods) { Activate(pods.pod_keys); }
+  void Take(const ClaimWritten& written) { (void)claim_table.Assume(written.claim); }
+  void Take(const ClaimsSettled& settled) {
+    for (const std::string& uid : settled.uids) {
+      claim_table.RemovePending(uid, ClaimTracker::Sharers::kAll);
+    }
+  }
+  void Take(const EvictionAnswered& answered) { on_eviction_answered(answered); }
 };
 
 }  // namespace berth::test

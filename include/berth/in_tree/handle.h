@@ -17,6 +17,7 @@
 #include "berth/in_tree/dry_run.h"
 #include "berth/in_tree/features.h"
 #include "berth/in_tree/object_wait.h"
+#include "berth/in_tree/plugin_message.h"
 #include "berth/in_tree/plugin_metrics.h"
 #include "berth/in_tree/pod_groups.h"
 #include "berth/in_tree/preemption.h"
@@ -47,9 +48,8 @@ class WaitingPod {
 
 // What the scheduler offers its plugins. Each profile has its own; it outlives its plugins.
 //
-// Thread safety: the scheduling thread only, except clock(), stopwatch(), BindPod(), EvictPod(),
-// WaitFor(), Post(), claim_writer() and plugin_metrics(), and WriteAssumed(), which is for the
-// binding thread.
+// Thread safety: the scheduling thread only, except what says "any thread", clock(), stopwatch()
+// and EvictPod(), and WriteAssumed(), which is for the binding thread.
 class Handle {
  public:
   virtual ~Handle() = default;
@@ -108,7 +108,7 @@ class Handle {
   // Ends the pod's PreBind, and with it its binding cycle. False: it is in none.
   virtual bool CancelPreBind(std::string_view uid, std::string cause) = 0;
   // An event about `pod`, in the name of this profile. `related`: what else it is about, or
-  // nothing.
+  // nothing. Any thread.
   virtual void RecordEvent(const api::Pod& pod, PodEventType type, std::string_view reason,
                            std::string_view action, std::string note,
                            api::Boxed<api::ObjectReference> related) = 0;
@@ -124,11 +124,16 @@ class Handle {
   // Asks wait.check at the next opportunity and after each change that it names, until it gives a
   // verdict, time is up or the wait is cancelled. No thread is held meanwhile. Any thread.
   virtual void WaitFor(ObjectWait wait, Cancellation& cancellation, AsyncDone done) = 0;
-  // Runs `work` on the scheduling thread, between two cycles. Any thread.
-  virtual void Post(std::function<void()> work) = 0;
+  // The scheduling thread carries the message out between two cycles, in the order of arrival. Any
+  // thread.
+  virtual void Post(PluginMessage message) = 0;
+  // Runs `work` on the scheduling thread, between two cycles; what is asked for within a cycle, at
+  // its end. For plugin libraries, whose interface has functions only: a recording holds of it no
+  // more than which pods it activates. Any thread.
+  virtual void RunLater(std::function<void()> work) = 0;
 
   // The scheduler's own metrics, by name, as kube-scheduler calls them, without the prefix
-  // "scheduler_". Labels in the metric's order. An unknown name is a bug.
+  // "scheduler_". Labels in the metric's order. An unknown name is a bug. Any thread.
   virtual void CountMetric(std::string_view name, std::initializer_list<std::string_view> labels,
                            double by) = 0;
   virtual void ObserveMetric(std::string_view name, std::initializer_list<std::string_view> labels,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/in_tree/plugin_message.h"
 #include "berth/in_tree/points.h"
 
 namespace berth::inline in_tree {
@@ -39,6 +40,9 @@ class PreemptionPlugin : public PostFilterPlugin {
   // and so is of the same class: from now on it knows of the evictions that the other has under
   // way.
   virtual void TakeOver(PreemptionPlugin& /*predecessor*/) {}
+  // An eviction has been answered; false: neither this plugin nor one that it took over from has
+  // asked for it.
+  virtual bool TakeAnswer(const EvictionAnswered& /*answered*/) { return false; }
 };
 
 }  // namespace berth::inline in_tree

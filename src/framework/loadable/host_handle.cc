@@ -134,7 +134,7 @@ void FillHandle(berth_host& host) {
   host.activate = Activate;
   host.find_pending_pod = FindPendingPod;
   host.post = [](const berth_handle* handle, berth_task task) {
-    HandleOf(handle).Post(Task(task));
+    HandleOf(handle).RunLater(Task(task));
   };
   FillWaitingPods(host);
   host.metric = DefineMetric;

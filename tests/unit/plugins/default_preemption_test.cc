@@ -88,6 +88,9 @@ class DefaultPreemptionTest : public testing::Test, protected test::PluginFixtur
       return std::make_unique<RoomDryRun>(
           *snapshot_, pod, cycle_state.reasons().Make(Code::kUnschedulable, "Insufficient cpu"));
     };
+    handle.on_eviction_answered = [this](const EvictionAnswered& answered) {
+      EXPECT_TRUE(plugin_->TakeAnswer(answered));
+    };
     if (plugin_ == nullptr) Make();
     pod_ = Info(builder);
     handle.pending_pods = {pod_->pod};

@@ -35,6 +35,10 @@ class Walk {
  public:
   explicit Walk(uint64_t seed) : random_(seed), evictions_(handle_) {
     handle_.current_snapshot = &cache_;
+    handle_.on_eviction_answered = [this](const EvictionAnswered& answered) {
+      EXPECT_TRUE(evictions_.TakeAnswer(answered));
+      EXPECT_FALSE(evictions_.TakeAnswer(answered)) << "it is answered already";
+    };
     for (uint64_t i = 0; i < kNodes; ++i) SetNode(i);
     for (uint64_t i = 0; i < kPreemptors; ++i) waits_["p" + std::to_string(i)] = false;
   }

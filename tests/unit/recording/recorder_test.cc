@@ -236,6 +236,22 @@ TEST_F(RecorderTest, WhatAKillTearsIsToldWithItsPlace) {
   EXPECT_THAT(report.problem.value_or(""), HasSubstr("bytes: at byte "));
 }
 
+TEST_F(RecorderTest, ARecordingOfAnotherFormatSaysWhoWroteIt) {
+  Header header;
+  header.berth_version = "0.9";
+  std::string json = ToJson(header);
+  const std::string_view format = "\"format\":2";
+  ASSERT_NE(json.find(format), std::string::npos) << json;
+  json.replace(json.find(format), format.size(), "\"format\":1");
+  std::string bytes;
+  ASSERT_TRUE(AppendChunk(ChunkType::kHeader, 0, json, bytes));
+  const auto reader = RecordingReader::OpenBytes("old.rec", bytes);
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().message,
+            "old.rec: at byte 0: a recording of format 1, written by Berth 0.9; this version reads "
+            "format 2");
+}
+
 TEST_F(RecorderTest, DamagedBytesAreFound) {
   RecordPods(200, {});
   const std::string whole = ReadAll(Recordings().at(0).parts.at(0));

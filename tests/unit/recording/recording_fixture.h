@@ -43,7 +43,9 @@ inline config::KnownPlugins KnownDefaults() { return {DefaultPlugins()}; }
 // A simulation that is recorded into bytes.
 class RecordedSimulation {
  public:
-  explicit RecordedSimulation(simulator::SimulationOptions options) {
+  explicit RecordedSimulation(
+      simulator::SimulationOptions options,
+      const std::vector<PluginRegistration>& registry = plugins::InTreeRegistry()) {
     const recording::Header header =
         recording::MakeHeader(options.scheduler, "test", "test", options.start);
     recorder_ = std::make_unique<recording::Recorder>(
@@ -53,7 +55,7 @@ class RecordedSimulation {
     for (auto& extender : options.scheduler.extenders) {
       extender = std::make_shared<recording::RecordedExtender>(std::move(extender), *recorder_);
     }
-    auto made = simulator::Simulation::Make(options, plugins::InTreeRegistry());
+    auto made = simulator::Simulation::Make(options, registry);
     EXPECT_TRUE(made) << made.error().message;
     simulation_ = std::move(*made);
   }
@@ -80,7 +82,8 @@ inline Result<config::SchedulerConfiguration> LoadRecorded(std::string_view yaml
 inline recording::ReplayReport ReplayBytes(
     const std::string& bytes,
     const std::function<void(config::SchedulerConfiguration&)>& change = nullptr,
-    std::vector<uint64_t> explain = {}) {
+    std::vector<uint64_t> explain = {},
+    const std::vector<PluginRegistration>& registry = plugins::InTreeRegistry()) {
   auto reader = recording::RecordingReader::OpenBytes("bytes", bytes);
   EXPECT_TRUE(reader) << reader.error().message;
   auto configuration = LoadRecorded(reader->header().configuration);
@@ -90,7 +93,7 @@ inline recording::ReplayReport ReplayBytes(
   if (change) change(options.configuration);
   options.load = LoadRecorded;
   options.explain = std::move(explain);
-  auto report = recording::Replay(*reader, plugins::InTreeRegistry(), options);
+  auto report = recording::Replay(*reader, registry, options);
   EXPECT_TRUE(report) << report.error().message;
   return std::move(*report);
 }

@@ -217,6 +217,25 @@ class Story {
   Counts counts_;
 };
 
+// How many messages of each kind that plugins post the recording has.
+struct Posted {
+  uint64_t evictions = 0;
+  uint64_t evictions_in_memory = 0;
+  uint64_t claims_written = 0;
+  uint64_t claims_settled = 0;
+
+  void Count(const std::string& bytes) {
+    auto reader = RecordingReader::OpenBytes("bytes", bytes);
+    while (const auto frame = reader->Next()) {
+      const auto* answered = std::get_if<EvictionAnswered>(&*frame);
+      evictions += answered != nullptr ? 1 : 0;
+      evictions_in_memory += answered != nullptr && answered->in_memory ? 1 : 0;
+      claims_written += std::holds_alternative<ClaimWritten>(*frame) ? 1 : 0;
+      claims_settled += std::holds_alternative<ClaimsSettled>(*frame) ? 1 : 0;
+    }
+  }
+};
+
 class ReplayStoriesTest : public testing::TestWithParam<Parts> {};
 
 TEST_P(ReplayStoriesTest, AreRepeatedBitForBit) {
@@ -227,10 +246,12 @@ TEST_P(ReplayStoriesTest, AreRepeatedBitForBit) {
   uint64_t of_groups = 0;
   uint64_t reloads = 0;
   uint64_t calls = 0;
+  Posted posted;
   for (uint64_t seed = 1; seed <= 15; ++seed) {
     SCOPED_TRACE(seed);
     Story story(parts, seed);
     story.Play(60);
+    posted.Count(story.Finish());
     const ReplayReport report = test::ReplayBytes(story.Finish());
     EXPECT_TRUE(report.identical()) << test::Describe(report);
     EXPECT_EQ(report.decisions, story.recorder().num_decisions());
@@ -246,6 +267,10 @@ TEST_P(ReplayStoriesTest, AreRepeatedBitForBit) {
   constexpr uint64_t kEnough = 60;
   EXPECT_EQ(with_volumes > kEnough, parts.volumes) << with_volumes;
   EXPECT_EQ(with_devices > kEnough, parts.devices) << with_devices;
+  EXPECT_GT(posted.evictions, kEnough);
+  if (parts.volumes) EXPECT_GT(posted.evictions_in_memory, 0u);
+  if (parts.devices) EXPECT_GT(posted.claims_written, kEnough);
+  if (parts.devices) EXPECT_GT(posted.claims_settled, kEnough);
   EXPECT_EQ(of_groups > kEnough, parts.groups) << of_groups;
   EXPECT_EQ(reloads > kEnough / 3, parts.reloads) << reloads;
   EXPECT_EQ(calls > kEnough, parts.extenders) << calls;

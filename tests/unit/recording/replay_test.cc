@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "berth/in_tree/points.h"
 #include "tests/unit/recording/recording_fixture.h"
 
 namespace berth::recording {
@@ -13,6 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -100,6 +106,55 @@ TEST(ReplayTest, RandomStoriesAreRepeatedBitForBit) {
   }
   EXPECT_GT(decisions, 3000u);
   EXPECT_GT(unplaced, 300u);
+}
+
+// What a plugin library does: within a cycle it asks for something to be done after it, and threads
+// of its own ask at other times.
+class Waker final : public ReservePlugin {
+ public:
+  explicit Waker(Handle& handle) : handle_(handle) {}
+  Status Reserve(CycleState&, const PodInfo& pod, std::string_view) override {
+    handle_.RunLater([this, name = pod.pod->metadata.name] {
+      if (name == "first") handle_.Activate({"default/huge"});
+    });
+    return {};
+  }
+  void Unreserve(CycleState&, const PodInfo&, std::string_view) override {}
+
+ private:
+  Handle& handle_;
+};
+
+TEST(ReplayTest, WhatFunctionsOfPluginsActivateIsRepeated) {
+  Handle* handle = nullptr;  // of the plugin that was made last
+  std::vector<PluginRegistration> registry = plugins::InTreeRegistry();
+  registry.push_back({"Waker", [&handle](const ConfigValue&, Handle& given) {
+                        handle = &given;
+                        return Result<Plugin>(AsPlugin("Waker", std::make_unique<Waker>(given)));
+                      }});
+  simulator::SimulationOptions options = Options(1);
+  options.scheduler.configuration.profiles[0].plugins.multi_point.enabled.push_back({"Waker", 0});
+  std::vector<std::string> tried;
+  options.scheduler.on_cycle = [&](const scheduler::CycleOutcome& outcome) {
+    tried.push_back(outcome.pod.metadata.name);
+  };
+  test::RecordedSimulation recorded(options, registry);
+  simulator::Simulation& sim = recorded.simulation();
+  sim.Start();
+  sim.Apply(test::MakeNode("n").Allocatable({{"cpu", "2"}, {"pods", "9"}}).Ptr());
+  sim.Apply(test::MakePod().Name("huge").Uid("huge").Req({{"cpu", "9"}}).Ptr());
+  sim.Advance(seconds(1));
+  for (const char* name : {"first", "second"}) {
+    sim.Apply(test::MakePod().Name(name).Uid(name).Req({{"cpu", "1"}}).Ptr());
+    sim.Advance(seconds(1));
+  }
+  EXPECT_THAT(tried, ElementsAre("huge", "first", "huge", "second"));
+  sim.scheduler().Post(scheduler::Query{[handle] { handle->Activate({"default/huge"}); }});
+  sim.Advance(seconds(1));
+  EXPECT_THAT(tried, ElementsAre("huge", "first", "huge", "second", "huge"));
+  const ReplayReport report = test::ReplayBytes(recorded.Finish(), nullptr, {}, registry);
+  EXPECT_TRUE(report.identical()) << test::Describe(report);
+  EXPECT_EQ(report.equal, 5u);
 }
 
 TEST(ReplayTest, ARecordingThatBreaksOffWithinATurnIsRepeatedUpToThere) {

@@ -111,6 +111,18 @@ TEST_F(ReloadTest, APodWhoseVictimsAreBeingEvictedPreemptsNoOthers) {
   EXPECT_THAT(Events("FailedScheduling"), SizeIs(1)) << "it is held back";
 }
 
+TEST_F(ReloadTest, AnEvictionIsToldOfAlsoWhenItsPluginIsDisabledMeanwhile) {
+  Synced();
+  AddNode(test::MakeNode("n1").Allocatable({{"cpu", "2"}}));
+  AddPod(test::MakePod().Name("low").Req({{"cpu", "2"}}).Priority(1).OnNode("n1"));
+  AddPod(test::MakePod().Name("high").Req({{"cpu", "2"}}).Priority(10));
+  scheduler().Turn(clock_.Now());
+  EXPECT_TRUE(Reload([](auto& next) { Disable(next, "DefaultPreemption"); }));
+  Turn();
+  EXPECT_THAT(Deletions(), ElementsAre("default/low"));
+  EXPECT_THAT(Events("Preempted"), ElementsAre("Preempted by pod default/high on node n1"));
+}
+
 TEST_F(ReloadTest, WhatOtherPodsOfTheClassFoundIsForgotten) {
   Synced();
   AddNode(test::MakeNode("n1").Taint("gpu", "", "NoSchedule"));

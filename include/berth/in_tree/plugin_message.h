@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "berth/in_tree/async.h"
+#include "berth/in_tree/claim_tracker.h"
+
+// What plugins tell the scheduling thread from elsewhere. Data only: a recording holds it, and a
+// replay carries it out again.
+namespace berth::inline in_tree {
+
+// These pods, by "namespace/name", are tried again: Handle::Activate.
+struct PodsActivated {
+  std::vector<std::string> pod_keys;
+};
+
+// The API server has accepted a write of the claim, and this is its answer: ClaimTracker::Assume.
+// Passed over where something newer has been shown, or a claim that was made has not been yet;
+// until it is, its allocation stays pending.
+struct ClaimWritten {
+  ClaimPtr claim;
+};
+
+// What is pending under these uids is written, for all that share it: ClaimTracker::RemovePending.
+struct ClaimsSettled {
+  std::vector<std::string> uids;
+};
+
+// A victim is going, or will not go: PreemptionPlugin::TakeAnswer.
+struct EvictionAnswered {
+  std::string scheduler_name;  // of the profile whose plugin asked
+  std::string victim_uid;
+  // Of the evictions of this victim that the plugin asked for and that are not answered yet.
+  uint64_t number = 0;
+  // It had its place only in memory, and was not deleted.
+  bool in_memory = false;
+  AsyncStatus answer{};
+};
+
+using PluginMessage = std::variant<PodsActivated, ClaimWritten, ClaimsSettled, EvictionAnswered>;
+
+}  // namespace berth::inline in_tree
