@@ -129,6 +129,9 @@ void Recorder::Take(const scheduler::Message& message) {
           frames_.Append(BindEnded{taken.pod_uid, taken.node_name, taken.status, taken.stage,
                                    taken.failed_plugin, taken.unknown},
                          batch_.frames);
+        } else if constexpr (std::is_same_v<T, scheduler::ReloadRequested>) {
+          frames_.Append(Reloaded{config::ToYaml(config::WithoutSecrets(*taken.next))},
+                         batch_.frames);
         } else if constexpr (!std::is_same_v<T, scheduler::Query>) {
           frames_.Append(taken, batch_.frames);
         }
@@ -153,11 +156,6 @@ Time Recorder::EndCycle(Time now) {
     HandOverIfLong();
   }
   return now;
-}
-
-void Recorder::Reloaded(const config::SchedulerConfiguration& next) {
-  if (!recording_) return;
-  frames_.Append(recording::Reloaded{config::ToYaml(config::WithoutSecrets(next))}, batch_.frames);
 }
 
 bool Recorder::CancelPreBind(std::string_view /*uid*/, const std::function<bool()>& ask) {

@@ -54,7 +54,6 @@ class Recorder final : public scheduler::Tape {
   void Take(const scheduler::Message& message) override;
   void Decided(const scheduler::CycleOutcome& outcome) override;
   Time EndCycle(Time now) override;
-  void Reloaded(const config::SchedulerConfiguration& next) override;
   bool CancelPreBind(std::string_view uid, const std::function<bool()>& ask) override;
   // What an extender answered.
   template <typename Answer>

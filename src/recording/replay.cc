@@ -119,7 +119,6 @@ class Replayer final : public scheduler::Tape {
   void BeginCycle() override;
   void Decided(const scheduler::CycleOutcome& outcome) override;
   Time EndCycle(Time now) override;
-  void Reloaded(const config::SchedulerConfiguration&) override {}
   bool CancelPreBind(std::string_view uid, const std::function<bool()>& ask) override;
   bool replays() const override { return true; }
   bool KeepBinding(binding::BindingCycle& cycle) override;
@@ -256,11 +255,13 @@ void Replayer::FeedMessage(Frame frame) {
             bindings_.erase(kept);
           }
           scheduler_->Post(std::move(outcome));
-        } else if constexpr (std::is_same_v<T, recording::Reloaded>) {
+        } else if constexpr (std::is_same_v<T, Reloaded>) {
           if (!options_.load) return;
-          scheduler_->Post(scheduler::Query{[this, yaml = std::move(message.configuration)] {
-            if (auto next = options_.load(yaml)) (void)scheduler_->Reload(std::move(*next));
-          }});
+          auto next = options_.load(message.configuration);
+          if (!next) return;
+          scheduler_->Post(scheduler::ReloadRequested{
+              std::make_shared<const config::SchedulerConfiguration>(std::move(*next)),
+              [](const Result<void>&) {}});
         } else {
           scheduler_->Post(std::move(message));
         }

@@ -169,6 +169,8 @@ void Loop::Dispatch(Message& message, Time now) {
   } else if (auto* leading = std::get_if<LeadingBegan>(&message)) {
     state_.unfinished.Inherit(leading->unfinished_uids);
     BeginLeading();
+  } else if (auto* reload = std::get_if<ReloadRequested>(&message)) {
+    reload->done(Reload(*reload->next));
   } else if (auto* activated = std::get_if<PodsActivated>(&message)) {
     state_.Activate(activated->pod_keys);
   } else if (auto* written = std::get_if<ClaimWritten>(&message)) {
@@ -184,6 +186,26 @@ void Loop::Dispatch(Message& message, Time now) {
     query->run();
     state_.in_query = false;
   }
+}
+
+Result<void> Loop::Reload(const config::SchedulerConfiguration& next) {
+  const auto replaced =
+      parts_.profiles.Replace(next, [this](std::string_view name) { return CountPodsOf(name); });
+  if (!replaced) return Fail(replaced.error());
+  if (!*replaced) return {};
+  parts_.engine.ForgetKept();
+  state_.cluster.cache.SetSignatureParts(parts_.profiles.signature_parts(),
+                                         parts_.profiles.tested_label_keys());
+  parts_.queue.ReplaceHints(parts_.profiles.Hints(), state_.step_clock.Now());
+  return {};
+}
+
+size_t Loop::CountPodsOf(std::string_view scheduler_name) const {
+  size_t count = parts_.binding_cycles.CountPodsOf(scheduler_name);
+  for (const auto& pending : parts_.queue.PendingPods()) {
+    count += pending.pod->pod().spec.scheduler_name == scheduler_name ? 1 : 0;
+  }
+  return count;
 }
 
 void Loop::Stop(const StopRequested& request) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "src/engine/engine.h"
@@ -67,6 +68,9 @@ class Loop {
   void Apply(Message& message, Time now);
   void Dispatch(Message& message, Time now);
   void BeginLeading();
+  Result<void> Reload(const config::SchedulerConfiguration& next);
+  // Pods in the queue or in binding cycles.
+  size_t CountPodsOf(std::string_view scheduler_name) const;
   void Stop(const StopRequested& request);
   // Whether there were any.
   bool ActivatePods(Time now);

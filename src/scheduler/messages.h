@@ -3,12 +3,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "berth/in_tree/plugin_message.h"
+#include "berth/result.h"
 #include "src/binding/binder.h"
+#include "src/config/types.h"
 #include "src/informers/informer_event.h"
 
 namespace berth::scheduler {
@@ -40,14 +43,22 @@ struct LeadingBegan {
   std::vector<std::string> unfinished_uids{};
 };
 
+// The profiles' plugins, weights and args become those of `next`: see Profiles::Replace. All parked
+// pods are tried again. `done` is called on the scheduling thread.
+struct ReloadRequested {
+  std::shared_ptr<const config::SchedulerConfiguration> next;
+  std::function<void(Result<void>)> done;
+};
+
 // A question that needs the scheduling state, such as a dump. No recording has it.
 struct Query {
   std::function<void()> run;
 };
 
 // All that reaches the scheduling thread from outside. Plugins post their PluginMessages.
-using Message = std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone,
-                             BindUnconfirmed, StopRequested, BinderClosed, LeadingBegan,
-                             PodsActivated, ClaimWritten, ClaimsSettled, EvictionAnswered, Query>;
+using Message =
+    std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone, BindUnconfirmed,
+                 StopRequested, BinderClosed, LeadingBegan, ReloadRequested, PodsActivated,
+                 ClaimWritten, ClaimsSettled, EvictionAnswered, Query>;
 
 }  // namespace berth::scheduler

@@ -162,26 +162,4 @@ std::string Scheduler::Choose(const std::shared_ptr<const api::Pod>& pod) {
   return std::string(state_->cluster.cache.node_name(decision.node));
 }
 
-Result<void> Scheduler::Reload(config::SchedulerConfiguration next) {
-  BERTH_ON_THREAD(state_->owner);
-  if (state_->tape != nullptr) state_->tape->Reloaded(next);
-  const auto replaced = profiles_.Replace(
-      std::move(next), [this](std::string_view name) { return CountPodsOf(name); });
-  if (!replaced) return Fail(replaced.error());
-  if (!*replaced) return {};
-  engine_.ForgetKept();
-  state_->cluster.cache.SetSignatureParts(profiles_.signature_parts(),
-                                          profiles_.tested_label_keys());
-  queue_.ReplaceHints(profiles_.Hints(), state_->step_clock.Now());
-  return {};
-}
-
-size_t Scheduler::CountPodsOf(std::string_view scheduler_name) const {
-  size_t count = binding_cycles_.CountPodsOf(scheduler_name);
-  for (const auto& pending : queue_.PendingPods()) {
-    count += pending.pod->pod().spec.scheduler_name == scheduler_name ? 1 : 0;
-  }
-  return count;
-}
-
 }  // namespace berth::scheduler

@@ -76,9 +76,6 @@ class Scheduler {
   // The same of the pod group that the pod belongs to; nullopt: it belongs to none.
   std::optional<engine::PodGroupPreview> PreviewPodGroup(const api::Pod& pod,
                                                          Effects effects = Effects::kNone);
-  // Swaps the profiles' plugins, weights and args for those of `next`, between two cycles: see
-  // Profiles::Replace. All parked pods are tried again.
-  Result<void> Reload(config::SchedulerConfiguration next);
 
   // The plugin that the loop is busy with, and where, or "". Any thread.
   std::string BusyPlugin() const { return state_->observer.BusyPlugin(); }
@@ -121,8 +118,6 @@ class Scheduler {
   // The node that the pod would get as things stand, without extenders; "": none.
   std::string Choose(const std::shared_ptr<const api::Pod>& pod);
   std::optional<ShadowWatch> MakeShadowWatch(ShadowListener* listener);
-  // Pods in the queue or in binding cycles.
-  size_t CountPodsOf(std::string_view scheduler_name) const;
 
   std::unique_ptr<SchedulerState> state_;
   engine::Engine engine_;

@@ -35,9 +35,6 @@ class Tape {
   // A scheduling cycle has ended. Returns the time of what follows: `now` where it records.
   virtual Time EndCycle(Time now) = 0;
 
-  // Within a message: the profiles are replaced.
-  virtual void Reloaded(const config::SchedulerConfiguration& next) = 0;
-
   // Whether the pod's PreBind could be called off, which another thread knows: ask() tells.
   virtual bool CancelPreBind(std::string_view uid, const std::function<bool()>& ask) = 0;
 

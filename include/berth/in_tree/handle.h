@@ -127,10 +127,6 @@ class Handle {
   // The scheduling thread carries the message out between two cycles, in the order of arrival. Any
   // thread.
   virtual void Post(PluginMessage message) = 0;
-  // Runs `work` on the scheduling thread, between two cycles; what is asked for within a cycle, at
-  // its end. For plugin libraries, whose interface has functions only: a recording holds of it no
-  // more than which pods it activates. Any thread.
-  virtual void RunLater(std::function<void()> work) = 0;
 
   // The scheduler's own metrics, by name, as kube-scheduler calls them, without the prefix
   // "scheduler_". Labels in the metric's order. An unknown name is a bug. Any thread.
@@ -149,6 +145,11 @@ class Handle {
   // replaced by a read of the pod. Any thread.
   virtual void BindPod(const PodInfo& pod, std::string_view node_name, Cancellation& cancellation,
                        AsyncDone done) = 0;
+
+  // Runs `work` on the scheduling thread, between two cycles; what is asked for within a cycle, at
+  // its end. For plugin libraries, whose interface has functions only: a recording holds of it no
+  // more than which pods it activates. Any thread.
+  virtual void RunLater(std::function<void()> work) = 0;
 };
 
 }  // namespace berth::inline in_tree

@@ -34,7 +34,7 @@ struct ClaimsSettled {
 struct EvictionAnswered {
   std::string scheduler_name;  // of the profile whose plugin asked
   std::string victim_uid;
-  // Of the evictions of this victim that the plugin asked for and that are not answered yet.
+  // Which it is of the evictions of this victim that the plugin has under way.
   uint64_t number = 0;
   // It had its place only in memory, and was not deleted.
   bool in_memory = false;

@@ -241,8 +241,8 @@ void Daemon::LogState() {
 }
 
 void Daemon::Reload(config::SchedulerConfiguration next, std::function<void(Result<void>)> done) {
-  scheduler_->Post(scheduler::Query{[scheduler = scheduler_.get(), next = std::move(next),
-                                     done = std::move(done)] { done(scheduler->Reload(next)); }});
+  scheduler_->Post(scheduler::ReloadRequested{
+      std::make_shared<const config::SchedulerConfiguration>(std::move(next)), std::move(done)});
 }
 
 std::optional<std::string> Daemon::CheckLoop() const { return loop_watch_->Problem(); }

@@ -74,7 +74,7 @@ class Daemon {
 
   // Logs the scheduler's state and where it differs from what the informers hold. Does not block.
   void LogState();
-  // Scheduler::Reload() on the scheduling thread, which calls `done`.
+  // See scheduler::ReloadRequested.
   void Reload(config::SchedulerConfiguration next, std::function<void(Result<void>)> done);
   // Of use as long as the daemon; see each for the threads that may use it.
   scheduler::Scheduler& scheduler() { return *scheduler_; }

@@ -165,15 +165,16 @@ class Story {
 
   // Another weight of a score.
   void Reload() {
-    sim().scheduler().Post(scheduler::Query{[this] {
-      for (config::PluginRef& ref : configuration_.profiles[0].plugins.multi_point.enabled) {
-        if (ref.name == "NodeResourcesFit")
-          ref.weight = 1 + static_cast<int32_t>(counts_.reloads % 5);
-      }
-      ++counts_.reloads;
-      const auto done = sim().scheduler().Reload(configuration_);
-      EXPECT_TRUE(done) << done.error().message;
-    }});
+    for (config::PluginRef& ref : configuration_.profiles[0].plugins.multi_point.enabled) {
+      if (ref.name == "NodeResourcesFit")
+        ref.weight = 1 + static_cast<int32_t>(counts_.reloads % 5);
+    }
+    sim().scheduler().Post(scheduler::ReloadRequested{
+        std::make_shared<const config::SchedulerConfiguration>(configuration_),
+        [this](const Result<void>& done) {
+          ++counts_.reloads;
+          EXPECT_TRUE(done) << done.error().message;
+        }});
   }
 
   void ChangeExtender() {

@@ -21,7 +21,9 @@ class ReloadTest : public test::SchedulerFixture {
     config::SchedulerConfiguration next = options_.configuration;
     change(next);
     Result<void> result;
-    scheduler().Post(Query{[&] { result = scheduler().Reload(next); }});
+    scheduler().Post(
+        ReloadRequested{std::make_shared<const config::SchedulerConfiguration>(std::move(next)),
+                        [&](Result<void> done) { result = std::move(done); }});
     Turn();
     return result;
   }
