@@ -19,9 +19,10 @@ struct InformerOptions {
   bool json = false;
   // Of these kinds, JSON whatever `json` says.
   KeptText kept_text = {};
-  // Called for each list that failed and is tried again, on the executor's thread, in place of
-  // a line of the log. May be empty.
-  std::function<void(Kind, const client::ApiError&)> on_list_failed = {};
+  // Called, on the executor's thread and in place of lines of the log, with the error after which a
+  // list or a watch is tried again, each time, and with nullptr once the server then answers. May
+  // be empty.
+  std::function<void(Kind, const client::ApiError*)> on_watch = {};
 };
 
 // What an informer has seen; for metrics and dumps.

@@ -210,7 +210,7 @@ Reflector::Reflector(client::ApiClient& api, const Clock& clock, uint64_t seed,
       backoff_(base::Backoff::Shape{}),
       list_again_backoff_(base::Backoff::Shape{}),
       store_(info, std::move(sink), options.kept_text),
-      on_list_failed_(options.on_list_failed),
+      on_watch_(options.on_watch),
       versions_(std::move(versions)) {}
 
 void Reflector::Start() {
@@ -243,7 +243,12 @@ void Reflector::CatchUp(std::function<void()> done) {
   }
 }
 
+void Reflector::Answered() {
+  if (std::exchange(down_, false)) on_watch_(info_.kind, nullptr);
+}
+
 void Reflector::CaughtUp() {
+  Answered();
   for (const auto& done : std::exchange(catching_up_, {})) done();
 }
 
@@ -481,7 +486,6 @@ void Reflector::OnListFailed(const client::ApiError& error) {
     StartPagedList();
     return;
   }
-  if (on_list_failed_) on_list_failed_(info_.kind, error);
   if (phase_ != Phase::kPagedList) {
     // Broken off, or too much for the server in the time that it allows itself.
     if (head_arrived_ || error.code == 504) ++broken_lists_;
@@ -524,6 +528,7 @@ void Reflector::CountAsEmpty(std::string_view why, const client::ApiError& error
     base::LogWarning(why, {{"resource", info_.resource}, {"err", error.ToString()}});
   }
   logged_absent_ = true;
+  Answered();
   MarkSynced();
 }
 
@@ -543,7 +548,10 @@ void Reflector::RetryAfter(Duration wait, const client::ApiError& error,
   ++stats_.errors;
   if (error.retry_after) wait = std::max(wait, client::AskedWait(*error.retry_after, random_));
   const auto wait_ms = std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
-  if (!on_list_failed_ || !Lists()) {
+  if (on_watch_) {
+    down_ = true;
+    on_watch_(info_.kind, &error);
+  } else {
     base::LogWarning(error.code == 403 ? "Not permitted; trying again" : "Failed; trying again",
                      {{"verb", Lists() ? "list" : "watch"},
                       {"resource", info_.resource},

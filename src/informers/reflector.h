@@ -140,7 +140,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   bool HasGoneBack() const { return versions_->times_gone_back() != listed_after_going_back_; }
   // The watch has reached `version`. False where it was further before.
   bool Reach(std::string version);
-  // The server answers again.
+  // The server answers, if it had not.
+  void Answered();
   void CaughtUp();
   void OnPage(const api::ListMeta& meta);
   void CompleteList(const std::string& resource_version);
@@ -167,7 +168,8 @@ class Reflector : public std::enable_shared_from_this<Reflector> {
   base::Backoff list_again_backoff_;
   Time listed_again_{};  // when ListAgainLater() was called last
   ObjectStore store_;
-  const std::function<void(Kind, const client::ApiError&)> on_list_failed_;
+  const std::function<void(Kind, const client::ApiError*)> on_watch_;
+  bool down_ = false;  // on_watch_ has had an error last
 
   Phase phase_ = Phase::kStreamingList;
   bool stopped_ = false;

@@ -19,12 +19,19 @@ export class ApiServer {
   async start(kubeconfig) {
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
+    this.port = this.server.address().port;
     writeFileSync(kubeconfig, JSON.stringify({
       apiVersion: 'v1', kind: 'Config', 'current-context': 'here',
-      clusters: [{name: 'here', cluster: {server: `http://127.0.0.1:${this.server.address().port}`}}],
+      clusters: [{name: 'here', cluster: {server: `http://127.0.0.1:${this.port}`}}],
       users: [{name: 'me', user: {token: 'any'}}],
       contexts: [{name: 'here', context: {cluster: 'here', user: 'me'}}],
     }));
+  }
+
+  /** As after `stop`: the same address and objects. */
+  async resume() {
+    this.server.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
   }
 
   stop() {

@@ -62,8 +62,8 @@ class LiveEdge final : public plan::Edge {
     const auto gates =
         config::FeatureGates::Parse(flags.run.feature_gates, flags.run.gate_versions);
     if (!gates) return Fail(gates.error());
-    auto cluster =
-        LiveCluster::Open(*server, gates->Resolve(), flags.seed, {flags.request_timeout, nullptr});
+    auto cluster = LiveCluster::Open(*server, gates->Resolve(), flags.seed,
+                                     {flags.request_timeout, nullptr}, PrintNote);
     if (!cluster) return Fail(cluster.error());
     edge->cluster_ = *std::move(cluster);
     client::ClientOptions options;

@@ -183,8 +183,8 @@ Result<std::vector<informers::InformerEvent>> ReadLiveCluster(const client::Serv
   const base::RealClock clock;
   base::Inbox<News> inbox;
   informers::InformerOptions how;
-  how.on_list_failed = [&inbox](informers::Kind kind, const client::ApiError& error) {
-    inbox.Push(Refusal{kind, error});
+  how.on_watch = [&inbox](informers::Kind kind, const client::ApiError* error) {
+    if (error != nullptr) inbox.Push(Refusal{kind, *error});
   };
   const std::vector<informers::Kind> kinds = informers::WatchedKinds(features);
   Reading reading(kinds, clock, patience);
@@ -226,8 +226,12 @@ struct LiveCluster::Impl {
     uint64_t changes BERTH_GUARDED_BY(mutex) = 0;
     std::map<informers::Kind, std::map<std::string, api::ObjectPtr>> objects
         BERTH_GUARDED_BY(mutex);
+    std::string server;
+    Say say;
+    std::set<informers::Kind> down;  // the kinds that the server does not answer for
 
     void Take(informers::InformerEvent event);
+    void OnWatch(informers::Kind kind, const client::ApiError* error);
   };
 
   base::RealClock clock;
@@ -256,17 +260,30 @@ void LiveCluster::Impl::Shared::Take(informers::InformerEvent event) {
   }
 }
 
+void LiveCluster::Impl::Shared::OnWatch(informers::Kind kind, const client::ApiError* error) {
+  if (listing) {
+    if (error != nullptr) inbox.Push(Refusal{kind, *error});
+  } else if (error == nullptr) {
+    if (down.erase(kind) > 0 && down.empty()) say("The cluster is watched again.");
+  } else if (down.insert(kind).second && down.size() == 1) {
+    say("Warning: the cluster cannot be watched, until the server answers again: " +
+        InKubectlsWords(*error, server));
+  }
+}
+
 LiveCluster::LiveCluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LiveCluster::~LiveCluster() = default;
 
 Result<std::unique_ptr<LiveCluster>> LiveCluster::Open(const client::ServerConfig& server,
                                                        const Features& features, uint64_t seed,
-                                                       const Patience& patience) {
+                                                       const Patience& patience, Say say) {
   auto impl = std::make_unique<Impl>();
   const std::shared_ptr<Impl::Shared> shared = impl->shared;
+  shared->server = server.cluster.server;
+  shared->say = std::move(say);
   informers::InformerOptions how;
-  how.on_list_failed = [shared](informers::Kind kind, const client::ApiError& error) {
-    if (shared->listing) shared->inbox.Push(Refusal{kind, error});
+  how.on_watch = [shared](informers::Kind kind, const client::ApiError* error) {
+    shared->OnWatch(kind, error);
   };
   const std::vector<informers::Kind> kinds = informers::WatchedKinds(features);
   Reading reading(kinds, impl->clock, patience);

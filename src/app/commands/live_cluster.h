@@ -44,10 +44,14 @@ Result<void> ReadAdmissionObjects(const client::ServerConfig& server,
 // Thread safety: any thread, but for the ends.
 class LiveCluster {
  public:
-  // Returns once all lists are in. Errors: as ReadLiveCluster().
+  // What to do with a line for people, on a thread of the cluster's own.
+  using Say = std::function<void(const std::string& line)>;
+
+  // Returns once all lists are in. From then on `say` is called where the server goes, with the
+  // reason, and where it is back, not for each watch and retry. Errors: as ReadLiveCluster().
   static Result<std::unique_ptr<LiveCluster>> Open(const client::ServerConfig& server,
                                                    const Features& features, uint64_t seed,
-                                                   const Patience& patience);
+                                                   const Patience& patience, Say say);
   ~LiveCluster();
   LiveCluster(const LiveCluster&) = delete;
   LiveCluster& operator=(const LiveCluster&) = delete;

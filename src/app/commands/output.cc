@@ -23,6 +23,8 @@ void Write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), std
 
 }  // namespace
 
+void PrintNote(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
+
 std::string WithVersion(std::string_view document) {
   if (document.starts_with(R"({"apiVersion":)")) return std::string(document);
   BERTH_CHECK(document.starts_with('{'), "a document is an object");

@@ -20,6 +20,8 @@ void AddOutputFormat(FlagSet& flags, OutputFormat& out);
 
 // Prints a table, or what else people read, on standard output, fitted to its terminal.
 void PrintTable(std::string_view text, OutputFormat format);
+// Prints a line on standard error.
+void PrintNote(const std::string& line);
 // The version of the documents, which is their first member: they may get further members, but none
 // goes or changes its meaning without another version.
 inline constexpr std::string_view kDocumentVersion = "berth.dev/v1";

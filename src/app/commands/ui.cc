@@ -9,6 +9,7 @@
 #include "src/app/commands/input_summary.h"
 #include "src/app/commands/live_cluster.h"
 #include "src/app/commands/offline_cluster.h"
+#include "src/app/commands/output.h"
 #include "src/app/commands/replay.h"
 #include "src/app/daemon/signals.h"
 #include "src/app/flags/offline_flags.h"
@@ -71,7 +72,8 @@ Result<Objects> ReadObjects(const OfflineFlags& flags, const ui::ClusterSource& 
 Result<std::shared_ptr<LiveCluster>> Watch(const OfflineFlags& flags, const Features& features) {
   const auto server = FindLiveCluster(flags);
   if (!server) return Fail(server.error());
-  auto opened = LiveCluster::Open(*server, features, flags.seed, {flags.request_timeout, nullptr});
+  auto opened =
+      LiveCluster::Open(*server, features, flags.seed, {flags.request_timeout, nullptr}, PrintNote);
   if (!opened) return Fail(opened.error());
   return std::shared_ptr<LiveCluster>(*std::move(opened));
 }

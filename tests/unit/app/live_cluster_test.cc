@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <condition_variable>
 #include <cstdio>
 #include <future>
 #include <map>
@@ -36,10 +37,22 @@ class LiveClusterTest : public testing::Test {
     peer.Answer(code, R"({"kind":"Status","apiVersion":"v1","message":")" + message +
                           R"(","reason":")" + reason + R"(","code":)" + std::to_string(code) + "}");
   }
+  static void AnswerList(const std::string& resource, test::ServerPeer& peer) {
+    std::string items;
+    if (resource == "nodes") {
+      items = R"({"metadata":{"name":"n1","uid":"1"}})";
+    } else if (resource == "pods") {
+      items = R"({"metadata":{"namespace":"shop","name":"p","uid":"p"}})";
+    }
+    peer.Answer(200, R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}");
+  }
+  static std::string ResourceOf(const test::ServedRequest& request) {
+    const std::string path = request.target.substr(0, request.target.find('?'));
+    return path.substr(path.rfind('/') + 1);
+  }
   // Answers the list of each resource with its objects; resources in `silent` with nothing.
   void Serve(const test::ServedRequest& request, test::ServerPeer& peer) {
-    const std::string path = request.target.substr(0, request.target.find('?'));
-    const std::string resource = path.substr(path.rfind('/') + 1);
+    const std::string resource = ResourceOf(request);
     bool has_news = false;
     {
       const std::scoped_lock lock(mutex_);
@@ -50,14 +63,7 @@ class LiveClusterTest : public testing::Test {
       has_news = !events_.empty() && resource == "pods" &&
                  request.target.find("watch=") != std::string::npos;
       if (!has_news && !silent_.contains(resource) && seen_.insert(resource).second) {
-        std::string items;
-        if (resource == "nodes") {
-          items = R"({"metadata":{"name":"n1","uid":"1"}})";
-        } else if (resource == "pods") {
-          items = R"({"metadata":{"namespace":"shop","name":"p","uid":"p"}})";
-        }
-        peer.Answer(200, R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}");
-        return;
+        return AnswerList(resource, peer);
       }
     }
     if (has_news) {
@@ -76,6 +82,12 @@ class LiveClusterTest : public testing::Test {
       std::snprintf(size, sizeof(size), "%zx\r\n", event.size());
       peer.Send(size + event + "\r\n");
     }
+  }
+  // Waits until so many lines have been said; these.
+  std::vector<std::string> AwaitSaid(size_t number) {
+    std::unique_lock lock(said_mutex_);
+    said_one_.wait_for(lock, 60s, [&] { return said_.size() >= number; });
+    return said_;
   }
   client::ServerConfig Server() const {
     client::ServerConfig server;
@@ -106,6 +118,14 @@ class LiveClusterTest : public testing::Test {
   std::set<std::string> methods_;
   std::vector<std::string> events_;  // of the watch of pods, once the cluster has been opened
   std::promise<void> opened_;
+  std::mutex said_mutex_;
+  std::condition_variable said_one_;
+  std::vector<std::string> said_;
+  LiveCluster::Say say_ = [this](const std::string& line) {
+    const std::scoped_lock lock(said_mutex_);
+    said_.push_back(line);
+    said_one_.notify_all();
+  };
   test::TestServer server_{
       [this](const test::ServedRequest& request, test::ServerPeer& peer) { Serve(request, peer); },
       test::TestServer::Options{.tls = false}};
@@ -134,7 +154,7 @@ TEST_F(LiveClusterTest, IsKeptUpByItsWatches) {
   events_ = {event("MODIFIED", "p", "10", "{}"),
              event("MODIFIED", "p", "11", R"({"nodeName":"n1"})"), event("ADDED", "q", "12", "{}"),
              event("DELETED", "q", "13", "{}")};
-  const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr});
+  const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr}, say_);
   opened_.set_value();
   ASSERT_TRUE(cluster) << cluster.error().message;
   EXPECT_EQ((*cluster)->following().changes, 0u);
@@ -150,10 +170,46 @@ TEST_F(LiveClusterTest, IsKeptUpByItsWatches) {
 
 TEST_F(LiveClusterTest, IsNotOpenedWhereItCannotBeRead) {
   refused_ = {{"nodes", 403}};
-  const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr});
+  const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr}, say_);
   ASSERT_FALSE(cluster);
   EXPECT_THAT(cluster.error().message,
               HasSubstr("Missing rights, at the cluster scope: list nodes"));
+}
+
+TEST_F(LiveClusterTest, SaysOnceThatTheServerIsGoneAndOnceThatItIsBack) {
+  const auto cluster = LiveCluster::Open(Server(), {}, 1, {60s, nullptr}, say_);
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  testing::internal::CaptureStderr();
+  server_.Stop();
+  EXPECT_EQ(AwaitSaid(1).size(), 1u);
+  // At first it can do nothing, so that each kind is tried again and again.
+  std::mutex mutex;
+  std::map<std::string, int> tries;
+  bool busy = true;
+  const test::TestServer back(
+      [&](const test::ServedRequest& request, test::ServerPeer& peer) {
+        {
+          const std::scoped_lock lock(mutex);
+          const int most = ++tries[ResourceOf(request)];
+          busy = busy && (most < 2 || tries.size() < informers::WatchedKinds({}).size());
+          if (busy) return Refuse("", 503, peer);
+        }
+        if (request.target.find("watch=") == std::string::npos) {
+          return AnswerList(ResourceOf(request), peer);
+        }
+        peer.Send(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+            "\r\n");
+        peer.WaitForPeer();
+      },
+      {.tls = false, .port = server_.port()});
+  const std::vector<std::string> said = AwaitSaid(2);
+  base::FlushLogs();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_THAT(said[0], testing::StartsWith("Warning: the cluster cannot be watched, until the "
+                                           "server answers again: "));
+  EXPECT_EQ(said[1], "The cluster is watched again.");
 }
 
 TEST_F(LiveClusterTest, NamesTheListsThatDidNotComeInTime) {

@@ -294,6 +294,40 @@ TEST_F(ReflectorTest, AnOrderlyEndResumesAtOnceFromTheLastVersion) {
   }
 }
 
+TEST_F(ReflectorTest, WhoAsksIsToldOfFailuresAndOfTheirEndInPlaceOfTheLog) {
+  std::vector<std::string> told;
+  InformerOptions options{.json = true};
+  options.on_watch = [&told](Kind kind, const client::ApiError* error) {
+    EXPECT_EQ(kind, Kind::kPersistentVolume);
+    told.push_back(error == nullptr ? "answers" : std::to_string(error->code));
+  };
+  reflector_ = std::make_shared<Reflector>(
+      api_, clock_, 1, InfoOf(Kind::kPersistentVolume), [](InformerEvent) {}, options, versions_);
+  testing::internal::CaptureStderr();
+  Start();
+  Fail(NeverSent());
+  AwaitRequest();
+  Fail(Rejection(503));
+  AwaitRequest();
+  // A kind that counts as empty has its answer.
+  Fail(Rejection(404));
+  AwaitRequest();
+  api_.last().Begin();
+  Push(BookmarkFrame(10, true));
+  EXPECT_THAT(std::exchange(told, {}), ElementsAre("0", "503", "answers"));
+  End();
+  EXPECT_THAT(told, IsEmpty()) << "an orderly end";
+  api_.last().Begin();
+  Fail(NoAnswer());
+  AwaitRequest();
+  Fail(Rejection(429));
+  AwaitRequest();
+  api_.last().Begin();
+  Push(BookmarkFrame(20));
+  EXPECT_THAT(told, ElementsAre("0", "429", "answers"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr("trying again")));
+}
+
 TEST_F(ReflectorTest, SilenceAndErrorsResumeAfterAGrowingWait) {
   StartSynced({PodJson("a", 1)});
   Sent();
