@@ -84,6 +84,7 @@ void Diagnosis::Reset(size_t rows) {
   num_all_nodes = 0;
   statuses.Reset(rows);
   pre_filter_message.clear();
+  pre_filter_plugins.clear();
   post_filter_message.clear();
   unschedulable_plugins.clear();
   pending_plugins.clear();

@@ -70,6 +70,8 @@ struct Diagnosis {
   size_t num_all_nodes = 0;
   NodeStatuses statuses;
   std::string pre_filter_message;
+  // Who rejected the pod, or named the only nodes that may pass, before any node was looked at.
+  std::vector<std::string> pre_filter_plugins;
   std::string post_filter_message;
   // Who rejected the pod on at least one node; sorted, unique.
   std::vector<std::string> unschedulable_plugins;

@@ -77,11 +77,14 @@ void SetNarrowedReason(const CycleState& state, Diagnosis& diagnosis) {
 Status PreFilterNodes(const framework::Profile& profile, framework::Cycle& cycle,
                       const PodInfo& pod, const Snapshot& snapshot, Diagnosis& diagnosis,
                       std::optional<std::vector<NodeRow>>& named) {
-  const framework::PreFilterVerdict pre_filter =
-      framework::RunPreFilter(profile, cycle, pod, snapshot);
+  framework::PreFilterVerdict pre_filter = framework::RunPreFilter(profile, cycle, pod, snapshot);
   for (const std::string& plugin : pre_filter.restricting_plugins) diagnosis.AddPlugin(plugin);
+  diagnosis.pre_filter_plugins = std::move(pre_filter.restricting_plugins);
   const Status& verdict = pre_filter.verdict.status;
   if (!verdict.ok()) {
+    if (!pre_filter.verdict.plugin.empty()) {
+      diagnosis.pre_filter_plugins.assign(1, std::string(pre_filter.verdict.plugin));
+    }
     if (!verdict.rejected()) return verdict;
     diagnosis.statuses.SetAbsent(verdict);
     diagnosis.pre_filter_message = verdict.message();

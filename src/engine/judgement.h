@@ -83,6 +83,10 @@ class Judgement {
   // After Explain(): the verdicts of the rejected nodes. Those without one of their own are outside
   // the set that PreFilter left.
   const NodeStatuses& statuses() const { return result_.diagnosis.statuses; }
+  // Who left these out, by name.
+  const std::vector<std::string>& pre_filter_plugins() const {
+    return result_.diagnosis.pre_filter_plugins;
+  }
 
   // After PreviewPreemption(): what evictions would do. nullopt: no plugin was asked, or none
   // could say.

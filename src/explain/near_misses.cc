@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/explain/near_misses.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -31,8 +33,11 @@ size_t GroupOf(const Judgement& judgement, const Status& status, std::string_vie
     const RejectedGroup& group = groups[i];
     if (group.plugin == plugin && group.code == status.code() && group.reasons == reasons) return i;
   }
-  groups.push_back(
-      {plugin, status.code(), std::move(reasons), {}, FiltersBefore(*judgement.profile(), plugin)});
+  groups.push_back({.plugin = plugin,
+                    .code = status.code(),
+                    .reasons = std::move(reasons),
+                    .nodes = {},
+                    .filters_passed = FiltersBefore(*judgement.profile(), plugin)});
   return groups.size() - 1;
 }
 
@@ -59,6 +64,7 @@ std::vector<RejectedGroup> NearMisses(const Judgement& judgement) {
   NodeSet rejected = snapshot.nodes();
   for (const NodeRow row : judgement.feasible()) rejected.Clear(row);
   RejectedGroup outside;
+  outside.pre_filter = true;
   outside.reasons = {std::string(kPreFilterReason)};
   std::map<std::tuple<const ReasonSet*, Code, std::string_view>, size_t> known;
   rejected.ForEach([&](NodeRow row) {
@@ -76,6 +82,12 @@ std::vector<RejectedGroup> NearMisses(const Judgement& judgement) {
   if (!outside.nodes.empty()) groups.push_back(std::move(outside));
   std::sort(groups.begin(), groups.end(), Nearer);
   return groups;
+}
+
+Rejection RejectionOf(const Judgement& judgement, const RejectedGroup& group) {
+  if (!group.pre_filter) return {std::string(group.plugin), group.reasons};
+  return {absl::StrJoin(judgement.pre_filter_plugins(), ", "),
+          judgement.statuses().absent().reasons()};
 }
 
 }  // namespace berth::explain

@@ -72,11 +72,9 @@ NodeRow FirstByName(const Judgement& judgement, const std::vector<NodeRow>& rows
   return *std::ranges::min_element(rows, {}, [&](NodeRow row) { return NameOf(judgement, row); });
 }
 
-// Of nodes that PreFilter left out what it said, and who.
-std::string Reasons(const Judgement& judgement, const RejectedGroup& group) {
-  const ReasonSet& said = judgement.statuses().absent().reasons();
-  if (!group.plugin.empty() || said.empty()) return absl::StrJoin(group.reasons, "; ");
-  return std::string(kPreFilterReason) + ": " + absl::StrJoin(said, "; ");
+std::string Reasons(const RejectedGroup& group, const Rejection& rejection) {
+  if (!group.pre_filter) return absl::StrJoin(rejection.reasons, "; ");
+  return std::string(kPreFilterReason) + ": " + absl::StrJoin(rejection.reasons, "; ");
 }
 
 void AppendRejected(const Judgement& judgement, const TableLimits& limits, std::string& out) {
@@ -93,8 +91,9 @@ void AppendRejected(const Judgement& judgement, const TableLimits& limits, std::
   std::string examples;
   for (size_t i = 0; i < shown; ++i) {
     const RejectedGroup& group = groups[i];
+    const Rejection rejection = RejectionOf(judgement, group);
     table.AddRow({std::to_string(group.nodes.size()),
-                  group.plugin.empty() ? "-" : std::string(group.plugin), Reasons(judgement, group),
+                  rejection.plugins.empty() ? "-" : rejection.plugins, Reasons(group, rejection),
                   std::string(CodeName(group.code)),
                   Examples(judgement, group.nodes, limits.examples)});
     const NodeRow first = FirstByName(judgement, group.nodes);

@@ -23,13 +23,29 @@ using base::JsonObject;
 
 constexpr std::string_view kPodTemplateHash = "pod-template-hash";
 
+// Without what is quoted.
+std::string WithoutNames(std::string_view text) {
+  std::string out;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted) out += c;
+  }
+  return out;
+}
+
 // What the pods of one group have in common: without the counts of nodes, which differ where the
-// reasons are the same.
-std::string KeyOf(const std::vector<explain::RejectedGroup>& rejected) {
+// reasons are the same, and without the names of claims in what PreFilter says.
+std::string KeyOf(const engine::Judgement& judgement,
+                  const std::vector<explain::RejectedGroup>& rejected) {
   std::set<std::string> kinds;
   for (const explain::RejectedGroup& group : rejected) {
-    std::string kind(group.plugin);
-    base::AppendJsonList(group.reasons, kind);
+    explain::Rejection rejection = explain::RejectionOf(judgement, group);
+    if (group.pre_filter) {
+      std::ranges::transform(rejection.reasons, rejection.reasons.begin(), WithoutNames);
+    }
+    std::string kind = std::move(rejection.plugins);
+    base::AppendJsonList(rejection.reasons, kind);
     kinds.insert(std::move(kind));
   }
   std::string key;
@@ -56,8 +72,14 @@ std::string ReasonsOf(std::vector<explain::RejectedGroup> rejected) {
 
 }  // namespace
 
-PendingPods::PendingPods(simulator::Simulation& simulation, const Clock& clock)
+PendingPods::PendingPods(simulator::Simulation& simulation, const Clock& clock,
+                         std::string_view pod_namespace)
     : simulation_(simulation), clock_(clock), pods_(simulation.WaitingPods()) {
+  if (!pod_namespace.empty()) {
+    std::erase_if(pods_, [pod_namespace](const PodPtr& pod) {
+      return pod->metadata.namespace_ != pod_namespace;
+    });
+  }
   const auto owner_and_key = [](const PodPtr& pod) {
     return std::tuple(OwnerOf(*pod), pod->metadata.Key());
   };
@@ -88,7 +110,7 @@ PendingPods::Group* PendingPods::JudgeOne(const PodPtr& pod) {
   std::string key = group.result + " " + group.message;
   if (judgement->kind() == engine::Judgement::Kind::kUnschedulable) {
     const std::vector<explain::RejectedGroup> rejected = explain::NearMisses(*judgement);
-    key = group.result + " " + KeyOf(rejected);
+    key = group.result + " " + KeyOf(*judgement, rejected);
     group.reasons = ReasonsOf(rejected);
   }
   return &groups_.try_emplace(key, std::move(group)).first->second;

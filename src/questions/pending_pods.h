@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/api/pod.h"
@@ -21,8 +22,10 @@ namespace berth::questions {
 // Thread safety: as the simulation's.
 class PendingPods {
  public:
-  // `simulation` has its objects and has not started, and stays so; both outlive this.
-  PendingPods(simulator::Simulation& simulation, const Clock& clock);
+  // `simulation` has its objects and has not started, and stays so; both outlive this. Only the
+  // pods of `pod_namespace` are grouped; "": all.
+  PendingPods(simulator::Simulation& simulation, const Clock& clock,
+              std::string_view pod_namespace = "");
 
   // Judges on until all are, or `budget` has passed, or the thread's limit of time is up
   // (framework::TimeLimit): then the last pod has yet to be judged.

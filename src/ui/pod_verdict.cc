@@ -33,8 +33,9 @@ void AppendNearMisses(const engine::Judgement& judgement, std::string& out) {
     base::AppendJsonList(examples, object.Key("examples"));
     object.AddIfNotEmpty("inTheWay", in_the_way.On(group.nodes.front()));
     object.Add("nodes", group.nodes.size());
-    object.AddIfNotEmpty("plugin", group.plugin);
-    base::AppendJsonList(group.reasons, object.Key("reasons"));
+    const explain::Rejection rejection = explain::RejectionOf(judgement, group);
+    object.AddIfNotEmpty("plugin", rejection.plugins);
+    base::AppendJsonList(rejection.reasons, object.Key("reasons"));
     object.Close();
   }
   list.Close();
@@ -50,19 +51,20 @@ Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_vi
   std::string out;
   JsonObject document(out);
   AppendPodFacts(*pod, document.Key("facts"));
-  if (!simulation.IsWaiting(*pod)) {
-    document.Add("node", pod->spec.node_name);
-    document.Add("pod", key);
-    document.Close();
-    return out;
-  }
-  const explain::Explanation explanation =
-      questions::Explain(simulation.scheduler(), pod, {.preemption = true, .claims = true});
-  AppendNearMisses(*explanation.judgement, document.Key("nearMisses"));
+  const auto explanation =
+      questions::Explain(simulation, std::string(key), {.preemption = true, .claims = true});
+  AppendNearMisses(*explanation->judgement, document.Key("nearMisses"));
+  if (explanation->placed != nullptr) document.Add("node", pod->spec.node_name);
   document.Add("pod", key);
   const explain::VerdictWriter writer(simulation.scheduler().cache());
-  writer.Append(explanation, document.Key("verdict"));
+  writer.Append(*explanation, document.Key("verdict"));
   document.Close();
+  if (explanation->placed != nullptr) {
+    // Other questions find it on its node again.
+    simulation.Delete(informers::Kind::kPod, key);
+    simulation.Apply(pod);
+    simulation.RunDue();
+  }
   return out;
 }
 

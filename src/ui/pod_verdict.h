@@ -20,8 +20,8 @@ namespace berth::ui {
 //
 // `facts` are AppendPodFacts(). `verdict` is what `berth explain --preemption -o json` prints
 // (docs/explain.md); nearMisses come in its table's order, with what is in the way on the first
-// example, where that is known. A pod that has a node is not judged: `node` names it. Errors: there
-// is no such pod.
+// example, where that is known. Of a pod that is on a node `node` names that, and it is judged as
+// if it waited. Errors: there is no such pod.
 Result<std::string> PodVerdict(simulator::Simulation& simulation, std::string_view key);
 
 // {"fixes":[{"changes":["cluster: uncordon n2"],"commands":["kubectl uncordon n2"],"cost":10,

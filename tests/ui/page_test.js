@@ -4,7 +4,7 @@
 // BERTH_UPDATE_DOCS=1 writes docs/ui.png again.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -27,14 +27,19 @@ let large;
 let small;
 let recorded;
 
-/** Starts `berth ui`; its address, once it has one. */
+/** Starts `berth ui`; its address, once it has one, and the lines that it says on standard error. */
 async function serve(...flags) {
-  const server = spawn(berth, ['ui', ...flags], {stdio: ['ignore', 'pipe', 'inherit']});
+  const server = spawn(berth, ['ui', ...flags], {stdio: ['ignore', 'pipe', 'pipe']});
   servers.push(server);
+  let said = '';
+  server.stderr.on('data', (part) => {
+    said += part;
+    process.stderr.write(part);
+  });
   let text = '';
   for await (const part of server.stdout) {
     text += part;
-    if (text.includes('\n')) return {address: text.trim(), server};
+    if (text.includes('\n')) return {address: text.trim(), server, said: () => said.trim().split('\n')};
   }
   throw new Error(`berth ui ended: ${text}`);
 }
@@ -281,8 +286,20 @@ test('the page follows a live cluster', async () => {
       await page.getByLabel('Follow').check();
       await page.getByText('shop/later').waitFor({timeout: 20_000});
       // What cannot be followed any more is said.
+      assert.deepEqual(live.said(), ['Read 1 node, 1 pod (1 pending).']);
       api.stop();
-      await page.getByText('The API server does not answer.').waitFor({timeout: 30_000});
+      const trouble = page.getByText('The API server does not answer.');
+      await trouble.waitFor({timeout: 30_000});
+      await api.resume();
+      await trouble.waitFor({state: 'hidden', timeout: 60_000});
+      api.put(pod('last', '4000'));
+      await page.getByText('shop/last').waitFor({timeout: 20_000});
+      // Each kind is asked for again by itself.
+      for (let i = 0; i < 600 && live.said().length < 3; ++i) await page.waitForTimeout(100);
+      const [, gone, back, ...more] = live.said();
+      assert.match(gone, /^Warning: the cluster cannot be watched, until the server answers again: ./);
+      assert.equal(back, 'The cluster is watched again.');
+      assert.deepEqual(more, []);
     }, {hash: '#/pending'});
   } finally {
     api.stop();
@@ -296,6 +313,47 @@ test('a pod that fits shows the scores of the nodes', async () => {
     const widths = await page.locator('.stack').first().locator('i').evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().width));
     assert.ok(widths.length > 1 && widths.every((width) => width > 0), `${widths}`);
   }, {hash: '#/pod/auth/fresh-0'});
+});
+
+test('a pod on a node tells how that does and what the others score', async () => {
+  await visit(small, async (page) => {
+    await page.locator('.panel tbody th a').first().click();
+    const placed = page.locator('#placement');
+    await placed.waitFor();
+    assert.match(await placed.innerText(), /^It is on general-0003, which scores \d+ today: /);
+    assert.match(await page.locator('#scores h3').innerText(), /^\d+ nodes would take it/);
+    assert.equal(await page.locator('#fixes').count(), 0);
+  }, {hash: '#/map?node=general-0003'});
+});
+
+test('a pod has its claims and the plugin that rules nodes out before filtering', async () => {
+  const file = join(folder, 'claims.json');
+  const meta = (name, more) => ({name, uid: name, ...more});
+  const node = (name, zone) => ({apiVersion: 'v1', kind: 'Node', metadata: meta(name, {labels: {zone}}), status: {allocatable: {cpu: '4', pods: '9'}}});
+  const pod = (name, claim) => ({apiVersion: 'v1', kind: 'Pod', metadata: meta(name, {namespace: 'shop'}),
+    spec: {schedulerName: 'default-scheduler', containers: [], volumes: [{name: 'data', persistentVolumeClaim: {claimName: claim}}]}, status: {phase: 'Pending'}});
+  writeFileSync(file, JSON.stringify({apiVersion: 'v1', kind: 'List', items: [
+    node('east-1', 'east'), node('east-2', 'east'), node('west-1', 'west'),
+    {apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: meta('local'), provisioner: 'kubernetes.io/no-provisioner', volumeBindingMode: 'WaitForFirstConsumer'},
+    {apiVersion: 'v1', kind: 'PersistentVolume', metadata: meta('pv-3'), spec: {capacity: {storage: '10Gi'}, accessModes: ['ReadWriteOnce'], storageClassName: 'local',
+      nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: 'zone', operator: 'In', values: ['west']}]}]}}}, status: {phase: 'Available'}},
+    {apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: meta('data', {namespace: 'shop'}), spec: {accessModes: ['ReadWriteOnce'], storageClassName: 'local', resources: {requests: {storage: '5Gi'}}}},
+    pod('web', 'data'), pod('lost', 'gone'),
+  ]}));
+  const server = await serve('--cluster', file);
+  await visit(server, async (page) => {
+    const rows = page.locator('#claims tbody tr');
+    await rows.first().waitFor();
+    const texts = (await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+    assert.deepEqual(texts, ["2 shop/data – node(s) didn't find available persistent volumes to bind east-1, east-2", '1 shop/data pv-3 – west-1']);
+  }, {hash: '#/pod/shop/web'});
+  await visit(server, async (page) => {
+    const reason = page.locator('.reason').first();
+    await reason.waitFor();
+    assert.match(await reason.innerText(), /^persistentvolumeclaim "gone" not found\s*VolumeRestrictions$/);
+    await reason.getByRole('link').click();
+    await page.locator('[aria-current=true]').waitFor();
+  }, {hash: '#/pod/shop/lost'});
 });
 
 test('a question of what would be is asked and answered', async () => {
@@ -363,7 +421,6 @@ test('a recording is shown after any of its decisions', async () => {
 test('what a cluster says never becomes markup', async () => {
   const markup = '<img src=x onerror=alert(1)>';
   const file = join(folder, 'markup.json');
-  const {writeFileSync} = await import('node:fs');
   const label = {'topology.kubernetes.io/zone': markup, 'cloud.google.com/gke-nodepool': markup};
   writeFileSync(file, JSON.stringify({apiVersion: 'v1', kind: 'List', items: [
     {apiVersion: 'v1', kind: 'Node', metadata: {name: 'n1', labels: label}, spec: {taints: [{key: markup, effect: 'NoSchedule'}]}, status: {allocatable: {cpu: '1', pods: '9'}}},

@@ -6,6 +6,7 @@ import {badge, changesOf, reasonText} from './pending.js';
 
 const kNodesAPage = 20;
 const kMostFound = 50;
+const kMostClaims = 50;
 
 export class PodView {
   constructor(page) {
@@ -34,11 +35,11 @@ export class PodView {
       const document = await this.page.askFor('api/pod', {pod: key});
       if (out()) return;
       // With the same reasons the same changes help.
-      const before = this.document?.verdict?.message;
-      if (document.verdict?.message !== before) this.fixes = undefined;
+      const before = this.document?.verdict.message;
+      if (document.verdict.message !== before) this.fixes = undefined;
       this.document = document;
       this.render();
-      if (document.verdict?.result === 'unschedulable' && this.fixes === undefined) await this.findFixes(key);
+      if (waits(document) && document.verdict.result === 'unschedulable' && this.fixes === undefined) await this.findFixes(key);
     } catch (error) {
       if (out()) return;
       this.key = undefined;
@@ -93,10 +94,11 @@ export class PodView {
     const opened = [...this.element.querySelectorAll('details[open]')].map(({id}) => id);
     this.element.replaceChildren(h('div', {},
       h('p', {className: 'crumb'}, h('a', {href: '#/pod'}, 'Pod')),
-      h('h2', {}, key, verdict === undefined ? h('span', {className: 'badge good'}, 'placed') : badge(verdict.result)),
+      h('h2', {}, key, waits(document) ? badge(verdict.result) : h('span', {className: 'badge good'}, 'placed')),
       this.facts(),
       this.selectors(document.facts),
-      verdict === undefined ? h('p', {className: 'lead'}, 'It is on ', h('a', {href: nodeLink(document.node)}, document.node), '.') : this.verdict(verdict)));
+      waits(document) ? null : placement(document),
+      this.verdict(verdict)));
     for (const id of opened) window.document.getElementById(id)?.setAttribute('open', '');
     if (focused !== '') window.document.getElementById(focused)?.focus({preventScroll: true});
   }
@@ -110,7 +112,7 @@ export class PodView {
     for (const [name, values] of model.pod.requests) {
       if (name !== 'pods' && values[row] > 0) facts.push([name, amount(name, values[row])]);
     }
-    if (this.document.verdict?.profile !== undefined) facts.push(['Profile', this.document.verdict.profile]);
+    if (this.document.verdict.profile !== undefined) facts.push(['Profile', this.document.verdict.profile]);
     return h('dl', {className: 'pod-facts'}, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
   }
 
@@ -129,9 +131,10 @@ export class PodView {
       verdict.message === undefined ? null : h('p', {className: 'message large'}, verdict.message),
       verdict.extendersNotAsked === undefined ? null : h('p', {className: 'dim'}, `Extenders that were not asked: ${verdict.extendersNotAsked.join(', ')}`),
       verdict.podGroup === undefined ? null : this.podGroup(verdict.podGroup),
-      verdict.result === 'unschedulable' ? this.fixesCard() : null,
+      waits(this.document) && verdict.result === 'unschedulable' ? this.fixesCard() : null,
       this.scores(verdict),
       this.nearMisses(verdict),
+      this.claims(verdict),
       this.preemption(verdict.preemption),
     ];
   }
@@ -193,6 +196,33 @@ export class PodView {
       pager(scored.length, this.firstNode, kNodesAPage, 'nodes', (first) => { this.firstNode = first; this.render(); }));
   }
 
+  /** What each claim gets, nodes where it fares alike on one line. */
+  claims(verdict) {
+    const groups = new Map();
+    for (const [name, {claims = []}] of Object.entries(verdict.nodes)) {
+      claims.forEach((claim, place) => {
+        const key = JSON.stringify([place, claim]);
+        const group = groups.get(key) ?? {claim, place, on: []};
+        group.on.push(name);
+        groups.set(key, group);
+      });
+    }
+    if (groups.size === 0) return null;
+    const gets = ({devices = [], provisioner, volume}) => devices.join('; ') || volume || (provisioner === undefined ? '–' : `made by ${provisioner}`);
+    const alike = [...groups.values()].sort((a, b) => a.place - b.place || b.on.length - a.on.length);
+    return h('section', {className: 'card', id: 'claims'},
+      h('h3', {}, 'Claims'),
+      h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Claims'}, h('table', {},
+        h('thead', {}, h('tr', {}, h('th', {scope: 'col', className: 'number'}, 'Nodes'), ['Claim', 'Gets', 'Keeps the pod out', 'Such as'].map((title) => h('th', {scope: 'col'}, title)))),
+        h('tbody', {}, alike.slice(0, kMostClaims).map(({claim, on}) => h('tr', {},
+          h('td', {className: 'number'}, count(on.length)),
+          h('th', {scope: 'row'}, claim.claim),
+          h('td', {}, gets(claim)),
+          h('td', {}, claim.problem ?? '–'),
+          h('td', {}, nodes(on.slice(0, 5), on.length))))))),
+      alike.length <= kMostClaims ? null : h('p', {className: 'dim'}, `and ${count(alike.length - kMostClaims)} more that fare otherwise`));
+  }
+
   preemption(preview) {
     if (preview === undefined) return null;
     const candidates = Object.entries(preview.candidates ?? {});
@@ -206,6 +236,23 @@ export class PodView {
             ` evicts ${victims.slice(0, 5).join(', ')}${victims.length > 5 ? ` and ${victims.length - 5} more` : ''}`,
             pdbViolations === undefined ? null : h('span', {className: 'badge warn'}, `breaks ${counted(pdbViolations, 'budget')}`))))]);
   }
+}
+
+/** Whether the pod has no node, or waits on it for its resize. */
+const waits = ({node}) => node === undefined;
+
+/** Where a pod is, and how that node would do if the pod waited. */
+function placement({node, verdict}) {
+  const here = verdict.nodes[node];
+  const others = Object.values(verdict.nodes).filter(({feasible}) => feasible);
+  const better = others.filter(({total = 0}) => total > (here?.total ?? 0)).length;
+  let text = '.';
+  if (here?.feasible) {
+    text = `, which scores ${count(here.total ?? 0)} today: ${better === 0 ? 'no feasible node scores more' : `${count(better)} of ${counted(others.length, 'feasible node')} ${better === 1 ? 'scores' : 'score'} more`}. What follows is as if it waited.`;
+  } else if (here !== undefined) {
+    text = `, which would be rejected today${here.reasons === undefined ? '' : `: ${here.reasons.join('; ')}`}. What follows is as if it waited.`;
+  }
+  return h('p', {className: 'lead', id: 'placement'}, 'It is on ', h('a', {href: nodeLink(node)}, node), text);
 }
 
 const requirement = ({key, operator, values = []}) => `${key} ${operator}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;

@@ -169,6 +169,23 @@ TEST_F(VerdictTest, TheTableOfAnUnschedulablePodGroupsItsNodes) {
             "      1  A       tainted  UnschedulableAndUnresolvable  n4\n");
 }
 
+// In documents they have no plugin, as kube-scheduler has none for them.
+TEST_F(VerdictTest, TheTableNamesThePluginsByWhichPreFilterRulesNodesOut) {
+  SetNodes(3);
+  Make({"A", "B", "C"});
+  plugin("B").pre_filter.node_names = {"n0", "n1"};
+  plugin("C").pre_filter.node_names = {"n0", "n2"};
+  plugin("A").filter = Make(Code::kUnschedulable, "full");
+  EXPECT_THAT(Table(), HasSubstr("\n      2  B, C    prefilter: node(s) didn't satisfy plugin(s) "
+                                 "[B C]  UnschedulableAndUnresolvable  n1, n2\n"));
+  plugin("C").pre_filter.node_names = {"n2"};
+  EXPECT_THAT(Table(), HasSubstr("\n      3  B, C    prefilter: node(s) didn't satisfy plugin(s) "
+                                 "[B C] simultaneously  "));
+  plugin("C").pre_filter = {.status = Make(Code::kUnschedulable, "no claim"), .node_names = {}};
+  EXPECT_THAT(Table(), HasSubstr("\n      3  C       prefilter: no claim  "
+                                 "UnschedulableAndUnresolvable  n0, n1, n2\n"));
+}
+
 TEST_F(VerdictTest, TheTableOfAScheduledPodShowsTheBestNodesAndWhatTheyScored) {
   MakeWeighted({{"A", 3}, {"B", 1}});
   SetNodes(4);

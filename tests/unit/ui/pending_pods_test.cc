@@ -8,6 +8,7 @@
 
 #include "src/base/clock.h"
 #include "src/ui/pod_verdict.h"
+#include "tests/support/volume_builders.h"
 #include "tests/unit/simulator/simulator_fixture.h"
 
 namespace berth::ui {
@@ -94,6 +95,36 @@ TEST_F(PendingPodsTest, PodsWithTheSameReasonsAreOneGroup) {
   EXPECT_FALSE(document["groups"][2].contains("reasons"));
 }
 
+// In documents all of them say "prefilter".
+TEST_F(PendingPodsTest, PodsThatPreFilterRejectsForDifferentReasonsAreNoGroup) {
+  Fill();
+  api::StorageClass local;
+  local.metadata.name = "local";
+  local.provisioner = "kubernetes.io/no-provisioner";
+  simulation_->Apply(std::make_shared<const api::StorageClass>(local));
+  simulation_->Apply(test::MakeClaim("unbound", "local").Ptr());
+  Apply(test::MakePod().Name("a").ClaimVolume("gone"));
+  Apply(test::MakePod().Name("b").ClaimVolume("lost"));
+  Apply(test::MakePod().Name("c").ClaimVolume("unbound"));
+  const json document = Judged();
+  ASSERT_EQ(document["groups"].size(), 2u);
+  EXPECT_EQ(document["groups"][0]["pods"], json({"default/a", "default/b"}));
+  EXPECT_THAT(document["groups"][0]["message"], HasSubstr("persistentvolumeclaim \"gone\" not"));
+  EXPECT_EQ(document["groups"][0]["reasons"][0]["reasons"], json({"prefilter"}));
+  EXPECT_EQ(document["groups"][1]["pods"], json({"default/c"}));
+}
+
+TEST_F(PendingPodsTest, AVerdictNamesThePluginByWhichPreFilterRulesNodesOut) {
+  Fill();
+  Apply(test::MakePod().Name("a").ClaimVolume("gone"));
+  simulation_->RunDue();
+  const json document = json::parse(*PodVerdict(*simulation_, "default/a"));
+  const json& nearest = document["nearMisses"][0];
+  EXPECT_EQ(nearest["plugin"], "VolumeRestrictions");
+  EXPECT_EQ(nearest["reasons"], json({"persistentvolumeclaim \"gone\" not found"}));
+  EXPECT_FALSE(document["verdict"]["nodes"]["n1"].contains("plugin"));
+}
+
 TEST_F(PendingPodsTest, ATableHasALineForEachGroup) {
   Fill();
   Apply(test::MakePod().Name("a").Req({{"cpu", "8"}}));
@@ -173,8 +204,27 @@ TEST_F(PendingPodsTest, AVerdictTellsNearMissesAndPreemption) {
   EXPECT_EQ(nearest["plugin"], "NodeResourcesFit");
   EXPECT_EQ(document["verdict"]["preemption"]["best"], json({"n1"}));
   EXPECT_EQ(document["verdict"]["nodes"].size(), 3u);
-  EXPECT_EQ(json::parse(*PodVerdict(*simulation_, "default/low"))["node"], "n1");
+  EXPECT_FALSE(document.contains("node"));
   EXPECT_FALSE(PodVerdict(*simulation_, "default/none"));
+}
+
+TEST_F(PendingPodsTest, APodOnANodeIsJudgedAsIfItWaitedAndStaysThere) {
+  Fill();
+  Apply(test::MakePod().Name("beside").OnNode("n1").Req({{"cpu", "1"}}));
+  simulation_->RunDue();
+  for (int i = 0; i < 2; ++i) {
+    const json document = json::parse(*PodVerdict(*simulation_, "default/low"));
+    EXPECT_EQ(document["node"], "n1");
+    EXPECT_EQ(document["verdict"]["placedOn"], "n1");
+    // Its own room does not count.
+    EXPECT_EQ(document["verdict"]["best"], json({"n1"}));
+  }
+  EXPECT_EQ(simulation_->FindPod("default/low")->spec.node_name, "n1");
+  EXPECT_EQ(Judged()["pending"], 0);
+  Apply(test::MakePod().Name("more").Req({{"cpu", "1"}}));
+  simulation_->RunDue();
+  EXPECT_EQ(json::parse(*PodVerdict(*simulation_, "default/more"))["verdict"]["best"],
+            json({"n2"}));
 }
 
 TEST_F(PendingPodsTest, FixesComeAsTextWithTheNodesThatTakeThePodThen) {
