@@ -7,6 +7,7 @@
 
 #include "src/app/daemon/settings.h"
 #include "src/base/logging.h"
+#include "src/config/other_plugins.h"
 
 namespace berth::app {
 namespace {
@@ -55,6 +56,9 @@ void ConfigReloader::Poll() {
   if (!settings) {
     Report(flags_.config, metrics_, Fail(settings.error()));
     return;
+  }
+  for (const std::string& warning : config::OldPluginWarnings(settings->configuration)) {
+    base::LogWarning(warning);
   }
   apply_(std::move(settings->configuration),
          [file = flags_.config, &registry = metrics_](const Result<void>& result) {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "src/base/logging.h"
+
 namespace berth::app {
 namespace {
 
@@ -124,6 +126,19 @@ TEST_F(ConfigReloaderTest, ARefusedConfigurationIsAFailure) {
   EXPECT_THAT(applied_, SizeIs(1));
   EXPECT_EQ(Reloads("failure"), 1);
   EXPECT_EQ(LastSuccessful(), 0);
+}
+
+TEST_F(ConfigReloaderTest, PluginsOfOlderReleasesAreWarnedOf) {
+  Watch();
+  Write("config.yaml",
+        "profiles: [{plugins: {score: {enabled: [{name: NodeResourcesMostAllocated}]}}}]");
+  testing::internal::CaptureStderr();
+  Poll();
+  Poll();
+  base::FlushLogs();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("is of older releases; write in its place scoringStrategy"));
+  EXPECT_THAT(applied_, SizeIs(1));
 }
 
 TEST_F(ConfigReloaderTest, FlagsStillOverrideTheFile) {

@@ -68,6 +68,17 @@ TEST_F(SettingsTest, AFeatureGateAddsItsPluginsToTheDefaults) {
             (config::PluginRef{"Gang", 2}));
 }
 
+TEST_F(SettingsTest, PluginsOfOlderReleasesAreAmongTheWarnings) {
+  RunFlags flags;
+  flags.config =
+      File("profiles: [{plugins: {score: {enabled: [{name: NodeResourcesMostAllocated}]}}}]\n");
+  const auto settings = ResolveSettings(flags, kPlugins);
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_THAT(settings->warnings(),
+              testing::ElementsAre(testing::HasSubstr("\"NodeResourcesMostAllocated\" is of older "
+                                                      "releases; write in its place ")));
+}
+
 TEST_F(SettingsTest, WithAFileTheDeprecatedFlagsAreIgnored) {
   RunFlags flags;
   flags.config = File("clientConnection: {kubeconfig: f, qps: 3}\n");
