@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -96,6 +97,37 @@ func TestAlertsAreWellFormedAndSayWhatToDo(t *testing.T) {
 		if r.Labels["severity"] == "" || r.For == "" {
 			t.Errorf("%s has no severity or fires at once", r.Alert)
 		}
+	}
+}
+
+// Each replica knows all pods, so a sum over replicas counts them once for each that is no leader, too.
+func TestSumsOfPodsAreTheLeadersAlone(t *testing.T) {
+	ofEach := []string{"scheduler_pending_pods", "scheduler_unschedulable_pods", "scheduler_cache_size", "scheduler_queue_incoming_pods_total"}
+	const leaders = `\{[^}]*\}(\[[^\]]*\]\))? unless on \(job, instance\) \(leader_election_master_status\{`
+	exprs := map[string]string{}
+	for _, panel := range panels(t) {
+		for _, target := range panel.Targets {
+			exprs["panel "+panel.Title+": "+target.Expr] = target.Expr
+		}
+	}
+	_, rules := alerts(t)
+	for _, r := range rules {
+		exprs["alert "+r.Alert] = r.Expr
+	}
+	found := map[string]bool{}
+	for what, expr := range exprs {
+		for _, metric := range ofEach {
+			if !strings.Contains(expr, metric) {
+				continue
+			}
+			found[metric] = true
+			if len(regexp.MustCompile(metric+leaders).FindAllString(expr, -1)) != strings.Count(expr, metric) {
+				t.Errorf("%s sums %s of all replicas", what, metric)
+			}
+		}
+	}
+	if len(found) != len(ofEach) {
+		t.Errorf("only %v are shown", found)
 	}
 }
 
