@@ -45,7 +45,7 @@ func TestCommandsEndAtOnceWhereWaitingIsInVain(t *testing.T) {
 			"The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n"},
 	}
 	for _, c := range cases {
-		for _, command := range [][]string{{"explain"}, {"simulate"}, {"packing"}, {"dump"}, {"why", "web"}} {
+		for _, command := range [][]string{{"explain"}, {"simulate"}, {"packing"}, {"plan", "--goal", "pending"}, {"dump"}, {"why", "web"}, {"ui"}} {
 			began := time.Now()
 			out, err := exec.CommandContext(e.ctx, program.Path, append(command, "--kubeconfig", c.kubeconfig)...).CombinedOutput()
 			took := time.Since(began)

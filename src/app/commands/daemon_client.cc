@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/app/commands/daemon_client.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -121,8 +122,10 @@ client::ServerConfig ServerOf(const DaemonFlags& flags, client::UserConfig user)
   return server;
 }
 
-client::ResponseResult AskDaemon(client::ServerConfig server, const std::string& path) {
-  return Get(std::move(server), path, "*/*", kPatience);
+client::ResponseResult AskDaemon(client::ServerConfig server, const std::string& path,
+                                 Duration longest) {
+  const Duration patience = longest > Duration::zero() ? std::min(longest, kPatience) : kPatience;
+  return Get(std::move(server), path, "*/*", patience);
 }
 
 client::ResponseResult Get(client::ServerConfig server, const std::string& path,

@@ -41,7 +41,9 @@ client::ServerConfig ServerOf(const DaemonFlags& flags, client::UserConfig user)
 // success, with code 0 or the answer's.
 client::ResponseResult Get(client::ServerConfig server, const std::string& path,
                            const std::string& accept, Duration timeout);
-// The same of a daemon, which has time enough for each of its answers.
-client::ResponseResult AskDaemon(client::ServerConfig server, const std::string& path);
+// The same of a daemon, which has time enough for each of its answers, and no more than `longest`
+// where that is not zero.
+client::ResponseResult AskDaemon(client::ServerConfig server, const std::string& path,
+                                 Duration longest);
 
 }  // namespace berth::app

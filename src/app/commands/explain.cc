@@ -97,14 +97,14 @@ explain::TableLimits LimitsOf(const OfflineFlags& flags) {
 // More pods than anyone reads one by one, and nothing is asked of each: alike ones together.
 bool AreGrouped(const std::vector<std::string>& keys, const OfflineFlags& flags) {
   constexpr size_t kMostAlone = 20;
-  return keys.size() > kMostAlone && flags.output == OutputFormat::kTable &&
-         flags.namespace_.empty() && !flags.fix && !flags.preemption && !flags.claims;
+  return keys.size() > kMostAlone && flags.output == OutputFormat::kTable && !flags.fix &&
+         !flags.preemption && !flags.claims;
 }
 
-void PrintGroups(simulator::Simulation& simulation) {
+void PrintGroups(const OfflineFlags& flags, simulator::Simulation& simulation) {
   const base::RealClock clock;
   Progress progress("Judging");
-  questions::PendingPods pods(simulation, clock);
+  questions::PendingPods pods(simulation, clock, flags.namespace_);
   while (!pods.complete()) pods.Judge(std::chrono::milliseconds(200));
   std::string text;
   pods.AppendTable(text);
@@ -182,7 +182,8 @@ int ExplainByDaemon(const OfflineFlags& flags) {
     if (!server) return FailWith(server.error().message);
     user = std::move(server->user);
   }
-  const auto answer = AskDaemon(ServerOf(flags.daemon, std::move(user)), PathOf(flags));
+  const auto answer =
+      AskDaemon(ServerOf(flags.daemon, std::move(user)), PathOf(flags), flags.request_timeout);
   if (!answer) return FailWith(InKubectlsWords(answer.error(), flags.daemon.url));
   return PrintAnswer(flags, answer->body);
 }
@@ -214,11 +215,9 @@ Result<std::optional<int>> ExplainByLeader(const OfflineFlags& flags) {
   }
   const auto forward = PortForward::Open(*leader, {flags.kubeconfig, flags.context}, patience);
   if (!forward) return judged_here(leader->Key(), forward.error().message);
-  DaemonFlags daemon = flags.daemon;
-  daemon.url = (*forward)->url();
-  // The API server and the kubelet say whose port it is; the certificate is one of its own.
-  daemon.insecure_skip_tls_verify = daemon.certificate_authority.empty();
-  const auto answer = AskDaemon(ServerOf(daemon, std::move(server->user)), PathOf(flags));
+  const DaemonFlags daemon = DaemonBehind(**forward, flags.daemon);
+  const auto answer =
+      AskDaemon(ServerOf(daemon, std::move(server->user)), PathOf(flags), flags.request_timeout);
   if (answer) return std::optional(PrintAnswer(flags, answer->body));
   if (answer.error().code == 404) return std::nullopt;
   return judged_here(leader->Key(), InKubectlsWords(answer.error(), daemon.url));
@@ -241,7 +240,7 @@ int Explain(OfflineCommand command, const std::vector<std::string>& arguments,
   const auto keys = PodsToJudge(*flags, simulation);
   if (!keys) return FailWith(keys.error().message);
   if (AreGrouped(*keys, *flags)) {
-    PrintGroups(simulation);
+    PrintGroups(*flags, simulation);
     base::FlushLogs();
     return kDone;
   }

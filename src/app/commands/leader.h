@@ -5,6 +5,7 @@
 #include <string>
 
 #include "berth/time.h"
+#include "src/app/commands/daemon_client.h"
 #include "src/client/api_client.h"
 #include "src/client/kubeconfig.h"
 
@@ -65,5 +66,8 @@ class PortForward {
   int output_;  // what kubectl prints
   std::string url_;
 };
+
+// The leader as a daemon that is asked, at the other end of the port; else as the flags say.
+DaemonFlags DaemonBehind(const PortForward& forward, DaemonFlags flags);
 
 }  // namespace berth::app

@@ -6,16 +6,18 @@
 #include <optional>
 #include <utility>
 
+#include "src/app/commands/daemon_client.h"
 #include "src/app/commands/input_summary.h"
 #include "src/app/commands/leader.h"
 #include "src/app/commands/live_cluster.h"
+#include "src/app/commands/output.h"
 #include "src/app/commands/progress.h"
 #include "src/app/commands/replay.h"
 #include "src/app/commands/server_error.h"
 #include "src/app/daemon/settings.h"
 #include "src/app/version.h"
 #include "src/base/clock.h"
-#include "src/base/logging.h"
+#include "src/documents/parse.h"
 #include "src/informers/kinds.h"
 #include "src/recording/setup.h"
 #include "src/simulator/cluster_files.h"
@@ -81,8 +83,8 @@ Result<void> FillFromServer(const OfflineFlags& flags, simulator::Simulation& si
         }
         break;
       case informers::EventType::kUndecodable:
-        base::LogWarning("An object cannot be read",
-                         {{"object", event.undecodable->key}, {"err", event.undecodable->error}});
+        PrintNote("Warning: " + event.undecodable->key +
+                  " cannot be read: " + event.undecodable->error);
         simulation.Post(std::move(event));
         break;
       case informers::EventType::kSynced:
@@ -111,8 +113,8 @@ void PrintWarnings(const simulator::Cluster& cluster) {
 simulator::SimulationOptions SimulationOptionsFor(config::SchedulerConfiguration configuration,
                                                   const Features& features, uint64_t seed) {
   if (!configuration.extenders.empty()) {
-    base::LogWarning(
-        "The extenders of the configuration are not asked: what follows is decided "
+    PrintNote(
+        "Warning: the extenders of the configuration are not asked: what follows is decided "
         "without them");
   }
   simulator::SimulationOptions options;
@@ -149,31 +151,76 @@ void AddDefaultProfile(const RunFlags& flags, const InTreePlugins& plugins,
   configuration.profiles.push_back(std::move(profile));
 }
 
-// By the configuration of the Berth that leads in the live cluster; nullopt where there is none, or
-// it may not be read. Errors: the API server cannot be asked at all, or the text is no
-// configuration.
-Result<std::optional<Settings>> SettingsOfTheCluster(const OfflineFlags& flags,
-                                                     const InTreePlugins& plugins) {
-  const auto server = FindLiveCluster(flags);
+// What a scheduler is configured by, and where that stands.
+struct FoundConfiguration {
+  std::string text;
+  std::string name;
+};
+
+// What the leader itself says. Errors: it cannot be asked, or is no Berth.
+Result<FoundConfiguration> AskForConfiguration(const Leader& leader, const OfflineFlags& flags,
+                                               client::UserConfig user, Duration patience) {
+  if (flags.daemon.none) return Fail("--daemon=none");
+  const auto forward = PortForward::Open(leader, {flags.kubeconfig, flags.context}, patience);
+  if (!forward) return Fail(forward.error());
+  const std::string path = "/configz";
+  const auto answer =
+      AskDaemon(ServerOf(DaemonBehind(**forward, flags.daemon), std::move(user)), path, patience);
+  if (!answer) return Fail(InKubectlsWords(answer.error(), (*forward)->url()));
+  const auto document = documents::ParseJson(answer->body, path);
+  if (!document) return Fail(document.error());
+  const ConfigValue* configuration =
+      document->map() == nullptr ? nullptr : document->Find("componentconfig");
+  if (configuration == nullptr) return Fail(path + " has no componentconfig");
+  return FoundConfiguration{configuration->ToJson(), path + " of " + leader.Key()};
+}
+
+// The configuration of the Berth that leads in the live cluster: its ConfigMap, else what it says
+// itself. nullopt: there is none, or it cannot be read, which standard error says. Errors: the API
+// server cannot be asked at all.
+Result<std::optional<FoundConfiguration>> ConfigurationOfTheCluster(const OfflineFlags& flags) {
+  auto server = FindLiveCluster(flags);
   if (!server) return Fail(server.error());
   const std::string lease = flags.daemon.lease.empty() ? kDefaultLease : flags.daemon.lease;
   const Duration patience = flags.request_timeout > Duration::zero()
                                 ? std::min(flags.request_timeout, kShortPatience)
                                 : kShortPatience;
-  const auto refused = [&](const client::ApiError& error) -> Result<std::optional<Settings>> {
-    if (error.code == 403 || !IsFinal(error)) return std::nullopt;
-    return Fail(InKubectlsWords(error, server->cluster.server));
+  const auto is_in_vain = [](const client::ApiError& error) {
+    return error.code != 403 && IsFinal(error);
   };
   const auto leader = FindLeader(*server, lease, patience);
-  if (!leader) return refused(leader.error());
-  if (leader->config_map.empty()) return std::nullopt;
-  const auto text = ConfigurationOf(*leader, *server, patience);
-  if (!text) return refused(text.error());
-  const std::string name = "ConfigMap " + leader->namespace_ + "/" + leader->config_map;
-  auto settings = ResolveSettings(flags.run, plugins, *text, name);
+  if (!leader) {
+    if (!is_in_vain(leader.error())) return std::nullopt;
+    return Fail(InKubectlsWords(leader.error(), server->cluster.server));
+  }
+  if (!leader->config_map.empty()) {
+    auto text = ConfigurationOf(*leader, *server, patience);
+    if (text) {
+      return FoundConfiguration{*std::move(text),
+                                "ConfigMap " + leader->namespace_ + "/" + leader->config_map};
+    }
+    if (is_in_vain(text.error())) {
+      return Fail(InKubectlsWords(text.error(), server->cluster.server));
+    }
+  }
+  auto said = AskForConfiguration(*leader, flags, std::move(server->user), patience);
+  if (said) return *std::move(said);
+  PrintNote("Warning: judged by kube-scheduler's default configuration: that of " + leader->Key() +
+            " cannot be read (--config names another): " + said.error().message);
+  return std::nullopt;
+}
+
+// By the configuration of the cluster; nullopt: it has none. Errors: also a text that is none.
+Result<std::optional<Settings>> SettingsOfTheCluster(const OfflineFlags& flags,
+                                                     const InTreePlugins& plugins) {
+  const auto found = ConfigurationOfTheCluster(flags);
+  if (!found) return Fail(found.error());
+  if (!*found) return std::nullopt;
+  const auto& [text, name] = **found;
+  auto settings = ResolveSettings(flags.run, plugins, text, name);
   if (!settings) return Fail(settings.error().Within("--config is not given"));
   AddDefaultProfile(flags.run, plugins, settings->configuration);
-  std::fputs(("Configured by " + name + ".\n").c_str(), stderr);
+  PrintNote("Configured by " + name + ".");
   return *std::move(settings);
 }
 
@@ -190,7 +237,7 @@ Result<simulator::SimulationOptions> SimulationOptionsOf(const OfflineFlags& fla
                                                          const InTreePlugins& plugins) {
   auto settings = SettingsOf(flags, plugins);
   if (!settings) return Fail(settings.error());
-  for (const std::string& warning : settings->warnings()) base::LogWarning(warning);
+  for (const std::string& warning : settings->warnings()) PrintNote("Warning: " + warning);
   const Features features = settings->features();
   return SimulationOptionsFor(std::move(settings->configuration), features, flags.seed);
 }

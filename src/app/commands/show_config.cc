@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "src/app/commands/output.h"
 #include "src/app/daemon/settings.h"
 #include "src/app/flags/flag_set.h"
 #include "src/app/flags/offline_flags.h"
@@ -88,7 +89,7 @@ int ShowConfig(const std::vector<std::string>& arguments, const std::string& pro
     const std::string& file = flags->run.config;
     return FailWith((file.empty() ? tried.error() : tried.error().Within(file)).message);
   }
-  for (const std::string& warning : settings->warnings()) base::LogWarning(warning);
+  for (const std::string& warning : settings->warnings()) PrintNote("Warning: " + warning);
   const config::SchedulerConfiguration configuration =
       config::WithoutSecrets(settings->configuration);
   const std::string text = flags->json ? config::ToDocument(configuration).ToJson() + "\n"

@@ -154,7 +154,7 @@ void AddServer(FlagSet& flags, OfflineFlags& out) {
 }
 
 void AddNamespace(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
-  const bool one_pod = command == OfflineCommand::kWhy;
+  const bool one_pod = command == OfflineCommand::kWhy || command == OfflineCommand::kPlan;
   const char* meaning = "Shows pods of this namespace alone; all count.";
   if (one_pod) meaning = "The pod's namespace (that of the context, else default).";
   if (command == OfflineCommand::kUi) {
@@ -190,7 +190,7 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
         });
   }
   const bool judges = command == OfflineCommand::kExplain || command == OfflineCommand::kWhy;
-  if (judges || command == OfflineCommand::kSimulate || command == OfflineCommand::kUi) {
+  if (command != OfflineCommand::kPacking && command != OfflineCommand::kDump) {
     AddNamespace(command, flags, out);
   }
   if (!judges) return;
@@ -216,10 +216,15 @@ void AddGoal(FlagSet& flags, OfflineFlags& out) {
   flags.Group("Plan flags");
   flags.Add(
       "goal", "GOAL",
-      "fit=NAMESPACE/NAME: the pending pod has a node; pending[=PRIORITY]: so have all of at least "
-      "that priority; empty=NODE: the node "
-      "has no pod but those of DaemonSets and of its kubelet.",
+      "fit=POD: the pending pod, NAME, pod/NAME or NAMESPACE/NAME, has a node; pending[=PRIORITY]: "
+      "so have all of at least that priority; empty=NODE: the node has no pod but those of "
+      "DaemonSets and of its kubelet.",
       [&out](const std::string& value) -> Result<void> {
+        constexpr std::string_view kFit = "fit=";
+        if (value.starts_with(kFit)) {
+          out.goal = plan::Goal{.kind = plan::Goal::Kind::kFit};
+          return SetPod(value.substr(kFit.size()), out);
+        }
         auto goal = plan::Goal::Parse(value);
         if (!goal) return Fail(goal.error());
         out.goal = std::move(*goal);
@@ -366,6 +371,7 @@ Result<OfflineFlags> ParseOfflineFlags(OfflineCommand command,
   }
   if (auto checked = CheckWhatIf(out.what_if); !checked) return Fail(checked.error());
   if (auto completed = CompletePod(out); !completed) return Fail(completed.error());
+  if (out.goal && out.goal->kind == plan::Goal::Kind::kFit) out.goal->name = out.pod;
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -105,7 +106,9 @@ class LeaderTest : public testing::Test {
     peer.Answer(200, List(""));
   }
   void ServeDaemon(const test::ServedRequest& request, test::ServerPeer& peer) {
+    if (late_) return peer.WaitForPeer();
     const std::scoped_lock lock(mutex_);
+    if (request.target == "/configz") return peer.Answer(200, configz_);
     asked_ = request.target;
     shown_ = request.header("authorization");
     peer.Answer(daemon_code_, daemon_says_, "text/plain");
@@ -116,6 +119,8 @@ class LeaderTest : public testing::Test {
   std::map<std::string, int> refused_;
   std::string asked_;
   std::string shown_;
+  std::string configz_;
+  std::atomic<bool> late_ = false;
   int daemon_code_ = 200;
   std::string daemon_says_ = "shop/web: unschedulable (profile berth)\n\n  Backs off.\n";
   test::TempFolder folder_;
@@ -184,6 +189,36 @@ TEST_F(LeaderTest, WhatTheLeaderCannotSayIsJudgedHereByItsConfiguration) {
   EXPECT_THAT(err_, HasSubstr("Judged here, as the scheduler that holds the lease "
                               "berth-system/berth could not be asked: Error from server"));
   EXPECT_THAT(out_, HasSubstr("no profile is named \"berth\""));
+}
+
+// As on a control plane, where its file is the host's.
+TEST_F(LeaderTest, WithoutAConfigMapItSaysItselfHowItIsConfigured) {
+  objects_[kPodPath] = R"({"spec":{"containers":[{"args":["run"]}]}})";
+  daemon_code_ = 404;
+  configz_ = R"({"componentconfig":{"apiVersion":"kubescheduler.config.k8s.io/v1",
+    "kind":"KubeSchedulerConfiguration","profiles":[{"schedulerName":"berth"}]}})";
+  EXPECT_EQ(RunWhy({"web"}), kDone) << err_;
+  EXPECT_THAT(out_, StartsWith("shop/web: scheduled (profile berth)\n"));
+  EXPECT_THAT(err_, StartsWith("Configured by /configz of berth-system/berth-abc.\n"));
+  const std::string begins =
+      "Warning: judged by kube-scheduler's default configuration: that of berth-system/berth-abc "
+      "cannot be read (--config names another): ";
+  configz_ = "{}";
+  EXPECT_EQ(RunWhy({"web"}), kNegative);
+  EXPECT_THAT(err_, StartsWith(begins + "/configz has no componentconfig\n"));
+  Kubectl("echo 'error: unable to forward port' >&2; exit 1");
+  EXPECT_EQ(RunWhy({"web"}), kNegative);
+  EXPECT_THAT(err_, HasSubstr(begins + "kubectl port-forward: error: unable to forward port\n"));
+  EXPECT_THAT(out_, HasSubstr("no profile is named \"berth\""));
+}
+
+// The daemon answers after that, if at all.
+TEST_F(LeaderTest, ADaemonHasTheTimeThatTheFlagSays) {
+  late_ = true;
+  const std::string url = "--daemon=https://127.0.0.1:" + std::to_string(daemon_.port());
+  EXPECT_EQ(RunWhy({"web", url, "--insecure-skip-tls-verify", "--request-timeout=200ms"}),
+            kBadInput);
+  EXPECT_THAT(err_, StartsWith("Unable to connect to the server: "));
 }
 
 TEST_F(LeaderTest, NoneIsAskedWhereAnotherConfigurationIsTriedOrNoneIsWanted) {

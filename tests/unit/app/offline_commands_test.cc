@@ -795,6 +795,16 @@ TEST_F(OfflineCommandsTest, APlanIsPrintedAndItsLackEndsWithOne) {
             "  WAVE  POD          FROM  TO  FREES\n"
             "     1  default/a    n1    n2  2 cpu\n"
             "     1  default/big  -     n1\n");
+  const std::string table = out_;
+  for (const Arguments& named :
+       {Arguments{"--goal=fit=big"}, {"--goal=fit=pod/big"}, {"--goal=fit=big", "-n", "default"}}) {
+    EXPECT_EQ(Run(Plan, named), kDone) << err_;
+    EXPECT_EQ(out_, table);
+  }
+  EXPECT_EQ(Run(Plan, {"--goal=fit=big", "-n", "shop"}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("the cluster has no pod shop/big"));
+  EXPECT_EQ(Run(Plan, {"--goal=fit="}), kBadInput);
+  EXPECT_THAT(err_, HasSubstr("must be a name, pod/NAME or NAMESPACE/NAME"));
   EXPECT_EQ(Run(Plan, {"--goal", "empty=n2", "-o", "json"}), kNegative);
   EXPECT_THAT(out_, HasSubstr(R"("outcome":"impossible")"));
   EXPECT_EQ(Run(Plan, {"--goal=fit=default/none"}), kBadInput);
@@ -849,8 +859,9 @@ TEST_F(OfflineCommandsTest, EachAnswerSaysWhatWasRead) {
     text += "---\n{apiVersion: v1, kind: Node, metadata: {name: n-" + std::to_string(i) + "}}\n";
   }
   file_ = folder_.Write("kinds.yaml", text);
-  for (const auto command : {Simulate, Explain, Packing}) {
-    EXPECT_EQ(Run(command, {}), kDone);
+  for (const auto command : {Simulate, Explain, Packing, Plan, Dump}) {
+    EXPECT_EQ(Run(command, command == Plan ? Arguments{"--goal=fit=default/fits"} : Arguments{}),
+              kDone);
     EXPECT_EQ(err_,
               "Read 1,201 nodes, 3 pods (2 pending), 1 other object; "
               "skipped 1 ended pod, 1 Deployment (not expanded), 1 Job (not expanded), 1 "
@@ -879,6 +890,24 @@ TEST_F(OfflineCommandsTest, WhatIsOddIsAWarningAsKubectlPrintsIt) {
   EXPECT_EQ(Run(Explain, {}), kDone);
   EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 102);
   EXPECT_THAT(err_, HasSubstr("\nWarning: 5 more of these\nRead 1 node, 3 pods (2 pending).\n"));
+}
+
+TEST_F(OfflineCommandsTest, WhatIsOddAboutAConfigurationIsAWarningAsKubectlPrintsIt) {
+  const auto config = [this](const std::string& body) {
+    return folder_.Write("config.yaml",
+                         "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                         "kind: KubeSchedulerConfiguration\n" +
+                             body);
+  };
+  Run(Explain, {"--config", config("profiles: [{plugins: {score: {enabled: [{name: "
+                                   "NodeResourcesMostAllocated}]}}}]")});
+  EXPECT_THAT(err_, StartsWith("Warning: profile \"default-scheduler\": plugin "
+                               "\"NodeResourcesMostAllocated\" is of older releases; write in its "
+                               "place scoringStrategy: {type: MostAllocated}"));
+  const std::string file = config("extenders: [{urlPrefix: 'http://x', filterVerb: f}]");
+  EXPECT_EQ(Run(Explain, {"--config", file}), kDone);
+  EXPECT_THAT(err_, StartsWith("Warning: the extenders of the configuration are not asked: what "
+                               "follows is decided without them\nRead 1 node, "));
 }
 
 TEST_F(OfflineCommandsTest, ADumpWithoutNodesOrPodsIsNoCluster) {
@@ -1152,6 +1181,8 @@ TEST_F(OfflineCommandsTest, EachDocumentTellsItsVersion) {
     EXPECT_EQ(versions_, 1u);
     EXPECT_EQ(Run(Simulate, {"--drain=n1", format}), kDone);
     EXPECT_EQ(versions_, 1u);
+    EXPECT_EQ(Run(Plan, {"--goal=fit=default/fits", format}), kDone);
+    EXPECT_EQ(versions_, 1u);
   }
   EXPECT_EQ(Run(Explain, {}), kDone);
   EXPECT_EQ(versions_, 0u) << "of a table";
@@ -1180,6 +1211,13 @@ TEST_F(OfflineCommandsTest, ManyPodsAreGroupedUnlessAllIsAskedFor) {
   EXPECT_EQ(Run(Explain, {}), kDone);
   EXPECT_THAT(out_, StartsWith("PODS  RESULT         FIRST"));
   EXPECT_THAT(out_, HasSubstr("\n  41  unschedulable  default/big-0"));
+  const std::string all = out_;
+  file_ = folder_.Write("many.yaml", cluster +
+                                         "---\n{apiVersion: v1, kind: Pod, metadata: {name: big, "
+                                         "namespace: shop}, spec: {containers: [{name: c, "
+                                         "resources: {requests: {cpu: 9}}}]}}\n");
+  EXPECT_EQ(Run(Explain, {"-n", "default"}), kDone);
+  EXPECT_EQ(out_, all) << "but for those of others";
   EXPECT_EQ(Run(Explain, {"-owide"}), kDone);
   EXPECT_THAT(out_, HasSubstr("default/big-39: unschedulable"));
 }
