@@ -166,6 +166,11 @@ func (e *env) startAs(user controlplane.User, config string, args ...string) *da
 
 func (e *env) startWith(options daemon.Options) *daemon.Daemon {
 	e.Helper()
+	return e.startProgram(program, options)
+}
+
+func (e *env) startProgram(program daemon.Program, options daemon.Options) *daemon.Daemon {
+	e.Helper()
 	options.Dir, options.Seed = e.dir, 1
 	options.Name = fmt.Sprintf("%s-%d", program.Name, len(e.daemons)+1)
 	d, err := daemon.Start(program, options)

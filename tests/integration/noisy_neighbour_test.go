@@ -137,6 +137,7 @@ func (e *endpoints) probe(done <-chan struct{}) <-chan time.Duration {
 type bindHook struct {
 	delay   time.Duration
 	refuses bool
+	sees    func(binding []byte) // if set: what is asked about, as JSON
 }
 
 // hookBindings has the API server ask a webhook about each bind of this test's pods. It returns how often that was asked.
@@ -152,6 +153,9 @@ func (e *env) hookBindings(hook bindHook) (asked func() int) {
 		}
 		mu.Lock()
 		count++
+		if hook.sees != nil {
+			hook.sees(review.Request.Object.Raw)
+		}
 		mu.Unlock()
 		select {
 		case <-time.After(hook.delay):

@@ -11,12 +11,14 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"berth.dev/tests/controlplane"
 	"berth.dev/tests/internal/daemon/workload"
@@ -35,7 +37,7 @@ func (m marks) String() string {
 
 // TestWhatOthersReadOfASchedulerIsTheSame leaves pods in each of the states that others act upon, with no kubelets, so that they
 // stay: conditions with reason and message, nominated nodes, events, and annotations of claims are word for word
-// kube-scheduler's. What each is for stands in docs/works_with.md.
+// kube-scheduler's. What each is for stands in docs/read_by_others.md.
 func TestWhatOthersReadOfASchedulerIsTheSame(t *testing.T) {
 	ours, theirs, told := besideBoth(t, controlplane.Options{ControllerManager: true}, leaveMarks)
 	if !told {
@@ -186,4 +188,91 @@ func (s *story) readMarks() marks {
 		}
 	}
 	return all
+}
+
+// preempted is what became of a Job whose pod was preempted.
+type preempted struct {
+	failed   int32         // pods that count against its backoffLimit
+	replaced time.Duration // from the end of its pod until there is another
+}
+
+func (p preempted) String() string {
+	return fmt.Sprintf("%d pods failed, another one after %s", p.failed, p.replaced.Round(10*time.Millisecond))
+}
+
+// TestAJobIsNotFailedByPreemption has the Job controller read why a pod ended: with a policy that ignores disruptions, and no
+// failure allowed, the Job whose pod is preempted goes on. The kubelet's part is the test's.
+func TestAJobIsNotFailedByPreemption(t *testing.T) {
+	ours, theirs, told := besideBoth(t, controlplane.Options{ControllerManager: true}, preemptAJob)
+	if told && ours.failed != theirs.failed {
+		t.Errorf("%d pods failed, beside kube-scheduler %d", ours.failed, theirs.failed)
+	}
+}
+
+func preemptAJob(s *story) preempted {
+	s.createNodes(workload.Node("only", workload.Allocatable("cpu", "2")))
+	_, err := s.admin.SchedulingV1().PriorityClasses().Create(s.ctx, &schedulingv1.PriorityClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000,
+	}, metav1.CreateOptions{})
+	s.must(err)
+	pod := workload.Pod("", workload.Requests("cpu", "2"))
+	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: batchv1.JobSpec{
+		BackoffLimit: new(int32),
+		Template:     corev1.PodTemplateSpec{Spec: pod.Spec},
+		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+			Action:          batchv1.PodFailurePolicyActionIgnore,
+			OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+		}}},
+	}}
+	jobs := s.admin.BatchV1().Jobs(namespace)
+	_, err = jobs.Create(s.ctx, job, metav1.CreateOptions{})
+	s.must(err)
+	// The Job's pod, other than that one, of which this is so.
+	awaitJobPod := func(what, other string, passes func(pod *corev1.Pod) bool) (found *corev1.Pod) {
+		s.Helper()
+		s.must(s.pods.Await(s.within(time.Minute), "a pod of the Job, "+what, func(pods map[string]*corev1.Pod) bool {
+			for name, pod := range pods {
+				if pod.Labels[batchv1.JobNameLabel] == "job" && name != other && passes(pod) {
+					found = pod
+					return true
+				}
+			}
+			return false
+		}))
+		return found
+	}
+	become := func(pod *corev1.Pod, phase corev1.PodPhase) {
+		s.Helper()
+		_, err := s.admin.CoreV1().Pods(namespace).Patch(s.ctx, pod.Name, types.MergePatchType,
+			fmt.Appendf(nil, `{"status":{"phase":%q}}`, phase), metav1.PatchOptions{}, "status")
+		s.must(err)
+	}
+	first := awaitJobPod("bound", "", workload.IsBound)
+	become(first, corev1.PodRunning)
+	s.createPods(workload.Pod("urgent", workload.Requests("cpu", "2"), workload.PriorityClass("urgent")))
+	awaitJobPod("about to end", "", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	// What a kubelet does: the containers end, and the pod is gone once controllers let it go.
+	ended := time.Now()
+	become(first, corev1.PodFailed)
+	s.must(workload.DeletePod(s.ctx, s.admin, namespace, first.Name))
+	_, err = s.pods.AwaitPod(s.within(time.Minute), "urgent", "bound", workload.IsBound)
+	s.must(err)
+	second := awaitJobPod("another one, and refused", first.Name, workload.IsUnschedulable)
+	result := preempted{replaced: time.Since(ended)}
+	s.must(workload.DeletePod(s.ctx, s.admin, namespace, "urgent"))
+	awaitJobPod("bound", first.Name, workload.IsBound)
+	become(second, corev1.PodSucceeded)
+	s.eventually(time.Minute, "the Job's end", func() bool {
+		job, err = jobs.Get(s.ctx, "job", metav1.GetOptions{})
+		s.must(err)
+		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
+		})
+	})
+	result.failed = job.Status.Failed
+	if result.failed > 0 || job.Status.Succeeded != 1 {
+		s.Errorf("the Job ended with %d pods failed and %d succeeded: %+v", job.Status.Failed, job.Status.Succeeded, job.Status.Conditions)
+	}
+	return result
 }
