@@ -67,6 +67,7 @@ CONTENTS = {
         "docs/cel.md",
         "docs/compatibility.md",
         "docs/works_with.md",
+        "docs/read_by_others.md",
         "docs/glossary.md",
         "CHANGELOG.md",
         "SECURITY.md",
