@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	dto "github.com/prometheus/client_model/go"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -132,9 +133,12 @@ func TestSumsOfPodsAreTheLeadersAlone(t *testing.T) {
 }
 
 // scraper makes user prometheus, who may do what the documentation tells: it has ClusterRole
-// system:monitoring. Returns a token.
-func scraper(t *testing.T) string {
+// system:monitoring, and may get these paths, too. Returns a token.
+func scraper(t *testing.T, paths ...string) string {
 	t.Helper()
+	if len(paths) > 0 {
+		grant(t, rbacv1.PolicyRule{NonResourceURLs: paths, Verbs: []string{"get"}})
+	}
 	// The API server knows the users of its token file; user nobody has no rights but these.
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "scraper"},
@@ -152,6 +156,25 @@ func scraper(t *testing.T) string {
 	return config.BearerToken
 }
 
+// grant lets user nobody do that until the test ends.
+func grant(t *testing.T, rule rbacv1.PolicyRule) {
+	t.Helper()
+	roles, bindings := shared.Client(controlplane.Admin).RbacV1().ClusterRoles(), shared.Client(controlplane.Admin).RbacV1().ClusterRoleBindings()
+	name := metav1.ObjectMeta{Name: "granted"}
+	_, err := roles.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: name, Rules: []rbacv1.PolicyRule{rule}}, metav1.CreateOptions{})
+	must(t, err)
+	_, err = bindings.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: name,
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: string(controlplane.Nobody)}},
+	}, metav1.CreateOptions{})
+	must(t, err)
+	t.Cleanup(func() {
+		_ = bindings.Delete(context.Background(), name.Name, metav1.DeleteOptions{})
+		_ = roles.Delete(context.Background(), name.Name, metav1.DeleteOptions{})
+	})
+}
+
 // ruleFile writes the groups where Prometheus and promtool find them.
 func ruleFile(t *testing.T, groups ruleGroups) string {
 	t.Helper()
@@ -162,7 +185,10 @@ func ruleFile(t *testing.T, groups ruleGroups) string {
 	return file
 }
 
-// prometheus runs the real one, with Berth as its only target, and waits for two scrapes.
+// scrapeJobs are the pages of metrics. The dashboard and the alerts look at job "berth".
+var scrapeJobs = map[string]string{"berth": "/metrics", "berth-slis": "/metrics/slis", "berth-resources": "/metrics/resources"}
+
+// prometheus runs the real one, with Berth as its only target, and waits for some scrapes.
 type prometheus struct{ url string }
 
 func startPrometheus(t *testing.T, target int, token string, rules ruleGroups, flags ...string) prometheus {
@@ -172,12 +198,17 @@ func startPrometheus(t *testing.T, target int, token string, rules ruleGroups, f
 global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
 rule_files: [%q]
 scrape_configs:
-  - job_name: berth
+`, ruleFile(t, rules))
+	for job, path := range scrapeJobs {
+		config += fmt.Sprintf(`
+  - job_name: %s
+    metrics_path: %s
     scheme: https
     authorization: {credentials: %q}
     tls_config: {insecure_skip_verify: true}
     static_configs: [{targets: ["127.0.0.1:%d"]}]
-`, ruleFile(t, rules), token, target)
+`, job, path, token, target)
+	}
 	file := filepath.Join(dir, "prometheus.yaml")
 	must(t, os.WriteFile(file, []byte(config), 0o600))
 	flags = append(flags, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
@@ -295,6 +326,45 @@ func TestPrometheusAnswersEveryPanelAndAlert(t *testing.T) {
 			ask("alert "+r.Alert, expr)
 		}
 	}
+}
+
+// TestPrometheusTakesEverySeriesOfEveryPage compares what it has stored with what it was shown.
+func TestPrometheusTakesEverySeriesOfEveryPage(t *testing.T) {
+	_, port := startShipped(t)
+	busy(t, "every-series", "berth")
+	pages := map[string]string{}
+	for job, path := range scrapeJobs {
+		pages[job] = get(t, port, path)
+	}
+	p := startPrometheus(t, port, scraper(t, "/metrics/resources"), ruleGroups{})
+	taken := 0
+	for job, page := range pages {
+		for name, family := range parse(t, page) {
+			series := map[string]int{name: len(family.GetMetric())}
+			switch family.GetType() {
+			case dto.MetricType_HISTOGRAM:
+				series = map[string]int{name + "_sum": len(family.GetMetric()), name + "_count": len(family.GetMetric()), name + "_bucket": 0}
+				for _, sample := range family.GetMetric() {
+					series[name+"_bucket"] += len(sample.GetHistogram().GetBucket())
+				}
+			case dto.MetricType_SUMMARY:
+				t.Errorf("%s is a summary, of which kube-scheduler has none", name)
+			}
+			for stored, want := range series {
+				// There may be more by now.
+				expr := fmt.Sprintf(`last_over_time({__name__=%q,job=%q}[1m])`, stored, job)
+				waitFor(t, fmt.Sprintf("Prometheus to have %d series %s of job %s", want, stored, job), func() bool {
+					found, err := p.query(expr)
+					return err == nil && found >= want
+				})
+				taken += want
+			}
+		}
+	}
+	if taken < 1000 {
+		t.Errorf("there were %d series only", taken)
+	}
+	t.Logf("%d series", taken)
 }
 
 // promtool's opinion of a page, a line for each complaint.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -184,7 +185,7 @@ func (s *states) all(most int) written {
 }
 
 // TestOthersSeeTheStatesThatKubeSchedulerWrites lets pods be refused, gated, nominated, preempted and bound, lets a nominated node
-// vanish and a bind fail. Each state that a watch tells is kube-scheduler's, in its order: so is then what an autoscaler makes of
+// be taken by another pod or vanish, and a bind fail. Each state that a watch tells is kube-scheduler's, in its order: so is then what an autoscaler makes of
 // it, and when. So are the events, as they are read by core/v1, and the bindings that webhooks see.
 func TestOthersSeeTheStatesThatKubeSchedulerWrites(t *testing.T) {
 	ours := besideKubeScheduler(t, liveThrough)
@@ -195,7 +196,8 @@ func TestOthersSeeTheStatesThatKubeSchedulerWrites(t *testing.T) {
 	ours.expect(t, "refused", `needs a node; PodScheduled False Unschedulable "0/2 nodes`, "its time is the pod's number 2")
 	ours.expect(t, "urgent", "counted on node a; PodScheduled False Unschedulable", "on node a")
 	ours.expect(t, "low", "is to end; PodScheduled True", "DisruptionTarget True PreemptionByScheduler", "event Normal Preempted")
-	ours.expect(t, "outlived", "counted on node c", `needs a node; PodScheduled False Unschedulable "0/2 nodes`)
+	ours.expect(t, "outlived", "counted on node c", `needs a node; PodScheduled False Unschedulable "0/3 nodes`)
+	ours.expect(t, "displaced", "counted on node e", `needs a node; PodScheduled False Unschedulable "0/3 nodes`)
 	ours.expect(t, "undone", "left out; PodScheduled False SchedulerError", "this node takes no pods")
 	ours.expect(t, "foreign", "not tried yet")
 	ours.expect(t, "repeats", "series of 2")
@@ -205,7 +207,11 @@ func TestOthersSeeTheStatesThatKubeSchedulerWrites(t *testing.T) {
 func liveThrough(t *testing.T, peer bool) written {
 	e := newEnv(t)
 	e.refusals = true // in these words the API server reports a policy
-	class := e.createPriorityClass(1000)
+	class, middle := e.createPriorityClass(1000), e.namespace+"-middle"
+	_, err := e.admin.SchedulingV1().PriorityClasses().Create(e.ctx, &schedulingv1.PriorityClass{
+		ObjectMeta: metav1.ObjectMeta{Name: middle}, Value: 500,
+	}, metav1.CreateOptions{})
+	e.must(err)
 	var mu sync.Mutex
 	bindings := written{}
 	e.hookBindings(bindHook{sees: func(text []byte) {
@@ -213,9 +219,10 @@ func liveThrough(t *testing.T, peer bool) written {
 		if err := json.Unmarshal(text, &binding); err != nil {
 			e.Error(err)
 		}
+		binding.ManagedFields = nil // the manager is the program's name
 		mu.Lock()
 		defer mu.Unlock()
-		bindings[binding.Name] = append(bindings[binding.Name], "binding "+e.same(string(text)))
+		bindings[binding.Name] = append(bindings[binding.Name], "binding "+e.asJSON(binding))
 	}})
 	told := e.watchStates()
 	sized := func(size string) workload.NodeOption { return workload.NodeLabel("size", size) }
@@ -233,6 +240,7 @@ func liveThrough(t *testing.T, peer bool) written {
 		}
 	}
 	nominated := func(pod *corev1.Pod) bool { return pod.Status.NominatedNodeName != "" && workload.IsUnschedulable(pod) }
+	ending := func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }
 	nextSecond := func() { e.letPass(1100 * time.Millisecond) } // times in conditions have whole seconds
 
 	e.createNodes(workload.Node("a", workload.Allocatable("cpu", "2"), sized("a")))
@@ -261,27 +269,47 @@ func liveThrough(t *testing.T, peer bool) written {
 	await("gated", "bound", workload.IsBound)
 	await("refused", "bound", workload.IsBound)
 
-	// Preemption; and one whose node vanishes.
+	// Preemption; one whose place a more urgent pod takes; and one whose node vanishes.
 	e.createPods(workload.Pod("urgent", on("a"), cpu("1"), workload.PriorityClass(class)))
 	await("urgent", "nominated", nominated)
-	await("low", "about to end", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	await("low", "about to end", ending)
 	nextSecond()
 	e.deletePod("low")
 	await("urgent", "bound", workload.IsBound)
+	e.createNodes(workload.Node("e", workload.Allocatable("cpu", "2"), sized("e")))
+	for name, amount := range map[string]string{"low-e-1": "1500m", "low-e-2": "500m"} {
+		e.createPods(workload.Pod(name, on("e"), cpu(amount)))
+		await(name, "bound", workload.IsBound)
+	}
+	e.createPods(workload.Pod("displaced", on("e"), cpu("1500m"), workload.PriorityClass(middle)))
+	await("displaced", "nominated", nominated)
+	await("low-e-1", "about to end", ending)
+	nextSecond()
+	e.createPods(workload.Pod("taker", on("e"), cpu("2"), workload.PriorityClass(class)))
+	await("taker", "nominated", nominated)
+	await("displaced", "without its nomination", refused("0/3 nodes"))
+	await("low-e-2", "about to end", ending)
+	e.letPass(2 * time.Second) // no backoff is left
+	e.deletePod("low-e-2")
+	e.deletePod("low-e-1")
+	await("taker", "bound", workload.IsBound)
+	await("displaced", "refused again", func(pod *corev1.Pod) bool {
+		return refused("0/3 nodes")(pod) && !strings.Contains(workload.ScheduledCondition(pod).Message, "potential placement")
+	})
 	e.createNodes(workload.Node("c", workload.Allocatable("cpu", "1"), sized("c")))
 	e.createPods(workload.Pod("low-c", on("c"), cpu("1")))
 	await("low-c", "bound", workload.IsBound)
 	e.createPods(workload.Pod("outlived", on("c"), cpu("1"), workload.PriorityClass(class)))
 	await("outlived", "nominated", nominated)
-	await("low-c", "about to end", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	await("low-c", "about to end", ending)
 	nextSecond()
 	e.must(e.admin.CoreV1().Nodes().Delete(e.ctx, "c", metav1.DeleteOptions{}))
 	e.deletePod("low-c")
-	await("outlived", "refused without a nomination", refused("0/2 nodes"))
+	await("outlived", "refused without a nomination", refused("0/3 nodes"))
 
 	// One that is tried again and again, for the same reason.
 	e.createPods(workload.Pod("repeats", cpu("100")))
-	await("repeats", "refused", refused("0/2 nodes"))
+	await("repeats", "refused", refused("0/3 nodes"))
 	e.awaitEvents("FailedScheduling", "repeats", 1)
 	e.deletePod("filler-1")
 	e.awaitEvents("FailedScheduling", "repeats", 2)
@@ -458,7 +486,7 @@ func TestPodGroupsShowWhatKubeSchedulerShows(t *testing.T) {
 	}
 	ours.expect(t, "fits", schedulingv1beta1.PodGroupInitiallyScheduled+" True")
 	ours.expect(t, "large", schedulingv1beta1.PodGroupInitiallyScheduled+" False Unschedulable")
-	ours.expect(t, "large-0", "needs a node; PodScheduled False Unschedulable")
+	ours.expect(t, "members of large", "needs a node; PodScheduled False Unschedulable")
 }
 
 func placeGangs(t *testing.T, peer bool) written {
@@ -484,9 +512,11 @@ func placeGangs(t *testing.T, peer bool) written {
 	all := written{}
 	for name, lines := range told.all(100) {
 		if strings.HasPrefix(name, "large-") {
-			all[name] = lines[len(lines)-1:]
+			// Which of them was the last to find room varies.
+			all["members of large"] = append(all["members of large"], lines[len(lines)-1])
 		}
 	}
+	slices.Sort(all["members of large"])
 	for _, name := range []string{"fits", "large"} {
 		group, err := e.admin.SchedulingV1beta1().PodGroups(e.namespace).Get(e.ctx, name, metav1.GetOptions{})
 		e.must(err)

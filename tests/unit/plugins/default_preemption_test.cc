@@ -295,6 +295,16 @@ TEST_F(DefaultPreemptionTest, ClearsTheNominationsOfLessImportantPods) {
   EXPECT_THAT(handle.cleared_nominations, ElementsAre("default/lower"));
 }
 
+// kube-scheduler leaves it then until the pod is tried again (docs/differences.md).
+TEST_F(DefaultPreemptionTest, ClearsTheNominationsWhereAllVictimsAreGoingAlready) {
+  api::Pod going = On("a", "x", "1", 1);
+  going.metadata.deletion_timestamp = test::Utc(1);
+  const PlainSnapshot cluster = Cluster({test::MakeNode("a").Allocatable({{"cpu", "1"}})}, {going});
+  handle.nominated_pods = {{"a", Info(Pod("lower", "1", 9))}};
+  ASSERT_TRUE(PostFilter(Pod("high", "1", 10), cluster).status.ok());
+  EXPECT_THAT(handle.cleared_nominations, ElementsAre("default/lower"));
+}
+
 TEST_F(DefaultPreemptionTest, PreviewTellsOfAllCandidatesAndTheBest) {
   Make({.min_candidate_nodes_percentage = 0, .min_candidate_nodes_absolute = 1});
   const PlainSnapshot cluster = Cluster(
