@@ -297,8 +297,7 @@ TEST_F(DefaultPreemptionTest, ClearsTheNominationsOfLessImportantPods) {
 
 // kube-scheduler leaves it then until the pod is tried again (docs/differences.md).
 TEST_F(DefaultPreemptionTest, ClearsTheNominationsWhereAllVictimsAreGoingAlready) {
-  api::Pod going = On("a", "x", "1", 1);
-  going.metadata.deletion_timestamp = test::Utc(1);
+  const api::Pod going = On("a", "x", "1", 1).DeletedAt(Time(seconds(5)));
   const PlainSnapshot cluster = Cluster({test::MakeNode("a").Allocatable({{"cpu", "1"}})}, {going});
   handle.nominated_pods = {{"a", Info(Pod("lower", "1", 9))}};
   ASSERT_TRUE(PostFilter(Pod("high", "1", 10), cluster).status.ok());
