@@ -16,7 +16,7 @@ import (
 	"berth.dev/tests/internal/daemon/workload"
 )
 
-// secondProfile is the configuration of a kube-scheduler that is second in its cluster.
+// secondProfile is the configuration of a scheduler that is second in its cluster.
 const secondProfile = `
 profiles:
 - schedulerName: second
@@ -34,17 +34,28 @@ func (s shares) String() string {
 		s.first.Round(10*time.Millisecond), s.second.Round(10*time.Millisecond), s.overfull, s.urgent.Round(10*time.Millisecond))
 }
 
-// TestASecondSchedulerSharesTheNodes has kube-scheduler with a profile of its own beside the first scheduler: each binds its own
-// pods and no other, counts those of the other, and evicts them where its own are more urgent.
+// TestASecondSchedulerSharesTheNodes has a second scheduler with a profile of its own beside the first: each binds its own pods and
+// no other, counts those of the other, and evicts them where its own are more urgent. kube-scheduler beside Berth, beside another
+// kube-scheduler, and Berth beside kube-scheduler.
 func TestASecondSchedulerSharesTheNodes(t *testing.T) {
-	ours, theirs, told := besideBoth(t, controlplane.Options{Kwok: true}, share)
+	options := controlplane.Options{Kwok: true}
+	ours, theirs, told := besideBoth(t, options, func(s *story) shares { return share(s, true) })
+	var second shares
+	told = told && t.Run("BerthSecond", func(t *testing.T) { second = share(newStory(t, options, true), false) })
+	if !told {
+		return
+	}
+	t.Logf("berth as the second:   %s", second)
 	// Two that decide at the same time may take the same room; a kubelet refuses the second pod. Berth decides sooner.
-	if told && ours.overfull > theirs.overfull+2 {
-		t.Errorf("%d nodes were overfull, with two kube-schedulers %d", ours.overfull, theirs.overfull)
+	for what, overfull := range map[string]int{"first": ours.overfull, "second": second.overfull} {
+		if overfull > theirs.overfull+2 {
+			t.Errorf("%d nodes were overfull with Berth as the %s, with two kube-schedulers %d", overfull, what, theirs.overfull)
+		}
 	}
 }
 
-func share(s *story) shares {
+// share has the second be kube-scheduler, or Berth.
+func share(s *story, secondIsPeer bool) shares {
 	const nodes, each = 40, 120 // half of a CPU each: 240 of 320 places
 	for i := range nodes {
 		s.createNodes(workload.Node(fmt.Sprintf("node-%d", i)))
@@ -54,7 +65,7 @@ func share(s *story) shares {
 		ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000,
 	}, metav1.CreateOptions{})
 	s.must(err)
-	s.startScheduler(true, "second", secondProfile)
+	s.startScheduler(secondIsPeer, "second", secondProfile)
 	half := workload.Requests("cpu", "500m")
 	var pods []*corev1.Pod
 	for i := range each {
