@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"syscall"
@@ -148,6 +149,15 @@ func (e *env) refuseBindingsTo(node string) {
 	e.must(err)
 	_, err = admission.ValidatingAdmissionPolicyBindings().Create(e.ctx, binding, metav1.CreateOptions{})
 	e.must(err)
+	e.Cleanup(func() {
+		for _, remove := range []func(context.Context, string, metav1.DeleteOptions) error{
+			admission.ValidatingAdmissionPolicyBindings().Delete, admission.ValidatingAdmissionPolicies().Delete,
+		} {
+			if err := remove(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+				e.Error(err)
+			}
+		}
+	})
 	e.awaitRefusal(node)
 }
 

@@ -39,6 +39,7 @@ func besideKubeScheduler(t *testing.T, play func(t *testing.T, peer bool) writte
 	if program.Peer {
 		t.Skip("it starts both schedulers itself")
 	}
+	needsKubernetes(t, "1.37", "what kube-scheduler 1.37 writes")
 	var ours, theirs written
 	played := t.Run("Berth", func(t *testing.T) { ours = play(t, false) }) &&
 		t.Run("Peer", func(t *testing.T) { theirs = play(t, true) })
