@@ -142,11 +142,11 @@ const ConfigValue* FindAt(const ConfigValue& value, std::string_view outer,
   return held == nullptr ? nullptr : held->Find(inner);
 }
 
-// Adds the amounts to `out`; those that are there stay, or with `over` are replaced.
-void Put(const api::ResourceList& amounts, bool over, api::ResourceList& out) {
+// Adds the amounts to `list`, in place of those that are there.
+void Overwrite(const api::ResourceList& amounts, api::ResourceList& list) {
   for (const auto& amount : amounts) {
-    if (over) std::erase_if(out, [&](const auto& there) { return there.first == amount.first; });
-    SetIfMissing(amount, out);
+    std::erase_if(list, [&](const auto& there) { return there.first == amount.first; });
+    SetIfMissing(amount, list);
   }
 }
 
@@ -167,11 +167,11 @@ Result<void> ReadContainerLimit(const ConfigValue& item, const std::string& path
     if (!read) return Fail(read.error());
     amounts->read = std::move(read->overhead);
   }
-  Put(most.read, false, limits.read);
-  Put(limits.read, false, requests.read);
-  Put(least.read, false, requests.read);
-  Put(limits.read, true, out.limits);
-  Put(requests.read, true, out.requests);
+  SetMissing(most.read, limits.read);
+  SetMissing(limits.read, requests.read);
+  SetMissing(least.read, requests.read);
+  Overwrite(limits.read, out.limits);
+  Overwrite(requests.read, out.requests);
   return {};
 }
 
