@@ -136,12 +136,6 @@ Result<api::PodSpec> ReadAsPods(const ConfigValue* value, std::string_view membe
   return Fail(text.starts_with(prefix) ? std::string(path) + text.substr(prefix.size()) : text);
 }
 
-const ConfigValue* FindAt(const ConfigValue& value, std::string_view outer,
-                          std::string_view inner) {
-  const ConfigValue* held = value.Find(outer);
-  return held == nullptr ? nullptr : held->Find(inner);
-}
-
 // Adds the amounts to `list`, in place of those that are there.
 void Overwrite(const api::ResourceList& amounts, api::ResourceList& list) {
   for (const auto& amount : amounts) {
@@ -201,12 +195,12 @@ Result<RuntimeClass> ReadRuntimeClass(const ConfigValue& value, const std::strin
   if (const ConfigValue* stated = value.Find("overhead")) read.stated_overhead = *stated;
   if (const ConfigValue* stated = value.Find("scheduling")) read.stated_scheduling = *stated;
   auto overhead =
-      ReadAsPods(FindAt(value, "overhead", "podFixed"), "overhead", prefix + "overhead.podFixed");
+      ReadAsPods(FindAt(value, {"overhead", "podFixed"}), "overhead", prefix + "overhead.podFixed");
   if (!overhead) return Fail(overhead.error());
-  auto selector = ReadAsPods(FindAt(value, "scheduling", "nodeSelector"), "nodeSelector",
+  auto selector = ReadAsPods(FindAt(value, {"scheduling", "nodeSelector"}), "nodeSelector",
                              prefix + "scheduling.nodeSelector");
   if (!selector) return Fail(selector.error());
-  auto tolerations = ReadAsPods(FindAt(value, "scheduling", "tolerations"), "tolerations",
+  auto tolerations = ReadAsPods(FindAt(value, {"scheduling", "tolerations"}), "tolerations",
                                 prefix + "scheduling.tolerations");
   if (!tolerations) return Fail(tolerations.error());
   read.overhead = std::move(overhead->overhead);

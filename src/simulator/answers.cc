@@ -23,13 +23,18 @@ client::Response Ok(int code, std::string body) {
   return {code, body.empty() ? "" : "application/json", std::move(body)};
 }
 
-std::string StringAt(const ConfigValue& object, std::initializer_list<std::string_view> path) {
+const ConfigValue* FindAt(const ConfigValue& object, std::initializer_list<std::string_view> path) {
   const ConfigValue* value = &object;
   for (std::string_view name : path) {
     value = value->Find(name);
-    if (value == nullptr) return "";
+    if (value == nullptr) return nullptr;
   }
-  return value->string() == nullptr ? "" : *value->string();
+  return value;
+}
+
+std::string StringAt(const ConfigValue& object, std::initializer_list<std::string_view> path) {
+  const ConfigValue* value = FindAt(object, path);
+  return value == nullptr || value->string() == nullptr ? "" : *value->string();
 }
 
 }  // namespace berth::simulator

@@ -22,7 +22,9 @@ tl::unexpected<client::ApiError> ModifiedMeanwhile(const std::string& name);
 // `body`: the object, as JSON; "" where it is not read.
 client::Response Ok(int code, std::string body = {});
 
-// The text at that path of members; "" where there is none.
+// The value at that path of members; nullptr where there is none.
+const ConfigValue* FindAt(const ConfigValue& object, std::initializer_list<std::string_view> path);
+// The text there; "" where there is none.
 std::string StringAt(const ConfigValue& object, std::initializer_list<std::string_view> path);
 
 }  // namespace berth::simulator

@@ -212,19 +212,19 @@ Result<void> PortForward::AwaitPort(Duration patience) {
   return Fail("kubectl port-forward: " + std::string(line.empty() ? "it has ended" : line));
 }
 
-DaemonFlags DaemonBehind(const PortForward& forward, DaemonFlags flags) {
-  flags.url = forward.url();
-  // The API server and the kubelet say whose port it is; the certificate is one of its own.
-  flags.insecure_skip_tls_verify = flags.certificate_authority.empty();
-  return flags;
-}
-
 PortForward::~PortForward() {
   kill(pid_, SIGTERM);
   close(output_);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     // Again.
   }
+}
+
+DaemonFlags DaemonBehind(const PortForward& forward, DaemonFlags flags) {
+  flags.url = forward.url();
+  // The API server and the kubelet say whose port it is; the certificate is one of its own.
+  flags.insecure_skip_tls_verify = flags.certificate_authority.empty();
+  return flags;
 }
 
 }  // namespace berth::app
