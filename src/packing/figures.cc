@@ -69,17 +69,27 @@ void AppendResources(const Figures& figures, std::string& out) {
   TextTable table;
   table.AddColumn("POOL");
   table.AddColumn("RESOURCE");
-  for (const char* header :
-       {"REQUESTED", "OF", "SHARE", "STRANDED", "LARGEST FREE", "LARGEST POD"}) {
+  for (const char* header : {"REQUESTED", "OF", "SHARE"}) {
+    table.AddColumn(header, TextTable::Align::kRight);
+  }
+  if (figures.of_namespace) {
+    table.AddColumn("BY " + figures.of_namespace->namespace_, TextTable::Align::kRight);
+  }
+  for (const char* header : {"STRANDED", "LARGEST FREE", "LARGEST POD"}) {
     table.AddColumn(header, TextTable::Align::kRight);
   }
   for (const PoolFigures& pool : figures.pools) {
     for (const ResourceFigures& of : pool.resources) {
       if (of.allocatable == 0 && of.requested == 0) continue;
-      table.AddRow({PoolName(pool), of.resource, AmountText(of.resource, of.requested),
-                    AmountText(of.resource, of.allocatable),
-                    ShareText(of.requested, of.allocatable), AmountText(of.resource, of.stranded),
-                    AmountText(of.resource, of.largest_free), LargestPodText(pool, of.resource)});
+      std::vector<std::string> row = {PoolName(pool), of.resource,
+                                      AmountText(of.resource, of.requested),
+                                      AmountText(of.resource, of.allocatable),
+                                      ShareText(of.requested, of.allocatable)};
+      if (figures.of_namespace) row.push_back(AmountText(of.resource, of.requested_there));
+      row.push_back(AmountText(of.resource, of.stranded));
+      row.push_back(AmountText(of.resource, of.largest_free));
+      row.push_back(LargestPodText(pool, of.resource));
+      table.AddRow(std::move(row));
     }
   }
   table.Append("", out);
@@ -103,7 +113,7 @@ void AppendAmounts(const NamedAmounts& amounts, std::string& out) {
   object.Close();
 }
 
-void AppendPool(const PoolFigures& pool, std::string& out) {
+void AppendPool(const PoolFigures& pool, bool of_namespace, std::string& out) {
   JsonObject object(out);
   object.Add("nodePool", pool.name);
   object.Add("openNodes", pool.open_nodes);
@@ -113,10 +123,12 @@ void AppendPool(const PoolFigures& pool, std::string& out) {
   constexpr std::pair<std::string_view, int64_t ResourceFigures::*> kMembers[] = {
       {"allocatable", &ResourceFigures::allocatable},
       {"requested", &ResourceFigures::requested},
+      {"requestedByNamespace", &ResourceFigures::requested_there},
       {"stranded", &ResourceFigures::stranded},
       {"largestFree", &ResourceFigures::largest_free},
   };
   for (const auto& [name, member] : kMembers) {
+    if (member == &ResourceFigures::requested_there && !of_namespace) continue;
     NamedAmounts amounts;
     for (const ResourceFigures& of : pool.resources) {
       amounts.emplace_back(of.resource, of.*member);
@@ -160,7 +172,12 @@ void AppendTable(const Figures& figures, std::string& out) {
   out += explain::Counted(figures.nodes(), "node") + " in " +
          explain::Counted(figures.pools.size(), "node pool") + "; " +
          explain::Counted(figures.pods, "pod") + " placed, " + std::to_string(figures.pending) +
-         " pending.\n\n";
+         " pending.\n";
+  if (const auto& pods = figures.of_namespace) {
+    out += "Of them " + std::to_string(pods->placed) + " and " + std::to_string(pods->pending) +
+           " in namespace " + pods->namespace_ + ".\n";
+  }
+  out += '\n';
   AppendPools(figures, out);
   out += '\n';
   AppendResources(figures, out);
@@ -172,8 +189,17 @@ void AppendJson(const Figures& figures, std::string& out) {
   object.Add("nodes", figures.nodes());
   object.Add("pods", figures.pods);
   object.Add("pendingPods", figures.pending);
+  if (const auto& of_namespace = figures.of_namespace) {
+    JsonObject pods(object.Key("ofNamespace"));
+    pods.Add("namespace", of_namespace->namespace_);
+    pods.Add("pods", of_namespace->placed);
+    pods.Add("pendingPods", of_namespace->pending);
+    pods.Close();
+  }
   JsonList pools(object.Key("nodePools"));
-  for (const PoolFigures& pool : figures.pools) AppendPool(pool, pools.Next());
+  for (const PoolFigures& pool : figures.pools) {
+    AppendPool(pool, figures.of_namespace.has_value(), pools.Next());
+  }
   pools.Close();
   object.Add("overcommittedNodes", figures.overcommitted_nodes);
   JsonObject overcommitted(object.Key("overcommittedNodesByResource"));

@@ -25,7 +25,8 @@ struct ResourceFigures {
   int64_t allocatable = 0;
   int64_t requested = 0;
   int64_t stranded = 0;
-  int64_t largest_free = 0;  // on one node
+  int64_t largest_free = 0;     // on one node
+  int64_t requested_there = 0;  // by the pods of Figures::of_namespace
 
   friend bool operator==(const ResourceFigures&, const ResourceFigures&) = default;
 };
@@ -57,6 +58,16 @@ struct PoolFigures {
 };
 
 struct Figures {
+  // Those of one namespace.
+  struct Pods {
+    std::string namespace_;
+    size_t placed = 0;
+    size_t pending = 0;
+
+    friend bool operator==(const Pods&, const Pods&) = default;
+  };
+
+  std::optional<Pods> of_namespace;  // where one is named
   size_t pods = 0;                 // on nodes
   size_t pending = 0;              // that wait for this scheduler
   std::vector<PoolFigures> pools;  // by name

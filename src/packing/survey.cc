@@ -103,6 +103,11 @@ bool Survey::Step(const cache::Cache& cache, const scheduler::PodStore& pending)
   return phase_ != Phase::kDone;
 }
 
+bool Survey::IsThere(const PodInfo& pod) const {
+  return figures_.of_namespace &&
+         figures_.of_namespace->namespace_ == pod.pod->metadata.namespace_;
+}
+
 void Survey::CountPods(const cache::Cache& cache, NodeRow row) {
   Row& counted = rows_.emplace_back();
   if (!cache.nodes().Test(row)) return;
@@ -123,6 +128,10 @@ void Survey::CountPods(const cache::Cache& cache, NodeRow row) {
   bool used = false;
   for (const PodInfo* pod : cache.pods(row)) {
     ++figures_.pods;
+    if (IsThere(*pod)) {
+      ++figures_.of_namespace->placed;
+      AddTo(pool.requested_there, pod->placed);
+    }
     if (IsTied(*pod->pod)) {
       AddTo(counted.tied, pod->placed);
       ++counted.tied_pods;
@@ -147,6 +156,7 @@ void Survey::CountPending(const cache::Cache& cache, const PodInfo& pod) {
   // One that is on its way to a node has been counted there, and so has one that is to be resized.
   if (pod.resize_deferred || cache.IsAssumed(pod.pod->metadata.uid)) return;
   ++figures_.pending;
+  if (IsThere(pod)) ++figures_.of_namespace->pending;
   if (const auto shape = shapes_.Intern(pod.requests, cache.resource_names())) {
     ++pending_shapes_[*shape];
   }
@@ -177,6 +187,7 @@ void Survey::MergePools() {
     rest.used_nodes += pool.used_nodes;
     rest.pods += pool.pods;
     AddTo(rest.requested, pool.requested);
+    AddTo(rest.requested_there, pool.requested_there);
     for (const auto& [shape, pods] : pool.shapes) rest.shapes[shape] += pods;
   }
   merged.back().name = kOther;
@@ -358,6 +369,9 @@ void Survey::AddStranded(bool has_slot, Pool& pool) {
 void Survey::Finish() {
   for (Pool& pool : pools_) {
     int64_t needed = 0;
+    for (size_t i = 0; i < shown_; ++i) {
+      pool.figures.resources[i].requested_there = pool.requested_there.Get(resources_[i]);
+    }
     for (size_t i = 0; i <= shown_; ++i) {
       const int64_t requested = i < shown_ ? pool.requested.Get(resources_[i]) : pool.pods;
       const int64_t capacity = pool.largest_capacity[i];
@@ -369,8 +383,9 @@ void Survey::Finish() {
   std::ranges::sort(figures_.pools, {}, &PoolFigures::name);
 }
 
-Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending) {
-  Survey survey;
+Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending,
+                std::string_view pod_namespace) {
+  Survey survey = pod_namespace.empty() ? Survey() : Survey(pod_namespace);
   while (survey.Step(cache, pending)) {
   }
   return survey.Take();

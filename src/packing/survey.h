@@ -64,6 +64,12 @@ class ShapeTable {
 // Thread safety: that of the cache.
 class Survey {
  public:
+  Survey() = default;
+  // Also says how many pods of that namespace there are, and what they request.
+  explicit Survey(std::string_view pod_namespace) {
+    figures_.of_namespace.emplace().namespace_ = pod_namespace;
+  }
+
   // False: the survey is complete. Both must be the same at each step.
   bool Step(const cache::Cache& cache, const scheduler::PodStore& pending);
   // Of a complete survey, once.
@@ -81,6 +87,7 @@ class Survey {
     // Of the pods that are not tied to their nodes: pods of DaemonSets and static pods are.
     ShapeCounts shapes = {};
     Resources requested = {};
+    Resources requested_there = {};  // by all pods of the namespace that is named
     int64_t pods = 0;
     size_t used_nodes = 0;
     // Chosen once all pods are counted; the first is the typical pod.
@@ -100,6 +107,8 @@ class Survey {
     size_t nodes = 0;
   };
 
+  // Whether the pod is of the namespace that is named.
+  bool IsThere(const PodInfo& pod) const;
   void CountPods(const cache::Cache& cache, NodeRow row);
   void CountPod(const cache::Cache& cache, const PodInfo& pod, Pool& pool);
   void CountPending(const cache::Cache& cache, const PodInfo& pod);
@@ -137,7 +146,8 @@ class Survey {
   Figures figures_;
 };
 
-// All steps at once.
-Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending);
+// All steps at once. `pod_namespace` "": none is named.
+Figures Measure(const cache::Cache& cache, const scheduler::PodStore& pending,
+                std::string_view pod_namespace);
 
 }  // namespace berth::packing

@@ -54,16 +54,18 @@ std::string KeyOf(const engine::Judgement& judgement,
 }
 
 // As JSON, what rejects most nodes first.
-std::string ReasonsOf(std::vector<explain::RejectedGroup> rejected) {
+std::string ReasonsOf(const engine::Judgement& judgement,
+                      std::vector<explain::RejectedGroup> rejected) {
   std::ranges::stable_sort(rejected, std::greater(),
                            [](const explain::RejectedGroup& group) { return group.nodes.size(); });
   std::string out;
   JsonList list(out);
   for (const explain::RejectedGroup& group : rejected) {
+    const explain::Rejection rejection = explain::RejectionOf(judgement, group);
     JsonObject object(list.Next());
     object.Add("nodes", group.nodes.size());
-    object.AddIfNotEmpty("plugin", group.plugin);
-    base::AppendJsonList(group.reasons, object.Key("reasons"));
+    object.AddIfNotEmpty("plugin", rejection.plugins);
+    base::AppendJsonList(rejection.reasons, object.Key("reasons"));
     object.Close();
   }
   list.Close();
@@ -111,7 +113,7 @@ PendingPods::Group* PendingPods::JudgeOne(const PodPtr& pod) {
   if (judgement->kind() == engine::Judgement::Kind::kUnschedulable) {
     const std::vector<explain::RejectedGroup> rejected = explain::NearMisses(*judgement);
     key = group.result + " " + KeyOf(*judgement, rejected);
-    group.reasons = ReasonsOf(rejected);
+    group.reasons = ReasonsOf(*judgement, rejected);
   }
   return &groups_.try_emplace(key, std::move(group)).first->second;
 }

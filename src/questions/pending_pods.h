@@ -36,6 +36,7 @@ class PendingPods {
   // group:
   // {"message":...,"pods":["ns/name"],"reasons":[{"nodes":3,"plugin":...,"reasons":[...]}],
   // "result":"unschedulable"}; message and reasons are those of its first pod, and may be missing.
+  // Where PreFilter ruled nodes out, plugin and reasons are those of explain::Rejection.
   void Append(std::string& out) const;
   // The same for people to read; see explain::AppendPodsAlike().
   void AppendTable(std::string& out) const;

@@ -159,6 +159,8 @@ void AddNamespace(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
   if (one_pod) meaning = "The pod's namespace (that of the context, else default).";
   if (command == OfflineCommand::kUi) {
     meaning = "Shows pods of this namespace alone at first; all count.";
+  } else if (command == OfflineCommand::kPacking) {
+    meaning = "Also shows what the pods of this namespace request; all count.";
   }
   flags.AddText("namespace", "NAME", meaning, out.namespace_);
   flags.Value("all-namespaces",
@@ -190,9 +192,7 @@ void AddCluster(OfflineCommand command, FlagSet& flags, OfflineFlags& out) {
         });
   }
   const bool judges = command == OfflineCommand::kExplain || command == OfflineCommand::kWhy;
-  if (command != OfflineCommand::kPacking && command != OfflineCommand::kDump) {
-    AddNamespace(command, flags, out);
-  }
+  if (command != OfflineCommand::kDump) AddNamespace(command, flags, out);
   if (!judges) return;
   if (command == OfflineCommand::kExplain) {
     flags.Add("pod", "[NAMESPACE/]NAME",

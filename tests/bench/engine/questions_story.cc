@@ -17,6 +17,7 @@
 #include "src/config/load.h"
 #include "src/documents/parse.h"
 #include "src/questions/answers.h"
+#include "src/questions/fixes.h"
 #include "src/questions/pod_question.h"
 #include "tests/support/builders.h"
 
@@ -131,6 +132,24 @@ std::vector<Duration> ExplainAll(const QuestionSizes& sizes, questions::Mirror& 
   return times;
 }
 
+// The fixes of a hundred pods that fit nowhere: replicas, or no two alike.
+Duration FixAll(bool replicas, questions::Mirror& mirror) {
+  constexpr size_t kPods = 100;
+  const base::RealClock clock;
+  questions::FixCache cache(mirror.simulation(), clock);
+  return Take([&] {
+    for (size_t i = 0; i < kPods; ++i) {
+      const auto pod = test::MakePod()
+                           .Name("waits-" + std::to_string(i))
+                           .SchedulerName("default-scheduler")
+                           .Req({{"cpu", std::to_string(20'000 + (replicas ? 0 : i)) + "m"}})
+                           .Ptr();
+      if (cache.Find(pod).fixes.empty()) std::exit(2);
+    }
+    if (cache.searches() != (replicas ? 1 : kPods)) std::exit(2);
+  });
+}
+
 // What the scheduling thread of a daemon is held up for by a question, and by the first of them,
 // of which a thousand are asked while as many pods as may be are on their way to their nodes.
 struct HeldUp {
@@ -197,6 +216,8 @@ std::vector<Figure> Questions(const QuestionSizes& sizes) {
   }
   const std::vector<Duration> verdicts = ExplainAll(sizes, mirror);
   add("a pod's verdict of all nodes, median", Seconds(verdicts[verdicts.size() / 2]) * 1000, "ms");
+  add("fixes of 100 replicas", Seconds(FixAll(true, mirror)) * 1000, "ms");
+  add("fixes of 100 pods, no two alike", Seconds(FixAll(false, mirror)) * 1000, "ms");
   const auto question = questions::ParseWhatIf(std::string_view(
       R"({"drain":["node-1"],"fill":{"pod":{"metadata":{"name":"more"},"spec":{"containers":[)"
       R"({"name":"c","resources":{"requests":{"cpu":"1"}}}]}},"most":1000}})"));

@@ -23,12 +23,10 @@ constexpr int64_t kGi = int64_t{1} << 30;
 
 class SurveyTest : public test::SimulatorFixture {
  protected:
-  Figures Measure() {
+  Figures Measure(std::string_view pod_namespace = "") {
     simulation_->RunDue();
-    Survey survey;
-    while (survey.Step(simulation_->scheduler().cache(), simulation_->scheduler().pending_pods())) {
-    }
-    return survey.Take();
+    return packing::Measure(simulation_->scheduler().cache(),
+                            simulation_->scheduler().pending_pods(), pod_namespace);
   }
   // Of the one pool that there is.
   PoolFigures MeasurePool() {
@@ -300,6 +298,35 @@ TEST_F(SurveyTest, TheTableAndTheDocumentTellTheFigures) {
                         "\"usedNodesLowerBound\":1,\"allocatable\":{\"milliCPU\":4000,"));
   EXPECT_THAT(json, HasSubstr("\"typicalPod\":{\"milliCPU\":1500,\"memory\":2147483648},"
                               "\"largestGang\":1"));
+}
+
+TEST_F(SurveyTest, OfANamespaceItSaysWhatItsPodsRequestBesideTheRest) {
+  Apply(MakeNode("a").Label(kPoolLabel, "x").Allocatable({{"cpu", "4"}, {"memory", "8Gi"}}));
+  Apply(MakeNode("b").Allocatable({{"cpu", "4"}, {"memory", "8Gi"}}));
+  AddPods(2, "a", "1", "1Gi");
+  Apply(MakePod().Namespace("shop").Name("web").OnNode("a").Req({{"cpu", "500m"}}));
+  Apply(MakePod()
+            .Namespace("shop")
+            .Name("agent")
+            .OnNode("b")
+            .Req({{"memory", "2Gi"}})
+            .Owner("DaemonSet", "agent", "uid"));
+  Apply(MakePod().Namespace("shop").Name("waits").Req({{"cpu", "8"}}));
+  Apply(MakePod().Name("waits").Req({{"cpu", "8"}}));
+  const Figures figures = Measure("shop");
+  EXPECT_EQ(figures.of_namespace, (Figures::Pods{"shop", 2, 1}));
+  std::string table;
+  AppendTable(figures, table);
+  EXPECT_THAT(table, HasSubstr("4 pods placed, 2 pending.\nOf them 2 and 1 in namespace shop.\n"));
+  EXPECT_THAT(table, HasSubstr("x     cpu             2.5    4  62.5 %      0.5 "));
+  EXPECT_THAT(table, HasSubstr("-     memory          2Gi  8Gi    25 %      2Gi "));
+  std::string json;
+  AppendJson(figures, json);
+  EXPECT_THAT(json, HasSubstr(R"("ofNamespace":{"namespace":"shop","pods":2,"pendingPods":1})"));
+  EXPECT_THAT(json, HasSubstr(R"("requestedByNamespace":{"milliCPU":500,"memory":0,)"));
+  std::string without;
+  AppendJson(Measure(), without);
+  EXPECT_THAT(without, Not(HasSubstr("amespace")));
 }
 
 TEST_F(SurveyTest, AFewThousandthsOfACoreAreNotNothing) {

@@ -95,7 +95,6 @@ TEST_F(PendingPodsTest, PodsWithTheSameReasonsAreOneGroup) {
   EXPECT_FALSE(document["groups"][2].contains("reasons"));
 }
 
-// In documents all of them say "prefilter".
 TEST_F(PendingPodsTest, PodsThatPreFilterRejectsForDifferentReasonsAreNoGroup) {
   Fill();
   api::StorageClass local;
@@ -110,8 +109,11 @@ TEST_F(PendingPodsTest, PodsThatPreFilterRejectsForDifferentReasonsAreNoGroup) {
   ASSERT_EQ(document["groups"].size(), 2u);
   EXPECT_EQ(document["groups"][0]["pods"], json({"default/a", "default/b"}));
   EXPECT_THAT(document["groups"][0]["message"], HasSubstr("persistentvolumeclaim \"gone\" not"));
-  EXPECT_EQ(document["groups"][0]["reasons"][0]["reasons"], json({"prefilter"}));
+  const json& reason = document["groups"][0]["reasons"][0];
+  EXPECT_EQ(reason["plugin"], "VolumeRestrictions");
+  EXPECT_EQ(reason["reasons"], json({"persistentvolumeclaim \"gone\" not found"}));
   EXPECT_EQ(document["groups"][1]["pods"], json({"default/c"}));
+  EXPECT_EQ(document["groups"][1]["reasons"][0]["plugin"], "VolumeBinding");
 }
 
 TEST_F(PendingPodsTest, AVerdictNamesThePluginByWhichPreFilterRulesNodesOut) {
