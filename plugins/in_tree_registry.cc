@@ -30,6 +30,8 @@
 #include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_ports/node_ports.h"
+#include "plugins/node_resource_topology_match/args.h"
+#include "plugins/node_resource_topology_match/node_resource_topology_match.h"
 #include "plugins/node_resources_allocatable/args.h"
 #include "plugins/node_resources_allocatable/node_resources_allocatable.h"
 #include "plugins/node_resources_balanced_allocation/args.h"
@@ -145,6 +147,7 @@ std::vector<PluginRegistration> InTreeRegistry() {
           ParseNodeResourcesBalancedAllocationArgs,
           [](const NodeResourcesBalancedAllocationArgs& args) { return args.resources; }),
       Register<NodeResourcesAllocatable>(ParseNodeResourcesAllocatableArgs),
+      Register<NodeResourceTopologyMatch>(ParseNodeResourceTopologyMatchArgs),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),
@@ -193,6 +196,8 @@ std::vector<PluginArgs> InTreeArgs() {
       {NodeAffinity::kName, nullptr, NodeAffinityArgsProblems},
       {NodeResourcesAllocatable::kName, NodeResourcesAllocatableArgsWithDefaults,
        NodeResourcesAllocatableArgsProblems},
+      {NodeResourceTopologyMatch::kName, NodeResourceTopologyMatchArgsWithDefaults,
+       NodeResourceTopologyMatchArgsProblems},
       {NodeResourcesBalancedAllocation::kName, NodeResourcesBalancedAllocationArgsWithDefaults,
        NodeResourcesBalancedAllocationArgsProblems},
       // kube-scheduler checks these only when it makes the plugin.

@@ -45,6 +45,7 @@ CONTENTS = {
         "docs/recording.md",
         "docs/gangs.md",
         "docs/coscheduling.md",
+        "docs/numa.md",
         "docs/extenders.md",
         "docs/legacy_plugins.md",
         "docs/scheduler_plugins.md",

@@ -55,6 +55,7 @@ enum class EventResource : uint8_t {
   kDeviceClass,
   kPodGroup,
   kCompositePodGroup,
+  kNodeResourceTopology,
 };
 
 // A change in the cluster that may make a parked pod schedulable.

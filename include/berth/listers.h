@@ -9,6 +9,7 @@
 
 #include "berth/api/device_class.h"
 #include "berth/api/meta.h"
+#include "berth/api/node_resource_topology.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod_disruption_budget.h"
@@ -111,6 +112,12 @@ class Listers {
   virtual const api::Workload* FindWorkload(std::string_view namespace_,
                                             std::string_view name) const = 0;
 
+  // Where a profile has the plugin NodeResourceTopologyMatch.
+  virtual std::shared_ptr<const api::NodeResourceTopology> FindNodeResourceTopology(
+      std::string_view node_name) const = 0;
+  virtual void ForEachNodeResourceTopology(
+      const Visit<std::shared_ptr<const api::NodeResourceTopology>>& visit) const = 0;
+
   // Grows when one of these objects comes, goes or changes, those apart that have a generation of
   // their own, ResourceClaims (ClaimTracker has theirs) and ResourceClaimTemplates: what was
   // derived from them is good for as long as the number stays. A change is one of labels, owners,
@@ -132,6 +139,9 @@ class Listers {
   virtual uint64_t devices_generation() const = 0;
   // The same for PodGroups, CompositePodGroups and Workloads alone.
   virtual uint64_t pod_groups_generation() const = 0;
+  // The same for NodeResourceTopologies alone, whose annotations count, too. What keeps verdicts
+  // does not look here.
+  virtual uint64_t node_topologies_generation() const = 0;
   // Calls visit(change) for what volumes_generation() has counted after `generation`, in any order.
   // False: it is not known any more, and anything may have changed.
   virtual bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const = 0;

@@ -9,6 +9,7 @@
 #include "berth/api/lease.h"
 #include "berth/api/meta.h"
 #include "berth/api/node.h"
+#include "berth/api/node_resource_topology.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod.h"
@@ -96,6 +97,7 @@ BERTH_API_KIND(PodGroup, "scheduling.k8s.io/v1beta1", "PodGroup")
 BERTH_API_KIND(CompositePodGroup, "scheduling.k8s.io/v1alpha3", "CompositePodGroup")
 BERTH_API_KIND(Workload, "scheduling.k8s.io/v1beta1", "Workload")
 BERTH_API_KIND(CoschedulingPodGroup, "scheduling.x-k8s.io/v1alpha1", "PodGroup")
+BERTH_API_KIND(NodeResourceTopology, "topology.node.k8s.io/v1alpha2", "NodeResourceTopology")
 BERTH_API_KIND(Lease, "coordination.k8s.io/v1", "Lease")
 BERTH_API_KIND(ApiStatus, "v1", "Status")
 #undef BERTH_API_KIND
@@ -131,6 +133,7 @@ BERTH_API_KIND(ApiStatus, "v1", "Status")
   X(PodGroup)                  \
   X(CompositePodGroup)         \
   X(Workload)                  \
-  X(CoschedulingPodGroup)
+  X(CoschedulingPodGroup)      \
+  X(NodeResourceTopology)
 
 }  // namespace berth::api

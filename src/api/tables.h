@@ -7,6 +7,7 @@
 #include "src/api/tables_meta.h"
 #include "src/api/tables_node.h"
 #include "src/api/tables_pod.h"
+#include "src/api/tables_node_resource_topology.h"
 #include "src/api/tables_scheduling.h"
 #include "src/api/tables_storage.h"
 #include "src/api/tables_volume.h"

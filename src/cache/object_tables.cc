@@ -104,6 +104,8 @@ void ObjectTables::CountChange(const T* before, const T* after) {
     ++devices_generation_;
   } else if constexpr (kIsOfPodGroups<T>) {
     ++pod_groups_generation_;
+  } else if constexpr (std::is_same_v<T, api::NodeResourceTopology>) {
+    ++node_topologies_generation_;
   } else if constexpr (!std::is_same_v<T, api::ResourceClaim> &&
                        !std::is_same_v<T, api::ResourceClaimTemplate>) {
     ++generation_;
@@ -284,6 +286,23 @@ const api::CompositePodGroup* ObjectTables::FindCompositePodGroup(std::string_vi
 const api::Workload* ObjectTables::FindWorkload(std::string_view namespace_,
                                                 std::string_view name) const {
   return Find<api::Workload>(namespace_, name);
+}
+
+std::shared_ptr<const api::NodeResourceTopology> ObjectTables::FindNodeResourceTopology(
+    std::string_view node_name) const {
+  const auto& table = std::get<Table<api::NodeResourceTopology>>(tables_);
+  const auto row = table.find("");
+  if (row == table.end()) return nullptr;
+  const auto object = row->second.find(node_name);
+  return object == row->second.end() ? nullptr : object->second;
+}
+
+void ObjectTables::ForEachNodeResourceTopology(
+    const Visit<std::shared_ptr<const api::NodeResourceTopology>>& visit) const {
+  const auto& table = std::get<Table<api::NodeResourceTopology>>(tables_);
+  const auto row = table.find("");
+  if (row == table.end()) return;
+  for (const auto& [name, topology] : row->second) visit(topology);
 }
 
 }  // namespace berth::cache

@@ -69,12 +69,17 @@ class ObjectTables final : public Listers {
                                                       std::string_view name) const override;
   const api::Workload* FindWorkload(std::string_view namespace_,
                                     std::string_view name) const override;
+  std::shared_ptr<const api::NodeResourceTopology> FindNodeResourceTopology(
+      std::string_view node_name) const override;
+  void ForEachNodeResourceTopology(
+      const Visit<std::shared_ptr<const api::NodeResourceTopology>>& visit) const override;
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
   uint64_t volumes_generation() const override { return volume_changes_.generation(); }
   uint64_t devices_generation() const override { return devices_generation_; }
   uint64_t pod_groups_generation() const override { return pod_groups_generation_; }
+  uint64_t node_topologies_generation() const override { return node_topologies_generation_; }
   bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const override {
     return volume_changes_.Since(generation, visit);
   }
@@ -106,15 +111,15 @@ class ObjectTables final : public Listers {
   template <typename T>
   void ForEachIn(std::string_view value, const Visit<T>& visit) const;
 
-  std::tuple<Table<api::Namespace>, Table<api::Service>, Table<api::ReplicationController>,
-             Table<api::ReplicaSet>, Table<api::StatefulSet>, Table<api::PodDisruptionBudget>,
-             Table<api::PersistentVolume>, Table<api::PersistentVolumeClaim>,
-             Table<api::StorageClass>, Table<api::CSINode>, Table<api::CSIDriver>,
-             Table<api::CSIStorageCapacity>, Table<api::VolumeAttachment>,
-             Table<api::VolumeAttributesClass>, Table<api::ResourceClaim>,
-             Table<api::ResourceClaimTemplate>, Table<api::DeviceClass>, Table<api::ResourceSlice>,
-             Table<api::DeviceTaintRule>, Table<api::PodGroup>, Table<api::CompositePodGroup>,
-             Table<api::Workload>, Table<api::CoschedulingPodGroup>>
+  std::tuple<
+      Table<api::Namespace>, Table<api::Service>, Table<api::ReplicationController>,
+      Table<api::ReplicaSet>, Table<api::StatefulSet>, Table<api::PodDisruptionBudget>,
+      Table<api::PersistentVolume>, Table<api::PersistentVolumeClaim>, Table<api::StorageClass>,
+      Table<api::CSINode>, Table<api::CSIDriver>, Table<api::CSIStorageCapacity>,
+      Table<api::VolumeAttachment>, Table<api::VolumeAttributesClass>, Table<api::ResourceClaim>,
+      Table<api::ResourceClaimTemplate>, Table<api::DeviceClass>, Table<api::ResourceSlice>,
+      Table<api::DeviceTaintRule>, Table<api::PodGroup>, Table<api::CompositePodGroup>,
+      Table<api::Workload>, Table<api::CoschedulingPodGroup>, Table<api::NodeResourceTopology>>
       tables_;
   // Volumes by class, capacities by class, attachments by node, device claims by owner.
   std::tuple<Index<api::PersistentVolume>, Index<api::CSIStorageCapacity>,
@@ -125,6 +130,7 @@ class ObjectTables final : public Listers {
   uint64_t disruption_budgets_generation_ = 0;
   uint64_t devices_generation_ = 0;
   uint64_t pod_groups_generation_ = 0;
+  uint64_t node_topologies_generation_ = 0;
   VolumeChangeLog volume_changes_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <tuple>
 
+#include "src/api/tables_node_resource_topology.h"
 #include "src/api/tables_pod.h"
 #include "src/api/tables_storage.h"
 
@@ -152,6 +153,10 @@ bool SameObject(const api::Workload& a, const api::Workload& b) { return SameSpe
 
 bool SameObject(const api::CoschedulingPodGroup& a, const api::CoschedulingPodGroup& b) {
   return SameSpec(a, b);
+}
+
+bool SameObject(const api::NodeResourceTopology& a, const api::NodeResourceTopology& b) {
+  return SameAnnotatedFields(a, b);
 }
 
 }  // namespace berth::cache

@@ -48,5 +48,6 @@ bool SameObject(const api::PodGroup& a, const api::PodGroup& b);
 bool SameObject(const api::CompositePodGroup& a, const api::CompositePodGroup& b);
 bool SameObject(const api::Workload& a, const api::Workload& b);
 bool SameObject(const api::CoschedulingPodGroup& a, const api::CoschedulingPodGroup& b);
+bool SameObject(const api::NodeResourceTopology& a, const api::NodeResourceTopology& b);
 
 }  // namespace berth::cache

@@ -44,7 +44,6 @@ constexpr std::string_view kSchedulerPlugins[] = {
     "LoadVariationRiskBalancing",
     "LowRiskOverCommitment",
     "NetworkOverhead",
-    "NodeResourceTopologyMatch",
     "Peaks",
     "PodState",
     "PreemptionToleration",

@@ -177,6 +177,26 @@ constexpr SchemaField kCoschedulingFields[] = {
     {"searchSteps", &kInt, kIfGiven},
 };
 
+// NodeResourceTopologyMatch of scheduler-plugins.
+constexpr SchemaField kNumaStrategyFields[] = {{"type", &kStrategyType},
+                                               {"resources", &kResourceList}};
+constexpr Schema kNumaStrategy = {kStruct, "v1.ScoringStrategy", nullptr, kNumaStrategyFields};
+constexpr SchemaField kNumaCacheFields[] = {
+    {"foreignPodsDetect", &kText, kIfGiven},
+    {"resyncMethod", &kText, kIfGiven},
+    {"informerMode", &kText, kIfGiven},
+    {"resyncScope", &kText, kIfGiven},
+};
+constexpr Schema kNumaCache = {kStruct, "v1.NodeResourceTopologyCache", nullptr, kNumaCacheFields};
+constexpr SchemaField kNumaFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"scoringStrategy", &kNumaStrategy, kIfGiven},
+    {"cacheResyncPeriodSeconds", &kLong, kIfGiven},
+    {"discardReservedNodes", &kBoolean},
+    {"cache", &kNumaCache, kIfGiven},
+};
+
 // Of plugins that kube-scheduler has no more; the kinds as v1beta1 had them.
 constexpr SchemaField kNodeLabelFields[] = {
     kApiVersionField,
@@ -211,6 +231,8 @@ constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
     {"NodeAffinity", {kStruct, "v1.NodeAffinityArgs", nullptr, kNodeAffinityArgsFields}},
     {"NodeResourcesAllocatable",
      {kStruct, "v1.NodeResourcesAllocatableArgs", nullptr, kAllocatableFields}},
+    {"NodeResourceTopologyMatch",
+     {kStruct, "v1.NodeResourceTopologyMatchArgs", nullptr, kNumaFields}},
     {"NodeResourcesBalancedAllocation",
      {kStruct, "v1.NodeResourcesBalancedAllocationArgs", nullptr, kBalancedFields}},
     {"NodeLabel", {kStruct, "v1.NodeLabelArgs", nullptr, kNodeLabelFields}},

@@ -39,6 +39,7 @@ enum class Kind {
   kWorkload,
   // Custom resources.
   kCoschedulingPodGroup,
+  kNodeResourceTopology,
 };
 
 // All of the above, in their order.

@@ -128,6 +128,7 @@ bool WithPodGroups(const Features& features) { return features.generic_workload;
 bool WithCompositePodGroups(const Features& features) { return features.composite_pod_group; }
 
 bool WithCoscheduling(const Features& features) { return features.coscheduling; }
+bool WithNodeTopologies(const Features& features) { return features.node_resource_topologies; }
 
 constexpr bool kCustom = true;
 
@@ -185,6 +186,9 @@ constexpr KindInfo kKinds[] = {
     {Kind::kCoschedulingPodGroup, "podgroups.scheduling.x-k8s.io",
      "/apis/scheduling.x-k8s.io/v1alpha1/podgroups", "", DecodeAs<api::CoschedulingPodGroup>,
      kOptional, WithCoscheduling, kCustom},
+    {Kind::kNodeResourceTopology, "noderesourcetopologies.topology.node.k8s.io",
+     "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", "",
+     DecodeAs<api::NodeResourceTopology>, kOptional, WithNodeTopologies, kCustom},
 };
 
 }  // namespace

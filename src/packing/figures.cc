@@ -81,10 +81,9 @@ void AppendResources(const Figures& figures, std::string& out) {
   for (const PoolFigures& pool : figures.pools) {
     for (const ResourceFigures& of : pool.resources) {
       if (of.allocatable == 0 && of.requested == 0) continue;
-      std::vector<std::string> row = {PoolName(pool), of.resource,
-                                      AmountText(of.resource, of.requested),
-                                      AmountText(of.resource, of.allocatable),
-                                      ShareText(of.requested, of.allocatable)};
+      std::vector<std::string> row = {
+          PoolName(pool), of.resource, AmountText(of.resource, of.requested),
+          AmountText(of.resource, of.allocatable), ShareText(of.requested, of.allocatable)};
       if (figures.of_namespace) row.push_back(AmountText(of.resource, of.requested_there));
       row.push_back(AmountText(of.resource, of.stranded));
       row.push_back(AmountText(of.resource, of.largest_free));

@@ -68,9 +68,9 @@ struct Figures {
   };
 
   std::optional<Pods> of_namespace;  // where one is named
-  size_t pods = 0;                 // on nodes
-  size_t pending = 0;              // that wait for this scheduler
-  std::vector<PoolFigures> pools;  // by name
+  size_t pods = 0;                   // on nodes
+  size_t pending = 0;                // that wait for this scheduler
+  std::vector<PoolFigures> pools;    // by name
   // The resources of the pools, kOther and kPodSlots, with the nodes on which more is requested
   // than there is.
   std::vector<std::pair<std::string, size_t>> overcommitted;

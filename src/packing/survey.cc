@@ -104,8 +104,7 @@ bool Survey::Step(const cache::Cache& cache, const scheduler::PodStore& pending)
 }
 
 bool Survey::IsThere(const PodInfo& pod) const {
-  return figures_.of_namespace &&
-         figures_.of_namespace->namespace_ == pod.pod->metadata.namespace_;
+  return figures_.of_namespace && figures_.of_namespace->namespace_ == pod.pod->metadata.namespace_;
 }
 
 void Survey::CountPods(const cache::Cache& cache, NodeRow row) {

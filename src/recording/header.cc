@@ -52,6 +52,7 @@ constexpr Gate kGates[] = {
     {"podGroupPreemptionPolicy", &Features::pod_group_preemption_policy},
     {"topologyAwareWorkloadScheduling", &Features::topology_aware_workload_scheduling},
     {"coscheduling", &Features::coscheduling},
+    {"nodeResourceTopologies", &Features::node_resource_topologies},
 };
 // Stands for a member of any type.
 struct AnyMember {

@@ -88,6 +88,7 @@ void EventHandlers::Handle(const informers::InformerEvent& event, Time now) {
     case informers::Kind::kPodGroup:
     case informers::Kind::kCompositePodGroup:
     case informers::Kind::kWorkload:
+    case informers::Kind::kNodeResourceTopology:
       HandleOtherObject(event, now);
       break;
     case informers::Kind::kCoschedulingPodGroup:

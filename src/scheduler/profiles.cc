@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "berth/config_value.h"
 #include "berth/in_tree/preemption.h"
-#include "src/config/coscheduling.h"
+#include "src/config/plugin_features.h"
 #include "src/config/reload.h"
 #include "src/extender/extender.h"
 #include "src/scheduler/profile_handle.h"
@@ -208,6 +208,13 @@ Result<bool> Profiles::Replace(config::SchedulerConfiguration next,
       return Fail("profiles: whether \"" + name +
                   "\" has the plugin Coscheduling cannot change without a restart");
     }
+  }
+  const auto watches_topologies = [](const config::SchedulerConfiguration& configuration) {
+    return config::WithPlugins(Features(), configuration).node_resource_topologies;
+  };
+  if (watches_topologies(next) && !watches_topologies(configuration_)) {
+    return Fail("profiles: the plugin " + std::string(config::kNodeResourceTopologyMatch) +
+                " cannot come without a restart");
   }
   for (const auto& [name, profile] : made->profiles)
     HandOverEvictions(*current_.profiles.at(name), *profile);

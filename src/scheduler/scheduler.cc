@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "src/base/logging.h"
-#include "src/config/coscheduling.h"
+#include "src/config/plugin_features.h"
 #include "src/extender/interest.h"
 #include "src/scheduler/counted_objects.h"
 #include "src/scheduler/cycle_steps.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "src/config/coscheduling.h"
+#include "src/config/plugin_features.h"
 
 namespace berth::scheduler {
 namespace {

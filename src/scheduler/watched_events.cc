@@ -39,6 +39,8 @@ std::optional<EventResource> EventResourceOf(informers::Kind kind) {
       return EventResource::kPodGroup;
     case informers::Kind::kCompositePodGroup:
       return EventResource::kCompositePodGroup;
+    case informers::Kind::kNodeResourceTopology:
+      return EventResource::kNodeResourceTopology;
     case informers::Kind::kPod:
     case informers::Kind::kService:
     case informers::Kind::kReplicationController:

@@ -49,6 +49,8 @@ std::string_view ResourceName(EventResource resource) {
       return "scheduling.k8s.io/PodGroup";
     case EventResource::kCompositePodGroup:
       return "scheduling.k8s.io/CompositePodGroup";
+    case EventResource::kNodeResourceTopology:
+      return "noderesourcetopologies.v1alpha2.topology.node.k8s.io";
   }
   return "";
 }

@@ -34,7 +34,7 @@ template <typename T>
 constexpr bool kClusterScoped =
     kIsOneOf<T, api::Node, api::Namespace, api::PersistentVolume, api::StorageClass, api::CSINode,
              api::CSIDriver, api::VolumeAttachment, api::VolumeAttributesClass, api::DeviceClass,
-             api::ResourceSlice, api::DeviceTaintRule>;
+             api::ResourceSlice, api::DeviceTaintRule, api::NodeResourceTopology>;
 
 // `object` with what is missing filled in; itself where nothing is.
 template <typename T>

@@ -159,6 +159,8 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		"--set", "monitoring.serviceMonitor.enabled=true", "--set", "monitoring.alerts.enabled=true", "--set", "monitoring.dashboard.enabled=true",
 	}
 	coscheduling := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "Coscheduling"}], "disabled": [{"name": "PrioritySort"}]}}}]`
+	numa := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "NodeResourceTopologyMatch"}]}},
+		"pluginConfig": [{"name": "NodeResourceTopologyMatch", "args": {"cacheResyncPeriodSeconds": 5}}]}]`
 	for _, c := range []struct {
 		manifests string
 		values    []string
@@ -166,6 +168,7 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		{inDeploy("base"), nil},
 		{inDeploy("overlays", "monitored"), monitoring},
 		{inDeploy("overlays", "coscheduling"), []string{"--set-json", "config.profiles=" + coscheduling}},
+		{inDeploy("overlays", "numa"), []string{"--set-json", "config.profiles=" + numa}},
 	} {
 		want := objects(t, string(kubectl(t, "kustomize", c.manifests)))
 		args := []string{"template", "berth", inDeploy("helm"), "--namespace", controlplane.BerthNamespace, "--kube-version", programs.KubernetesVersion}

@@ -106,7 +106,14 @@ func TestWhateverTheAPIServerAdmitsIsRead(t *testing.T) {
 
 // isOfCustomResource is whether a table is about a kind that the API server has no Go type for: what it admits of one is what
 // the schema in the kind's definition says, and it sends JSON alone.
-func isOfCustomResource(table string) bool { return strings.HasPrefix(table, "CoschedulingPodGroup") }
+func isOfCustomResource(table string) bool {
+	for _, custom := range []string{"CoschedulingPodGroup", "NodeResourceTopology", "NodeTopology"} {
+		if strings.HasPrefix(table, custom) {
+			return true
+		}
+	}
+	return false
+}
 
 // drawn is whether the smaller test offers the variant; always what has been at fault.
 func drawn(name string) bool {

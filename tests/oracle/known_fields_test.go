@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -39,7 +40,43 @@ var manifestKinds = []schema.GroupVersionKind{
 // The fields of custom kinds, by what follows "=" in their row: the modules of their projects bring a Kubernetes of
 // their own.
 var customKinds = map[string]reflect.Type{
-	"scheduling.x-k8s.io/v1alpha1 PodGroup": reflect.TypeFor[CoschedulingPodGroup](),
+	"scheduling.x-k8s.io/v1alpha1 PodGroup":              reflect.TypeFor[CoschedulingPodGroup](),
+	"topology.node.k8s.io/v1alpha2 NodeResourceTopology": reflect.TypeFor[NodeResourceTopology](),
+}
+
+// NodeResourceTopology has the fields of the definition in k8stopologyawareschedwg/noderesourcetopology-api v0.1.2.
+type NodeResourceTopology struct {
+	metav1.TypeMeta  `json:",inline"`
+	Metadata         metav1.ObjectMeta       `json:"metadata"`
+	TopologyPolicies []string                `json:"topologyPolicies"`
+	Zones            []NodeTopologyZone      `json:"zones"`
+	Attributes       []NodeTopologyAttribute `json:"attributes"`
+}
+
+type NodeTopologyZone struct {
+	Name       string                  `json:"name"`
+	Type       string                  `json:"type"`
+	Parent     string                  `json:"parent"`
+	Costs      []NodeTopologyCost      `json:"costs"`
+	Attributes []NodeTopologyAttribute `json:"attributes"`
+	Resources  []NodeTopologyResource  `json:"resources"`
+}
+
+type NodeTopologyResource struct {
+	Name        string            `json:"name"`
+	Capacity    resource.Quantity `json:"capacity"`
+	Allocatable resource.Quantity `json:"allocatable"`
+	Available   resource.Quantity `json:"available"`
+}
+
+type NodeTopologyCost struct {
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
+}
+
+type NodeTopologyAttribute struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // CoschedulingPodGroup has the fields of the definition in kubernetes-sigs/scheduler-plugins v0.34.1-devel.

@@ -28,6 +28,9 @@ class PlainListers final : public Listers {
     if constexpr (std::is_same_v<T, api::ResourceSlice>) {
       slices_[object.metadata.name] = std::make_shared<const T>(object);
     }
+    if constexpr (std::is_same_v<T, api::NodeResourceTopology>) {
+      topologies_[object.metadata.name] = std::make_shared<const T>(object);
+    }
     Note(object);
     for (T& known : All<T>()) {
       if (SameName(known, object.metadata.namespace_, object.metadata.name)) {
@@ -49,6 +52,8 @@ class PlainListers final : public Listers {
   void Remove(std::string_view namespace_, std::string_view name) {
     Bump<T>();
     if constexpr (std::is_same_v<T, api::ResourceSlice>) slices_.erase(std::string(name));
+    if constexpr (std::is_same_v<T, api::NodeResourceTopology>)
+      topologies_.erase(std::string(name));
     std::erase_if(All<T>(), [&](const T& known) {
       if (!SameName(known, namespace_, name)) return false;
       Note(known);
@@ -163,12 +168,22 @@ class PlainListers final : public Listers {
                                     std::string_view name) const override {
     return FindOf<api::Workload>(namespace_, name);
   }
+  std::shared_ptr<const api::NodeResourceTopology> FindNodeResourceTopology(
+      std::string_view node_name) const override {
+    const auto found = topologies_.find(node_name);
+    return found == topologies_.end() ? nullptr : found->second;
+  }
+  void ForEachNodeResourceTopology(
+      const Visit<std::shared_ptr<const api::NodeResourceTopology>>& visit) const override {
+    for (const auto& [name, topology] : topologies_) visit(topology);
+  }
   uint64_t generation() const override { return generation_; }
   uint64_t namespaces_generation() const override { return namespaces_generation_; }
   uint64_t disruption_budgets_generation() const override { return disruption_budgets_generation_; }
   uint64_t volumes_generation() const override { return volumes_generation_; }
   uint64_t devices_generation() const override { return devices_generation_; }
   uint64_t pod_groups_generation() const override { return pod_groups_generation_; }
+  uint64_t node_topologies_generation() const override { return node_topologies_generation_; }
   bool VolumesChangedSince(uint64_t generation, const Visit<VolumeChange>& visit) const override {
     for (const auto& [number, change] : volume_changes_) {
       if (number > generation) visit(change);
@@ -196,6 +211,8 @@ class PlainListers final : public Listers {
     } else if constexpr (kIsOneOf<T, api::PodGroup, api::CompositePodGroup, api::Workload,
                                   api::CoschedulingPodGroup>) {
       ++pod_groups_generation_;
+    } else if constexpr (std::is_same_v<T, api::NodeResourceTopology>) {
+      ++node_topologies_generation_;
     } else if constexpr (!kIsOneOf<T, api::ResourceClaim, api::ResourceClaimTemplate>) {
       ++generation_;
     }
@@ -259,13 +276,16 @@ class PlainListers final : public Listers {
              std::vector<api::ResourceClaimTemplate>, std::vector<api::DeviceClass>,
              std::vector<api::ResourceSlice>, std::vector<api::DeviceTaintRule>,
              std::vector<api::PodGroup>, std::vector<api::CompositePodGroup>,
-             std::vector<api::Workload>, std::vector<api::CoschedulingPodGroup>>
+             std::vector<api::Workload>, std::vector<api::CoschedulingPodGroup>,
+             std::vector<api::NodeResourceTopology>>
       objects_;
   std::map<std::string, std::shared_ptr<const api::ResourceSlice>> slices_;
+  std::map<std::string, std::shared_ptr<const api::NodeResourceTopology>, std::less<>> topologies_;
   uint64_t generation_ = 0;
   uint64_t namespaces_generation_ = 0;
   uint64_t devices_generation_ = 0;
   uint64_t pod_groups_generation_ = 0;
+  uint64_t node_topologies_generation_ = 0;
   uint64_t disruption_budgets_generation_ = 0;
   uint64_t volumes_generation_ = 0;
   std::vector<std::pair<uint64_t, VolumeChange>> volume_changes_;

@@ -6,6 +6,7 @@
 
 #include "berth/api/device_class.h"
 #include "berth/api/node.h"
+#include "berth/api/node_resource_topology.h"
 #include "berth/api/persistent_volume.h"
 #include "berth/api/persistent_volume_claim.h"
 #include "berth/api/pod.h"
@@ -32,7 +33,8 @@ using ObjectPtr =
                  std::shared_ptr<const ResourceClaimTemplate>, std::shared_ptr<const DeviceClass>,
                  std::shared_ptr<const ResourceSlice>, std::shared_ptr<const DeviceTaintRule>,
                  std::shared_ptr<const PodGroup>, std::shared_ptr<const CompositePodGroup>,
-                 std::shared_ptr<const Workload>, std::shared_ptr<const CoschedulingPodGroup>>;
+                 std::shared_ptr<const Workload>, std::shared_ptr<const CoschedulingPodGroup>,
+                 std::shared_ptr<const NodeResourceTopology>>;
 
 // The object when `object` holds one of kind T, else nullptr.
 template <typename T>

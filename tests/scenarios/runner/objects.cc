@@ -45,6 +45,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 25> kLists = {{
     {"compositePodGroups", Kind::kCompositePodGroup},
     {"workloads", Kind::kWorkload},
     {"coschedulingPodGroups", Kind::kCoschedulingPodGroup},
+    {"nodeResourceTopologies", Kind::kNodeResourceTopology},
 }};
 constexpr std::array<std::string_view, 4> kMetadataShortCuts = {"name", "namespace", "labels",
                                                                 "annotations"};
@@ -62,6 +63,7 @@ bool HasNamespace(Kind kind) {
     case Kind::kDeviceClass:
     case Kind::kResourceSlice:
     case Kind::kDeviceTaintRule:
+    case Kind::kNodeResourceTopology:
       return false;
     default:
       return true;
@@ -196,9 +198,11 @@ Result<api::ObjectPtr> Decode(Kind kind, const ConfigValue& tree) {
     case Kind::kWorkload:
       return Decode<api::Workload>(tree);
     case Kind::kCoschedulingPodGroup:
+      return Decode<api::CoschedulingPodGroup>(tree);
+    case Kind::kNodeResourceTopology:
       break;
   }
-  return Decode<api::CoschedulingPodGroup>(tree);
+  return Decode<api::NodeResourceTopology>(tree);
 }
 
 std::string Encode(const api::ObjectPtr& object) {

@@ -291,6 +291,8 @@ TEST(KindsTest, EveryKindHasItsLine) {
        R"({"kind":"Workload","metadata":{"name":"x"}})"},
       {Kind::kCoschedulingPodGroup, "/apis/scheduling.x-k8s.io/v1alpha1/podgroups",
        R"({"kind":"PodGroup","metadata":{"name":"x"}})"},
+      {Kind::kNodeResourceTopology, "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies",
+       R"({"kind":"NodeResourceTopology","metadata":{"name":"x"}})"},
   };
   ASSERT_EQ(AllKinds().size(), std::size(cases));
   for (const auto& c : cases) {
@@ -335,8 +337,9 @@ TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
                           Kind::kDeviceTaintRule, Kind::kPod}) {
     EXPECT_TRUE(watched(kind, defaults)) << InfoOf(kind).resource;
   }
-  for (const Kind kind : {Kind::kResourceClaimTemplate, Kind::kPodGroup, Kind::kCompositePodGroup,
-                          Kind::kWorkload, Kind::kCoschedulingPodGroup}) {
+  for (const Kind kind :
+       {Kind::kResourceClaimTemplate, Kind::kPodGroup, Kind::kCompositePodGroup, Kind::kWorkload,
+        Kind::kCoschedulingPodGroup, Kind::kNodeResourceTopology}) {
     EXPECT_FALSE(watched(kind, defaults)) << InfoOf(kind).resource;
   }
   Features other;
@@ -347,11 +350,13 @@ TEST(KindsTest, GatesDecideWhichKindsAreWatched) {
   EXPECT_TRUE(watched(Kind::kPodGroup, other));
   EXPECT_TRUE(watched(Kind::kWorkload, other));
   EXPECT_TRUE(watched(Kind::kCompositePodGroup, other));
-  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - 3);
+  EXPECT_EQ(WatchedKinds(other).size(), AllKinds().size() - 4);
   Features with_plugin;
   with_plugin.coscheduling = true;
   EXPECT_TRUE(watched(Kind::kCoschedulingPodGroup, with_plugin));
   EXPECT_FALSE(watched(Kind::kPodGroup, with_plugin)) << "nothing but the custom resource";
+  with_plugin.node_resource_topologies = true;
+  EXPECT_TRUE(watched(Kind::kNodeResourceTopology, with_plugin));
 }
 
 TEST(KeptTextTest, OnlyWhatIsAskedForKeepsItsJson) {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/node_resource_topology_match/args.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "berth/field_errors.h"
+#include "plugins/shared/args_reader.h"
+
+namespace berth::plugins {
+namespace {
+
+using NumaArgs = NodeResourceTopologyMatchArgs;
+
+constexpr std::string_view kScoringStrategy = "scoringStrategy";
+constexpr std::string_view kNumaCache = "cache";
+constexpr std::string_view kForeignPodsDetect = "foreignPodsDetect";
+constexpr std::string_view kResyncMethod = "resyncMethod";
+constexpr std::string_view kResyncScope = "resyncScope";
+constexpr std::string_view kInformerMode = "informerMode";
+
+template <typename Value>
+using Named = std::pair<std::string_view, Value>;
+
+constexpr Named<NumaStrategy> kNumaStrategies[] = {
+    {"BalancedAllocation", NumaStrategy::kBalancedAllocation},
+    {"LeastAllocated", NumaStrategy::kLeastAllocated},
+    {"LeastNUMANodes", NumaStrategy::kLeastNumaNodes},
+    {"MostAllocated", NumaStrategy::kMostAllocated},
+};
+constexpr Named<NumaArgs::ForeignPods> kForeignPodsModes[] = {
+    {"All", NumaArgs::ForeignPods::kAll},
+    {"None", NumaArgs::ForeignPods::kNone},
+    {"OnlyExclusiveResources", NumaArgs::ForeignPods::kOnlyExclusiveResources},
+};
+constexpr Named<NumaArgs::ResyncMethod> kResyncMethods[] = {
+    {"All", NumaArgs::ResyncMethod::kAll},
+    {"Autodetect", NumaArgs::ResyncMethod::kAutodetect},
+    {"OnlyExclusiveResources", NumaArgs::ResyncMethod::kOnlyExclusiveResources},
+};
+constexpr Named<NumaArgs::ResyncScope> kResyncScopes[] = {
+    {"All", NumaArgs::ResyncScope::kAll},
+    {"OnlyResources", NumaArgs::ResyncScope::kOnlyResources},
+};
+constexpr Named<NumaArgs::InformerMode> kInformerModes[] = {
+    {"Dedicated", NumaArgs::InformerMode::kDedicated},
+    {"Shared", NumaArgs::InformerMode::kShared},
+};
+
+// Reads one of the names; what is not there leaves `out` alone.
+template <typename Value, size_t n>
+void ReadNamed(FieldReader& fields, std::string_view field, const Named<Value> (&names)[n],
+               Value& out) {
+  std::string text;
+  if (!fields.Read(field, text)) return;
+  const auto named = std::ranges::find(names, text, &Named<Value>::first);
+  if (named != std::end(names)) {
+    out = named->second;
+    return;
+  }
+  std::vector<std::string_view> supported;
+  for (const auto& [name, value] : names) supported.push_back(name);
+  fields.Problem(UnsupportedField(fields.PathOf(field), Quoted(text), supported));
+}
+
+void ReadNumaStrategy(FieldReader& fields, NumaArgs& args) {
+  const ConfigValue* value = fields.Get(kScoringStrategy);
+  if (value == nullptr) return;
+  FieldReader nested(*value, fields.PathOf(kScoringStrategy));
+  // A strategy that is stated has no type of its own.
+  if (nested.Get("type") == nullptr) {
+    nested.Problem(RequiredField(nested.PathOf("type"), ""));
+  } else {
+    ReadNamed(nested, "type", kNumaStrategies, args.strategy);
+  }
+  args.weights.clear();
+  for (const ResourceSpec& spec : ReadResources(nested, "resources")) {
+    args.weights.emplace_back(spec.name, spec.weight);
+  }
+  fields.Merge(nested);
+}
+
+Result<NumaArgs> ReadNumaArgs(const ConfigValue& value, const std::string& path) {
+  NumaArgs args;
+  FieldReader fields(value, path);
+  ReadTypeMeta(fields, "NodeResourceTopologyMatch");
+  ReadNumaStrategy(fields, args);
+  fields.Read("cacheResyncPeriodSeconds", args.cache_resync_period_seconds);
+  fields.Read("discardReservedNodes", args.discard_reserved_nodes);
+  if (const ConfigValue* cache = fields.Get(kNumaCache)) {
+    FieldReader nested(*cache, fields.PathOf(kNumaCache));
+    ReadNamed(nested, kForeignPodsDetect, kForeignPodsModes, args.foreign_pods);
+    ReadNamed(nested, kResyncMethod, kResyncMethods, args.resync_method);
+    ReadNamed(nested, kResyncScope, kResyncScopes, args.resync_scope);
+    ReadNamed(nested, kInformerMode, kInformerModes, args.informer_mode);
+    fields.Merge(nested);
+  }
+  if (auto error = fields.Finish()) return Fail(std::move(*error));
+  return args;
+}
+
+ConfigValue Text(std::string_view text) { return ConfigValue(std::string(text)); }
+
+}  // namespace
+
+Result<NumaArgs> ParseNodeResourceTopologyMatchArgs(const ConfigValue& value) {
+  return ReadNumaArgs(value, "");
+}
+
+ConfigValue NodeResourceTopologyMatchArgsWithDefaults(const ConfigValue& args,
+                                                      const ArgsFeatures&) {
+  const ConfigValue* strategy = args.Find(kScoringStrategy);
+  ConfigValue with_resources = strategy == nullptr || strategy->is_null()
+                                   ? ConfigValue(ConfigValue::Map{{"type", Text("LeastAllocated")}})
+                                   : *strategy;
+  with_resources = WithField(with_resources, "resources",
+                             WithDefaultResources(with_resources.Find("resources")));
+  ConfigValue out = WithField(args, kScoringStrategy, std::move(with_resources));
+  const ConfigValue* stated = args.Find(kNumaCache);
+  ConfigValue cache =
+      stated == nullptr || stated->is_null() ? ConfigValue(ConfigValue::Map()) : *stated;
+  cache = WithDefault(cache, kForeignPodsDetect, Text("All"));
+  cache = WithDefault(cache, kResyncMethod, Text("Autodetect"));
+  cache = WithDefault(cache, kInformerMode, Text("Dedicated"));
+  return WithField(out, kNumaCache, std::move(cache));
+}
+
+std::vector<std::string> NodeResourceTopologyMatchArgsProblems(const ConfigValue& args,
+                                                               const std::string& path,
+                                                               const ArgsFeatures&) {
+  const auto read = ReadNumaArgs(args, path);
+  return read ? std::vector<std::string>() : std::vector<std::string>{read.error().message};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/node_resource_topology_match/node_resource_topology_match.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace berth::plugins {
+namespace {
+
+bool AsksForDevices(const api::Pod& pod) {
+  for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
+    for (const api::Container& container : *containers) {
+      if (std::ranges::any_of(container.resources.requests, [](const auto& request) {
+            return !IsNativeResource(request.first);
+          })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Whether the pod asks for nothing but what each node has.
+bool AsksForUsualResources(const api::Pod& pod) {
+  return std::ranges::all_of(EffectiveRequests(pod), [](const auto& request) {
+    return request.second.IsZero() || request.first == "cpu" || request.first == "memory" ||
+           request.first == "ephemeral-storage";
+  });
+}
+
+}  // namespace
+
+NodeResourceTopologyMatch::NodeResourceTopologyMatch(const NodeResourceTopologyMatchArgs& args,
+                                                     Handle& handle)
+    : handle_(handle),
+      strategy_(args.strategy),
+      weights_(args.weights),
+      topologies_(args, handle.scheduler_name()),
+      not_known_(handle.reasons().Make(Code::kUnschedulable, "invalid node topology data")),
+      pod_(handle.reasons().Make(Code::kUnschedulable, "cannot align pod")),
+      container_(handle.reasons().Make(Code::kUnschedulable, "cannot align container")),
+      init_container_(handle.reasons().Make(Code::kUnschedulable, "cannot align init container")),
+      sidecar_container_(
+          handle.reasons().Make(Code::kUnschedulable, "cannot align sidecar container")) {}
+
+void NodeResourceTopologyMatch::Update() {
+  topologies_.Update(handle_.snapshot(), handle_.listers(), handle_.clock().Now());
+}
+
+NodeTopologies::Known NodeResourceTopologyMatch::KnownOf(const NodeView& node) const {
+  return topologies_.Of(node, pre_filters_ ? nullptr : &handle_.listers());
+}
+
+PreFilterResult NodeResourceTopologyMatch::PreFilter(CycleState&, const PodInfo& pod,
+                                                     const Snapshot&) {
+  Update();
+  if (topologies_.empty()) return {Status::Skip()};
+  switch (QosClassOf(*pod.pod)) {
+    case QosClass::kBestEffort:
+      if (!AsksForDevices(*pod.pod)) return {Status::Skip()};
+      break;
+    case QosClass::kBurstable:
+      if (topologies_.TakesPlainPods() && AsksForUsualResources(*pod.pod)) return {Status::Skip()};
+      break;
+    case QosClass::kGuaranteed:
+      break;
+  }
+  return {Status::Success()};
+}
+
+Status NodeResourceTopologyMatch::Filter(const CycleState&, const PodInfo& pod,
+                                         const NodeView& node) const {
+  const QosClass qos = QosClassOf(*pod.pod);
+  if (qos == QosClass::kBestEffort && !AsksForDevices(*pod.pod)) return Status::Success();
+  const NodeTopologies::Known known = KnownOf(node);
+  if (!known.fresh) return not_known_;
+  if (known.node == nullptr || !known.node->manager.single_numa_node()) return Status::Success();
+  switch (
+      FindMisfit(*pod.pod, qos, known.node->manager.scope, node.node(), known.node->numa_nodes)) {
+    case Misfit::kNone:
+      break;
+    case Misfit::kInitContainer:
+      return init_container_;
+    case Misfit::kSidecarContainer:
+      return sidecar_container_;
+    case Misfit::kContainer:
+      return container_;
+    case Misfit::kPod:
+      return pod_;
+  }
+  return Status::Success();
+}
+
+Status NodeResourceTopologyMatch::PreScore(CycleState&, const PodInfo& pod, const Snapshot&,
+                                           const NodeSet&) {
+  const bool equal =
+      (pre_filters_ && topologies_.empty()) || QosClassOf(*pod.pod) != QosClass::kGuaranteed;
+  return equal ? Status::Skip() : Status::Success();
+}
+
+ScoreResult NodeResourceTopologyMatch::Score(const CycleState&, const PodInfo& pod,
+                                             const NodeView& node) const {
+  if (QosClassOf(*pod.pod) != QosClass::kGuaranteed) return {kMaxNodeScore};
+  const NodeTopologies::Known known = KnownOf(node);
+  if (!known.fresh || known.node == nullptr) return {kMinNodeScore};
+  return {NumaScore(*pod.pod, strategy_, weights_, known.node->manager, known.node->numa_nodes)};
+}
+
+Status NodeResourceTopologyMatch::Reserve(CycleState&, const PodInfo& pod,
+                                          std::string_view node_name) {
+  // Where the profile does not call PreFilter.
+  Update();
+  topologies_.Reserve(*pod.pod, node_name);
+  return Status::Success();
+}
+
+void NodeResourceTopologyMatch::Unreserve(CycleState&, const PodInfo& pod,
+                                          std::string_view node_name) {
+  topologies_.Unreserve(*pod.pod, node_name);
+}
+
+void NodeResourceTopologyMatch::PostBind(CycleState&, const PodInfo&, std::string_view) {}
+
+std::vector<ClusterEventWithHint> NodeResourceTopologyMatch::EventsToRegister() const {
+  return {
+      {{EventResource::kAssignedPod, action::kDelete}},
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable}},
+      {{EventResource::kNodeResourceTopology, action::kAdd | action::kUpdate}},
+  };
+}
+
+}  // namespace berth::plugins
