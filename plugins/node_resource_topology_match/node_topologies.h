@@ -43,7 +43,7 @@ class NodeTopologies {
   };
   struct Known {
     bool fresh = true;
-    std::shared_ptr<const Node> node;  // nullptr: the node has no object
+    std::shared_ptr<const Node> node = nullptr;  // the node has no object
   };
 
   NodeTopologies(const NodeResourceTopologyMatchArgs& args, std::string_view scheduler_name);

@@ -57,20 +57,20 @@ struct PoolFigures {
   friend bool operator==(const PoolFigures&, const PoolFigures&) = default;
 };
 
+// The pods of one namespace.
+struct NamespacePods {
+  std::string namespace_;
+  size_t placed = 0;
+  size_t pending = 0;
+
+  friend bool operator==(const NamespacePods&, const NamespacePods&) = default;
+};
+
 struct Figures {
-  // Those of one namespace.
-  struct Pods {
-    std::string namespace_;
-    size_t placed = 0;
-    size_t pending = 0;
-
-    friend bool operator==(const Pods&, const Pods&) = default;
-  };
-
-  std::optional<Pods> of_namespace;  // where one is named
-  size_t pods = 0;                   // on nodes
-  size_t pending = 0;                // that wait for this scheduler
-  std::vector<PoolFigures> pools;    // by name
+  std::optional<NamespacePods> of_namespace;  // where one is named
+  size_t pods = 0;                            // on nodes
+  size_t pending = 0;                         // that wait for this scheduler
+  std::vector<PoolFigures> pools;             // by name
   // The resources of the pools, kOther and kPodSlots, with the nodes on which more is requested
   // than there is.
   std::vector<std::pair<std::string, size_t>> overcommitted;

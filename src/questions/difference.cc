@@ -114,7 +114,7 @@ Picture Take(simulator::Simulation& simulation) {
     add(kMemory, picture.memory);
   });
   AddPacking(
-      packing::Measure(simulation.scheduler().cache(), simulation.scheduler().pending_pods()),
+      packing::Measure(simulation.scheduler().cache(), simulation.scheduler().pending_pods(), ""),
       picture);
   picture.evicted = simulation.api().evicted().size();
   return picture;

@@ -67,26 +67,29 @@ const (
 
 func (e *env) rest() rest.Interface { return e.admin.Discovery().RESTClient() }
 
-// definePodGroups installs the CustomResourceDefinition, and waits until it is served.
 func (e *env) definePodGroups() {
 	e.Helper()
-	e.must(e.rest().Post().AbsPath(definitionsPath).Body([]byte(podGroupDefinition)).Do(e.ctx).Error())
+	e.defineKind("podgroups.scheduling.x-k8s.io", podGroupDefinition, fmt.Sprintf(podGroupsPath, e.namespace))
+}
+
+// defineKind installs a CustomResourceDefinition, and waits until objects are served at the path.
+func (e *env) defineKind(name, definition, path string) {
+	e.Helper()
+	e.must(e.rest().Post().AbsPath(definitionsPath).Body([]byte(definition)).Do(e.ctx).Error())
 	e.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		if err := e.rest().Delete().AbsPath(definitionsPath, "podgroups.scheduling.x-k8s.io").Do(ctx).Error(); err != nil {
+		if err := e.rest().Delete().AbsPath(definitionsPath, name).Do(ctx).Error(); err != nil {
 			e.Error(err)
 		}
 	})
-	e.eventually("PodGroups of scheduling.x-k8s.io", func() bool {
-		return e.rest().Get().AbsPath(fmt.Sprintf(podGroupsPath, e.namespace)).Do(e.ctx).Error() == nil
-	})
+	e.eventually(name, func() bool { return e.rest().Get().AbsPath(path).Do(e.ctx).Error() == nil })
 }
 
-// grantCoscheduling gives user berth what the component of deploy gives the service account.
-func (e *env) grantCoscheduling() {
+// grantComponent gives user berth what the component of deploy gives the service account.
+func (e *env) grantComponent(name string) {
 	e.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", "coscheduling", "rbac.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", name, "rbac.yaml"))
 	e.must(err)
 	var role rbacv1.ClusterRole
 	e.must(yaml.UnmarshalStrict([]byte(strings.Split(string(text), "\n---\n")[0]), &role))
@@ -142,7 +145,7 @@ func (e *env) awaitBoundOf(group string, n int) {
 func TestGroupsOfSchedulerPluginsStartWholeOrNotAtAll(t *testing.T) {
 	e := newEnv(t)
 	e.definePodGroups()
-	e.grantCoscheduling()
+	e.grantComponent("coscheduling")
 	e.createNodes(workload.Node("a", workload.Allocatable("cpu", "2", "pods", "110")))
 	e.start(coschedulingProfile)
 
@@ -192,7 +195,7 @@ func TestPodGroupsAreFoundWhenTheirDefinitionAndTheRightCome(t *testing.T) {
 		t.Errorf("%d labelled pods are bound, and %d lines about the kind: want none and one", bound, absent())
 	}
 	e.definePodGroups()
-	e.grantCoscheduling()
+	e.grantComponent("coscheduling")
 	e.createCustomGroup("train", 2)
 	e.awaitBoundOf("train", 2)
 	e.checkAllocatable()

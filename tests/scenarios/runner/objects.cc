@@ -19,7 +19,7 @@ namespace {
 using informers::Kind;
 using Map = ConfigValue::Map;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 25> kLists = {{
+constexpr std::array<std::pair<std::string_view, Kind>, 26> kLists = {{
     {"pods", Kind::kPod},
     {"nodes", Kind::kNode},
     {"namespaces", Kind::kNamespace},

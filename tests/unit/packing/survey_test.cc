@@ -314,7 +314,7 @@ TEST_F(SurveyTest, OfANamespaceItSaysWhatItsPodsRequestBesideTheRest) {
   Apply(MakePod().Namespace("shop").Name("waits").Req({{"cpu", "8"}}));
   Apply(MakePod().Name("waits").Req({{"cpu", "8"}}));
   const Figures figures = Measure("shop");
-  EXPECT_EQ(figures.of_namespace, (Figures::Pods{"shop", 2, 1}));
+  EXPECT_EQ(figures.of_namespace, (NamespacePods{"shop", 2, 1}));
   std::string table;
   AppendTable(figures, table);
   EXPECT_THAT(table, HasSubstr("4 pods placed, 2 pending.\nOf them 2 and 1 in namespace shop.\n"));

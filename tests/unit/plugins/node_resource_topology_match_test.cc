@@ -57,7 +57,7 @@ api::NodeResourceTopology Topology(
   return topology;
 }
 
-NodeResourceTopologyMatchArgs Parse(const std::string& json) {
+NodeResourceTopologyMatchArgs ParseNuma(const std::string& json) {
   const auto parsed = ParseNodeResourceTopologyMatchArgs(*documents::ParseJson(json, ""));
   EXPECT_TRUE(parsed) << parsed.error().message;
   return parsed.value_or(NodeResourceTopologyMatchArgs());
@@ -143,7 +143,7 @@ TEST(NumaNodesTest, ZonesThatAreNoNumaNodesAreLeftOut) {
 class NodeResourceTopologyMatchTest : public testing::Test, public test::PluginFixture {
  protected:
   NodeResourceTopologyMatch& Make(const std::string& args = "{}") {
-    plugin_ = std::make_unique<NodeResourceTopologyMatch>(Parse(args), handle);
+    plugin_ = std::make_unique<NodeResourceTopologyMatch>(ParseNuma(args), handle);
     CalledPoints points;
     points.pre_filter = true;
     plugin_->SetCalledPoints(points);
@@ -448,7 +448,7 @@ TEST(NodeResourceTopologyMatchArgsTest, HaveSchedulerPluginsNamesAndDefaults) {
             R"({"scoringStrategy":{"type":"LeastAllocated","resources":[{"name":"cpu","weight":1},)"
             R"({"name":"memory","weight":1}]},"cache":{"foreignPodsDetect":"All",)"
             R"("resyncMethod":"Autodetect","informerMode":"Dedicated"}})");
-  const NodeResourceTopologyMatchArgs args = Parse(
+  const NodeResourceTopologyMatchArgs args = ParseNuma(
       R"({"kind":"NodeResourceTopologyMatchArgs","apiVersion":"kubescheduler.config.k8s.io/v1",)"
       R"("cacheResyncPeriodSeconds":5,"discardReservedNodes":true,"scoringStrategy":)"
       R"({"type":"LeastNUMANodes"},"cache":{"foreignPodsDetect":"None","resyncMethod":)"

@@ -100,6 +100,7 @@ TEST_F(PendingPodsTest, PodsThatPreFilterRejectsForDifferentReasonsAreNoGroup) {
   api::StorageClass local;
   local.metadata.name = "local";
   local.provisioner = "kubernetes.io/no-provisioner";
+  local.volume_binding_mode = "Immediate";
   simulation_->Apply(std::make_shared<const api::StorageClass>(local));
   simulation_->Apply(test::MakeClaim("unbound", "local").Ptr());
   Apply(test::MakePod().Name("a").ClaimVolume("gone"));
