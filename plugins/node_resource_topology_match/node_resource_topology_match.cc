@@ -44,8 +44,8 @@ NodeResourceTopologyMatch::NodeResourceTopologyMatch(const NodeResourceTopologyM
       sidecar_container_(
           handle.reasons().Make(Code::kUnschedulable, "cannot align sidecar container")) {}
 
-void NodeResourceTopologyMatch::Update() {
-  topologies_.Update(handle_.snapshot(), handle_.listers(), handle_.clock().Now());
+void NodeResourceTopologyMatch::Update(const Snapshot& snapshot) {
+  topologies_.Update(snapshot, handle_.listers(), handle_.clock().Now());
 }
 
 NodeTopologies::Known NodeResourceTopologyMatch::KnownOf(const NodeView& node) const {
@@ -53,8 +53,8 @@ NodeTopologies::Known NodeResourceTopologyMatch::KnownOf(const NodeView& node) c
 }
 
 PreFilterResult NodeResourceTopologyMatch::PreFilter(CycleState&, const PodInfo& pod,
-                                                     const Snapshot&) {
-  Update();
+                                                     const Snapshot& snapshot) {
+  Update(snapshot);
   if (topologies_.empty()) return {Status::Skip()};
   switch (QosClassOf(*pod.pod)) {
     case QosClass::kBestEffort:
@@ -109,8 +109,7 @@ ScoreResult NodeResourceTopologyMatch::Score(const CycleState&, const PodInfo& p
 
 Status NodeResourceTopologyMatch::Reserve(CycleState&, const PodInfo& pod,
                                           std::string_view node_name) {
-  // Where the profile does not call PreFilter.
-  Update();
+  if (!pre_filters_) Update(handle_.snapshot());
   topologies_.Reserve(*pod.pod, node_name);
   return Status::Success();
 }

@@ -59,7 +59,7 @@ class NodeResourceTopologyMatch final : public PreFilterPlugin,
   size_t kept_bytes() const override { return topologies_.bytes(); }
 
  private:
-  void Update();
+  void Update(const Snapshot& snapshot);
   NodeTopologies::Known KnownOf(const NodeView& node) const;
 
   Handle& handle_;

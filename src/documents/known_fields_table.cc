@@ -31,6 +31,7 @@ const std::string_view kKnownFields = R"(
 =scheduling.k8s.io/v1alpha3 CompositePodGroup CompositePodGroup
 =scheduling.k8s.io/v1beta1 Workload Workload
 =scheduling.x-k8s.io/v1alpha1 PodGroup CoschedulingPodGroup
+=topology.node.k8s.io/v1alpha2 NodeResourceTopology NodeResourceTopology
 =coordination.k8s.io/v1 Lease Lease
 =v1 Status Status
 =apps/v1 Deployment Deployment
@@ -283,6 +284,8 @@ NodeConfigStatus assigned:NodeConfigSource active:NodeConfigSource
 NodeDaemonEndpoints kubeletEndpoint:DaemonEndpoint
 NodeFeatures supplementalGroupsPolicy
 NodePodPreemptionPolicy disableResizePreemption
+NodeResourceTopology kind apiVersion metadata:ObjectMeta topologyPolicies zones:NodeTopologyZone
+ attributes:NodeTopologyAttribute
 NodeRuntimeHandler name features:NodeRuntimeHandlerFeatures
 NodeRuntimeHandlerFeatures recursiveReadOnlyMounts userNamespaces
 NodeSelector nodeSelectorTerms:NodeSelectorTerm
@@ -298,6 +301,11 @@ NodeSwapStatus capacity
 NodeSystemInfo machineID systemUUID bootID kernelVersion osImage containerRuntimeVersion
  kubeletVersion kubeProxyVersion operatingSystem architecture swap:NodeSwapStatus
  runningInUserNamespace
+NodeTopologyAttribute name value
+NodeTopologyCost name value
+NodeTopologyResource name capacity allocatable available
+NodeTopologyZone name type parent costs:NodeTopologyCost attributes:NodeTopologyAttribute
+ resources:NodeTopologyResource
 ObjectFieldSelector apiVersion fieldPath
 ObjectMeta name generateName namespace selfLink uid resourceVersion generation creationTimestamp
  deletionTimestamp deletionGracePeriodSeconds labels annotations ownerReferences:OwnerReference

@@ -100,7 +100,7 @@ func guaranteed(name string, cpus ...string) *corev1.Pod {
 	})
 }
 
-func (e *env) awaitRefusal(pod, message string) {
+func (e *env) awaitMisfit(pod, message string) {
 	e.Helper()
 	_, err := e.pods.AwaitPod(e.within(30*time.Second), pod, message, func(pod *corev1.Pod) bool {
 		condition := workload.ScheduledCondition(pod)
@@ -128,7 +128,7 @@ func TestPodsGoWhereOneNUMANodeHasAllOfThem(t *testing.T) {
 	e.createPods(guaranteed("pair", "4", "4"))
 	e.awaitNode(e.within(30*time.Second), "pair", "containers")
 	e.createPods(guaranteed("larger", "9"))
-	e.awaitRefusal("larger", "1 cannot align container, 2 cannot align pod")
+	e.awaitMisfit("larger", "1 cannot align container, 2 cannot align pod")
 	e.createPods(workload.Pod("plain", workload.Requests("cpu", "9")))
 	_, err := e.pods.AwaitPod(e.within(30*time.Second), "plain", "bound", workload.IsBound)
 	e.must(err)
@@ -151,7 +151,7 @@ func TestPlacedPodsCountUntilAnAgentReportsThem(t *testing.T) {
 	e.createPods(guaranteed("first", "3"))
 	e.awaitNode(e.within(30*time.Second), "first", "a")
 	e.createPods(guaranteed("second", "3"))
-	e.awaitRefusal("second", "cannot align pod")
+	e.awaitMisfit("second", "cannot align pod")
 }
 
 // TestTopologiesAreFoundWhenTheirDefinitionAndTheRightCome: until then that is told once, and no node is checked.
