@@ -2,28 +2,16 @@
 #include "plugins/node_resource_topology_match/node_resource_topology_match.h"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
+#include <span>
+
+#include "plugins/shared/spend_on_nodes.h"
 
 namespace berth::plugins {
 namespace {
 
-bool AsksForDevices(const api::Pod& pod) {
-  for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
-    for (const api::Container& container : *containers) {
-      if (std::ranges::any_of(container.resources.requests, [](const auto& request) {
-            return !IsNativeResource(request.first);
-          })) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 // Whether the pod asks for nothing but what each node has.
-bool AsksForUsualResources(const api::Pod& pod) {
-  return std::ranges::all_of(EffectiveRequests(pod), [](const auto& request) {
+bool AsksForUsualResources(const NumaRequests& requests) {
+  return std::ranges::all_of(requests.of_pod, [](const auto& request) {
     return request.second.IsZero() || request.first == "cpu" || request.first == "memory" ||
            request.first == "ephemeral-storage";
   });
@@ -52,16 +40,17 @@ NodeTopologies::Known NodeResourceTopologyMatch::KnownOf(const NodeView& node) c
   return topologies_.Of(node, pre_filters_ ? nullptr : &handle_.listers());
 }
 
-PreFilterResult NodeResourceTopologyMatch::PreFilter(CycleState&, const PodInfo& pod,
+PreFilterResult NodeResourceTopologyMatch::PreFilter(CycleState& state, const PodInfo& pod,
                                                      const Snapshot& snapshot) {
   Update(snapshot);
   if (topologies_.empty()) return {Status::Skip()};
-  switch (QosClassOf(*pod.pod)) {
+  const NumaRequests& requests = state.Write(NumaRequestsOf(*pod.pod));
+  switch (requests.qos) {
     case QosClass::kBestEffort:
-      if (!AsksForDevices(*pod.pod)) return {Status::Skip()};
+      if (!requests.devices) return {Status::Skip()};
       break;
     case QosClass::kBurstable:
-      if (topologies_.TakesPlainPods() && AsksForUsualResources(*pod.pod)) return {Status::Skip()};
+      if (topologies_.TakesPlainPods() && AsksForUsualResources(requests)) return {Status::Skip()};
       break;
     case QosClass::kGuaranteed:
       break;
@@ -69,15 +58,16 @@ PreFilterResult NodeResourceTopologyMatch::PreFilter(CycleState&, const PodInfo&
   return {Status::Success()};
 }
 
-Status NodeResourceTopologyMatch::Filter(const CycleState&, const PodInfo& pod,
+Status NodeResourceTopologyMatch::Filter(const CycleState& state, const PodInfo& pod,
                                          const NodeView& node) const {
-  const QosClass qos = QosClassOf(*pod.pod);
-  if (qos == QosClass::kBestEffort && !AsksForDevices(*pod.pod)) return Status::Success();
+  const auto requests = state.ReadOr<NumaRequests>([&] { return NumaRequestsOf(*pod.pod); });
+  if (requests->qos == QosClass::kBestEffort && !requests->devices) return Status::Success();
   const NodeTopologies::Known known = KnownOf(node);
   if (!known.fresh) return not_known_;
   if (known.node == nullptr || !known.node->manager.single_numa_node()) return Status::Success();
-  switch (
-      FindMisfit(*pod.pod, qos, known.node->manager.scope, node.node(), known.node->numa_nodes)) {
+  const std::span<const NumaNode> numa_nodes = known.node->numa_nodes;
+  if (!SpendOnNodes(state, requests->count, numa_nodes.size())) return OutOfBudget(state);
+  switch (FindMisfit(*pod.pod, *requests, known.node->manager.scope, node.node(), numa_nodes)) {
     case Misfit::kNone:
       break;
     case Misfit::kInitContainer:
@@ -99,12 +89,20 @@ Status NodeResourceTopologyMatch::PreScore(CycleState&, const PodInfo& pod, cons
   return equal ? Status::Skip() : Status::Success();
 }
 
-ScoreResult NodeResourceTopologyMatch::Score(const CycleState&, const PodInfo& pod,
+ScoreResult NodeResourceTopologyMatch::Score(const CycleState& state, const PodInfo& pod,
                                              const NodeView& node) const {
-  if (QosClassOf(*pod.pod) != QosClass::kGuaranteed) return {kMaxNodeScore};
+  const auto requests = state.ReadOr<NumaRequests>([&] { return NumaRequestsOf(*pod.pod); });
+  if (requests->qos != QosClass::kGuaranteed) return {kMaxNodeScore};
   const NodeTopologies::Known known = KnownOf(node);
   if (!known.fresh || known.node == nullptr) return {kMinNodeScore};
-  return {NumaScore(*pod.pod, strategy_, weights_, known.node->manager, known.node->numa_nodes)};
+  const std::span<const NumaNode> numa_nodes = known.node->numa_nodes;
+  const uint64_t sets = strategy_ == NumaStrategy::kLeastNumaNodes
+                            ? uint64_t{1} << std::min(numa_nodes.size(), kMostZonesToCombine)
+                            : 1;
+  if (!SpendOnNodes(state, requests->count, numa_nodes.size() * sets)) {
+    return {kMinNodeScore, OutOfBudget(state)};
+  }
+  return {NumaScore(*pod.pod, *requests, strategy_, weights_, known.node->manager, numa_nodes)};
 }
 
 Status NodeResourceTopologyMatch::Reserve(CycleState&, const PodInfo& pod,

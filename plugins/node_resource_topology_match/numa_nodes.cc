@@ -33,12 +33,19 @@ bool IsOfHost(std::string_view resource) {
   return resource == "ephemeral-storage" || resource == "storage" || !IsNativeResource(resource);
 }
 
+// A list may be long: a tenant writes what a pod asks for, and an agent what a zone has.
+const api::Quantity* FindSorted(const api::ResourceList& list, std::string_view name) {
+  const auto at = std::ranges::lower_bound(
+      list, name, {}, [](const auto& entry) { return std::string_view(entry.first); });
+  return at == list.end() || at->first != name ? nullptr : &at->second;
+}
+
 bool IsOnNode(std::string_view resource, const api::Node& node) {
   if (resource == kCpuName || resource == kMemoryName || resource == "pods" ||
       resource == "ephemeral-storage") {
     return true;
   }
-  return IsScalarResourceName(resource) && api::Find(node.status.allocatable, resource) != nullptr;
+  return IsScalarResourceName(resource) && FindSorted(node.status.allocatable, resource) != nullptr;
 }
 
 api::Quantity Difference(const api::Quantity& a, const api::Quantity& b) {
@@ -46,17 +53,29 @@ api::Quantity Difference(const api::Quantity& a, const api::Quantity& b) {
 }
 
 api::Quantity* FindMutable(api::ResourceList& list, std::string_view name) {
-  return const_cast<api::Quantity*>(api::Find(list, name));
+  return const_cast<api::Quantity*>(FindSorted(list, name));
 }
 
-void SetAmount(std::string_view name, const api::Quantity& amount, api::ResourceList& list) {
-  if (api::Quantity* known = FindMutable(list, name)) {
-    *known = amount;
-    return;
+// Sorts the amounts by name; those of one name become join(first, second).
+template <typename Join>
+void MakeUnique(api::ResourceList& amounts, Join join) {
+  std::ranges::stable_sort(amounts, {}, &api::ResourceList::value_type::first);
+  size_t kept = 0;
+  for (auto& amount : amounts) {
+    if (kept > 0 && amounts[kept - 1].first == amount.first) {
+      amounts[kept - 1].second = join(amounts[kept - 1].second, amount.second);
+    } else if (&amounts[kept++] != &amount) {
+      amounts[kept - 1] = std::move(amount);
+    }
   }
-  const auto at = std::ranges::lower_bound(
-      list, name, {}, [](const auto& entry) { return std::string_view(entry.first); });
-  list.emplace(at, std::string(name), amount);
+  amounts.resize(kept);
+}
+
+api::Quantity Sum(api::Quantity a, const api::Quantity& b) { return a += b; }
+api::Quantity Larger(const api::Quantity& a, const api::Quantity& b) { return std::max(a, b); }
+
+void Append(const api::ResourceList& more, api::ResourceList& amounts) {
+  amounts.insert(amounts.end(), more.begin(), more.end());
 }
 
 std::optional<int> NumaIdOf(std::string_view zone) {
@@ -90,12 +109,15 @@ class QosSums {
   static size_t AddTo(const api::ResourceList& amounts, api::ResourceList& sums) {
     size_t there = 0;
     for (const std::string_view name : {kCpuName, kMemoryName}) {
-      const api::Quantity* amount = api::Find(amounts, name);
+      const api::Quantity* amount = FindSorted(amounts, name);
       if (amount == nullptr || amount->nanos() <= 0) continue;
       ++there;
-      api::Quantity sum = *amount;
-      if (const api::Quantity* known = api::Find(sums, name)) sum += *known;
-      SetAmount(name, sum, sums);
+      if (api::Quantity* known = FindMutable(sums, name)) {
+        *known += *amount;
+      } else {
+        sums.emplace_back(name, *amount);  // in the order of the names
+        std::ranges::sort(sums, {}, &api::ResourceList::value_type::first);
+      }
     }
     return there;
   }
@@ -122,7 +144,7 @@ int FindNumaNode(const api::ResourceList& requests, QosClass qos, const api::Nod
     bool known = false;
     uint64_t enough = 0;
     for (const NumaNode& numa : numa_nodes) {
-      const api::Quantity* available = api::Find(numa.available, resource);
+      const api::Quantity* available = FindSorted(numa.available, resource);
       if (available == nullptr) continue;
       known = true;
       if (IsEnough(qos, resource, quantity, *available)) enough |= uint64_t{1} << numa.id;
@@ -156,7 +178,7 @@ int64_t WeightOf(std::string_view resource, const NumaWeights& weights) {
 
 const api::Quantity& AmountOf(const api::ResourceList& list, std::string_view resource) {
   static const api::Quantity kNone;
-  const api::Quantity* amount = api::Find(list, resource);
+  const api::Quantity* amount = FindSorted(list, resource);
   return amount == nullptr ? kNone : *amount;
 }
 
@@ -250,7 +272,7 @@ bool FitsOn(const api::ResourceList& requests, const NumaSet& set,
   return std::ranges::all_of(requests, [&](const auto& request) {
     api::Quantity sum;
     for (const size_t at : set) {
-      const api::Quantity* available = api::Find(numa_nodes[at].available, request.first);
+      const api::Quantity* available = FindSorted(numa_nodes[at].available, request.first);
       if (available == nullptr) return false;
       sum += *available;
     }
@@ -292,7 +314,7 @@ NumaChoice ChooseNumaNodes(const api::ResourceList& requests,
 bool AnyIsOfNumaNodes(const api::ResourceList& requests, std::span<const NumaNode> numa_nodes) {
   return std::ranges::any_of(requests, [&](const auto& request) {
     return std::ranges::any_of(numa_nodes, [&](const NumaNode& numa) {
-      return api::Find(numa.available, request.first) != nullptr;
+      return FindSorted(numa.available, request.first) != nullptr;
     });
   });
 }
@@ -317,13 +339,12 @@ int64_t ScoreOfCount(size_t count, bool nearest, const TopologyManager& manager)
   return std::max<int64_t>(score + (nearest ? each / 2 : 0), 0);
 }
 
-int64_t LeastNumaNodesScore(const api::Pod& pod, const TopologyManager& manager,
-                            std::span<const NumaNode> numa_nodes) {
+int64_t LeastNumaNodesScore(const api::Pod& pod, const NumaRequests& of,
+                            const TopologyManager& manager, std::span<const NumaNode> numa_nodes) {
   if (numa_nodes.size() > kMostZonesToCombine) return 0;
   if (manager.scope == TopologyManager::Scope::kPod) {
-    const api::ResourceList requests = EffectiveRequests(pod);
-    if (!AnyIsOfNumaNodes(requests, numa_nodes)) return kFullScore;
-    const NumaChoice choice = ChooseNumaNodes(requests, numa_nodes);
+    if (!AnyIsOfNumaNodes(of.of_pod, numa_nodes)) return kFullScore;
+    const NumaChoice choice = ChooseNumaNodes(of.of_pod, numa_nodes);
     return choice.set.empty() ? 0 : ScoreOfCount(choice.set.size(), choice.nearest, manager);
   }
   std::vector<NumaNode> left(numa_nodes.begin(), numa_nodes.end());
@@ -411,26 +432,41 @@ bool AsksForExclusiveResources(const api::Pod& pod) {
 }
 
 api::ResourceList EffectiveRequests(const api::Pod& pod) {
-  const auto add = [](const api::ResourceList& more, api::ResourceList& sum) {
-    for (const auto& [resource, quantity] : more) {
-      api::Quantity amount = quantity;
-      if (const api::Quantity* known = api::Find(sum, resource)) amount += *known;
-      SetAmount(resource, amount, sum);
-    }
-  };
+  api::ResourceList first;
+  for (const api::Container& container : pod.spec.init_containers) {
+    Append(container.resources.requests, first);
+  }
+  MakeUnique(first, Larger);
   api::ResourceList requests;
   for (const api::Container& container : pod.spec.containers) {
-    add(container.resources.requests, requests);
+    Append(container.resources.requests, requests);
   }
-  for (const api::Container& container : pod.spec.init_containers) {
-    for (const auto& [resource, quantity] : container.resources.requests) {
-      const api::Quantity* known = api::Find(requests, resource);
-      if (known == nullptr || quantity > *known) SetAmount(resource, quantity, requests);
-    }
-  }
-  add(pod.spec.overhead, requests);
+  MakeUnique(requests, Sum);
+  Append(first, requests);
+  MakeUnique(requests, Larger);
+  Append(pod.spec.overhead, requests);
+  MakeUnique(requests, Sum);
   return requests;
 }
+
+NumaRequests NumaRequestsOf(const api::Pod& pod) {
+  NumaRequests of;
+  of.qos = QosClassOf(pod);
+  of.of_pod = EffectiveRequests(pod);
+  of.count = of.of_pod.size();
+  for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
+    for (const api::Container& container : *containers) {
+      const api::ResourceList& requests = container.resources.requests;
+      of.count += requests.size();
+      of.devices = of.devices || std::ranges::any_of(requests, [](const auto& request) {
+                     return !IsNativeResource(request.first);
+                   });
+    }
+  }
+  return of;
+}
+
+size_t NumaRequests::bytes() const { return of_pod.size() * sizeof(api::ResourceList::value_type); }
 
 TopologyManager TopologyManagerOf(const api::NodeResourceTopology& topology) {
   TopologyManager manager;
@@ -471,8 +507,9 @@ std::vector<NumaNode> NumaNodesOf(const api::NodeResourceTopology& topology) {
     NumaNode& numa = numa_nodes.emplace_back();
     numa.id = *id;
     for (const api::NodeTopologyResource& resource : zone.resources) {
-      SetAmount(resource.name, resource.available, numa.available);
+      numa.available.emplace_back(resource.name, resource.available);
     }
+    MakeUnique(numa.available, [](const auto&, const auto& later) { return later; });
     for (const api::NodeTopologyCost& cost : zone.costs) {
       if (const auto to = NumaIdOf(cost.name)) numa.costs.emplace_back(*to, cost.value);
     }
@@ -490,11 +527,11 @@ void TakeFromEach(const api::ResourceList& requests, std::span<NumaNode> numa_no
   }
 }
 
-Misfit FindMisfit(const api::Pod& pod, QosClass qos, TopologyManager::Scope scope,
+Misfit FindMisfit(const api::Pod& pod, const NumaRequests& requests, TopologyManager::Scope scope,
                   const api::Node& node, std::span<const NumaNode> numa_nodes) {
+  const QosClass qos = requests.qos;
   if (scope == TopologyManager::Scope::kPod) {
-    return FindNumaNode(EffectiveRequests(pod), qos, node, numa_nodes) < 0 ? Misfit::kPod
-                                                                           : Misfit::kNone;
+    return FindNumaNode(requests.of_pod, qos, node, numa_nodes) < 0 ? Misfit::kPod : Misfit::kNone;
   }
   // Init containers run one after the other, before the others.
   for (const api::Container& container : pod.spec.init_containers) {
@@ -502,8 +539,8 @@ Misfit FindMisfit(const api::Pod& pod, QosClass qos, TopologyManager::Scope scop
     return container.restartable() ? Misfit::kSidecarContainer : Misfit::kInitContainer;
   }
   if (pod.spec.containers.size() == 1) {
-    const api::ResourceList& requests = pod.spec.containers.front().resources.requests;
-    return FindNumaNode(requests, qos, node, numa_nodes) < 0 ? Misfit::kContainer : Misfit::kNone;
+    const api::ResourceList& alone = pod.spec.containers.front().resources.requests;
+    return FindNumaNode(alone, qos, node, numa_nodes) < 0 ? Misfit::kContainer : Misfit::kNone;
   }
   std::vector<NumaNode> left(numa_nodes.begin(), numa_nodes.end());
   for (const api::Container& container : pod.spec.containers) {
@@ -514,14 +551,15 @@ Misfit FindMisfit(const api::Pod& pod, QosClass qos, TopologyManager::Scope scop
   return Misfit::kNone;
 }
 
-int64_t NumaScore(const api::Pod& pod, NumaStrategy strategy, const NumaWeights& weights,
-                  const TopologyManager& manager, std::span<const NumaNode> numa_nodes) {
+int64_t NumaScore(const api::Pod& pod, const NumaRequests& requests, NumaStrategy strategy,
+                  const NumaWeights& weights, const TopologyManager& manager,
+                  std::span<const NumaNode> numa_nodes) {
   if (strategy == NumaStrategy::kLeastNumaNodes) {
-    return LeastNumaNodesScore(pod, manager, numa_nodes);
+    return LeastNumaNodesScore(pod, requests, manager, numa_nodes);
   }
   if (!manager.single_numa_node()) return 0;
   if (manager.scope == TopologyManager::Scope::kPod) {
-    return ScoreOfRequests(EffectiveRequests(pod), strategy, weights, numa_nodes);
+    return ScoreOfRequests(requests.of_pod, strategy, weights, numa_nodes);
   }
   int64_t sum = 0;
   int64_t count = 0;

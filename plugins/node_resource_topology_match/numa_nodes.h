@@ -36,6 +36,17 @@ bool AsksForExclusiveResources(const api::Pod& pod);
 // init container asks for, and its overhead.
 api::ResourceList EffectiveRequests(const api::Pod& pod);
 
+// What is read of a pod's requests for each node, worked out once.
+struct NumaRequests {
+  QosClass qos = QosClass::kBestEffort;
+  bool devices = false;      // it asks for some
+  api::ResourceList of_pod;  // EffectiveRequests()
+  size_t count = 0;          // of requests, those of containers and those of the pod
+
+  size_t bytes() const;
+};
+NumaRequests NumaRequestsOf(const api::Pod& pod);
+
 struct TopologyManager {
   enum class Policy : uint8_t { kNone, kBestEffort, kRestricted, kSingleNumaNode };
   enum class Scope : uint8_t { kContainer, kPod };
@@ -66,7 +77,7 @@ void TakeFromEach(const api::ResourceList& requests, std::span<NumaNode> numa_no
 
 // What keeps a pod off a node of the policy single-numa-node.
 enum class Misfit : uint8_t { kNone, kInitContainer, kSidecarContainer, kContainer, kPod };
-Misfit FindMisfit(const api::Pod& pod, QosClass qos, TopologyManager::Scope scope,
+Misfit FindMisfit(const api::Pod& pod, const NumaRequests& requests, TopologyManager::Scope scope,
                   const api::Node& node, std::span<const NumaNode> numa_nodes);
 
 enum class NumaStrategy : uint8_t {
@@ -81,7 +92,8 @@ using NumaWeights = std::vector<std::pair<std::string, int64_t>>;
 // Above so many zones LeastNUMANodes scores 0: it looks at all sets of them.
 inline constexpr size_t kMostZonesToCombine = 16;
 // The score of a node for a Guaranteed pod, 0 to 100.
-int64_t NumaScore(const api::Pod& pod, NumaStrategy strategy, const NumaWeights& weights,
-                  const TopologyManager& manager, std::span<const NumaNode> numa_nodes);
+int64_t NumaScore(const api::Pod& pod, const NumaRequests& requests, NumaStrategy strategy,
+                  const NumaWeights& weights, const TopologyManager& manager,
+                  std::span<const NumaNode> numa_nodes);
 
 }  // namespace berth::plugins

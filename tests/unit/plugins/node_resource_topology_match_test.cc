@@ -258,6 +258,34 @@ TEST_F(NodeResourceTopologyMatchTest, PlainPodsAreHeldAgainstNodesThatReportNoMe
   EXPECT_EQ(Verdict(MakePod().Req({{"memory", "1Gi"}})), "skip");
 }
 
+// Both lists are as long as objects may be: neither is searched from end to end.
+TEST_F(NodeResourceTopologyMatchTest, LongListsCostStepsAndEndWithTheBudget) {
+  Make();
+  constexpr int kMany = 2000;
+  const auto name = [](int i) { return "example.com/r" + std::to_string(i); };
+  api::NodeResourceTopology topology = Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}});
+  api::Pod pod = GuaranteedPod("p", "1", "1Gi");
+  api::Node node = node_;
+  api::ResourceList& requests = pod.spec.containers.front().resources.requests;
+  for (int i = 0; i < kMany; ++i) {
+    topology.zones.front().resources.push_back({name(i), api::Quantity::FromUnits(1)});
+    requests.emplace_back(name(i), api::Quantity::FromUnits(1));
+    node.status.allocatable.emplace_back(name(i), api::Quantity::FromUnits(1));
+  }
+  for (api::ResourceList* list : {&requests, &node.status.allocatable}) {
+    std::ranges::sort(*list, {}, &api::ResourceList::value_type::first);
+  }
+  handle.plain_listers.Set(topology);
+  const auto snapshot = Cluster({node});
+  handle.current_snapshot = &snapshot;
+  const PodInfoPtr info = Info(pod);
+  EXPECT_TRUE(plugin_->PreFilter(state, *info, snapshot).status.ok());
+  EXPECT_EQ(plugin_->Filter(state, *info, snapshot.view("n")).message(), "");
+  EXPECT_EQ(state.budget().steps(), uint64_t{2} * (kMany + 2)) << "of the container and of the pod";
+  state.budget() = CycleBudget(kMany, 0);
+  EXPECT_EQ(plugin_->Filter(state, *info, snapshot.view("n")).code(), Code::kError);
+}
+
 TEST_F(NodeResourceTopologyMatchTest, WithoutPreFilterTheNewestObjectCounts) {
   Make().SetCalledPoints({});
   handle.plain_listers.Set(Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}}));
