@@ -119,6 +119,15 @@ void NodeResourceTopologyMatch::Unreserve(CycleState&, const PodInfo& pod,
 
 void NodeResourceTopologyMatch::PostBind(CycleState&, const PodInfo&, std::string_view) {}
 
+std::string NodeResourceTopologyMatch::InTheWayOf(const api::Pod& pod, const NodeView& node) const {
+  const NodeTopologies::Known known = KnownOf(node);
+  if (known.node == nullptr) return "";
+  // Which of several containers is too large depends on where those before it are.
+  const bool one = pod.spec.containers.size() == 1 && pod.spec.init_containers.empty();
+  if (!one && known.node->manager.scope == TopologyManager::Scope::kContainer) return "";
+  return LackOf(NumaRequestsOf(pod), known.node->numa_nodes);
+}
+
 std::vector<ClusterEventWithHint> NodeResourceTopologyMatch::EventsToRegister() const {
   return {
       {{EventResource::kAssignedPod, action::kDelete}},

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "berth/in_tree/handle.h"
+#include "berth/in_tree/in_the_way.h"
 #include "berth/in_tree/points.h"
 #include "plugins/node_resource_topology_match/args.h"
 #include "plugins/node_resource_topology_match/node_topologies.h"
@@ -26,6 +28,7 @@ class NodeResourceTopologyMatch final : public PreFilterPlugin,
                                         public ReservePlugin,
                                         public PostBindPlugin,
                                         public PointsAwarePlugin,
+                                        public InTheWayPlugin,
                                         public MemoryPlugin,
                                         public EnqueueExtensions {
  public:
@@ -56,6 +59,8 @@ class NodeResourceTopologyMatch final : public PreFilterPlugin,
   // Does nothing: the pod stays on its way until the watch shows it on its node.
   void PostBind(CycleState& state, const PodInfo& pod, std::string_view node_name) override;
   std::vector<ClusterEventWithHint> EventsToRegister() const override;
+  // What each NUMA node lacks; nothing of a pod whose containers are aligned one by one.
+  std::string InTheWayOf(const api::Pod& pod, const NodeView& node) const override;
   size_t kept_bytes() const override { return topologies_.bytes(); }
 
  private:

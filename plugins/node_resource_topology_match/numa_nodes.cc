@@ -551,6 +551,27 @@ Misfit FindMisfit(const api::Pod& pod, const NumaRequests& requests, TopologyMan
   return Misfit::kNone;
 }
 
+std::string LackOf(const NumaRequests& requests, std::span<const NumaNode> numa_nodes) {
+  constexpr size_t kMostNamed = 4;
+  std::string text;
+  size_t named = 0;
+  for (const NumaNode& numa : numa_nodes) {
+    const auto lacks = [&](const auto& request) {
+      const api::Quantity& available = AmountOf(numa.available, request.first);
+      return !request.second.IsZero() &&
+             !IsEnough(requests.qos, request.first, request.second, available) &&
+             !(IsOfHost(request.first) && FindSorted(numa.available, request.first) == nullptr);
+    };
+    const auto lack = std::ranges::find_if(requests.of_pod, lacks);
+    if (lack == requests.of_pod.end()) continue;
+    if (++named > kMostNamed) return text + ", ...";
+    text += (text.empty() ? "node-" : ", node-") + std::to_string(numa.id) + " has " +
+            AmountOf(numa.available, lack->first).ToCanonicalString() + " of " +
+            lack->second.ToCanonicalString() + ' ' + lack->first;
+  }
+  return text;
+}
+
 int64_t NumaScore(const api::Pod& pod, const NumaRequests& requests, NumaStrategy strategy,
                   const NumaWeights& weights, const TopologyManager& manager,
                   std::span<const NumaNode> numa_nodes) {

@@ -80,6 +80,10 @@ enum class Misfit : uint8_t { kNone, kInitContainer, kSidecarContainer, kContain
 Misfit FindMisfit(const api::Pod& pod, const NumaRequests& requests, TopologyManager::Scope scope,
                   const api::Node& node, std::span<const NumaNode> numa_nodes);
 
+// What each NUMA node lacks first of the pod's requests, for people: "node-0 has 4 of 6 cpu, ...".
+// Of more than four NUMA nodes the first four.
+std::string LackOf(const NumaRequests& requests, std::span<const NumaNode> numa_nodes);
+
 enum class NumaStrategy : uint8_t {
   kLeastAllocated,
   kMostAllocated,

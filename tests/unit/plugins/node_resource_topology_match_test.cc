@@ -234,6 +234,17 @@ TEST_F(NodeResourceTopologyMatchTest, DevicesOfAllPodsAreAligned) {
   EXPECT_EQ(Verdict(pod), "cannot align container");
 }
 
+TEST_F(NodeResourceTopologyMatchTest, WhatEachNumaNodeLacksIsSaid) {
+  Make();
+  handle.plain_listers.Set(
+      Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"9", "4Gi"}, {"16", "64Gi"}}));
+  const api::Pod pod = GuaranteedPod("p", "6", "6Gi");
+  EXPECT_EQ(Verdict(pod), "");
+  const auto snapshot = Cluster({node_});
+  EXPECT_EQ(plugin_->InTheWayOf(pod, snapshot.view("n")),
+            "node-0 has 4 of 6 cpu, node-1 has 4Gi of 6Gi memory");
+}
+
 TEST_F(NodeResourceTopologyMatchTest, WhatIsOfNoNumaNodeIsOfTheHost) {
   Make();
   handle.plain_listers.Set(Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"4", "8Gi"}}));
