@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "berth/api/node.h"
@@ -55,8 +56,11 @@ bool HasShapeOf(const api::Pod& a, const api::Pod& b) {
   const auto same_requests = [](const api::Container& one, const api::Container& other) {
     return one.name == other.name && one.resources == other.resources;
   };
-  return a.metadata.labels == b.metadata.labels && a.spec.scheduler_name == b.spec.scheduler_name &&
-         a.spec.priority == b.spec.priority && a.spec.node_selector == b.spec.node_selector &&
+  const auto is_own = [](const auto& label) { return !questions::IsLabelOfNode(label.first); };
+  return std::ranges::equal(a.metadata.labels | std::views::filter(is_own),
+                            b.metadata.labels | std::views::filter(is_own)) &&
+         a.spec.scheduler_name == b.spec.scheduler_name && a.spec.priority == b.spec.priority &&
+         a.spec.node_selector == b.spec.node_selector &&
          std::ranges::equal(a.spec.containers, b.spec.containers, same_requests);
 }
 

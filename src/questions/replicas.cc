@@ -37,6 +37,10 @@ bool ComesBack(const api::Pod& pod) {
   return ControllerOf(pod.metadata) != nullptr && !IsDaemon(pod) && !IsMirror(pod);
 }
 
+bool IsLabelOfNode(std::string_view key) {
+  return key == "topology.kubernetes.io/zone" || key == "topology.kubernetes.io/region";
+}
+
 PodPtr PendingCopy(const api::Pod& pod, const std::string& name) {
   auto copy = std::make_shared<api::Pod>(pod);
   api::ObjectMeta& meta = copy->metadata;
@@ -45,6 +49,8 @@ PodPtr PendingCopy(const api::Pod& pod, const std::string& name) {
   meta.resource_version.clear();
   meta.creation_timestamp.reset();
   meta.deletion_timestamp.reset();
+  // A template that has such a label itself loses it here: nothing tells the two cases apart.
+  std::erase_if(meta.labels, [](const auto& label) { return IsLabelOfNode(label.first); });
   copy->spec.node_name.clear();
   copy->status = {};
   copy->status.phase = "Pending";

@@ -28,6 +28,10 @@ bool IsMirror(const api::Pod& pod);
 // Whether another takes its place elsewhere when it goes.
 bool ComesBack(const api::Pod& pod);
 
+// Whether the API server copies this label of a node onto the pods that are bound to it, as its
+// plugin PodTopologyLabels does: it tells pods of one template apart.
+bool IsLabelOfNode(std::string_view key);
+
 // What the controller makes: the pod before a scheduler saw it.
 PodPtr PendingCopy(const api::Pod& pod, const std::string& name);
 

@@ -30,6 +30,8 @@ using testing::IsEmpty;
 using State = AppliedMove::State;
 using namespace std::chrono_literals;
 
+constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+
 struct Killed {};
 
 // A cluster with a controller, a kubelet, a disruption controller and Berth, which work while the
@@ -99,6 +101,7 @@ class FakeCluster final : public Edge {
   void PutReady(const test::PodBuilder& pod) {
     auto ready = std::make_shared<api::Pod>(*pod.Ptr());
     MakeReady(*ready);
+    CopyZone(*ready);
     pods[ready->metadata.Key()] = std::move(ready);
   }
   void Put(const test::NodeBuilder& node) {
@@ -187,6 +190,14 @@ class FakeCluster final : public Edge {
     pod.status.conditions = {ready};
   }
   int Allowed() const { return Ready() - least_ready; }
+  // The API server's PodTopologyLabels.
+  void CopyZone(api::Pod& pod) const {
+    const auto node = nodes.find(pod.spec.node_name);
+    const std::string* zone =
+        node == nodes.end() ? nullptr : api::Find(node->second.metadata.labels, kZone);
+    if (zone != nullptr) pod.metadata.labels.emplace_back(kZone, *zone);
+    std::ranges::sort(pod.metadata.labels);
+  }
 
   void Step() {
     // The kubelets.
@@ -238,6 +249,7 @@ class FakeCluster final : public Edge {
       const NodeRow row = judgement->Best().front();
       decided->spec.node_name = judgement->snapshot().node(row).metadata.name;
       if (!goes_to.empty()) decided->spec.node_name = std::exchange(goes_to, "");
+      CopyZone(*decided);
     }
     pod = std::move(decided);
   }
@@ -269,11 +281,13 @@ class ApplyTest : public testing::Test {
         .Req({{"cpu", "1"}})
         .Owner("ReplicaSet", "web", "uid");
   }
-  // big needs all of n1, which has two of the four that may go one by one.
+  // big needs all of n1, which has two of the four that may go one by one; the nodes may be there.
   static void Fill(FakeCluster& cluster) {
-    cluster.Put(Node("n1", "4"));
-    cluster.Put(Node("n2", "2"));
-    cluster.Put(Node("n3", "2"));
+    if (cluster.nodes.empty()) {
+      cluster.Put(Node("n1", "4"));
+      cluster.Put(Node("n2", "2"));
+      cluster.Put(Node("n3", "2"));
+    }
     cluster.PutReady(Replica("a").OnNode("n1"));
     cluster.PutReady(Replica("b").OnNode("n1"));
     cluster.PutReady(Replica("c").OnNode("n2"));
@@ -330,6 +344,20 @@ TEST_F(ApplyTest, APlanIsCarriedOutWaveByWave) {
   const size_t writes = cluster.writes.size();
   EXPECT_EQ(Run(plan, cluster).outcome, Applied::Outcome::kDone);
   EXPECT_EQ(cluster.writes.size(), writes);
+}
+
+// The API server copies the zone of a pod's node onto the pod, which its template does not have.
+TEST_F(ApplyTest, ASuccessorInAnotherZoneIsRecognised) {
+  FakeCluster cluster;
+  cluster.Put(Node("n1", "4").Label(kZone, "a"));
+  cluster.Put(Node("n2", "2").Label(kZone, "b"));
+  cluster.Put(Node("n3", "2").Label(kZone, "b"));
+  Fill(cluster);
+  const Plan plan = PlanOf(cluster);
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_EQ(cluster.NodeOf("big"), "n1");
+  EXPECT_EQ(cluster.evicted.size(), 2u);
 }
 
 TEST_F(ApplyTest, KilledAnywhereItGoesOnWhereItStood) {

@@ -81,6 +81,13 @@ TEST_F(WhatIfTest, PodsOfAnodeThatGoesComeBackIfAControllerMakesThem) {
   EXPECT_FALSE(RemoveNode("n1", *simulation_));
 }
 
+// The API server copied the zone from the node that the pod leaves.
+TEST_F(WhatIfTest, WhatComesBackHasNotTheZoneOfTheOldNode) {
+  const PodPtr pod = Replica("web").Label("topology.kubernetes.io/zone", "a").OnNode("n1").Ptr();
+  const api::StringMap labels = PendingCopy(*pod, "web")->metadata.labels;
+  EXPECT_THAT(labels, ElementsAre(testing::Pair("app", "web")));
+}
+
 TEST_F(WhatIfTest, ADrainMovesWhatComesBackAndLeavesDaemons) {
   Apply(Node("n1"));
   Apply(Node("n2", "1"));
