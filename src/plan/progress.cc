@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,9 @@
 
 namespace berth::plan {
 namespace {
+
+// A plan may evict every replica of several large controllers.
+constexpr size_t kMostProgressBytes = size_t{256} << 20;
 
 std::string FileError(std::string_view call, const std::string& path) {
   return std::string(call) + ' ' + path + ": " + std::strerror(errno);
@@ -40,7 +44,7 @@ Result<std::unique_ptr<Progress>> Progress::Open(const std::string& path, std::s
 Progress::~Progress() { close(fd_); }
 
 Result<void> Progress::Load(std::string_view digest) {
-  const auto text = base::ReadFile(path_);
+  const auto text = base::ReadFile(path_, kMostProgressBytes);
   if (!text) return Fail(text.error());
   std::string_view rest = *text;
   if (const size_t end = rest.rfind('\n'); end + 1 != rest.size() || rest.empty()) {
@@ -89,7 +93,9 @@ Result<void> Progress::Take(std::string_view line) {
   fields.Read("successor", eviction.successor);
   if (auto error = fields.Finish()) return Fail(error->Within(path_));
   if (eviction.successor.empty()) {
-    eviction.before.insert(before.begin(), before.end());
+    std::set<std::string>& named = named_[eviction.owner];
+    named.insert(before.begin(), before.end());
+    eviction.before = named;
     evictions_.insert_or_assign(std::move(uid), std::move(eviction));
   } else if (const auto found = evictions_.find(uid); found != evictions_.end()) {
     found->second.successor = std::move(eviction.successor);
@@ -108,14 +114,23 @@ bool Progress::IsSuccessor(std::string_view uid) const {
 }
 
 Result<void> Progress::Begin(const std::string& uid, const Eviction& eviction) {
+  std::set<std::string>& named = named_[eviction.owner];
+  std::vector<std::string> added;
+  std::ranges::set_difference(eviction.before, named, std::back_inserter(added));
+  if (evictions_.contains(uid) && added.empty()) {
+    evictions_[uid] = eviction;
+    return {};
+  }
   std::string line;
   base::JsonObject one(line);
   one.Add("uid", uid);
   one.Add("owner", eviction.owner);
-  base::AppendJsonList(eviction.before, one.Key("before"));
+  base::AppendJsonList(added, one.Key("before"));
   one.Close();
+  if (auto written = Append(std::move(line)); !written) return written;
+  named.insert(added.begin(), added.end());
   evictions_.insert_or_assign(uid, eviction);
-  return Append(std::move(line));
+  return {};
 }
 
 Result<void> Progress::End(const std::string& uid, const std::string& successor) {

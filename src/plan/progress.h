@@ -16,11 +16,12 @@ namespace berth::plan {
 //
 // The cluster alone cannot say it: once a pod has gone, nothing there tells the one that its
 // controller made in its place from those that it had made before. So before each eviction a line
-// names the pod, its owner and all pods that the owner has by then; it is on the disk before the
-// request leaves. A run that is killed at any moment leaves at most that one line more than was
-// done, and whether it was done the cluster does say, by the pod's UID: a line is an intention, and
-// never the proof. A line that a kill cut off is dropped. Where the file is lost, pods that have
-// gone are moves that are skipped, and the others are judged as ever; nothing is evicted twice.
+// names the pod, its owner and those pods that the owner has by then and no line before names; it
+// is on the disk before the request leaves. A run that is killed at any moment leaves at most that
+// one line more than was done, and whether it was done the cluster does say, by the pod's UID: a
+// line is an intention, and never the proof. A line that a kill cut off is dropped. Where the file
+// is lost, pods that have gone are moves that are skipped, and the others are judged as ever;
+// nothing is evicted twice.
 //
 // The file is locked while a run goes on, so that there are never two of one plan.
 //
@@ -28,8 +29,10 @@ namespace berth::plan {
 class Progress {
  public:
   struct Eviction {
-    std::string owner;                  // UID of the controller
-    std::set<std::string> before = {};  // UIDs of the pods that it had
+    std::string owner;  // UID of the controller
+    // UIDs of the pods that it had; and, where they were read, of those that it had at the
+    // evictions before.
+    std::set<std::string> before = {};
     // UID of the pod that came in its place and has its node; "": not known yet.
     std::string successor = {};
   };
@@ -45,7 +48,8 @@ class Progress {
   const Eviction* Find(std::string_view uid) const;
   // Whether the pod came in the place of one that was evicted.
   bool IsSuccessor(std::string_view uid) const;
-  // On the disk when it returns. Errors: it could not be written.
+  // On the disk when it returns; nothing is written where it stands there. Errors: it could not be
+  // written.
   Result<void> Begin(const std::string& uid, const Eviction& eviction);
   Result<void> End(const std::string& uid, const std::string& successor);
 
@@ -58,6 +62,7 @@ class Progress {
   const int fd_;
   const std::string path_;
   std::map<std::string, Eviction, std::less<>> evictions_;
+  std::map<std::string, std::set<std::string>> named_;  // in the file: UIDs of pods, by owner
 };
 
 }  // namespace berth::plan

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -402,6 +403,30 @@ TEST_F(ApplyTest, ALineThatAKillCutOffIsDropped) {
   std::ofstream(path(), std::ios::app) << R"({"uid":"half)";
   const Applied applied = Run(plan, cluster);
   EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+}
+
+TEST_F(ApplyTest, TheProgressOfManyReplicasIsReadAgain) {
+  Progress::Eviction eviction{.owner = "owner"};
+  for (int i = 0; i < 5000; ++i) {
+    eviction.before.insert("00000000-0000-0000-0000-" + std::to_string(100'000'000'000 + i));
+  }
+  {
+    const auto progress = Progress::Open(path(), "digest");
+    ASSERT_TRUE(progress);
+    for (int i = 0; i < 100; ++i) {
+      const std::string uid = std::to_string(i);
+      ASSERT_TRUE((*progress)->Begin(uid, eviction));
+      // Refused for now, and tried again.
+      ASSERT_TRUE((*progress)->Begin(uid, eviction));
+      eviction.before.insert("successor-" + uid);
+    }
+  }
+  EXPECT_LT(std::filesystem::file_size(path()), 1u << 20);
+  const auto again = Progress::Open(path(), "digest");
+  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_NE((*again)->Find("99"), nullptr);
+  EXPECT_EQ((*again)->Find("0")->before.size(), 5000u);
+  EXPECT_EQ((*again)->Find("99")->before.size(), 5099u);
 }
 
 TEST_F(ApplyTest, TwoRunsOfOnePlanExcludeEachOther) {
