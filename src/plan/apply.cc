@@ -144,12 +144,16 @@ class Run {
   bool Stop(size_t move, const std::string& why);
 
   std::optional<Objection> FindObjection(Simulation& simulation, size_t first);
+  bool IsGone(size_t move, const Simulation& simulation) const;
+  void SettleWhatIsDone(const Simulation& simulation, size_t first);
+  void SkipWhatIsVoid(const Simulation& simulation, size_t first);
   std::optional<Objection> FindObjectionTo(size_t move, size_t wave, questions::Budgets& budgets,
                                            Simulation& simulation);
   PodPtr SuccessorOf(size_t move, const std::vector<PodPtr>& pods) const;
   bool Retarget(size_t move, const PodPtr& pod, Simulation& simulation);
   void RecordEviction(size_t move);
   void GoOnWith(size_t move, std::string uid, const PodPtr& pod);
+  bool IsWanted(size_t move);
   void Hold(size_t first);
   void Nominate(const PodPtr& pod, const std::string& node);
   void GiveBack();
@@ -247,6 +251,7 @@ bool Run::Carry() {
       wave = move.wave;
       checked_ = false;
     }
+    if (!IsSettled(i) && !IsWanted(i)) checked_ = false;
     while (!IsSettled(i)) {
       if (!checked_ && !Check(i)) return false;
       if (IsSettled(i)) break;
@@ -304,9 +309,11 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
     applied_.cordoned = node->spec.unschedulable;
     simulation.Apply(questions::Cordoned(*node));
   }
+  SettleWhatIsDone(simulation, first);
+  SkipWhatIsVoid(simulation, first);
   questions::Budgets budgets(simulation);
   for (size_t i = first; i < plan_.moves.size(); ++i) {
-    if (IsSettled(i)) continue;
+    if (IsSettled(i) || IsGone(i, simulation)) continue;
     if (auto objection = FindObjectionTo(i, plan_.moves[first].wave, budgets, simulation)) {
       return objection;
     }
@@ -314,23 +321,52 @@ std::optional<Objection> Run::FindObjection(Simulation& simulation, size_t first
   return std::nullopt;
 }
 
+// Whether the pod that is to be evicted is gone already, or going.
+bool Run::IsGone(size_t move, const Simulation& simulation) const {
+  const PodPtr pod = simulation.FindPod(leaving_[move].key);
+  return pod == nullptr || pod->metadata.uid != leaving_[move].uid ||
+         pod->metadata.deletion_timestamp;
+}
+
+// What others have done. A pod that is gone after its eviction was begun may be gone by that,
+// whatever the answer was: its successor is still to come.
+void Run::SettleWhatIsDone(const Simulation& simulation, size_t first) {
+  for (size_t i = first; i < plan_.moves.size(); ++i) {
+    if (IsSettled(i) || Begun(i) != nullptr) continue;
+    const PodPtr pod = simulation.FindPod(leaving_[i].key);
+    if (pod == nullptr) {
+      Settle(i, State::kSkipped, "", "the pod is gone");
+    } else if (pod->metadata.uid != leaving_[i].uid) {
+      Settle(i, State::kSkipped, "", "another pod has its name now");
+    } else if (plan_.moves[i].from.empty() && !pod->spec.node_name.empty()) {
+      Placed(i, pod->spec.node_name);
+    } else if (pod->metadata.deletion_timestamp) {
+      Settle(i, State::kSkipped, "", "the pod is being deleted");
+    }
+  }
+}
+
+// A pod that was to make room stays where no pod of the plan waits any more.
+void Run::SkipWhatIsVoid(const Simulation& simulation, size_t first) {
+  if (plan_.goal.kind == Goal::Kind::kEmpty) return;
+  for (size_t i = plan_.moves.size(); i > first; --i) {
+    const size_t move = i - 1;
+    if (IsSettled(move)) continue;
+    if (plan_.moves[move].from.empty()) return;
+    if (!IsGone(move, simulation)) {
+      Settle(move, State::kSkipped, "", "no pod waits for its room any more");
+    }
+  }
+}
+
 // Judges one move, and does it in the simulation.
 std::optional<Objection> Run::FindObjectionTo(size_t move, size_t wave, questions::Budgets& budgets,
                                               Simulation& simulation) {
   const Move& one = plan_.moves[move];
   const PodPtr pod = simulation.FindPod(leaving_[move].key);
-  if (pod == nullptr || pod->metadata.uid != leaving_[move].uid) {
-    Settle(move, State::kSkipped, "",
-           pod == nullptr ? "the pod is gone" : "another pod has its name now");
-    return std::nullopt;
-  }
   const std::string& node = pod->spec.node_name;
   std::shared_ptr<api::Pod> placed;
   if (one.from.empty()) {
-    if (!node.empty()) {
-      Placed(move, node);
-      return std::nullopt;
-    }
     // Where it is nominated must not keep the other nodes from being asked.
     placed = std::make_shared<api::Pod>(*pod);
     placed->status.nominated_node_name.clear();
@@ -338,10 +374,6 @@ std::optional<Objection> Run::FindObjectionTo(size_t move, size_t wave, question
     if (node != one.from) {
       return Objection{move, node.empty() ? "it is on no node, and the plan has it on " + one.from
                                           : Concat("it is on ", node, ", and not on ", one.from)};
-    }
-    if (pod->metadata.deletion_timestamp) {
-      Settle(move, State::kSkipped, "", "the pod is being deleted");
-      return std::nullopt;
     }
     if (std::string why = WhyItStays(*pod); !why.empty()) {
       return Objection{move, "it may not be moved: " + why};
@@ -407,7 +439,11 @@ bool Run::Relocate(size_t move) {
     const std::vector<PodPtr> pods = PodsBeside(move);
     const PodPtr pod = FindByUid(pods, leaving_[move].uid);
     if (pod == nullptr || pod->metadata.deletion_timestamp) {
-      if (Begun(move) != nullptr) return AwaitSuccessor(move);
+      if (Begun(move) != nullptr) {
+        // It may have been done, and the answer lost.
+        RecordEviction(move);
+        return AwaitSuccessor(move);
+      }
       Settle(move, State::kSkipped, "", "the pod went by itself");
       checked_ = false;
       return true;
@@ -443,6 +479,8 @@ bool Run::Relocate(size_t move) {
     }
     edge_.Say(Concat(one.pod, ": waits: ", answer.message));
     edge_.Wait(pause);
+    const PodPtr still = FindByUid(PodsBeside(move), leaving_[move].uid);
+    if (still == nullptr || still->metadata.deletion_timestamp) continue;
     if (!Check(move)) return false;
     if (IsSettled(move)) return true;
   }
@@ -574,7 +612,21 @@ void Run::RecordEviction(size_t move) {
                   ": the pod in its place is to go from ", one.from, " to ", leaving_[move].to));
 }
 
-// Holds the places of the pending pods that are still to come.
+// Whether a pod of the plan still waits for what the move, or one after it, makes room for.
+bool Run::IsWanted(size_t move) {
+  if (plan_.goal.kind == Goal::Kind::kEmpty) return true;
+  for (size_t i = move; i < plan_.moves.size(); ++i) {
+    if (!plan_.moves[i].from.empty() || IsSettled(i)) continue;
+    const PodPtr pod = FindByUid(PodsBeside(i), plan_.moves[i].uid);
+    if (pod != nullptr && pod->spec.node_name.empty() && !pod->metadata.deletion_timestamp) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Holds the places of the pending pods that are still to come. One whose node a moved pod is still
+// to go to waits for that: its nomination would keep that pod out.
 void Run::Hold(size_t first) {
   for (size_t i = first; i < plan_.moves.size(); ++i) {
     const Move& move = plan_.moves[i];

@@ -91,7 +91,8 @@ struct Applied {
 // planned the cluster is read, and all that is left of the plan is judged by the engine in it, move
 // after move. Nothing is evicted unless all of it is allowed: each pod is the same, on its node,
 // movable; its target takes it then; the budgets allow this wave. A pod is evicted only by the
-// Eviction subresource, so that the API server asks its budgets, too.
+// Eviction subresource, so that the API server asks its budgets, too; and none for a pending pod
+// that has a node already or is gone.
 //
 // A successor that goes back to the node that it left is evicted again, five times in all: its move
 // is not done.

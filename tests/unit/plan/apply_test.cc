@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -35,7 +36,7 @@ constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 
 struct Killed {};
 
-// A cluster with a controller, a kubelet, a disruption controller and Berth, which work while the
+// A cluster with controllers, a kubelet, a disruption controller and Berth, which work while the
 // run waits: a pod that is evicted ends one step later, its successor comes at once, gets its node
 // with the next step and is ready with the one after.
 class FakeCluster final : public Edge {
@@ -59,18 +60,28 @@ class FakeCluster final : public Edge {
     }
     if (forbidden) return {Answer::Kind::kRefused, "forbidden"};
     if (!found->second->metadata.deletion_timestamp) {
-      if (Allowed() <= 0) return {Answer::Kind::kLater, "would violate the budget"};
+      if (IsWeb(*found->second) && Allowed() <= 0) {
+        return {Answer::Kind::kLater, "would violate the budget"};
+      }
+      if (IsUnderWay()) ++overlaps;
       auto ending = std::make_shared<api::Pod>(*found->second);
       ending->metadata.deletion_timestamp = now_;
       ending->status.conditions.clear();
       found->second = std::move(ending);
       evicted.push_back(pod.metadata.name);
+      owed_.push_back(found->second);
       lowest = std::min(lowest, Ready());
+      if (after_eviction) after_eviction();
+      if (lost_answers > 0) {
+        --lost_answers;
+        return {Answer::Kind::kLater, "the connection was lost"};
+      }
     }
     return {};
   }
   Answer Cordon(std::string_view node) override {
     const Write write(*this, "cordon " + std::string(node));
+    if (forbidden) return {Answer::Kind::kRefused, "forbidden"};
     api::Node& found = nodes.at(std::string(node));
     found = *what_if_cordoned(found);
     return {};
@@ -141,12 +152,16 @@ class FakeCluster final : public Edge {
   std::map<std::string, PodPtr> pods;
   int least_ready = 0;
   int lowest = 1000;
-  int wanted = 0;
+  // Evictions while the successor of an earlier one had no node.
+  size_t overlaps = 0;
   bool makes_pods = true;
   // So often big is tried, in vain, just before a successor.
   size_t big_first_times = 0;
   std::string goes_to;  // of the next pod, whatever its scores say
   bool forbidden = false;
+  // So many evictions are done, and their answers lost.
+  size_t lost_answers = 0;
+  std::function<void()> after_eviction;
   size_t reads = 0;
   std::vector<std::string> evicted;
   std::vector<std::string> writes;
@@ -183,6 +198,13 @@ class FakeCluster final : public Edge {
     const std::string* app = api::Find(pod.metadata.labels, "app");
     return app != nullptr && *app == "web";
   }
+  bool IsUnderWay() const {
+    return std::ranges::any_of(pods, [](const auto& entry) {
+      const api::Pod& pod = *entry.second;
+      return questions::ControllerOf(pod.metadata) != nullptr &&
+             (pod.spec.node_name.empty() || pod.metadata.deletion_timestamp);
+    });
+  }
   static void MakeReady(api::Pod& pod) {
     pod.status.phase = "Running";
     api::PodCondition ready;
@@ -202,7 +224,6 @@ class FakeCluster final : public Edge {
 
   void Step() {
     // The kubelets.
-    int there = 0;
     for (auto it = pods.begin(); it != pods.end();) {
       const PodPtr pod = it->second;
       if (pod->metadata.deletion_timestamp) {
@@ -210,23 +231,17 @@ class FakeCluster final : public Edge {
           it = pods.erase(it);
           continue;
         }
-      } else if (IsWeb(*pod)) {
-        ++there;
-        if (!pod->spec.node_name.empty() && !questions::IsReady(*pod)) {
-          auto ready = std::make_shared<api::Pod>(*pod);
-          MakeReady(*ready);
-          it->second = std::move(ready);
-        }
+      } else if (!pod->spec.node_name.empty() && !questions::IsReady(*pod)) {
+        auto ready = std::make_shared<api::Pod>(*pod);
+        MakeReady(*ready);
+        it->second = std::move(ready);
       }
       ++it;
     }
-    // The controller.
-    if (makes_pods && there < wanted) {
-      Put(test::MakePod()
-              .Name("next-" + std::to_string(++made_))
-              .Label("app", "web")
-              .Req({{"cpu", "1"}})
-              .Owner("ReplicaSet", "web", "uid"));
+    // The controllers.
+    for (; makes_pods && !owed_.empty(); owed_.pop_back()) {
+      const PodPtr made = questions::PendingCopy(*owed_.back(), "next-" + std::to_string(++made_));
+      pods[made->metadata.Key()] = made;
     }
     // The scheduler: the newest first, unless it tries big again at that very moment.
     std::vector<std::string> waiting;
@@ -257,6 +272,7 @@ class FakeCluster final : public Edge {
 
   Time now_{};
   std::set<std::string> ending_;
+  std::vector<PodPtr> owed_;  // evicted, and no other was made in their place yet
   size_t made_ = 0;
 };
 
@@ -294,7 +310,6 @@ class ApplyTest : public testing::Test {
     cluster.PutReady(Replica("c").OnNode("n2"));
     cluster.PutReady(Replica("d").OnNode("n3"));
     cluster.Put(test::MakePod().Name("big").Req({{"cpu", "4"}}));
-    cluster.wanted = 4;
     cluster.least_ready = 3;
   }
   static Plan PlanOf(const FakeCluster& cluster, const std::string& goal = "fit=default/big") {
@@ -580,6 +595,81 @@ TEST_F(ApplyTest, ANodeIsCordonedBeforeItIsEmptied) {
   EXPECT_TRUE(cluster.nodes.at("n1").spec.unschedulable);
   for (const auto& [key, pod] : cluster.pods) EXPECT_NE(pod->spec.node_name, "n1") << key;
   EXPECT_EQ(cluster.lowest, 3);
+}
+
+// The pod that the room was for is gone, or has found a node: no other pod goes for it.
+TEST_F(ApplyTest, NothingIsEvictedForAGoalThatIsReachedOrVoid) {
+  for (const bool bound : {false, true}) {
+    SCOPED_TRACE(bound);
+    FakeCluster cluster;
+    Fill(cluster);
+    const Plan plan = PlanOf(cluster);
+    cluster.pods.erase("default/big");
+    if (bound) {
+      cluster.Put(Node("n9", "4"));
+      cluster.Put(test::MakePod().Name("big").Req({{"cpu", "4"}}).OnNode("n9"));
+    }
+    const Applied applied = Run(plan, cluster);
+    EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+    EXPECT_THAT(States(applied), ElementsAre(State::kSkipped, State::kSkipped,
+                                             bound ? State::kDone : State::kSkipped));
+    EXPECT_THAT(applied.moves[0].why, HasSubstr("no pod waits for its room any more"));
+    EXPECT_THAT(cluster.evicted, IsEmpty());
+    EXPECT_THAT(cluster.writes, IsEmpty());
+    std::remove(path().c_str());
+  }
+}
+
+TEST_F(ApplyTest, AGoalThatIsReachedMeanwhileEndsTheEvictions) {
+  FakeCluster cluster;
+  Fill(cluster);
+  cluster.least_ready = 0;
+  const Plan plan = PlanOf(cluster);
+  ASSERT_EQ(plan.moves.back().wave, 1u);
+  cluster.goes_to = plan.moves[0].to;
+  cluster.after_eviction = [&cluster] {
+    cluster.Put(Node("n9", "4"));
+    cluster.Put(test::MakePod().Name("big").Req({{"cpu", "4"}}).OnNode("n9"));
+  };
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kDone, State::kSkipped, State::kDone));
+  EXPECT_EQ(cluster.evicted.size(), 1u);
+}
+
+// The eviction was done, and its answer is lost.
+TEST_F(ApplyTest, AnEvictionWhoseOutcomeIsUnknownIsAwaited) {
+  FakeCluster cluster;
+  Fill(cluster);
+  cluster.least_ready = 0;
+  const Plan plan = PlanOf(cluster);
+  ASSERT_EQ(plan.moves.back().wave, 1u);
+  cluster.lost_answers = 1;
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_THAT(States(applied), ElementsAre(State::kDone, State::kDone, State::kDone));
+  EXPECT_EQ(cluster.evicted.size(), 2u);
+  EXPECT_EQ(cluster.events.size(), 2u);
+  EXPECT_EQ(cluster.overlaps, 0u);
+}
+
+TEST_F(ApplyTest, ANodeThatIsEmptyAlreadyIsCordoned) {
+  FakeCluster cluster;
+  Fill(cluster);
+  cluster.Put(Node("n9", "4"));
+  const Plan plan = PlanOf(cluster, "empty=n9");
+  ASSERT_THAT(plan.moves, IsEmpty());
+  EXPECT_EQ(Apply(plan, {.dry_run = true}, cluster, nullptr).outcome, Applied::Outcome::kDryRun);
+  EXPECT_THAT(cluster.writes, IsEmpty());
+  cluster.forbidden = true;
+  const Applied refused = Run(plan, cluster);
+  EXPECT_EQ(refused.outcome, Applied::Outcome::kStopped);
+  EXPECT_EQ(refused.why, "the cordon of n9: forbidden");
+  cluster.forbidden = false;
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_TRUE(applied.cordoned);
+  EXPECT_TRUE(cluster.nodes.at("n9").spec.unschedulable);
 }
 
 // A pod that went by itself needs no eviction, and one that is bound already no room.
