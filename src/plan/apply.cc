@@ -633,6 +633,10 @@ void Run::Hold(size_t first) {
     if (!move.from.empty() || IsSettled(i)) continue;
     const PodPtr pod = FindByUid(PodsBeside(i), move.uid);
     if (pod == nullptr || !pod->spec.node_name.empty()) continue;
+    const auto goes_there = [&](size_t j) {
+      return !plan_.moves[j].from.empty() && !IsSettled(j) && leaving_[j].to == move.to;
+    };
+    if (std::ranges::any_of(std::views::iota(size_t{0}, i), goes_there)) continue;
     if (pod->status.nominated_node_name != move.to) Nominate(pod, move.to);
   }
 }

@@ -97,10 +97,11 @@ struct Applied {
 // A successor that goes back to the node that it left is evicted again, five times in all: its move
 // is not done.
 //
-// A pending pod's place is held before the first eviction of each wave, by its nominatedNodeName:
-// kube-scheduler and Berth both leave a nominated pod's room alone when they place one of the same
-// or of lower priority. A successor gets its nomination as soon as it is seen; by then its
-// scheduler may have placed it. What was nominated in vain is given back where the run stops.
+// A pending pod's place is held before each eviction, by its nominatedNodeName, unless a pod is
+// still to move to the same node, which that would keep out: kube-scheduler and Berth both leave a
+// nominated pod's room alone when they place one of the same or of lower priority. A successor gets
+// its nomination as soon as it is seen; by then its scheduler may have placed it. What was
+// nominated in vain is given back where the run stops.
 //
 // Where a successor has landed elsewhere than planned, one that is still to come may get another
 // target than the plan's, if that is taken; which pods are evicted never changes.

@@ -653,6 +653,36 @@ TEST_F(ApplyTest, AnEvictionWhoseOutcomeIsUnknownIsAwaited) {
   EXPECT_EQ(cluster.overlaps, 0u);
 }
 
+// A place on n2 that is held for late from the start would keep a's successor out.
+TEST_F(ApplyTest, APlaceIsHeldOnceTheMovesToItsNodeAreDone) {
+  FakeCluster cluster;
+  cluster.Put(Node("n1", "4"));
+  cluster.Put(Node("n2", "4"));
+  cluster.Put(Node("n3", "2").Taint("only", "c", "NoSchedule"));
+  cluster.PutReady(Replica("a").OnNode("n1"));
+  cluster.PutReady(test::MakePod()
+                       .Name("c")
+                       .Req({{"cpu", "2"}})
+                       .Tolerate("only", "Exists", "", "")
+                       .Owner("ReplicaSet", "other", "other")
+                       .OnNode("n2"));
+  cluster.Put(test::MakePod().Name("first").Req({{"cpu", "4"}}).Priority(10));
+  cluster.Put(test::MakePod()
+                  .Name("late")
+                  .Req({{"cpu", "3"}})
+                  .NodeSelector("kubernetes.io/hostname", "n2"));
+  Plan plan{.goal = *Goal::Parse("pending"), .outcome = Plan::Outcome::kFound};
+  plan.moves = {{.pod = "default/a", .uid = "default/a", .from = "n1", .to = "n2"},
+                {.pod = "default/first", .uid = "default/first", .from = "", .to = "n1"},
+                {.pod = "default/c", .uid = "default/c", .from = "n2", .to = "n3"},
+                {.pod = "default/late", .uid = "default/late", .from = "", .to = "n2"}};
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
+  EXPECT_EQ(cluster.NodeOf("first"), "n1");
+  EXPECT_EQ(cluster.NodeOf("late"), "n2");
+  EXPECT_EQ(cluster.evicted.size(), 2u);
+}
+
 TEST_F(ApplyTest, ANodeThatIsEmptyAlreadyIsCordoned) {
   FakeCluster cluster;
   Fill(cluster);
