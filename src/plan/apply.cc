@@ -522,7 +522,14 @@ bool Run::AwaitSuccessor(size_t move) {
       if (auto written = progress_->End(leaving_[move].uid, uid); !written) {
         return Stop(move, written.error().message);
       }
-      if (successor->spec.node_name != one.from || leaving_[move].evictions >= kMostEvictions) {
+      const bool is_back = successor->spec.node_name == one.from;
+      if (is_back && leaving_[move].evictions >= kMostEvictions &&
+          plan_.goal.kind == Goal::Kind::kEmpty) {
+        applied_.moves[move].node = one.from;
+        return Stop(move, Concat("the pod in its place went back to ", one.from, " each of ",
+                                 std::to_string(kMostEvictions), " times"));
+      }
+      if (!is_back || leaving_[move].evictions >= kMostEvictions) {
         Placed(move, successor->spec.node_name);
         return true;
       }

@@ -95,7 +95,7 @@ struct Applied {
 // that has a node already or is gone.
 //
 // A successor that goes back to the node that it left is evicted again, five times in all: its move
-// is not done.
+// is not done. Where that node is to be emptied, the run then stops.
 //
 // A pending pod's place is held before each eviction, by its nominatedNodeName, unless a pod is
 // still to move to the same node, which that would keep out: kube-scheduler and Berth both leave a

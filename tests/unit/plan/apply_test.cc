@@ -683,6 +683,24 @@ TEST_F(ApplyTest, APlaceIsHeldOnceTheMovesToItsNodeAreDone) {
   EXPECT_EQ(cluster.evicted.size(), 2u);
 }
 
+// The cordon keeps no pod away that tolerates anything.
+TEST_F(ApplyTest, ANodeIsNotEmptyWhereAPodGoesBackToIt) {
+  FakeCluster cluster;
+  cluster.Put(Node("n1", "8"));
+  cluster.Put(Node("n2", "2"));
+  cluster.PutReady(Replica("a").Tolerate("", "Exists", "", "").OnNode("n1"));
+  const Plan plan = PlanOf(cluster, "empty=n1");
+  const Applied applied = Run(plan, cluster);
+  EXPECT_EQ(applied.outcome, Applied::Outcome::kStopped);
+  EXPECT_THAT(applied.why, HasSubstr("went back to n1 each of 5 times"));
+  EXPECT_THAT(States(applied), ElementsAre(State::kFailed));
+  EXPECT_EQ(applied.moves[0].node, "n1");
+  EXPECT_EQ(cluster.evicted.size(), 5u);
+  // Nor is it evicted more often where the run is repeated.
+  EXPECT_EQ(Run(plan, cluster).outcome, Applied::Outcome::kStopped);
+  EXPECT_EQ(cluster.evicted.size(), 5u);
+}
+
 TEST_F(ApplyTest, ANodeThatIsEmptyAlreadyIsCordoned) {
   FakeCluster cluster;
   Fill(cluster);
