@@ -136,12 +136,13 @@ class Run {
   bool Begin();
   bool Carry();
   bool Check(size_t first);
-  bool CordonFirst(size_t move);
+  bool CordonFirst();
   bool Relocate(size_t move);
   bool AwaitSuccessor(size_t move);
   bool AwaitNode(size_t move);
   bool AwaitReady(size_t wave);
   bool Stop(size_t move, const std::string& why);
+  bool Stop(std::string why);
 
   std::optional<Objection> FindObjection(Simulation& simulation, size_t first);
   bool IsGone(size_t move, const Simulation& simulation) const;
@@ -188,7 +189,11 @@ bool Run::Stop(size_t move, const std::string& why) {
   AppliedMove& failed = applied_.moves[move];
   if (failed.state != State::kSkipped) failed.state = State::kFailed;
   failed.why = why;
-  applied_.why = Concat("wave ", std::to_string(one.wave), ", ", one.pod, ": ", why);
+  return Stop(Concat("wave ", std::to_string(one.wave), ", ", one.pod, ": ", why));
+}
+
+bool Run::Stop(std::string why) {
+  applied_.why = std::move(why);
   GiveBack();
   return false;
 }
@@ -265,11 +270,13 @@ bool Run::Carry() {
       if (move.from.empty()) {
         Hold(i);
         if (!AwaitNode(i)) return false;
-      } else if (!CordonFirst(i) || !Relocate(i)) {
+      } else if (!CordonFirst() || !Relocate(i)) {
         return false;
       }
     }
   }
+  // No move was left to do.
+  if (!options_.dry_run && !CordonFirst()) return false;
   return AwaitReady(wave);
 }
 
@@ -420,11 +427,11 @@ bool Run::Retarget(size_t move, const PodPtr& pod, Simulation& simulation) {
   return true;
 }
 
-bool Run::CordonFirst(size_t move) {
+bool Run::CordonFirst() {
   if (plan_.goal.kind != Goal::Kind::kEmpty || applied_.cordoned) return true;
   const Answer answer = edge_.Cordon(plan_.goal.name);
   if (answer.kind != Answer::Kind::kDone) {
-    return Stop(move, Concat(plan_.goal.name, " cannot be cordoned: ", answer.message));
+    return Stop(Concat("the cordon of ", plan_.goal.name, ": ", answer.message));
   }
   edge_.Say(plan_.goal.name + ": is cordoned");
   applied_.cordoned = true;
