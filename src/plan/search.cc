@@ -30,6 +30,8 @@ using questions::PodPtr;
 constexpr size_t kNodesOfFirst = 64;
 constexpr size_t kNodesOfOthers = 8;
 
+constexpr std::string_view kPartOfGroup = "it is part of a pod group";
+
 bool IsTrue(const api::Pod& pod, std::string_view annotation) {
   const std::string* value = api::Find(pod.metadata.annotations, annotation);
   return value != nullptr && *value == "true";
@@ -373,6 +375,11 @@ Result<Plan> Search::Fit(const Goal& goal) {
   if (!pod->spec.node_name.empty()) {
     return Fail(goal.name + " is on " + pod->spec.node_name + " already");
   }
+  if (PodGroupNameOf(*trial_.Counted(*pod)) != nullptr) {
+    plan.outcome = Plan::Outcome::kImpossible;
+    plan.why = kPartOfGroup;
+    return plan;
+  }
   std::string message;
   {
     const auto judgement = trial_.Judge(pod);
@@ -456,7 +463,11 @@ Result<Plan> Search::Pending(const Goal& goal) {
   Steps steps;
   for (const PodPtr& pod : pods) {
     if (PodGroupNameOf(*trial_.Counted(*pod)) != nullptr) {
-      plan.left_out.push_back({pod->metadata.Key(), "it is part of a pod group"});
+      plan.left_out.push_back({pod->metadata.Key(), std::string(kPartOfGroup)});
+      continue;
+    }
+    if (trial_.exhausted()) {
+      plan.left_out.push_back({pod->metadata.Key(), "the search ended before its turn"});
       continue;
     }
     if (const auto to = Place(pod, limits_.depth, steps)) {
@@ -555,8 +566,7 @@ std::string WhyItStays(const api::Pod& pod) {
   if (questions::IsDaemon(pod)) return "a DaemonSet's pod";
   if (questions::IsMirror(pod)) return "its kubelet's own pod";
   if (!questions::ComesBack(pod)) return "no controller makes it again";
-  if (pod.metadata.deletion_timestamp) return "it is being deleted";
-  if (PodGroupNameOf(pod) != nullptr) return "it is part of a pod group";
+  if (PodGroupNameOf(pod) != nullptr) return std::string(kPartOfGroup);
   if (!pod.spec.resource_claims.empty()) return "its resource claims are allocated on its node";
   constexpr std::string_view kSafe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
   const std::string* safe = api::Find(pod.metadata.annotations, kSafe);

@@ -239,6 +239,19 @@ TEST_F(PlanTest, ASearchEndsWhenItHasJudgedEnough) {
   EXPECT_LT(plan.judged, 40u);
 }
 
+// The others of its group would wait on, and it with them.
+TEST_F(PlanTest, NoRoomIsMadeForOnePodOfAGroup) {
+  Apply(Node("n1", "2"));
+  Apply(Node("n2", "2"));
+  Apply(Replica("a", "1").OnNode("n1"));
+  Apply(Replica("b", "1").OnNode("n2"));
+  Apply(Replica("big", "2").SchedulingGroup("gang"));
+  const Plan plan = Find("fit=default/big");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kImpossible);
+  EXPECT_EQ(plan.why, "it is part of a pod group");
+  EXPECT_THAT(plan.moves, IsEmpty());
+}
+
 TEST_F(PlanTest, ADocumentSaysTheSame) {
   Apply(Node("n1"));
   Apply(Node("n2"));
