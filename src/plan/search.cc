@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -182,10 +183,12 @@ class Search {
   };
   using Steps = std::vector<Step>;
 
-  std::string WhyItStays(const api::Pod& pod) const;
+  std::string WhyItStays(const api::Pod& pod);
+  std::string WhyAtAll(const api::Pod& pod) const;
   std::vector<Movable> MovableOn(const std::string& node, const PodInfo& asked);
   std::vector<Candidate> CandidatesFor(const PodPtr& pod);
   std::vector<PodPtr> PendingPods(int32_t priority);
+  size_t FewestFor(const std::vector<PodPtr>& pods);
   std::optional<std::string> Place(const PodPtr& pod, size_t depth, Steps& steps);
   bool MakeRoomOn(const std::string& node, const PodPtr& pod, size_t depth, Steps& steps);
   bool Replay(const Steps& steps, std::vector<Move>& moves);
@@ -198,11 +201,19 @@ class Search {
   const questions::Budgets budgets_;  // as they are before the first move
   // A node that takes no pods, though some may tolerate that it is cordoned; "": there is none.
   std::string emptied_;
+  // By UID: of each pod it is asked again and again, and stays the same.
+  std::unordered_map<std::string, std::string> why_it_stays_;
   std::set<std::string> moved_;  // keys of pods that are where a plan under way wants them
 };
 
-std::string Search::WhyItStays(const api::Pod& pod) const {
+std::string Search::WhyItStays(const api::Pod& pod) {
   if (moved_.contains(pod.metadata.Key())) return "is moved already";
+  const auto [known, is_new] = why_it_stays_.try_emplace(pod.metadata.uid);
+  if (is_new) known->second = WhyAtAll(pod);
+  return known->second;
+}
+
+std::string Search::WhyAtAll(const api::Pod& pod) const {
   if (std::string why = plan::WhyItStays(*trial_.Counted(pod)); !why.empty()) return why;
   if (budgets_.Ask(pod) == questions::Leave::kRefused) {
     std::string names;
@@ -454,12 +465,6 @@ std::vector<PodPtr> Search::PendingPods(int32_t priority) {
 Result<Plan> Search::Pending(const Goal& goal) {
   Plan plan{.goal = goal};
   const std::vector<PodPtr> pods = PendingPods(goal.priority);
-  // A pod that needs room needs it whatever becomes of the others.
-  for (const PodPtr& pod : pods) {
-    if (trial_.Judge(pod)->kind() == Judgement::Kind::kScheduled) continue;
-    const std::vector<Candidate> candidates = CandidatesFor(pod);
-    if (!candidates.empty()) plan.fewest = std::max(plan.fewest, candidates.front().fewest);
-  }
   Steps steps;
   for (const PodPtr& pod : pods) {
     if (PodGroupNameOf(*trial_.Counted(*pod)) != nullptr) {
@@ -490,8 +495,22 @@ Result<Plan> Search::Pending(const Goal& goal) {
   } else {
     plan.why = "no moves were found";
   }
+  trial_.TakeBackTo(0);
+  plan.fewest = FewestFor(pods);
   Finish(plan);
   return plan;
+}
+
+// How many pods must be evicted at least until these have nodes. One that needs room needs it
+// whatever becomes of the others.
+size_t Search::FewestFor(const std::vector<PodPtr>& pods) {
+  size_t fewest = 0;
+  for (const PodPtr& pod : pods) {
+    if (trial_.exhausted()) break;
+    const std::vector<Candidate> candidates = CandidatesFor(pod);
+    if (!candidates.empty()) fewest = std::max(fewest, candidates.front().fewest);
+  }
+  return fewest;
 }
 
 // As kubectl does it, and as the node lifecycle controller then taints the node. False: there is no

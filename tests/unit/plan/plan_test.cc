@@ -239,6 +239,19 @@ TEST_F(PlanTest, ASearchEndsWhenItHasJudgedEnough) {
   EXPECT_LT(plan.judged, 40u);
 }
 
+// Each pod that waits costs at least two judgements.
+TEST_F(PlanTest, ASearchForManyPodsEndsWhenItHasJudgedEnough) {
+  for (const char* name : {"n1", "n2", "n3"}) {
+    Apply(Node(name, "2"));
+    Apply(Replica(std::string("a-") + name, "1").OnNode(name));
+  }
+  for (int i = 0; i < 200; ++i) Apply(Replica("p" + std::to_string(i), "2"));
+  const Plan plan = Find("pending", {.judged = 10});
+  EXPECT_LT(plan.judged, 50u);
+  ASSERT_GE(plan.left_out.size(), 198u);
+  EXPECT_EQ(plan.left_out.back().why, "the search ended before its turn");
+}
+
 // The others of its group would wait on, and it with them.
 TEST_F(PlanTest, NoRoomIsMadeForOnePodOfAGroup) {
   Apply(Node("n1", "2"));
