@@ -167,6 +167,13 @@ struct Candidate {
   size_t fewest = 1;  // of its pods must go
 };
 
+struct Candidates {
+  std::vector<Candidate> nodes = {};
+  // Some node rejects the pod for pods that may be on other nodes: what must go from there, and
+  // whether that is enough, is not known.
+  bool elsewhere = false;
+};
+
 class Search {
  public:
   Search(simulator::Simulation& simulation, const Limits& limits)
@@ -186,7 +193,7 @@ class Search {
   std::string WhyItStays(const api::Pod& pod);
   std::string WhyAtAll(const api::Pod& pod) const;
   std::vector<Movable> MovableOn(const std::string& node, const PodInfo& asked);
-  std::vector<Candidate> CandidatesFor(const PodPtr& pod);
+  Candidates CandidatesFor(const PodPtr& pod);
   std::vector<PodPtr> PendingPods(int32_t priority);
   size_t FewestFor(const std::vector<PodPtr>& pods);
   std::optional<std::string> Place(const PodPtr& pod, size_t depth, Steps& steps);
@@ -247,16 +254,21 @@ std::vector<Movable> Search::MovableOn(const std::string& node, const PodInfo& a
 // The nodes that reject the pod for what others hold there, with the number of pods that must go at
 // least for it to have what it requests; those where that is never enough are left out. Fewest
 // first.
-std::vector<Candidate> Search::CandidatesFor(const PodPtr& pod) {
-  std::vector<Candidate> candidates;
+Candidates Search::CandidatesFor(const PodPtr& pod) {
+  Candidates candidates;
   const auto judgement = trial_.Judge(pod);
   if (judgement->kind() != Judgement::Kind::kUnschedulable) return candidates;
   judgement->Explain();
   const PodInfoPtr asked = trial_.InfoOf(pod);
   const Snapshot& snapshot = judgement->snapshot();
   snapshot.nodes().ForEach([&](NodeRow row) {
-    if (judgement->statuses().Get(row).code() != Code::kUnschedulable) return;
     if (snapshot.node(row).metadata.name == emptied_) return;
+    const Code code = judgement->statuses().Get(row).code();
+    const std::string_view plugin = judgement->statuses().plugin(row);
+    // A node that misses a constraint's label never fits; a pod affinity may be met by a move.
+    candidates.elsewhere |= plugin == "InterPodAffinity" ||
+                            (plugin == "PodTopologySpread" && code == Code::kUnschedulable);
+    if (code != Code::kUnschedulable) return;
     std::vector<const PodInfo*> movable;
     for (const PodInfo* other : snapshot.pods(row)) {
       if (WhyItStays(*other->pod).empty()) movable.push_back(other);
@@ -272,9 +284,11 @@ std::vector<Candidate> Search::CandidatesFor(const PodPtr& pod) {
       while (room < wanted && gone < amounts.size()) room += amounts[gone++];
       fewest = std::max(fewest, room < wanted ? movable.size() + 1 : gone);
     });
-    if (fewest <= movable.size()) candidates.push_back({snapshot.node(row).metadata.name, fewest});
+    if (fewest <= movable.size()) {
+      candidates.nodes.push_back({snapshot.node(row).metadata.name, fewest});
+    }
   });
-  std::ranges::sort(candidates, {}, [](const Candidate& one) {
+  std::ranges::sort(candidates.nodes, {}, [](const Candidate& one) {
     return std::tuple(one.fewest, std::string_view(one.node));
   });
   return candidates;
@@ -293,7 +307,7 @@ std::optional<std::string> Search::Place(const PodPtr& pod, size_t depth, Steps&
     }
   }
   if (depth == 0 || trial_.exhausted()) return std::nullopt;
-  const std::vector<Candidate> candidates = CandidatesFor(pod);
+  const std::vector<Candidate> candidates = CandidatesFor(pod).nodes;
   for (size_t i = 0; i < std::min(candidates.size(), kNodesOfOthers); ++i) {
     if (MakeRoomOn(candidates[i].node, pod, depth, steps)) return candidates[i].node;
   }
@@ -410,14 +424,14 @@ Result<Plan> Search::Fit(const Goal& goal) {
       return plan;
     }
   }
-  const std::vector<Candidate> candidates = CandidatesFor(pod);
-  if (candidates.empty()) {
+  const auto [candidates, elsewhere] = CandidatesFor(pod);
+  if (candidates.empty() && !elsewhere) {
     plan.outcome = Plan::Outcome::kImpossible;
     plan.why = "no node has it, whichever pods move: " + message;
     Finish(plan);
     return plan;
   }
-  plan.fewest = candidates.front().fewest;
+  plan.fewest = elsewhere ? 1 : candidates.front().fewest;
   std::optional<size_t> best;  // how many pods the best plan so far evicts
   for (size_t i = 0; i < std::min(candidates.size(), kNodesOfFirst) && !trial_.exhausted(); ++i) {
     const Candidate& candidate = candidates[i];
@@ -502,13 +516,14 @@ Result<Plan> Search::Pending(const Goal& goal) {
 }
 
 // How many pods must be evicted at least until these have nodes. One that needs room needs it
-// whatever becomes of the others.
+// whatever becomes of the others, unless where they go is what lets it in.
 size_t Search::FewestFor(const std::vector<PodPtr>& pods) {
   size_t fewest = 0;
   for (const PodPtr& pod : pods) {
     if (trial_.exhausted()) break;
-    const std::vector<Candidate> candidates = CandidatesFor(pod);
-    if (!candidates.empty()) fewest = std::max(fewest, candidates.front().fewest);
+    const Candidates candidates = CandidatesFor(pod);
+    if (candidates.elsewhere || candidates.nodes.empty()) continue;
+    fewest = std::max(fewest, candidates.nodes.front().fewest);
   }
   return fewest;
 }

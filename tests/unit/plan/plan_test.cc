@@ -265,6 +265,28 @@ TEST_F(PlanTest, NoRoomIsMadeForOnePodOfAGroup) {
   EXPECT_THAT(plan.moves, IsEmpty());
 }
 
+// db keeps big off its zone, and moves to another: that is not found, and is not impossible.
+TEST_F(PlanTest, APodOnAnotherNodeMayBeWhatIsInTheWay) {
+  const std::string_view key = "topology.kubernetes.io/zone";
+  Apply(Node("n1", "4").Label(key, "a"));
+  Apply(Node("n2", "2").Label(key, "a"));
+  Apply(Node("n3", "2").Label(key, "b"));
+  Apply(Replica("db", "1").Label("app", "db").OnNode("n2"));
+  Apply(Replica("big", "4").PodAntiAffinity(key, {{"app", "db"}}));
+  const Plan none = Find("fit=default/big");
+  EXPECT_EQ(none.outcome, Plan::Outcome::kNotFound);
+  EXPECT_THAT(none.why, HasSubstr("no moves were found"));
+  // Nor is it proved that two pods must go, where they do.
+  Apply(Node("n4", "4").Label(key, "c"));
+  Apply(Node("n5", "1").Label(key, "c"));
+  for (const char* name : {"x", "y"}) Apply(Replica(name, "1").OnNode("n4"));
+  const Plan plan = Find("fit=default/big");
+  EXPECT_EQ(plan.outcome, Plan::Outcome::kFound) << plan.why;
+  EXPECT_EQ(plan.evictions(), 2u);
+  EXPECT_EQ(plan.fewest, 1u);
+  EXPECT_FALSE(plan.has_fewest());
+}
+
 TEST_F(PlanTest, ADocumentSaysTheSame) {
   Apply(Node("n1"));
   Apply(Node("n2"));
