@@ -231,17 +231,16 @@ bool ChangePod(const explain::DropHostPort& change, api::Pod& pod) {
   return dropped;
 }
 
+bool TellsOfState(const api::Taint& taint) {
+  return taint.key.starts_with("node.kubernetes.io/") ||
+         taint.key.starts_with("node.cloudprovider.kubernetes.io/");
+}
+
 namespace {
 
 using informers::Kind;
 
 constexpr std::string_view kHostname = "kubernetes.io/hostname";
-
-// Taints that tell of a node's state, which a new node does not have.
-bool TellsOfState(const api::Taint& taint) {
-  return taint.key.starts_with("node.kubernetes.io/") ||
-         taint.key.starts_with("node.cloudprovider.kubernetes.io/");
-}
 
 std::string NewName(std::string_view like, const simulator::MemoryApi& objects) {
   for (size_t i = 1;; ++i) {

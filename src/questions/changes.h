@@ -37,6 +37,9 @@ std::optional<Delta> NodeLike(const explain::AddNode& change, const simulator::M
 // Of the taint that a cordoned node has, which goes with spec.unschedulable.
 inline constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";
 
+// Whether the taint tells of a node's state, which a new node does not have.
+bool TellsOfState(const api::Taint& taint);
+
 // Each carries a change out on a copy of the pod; false: the pod has nothing that it could change.
 bool ChangePod(const explain::LowerRequest& change, api::Pod& pod);
 bool ChangePod(const explain::Tolerate& change, api::Pod& pod);

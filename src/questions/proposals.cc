@@ -52,6 +52,11 @@ bool KeepsOut(const api::Taint& taint, const api::Pod& pod) {
          !Tolerates(pod.spec.tolerations, taint, true);
 }
 
+// A controller keeps such a taint while the node is in that state; out-of-service is a person's.
+bool IsPutBack(const api::Taint& taint) {
+  return TellsOfState(taint) && taint.key != "node.kubernetes.io/out-of-service";
+}
+
 const api::NodeSelector* RequiredNodeAffinityOf(const api::Pod& pod) {
   if (!pod.spec.affinity || !pod.spec.affinity->node_affinity) return nullptr;
   const auto& required =
@@ -126,7 +131,7 @@ void OfTaints(const Refusal& refusal) {
   for (const NodeRow row : refusal.Examples()) {
     const api::Node& node = refusal.node(row);
     for (const api::Taint& taint : node.spec.taints) {
-      if (!KeepsOut(taint, refusal.pod())) continue;
+      if (!KeepsOut(taint, refusal.pod()) || IsPutBack(taint)) continue;
       refusal.Add(explain::RemoveTaint{node.metadata.name, taint});
     }
   }

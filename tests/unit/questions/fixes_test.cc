@@ -82,6 +82,20 @@ TEST_F(FindFixesTest, ATaintIsToleratedAndACordonLifted) {
                   "60: cluster: one more node like n2 -> n2-like-1"));
 }
 
+// Who takes such a taint away finds it there again.
+TEST_F(FindFixesTest, ATaintThatAControllerPutsBackIsNotRemoved) {
+  Apply(test::MakeNode("n1").Taint("node.kubernetes.io/disk-pressure", "", "NoSchedule"));
+  Apply(test::MakeNode("n2").Taint("node.kubernetes.io/out-of-service", "", "NoSchedule"));
+  EXPECT_THAT(
+      Texts(test::MakePod()),
+      ElementsAre("20: pod: tolerate node.kubernetes.io/disk-pressure:NoSchedule -> n1",
+                  "20: pod: tolerate node.kubernetes.io/out-of-service:NoSchedule -> n2",
+                  "35: cluster: n2 without taint node.kubernetes.io/out-of-service:NoSchedule -> "
+                  "n2",
+                  "60: cluster: one more node like n1 -> n1-like-1",
+                  "60: cluster: one more node like n2 -> n2-like-1"));
+}
+
 TEST_F(FindFixesTest, ASelectorIsDroppedOrANodeLabelled) {
   Apply(test::MakeNode("n1").Label("disk", "hdd"));
   EXPECT_THAT(Texts(test::MakePod().NodeSelector("disk", "ssd")),
