@@ -599,6 +599,7 @@ size_t Plan::evictions() const {
 std::string WhyItStays(const api::Pod& pod) {
   if (questions::IsDaemon(pod)) return "a DaemonSet's pod";
   if (questions::IsMirror(pod)) return "its kubelet's own pod";
+  if (pod.metadata.deletion_timestamp) return "it is being deleted";
   if (!questions::ComesBack(pod)) return "no controller makes it again";
   if (PodGroupNameOf(pod) != nullptr) return std::string(kPartOfGroup);
   if (!pod.spec.resource_claims.empty()) return "its resource claims are allocated on its node";

@@ -139,6 +139,7 @@ Result<Drained> Drain(std::string_view name, Simulation& simulation) {
       if (leave == Leave::kCounted) budgets.Count(*pod, -1);
       const bool placed = Evict(*pod, simulation);
       if (leave == Leave::kCounted && placed) budgets.Count(*pod, 1);
+      if (pod->metadata.deletion_timestamp && !ComesBack(*pod)) return true;
       if (HasEmptyDir(*pod)) drained.with_empty_dir.push_back(pod->metadata.Key());
       (!ComesBack(*pod) ? drained.unmanaged
        : placed         ? drained.moved

@@ -69,7 +69,8 @@ Result<void> AddNodes(size_t count, std::string_view like, simulator::Simulation
 // DaemonSets come back under their names. Errors: there is no such node.
 Result<void> RemoveNode(std::string_view name, simulator::Simulation& simulation);
 
-// What became of a drain.
+// What became of a drain. A pod that was being deleted already is in none of these lists, unless a
+// StatefulSet makes it again.
 struct Drained {
   // A pod that stays, since the API server refuses its eviction.
   struct Stopped {

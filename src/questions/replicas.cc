@@ -33,8 +33,20 @@ bool IsMirror(const api::Pod& pod) {
   return api::Find(pod.metadata.annotations, "kubernetes.io/config.mirror") != nullptr;
 }
 
+namespace {
+
+// A StatefulSet's next pod has the name of this one, so it waits for its end.
+bool HasSuccessor(const api::Pod& pod) {
+  const api::OwnerReference* controller = ControllerOf(pod.metadata);
+  return pod.metadata.deletion_timestamp && controller != nullptr &&
+         controller->kind != "StatefulSet";
+}
+
+}  // namespace
+
 bool ComesBack(const api::Pod& pod) {
-  return ControllerOf(pod.metadata) != nullptr && !IsDaemon(pod) && !IsMirror(pod);
+  return ControllerOf(pod.metadata) != nullptr && !IsDaemon(pod) && !IsMirror(pod) &&
+         !HasSuccessor(pod);
 }
 
 bool IsLabelOfNode(std::string_view key) {
@@ -195,6 +207,7 @@ std::vector<PodPtr> PodsOf(const Scale& scale, const Simulation& simulation) {
     const api::OwnerReference* owner = ControllerOf(pod->metadata);
     if (pod->metadata.namespace_ != scale.namespace_ || owner == nullptr) return;
     if (owner->kind != owner_kind || !owners.contains(owner->name)) return;
+    if (HasSuccessor(*pod)) return;
     pods.push_back(pod);
     ++by_node[pod->spec.node_name];
   });

@@ -25,7 +25,8 @@ const api::OwnerReference* ControllerOf(const api::ObjectMeta& meta);
 bool IsDaemon(const api::Pod& pod);
 // Made by a kubelet from a file: evictions do not touch it.
 bool IsMirror(const api::Pod& pod);
-// Whether another takes its place elsewhere when it goes.
+// Whether another takes its place elsewhere when it goes. Of a pod that is being deleted already
+// only a StatefulSet makes another then; other controllers have made theirs.
 bool ComesBack(const api::Pod& pod);
 
 // Whether the API server copies this label of a node onto the pods that are bound to it, as its
@@ -64,7 +65,7 @@ struct Scale {
 // first, then those that do not run or are not ready, of the lowest deletion cost, beside the most
 // of their like, ready or created last (within powers of two of their age). The pods of a
 // Deployment are those of its ReplicaSets, which must be in the picture. Settles the simulation,
-// which has started.
+// which has started. Pods that are being deleted count for a StatefulSet alone.
 //
 // Errors: the controller has no pod to make copies of.
 Result<void> Carry(const Scale& scale, simulator::Simulation& simulation);

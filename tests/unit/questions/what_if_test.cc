@@ -88,6 +88,47 @@ TEST_F(WhatIfTest, WhatComesBackHasNotTheZoneOfTheOldNode) {
   EXPECT_THAT(labels, ElementsAre(testing::Pair("app", "web")));
 }
 
+// Their controllers have made others in their place already; a StatefulSet has not.
+TEST_F(WhatIfTest, PodsThatAreBeingDeletedAreNotMadeOnceMore) {
+  const auto fill = [this] {
+    Restart();
+    Apply(Node("n1"));
+    Apply(Node("n2"));
+    Apply(Replica("a").OnNode("n1").DeletedAt(Time()));
+    Apply(Replica("b").OnNode("n1"));
+    Apply(Replica("db-0", "StatefulSet").OnNode("n1").DeletedAt(Time()));
+    Begin();
+  };
+  fill();
+  ASSERT_TRUE(RemoveNode("n1", *simulation_));
+  EXPECT_THAT(Moved(), ElementsAre("default/a: n1 -> none", "default/b: n1 -> n2",
+                                   "default/db-0: n1 -> n2"));
+  fill();
+  const auto drained = Drain("n1", *simulation_);
+  ASSERT_TRUE(drained);
+  EXPECT_THAT(drained->moved, ElementsAre("default/b", "default/db-0"));
+  EXPECT_THAT(drained->unmanaged, IsEmpty());
+  EXPECT_THAT(drained->homeless, IsEmpty());
+  EXPECT_THAT(Moved(), ElementsAre("default/a: n1 -> none", "default/b: n1 -> n2",
+                                   "default/db-0: n1 -> n2"));
+  fill();
+  Reschedule(*simulation_);
+  EXPECT_EQ(NodeOf("default/a"), "n1");
+  EXPECT_TRUE(simulation_->FindPod("default/a")->metadata.deletion_timestamp);
+}
+
+TEST_F(WhatIfTest, PodsThatAreBeingDeletedAreNoReplicas) {
+  Apply(Node("n1"));
+  Apply(Replica("a").OnNode("n1").DeletedAt(Time()));
+  Apply(Replica("b").OnNode("n1"));
+  Apply(Replica("c").OnNode("n1"));
+  Begin();
+  ASSERT_TRUE(Carry(*Scale::Parse("default/ReplicaSet/web=2"), *simulation_));
+  EXPECT_THAT(Moved(), IsEmpty());
+  ASSERT_TRUE(Carry(*Scale::Parse("default/ReplicaSet/web=3"), *simulation_));
+  EXPECT_THAT(Moved(), testing::SizeIs(1));
+}
+
 TEST_F(WhatIfTest, ADrainMovesWhatComesBackAndLeavesDaemons) {
   Apply(Node("n1"));
   Apply(Node("n2", "1"));
