@@ -710,6 +710,7 @@ void AppendTable(const Plan& plan, const Applied& applied, std::string& out) {
       out += plan.goal.name + " stays cordoned.\n";
     }
   }
+  if (plan.moves.empty()) return;
   explain::TextTable table;
   table.AddColumn("WAVE", explain::TextTable::Align::kRight);
   for (const char* header : {"POD", "FROM", "TO", "STATE", "WHY"}) table.AddColumn(header);

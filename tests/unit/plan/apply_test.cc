@@ -717,6 +717,9 @@ TEST_F(ApplyTest, ANodeThatIsEmptyAlreadyIsCordoned) {
   const Applied applied = Run(plan, cluster);
   EXPECT_EQ(applied.outcome, Applied::Outcome::kDone) << applied.why;
   EXPECT_TRUE(applied.cordoned);
+  std::string text;
+  AppendTable(plan, applied, text);
+  EXPECT_EQ(text, "empty=n9: 0 moves of the plan carried out.\n");
   EXPECT_TRUE(cluster.nodes.at("n9").spec.unschedulable);
 }
 
