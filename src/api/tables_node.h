@@ -43,6 +43,7 @@ struct FieldsOf<ContainerImage> {
 template <>
 struct FieldsOf<NodeStatus> {
   static constexpr auto kFields = Table(
+      Field<1, &NodeStatus::capacity>("capacity"),
       Field<2, &NodeStatus::allocatable>("allocatable"),
       Field<4, &NodeStatus::conditions>("conditions"), Field<8, &NodeStatus::images>("images"),
       Field<14, &NodeStatus::declared_features>("declaredFeatures"));

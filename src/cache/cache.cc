@@ -137,6 +137,12 @@ void Cache::OpenNode(std::string_view pod_key) {
   UpdateClosed(node_name);
 }
 
+void Cache::NoteMeasured(NodeRow row) {
+  BERTH_ON_THREAD(owner_);
+  BERTH_CHECK(trial_depth_ == 0, "row measured inside a trial");
+  changes_.Append(row, ChangeKind::kMeasured);
+}
+
 void Cache::UpdateClosed(std::string_view node_name) {
   const NodeRow row = FindNode(node_name);
   if (row == kNoRow) return;

@@ -108,6 +108,9 @@ class Cache final : public Snapshot {
   void CloseNode(std::string_view node_name, std::string_view pod_key);
   void OpenNode(std::string_view pod_key);
 
+  // What a plugin with Reach::kMeasured reads of the row has changed.
+  void NoteMeasured(NodeRow row);
+
   // What pods are alike by, and which labels plugins test; see PodClasses.
   void SetSignatureParts(PodParts parts, std::span<const std::string> tested_label_keys = {});
   // To be called for what can select pods before it counts; pods' own terms the cache finds itself.

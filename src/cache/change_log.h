@@ -14,6 +14,7 @@ enum class ChangeKind : uint8_t {
   kNodeUpdated,  // its node object changed
   kNodeRemoved,  // the row left nodes()
   kPods,         // the pods on the row changed
+  kMeasured,     // what is measured of the row changed
   kClosed,       // the row joined or left closed_nodes()
 };
 

@@ -153,6 +153,13 @@ void WriteRequests(const api::Pod& pod, Writer& writer) {
   writer.Write(pod.spec.overhead);
 }
 
+void WriteLimits(const api::Pod& pod, Writer& writer) {
+  for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
+    writer.Size(containers->size());
+    for (const api::Container& c : *containers) writer.Write(c.resources.limits);
+  }
+}
+
 void WriteImages(const api::Pod& pod, Writer& writer) {
   for (const auto* containers : {&pod.spec.init_containers, &pod.spec.containers}) {
     writer.Size(containers->size());
@@ -260,6 +267,8 @@ void WritePart(PodParts part, const PodInfo& info, const TestedLabelKeys& tested
       return writer.Write(pod.spec.resource_claims);
     case pod_part::kSchedulingGroup:
       return writer.Write(pod.spec.scheduling_group);
+    case pod_part::kLimits:
+      return WriteLimits(pod, writer);
     default:
       BERTH_CHECK(false, "unknown part of a pod");
   }

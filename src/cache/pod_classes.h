@@ -18,7 +18,7 @@
 namespace berth::cache {
 
 // How many PodParts bits have a meaning.
-inline constexpr size_t kNumPodParts = 18;
+inline constexpr size_t kNumPodParts = 19;
 
 // Parts of a pod, one behind the other, in a form that is equal for equal parts and different for
 // different ones. Its room is used again.

@@ -26,9 +26,10 @@ class Changes {
     to_ = cache_.generation();
     pods_.clear();
     nodes_.clear();
+    measured_.clear();
     complete_ = cache_.ChangesSince(generation, changes_);
     for (const cache::Change& change : changes_) {
-      (change.kind == cache::ChangeKind::kPods ? pods_ : nodes_).push_back(change.row);
+      ListOf(change.kind).push_back(change.row);
     }
   }
 
@@ -43,6 +44,8 @@ class Changes {
   const std::vector<NodeRow>& pods() const { return pods_; }
   // Rows whose node came, went, changed, was closed or opened; rows may repeat.
   const std::vector<NodeRow>& nodes() const { return nodes_; }
+  // Rows of which what is measured changed; may repeat. Only scores read them.
+  const std::vector<NodeRow>& measured() const { return measured_; }
   // Whether an answer for all nodes is brought up to date sooner than made again.
   bool AreFew(size_t num_nodes) const {
     constexpr size_t kFew = 16;
@@ -53,6 +56,11 @@ class Changes {
   const cache::Cache& cache() const { return cache_; }
 
  private:
+  std::vector<NodeRow>& ListOf(cache::ChangeKind kind) {
+    if (kind == cache::ChangeKind::kPods) return pods_;
+    return kind == cache::ChangeKind::kMeasured ? measured_ : nodes_;
+  }
+
   const cache::Cache& cache_;
   uint64_t from_ = UINT64_MAX;
   uint64_t to_ = 0;
@@ -60,6 +68,7 @@ class Changes {
   std::vector<cache::Change> changes_;
   std::vector<NodeRow> pods_;
   std::vector<NodeRow> nodes_;
+  std::vector<NodeRow> measured_;
 };
 
 }  // namespace berth::engine

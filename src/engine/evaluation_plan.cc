@@ -23,6 +23,9 @@ InputScope InputScope::Of(const Inputs& inputs) {
       case Reach::kUsage:
         scope.usage = true;
         break;
+      case Reach::kMeasured:
+        scope.measured = true;
+        break;
       case Reach::kAllNodes:
         scope.all_nodes = true;
         break;
@@ -66,6 +69,7 @@ EvaluationPlan::EvaluationPlan(const framework::Profile& profile) : profile_(pro
                        .each_pod = entry.instance->inputs.each_pod,
                        .score = &entry,
                        .normalises = entry.extensions != nullptr});
+    reads_measured_ = reads_measured_ || scores_.back().scope.measured;
     NoteMemory(*entry.instance);
     keepable_ = keepable_ && MayBeKept(entry.instance->inputs);
   }

@@ -17,6 +17,7 @@ namespace berth::engine {
 struct InputScope {
   PodParts pod = 0;            // what of the pod it reads
   bool usage = false;          // pods on a node matter for that node
+  bool measured = false;       // what a node is measured to use matters for that node
   bool all_nodes = false;      // a node object matters for other nodes
   bool all_usage = false;      // pods on a node matter for other nodes
   bool other_objects = false;  // neither pods nor nodes
@@ -66,6 +67,8 @@ class EvaluationPlan {
   bool keepable() const { return keepable_; }
   // The same of what makes a refusal: PreFilter, Filter and PostFilter.
   bool keeps_refusals() const { return keeps_refusals_; }
+  // Whether a score reads what nodes are measured to use.
+  bool reads_measured() const { return reads_measured_; }
   // Whether a PostFilter reads more of the cluster than preemption does.
   bool post_filter_reads_cluster() const { return post_filter_reads_cluster_; }
   const framework::Profile& profile() const { return profile_; }
@@ -88,6 +91,7 @@ class EvaluationPlan {
   bool keepable_ = true;
   bool keeps_refusals_ = true;
   bool post_filter_reads_cluster_ = false;
+  bool reads_measured_ = false;
   std::vector<FilterStep> filters_;
   std::vector<ScoreStep> scores_;
   std::vector<const MemoryPlugin*> memory_;

@@ -19,6 +19,7 @@ Stale StaleAfter(const Changes& changes, const InputScope& scope, bool updatable
   stale.update = far;
   stale.nodes = nodes;
   stale.pods = pods && scope.usage && !scope.all_usage;
+  stale.measured = scope.measured && !changes.measured().empty();
   return stale;
 }
 
@@ -232,6 +233,7 @@ bool KeptScores::Continue(const DecisionInput& input, const Stale& stale, const 
   // The class that asks knows of these rows by itself.
   if (stale.nodes) add(changes.nodes());
   if (stale.pods) add(changes.pods());
+  if (stale.measured) add(changes.measured());
   return Ask(input);
 }
 

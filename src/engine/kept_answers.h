@@ -42,12 +42,13 @@ struct DecisionInput {
 
 // At which rows a plugin must look again.
 struct Stale {
-  bool all = false;     // at all, beginning with PreFilter or PreScore
-  bool update = false;  // at those that the plugin itself names
-  bool nodes = false;   // at those whose node changed
-  bool pods = false;    // at those whose pods changed
+  bool all = false;       // at all, beginning with PreFilter or PreScore
+  bool update = false;    // at those that the plugin itself names
+  bool nodes = false;     // at those whose node changed
+  bool pods = false;      // at those whose pods changed
+  bool measured = false;  // at those with another measured use
 
-  bool any() const { return all || update || nodes || pods; }
+  bool any() const { return all || update || nodes || pods || measured; }
 };
 
 // When answers were last those of now, and so how much of them a change since then may reach; and
@@ -87,8 +88,8 @@ class KeptAnswers {
   // already, lies beyond what the plugin reads.
   bool StaysOutOfReach(const DecisionInput& input, const InputScope& scope) const {
     const Changes& changes = input.changes;
-    return valid_ && !scope.usage && !scope.all_usage && changes.IsRead(generation_) &&
-           changes.complete() && changes.nodes().empty() &&
+    return valid_ && !scope.usage && !scope.all_usage && !scope.measured &&
+           changes.IsRead(generation_) && changes.complete() && changes.nodes().empty() &&
            objects_generation_ == input.objects_generation;
   }
   std::optional<Stale> FindWithinReach(const DecisionInput& input, const InputScope& scope,

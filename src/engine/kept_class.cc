@@ -98,6 +98,8 @@ void KeptClass::NoteChanges(Changes& changes) {
   };
   touch(changes.pods());
   touch(changes.nodes());
+  if (!plan_.reads_measured()) return;
+  for (const NodeRow row : changes.measured()) touched_scores_.Set(row);
 }
 
 bool KeptClass::RefreshVerdicts(const DecisionInput& input) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,11 @@ class ByteWriter {
   // Small for numbers near zero, on either side.
   void Signed(int64_t value) {
     Unsigned((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
+  }
+  // Its 64 bits, the lowest byte first.
+  void Real(double value) {
+    const auto bits = std::bit_cast<uint64_t>(value);
+    for (int shift = 0; shift < 64; shift += 8) out_.push_back(static_cast<char>(bits >> shift));
   }
   void Text(std::string_view text) {
     Unsigned(text.size());
@@ -66,6 +72,19 @@ class ByteReader {
     if (value <= limit && value >= -limit) return value;
     Fail();
     return 0;
+  }
+  double Real() {
+    constexpr size_t kBytes = 8;
+    if (rest_.size() < kBytes) {
+      Fail();
+      return 0;
+    }
+    uint64_t bits = 0;
+    for (size_t i = 0; i < kBytes; ++i) {
+      bits |= uint64_t{static_cast<uint8_t>(rest_[i])} << (8 * i);
+    }
+    rest_.remove_prefix(kBytes);
+    return std::bit_cast<double>(bits);
   }
   std::string_view Text() {
     const uint64_t size = Unsigned();

@@ -39,6 +39,15 @@ void WriteList(const std::vector<T>& values, ByteWriter& to, const auto& write) 
   for (const T& value : values) write(value);
 }
 
+void WriteMeasured(const MeasuredResource& resource, ByteWriter& to) {
+  to.Unsigned((resource.known ? kKnown : 0) | (resource.last ? kLast : 0));
+  if (resource.known) {
+    to.Real(resource.average);
+    to.Real(resource.deviation);
+  }
+  if (resource.last) to.Real(*resource.last);
+}
+
 void WriteTexts(const std::vector<std::string>& texts, ByteWriter& to) {
   WriteList(texts, to, [&](const std::string& text) { to.Text(text); });
 }
@@ -222,6 +231,21 @@ void FrameWriter::Append(const ExtenderPreempted& frame, std::string& out) {
           to.Unsigned(candidate.row);
           to.Signed(candidate.num_pdb_violations);
           WriteTexts(candidate.victim_uids, to);
+        });
+      },
+      out);
+}
+
+void FrameWriter::Append(const NodesMeasured& frame, std::string& out) {
+  Put<NodesMeasured>(
+      [&](ByteWriter& to) {
+        to.Text(frame.source);
+        to.Signed(frame.window_end);
+        to.Unsigned(frame.amounts ? 1 : 0);
+        WriteList(frame.nodes, to, [&](const NodeMetrics& node) {
+          to.Text(node.name);
+          WriteMeasured(node.cpu, to);
+          WriteMeasured(node.memory, to);
         });
       },
       out);

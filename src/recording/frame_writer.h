@@ -41,6 +41,7 @@ class FrameWriter {
   void Append(const ExtenderFiltered& frame, std::string& out);
   void Append(const ExtenderPrioritized& frame, std::string& out);
   void Append(const ExtenderPreempted& frame, std::string& out);
+  void Append(const NodesMeasured& frame, std::string& out);
   void Append(const Ended& frame, std::string& out);
 
  private:

@@ -83,9 +83,11 @@ using Frame =
                  scheduler::PreBindDone, scheduler::BindUnconfirmed, scheduler::StopRequested,
                  scheduler::BinderClosed, scheduler::LeadingBegan, EvictionAnswered,
                  PreBindCancelled, Reloaded, PodsActivated, ClaimWritten, ClaimsSettled,
-                 ExtenderFiltered, ExtenderPrioritized, ExtenderPreempted, Ended>;
+                 ExtenderFiltered, ExtenderPrioritized, ExtenderPreempted, NodesMeasured, Ended>;
 
 // Which parts of an InformerEvent follow on disk.
 enum EventPart : uint64_t { kOldIsKnown = 1, kOld = 2, kNew = 4, kUndecodable = 8 };
+// The same of a MeasuredResource: average and deviation, and the last value.
+enum MeasuredPart : uint64_t { kKnown = 1, kLast = 2 };
 
 }  // namespace berth::recording

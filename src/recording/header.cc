@@ -14,7 +14,7 @@ namespace berth::recording {
 namespace {
 
 // 2: what plugins post is written as messages.
-constexpr int64_t kFormat = 2;
+constexpr int64_t kFormat = 3;
 
 struct Gate {
   std::string_view name;

@@ -171,6 +171,30 @@ struct FrameFields {
     });
     return frame;
   }
+  MeasuredResource Measured() {
+    MeasuredResource resource;
+    const uint64_t parts = from.Unsigned();
+    resource.known = (parts & kKnown) != 0;
+    if (resource.known) {
+      resource.average = from.Real();
+      resource.deviation = from.Real();
+    }
+    if ((parts & kLast) != 0) resource.last = from.Real();
+    return resource;
+  }
+  Result<Frame> Read(NodesMeasured frame) {
+    frame.source = Text();
+    frame.window_end = from.Signed();
+    frame.amounts = Bool();
+    ReadList(from, frame.nodes, [this] {
+      NodeMetrics node;
+      node.name = Text();
+      node.cpu = Measured();
+      node.memory = Measured();
+      return node;
+    });
+    return frame;
+  }
   Result<Frame> Read(Ended frame) {
     frame.reason = Text();
     return frame;

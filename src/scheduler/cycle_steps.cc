@@ -69,6 +69,7 @@ std::optional<Failure> AssumeAndReserve(SchedulerState& state, Attempt& attempt,
   }
   const std::string_view node_name = state.cluster.cache.node_name(node);
   state.cluster.pod_groups.SetPlaced(attempt.info()->pod, node_name, true);
+  state.cluster.node_metrics.SetPlaced(attempt.info()->pod, node_name, state.step_clock.WallNow());
   state.cluster.nominator.DeleteNominatedPodIfExists(attempt.pod());
   const framework::PluginStatus verdict =
       framework::RunReserve(*attempt.profile, attempt.cycle, *attempt.info(), node_name);
@@ -124,6 +125,7 @@ void Unreserve(SchedulerState& state, Attempt& attempt, std::string_view node_na
 bool Forget(SchedulerState& state, const PodInfoPtr& pod) {
   if (!state.cluster.cache.ForgetPod(pod->pod->metadata.uid)) return false;
   state.cluster.pod_groups.RemovePlaced(*pod->pod);
+  state.cluster.node_metrics.RemovePlaced(*pod->pod);
   return true;
 }
 

@@ -147,6 +147,7 @@ void EventHandlers::AddPod(const PodPtr& pod, Time now) {
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     if (AwaitsResize(*info)) QueueResize(info, now);
     AddToCache(info);
+    NotePlaced(pod);
     Move(EventResource::kAssignedPod, action::kAdd, {}, pod, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kAdd);
   } else if (IsOurs(pod->spec.scheduler_name)) {
@@ -177,6 +178,7 @@ void EventHandlers::UpdatePod(const PodPtr& old_pod, const PodPtr& pod, Time now
   if (Assigned(*pod)) {
     const PodInfoPtr info = state_.cluster.cache.MakePodInfo(pod);
     AddToCache(info);
+    NotePlaced(pod);
     if (ours) {
       state_.cluster.pods.Erase(*pod);
       queue_.Delete(*pod, now);
@@ -218,6 +220,7 @@ void EventHandlers::DeletePod(const PodPtr& pod, Time now) {
   if (Assigned(*pod)) {
     state_.cluster.cache.RemovePod(pod->metadata.uid);
     state_.cluster.pod_groups.RemovePlaced(*pod);
+    state_.cluster.node_metrics.RemovePlaced(*pod);
     Move(EventResource::kAssignedPod, action::kDelete, pod, {}, now);
     metrics_.Handled(EventResource::kAssignedPod, action::kDelete);
     if (state_.cluster.pods.Find(pod->metadata.Key()) != nullptr) EndResize(*pod, now);
@@ -277,6 +280,10 @@ void EventHandlers::AddToCache(const PodInfoPtr& info) {
   state_.cluster.pod_groups.SetPlaced(pod, pod->spec.node_name, false);
 }
 
+void EventHandlers::NotePlaced(const PodPtr& pod) {
+  state_.cluster.node_metrics.SetPlaced(pod, pod->spec.node_name, state_.step_clock.WallNow());
+}
+
 void EventHandlers::OpenNode(const std::string& pod_key, Time now) {
   const auto unread = unread_pods_.find(pod_key);
   if (unread == unread_pods_.end()) return;
@@ -300,6 +307,7 @@ void EventHandlers::DropAssumedPod(const cache::CachedPod& pod, Time now) {
   } else {
     state_.cluster.cache.RemovePod(uid);
     state_.cluster.pod_groups.RemovePlaced(*assumed);
+    state_.cluster.node_metrics.RemovePlaced(*assumed);
   }
   Move(EventResource::kAssignedPod, action::kDelete, assumed, {}, now);
 }

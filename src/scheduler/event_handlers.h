@@ -113,6 +113,8 @@ class EventHandlers {
   void QueueResize(const PodInfoPtr& pod, Time now);
   void EndResize(const api::Pod& pod, Time now);
   void AddToCache(const PodInfoPtr& info);
+  // The pod is seen on its node for the first time.
+  void NotePlaced(const PodPtr& pod);
   // The pod of that key can be read again, or is gone: its node may take new pods.
   void OpenNode(const std::string& pod_key, Time now);
   // Whether one of the profiles is for the pod.

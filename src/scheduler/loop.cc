@@ -181,6 +181,8 @@ void Loop::Dispatch(Message& message, Time now) {
     }
   } else if (auto* answered = std::get_if<EvictionAnswered>(&message)) {
     parts_.profiles.TakeAnswer(*answered);
+  } else if (auto* measured = std::get_if<NodesMeasured>(&message)) {
+    state_.cluster.node_metrics.Take(*measured);
   } else if (auto* query = std::get_if<Query>(&message)) {
     state_.in_query = true;
     query->run();
@@ -197,6 +199,9 @@ Result<void> Loop::Reload(const config::SchedulerConfiguration& next) {
   state_.cluster.cache.SetSignatureParts(parts_.profiles.signature_parts(),
                                          parts_.profiles.tested_label_keys());
   parts_.queue.ReplaceHints(parts_.profiles.Hints(), state_.step_clock.Now());
+  if (state_.watch_node_metrics) {
+    state_.watch_node_metrics(parts_.profiles.node_metrics_sources());
+  }
   return {};
 }
 

@@ -59,6 +59,6 @@ struct Query {
 using Message =
     std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone, BindUnconfirmed,
                  StopRequested, BinderClosed, LeadingBegan, ReloadRequested, PodsActivated,
-                 ClaimWritten, ClaimsSettled, EvictionAnswered, Query>;
+                 ClaimWritten, ClaimsSettled, EvictionAnswered, NodesMeasured, Query>;
 
 }  // namespace berth::scheduler

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/in_tree/handle.h"
 #include "src/config/types.h"
@@ -72,6 +73,10 @@ struct SchedulerOptions {
   // other does with the same pods. What else is written goes to the API client, which must not let
   // it through. Must outlive the scheduler. nullptr: binds.
   ShadowListener* shadow = nullptr;
+  // Gets the sources of node metrics that the profiles' plugins read, when they are made and after
+  // each reload, on the thread that does so; what is read of them comes as messages. Empty: nobody
+  // reads any.
+  std::function<void(std::vector<NodeMetricsSource>)> watch_node_metrics;
   // What is done in small parts between cycles; must outlive the scheduler. nullptr: nothing is.
   BackgroundWork* background = nullptr;
 };

@@ -29,6 +29,14 @@ class ProfileHandle final : public Handle {
   const Listers& listers() const override { return state_.cluster.objects; }
   AssumedVolumes& assumed_volumes() override { return state_.cluster.assumed_volumes; }
   ClaimTracker& claims() override { return state_.cluster.claims; }
+  const MeasuredNodes& WatchNodeMetrics(const NodeMetricsSource& source) override {
+    node_metrics_sources_.push_back(source);
+    return state_.cluster.node_metrics.Watch(source, state_.step_clock.WallNow());
+  }
+  // What the profile's plugins have asked for.
+  const std::vector<NodeMetricsSource>& node_metrics_sources() const {
+    return node_metrics_sources_;
+  }
   const PodGroupStates& pod_groups() const override { return state_.cluster.pod_groups; }
   const PodGroupForest& pod_group_forest() const override {
     return state_.cluster.pod_group_forest;
@@ -98,6 +106,7 @@ class ProfileHandle final : public Handle {
   SchedulerState& state_;
   std::string scheduler_name_;
   Random random_;
+  std::vector<NodeMetricsSource> node_metrics_sources_;
 };
 
 }  // namespace berth::scheduler

@@ -82,9 +82,13 @@ Result<Profiles::Made> Profiles::MakeAll(
     const config::SchedulerConfiguration& configuration) const {
   Made made;
   for (const config::Profile& config : configuration.profiles) {
-    made.handles.push_back(
-        std::make_unique<ProfileHandle>(*state_, config.scheduler_name, state_->random.Fork()));
-    auto profile = framework::Profile::Make(config, registry_, *made.handles.back());
+    auto handle =
+        std::make_unique<ProfileHandle>(*state_, config.scheduler_name, state_->random.Fork());
+    auto profile = framework::Profile::Make(config, registry_, *handle);
+    const std::vector<NodeMetricsSource>& sources = handle->node_metrics_sources();
+    made.node_metrics_sources.insert(made.node_metrics_sources.end(), sources.begin(),
+                                     sources.end());
+    made.handles.push_back(std::move(handle));
     if (!profile) {
       return Fail(
           profile.error().Within("creating profile for scheduler name " + config.scheduler_name));

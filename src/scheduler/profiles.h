@@ -45,6 +45,10 @@ class Profiles {
   PodParts signature_parts() const;
   // The labels of pods that they test; may repeat.
   std::vector<std::string> tested_label_keys() const;
+  // Where their plugins read what nodes are measured to use; may repeat.
+  const std::vector<NodeMetricsSource>& node_metrics_sources() const {
+    return current_.node_metrics_sources;
+  }
   // What the plugins of each profile registered for, and the extenders, where there are any.
   std::vector<queue::ProfileHints> Hints() const;
   // Passes it to the plugin that asked for the eviction, also one that has been replaced.
@@ -69,6 +73,7 @@ class Profiles {
     std::map<std::string, std::unique_ptr<framework::Profile>, std::less<>> profiles;
     std::vector<MovedGates*> moved_gates;                             // plugins of all profiles
     std::map<std::string, Duration, std::less<>> pod_group_backoffs;  // those above 0
+    std::vector<NodeMetricsSource> node_metrics_sources;
   };
 
   Profiles(std::vector<PluginRegistration> registry, SchedulerState& state)

@@ -39,6 +39,9 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Make(const SchedulerOptions& optio
   std::unique_ptr<Scheduler> scheduler(
       new Scheduler(options, std::move(state), std::move(engine), std::move(*profiles)));
   scheduler->state_->step_clock.End();
+  if (options.watch_node_metrics) {
+    options.watch_node_metrics(scheduler->profiles_.node_metrics_sources());
+  }
   return scheduler;
 }
 

@@ -53,7 +53,8 @@ SchedulerState::SchedulerState(const SchedulerOptions& options, const Clock& a_c
       writers(options, api, clock, random,
               {[this](binding::BindOutcome&& outcome) { PostFromExecutor(std::move(outcome)); },
                [this](std::string uid) { PostFromExecutor(PreBindDone{std::move(uid)}); },
-               [this](std::string uid) { PostFromExecutor(BindUnconfirmed{std::move(uid)}); }}) {}
+               [this](std::string uid) { PostFromExecutor(BindUnconfirmed{std::move(uid)}); }}),
+      watch_node_metrics(options.watch_node_metrics) {}
 
 SchedulerState::~SchedulerState() = default;
 

@@ -19,6 +19,7 @@
 #include "src/cache/assumed_volume_table.h"
 #include "src/cache/cache.h"
 #include "src/cache/claim_table.h"
+#include "src/cache/node_metrics_table.h"
 #include "src/cache/nominator.h"
 #include "src/cache/object_tables.h"
 #include "src/cache/pod_group_forest.h"
@@ -46,6 +47,7 @@ struct ClusterTables {
   explicit ClusterTables(const Features& features);
 
   cache::Cache cache;
+  cache::NodeMetricsTable node_metrics{cache};
   cache::ObjectTables objects;
   cache::AssumedVolumeTable assumed_volumes{objects};
   cache::ClaimTable claims{objects};
@@ -124,6 +126,8 @@ struct SchedulerState {
   std::vector<std::string> pods_to_activate;  // "namespace/name"
   extender::Extenders extenders;
   Writers writers;
+  // See SchedulerOptions.
+  const std::function<void(std::vector<NodeMetricsSource>)> watch_node_metrics;
 };
 
 }  // namespace berth::scheduler

@@ -4,7 +4,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -42,6 +44,24 @@ class FakeCancellation final : public Cancellation {
  private:
   bool cancelled_ = false;
   std::vector<std::function<void()>> hooks_;
+};
+
+// What a test says that nodes are measured to use.
+class FakeMeasuredNodes final : public MeasuredNodes {
+ public:
+  const NodeMetrics* Find(std::string_view node_name) const override {
+    const auto found = nodes.find(node_name);
+    return found == nodes.end() ? nullptr : &found->second;
+  }
+  std::span<const std::shared_ptr<const api::Pod>> UnmeasuredPods(
+      std::string_view node_name) const override {
+    const auto found = unmeasured.find(node_name);
+    if (found == unmeasured.end()) return {};
+    return found->second;
+  }
+
+  std::map<std::string, NodeMetrics, std::less<>> nodes;
+  std::map<std::string, std::vector<std::shared_ptr<const api::Pod>>, std::less<>> unmeasured;
 };
 
 // A Handle for plugin tests: a clock that stands still, seed 1, default features; what plugins ask
@@ -84,6 +104,11 @@ class FakeHandle final : public Handle {
   const PodGroupStates& pod_groups() const override { return group_states; }
   const PodGroupForest& pod_group_forest() const override { return group_forest; }
   ClaimWriter& claim_writer() override { return claims_written; }
+  // One table for all sources, unless the test sets others.
+  const MeasuredNodes& WatchNodeMetrics(const NodeMetricsSource& source) override {
+    watched_sources.push_back(source);
+    return watch_node_metrics == nullptr ? measured : watch_node_metrics(source);
+  }
   // The API server shows the claim.
   void ShowClaim(api::ResourceClaim claim) {
     plain_listers.Set(claim);
@@ -193,6 +218,9 @@ class FakeHandle final : public Handle {
   cache::PodGroupStates group_states;
   cache::PodGroupForest group_forest{true};
   FakeClaimWriter claims_written;
+  FakeMeasuredNodes measured;
+  std::vector<NodeMetricsSource> watched_sources;
+  std::function<const MeasuredNodes&(const NodeMetricsSource&)> watch_node_metrics;
   PlainResourceNames names;
   ReasonTable reason_table;
   std::vector<WaitingPod*> waiting_pods;
@@ -221,6 +249,10 @@ class FakeHandle final : public Handle {
     }
   }
   void Take(const EvictionAnswered& answered) { on_eviction_answered(answered); }
+  void Take(const NodesMeasured& told) {
+    measured.nodes.clear();
+    for (const NodeMetrics& node : told.nodes) measured.nodes.emplace(node.name, node);
+  }
 };
 
 }  // namespace berth::test

@@ -53,6 +53,7 @@ struct ContainerImage {
 };
 
 struct NodeStatus {
+  ResourceList capacity;
   ResourceList allocatable;
   std::vector<NodeCondition> conditions;
   std::vector<ContainerImage> images;

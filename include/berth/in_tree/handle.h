@@ -16,6 +16,7 @@
 #include "berth/in_tree/claim_writer.h"
 #include "berth/in_tree/dry_run.h"
 #include "berth/in_tree/features.h"
+#include "berth/in_tree/node_metrics.h"
 #include "berth/in_tree/object_wait.h"
 #include "berth/in_tree/plugin_message.h"
 #include "berth/in_tree/plugin_metrics.h"
@@ -66,6 +67,10 @@ class Handle {
   // Of these kinds, what pods that are on their way to a node have been given, too.
   virtual AssumedVolumes& assumed_volumes() = 0;
   virtual ClaimTracker& claims() = 0;
+  // What the source says that nodes use. It is asked again and again, by another thread, while a
+  // profile that runs has a plugin that called this; never in commands that read a file, where
+  // nothing is known of any node. In a plugin's constructor only. Lives as long as the scheduler.
+  virtual const MeasuredNodes& WatchNodeMetrics(const NodeMetricsSource& source) = 0;
   // The pods of each pod group.
   virtual const PodGroupStates& pod_groups() const = 0;
   virtual const PodGroupForest& pod_group_forest() const = 0;

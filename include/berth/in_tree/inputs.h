@@ -31,6 +31,7 @@ inline constexpr PodParts kNodeFeatures = 1u << 14;  // what RequiredNodeFeature
 inline constexpr PodParts kTestedLabels = 1u << 15;
 inline constexpr PodParts kResourceClaims = 1u << 16;
 inline constexpr PodParts kSchedulingGroup = 1u << 17;
+inline constexpr PodParts kLimits = 1u << 18;  // of containers
 inline constexpr PodParts kEverything = ~PodParts{0};
 }  // namespace pod_part
 
@@ -38,6 +39,7 @@ inline constexpr PodParts kEverything = ~PodParts{0};
 enum class Reach : uint8_t {
   kNode,          // the node object of this row
   kUsage,         // the pods on this row and what they use
+  kMeasured,      // what this row is measured to use: MeasuredNodes. For scores
   kAllNodes,      // the node objects of all rows
   kDomain,        // usage on rows with this row's value of a topology key
   kCluster,       // totals over all rows

@@ -8,9 +8,10 @@
 
 #include "berth/in_tree/async.h"
 #include "berth/in_tree/claim_tracker.h"
+#include "berth/in_tree/node_metrics.h"
 
-// What plugins tell the scheduling thread from elsewhere. Data only: a recording holds it, and a
-// replay carries it out again.
+// What plugins, and those who work for them, tell the scheduling thread from elsewhere. Data only:
+// a recording holds it, and a replay carries it out again.
 namespace berth::inline in_tree {
 
 // These pods, by "namespace/name", are tried again: Handle::Activate.
@@ -41,6 +42,7 @@ struct EvictionAnswered {
   AsyncStatus answer{};
 };
 
-using PluginMessage = std::variant<PodsActivated, ClaimWritten, ClaimsSettled, EvictionAnswered>;
+using PluginMessage =
+    std::variant<PodsActivated, ClaimWritten, ClaimsSettled, EvictionAnswered, NodesMeasured>;
 
 }  // namespace berth::inline in_tree

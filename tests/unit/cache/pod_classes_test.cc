@@ -74,6 +74,12 @@ TEST(PodClassesTest, PodsThatDifferInAPartShareAClassUnlessThePartIsInUse) {
       {"volume that only kubelet reads", 0, [](auto& p) { p.Volume(api::Volume()); }},
       {"resource claim", pod_part::kResourceClaims, [](auto& p) { p.ResourceClaim("gpu"); }},
       {"scheduling group", pod_part::kSchedulingGroup, [](auto& p) { p.SchedulingGroup("g"); }},
+      {"limit", pod_part::kRequests | pod_part::kImages | pod_part::kLimits,
+       [](auto& p) {
+         api::Container limited = test::MakeContainer({});
+         limited.resources.limits = test::MakeResources({{"cpu", "1"}});
+         p.Container(std::move(limited));
+       }},
       {"gate", pod_part::kSchedulingGates, [](auto& p) { p.Gate("g"); }},
       {"node features", pod_part::kNodeFeatures, [](auto& p) { p.HostNetwork().HostUsers(false); }},
       {"half of what needs a node feature", 0, [](auto& p) { p.HostUsers(false); }},
@@ -331,8 +337,7 @@ constexpr std::pair<std::string_view, std::string_view> kInNoPart[] = {
 
 // Of containers, whichever kind. Of restartPolicy only "Always" counts.
 constexpr std::string_view kInNoPartOfContainers[] = {
-    "name",         "ports",         "resources.limits",   "resources.claims",
-    "volumeMounts", "restartPolicy", "restartPolicyRules",
+    "name", "ports", "resources.claims", "volumeMounts", "restartPolicy", "restartPolicyRules",
 };
 
 TEST(PodClassesTest, EachFieldOfAPodMakesAnotherClassOrIsListedAsOneThatDoesNot) {
