@@ -25,6 +25,10 @@
 #include "plugins/legacy/args/node_label_args.h"
 #include "plugins/legacy/args/resource_score_args.h"
 #include "plugins/legacy/args/service_affinity_args.h"
+#include "plugins/load_variation_risk_balancing/args.h"
+#include "plugins/load_variation_risk_balancing/load_variation_risk_balancing.h"
+#include "plugins/low_risk_over_commitment/args.h"
+#include "plugins/low_risk_over_commitment/low_risk_over_commitment.h"
 #include "plugins/node_affinity/args.h"
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugins/node_declared_features/node_declared_features.h"
@@ -47,6 +51,8 @@
 #include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/shared/extended_resource_classes.h"
 #include "plugins/taint_toleration/taint_toleration.h"
+#include "plugins/target_load_packing/args.h"
+#include "plugins/target_load_packing/target_load_packing.h"
 #include "plugins/topology_placement_generator/topology_placement_generator.h"
 #include "plugins/volume_binding/args.h"
 #include "plugins/volume_binding/volume_binding.h"
@@ -148,6 +154,9 @@ std::vector<PluginRegistration> InTreeRegistry() {
           [](const NodeResourcesBalancedAllocationArgs& args) { return args.resources; }),
       Register<NodeResourcesAllocatable>(ParseNodeResourcesAllocatableArgs),
       Register<NodeResourceTopologyMatch>(ParseNodeResourceTopologyMatchArgs),
+      Register<TargetLoadPacking>(ParseTargetLoadPackingArgs),
+      Register<LoadVariationRiskBalancing>(ParseLoadVariationRiskBalancingArgs),
+      Register<LowRiskOverCommitment>(ParseLowRiskOverCommitmentArgs),
       Register<ImageLocality>(),
       Register<DefaultBinder>(),
       Register<NodeDeclaredFeatures>(),
@@ -193,6 +202,10 @@ std::vector<PluginArgs> InTreeArgs() {
       {FragmentationAware::kName, FragmentationAwareArgsWithDefaults,
        FragmentationAwareArgsProblems},
       {InterPodAffinity::kName, InterPodAffinityArgsWithDefaults, InterPodAffinityArgsProblems},
+      {LoadVariationRiskBalancing::kName, LoadVariationRiskBalancingArgsWithDefaults,
+       LoadVariationRiskBalancingArgsProblems},
+      {LowRiskOverCommitment::kName, LowRiskOverCommitmentArgsWithDefaults,
+       LowRiskOverCommitmentArgsProblems},
       {NodeAffinity::kName, nullptr, NodeAffinityArgsProblems},
       {NodeResourcesAllocatable::kName, NodeResourcesAllocatableArgsWithDefaults,
        NodeResourcesAllocatableArgsProblems},
@@ -203,6 +216,7 @@ std::vector<PluginArgs> InTreeArgs() {
       // kube-scheduler checks these only when it makes the plugin.
       {NodeResourcesFit::kName, NodeResourcesFitArgsWithDefaults, nullptr},
       {PodTopologySpread::kName, PodTopologySpreadArgsWithDefaults, PodTopologySpreadArgsProblems},
+      {TargetLoadPacking::kName, TargetLoadPackingArgsWithDefaults, TargetLoadPackingArgsProblems},
       {VolumeBinding::kName, VolumeBindingArgsWithDefaults, VolumeBindingArgsProblems},
       {WeightedTopologySpread::kName, WeightedTopologySpreadArgsWithDefaults,
        WeightedTopologySpreadArgsProblems},

@@ -41,15 +41,12 @@ constexpr std::string_view kSchedulerPlugins[] = {
     "CapacityScheduling",
     "CrossNodePreemption",
     "DiskIO",
-    "LoadVariationRiskBalancing",
-    "LowRiskOverCommitment",
     "NetworkOverhead",
     "Peaks",
     "PodState",
     "PreemptionToleration",
     "QOSSort",
     "SySched",
-    "TargetLoadPacking",
     "TopologicalSort",
 };
 

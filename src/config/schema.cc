@@ -54,6 +54,8 @@ class Checker {
                              schema, value);
       case SchemaKind::kFloat32:
         return RequireNumber(FitsFloat(value), schema, value);
+      case SchemaKind::kFloat64:
+        return RequireNumber(value.integer() != nullptr || value.real() != nullptr, schema, value);
       case SchemaKind::kString:
         return Require(value.string() != nullptr, schema, value);
       case SchemaKind::kBytes:
@@ -165,6 +167,7 @@ ConfigValue Zero(const Schema& schema) {
     case SchemaKind::kInt32:
     case SchemaKind::kInt64:
     case SchemaKind::kFloat32:
+    case SchemaKind::kFloat64:
       return ConfigValue(int64_t{0});
     case SchemaKind::kString:
       return ConfigValue(std::string());

@@ -19,6 +19,7 @@ enum class SchemaKind {
   kInt32,
   kInt64,
   kFloat32,
+  kFloat64,
   kString,
   kBytes,     // base64
   kDuration,  // as Go writes them

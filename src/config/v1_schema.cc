@@ -197,6 +197,42 @@ constexpr SchemaField kNumaFields[] = {
     {"cache", &kNumaCache, kIfGiven},
 };
 
+// Of scheduler-plugins' Trimaran: each begins with the fields of one struct.
+constexpr Schema kReal = {kFloat64, "float64"};
+constexpr Schema kProviderType = {kString, "v1.MetricProviderType"};
+constexpr SchemaField kMetricProviderFields[] = {{"type", &kProviderType},
+                                                 {"address", &kText, kIfGiven},
+                                                 {"token", &kText, kIfGiven},
+                                                 {"insecureSkipVerify", &kBoolean, kIfGiven}};
+constexpr Schema kMetricProvider = {kStruct, "v1.MetricProviderSpec", nullptr,
+                                    kMetricProviderFields};
+constexpr Schema kWeightMap = {kAny, "map[v1.ResourceName]float64"};
+constexpr SchemaField kTargetLoadFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"metricProvider", &kMetricProvider, kAlways, "TrimaranSpec"},
+    {"watcherAddress", &kText, kIfGiven, "TrimaranSpec"},
+    {"defaultRequests", &kRequestMap},
+    {"defaultRequestsMultiplier", &kText, kIfGiven},
+    {"targetUtilization", &kLong, kIfGiven},
+};
+constexpr SchemaField kLoadVariationFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"metricProvider", &kMetricProvider, kAlways, "TrimaranSpec"},
+    {"watcherAddress", &kText, kIfGiven, "TrimaranSpec"},
+    {"safeVarianceMargin", &kReal, kIfGiven},
+    {"safeVarianceSensitivity", &kReal, kIfGiven},
+};
+constexpr SchemaField kLowRiskFields[] = {
+    kApiVersionField,
+    kKindField,
+    {"metricProvider", &kMetricProvider, kAlways, "TrimaranSpec"},
+    {"watcherAddress", &kText, kIfGiven, "TrimaranSpec"},
+    {"smoothingWindowSize", &kLong, kIfGiven},
+    {"riskLimitWeights", &kWeightMap},
+};
+
 // Of plugins that kube-scheduler has no more; the kinds as v1beta1 had them.
 constexpr SchemaField kNodeLabelFields[] = {
     kApiVersionField,
@@ -228,6 +264,9 @@ constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
     {"FragmentationAware",
      {kStruct, "v1.FragmentationAwareArgs", nullptr, kFragmentationAwareFields}},
     {"InterPodAffinity", {kStruct, "v1.InterPodAffinityArgs", nullptr, kInterPodAffinityFields}},
+    {"LoadVariationRiskBalancing",
+     {kStruct, "v1.LoadVariationRiskBalancingArgs", nullptr, kLoadVariationFields}},
+    {"LowRiskOverCommitment", {kStruct, "v1.LowRiskOverCommitmentArgs", nullptr, kLowRiskFields}},
     {"NodeAffinity", {kStruct, "v1.NodeAffinityArgs", nullptr, kNodeAffinityArgsFields}},
     {"NodeResourcesAllocatable",
      {kStruct, "v1.NodeResourcesAllocatableArgs", nullptr, kAllocatableFields}},
@@ -245,6 +284,7 @@ constexpr auto kArgs = std::to_array<std::pair<std::string_view, Schema>>({
     {"RequestedToCapacityRatio",
      {kStruct, "v1.RequestedToCapacityRatioArgs", nullptr, kCapacityRatioFields}},
     {"ServiceAffinity", {kStruct, "v1.ServiceAffinityArgs", nullptr, kServiceAffinityFields}},
+    {"TargetLoadPacking", {kStruct, "v1.TargetLoadPackingArgs", nullptr, kTargetLoadFields}},
     {"VolumeBinding", {kStruct, "v1.VolumeBindingArgs", nullptr, kVolumeBindingFields}},
     {"WeightedTopologySpread",
      {kStruct, "v1.WeightedTopologySpreadArgs", nullptr, kWeightedSpreadFields}},

@@ -40,6 +40,30 @@ std::vector<PluginConfig> Shown(const Profile& profile) {
   return printed;
 }
 
+constexpr std::string_view kHidden = "REDACTED";
+
+// The member `name` of a map; nullptr: there is none.
+ConfigValue* MemberOf(Map& map, std::string_view name) {
+  for (auto& [key, value] : map) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+// That of metricProvider, by which a plugin reads what nodes are measured to use.
+void HideToken(ConfigValue& args) {
+  constexpr std::string_view kProviderField = "metricProvider";
+  constexpr std::string_view kTokenField = "token";
+  const ConfigValue* given = args.Find(kProviderField);
+  const ConfigValue* token = given == nullptr ? nullptr : given->Find(kTokenField);
+  if (token == nullptr || (token->string() != nullptr && token->string()->empty())) return;
+  Map provider = *given->map();
+  *MemberOf(provider, kTokenField) = ConfigValue(std::string(kHidden));
+  Map fields = *args.map();
+  *MemberOf(fields, kProviderField) = ConfigValue(std::move(provider));
+  args = ConfigValue(std::move(fields), args.line());
+}
+
 }  // namespace
 
 ConfigValue ToDocument(const SchedulerConfiguration& config) {
@@ -53,9 +77,12 @@ ConfigValue ToDocument(const SchedulerConfiguration& config) {
 }
 
 SchedulerConfiguration WithoutSecrets(SchedulerConfiguration config) {
+  for (Profile& profile : config.profiles) {
+    for (PluginConfig& plugin : profile.plugin_config) HideToken(plugin.args);
+  }
   for (Extender& extender : config.extenders) {
     if (!extender.tls_config || extender.tls_config->key_data.empty()) continue;
-    extender.tls_config->key_data = "REDACTED";
+    extender.tls_config->key_data = kHidden;
   }
   return config;
 }

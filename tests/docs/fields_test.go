@@ -115,12 +115,12 @@ func (p *fieldsPage) begin(section string) {
 }
 
 func (p *fieldsPage) typeName(s schema) string {
-	name := map[string]string{"kBool": "boolean", "kInt32": "integer", "kInt64": "integer", "kFloat32": "number", "kString": "string",
+	name := map[string]string{"kBool": "boolean", "kInt32": "integer", "kInt64": "integer", "kFloat32": "number", "kFloat64": "number", "kString": "string",
 		"kBytes": "base64", "kDuration": "duration", "kStringMap": "map", "kStruct": "object", "kAny": "args"}[s.kind]
 	if s.kind == "kList" {
 		name = "list of " + p.typeName(p.types[s.element]) + "s"
 	}
-	if s.goType == "v1.ResourceList" {
+	if s.goType == "v1.ResourceList" || strings.HasPrefix(s.goType, "map[v1.ResourceName]") {
 		name = "map"
 	}
 	if name == "" {

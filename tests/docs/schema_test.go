@@ -45,7 +45,7 @@ func (m schemaMaker) of(path string, s schema) map[string]any {
 		out["type"], out["minimum"], out["maximum"] = "integer", math.MinInt32, math.MaxInt32
 	case "kInt64":
 		out["type"] = "integer"
-	case "kFloat32":
+	case "kFloat32", "kFloat64":
 		out["type"] = "number"
 	case "kString", "kBytes":
 		out["type"] = "string"

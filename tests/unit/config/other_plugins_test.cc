@@ -55,10 +55,11 @@ TEST(OldPluginWarningsTest, AreOneForEachPluginAtWhateverPoint) {
 }
 
 TEST(WhatItIsTest, NamesTheProjectOfPluginsThatAreKnown) {
-  EXPECT_EQ(WhatItIs("TargetLoadPacking"),
+  EXPECT_EQ(WhatItIs("CapacityScheduling"),
             "it is a plugin of kubernetes-sigs/scheduler-plugins, in Go, which Berth cannot load");
   EXPECT_EQ(WhatItIs("NodeResourcesAllocatable"), "");  // built in
-  EXPECT_EQ(WhatItIs("Coscheduling"), "");              // built in
+  EXPECT_EQ(WhatItIs("TargetLoadPacking"), "");
+  EXPECT_EQ(WhatItIs("Coscheduling"), "");  // built in
   EXPECT_EQ(WhatItIs("NodeName"), "");
   EXPECT_EQ(WhatItIs("Mine"), "");
 }

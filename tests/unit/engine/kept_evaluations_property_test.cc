@@ -41,6 +41,7 @@ struct Tally {
   uint64_t kept_beside_nominated = 0;  // decided from what is kept, while nominations counted
   uint64_t kept_samples = 0;           // decided from what is kept, of which a part was scored
   uint64_t kept_with_shipped = 0;      // decided from what is kept, also of loadable plugins
+  uint64_t kept_measured = 0;          // the same, of plugins that score by what nodes use
   uint64_t from_rejections = 0;  // rejected for reasons that were kept, and brought up to date
   uint64_t recalled = 0;         // nodes where victims, or that there are none, were known
 };
@@ -77,6 +78,7 @@ class Walk {
     }
     tally.kept += kept_.kept()->num_decided();
     if (cluster_.has_shipped) tally.kept_with_shipped += kept_.kept()->num_decided();
+    if (cluster_.measures) tally.kept_measured += kept_.kept()->num_decided();
     tally.kept_with_own_nodes += kept_with_own_nodes_;
     tally.kept_in_placement += kept_in_placement_;
     tally.kept_beside_nominated += kept_beside_nominated_;
@@ -107,6 +109,10 @@ class Walk {
   }
 
   void Step(Tally& tally) {
+    if (cluster_.measures && random().Below(8) == 0) {
+      cluster_.Measure();
+      return;
+    }
     const uint64_t what = random().Below(100);
     if (crowded_ && random().Below(5) == 0) {
       NominateOrForget();
@@ -127,6 +133,7 @@ class Walk {
     } else if (what < 81) {
       const PodInfoPtr pod = cluster_.NewPlacedPod();
       ASSERT_TRUE(cache().AddPod(pod).has_value());
+      NotePlaced(*pod, pod->pod->spec.node_name);
       placed_.push_back(pod);
     } else if (what < 86) {
       cluster_.SetNode(random().Below(cluster_.num_nodes));
@@ -154,6 +161,10 @@ class Walk {
     const auto* of_cycle = cycle.state.Find<VictimsOfCycle>();
     if (of_cycle == nullptr) return 0;
     return static_cast<const KeptVictims*>(of_cycle->known)->num_recalled();
+  }
+
+  void NotePlaced(const PodInfo& pod, std::string_view node_name) {
+    cluster_.node_metrics.SetPlaced(pod.pod, node_name, cluster_.handle.virtual_clock.WallNow());
   }
 
   // What becomes of a pod in this engine, preemption imagined.
@@ -254,7 +265,9 @@ class Walk {
     if (random().Below(6) == 0) return;
     const std::string node(cache().node_name(row));
     ASSERT_TRUE(cache().AssumePod(pod, row).has_value());
-    if (!in_trial_) binding_.emplace_back(pod, node);
+    if (in_trial_) return;
+    NotePlaced(*pod, node);
+    binding_.emplace_back(pod, node);
   }
 
   // Some binds take their time, some end badly; some pods go meanwhile.
@@ -267,6 +280,7 @@ class Walk {
     const uint64_t end = random().Below(6);
     if (end == 0) {
       EXPECT_TRUE(cache().ForgetPod(uid));
+      cluster_.node_metrics.RemovePlaced(*pod->pod);
     } else if (end == 1) {
       EXPECT_TRUE(cache().RemovePod(uid));
     } else {
@@ -281,6 +295,7 @@ class Walk {
     if (placed_.empty()) return;
     const size_t at = random().Below(placed_.size());
     cache().RemovePod(placed_[at]->pod->metadata.uid);
+    cluster_.node_metrics.RemovePlaced(*placed_[at]->pod);
     placed_.erase(placed_.begin() + static_cast<ptrdiff_t>(at));
   }
 
@@ -421,6 +436,7 @@ TEST(KeptEvaluationsPropertyTest, KeepingAnswersChangesNoDecision) {
   EXPECT_GT(tally.kept_with_own_nodes, tally.kept / 30);
   EXPECT_GT(tally.kept_in_placement, tally.kept / 20);
   EXPECT_GT(tally.kept_with_shipped, tally.kept / 20);
+  EXPECT_GT(tally.kept_measured, tally.kept / 40);
   EXPECT_GT(tally.kept_beside_nominated, tally.kept / 10);
   EXPECT_GT(tally.kept_samples, tally.kept / 200);
   EXPECT_GT(tally.from_rejections, (tally.decisions - tally.scheduled) / 40);

@@ -13,6 +13,7 @@
 
 #include "plugins/in_tree_registry.h"
 #include "src/cache/cache.h"
+#include "src/cache/node_metrics_table.h"
 #include "src/config/types.h"
 #include "src/documents/parse.h"
 #include "src/framework/profile.h"
@@ -33,6 +34,7 @@ class RestlessCluster {
 
   explicit RestlessCluster(uint64_t seed)
       : has_shipped(seed % 4 == 0),
+        measures(seed % 8 == 6),
         random(seed),
         num_nodes(random.Below(8) == 0 ? 200 : 3 + random.Below(30)) {
     for (const std::string_view name : {"nvidia.com/gpu", "vendor.io/fpga"}) {
@@ -59,6 +61,15 @@ class RestlessCluster {
     // Off by default.
     if (seed % 4 == 1) config.plugins.score.enabled.push_back({"NodeResourcesAllocatable", 3});
     if (seed % 9 == 4) AddWeightedSpread(seed, config);
+    if (measures) {
+      handle.watch_node_metrics = [this](const NodeMetricsSource& source) -> const MeasuredNodes& {
+        return node_metrics.Watch(source, handle.virtual_clock.WallNow());
+      };
+      for (const char* name :
+           {"TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOverCommitment"}) {
+        config.plugins.score.enabled.push_back({name, 4});
+      }
+    }
     if (has_shipped) AddShippedPlugins(config.plugins, registry);
     if (seed % 4 == 1 || seed % 32 == 3) AddFragmentation(seed % 4 == 1, config);
     auto made = framework::Profile::Make(config, registry, handle);
@@ -98,7 +109,31 @@ class RestlessCluster {
       node.status.allocatable.emplace_back(rare, api::Quantity::FromUnits(4));
       std::ranges::sort(node.status.allocatable, {}, &api::ResourceList::value_type::first);
     }
+    if (measures) node.status.capacity = node.status.allocatable;
     cache.SetNode(std::make_shared<const api::Node>(std::move(node)));
+  }
+
+  // What some nodes use is measured anew; sometimes nothing is known any more.
+  void Measure() {
+    const auto resource = [this] {
+      const auto draw = [this] { return static_cast<double>(random.Below(110)); };
+      return MeasuredResource{.known = random.Below(9) != 0,
+                              .average = draw(),
+                              .deviation = draw() / 9,
+                              .last = draw()};
+    };
+    if (random.Below(9) == 0) measured_.clear();
+    const auto wall_now = std::chrono::floor<std::chrono::seconds>(handle.virtual_clock.WallNow());
+    NodesMeasured told{.source = NodeMetricsSource().Name(),
+                       .window_end = wall_now.time_since_epoch().count(),
+                       .amounts = random.Below(4) == 0,
+                       .nodes = {}};
+    for (uint64_t i = random.Below(num_nodes); i > 0; --i) {
+      const std::string name = RandomNode();
+      measured_[name] = {name, resource(), resource()};
+    }
+    for (const auto& [name, node] : measured_) told.nodes.push_back(node);
+    node_metrics.Take(told);
   }
 
   PodInfoPtr NewPod(size_t which) {
@@ -181,10 +216,12 @@ class RestlessCluster {
   }
 
   const bool has_shipped;  // some plugins of the library that comes with Berth
+  const bool measures;     // some plugins score by what nodes are measured to use
   Random random;
   const size_t num_nodes;
   FakeHandle handle;
   cache::Cache cache;
+  cache::NodeMetricsTable node_metrics{cache};
   std::unique_ptr<framework::Profile> profile;
   bool late = false;  // in the second half, more is selected
 
@@ -272,6 +309,13 @@ class RestlessCluster {
     }
     if (random.Below(4) == 0) pod.spec.affinity = std::nullopt;
     if (random.Below(4) == 0) AddTenantNames(pod);
+    if (measures) {
+      for (api::Container& container : pod.spec.containers) {
+        if (random.Below(2) == 0) {
+          container.resources.limits = MakeResources({{"cpu", "3"}, {"memory", "4Gi"}});
+        }
+      }
+    }
     // Some fit nowhere.
     if (random.Below(4) == 0 && !pod.spec.containers.empty()) {
       pod.spec.containers.front().resources.requests =
@@ -302,6 +346,7 @@ class RestlessCluster {
   }
 
   std::vector<api::Pod> templates_;
+  std::map<std::string, NodeMetrics> measured_;
   size_t num_pods_ = 0;
 };
 

@@ -143,6 +143,12 @@ class ColumnFormsTest : public testing::Test, public PluginFixture {
   }
 
   void SetUp() override {
+    for (int i = 0; i < 100; ++i) {
+      const MeasuredResource resource{
+          .known = i % 7 != 0, .average = 1.0 * i, .deviation = i / 9.0, .last = 99.0 - i};
+      const std::string name = "node-" + std::to_string(i);
+      handle.measured.nodes[name] = {name, resource, resource};
+    }
     handle.plain_listers.Set(MakeWaitingClass("local", kNoProvisioner));
     for (const char* zone : {"a", "b"}) {
       const auto in_zone = [&](const std::string& name) {
@@ -232,8 +238,9 @@ TEST_F(ColumnFormsTest, EveryPluginAgreesWithItselfOnRandomClusters) {
   std::map<std::string, Tally> tallies;
   for (int round = 0; round < 60 && !HasFailure(); ++round) {
     const size_t count = 1 + random.Below(150);
-    PlainSnapshot snapshot =
-        Cluster(RandomNodes(random, count), RandomPlacedPods(random, 2 * count, count));
+    std::vector<api::Node> nodes = RandomNodes(random, count);
+    for (api::Node& node : nodes) node.status.capacity = node.status.allocatable;
+    PlainSnapshot snapshot = Cluster(nodes, RandomPlacedPods(random, 2 * count, count));
     if (round % 2 == 1) snapshot.ListFew();
     for (size_t i = 0; i < 8; ++i) {
       api::Pod drawn = RandomPod(random, i, count);

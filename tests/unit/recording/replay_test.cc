@@ -86,6 +86,65 @@ void Play(uint64_t seed, size_t steps, simulator::Simulation& sim) {
   sim.Advance(seconds(30));
 }
 
+// What some nodes are measured to use, at random.
+NodesMeasured Measure(Random& random, Time now) {
+  const auto resource = [&random] {
+    const auto draw = [&random] { return static_cast<double>(random.Below(100)) / 3; };
+    return MeasuredResource{
+        .known = random.Below(5) != 0, .average = draw(), .deviation = draw(), .last = draw()};
+  };
+  NodesMeasured measured{
+      .source = NodeMetricsSource().Name(),
+      .window_end = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count(),
+      .amounts = random.Below(3) == 0,
+      .nodes = {}};
+  for (size_t i = 0; i < 8; ++i) {
+    if (random.Below(3) == 0) continue;
+    measured.nodes.push_back({"node-" + std::to_string(i), resource(), resource()});
+    if (random.Below(3) == 0) measured.nodes.back().cpu.last.reset();
+  }
+  return measured;
+}
+
+TEST(ReplayTest, WhatNodesAreMeasuredToUseIsRepeatedToo) {
+  uint64_t messages = 0;
+  uint64_t decisions = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    simulator::SimulationOptions options = Options(seed);
+    for (const char* name :
+         {"TargetLoadPacking", "LoadVariationRiskBalancing", "LowRiskOverCommitment"}) {
+      options.scheduler.configuration.profiles.front().plugins.score.enabled.push_back({name, 9});
+    }
+    test::RecordedSimulation recorded(options);
+    simulator::Simulation& sim = recorded.simulation();
+    Random random(seed);
+    sim.Start();
+    for (size_t step = 0; step < 60; ++step) {
+      if (random.Below(4) == 0) {
+        api::Node node = NodeOf(random, random.Below(8));
+        node.status.capacity = test::MakeResources({{"cpu", "8"}, {"memory", "16Gi"}});
+        sim.Apply(std::make_shared<const api::Node>(std::move(node)));
+      }
+      if (random.Below(2) == 0) {
+        sim.scheduler().Post(Measure(random, sim.now() - seconds(random.Below(90))));
+      }
+      sim.Apply(PodOf(random, step).Ptr());
+      sim.Advance(milliseconds(random.Below(4) == 0 ? 9000 : 100));
+    }
+    const ReplayReport report = test::ReplayBytes(recorded.Finish());
+    EXPECT_TRUE(report.identical()) << test::Describe(report);
+    EXPECT_FALSE(report.problem) << *report.problem;
+    decisions += report.decisions;
+    auto reader = RecordingReader::OpenBytes("bytes", recorded.Finish());
+    while (const auto frame = reader->Next()) {
+      messages += std::holds_alternative<NodesMeasured>(*frame) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(messages, 200u);
+  EXPECT_GT(decisions, 500u);
+}
+
 TEST(ReplayTest, RandomStoriesAreRepeatedBitForBit) {
   uint64_t decisions = 0;
   uint64_t unplaced = 0;

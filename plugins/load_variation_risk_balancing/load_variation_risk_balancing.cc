@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/load_variation_risk_balancing/load_variation_risk_balancing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace berth::plugins {
+
+LoadVariationRiskBalancing::LoadVariationRiskBalancing(const LoadVariationRiskBalancingArgs& args,
+                                                       Handle& handle)
+    : args_(args), measured_(handle.WatchNodeMetrics(args.source)) {}
+
+Inputs LoadVariationRiskBalancing::DeclaredInputs() const {
+  return Inputs::Of(pod_part::kRequests, {{Reach::kNode}, {Reach::kMeasured}});
+}
+
+double LoadVariationRiskBalancing::ScoreOf(MeasuredLoad load, double request) const {
+  if (load.capacity <= 0) return 0;
+  load.average = std::max(std::min(load.average, load.capacity), 0.0);
+  load.deviation = std::max(std::min(load.deviation, load.capacity), 0.0);
+  const LoadShare share = LoadShareOf(load, std::max(request, 0.0));
+  const double spread = std::pow(share.deviation, 1 / args_.sensitivity) * args_.margin;
+  const double risk = (share.mean + std::max(std::min(spread, 1.0), 0.0)) / 2;
+  return (1 - risk) * static_cast<double>(kMaxNodeScore);
+}
+
+int64_t LoadVariationRiskBalancing::ScoreOf(const PodAmounts& requests,
+                                            const NodeView& node) const {
+  const NodeMetrics* measured = measured_.Find(node.node().metadata.name);
+  if (measured == nullptr) return kMinNodeScore;
+  double cpu = 0;
+  double memory = 0;
+  if (measured->cpu.known) {
+    cpu = ScoreOf(MeasuredCpu(measured->cpu, node.allocatable(kCpu)),
+                  static_cast<double>(requests.milli_cpu));
+  }
+  if (measured->memory.known) {
+    memory = ScoreOf(MeasuredMemory(measured->memory, node.allocatable(kMemory)),
+                     InMebibytes(requests.memory));
+  }
+  const bool both = measured->cpu.known && measured->memory.known;
+  return RoundedScore(both ? std::min(cpu, memory) : std::max(cpu, memory));
+}
+
+ScoreResult LoadVariationRiskBalancing::Score(const CycleState&, const PodInfo& pod,
+                                              const NodeView& node) const {
+  return {ScoreOf(TrimaranRequests(*pod.pod), node)};
+}
+
+void LoadVariationRiskBalancing::ScoreNodes(const CycleState&, const PodInfo& pod,
+                                            const Snapshot& snapshot,
+                                            std::span<const NodeRow> nodes,
+                                            std::span<int64_t> scores) const {
+  const PodAmounts requests = TrimaranRequests(*pod.pod);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    scores[i] = ScoreOf(requests, NodeView(snapshot, nodes[i]));
+  }
+}
+
+}  // namespace berth::plugins

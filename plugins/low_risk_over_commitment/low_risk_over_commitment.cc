@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/low_risk_over_commitment/low_risk_over_commitment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "berth/saturating.h"
+#include "plugins/low_risk_over_commitment/load_distribution.h"
+
+namespace berth::plugins {
+namespace {
+
+// Of one resource of a node: what its pods request and may use at most, without the new pod and
+// with it, and what is allocatable. What is requested counts up to that.
+struct Commitment {
+  int64_t requested = 0;
+  int64_t limit = 0;
+  int64_t requested_with_pod = 0;
+  int64_t limit_with_pod = 0;
+  int64_t allocatable = 0;
+};
+
+Commitment CommitmentOf(int64_t requested, int64_t limit, int64_t pod_request, int64_t pod_limit,
+                        int64_t allocatable) {
+  return {.requested = std::min(requested, allocatable),
+          .limit = limit,
+          .requested_with_pod = std::min(SumSaturated(requested, pod_request), allocatable),
+          .limit_with_pod = SumSaturated(limit, pod_limit),
+          .allocatable = allocatable};
+}
+
+// How much of what the limits grant beyond the requests the node does not have.
+double RiskOfLimits(const Commitment& of) {
+  if (of.limit_with_pod <= of.allocatable) return 0;
+  const int64_t beyond = DifferenceSaturated(of.limit_with_pod, of.allocatable);
+  const int64_t granted = DifferenceSaturated(of.limit_with_pod, of.requested_with_pod);
+  return static_cast<double>(beyond) / static_cast<double>(granted);
+}
+
+// How likely the pods that are there use more than they request, given that they stay within their
+// limits.
+double RiskOfLoad(const Commitment& of, const LoadShare& load) {
+  const LoadDistribution distribution(load.mean, load.deviation);
+  const auto share = [&of](int64_t amount) {
+    return std::clamp(static_cast<double>(amount) / static_cast<double>(of.allocatable), 0.0, 1.0);
+  };
+  if (of.allocatable <= 0) return 0;
+  double within = distribution.AtMost(share(of.requested));
+  if (of.limit < of.allocatable && of.requested <= of.limit) {
+    if (of.limit == 0) {
+      within = 1;
+    } else if (distribution.varies()) {
+      const double within_limits = distribution.AtMost(share(of.limit));
+      if (within_limits > 0) within = std::min(within / within_limits, 1.0);
+    }
+  }
+  return 1 - within;
+}
+
+}  // namespace
+
+LowRiskOverCommitment::LowRiskOverCommitment(const LowRiskOverCommitmentArgs& args, Handle& handle)
+    : args_(args),
+      smoothing_(std::sqrt(static_cast<double>(args.smoothing_window_size))),
+      measured_(handle.WatchNodeMetrics(args.source)) {}
+
+Inputs LowRiskOverCommitment::DeclaredInputs() const {
+  return Inputs::Of(pod_part::kRequests | pod_part::kLimits,
+                    {{Reach::kNode}, {Reach::kUsage}, {Reach::kMeasured}});
+}
+
+LowRiskOverCommitment::PodDemand LowRiskOverCommitment::DemandOf(const api::Pod& pod) {
+  PodDemand demand{TrimaranRequests(pod), TrimaranLimits(pod)};
+  demand.limits.milli_cpu = std::max(demand.limits.milli_cpu, demand.requests.milli_cpu);
+  demand.limits.memory = std::max(demand.limits.memory, demand.requests.memory);
+  return demand;
+}
+
+Status LowRiskOverCommitment::PreScore(CycleState& state, const PodInfo& pod, const Snapshot&,
+                                       const NodeSet&) {
+  PodDemand demand = DemandOf(*pod.pod);
+  if (demand.limits.zero()) return Status::Skip();
+  state.Write(std::move(demand));
+  return Status::Success();
+}
+
+int64_t LowRiskOverCommitment::ScoreOf(const PodDemand& pod, const NodeView& node) const {
+  if (pod.limits.zero()) return kMinNodeScore;
+  const NodeMetrics* measured = measured_.Find(node.node().metadata.name);
+  if (measured == nullptr) return kMinNodeScore;
+  PodDemand sum;
+  node.ForEachPod([&sum](const PodInfo& placed) {
+    const PodDemand more = DemandOf(*placed.pod);
+    sum.requests.milli_cpu = SumSaturated(sum.requests.milli_cpu, more.requests.milli_cpu);
+    sum.requests.memory = SumSaturated(sum.requests.memory, more.requests.memory);
+    sum.limits.milli_cpu = SumSaturated(sum.limits.milli_cpu, more.limits.milli_cpu);
+    sum.limits.memory = SumSaturated(sum.limits.memory, more.limits.memory);
+  });
+  const auto risk = [this](const Commitment& of, const MeasuredResource& resource,
+                           const MeasuredLoad& measured_load, double limit_weight) {
+    double of_load = 0;
+    if (resource.known) {
+      LoadShare load = LoadShareOf(measured_load, 0);
+      load.deviation *= smoothing_;
+      of_load = RiskOfLoad(of, load);
+    }
+    return std::clamp(limit_weight * RiskOfLimits(of) + (1 - limit_weight) * of_load, 0.0, 1.0);
+  };
+  const int64_t cpu = node.allocatable(kCpu);
+  const int64_t memory = node.allocatable(kMemory);
+  const double of_cpu =
+      risk(CommitmentOf(sum.requests.milli_cpu, sum.limits.milli_cpu, pod.requests.milli_cpu,
+                        pod.limits.milli_cpu, cpu),
+           measured->cpu, MeasuredCpu(measured->cpu, cpu), args_.cpu_limit_weight);
+  const double of_memory =
+      risk(CommitmentOf(sum.requests.memory, sum.limits.memory, pod.requests.memory,
+                        pod.limits.memory, memory),
+           measured->memory, MeasuredMemory(measured->memory, memory), args_.memory_limit_weight);
+  return RoundedScore((1 - std::max(of_cpu, of_memory)) * static_cast<double>(kMaxNodeScore));
+}
+
+ScoreResult LowRiskOverCommitment::Score(const CycleState& state, const PodInfo& pod,
+                                         const NodeView& node) const {
+  const auto demand = state.ReadOr<PodDemand>([&] { return DemandOf(*pod.pod); });
+  return {ScoreOf(*demand, node)};
+}
+
+void LowRiskOverCommitment::ScoreNodes(const CycleState& state, const PodInfo& pod,
+                                       const Snapshot& snapshot, std::span<const NodeRow> nodes,
+                                       std::span<int64_t> scores) const {
+  const auto demand = state.ReadOr<PodDemand>([&] { return DemandOf(*pod.pod); });
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    scores[i] = ScoreOf(*demand, NodeView(snapshot, nodes[i]));
+  }
+}
+
+}  // namespace berth::plugins

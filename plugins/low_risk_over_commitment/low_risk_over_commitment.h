@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "berth/in_tree/handle.h"
+#include "berth/in_tree/points.h"
+#include "plugins/low_risk_over_commitment/args.h"
+#include "plugins/shared/measured_load.h"
+
+namespace berth::plugins {
+
+// Prefers nodes where pods may use more than they request at the least risk: that their limits
+// together are more than the node has, and that what is measured goes beyond what is requested.
+//
+// Thread safety: immutable but for what is measured; every method may run concurrently.
+class LowRiskOverCommitment final : public PreScorePlugin, public ColumnScorePlugin {
+ public:
+  static constexpr std::string_view kName = "LowRiskOverCommitment";
+
+  // `args` are valid.
+  LowRiskOverCommitment(const LowRiskOverCommitmentArgs& args, Handle& handle);
+
+  Inputs DeclaredInputs() const;
+
+  // Skip for a pod that neither requests nor limits anything.
+  Status PreScore(CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  const NodeSet& feasible) override;
+  // 0 where nothing is known of the node.
+  ScoreResult Score(const CycleState& state, const PodInfo& pod,
+                    const NodeView& node) const override;
+  void ScoreNodes(const CycleState& state, const PodInfo& pod, const Snapshot& snapshot,
+                  std::span<const NodeRow> nodes, std::span<int64_t> scores) const override;
+
+ private:
+  // What a pod may take; the limits are no less than the requests.
+  struct PodDemand {
+    PodAmounts requests;
+    PodAmounts limits;
+  };
+  static PodDemand DemandOf(const api::Pod& pod);
+  int64_t ScoreOf(const PodDemand& pod, const NodeView& node) const;
+
+  const LowRiskOverCommitmentArgs args_;
+  const double smoothing_;  // what the measured deviation is multiplied by
+  const MeasuredNodes& measured_;
+};
+
+}  // namespace berth::plugins
