@@ -45,6 +45,8 @@ struct ClientOptions {
   uint64_t seed = 0;
   // Outlives the client; nullptr: none.
   RequestObserver* observer = nullptr;
+  // Credentials go to an http:// address, too, where others may read them. Off: only over TLS.
+  bool credentials_in_clear = false;
   // The caller tells of a server that cannot be reached; else the log does.
   bool quiet = false;
   // Asked on the I/O thread each time before a write, leases and events apart, or a part of it is

@@ -109,6 +109,8 @@ enum class Metric : uint16_t {
   kConfigLastReloadSuccessful,
   kExtenderRequests,
   kExtenderRequestDuration,
+  kNodeMetricsReads,
+  kNodeMetricsNodes,
   kShadowPods,
   kShadowScoreGivenAway,
   kShadowDecisionDuration,

@@ -56,6 +56,15 @@ std::vector<MetricRow> BerthRows() {
       {Metric::kExtenderRequestDuration,
        Histogram("berth_extender_request_duration_seconds", kAlpha, {"extender", "verb"},
                  Exponential(0.001, 2, 15), "Time that calls of HTTP extenders took, in seconds.")},
+      {Metric::kNodeMetricsReads,
+       Counter(
+           "berth_node_metrics_reads_total", kAlpha, {"source", "result"},
+           "How often it was asked what nodes use, by source and by how that ended: 'success', "
+           "'failed' on the way, 'bad_status', 'bad_answer', or 'old' where it was measured too "
+           "long ago.")},
+      {Metric::kNodeMetricsNodes,
+       Gauge("berth_node_metrics_nodes", kAlpha, {"source"},
+             "Nodes of which a source has said what they use, not too long ago.")},
       {Metric::kShadowPods,
        Counter("berth_shadow_pods_total", kAlpha, {"comparison"},
                "With --shadow, pods that the other scheduler bound, by how its node compares with "

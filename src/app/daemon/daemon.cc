@@ -96,6 +96,9 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
   scheduler_options.seed = seeds.Next();
   scheduler_options.hostname = Hostname();
   scheduler_options.background = &daemon->packing_;
+  scheduler_options.watch_node_metrics = [self = daemon.get()](auto sources) {
+    self->WatchNodeMetrics(std::move(sources));
+  };
   scheduler_options.leading = !election.leader_elect;
   daemon->delay_cache_ =
       election.leader_elect && scheduler_options.configuration.delay_cache_until_active;
@@ -132,6 +135,22 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(DaemonOptions options,
                       [loop = daemon->scheduler_.get()] { return loop->unfinished().trying(); }});
   if (election.leader_elect) daemon->MakeElector(election, std::move(component), seeds.Next());
   return daemon;
+}
+
+void Daemon::WatchNodeMetrics(std::vector<NodeMetricsSource> sources) {
+  if (!started_) {
+    node_metrics_sources_ = std::move(sources);
+    return;
+  }
+  if (node_metrics_reader_ == nullptr) {
+    if (sources.empty()) return;
+    node_metrics_reader_ = std::make_unique<node_metrics::ReaderThread>(
+        *client_, clock_, metrics_, client::UserAgent(kVersion, kKubernetesVersion, "scheduler"),
+        [scheduler = scheduler_.get()](NodesMeasured measured) {
+          scheduler->Post(std::move(measured));
+        });
+  }
+  node_metrics_reader_->Watch(std::move(sources));
 }
 
 void Daemon::EnterShadow(scheduler::SchedulerOptions& options) {
@@ -185,8 +204,10 @@ Daemon::~Daemon() {
   thread_.Join();
   if (recorder_ != nullptr) recorder_->Finish();
   if (client_ == nullptr) return;
+  if (node_metrics_reader_ != nullptr) node_metrics_reader_->Stop();
   if (informers_ != nullptr) informers_->Stop();
   client_->Close();
+  node_metrics_reader_.reset();
   // Tasks and timers of both may still be in line on the client's thread, so both end there.
   client_->executor().Post(
       [scheduler = std::shared_ptr<scheduler::Scheduler>(std::move(scheduler_)),
@@ -198,6 +219,8 @@ Daemon::~Daemon() {
 
 void Daemon::Start(std::function<void()> ended) {
   ended_ = std::move(ended);
+  started_ = true;
+  WatchNodeMetrics(std::exchange(node_metrics_sources_, {}));
   thread_ = base::NamedThread("berth-sched", [this] {
     scheduler_->Run();
     const auto flush = [this, scheduler = scheduler_.get()] {

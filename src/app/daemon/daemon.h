@@ -22,6 +22,7 @@
 #include "src/election/leader_elector.h"
 #include "src/informers/informers.h"
 #include "src/metrics/registry.h"
+#include "src/node_metrics/reader.h"
 #include "src/packing/live_figures.h"
 #include "src/recording/setup.h"
 #include "src/scheduler/scheduler.h"
@@ -48,6 +49,8 @@ struct DaemonOptions {
 //                      ^        |
 //                      |        +-> LeaderElector: lets the scheduler begin, and holds back every
 //                      +----------- write while the lease may be another's
+//
+// Where a plugin scores by what nodes use, a ReaderThread ("berth-measure") asks for that.
 //
 // A standby watches and fills its cache and its queue like a leader, unless delayCacheUntilActive.
 //
@@ -102,6 +105,8 @@ class Daemon {
   explicit Daemon(metrics::RegistryOptions metrics);
   // Lets the scheduler decide beside another one.
   void EnterShadow(scheduler::SchedulerOptions& options);
+  // From now on these are read. Before Start() on the owner's thread, then on the scheduler's.
+  void WatchNodeMetrics(std::vector<NodeMetricsSource> sources);
   void MakeElector(const config::LeaderElection& election, std::string component, uint64_t seed);
 
   base::RealClock clock_;
@@ -114,6 +119,9 @@ class Daemon {
   std::optional<shadow::Comparison> comparison_;     // the same
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::unique_ptr<informers::Informers> informers_;
+  std::vector<NodeMetricsSource> node_metrics_sources_;              // until Start()
+  std::unique_ptr<node_metrics::ReaderThread> node_metrics_reader_;  // nullptr: none was wanted yet
+  bool started_ = false;
   std::shared_ptr<LoopWatch> loop_watch_;
   std::unique_ptr<election::LeaderElector> elector_;  // nullptr without leader election
   std::vector<informers::Kind> kinds_;
