@@ -76,6 +76,7 @@ class StepReader {
       step.action = Advance{*by};
       return {};
     }
+    if (key == "measure") return ReadMeasure(value, step.action.emplace<Measure>());
     if (key != "expect") return FailAt(value, "unknown field " + Quoted(key));
     auto expect = ParseExpect(value);
     if (!expect) return Fail(expect.error());
@@ -134,6 +135,32 @@ class StepReader {
       }
     }
     return {};
+  }
+
+  static Result<void> ReadMeasure(const ConfigValue& value, Measure& measure) {
+    if (value.map() == nullptr) return FailAt(value, "measure: expected a map");
+    FieldReader fields(value, "measure");
+    measure.measured.source = NodeMetricsSource().Name();
+    fields.Read("source", measure.measured.source);
+    fields.Read("age", measure.age);
+    const ConfigValue::List& list = fields.GetList("nodes");
+    for (size_t i = 0; i < list.size(); ++i) {
+      FieldReader entry(list[i], IndexedPath("measure.nodes", i));
+      NodeMetrics& node = measure.measured.nodes.emplace_back();
+      entry.Read("name", node.name);
+      ReadMeasured(entry, "cpu", "cpuDeviation", node.cpu);
+      ReadMeasured(entry, "memory", "memoryDeviation", node.memory);
+      fields.Merge(entry);
+    }
+    if (auto problem = fields.Finish()) return FailAt(value, problem->message);
+    return {};
+  }
+
+  static void ReadMeasured(FieldReader& fields, std::string_view average,
+                           std::string_view deviation, MeasuredResource& resource) {
+    resource.known = fields.Read(average, resource.average);
+    if (resource.known) resource.last = resource.average;
+    if (fields.Read(deviation, resource.deviation)) resource.known = true;
   }
 
   static Result<void> ReadDelete(const ConfigValue& value, Delete& remove) {

@@ -90,6 +90,7 @@ class Runner {
   // gather, and pods can be judged that will have a node right after.
   void Begin(const Step& step) {
     if (std::holds_alternative<Create>(step.action)) return;
+    if (std::holds_alternative<Measure>(step.action)) return;
     const auto* expect = std::get_if<Expect>(&step.action);
     if (expect != nullptr && expect->only_explains()) return;
     simulation_->Start();
@@ -102,6 +103,13 @@ class Runner {
     if (const auto* remove = std::get_if<Delete>(&step.action)) return CarryOut(*remove);
     if (const auto* advance = std::get_if<Advance>(&step.action)) {
       simulation_->Advance(advance->by);
+    } else if (const auto* measure = std::get_if<Measure>(&step.action)) {
+      NodesMeasured measured = measure->measured;
+      measured.window_end =
+          std::chrono::floor<std::chrono::seconds>(simulation_->now() - measure->age)
+              .time_since_epoch()
+              .count();
+      simulation_->scheduler().Post(std::move(measured));
     } else {
       Comparison comparison(*simulation_, attempts_);
       mismatches = comparison.Check(std::get<Expect>(step.action), step.line);

@@ -45,6 +45,12 @@ struct Advance {
   Duration by{};
 };
 
+// What nodes use was measured; the window ended so long ago.
+struct Measure {
+  NodesMeasured measured;
+  Duration age{};
+};
+
 // What is expected of one pod; members without a value are not looked at.
 struct PodExpectation {
   std::string key;
@@ -103,7 +109,7 @@ struct Expect {
 struct Step {
   int line = 0;
   std::string note;
-  std::variant<Create, Update, Delete, Advance, Expect> action;
+  std::variant<Create, Update, Delete, Advance, Measure, Expect> action;
 };
 
 // What becomes of a request to delete a pod to make room.
