@@ -161,6 +161,8 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 	coscheduling := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "Coscheduling"}], "disabled": [{"name": "PrioritySort"}]}}}]`
 	numa := `[{"schedulerName": "berth", "plugins": {"multiPoint": {"enabled": [{"name": "NodeResourceTopologyMatch"}]}},
 		"pluginConfig": [{"name": "NodeResourceTopologyMatch", "args": {"cacheResyncPeriodSeconds": 5}}]}]`
+	loadAware := `[{"schedulerName": "berth", "plugins": {"score": {"enabled": [{"name": "TargetLoadPacking", "weight": 5}]}},
+		"pluginConfig": [{"name": "TargetLoadPacking", "args": {"metricProvider": {"type": "KubernetesMetricsServer"}, "targetUtilization": 60}}]}]`
 	for _, c := range []struct {
 		manifests string
 		values    []string
@@ -169,6 +171,7 @@ func TestTheChartMakesWhatTheManifestsMake(t *testing.T) {
 		{inDeploy("overlays", "monitored"), monitoring},
 		{inDeploy("overlays", "coscheduling"), []string{"--set-json", "config.profiles=" + coscheduling}},
 		{inDeploy("overlays", "numa"), []string{"--set-json", "config.profiles=" + numa}},
+		{inDeploy("overlays", "load-aware"), []string{"--set-json", "config.profiles=" + loadAware}},
 	} {
 		want := objects(t, string(kubectl(t, "kustomize", c.manifests)))
 		args := []string{"template", "berth", inDeploy("helm"), "--namespace", controlplane.BerthNamespace, "--kube-version", programs.KubernetesVersion}
