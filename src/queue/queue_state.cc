@@ -349,9 +349,16 @@ Entry* QueueState::Next() const {
   return first;
 }
 
-bool QueueState::AwaitsCondition(const Entry& entry) {
-  return entry.pod->condition_unshown || std::ranges::any_of(entry.members, [](const auto& member) {
-           return member->pod->condition_unshown;
+bool QueueState::AwaitsConditions() const {
+  return options_.pop_from_backoff_q && !backoff_.empty() && Next() == nullptr;
+}
+
+bool QueueState::AwaitsCondition(const Entry& entry) const {
+  const auto awaits = [this](const QueuedPod& pod) {
+    return pod.condition_unshown && pod.timestamp > given_up_;
+  };
+  return awaits(*entry.pod) || std::ranges::any_of(entry.members, [&](const auto& member) {
+           return awaits(*member->pod);
          });
 }
 

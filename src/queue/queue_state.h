@@ -114,8 +114,13 @@ class QueueState {
   // one after the other, as kube-scheduler does, which writes a pod's condition before it takes the
   // next pod: none while a condition of that pod, or of the last one that was taken early, is not
   // shown by the watch. Where events come faster than conditions are written, attempts keep step
-  // with the conditions. A backoff that is over ends any such wait.
+  // with the conditions. A backoff that is over ends any such wait, and so does
+  // GiveUpConditions().
   Entry* Next() const;
+  // Whether Next() is nullptr only because a condition is not shown.
+  bool AwaitsConditions() const;
+  // Conditions of attempts that ended by `time` may never be shown: none of them is waited for.
+  void GiveUpConditions(Time time) { given_up_ = time; }
   // Pop() has taken the entry from backoffQ.
   void NoteTakenEarly(const Entry& entry) { taken_early_ = entry.key; }
   // When the entry's backoff ends; nullopt: it is in no backoffQ.
@@ -129,7 +134,7 @@ class QueueState {
  private:
   void MoveToBackoffQ(Entry* entry, std::string_view event, Strategy strategy, Time now);
   // Whether the watch has yet to show a condition of the entry's pods.
-  static bool AwaitsCondition(const Entry& entry);
+  bool AwaitsCondition(const Entry& entry) const;
   // Writes down what took a parked entry out.
   static void NoteWake(Entry* entry, std::string_view event, Time now);
   // Takes all parked pods out, calls `meanwhile`, and parks them again.
@@ -161,6 +166,7 @@ class QueueState {
   HintTable hints_;
   uint64_t last_sequence_ = 0;
   std::string taken_early_;  // the key of the entry that Pop() last took from backoffQ
+  Time given_up_ = Time::min();
   // By the key that the entry holds.
   absl::flat_hash_map<std::string_view, std::unique_ptr<Entry>, base::StringHash> entries_;
   EntryHeap active_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 namespace berth::queue {
 namespace {
 
+// The API server may refuse a pod's status for good: what is not shown by then holds up no others.
+constexpr Duration kConditionPatience = std::chrono::seconds(1);
 constexpr std::string_view kBackoffComplete = "BackoffComplete";
 constexpr ClusterEvent kUnschedulableTimeout = {EventResource::kWildcard, action::kAll,
                                                 "UnschedulableTimeout"};
@@ -23,6 +26,7 @@ void SchedulingQueue::Tick(Time now) {
 
 void SchedulingQueue::FlushBackoffCompleted(Time now) {
   BERTH_ON_THREAD(owner_);
+  state_.GiveUpConditions(now - kConditionPatience);
   while (Entry* entry = state_.BackoffCompleted(now)) {
     state_.MoveToActiveQ(entry, kBackoffComplete, std::nullopt, now);
   }
@@ -53,6 +57,7 @@ std::optional<Time> SchedulingQueue::NextWakeup() const {
   if (const auto ends = state_.FirstExpiration(); ends) {
     next = std::max(backoff_timer_.next(), backoff_timer_.FirstAfter(*ends));
   }
+  if (state_.AwaitsConditions()) next = backoff_timer_.next();
   if (!state_.parked().all().empty() && (!next || unschedulable_timer_.next() < *next)) {
     next = unschedulable_timer_.next();
   }

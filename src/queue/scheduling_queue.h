@@ -225,6 +225,7 @@ class SchedulingQueue {
   // Runs what is due: each whole second FlushBackoffCompleted(), each 30 s
   // FlushUnschedulableLeftover(). Cheap; call it in every turn of the loop.
   void Tick(Time now);
+  // Also ends the wait for conditions that the watch has not shown within a second.
   void FlushBackoffCompleted(Time now);
   void FlushUnschedulableLeftover(Time now);
   // When Tick() next has something to do, however long nothing else happens.

@@ -152,7 +152,7 @@ class Model {
     const std::string name = best->name();
     if (best->place == Place::kBackoff) {
       const auto last = pods.find(taken_early_);
-      if (best->unshown || (last != pods.end() && last->second.unshown)) return "";
+      if (Awaited(*best) || (last != pods.end() && Awaited(last->second))) return "";
       taken_early_ = name;
     }
     ++best->attempts;
@@ -221,6 +221,7 @@ class Model {
   }
 
   void FlushBackoff(Time now) {
+    flushed_ = now;
     for (const bool errors : {false, true}) {
       std::vector<ModelPod*> over;
       for (auto& [name, pod] : pods) {
@@ -237,6 +238,9 @@ class Model {
   }
 
  private:
+  bool Awaited(const ModelPod& pod) const {
+    return pod.unshown && flushed_ - pod.timestamp < seconds(1);
+  }
   static Time Ends(const ModelPod& pod) {
     const int failures = pod.errors > 0 ? pod.errors : pod.unschedulable;
     if (failures == 0) return Time::min();
@@ -337,6 +341,7 @@ class Model {
   QueueHooks hooks_;
   int64_t arrivals_ = 0;
   std::string taken_early_;
+  Time flushed_;  // when FlushBackoff() ran last
 };
 
 // Runs one random history and compares after each step.

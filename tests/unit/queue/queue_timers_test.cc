@@ -109,6 +109,28 @@ TEST_F(QueueTest, PodsAreTakenEarlyOneAfterTheOtherAsTheirConditionsAreShown) {
   EXPECT_EQ(Pop(), "third") << "its backoff is over, whatever becomes of conditions";
 }
 
+TEST_F(QueueTest, AConditionThatIsNeverShownHoldsUpNoPodForMoreThanASecond) {
+  Park("refused", {"Fit"});
+  Move(kNodeAdd);
+  ASSERT_EQ(Pop(), "refused") << "taken early";
+  popped["refused"]->condition_unshown = true;
+  Reject("refused", {"Fit"});
+  for (const char* name : {"first", "second"}) {
+    Add(name);
+    ASSERT_EQ(Pop(), name);
+    popped[name]->unschedulable_count = 3;
+    popped[name]->condition_unshown = name == std::string("second");
+    Reject(name, {"Taint"});
+  }
+  Move(kNodeTaint);
+  EXPECT_EQ(queue->BackoffEnds(Key("first")), now() + seconds(8));
+  EXPECT_EQ(Pop(), "");
+  EXPECT_EQ(queue->NextWakeup(), now() + seconds(1));
+  Advance(seconds(1));
+  EXPECT_EQ(Pop(), "first");
+  EXPECT_EQ(Pop(), "second");
+}
+
 TEST_F(QueueTest, AnEarlierSecondOfBackoffQGoesBeforeAHigherPriority) {
   Park("early", {"Fit"}, {}, 1);
   Advance(seconds(1));
