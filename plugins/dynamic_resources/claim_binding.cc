@@ -166,7 +166,6 @@ void ClaimBinding::Reread() {
 void ClaimBinding::OnWritten(ClaimPtr claim) {
   ReservedClaims::Claim& written = current();
   written.claim = claim;
-  written.written = true;
   GiveTurn(claim);
   // What is assumed is assumed before the pod's outcome arrives: both come in order.
   handle_.Post(ClaimWritten{std::move(claim)});

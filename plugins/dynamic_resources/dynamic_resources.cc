@@ -386,10 +386,8 @@ void DynamicResources::Unreserve(CycleState& state, const PodInfo& pod, std::str
   ClaimTracker& claims = handle_.claims();
   for (const ReservedClaims::Claim& reserved : kept->claims->claims) {
     const api::ResourceClaim& claim = *reserved.claim;
-    if (!reserved.pending_uid.empty() &&
-        claims.RemovePending(reserved.pending_uid, Sharers::kOne) && !reserved.written) {
-      claims.Restore(claim.metadata.namespace_, claim.metadata.name);
-    }
+    // What is assumed of the claim stays: some pod's write of it was accepted.
+    if (!reserved.pending_uid.empty()) claims.RemovePending(reserved.pending_uid, Sharers::kOne);
     if (reserved.extended) {
       if (!reserved.to_be_made) Delete(*pod.pod, claim);
     } else if (claim.status.allocation &&

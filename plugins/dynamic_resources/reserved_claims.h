@@ -27,8 +27,6 @@ struct ReservedClaims {
     bool to_be_made = false;
     // Other pods of the pod's group may write the same allocation.
     bool of_group = false;
-    // The API server has accepted the allocation.
-    bool written = false;
   };
 
   std::vector<Claim> claims;

@@ -146,13 +146,6 @@ Result<void> ClaimTable::Assume(ClaimPtr claim) {
   return {};
 }
 
-void ClaimTable::Restore(std::string_view namespace_, std::string_view name) {
-  const auto known = known_.find(api::NamespacedKey(namespace_, name));
-  if (known == known_.end()) return;
-  DropAssumed(known->second);
-  Recount(known->second.shown->metadata.uid, known->second.shown);
-}
-
 void ClaimTable::Recount(const std::string& uid, const ClaimPtr& latest) {
   ClaimPtr after;
   if (latest != nullptr && latest->status.allocation) {

@@ -36,7 +36,6 @@ class ClaimTable final : public ClaimTracker {
   Result<void> AddPending(ClaimPtr claim, Existence existence) override;
   bool RemovePending(std::string_view uid, Sharers sharers) override;
   Result<void> Assume(ClaimPtr claim) override;
-  void Restore(std::string_view namespace_, std::string_view name) override;
   uint64_t generation() const override { return generation_; }
   bool ChangedSince(uint64_t generation, const Change& visit) const override;
   void ForEachHolder(const std::function<void(const ClaimPtr&)>& visit) const override;

@@ -21,7 +21,7 @@ using ClaimPtr = std::shared_ptr<const api::ResourceClaim>;
 //   PreBind:  Assume           the API server has accepted a write; its answer is newer than what
 //                              has been shown, and counts until that has caught up
 //             RemovePending    the devices stay taken by the claim as it is now
-//   Unreserve: RemovePending   and Restore, where nothing was written: the devices are free again
+//   Unreserve: RemovePending   the devices are free again, unless the claim as it is now has them
 //
 // A claim is *latest* as it was assumed, if it was and nothing newer has been shown, else as shown.
 //
@@ -50,8 +50,6 @@ class ClaimTracker {
   // `claim` is what the API server answered to a write. Error: there is no such claim, or what has
   // been shown is newer.
   virtual Result<void> Assume(ClaimPtr claim) = 0;
-  // Back to what has been shown.
-  virtual void Restore(std::string_view namespace_, std::string_view name) = 0;
 
   // What holds devices: of each claim the latest version, or what is pending where that has no
   // allocation. The number grows with each change of that.

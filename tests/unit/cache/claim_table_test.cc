@@ -86,16 +86,6 @@ TEST_F(ClaimTableTest, AnAnswerToAWriteCountsUntilSomethingAsNewIsShown) {
   EXPECT_THAT(Held(), IsEmpty());
 }
 
-TEST_F(ClaimTableTest, RestoreGoesBackToWhatIsShown) {
-  Show(MakeDeviceClaim("c").Ptr());
-  ASSERT_TRUE(table_.Assume(MakeDeviceClaim("c").Version("2").Allocated("n", "gpu-0").Ptr()));
-  table_.Restore("default", "c");
-  table_.Restore("default", "c");
-  table_.Restore("default", "none");
-  EXPECT_EQ(VersionOf("c"), "1");
-  EXPECT_THAT(Held(), IsEmpty());
-}
-
 TEST_F(ClaimTableTest, WhatIsPendingHoldsDevicesUntilTheLastPodLetsGo) {
   Show(MakeDeviceClaim("c").Ptr());
   const auto allocated = MakeDeviceClaim("c").Allocated("n", "gpu-0").Ptr();
@@ -208,7 +198,7 @@ TEST_F(ClaimTableTest, ChangesAddUpToWhatIsHeldWhateverHappens) {
       auto claim = MakeDeviceClaim(name).Version(std::to_string(++version));
       return allocated ? std::move(claim).Allocated("n", device).Ptr() : std::move(claim).Ptr();
     };
-    switch (random.Below(6)) {
+    switch (random.Below(5)) {
       case 0:
         Show(make(random.Below(2) == 0));
         break;
@@ -221,11 +211,8 @@ TEST_F(ClaimTableTest, ChangesAddUpToWhatIsHeldWhateverHappens) {
       case 3:
         table_.RemovePending(uid, random.Below(2) == 0 ? Sharers::kOne : Sharers::kAll);
         break;
-      case 4:
-        (void)table_.Assume(make(random.Below(2) == 0));
-        break;
       default:
-        table_.Restore("default", name);
+        (void)table_.Assume(make(random.Below(2) == 0));
         break;
     }
     Held();  // compares

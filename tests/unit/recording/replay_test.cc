@@ -5,12 +5,19 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "berth/in_tree/points.h"
+#include "src/api/decode.h"
+#include "src/api/protobuf_writer.h"
+#include "src/api/protobuf_writes.h"
+#include "src/simulator/answers.h"
+#include "tests/support/device_builders.h"
 #include "tests/unit/recording/recording_fixture.h"
 
 namespace berth::recording {
@@ -214,6 +221,47 @@ TEST(ReplayTest, WhatFunctionsOfPluginsActivateIsRepeated) {
   const ReplayReport report = test::ReplayBytes(recorded.Finish(), nullptr, {}, registry);
   EXPECT_TRUE(report.identical()) << test::Describe(report);
   EXPECT_EQ(report.equal, 5u);
+}
+
+// Answers the write of a claim as if it were carried out; the watch does not show it.
+client::ResponseResult AnswerAlone(const client::Request& request) {
+  auto claim = api::Decode<api::ResourceClaim>(api::EncodingOf(request.content_type), request.body);
+  EXPECT_TRUE(claim);
+  claim->metadata.resource_version = "1000";
+  std::string body;
+  api::EncodeProtobuf(*claim, nullptr, body);
+  return client::Response{200, std::string(api::kProtobufContentType), std::move(body)};
+}
+
+// The pod fails at its second claim, before the watch has shown what was written of the first.
+TEST(ReplayTest, DevicesOfAWrittenClaimStayTakenWhenThePodFailsAtAnotherOne) {
+  simulator::SimulationOptions options = Options(1);
+  test::RecordedSimulation recorded(options);
+  simulator::Simulation& sim = recorded.simulation();
+  sim.api().set_fault([](const client::Request& request) -> std::optional<client::ResponseResult> {
+    if (request.path.ends_with("/first/status")) return AnswerAlone(request);
+    if (request.path.ends_with("/second/status")) return simulator::Refuse(422, "Invalid", "no");
+    return std::nullopt;
+  });
+  sim.Start();
+  const auto show = [&sim](const auto& object) {
+    sim.Apply(std::make_shared<const std::decay_t<decltype(object)>>(object));
+  };
+  sim.Apply(test::MakeNode("n").Allocatable({{"cpu", "9"}, {"pods", "9"}}).Ptr());
+  show(test::MakeDeviceClass("gpus"));
+  show(test::MakeNodeSlice("n", 2));
+  show(test::MakeDeviceClaim("first").Request("gpu", "gpus").Obj());
+  show(test::MakeDeviceClaim("second").Request("gpu", "gpus").Allocated("n", "gpu-1").Obj());
+  show(test::MakeDeviceClaim("third").Request("gpu", "gpus").Obj());
+  sim.Apply(
+      test::MakePod().Name("a").Uid("a").ResourceClaim("first").ResourceClaim("second").Ptr());
+  sim.Advance(milliseconds(100));
+  sim.Apply(test::MakePod().Name("b").Uid("b").ResourceClaim("third").Ptr());
+  sim.Advance(milliseconds(100));
+  EXPECT_EQ(sim.api().FindPod("default/b")->spec.node_name, "");
+  const ReplayReport report = test::ReplayBytes(recorded.Finish());
+  EXPECT_TRUE(report.identical()) << test::Describe(report);
+  EXPECT_GE(report.decisions, 2u);
 }
 
 TEST(ReplayTest, ARecordingThatBreaksOffWithinATurnIsRepeatedUpToThere) {

@@ -301,6 +301,34 @@ TEST_F(DynamicResourcesTest, WhatIsNotWrittenIsGivenBack) {
   EXPECT_THAT(handle.claims_written.requests, IsEmpty());
 }
 
+// The one that writes fails at its other claim, then the other one at its reservation, and the
+// watch has still to show what was written: nothing else holds the device.
+TEST_F(DynamicResourcesTest, WhatAPodOfAGroupHasWrittenIsHeldThoughNoPodIsBound) {
+  handle.gates.generic_workload = true;
+  handle.plain_listers.Set(MakeNodeSlice("n1", 2));
+  handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
+  handle.ShowClaim(MakeDeviceClaim("b").Request("gpu", "gpus").Obj());
+  const auto start = [&](const std::string& name, const std::vector<std::string>& claims) {
+    api::Pod pod = PodWith(claims, name);
+    pod.spec.scheduling_group.emplace().pod_group_name = "g";
+    Reserve(pod, "n1");
+    StartPreBind("n1");
+    return std::pair(std::move(state), info_);
+  };
+  auto writes = start("p", {"a", "b"});
+  auto shares = start("q", {"a"});
+  EXPECT_EQ(Answer("2"), "AddFinalizer");
+  EXPECT_EQ(Answer("3"), "WriteStatus");
+  EXPECT_EQ(AnswerWith(Outcome::kFailed), "WriteStatus");
+  EXPECT_EQ(AnswerWith(Outcome::kFailed), "AddFinalizer");
+  handle.RunPosted();
+  plugin_->Unreserve(writes.first, *writes.second, "n1");
+  plugin_->Unreserve(shares.first, *shares.second, "n1");
+  EXPECT_EQ(handle.claim_table.pending(), 0u);
+  EXPECT_EQ(handle.claim_table.Find("default", "a")->metadata.resource_version, "3");
+  EXPECT_THAT(Held(), ElementsAre("a:n1/gpu-0"));
+}
+
 TEST_F(DynamicResourcesTest, AReservationIsTakenBackWhenThePodIsNotBoundAfterAll) {
   handle.ShowClaim(MakeDeviceClaim("a").Request("gpu", "gpus").Obj());
   Reserve(PodWith({"a"}), "n1");
