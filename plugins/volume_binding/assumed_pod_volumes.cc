@@ -226,10 +226,10 @@ std::shared_ptr<AssumedPodVolumes> UnassumedPodVolumes(const NodeVolumes& found,
 
 void RevertAssumed(const AssumedPodVolumes& volumes, AssumedVolumes& assumed) {
   for (const auto& binding : volumes.bindings) {
-    if (!binding.written) assumed.Restore(*binding.volume);
+    assumed.Restore(*binding.volume);
   }
   for (const auto& provision : volumes.provisions) {
-    if (!provision.written) assumed.Restore(*provision.claim);
+    assumed.Restore(*provision.claim);
   }
 }
 

@@ -17,8 +17,7 @@ namespace berth::plugins {
 
 // What a pod was given on its node, from Reserve until it is bound or unreserved.
 //
-// Thread safety: made, checked and reverted on the scheduling thread; between Reserve and the end
-// of PreBind the binding thread sets `written`, which nothing else reads meanwhile.
+// Thread safety: made on the scheduling thread, and not changed after that.
 struct AssumedPodVolumes {
   // A volume bound to a claim.
   struct Binding {
@@ -26,13 +25,11 @@ struct AssumedPodVolumes {
     std::string claim_namespace;
     std::string claim_name;
     bool to_write = false;  // the API server has not shown it so
-    bool written = false;
   };
   // A claim that a volume is to be made for.
   struct Provision {
     std::shared_ptr<const api::PersistentVolumeClaim> claim;
     bool to_write = false;
-    bool written = false;
   };
 
   std::string node_name;
@@ -51,7 +48,7 @@ Result<std::shared_ptr<AssumedPodVolumes>> AssumePodVolumes(const NodeVolumes& f
 std::shared_ptr<AssumedPodVolumes> UnassumedPodVolumes(const NodeVolumes& found,
                                                        std::string_view node_name);
 
-// Restores what is assumed and has not been written.
+// Restores what is assumed, but for what has been written.
 void RevertAssumed(const AssumedPodVolumes& volumes, AssumedVolumes& assumed);
 
 // Whether all that was given is bound, as the API server shows it: Success, nullopt while it is not

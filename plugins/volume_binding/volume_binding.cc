@@ -74,24 +74,26 @@ void BindRun::Start() {
 }
 
 void BindRun::WriteNext() {
-  const auto write = [this](auto& entry, const auto& object) {
-    handle_.WriteAssumed(object, cancellation_,
-                         [self = shared_from_this(), &entry](AsyncStatus status) {
-                           if (!status.ok()) {
-                             self->Finish(std::move(status));
-                             return;
-                           }
-                           entry.written = true;
-                           self->WriteNext();
-                         });
+  const auto write = [this](VolumeWritten::Kind kind, const auto& object) {
+    handle_.WriteAssumed(
+        object, cancellation_, [self = shared_from_this(), kind, &object](AsyncStatus status) {
+          if (!status.ok()) {
+            self->Finish(std::move(status));
+            return;
+          }
+          // Before the pod's outcome: both come in order.
+          self->handle_.Post(
+              VolumeWritten{kind, object.metadata.Key(), object.metadata.resource_version});
+          self->WriteNext();
+        });
   };
   while (next_binding_ < volumes_->bindings.size()) {
-    AssumedPodVolumes::Binding& binding = volumes_->bindings[next_binding_++];
-    if (binding.to_write) return write(binding, *binding.volume);
+    const AssumedPodVolumes::Binding& binding = volumes_->bindings[next_binding_++];
+    if (binding.to_write) return write(VolumeWritten::Kind::kVolume, *binding.volume);
   }
   while (next_provision_ < volumes_->provisions.size()) {
-    AssumedPodVolumes::Provision& provision = volumes_->provisions[next_provision_++];
-    if (provision.to_write) return write(provision, *provision.claim);
+    const AssumedPodVolumes::Provision& provision = volumes_->provisions[next_provision_++];
+    if (provision.to_write) return write(VolumeWritten::Kind::kClaim, *provision.claim);
   }
   Wait();
 }

@@ -17,8 +17,8 @@ template <typename Assumed, typename T>
 const T* Latest(const Assumed& assumed, const T* shown) {
   if (shown == nullptr || assumed.empty()) return shown;
   const auto found = assumed.find(shown->metadata.Key());
-  const bool holds = found != assumed.end() && SameVersion(*found->second, *shown);
-  return holds ? found->second.get() : shown;
+  const bool holds = found != assumed.end() && SameVersion(*found->second.object, *shown);
+  return holds ? found->second.object.get() : shown;
 }
 
 template <typename Assumed, typename T>
@@ -30,21 +30,30 @@ Result<void> AssumeObject(std::shared_ptr<const T> object, const T* shown, std::
     return Fail("\"" + key + "\" is out of sync (stored: " + shown->metadata.resource_version +
                 ", assume: " + object->metadata.resource_version + ")");
   }
-  assumed.insert_or_assign(std::move(key), std::move(object));
+  assumed.insert_or_assign(std::move(key), typename Assumed::mapped_type{std::move(object)});
   return {};
 }
 
 template <typename Assumed, typename T>
 void RestoreObject(const T& object, Assumed& assumed) {
   const auto found = assumed.find(object.metadata.Key());
-  if (found != assumed.end() && found->second.get() == &object) assumed.erase(found);
+  if (found == assumed.end() || found->second.object.get() != &object) return;
+  if (!found->second.written) assumed.erase(found);
+}
+
+template <typename Assumed>
+void NoteWrittenIn(const VolumeWritten& written, Assumed& assumed) {
+  const auto found = assumed.find(written.key);
+  if (found == assumed.end()) return;
+  if (found->second.object->metadata.resource_version != written.resource_version) return;
+  found->second.written = true;
 }
 
 template <typename Assumed, typename T>
 void ExpireObject(const T& object, const T* shown, Assumed& assumed) {
   const auto found = assumed.find(object.metadata.Key());
   if (found == assumed.end()) return;
-  if (shown == nullptr || !SameVersion(*found->second, *shown)) assumed.erase(found);
+  if (shown == nullptr || !SameVersion(*found->second.object, *shown)) assumed.erase(found);
 }
 
 }  // namespace
@@ -83,6 +92,14 @@ void AssumedVolumeTable::Restore(const api::PersistentVolume& volume) {
 
 void AssumedVolumeTable::Restore(const api::PersistentVolumeClaim& claim) {
   RestoreObject(claim, claims_);
+}
+
+void AssumedVolumeTable::NoteWritten(const VolumeWritten& written) {
+  if (written.kind == VolumeWritten::Kind::kVolume) {
+    NoteWrittenIn(written, volumes_);
+  } else {
+    NoteWrittenIn(written, claims_);
+  }
 }
 
 void AssumedVolumeTable::Expire(const api::ObjectPtr& object) {

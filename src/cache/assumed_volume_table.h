@@ -8,6 +8,7 @@
 
 #include "berth/api/object.h"
 #include "berth/in_tree/assumed_volumes.h"
+#include "berth/in_tree/plugin_message.h"
 #include "src/base/string_map.h"
 #include "src/cache/object_tables.h"
 
@@ -32,6 +33,9 @@ class AssumedVolumeTable final : public AssumedVolumes {
   void Restore(const api::PersistentVolume& volume) override;
   void Restore(const api::PersistentVolumeClaim& claim) override;
 
+  // Passed over where something else is assumed by now.
+  void NoteWritten(const VolumeWritten& written);
+
   // `shown` has a new version of the object, or has lost it: what was assumed of another version is
   // over. Objects of other kinds are passed over.
   void Expire(const api::ObjectPtr& object);
@@ -41,7 +45,12 @@ class AssumedVolumeTable final : public AssumedVolumes {
 
  private:
   template <typename T>
-  using Assumed = base::StringMap<std::shared_ptr<const T>>;  // by ObjectMeta::Key()
+  struct Entry {
+    std::shared_ptr<const T> object;
+    bool written = false;
+  };
+  template <typename T>
+  using Assumed = base::StringMap<Entry<T>>;  // by ObjectMeta::Key()
 
   const ObjectTables& shown_;
   Assumed<api::PersistentVolume> volumes_;

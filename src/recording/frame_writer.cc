@@ -197,6 +197,16 @@ void FrameWriter::Append(const ClaimsSettled& frame, std::string& out) {
   Put<ClaimsSettled>([&](ByteWriter& to) { WriteTexts(frame.uids, to); }, out);
 }
 
+void FrameWriter::Append(const VolumeWritten& frame, std::string& out) {
+  Put<VolumeWritten>(
+      [&](ByteWriter& to) {
+        to.Unsigned(static_cast<uint64_t>(frame.kind));
+        to.Text(frame.key);
+        to.Text(frame.resource_version);
+      },
+      out);
+}
+
 void FrameWriter::Append(const ExtenderFiltered& frame, std::string& out) {
   Put<ExtenderFiltered>(
       [&](ByteWriter& to) {

@@ -38,6 +38,7 @@ class FrameWriter {
   void Append(const PodsActivated& frame, std::string& out);
   void Append(const ClaimWritten& frame, api::TextFilter* filter, std::string& out);
   void Append(const ClaimsSettled& frame, std::string& out);
+  void Append(const VolumeWritten& frame, std::string& out);
   void Append(const ExtenderFiltered& frame, std::string& out);
   void Append(const ExtenderPrioritized& frame, std::string& out);
   void Append(const ExtenderPreempted& frame, std::string& out);

@@ -13,7 +13,8 @@
 namespace berth::recording {
 namespace {
 
-// 2: what plugins post is written as messages.
+// 2: what plugins post is written as messages. 3: so is that a volume was written, and what nodes
+// are measured to use.
 constexpr int64_t kFormat = 3;
 
 struct Gate {

@@ -138,6 +138,12 @@ struct FrameFields {
     Texts(frame.uids);
     return frame;
   }
+  Result<Frame> Read(VolumeWritten frame) {
+    frame.kind = Bool() ? VolumeWritten::Kind::kClaim : VolumeWritten::Kind::kVolume;
+    frame.key = Text();
+    frame.resource_version = Text();
+    return frame;
+  }
   Result<Frame> Read(ExtenderFiltered frame) {
     frame.error = Text();
     ReadList(from, frame.result.nodes, [this] { return Row(); });

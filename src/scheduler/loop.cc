@@ -179,6 +179,8 @@ void Loop::Dispatch(Message& message, Time now) {
     for (const std::string& uid : settled->uids) {
       state_.cluster.claims.RemovePending(uid, ClaimTracker::Sharers::kAll);
     }
+  } else if (auto* stored = std::get_if<VolumeWritten>(&message)) {
+    state_.cluster.assumed_volumes.NoteWritten(*stored);
   } else if (auto* answered = std::get_if<EvictionAnswered>(&message)) {
     parts_.profiles.TakeAnswer(*answered);
   } else if (auto* measured = std::get_if<NodesMeasured>(&message)) {

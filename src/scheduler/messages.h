@@ -56,9 +56,9 @@ struct Query {
 };
 
 // All that reaches the scheduling thread from outside. Plugins post their PluginMessages.
-using Message =
-    std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone, BindUnconfirmed,
-                 StopRequested, BinderClosed, LeadingBegan, ReloadRequested, PodsActivated,
-                 ClaimWritten, ClaimsSettled, EvictionAnswered, NodesMeasured, Query>;
+using Message = std::variant<informers::InformerEvent, binding::BindOutcome, PreBindDone,
+                             BindUnconfirmed, StopRequested, BinderClosed, LeadingBegan,
+                             ReloadRequested, PodsActivated, ClaimWritten, ClaimsSettled,
+                             VolumeWritten, EvictionAnswered, NodesMeasured, Query>;
 
 }  // namespace berth::scheduler

@@ -248,6 +248,7 @@ class FakeHandle final : public Handle {
       claim_table.RemovePending(uid, ClaimTracker::Sharers::kAll);
     }
   }
+  void Take(const VolumeWritten& stored) { assumed.NoteWritten(stored); }
   void Take(const EvictionAnswered& answered) { on_eviction_answered(answered); }
   void Take(const NodesMeasured& told) {
     measured.nodes.clear();

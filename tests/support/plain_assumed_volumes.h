@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "berth/in_tree/assumed_volumes.h"
+#include "berth/in_tree/plugin_message.h"
 #include "berth/listers.h"
 
 namespace berth::test {
@@ -48,9 +50,12 @@ class PlainAssumedVolumes final : public AssumedVolumes {
   }
   void Restore(const api::PersistentVolume& volume) override { RestoreIn(volumes, volume); }
   void Restore(const api::PersistentVolumeClaim& claim) override { RestoreIn(claims, claim); }
+  // What is written is not restored. Keys of volumes have no "/".
+  void NoteWritten(const VolumeWritten& stored) { written.insert(stored.key); }
 
   std::map<std::string, std::shared_ptr<const api::PersistentVolume>> volumes;
   std::map<std::string, std::shared_ptr<const api::PersistentVolumeClaim>> claims;
+  std::set<std::string> written;  // keys
   // So many more are assumed; then Assume fails.
   size_t refuse_after = SIZE_MAX;
 
@@ -65,7 +70,8 @@ class PlainAssumedVolumes final : public AssumedVolumes {
     return holds ? found->second.get() : shown;
   }
   template <typename T>
-  static void RestoreIn(std::map<std::string, std::shared_ptr<const T>>& assumed, const T& object) {
+  void RestoreIn(std::map<std::string, std::shared_ptr<const T>>& assumed, const T& object) const {
+    if (written.contains(object.metadata.Key())) return;
     const auto found = assumed.find(object.metadata.Key());
     if (found != assumed.end() && found->second.get() == &object) assumed.erase(found);
   }

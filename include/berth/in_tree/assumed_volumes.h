@@ -16,6 +16,8 @@ namespace berth::inline in_tree {
 // share them, so that no volume is given away twice.
 //
 //   shown --Assume--> assumed --Restore, or the API server shows another version--> shown
+//                        |                                          |
+//                        +-----VolumeWritten-----> written----------+
 //
 // Find and ForEach return what is assumed where something is, with the resourceVersion that was
 // shown; nullptr means that there is no such object. Pointers stay valid until the scheduling
@@ -39,7 +41,8 @@ class AssumedVolumes {
   virtual Result<void> Assume(std::shared_ptr<const api::PersistentVolume> volume) = 0;
   virtual Result<void> Assume(std::shared_ptr<const api::PersistentVolumeClaim> claim) = 0;
 
-  // Ends what is assumed of the object, if it is this very one that is assumed.
+  // Ends what is assumed of the object, if it is this very one that is assumed, and no write of it
+  // was accepted (VolumeWritten).
   virtual void Restore(const api::PersistentVolume& volume) = 0;
   virtual void Restore(const api::PersistentVolumeClaim& claim) = 0;
 };

@@ -31,6 +31,16 @@ struct ClaimsSettled {
   std::vector<std::string> uids;
 };
 
+// The API server has accepted a write of what is assumed of the volume or claim:
+// AssumedVolumes::Restore leaves that until another version is shown.
+struct VolumeWritten {
+  enum class Kind : uint8_t { kVolume, kClaim };
+
+  Kind kind = Kind::kVolume;
+  std::string key;               // ObjectMeta::Key()
+  std::string resource_version;  // of what was assumed
+};
+
 // A victim is going, or will not go: PreemptionPlugin::TakeAnswer.
 struct EvictionAnswered {
   std::string scheduler_name;  // of the profile whose plugin asked
@@ -42,7 +52,7 @@ struct EvictionAnswered {
   AsyncStatus answer{};
 };
 
-using PluginMessage =
-    std::variant<PodsActivated, ClaimWritten, ClaimsSettled, EvictionAnswered, NodesMeasured>;
+using PluginMessage = std::variant<PodsActivated, ClaimWritten, ClaimsSettled, VolumeWritten,
+                                   EvictionAnswered, NodesMeasured>;
 
 }  // namespace berth::inline in_tree

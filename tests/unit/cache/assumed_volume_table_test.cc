@@ -104,6 +104,29 @@ TEST_F(AssumedVolumeTableTest, OneThatWasAssumedTwiceIsRestoredOnlyByTheSecond) 
   EXPECT_EQ(ClaimOf("v"), "");
 }
 
+TEST_F(AssumedVolumeTableTest, WhatIsWrittenStaysUntilAnotherVersionIsShown) {
+  Show(MakeVolume("v", "fast").Ptr());
+  Show(MakeClaim("c", "fast").Ptr());
+  const auto volume = MakeVolume("v", "fast").Claim("c").Ptr();
+  const auto claim = MakeClaim("c", "fast").SelectedNode("n").Ptr();
+  ASSERT_TRUE(table_.Assume(volume));
+  ASSERT_TRUE(table_.Assume(claim));
+  table_.NoteWritten({VolumeWritten::Kind::kVolume, "v", "1"});
+  table_.NoteWritten({VolumeWritten::Kind::kVolume, "w", "1"});
+  table_.NoteWritten({VolumeWritten::Kind::kClaim, "default/c", "0"});
+  table_.Restore(*volume);
+  table_.Restore(*claim);
+  EXPECT_EQ(ClaimOf("v"), "c");
+  EXPECT_EQ(NodeOf("c"), "") << "what was written is of another version";
+  Show(MakeVolume("v", "fast").Version("2").Ptr());
+  EXPECT_EQ(table_.size(), 0u);
+
+  ASSERT_TRUE(table_.Assume(claim));
+  table_.NoteWritten({VolumeWritten::Kind::kClaim, "default/c", "1"});
+  table_.Restore(*claim);
+  EXPECT_EQ(NodeOf("c"), "n");
+}
+
 TEST_F(AssumedVolumeTableTest, TheVolumesOfAClassComeByNameAndAsAssumed) {
   for (const char* name : {"b", "a", "c"}) Show(MakeVolume(name, "fast").Ptr());
   Show(MakeVolume("d", "slow").Ptr());

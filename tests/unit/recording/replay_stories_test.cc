@@ -224,6 +224,7 @@ struct Posted {
   uint64_t evictions_in_memory = 0;
   uint64_t claims_written = 0;
   uint64_t claims_settled = 0;
+  uint64_t volumes_written = 0;
 
   void Count(const std::string& bytes) {
     auto reader = RecordingReader::OpenBytes("bytes", bytes);
@@ -233,6 +234,7 @@ struct Posted {
       evictions_in_memory += answered != nullptr && answered->in_memory ? 1 : 0;
       claims_written += std::holds_alternative<ClaimWritten>(*frame) ? 1 : 0;
       claims_settled += std::holds_alternative<ClaimsSettled>(*frame) ? 1 : 0;
+      volumes_written += std::holds_alternative<VolumeWritten>(*frame) ? 1 : 0;
     }
   }
 };
@@ -270,6 +272,7 @@ TEST_P(ReplayStoriesTest, AreRepeatedBitForBit) {
   EXPECT_EQ(with_devices > kEnough, parts.devices) << with_devices;
   EXPECT_GT(posted.evictions, kEnough);
   if (parts.volumes) EXPECT_GT(posted.evictions_in_memory, 0u);
+  if (parts.volumes) EXPECT_GT(posted.volumes_written, kEnough);
   if (parts.devices) EXPECT_GT(posted.claims_written, kEnough);
   if (parts.devices) EXPECT_GT(posted.claims_settled, kEnough);
   EXPECT_EQ(of_groups > kEnough, parts.groups) << of_groups;

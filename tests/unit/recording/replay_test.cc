@@ -18,6 +18,7 @@
 #include "src/api/protobuf_writes.h"
 #include "src/simulator/answers.h"
 #include "tests/support/device_builders.h"
+#include "tests/support/volume_builders.h"
 #include "tests/unit/recording/recording_fixture.h"
 
 namespace berth::recording {
@@ -257,6 +258,37 @@ TEST(ReplayTest, DevicesOfAWrittenClaimStayTakenWhenThePodFailsAtAnotherOne) {
       test::MakePod().Name("a").Uid("a").ResourceClaim("first").ResourceClaim("second").Ptr());
   sim.Advance(milliseconds(100));
   sim.Apply(test::MakePod().Name("b").Uid("b").ResourceClaim("third").Ptr());
+  sim.Advance(milliseconds(100));
+  EXPECT_EQ(sim.api().FindPod("default/b")->spec.node_name, "");
+  const ReplayReport report = test::ReplayBytes(recorded.Finish());
+  EXPECT_TRUE(report.identical()) << test::Describe(report);
+  EXPECT_GE(report.decisions, 2u);
+}
+
+// The same with volumes: the first is written, the second is not, and only that one is free again.
+TEST(ReplayTest, AWrittenVolumeStaysItsClaimsWhenThePodFailsAtAnotherOne) {
+  simulator::SimulationOptions options = Options(1);
+  test::RecordedSimulation recorded(options);
+  simulator::Simulation& sim = recorded.simulation();
+  sim.api().set_fault([](const client::Request& request) -> std::optional<client::ResponseResult> {
+    if (request.path.ends_with("/persistentvolumes/v1")) return simulator::Ok(200);
+    if (request.path.ends_with("/persistentvolumes/v2")) {
+      return simulator::Refuse(422, "Invalid", "no");
+    }
+    return std::nullopt;
+  });
+  sim.Start();
+  const auto show = [&sim](const auto& object) {
+    sim.Apply(std::make_shared<const std::decay_t<decltype(object)>>(object));
+  };
+  sim.Apply(test::MakeNode("n").Allocatable({{"cpu", "9"}, {"pods", "9"}}).Ptr());
+  show(test::MakeWaitingClass("local", kNoProvisioner));
+  show(test::MakeVolume("v1", "local").On("n").Obj());
+  show(test::MakeVolume("v2", "local").On("n").Obj());
+  for (const char* claim : {"c1", "c2", "c3", "c4"}) show(test::MakeClaim(claim, "local").Obj());
+  sim.Apply(test::MakePod().Name("a").Uid("a").ClaimVolume("c1").ClaimVolume("c2").Ptr());
+  sim.Advance(milliseconds(100));
+  sim.Apply(test::MakePod().Name("b").Uid("b").ClaimVolume("c3").ClaimVolume("c4").Ptr());
   sim.Advance(milliseconds(100));
   EXPECT_EQ(sim.api().FindPod("default/b")->spec.node_name, "");
   const ReplayReport report = test::ReplayBytes(recorded.Finish());
