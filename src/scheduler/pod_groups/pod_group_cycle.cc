@@ -35,7 +35,7 @@ namespace {
 // As in kube-scheduler the filters know what PreFilter found while all victims were away, and
 // AddPod is called for each that returns. A pod that is put back is looked at together with the
 // group's pods on its node; those on other nodes are looked at, too, where a filter of theirs looks
-// beyond the node.
+// beyond the node, or where some pod is of a group that does not start.
 //
 // Thread safety: the scheduling thread. All references must outlive it.
 class GroupPreemptionDryRun final : public PodGroupDryRun {
@@ -52,9 +52,10 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   Result<bool> Reprieve(std::span<const PodInfo* const> pods) override;
 
  private:
-  // A member that got a node, of a group that starts.
+  // A member that got a node, also in a group that does not start.
   struct Assigned {
     PodInfoPtr info;
+    size_t group = 0;  // in the tree
     NodeRow row = kNoRow;
     std::string node_name;
     std::string nominated_node;  // before the dry run; a pod on its node is nominated no more
@@ -68,7 +69,8 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   enum class Comes { kBack, kAway };
   // Tries the tree without what the cycle found of its members, which is still to be reported.
   GroupVerdict TryApart();
-  // Asks the members' PreFilter, each with those before it in place.
+  // Asks the members' PreFilter, each with those in place that were when it was tried: those before
+  // it, but for what a group had placed that then did not fit.
   Status PreFilter();
   // Tells the members' filters of a victim that is on the row again, or no longer.
   Status AskFilters(const PodInfo& pod, NodeRow row, Comes comes);
@@ -91,7 +93,9 @@ class GroupPreemptionDryRun final : public PodGroupDryRun {
   base::StringMap<cache::CachedPod> removed_;  // by UID
   std::vector<Assigned> assigned_;             // in the order in which they were tried
   std::vector<ProposedAssignment> assignments_;
-  bool looks_beyond_ = false;
+  std::vector<bool> fits_;  // by group
+  // Each victim that comes back matters to all members.
+  bool judges_all_ = false;
 };
 
 // Whether pods on other nodes are something to the filter.
@@ -119,12 +123,17 @@ class GroupPreemptionDryRun::Together {
   Together& operator=(const Together&) = delete;
 
   Status Add(const Assigned& assigned);
+  size_t size() const { return reserved_.size(); }
+  // Takes the last ones back until so many are left.
+  void Shrink(size_t size);
 
  private:
   struct Reserved {
     const Assigned* assigned;
     framework::Cycle cycle;
   };
+
+  void UnreserveLast();
 
   GroupPreemptionDryRun& dry_run_;
   cache::Trial trial_;
@@ -166,14 +175,19 @@ GroupVerdict GroupPreemptionDryRun::TryApart() {
     }
   }
   const GroupVerdict verdict = trial_.Try(tried);
+  const std::vector<bool> starting = tried.Starting();
   // As in kube-scheduler, also the pods that found a node in a group of the tree which does not
   // start with the others.
   for (size_t i = 0; i < tried.groups.size(); ++i) {
     PodGroupAttempt& pods = tried.groups[i].pods;
+    fits_.push_back(tried.groups[i].verdict && tried.groups[i].verdict->ok());
     for (size_t m = 0; m < pods.members.size(); ++m) {
       MemberAttempt& again = pods.members[m];
       if (again.result == MemberAttempt::Result::kPlaced) {
+        // It was found without those that came after its group: they need not fit together.
+        judges_all_ = judges_all_ || !starting[i];
         assigned_.push_back({.info = again.attempt.info(),
+                             .group = i,
                              .row = state_.cluster.cache.FindNode(again.node_name),
                              .node_name = std::move(again.node_name),
                              .nominated_node = std::string(
@@ -200,14 +214,28 @@ Status GroupPreemptionDryRun::Schedule() {
 Status GroupPreemptionDryRun::PreFilter() {
   const framework::Profile& profile = *tree_.profile;
   Together together(*this);
+  // A group that does not fit, the one below it last: where it ends, and how many were in place
+  // before it.
+  struct Unfit {
+    size_t end = 0;
+    size_t before = 0;
+  };
+  std::vector<Unfit> within;
+  size_t group = 0;
   for (Assigned& assigned : assigned_) {
+    for (; group <= assigned.group; ++group) {
+      for (; !within.empty() && within.back().end <= group; within.pop_back()) {
+        together.Shrink(within.back().before);
+      }
+      if (!fits_[group]) within.push_back({tree_.groups[group].end, together.size()});
+    }
     assigned.cycle.observer = &state_.observer;
     const framework::PreFilterVerdict said =
         framework::RunPreFilter(profile, assigned.cycle, *assigned.info, state_.cluster.cache);
     if (const Status& status = said.verdict.status; !status.ok()) return Keep(status);
     framework::RunDetach(profile, assigned.cycle);
     assigned.has_extensions = framework::HasPreFilterExtensions(profile, assigned.cycle);
-    looks_beyond_ = looks_beyond_ || LooksBeyondItsNode(assigned);
+    judges_all_ = judges_all_ || LooksBeyondItsNode(assigned);
     if (Status status = together.Add(assigned); !status.ok()) return status;
   }
   return {};
@@ -251,12 +279,22 @@ Status GroupPreemptionDryRun::Together::Add(const Assigned& assigned) {
 }
 
 GroupPreemptionDryRun::Together::~Together() {
-  while (!reserved_.empty()) {
-    Reserved& last = reserved_.back();
-    framework::RunUnreserve(*dry_run_.tree_.profile, last.cycle, *last.assigned->info,
-                            last.assigned->node_name);
-    reserved_.pop_back();
+  while (!reserved_.empty()) UnreserveLast();
+}
+
+void GroupPreemptionDryRun::Together::Shrink(size_t size) {
+  while (reserved_.size() > size) {
+    const std::string& uid = reserved_.back().assigned->info->pod->metadata.uid;
+    UnreserveLast();
+    trial_.Forget(uid);
   }
+}
+
+void GroupPreemptionDryRun::Together::UnreserveLast() {
+  Reserved& last = reserved_.back();
+  framework::RunUnreserve(*dry_run_.tree_.profile, last.cycle, *last.assigned->info,
+                          last.assigned->node_name);
+  reserved_.pop_back();
 }
 
 Status GroupPreemptionDryRun::JudgeTogether(const NodeSet* rows) {
@@ -297,7 +335,7 @@ Result<bool> GroupPreemptionDryRun::Reprieve(std::span<const PodInfo* const> pod
     }
     rows.Set(back.row);
   }
-  const Status verdict = JudgeTogether(looks_beyond_ ? nullptr : &rows);
+  const Status verdict = JudgeTogether(judges_all_ ? nullptr : &rows);
   if (verdict.ok()) return true;
   for (const PodInfo* pod : pods) {
     const std::string& uid = pod->pod->metadata.uid;

@@ -268,6 +268,41 @@ TEST_F(CompositePreemptionTest, APodOfAGroupThatDoesNotFitKeepsTheNodeItFoundInT
               ElementsAre(HasSubstr("found a placement for podgroup, preempting 2 victims")));
 }
 
+// As kube-scheduler does: the pods of both groups have got the same nodes, and together they never
+// fit, whatever comes back where none of them is.
+TEST_F(CompositePreemptionTest, NothingIsSparedWhereAGroupThatDoesNotFitHasTakenTheRoomOfOthers) {
+  for (const std::string node : {"n1", "n2"}) {
+    AddNodeWithCpu(node, 1);
+    AddPod(Placed("low-" + node, node));
+  }
+  AddNode(test::MakeNode("closed")
+              .Allocatable({{"cpu", "1"}, {"memory", "32Gi"}, {"pods", "110"}})
+              .Taint("closed", "", "NoSchedule"));
+  AddPod(Placed("low-closed", "closed"));
+  AddComposite(MakeComposite("job", 1, {}, 10));
+  AddGroup(MakeChild("left", 3, "job", 10));
+  AddGroup(MakeChild("right", 1, "job", 10));
+  for (int i = 0; i < 3; ++i) AddPod(Member("left", i).Priority(10));
+  AddPod(Member("right", 0).Priority(10));
+  Turn();
+  EXPECT_THAT(Deletions(),
+              UnorderedElementsAre("default/low-n1", "default/low-n2", "default/low-closed"));
+}
+
+TEST_F(CompositePreemptionTest, WhatAGroupThatDoesNotFitHadPlacedIsUnknownToTheNextOnesFilters) {
+  AddNodeIn("n1", "east", "r1", 3);
+  AddPod(Placed("low-small", "n1"));
+  AddPod(test::MakePod().Name("low-large").Uid("uid-low-large").Req({{"cpu", "2"}}).OnNode("n1"));
+  AddComposite(MakeComposite("job", 1, {}, 10));
+  AddGroup(MakeChild("left", 2, "job", 10));
+  AddGroup(MakeChild("right", 1, "job", 10));
+  AddPod(Member("left", 0).Priority(10).Label("app", "left"));
+  AddPod(Member("left", 1).Priority(10).Req({{"cpu", "9"}}));
+  AddPod(Member("right", 0).Priority(10).PodAntiAffinity("zone", {{"app", "left"}}));
+  Turn();
+  EXPECT_THAT(Deletions(), ElementsAre("default/low-large"));
+}
+
 TEST_F(CompositePreemptionTest, ATreeThatIsEvictedWholeGoesWithAllGroupsBelowIt) {
   AddNodeWithCpu("n1", 1);
   AddNodeWithCpu("n2", 1);
