@@ -88,8 +88,9 @@ struct ClusterEventWithHint {
   QueueingHintFn hint = nullptr;  // nullptr: every such event queues the pod
 };
 
-// Every event a plugin that registers nothing itself is taken to want.
-std::vector<ClusterEventWithHint> AllClusterEvents();
+// Every event a plugin that registers nothing itself is taken to want. `pod_groups`: the feature
+// gate GenericWorkload is on.
+std::vector<ClusterEventWithHint> AllClusterEvents(bool pod_groups);
 
 // What changed between two versions of a pod or a node, one event each, in kube-scheduler's order.
 // A pod update that changed nothing a plugin registers for yields the generic kUpdate; a node

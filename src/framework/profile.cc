@@ -316,8 +316,9 @@ class Profile::Builder {
                            plugin.permit != nullptr;
       if (!rejects) continue;
       const EnqueueExtensions* extensions = plugin.enqueue_extensions;
-      const auto events =
-          extensions == nullptr ? AllClusterEvents() : extensions->EventsToRegister();
+      const auto events = extensions == nullptr
+                              ? AllClusterEvents(profile_.handle_.features().generic_workload)
+                              : extensions->EventsToRegister();
       for (const ClusterEventWithHint& event : events) {
         profile_.events_.push_back(
             {plugin.name, event, plugin.inputs.declared, extensions != nullptr});

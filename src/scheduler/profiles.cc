@@ -148,7 +148,7 @@ std::vector<queue::ProfileHints> Profiles::Hints() const {
                              TellsOfGates(*profile, registered.plugin)});
     }
     if (state_->extenders.empty()) continue;
-    for (const ClusterEventWithHint& event : AllClusterEvents()) {
+    for (const ClusterEventWithHint& event : AllClusterEvents(state_->features.generic_workload)) {
       hints.hints.push_back({std::string(extender::kExtenderName), event, false, false});
     }
   }

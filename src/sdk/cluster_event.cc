@@ -142,7 +142,7 @@ bool ClusterEvent::Matches(const ClusterEvent& incoming) const {
                         (action & incoming.action) != 0 && incoming.action <= action);
 }
 
-std::vector<ClusterEventWithHint> AllClusterEvents() {
+std::vector<ClusterEventWithHint> AllClusterEvents(bool pod_groups) {
   std::vector<ClusterEventWithHint> events;
   for (EventResource resource :
        {EventResource::kAssignedPod, EventResource::kUnscheduledPod, EventResource::kTargetPod,
@@ -152,6 +152,7 @@ std::vector<ClusterEventWithHint> AllClusterEvents() {
         EventResource::kResourceClaim, EventResource::kDeviceClass}) {
     events.push_back({{resource, action::kAll}, nullptr});
   }
+  if (pod_groups) events.push_back({{EventResource::kPodGroup, action::kAll}, nullptr});
   return events;
 }
 

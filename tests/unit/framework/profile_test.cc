@@ -139,8 +139,11 @@ TEST_F(ProfileTest, RefusesTwoConfigsForOnePlugin) {
 TEST_F(ProfileTest, APluginThatRegistersNothingHearsOfEverythingIfItCanReject) {
   Make({"A"});
   // Sort cannot reject a pod; A can, and implements no EnqueueExtensions.
-  EXPECT_EQ(profile_->events().size(), AllClusterEvents().size());
+  EXPECT_EQ(profile_->events().size(), AllClusterEvents(false).size());
   for (const RegisteredEvent& event : profile_->events()) EXPECT_EQ(event.plugin, "A");
+  handle_.gates.generic_workload = true;
+  Make({"A"});
+  EXPECT_EQ(profile_->events().size(), AllClusterEvents(true).size());
 }
 
 }  // namespace

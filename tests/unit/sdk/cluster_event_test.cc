@@ -183,13 +183,19 @@ TEST(NodeUpdateEventsTest, APreemptionPolicyIsAnEventBeforeTheFeatures) {
 }
 
 TEST(AllClusterEventsTest, CoversPodsAndNodes) {
-  std::vector<std::string> labels;
-  for (const auto& [event, hint] : AllClusterEvents()) {
-    EXPECT_EQ(hint, nullptr);
-    labels.push_back(event.Label());
-  }
-  EXPECT_THAT(labels, testing::IsSupersetOf({"AssignedPodAll", "UnscheduledPodAll", "TargetPodAll",
-                                             "NodeAll", "PersistentVolumeAll"}));
+  const auto labels = [](bool pod_groups) {
+    std::vector<std::string> all;
+    for (const auto& [event, hint] : AllClusterEvents(pod_groups)) {
+      EXPECT_EQ(hint, nullptr);
+      all.push_back(event.Label());
+    }
+    return all;
+  };
+  EXPECT_THAT(labels(false),
+              testing::IsSupersetOf({"AssignedPodAll", "UnscheduledPodAll", "TargetPodAll",
+                                     "NodeAll", "PersistentVolumeAll"}));
+  EXPECT_THAT(labels(false), testing::Not(testing::Contains("PodGroupAll")));
+  EXPECT_THAT(labels(true), testing::Contains("PodGroupAll"));
 }
 
 }  // namespace
