@@ -270,18 +270,21 @@ TEST(ReplayTest, AWrittenVolumeStaysItsClaimsWhenThePodFailsAtAnotherOne) {
   simulator::SimulationOptions options = Options(1);
   test::RecordedSimulation recorded(options);
   simulator::Simulation& sim = recorded.simulation();
-  sim.api().set_fault([](const client::Request& request) -> std::optional<client::ResponseResult> {
+  int refused = 0;
+  sim.api().set_fault([&](const client::Request& request) -> std::optional<client::ResponseResult> {
     if (request.path.ends_with("/persistentvolumes/v1")) return simulator::Ok(200);
-    if (request.path.ends_with("/persistentvolumes/v2")) {
-      return simulator::Refuse(422, "Invalid", "no");
-    }
-    return std::nullopt;
+    if (!request.path.ends_with("/persistentvolumes/v2")) return std::nullopt;
+    ++refused;
+    return simulator::Refuse(422, "Invalid", "no");
   });
   sim.Start();
   const auto show = [&sim](const auto& object) {
     sim.Apply(std::make_shared<const std::decay_t<decltype(object)>>(object));
   };
-  sim.Apply(test::MakeNode("n").Allocatable({{"cpu", "9"}, {"pods", "9"}}).Ptr());
+  sim.Apply(test::MakeNode("n")
+                .Allocatable({{"cpu", "9"}, {"pods", "9"}})
+                .Label("kubernetes.io/hostname", "n")
+                .Ptr());
   show(test::MakeWaitingClass("local", kNoProvisioner));
   show(test::MakeVolume("v1", "local").On("n").Obj());
   show(test::MakeVolume("v2", "local").On("n").Obj());
@@ -294,6 +297,7 @@ TEST(ReplayTest, AWrittenVolumeStaysItsClaimsWhenThePodFailsAtAnotherOne) {
   const ReplayReport report = test::ReplayBytes(recorded.Finish());
   EXPECT_TRUE(report.identical()) << test::Describe(report);
   EXPECT_GE(report.decisions, 2u);
+  EXPECT_EQ(refused, 1);
 }
 
 TEST(ReplayTest, ARecordingThatBreaksOffWithinATurnIsRepeatedUpToThere) {

@@ -194,8 +194,8 @@ TEST(AllClusterEventsTest, CoversPodsAndNodes) {
   EXPECT_THAT(labels(false),
               testing::IsSupersetOf({"AssignedPodAll", "UnscheduledPodAll", "TargetPodAll",
                                      "NodeAll", "PersistentVolumeAll"}));
-  EXPECT_THAT(labels(false), testing::Not(testing::Contains("PodGroupAll")));
-  EXPECT_THAT(labels(true), testing::Contains("PodGroupAll"));
+  EXPECT_THAT(labels(false), testing::Not(testing::Contains("scheduling.k8s.io/PodGroupAll")));
+  EXPECT_THAT(labels(true), testing::Contains("scheduling.k8s.io/PodGroupAll"));
 }
 
 }  // namespace
