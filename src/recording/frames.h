@@ -83,8 +83,8 @@ using Frame =
                  scheduler::PreBindDone, scheduler::BindUnconfirmed, scheduler::StopRequested,
                  scheduler::BinderClosed, scheduler::LeadingBegan, EvictionAnswered,
                  PreBindCancelled, Reloaded, PodsActivated, ClaimWritten, ClaimsSettled,
-                 VolumeWritten, ExtenderFiltered, ExtenderPrioritized, ExtenderPreempted,
-                 NodesMeasured, Ended>;
+                 VolumeWritten, ExtenderFiltered, ExtenderPrioritized, ExtenderPreempted, Ended,
+                 NodesMeasured>;
 
 // Which parts of an InformerEvent follow on disk.
 enum EventPart : uint64_t { kOldIsKnown = 1, kOld = 2, kNew = 4, kUndecodable = 8 };
