@@ -40,7 +40,7 @@ api::Pod GuaranteedPod(const std::string& name, const char* cpu, const char* mem
 }
 
 // A node of two NUMA nodes, "<cpu>/<memory>" each.
-api::NodeResourceTopology Topology(
+api::NodeResourceTopology TopologyOf(
     const std::string& node, const std::string& policy, const std::string& scope,
     std::initializer_list<std::pair<const char*, const char*>> numa) {
   api::NodeResourceTopology topology;
@@ -126,7 +126,7 @@ TEST(TopologyManagerTest, AttributesCountBeforePolicies) {
 
 TEST(NumaNodesTest, ZonesThatAreNoNumaNodesAreLeftOut) {
   api::NodeResourceTopology topology =
-      Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"2", "4Gi"}});
+      TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"2", "4Gi"}});
   topology.zones.front().costs = {{"node-0", 10}, {"node-1", 21}, {"socket-0", 1}};
   for (const char* name : {"node-64", "node--1", "node-1x", "socket-1"}) {
     topology.zones.push_back(topology.zones.front());
@@ -176,7 +176,7 @@ class NodeResourceTopologyMatchTest : public testing::Test, public test::PluginF
 TEST_F(NodeResourceTopologyMatchTest, ANodeWithoutAnObjectIsAsIfThePluginWereNotThere) {
   Make();
   EXPECT_EQ(Verdict(GuaranteedPod("p", "100", "1Ti")), "skip");
-  handle.plain_listers.Set(Topology("other", "single-numa-node", "pod", {{"1", "1Gi"}}));
+  handle.plain_listers.Set(TopologyOf("other", "single-numa-node", "pod", {{"1", "1Gi"}}));
   EXPECT_EQ(Verdict(GuaranteedPod("p", "100", "1Ti")), "");
   EXPECT_EQ(ScoreOf(GuaranteedPod("p", "1", "1Gi")), 0);
 }
@@ -184,10 +184,11 @@ TEST_F(NodeResourceTopologyMatchTest, ANodeWithoutAnObjectIsAsIfThePluginWereNot
 TEST_F(NodeResourceTopologyMatchTest, OnlySingleNumaNodeRejects) {
   Make();
   for (const char* policy : {"none", "best-effort", "restricted"}) {
-    handle.plain_listers.Set(Topology("n", policy, "pod", {{"4", "8Gi"}, {"4", "8Gi"}}));
+    handle.plain_listers.Set(TopologyOf("n", policy, "pod", {{"4", "8Gi"}, {"4", "8Gi"}}));
     EXPECT_EQ(Verdict(GuaranteedPod("p", "6", "1Gi")), "") << policy;
   }
-  handle.plain_listers.Set(Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"4", "8Gi"}}));
+  handle.plain_listers.Set(
+      TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"4", "8Gi"}}));
   EXPECT_EQ(Verdict(GuaranteedPod("p", "6", "1Gi")), "cannot align pod");
   EXPECT_EQ(Verdict(GuaranteedPod("p", "4", "8Gi")), "");
   EXPECT_EQ(Verdict(MakePod().Req({{"cpu", "6"}})), "skip") << "not Guaranteed";
@@ -197,7 +198,7 @@ TEST_F(NodeResourceTopologyMatchTest, OnlySingleNumaNodeRejects) {
 TEST_F(NodeResourceTopologyMatchTest, ContainersTakeFromNumaNodesOneAfterTheOther) {
   Make();
   handle.plain_listers.Set(
-      Topology("n", "single-numa-node", "container", {{"4", "8Gi"}, {"3", "8Gi"}}));
+      TopologyOf("n", "single-numa-node", "container", {{"4", "8Gi"}, {"3", "8Gi"}}));
   api::Pod pod = GuaranteedPod("p", "3", "1Gi");
   pod.spec.containers.push_back(pod.spec.containers.front());
   EXPECT_EQ(Verdict(pod), "") << "one on each";
@@ -216,7 +217,7 @@ TEST_F(NodeResourceTopologyMatchTest, ContainersTakeFromNumaNodesOneAfterTheOthe
 TEST_F(NodeResourceTopologyMatchTest, DevicesOfAllPodsAreAligned) {
   Make();
   api::NodeResourceTopology topology =
-      Topology("n", "single-numa-node", "container", {{"4", "8Gi"}, {"4", "8Gi"}});
+      TopologyOf("n", "single-numa-node", "container", {{"4", "8Gi"}, {"4", "8Gi"}});
   topology.zones[1].resources.push_back({"example.com/gpu", *api::Quantity::Parse("1")});
   handle.plain_listers.Set(topology);
   EXPECT_EQ(Verdict(MakePod().Req({{"example.com/gpu", "1"}})), "");
@@ -237,7 +238,7 @@ TEST_F(NodeResourceTopologyMatchTest, DevicesOfAllPodsAreAligned) {
 TEST_F(NodeResourceTopologyMatchTest, WhatEachNumaNodeLacksIsSaid) {
   Make();
   handle.plain_listers.Set(
-      Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"9", "4Gi"}, {"16", "64Gi"}}));
+      TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"9", "4Gi"}, {"16", "64Gi"}}));
   const api::Pod pod = GuaranteedPod("p", "6", "6Gi");
   EXPECT_EQ(Verdict(pod), "");
   const auto snapshot = Cluster({node_});
@@ -247,7 +248,8 @@ TEST_F(NodeResourceTopologyMatchTest, WhatEachNumaNodeLacksIsSaid) {
 
 TEST_F(NodeResourceTopologyMatchTest, WhatIsOfNoNumaNodeIsOfTheHost) {
   Make();
-  handle.plain_listers.Set(Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"4", "8Gi"}}));
+  handle.plain_listers.Set(
+      TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"4", "8Gi"}}));
   api::Pod pod = GuaranteedPod("p", "1", "1Gi");
   pod.spec.containers.front().resources.requests = Amounts(
       {{"cpu", "1"}, {"memory", "1Gi"}, {"ephemeral-storage", "1Gi"}, {"example.com/gpu", "1"}});
@@ -260,12 +262,12 @@ TEST_F(NodeResourceTopologyMatchTest, WhatIsOfNoNumaNodeIsOfTheHost) {
 // A pod that is not Guaranteed fits where cpu and memory are of NUMA nodes at all.
 TEST_F(NodeResourceTopologyMatchTest, PlainPodsAreHeldAgainstNodesThatReportNoMemory) {
   Make();
-  api::NodeResourceTopology topology = Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}});
+  api::NodeResourceTopology topology = TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}});
   topology.zones.front().resources.pop_back();
   handle.plain_listers.Set(topology);
   EXPECT_EQ(Verdict(MakePod().Req({{"memory", "1Gi"}})), "cannot align pod");
   EXPECT_EQ(Verdict(MakePod().Req({{"cpu", "100"}})), "");
-  handle.plain_listers.Set(Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}}));
+  handle.plain_listers.Set(TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}}));
   EXPECT_EQ(Verdict(MakePod().Req({{"memory", "1Gi"}})), "skip");
 }
 
@@ -274,7 +276,7 @@ TEST_F(NodeResourceTopologyMatchTest, LongListsCostStepsAndEndWithTheBudget) {
   Make();
   constexpr int kMany = 2000;
   const auto name = [](int i) { return "example.com/r" + std::to_string(i); };
-  api::NodeResourceTopology topology = Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}});
+  api::NodeResourceTopology topology = TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}});
   api::Pod pod = GuaranteedPod("p", "1", "1Gi");
   api::Node node = node_;
   api::ResourceList& requests = pod.spec.containers.front().resources.requests;
@@ -299,20 +301,20 @@ TEST_F(NodeResourceTopologyMatchTest, LongListsCostStepsAndEndWithTheBudget) {
 
 TEST_F(NodeResourceTopologyMatchTest, WithoutPreFilterTheNewestObjectCounts) {
   Make().SetCalledPoints({});
-  handle.plain_listers.Set(Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}}));
+  handle.plain_listers.Set(TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}}));
   const auto snapshot = Cluster({node_});
   const auto verdict = [&] {
     return plugin_->Filter(state, *Info(GuaranteedPod("p", "3", "1Gi")), snapshot.view("n"))
         .message();
   };
   EXPECT_EQ(verdict(), "");
-  handle.plain_listers.Set(Topology("n", "single-numa-node", "pod", {{"2", "8Gi"}}));
+  handle.plain_listers.Set(TopologyOf("n", "single-numa-node", "pod", {{"2", "8Gi"}}));
   EXPECT_EQ(verdict(), "cannot align pod");
 }
 
 TEST_F(NodeResourceTopologyMatchTest, StrategiesScoreTheWorstNumaNodeThatTakesThePod) {
   handle.plain_listers.Set(
-      Topology("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"8", "8Gi"}, {"1", "1Gi"}}));
+      TopologyOf("n", "single-numa-node", "pod", {{"4", "8Gi"}, {"8", "8Gi"}, {"1", "1Gi"}}));
   const api::Pod pod = GuaranteedPod("p", "2", "4Gi");
   Make(R"({"scoringStrategy":{"type":"LeastAllocated"}})");
   // (4 - 2) / 4 and (8 - 4) / 8 on the first, 75 and 50 on the second; too little on the third.
@@ -326,12 +328,12 @@ TEST_F(NodeResourceTopologyMatchTest, StrategiesScoreTheWorstNumaNodeThatTakesTh
   // Shares of a half each, and of a quarter and a half: the variance is 1/32.
   EXPECT_EQ(ScoreOf(pod), 96);
   EXPECT_EQ(ScoreOf(MakePod().Req({{"cpu", "2"}})), 100) << "not Guaranteed";
-  handle.plain_listers.Set(Topology("n", "restricted", "pod", {{"4", "8Gi"}}));
+  handle.plain_listers.Set(TopologyOf("n", "restricted", "pod", {{"4", "8Gi"}}));
   EXPECT_EQ(ScoreOf(pod), 0);
 }
 
 TEST_F(NodeResourceTopologyMatchTest, ContainersOfAPodScoreInTheMean) {
-  handle.plain_listers.Set(Topology("n", "single-numa-node", "container", {{"4", "8Gi"}}));
+  handle.plain_listers.Set(TopologyOf("n", "single-numa-node", "container", {{"4", "8Gi"}}));
   Make();
   api::Pod pod = GuaranteedPod("p", "1", "2Gi");                                 // 75, 75
   pod.spec.containers.push_back(Guaranteed({{"cpu", "2"}, {"memory", "4Gi"}}));  // 50, 50
@@ -340,7 +342,7 @@ TEST_F(NodeResourceTopologyMatchTest, ContainersOfAPodScoreInTheMean) {
 
 TEST_F(NodeResourceTopologyMatchTest, LeastNUMANodesPrefersFewThatAreNearTogether) {
   api::NodeResourceTopology topology =
-      Topology("n", "restricted", "pod", {{"4", "8Gi"}, {"4", "8Gi"}, {"4", "8Gi"}});
+      TopologyOf("n", "restricted", "pod", {{"4", "8Gi"}, {"4", "8Gi"}, {"4", "8Gi"}});
   const auto cost = [&](size_t from, std::vector<int64_t> values) {
     for (size_t to = 0; to < values.size(); ++to) {
       topology.zones[from].costs.push_back({"node-" + std::to_string(to), values[to]});
@@ -365,7 +367,8 @@ class ReservingTest : public NodeResourceTopologyMatchTest {
  protected:
   // The agent's object of the pods that are there, with what the only NUMA node has left.
   void Measure(const char* cpu, const std::vector<std::string>& pods) {
-    api::NodeResourceTopology topology = Topology("n", "single-numa-node", "pod", {{cpu, "64Gi"}});
+    api::NodeResourceTopology topology =
+        TopologyOf("n", "single-numa-node", "pod", {{cpu, "64Gi"}});
     PodFingerprint fingerprint;
     for (const std::string& pod : pods) fingerprint.Add("default", pod);
     topology.attributes.push_back({"nodeTopologyPodsFingerprint", fingerprint.Sign()});
@@ -453,7 +456,7 @@ TEST_F(ReservingTest, AnotherConfigurationOfTheKubeletCountsAtOnce) {
   const api::Pod next = GuaranteedPod("next", "3", "1Gi");
   EXPECT_EQ(Verdict(next), "");
   Reserve(GuaranteedPod("first", "3", "1Gi"));
-  handle.plain_listers.Set(Topology("n", "none", "pod", {{"1", "64Gi"}}));
+  handle.plain_listers.Set(TopologyOf("n", "none", "pod", {{"1", "64Gi"}}));
   Wait(std::chrono::seconds(5));
   EXPECT_EQ(Verdict(next), "");
 }
