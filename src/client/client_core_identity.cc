@@ -90,7 +90,8 @@ std::shared_ptr<const HeaderList> CurlClient::Core::HeadersFor(const Request& re
       base::Concat("Accept: ", request.accept.empty() ? "application/json" : request.accept),
       base::Concat("Content-Type: ", request.content_type), "Expect:"};
   if (!options_.server.cluster.tls_server_name.empty()) lines.push_back("Host: " + host_);
-  // As client-go, nothing secret goes over a connection that others may read, unless that is wanted.
+  // As client-go, nothing secret goes over a connection that others may read, unless that is
+  // wanted.
   if (address_.tls() || options_.credentials_in_clear) {
     if (!identity->authorization.empty()) {
       lines.push_back("Authorization: " + identity->authorization);

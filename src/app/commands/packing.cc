@@ -19,9 +19,8 @@ int Packing(const std::vector<std::string>& arguments, const std::string& progra
   auto picture = MakePicture(*flags, plugins);
   if (!picture) return FailWith(picture.error().message);
   simulator::Simulation& simulation = *picture->simulation;
-  const packing::Figures figures =
-      packing::Measure(simulation.scheduler().cache(), simulation.scheduler().pending_pods(),
-                       flags->namespace_);
+  const packing::Figures figures = packing::Measure(
+      simulation.scheduler().cache(), simulation.scheduler().pending_pods(), flags->namespace_);
   std::string text;
   if (IsDocument(flags->output)) {
     packing::AppendJson(figures, text);
