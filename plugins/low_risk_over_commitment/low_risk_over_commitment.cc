@@ -81,7 +81,7 @@ Status LowRiskOverCommitment::PreScore(CycleState& state, const PodInfo& pod, co
                                        const NodeSet&) {
   PodDemand demand = DemandOf(*pod.pod);
   if (demand.limits.zero()) return Status::Skip();
-  state.Write(std::move(demand));
+  state.Write(demand);
   return Status::Success();
 }
 

@@ -20,6 +20,7 @@ std::vector<MetricRow> SchedulerRows();
 // Those of Kubernetes' components at large, and of the process.
 std::vector<MetricRow> SharedRows();
 std::vector<MetricRow> BerthRows();
+std::vector<MetricRow> ShadowRows();
 std::vector<MetricRow> PackingRows();
 
 using Labels = std::initializer_list<std::string_view>;

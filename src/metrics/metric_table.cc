@@ -11,7 +11,8 @@ namespace {
 
 std::vector<MetricSpec> MakeTable() {
   std::vector<MetricSpec> table;
-  for (std::vector<MetricRow> (*rows)() : {SchedulerRows, SharedRows, BerthRows, PackingRows}) {
+  for (std::vector<MetricRow> (*rows)() :
+       {SchedulerRows, SharedRows, BerthRows, ShadowRows, PackingRows}) {
     for (MetricRow& row : rows()) {
       BERTH_CHECK(static_cast<size_t>(row.metric) == table.size(), "metric table is out of order");
       table.push_back(std::move(row.spec));

@@ -65,6 +65,12 @@ std::vector<MetricRow> BerthRows() {
       {Metric::kNodeMetricsNodes,
        Gauge("berth_node_metrics_nodes", kAlpha, {"source"},
              "Nodes of which a source has said what they use, not too long ago.")},
+  };
+}
+
+std::vector<MetricRow> ShadowRows() {
+  using enum Stability;
+  return {
       {Metric::kShadowPods,
        Counter("berth_shadow_pods_total", kAlpha, {"comparison"},
                "With --shadow, pods that the other scheduler bound, by how its node compares with "
